@@ -79,52 +79,60 @@ const char *dataset_class_name(const struct dataset *dataset, uint32_t label)
 uint32_t dataset_label(const struct dataset *dataset, sample_id id)
 {
 	ensure(id < dataset->n_ids);
-	uint32_t label = dataset->labels[id];
-	return label < dataset->n_classes ? label : LABEL_NONE;
+	return dataset->n_mixed > 0 ? dataset->labels[id]
+				    : (uint32_t)map_value(dataset->map, MAP_LABELS, id);
 }
 
 uint32_t dataset_path_length(const struct dataset *dataset, sample_id id)
 {
 	ensure(id < dataset->n_ids);
-	return dataset->path_lengths[id];
+	const struct dataset *of = dataset_of(dataset, id, &id);
+	size_t name = of == dataset ? 0 : strlen(of->name) + 1;
+	return (uint32_t)(map_value(of->map, MAP_PATH_LENGTHS, id) + name);
 }
 
 struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id id)
 {
 	ensure(id < dataset->n_ids);
-	struct image_size size = dataset->images[id];
-	if (size.mode >= N_PIXEL_MODES) /* damaged: no header that can be read */
+	const struct catalogue_map *map = dataset_of(dataset, id, &id)->map;
+	uint64_t mode = map_value(map, MAP_MODES, id);
+	if (mode >= N_PIXEL_MODES) /* damaged: no header that can be read */
 		return (struct tensor_shape){0};
-	return (struct tensor_shape){
-		.height = size.height, .width = size.width, .mode = size.mode};
+	return (struct tensor_shape){.height = (uint32_t)map_value(map, MAP_HEIGHTS, id),
+		.width = (uint32_t)map_value(map, MAP_WIDTHS, id),
+		.mode = (enum pixel_mode)mode};
 }
 
 uint8_t dataset_orientation(const struct dataset *dataset, sample_id id)
 {
 	ensure(id < dataset->n_ids);
-	return dataset->orientations[id];
+	const struct catalogue_map *map = dataset_of(dataset, id, &id)->map;
+	return (uint8_t)map_value(map, MAP_ORIENTATIONS, id);
 }
 
 const struct preparation *dataset_preparation(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id)
 {
 	ensure(id < dataset->n_ids);
-	const char *path =
-		preparation->sections && dataset->map ? map_path(dataset->map, id) : NULL;
+	if (!preparation->sections || !dataset->map)
+		return preparation;
+	struct path_text text = {0};
+	const char *path = map_path(dataset->map, id, &text);
 	return path ? preparation_at(preparation, path) : preparation;
 }
 
-const char *dataset_relative(const struct dataset *dataset, sample_id id)
+const char *dataset_relative(
+	const struct dataset *dataset, sample_id id, struct path_text *text)
 {
 	ensure(id < dataset->n_ids && dataset->map);
-	const char *path = map_path(dataset->map, id);
+	const char *path = map_path(dataset->map, id, text);
 	return path ? path : "";
 }
 
 uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id)
 {
 	ensure(id < dataset->n_ids);
-	return dataset->file_bytes[id];
+	return map_value(dataset_of(dataset, id, &id)->map, MAP_FILE_BYTES, id);
 }
 
 static void connection_free(struct connection *connection)
@@ -200,25 +208,22 @@ static int read_part(
 	const struct dataset *dataset, sample_id id, struct dataset_sample *ret)
 {
 	const struct catalogue_map *map = dataset->map;
-	const struct map_part *part = map_part(map, id);
+	struct part part;
 	const struct map_container *containers = map_section(map, MAP_CONTAINERS);
 	const char *names = map_section(map, MAP_CONTAINER_NAMES);
-	if (!part || part->container == UINT32_MAX)
+	if (!map_part(map, id, &part))
 		return 0;
-	if (part->container >= dataset->n_containers || part->method > PART_DEFLATED)
+	if (part.container >= dataset->n_containers || part.at.method > PART_DEFLATED)
 		return -EIO;
-	const struct map_container *container = &containers[part->container];
+	const struct map_container *container = &containers[part.container];
 	char path[PATH_MAX];
 	int err =
 		scan_beside(dataset->beside, names + container->name, path, sizeof(path));
 	ret->container = err ? NULL : strdup(path);
 	if (!ret->container)
 		return err ? err : -ENOMEM;
-	ret->part = (struct source_part){.container_bytes = container->bytes,
-		.offset = part->offset,
-		.stored_bytes = part->stored_bytes,
-		.checksum = part->checksum,
-		.method = (enum source_method)part->method};
+	ret->part = part.at;
+	ret->part.container_bytes = container->bytes;
 	return 0;
 }
 
@@ -254,18 +259,18 @@ static int make_path(
 static int read_sample(
 	const struct dataset *dataset, sample_id id, struct dataset_sample *ret)
 {
-	const char *relative = map_path(dataset->map, id);
-	const int64_t *mtimes = map_section(dataset->map, MAP_MTIMES);
+	struct path_text text = {0};
+	const char *relative = map_path(dataset->map, id, &text);
 	int err = relative ? read_part(dataset, id, ret) : -EIO;
 	if (!err)
 		err = make_path(dataset, relative, ret);
 	if (err)
 		return err;
-	ret->label = dataset->labels[id];
-	ret->bytes = dataset->file_bytes[id];
-	ret->mtime_ns = mtimes[id];
+	ret->label = dataset_label(dataset, id);
+	ret->bytes = dataset_file_bytes(dataset, id);
+	ret->mtime_ns = (int64_t)map_value(dataset->map, MAP_MTIMES, id);
 	ret->image = dataset_image_shape(dataset, id);
-	ret->orientation = dataset->orientations[id];
+	ret->orientation = dataset_orientation(dataset, id);
 	return 0;
 }
 

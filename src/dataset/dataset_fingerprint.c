@@ -93,12 +93,15 @@ uint64_t dataset_fingerprint(
 	roaring_uint32_iterator_t iterator;
 	uint32_t ids[AT_ONCE], n;
 	uint64_t sum = 0;
+	sample_id own;
 	roaring_init_iterator(selection, &iterator);
 	while ((n = roaring_read_uint32_iterator(&iterator, ids, AT_ONCE)) > 0) {
 		ensure(ids[n - 1] < dataset->n_ids); /* they ascend */
-		for (uint32_t i = 0; i < n; i++)
-			sum += scatter(
-				(uint64_t)ids[i] << 32 | dataset->identities[ids[i]]);
+		for (uint32_t i = 0; i < n; i++) {
+			const struct dataset *of = dataset_of(dataset, ids[i], &own);
+			sum += scatter((uint64_t)ids[i] << 32 |
+				       map_value(of->map, MAP_IDENTITIES, own));
+		}
 	}
 	return scatter(sum + roaring_bitmap_get_cardinality(selection));
 }
@@ -135,7 +138,7 @@ uint64_t dataset_labels_fingerprint(
 	roaring_init_iterator(selection, &iterator);
 	while ((n = roaring_read_uint32_iterator(&iterator, ids, AT_ONCE)) > 0)
 		for (uint32_t i = 0; i < n; i++)
-			hash = fold(hash, dataset->labels[ids[i]]);
+			hash = fold(hash, dataset_label(dataset, ids[i]));
 	return scatter(hash);
 }
 
@@ -153,14 +156,18 @@ static int compare_paths(const void *a, const void *b)
 }
 
 static int list_paths(const struct dataset *dataset, const roaring_bitmap_t *selection,
-	struct by_path *ret)
+	struct arena *texts, struct by_path *ret)
 {
 	roaring_uint32_iterator_t iterator;
+	struct path_text text = {0};
 	roaring_init_iterator(selection, &iterator);
 	for (; iterator.has_value; roaring_advance_uint32_iterator(&iterator), ret++) {
 		ret->id = iterator.current_value;
-		ret->path = map_path(dataset->map, ret->id);
-		if (!ret->path) {
+		const char *path = map_path(dataset->map, ret->id, &text);
+		ret->path = path ? arena_text(texts, path) : NULL;
+		if (path && !ret->path)
+			return -ENOMEM;
+		if (!path) {
 			log_error("catalogue %s: the path of sample %u is damaged",
 				dataset->file, ret->id);
 			return -EIO;
@@ -174,15 +181,17 @@ int dataset_by_path(struct dataset *dataset, const roaring_bitmap_t *selection,
 {
 	uint64_t n = roaring_bitmap_get_cardinality(selection), hash = n;
 	auto_free struct by_path *paths = calloc(n + 1, sizeof(*paths));
-	int err = paths ? list_paths(dataset, selection, paths) : -ENOMEM;
+	struct arena texts = {0};
+	int err = paths ? list_paths(dataset, selection, &texts, paths) : -ENOMEM;
 	if (err)
-		return err;
+		n = 0;
 	qsort(paths, n, sizeof(*paths), compare_paths);
 	for (uint64_t i = 0; i < n; i++) {
 		hash = fold_text(hash, paths[i].path, strlen(paths[i].path));
-		hash = fold(hash, dataset->file_bytes[paths[i].id]);
+		hash = fold(hash, dataset_file_bytes(dataset, paths[i].id));
 		ret[i] = paths[i].id;
 	}
+	arena_free(&texts);
 	*ret_fingerprint = scatter(hash);
-	return 0;
+	return err;
 }

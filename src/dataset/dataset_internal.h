@@ -420,13 +420,6 @@ must_check int metadata_rows(struct metadata *metadata, metadata_row *row, void 
 struct connection;
 struct catalogue_map;
 
-/* The size of an image and its kind of pixels, as catalogues have them. */
-struct image_size {
-	uint32_t height;
-	uint32_t width;
-	uint32_t mode; /* enum pixel_mode */
-};
-
 struct dataset {
 	atomic_uint references;
 	const char *kind; /* the source's name */
@@ -450,13 +443,7 @@ struct dataset {
 	struct catalogue_map *map;    /* NULL: a mixture */
 	struct dataset_pixels pixels; /* of all that are not gone */
 	bool without_channels;	      /* all images count as RGB */
-	uint32_t *labels;	      /* in the map, by id, as the next five */
-	struct image_size *images;
-	uint8_t *orientations;
-	uint64_t *file_bytes;
-	uint16_t *path_lengths;	   /* escaped; at most four times PATH_MAX */
-	uint32_t *identities;	   /* sample_identity */
-	roaring_bitmap_t *present; /* ids that are not gone */
+	roaring_bitmap_t *present;    /* ids that are not gone */
 	struct lock lock;
 	struct connection *idle;	       /* (lock) */
 	unsigned n_idle;		       /* (lock) */
@@ -465,6 +452,7 @@ struct dataset {
 	uint32_t longest_json;		       /* (lock) 0 until it is asked for */
 	struct dataset **mixed; /* a mixture: of these, whose rows it has */
 	sample_id *firsts;	/* where their ids begin */
+	uint32_t *labels;	/* of a mixture, by id */
 	size_t n_mixed;		/* 0: it is none */
 };
 
@@ -483,6 +471,9 @@ void connections_close(struct dataset *dataset);
 
 /* The dataset that has the sample, and its id there. */
 struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id *ret_id);
+/* So for any dataset: one that is no mixture has all its samples. */
+const struct dataset *dataset_of(
+	const struct dataset *dataset, sample_id id, sample_id *ret_id);
 /* As dataset_get and dataset_json_longest. */
 must_check int mixed_get(
 	const struct dataset *dataset, sample_id id, struct dataset_sample *ret);

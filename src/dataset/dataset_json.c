@@ -186,7 +186,7 @@ int dataset_json(struct dataset *dataset, sample_id id, char **ret)
 		return print_json(dataset, id, NULL, ret);
 	sample_id own;
 	struct dataset *of = mixed_of(dataset, id, &own);
-	const struct shown shown = {dataset->labels[id], of->name};
+	const struct shown shown = {dataset_label(dataset, id), of->name};
 	return print_json(of, own, &shown, ret);
 }
 

@@ -14,19 +14,14 @@
 
 /* Reading a mapped catalogue. */
 
-#define SECTION_BYTES(name, bytes, per) bytes,
-#define SECTION_PER(name, bytes, per) per,
+#define SECTION_BYTES(name, bytes, kind) bytes,
+#define SECTION_KIND(name, bytes, kind) kind,
 static const size_t element_bytes[] = {MAP_SECTIONS(SECTION_BYTES)};
-static const enum map_per elements_per[] = {MAP_SECTIONS(SECTION_PER)};
+static const enum map_kind kinds[] = {MAP_SECTIONS(SECTION_KIND)};
 
-bool map_is_column(enum map_section section)
+enum map_kind map_kind(enum map_section section)
 {
-	return elements_per[section] != MAP_PER_BYTE;
-}
-
-size_t map_element_bytes(enum map_section section)
-{
-	return element_bytes[section];
+	return kinds[section];
 }
 
 char *catalogue_map_file(const char *file)
@@ -91,13 +86,21 @@ static const char *head_problem(const struct catalogue_map *map)
 static bool is_placed(const struct catalogue_map *map, enum map_section section)
 {
 	const struct map_place *place = &map->head->sections[section];
-	uint64_t n = map->head->n_ids, bytes = element_bytes[section];
+	size_t n = map->head->n_ids;
 	if (place->offset % MAP_ALIGNMENT != 0 || place->offset > map->size ||
-		place->bytes > map->size - place->offset || place->bytes % bytes != 0)
+		place->bytes > map->size - place->offset ||
+		place->bytes % element_bytes[section] != 0)
 		return false;
-	if (elements_per[section] == MAP_PER_ID_OR_NONE && place->bytes == 0)
+	switch (kinds[section]) {
+	case MAP_COLUMN:
+		return place->bytes >= pack_least_bytes(n);
+	case MAP_COLUMN_OR_NONE:
+		return place->bytes == 0 || place->bytes >= pack_least_bytes(n);
+	case MAP_GROUPS:
+		return place->bytes >= pack_least_bytes(map_path_groups(n));
+	default:
 		return true;
-	return elements_per[section] == MAP_PER_BYTE || place->bytes == n * bytes;
+	}
 }
 
 /* true: the section has n texts, each with its \0. */
@@ -108,24 +111,6 @@ static bool has_texts(const struct catalogue_map *map, enum map_section section,
 	for (size_t i = 0; i < bytes; i++)
 		ends += text[i] == '\0';
 	return ends == n && (bytes == 0 || text[bytes - 1] == '\0');
-}
-
-static bool labels_fit(const struct catalogue_map *map)
-{
-	const uint32_t *labels = map_section(map, MAP_LABELS), n = map->head->n_classes;
-	bool fit = true;
-	for (uint32_t id = 0; id < map->head->n_ids; id++)
-		fit &= labels[id] < n || labels[id] == LABEL_NONE;
-	return fit;
-}
-
-static bool modes_fit(const struct catalogue_map *map)
-{
-	const struct image_size *images = map_section(map, MAP_SIZES);
-	bool fit = true;
-	for (uint32_t id = 0; id < map->head->n_ids; id++)
-		fit &= images[id].mode < N_PIXEL_MODES;
-	return fit;
 }
 
 static bool runs_fit(const struct catalogue_map *map)
@@ -156,14 +141,12 @@ static bool containers_fit(const struct catalogue_map *map)
 static bool names_fit(const struct catalogue_map *map)
 {
 	const struct map_head *head = map->head;
-	const char *paths = map_section(map, MAP_PATHS);
-	uint64_t n = section_bytes(map, MAP_PATHS);
 	return has_texts(map, MAP_ABOUT, 2) &&
 	       has_texts(map, MAP_CLASSES, head->n_classes) &&
 	       has_texts(map, MAP_CONTAINER_NAMES, head->n_containers) &&
 	       section_bytes(map, MAP_CONTAINERS) ==
 		       head->n_containers * sizeof(struct map_container) &&
-	       containers_fit(map) && (n == 0 || paths[n - 1] == '\0');
+	       containers_fit(map);
 }
 
 /* Names a fault that would lead out of the mapping; values of samples are looked at when they
@@ -179,13 +162,6 @@ static const char *content_problem(const struct catalogue_map *map)
 	if (!names_fit(map))
 		return "has damaged names";
 	return runs_fit(map) ? NULL : "has damaged ids";
-}
-
-static const char *values_problem(const struct catalogue_map *map)
-{
-	if (!labels_fit(map))
-		return "has a label that is no class";
-	return modes_fit(map) ? NULL : "has an image of no mode";
 }
 
 static const char *sum_problem(const struct catalogue_map *map, bool all)
@@ -204,8 +180,6 @@ static const char *problem_of(const struct catalogue_map *map, bool check)
 	const char *problem = head_problem(map);
 	if (!problem)
 		problem = content_problem(map);
-	if (!problem && check)
-		problem = values_problem(map);
 	return problem ? problem : sum_problem(map, check);
 }
 
@@ -284,20 +258,30 @@ const char *map_rule(const struct catalogue_map *map)
 	return root + strlen(root) + 1;
 }
 
-const char *map_path(const struct catalogue_map *map, sample_id id)
+uint64_t map_value(const struct catalogue_map *map, enum map_section column, size_t i)
 {
-	const uint64_t *offsets = map_section(map, MAP_PATH_OFFSETS);
-	const char *paths = map_section(map, MAP_PATHS);
-	if (offsets[id] >= section_bytes(map, MAP_PATHS))
-		return NULL;
-	const char *path = paths + offsets[id];
-	return *path ? path : NULL;
+	uint64_t value =
+		pack_get(map_section(map, column), section_bytes(map, column), i);
+	return column == MAP_LABELS && value >= map->head->n_classes ? LABEL_NONE : value;
 }
 
-const struct map_part *map_part(const struct catalogue_map *map, sample_id id)
+bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret)
 {
-	const struct map_part *parts = map_section(map, MAP_PARTS);
-	return section_bytes(map, MAP_PARTS) ? &parts[id] : NULL;
+	if (section_bytes(map, MAP_PART_CONTAINERS) == 0 ||
+		section_bytes(map, MAP_PART_OFFSETS) == 0 ||
+		section_bytes(map, MAP_PART_BYTES) == 0 ||
+		section_bytes(map, MAP_PART_CHECKSUMS) == 0 ||
+		section_bytes(map, MAP_PART_METHODS) == 0)
+		return false;
+	*ret = (struct part){
+		.container = (uint32_t)map_value(map, MAP_PART_CONTAINERS, id),
+		.at = {.offset = map_value(map, MAP_PART_OFFSETS, id),
+			.stored_bytes = map_unzigzag(map_value(map, MAP_PART_BYTES, id)) +
+					map_value(map, MAP_FILE_BYTES, id),
+			.checksum = (uint32_t)map_value(map, MAP_PART_CHECKSUMS, id),
+			.method = (enum source_method)map_value(
+				map, MAP_PART_METHODS, id)}};
+	return ret->container != UINT32_MAX;
 }
 
 /* --- a dataset of it ---------------------------------------------------------------------- */
@@ -343,12 +327,6 @@ int map_attach(struct dataset *dataset, struct catalogue_map *map)
 	dataset->total_bytes = head->total_bytes;
 	dataset->pixels = head->pixels;
 	dataset->without_channels = head->without_channels;
-	dataset->labels = map_section(map, MAP_LABELS);
-	dataset->images = map_section(map, MAP_SIZES);
-	dataset->orientations = map_section(map, MAP_ORIENTATIONS);
-	dataset->file_bytes = map_section(map, MAP_FILE_BYTES);
-	dataset->path_lengths = map_section(map, MAP_PATH_LENGTHS);
-	dataset->identities = map_section(map, MAP_IDENTITIES);
 	int err = attach_classes(dataset, map);
 	return err ? err : attach_present(dataset, map);
 }

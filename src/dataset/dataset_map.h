@@ -4,15 +4,16 @@
 #pragma once
 
 #include "dataset/dataset_internal.h"
+#include "dataset/dataset_pack.h"
 
 /*
  * The file beside a catalogue that is mapped, not read: <catalogue>.map.
  *
- *     head | about | classes | containers | present | labels | sizes | ... | paths
+ *     head | about | classes | containers | present | labels | heights | ... | paths
  *
- * SQLite keeps the same rows for predicates and metadata. What a reader needs is here, as
- * arrays by id, so that an engine serves without reading it, and the next engine finds the
- * pages in memory.
+ * SQLite keeps the same rows, in the order in which they are read as a whole. What a reader
+ * needs is here, as packed columns by id (dataset_pack.h), so that an engine serves without
+ * reading it, and the next engine finds the pages in memory.
  *
  *   Flow: catalogue_map_make, after a scan or of a catalogue that has no file; or
  *         catalogue_map_open -> map_attach -> map_close, with the dataset.
@@ -23,11 +24,11 @@
  *
  * Numbers are little-endian: the magic number of a file from a machine of another order is
  * another one. Sections begin at multiples of MAP_ALIGNMENT. To add a column: a line in
- * MAP_SECTIONS, its value in fill_value (dataset_map_write.c), and another MAP_VERSION.
+ * MAP_SECTIONS, its value in value_of (dataset_map_write.c), and another MAP_VERSION.
  */
 
 #define MAP_MAGIC UINT64_C(0x70616d7265646f6a) /* "jodermap" */
-#define MAP_VERSION 1
+#define MAP_VERSION 2
 #define MAP_ALIGNMENT 64
 
 struct map_container {
@@ -42,42 +43,43 @@ struct map_run {
 	uint32_t last;
 };
 
-struct map_part {
-	uint64_t offset;
-	uint64_t stored_bytes;
-	uint32_t checksum;
-	uint32_t container; /* UINT32_MAX: a file of its own, or gone */
-	uint32_t method;
-	uint32_t unused;
-};
-
 /*
- * name, bytes of an element, how many elements: per
- *   MAP_PER_ID     of each id
- *   MAP_PER_BYTE   as many as it takes
+ * name, bytes of an element, what lies in it:
+ *   MAP_BYTES           elements, as many as it takes
+ *   MAP_COLUMN          a packed number of each id
+ *   MAP_COLUMN_OR_NONE  so, or nothing if no sample lies in a container
+ *   MAP_GROUPS          a packed number of each PATHS_TOGETHER ids
  */
 /* clang-format off */
 #define MAP_SECTIONS(section)                                                            \
-	section(ABOUT,           1,                            MAP_PER_BYTE)             \
-	section(CLASSES,         1,                            MAP_PER_BYTE)             \
-	section(CONTAINERS,      sizeof(struct map_container), MAP_PER_BYTE)             \
-	section(CONTAINER_NAMES, 1,                            MAP_PER_BYTE)             \
-	section(PRESENT,         sizeof(struct map_run),       MAP_PER_BYTE)             \
-	section(LABELS,          sizeof(uint32_t),             MAP_PER_ID)               \
-	section(SIZES,           sizeof(struct image_size),      MAP_PER_ID)               \
-	section(ORIENTATIONS,    1,                            MAP_PER_ID)               \
-	section(FILE_BYTES,      sizeof(uint64_t),             MAP_PER_ID)               \
-	section(MTIMES,          sizeof(int64_t),              MAP_PER_ID)               \
-	section(IDENTITIES,      sizeof(uint32_t),             MAP_PER_ID)               \
-	section(PATH_LENGTHS,    sizeof(uint16_t),             MAP_PER_ID)               \
-	section(PATH_OFFSETS,    sizeof(uint64_t),             MAP_PER_ID)               \
-	section(PARTS,           sizeof(struct map_part),      MAP_PER_ID_OR_NONE)       \
-	section(PATHS,           1,                            MAP_PER_BYTE)
+	section(ABOUT,           1,                            MAP_BYTES)                \
+	section(CLASSES,         1,                            MAP_BYTES)                \
+	section(CONTAINERS,      sizeof(struct map_container), MAP_BYTES)                \
+	section(CONTAINER_NAMES, 1,                            MAP_BYTES)                \
+	section(PRESENT,         sizeof(struct map_run),       MAP_BYTES)                \
+	section(LABELS,          1,                            MAP_COLUMN)               \
+	section(HEIGHTS,         1,                            MAP_COLUMN)               \
+	section(WIDTHS,          1,                            MAP_COLUMN)               \
+	section(MODES,           1,                            MAP_COLUMN)               \
+	section(ORIENTATIONS,    1,                            MAP_COLUMN)               \
+	section(FILE_BYTES,      1,                            MAP_COLUMN)               \
+	section(MTIMES,          1,                            MAP_COLUMN)               \
+	section(IDENTITIES,      1,                            MAP_COLUMN)               \
+	section(PATH_LENGTHS,    1,                            MAP_COLUMN)               \
+	section(PART_CONTAINERS, 1,                            MAP_COLUMN_OR_NONE)       \
+	section(PART_OFFSETS,    1,                            MAP_COLUMN_OR_NONE)       \
+	section(PART_BYTES,      1,                            MAP_COLUMN_OR_NONE)       \
+	section(PART_CHECKSUMS,  1,                            MAP_COLUMN_OR_NONE)       \
+	section(PART_METHODS,    1,                            MAP_COLUMN_OR_NONE)       \
+	section(PATH_GROUPS,     1,                            MAP_GROUPS)               \
+	section(PATHS,           1,                            MAP_BYTES)
 /* clang-format on */
 
 #define MAP_SECTION_NAME(name, bytes, per) MAP_##name,
 enum map_section { MAP_SECTIONS(MAP_SECTION_NAME) MAP_N_SECTIONS };
-enum map_per { MAP_PER_BYTE, MAP_PER_ID, MAP_PER_ID_OR_NONE };
+enum map_kind { MAP_BYTES, MAP_COLUMN, MAP_COLUMN_OR_NONE, MAP_GROUPS };
+
+#define PATHS_TOGETHER 16
 
 struct map_place {
 	uint64_t offset;
@@ -136,18 +138,20 @@ void map_close(struct catalogue_map **map);
 
 /* The sum of a head, with 0 in its place. */
 uint64_t map_head_sum(const struct map_head *head);
-/* true: the section has an element for each id. */
-bool map_is_column(enum map_section section);
-size_t map_element_bytes(enum map_section section);
+enum map_kind map_kind(enum map_section section);
 
 void *map_section(const struct catalogue_map *map, enum map_section section);
 /* The rule by which samples were found when the file was made: scan_rule. */
 const char *map_rule(const struct catalogue_map *map);
-/* NULL: damaged. */
-const char *map_path(const struct catalogue_map *map, sample_id id);
+/* The number of a sample; LABEL_NONE, as a label, for one that is no class. */
+uint64_t map_value(const struct catalogue_map *map, enum map_section column, size_t i);
+/* The path of a sample, in `path`, which is {0} at first, and is read on from the next time.
+ * NULL: damaged. */
+const char *map_path(
+	const struct catalogue_map *map, sample_id id, struct path_text *path);
 
-/* NULL: no sample lies in a container. */
-const struct map_part *map_part(const struct catalogue_map *map, sample_id id);
+/* false: the sample is a file of its own, or gone. Its container may be none, if damaged. */
+bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret);
 
 /* The dataset has what the map has, which it closes. */
 must_check int map_attach(struct dataset *dataset, struct catalogue_map *map);
@@ -158,6 +162,27 @@ must_check int map_attach(struct dataset *dataset, struct catalogue_map *map);
  */
 must_check int catalogue_map_make(const char *file, const char *root, const char *rule,
 	const struct catalogue *catalogue, struct catalogue_map **ret);
+
+struct map_bytes {
+	uint8_t *at;
+	size_t n;
+};
+
+/* Makes the sections of paths; the caller frees both. */
+must_check int map_paths_make(const struct catalogue *catalogue,
+	struct map_bytes *ret_groups, struct map_bytes *ret_paths);
+size_t map_path_groups(size_t n_ids);
+
+/* Small numbers of small differences, whichever is the larger one; and back. */
+static inline uint64_t map_zigzag(uint64_t difference)
+{
+	return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
+}
+
+static inline uint64_t map_unzigzag(uint64_t number)
+{
+	return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);
+}
 
 /* 64 bits of content: dataset_fingerprint.c. */
 uint64_t content_sum(const void *bytes, size_t n);

@@ -51,8 +51,6 @@ static size_t texts_bytes(const struct catalogue *catalogue, enum map_section se
 	for (size_t i = 0; section == MAP_CONTAINER_NAMES && i < catalogue->n_containers;
 		i++)
 		bytes += strlen(catalogue->containers[i].name) + 1;
-	for (size_t id = 0; section == MAP_PATHS && id < catalogue->n_rows; id++)
-		bytes += strlen(catalogue->rows[id].path) + 1;
 	return bytes;
 }
 
@@ -75,10 +73,6 @@ static size_t count_bytes(const struct map_writer *writer, enum map_section sect
 		return catalogue->n_containers * sizeof(struct map_container);
 	case MAP_PRESENT:
 		return count_runs(catalogue) * sizeof(struct map_run);
-	case MAP_PARTS:
-		return catalogue->n_containers
-			       ? catalogue->n_rows * sizeof(struct map_part)
-			       : 0;
 	default:
 		return texts_bytes(catalogue, section);
 	}
@@ -111,15 +105,6 @@ static void fill_runs(const struct catalogue *catalogue, struct map_run *run)
 	}
 }
 
-static void fill_offsets(const struct catalogue *catalogue, uint64_t *ret)
-{
-	uint64_t offset = 0;
-	for (size_t id = 0; id < catalogue->n_rows; id++) {
-		ret[id] = offset;
-		offset += strlen(catalogue->rows[id].path) + 1;
-	}
-}
-
 static void fill_texts(
 	const struct map_writer *writer, enum map_section section, char *at)
 {
@@ -129,22 +114,8 @@ static void fill_texts(
 	for (size_t i = 0; section == MAP_CONTAINER_NAMES && i < catalogue->n_containers;
 		i++)
 		at = put_text(at, catalogue->containers[i].name);
-	for (size_t id = 0; section == MAP_PATHS && id < catalogue->n_rows; id++)
-		at = put_text(at, catalogue->rows[id].path);
 	if (section == MAP_ABOUT)
 		put_text(put_text(at, writer->root), writer->rule);
-}
-
-static struct map_part part_of_row(const struct row *row)
-{
-	if (!row->part)
-		return (struct map_part){.container = UINT32_MAX};
-	const struct source_part *at = &row->part->at;
-	return (struct map_part){.offset = at->offset,
-		.stored_bytes = at->stored_bytes,
-		.checksum = at->checksum,
-		.container = row->part->container,
-		.method = at->method};
 }
 
 static uint32_t identity_of(const struct row *row)
@@ -154,77 +125,119 @@ static uint32_t identity_of(const struct row *row)
 	return row->part ? part_identity(identity, &row->part->at) : identity;
 }
 
-/* The value of a sample in a column. */
-static void fill_value(enum map_section section, const struct row *row, void *ret)
+/* Most are in the container as long as they are: the difference takes no bits. */
+static uint64_t value_of_part(enum map_section column, const struct row *row)
 {
-	const struct facts *facts = &row->facts;
-	switch (section) {
-	case MAP_LABELS:
-		*(uint32_t *)ret = row->label;
-		break;
-	case MAP_SIZES:
-		*(struct image_size *)ret = (struct image_size){
-			facts->image.height, facts->image.width, facts->image.mode};
-		break;
-	case MAP_ORIENTATIONS:
-		*(uint8_t *)ret = facts->orientation;
-		break;
-	case MAP_FILE_BYTES:
-		*(uint64_t *)ret = facts->bytes;
-		break;
-	case MAP_MTIMES:
-		*(int64_t *)ret = facts->mtime_ns;
-		break;
-	case MAP_IDENTITIES:
-		*(uint32_t *)ret = identity_of(row);
-		break;
-	case MAP_PATH_LENGTHS:
-		*(uint16_t *)ret = (uint16_t)escape_length(row->path);
-		break;
-	case MAP_PARTS:
-		*(struct map_part *)ret = part_of_row(row);
-		break;
+	if (!row->part)
+		return column == MAP_PART_CONTAINERS ? UINT32_MAX : 0;
+	const struct source_part *at = &row->part->at;
+	switch (column) {
+	case MAP_PART_CONTAINERS:
+		return row->part->container;
+	case MAP_PART_OFFSETS:
+		return at->offset;
+	case MAP_PART_BYTES:
+		return map_zigzag(at->stored_bytes - row->facts.bytes);
+	case MAP_PART_CHECKSUMS:
+		return at->checksum;
 	default:
-		ensure(!"a section that is no column");
+		return at->method;
 	}
 }
 
-static void fill(const struct map_writer *writer, enum map_section section, uint8_t *ret,
-	size_t bytes)
+static uint64_t value_of(enum map_section column, const struct row *row)
 {
-	const struct catalogue *catalogue = writer->catalogue;
-	size_t n = catalogue->n_rows;
+	const struct facts *facts = &row->facts;
+	switch (column) {
+	case MAP_LABELS:
+		return row->label;
+	case MAP_HEIGHTS:
+		return facts->image.height;
+	case MAP_WIDTHS:
+		return facts->image.width;
+	case MAP_MODES:
+		return facts->image.mode;
+	case MAP_ORIENTATIONS:
+		return facts->orientation;
+	case MAP_FILE_BYTES:
+		return facts->bytes;
+	case MAP_MTIMES:
+		return (uint64_t)facts->mtime_ns;
+	case MAP_IDENTITIES:
+		return identity_of(row);
+	case MAP_PATH_LENGTHS:
+		return escape_length(row->path);
+	default:
+		return value_of_part(column, row);
+	}
+}
+
+struct column_of {
+	const struct catalogue *catalogue;
+	enum map_section column;
+};
+
+static uint64_t value_in(const void *context, size_t id)
+{
+	const struct column_of *of = context;
+	return value_of(of->column, &of->catalogue->rows[id]);
+}
+
+static void fill(const struct map_writer *writer, enum map_section section, uint8_t *ret)
+{
 	if (section == MAP_CONTAINERS)
-		fill_containers(catalogue, (void *)ret);
+		fill_containers(writer->catalogue, (void *)ret);
 	else if (section == MAP_PRESENT)
-		fill_runs(catalogue, (void *)ret);
-	else if (section == MAP_PATH_OFFSETS)
-		fill_offsets(catalogue, (void *)ret);
-	else if (map_is_column(section))
-		for (size_t id = 0; id < n; id++)
-			fill_value(section, &catalogue->rows[id], ret + id * (bytes / n));
+		fill_runs(writer->catalogue, (void *)ret);
 	else
 		fill_texts(writer, section, (char *)ret);
 }
 
 /* --- the file ----------------------------------------------------------------------------- */
 
-static int write_section(struct map_writer *writer, enum map_section section)
+static int write_bytes(
+	struct map_writer *writer, enum map_section section, struct map_bytes bytes)
 {
-	bool optional = section == MAP_PARTS;
-	size_t bytes = map_is_column(section) && !optional
-			       ? writer->catalogue->n_rows * map_element_bytes(section)
-			       : count_bytes(writer, section);
-	auto_free uint8_t *content = calloc(1, bytes + 1);
-	if (!content)
-		return -ENOMEM;
-	if (bytes > 0)
-		fill(writer, section, content, bytes);
 	uint64_t at = (writer->end + MAP_ALIGNMENT - 1) / MAP_ALIGNMENT * MAP_ALIGNMENT;
 	writer->head.sections[section] = (struct map_place){
-		.offset = at, .bytes = bytes, .sum = content_sum(content, bytes)};
-	writer->end = at + bytes;
-	return write_all(writer->fd, content, bytes, at);
+		.offset = at, .bytes = bytes.n, .sum = content_sum(bytes.at, bytes.n)};
+	writer->end = at + bytes.n;
+	return write_all(writer->fd, bytes.at, bytes.n, at);
+}
+
+static int write_section(struct map_writer *writer, enum map_section section)
+{
+	const struct catalogue *catalogue = writer->catalogue;
+	const struct column_of of = {catalogue, section};
+	struct map_bytes bytes = {0};
+	bool none = map_kind(section) == MAP_COLUMN_OR_NONE && !catalogue->n_containers;
+	int err = 0;
+	if (map_kind(section) == MAP_BYTES || none) {
+		bytes.n = none ? 0 : count_bytes(writer, section);
+		bytes.at = calloc(1, bytes.n + 1);
+		if (bytes.at && bytes.n)
+			fill(writer, section, bytes.at);
+		err = bytes.at ? 0 : -ENOMEM;
+	} else {
+		err = pack_make(catalogue->n_rows, value_in, &of, &bytes.at, &bytes.n);
+	}
+	if (!err)
+		err = write_bytes(writer, section, bytes);
+	free(bytes.at);
+	return err;
+}
+
+static int write_paths(struct map_writer *writer)
+{
+	struct map_bytes groups = {0}, paths = {0};
+	int err = map_paths_make(writer->catalogue, &groups, &paths);
+	if (!err)
+		err = write_bytes(writer, MAP_PATH_GROUPS, groups);
+	if (!err)
+		err = write_bytes(writer, MAP_PATHS, paths);
+	free(groups.at);
+	free(paths.at);
+	return err;
 }
 
 static void count_samples(struct map_writer *writer)
@@ -255,8 +268,10 @@ static int write_sections(struct map_writer *writer)
 	head->without_channels = catalogue->without_channels;
 	count_samples(writer);
 	writer->end = sizeof(*head);
-	for (int i = 0; i < MAP_N_SECTIONS && !err; i++)
+	for (int i = 0; i < MAP_PATH_GROUPS && !err; i++)
 		err = write_section(writer, (enum map_section)i);
+	if (!err)
+		err = write_paths(writer);
 	head->file_bytes = writer->end;
 	if (!err && ftruncate(writer->fd, (off_t)writer->end) < 0)
 		err = -errno;

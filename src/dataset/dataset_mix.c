@@ -153,7 +153,7 @@ static int label_samples(
 	if (!map)
 		return -ENOMEM;
 	for (sample_id id = 0; id < dataset->n_ids; id++) {
-		uint32_t label = dataset->labels[id];
+		uint32_t label = dataset_label(dataset, id);
 		ret[id] = label == LABEL_NONE ? LABEL_NONE : map[label];
 		if (ret[id] == LABEL_NONE && roaring_bitmap_contains(from->selection, id))
 			return refuse_class(
@@ -168,34 +168,7 @@ static int alloc_samples(struct dataset *made)
 {
 	size_t n = (size_t)made->n_ids + 1;
 	made->labels = calloc(n, sizeof(*made->labels));
-	made->images = calloc(n, sizeof(*made->images));
-	made->orientations = calloc(n, sizeof(*made->orientations));
-	made->file_bytes = calloc(n, sizeof(*made->file_bytes));
-	made->path_lengths = calloc(n, sizeof(*made->path_lengths));
-	made->identities = calloc(n, sizeof(*made->identities));
-	return made->labels && made->images && made->orientations && made->file_bytes &&
-			       made->path_lengths && made->identities
-		       ? 0
-		       : -ENOMEM;
-}
-
-static int copy_samples(
-	const struct mixing *mixing, const struct dataset_mixed *from, sample_id first)
-{
-	const struct dataset *dataset = from->dataset;
-	struct dataset *made = mixing->made;
-	size_t n = dataset->n_ids, prefix = strlen(dataset->name) + 1;
-	memcpy(made->images + first, dataset->images, n * sizeof(*made->images));
-	memcpy(made->orientations + first, dataset->orientations,
-		n * sizeof(*made->orientations));
-	memcpy(made->file_bytes + first, dataset->file_bytes,
-		n * sizeof(*made->file_bytes));
-	memcpy(made->identities + first, dataset->identities,
-		n * sizeof(*made->identities));
-	for (size_t i = 0; i < n; i++)
-		made->path_lengths[first + i] =
-			(uint16_t)(dataset->path_lengths[i] + prefix);
-	return label_samples(mixing, from, made->labels + first);
+	return made->labels ? 0 : -ENOMEM;
 }
 
 static int count(const struct mixing *mixing)
@@ -229,7 +202,8 @@ static int mix(const struct mixing *mixing, const char *name)
 	if (!err)
 		err = name_classes(mixing);
 	for (size_t i = 0; i < mixing->n && !err; i++)
-		err = copy_samples(mixing, &mixing->from[i], made->firsts[i]);
+		err = label_samples(
+			mixing, &mixing->from[i], made->labels + made->firsts[i]);
 	return err;
 }
 
@@ -270,11 +244,6 @@ sample_id dataset_first(const struct dataset *dataset, size_t i)
 void mixed_free(struct dataset *made)
 {
 	free(made->labels);
-	free(made->images);
-	free(made->orientations);
-	free(made->file_bytes);
-	free(made->path_lengths);
-	free(made->identities);
 	for (size_t i = 0; i < made->n_mixed; i++)
 		dataset_close(&made->mixed[i]);
 	free(made->mixed);
@@ -290,6 +259,13 @@ struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id 
 		i--;
 	*ret_id = id - dataset->firsts[i];
 	return dataset->mixed[i];
+}
+
+const struct dataset *dataset_of(
+	const struct dataset *dataset, sample_id id, sample_id *ret_id)
+{
+	*ret_id = id;
+	return dataset->n_mixed > 0 ? mixed_of(dataset, id, ret_id) : dataset;
 }
 
 /* Behind the path, and freed with it, comes the relative one with the dataset's name. */

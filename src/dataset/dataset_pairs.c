@@ -114,9 +114,10 @@ static sample_id look_up(const struct dataset_paths *paths, const char *path)
 }
 
 static sample_id find_second(const struct dataset *dataset,
-	const struct dataset_paths *paths, const char *from, sample_id id)
+	const struct dataset_paths *paths, const char *from, sample_id id,
+	struct path_text *text)
 {
-	const char *first = map_path(dataset->map, id);
+	const char *first = map_path(dataset->map, id, text);
 	struct path path;
 	if (!first || !find_path(first, from, &path))
 		return SAMPLE_NONE;
@@ -151,12 +152,13 @@ static int make(const struct dataset *dataset, const struct dataset_paths *paths
 		pairs_free(pairs);
 		return -ENOMEM;
 	}
+	struct path_text text = {0};
 	snprintf(pairs->from, sizeof(pairs->from), "%s", from);
 	for (sample_id id = 0; id < dataset->n_ids; id++) {
 		pairs->second[id] = SAMPLE_NONE;
 		if (!roaring_bitmap_contains(dataset->present, id))
 			continue;
-		pairs->second[id] = find_second(dataset, paths, from, id);
+		pairs->second[id] = find_second(dataset, paths, from, id, &text);
 		if (pairs->second[id] != SAMPLE_NONE)
 			roaring_bitmap_add(pairs->seconds, pairs->second[id]);
 	}
@@ -221,7 +223,8 @@ static struct tensor_shape shape_of(const struct dataset *dataset,
 static bool fails_missing(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, char *message)
 {
-	const char *first = map_path(dataset->map, id);
+	struct path_text text = {0};
+	const char *first = map_path(dataset->map, id, &text);
 	struct path path;
 	if (message && first && find_path(first, preparation->sections->from, &path))
 		snprintf(message, PAIR_MESSAGE, SECOND "is no image of the dataset",
@@ -245,7 +248,8 @@ bool dataset_pair_fails(const struct dataset *dataset,
 	struct tensor_shape b = shape_of(dataset, &section->preparation, second);
 	if (a.width == b.width && a.height == b.height)
 		return false;
-	const char *name = dataset_relative(dataset, second);
+	struct path_text text = {0};
+	const char *name = dataset_relative(dataset, second, &text);
 	if (message && b.width == 0)
 		snprintf(message, PAIR_MESSAGE, SECOND "has no readable header", name);
 	else if (message)

@@ -20,7 +20,7 @@
  *   `- b   3
  */
 struct path_file {
-	const char *name; /* in the map or in paths->names; at first the whole path */
+	const char *name; /* in paths->names; at first the whole path, in paths->texts */
 	sample_id id;	  /* SAMPLE_NONE: none */
 	uint32_t other;	  /* its number then */
 };
@@ -38,6 +38,7 @@ struct dataset_paths {
 	size_t capacity;
 	uint32_t *children;
 	struct arena names;
+	struct arena texts; /* until directories are made */
 };
 
 /* --- making them -------------------------------------------------------------------- */
@@ -124,6 +125,7 @@ static int read_others(sqlite3 *db, struct dataset_paths *paths)
 static int list_files(struct dataset *dataset, struct dataset_paths *paths)
 {
 	roaring_uint32_iterator_t id;
+	struct path_text text = {0};
 	paths->files = calloc((size_t)dataset->n_ids + 1, sizeof(*paths->files));
 	if (!paths->files)
 		return -ENOMEM;
@@ -132,8 +134,10 @@ static int list_files(struct dataset *dataset, struct dataset_paths *paths)
 	for (; id.has_value; roaring_advance_uint32_iterator(&id)) {
 		struct path_file *file = &paths->files[paths->n_files++];
 		file->id = id.current_value;
-		file->name = map_path(dataset->map, file->id);
-		if (!file->name) {
+		const char *path = map_path(dataset->map, file->id, &text);
+		if (path && !(file->name = arena_text(&paths->texts, path)))
+			return -ENOMEM;
+		if (!path) {
 			log_error("catalogue %s: the path of sample %u is damaged",
 				dataset->file, file->id);
 			return -EIO;
@@ -200,8 +204,11 @@ static int enter(struct dataset_paths *paths, uint32_t file, uint32_t *ret)
 			return err;
 		paths->directories[parent].first_child = *ret;
 	}
-	paths->files[file].name = path;
-	return 0;
+	/* Another one's path is kept as a whole anyway. */
+	paths->files[file].name = paths->files[file].id == SAMPLE_NONE
+					  ? path
+					  : arena_text(&paths->names, path);
+	return paths->files[file].name ? 0 : -ENOMEM;
 }
 
 static int make_directories(struct dataset_paths *paths)
@@ -250,6 +257,7 @@ void dataset_paths_free(struct dataset_paths *paths)
 	free(paths->directories);
 	free(paths->children);
 	arena_free(&paths->names);
+	arena_free(&paths->texts);
 	free(paths);
 }
 
@@ -291,6 +299,7 @@ int dataset_paths(struct dataset *dataset, const struct dataset_paths **ret)
 		err = make_directories(paths);
 	if (!err)
 		err = make_children(paths);
+	arena_free(&paths->texts);
 	if (err)
 		dataset_paths_free(paths);
 	else

@@ -113,6 +113,7 @@ static int check_pairs(
 	if (unpaired.n == 0)
 		return 0;
 	bool all = unpaired.n == edition->set.positions;
+	struct path_text path = {0};
 	(void)dataset_pair_fails(
 		edition->is.dataset, preparation, unpaired.first, message);
 	sched_report(report, context,
@@ -120,7 +121,7 @@ static int check_pairs(
 		"prepared, as %s: %s%s",
 		all ? "" : CONFIG_WARNING, config->file, config->sections[0].name,
 		preparation->sections->from, unpaired.n, edition->set.positions,
-		dataset_relative(edition->is.dataset, unpaired.first), message,
+		dataset_relative(edition->is.dataset, unpaired.first, &path), message,
 		all ? "; allowed: the way from a file to the one that belongs to it, in "
 		      "the dataset"
 		    : "; their files answer EIO");

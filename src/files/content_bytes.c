@@ -9,8 +9,9 @@
 const struct job_section *content_section(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample)
 {
+	struct path_text path = {0};
 	return config->n_sections
-		       ? config_section(config, dataset_relative(dataset, sample))
+		       ? config_section(config, dataset_relative(dataset, sample, &path))
 		       : NULL;
 }
 

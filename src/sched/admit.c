@@ -166,10 +166,12 @@ struct look {
 static struct look look_of(const struct edition *edition, sample_id id)
 {
 	const struct job_config *config = &edition->job->config;
-	const struct job_section *section =
-		config->n_sections ? config_section(config,
-					     dataset_relative(edition->is.dataset, id))
-				   : NULL;
+	const struct job_section *section = NULL;
+	if (config->n_sections) {
+		struct path_text path = {0};
+		section = config_section(
+			config, dataset_relative(edition->is.dataset, id, &path));
+	}
 	return section ? (struct look){&section->preparation, section->format}
 		       : (struct look){&config->preparation, config->format};
 }

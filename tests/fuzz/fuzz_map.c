@@ -21,7 +21,8 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(
 	uint8_t *data, size_t size, size_t max_size, unsigned int seed);
 
-#define ROWS 5
+#define ROWS (PACK_BLOCK + 5)
+#define MOST_ASKED 100000 /* a number in no bits can stand for many */
 
 /* A right one, to begin with. */
 static size_t make(uint8_t *data, size_t max_size)
@@ -30,11 +31,16 @@ static size_t make(uint8_t *data, size_t max_size)
 	struct container containers[] = {{.name = "x.tar", .bytes = 9000}};
 	const struct part part = {.at = {.offset = 512, .stored_bytes = 7}};
 	struct row rows[ROWS];
-	for (uint32_t i = 0; i < ROWS; i++)
-		rows[i] = (struct row){.path = i % 2 ? "a/1.jpg" : "b/22.jpg",
+	char paths[ROWS][40];
+	for (uint32_t i = 0; i < ROWS; i++) {
+		snprintf(paths[i], sizeof(paths[i]), "%s/%x.jpg",
+			i % 7 ? "a" : "b/more-than-fifteen", i * i);
+		rows[i] = (struct row){.path = paths[i],
+			.facts = {.bytes = 100 + i * i, .mtime_ns = 1000000000 * i},
 			.label = i % 2,
 			.part = &part,
 			.gone = i == 3};
+	}
 	const struct catalogue catalogue = {.rows = rows,
 		.n_rows = ROWS,
 		.classes = classes,
@@ -93,19 +99,17 @@ static void ask(struct catalogue_map *map)
 	ensure(strlen(root) + strlen(map_rule(map)) < map->size);
 	ensure(map_attach(&dataset, map) == 0);
 	ensure(roaring_bitmap_get_cardinality(dataset.present) == dataset.n_samples);
-	for (sample_id id = 0; id < dataset.n_ids; id++) {
-		const char *path = map_path(map, id);
-		const struct map_part *part = map_part(map, id);
+	struct path_text text = {0};
+	for (sample_id id = 0; id < dataset.n_ids && id < MOST_ASKED; id++) {
+		const char *path = map_path(map, id, &text);
+		struct part part;
 		ensure(!path || *path);
 		ensure(dataset_image_shape(&dataset, id).mode < N_PIXEL_MODES);
-		ensure(!part || (const uint8_t *)(part + 1) <= map->bytes + map->size);
+		(void)map_part(map, id, &part);
 		uint32_t label = dataset_label(&dataset, id);
 		ensure(label == LABEL_NONE || label < dataset.n_classes);
-		volatile uint64_t all = dataset.file_bytes[id] + dataset.identities[id] +
-					dataset.path_lengths[id] +
-					dataset.orientations[id] +
-					dataset.images[id].width;
-		(void)all;
+		for (int column = MAP_LABELS; column <= MAP_PATH_LENGTHS; column++)
+			(void)map_value(map, (enum map_section)column, id);
 	}
 	roaring_bitmap_free(dataset.present);
 	for (uint32_t i = 0; i < dataset.n_classes; i++)

@@ -73,12 +73,12 @@ static uint32_t read_map(void)
 	if (err)
 		return 0;
 	uint32_t edition = map->head->edition;
-	const uint64_t *bytes = map_section(map, MAP_FILE_BYTES);
+	struct path_text text = {0};
 	cr_assert_eq(map->head->n_ids, ROWS);
 	for (uint32_t id = 0; id < ROWS; id++) {
 		snprintf(path, sizeof(path), "a/%u-%u", edition, id);
-		cr_assert_str_eq(map_path(map, id), path);
-		cr_assert_eq(bytes[id], edition);
+		cr_assert_str_eq(map_path(map, id, &text), path);
+		cr_assert_eq(map_value(map, MAP_FILE_BYTES, id), edition);
 	}
 	map_close(&map);
 	return edition;

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/rng.h"
+#include "dataset/dataset_map.h"
+#include "effort.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+/* Packed columns and paths as differences give what was put into them; damaged ones give
+ * anything, and nothing outside of them is read (ASan). */
+
+#define MOST (3 * PACK_BLOCK)
+
+static uint64_t value_in(const void *context, size_t i)
+{
+	return ((const uint64_t *)context)[i];
+}
+
+static uint64_t draw(struct rng *rng, unsigned bits)
+{
+	uint64_t high = rng_below(rng, UINT64_C(1) << 32), low;
+	low = rng_below(rng, UINT64_C(1) << 32);
+	return bits ? (high << 32 | low) >> (64 - bits) : 0;
+}
+
+static size_t draw_column(struct rng *rng, uint64_t *ret)
+{
+	size_t n = (size_t)rng_below(rng, MOST + 1);
+	uint64_t base = draw(rng, (unsigned)rng_below(rng, 65));
+	uint64_t step = 1 + draw(rng, (unsigned)rng_below(rng, 31));
+	unsigned bits = (unsigned)rng_below(rng, 65);
+	for (size_t i = 0; i < n; i++)
+		ret[i] = base + step * draw(rng, bits);
+	return n;
+}
+
+Test(dataset_pack, gives_what_was_put_in)
+{
+	struct rng rng;
+	uint64_t numbers[MOST];
+	rng_seed(&rng, 1);
+	for (unsigned trial = 0; trial < effort(300, 20000); trial++) {
+		uint8_t *packed;
+		size_t bytes, n = draw_column(&rng, numbers);
+		cr_assert_eq(pack_make(n, value_in, numbers, &packed, &bytes), 0);
+		cr_assert_geq(bytes, pack_least_bytes(n));
+		for (size_t i = 0; i < n; i++)
+			cr_assert_eq(pack_get(packed, bytes, i), numbers[i]);
+		for (int flips = 0; flips < 8 && n > 0; flips++) {
+			packed[rng_below(&rng, bytes)] ^= (uint8_t)rng_below(&rng, 256);
+			for (size_t i = 0; i < n; i++)
+				(void)pack_get(packed, bytes, i);
+		}
+		free(packed);
+	}
+}
+
+Test(dataset_pack, neighbours_decide_how_much_it_takes)
+{
+	uint64_t numbers[MOST];
+	uint8_t *packed;
+	size_t bytes;
+	for (size_t i = 0; i < MOST; i++)
+		numbers[i] = UINT64_C(1700000000000000000) + 1000000000 * (i % 4);
+	cr_assert_eq(pack_make(MOST, value_in, numbers, &packed, &bytes), 0);
+	cr_assert_eq(bytes, pack_least_bytes(MOST) + 2 * MOST / 8);
+	free(packed);
+}
+
+static void draw_path(struct rng *rng, char *ret)
+{
+	static const size_t lengths[] = {2, 14, 15, 16, 30, 255, 256, 300, 4000};
+	size_t n = lengths[rng_below(rng, sizeof(lengths) / sizeof(lengths[0]))];
+	size_t from = (size_t)rng_below(rng, n), same = (size_t)rng_below(rng, 3);
+	for (size_t i = 0; i < n; i++)
+		ret[i] = same && i < from ? 'x' : (char)('a' + rng_below(rng, same + 1));
+	ret[n] = '\0';
+}
+
+static void expect_paths(const struct catalogue_map *map,
+	const struct catalogue *catalogue, struct rng *rng)
+{
+	struct path_text row = {0}, any = {0};
+	for (sample_id id = 0; id < catalogue->n_rows; id++)
+		cr_assert_str_eq(map_path(map, id, &row), catalogue->rows[id].path);
+	for (int i = 0; i < 100; i++) {
+		sample_id id = (sample_id)rng_below(rng, catalogue->n_rows);
+		cr_assert_str_eq(map_path(map, id, &any), catalogue->rows[id].path);
+	}
+}
+
+Test(dataset_pack, paths_are_what_they_were_in_any_order)
+{
+	static char paths[50][4096];
+	struct rng rng;
+	rng_seed(&rng, 2);
+	for (unsigned trial = 0; trial < effort(200, 5000); trial++) {
+		struct row rows[50];
+		struct catalogue catalogue = {
+			.rows = rows, .n_rows = 1 + (size_t)rng_below(&rng, 50)};
+		struct map_bytes groups, texts;
+		for (size_t i = 0; i < catalogue.n_rows; i++) {
+			draw_path(&rng, paths[i]);
+			rows[i] = (struct row){.path = paths[i]};
+		}
+		cr_assert_eq(map_paths_make(&catalogue, &groups, &texts), 0);
+		/* Both sections stand behind one another in a map that has nothing else. */
+		uint8_t *bytes = malloc(groups.n + texts.n);
+		memcpy(bytes, groups.at, groups.n);
+		memcpy(bytes + groups.n, texts.at, texts.n);
+		struct map_head head = {.n_ids = (uint32_t)catalogue.n_rows};
+		head.sections[MAP_PATH_GROUPS].bytes = groups.n;
+		head.sections[MAP_PATHS].offset = groups.n;
+		head.sections[MAP_PATHS].bytes = texts.n;
+		const struct catalogue_map map = {
+			.head = &head, .bytes = bytes, .size = groups.n + texts.n};
+		expect_paths(&map, &catalogue, &rng);
+		for (int flips = 0; flips < 20; flips++) {
+			struct path_text text = {0};
+			bytes[rng_below(&rng, map.size)] ^= (uint8_t)rng_below(&rng, 256);
+			for (sample_id id = 0; id < catalogue.n_rows; id++)
+				(void)map_path(&map, id, &text);
+		}
+		free(bytes);
+		free(groups.at);
+		free(texts.at);
+	}
+}
