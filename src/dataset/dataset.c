@@ -4,6 +4,7 @@
 #include "base/ensure.h"
 #include "base/log.h"
 #include "dataset/dataset_map.h"
+#include "dataset/dataset_samples.h"
 #include "dataset/source_far.h"
 #include "image/sections.h"
 
@@ -155,6 +156,8 @@ static int connection_new(const struct dataset *dataset, struct connection **ret
 		file = dataset->file;
 		err = catalogue_open_read(file, &connection->db);
 	} while (file != dataset->file);
+	if (!err && (err = samples_attach(connection->db, dataset, NULL)))
+		log_error("catalogue %s: can't be read: %s", file, strerror(-err));
 	if (err) {
 		connection_free(connection);
 		return err;

@@ -3,7 +3,7 @@
 
 #include "dataset/dataset_catalogue.h"
 #include "base/log.h"
-#include "dataset/dataset_internal.h"
+#include "dataset/dataset_rows.h"
 #include "image/image.h"
 
 #include <errno.h>
@@ -87,11 +87,16 @@ static bool content_error(sqlite3 *db)
 	       code == SQLITE_SCHEMA;
 }
 
+int catalogue_read_errno(sqlite3 *db)
+{
+	return content_error(db) ? -EILSEQ : catalogue_errno(db);
+}
+
 static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
 {
 	if (sqlite3_prepare_v2(db, sql, -1, ret, NULL) == SQLITE_OK)
 		return 0;
-	return content_error(db) ? -EILSEQ : catalogue_errno(db);
+	return catalogue_read_errno(db);
 }
 
 /* 1: there is a row; 0: no more; -EILSEQ: the file is damaged; else -errno. */
@@ -100,7 +105,7 @@ static int step(sqlite3 *db, sqlite3_stmt *statement)
 	int code = sqlite3_step(statement);
 	if (code == SQLITE_ROW || code == SQLITE_DONE)
 		return code == SQLITE_ROW;
-	return content_error(db) ? -EILSEQ : catalogue_errno(db);
+	return catalogue_read_errno(db);
 }
 
 static int read_number(sqlite3 *db, const char *sql, sqlite3_int64 *ret)
@@ -352,6 +357,24 @@ static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 /* A file without a header may have one that is known now, and a PNG another orientation. */
 #define PROBED_AGAIN "probed AND width > 0 AND path NOT LIKE '%.png'"
 
+static void probe_again(struct catalogue *catalogue)
+{
+	for (size_t id = 0; id < catalogue->n_rows; id++) {
+		struct row *row = &catalogue->rows[id];
+		const char *dot = strrchr(row->path, '.');
+		if (row->facts.image.width == 0 || (dot && strcasecmp(dot, ".png") == 0))
+			row->facts.probed = false;
+	}
+}
+
+static int load_rows(sqlite3 *db, bool same_readers, struct catalogue *catalogue)
+{
+	int err = rows_read(db, catalogue);
+	if (!err && !same_readers)
+		probe_again(catalogue);
+	return err;
+}
+
 static const char *rows_query(sqlite3_int64 version, bool same_readers)
 {
 	if (version == CATALOGUE_WITHOUT_ORIENTATION)
@@ -376,6 +399,7 @@ static int load_content(
 		return err;
 	catalogue->outdated = version < CATALOGUE_WITHOUT_CHANNELS;
 	catalogue->without_channels = version <= CATALOGUE_WITHOUT_CHANNELS;
+	catalogue->with_table = version <= CATALOGUE_WITH_TABLE;
 	catalogue->settings = "";
 	err = load_edition(db, catalogue);
 	if (!err)
@@ -392,8 +416,10 @@ static int load_content(
 			"number",
 			load_container, catalogue);
 	if (!err)
-		err = load_all(
-			db, rows_query(version, same_readers), load_row, catalogue);
+		err = catalogue->with_table
+			      ? load_all(db, rows_query(version, same_readers), load_row,
+					catalogue)
+			      : load_rows(db, same_readers, catalogue);
 	if (!err)
 		err = load_beside(db, catalogue);
 	return err;

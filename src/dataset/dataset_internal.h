@@ -342,6 +342,7 @@ struct catalogue {
 	bool unusable;	       /* the file is not ours, or damaged */
 	bool outdated;	       /* of a version that lacks what samples need */
 	bool without_channels; /* of a version before: all images count as RGB */
+	bool with_table;       /* of a version before, which takes more of the disk */
 	uint32_t edition;
 	struct arena names;
 };
@@ -367,6 +368,8 @@ must_check int catalogue_write(const char *file, const struct scan *scan,
 
 /* SQLite's last error as -errno. */
 int catalogue_errno(sqlite3 *db);
+/* SQLite's last error of a read as -errno; -EILSEQ: the file is damaged. */
+int catalogue_read_errno(sqlite3 *db);
 must_check int catalogue_open_read(const char *file, sqlite3 **ret);
 
 /* Columns of the table that a predicate does not see. */

@@ -175,12 +175,12 @@ static const char *sum_problem(const struct catalogue_map *map, bool all)
 	return NULL;
 }
 
-static const char *problem_of(const struct catalogue_map *map, bool check)
+const char *map_problem(const struct catalogue_map *map, bool all)
 {
 	const char *problem = head_problem(map);
 	if (!problem)
 		problem = content_problem(map);
-	return problem ? problem : sum_problem(map, check);
+	return problem ? problem : sum_problem(map, all);
 }
 
 /* --- opening it --------------------------------------------------------------------------- */
@@ -210,7 +210,7 @@ int map_open_fd(int fd, const char *name, bool check, struct catalogue_map **ret
 	int err = map_fd(fd, map);
 	const char *problem = err == -EILSEQ ? "is truncated"
 			      : err	     ? strerror(-err)
-					     : problem_of(map, check);
+					     : map_problem(map, check);
 	if (!problem) {
 		*ret = map;
 		return 0;
@@ -258,10 +258,14 @@ const char *map_rule(const struct catalogue_map *map)
 	return root + strlen(root) + 1;
 }
 
+uint64_t map_number(const struct catalogue_map *map, enum map_section column, size_t i)
+{
+	return pack_get(map_section(map, column), section_bytes(map, column), i);
+}
+
 uint64_t map_value(const struct catalogue_map *map, enum map_section column, size_t i)
 {
-	uint64_t value =
-		pack_get(map_section(map, column), section_bytes(map, column), i);
+	uint64_t value = map_number(map, column, i);
 	return column == MAP_LABELS && value >= map->head->n_classes ? LABEL_NONE : value;
 }
 

@@ -62,6 +62,7 @@ struct map_run {
 	section(WIDTHS,          1,                            MAP_COLUMN)               \
 	section(MODES,           1,                            MAP_COLUMN)               \
 	section(ORIENTATIONS,    1,                            MAP_COLUMN)               \
+	section(STATES,          1,                            MAP_COLUMN)               \
 	section(FILE_BYTES,      1,                            MAP_COLUMN)               \
 	section(MTIMES,          1,                            MAP_COLUMN)               \
 	section(IDENTITIES,      1,                            MAP_COLUMN)               \
@@ -77,6 +78,10 @@ struct map_run {
 
 #define MAP_SECTION_NAME(name, bytes, per) MAP_##name,
 enum map_section { MAP_SECTIONS(MAP_SECTION_NAME) MAP_N_SECTIONS };
+/* Bits of MAP_STATES. */
+#define ROW_PROBED 1
+#define ROW_GONE 2
+
 enum map_kind { MAP_BYTES, MAP_COLUMN, MAP_COLUMN_OR_NONE, MAP_GROUPS };
 
 #define PATHS_TOGETHER 16
@@ -143,6 +148,10 @@ enum map_kind map_kind(enum map_section section);
 void *map_section(const struct catalogue_map *map, enum map_section section);
 /* The rule by which samples were found when the file was made: scan_rule. */
 const char *map_rule(const struct catalogue_map *map);
+/* NULL, or why the map can't be used. all: also by the sums of its columns. */
+const char *map_problem(const struct catalogue_map *map, bool all);
+/* A number as it stands there. */
+uint64_t map_number(const struct catalogue_map *map, enum map_section column, size_t i);
 /* The number of a sample; LABEL_NONE, as a label, for one that is no class. */
 uint64_t map_value(const struct catalogue_map *map, enum map_section column, size_t i);
 /* The path of a sample, in `path`, which is {0} at first, and is read on from the next time.
@@ -167,6 +176,11 @@ struct map_bytes {
 	uint8_t *at;
 	size_t n;
 };
+
+/* Makes a map of the rows alone in memory, for dataset_rows.c; parts: some may lie in containers.
+ * The caller frees it. */
+must_check int map_rows_make(
+	const struct catalogue *rows, bool parts, struct map_bytes *ret);
 
 /* Makes the sections of paths; the caller frees both. */
 must_check int map_paths_make(const struct catalogue *catalogue,

@@ -17,6 +17,9 @@
 
 struct map_writer {
 	int fd;
+	bool rows_only; /* into memory, without what follows from the rest */
+	bool parts;
+	struct map_bytes memory;
 	uint64_t end;
 	struct map_head head;
 	const struct catalogue *catalogue;
@@ -39,6 +42,25 @@ static int write_all(int fd, const uint8_t *bytes, size_t n, uint64_t offset)
 		offset += (uint64_t)done;
 	}
 	return 0;
+}
+
+static int write_memory(
+	struct map_writer *writer, const uint8_t *bytes, size_t n, uint64_t at)
+{
+	size_t end = at + n > writer->memory.n ? at + n : writer->memory.n;
+	uint8_t *memory = realloc(writer->memory.at, end + 1);
+	if (!memory)
+		return -ENOMEM;
+	memset(memory + writer->memory.n, 0, end - writer->memory.n);
+	memcpy(memory + at, bytes, n);
+	writer->memory = (struct map_bytes){memory, end};
+	return 0;
+}
+
+static int put(struct map_writer *writer, const uint8_t *bytes, size_t n, uint64_t at)
+{
+	return writer->rows_only ? write_memory(writer, bytes, n, at)
+				 : write_all(writer->fd, bytes, n, at);
 }
 
 /* --- what the sections have --------------------------------------------------------------- */
@@ -159,6 +181,8 @@ static uint64_t value_of(enum map_section column, const struct row *row)
 		return facts->image.mode;
 	case MAP_ORIENTATIONS:
 		return facts->orientation;
+	case MAP_STATES:
+		return (facts->probed ? ROW_PROBED : 0) | (row->gone ? ROW_GONE : 0);
 	case MAP_FILE_BYTES:
 		return facts->bytes;
 	case MAP_MTIMES:
@@ -175,11 +199,15 @@ static uint64_t value_of(enum map_section column, const struct row *row)
 struct column_of {
 	const struct catalogue *catalogue;
 	enum map_section column;
+	bool rows_only;
 };
 
 static uint64_t value_in(const void *context, size_t id)
 {
 	const struct column_of *of = context;
+	bool follows = of->column == MAP_IDENTITIES || of->column == MAP_PATH_LENGTHS;
+	if (of->rows_only && follows)
+		return 0;
 	return value_of(of->column, &of->catalogue->rows[id]);
 }
 
@@ -202,15 +230,15 @@ static int write_bytes(
 	writer->head.sections[section] = (struct map_place){
 		.offset = at, .bytes = bytes.n, .sum = content_sum(bytes.at, bytes.n)};
 	writer->end = at + bytes.n;
-	return write_all(writer->fd, bytes.at, bytes.n, at);
+	return put(writer, bytes.at, bytes.n, at);
 }
 
 static int write_section(struct map_writer *writer, enum map_section section)
 {
 	const struct catalogue *catalogue = writer->catalogue;
-	const struct column_of of = {catalogue, section};
+	const struct column_of of = {catalogue, section, writer->rows_only};
 	struct map_bytes bytes = {0};
-	bool none = map_kind(section) == MAP_COLUMN_OR_NONE && !catalogue->n_containers;
+	bool none = map_kind(section) == MAP_COLUMN_OR_NONE && !writer->parts;
 	int err = 0;
 	if (map_kind(section) == MAP_BYTES || none) {
 		bytes.n = none ? 0 : count_bytes(writer, section);
@@ -273,10 +301,10 @@ static int write_sections(struct map_writer *writer)
 	if (!err)
 		err = write_paths(writer);
 	head->file_bytes = writer->end;
-	if (!err && ftruncate(writer->fd, (off_t)writer->end) < 0)
+	if (!err && !writer->rows_only && ftruncate(writer->fd, (off_t)writer->end) < 0)
 		err = -errno;
 	head->sum = map_head_sum(head);
-	return err ? err : write_all(writer->fd, (const void *)head, sizeof(*head), 0);
+	return err ? err : put(writer, (const void *)head, sizeof(*head), 0);
 }
 
 /* The file takes its name when all of it is on the disk. */
@@ -302,7 +330,7 @@ static int write_file(struct map_writer *writer, const char *name)
 }
 
 /* Makes the map in memory; the next engine reads the catalogue again. */
-static int write_memory(struct map_writer *writer)
+static int write_unnamed(struct map_writer *writer)
 {
 	if (writer->fd >= 0)
 		close(writer->fd);
@@ -311,11 +339,30 @@ static int write_memory(struct map_writer *writer)
 	return writer->fd < 0 ? -errno : write_sections(writer);
 }
 
+int map_rows_make(const struct catalogue *rows, bool parts, struct map_bytes *ret)
+{
+	struct map_writer writer = {.fd = -1,
+		.rows_only = true,
+		.parts = parts,
+		.catalogue = rows,
+		.root = "",
+		.rule = ""};
+	int err = write_sections(&writer);
+	if (err)
+		free(writer.memory.at);
+	else
+		*ret = writer.memory;
+	return err;
+}
+
 int catalogue_map_make(const char *file, const char *root, const char *rule,
 	const struct catalogue *catalogue, struct catalogue_map **ret)
 {
-	struct map_writer writer = {
-		.fd = -1, .catalogue = catalogue, .root = root, .rule = rule};
+	struct map_writer writer = {.fd = -1,
+		.parts = catalogue->n_containers > 0,
+		.catalogue = catalogue,
+		.root = root,
+		.rule = rule};
 	auto_free char *name = catalogue_map_file(file);
 	*ret = NULL;
 	if (!name)
@@ -327,7 +374,7 @@ int catalogue_map_make(const char *file, const char *root, const char *rule,
 		log_warn("catalogue %s: can't be written: %s; the next start reads %s "
 			 "instead, which takes longer",
 			name, strerror(-err), file);
-		err = write_memory(&writer);
+		err = write_unnamed(&writer);
 	}
 	if (!err)
 		err = map_open_fd(writer.fd, name, false, ret);

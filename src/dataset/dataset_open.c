@@ -384,11 +384,18 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 		err = -EIO;
 	if (!err && seen)
 		err = catalogue_update(scan, &catalogue, &tree, ret_changed);
-	*ret_changed = *ret_changed || catalogue.outdated ||
-		       (seen && catalogue.without_channels);
+	bool only_form =
+		!*ret_changed && catalogue.with_table && !catalogue.without_channels;
+	*ret_changed =
+		*ret_changed || catalogue.outdated || (seen && catalogue.with_table);
 	catalogue.without_channels = catalogue.without_channels && !seen;
-	if (!err && seen)
+	if (!err && seen) {
 		err = save(scan, dataset->file, &catalogue, &tree, ret_changed);
+		if (err == -ENOSPC && only_form) {
+			err = 0; /* the one of a version before is as good, and larger */
+			*ret_changed = false;
+		}
+	}
 	tree_free(&tree);
 	if (!err && (*ret_changed || !scan->next))
 		err = attach(scan, seen ? rule : "", *ret_changed, &catalogue, dataset);

@@ -2,11 +2,10 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "base/fault.h"
 #include "base/log.h"
 #include "base/own_directory.h"
 #include "dataset/dataset_catalogue.h"
-#include "dataset/dataset_internal.h"
+#include "dataset/dataset_rows.h"
 #include "image/image.h"
 
 #include <errno.h>
@@ -28,7 +27,6 @@ struct writer {
 	const struct tree *tree;
 	struct metadata *metadata; /* NULL: there is none */
 	sqlite3 *db;
-	sqlite3_stmt *insert;
 	sqlite3_stmt *update;
 	size_t n_columns;
 	size_t updated; /* of which file of metadata update is, from 1 */
@@ -63,32 +61,26 @@ static int run(struct writer *writer, sqlite3_stmt *statement)
 	return err;
 }
 
-/* All names are identifiers; they are quoted because they may be words of SQL. */
-static int create_samples(struct writer *writer)
+/* Columns of metadata. All names are identifiers; they are quoted because they may be words of
+ * SQL. */
+static int create_described(struct writer *writer)
 {
 	static const char *const types[] = {"INTEGER", "REAL", "TEXT"};
 	auto_free char *sql = NULL;
 	size_t size, n = 0;
-	FILE *out = open_memstream(&sql, &size);
-	if (!out)
-		return -ENOMEM;
 	const struct column *columns = NULL;
 	if (writer->metadata)
 		columns = metadata_columns(writer->metadata, &n);
-	fputs("CREATE TABLE samples (id INTEGER PRIMARY KEY, path TEXT NOT NULL,"
-	      " class TEXT NOT NULL, label INTEGER, bytes INTEGER NOT NULL,"
-	      " mtime INTEGER NOT NULL, width INTEGER NOT NULL, height INTEGER NOT NULL,"
-	      " channels INTEGER NOT NULL, bits INTEGER NOT NULL, palette INTEGER NOT "
-	      "NULL,"
-	      " exif_orientation INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,"
-	      " probed INTEGER NOT NULL, gone INTEGER NOT NULL, part_container INTEGER,"
-	      " part_offset INTEGER, part_bytes INTEGER, part_checksum INTEGER,"
-	      " part_method INTEGER",
-		out);
+	writer->n_columns = n;
+	if (n == 0)
+		return 0;
+	FILE *out = open_memstream(&sql, &size);
+	if (!out)
+		return -ENOMEM;
+	fputs("CREATE TABLE described (id INTEGER PRIMARY KEY", out);
 	for (size_t i = 0; i < n; i++)
 		fprintf(out, ", \"%s\" %s", columns[i].name, types[columns[i].type]);
 	fputs(")", out);
-	writer->n_columns = n;
 	return fclose(out) == 0 ? execute(writer, sql) : -ENOMEM;
 }
 
@@ -142,66 +134,6 @@ static int write_containers(struct writer *writer)
 	return err;
 }
 
-#define N_NUMBERS 12
-#define PART (4 + N_NUMBERS) /* the first parameter of a part */
-
-static void bind_part(sqlite3_stmt *statement, const struct part *part)
-{
-	for (int i = 0; !part && i < 5; i++)
-		sqlite3_bind_null(statement, PART + i);
-	if (!part)
-		return;
-	sqlite3_bind_int64(statement, PART, part->container);
-	sqlite3_bind_int64(statement, PART + 1, (sqlite3_int64)part->at.offset);
-	sqlite3_bind_int64(statement, PART + 2, (sqlite3_int64)part->at.stored_bytes);
-	sqlite3_bind_int64(statement, PART + 3, part->at.checksum);
-	sqlite3_bind_int(statement, PART + 4, (int)part->at.method);
-}
-
-static int write_row(struct writer *writer, size_t id)
-{
-	const struct row *row = &writer->catalogue->rows[id];
-	const struct facts *facts = &row->facts;
-	sqlite3_stmt *statement = writer->insert;
-	bool alike = writer->scan->label == LABEL_WITHOUT;
-	bool none = facts->image.width == 0;
-	const char *class = alike ? ONLY_CLASS : row->path;
-	const sqlite3_int64 numbers[] = {row->label, (sqlite3_int64)facts->bytes,
-		facts->mtime_ns / 1000000000, facts->image.width, facts->image.height,
-		facts->orientation, facts->mtime_ns, facts->probed, row->gone,
-		none ? 0 : tensor_channels(facts->image),
-		none ? 0 : 8 * tensor_number_bytes(facts->image),
-		facts->image.mode == PIXELS_P};
-	sqlite3_bind_int64(statement, 1, (sqlite3_int64)id);
-	sqlite3_bind_text(statement, 2, row->path, -1, SQLITE_STATIC);
-	sqlite3_bind_text(statement, 3, class, (int)strcspn(class, "/"), SQLITE_STATIC);
-	for (int i = 0; i < N_NUMBERS; i++)
-		sqlite3_bind_int64(statement, 4 + i, numbers[i]);
-	if (row->label == LABEL_NONE)
-		sqlite3_bind_null(statement, 4);
-	bind_part(statement, row->part);
-	int err = fault_hit("dataset.write");
-	return err ? err : run(writer, statement);
-}
-
-static int write_rows(struct writer *writer)
-{
-	int err = prepare(writer,
-		"INSERT INTO samples (id, path, class, label, bytes, mtime, width,"
-		" height, exif_orientation, mtime_ns, probed, gone, channels, bits, "
-		"palette, "
-		"part_container, part_offset,"
-		" part_bytes, part_checksum, part_method)"
-		" VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-		&writer->insert);
-	for (size_t id = 0; !err && id < writer->catalogue->n_rows; id++) {
-		err = write_row(writer, id);
-		if (!err && scan_stopped(writer->scan))
-			err = -EINTR;
-	}
-	return err;
-}
-
 /* Sets the columns that the file has. */
 static int prepare_update(struct writer *writer, const struct metadata_line *line)
 {
@@ -215,12 +147,19 @@ static int prepare_update(struct writer *writer, const struct metadata_line *lin
 	sqlite3_finalize(writer->update);
 	writer->update = NULL;
 	writer->updated = line->file + 1;
-	fputs("UPDATE samples SET ", out);
+	fputs("INSERT INTO described (id", out);
+	for (size_t i = 0; i < n; i++)
+		if (line->has[i])
+			fprintf(out, ", \"%s\"", columns[i].name);
+	fputs(") VALUES (?1", out);
+	for (size_t i = 0; i < n; i++)
+		if (line->has[i])
+			fprintf(out, ", ?%zu", i + 2);
+	fputs(") ON CONFLICT (id) DO UPDATE SET ", out);
 	for (size_t i = 0; i < n; i++)
 		if (line->has[i])
 			fprintf(out, "%s\"%s\" = ?%zu", n_set++ ? ", " : "",
 				columns[i].name, i + 2);
-	fputs(" WHERE id = ?1", out);
 	if (fclose(out) != 0)
 		return -ENOMEM;
 	return n_set ? prepare(writer, sql, &writer->update) : 0;
@@ -376,7 +315,7 @@ static int write_content(struct writer *writer)
 		CATALOGUE_APPLICATION, CATALOGUE_VERSION);
 	int err = execute(writer, sql);
 	if (!err)
-		err = create_samples(writer);
+		err = create_described(writer);
 	if (!err)
 		err = write_about(writer);
 	if (!err)
@@ -388,7 +327,7 @@ static int write_content(struct writer *writer)
 	if (!err)
 		err = write_others(writer);
 	if (!err)
-		err = write_rows(writer);
+		err = rows_write(writer->db, writer->scan, writer->catalogue);
 	if (!err)
 		err = write_beside(writer);
 	if (!err)
@@ -409,7 +348,6 @@ static int write_file(struct writer *writer, const char *file)
 	int err = code == SQLITE_OK ? write_content(writer)
 		  : writer->db	    ? catalogue_errno(writer->db)
 				    : -ENOMEM;
-	sqlite3_finalize(writer->insert);
 	sqlite3_finalize(writer->update);
 	if (sqlite3_close(writer->db) != SQLITE_OK)
 		ensure(!"a statement of the catalogue's writer is still open");

@@ -16,6 +16,9 @@
 #define TEXT_OF(version) TEXT_OF_(version)
 #define TEXT_OF_(version) "joaderfs state " #version "\n"
 static const char text[] = TEXT_OF(STATE_VERSION);
+/* Catalogues of then are brought up to date when they are used. */
+static const char older[] = TEXT_OF(1);
+#define OLDER 1
 
 #define WHAT_TO_DO                                                                       \
 	"nothing was changed; please name another directory as state = in [joaderfs], "  \
@@ -41,7 +44,7 @@ static void quote_line(const char *bytes, size_t n, char *ret, size_t size)
 		escape_print(out, line);
 }
 
-/* -ENOENT: there is none, which is not logged. */
+/* OLDER: it is of a version before. -ENOENT: there is none, which is not logged. */
 static int check_file(const char *path)
 {
 	char found[256], quoted[512];
@@ -54,6 +57,8 @@ static int check_file(const char *path)
 		return cant(path, "read", err);
 	if (n == strlen(text) && memcmp(found, text, n) == 0)
 		return 0;
+	if (n == strlen(older) && memcmp(found, older, n) == 0)
+		return OLDER;
 	quote_line(found, n, quoted, sizeof(quoted));
 	log_error("%s: found \"%s\", allowed: \"%.*s\", of joaderfs %s; " WHAT_TO_DO,
 		path, quoted, (int)strlen(text) - 1, text, JOADERFS_VERSION);
@@ -146,6 +151,11 @@ int state_version_take(const char *state)
 		return -ENOMEM;
 	}
 	int err = check_file(path);
+	if (err == OLDER) {
+		log_info("%s: was of an older joaderfs, which refuses it from now on",
+			path);
+		return create(state, path);
+	}
 	if (err != -ENOENT)
 		return err;
 	err = check_jobs(state);

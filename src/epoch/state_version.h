@@ -13,7 +13,7 @@
  *   -errno of files. Logged.
  */
 
-#define STATE_VERSION 1
+#define STATE_VERSION 2
 
 /* A directory that no joaderfs has kept jobs in gets this version. */
 must_check int state_version_take(const char *state);

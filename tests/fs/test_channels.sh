@@ -62,13 +62,7 @@ refuses "as many channels as normalize" tensor.format=npy tensor.dtype=float32 "
 older() { # the catalogue of before these columns
 	local file=$T/state/datasets/images.sqlite
 	cp "$file" "$T/older" # which no engine holds
-	"$PYTHON" - "$T/older" <<-'EOF'
-		import sqlite3, sys
-		db = sqlite3.connect(sys.argv[1])
-		for column in ("channels", "bits", "palette"):
-		    db.execute(f"ALTER TABLE samples DROP COLUMN {column}")
-		db.execute("PRAGMA user_version = 3")
-	EOF
+	"$PYTHON" "$FS/catalogue.py" older "$T/older" 3
 	mv "$T/older" "$file"
 }
 

@@ -47,8 +47,9 @@ END
 stop
 
 # As if the catalogue were of a build without WebP: what had no header is looked at again.
+"$PYTHON" "$FS/catalogue.py" older "$T/state/datasets/images.sqlite" 4
 sqlite3 "$T/state/datasets/images.sqlite" \
 	"UPDATE about SET readers = 'jpeg png'; UPDATE samples SET width = 0, height = 0 WHERE path LIKE '%.webp'"
 start
 equal "images without a size" \
-	"$(sqlite3 "$T/state/datasets/images.sqlite" 'SELECT count(*) FROM samples WHERE width = 0')" 0
+	"$("$PYTHON" "$FS/catalogue.py" rows "$T/state/datasets/images.sqlite" | grep -c '|0$')" 0

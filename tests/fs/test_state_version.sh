@@ -18,15 +18,25 @@ refused_as_it_is() {
 }
 
 start
-equal "version of a new directory" "$(cat "$S/version")" "joaderfs state 1"
+equal "version of a new directory" "$(cat "$S/version")" "joaderfs state 2"
 stop
 start
 stop
 
-echo "joaderfs state 2" >"$S/version"
-refused_as_it_is "$S/version: found \"joaderfs state 2\", allowed: \"joaderfs state 1\""
-printf 'joaderfs state 1' >"$S/version"
-refused_as_it_is "$S/version: found \"joaderfs state 1\", allowed"
+# Of a version before: its catalogue is brought up to date, and no older daemon takes it.
+"$PYTHON" "$FS/catalogue.py" rows "$S/datasets/images.sqlite" >"$T/rows"
+"$PYTHON" "$FS/catalogue.py" older "$S/datasets/images.sqlite" 4
+echo "joaderfs state 1" >"$S/version"
+start
+grep -q "$S/version: was of an older joaderfs" "$LOG"
+stop
+equal "version of an older one" "$(cat "$S/version")" "joaderfs state 2"
+"$PYTHON" "$FS/catalogue.py" rows "$S/datasets/images.sqlite" | diff "$T/rows" -
+
+echo "joaderfs state 3" >"$S/version"
+refused_as_it_is "$S/version: found \"joaderfs state 3\", allowed: \"joaderfs state 2\""
+printf 'joaderfs state 2' >"$S/version"
+refused_as_it_is "$S/version: found \"joaderfs state 2\", allowed"
 printf '\033[31m\nsecond' >"$S/version"
 refused_as_it_is "$S/version: found \"\\x1b[31m\", allowed"
 : >"$S/version"
@@ -49,9 +59,9 @@ mkdir -p "$S/jobs/empty" "$S/datasets"
 echo "a message" >"$S/joaderfs.log"
 start
 stop
-equal "version of one with a log" "$(cat "$S/version")" "joaderfs state 1"
+equal "version of one with a log" "$(cat "$S/version")" "joaderfs state 2"
 rm -r "$S/version" "$S/jobs"
 [[ -e $S/datasets/images.sqlite ]] || fail "no catalogue is left to try with"
 start
 stop
-equal "version of one with catalogues" "$(cat "$S/version")" "joaderfs state 1"
+equal "version of one with catalogues" "$(cat "$S/version")" "joaderfs state 2"

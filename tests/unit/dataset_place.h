@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 
 /*
@@ -108,6 +109,54 @@ static inline bool place_logged(const struct place *place, const char *text)
 	log[fread(log, 1, sizeof(log) - 1, file)] = '\0';
 	fclose(file);
 	return strstr(log, text);
+}
+
+/* The rows of a catalogue of before there were blobs of them; of samples that are files. */
+static inline void place_insert_rows(struct place *place, sqlite3 *db)
+{
+	for (sample_id id = 0; id < dataset_ids(place->dataset); id++) {
+		struct dataset_sample sample;
+		cr_assert_eq(dataset_get(place->dataset, id, &sample), 0);
+		char *sql = sqlite3_mprintf(
+			"INSERT INTO samples VALUES (%u, %Q, %Q, %u, %llu, %lld, %u, %u,"
+			" 3, 8, 0, %d, %lld, 1, 0, NULL, NULL, NULL, NULL, NULL)",
+			id, sample.relative,
+			dataset_class_name(place->dataset, sample.label), sample.label,
+			(unsigned long long)sample.bytes,
+			(long long)sample.mtime_ns / 1000000000, sample.image.width,
+			sample.image.height, sample.orientation,
+			(long long)sample.mtime_ns);
+		cr_assert_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+		sqlite3_free(sql);
+		dataset_sample_free(&sample);
+	}
+}
+
+/* Makes the catalogue one of version 4, which has no map, and runs `sql` in it. Closes the
+ * dataset. */
+static inline void place_make_older(struct place *place, const char *sql)
+{
+	static const char *const begin =
+		"CREATE TABLE samples (id INTEGER PRIMARY KEY, path TEXT NOT NULL,"
+		" class TEXT NOT NULL, label INTEGER, bytes INTEGER NOT NULL,"
+		" mtime INTEGER NOT NULL, width INTEGER NOT NULL,"
+		" height INTEGER NOT NULL, channels INTEGER NOT NULL,"
+		" bits INTEGER NOT NULL, palette INTEGER NOT NULL,"
+		" exif_orientation INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,"
+		" probed INTEGER NOT NULL, gone INTEGER NOT NULL,"
+		" part_container INTEGER, part_offset INTEGER, part_bytes INTEGER,"
+		" part_checksum INTEGER, part_method INTEGER);"
+		"DROP TABLE rows; PRAGMA user_version = 4";
+	char map[160];
+	sqlite3 *db;
+	cr_assert_eq(sqlite3_open(place->catalogue, &db), SQLITE_OK);
+	cr_assert_eq(sqlite3_exec(db, begin, NULL, NULL, NULL), SQLITE_OK);
+	place_insert_rows(place, db);
+	cr_assert_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+	snprintf(map, sizeof(map), "%s.map", place->catalogue);
+	cr_assert_eq(unlink(map), 0);
+	dataset_close(&place->dataset);
 }
 
 /* SAMPLE_NONE: not in the catalogue. */

@@ -293,18 +293,29 @@ static void spoil_version(const char *file)
 
 static void spoil_ids(const char *file)
 {
-	run_sql(file, "DELETE FROM samples WHERE id = 1");
+	run_sql(file, "UPDATE rows SET first = 1");
 }
 
-static void spoil_labels(const char *file)
+static void spoil_classes(const char *file)
 {
-	run_sql(file, "UPDATE samples SET label = 7 WHERE id = 1");
+	run_sql(file, "DELETE FROM classes"); /* all labels are too large */
+}
+
+static void spoil_rows(const char *file)
+{
+	run_sql(file, "UPDATE rows SET content = randomblob(length(content))");
+}
+
+static void spoil_length(const char *file)
+{
+	run_sql(file, "UPDATE rows SET bytes = 1 << 40");
 }
 
 Test(dataset_catalogue, damaged_or_foreign_is_kept_aside_and_built_anew)
 {
 	void (*const spoil[])(const char *) = {spoil_text, spoil_truncate, spoil_empty,
-		spoil_pages, spoil_foreign, spoil_version, spoil_ids, spoil_labels};
+		spoil_pages, spoil_foreign, spoil_version, spoil_ids, spoil_classes,
+		spoil_rows, spoil_length};
 	struct place place;
 	char kept[160];
 	three_files(&place);
@@ -321,6 +332,55 @@ Test(dataset_catalogue, damaged_or_foreign_is_kept_aside_and_built_anew)
 		cr_assert_eq(place_open(&place), 0);
 		cr_assert_not(place_logged(&place, "built anew"));
 	}
+	place_end(&place);
+}
+
+/* Ids stay, and the next start finds what this one has left; the file has no row of each sample
+ * any more. */
+Test(dataset_catalogue, one_with_a_table_of_samples_is_brought_up_to_date)
+{
+	struct place place;
+	char *message;
+	three_files(&place);
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(unlink(place_path(&place, "a/1.jpg")), 0);
+	place_jpeg(&place, "a/0.jpg");
+	cr_assert_eq(place_open(&place), 0);
+	sample_id last = place_id(&place, "a/0.jpg"), n = dataset_ids(place.dataset);
+	place_make_older(&place, "UPDATE samples SET gone = path = 'a/1.jpg'");
+	for (int start = 0; start < 2; start++) {
+		cr_assert_eq(place_open(&place), 0);
+		cr_assert_not(place_logged(&place, "built anew"));
+		cr_assert_not(place_logged(&place, "files are new"));
+		cr_assert_eq(place_id(&place, "a/0.jpg"), last);
+		cr_assert_eq(dataset_ids(place.dataset), n);
+		cr_assert_eq(place_count(&place, "path = 'a/0.jpg'", &message), 1);
+	}
+	run_sql(place.catalogue, "CREATE TABLE samples (id, path)"); /* there is none */
+	place_end(&place);
+}
+
+/* An edition that epochs have is read as it is. */
+Test(dataset_catalogue, a_kept_one_with_a_table_of_samples_has_its_metadata)
+{
+	struct place place;
+	struct dataset *kept;
+	char file[160], *message, *json;
+	roaring_bitmap_t *found;
+	three_files(&place);
+	cr_assert_eq(place_open(&place), 0);
+	place_make_older(&place, "ALTER TABLE samples ADD COLUMN age INTEGER;"
+				 "UPDATE samples SET age = 10 * id");
+	snprintf(file, sizeof(file), "%s.0", place.catalogue);
+	cr_assert_eq(rename(place.catalogue, file), 0);
+	cr_assert_eq(dataset_open_kept(&place.config, place.state, 0, &kept), 0);
+	cr_assert_eq(dataset_select(kept, "age > 5", &found, &message), 0);
+	cr_assert_eq(roaring_bitmap_get_cardinality(found), 2);
+	roaring_bitmap_free(found);
+	cr_assert_eq(dataset_json(kept, 1, &json), 0);
+	cr_assert(strstr(json, "\"age\": 10}"), "%s", json);
+	free(json);
+	dataset_close(&kept);
 	place_end(&place);
 }
 

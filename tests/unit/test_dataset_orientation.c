@@ -73,18 +73,6 @@ Test(dataset_orientation, is_kept_in_the_catalogue)
 	place_end(&place);
 }
 
-static void make_outdated(const char *file)
-{
-	sqlite3 *db;
-	cr_assert_eq(sqlite3_open(file, &db), SQLITE_OK);
-	cr_assert_eq(sqlite3_exec(db,
-			     "ALTER TABLE samples DROP COLUMN exif_orientation;"
-			     "PRAGMA user_version = 1",
-			     NULL, NULL, NULL),
-		SQLITE_OK);
-	sqlite3_close(db);
-}
-
 Test(dataset_orientation, an_older_catalogue_keeps_its_ids)
 {
 	struct place place;
@@ -92,8 +80,8 @@ Test(dataset_orientation, an_older_catalogue_keeps_its_ids)
 	place_turned(&place, "a/1.jpg", 5);
 	cr_assert_eq(place_open(&place), 0);
 	cr_assert_eq(place_id(&place, "a/1.jpg"), 4);
-	dataset_close(&place.dataset);
-	make_outdated(place.catalogue);
+	place_make_older(&place, "ALTER TABLE samples DROP COLUMN exif_orientation;"
+				 "PRAGMA user_version = 1");
 	cr_assert_eq(place_open(&place), 0);
 	cr_assert(place_logged(&place, "of an older version"));
 	cr_assert_eq(place_id(&place, "a/1.jpg"), 4);
@@ -109,27 +97,20 @@ Test(dataset_orientation, an_older_catalogue_keeps_its_ids)
 Test(dataset_orientation, a_catalogue_without_containers_is_brought_up_to_date)
 {
 	struct place place;
-	sqlite3 *db;
 	three_orientations(&place);
 	place_text(&place, "a/9.png", "no image");
 	cr_assert_eq(place_open(&place), 0);
 	sample_id id = place_id(&place, "a/9.png");
-	dataset_close(&place.dataset);
-	cr_assert_eq(sqlite3_open(place.catalogue, &db), SQLITE_OK);
-	cr_assert_eq(
-		sqlite3_exec(db,
-			"DROP TABLE containers; ALTER TABLE about DROP COLUMN settings;"
-			"ALTER TABLE about DROP COLUMN labelled;"
-			"ALTER TABLE about DROP COLUMN readers;"
-			"ALTER TABLE samples DROP COLUMN part_container;"
-			"ALTER TABLE samples DROP COLUMN part_offset;"
-			"ALTER TABLE samples DROP COLUMN part_bytes;"
-			"ALTER TABLE samples DROP COLUMN part_checksum;"
-			"ALTER TABLE samples DROP COLUMN part_method;"
-			"PRAGMA user_version = 2",
-			NULL, NULL, NULL),
-		SQLITE_OK);
-	sqlite3_close(db);
+	place_make_older(&place,
+		"DROP TABLE containers; ALTER TABLE about DROP COLUMN settings;"
+		"ALTER TABLE about DROP COLUMN labelled;"
+		"ALTER TABLE about DROP COLUMN readers;"
+		"ALTER TABLE samples DROP COLUMN part_container;"
+		"ALTER TABLE samples DROP COLUMN part_offset;"
+		"ALTER TABLE samples DROP COLUMN part_bytes;"
+		"ALTER TABLE samples DROP COLUMN part_checksum;"
+		"ALTER TABLE samples DROP COLUMN part_method;"
+		"PRAGMA user_version = 2");
 	cr_assert_eq(place_open(&place), 0);
 	cr_assert(place_logged(&place, "of an older version"));
 	cr_assert_eq(place_id(&place, "a/9.png"), id);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "dataset/dataset_internal.h"
+
+/*
+ * The table `samples` of a connection: a row of each sample, of what the map has and of the
+ * columns of metadata, which SQLite has.
+ *
+ *   Flow: samples_attach before any statement, and before an authorizer is set.
+ *   Threads: the connection's. One statement at a time reads columns of metadata.
+ *
+ * inside: true while the table asks SQLite for metadata, which an authorizer has to allow; may
+ * be NULL.
+ */
+must_check int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside);
