@@ -194,6 +194,7 @@ struct job_config {
 		global_batch; /* samples that all ranks read in one step; ranks or more */
 	char *prepare;	      /* the name of a preparation_config, or NULL */
 	char *from; /* only in the section of a pair, whose files are elsewhere; else NULL */
+	bool groups_directories; /* the files of one are a sample; preparation.frames */
 	struct preparation preparation;
 	enum sample_format format;
 	struct pixel_type pixels;

@@ -336,6 +336,26 @@ static void check_prepare(struct ini *ini, struct job_config *job)
 	}
 }
 
+/* A group is an array with one axis more than an image. */
+static void check_group(struct ini *ini, struct job_config *job)
+{
+	if (job->groups_directories != (job->preparation.frames > 0))
+		refuse(ini, SECTION_TENSOR, job->groups_directories ? "group" : "frames",
+			job->groups_directories ? "directory" : "frames",
+			"group = directory and frames = N, both or neither");
+	if (!job->groups_directories)
+		return;
+	if (!ini_line(ini, SECTION_TENSOR, "format"))
+		job->format = FORMAT_NPY;
+	if (!config_holds_arrays(job->format))
+		refuse(ini, SECTION_TENSOR, "format", "format",
+			"npy, record or raw, with group = directory, whose samples have "
+			"one axis more than an image");
+	if (job->layout == LAYOUT_MIRROR || config_is_mixed(job))
+		refuse(ini, SECTION_TENSOR, "group", "directory",
+			"not with layout = mirror, or several datasets");
+}
+
 /* A batch holds arrays. */
 static void default_for_batch(struct ini *ini, struct job_config *job)
 {
@@ -489,6 +509,7 @@ static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config 
 	expand_path(ini, job);
 	default_for_batch(ini, job);
 	check_prepare(ini, job);
+	check_group(ini, job);
 	if (job->from)
 		refuse(ini, SECTION_TENSOR, "from", "from", "only in [tensor NAME]");
 	config_check_source(ini, job);

@@ -207,6 +207,8 @@ static void check_pair(struct ini *ini, const struct ini_section *section,
 		refuse(ini, section, "from",
 			"only with layout = flat, tar or batch, and one dataset; for "
 			"layout = mirror [tensor GLOB] without from");
+	if (job->groups_directories)
+		refuse(ini, section, "from", "not with group = directory");
 	if (job->prepare || job->format == FORMAT_SOURCE)
 		refuse(ini, section, "from", "not with prepare or format = source");
 	if (job->n_targets > 0)
@@ -227,6 +229,8 @@ static void check_glob(
 			"not with random_crop, random_resized_crop or hflip in "
 			"[augment], "
 			"which would be drawn for each file by itself");
+	if (value_of(section, "group") || value_of(section, "frames"))
+		refuse(ini, section, "frames", "only in [tensor]");
 	if (job->prepare || value_of(section, "prepare"))
 		refuse(ini, section, "prepare", "not with [tensor GLOB]");
 	if (job->format == FORMAT_SOURCE)

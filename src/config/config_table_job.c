@@ -28,6 +28,7 @@ static const char *const scripts[] = {"auto", "one", NULL};
 static const char *const bad_samples[] = {"fail", "skip", NULL};
 /* enum view_mapping */
 static const char *const mappings[] = {"fresh", "auto", "fixed", NULL};
+static const char *const groups[] = {"none", "directory", NULL};
 static const char *const no_yes[] = {"no", "yes", NULL};
 
 #define JOB(field) .offset = offsetof(struct job_config, field)
@@ -174,6 +175,17 @@ const struct option config_job_options[] = {
 			"of an image, by a path relative to the first one's directory in "
 			"the dataset; {stem} is the name without its last ending: "
 			"../masks/{stem}.png; see PAIRS."},
+	{SECTION_TENSOR, "group", &value_flag, .choices = groups, .preset = "none",
+		JOB(groups_directories),
+		.help = "none: each file is a sample.\n"
+			"directory: all files of a directory are one, as the frames of a "
+			"video, in the order of their names; see GROUPS.\n"
+			"Only with format = npy (its default then), record or raw."},
+	{SECTION_TENSOR, "frames", &value_u32, .min = 1, .max = 256,
+		JOB(preparation.frames), .preset_help = "samples are single files",
+		.help = "With group = directory: so many files of each directory, evenly "
+			"spaced from the first one on.\n"
+			"A directory that has fewer is a sample that can't be prepared."},
 	{SECTION_TENSOR, "resize", &value_resize, .min = 1, .max = 65500,
 		JOB(preparation), .preset_help = "not resized",
 		.help = "Size in pixels: N for the shorter side, max:N for the longer "

@@ -448,11 +448,12 @@ struct dataset {
 	bool without_channels;	      /* all images count as RGB */
 	roaring_bitmap_t *present;    /* ids that are not gone */
 	struct lock lock;
-	struct connection *idle;	       /* (lock) */
-	unsigned n_idle;		       /* (lock) */
-	struct dataset_paths *paths;	       /* (lock) NULL until it is asked for */
-	_Atomic(struct dataset_pairs *) pairs; /* written with lock; a list */
-	uint32_t longest_json;		       /* (lock) 0 until it is asked for */
+	struct connection *idle;		 /* (lock) */
+	unsigned n_idle;			 /* (lock) */
+	struct dataset_paths *paths;		 /* (lock) NULL until it is asked for */
+	_Atomic(struct dataset_pairs *) pairs;	 /* written with lock; a list */
+	_Atomic(struct dataset_groups *) groups; /* NULL until they are asked for */
+	uint32_t longest_json;			 /* (lock) 0 until it is asked for */
 	struct dataset **mixed; /* a mixture: of these, whose rows it has */
 	sample_id *firsts;	/* where their ids begin */
 	uint32_t *labels;	/* of a mixture, by id */
@@ -487,6 +488,7 @@ void mixed_free(struct dataset *made);
 
 void dataset_paths_free(struct dataset_paths *paths);
 void dataset_pairs_free(struct dataset_pairs *pairs);
+void dataset_groups_free(struct dataset_groups *groups);
 
 /* <state>/datasets/<name>.sqlite<ending>, and the same of what dataset_install keeps; the
  * caller frees it. NULL: no memory. */

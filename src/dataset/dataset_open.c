@@ -567,6 +567,7 @@ void dataset_close(struct dataset **dataset)
 	connections_close(old);
 	dataset_paths_free(old->paths);
 	dataset_pairs_free(atomic_load(&old->pairs));
+	dataset_groups_free(atomic_load(&old->groups));
 	lock_destroy(&old->lock);
 	for (uint32_t i = 0; i < old->n_classes; i++)
 		free(old->classes[i]);

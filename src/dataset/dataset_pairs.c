@@ -3,6 +3,7 @@
 
 #include "dataset/dataset_pairs.h"
 #include "base/ensure.h"
+#include "dataset/dataset_groups.h"
 #include "dataset/dataset_map.h"
 #include "dataset/dataset_paths.h"
 #include "image/sections.h"
@@ -181,6 +182,8 @@ int dataset_pair(struct dataset *dataset, const struct preparation *preparation)
 {
 	const struct dataset_paths *paths;
 	struct dataset_pairs *pairs;
+	if (preparation->frames)
+		return dataset_group(dataset);
 	if (!preparation_pair(preparation) || pairs_of(dataset, preparation))
 		return 0;
 	int err = dataset_paths(dataset, &paths);
@@ -204,9 +207,25 @@ sample_id dataset_second(const struct dataset *dataset,
 	return pairs ? pairs->second[id] : SAMPLE_NONE;
 }
 
+sample_id dataset_behind(const struct dataset *dataset,
+	const struct preparation *preparation, sample_id id, uint32_t i)
+{
+	if (preparation->frames)
+		return dataset_frame(dataset, preparation, id, i + 1);
+	return i == 0 ? dataset_second(dataset, preparation, id) : SAMPLE_NONE;
+}
+
+const struct preparation *preparation_behind(const struct preparation *preparation)
+{
+	const struct tensor_section *section = preparation_pair(preparation);
+	return section ? &section->preparation : preparation;
+}
+
 bool dataset_is_second(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id)
 {
+	if (preparation->frames)
+		return dataset_is_later_frame(dataset, id);
 	const struct dataset_pairs *pairs = pairs_of(dataset, preparation);
 	return pairs && roaring_bitmap_contains(pairs->seconds, id);
 }
@@ -239,6 +258,8 @@ bool dataset_pair_fails(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, char *message)
 {
 	const struct tensor_section *section = preparation_pair(preparation);
+	if (preparation->frames)
+		return dataset_group_fails(dataset, preparation, id, message);
 	if (!section)
 		return false;
 	sample_id second = dataset_second(dataset, preparation, id);

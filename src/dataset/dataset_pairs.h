@@ -15,7 +15,8 @@
  *   Threads: any; the functions but dataset_pair read memory only.
  *   Errors: as dataset_paths.
  *
- * Preparations without a pair have no second files.
+ * Preparations without a pair have no second files. Those with frames have groups
+ * (dataset_groups.h), for which these functions ask.
  */
 
 must_check int dataset_pair(
@@ -24,7 +25,13 @@ must_check int dataset_pair(
 /* SAMPLE_NONE: the sample has none. */
 sample_id dataset_second(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
-/* true: the sample is the second file of another one. */
+/* The i-th of the files that are prepared behind the sample's own: the second file of a pair, or
+ * a frame of a group. SAMPLE_NONE: there is none. */
+sample_id dataset_behind(const struct dataset *dataset,
+	const struct preparation *preparation, sample_id id, uint32_t i);
+/* How they are prepared. */
+const struct preparation *preparation_behind(const struct preparation *preparation);
+/* true: the sample is the second file of another one, or a later frame. */
 bool dataset_is_second(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 

@@ -57,8 +57,8 @@ static uint64_t sum_of_file(const void *file, size_t n)
 	return sum_of((const char *)file + before, n - before);
 }
 
-/* 0: nothing can be noted. What an array takes, a program of the daemon's ini says; pairs are
- * put together in any case. */
+/* 0: nothing can be noted. What an array takes, a program of the daemon's ini says; pairs and
+ * groups are put together in any case. */
 static uint64_t key_of(const struct edition *edition)
 {
 	const struct sched_job *job = edition->job;
@@ -66,7 +66,8 @@ static uint64_t key_of(const struct edition *edition)
 	uint64_t content = dataset_content(edition->is.dataset);
 	if (content == 0 || job->ini_hash == 0 || edition->n_parts > 1 ||
 		config_is_mixed(&job->config) || job->config.preparation.array ||
-		preparation_pair(&job->config.preparation))
+		preparation_pair(&job->config.preparation) ||
+		job->config.preparation.frames)
 		return 0;
 	uint64_t key = sum_of(JOADERFS_VERSION, strlen(JOADERFS_VERSION));
 	key = rng_mix(rng_mix(key, MEASURED_VERSION), content);

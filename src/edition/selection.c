@@ -68,11 +68,11 @@ static bool remove_second(uint32_t id, void *context)
 	return true;
 }
 
-/* The second file of a pair is no sample by itself. */
+/* The second file of a pair is no sample by itself, nor is a later frame of a group. */
 static int pair_samples(struct edition *edition)
 {
 	const struct preparation *preparation = &edition->job->config.preparation;
-	if (!preparation_pair(preparation))
+	if (!preparation_pair(preparation) && !preparation->frames)
 		return 0;
 	int err = dataset_pair(edition->is.dataset, preparation);
 	roaring_bitmap_t *all = err ? NULL : roaring_bitmap_copy(edition->selection);
@@ -107,7 +107,7 @@ static int check_pairs(
 	const struct preparation *preparation = &config->preparation;
 	struct unpaired unpaired = {.edition = edition};
 	char message[PAIR_MESSAGE];
-	if (!preparation_pair(preparation))
+	if (!preparation_pair(preparation) && !preparation->frames)
 		return 0;
 	roaring_iterate(edition->selection, count_unpaired, &unpaired);
 	if (unpaired.n == 0)
@@ -116,6 +116,16 @@ static int check_pairs(
 	struct path_text path = {0};
 	(void)dataset_pair_fails(
 		edition->is.dataset, preparation, unpaired.first, message);
+	if (preparation->frames) {
+		sched_report(report, context,
+			"%s%s:[tensor]:frames: found %u, and %u of %u samples can't be "
+			"prepared, as %s: %s%s",
+			all ? "" : CONFIG_WARNING, config->file, preparation->frames,
+			unpaired.n, edition->set.positions,
+			dataset_relative(edition->is.dataset, unpaired.first), message,
+			all ? "" : "; their files answer EIO");
+		return all ? -EINVAL : 0;
+	}
 	sched_report(report, context,
 		"%s%s:[tensor %s]:from: found \"%s\", and %u of %u samples can't be "
 		"prepared, as %s: %s%s",

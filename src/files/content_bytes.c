@@ -140,7 +140,8 @@ bool content_head(const struct job_config *config, struct file_head *ret)
 	bool composite = config->layout == LAYOUT_TAR || config->layout == LAYOUT_BATCH;
 	bool has_head = config->io == IO_AUTO && !composite && !changes_pixels(config) &&
 			!config->n_sections && config->pixels.targets == 0 &&
-			!content_is_padded(config) && format_head(config->format, ret);
+			!config->preparation.frames && !content_is_padded(config) &&
+			format_head(config->format, ret);
 	if (has_head)
 		ret->array = config->pixels.array;
 	return has_head;

@@ -43,23 +43,21 @@ static size_t array_head(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint32_t label, uint8_t head[static FILE_HEAD_MOST])
 {
 	const struct array_type *array = type.array;
-	bool planes = type.axes == AXES_CHW;
-	uint32_t channels = tensor_channels(shape);
-	uint32_t sizes[] = {planes ? channels : shape.height,
-		planes ? shape.height : shape.width, planes ? shape.width : channels};
+	uint32_t sizes[4];
+	size_t axes = pixel_type_axes(type, shape, sizes);
 	bool targets = format == FORMAT_RECORD && type.targets > 0;
 	if (targets && array)
 		return file_head_targets(
 			array->npy, array->shape, array->axes, type.targets, head);
 	if (targets)
 		return file_head_targets(
-			pixel_type_npy(type, shape), sizes, 3, type.targets, head);
+			pixel_type_npy(type, shape), sizes, axes, type.targets, head);
 	if (array)
 		return file_head_array(array, format == FORMAT_RECORD, label, head);
 	if (format == FORMAT_RECORD)
 		return file_head_record(
-			pixel_type_npy(type, shape), sizes, 3, label, head);
-	head_npy(pixel_type_npy(type, shape), sizes, 3, HEAD_SIZE, head);
+			pixel_type_npy(type, shape), sizes, axes, label, head);
+	head_npy(pixel_type_npy(type, shape), sizes, axes, HEAD_SIZE, head);
 	return HEAD_SIZE;
 }
 

@@ -35,9 +35,6 @@ static void find_label(
 static void make_head(const struct composite *batch, const struct segment *segment,
 	uint8_t ret[COMPOSITE_CONSTANT])
 {
-	bool planes = batch->pixels.axes == AXES_CHW;
-	uint32_t height = batch->shape.height, width = batch->shape.width;
-	uint32_t channels = tensor_channels(batch->shape);
 	const struct array_type *array = batch->pixels.array;
 	(void)segment;
 	if (batch->second.height) {
@@ -52,9 +49,10 @@ static void make_head(const struct composite *batch, const struct segment *segme
 		head_npy(array->npy, axes, array->axes + 1, BATCH_HEAD, ret);
 		return;
 	}
-	uint32_t shape[] = {batch->n, planes ? channels : height, planes ? height : width,
-		planes ? width : channels};
-	head_npy(pixel_type_npy(batch->pixels, batch->shape), shape, 4, BATCH_HEAD, ret);
+	uint32_t axes[5] = {batch->n};
+	size_t n = pixel_type_axes(batch->pixels, batch->shape, axes + 1);
+	head_npy(pixel_type_npy(batch->pixels, batch->shape), axes, n + 1, BATCH_HEAD,
+		ret);
 }
 
 static void make_labels_head(const struct composite *labels,

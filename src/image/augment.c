@@ -39,6 +39,7 @@ struct tensor_shape augment_output(
 	else if (config->random_resized_crop.width)
 		output = config->random_resized_crop;
 	output.mode = image.mode;
+	output.frames = image.frames;
 	return output;
 }
 

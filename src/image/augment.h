@@ -61,7 +61,8 @@ struct augment_plan augment_plan(const struct augment_config *config, uint64_t s
 
 /*
  * Makes a tensor of the pixel type: rows of plan->size, without padding, of the shape
- * (height, width, channels) or (channels, height, width). The caller frees it. *ret = NULL:
+ * (height, width, channels) or (channels, height, width), each frame of a group alike. The caller
+ * frees it. *ret = NULL:
  * the result would be the given tensor.
  */
 must_check int augment_apply(const struct normalize_config *normalize,

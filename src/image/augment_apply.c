@@ -201,8 +201,10 @@ static void set_scales(struct target *target, const struct normalize_config *nor
 		target->scale[c] = pixels_scale_plane(normalize, c);
 }
 
+/* pixels: of an image, or of one frame of a group. */
 static int compute(const struct normalize_config *normalize, struct pixel_type type,
-	const struct augment_plan *plan, const struct tensor *tensor, uint8_t *out)
+	const struct augment_plan *plan, const struct tensor *tensor,
+	const uint8_t *pixels, uint8_t *out)
 {
 	size_t pixel = tensor_pixel_bytes(plan->size);
 	size_t row_bytes = plan->size.width * pixel;
@@ -217,7 +219,7 @@ static int compute(const struct normalize_config *normalize, struct pixel_type t
 		.mirrored = scratch + row_bytes,
 		.planes = scratch + 2 * row_bytes,
 		.out = out};
-	struct window window = {.pixels = tensor->data,
+	struct window window = {.pixels = pixels,
 		.pixel = pixel,
 		.stride = tensor->shape.width * pixel,
 		.rows = plan->rows,
@@ -247,7 +249,12 @@ int augment_apply(const struct normalize_config *normalize, struct pixel_type ty
 	struct tensor *made = tensor_new(size, numbers * pixel_type_bytes(type, size));
 	if (!made)
 		return -ENOMEM;
-	int err = compute(normalize, type, plan, tensor, made->data);
+	uint32_t frames = size.frames ? size.frames : 1;
+	uint64_t from = tensor->bytes / frames, to = made->bytes / frames;
+	int err = 0;
+	for (uint32_t i = 0; !err && i < frames; i++)
+		err = compute(normalize, type, plan, tensor, tensor->data + i * from,
+			made->data + i * to);
 	if (err)
 		tensor_free(made);
 	else

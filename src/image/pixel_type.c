@@ -26,3 +26,19 @@ const char *pixel_type_npy(struct pixel_type type, struct tensor_shape shape)
 	return type.dtype == DTYPE_UINT8 ? kept[tensor_number_bytes(shape)]
 					 : names[type.dtype];
 }
+
+size_t pixel_type_axes(
+	struct pixel_type type, struct tensor_shape shape, uint32_t ret[static 4])
+{
+	const uint32_t channels = tensor_channels(shape);
+	size_t n = 0;
+	if (shape.frames)
+		ret[n++] = shape.frames;
+	if (type.axes == AXES_CHW)
+		ret[n++] = channels;
+	ret[n++] = shape.height;
+	ret[n++] = shape.width;
+	if (type.axes == AXES_HWC)
+		ret[n++] = channels;
+	return n;
+}

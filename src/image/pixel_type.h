@@ -28,5 +28,9 @@ struct pixel_type {
 /* Bytes of one number of a pixel; shape: of the cached tensor. */
 size_t pixel_type_bytes(struct pixel_type type, struct tensor_shape shape);
 
+/* The axes of an array of such pixels; returns how many there are. */
+size_t pixel_type_axes(
+	struct pixel_type type, struct tensor_shape shape, uint32_t ret[static 4]);
+
 /* NumPy's name of the type, as "<f4". */
 const char *pixel_type_npy(struct pixel_type type, struct tensor_shape shape);

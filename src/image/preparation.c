@@ -66,7 +66,7 @@ static bool same_array(const struct prepared_array *a, const struct prepared_arr
 bool preparation_equal(const struct preparation *a, const struct preparation *b)
 {
 	return same_array(a->array, b->array) && a->encoded == b->encoded &&
-	       (a->encoded || a->channels == b->channels) &&
+	       (a->encoded || a->channels == b->channels) && a->frames == b->frames &&
 	       a->resize_short == b->resize_short && a->resize_long == b->resize_long &&
 	       a->pad_width == b->pad_width && a->pad_height == b->pad_height &&
 	       a->pad_square == b->pad_square &&
@@ -112,6 +112,9 @@ static void print_one(const struct preparation *preparation, char ret[static MOS
 		orients(preparation) ? "apply" : "ignore",
 		resample_filter_name(filter_of(preparation)),
 		fills(preparation) ? " truncated=fill" : "");
+	size_t n = strlen(ret);
+	if (preparation->frames)
+		snprintf(ret + n, MOST_TEXT - n, " frames=%" PRIu32, preparation->frames);
 }
 
 void preparation_print(
@@ -217,6 +220,7 @@ struct tensor_shape preparation_output(
 	struct tensor_shape output = padded(preparation,
 		cropped(preparation, preparation_resized(preparation, image)));
 	output.mode = preparation_mode(preparation, image);
+	output.frames = preparation->frames;
 	return output;
 }
 

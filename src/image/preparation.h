@@ -56,7 +56,8 @@ struct preparation {
 		[3]; /* the colour that crop and pad add; kept channels: of one number */
 	bool approximate; /* where a resize follows, decode at a fraction of the size */
 	enum preparation_channels channels;
-	bool exif;	      /* first turn the image as its EXIF orientation says */
+	bool exif;	 /* first turn the image as its EXIF orientation says */
+	uint32_t frames; /* the files of a directory are one sample; 0: they are not */
 	bool fills_truncated; /* what is missing of a truncated image is black */
 	const struct prepared_array
 		*array; /* a program makes it; nothing else may be set */

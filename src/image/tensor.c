@@ -32,7 +32,8 @@ uint64_t tensor_shape_bytes(struct tensor_shape shape)
 {
 	uint64_t bytes;
 	if (__builtin_mul_overflow((uint64_t)shape.height * shape.width,
-		    tensor_pixel_bytes(shape), &bytes))
+		    tensor_pixel_bytes(shape), &bytes) ||
+		(shape.frames && __builtin_mul_overflow(bytes, shape.frames, &bytes)))
 		return UINT64_MAX;
 	return bytes;
 }

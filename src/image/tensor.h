@@ -12,7 +12,8 @@
 
 /*
  * A tensor: a prepared sample. Usually it holds pixels in rows, of the shape (height, width,
- * channels), without padding: 8-bit RGB, or those of another mode. For the preparation
+ * channels), without padding: 8-bit RGB, or those of another mode. A group has several images of
+ * one size: (frames, height, width, channels). For the preparation
  * "encoded" it holds the bytes of the source file, and height = width = 0. Once published, it
  * does not change.
  *
@@ -51,6 +52,7 @@ struct tensor_shape {
 	uint32_t height; /* pixels */
 	uint32_t width;
 	enum pixel_mode mode;
+	uint32_t frames; /* of a group, one behind the other; 0: it is one image */
 };
 
 static inline uint32_t tensor_channels(struct tensor_shape shape)
@@ -84,6 +86,13 @@ struct tensor {
 	uint32_t made_for; /* the job that asked for it first; 0: not known */
 	atomic_uint holds;
 };
+
+/* One of the frames of a group, or the image itself. */
+static inline struct tensor_shape tensor_frame(struct tensor_shape shape)
+{
+	shape.frames = 0;
+	return shape;
+}
 
 /* Of the pixels of a shape; UINT64_MAX if there are more than that. */
 uint64_t tensor_shape_bytes(struct tensor_shape shape);

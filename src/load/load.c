@@ -153,7 +153,57 @@ static int decode_second(
 	return err;
 }
 
-static int decode(struct load_context *context, struct load_task *task)
+/* Decodes one frame of a group to its place in the tensor. */
+static int decode_frame(struct load_context *context, const struct load_task *frame,
+	const struct load_read *read, uint32_t i, struct tensor *tensor,
+	char message[static IMAGE_MESSAGE])
+{
+	struct preparation preparation = *frame->preparation;
+	struct image_output output = {.preparation = &preparation};
+	struct encoded_image image = image_of(read, frame);
+	preparation.frames = 0;
+	int err = image_decode(context->decoder, &image, &output, 1, message);
+	if (!err) {
+		ensure(output.tensor->bytes * tensor->shape.frames == tensor->bytes);
+		memcpy(tensor->data + i * output.tensor->bytes, output.tensor->data,
+			output.tensor->bytes);
+	}
+	tensor_free(output.tensor);
+	return err;
+}
+
+static struct tensor_shape shape_of(const struct load_task *task)
+{
+	return preparation_output(
+		task->preparation, preparation_image(task->preparation,
+					   task->expected_image, task->orientation));
+}
+
+static int decode_frames(struct load_context *context, struct load_task *task)
+{
+	struct tensor_shape shape = shape_of(task);
+	struct tensor *tensor = tensor_new(shape, tensor_shape_bytes(shape));
+	const struct load_read *read = task->read;
+	const struct load_task *frame = task;
+	char message[IMAGE_MESSAGE];
+	int err = 0;
+	if (!tensor)
+		return fail_memory(task);
+	for (uint32_t i = 0; !err && i < shape.frames; i++) {
+		ensure(frame);
+		err = decode_frame(context, frame, read, i, tensor, message);
+		if (err && i > 0)
+			load_name_second(frame->name, message, task->message);
+		else if (err)
+			memcpy(task->message, message, sizeof(message));
+		frame = frame->second;
+		read = read->second;
+	}
+	task->tensor = tensor;
+	return err;
+}
+
+static int decode_images(struct load_context *context, struct load_task *task)
 {
 	struct encoded_image image = image_of(task->read, task);
 	size_t n;
@@ -168,6 +218,13 @@ static int decode(struct load_context *context, struct load_task *task)
 	struct load_task *one = task;
 	for (size_t i = 0; i < n; i++, one = one->also)
 		one->tensor = outputs[i].tensor;
+	return err;
+}
+
+static int decode(struct load_context *context, struct load_task *task)
+{
+	int err = task->preparation->frames ? decode_frames(context, task)
+					    : decode_images(context, task);
 	task->passing = err == -ENOMEM;
 	task->damaged = err && !task->passing;
 	note_peak(context, task->read);

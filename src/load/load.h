@@ -69,7 +69,8 @@ struct load_task {
 	 * read and one decode. Only its preparation, owner, backings and head count. In a
 	 * chain no preparation may be encoded, approximate, exif or of kept channels. */
 	struct load_task *also;
-	/* The second file of a pair, which is prepared by itself, and lies behind the tensor. Only
+	/* The second file of a pair, which is prepared by itself, and lies behind the tensor; or,
+	 * with frames, the next one of a group, which has the frame after it as its second. Only
 	 * what is said of the file, its preparation and tier count; it is in no chain. */
 	struct load_task *second;
 	struct load_read *read;	       /* between the stages: the pool's */

@@ -27,10 +27,12 @@ struct load_read {
 	uint32_t tier_worth;
 	struct buffer names; /* path and root */
 	struct buffer bytes;
-	struct buffer stored;	  /* a part, as it is in its container */
-	struct load_read *second; /* of a pair; kept from one task to the next, or NULL */
+	struct buffer stored; /* a part, as it is in its container */
+	struct load_read
+		*second; /* of a pair or group; kept from one task to the next, or NULL */
 	bool has_second;
 	char *second_name;     /* for messages */
+	bool names_second;     /* the message names a file behind this one */
 	struct tensor *tensor; /* instead of bytes, if encoded */
 	uint64_t cpu_ns;
 	int status;

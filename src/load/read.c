@@ -94,6 +94,7 @@ int load_read_prepare(struct load_read *read, const struct load_task *task)
 	read->told = false;
 	read->retry_ns = 0;
 	read->message[0] = '\0';
+	read->names_second = false;
 	read->cpu_ns = 0;
 	int err = copy_names(read, task);
 	if (!err)
@@ -338,7 +339,7 @@ static void identify_content(struct load_read *read)
 		read->identity = (struct load_identity){0};
 }
 
-/* A pair is there if both files are. */
+/* A pair is there if both files are, and a group if all are. */
 static void run_second(struct load_read *read)
 {
 	struct load_read *second = read->second;
@@ -350,7 +351,11 @@ static void run_second(struct load_read *read)
 	read->passing = second->passing;
 	read->told = second->told;
 	read->retry_ns = second->retry_ns;
-	load_name_second(read->second_name, second->message, read->message);
+	read->names_second = true;
+	if (second->names_second)
+		memcpy(read->message, second->message, sizeof(read->message));
+	else
+		load_name_second(read->second_name, second->message, read->message);
 }
 
 void load_read_run(struct load_read *read)

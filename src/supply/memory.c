@@ -73,6 +73,25 @@ static struct memory_size full_size(const struct sched *sched,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample);
 
+/* The frames of a group are prepared one after the other. */
+static void add_frames(const struct dataset *dataset,
+	const struct preparation *preparation, sample_id sample, struct memory_size *size)
+{
+	uint64_t frame = preparation->frames ? size->tensor / preparation->frames : 0;
+	sample_id next;
+	if (!preparation->frames ||
+		dataset_pair_fails(dataset, preparation, sample, NULL))
+		return;
+	for (uint32_t i = 0;
+		(next = dataset_behind(dataset, preparation, sample, i)) != SAMPLE_NONE;
+		i++)
+		size->working = larger(
+			size->working, image_working_bytes(preparation,
+					       shape_of(dataset, preparation, next),
+					       dataset_file_bytes(dataset, next)));
+	size->working += frame;
+}
+
 /* The second file of a pair is prepared when the first one is. */
 static void add_second(const struct sched *sched, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
@@ -102,6 +121,7 @@ static struct memory_size full_size(const struct sched *sched,
 	if (decoded)
 		size.working = image_working_bytes(preparation, image, file);
 	add_second(sched, dataset, preparation, sample, &size);
+	add_frames(dataset, preparation, sample, &size);
 	if (sched->backings)
 		size.working += size.tensor;
 	return size;
@@ -177,9 +197,13 @@ uint64_t memory_file_bytes(
 	if (reason_of(sched, space, sample, &found, &limit))
 		return 0;
 	const struct dataset *dataset = space->source->dataset;
-	sample_id second = dataset_second(dataset, &space->preparation, sample);
-	return dataset_file_bytes(dataset, sample) +
-	       (second == SAMPLE_NONE ? 0 : dataset_file_bytes(dataset, second));
+	uint64_t bytes = dataset_file_bytes(dataset, sample);
+	sample_id next;
+	for (uint32_t i = 0; (next = dataset_behind(dataset, &space->preparation, sample,
+				      i)) != SAMPLE_NONE;
+		i++)
+		bytes += dataset_file_bytes(dataset, next);
+	return bytes;
 }
 
 /* --- the account ---------------------------------------------------------------------- */

@@ -67,7 +67,8 @@ static bool can_share_decode(const struct use *use)
 	char message[IMAGE_MESSAGE];
 	return !preparation->encoded && !preparation->approximate && !preparation->exif &&
 	       !preparation->fills_truncated && !preparation->array &&
-	       !preparation->sections && preparation->channels != CHANNELS_KEEP &&
+	       !preparation->sections && !preparation->frames &&
+	       preparation->channels != CHANNELS_KEEP &&
 	       !memory_refuses(
 		       space->source->sched, space, (sample_id)use->key.sample, message);
 }
@@ -289,30 +290,55 @@ static void fill_file(const struct space *space, sample_id sample,
 	task->tier = tier_sample_of(space->source, sample, file);
 }
 
-static int fill_second(struct use *use)
+static int add_second(struct use *use, sample_id sample, struct use_second **ret)
 {
 	const struct space *space = use->key.space;
-	const struct tensor_section *section = preparation_pair(&space->preparation);
-	use->second = NULL;
-	if (!section)
-		return 0;
 	struct use_second *second = calloc(1, sizeof(*second));
 	if (!second)
 		return -ENOMEM;
-	sample_id sample = dataset_second(
-		space->source->dataset, &space->preparation, (sample_id)use->key.sample);
 	int err = dataset_get(space->source->dataset, sample, &second->sample);
 	if (err) {
 		free(second);
 		return err;
 	}
-	second->task.preparation = &section->preparation;
+	second->task.preparation = preparation_behind(&space->preparation);
 	second->task.max_pixels = use->task.max_pixels;
 	fill_file(space, sample, &second->sample, &second->task);
 	second->task.tier_worth = use->tier_worth;
-	use->second = second;
-	use->task.second = &second->task;
+	*ret = second;
 	return 0;
+}
+
+/* The files that are prepared behind the sample's own, as a chain. */
+static int fill_second(struct use *use)
+{
+	const struct space *space = use->key.space;
+	struct use_second **end = &use->second;
+	struct load_task *task = &use->task;
+	int err = 0;
+	use->second = NULL;
+	for (uint32_t i = 0; !err; i++) {
+		sample_id next = dataset_behind(space->source->dataset,
+			&space->preparation, (sample_id)use->key.sample, i);
+		if (next == SAMPLE_NONE)
+			break;
+		err = add_second(use, next, end);
+		if (err)
+			break;
+		task = task->second = &(*end)->task;
+		end = &(*end)->next;
+	}
+	return err;
+}
+
+static void free_second(struct use_second *second)
+{
+	while (second) {
+		struct use_second *next = second->next;
+		dataset_sample_free(&second->sample);
+		free(second);
+		second = next;
+	}
 }
 
 static void fail_catalogue(struct use *use, int err)
@@ -587,7 +613,5 @@ void sched_load_done(void *context, struct load_task *task)
 	if (log)
 		log_bad_sample(dataset, &sample, &first);
 	dataset_sample_free(&sample);
-	if (second)
-		dataset_sample_free(&second->sample);
-	free(second);
+	free_second(second);
 }

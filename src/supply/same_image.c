@@ -55,6 +55,7 @@ static bool is_identified_locked(const struct use *first)
 	return first->key.space->source->sched->n_sources > 1 &&
 	       !first->key.space->preparation.array &&
 	       !first->key.space->preparation.sections &&
+	       !first->key.space->preparation.frames &&
 	       memcmp(&first->task.identity, &unknown, sizeof(unknown)) != 0;
 }
 

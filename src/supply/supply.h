@@ -93,8 +93,9 @@ enum use_state {
 	USE_LOADING
 };
 
-/* The second file of a pair, while it is prepared. */
+/* The second file of a pair, or a later frame of a group, while it is prepared. */
 struct use_second {
+	struct use_second *next;
 	struct dataset_sample sample;
 	struct load_task task;
 };
@@ -124,7 +125,7 @@ struct use {
 	uint64_t working;    /* bytes that decoding takes beside the tensor */
 	struct dataset_sample sample;
 	struct load_task task;
-	struct use_second *second; /* of a pair; or NULL */
+	struct use_second *second; /* of a pair or group; or NULL */
 	bool in_file;		   /* as the space had it when this began to load */
 	struct file_head head;
 	struct use *also; /* of the same sample in another space: shares the decode */

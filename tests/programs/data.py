@@ -66,6 +66,14 @@ def street():
         yield f"masks/{i:03}.png", encoded(mask, "PNG")
 
 
+def clips():
+    """Videos, as directories of frames of one size."""
+    for i in range(4):
+        for frame in range(3):
+            image = picture(300 + 10 * i + frame).resize((200, 150 + i))
+            yield f"{('run', 'walk')[i % 2]}/clip{i}/{frame + 8}.jpg", encoded(image, "JPEG", quality=90)
+
+
 def captioned():
     """Images without classes, as image-text datasets have them: captions and properties beside
     each, the captions also in one file, with numbers to learn."""

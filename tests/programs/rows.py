@@ -219,6 +219,19 @@ def both(job, row):
         yield path, image, None
 
 
+def videos(job, row):
+    """A Dataset of clips, whose frames are compared one by one."""
+    loaded = [(number(path), numpy.load(path))
+              for path in sorted(glob.glob(os.path.join(job, "epoch-0000", "*.npy")))]
+    taken = order(job)
+    for position, frames in loaded:
+        label, path = taken[position]
+        clip = os.path.dirname(path)
+        names = sorted((name for name in row.truth if os.path.dirname(name) == clip),
+                       key=lambda name: int(os.path.basename(name)[:-4]))
+        yield from ((name, frame, label) for name, frame in zip(names, frames, strict=True))
+
+
 # --- what they make of the originals ----------------------------------------------------------
 
 
@@ -320,6 +333,9 @@ ROWS = [
         keys(resize="64x64", other={"view.layout": "batch", "view.batch": 4,
                                     "view.labels": "columns: age metres"}), batches,
         lambda image: numpy.asarray(rgb(image).resize((64, 64), 2)), label=numbers_of),
+    Row("video: clips of three frames", "npy, group = directory", "clips",
+        keys(group="directory", frames=3, resize="64x48", filter="bicubic"), videos,
+        lambda image: numpy.asarray(rgb(image).resize((64, 48), 3))),
     Row("segmentation: image and mask, one sample", "npy, [tensor mask]", "street",
         keys(resize="128x96", format="npy", other=MASK), both, small_image, only="images",
         labelled=False),
