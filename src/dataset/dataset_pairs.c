@@ -215,12 +215,6 @@ sample_id dataset_behind(const struct dataset *dataset,
 	return i == 0 ? dataset_second(dataset, preparation, id) : SAMPLE_NONE;
 }
 
-const struct preparation *preparation_behind(const struct preparation *preparation)
-{
-	const struct tensor_section *section = preparation_pair(preparation);
-	return section ? &section->preparation : preparation;
-}
-
 bool dataset_is_second(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id)
 {
@@ -235,6 +229,45 @@ static struct tensor_shape shape_of(const struct dataset *dataset,
 {
 	return preparation_image(preparation, dataset_image_shape(dataset, id),
 		dataset_orientation(dataset, id));
+}
+
+static bool same_size(struct tensor_shape a, struct tensor_shape b)
+{
+	return a.width == b.width && a.height == b.height;
+}
+
+/* Whether one is the other at another scale, but for a pixel that rounding takes or gives. */
+static bool same_form(struct tensor_shape a, struct tensor_shape b)
+{
+	uint64_t x = (uint64_t)a.width * b.height, y = (uint64_t)a.height * b.width;
+	return (x > y ? x - y : y - x) <= (uint64_t)a.width + a.height;
+}
+
+struct preparation dataset_preparation_behind(const struct dataset *dataset,
+	const struct preparation *preparation, sample_id id)
+{
+	const struct tensor_section *section = preparation_pair(preparation);
+	struct preparation second = section ? section->preparation : *preparation;
+	sample_id file = dataset_second(dataset, preparation, id);
+	if (!section || file == SAMPLE_NONE)
+		return second;
+	struct tensor_shape first = shape_of(dataset, preparation, id);
+	if (same_size(first, shape_of(dataset, &second, file)))
+		return second;
+	struct tensor_shape resized = preparation_resized(preparation, first);
+	second.resize_short = second.resize_long = 0;
+	second.resize_width = resized.width;
+	second.resize_height = resized.height;
+	return second;
+}
+
+/* There is nothing between two indices. */
+static bool mixes_indices(const struct dataset *dataset,
+	const struct preparation *preparation, sample_id id)
+{
+	return preparation->channels == CHANNELS_KEEP &&
+	       preparation->filter != FILTER_NEAREST &&
+	       dataset_image_shape(dataset, id).mode == PIXELS_P;
 }
 
 #define SECOND "%.90s, which belongs to it, "
@@ -267,7 +300,8 @@ bool dataset_pair_fails(const struct dataset *dataset,
 		return fails_missing(dataset, preparation, id, message);
 	struct tensor_shape a = shape_of(dataset, preparation, id);
 	struct tensor_shape b = shape_of(dataset, &section->preparation, second);
-	if (a.width == b.width && a.height == b.height)
+	bool mixes = mixes_indices(dataset, &section->preparation, second);
+	if (b.width && (same_size(a, b) || (same_form(a, b) && !mixes)))
 		return false;
 	struct path_text text = {0};
 	const char *name = dataset_relative(dataset, second, &text);
@@ -275,7 +309,8 @@ bool dataset_pair_fails(const struct dataset *dataset,
 		snprintf(message, PAIR_MESSAGE, SECOND "has no readable header", name);
 	else if (message)
 		snprintf(message, PAIR_MESSAGE,
-			"is %ux%u, and " SECOND "%ux%u; allowed: one size", a.width,
-			a.height, name, b.width, b.height);
+			"is %ux%u, and %.56s, which belongs to it, %ux%u; allowed: %s",
+			a.width, a.height, name, b.width, b.height,
+			same_form(a, b) ? "filter = nearest" : "one shape");
 	return true;
 }

@@ -29,14 +29,16 @@ sample_id dataset_second(const struct dataset *dataset,
  * a frame of a group. SAMPLE_NONE: there is none. */
 sample_id dataset_behind(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, uint32_t i);
-/* How they are prepared. */
-const struct preparation *preparation_behind(const struct preparation *preparation);
+/* How they are prepared. A second file of another size than the first one becomes as large as the
+ * first one is resized to. */
+struct preparation dataset_preparation_behind(const struct dataset *dataset,
+	const struct preparation *preparation, sample_id id);
 /* true: the sample is the second file of another one, or a later frame. */
 bool dataset_is_second(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 
 #define PAIR_MESSAGE 160
 /* true: the sample can't be prepared, as the message says, which may be NULL: its second file is
- * missing, can't be read, or has another size. */
+ * missing, can't be read, or has another shape. */
 bool dataset_pair_fails(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, char *message);

@@ -48,6 +48,8 @@ uint64_t content_second_bytes(
 	sample_id file = dataset_second(dataset, &config->preparation, sample);
 	if (file == SAMPLE_NONE)
 		return 0;
+	second.preparation =
+		dataset_preparation_behind(dataset, &config->preparation, sample);
 	if (content_joins(config))
 		second.format = FORMAT_RAW;
 	return content_bytes(&second, dataset, file);

@@ -3,7 +3,6 @@
 
 #include "base/ensure.h"
 #include "dataset/dataset_pairs.h"
-#include "image/sections.h"
 #include "sched/ranks.h"
 #include "sched/sched_internal.h"
 #include "section/section.h"
@@ -72,15 +71,15 @@ static void set_second(const struct use *use, struct tensor *tensor)
 {
 	const struct space *space = use->key.space;
 	const struct dataset *dataset = space->source->dataset;
-	const struct tensor_section *section = preparation_pair(&space->preparation);
+	const struct preparation behind = dataset_preparation_behind(
+		dataset, &space->preparation, (sample_id)use->key.sample);
 	sample_id second =
 		dataset_second(dataset, &space->preparation, (sample_id)use->key.sample);
 	if (second == SAMPLE_NONE)
 		return;
 	tensor->second = preparation_output(
-		&section->preparation, preparation_image(&section->preparation,
-					       dataset_image_shape(dataset, second),
-					       dataset_orientation(dataset, second)));
+		&behind, preparation_image(&behind, dataset_image_shape(dataset, second),
+				 dataset_orientation(dataset, second)));
 	tensor->second_at = tensor_second_at(tensor_shape_bytes(tensor->shape));
 }
 

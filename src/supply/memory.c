@@ -99,8 +99,10 @@ static void add_second(const struct sched *sched, const struct dataset *dataset,
 	const struct tensor_section *section = preparation_pair(preparation);
 	if (!section || dataset_pair_fails(dataset, preparation, sample, NULL))
 		return;
-	struct memory_size second = full_size(sched, dataset, &section->preparation,
-		dataset_second(dataset, preparation, sample));
+	const struct preparation behind =
+		dataset_preparation_behind(dataset, preparation, sample);
+	struct memory_size second = full_size(
+		sched, dataset, &behind, dataset_second(dataset, preparation, sample));
 	size->tensor = tensor_second_at(size->tensor) + second.tensor;
 	size->working = larger(size->working, second.working + second.tensor);
 }

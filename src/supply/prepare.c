@@ -301,7 +301,9 @@ static int add_second(struct use *use, sample_id sample, struct use_second **ret
 		free(second);
 		return err;
 	}
-	second->task.preparation = preparation_behind(&space->preparation);
+	second->preparation = dataset_preparation_behind(
+		space->source->dataset, &space->preparation, (sample_id)use->key.sample);
+	second->task.preparation = &second->preparation;
 	second->task.max_pixels = use->task.max_pixels;
 	fill_file(space, sample, &second->sample, &second->task);
 	second->task.tier_worth = use->tier_worth;

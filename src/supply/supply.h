@@ -96,6 +96,7 @@ enum use_state {
 /* The second file of a pair, or a later frame of a group, while it is prepared. */
 struct use_second {
 	struct use_second *next;
+	struct preparation preparation;
 	struct dataset_sample sample;
 	struct load_task task;
 };

@@ -80,8 +80,8 @@ def check(job, root, kind, want):
             masked = masked if mode == "P" else masked.convert(mode)
             for have, source, keys in ((image, original, want), (mask, masked, own)):
                 kinds = {"bilinear": 2, "nearest": 0, "bicubic": 3}
-                prepared = masks.resized(source, int(want["resize"]),
-                                         kinds[keys.get("filter", "bilinear")])
+                size = masks.resized(original, int(want["resize"]), 0).size
+                prepared = source.resize(size, kinds[keys.get("filter", "bilinear")])
                 random = augmented.Random(int(want.get("seed", 0)), epoch, position)
                 masks.same(have, augmented.expected(prepared, random, keys),
                            f"{job}: position {position}, {source.mode} of {path}")
