@@ -6,7 +6,9 @@ flat, record, tar or batch; KEYs are those of augmented.py, and of the mask alon
 mask=nearest|bilinear (its filter), mode=P|L.
 
 pairs.py current JOB: a script's passes over current/, which opens the image first, or the mask, are
-the epochs one after the other."""
+the epochs one after the other.
+
+pairs.py module JOBS_DIR JOB...: the Python module gives the same pairs."""
 
 import glob
 import io
@@ -108,7 +110,36 @@ def current(job):
         sys.exit("all passes are alike")
 
 
+def module(jobs, *names):
+    import joaderfs
+    for name in names:
+        epoch = f"{jobs}/{name}/epoch-0000"
+        kind = {"record": record, "whole": record, "batch": batch, "tar": tar}.get(name, flat)
+        every = joaderfs.IterableDataset if name == "tar" else joaderfs.Dataset
+        read = list(every(f"{jobs}/{name}", epoch=0))
+        if name == "batch":
+            read = [(pair, label) for pairs, labels in read
+                    for pair, label in zip(zip(*pairs), labels)]
+        wanted = list(kind(epoch))
+        if len(read) != len(wanted) or not read:
+            sys.exit(f"{name}: {len(read)} pairs, not {len(wanted)}")
+        for i, (((image, mask), label), pair) in enumerate(zip(read, wanted)):
+            masks.same(image, pair[0], f"{name}: image {i} of the module")
+            masks.same(mask, pair[1], f"{name}: mask {i} of the module")
+            if label != 0:
+                sys.exit(f"{name}: label {label}")
+
+
+    for name in ("record", "batch", "plain"):  # as tensors, whose channels come first
+        (image, mask), _ = joaderfs.Dataset(f"{jobs}/{name}", epoch=0, output="torch")[0]
+        if image.shape[-3] != 3 or mask.shape[-1] != 1 or not image.any() or not mask.any():
+            sys.exit(f"{name}: tensors of {tuple(image.shape)} and {tuple(mask.shape)}")
+
+
 def main():
+    if sys.argv[1] == "module":
+        module(*sys.argv[2:])
+        return
     if sys.argv[1] == "current":
         current(sys.argv[2])
         return

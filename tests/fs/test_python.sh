@@ -21,6 +21,25 @@ many record tensor.format=record
 many sharded view.shard=10
 many linked view.layout=classes view.path=linked/train
 many odd job.dataset=odd
+mkdir -p "$T/paired"
+"$PYTHON" - "$T/paired" <<-'END'
+	import os, sys
+	import numpy
+	from PIL import Image
+	for i in range(8):
+	    for name, shape, kind in (("images", (30, 40, 3), "jpg"), ("masks", (30, 40), "png")):
+	        os.makedirs(f"{sys.argv[1]}/{name}", exist_ok=True)
+	        pixels = numpy.random.default_rng(i).integers(0, 20, shape, numpy.uint8)
+	        Image.fromarray(pixels).save(f"{sys.argv[1]}/{name}/{i}.{kind}")
+END
+printf '[dataset paired]\npath = %s\n' "$T/paired" >>"$T/joaderfs.ini"
+paired() {
+	job "$@" job.dataset=paired job.epochs=1000 tensor.resize=32x24
+	printf '[tensor mask]\nfrom = ../masks/{stem}.png\nfilter = nearest\nchannels = keep\n' >>"$T/jobs.d/$1.ini"
+}
+paired pairs
+paired pairs-batch view.layout=batch view.batch=4
+paired pairs-tar view.layout=tar view.shard=3
 start
 
 export JOADERFS_SOCKET=$T/socket PYTHONPATH=$ROOT/tools/python:$FS PYTHONDONTWRITEBYTECODE=1

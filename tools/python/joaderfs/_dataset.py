@@ -26,7 +26,8 @@ class Samples:
         if output not in OUTPUTS:
             raise ValueError(f'output: found "{output}", allowed: {", ".join(OUTPUTS)}')
         self._place = Place(path)
-        self._parser = Parser(self._place.ini)
+        self._parser = Parser(self._place.ini, self._place.pair)
+        self._second = Parser(self._place.pair.ini) if self._place.pair else None
         self._numbers = {name: i for i, name in enumerate(self._place.classes)}
         self.epoch = epoch
         self.output = output
@@ -53,12 +54,20 @@ class Samples:
         path = os.path.join(os.fsencode(directory), name)
         read = map_file if self.layout == "batch" and not self._pins() else read_file
         image, label = self._parser.parse(read(path, self._room), path)
+        if self._place.pair and not isinstance(image, tuple):
+            behind = os.path.splitext(path)[0] + self._place.pair.ending
+            image = image, self._second.parse(read(behind, self._room), behind)[0]
         if label is None:
             label = self._label(directory, name)
         return self._finish(image, label)
 
-    def _finish(self, image: numpy.ndarray, label: Any) -> tuple[Any, Any]:
-        image = self._converted(image)
+    def _finish(self, image: Any, label: Any) -> tuple[Any, Any]:
+        """image: an array, or of a pair two."""
+        if isinstance(image, tuple):
+            image = (self._converted(image[0], self._place.ini),
+                     self._converted(image[1], self._place.pair.ini))
+        else:
+            image = self._converted(image, self._place.ini)
         if self.layout == "batch" and self.output == "torch":
             import torch
             label = torch.from_numpy(label)
@@ -82,15 +91,19 @@ class Samples:
         above = os.fsdecode(os.path.dirname(name))
         return self._numbers.get(above, self._numbers.get(above.split("/")[0], -1))
 
-    def _converted(self, image: numpy.ndarray) -> Any:
+    def _converted(self, image: numpy.ndarray, ini: dict[str, str]) -> Any:
         if self.output == "numpy":
             return image
         if self.output == "pil":
             from PIL import Image
-            return Image.fromarray(image)
+            if image.ndim == 4:  # frames
+                return [self._converted(frame, ini) for frame in image]
+            return Image.fromarray(image[..., 0] if image.shape[-1] == 1 else image)
         import torch
+        if self._place.pair:  # of a record, whose numbers may lie anywhere
+            image = numpy.require(image, requirements=("C", "A", "W"))
         tensor = torch.from_numpy(image)
-        if self._place.ini.get("axes") == "CHW" and self._place.ini.get("format") != "ppm":
+        if ini.get("axes") == "CHW" and ini.get("format") != "ppm":
             return tensor
         return tensor.movedim(-1, -3) if tensor.shape[-1] == 3 else tensor
 
@@ -119,6 +132,10 @@ class Dataset(Samples):
     With layout = batch an item is a batch, whose array is the mapped file: its pixels are not
     copied, but for a DataLoader's workers, which are not needed then.
 
+    Where samples are pairs, by a section [tensor mask] of the job, both come as a tuple in the
+    place of the image, and transform gets the tuple. Frames of group = directory are one array, or
+    with "pil" a list.
+
     >>> import joaderfs
     >>> data = joaderfs.Dataset("jobs/classes", output="pil")
     >>> len(data), data[3][0].size
@@ -128,6 +145,15 @@ class Dataset(Samples):
     >>> images, labels = joaderfs.Dataset("jobs/batch")[0]
     >>> images.shape, labels.shape
     ((8, 32, 32, 3), (8,))
+    >>> (image, mask), label = joaderfs.Dataset("jobs/pairs")[0]
+    >>> image.shape, mask.shape, mask.dtype
+    ((24, 32, 3), (24, 32, 1), dtype('uint8'))
+    >>> (images, masks), labels = joaderfs.Dataset("jobs/pairs-batch")[0]
+    >>> images.shape, masks.shape
+    ((4, 24, 32, 3), (4, 24, 32, 1))
+    >>> [(image.size, mask.mode) for (image, mask), _ in joaderfs.IterableDataset("jobs/pairs-tar",
+    ...                                                                           output="pil")][:2]
+    [((32, 24), 'L'), ((32, 24), 'L')]
     """
 
     def __init__(self, path: str | os.PathLike[str], **how: Any):

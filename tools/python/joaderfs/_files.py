@@ -17,18 +17,35 @@ BESIDE = (b".cls", b".json", b".labels.npy")
 
 
 def read_ini(path: str) -> dict[str, str]:
-    """The keys of all sections without a name; no two of these have the same key. "from" is there
-    if samples are pairs, which another section tells."""
-    keys: dict[str, str] = {}
-    named = False
+    """The keys of all sections without a name; no two of these have the same key."""
+    return _read_sections(path)[""]
+
+
+def _read_sections(path: str) -> dict[str, dict[str, str]]:
+    """The keys of sections by their names: "" without one, "mask" of [tensor mask]."""
+    keys: dict[str, dict[str, str]] = {"": {}}
+    name = ""
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
         for line in file:
             key, equals, value = line.rstrip("\n").partition(" = ")
             if line.startswith("["):
-                named = " " in line
-            elif equals and (not named or key == "from"):
-                keys[key] = value
+                name = line.strip("[]\n").partition(" ")[2]
+                keys.setdefault(name, {})
+            elif equals:
+                keys[name][key] = value
     return keys
+
+
+class Pair:
+    """[tensor NAME] with from: the second file of each sample."""
+
+    def __init__(self, name: str, ini: dict[str, str], own: dict[str, str]):
+        usual = ini.get("format", "ppm")
+        self.name = name
+        self.ini = {**ini, "dtype": "uint8", "axes": "HWC",
+                    "format": "png" if usual in ("ppm", "bmp") else usual, **own}
+        kind = self.ini["format"]
+        self.ending = f".{name}.{'npy' if kind == 'record' else kind}".encode()
 
 
 def _unescaped(text: str) -> str:
@@ -57,13 +74,15 @@ class Place:
             self.job = above
         if not os.path.isdir(self.directory):
             raise FileNotFoundError(f"{os.fspath(path)}: there is no such directory of samples")
-        self.ini = read_ini(os.path.join(self.job, "job.ini")) if self.job else {}
-        if "from" in self.ini:
-            raise ValueError(f"{os.fspath(path)}: samples are pairs, by [tensor NAME] of the job's "
-                             "ini; this module reads single images")
+        sections = _read_sections(os.path.join(self.job, "job.ini")) if self.job else {"": {}}
+        self.ini = sections.pop("")
+        self.pair = next((Pair(name, self.ini, own) for name, own in sections.items()
+                          if "from" in own), None)
         self.layout = self.ini.get("layout") or _guess(self.directory)
         comes_along = self.ini.get("beside", "").split() + ["txt"] * ("text" in self.ini)
         self.beside = BESIDE + tuple(b"." + ending.encode() for ending in comes_along)
+        if self.pair:
+            self.beside += (self.pair.ending,)
 
     @property
     def classes(self) -> list[str]:
@@ -142,7 +161,8 @@ PPM = re.compile(rb"P([56])\s+(\d+)\s+(\d+)\s+255\s")
 class Parser:
     """Arrays of the bytes of a file, without a copy of its pixels where the format has them."""
 
-    def __init__(self, ini: dict[str, str]):
+    def __init__(self, ini: dict[str, str], pair: Pair | None = None):
+        self.pair = pair
         self.raw = _raw_kind(ini) if ini.get("format") == "raw" else None
         self.mode = {"gray": "L", "keep": None}.get(ini.get("channels", "rgb"), "RGB")
         self.head: tuple[bytes, numpy.dtype, tuple[int, ...]] | None = None
@@ -177,8 +197,11 @@ class Parser:
         size = kind.itemsize * int(numpy.prod(shape, dtype=numpy.int64))
         array = data[len(head):len(head) + size].view(kind).reshape(shape)
         if kind.names:
+            image = (array["image"], array[self.pair.name]) if self.pair else array["image"]
+            if "label" not in kind.names:  # a batch of pairs
+                return image, None
             label = array["label"]  # of columns, a vector
-            return array["image"], label.copy() if label.ndim else int(label)
+            return image, label.copy() if label.ndim else int(label)
         return array, None
 
 
@@ -195,7 +218,8 @@ def _raw_kind(ini: dict[str, str]) -> tuple[numpy.dtype, tuple[int, ...]]:
     width, height = map(int, size.split("x"))
     channels = 1 if ini.get("channels") == "gray" else 3
     shape = (channels, height, width) if ini["axes"] == "CHW" else (height, width, channels)
-    return numpy.dtype(ini["dtype"]), shape
+    frames = (int(ini["frames"]),) if ini.get("group") == "directory" else ()
+    return numpy.dtype(ini["dtype"]), frames + shape
 
 
 def _bmp(data: numpy.ndarray) -> numpy.ndarray:

@@ -141,21 +141,30 @@ class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
         """The samples of a shard but the first ones; returns how many are still to be skipped.
         Only what is given is read: heads of members bind nothing."""
         with open(path, "rb", buffering=0) as file, tarfile.open(fileobj=file) as shard:
-            label = None
+            label = image = None
+            pair = self._place.pair
             while (member := shard.next()) is not None:
                 beside = member.name.rpartition(".")[2]
+                second = pair and os.fsencode(member.name).endswith(pair.ending)
                 if beside == "cls":
                     label = member
-                elif b"." + os.fsencode(beside) not in self._place.beside:
+                elif pair and not second and b"." + os.fsencode(beside) not in self._place.beside:
+                    image = member  # its second one follows
+                elif second or b"." + os.fsencode(beside) not in self._place.beside:
                     if skip:
                         skip -= 1
                         continue
                     number = int(shard.extractfile(label).read()) if label else -1
-                    data = bytearray(shard.extractfile(member).read())
-                    image, own = self._parser.parse(numpy.frombuffer(data, numpy.uint8),
-                                                    member.name)
-                    yield self._finish(image, number if own is None else own)
+                    found, own = self._member(shard, image if second else member, self._parser)
+                    if second:
+                        found = found, self._member(shard, member, self._second)[0]
+                    yield self._finish(found, number if own is None else own)
         return skip
+
+    @staticmethod
+    def _member(shard: tarfile.TarFile, member: tarfile.TarInfo, parser: Any) -> Any:
+        data = bytearray(shard.extractfile(member).read())
+        return parser.parse(numpy.frombuffer(data, numpy.uint8), member.name)
 
     # --- where it is ---------------------------------------------------------------------
 

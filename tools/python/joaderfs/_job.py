@@ -24,7 +24,7 @@ KEYS = {
     "job": "dataset label_table epochs order where weight idle second_script "
            "other_machines script bad_sample keep_epochs ranks rank training global_batch "
            "owner group mode",
-    "tensor": "prepare resize filter crop pad fill channels accuracy exif truncated format dtype "
+    "tensor": "prepare group frames resize filter crop pad fill channels accuracy exif truncated format dtype "
               "axes",
     "augment": "random_crop random_resized_crop hflip normalize seed",
     "view": "layout shard labels mapping batch drop_last json beside text path io size "
