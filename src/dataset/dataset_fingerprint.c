@@ -111,12 +111,13 @@ uint64_t dataset_group_fingerprint(
 {
 	roaring_uint32_iterator_t iterator;
 	uint64_t sum = roaring_bitmap_get_cardinality(selection);
+	struct path_text text = {0};
 	roaring_init_iterator(selection, &iterator);
 	for (; iterator.has_value; roaring_advance_uint32_iterator(&iterator)) {
 		sample_id id = iterator.current_value;
-		const char *path = map_path(dataset->map, id); /* NULL: it is damaged */
-		uint64_t hash = path ? fold_text(id, path, strlen(path)) : id;
-		sum += scatter(fold(hash, dataset->file_bytes[id]));
+		const char *path = dataset_relative(dataset, id, &text);
+		uint64_t hash = fold_text(id, path, strlen(path));
+		sum += scatter(fold(hash, dataset_file_bytes(dataset, id)));
 	}
 	return scatter(sum) >> 32 << 32 | dataset_fingerprint(dataset, selection) >> 32;
 }

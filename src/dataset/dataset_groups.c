@@ -2,7 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "dataset/dataset_groups.h"
+#include "base/cleanup.h"
 #include "base/ensure.h"
+#include "dataset/dataset_internal.h"
 #include "dataset/dataset_map.h"
 #include "dataset/dataset_pairs.h"
 
@@ -68,11 +70,15 @@ static bool same_directory(const char *a, const char *b)
 	return n == directory_bytes(b) && memcmp(a, b, n) == 0;
 }
 
-static int compare(const void *a, const void *b, void *context)
+struct named {
+	const char *path;
+	sample_id id;
+};
+
+static int compare(const void *a, const void *b)
 {
-	const struct catalogue_map *map = context;
-	const char *x = map_path(map, *(const sample_id *)a);
-	const char *y = map_path(map, *(const sample_id *)b);
+	const char *x = ((const struct named *)a)->path;
+	const char *y = ((const struct named *)b)->path;
 	size_t n_x = directory_bytes(x), n_y = directory_bytes(y);
 	int order = memcmp(x, y, n_x < n_y ? n_x : n_y);
 	if (order || n_x != n_y)
@@ -102,35 +108,56 @@ static struct dataset_groups *alloc(const struct dataset *dataset)
 	return NULL;
 }
 
-static struct dataset_groups *make(const struct dataset *dataset)
+/* Lists the samples whose paths are readable. -ENOMEM */
+static int list_files(const struct dataset *dataset, struct arena *texts,
+	struct named *ret, uint32_t *ret_n)
 {
-	struct dataset_groups *groups = alloc(dataset);
+	struct path_text text = {0};
+	for (sample_id id = 0; id < dataset->n_ids; id++) {
+		if (!roaring_bitmap_contains(dataset->present, id))
+			continue;
+		const char *path = map_path(dataset->map, id, &text);
+		if (!path)
+			continue;
+		ret[*ret_n] = (struct named){arena_text(texts, path), id};
+		if (!ret[(*ret_n)++].path)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int make(const struct dataset *dataset, struct dataset_groups *ret)
+{
 	uint32_t n = 0, begin = 0;
-	if (!groups)
-		return NULL;
-	for (sample_id id = 0; id < dataset->n_ids; id++)
-		if (roaring_bitmap_contains(dataset->present, id) &&
-			map_path(dataset->map, id))
-			groups->files[n++] = id;
-	qsort_r(groups->files, n, sizeof(*groups->files), compare, dataset->map);
+	struct arena texts = {0};
+	auto_free struct named *files =
+		calloc((size_t)dataset->n_ids + 1, sizeof(*files));
+	int err = files ? list_files(dataset, &texts, files, &n) : -ENOMEM;
+	if (err)
+		n = 0;
+	qsort(files, n, sizeof(*files), compare);
 	for (uint32_t i = 0; i < n; i++) {
-		if (!same_directory(map_path(dataset->map, groups->files[begin]),
-			    map_path(dataset->map, groups->files[i])))
+		ret->files[i] = files[i].id;
+		if (!same_directory(files[begin].path, files[i].path))
 			begin = i;
-		struct group *group = &groups->of[groups->files[begin]];
+		struct group *group = &ret->of[files[begin].id];
 		group->begin = begin;
 		group->n++;
 	}
-	return groups;
+	arena_free(&texts);
+	return err;
 }
 
 int dataset_group(struct dataset *dataset)
 {
 	if (atomic_load(&dataset->groups))
 		return 0;
-	struct dataset_groups *none = NULL, *groups = make(dataset);
-	if (!groups)
-		return -ENOMEM;
+	struct dataset_groups *none = NULL, *groups = alloc(dataset);
+	int err = groups ? make(dataset, groups) : -ENOMEM;
+	if (err) {
+		dataset_groups_free(groups);
+		return err;
+	}
 	if (!atomic_compare_exchange_strong(&dataset->groups, &none, groups))
 		dataset_groups_free(groups);
 	return 0;
@@ -177,7 +204,8 @@ static bool fails_frame(const struct dataset *dataset,
 	struct tensor_shape b = prepared(dataset, preparation, frame);
 	if (b.width && a.width == b.width && a.height == b.height && a.mode == b.mode)
 		return false;
-	const char *name = dataset_relative(dataset, frame);
+	struct path_text text = {0};
+	const char *name = dataset_relative(dataset, frame, &text);
 	if (message && b.width == 0)
 		snprintf(message, PAIR_MESSAGE, "frame %.100s has no readable header",
 			name);

@@ -122,8 +122,8 @@ static int check_pairs(
 			"prepared, as %s: %s%s",
 			all ? "" : CONFIG_WARNING, config->file, preparation->frames,
 			unpaired.n, edition->set.positions,
-			dataset_relative(edition->is.dataset, unpaired.first), message,
-			all ? "" : "; their files answer EIO");
+			dataset_relative(edition->is.dataset, unpaired.first, &path),
+			message, all ? "" : "; their files answer EIO");
 		return all ? -EINVAL : 0;
 	}
 	sched_report(report, context,
