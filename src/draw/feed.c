@@ -24,28 +24,6 @@
  * engine. What is bound is the feed, in its order: so the journal tells how far it came.
  */
 
-bool job_is_fed(const struct sched_job *job)
-{
-	return job->config.ranks > 0;
-}
-
-int feed_divide(struct edition *edition, config_report *report, void *context)
-{
-	const struct job_config *config = &edition->job->config;
-	uint32_t all = edition->set.positions;
-	uint64_t rank = (uint64_t)config->ranks << 32 | config->rank;
-	edition->set.positions =
-		ranks_position(all, config->global_batch, config->ranks, config->rank);
-	edition->fingerprint = rng_mix(edition->fingerprint, rank);
-	edition->fingerprint = rng_mix(edition->fingerprint, config->global_batch);
-	if (edition->set.positions > 0)
-		return 0;
-	sched_report(report, context,
-		"%s:[job]:ranks: found %u, allowed: at most the %u samples of the job",
-		config->file, config->ranks, all);
-	return -EINVAL;
-}
-
 static void feed_free(struct feed *feed)
 {
 	free(feed->ids);

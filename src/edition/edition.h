@@ -16,6 +16,7 @@
  *
  *   edition.c        editions come and go; edition_beside.c: what comes along with their samples
  *   selection.c      the samples of a job; measured.c: notes of them
+ *   job_epochs.c     what the configuration of a job says of its epochs
  *   mixture.c        editions of several datasets
  *   sampler_join.c   how a job comes to its samplers
  */
@@ -78,13 +79,11 @@ enum epochs_kind job_kind(const struct sched_job *job);
 bool edition_fixes_labels(const struct edition *edition);
 uint32_t edition_label_of(const struct edition *edition, uint32_t position);
 
-/* --- feed.c --- */
+/* --- job_epochs.c --- */
 
 bool job_is_fed(const struct sched_job *job);
 /* |D_j| becomes the part of the rank. -EINVAL (reported): that is nothing. */
 must_check int feed_divide(struct edition *edition, config_report *report, void *context);
-
-/* --- job.c --- */
 
 /* The engine; first: what its first epochs are made of. */
 must_check int job_make_epochs(struct sched_job *job, const struct epoch_set *first);

@@ -48,18 +48,6 @@ void sched_report_cache(struct sched *sched, config_report *report, void *contex
 			size_text(cache).text, size_text(bytes).text);
 }
 
-void sched_report(config_report *report, void *context, const char *format, ...)
-{
-	char *message = NULL;
-	va_list args;
-	va_start(args, format);
-	int n = vasprintf(&message, format, args);
-	va_end(args);
-	report(context, n < 0 ? "out of memory" : message);
-	if (n >= 0)
-		free(message);
-}
-
 static bool remove_second(uint32_t id, void *context)
 {
 	struct edition *edition = context;

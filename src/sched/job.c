@@ -21,7 +21,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SECOND_NS UINT64_C(1000000000)
 #define MAX_JOB_ID ((1u << 14) - 1) /* the bits that an inode number has for it */
 
 static void job_free(struct sched_job *job)
@@ -110,41 +109,6 @@ static int make_edition(struct sched_job *job, config_report *report, void *cont
 	for (size_t i = 0; i < n; i++)
 		atomic_fetch_sub(&sources[i]->jobs, 1);
 	return err;
-}
-
-uint32_t job_binds_at_once(const struct job_config *config)
-{
-	return config->layout == LAYOUT_BATCH && config->batch > 0 ? config->batch : 1;
-}
-
-uint32_t job_most_ahead(const struct job_config *config)
-{
-	const uint32_t grown = 2 * STORAGE_MOST_READS;
-	uint32_t least = config_lookahead(config);
-	return config->lookahead == 0 && grown > least ? grown : least;
-}
-
-/* A shard's are bound when they are read. */
-static uint32_t positions_of_file(const struct job_config *config)
-{
-	return config->layout == LAYOUT_TAR ? config->shard : job_binds_at_once(config);
-}
-
-int job_make_epochs(struct sched_job *job, const struct epoch_set *first)
-{
-	const struct job_config *config = &job->config;
-	uint32_t file = positions_of_file(config);
-	struct epochs_config epochs = {.kind = job_kind(job),
-		.set = *first,
-		.limit = config_job_epochs(config),
-		.lookahead = config_lookahead(config),
-		.most_ahead = job_most_ahead(config),
-		.file = file,
-		.replays = config_replay(config) != NULL,
-		.fed = job_is_fed(job),
-		.refuses_second = config->refuses_second,
-		.idle_ns = (uint64_t)config->idle_s * SECOND_NS};
-	return epochs_new(&epochs, &job->epochs);
 }
 
 static int job_new(struct sched *sched, const struct job_config *config,

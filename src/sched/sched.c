@@ -26,44 +26,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define REAPED_AT_ONCE 16
-
-void aftermath_init(struct aftermath *aftermath)
-{
-	*aftermath = (struct aftermath){0};
-	TAILQ_INIT(&aftermath->finished);
-	TAILQ_INIT(&aftermath->look_ups);
-}
-
-static void tell_finished(struct aftermath *aftermath)
-{
-	struct sched_handle *handle;
-	while ((handle = TAILQ_FIRST(&aftermath->finished))) {
-		TAILQ_REMOVE(&aftermath->finished, handle, link);
-		struct sched_open_callbacks callbacks = handle->callbacks;
-		struct sched_opened opened = {
-			.status = handle->status, .bad = handle->bad};
-		if (opened.status == 0) {
-			/* whoever has bound it may not have written that yet */
-			if (handle->job != aftermath->flush)
-				journal_flush(handle->job->journal);
-			opened.handle = handle;
-		} else {
-			handle_free(handle);
-		}
-		callbacks.opened(callbacks.context, &opened);
-	}
-}
-
-static void look_up(struct aftermath *aftermath)
-{
-	struct sched_handle *handle;
-	while ((handle = TAILQ_FIRST(&aftermath->look_ups))) {
-		TAILQ_REMOVE(&aftermath->look_ups, handle, link);
-		sched_run(handle->job->sched, &handle->look_up);
-	}
-}
-
 void sched_run(struct sched *sched, struct load_work *work)
 {
 	if (sched->pool)
@@ -76,65 +38,6 @@ bool sched_take_back(struct sched *sched, struct load_work *work)
 {
 	return postponed_take_back(sched, work) ||
 	       (sched->pool && load_pool_take_back(sched->pool, work));
-}
-
-/* Freeing half a megabyte is a system call: without the lock, a few at a time. */
-static void unlock_and_reap(struct sched *sched)
-{
-	struct tensor *dead[REAPED_AT_ONCE];
-	int n;
-	for (;;) {
-		for (n = 0; n < REAPED_AT_ONCE; n++)
-			if (!(dead[n] = cache_reap(sched->cache)))
-				break;
-		lock_release(&sched->lock);
-		for (int i = 0; i < n; i++)
-			tensor_free(dead[i]);
-		if (n < REAPED_AT_ONCE)
-			return;
-		lock_take(&sched->lock);
-	}
-}
-
-void sched_unlock(struct sched *sched, struct aftermath *aftermath)
-{
-	lock_assert_held(&sched->lock);
-	/* A pool that ends needs no kicks, and may be gone soon. */
-	bool has_pool = sched->pool && !sched->stopping;
-	bool kick = aftermath->kick && has_pool && prepare_wakes_locked(sched);
-	bool leave = streams_leave_locked(sched);
-	bool deserted = sched->n_deserted > 0;
-	unlock_and_reap(sched);
-	if (kick)
-		load_pool_kick(sched->pool, LOAD_READ);
-	if (aftermath->kick_decoders && has_pool)
-		load_pool_kick(sched->pool, LOAD_DECODE);
-	if (aftermath->kick_decoders && has_pool && programs_count(sched->programs) > 0)
-		load_pool_kick(sched->pool, LOAD_RUN);
-	if (aftermath->flush)
-		journal_flush(aftermath->flush->journal);
-	if (aftermath->news && sched->news)
-		sched->news(sched->news_context);
-	tell_finished(aftermath);
-	look_up(aftermath);
-	if (aftermath->noticed) {
-		notice_say(
-			aftermath->noticed, aftermath->notice, aftermath->noticed_epoch);
-		sched_job_put(aftermath->noticed);
-	}
-	if (aftermath->refill) {
-		streams_fill(aftermath->refill);
-		sched_job_put(aftermath->refill);
-	}
-	if (leave)
-		streams_let_go(sched);
-	while (deserted) {
-		struct space *gone;
-		lock_take(&sched->lock);
-		deserted = spaces_leave_locked(sched, &gone);
-		unlock_and_reap(sched);
-		space_free(gone);
-	}
 }
 
 static int make_jobs_directory(const char *state)
@@ -156,12 +59,18 @@ static void init_condition(pthread_cond_t *cond)
 	pthread_condattr_destroy(&attributes);
 }
 
+static const struct supply_calls supply_calls = {.done_locked = handle_finish_locked,
+	.bad_locked = skip_found_locked,
+	.moved_on_locked = waits_move_on_locked};
+
 static struct sched *sched_alloc(const struct daemon_config *config)
 {
 	struct sched *sched = calloc(1, sizeof(*sched));
 	if (!sched)
 		return NULL;
 	sched->config = config;
+	sched->phases = &after_phases;
+	sched->supply_calls = &supply_calls;
 	lock_init(&sched->lock, LOCK_RANK_SCHED, "sched");
 	lock_measure(&sched->lock);
 	shares_init(&sched->shares, config->share);

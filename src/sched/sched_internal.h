@@ -23,6 +23,7 @@
  *   open.c           the way of an open, from its request to its answer
  *   bindings.c       what positions hold, and those that were read before
  *   effects.c        what the engine decided, done
+ *   after.c   what is done after a critical section
  *   clerk.c          the thread for what takes long about an epoch
  *   delayed_work.c   other work that is due later
  *   resident.c       what the cache holds, for others who draw
@@ -133,6 +134,8 @@ struct sched_job {
 
 struct sched {
 	struct lock lock; /* all below, and what hangs on it, but the constant fields */
+	const struct after_phases *phases;	 /* constant: after.c */
+	const struct supply_calls *supply_calls; /* constant */
 	struct daemon_config const *config;
 	struct source *sources; /* SCHED_MOST_DATASETS; without a dataset: free */
 	size_t n_sources;	/* the others were never used */
@@ -191,6 +194,10 @@ struct sched {
 	pthread_cond_t clerk_cond; /* there is something to do, or to stop */
 	pthread_cond_t clerk_done_cond;
 };
+
+/* --- after.c --- */
+
+extern const struct after_phases after_phases;
 
 /* --- open.c --- */
 
@@ -286,7 +293,6 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
 /* Each job that is there, held, without the lock; none without memory for their ids. */
 void jobs_visit(struct sched *sched, void visit(struct sched_job *job));
 void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
-void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
 
 /* --- admit.c: what else has to be right for a job to be added --- */
 

@@ -3,10 +3,13 @@
 
 #pragma once
 
+#include "base/cleanup.h"
 #include "base/types.h"
 #include "config/config.h"
 #include "epoch/epoch.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <sys/queue.h>
 
 /*
@@ -38,10 +41,27 @@ struct aftermath {
 	bool news;		  /* for who feeds ranks */
 };
 
-void aftermath_init(struct aftermath *aftermath);
-void sched_unlock(struct sched *sched, struct aftermath *aftermath);
+/*
+ * The scheduler lists its phases in sched->phases, in the order in which they run. Each is asked
+ * under the lock whether there is something to do, and runs without the lock.
+ */
+struct after_phase {
+	bool (*is_due_locked)(
+		const struct sched *sched, const struct aftermath *aftermath);
+	void (*run)(struct sched *sched, struct aftermath *aftermath);
+};
+#define AFTER_PHASES 16 /* at most */
 
-/* --- selection.c --- */
+struct after_phases {
+	size_t n;
+	struct after_phase phase[AFTER_PHASES];
+};
+
+void aftermath_init(struct aftermath *aftermath);
+/* Releases the lock, and runs the phases that are due. */
+void sched_unlock(struct sched *sched, struct aftermath *aftermath);
+/* Releases the lock, and frees the tensors that the cache has let go. */
+void section_reap(struct sched *sched);
 
 void sched_report(config_report *report, void *context, const char *format, ...)
 	printf_like(3, 4);

@@ -103,7 +103,7 @@ static void answer_waiters_locked(
 		handle->bad = bad;
 		if (status != 0 && !handle->bare)
 			job->totals.errors++;
-		handle_finish_locked(handle, status, aftermath);
+		job->sched->supply_calls->done_locked(handle, status, aftermath);
 	}
 	use->opens--;
 }
@@ -551,7 +551,8 @@ static void finish_load_locked(struct load_task *task, const struct load_task *r
 		cache_abandon(space->cache, (sample_id)use->key.sample);
 	}
 	if (status != 0 && status != -ENOMEM && !result->passing)
-		skip_found_locked(space, (sample_id)use->key.sample, result->damaged);
+		sched->supply_calls->bad_locked(
+			space, (sample_id)use->key.sample, result->damaged);
 	if (status == 0 || !result->passing ||
 		!retry_later_locked(use, false, result->retry_ns)) {
 		share_drop(&use->request);

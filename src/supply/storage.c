@@ -136,7 +136,7 @@ static void set_is_read_locked(struct use *use, bool is_read, uint64_t now_ns)
 	lock_assert_held(&use->key.space->source->sched->lock);
 	for (; use; use = use->also) {
 		use->is_read = is_read;
-		waits_move_on_locked(use, now_ns);
+		use->key.space->source->sched->supply_calls->moved_on_locked(use, now_ns);
 	}
 }
 

@@ -156,6 +156,17 @@ struct storage {
 	bool silent;		    /* which was told */
 };
 
+/* The scheduler hears of samples through these. */
+struct supply_calls {
+	/* The tensor is there, or will not come: once for each handle that waits. */
+	void (*done_locked)(
+		struct sched_handle *handle, int status, struct aftermath *aftermath);
+	/* The sample failed by itself. damaged: and will until its file changes. */
+	void (*bad_locked)(const struct space *space, sample_id sample, bool damaged);
+	/* The sample waits for something else now, or is about to. */
+	void (*moved_on_locked)(struct use *use, uint64_t now_ns);
+};
+
 /* --- source.c --- */
 
 must_check int sources_init(

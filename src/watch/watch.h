@@ -105,3 +105,9 @@ void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath
 /* A rank opens a file, and other ranks are on other machines. true: the open fails. */
 bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath);
 void notice_say(struct sched_job *job, enum notice notice, uint32_t epoch);
+
+/* --- job_rates.c --- */
+
+void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
+/* Samples consumed per second, over the last seconds. */
+double job_rate_locked(struct sched_job *job);

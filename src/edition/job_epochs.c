@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ranks.h"
+#include "base/rng.h"
+#include "edition/edition.h"
+#include "sched/sched_internal.h"
+#include "section/section.h"
+
+#include <errno.h>
+
+/* What the configuration of a job says of its epochs. */
+
+#define SECOND_NS UINT64_C(1000000000)
+
+bool job_is_fed(const struct sched_job *job)
+{
+	return job->config.ranks > 0;
+}
+
+int feed_divide(struct edition *edition, config_report *report, void *context)
+{
+	const struct job_config *config = &edition->job->config;
+	uint32_t all = edition->set.positions;
+	uint64_t rank = (uint64_t)config->ranks << 32 | config->rank;
+	edition->set.positions =
+		ranks_position(all, config->global_batch, config->ranks, config->rank);
+	edition->fingerprint = rng_mix(edition->fingerprint, rank);
+	edition->fingerprint = rng_mix(edition->fingerprint, config->global_batch);
+	if (edition->set.positions > 0)
+		return 0;
+	sched_report(report, context,
+		"%s:[job]:ranks: found %u, allowed: at most the %u samples of the job",
+		config->file, config->ranks, all);
+	return -EINVAL;
+}
+
+uint32_t job_binds_at_once(const struct job_config *config)
+{
+	return config->layout == LAYOUT_BATCH && config->batch > 0 ? config->batch : 1;
+}
+
+uint32_t job_most_ahead(const struct job_config *config)
+{
+	const uint32_t grown = 2 * STORAGE_MOST_READS;
+	uint32_t least = config_lookahead(config);
+	return config->lookahead == 0 && grown > least ? grown : least;
+}
+
+/* A shard's are bound when they are read. */
+static uint32_t positions_of_file(const struct job_config *config)
+{
+	return config->layout == LAYOUT_TAR ? config->shard : job_binds_at_once(config);
+}
+
+int job_make_epochs(struct sched_job *job, const struct epoch_set *first)
+{
+	const struct job_config *config = &job->config;
+	uint32_t file = positions_of_file(config);
+	struct epochs_config epochs = {.kind = job_kind(job),
+		.set = *first,
+		.limit = config_job_epochs(config),
+		.lookahead = config_lookahead(config),
+		.most_ahead = job_most_ahead(config),
+		.file = file,
+		.replays = config_replay(config) != NULL,
+		.fed = job_is_fed(job),
+		.refuses_second = config->refuses_second,
+		.idle_ns = (uint64_t)config->idle_s * SECOND_NS};
+	return epochs_new(&epochs, &job->epochs);
+}

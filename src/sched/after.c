@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "draw/draw.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
+#include "sched/sched.h"
+#include "sched/sched_internal.h"
+#include "section/section.h"
+#include "supply/supply.h"
+#include "watch/watch.h"
+
+/* What is done after a critical section, in the order of the table at the end. */
+
+/* A pool that ends needs no kicks, and may be gone soon. */
+static bool has_workers_locked(const struct sched *sched)
+{
+	lock_assert_held(&sched->lock);
+	return sched->pool && !sched->stopping;
+}
+
+static bool kick_readers_is_due_locked(
+	const struct sched *sched, const struct aftermath *aftermath)
+{
+	lock_assert_held(&sched->lock);
+	return aftermath->kick && has_workers_locked(sched) &&
+	       prepare_wakes_locked(sched);
+}
+
+static void kick_readers(struct sched *sched, struct aftermath *aftermath)
+{
+	(void)aftermath;
+	load_pool_kick(sched->pool, LOAD_READ);
+}
+
+static bool kick_decoders_is_due_locked(
+	const struct sched *sched, const struct aftermath *aftermath)
+{
+	lock_assert_held(&sched->lock);
+	return aftermath->kick_decoders && has_workers_locked(sched);
+}
+
+static void kick_decoders(struct sched *sched, struct aftermath *aftermath)
+{
+	(void)aftermath;
+	load_pool_kick(sched->pool, LOAD_DECODE);
+	if (programs_count(sched->programs) > 0)
+		load_pool_kick(sched->pool, LOAD_RUN);
+}
+
+static bool flush_is_due_locked(
+	const struct sched *sched, const struct aftermath *aftermath)
+{
+	lock_assert_held(&sched->lock);
+	return aftermath->flush != NULL;
+}
+
+static void flush(struct sched *sched, struct aftermath *aftermath)
+{
+	(void)sched;
+	journal_flush(aftermath->flush->journal);
+}
+
+static bool news_is_due_locked(
+	const struct sched *sched, const struct aftermath *aftermath)
+{
+	lock_assert_held(&sched->lock);
+	return aftermath->news && sched->news != NULL;
+}
+
+static void tell_news(struct sched *sched, struct aftermath *aftermath)
+{
+	(void)aftermath;
+	sched->news(sched->news_context);
+}
+
+static bool answer_is_due_locked(
+	const struct sched *sched, const struct aftermath *aftermath)
+{
+	lock_assert_held(&sched->lock);
+	return !TAILQ_EMPTY(&aftermath->finished);
+}
+
+static void answer(struct sched *sched, struct aftermath *aftermath)
+{
+	struct sched_handle *handle;
+	(void)sched;
+	while ((handle = TAILQ_FIRST(&aftermath->finished))) {
+		TAILQ_REMOVE(&aftermath->finished, handle, link);
+		struct sched_open_callbacks callbacks = handle->callbacks;
+		struct sched_opened opened = {
+			.status = handle->status, .bad = handle->bad};
+		if (opened.status == 0) {
+			/* whoever has bound it may not have written that yet */
+			if (handle->job != aftermath->flush)
+				journal_flush(handle->job->journal);
+			opened.handle = handle;
+		} else {
+			handle_free(handle);
+		}
+		callbacks.opened(callbacks.context, &opened);
+	}
+}
+
+static bool look_up_is_due_locked(
+	const struct sched *sched, const struct aftermath *aftermath)
+{
+	lock_assert_held(&sched->lock);
+	return !TAILQ_EMPTY(&aftermath->look_ups);
+}
+
+static void look_up(struct sched *sched, struct aftermath *aftermath)
+{
+	struct sched_handle *handle;
+	while ((handle = TAILQ_FIRST(&aftermath->look_ups))) {
+		TAILQ_REMOVE(&aftermath->look_ups, handle, link);
+		sched_run(sched, &handle->look_up);
+	}
+}
+
+static bool say_is_due_locked(
+	const struct sched *sched, const struct aftermath *aftermath)
+{
+	lock_assert_held(&sched->lock);
+	return aftermath->noticed != NULL;
+}
+
+static void say(struct sched *sched, struct aftermath *aftermath)
+{
+	(void)sched;
+	notice_say(aftermath->noticed, aftermath->notice, aftermath->noticed_epoch);
+	sched_job_put(aftermath->noticed);
+}
+
+static bool refill_is_due_locked(
+	const struct sched *sched, const struct aftermath *aftermath)
+{
+	lock_assert_held(&sched->lock);
+	return aftermath->refill != NULL;
+}
+
+static void refill(struct sched *sched, struct aftermath *aftermath)
+{
+	(void)sched;
+	streams_fill(aftermath->refill);
+	sched_job_put(aftermath->refill);
+}
+
+static bool let_go_is_due_locked(
+	const struct sched *sched, const struct aftermath *aftermath)
+{
+	(void)aftermath;
+	lock_assert_held(&sched->lock);
+	return streams_leave_locked(sched);
+}
+
+static void let_go(struct sched *sched, struct aftermath *aftermath)
+{
+	(void)aftermath;
+	streams_let_go(sched);
+}
+
+static bool free_spaces_is_due_locked(
+	const struct sched *sched, const struct aftermath *aftermath)
+{
+	(void)aftermath;
+	lock_assert_held(&sched->lock);
+	return sched->n_deserted > 0;
+}
+
+static void free_spaces(struct sched *sched, struct aftermath *aftermath)
+{
+	(void)aftermath;
+	bool deserted = true;
+	while (deserted) {
+		struct space *gone;
+		lock_take(&sched->lock);
+		deserted = spaces_leave_locked(sched, &gone);
+		section_reap(sched);
+		space_free(gone);
+	}
+}
+
+const struct after_phases after_phases = {.n = 10,
+	.phase = {
+		{kick_readers_is_due_locked, kick_readers},
+		{kick_decoders_is_due_locked, kick_decoders},
+		{flush_is_due_locked, flush},
+		{news_is_due_locked, tell_news},
+		{answer_is_due_locked, answer},
+		{look_up_is_due_locked, look_up},
+		{say_is_due_locked, say},
+		{refill_is_due_locked, refill},
+		{let_go_is_due_locked, let_go},
+		{free_spaces_is_due_locked, free_spaces},
+	}};
