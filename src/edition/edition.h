@@ -159,3 +159,10 @@ void editions_sweep(struct sched_job *job);
 /* With the engine: which edition the epochs so far have, as the files in the job's directory
  * tell. The job has one edition. */
 must_check int editions_restore(struct sched_job *job);
+
+/* --- mapping.c: what a file of layout = classes holds --- */
+
+/* Decides about job->fixed when its first edition is measured; all_bytes: of its tensors. */
+must_check int mapping_choose(struct sched_job *job, uint64_t all_bytes);
+/* Writes the choice of `auto` to the job's state. */
+must_check int mapping_keep(const struct sched_job *job);

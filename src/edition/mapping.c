@@ -3,9 +3,8 @@
 
 #include "base/log.h"
 #include "epoch/disk.h"
-#include "state/import.h"
 #include "sched/sched_internal.h"
-#include "state/state.h"
+#include "edition/edition.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,18 +83,6 @@ int mapping_choose(struct sched_job *job, uint64_t all_bytes)
 	job->fixed = text[0] ? strcmp(text, fixed) == 0
 			     : !old && all_bytes <= job->sched->config->cache_bytes;
 	return 0;
-}
-
-int mapping_of_import(const struct adding *adding, enum view_mapping *mapping)
-{
-	struct import_head head;
-	uint64_t offset = 0;
-	if (*mapping != MAPPING_AUTO)
-		return 0;
-	int err = import_read_head(adding, &offset, &head);
-	if (!err && (head.kind == EPOCHS_FIXED || head.kind == EPOCHS_DRAWN_AT_OPEN))
-		*mapping = head.kind == EPOCHS_FIXED ? MAPPING_FIXED : MAPPING_FRESH;
-	return err;
 }
 
 int mapping_keep(const struct sched_job *job)

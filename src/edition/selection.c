@@ -12,7 +12,6 @@
 #include "sched/positions.h"
 #include "sched/sched_internal.h"
 #include "section/section.h"
-#include "state/state.h"
 #include "supply/supply.h"
 
 #include <errno.h>

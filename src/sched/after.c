@@ -149,8 +149,8 @@ static void refill(struct sched *sched, struct aftermath *aftermath)
 static bool let_go_is_due_locked(
 	const struct sched *sched, const struct aftermath *aftermath)
 {
-	(void)aftermath;
 	lock_assert_held(&sched->lock);
+	(void)aftermath;
 	return streams_leave_locked(sched);
 }
 
@@ -163,8 +163,8 @@ static void let_go(struct sched *sched, struct aftermath *aftermath)
 static bool free_spaces_is_due_locked(
 	const struct sched *sched, const struct aftermath *aftermath)
 {
-	(void)aftermath;
 	lock_assert_held(&sched->lock);
+	(void)aftermath;
 	return sched->n_deserted > 0;
 }
 

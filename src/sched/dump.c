@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "edition/edition.h"
 #include "supply/supply.h"
 #include "sched/gauges.h"
 #include "sched/sched.h"
@@ -84,4 +85,16 @@ double sched_seconds_left(const struct sched_job_status *status)
 	if (left == 0)
 		return 0;
 	return status->rate > 0 ? left / status->rate : -1;
+}
+
+void sched_job_storage(struct sched_job *job, struct sched_storage *ret)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	const struct edition *now = job->now;
+	for (size_t i = 0; i < now->n_parts; i++) {
+		storage_status_locked(job->sched, now->parts[i].source->storage, ret);
+		if (ret->silent_ns > 0)
+			return;
+	}
+	storage_status_locked(job->sched, now->parts[0].source->storage, ret);
 }

@@ -28,6 +28,29 @@
  *   sched_release -> the engine says what is given back
  */
 
+/* Pins the sample, and counts the handle in its use, until use_detach_locked. -ENOMEM */
+static int attach_locked(struct sched_handle *handle)
+{
+	const struct sched_job *job = handle->job;
+	const struct edition *edition =
+		handle->bare ? job->now
+			     : edition_of_locked(job, handle->request.found_epoch);
+	const struct part *part = part_of(edition, handle->request.sample);
+	struct space *space = part->space;
+	sample_id sample = handle->request.sample - part->first;
+	lock_assert_held(&space->source->sched->lock);
+	if (cache_pin(space->cache, sample) != 0)
+		return -ENOMEM;
+	struct use *use = use_get_locked(space, sample);
+	if (!use) {
+		cache_unpin(space->cache, sample);
+		return -ENOMEM;
+	}
+	use->opens++;
+	handle->use = use;
+	return 0;
+}
+
 static struct open_request request_of(
 	uint32_t epoch, uint32_t position, const struct sched_reader *reader)
 {
@@ -198,7 +221,7 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 	if (handle->status == 0)
 		handle->status = handle->request.status;
 	if (handle->status == 0 && !handle->request.label)
-		handle->status = use_attach_locked(handle);
+		handle->status = attach_locked(handle);
 	if (handle->status == 0 && !handle->request.label)
 		waits_epoch_locked(handle);
 	if (handle->request.status == 0 && handle->status != 0)
@@ -391,7 +414,7 @@ static int ask_sample_locked(struct sched_handle *handle, const struct part *par
 	handle->bare = true;
 	handle->answered = true;
 	handle->request.sample = part->first + sample;
-	int err = use_attach_locked(handle);
+	int err = attach_locked(handle);
 	if (err)
 		return err;
 	handle->use->here = true;

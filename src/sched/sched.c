@@ -61,7 +61,8 @@ static void init_condition(pthread_cond_t *cond)
 
 static const struct supply_calls supply_calls = {.done_locked = handle_finish_locked,
 	.bad_locked = skip_found_locked,
-	.moved_on_locked = waits_move_on_locked};
+	.moved_on_locked = waits_move_on_locked,
+	.worths = tell_worths};
 
 static struct sched *sched_alloc(const struct daemon_config *config)
 {

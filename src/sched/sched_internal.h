@@ -195,6 +195,10 @@ struct sched {
 	pthread_cond_t clerk_done_cond;
 };
 
+/* --- tier_worths.c --- */
+
+void tell_worths(void *context, struct tier_asked *asked, size_t n);
+
 /* --- after.c --- */
 
 extern const struct after_phases after_phases;
@@ -227,7 +231,7 @@ void effects_execute_locked(
 /* Requests that waited for something that is there, or will not come. */
 void effects_resume_locked(struct sched_job *job, struct aftermath *aftermath);
 
-/* --- shares.c --- */
+/* --- job_shares.c --- */
 
 void shares_note_cost_locked(struct space *space, uint64_t decode_ns);
 void shares_join_locked(struct sched_job *job);
@@ -266,8 +270,12 @@ void skip_update(struct sched_job *job);
 void skip_epoch(struct sched_job *job, uint32_t epoch);
 void skip_status_locked(const struct sched_job *job, struct sched_job_status *ret);
 
-/* --- space.c --- */
+/* --- file_heads.c --- */
 
+/*
+ * Whether the tensors of a space lie in files that the kernel can give to readers: a job
+ * came, or went. What jobs of other formats then read of them is given to them as ever.
+ */
 void edition_choose_heads_locked(const struct edition *edition);
 
 /* --- clerk.c: what takes long about an epoch, in a thread of its own --- */

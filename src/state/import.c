@@ -464,3 +464,15 @@ int import_for_job(struct sched_job *job, const struct adding *adding)
 			job->config.name);
 	return import(job, adding, true);
 }
+
+int mapping_of_import(const struct adding *adding, enum view_mapping *mapping)
+{
+	struct import_head head;
+	uint64_t offset = 0;
+	if (*mapping != MAPPING_AUTO)
+		return 0;
+	int err = import_read_head(adding, &offset, &head);
+	if (!err && (head.kind == EPOCHS_FIXED || head.kind == EPOCHS_DRAWN_AT_OPEN))
+		*mapping = head.kind == EPOCHS_FIXED ? MAPPING_FIXED : MAPPING_FRESH;
+	return err;
+}

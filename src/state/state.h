@@ -11,7 +11,7 @@
 /*
  * Where a job is: in its directory, as a text, and on other machines.
  *
- *   job_files.c        what is kept in <state>/jobs/<name>; mapping.c: what its positions hold
+ *   job_files.c        what is kept in <state>/jobs/<name>
  *   restore.c          where a job is, and back there; checkpoint.c: that as a text
  *   restore_orders.c   the orders that it goes back with
  *   import*.c          a job with its orders, to other machines and from there
@@ -82,15 +82,9 @@ must_check int restore_list_orders(
 must_check int restore_load(struct sched_job *job, const char *path, uint32_t epoch,
 	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret);
 
-/* --- mapping.c: what a file of layout = classes holds --- */
-
-/* Decides about job->fixed when its first edition is measured; all_bytes: of its tensors. */
-must_check int mapping_choose(struct sched_job *job, uint64_t all_bytes);
 /* *mapping: of the job that is added, `auto` becomes that of the imported orders. -EBADMSG:
  * refused, and reported. */
 must_check int mapping_of_import(const struct adding *adding, enum view_mapping *mapping);
-/* Writes the choice of `auto` to the job's state. */
-must_check int mapping_keep(const struct sched_job *job);
 
 /* --- job_files.c: what is kept in <state>/jobs/<name> --- */
 

@@ -5,11 +5,9 @@
 #include "base/log.h"
 #include "far/far.h"
 #include "sched/datasets.h"
-#include "edition/edition.h"
 #include "sched/gauges.h"
 #include "sched/sched_internal.h"
 #include "supply/supply.h"
-#include "watch/watch.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -207,18 +205,6 @@ void storage_status_locked(const struct sched *sched, const struct storage *stor
 		.ended = storage->reads,
 		.bytes = storage->read_bytes,
 		.latency_ns = storage->latency_ns};
-}
-
-void sched_job_storage(struct sched_job *job, struct sched_storage *ret)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	const struct edition *now = job->now;
-	for (size_t i = 0; i < now->n_parts; i++) {
-		storage_status_locked(job->sched, now->parts[i].source->storage, ret);
-		if (ret->silent_ns > 0)
-			return;
-	}
-	storage_status_locked(job->sched, now->parts[0].source->storage, ret);
 }
 
 bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret)

@@ -33,7 +33,7 @@
  *   storage.c      where files lie: requests and reads in flight of each storage
  *   tiers.c        disks that keep samples as they were read
  *   fetch.c        tensors that come from another daemon
- *   shares.c       costs and waits of jobs, which decide whose request is served (share.h)
+ *   decode_cost.c  what it costs to decode a sample
  *   quarantine.c   images that are not prepared, since they end the process
  *   memory.c       how much memory all of it may take
  *   same_image.c   images that several datasets have
@@ -41,6 +41,7 @@
 
 struct programs;
 struct tier;
+struct tier_asked;
 struct tier_dataset;
 struct sched_storage;
 
@@ -165,6 +166,8 @@ struct supply_calls {
 	void (*bad_locked)(const struct space *space, sample_id sample, bool damaged);
 	/* The sample waits for something else now, or is about to. */
 	void (*moved_on_locked)(struct use *use, uint64_t now_ns);
+	/* Tells a tier what its samples are worth. Takes the lock. context: the scheduler. */
+	void (*worths)(void *context, struct tier_asked *asked, size_t n);
 };
 
 /* --- source.c --- */
@@ -197,8 +200,6 @@ must_check int use_request_locked(
 	struct sched_job *job, struct use *use, bool urgent, struct aftermath *aftermath);
 /* Frees the sample's, if there is one that nothing needs any more: a pin was given back. */
 void use_unpinned_locked(struct space *space, sample_id sample);
-/* The handle pins its sample and counts in its use, until it is detached. -ENOMEM */
-must_check int use_attach_locked(struct sched_handle *handle);
 /* The handle gives back its tensor and its use. */
 void use_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
 /* Into the lanes of the jobs that asked for it, and out; use_taken_locked: share_next does
@@ -274,6 +275,9 @@ void storages_report(struct sched *sched);
 must_check int tier_find(struct source *source, const struct dataset_config *config);
 /* The source is where it stays. */
 must_check int tier_join_locked(struct source *source);
+/* How many running epochs need it, and have not read it. What is drawn is needed no more,
+ * but will be read soon; with `loading` also what is being read just now. */
+uint32_t tier_need_locked(const struct source *source, sample_id sample, bool loading);
 /* The worth of a sample that was just read, as src/tier/policy.h has it. */
 uint32_t tier_worth_of_read_locked(const struct source *source, sample_id sample);
 /* What reads it is told of it. No lock held. */
@@ -288,7 +292,7 @@ bool fetch_is_due_locked(const struct use *use);
 /* It is loading and `fetching`. No lock held: it may have ended when this returns. */
 void fetch_begin(struct use *use);
 
-/* --- shares.c --- */
+/* --- decode_cost.c --- */
 
 /* The mean of late, with one more value; 0: there was none. */
 void shares_mean(uint64_t *mean, uint64_t value);
@@ -365,11 +369,6 @@ void space_put_locked(struct space *space);
 bool spaces_leave_locked(struct sched *sched, struct space **ret);
 /* No lock held: it may have millions of ids. */
 void space_free(struct space *space);
-/*
- * Whether the tensors of a space lie in files that the kernel can give to readers: a job
- * came, or went. What jobs of other formats then read of them is given to them as ever.
- */
-void space_choose_head_locked(struct space *space);
 /* Whether a sample is in the cache or on its way there. */
 bool space_has_locked(const struct space *space, sample_id sample);
 /*

@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "edition/edition.h"
 #include "sched/sched_internal.h"
 #include "section/section.h"
 #include "supply/supply.h"
@@ -168,28 +167,6 @@ static void make_less_urgent_locked(struct use *use, struct sched_job *job)
 		(void)!share_ask(&job->share, &use->request, false); /* not new */
 	if (use->state == USE_URGENT && use->opens == 0)
 		change_state_locked(use, USE_QUEUED);
-}
-
-int use_attach_locked(struct sched_handle *handle)
-{
-	const struct sched_job *job = handle->job;
-	const struct edition *edition =
-		handle->bare ? job->now
-			     : edition_of_locked(job, handle->request.found_epoch);
-	const struct part *part = part_of(edition, handle->request.sample);
-	struct space *space = part->space;
-	sample_id sample = handle->request.sample - part->first;
-	lock_assert_held(&space->source->sched->lock);
-	if (cache_pin(space->cache, sample) != 0)
-		return -ENOMEM;
-	struct use *use = use_get_locked(space, sample);
-	if (!use) {
-		cache_unpin(space->cache, sample);
-		return -ENOMEM;
-	}
-	use->opens++;
-	handle->use = use;
-	return 0;
 }
 
 void use_detach_locked(struct sched_handle *handle, struct aftermath *aftermath)

@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "edition/edition.h"
 #include "sched/gauges.h"
 #include "sched/sched_internal.h"
@@ -10,36 +9,11 @@
 #include "watch/watch.h"
 
 /*
- * What the scheduler tells share.h: what a sample costs, how many samples a job was given
- * and how long its readers waited. Once a second shares_window makes shares of that.
+ * Tells share.h what a sample of a job costs, how many samples the job was given and how long
+ * its readers waited. Once a second shares_window makes shares of that.
  */
 
-#define FIRST_COST_NS UINT64_C(2000000) /* of a sample, before one is measured */
-#define OLD_PARTS 7			/* of a mean, beside a new value */
 #define SECOND_NS 1e9
-
-/* --- means ------------------------------------------------------------------------------ */
-
-uint64_t shares_cost(const struct space *space)
-{
-	return space->cost_ns ? space->cost_ns : FIRST_COST_NS;
-}
-
-void shares_mean(uint64_t *mean, uint64_t value)
-{
-	uint64_t old = *mean ? *mean : value;
-	*mean = (OLD_PARTS * old + value) / (OLD_PARTS + 1);
-}
-
-void shares_note_cost_locked(struct space *space, uint64_t decode_ns)
-{
-	lock_assert_held(&space->source->sched->lock);
-	shares_mean(&space->cost_ns, decode_ns);
-	shares_mean(&space->source->sched->cost_ns, decode_ns);
-	space->source->sched->decoded_ns += decode_ns;
-}
-
-/* --- jobs ------------------------------------------------------------------------------- */
 
 /* Of a sample of the edition, in the mean. */
 static uint64_t cost_of(const struct edition *edition)
@@ -77,8 +51,6 @@ void shares_status_locked(const struct sched_job *job, struct sched_job_share *r
 		.wanted_part = share->demand.rate * share->cost / decoders,
 		.waiting = job->waiting_part};
 }
-
-/* --- windows ---------------------------------------------------------------------------- */
 
 void shares_pass_window(struct sched *sched)
 {

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "edition/edition.h"
+#include "sched/datasets.h"
+#include "sched/sched_internal.h"
+#include "supply/supply.h"
+#include "tier/tier.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Datasets are taken from jobs, to be removed or replaced. */
+
+static void note_user(char *names, size_t size, const char *name)
+{
+	size_t n = strlen(names);
+	snprintf(names + n, size - n, "%s%s", n ? ", " : "", name);
+}
+
+static int take(struct sched *sched, const char *name, bool used,
+	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES])
+{
+	LOCK_SCOPE(&sched->lock);
+	struct source *source = source_find_locked(sched, name);
+	const struct sched_job *job;
+	ret_jobs[0] = '\0';
+	if (!source)
+		return -ENOENT;
+	TAILQ_FOREACH (job, &sched->jobs, link)
+		if (edition_part_of_source(job->now, source))
+			note_user(ret_jobs, SCHED_JOB_NAMES, job->config.name);
+	if (source->taken)
+		ret_jobs[0] = '\0';
+	if (source->taken || (ret_jobs[0] && !used))
+		return -EBUSY;
+	int err = source->config.name ? config_dataset_copy(&source->config, ret_config)
+				      : -EINVAL;
+	source->taken = err == 0;
+	return err;
+}
+
+int sched_dataset_take(struct sched *sched, const char *name,
+	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES])
+{
+	return take(sched, name, false, ret_config, ret_jobs);
+}
+
+int sched_dataset_take_used(struct sched *sched, const char *name,
+	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES])
+{
+	return take(sched, name, true, ret_config, ret_jobs);
+}
+
+void sched_dataset_give_back(struct sched *sched, const char *name)
+{
+	LOCK_SCOPE(&sched->lock);
+	source_taken_locked(sched, name)->taken = false;
+}
+
+void sched_dataset_remove(struct sched *sched, const char *name)
+{
+	LOCK_SCOPE(&sched->lock);
+	struct source *source = source_taken_locked(sched, name);
+	source->removed = true;
+	tier_leave(source->tier);
+	source->tier = NULL;
+	sched->sources_changed++;
+}

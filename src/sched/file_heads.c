@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "edition/edition.h"
+#include "sched/sched_internal.h"
+#include "supply/supply.h"
+
+/* Which tensors lie in files that the kernel can give to readers. */
+
+static bool has_space(const struct sched_job *job, const struct space *space)
+{
+	const struct edition *edition;
+	TAILQ_FOREACH (edition, &job->editions, link)
+		if (edition_part_in(edition, space))
+			return true;
+	return false;
+}
+
+/* The first job whose files can be read so decides about the head. */
+static void choose_head_locked(struct space *space)
+{
+	const struct sched *sched = space->source->sched;
+	const struct sched_job *job;
+	lock_assert_held(&sched->lock);
+	space->in_files = false;
+	if (!sched->backings)
+		return;
+	TAILQ_FOREACH (job, &sched->jobs, link) {
+		if (!has_space(job, space) || !sched->head_of(&job->config, &space->head))
+			continue;
+		space->in_files = true;
+		return;
+	}
+}
+
+void edition_choose_heads_locked(const struct edition *edition)
+{
+	lock_assert_held(&edition->job->sched->lock);
+	for (size_t i = 0; i < edition->n_parts; i++)
+		choose_head_locked(edition->parts[i].space);
+}

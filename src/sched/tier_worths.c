@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "draw/draw.h"
+#include "edition/edition.h"
+#include "sched/gauges.h"
+#include "sched/sched_internal.h"
+#include "supply/supply.h"
+
+/* What a sample is worth to a tier: the epochs that need it, and the jobs that will read it. */
+
+static bool has_stream_locked(const struct sched_job *job)
+{
+	const struct stream *stream;
+	lock_assert_held(&job->sched->lock);
+	TAILQ_FOREACH (stream, &job->sched->streams, link)
+		if (stream->job == job)
+			return true;
+	return false;
+}
+
+/* Whether a job that reads will read it again, if only in its next epoch. A mirror has no
+ * epochs. */
+static bool has_reader_locked(const struct source *source, sample_id sample)
+{
+	const struct sched_job *job;
+	lock_assert_held(&source->sched->lock);
+	TAILQ_FOREACH (job, &source->sched->jobs, link) {
+		const struct part *part = edition_part_of_source(job->now, source);
+		if (part && roaring_bitmap_contains(part->selection, sample) &&
+			(job->config.layout == LAYOUT_MIRROR || has_stream_locked(job)))
+			return true;
+	}
+	return false;
+}
+
+static const struct source *find_owner_locked(
+	const struct sched *sched, const void *owner)
+{
+	lock_assert_held(&sched->lock);
+	for (size_t i = 0; i < sched->n_sources; i++)
+		if (&sched->sources[i] == owner && sched->sources[i].tier)
+			return &sched->sources[i];
+	return NULL;
+}
+
+void tell_worths(void *context, struct tier_asked *asked, size_t n)
+{
+	struct sched *sched = context;
+	LOCK_SCOPE(&sched->lock);
+	for (size_t i = 0; i < n; i++) {
+		const struct source *source = find_owner_locked(sched, asked[i].owner);
+		/* A file of the tier may be older than the dataset. */
+		if (source && asked[i].id >= dataset_ids(source->dataset))
+			source = NULL;
+		uint32_t need = source ? tier_need_locked(source, asked[i].id, true) : 0;
+		bool read =
+			need > 0 || (source && has_reader_locked(source, asked[i].id));
+		asked[i].worth = read + need;
+	}
+}
+
+static bool status_locked(
+	const struct source *source, struct tier_status *ret, const char **ret_directory)
+{
+	lock_assert_held(&source->sched->lock);
+	if (!source->tier)
+		return false;
+	tier_status(source->tier, ret);
+	*ret_directory = tier_dataset_directory(source->tier);
+	return true;
+}
+
+bool sched_tier(struct sched *sched, const struct dataset *dataset,
+	struct tier_status *ret, const char **ret_directory)
+{
+	LOCK_SCOPE(&sched->lock);
+	for (size_t i = 0; i < sched->n_sources; i++)
+		if (sched->sources[i].dataset == dataset)
+			return status_locked(&sched->sources[i], ret, ret_directory);
+	return false;
+}
+
+bool sched_job_tier(
+	struct sched_job *job, struct tier_status *ret, const char **ret_directory)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	for (size_t i = 0; i < job->now->n_parts; i++)
+		if (status_locked(job->now->parts[i].source, ret, ret_directory))
+			return true;
+	return false;
+}
