@@ -33,6 +33,8 @@
  *   - Files are opened in order, and a worker goes back to a file that this epoch has given,
  *     when half of it has been opened. A worker's row, in the steps of its batches, is of one
  *     pass; rows that begin after those that are over may be of the next one, and are kept.
+ *     If the file begins no row, or a worker has made another step since it was opened last,
+ *     files may be shuffled, and the run is kept.
  *     Workers that go on with their rows are late: they are given the epoch before.
  *   - Every rank has opened as many files as are in a part, and all files were opened, none
  *     of them twice but for padding; or a sampler leaves out what does not divide. What a
@@ -305,16 +307,13 @@ static bool begins_row(
 
 /*
  * Files in order: a worker's row is of one pass, if its steps are those of batches. The pass
- * that begins now did so after the file was opened last. So rows that had begun by then, and
- * the worker's own row, are of the pass before. Rows that begin after these have ended may be
- * of the new pass.
+ * that begins now did so after the file was opened last. So rows that had begun by then
+ * are of the pass before. Rows that begin after these have ended may be of the new pass.
  */
-static uint32_t since_rows(const struct current *current, const struct script *script,
-	const struct worker *first, uint32_t file)
+static uint32_t since_rows(
+	const struct current *current, const struct script *script, uint32_t file)
 {
-	bool is_old = first && first->file != NO_FILE && !first->jumped &&
-		      4 * (uint64_t)(script->opens - first->began) >= script->files;
-	uint32_t ended = is_old ? first->last : script->begun;
+	uint32_t ended = script->begun;
 	uint32_t since = script->opens;
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		const struct worker *worker = &current->workers[i];
@@ -375,16 +374,15 @@ uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 	}
 	bool in_order = is_in_order(script);
 	bool is_new = !worker || worker->file == NO_FILE;
-	if (in_order && (is_new || begins_row(current, script, file)) &&
-		script->odd <= script->marks[file])
-		return since_rows(current, script, worker, file);
+	if (in_order && script->odd <= script->marks[file] &&
+		(is_new || begins_row(current, script, file)))
+		return since_rows(current, script, file);
+	uint32_t mark = script->marks[file];
+	if (script->whole == 0 && in_order)
+		return mark > script->run ? mark : script->run;
 	if (script->whole == 0)
-		return !in_order			   ? since
-		       : script->marks[file] > script->run ? script->marks[file]
-							   : script->run;
-	since = script->whole;
-	if (script->marks[file] > since)
-		since = script->marks[file];
+		return since;
+	since = mark > script->whole ? mark : script->whole;
 	if (is_regular(script))
 		hedged = n_overlapping(current, script, hedged);
 	if (script->opens - hedged < since)

@@ -149,8 +149,7 @@ struct worker {
 	uint32_t began, last; /* opens of its script before its first file that comes in
 				 order, and up to its last file */
 	uint32_t row_began;
-	uint32_t start; /* the file that it went back to, or began with */
-	bool jumped;	/* with another step, so that it may be another row since then */
+	uint32_t start;		    /* the file that it went back to, or began with */
 	uint32_t row[FILE_KINDS];   /* opens of this file, one after the other */
 	uint32_t habit[FILE_KINDS]; /* of the one before */
 	bool images;		    /* it does not only open labels */

@@ -466,16 +466,14 @@ static void note_row(struct script *script, struct worker *worker, uint32_t file
 		worker->start = file;
 	if (known) {
 		worker->began = worker->row_began;
-		worker->jumped = false;
 		if (step != script->step && script->odds > 0 && --script->odds == 0)
 			script->odd = 0;
 		script->step = step;
 		return;
 	}
-	worker->jumped = !back || (worker->file != NO_FILE && !is_opened(script, file));
 	if (!is_young)
 		worker->began = script->opens;
-	if (back || !worker->jumped)
+	if (back)
 		worker->row_began = worker->began;
 	if (!back) {
 		script->last_step = step;
