@@ -458,8 +458,6 @@ static void note_row(struct script *script, struct worker *worker, uint32_t file
 	bool back = worker->file == NO_FILE || file <= worker->file;
 	uint32_t step = back ? 0 : file - worker->file;
 	bool known = step > 1 && (step == script->step || step == script->last_step);
-	bool is_young = worker->file != NO_FILE &&
-			4 * (uint64_t)(script->opens - worker->began) < script->files;
 	if (step == 1)
 		return;
 	if (back)
@@ -471,8 +469,7 @@ static void note_row(struct script *script, struct worker *worker, uint32_t file
 		script->step = step;
 		return;
 	}
-	if (!is_young)
-		worker->began = script->opens;
+	worker->began = script->opens;
 	if (back)
 		worker->row_began = worker->began;
 	if (!back) {
