@@ -299,8 +299,9 @@ const struct option config_daemon_options[] = {
 		.help = "File with the keys of an s3 path, in the form that Amazon's "
 			"tools have it, which nobody else may read: its section "
 			"[default], or that of the profile, has aws_access_key_id and "
-			"aws_secret_access_key. It is read again once a minute, and "
-			"when the server refuses them. The keys are shown nowhere.\n"
+			"aws_secret_access_key.\n"
+			"It is read again once a minute, and when the server refuses "
+			"the keys, which are shown nowhere.\n"
 			"none: requests are not signed, for what everybody may read."},
 	{SECTION_DATASET, "profile", &value_text, .min = 1, .max = 100, DATASET(profile),
 		.preset_help = "$AWS_PROFILE, else default",

@@ -6,12 +6,14 @@
 "$PYTHON" -c 'import botocore' 2>/dev/null || skip "no botocore for $PYTHON on this system"
 unset "${!AWS_@}"
 export AWS_EC2_METADATA_DISABLED=true AWS_SHARED_CREDENTIALS_FILE=/dev/null AWS_CONFIG_FILE=/dev/null
-id=AKIDEXAMPLE secret=wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY token=FwoGZXIvYXdzEJr==/+token
+# shellcheck disable=SC2034 # the tests'
+S3_ID=AKIDEXAMPLE S3_SECRET=wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY S3_TOKEN=FwoGZXIvYXdzEJr==/+token
 
 # s3_start [TOKEN]: the directories in $T/s3 are its buckets; its keys are in the environment
 s3_start() {
 	: >"$T/port"
-	"$PYTHON" "$FS/s3_server.py" "$T/s3" $id $secret "$@" >"$T/port" 2>"$T/s3.errors" &
+	"$PYTHON" "$FS/s3_server.py" "$T/s3" "$S3_ID" "$S3_SECRET" "$@" >"$T/port" 2>"$T/s3.errors" &
+	# shellcheck disable=SC2034 # likewise
 	S3=$!
 	for _ in $(seq 400); do
 		[[ ! -s $T/port ]] || break
@@ -20,7 +22,7 @@ s3_start() {
 	answers "$(<"$T/port")"
 	ENDPOINT=http://127.0.0.1:$(<"$T/port")
 	export AWS_ENDPOINT_URL=$ENDPOINT AWS_REGION=eu-test-1
-	export AWS_ACCESS_KEY_ID=$id AWS_SECRET_ACCESS_KEY=$secret
+	export AWS_ACCESS_KEY_ID=$S3_ID AWS_SECRET_ACCESS_KEY=$S3_SECRET
 }
 
 # s3_says ["STATUS CODE [ENDING]"...]: from now on it answers one of them to each path, or to

@@ -42,19 +42,19 @@ reads() {
 	unset "${environment[@]%%=*}"
 	equal "keys of $key" "$(awk '{print $(NF - 1)}' "$T/s3.log" | sort -u | sed 's/[0-9]*$//')" "$key"
 	no_warnings
-	! grep -ralF -e secret/ -e token== -e "$secret" "$LOG" "$T"/state-* || fail "a secret is shown"
+	! grep -ralF -e secret/ -e token== -e "$S3_SECRET" "$LOG" "$T"/state-* || fail "a secret is shown"
 }
 identity=(AWS_WEB_IDENTITY_TOKEN_FILE="$T/identity" AWS_ENDPOINT_URL_STS="$SERVICE")
 echo "web+identity/=" >"$T/identity"
-reads $id AWS_ACCESS_KEY_ID=$id AWS_SECRET_ACCESS_KEY=$secret "${identity[@]}" AWS_ROLE_ARN=arn:a/b
+reads "$S3_ID" AWS_ACCESS_KEY_ID="$S3_ID" AWS_SECRET_ACCESS_KEY="$S3_SECRET" "${identity[@]}" AWS_ROLE_ARN=arn:a/b
 reads STS "${identity[@]}" AWS_ROLE_ARN=arn:a/b
 reads ECS AWS_CONTAINER_CREDENTIALS_FULL_URI="$SERVICE/container" \
 	AWS_CONTAINER_AUTHORIZATION_TOKEN="of the container"
 reads EC AWS_EC2_METADATA_DISABLED=false AWS_EC2_METADATA_SERVICE_ENDPOINT="$SERVICE"
 cat >"$HOME/.aws/credentials" <<-END
 	[default]
-	aws_access_key_id = $id
-	aws_secret_access_key = $secret
+	aws_access_key_id = $S3_ID
+	aws_secret_access_key = $S3_SECRET
 	[other]
 	aws_access_key_id = none
 END
@@ -73,7 +73,7 @@ cat >"$HOME/.aws/config" <<-END
 	region = eu-test-1
 	credential_process = exit 3
 END
-reads $id
+reads "$S3_ID"
 echo '{"Version": 1, "AccessKeyId": "PROGRAM1", "SecretAccessKey": "secret/p", "SessionToken": "token==p"}' \
 	>"$T/printed"
 echo "PROGRAM1 secret/p token==p 0" >>"$T/s3.keys"
@@ -109,8 +109,8 @@ refuses AWS_CONTAINER_CREDENTIALS_FULL_URI=http://example.org/x -- "allowed: htt
 # --- regions, names of hosts, requesters who pay
 echo us-west-9 >"$T/s3.region"
 echo yes >"$T/s3.payer"
-export AWS_ACCESS_KEY_ID=$id AWS_SECRET_ACCESS_KEY=$secret AWS_ENDPOINT_URL=http://localhost:${ENDPOINT##*:}
-reads $id AWS_REGION= -- images.bucket_names=host images.requester_pays=yes
+export AWS_ACCESS_KEY_ID=$S3_ID AWS_SECRET_ACCESS_KEY=$S3_SECRET AWS_ENDPOINT_URL=http://localhost:${ENDPOINT##*:}
+reads "$S3_ID" AWS_REGION= -- images.bucket_names=host images.requester_pays=yes
 grep -q "s3://bucket/photos: the server says that the bucket is in the region us-west-9" "$LOG" ||
 	fail "the region is not told: $(<"$LOG")"
 equal "hosts" "$(awk '$1 == 206 {print $NF}' "$T/s3.log" | sort -u)" "bucket.localhost:${ENDPOINT##*:}"

@@ -35,7 +35,7 @@ nowhere() {
 	cat "$M"/{README,stats,stats.json,metrics} "$M"/datasets/images/* >>"$T/seen"
 	cat "$M"/jobs/a/{job.ini,status,state,*.order} >>"$T/seen" 2>/dev/null || true
 	grep -aq 'samples_served' "$T/seen" || fail "nothing is looked at"
-	found=$(grep -ralF -e "$secret" -e "$token" -e "$id" "$T/seen" "$LOG" "$T"/state-* || true)
+	found=$(grep -ralF -e "$S3_SECRET" -e "$S3_TOKEN" -e "$S3_ID" "$T/seen" "$LOG" "$T"/state-* || true)
 	[[ -z $found ]] || fail "what is secret is in $found"
 }
 
@@ -75,15 +75,15 @@ stop
 
 # --- keys of a file
 kill "$S3"
-s3_start $token
+s3_start "$S3_TOKEN"
 unset AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_ENDPOINT_URL AWS_REGION
 cat >"$T/keys" <<-END
 	[other]
 	aws_access_key_id = no
 	[default]
-	aws_access_key_id = $id
-	aws_secret_access_key=$secret
-	aws_session_token = $token
+	aws_access_key_id = $S3_ID
+	aws_secret_access_key=$S3_SECRET
+	aws_session_token = $S3_TOKEN
 END
 keys=(images.credentials="$T/keys" images.endpoint="$ENDPOINT" images.region=eu-test-1)
 chmod 0644 "$T/keys"
@@ -106,11 +106,11 @@ refuse() { # SETTINGS... -- TEXT...
 	rm -rf "$T/state-refused"
 	config joaderfs.state="$T/state-refused" "${settings[@]}"
 	refused "${@:2}"
-	! grep -qF "$secret" "$LOG" || fail "the secret is in a message"
+	! grep -qF "$S3_SECRET" "$LOG" || fail "the secret is in a message"
 }
 D=s3://bucket/tars
 refuse images.endpoint="$ENDPOINT" images.credentials=none -- "the server answers 403: AccessDenied: no signature"
-sed "s|$secret|another|" "$T/keys" >"$T/wrong"
+sed "s|$S3_SECRET|another|" "$T/keys" >"$T/wrong"
 chmod 600 "$T/wrong"
 refuse images.endpoint="$ENDPOINT" images.region=eu-test-1 images.credentials="$T/wrong" -- \
 	"the server answers 403: SignatureDoesNotMatch"
