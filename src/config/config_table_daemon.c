@@ -223,7 +223,8 @@ const struct option config_daemon_options[] = {
 			"A directory with one directory of files per class; or tar "
 			"files, "
 			"as shard-{000000..000146}.tar or a directory of them; or a zip "
-			"file; or an LMDB file; or a URL of http, https or s3."},
+			"file; or an LMDB file; or a URL of http, https, s3, gs, az or "
+			"hf."},
 	{SECTION_DATASET, "label", &value_label, .preset = "auto", DATASET(label),
 		.help = "What the class of a sample is; of one in a directory auto, "
 			"directory or none.\n"

@@ -19,8 +19,11 @@ static bool is_known_url(const char *text)
 {
 	size_t n = strcspn(text, ":") + 3;
 	size_t server = strcspn(text + n, "/?#");
-	bool known = strncmp(text, "http://", 7) == 0 ||
-		     strncmp(text, "https://", 8) == 0 || strncmp(text, "s3://", 5) == 0;
+	static const char *const schemes[] = {
+		"http://", "https://", "s3://", "gs://", "az://", "hf://"};
+	bool known = false;
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
+		known = known || strncmp(text, schemes[i], strlen(schemes[i])) == 0;
 	for (const char *at = text; *at; at++)
 		if (*at <= ' ' || *at == 0x7f)
 			return false;
@@ -41,7 +44,9 @@ static int parse_source(
 static void allowed_source(const struct option *option, FILE *out)
 {
 	value_path.allowed(option, out);
-	fputs("; or a URL of http, https or s3, without spaces and without a user", out);
+	fputs("; or a URL of http, https, s3, gs, az or hf, without spaces and without a "
+	      "user",
+		out);
 }
 
 /* A file, or none. */

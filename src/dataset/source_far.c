@@ -50,7 +50,7 @@ const struct source *source_of_url(const char *url)
 		return &source_far_tar;
 	if (ends_in(url, ".csv"))
 		return &source_manifest;
-	return strncmp(url, "s3://", 5) == 0 ? &source_bucket : NULL;
+	return far_lists(url) ? &source_bucket : NULL;
 }
 
 /* The last slash of the path; NULL: it has none behind the server. */
@@ -71,7 +71,7 @@ int far_begin(struct scan *scan)
 			"dataset %s: path: found \"%s\", allowed: of a URL: tar files, "
 			"as "
 			"http://HOST/shards-{000000..000146}.tar; a list of them, .txt; "
-			"a manifest of files, .csv; s3://BUCKET/PREFIX",
+			"a manifest of files, .csv; s3://BUCKET/PREFIX, gs:// or az://",
 			scan->name, scan->root);
 		return -EINVAL;
 	}

@@ -57,6 +57,7 @@ void credentials_free(struct credentials *credentials)
 	wipe(&credentials->key_id);
 	wipe(&credentials->secret);
 	wipe(&credentials->token);
+	wipe(&credentials->bearer);
 	*credentials = (struct credentials){0};
 }
 
@@ -72,6 +73,7 @@ int credentials_copy(const struct credentials *credentials, struct credentials *
 	bool good = copy(credentials->key_id, &ret->key_id);
 	good = copy(credentials->secret, &ret->secret) && good;
 	good = copy(credentials->token, &ret->token) && good;
+	good = copy(credentials->bearer, &ret->bearer) && good;
 	if (good)
 		return 0;
 	credentials_free(ret);
@@ -230,7 +232,8 @@ int keyring_new(const struct key_settings *settings, struct keyring **ret)
 	}
 	keyring->settings = (struct key_settings){.file = keyring->file,
 		.profile = keyring->profile,
-		.region = keyring->region};
+		.region = keyring->region,
+		.google = settings->google};
 	lock_init(&keyring->lock, LOCK_RANK_FAR, "far keyring");
 	pthread_cond_init(&keyring->cond, NULL);
 	*ret = keyring;

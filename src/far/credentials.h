@@ -24,6 +24,7 @@ struct credentials {
 	char *key_id;
 	char *secret;
 	char *token;	 /* of a session, or NULL */
+	char *bearer;	 /* instead of the others */
 	int64_t expires; /* seconds since 1970; 0: it is not known that they end */
 	bool read_anew;	 /* a file or a program may have others at any time */
 };
@@ -52,7 +53,13 @@ struct key_settings {
 	const char *file;    /* NULL: those of Amazon's tools */
 	const char *profile; /* NULL: as the environment says */
 	const char *region;  /* of STS */
+	bool google;	     /* keys that are named, or the token of Google's machine */
 };
+
+/* *ret: the first line of the file, which the caller frees. private: it has to be there, and
+ * nobody else may read it. */
+must_check int credentials_line(
+	const char *path, bool private, char **ret, struct far_error *ret_error);
 
 /* The profile that the settings, or the environment, name. */
 must_check int chain_profile(const struct key_settings *settings, struct profile *ret,
@@ -65,6 +72,7 @@ must_check int chain_fetch(const struct key_settings *settings, bool only_look,
 must_check int container_credentials(
 	struct credentials *ret, struct far_error *ret_error);
 must_check int machine_credentials(struct credentials *ret, struct far_error *ret_error);
+must_check int google_credentials(struct credentials *ret, struct far_error *ret_error);
 
 struct identity {
 	const char *role, *session, *file;

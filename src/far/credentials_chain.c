@@ -54,6 +54,14 @@ static int read_file(const char *path, bool private, char **ret, struct far_erro
 	return 0;
 }
 
+int credentials_line(const char *path, bool private, char **ret, struct far_error *error)
+{
+	int err = read_file(path, private, ret, error);
+	if (!err && *ret)
+		(*ret)[strcspn(*ret, "\r\n")] = '\0';
+	return err;
+}
+
 /* ~/.aws/NAME, or where the variable says. */
 static int find_file(const char *name, const char *from_variable, char **ret)
 {
@@ -224,6 +232,8 @@ int chain_fetch(const struct key_settings *settings, bool only_look,
 	*ret = (struct credentials){0};
 	if (settings->file || settings->profile)
 		return named_credentials(settings, only_look, ret, error);
+	if (settings->google)
+		return only_look ? 0 : google_credentials(ret, error);
 	int err = environment_credentials(ret, error);
 	if (err == -ENOENT)
 		err = environment_identity(settings, only_look, ret, error);

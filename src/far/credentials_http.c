@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Services that give credentials: of a container, of a machine (IMDSv2), and STS, which gives
  * them for a web identity. They are near, or were asked for: no proxy is between. */
@@ -226,6 +227,33 @@ int machine_credentials(struct credentials *ret, struct far_error *error)
 	return err ? err
 		   : credentials_of_json(
 			     text, "Token", "the machine's service", ret, error);
+}
+
+/* Where $GCE_METADATA_HOST says, as Google's tools have it. */
+int google_credentials(struct credentials *ret, struct far_error *error)
+{
+	const char *host = variable("GCE_METADATA_HOST");
+	auto_free char *url = NULL, *text = NULL;
+	if (asprintf(&url,
+		    "http://%s/computeMetadata/v1/instance/service-accounts/default/"
+		    "token",
+		    host ? host : "metadata.google.internal") < 0) {
+		url = NULL;
+		return no_memory(error);
+	}
+	struct call call = {
+		.url = url, .heads = {"Metadata-Flavor: Google"}, .connect_ms = 1000};
+	int err = ask(&call, "Google's machine", &text, error);
+	if (err)
+		return err;
+	auto_free char *seconds = json_member(text, "expires_in");
+	*ret = (struct credentials){.bearer = json_member(text, "access_token")};
+	if (seconds && strtol(seconds, NULL, 10) > 0)
+		ret->expires = (int64_t)time(NULL) + strtol(seconds, NULL, 10);
+	return ret->bearer && ret->expires
+		       ? 0
+		       : far_fail(error, -EIO,
+				 "credentials: what Google's machine gives are none");
 }
 
 /* --- a web identity -------------------------------------------------------------------------- */

@@ -18,7 +18,7 @@
 bool far_is(const char *path)
 {
 	return strncmp(path, "http://", 7) == 0 || strncmp(path, "https://", 8) == 0 ||
-	       strncmp(path, "s3://", 5) == 0;
+	       cloud_of(path) != CLOUD_NONE;
 }
 
 int far_fail(struct far_error *error, int err, const char *format, ...)

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /*
- * Objects far away: what a URL of http, https or s3 leads to. They are read by ranges.
+ * Objects far away: what a URL of http, https, s3, gs, az or hf leads to. They are read by ranges.
  *
  *   Flow: far_configure, once for each dataset; far_look tells an object's size and
  *         version, when the dataset is scanned; far_read reads a range of it, in the
@@ -33,7 +33,7 @@
 #define FAR_ANY_VERSION INT64_MIN
 
 /* The URL of an object is `url` up to `plain`; what follows is a name whose bytes are not
- * escaped yet. Of s3 all is plain. */
+ * escaped yet. In clouds, as s3, all of it is a name. */
 struct far_object {
 	const char *url;
 	size_t plain;
@@ -69,6 +69,8 @@ struct far_place {
 	} bucket_names;
 };
 
+/* Whether the objects below a URL can be listed. */
+bool far_lists(const char *url);
 /* Whether a path is a URL, or begins as one. */
 bool far_is(const char *path);
 /* The same number for all URLs of one server. */
@@ -98,7 +100,7 @@ must_check int far_text(
 /* An object of a listing. name: behind the prefix. */
 typedef int far_listed(void *context, const char *name, uint64_t bytes, int64_t mtime_ns);
 
-/* Calls for each object of s3://BUCKET/PREFIX, in byte order. Ends with its first error. */
+/* Calls for each object of s3://BUCKET/PREFIX, or another one that far_lists, in byte order. Ends with its first error. */
 must_check int far_list(
 	const char *url, far_listed *listed, void *context, struct far_error *ret_error);
 

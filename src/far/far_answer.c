@@ -32,7 +32,8 @@ static int64_t read_time(const char *text, const char *format)
 
 int64_t answer_listed_time(const char *text)
 {
-	return read_time(text, "%Y-%m-%dT%H:%M:%S");
+	int64_t time = read_time(text, "%Y-%m-%dT%H:%M:%S");
+	return time == INT64_MIN ? read_time(text, HTTP_TIME) : time;
 }
 
 static bool read_number(const char **at, uint64_t *ret)

@@ -22,6 +22,7 @@
  *   far_list.c       listings of s3
  *   far_answer.c     what the heads of an answer say
  *   far_place.c      where a URL leads to, and with which credentials
+ *   far_clouds.c     URLs of clouds besides Amazon's
  *   far_transfer.c   one request, by libcurl
  *   far_call.c       one request to a service that gives credentials
  */
@@ -37,7 +38,22 @@ struct place {
 	enum far_bucket_names bucket_names;
 	bool requester_pays;
 	struct keyring *keyring; /* NULL: requests are not signed */
+	char *query;		 /* with a signature, or NULL */
+	char *bearer;		 /* a token, or NULL */
 };
+
+enum cloud { CLOUD_NONE, CLOUD_S3, CLOUD_GOOGLE, CLOUD_AZURE, CLOUD_HUGGING_FACE };
+
+enum cloud cloud_of(const char *url);
+/* Of what can be listed: the bytes of the bucket behind the scheme. */
+size_t bucket_bytes(const char *url);
+/* Prints the URL of the bucket; of what can't be listed, that of the object. */
+void print_cloud(FILE *out, const struct place *place, const char *url);
+/* Takes the settings of another cloud than Amazon's. */
+must_check int place_fill_cloud(
+	struct place *place, const struct far_place *from, struct far_error *ret_error);
+must_check int place_add_keys(struct place *place, const struct key_settings *settings,
+	struct far_error *ret_error);
 
 /* What servers have told. */
 struct learned {

@@ -93,16 +93,28 @@ static void resolve_entities(char *text)
 	*out = '\0';
 }
 
+/* The names of elements. */
+struct format {
+	const char *root, *begin, *end, *next;
+	const char *modified, *etag, *size, *key;
+};
+
+static const struct format formats[] = {
+	{"<ListBucketResult", "<Contents>", "</Contents>", "NextContinuationToken",
+		"LastModified", "ETag", "Size", "Key"},
+	{"<EnumerationResults", "<Blob>", "</Blob>", "NextMarker", "Last-Modified",
+		"Etag", "Content-Length", "Name"}};
+
 /* The elements end by NULs when they are taken, so that each is looked for in a copy of the
  * bounds. */
-static int read_object(char *at, char *end, bool escaped, size_t prefix,
-	far_listed *listed, void *context)
+static int read_object(const struct format *format, char *at, char *end, bool escaped,
+	size_t prefix, far_listed *listed, void *context)
 {
 	char none[1] = "", *stop;
-	char *modified = take_element(at, end, "LastModified");
-	char *etag = take_element(at, end, "ETag");
-	char *size = take_element(at, end, "Size");
-	char *key = take_element(at, end, "Key");
+	char *modified = take_element(at, end, format->modified);
+	char *etag = take_element(at, end, format->etag);
+	char *size = take_element(at, end, format->size);
+	char *key = take_element(at, end, format->key);
 	if (!key || !size || !isdigit((unsigned char)size[0]))
 		return -EINVAL;
 	errno = 0;
@@ -121,31 +133,31 @@ static int read_object(char *at, char *end, bool escaped, size_t prefix,
 int listing_read(
 	char *text, size_t prefix, far_listed *listed, void *context, char **ret_next)
 {
-	static const char begin[] = "<Contents>", end[] = "</Contents>";
+	const struct format *format = &formats[strstr(text, formats[1].root) ? 1 : 0];
 	int err = 0;
 	*ret_next = NULL;
-	char *contents = strstr(text, begin), *all = text + strlen(text);
-	if (!strstr(text, "<ListBucketResult"))
+	char *contents = strstr(text, format->begin), *all = text + strlen(text);
+	if (!strstr(text, format->root))
 		return -EINVAL;
 	/* Some servers do not, though they are asked for it. */
 	bool escaped = strstr(text, "<EncodingType>url</EncodingType>");
 	char *next = NULL;
 	for (char *at = contents; !err && at;) {
-		char *close = strstr(at, end);
+		char *close = strstr(at, format->end);
 		if (!close)
 			return -EINVAL;
-		err = read_object(at, close, escaped, prefix, listed, context);
-		at = close + strlen(end);
+		err = read_object(format, at, close, escaped, prefix, listed, context);
+		at = close + strlen(format->end);
 		contents = at;
-		at = strstr(at, begin);
+		at = strstr(at, format->begin);
 	}
 	if (err)
 		return err;
 	/* Before the objects, or behind them. */
-	next = contents ? take_element(contents, all, "NextContinuationToken") : NULL;
+	next = contents ? take_element(contents, all, format->next) : NULL;
 	if (!next)
-		next = take_element(text, text + strlen(text), "NextContinuationToken");
-	if (!next)
+		next = take_element(text, text + strlen(text), format->next);
+	if (!next || !next[0])
 		return 0;
 	resolve_entities(next);
 	*ret_next = strdup(next);
@@ -155,10 +167,17 @@ int listing_read(
 /* --- all of them -------------------------------------------------------------------------------- */
 
 struct page {
-	const char *bucket;
-	size_t bucket_bytes;
+	const char *dataset; /* its URL */
 	const char *prefix, *token;
 };
+
+static void print_parameter(FILE *out, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	fputs(name, out);
+	print_escaped(out, value, false);
+}
 
 /* Parameters in the order of their names, as they are signed. */
 static char *page_url(const struct place *place, const struct page *page)
@@ -168,15 +187,18 @@ static char *page_url(const struct place *place, const struct page *page)
 	FILE *out = open_memstream(&url, &size);
 	if (!out)
 		return NULL;
-	print_bucket(out, place, page->bucket, page->bucket_bytes);
-	fputc('?', out);
-	if (page->token) {
-		fputs("continuation-token=", out);
-		print_escaped(out, page->token, false);
-		fputc('&', out);
+	print_cloud(out, place, page->dataset);
+	if (cloud_of(page->dataset) == CLOUD_AZURE) {
+		fputs("?restype=container&comp=list", out);
+		print_parameter(out, "&marker=", page->token);
+	} else {
+		print_parameter(
+			out, page->token ? "?continuation-token=" : "", page->token);
+		fprintf(out, "%cencoding-type=url&list-type=2", page->token ? '&' : '?');
 	}
-	fputs("encoding-type=url&list-type=2&prefix=", out);
-	print_escaped(out, page->prefix, false);
+	print_parameter(out, "&prefix=", page->prefix);
+	if (place->query)
+		fprintf(out, "&%s", place->query);
 	if (fclose(out) == 0)
 		return url;
 	free(url);
@@ -214,7 +236,7 @@ int far_list(const char *url, far_listed *listed, void *context, struct far_erro
 {
 	const struct place *place = place_of(url);
 	const char *bucket = url + strlen("s3://");
-	size_t n = strcspn(bucket, "/");
+	size_t n = bucket_bytes(url);
 	auto_free char *prefix = NULL;
 	const char *behind = bucket[n] ? bucket + n + 1 : "";
 	*error = (struct far_error){0};
@@ -226,7 +248,7 @@ int far_list(const char *url, far_listed *listed, void *context, struct far_erro
 	char *token = NULL;
 	int err;
 	do {
-		const struct page page = {bucket, n, prefix, token};
+		const struct page page = {url, prefix, token};
 		auto_free char *text = NULL;
 		auto_free char *before = token;
 		err = get_page(place, &page, &text, error);

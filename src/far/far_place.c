@@ -84,7 +84,7 @@ static int set_endpoint(struct place *place, const char *given, const char *of_p
 		return far_fail(error, -ENOMEM, "no memory");
 	if (!place->endpoint)
 		return 0;
-	if (strncmp(place->endpoint, "s3:", 3) == 0 || !far_is(place->endpoint) ||
+	if (strncmp(place->endpoint, "http", 4) != 0 || !far_is(place->endpoint) ||
 		strpbrk(place->endpoint, "@?#"))
 		return far_fail(error, -EINVAL,
 			"endpoint: found \"%.*s\", allowed: http://HOST[:PORT] or "
@@ -95,7 +95,7 @@ static int set_endpoint(struct place *place, const char *given, const char *of_p
 	return 0;
 }
 
-static int set_keyring(
+int place_add_keys(
 	struct place *place, const struct key_settings *settings, struct far_error *error)
 {
 	struct credentials found;
@@ -129,7 +129,7 @@ static int fill_s3(
 	if (!err && !(place->learned = calloc(1, sizeof(*place->learned))))
 		err = far_fail(error, -ENOMEM, "no memory");
 	if (!err && !from->without_credentials)
-		err = set_keyring(place, &settings, error);
+		err = place_add_keys(place, &settings, error);
 	profile_free(&profile);
 	return err;
 }
@@ -140,6 +140,8 @@ static void place_free(struct place *place)
 	free(place->endpoint);
 	free(place->region);
 	free(place->learned);
+	free(place->query);
+	free(place->bearer);
 	free(place);
 }
 
@@ -150,8 +152,10 @@ int far_configure(const struct far_place *from, struct far_error *error)
 	int err = place ? 0 : far_fail(error, -ENOMEM, "no memory");
 	if (!err && !copy(from->url, &place->url))
 		err = far_fail(error, -ENOMEM, "no memory");
-	if (!err && strncmp(from->url, "s3:", 3) == 0)
-		err = fill_s3(place, from, error);
+	if (!err)
+		err = cloud_of(from->url) == CLOUD_S3
+			      ? fill_s3(place, from, error)
+			      : place_fill_cloud(place, from, error);
 	if (!err)
 		err = transfer_check(place->keyring != NULL, error);
 	if (err) {
@@ -235,17 +239,19 @@ void print_bucket(FILE *out, const struct place *place, const char *bucket, size
 int place_url(const struct place *place, const struct far_object *object, char **ret)
 {
 	size_t size, length = strlen(object->url);
-	bool s3 = strncmp(object->url, "s3://", 5) == 0;
+	enum cloud cloud = cloud_of(object->url);
 	size_t escaped = object->plain && object->plain < length ? object->plain : length;
 	*ret = NULL;
 	FILE *out = open_memstream(ret, &size);
 	if (!out)
 		return -ENOMEM;
-	if (s3) {
-		const char *bucket = object->url + 5;
-		size_t n = strcspn(bucket, "/");
-		print_bucket(out, place, bucket, n);
-		print_escaped(out, bucket + n, true);
+	if (cloud != CLOUD_NONE) {
+		print_cloud(out, place, object->url);
+		if (far_lists(object->url))
+			print_escaped(
+				out, object->url + 5 + bucket_bytes(object->url), true);
+		if (place->query)
+			fprintf(out, "?%s", place->query);
 	} else {
 		fwrite(object->url, 1, escaped, out);
 		print_escaped(out, object->url + escaped, true);

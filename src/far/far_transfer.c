@@ -224,6 +224,12 @@ static struct curl_slist *heads_of(
 			(unsigned long long)(transfer->offset + transfer->bytes - 1));
 		heads = add_head(heads, text);
 	}
+	const char *bearer =
+		credentials->bearer ? credentials->bearer : transfer->place->bearer;
+	if (bearer && heads) {
+		snprintf(text, sizeof(text), "Authorization: Bearer %s", bearer);
+		heads = add_head(heads, text);
+	}
 	if (credentials->key_id && heads)
 		heads = add_head(heads, "x-amz-content-sha256: UNSIGNED-PAYLOAD");
 	if (credentials->key_id && transfer->place->requester_pays && heads)

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""metadata_server.py KEYS: gives credentials as the service of a machine (IMDSv2), of a container
-and STS do, and notes them in the file KEYS, as s3_server.py reads it. They last as many seconds as
-KEYS.lifetime says. Prints its port; a line for each request goes to KEYS.log."""
+"""metadata_server.py KEYS: gives credentials as the service of a machine (IMDSv2, or Google's), of
+a container and STS do, and notes them in the file KEYS, as s3_server.py reads it. They last as
+many seconds as KEYS.lifetime says. Prints its port; a line for each request goes to KEYS.log."""
 
 import http.server
 import itertools
@@ -63,6 +63,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.path == "/container":
             good = self.headers.get("Authorization") == "of the container"
             return self.give("ECS") if good else self.send(401)
+        if self.path == "/computeMetadata/v1/instance/service-accounts/default/token":
+            if self.headers.get("Metadata-Flavor") != "Google":
+                return self.send(403)
+            return self.send(200, '{"access_token": "ya29.token", "expires_in": 3599}')
         if self.headers.get("X-aws-ec2-metadata-token") != "session==":
             return self.send(401)
         if self.path == ROLES:

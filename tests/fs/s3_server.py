@@ -9,7 +9,7 @@ each request goes to DIRECTORY.log.
 Files beside DIRECTORY, which may change meanwhile: each line "STATUS CODE [ENDING]" of .says is an
 answer to some of the paths, or to those with this ending; each line "KEY_ID SECRET TOKEN EXPIRES"
 of .keys has further keys; with .open, requests without a signature are answered; .region has the
-region, and .payer wants requesters to pay. A bucket may also be in the host's name."""
+region, .bearer a token that is taken instead, and .payer wants requesters to pay. A bucket may also be in the host's name."""
 
 import hashlib
 import http.server
@@ -129,7 +129,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.key_id = "none"
         try:
             good = found = None
-            if "Authorization" in self.headers or not text_of(".open"):
+            bearer = text_of(".bearer")
+            if bearer and self.headers["Authorization"] == "Bearer " + bearer:
+                self.key_id = "bearer"
+            elif "Authorization" in self.headers or not text_of(".open"):
                 good, found = expected(self)
         except Refused as error:
             return self.error(*error.args)

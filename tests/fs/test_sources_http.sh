@@ -117,7 +117,7 @@ refuse "$WEB/files" "allowed: of a URL: tar files"
 refuse "$WEB/x-{1..}.tar" "allowed: one range in the name"
 refuse "http://user:secret@127.0.0.1/x.tar" "without a user"
 ! grep -q secret "$LOG" || fail "a password is shown: $(<"$LOG")"
-refuse "ftp://127.0.0.1/x.tar" "a URL of http, https or s3"
+refuse "ftp://127.0.0.1/x.tar" "a URL of http, https, s3, gs, az or hf"
 cp "$D/class0/0000.jpg" "$T/web/bad.tar" 2>/dev/null || cp "$T/data/class0/0000.jpg" "$T/web/bad.tar"
 refuse "$WEB/bad.tar" "at byte 0" "is not a tar file"
 refuse_text() { # FILE TEXT MESSAGE...

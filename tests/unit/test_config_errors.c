@@ -45,7 +45,8 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 	"state, "                                                                        \
 	"jobs, "                                                                         \
 	"socket, socket_group, metrics"
-#define OR_URL "; or a URL of http, https or s3, without spaces and without a user"
+#define OR_URL                                                                           \
+	"; or a URL of http, https, s3, gs, az or hf, without spaces and without a user"
 #define NAMES "allowed: 1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 #define OR_SEVERAL                                                                       \
 	"; or up to 16 of such names with blanks or commas between, each once, each "    \

@@ -147,6 +147,46 @@ Test(far, listing_that_is_not_escaped)
 	cr_assert_null(next);
 }
 
+Test(far, listing_of_azure)
+{
+	char text[] = "<EnumerationResults><Blobs><Blob><Name>p/a+b%41&amp;c.jpg</"
+		      "Name><Properties>"
+		      "<Last-Modified>Fri, 02 Jan 2026 03:04:05 "
+		      "GMT</Last-Modified><Etag>0x8D</Etag>"
+		      "<Content-Length>7</Content-Length></Properties></Blob></Blobs>"
+		      "<NextMarker>2!x</NextMarker></EnumerationResults>";
+	char last[] = "<EnumerationResults><Blobs /><NextMarker /></EnumerationResults>";
+	struct seen seen = {.names = ""};
+	char *next;
+	cr_assert_eq(listing_read(text, 2, see, &seen, &next), 0);
+	cr_assert_str_eq(seen.names, "[a+b%41&c.jpg]");
+	cr_assert_eq(seen.bytes, 7);
+	cr_assert_eq(seen.version, answer_version("\"0x8D\"", 1767323045));
+	cr_assert_str_eq(next, "2!x");
+	free(next);
+	cr_assert_eq(listing_read(last, 0, see, &seen, &next), 0);
+	cr_assert_null(next);
+}
+
+Test(far, urls_of_clouds)
+{
+	static const struct {
+		const char *url, *expected;
+	} known[] = {{"gs://b.c/a b.jpg", "http://h:1/b.c/a%20b.jpg"},
+		{"az://account/box/a#.jpg", "http://h:1/box/a%23.jpg"},
+		{"az://account/box", "http://h:1/box"},
+		{"hf://datasets/o/n/a b.tar",
+			"http://h:1/datasets/o/n/resolve/main/a%20b.tar"},
+		{"hf://datasets/o/n@v1/x/@.tar",
+			"http://h:1/datasets/o/n/resolve/v1/x/%40.tar"},
+		{"hf://datasets/o/n/x/@.tar",
+			"http://h:1/datasets/o/n/resolve/main/x/%40.tar"},
+		{"hf://datasets", "http://h:1/datasets/resolve/main"}};
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		check_url(known[i].url, 0, known[i].expected);
+	cr_assert(far_lists("az://a/b") && far_lists("gs://a") && !far_lists("hf://a"));
+}
+
 Test(far, no_listings)
 {
 	static const char with_nul[] =

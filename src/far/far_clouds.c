@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "far/far_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Clouds besides Amazon's: Google's answers requests of s3; Azure's, and the data sets of
+ * Hugging Face, are objects of https, with a signature in the query or a token in a head.
+ */
+
+#define GOOGLE "https://storage.googleapis.com"
+#define HUGGING_FACE "https://huggingface.co"
+
+enum cloud cloud_of(const char *url)
+{
+	static const struct {
+		const char *scheme;
+		enum cloud cloud;
+	} clouds[] = {{"s3://", CLOUD_S3}, {"gs://", CLOUD_GOOGLE},
+		{"az://", CLOUD_AZURE}, {"hf://", CLOUD_HUGGING_FACE}};
+	for (size_t i = 0; i < sizeof(clouds) / sizeof(clouds[0]); i++)
+		if (strncmp(url, clouds[i].scheme, 5) == 0)
+			return clouds[i].cloud;
+	return CLOUD_NONE;
+}
+
+bool far_lists(const char *url)
+{
+	enum cloud cloud = cloud_of(url);
+	return cloud == CLOUD_S3 || cloud == CLOUD_GOOGLE || cloud == CLOUD_AZURE;
+}
+
+size_t bucket_bytes(const char *url)
+{
+	const char *bucket = url + 5;
+	size_t n = strcspn(bucket, "/");
+	if (cloud_of(url) == CLOUD_AZURE && bucket[n])
+		n += 1 + strcspn(bucket + n + 1, "/");
+	return n;
+}
+
+/* az://ACCOUNT/CONTAINER */
+static void print_container(FILE *out, const struct place *place, const char *url)
+{
+	const char *account = url + 5;
+	size_t n = strcspn(account, "/"), all = bucket_bytes(url);
+	if (place->endpoint)
+		fputs(place->endpoint, out);
+	else
+		fprintf(out, "https://%.*s.blob.core.windows.net", (int)n, account);
+	fwrite(account + n, 1, all - n, out);
+}
+
+/* hf://datasets/ORGANISATION/NAME[@REVISION]/PATH */
+static void print_repository(FILE *out, const struct place *place, const char *url)
+{
+	const char *path = url + 5;
+	size_t n = 0;
+	for (unsigned i = 0; i < 3 && path[n]; i++)
+		n += strcspn(path + n + (i > 0), "/") + (i > 0);
+	size_t name = strcspn(path, "@");
+	bool has_revision = name < n;
+	fprintf(out, "%s/%.*s/resolve/%.*s",
+		place->endpoint ? place->endpoint : HUGGING_FACE,
+		(int)(has_revision ? name : n), path,
+		has_revision ? (int)(n - name - 1) : 4,
+		has_revision ? path + name + 1 : "main");
+	print_escaped(out, path + n, true);
+}
+
+void print_cloud(FILE *out, const struct place *place, const char *url)
+{
+	if (cloud_of(url) == CLOUD_HUGGING_FACE) {
+		print_repository(out, place, url);
+		return;
+	}
+	if (cloud_of(url) == CLOUD_AZURE)
+		print_container(out, place, url);
+	else
+		print_bucket(out, place, url + 5, bucket_bytes(url));
+}
+
+/* --- settings --------------------------------------------------------------------------------- */
+
+static const char *variable(const char *name)
+{
+	const char *value = getenv(name);
+	return value && value[0] ? value : NULL;
+}
+
+static int set_endpoint(struct place *place, const char *given, const char *otherwise,
+	struct far_error *error)
+{
+	const char *endpoint = given ? given : otherwise;
+	if (!endpoint)
+		return 0;
+	if (strncmp(endpoint, "http", 4) != 0 || !far_is(endpoint) ||
+		strpbrk(endpoint, "@?#"))
+		return far_fail(error, -EINVAL,
+			"endpoint: found \"%.*s\", allowed: http://HOST[:PORT] or "
+			"https://HOST[:PORT]",
+			strchr(endpoint, '@') ? 0 : 80, endpoint);
+	place->endpoint = strdup(endpoint);
+	if (!place->endpoint)
+		return far_fail(error, -ENOMEM, "no memory");
+	for (size_t n = strlen(place->endpoint); place->endpoint[n - 1] == '/';)
+		place->endpoint[--n] = '\0';
+	return 0;
+}
+
+/* *ret: the first line of the file, which nobody else may read; or of the variable. */
+static int read_token(
+	const char *file, const char *from_variable, char **ret, struct far_error *error)
+{
+	*ret = NULL;
+	if (file)
+		return credentials_line(file, true, ret, error);
+	if (variable(from_variable) && !(*ret = strdup(variable(from_variable))))
+		return far_fail(error, -ENOMEM, "no memory");
+	return 0;
+}
+
+static int fill_azure(
+	struct place *place, const struct far_place *from, struct far_error *error)
+{
+	int err = set_endpoint(place, from->endpoint, NULL, error);
+	if (!err && !from->without_credentials)
+		err = read_token(from->credentials, "AZURE_STORAGE_SAS_TOKEN",
+			&place->query, error);
+	if (!err && place->query && place->query[0] == '?')
+		memmove(place->query, place->query + 1, strlen(place->query));
+	return err;
+}
+
+/* As its own tools have it: $HF_TOKEN, $HF_HOME/token. */
+static int hugging_face_token(
+	struct place *place, const struct far_place *from, struct far_error *error)
+{
+	const char *home = variable("HF_HOME"), *user = variable("HOME");
+	auto_free char *path = NULL;
+	int err = read_token(from->credentials, "HF_TOKEN", &place->bearer, error);
+	if (err || place->bearer || (!home && !user))
+		return err;
+	if (asprintf(&path, "%s%s/token", home ? home : user,
+		    home ? "" : "/.cache/huggingface") < 0) {
+		path = NULL;
+		return far_fail(error, -ENOMEM, "no memory");
+	}
+	return credentials_line(path, false, &place->bearer, error);
+}
+
+static int fill_hugging_face(
+	struct place *place, const struct far_place *from, struct far_error *error)
+{
+	int err = set_endpoint(place, from->endpoint, variable("HF_ENDPOINT"), error);
+	return err || from->without_credentials ? err
+						: hugging_face_token(place, from, error);
+}
+
+/* Keys of HMAC, or the token of the machine's service account: never keys of Amazon's that
+ * the environment happens to have. */
+static int fill_google(
+	struct place *place, const struct far_place *from, struct far_error *error)
+{
+	const struct key_settings settings = {.file = from->credentials,
+		.profile = from->profile,
+		.region = "auto",
+		.google = true};
+	place->region = strdup("auto");
+	place->bucket_names = FAR_NAMES_PATH;
+	if (!place->region)
+		return far_fail(error, -ENOMEM, "no memory");
+	int err = set_endpoint(place, from->endpoint, GOOGLE, error);
+	return err || from->without_credentials ? err
+						: place_add_keys(place, &settings, error);
+}
+
+int place_fill_cloud(
+	struct place *place, const struct far_place *from, struct far_error *error)
+{
+	switch (cloud_of(from->url)) {
+	case CLOUD_GOOGLE:
+		return fill_google(place, from, error);
+	case CLOUD_AZURE:
+		return fill_azure(place, from, error);
+	case CLOUD_HUGGING_FACE:
+		return fill_hugging_face(place, from, error);
+	default:
+		return 0;
+	}
+}
