@@ -112,10 +112,11 @@ static void check_bucket(const struct place *place, const char *expected)
 
 Test(credentials, buckets)
 {
-	struct learned learned = {0};
+	struct learned learned;
 	struct place place = {.url = (char[]){"s3://bucket"},
 		.region = (char[]){"us-east-1"},
 		.learned = &learned};
+	atomic_init(&learned.region, NULL);
 	check_bucket(&place, "https://s3.us-east-1.amazonaws.com/bucket.a "
 			     "https://bucket-a.s3.us-east-1.amazonaws.com");
 	cr_assert(!place_learns(&place, ""));
