@@ -179,10 +179,16 @@ static void wait_for_fetch_locked(struct keyring *keyring)
 }
 
 /* Nothing is known of any object without credentials. */
-static int fail_denied(struct far_error *error, int err)
+static int fail_without_locked(const struct keyring *keyring, struct far_error *error)
 {
-	error->denied = error->passing = true;
-	return err;
+	lock_assert_held(&keyring->lock);
+	error->passing = true;
+	if (transfer_is_stopped())
+		return far_fail(error, -EINTR, "the read did not end");
+	error->denied = true;
+	return keyring->err ? far_fail(error, keyring->err, "%s", keyring->error.message)
+			    : far_fail(error, -EACCES,
+				      "credentials: those that are given have ended");
 }
 
 int keyring_take(struct keyring *keyring, struct credentials *ret, uint64_t *ret_edition,
@@ -194,17 +200,11 @@ int keyring_take(struct keyring *keyring, struct credentials *ret, uint64_t *ret
 	LOCK_SCOPE(&keyring->lock);
 	wait_for_fetch_locked(keyring);
 	*ret_edition = keyring->edition;
-	if (is_usable_locked(keyring, clock_now_ns()))
-		return credentials_copy(&keyring->now, ret) == 0
-			       ? 0
-			       : far_fail(error, -ENOMEM, "no memory");
-	if (transfer_is_stopped())
-		return far_fail(error, -EINTR, "the read did not end");
-	if (keyring->err)
-		return fail_denied(error,
-			far_fail(error, keyring->err, "%s", keyring->error.message));
-	return fail_denied(error,
-		far_fail(error, -EACCES, "credentials: those that are given have ended"));
+	if (!is_usable_locked(keyring, clock_now_ns()))
+		return fail_without_locked(keyring, error);
+	return credentials_copy(&keyring->now, ret) == 0
+		       ? 0
+		       : far_fail(error, -ENOMEM, "no memory");
 }
 
 void keyring_refused(struct keyring *keyring, uint64_t edition)
