@@ -9,6 +9,7 @@
 "$PYTHON" -c 'import yaml' 2>/dev/null || skip "no yaml for $PYTHON on this system"
 examples=$ROOT/config/examples
 dataset 2 30 300x260
+# shellcheck disable=SC2034 # machines.sh uses it
 APART=()
 machines training-0 training-1
 mkdir "$T/bin" "$T/shared"

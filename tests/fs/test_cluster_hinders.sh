@@ -16,6 +16,7 @@ done
 
 # adds NODE RANK: of three
 adds() {
+	# shellcheck disable=SC2034 # cluster.sh uses it
 	RANKS=3
 	rank "$1" "$2" tensor.crop=16
 	ctl_of "$1" add "$T/$1/jobs/r$2.ini" >/dev/null

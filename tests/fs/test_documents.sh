@@ -34,6 +34,13 @@ for ini in "$T"/document-*.ini; do
 	ctl add "$ini" >/dev/null || fail "$(cat "$ini")"
 	[[ -n $(find "$M/jobs/$name/current/" -type f | head -n 1) ]] || fail "no files: $(cat "$ini")"
 done
+# Each deployment of the table in joaderfs-cluster(7) has a test.
+deployments=$(grep -c '^\.It ' <(sed -n '/^\.Sh DEPLOYMENTS/,/^\.Sh SEE/p' "$ROOT/man/joaderfs-cluster.7.in"))
+mapfile -t behind < <(sed -n 's/^\.\\" test: //p' "$ROOT/man/joaderfs-cluster.7.in")
+equal "deployments that name a test" "${#behind[@]}" "$deployments"
+for name in "${behind[@]}"; do
+	[[ -e $FS/test_$name.sh ]] || fail "joaderfs-cluster(7) names test_$name.sh"
+done
 sed -n 's/^    joaderctl \(--[a-z]* [^ ]* \)*\([a-z]*\).*/\2/p' "$ROOT"/docs/*.md | sort -u >"$T/commands"
 [[ -s $T/commands ]] || fail "no commands"
 while read -r command; do

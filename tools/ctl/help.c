@@ -33,7 +33,8 @@ static const struct command_help {
 		"A job that an ordinary user adds is this user's, and nobody else reads "
 		"it\n"
 		"unless its mode says so.\n"
-		"%name in the ini's [view] path stands for the name; $NAME and ${NAME} in "
+		"%name in the ini's [view] path stands for the name; $NAME and ${NAME} "
+		"in "
 		"name,\n"
 		"dataset, training, ranks, rank and global_batch for environment "
 		"variables.\n"},
