@@ -262,7 +262,7 @@ int peer_handshake_go(struct peer_handshake *handshake, struct peer_link *link)
 		       : step == PEER_STEP_TLS ? shake(handshake, link)
 					       : hello(handshake, link);
 	} while (done == 0 && handshake->step != step);
-	if (done < 0 && serves)
+	if (done < 0)
 		let_it_read(link);
 	return done;
 }

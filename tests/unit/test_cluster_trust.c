@@ -72,27 +72,35 @@ Test(trust, a_secret_that_others_may_read_is_refused)
 
 /* --- who is let in ----------------------------------------------------------------------- */
 
-/* A client with this trust asks a server with that one. */
-static int ask_with(struct peer_trust *clients, struct peer_trust *servers)
+/* A client with this trust asks a server with that one. If it is refused, they say why. */
+static int ask_and_hear(struct peer_trust *clients, struct peer_trust *servers,
+	const char *server_says, const char *client_says)
 {
 	struct owner *owner = serve("b", servers);
 	struct asker asker =
 		ask_as("a", clients, "b", peer_server_address(owner->server));
-	log_end();
 	log_begin();
 	int err = fetch_one(&asker, 1, PATIENCE_S);
 	cr_assert_eq(owner->asked, err ? 0 : 1);
+	if (server_says)
+		EVENTUALLY(logged(server_says));
+	if (client_says)
+		EVENTUALLY(logged(client_says));
 	peer_client_free(&asker.client);
 	end_serving(&owner);
 	return err;
 }
 
+static int ask_with(struct peer_trust *clients, struct peer_trust *servers)
+{
+	return ask_and_hear(clients, servers, NULL, NULL);
+}
+
 static void refuses(struct peer_trust *clients, struct peer_trust *servers,
 	const char *server_says, const char *client_says)
 {
-	cr_assert_eq(ask_with(clients, servers), -EHOSTDOWN);
-	cr_assert(logged(server_says), "the server: %s", server_says);
-	cr_assert(logged(client_says), "the client: %s", client_says);
+	cr_assert_eq(
+		ask_and_hear(clients, servers, server_says, client_says), -EHOSTDOWN);
 }
 
 Test(trust, both_need_the_same_secret)
@@ -101,15 +109,14 @@ Test(trust, both_need_the_same_secret)
 	struct peer_trust *same = secret_of("the one secret of all", 0400, false, 0);
 	struct peer_trust *other = secret("the one secret of ale");
 	cr_assert_eq(ask_with(one, same), 0);
-	refuses(one, other, "it is refused: it has another secret than this node",
-		"it refuses this node, which has another secret");
+	refuses(one, other, "it is refused: it has another secret than this node", NULL);
 	cr_assert(logged("peer at 127.0.0.1"));
 	cr_assert(logged("node b at 127.0.0.1"));
 	refuses(NULL, other, "peer a at 127.0.0.1",
 		"it refuses this node, which has no secret or certificate");
 	refuses(one, NULL,
 		"it is refused: it has a secret or certificate, and this node has none",
-		"it has no secret or certificate, and this node has one");
+		NULL);
 	peer_trust_free(&one);
 	peer_trust_free(&same);
 	peer_trust_free(&other);
@@ -158,17 +165,14 @@ Test(trust, both_need_a_certificate_of_the_authority)
 	struct peer_trust *expired = trust_of(&old, &ours);
 	struct peer_trust *by_secret = secret("the one secret of all");
 	cr_assert_eq(ask_with(one, same), 0);
-	refuses(one, foreign, "it refuses this node: tlsv1 alert unknown ca",
-		"this node does not accept its certificate: ");
-	refuses(accepts, one, "this node does not accept its certificate: ",
-		"it refuses this node: tlsv1 alert unknown ca");
+	/* What the other one says may be lost with the connection. */
+	refuses(one, foreign, NULL, "this node does not accept its certificate: ");
+	refuses(accepts, one, "this node does not accept its certificate: ", NULL);
 	refuses(expired, one,
 		"this node does not accept its certificate: certificate has expired",
-		"it refuses this node: ");
-	refuses(by_secret, one,
-		"it refuses this node: ", "it is refused: it has no secret in its TLS");
-	refuses(one, by_secret, "it is refused: it has no secret in its TLS",
-		"it refuses this node: ");
+		NULL);
+	refuses(by_secret, one, NULL, "it is refused: it has no secret in its TLS");
+	refuses(one, by_secret, "it is refused: it has no secret in its TLS", NULL);
 	refuses(NULL, one, "it has no secret or certificate, and this node has one",
 		"it refuses this node, which has no secret or certificate");
 	refuses(one, NULL, "it has a secret or certificate, and this node has none",
@@ -326,7 +330,8 @@ Test(trust, what_is_cut_off_or_changed_on_the_way_is_not_believed)
 		relay->cuts_at = i % 2 ? from + 1 : 0;
 		relay->flips_at = i % 2 ? 0 : from + 1;
 		int err = fetch_one(&asker, 1, 5);
-		cr_assert(err == -ECONNRESET || err == -EHOSTDOWN, "%zu: %d", i, err);
+		cr_assert(err == -ECONNRESET || err == -EHOSTDOWN || err == -ETIMEDOUT,
+			"%zu: %d", i, err);
 		relay->cuts_at = relay->flips_at = 0;
 		EVENTUALLY(fetch_one(&asker, 1, PATIENCE_S) == 0);
 		peer_client_free(&asker.client);
