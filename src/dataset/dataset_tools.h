@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/cleanup.h"
+#include "base/work.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * What scans and catalogues use alike: memory, names in messages, threads, progress, and the
+ * problems that a scan finds.
+ *
+ *   Owns: nothing but an arena's blocks.   Threads: issues and an arena are one thread's; the
+ *   counters of a progress are anyone's.   Errors: NULL: no memory.
+ */
+
+/* Memory for names and directories, which is given back all at once. */
+struct arena {
+	struct arena_block *blocks;
+	size_t left; /* in the first block */
+};
+
+void *arena_alloc(struct arena *arena, size_t bytes); /* NULL: no memory */
+char *arena_text(struct arena *arena, const char *text);
+void arena_join(struct arena *into, struct arena *from);
+void arena_free(struct arena *arena);
+
+/* Makes room for one more item in a growing array, and returns the new array, or NULL. */
+void *array_grow(void *items, size_t n, size_t *capacity, size_t item_bytes);
+
+/* A file name for a message: control characters escaped, cut to a line's length. */
+struct quoted {
+	char text[400];
+};
+const char *quote_name(struct quoted *quoted, const char *name);
+
+/* 1234567 as "1,234,567". */
+struct grouped {
+	char text[32];
+};
+const char *group_digits(struct grouped *grouped, uint64_t number);
+
+/* Calls work(context, i) for each i below threads, each on a thread of its own; 0 runs on
+ * the caller's. Where a thread can't be made, its call is left out, so the work has to be
+ * taken from a queue. */
+void parallel_run(
+	unsigned threads, void (*work)(void *context, unsigned worker), void *context);
+
+/* One line on the terminal, rewritten at most five times a second. */
+struct progress {
+	struct work work;
+	const char *name;
+	bool shown;
+	atomic_uint_fast64_t files;
+	atomic_uint_fast64_t headers;
+	atomic_uint_fast64_t next_ns;
+};
+
+void progress_begin(struct progress *progress, const char *name);
+void progress_tick(struct progress *progress);
+void progress_end(struct progress *progress);
+
+/* Problems that a scan finds. Each kind is counted and gives one message, with an
+ * example. */
+enum issue_kind {
+	ISSUE_OUTSIDE,
+	ISSUE_DANGLING,
+	ISSUE_LOOP,
+	ISSUE_UNREADABLE,
+	ISSUE_HEADER,
+	ISSUE_LINK,
+	ISSUE_LABEL,
+	ISSUE_UNLABELLED,
+	ISSUE_TWICE,
+	ISSUE_REPLACED,
+	ISSUE_METADATA,
+	ISSUE_SIZE,
+	ISSUE_MOUNT,
+	N_ISSUES
+};
+
+struct issue {
+	uint64_t count;
+	int error;
+	struct quoted example; /* the first one in byte order */
+};
+
+struct issues {
+	struct issue of[N_ISSUES];
+};
+
+void issue_add(struct issues *issues, enum issue_kind kind, const char *path, int error);
+void issues_join(struct issues *into, const struct issues *from);
+void issues_log(const struct issues *issues, const char *dataset);
