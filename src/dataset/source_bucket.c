@@ -13,6 +13,7 @@
 struct bucket {
 	struct scan *scan;
 	struct listing *listing;
+	struct beside_files beside;
 	size_t others; /* that are no tar files */
 };
 
@@ -25,8 +26,12 @@ static int take_file(
 		return -ENOMEM;
 	if (metadata_name(slash ? slash + 1 : name))
 		issue_add(&listing->issues, ISSUE_METADATA, name, 0);
-	if (!wanted_name(bucket->scan->extensions, slash ? slash + 1 : name))
-		return 0;
+	if (!wanted_name(bucket->scan->extensions, slash ? slash + 1 : name)) {
+		const struct beside facts = {.bytes = bytes, .mtime_ns = mtime_ns};
+		return beside_wanted(name) ? beside_add(&bucket->beside, &listing->names,
+						     name, &facts)
+					   : 0;
+	}
 	struct listed *listed = listing_add(listing);
 	if (!listed)
 		return -ENOMEM;
@@ -51,6 +56,20 @@ static int take(void *context, const char *name, uint64_t bytes, int64_t mtime_n
 	return take_file(bucket, name, bytes, mtime_ns);
 }
 
+/* Each file gets what lies beside it. */
+static int find_beside(struct bucket *bucket)
+{
+	struct listing *listing = bucket->listing;
+	int err = 0;
+	beside_sort(&bucket->beside);
+	for (size_t i = 0; !err && i < listing->n; i++) {
+		struct listed *listed = &listing->samples[i];
+		err = beside_find(&bucket->beside, &listing->names, listed->member,
+			&listed->beside);
+	}
+	return err;
+}
+
 static int find(struct scan *scan)
 {
 	struct far_error error;
@@ -60,6 +79,9 @@ static int find(struct scan *scan)
 		return -ENOMEM;
 	scan->listed = listing;
 	int err = far_list(scan->root, take, &bucket, &error);
+	if (!err && find_beside(&bucket) != 0)
+		err = -ENOMEM;
+	free(bucket.beside.of);
 	if (err)
 		return err == -EINTR || err == -ENOMEM
 			       ? err

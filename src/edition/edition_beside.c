@@ -126,21 +126,12 @@ static int look_at_text(struct looking *looking)
 	return err ? err : check(looking, &found);
 }
 
-/* A worker reads them when they are opened, and would wait for a server. */
-static int refuse_far(const struct looking *looking)
+static bool is_on_server(const struct edition *edition)
 {
-	for (size_t i = 0; i < looking->edition->n_parts; i++) {
-		const struct dataset *dataset =
-			looking->edition->parts[i].source->dataset;
-		if (!far_is(dataset_source(dataset)))
-			continue;
-		sched_report(looking->report, looking->context,
-			"%s:[view]:beside: found beside, and dataset %s on a server, "
-			"allowed: with datasets in files; text = COLUMN with any",
-			looking->config->file, dataset_name(dataset));
-		return -EINVAL;
-	}
-	return 0;
+	for (size_t i = 0; i < edition->n_parts; i++)
+		if (far_is(dataset_source(edition->parts[i].source->dataset)))
+			return true;
+	return false;
 }
 
 /* --- labels ------------------------------------------------------------------------------ */
@@ -197,7 +188,8 @@ int edition_beside(struct edition *edition, config_report *report, void *context
 		.key = "beside",
 		.report = report,
 		.context = context};
-	int err = config->beside.n > 0 ? refuse_far(&looking) : 0;
+	int err = 0;
+	edition->is.beside_waits = config->beside.n > 0 && is_on_server(edition);
 	for (unsigned i = 0; !err && i < config->beside.n; i++)
 		err = look_at_file(&looking, i);
 	if (!err && config->text)

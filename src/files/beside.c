@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/log.h"
+#include "far/far.h"
 #include "files/beside.h"
 #include "load/load.h"
 #include "sched/jobs.h"
@@ -39,6 +40,37 @@ static int print_text(
 	return err == -ENOENT ? 0 : err;
 }
 
+/* Nobody would ask again for what may pass. */
+static int read_far(const struct dataset_sample *file, uint8_t *ret,
+	char message[static IMAGE_MESSAGE])
+{
+	bool part = file->container != NULL;
+	const struct far_object object = {.url = part ? file->container : file->path,
+		.plain = part ? 0 : file->plain,
+		.bytes = part ? file->part.container_bytes : file->bytes,
+		.mtime_ns = file->mtime_ns};
+	struct far_error error;
+	int err = far_read_again(
+		&object, part ? file->part.offset : 0, file->bytes, ret, &error);
+	if (err)
+		snprintf(message, IMAGE_MESSAGE, "%s", error.message);
+	return err;
+}
+
+static int print_far(const char *job, const struct dataset_sample *file, FILE *out)
+{
+	char message[IMAGE_MESSAGE];
+	auto_free uint8_t *bytes = malloc(file->bytes);
+	if (!bytes)
+		return -ENOMEM;
+	int err = read_far(file, bytes, message);
+	if (err)
+		log_warn("job %s: %s: %s", job, file->path, message);
+	else
+		fwrite(bytes, 1, file->bytes, out);
+	return err && err != -ENOMEM && err != -EINTR ? -EIO : err;
+}
+
 static int read_file(const struct sched_edition *edition, const char *job,
 	sample_id sample, const struct dataset_sample *file, FILE *out)
 {
@@ -66,7 +98,10 @@ static int print_file(FILE *out, const struct sched_edition *edition,
 	int err = dataset_beside(edition->dataset, sample, config->beside.of[i], &file);
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	if (file.bytes > 0)
+	const char *place = file.container ? file.container : file.path;
+	if (file.bytes > 0 && far_is(place))
+		err = print_far(config->name, &file, out);
+	else if (file.bytes > 0)
 		err = read_file(edition, config->name, sample, &file, out);
 	dataset_sample_free(&file);
 	return err;

@@ -113,6 +113,18 @@ static void answer_now(struct load_work *work)
 	wait_finish(wait, delivered);
 }
 
+static bool waits_for_server(const struct wait *wait)
+{
+	struct composite_file *file = wait->file;
+	if (file->composite.n_beside == 0 || wait->opens || wait->interrupted)
+		return false;
+	lock_take(&file->lock);
+	uint32_t epoch = file->epoch;
+	lock_release(&file->lock);
+	auto_edition *edition = sched_edition(file->job, epoch);
+	return edition->beside_waits;
+}
+
 /* A worker reads what JSON there is from the catalogue, and files beside samples. */
 static void answer(struct wait *wait)
 {
@@ -123,6 +135,7 @@ static void answer(struct wait *wait)
 		wait->status = -EINTR;
 	wait->waiter.work.run = answer_now;
 	bool has_texts = file->composite.json_bytes > 0 || file->composite.n_beside > 0;
+	wait->waiter.work.waits = waits_for_server(wait);
 	if (has_texts && !wait->opens && !wait->interrupted)
 		sched_run(file->session->context.sched, &wait->waiter.work);
 	else

@@ -30,7 +30,7 @@ static void interrupted(fuse_req_t req, void *context)
 
 void later_start(struct later *later)
 {
-	later->work = (struct load_work){.run = run};
+	later->work = (struct load_work){.run = run, .waits = later->waits};
 	atomic_init(&later->interrupted, false);
 	fuse_req_interrupt_func(later->req, interrupted, later);
 	if (!atomic_load(&later->interrupted)) {

@@ -19,6 +19,7 @@ struct later {
 	void (*answer)(struct later *later);
 	/* The request has to be answered with -EINTR. */
 	void (*give_up)(struct later *later);
+	bool waits; /* the answer has to wait for a server */
 	/* later.c's */
 	struct load_work work;
 	atomic_bool interrupted;

@@ -273,6 +273,15 @@ static bool takes_long(const struct opening *opening)
 		       content_is_computed(sched_job_config(opening->job)));
 }
 
+static bool waits_for_server(const struct opening *opening)
+{
+	if (!inode_is_text_of_sample(opening->inode.kind))
+		return false;
+	auto_edition *edition =
+		sched_edition(opening->job, sched_handle_epoch(opening->handle));
+	return edition->beside_waits;
+}
+
 static void opened(void *context, const struct sched_opened *result)
 {
 	struct opening *opening = context;
@@ -294,7 +303,8 @@ static void opened(void *context, const struct sched_opened *result)
 	opening->later = (struct later){.req = opening->req,
 		.session = opening->session,
 		.answer = answer_later,
-		.give_up = give_up};
+		.give_up = give_up,
+		.waits = waits_for_server(opening)};
 	if (takes_long(opening))
 		later_start(&opening->later);
 	else

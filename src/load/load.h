@@ -130,12 +130,13 @@ void load_prepare(struct load_context *context, struct load_task *task);
 must_check int load_bytes(struct load_task *task);
 
 /*
- * Something else that a decoder does: `run` is called once, by any of them, and owns the
- * work from then on.
+ * Something else that a decoder does, or, if it waits for a server, a reader: `run` is called once,
+ * by any of them, and owns the work from then on.
  */
 struct load_work {
 	TAILQ_ENTRY(load_work) link;
 	void (*run)(struct load_work *work);
+	bool waits;	 /* for a server */
 	bool queued;	 /* the pool's */
 	uint64_t due_ns; /* the scheduler's; 0: not postponed */
 };
@@ -161,7 +162,8 @@ must_check int load_pool_new(unsigned most_readers, unsigned n_decoders,
 	const struct load_callbacks *callbacks, struct load_pool **ret);
 /* Wakes one thread of the stage, if one sleeps. Who finds several tasks kicks again. */
 void load_pool_kick(struct load_pool *pool, enum load_stage stage);
-/* A decoder does it before its next task; a decoder that calls this does it at once. */
+/* A decoder does it before its next task; a decoder that calls this does it at once. What waits for
+ * a server a reader does before its next read. */
 void load_pool_run(struct load_pool *pool, struct load_work *work);
 /* true: no decoder has begun with it, and none will. */
 must_check bool load_pool_take_back(struct load_pool *pool, struct load_work *work);

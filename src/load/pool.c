@@ -125,7 +125,7 @@ void pool_give_read(struct load_pool *pool, struct load_read *read)
 static void unqueue_locked(struct load_pool *pool, struct load_work *work)
 {
 	lock_assert_held(&pool->lock);
-	TAILQ_REMOVE(&pool->works, work, link);
+	TAILQ_REMOVE(work->waits ? &pool->waiting : &pool->works, work, link);
 	work->queued = false;
 }
 
@@ -147,9 +147,45 @@ static bool do_work(struct load_pool *pool)
 	return work != NULL;
 }
 
+static struct load_work *take_waiting(struct load_pool *pool)
+{
+	LOCK_SCOPE(&pool->lock);
+	bool all = pool->crews[LOAD_READ].stop;
+	struct load_work *work = TAILQ_FIRST(&pool->waiting);
+	if (!work || (!all && 2 * pool->n_waiting >= pool->crews[LOAD_READ].most))
+		return NULL;
+	unqueue_locked(pool, work);
+	pool->n_waiting++;
+	return work;
+}
+
+bool pool_do_waiting(struct load_pool *pool)
+{
+	struct load_work *work = take_waiting(pool);
+	if (!work)
+		return false;
+	work->run(work);
+	LOCK_SCOPE(&pool->lock);
+	pool->n_waiting--;
+	return true;
+}
+
+static void run_waiting(struct load_pool *pool, struct load_work *work)
+{
+	lock_take(&pool->lock);
+	TAILQ_INSERT_TAIL(&pool->waiting, work, link);
+	work->queued = true;
+	lock_release(&pool->lock);
+	load_pool_kick(pool, LOAD_READ);
+}
+
 void load_pool_run(struct load_pool *pool, struct load_work *work)
 {
 	struct crew *crew = &pool->crews[LOAD_DECODE];
+	if (work->waits) {
+		run_waiting(pool, work);
+		return;
+	}
 	if (is_decoder) {
 		work->run(work);
 		return;
@@ -263,6 +299,7 @@ int load_pool_new(unsigned most_readers, unsigned n_decoders,
 	pool->callbacks = *callbacks;
 	pool->n_decoders = n_decoders;
 	TAILQ_INIT(&pool->works);
+	TAILQ_INIT(&pool->waiting);
 	TAILQ_INIT(&pool->spare);
 	LIST_INIT(&pool->readers);
 	lock_init(&pool->lock, LOCK_RANK_LOAD, "load");
@@ -316,7 +353,7 @@ void load_pool_free(struct load_pool **pool_pointer)
 	stop(pool, LOAD_RUN);
 	for (unsigned i = 0; i < pool->decoders_started; i++)
 		ensure(pthread_join(pool->decoders[i].thread, NULL) == 0);
-	while (do_work(pool))
+	while (do_work(pool) || pool_do_waiting(pool))
 		;
 	for (unsigned i = 0; pool->decoders && i < pool->n_decoders + pool->n_runners;
 		i++)

@@ -30,14 +30,16 @@ struct reader {
 struct load_pool {
 	struct load_callbacks callbacks;
 	struct lock lock;
-	struct crew crews[LOAD_STAGES]; /* by enum load_stage */
-	TAILQ_HEAD(, load_work) works;	/* (lock) */
-	TAILQ_HEAD(, load_read) spare;	/* (lock) */
-	unsigned n_spare;		/* (lock) */
-	LIST_HEAD(, reader) readers;	/* (lock) */
-	unsigned n_readers;		/* (lock) */
-	pthread_cond_t ended;		/* a reader */
-	bool time_is_up;		/* (lock) for reads to end */
+	struct crew crews[LOAD_STAGES];	    /* by enum load_stage */
+	TAILQ_HEAD(works, load_work) works; /* (lock) for decoders */
+	struct works waiting; /* (lock) for readers: works that wait for a server */
+	unsigned n_waiting;   /* (lock) readers that do such a work */
+	TAILQ_HEAD(, load_read) spare; /* (lock) */
+	unsigned n_spare;	       /* (lock) */
+	LIST_HEAD(, reader) readers;   /* (lock) */
+	unsigned n_readers;	       /* (lock) */
+	pthread_cond_t ended;	       /* a reader */
+	bool time_is_up;	       /* (lock) for reads to end */
 	unsigned n_decoders, n_runners;
 	unsigned decoders_started; /* and runners, which come last */
 	struct decoder *decoders;
@@ -47,6 +49,9 @@ struct load_pool {
 must_check bool crew_wait(struct load_pool *pool, struct crew *crew);
 struct load_read *pool_take_read(struct load_pool *pool); /* NULL: no memory */
 void pool_give_read(struct load_pool *pool, struct load_read *read);
+
+/* Does a work that waits for a server, unless half of the readers do so. false: there is none. */
+bool pool_do_waiting(struct load_pool *pool);
 
 /* --- readers.c -------------------------------------------------------------------------- */
 

@@ -85,8 +85,12 @@ static void *reader_main(void *argument)
 	bool ours = true;
 	while (ours && crew_wait(pool, &pool->crews[LOAD_READ])) {
 		struct load_task *task;
-		while (ours && (task = callbacks->next_read(callbacks->context)))
-			ours = read_one(reader, task);
+		do {
+			while (pool_do_waiting(pool))
+				;
+			task = callbacks->next_read(callbacks->context);
+			ours = !task || read_one(reader, task);
+		} while (ours && task);
 	}
 	LOCK_SCOPE(&pool->lock);
 	pool->n_readers--;

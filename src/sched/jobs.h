@@ -132,6 +132,7 @@ struct sched_edition {
 	uint32_t names;
 	/* The most bytes of what comes along with a sample, by its number: files/beside.h. */
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1];
+	bool beside_waits; /* files that come along are on a server */
 	/* labels = columns: numbers at [sample * n_targets]; else NULL. */
 	const float *targets;
 };
