@@ -229,6 +229,35 @@ Test(load_pool, work_is_done_by_workers_also_what_is_left_when_it_is_freed)
 	cr_assert(eq(u32, sched.n_done, N_TASKS));
 }
 
+/* Work that waits for a server holds up no decoder, and not all readers. */
+static bool tasks_are_done(void)
+{
+	LOCK_SCOPE(&sched.lock);
+	return sched.n_done >= N_TASKS;
+}
+
+static void wait_long(struct load_work *work)
+{
+	while (!tasks_are_done())
+		sched_yield();
+	do_piece(work);
+}
+
+Test(load_pool, work_that_waits_holds_up_no_task)
+{
+	start_pool(3);
+	for (int i = 0; i < 5; i++) {
+		pieces[i] = (struct piece){.work = {.run = wait_long, .waits = true}};
+		load_pool_run(sched.pool, &pieces[i].work);
+	}
+	add_tasks(N_TASKS);
+	wait_until_done(N_TASKS + 5);
+	pieces[5] = (struct piece){.work = {.run = do_piece, .waits = true}};
+	load_pool_run(sched.pool, &pieces[5].work);
+	stop();
+	cr_assert(eq(u32, sched.n_done, N_TASKS + 6));
+}
+
 Test(load_pool, workers_run_at_batch_priority)
 {
 	start_pool(1);
