@@ -60,11 +60,5 @@ equal "decodes" "$(($(of a decodes) + $(of b decodes)))" 31
 equal "fetched" "$(($(of a samples_fetched) + $(of b samples_fetched)))" 31
 equal "failures" "$(of a fetch_failures) $(of b fetch_failures)" "0 0"
 (($(of a samples_fetched) > 0 && $(of b samples_fetched) > 0)) || fail "one of them is home of all"
-
-# Alone again, each prepares what it has not.
-kill_node b
-job_text late tensor.resize=44 view.lookahead=2 >"$T/late.ini"
-echo "$section" >>"$T/late.ini"
-ctl_of a add "$T/late.ini" >/dev/null
-"$PYTHON" "$FS/pairs.py" "$T/a/mnt/jobs" "$D" "late flat resize=44"
 end a
+end b
