@@ -98,8 +98,7 @@ static int take_beside(void *context, sqlite3_stmt *row)
 static int rename_sample(struct dataset_sample *sample, const char *name)
 {
 	bool far = sample->plain > 0; /* the relative path lies behind that of a URL */
-	size_t relative = far ? sample->plain
-			      : (size_t)(sample->relative - sample->path);
+	size_t relative = far ? sample->plain : (size_t)(sample->relative - sample->path);
 	const char *slash = strrchr(sample->path + relative, '/');
 	size_t directory = slash ? (size_t)(slash + 1 - sample->path) : relative;
 	char *path = malloc(directory + strlen(name) + 1);

@@ -52,7 +52,8 @@ rm "$T/s3/bucket/photos/metadata.csv"
 until [[ -s $T/port ]]; do sleep 0.05; done
 answers "$(<"$T/port")"
 unset "${!AWS_@}"
-export AWS_ENDPOINT_URL=http://127.0.0.1:$(<"$T/port") AWS_REGION=eu-test-1
+port=$(<"$T/port")
+export AWS_ENDPOINT_URL=http://127.0.0.1:$port AWS_REGION=eu-test-1
 export AWS_ACCESS_KEY_ID=id AWS_SECRET_ACCESS_KEY=secret
 check bucket s3://bucket/photos
 stop
