@@ -45,14 +45,19 @@ for kind in data shards all.zip; do
 	[[ $kind == all.zip ]] || stop
 done
 
-# A file that is open when the engine dies is read on; a cache of nothing gives the same.
+# A file that is open when the engine dies is read on; after a restart a small cache gives the same.
 cp "$(epoch plain)/00000003.npy" "$T/copy"
 exec 5<"$(epoch plain)/00000003.npy"
 head -c 200 <&5 >/dev/null
 kill_engine
 cat <&5 | cmp - <(tail -c +201 "$T/copy")
 exec 5<&-
+stop
+D=$T/all.zip config joaderfs.state="$T/state-all.zip" joaderfs.cache=100K
+start
 check
+check
+(($(counter decodes) > 27)) || fail "all of it fits into the cache"
 refused() { # TEXT KEY=VALUE...
 	job_text refused "${@:2}" | ctl add - >"$T/answer" 2>&1 && fail "added: ${*:2}"
 	grep -qF -- "$1" "$T/answer" || fail "$(cat "$T/answer")"
