@@ -49,7 +49,8 @@ Test(config_layout, look_ahead_covers_the_next_batch)
 		cr_assert(asprintf(&text, JOB "crop = 8\n[view]\nlayout = batch\n%s",
 				  cases[i].text) > 0);
 		check_right(text, &job);
-		cr_assert_eq(config_lookahead(&job), cases[i].lookahead, "%s", cases[i].text);
+		cr_assert_eq(
+			config_lookahead(&job), cases[i].lookahead, "%s", cases[i].text);
 		config_job_free(&job);
 	}
 }
