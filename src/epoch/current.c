@@ -420,7 +420,8 @@ static bool opens_again(const struct opener *opener)
 		habit = opener->rank->habit[kind];
 	if (left && worker->used + RECENT_OPENS < opener->epochs->current.opened)
 		return false;
-	bool had_row = is_in_order(opener->script) && habit > 0 && row >= habit;
+	bool had_row = is_in_order(opener->script) && habit > 0 && row >= habit &&
+		       row < ROW_MOST; /* a file that is opened for ever begins no pass */
 	if (row == 0 || (!left && !had_row && !may_turn(opener)))
 		return true;
 	if (habit >= ROW_MOST)
