@@ -17,7 +17,7 @@ void aftermath_init(struct aftermath *aftermath)
 	TAILQ_INIT(&aftermath->look_ups);
 }
 
-/* Freeing half a megabyte is a system call: without the lock, a few at a time. */
+/* Frees a few tensors at a time without the lock, since freeing a large one is a system call. */
 void section_reap(struct sched *sched)
 {
 	struct tensor *dead[REAPED_AT_ONCE];

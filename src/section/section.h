@@ -13,8 +13,8 @@
 #include <sys/queue.h>
 
 /*
- * A critical section of the scheduler: sched->lock is the only lock, and a function whose name
- * ends in _locked is called with it.
+ * A critical section of the scheduler. sched->lock is the only lock; the caller of a function
+ * whose name ends in _locked holds it.
  */
 
 struct sched;
@@ -24,33 +24,35 @@ struct sched_job;
 TAILQ_HEAD(handle_queue, sched_handle);
 
 /*
- * What a critical section leaves to do after it: writing the journal, callbacks, frees,
- * waking workers, drawing ahead. Nothing of that may happen under the lock, or in the
- * same section.
+ * Work that a critical section leaves to be done after it: writing the journal, callbacks,
+ * frees, waking workers, drawing ahead. None of it may be done under the lock.
  */
 struct aftermath {
-	struct sched_job *flush; /* its journal; an answer of it holds the job */
-	struct handle_queue finished;
-	struct handle_queue look_ups; /* their samples are in saved orders */
-	bool kick;		      /* the readers */
+	/* The job whose journal is written. This is no reference: the caller, or a handle in
+	 * `finished`, holds the job. */
+	struct sched_job *flush;
+	struct handle_queue finished; /* opens to be answered */
+	struct handle_queue look_ups; /* opens whose samples are in saved orders */
+	bool kick;		      /* wake readers */
 	bool kick_decoders;
-	struct sched_job *noticed; /* a reference; what is to be said of it */
+	struct sched_job *noticed; /* a reference; the job that `notice` is about */
 	enum notice notice;
 	uint32_t noticed_epoch;
-	struct sched_job *refill; /* a reference; its streams are low */
-	bool news;		  /* for who feeds ranks */
+	struct sched_job *refill; /* a reference; the job has a stream that is low */
+	bool news;		  /* tell sched->news, which feeds ranks */
 };
 
 /*
- * The scheduler lists its phases in sched->phases, in the order in which they run. Each is asked
- * under the lock whether there is something to do, and runs without the lock.
+ * One phase of the work after a critical section. sched->phases lists the phases in the order in
+ * which they run. is_due_locked tells, under the lock, whether there is work; run does it,
+ * and is called without the lock.
  */
 struct after_phase {
 	bool (*is_due_locked)(
 		const struct sched *sched, const struct aftermath *aftermath);
 	void (*run)(struct sched *sched, struct aftermath *aftermath);
 };
-#define AFTER_PHASES 16 /* at most */
+#define AFTER_PHASES 16 /* the most phases */
 
 struct after_phases {
 	size_t n;
@@ -58,10 +60,12 @@ struct after_phases {
 };
 
 void aftermath_init(struct aftermath *aftermath);
-/* Releases the lock, and runs the phases that are due. */
+/* Releases the lock, frees the tensors that the cache has evicted, and runs the phases that
+ * are due. */
 void sched_unlock(struct sched *sched, struct aftermath *aftermath);
-/* Releases the lock, and frees the tensors that the cache has let go. */
+/* Releases the lock, and frees the tensors that the cache has evicted. */
 void section_reap(struct sched *sched);
 
+/* Formats a message, and passes it to `report`. */
 void sched_report(config_report *report, void *context, const char *format, ...)
 	printf_like(3, 4);
