@@ -12,157 +12,170 @@
 #include <sys/queue.h>
 
 /*
- * What the epochs of a job are made of.
+ * An edition describes the samples that epochs of a job are made of.
  *
- *   edition.c        editions come and go; edition_beside.c: what comes along with their samples
- *   selection.c      the samples of a job; measured.c: notes of them
- *   job_epochs.c     what the configuration of a job says of its epochs
+ *   edition.c        makes, finds and frees editions; edition_beside.c: texts and files that
+ *                    come along with their samples
+ *   selection.c      selects the samples of a job; measured.c: notes of the selection
+ *   job_epochs.c     the job's configuration, as its epochs need it
  *   mixture.c        editions of several datasets
- *   sampler_join.c   how a job comes to its samplers
+ *   sampler_join.c   adds a job to its samplers
+ *   mapping.c        decides whether a file of layout = classes keeps its sample
  */
 
 struct source;
 struct space;
 
-/* Where samples of an edition come from: of a mixture one for each dataset, else one. */
+/* The samples of an edition that come from one dataset. Only a mixture has several parts. */
 struct part {
 	struct edition *edition;
 	struct source *source;
 	struct space *space;
 	struct sampler *sampler; /* NULL: samples are not drawn */
-	bool joined;		 /* (lock) it, by the job */
-	/* The sample of the edition that is the source's 0; part_of. */
-	sample_id first;
-	roaring_bitmap_t *own;		   /* of a mixture: its selection */
+	bool joined;		 /* (lock) the job has joined the sampler */
+	sample_id first; /* the edition's id of the source's sample 0; see part_of */
+	roaring_bitmap_t *own;		   /* a mixture's selection; else NULL */
 	const roaring_bitmap_t *selection; /* ids of the source */
-	uint64_t all_bytes;		   /* of their tensors */
-	uint32_t in_epoch;		   /* so many of them an epoch has */
-	uint64_t seed;			   /* of a mixture: of its passes */
+	uint64_t all_bytes;		   /* bytes of all its tensors */
+	uint32_t in_epoch;		   /* samples of it in each epoch */
+	uint64_t seed;			   /* seed of a mixture's passes */
 };
 
 /*
- * What the epochs of a job are made of, from the first one after a scan of its dataset to the
- * last one before the next scan. Constant, but for what the lock says. It is freed when none
- * of these epochs is kept and nobody holds it: by the clerk, or with its job.
+ * The samples that the epochs of a job are made of, from the first epoch after a scan of its
+ * dataset to the last one before the next scan. Constant, but for the fields marked (lock).
+ * An edition is freed, by the clerk or with its job, when none of these epochs is kept and
+ * nobody holds it.
  */
 struct edition {
-	struct sched_edition is;   /* what others see */
-	TAILQ_ENTRY(edition) link; /* (lock) of the job's, the oldest first */
+	struct sched_edition is;   /* the part that other modules see */
+	TAILQ_ENTRY(edition) link; /* (lock) the job's editions, the oldest first */
 	struct sched_job *job;
 	atomic_uint holds;
 	bool dropped; /* (lock) no epoch is made of it */
 	struct part *parts;
 	size_t n_parts;
-	struct dataset *mixed;	     /* of a mixture: is.dataset, its own */
+	struct dataset *mixed;	     /* owned; a mixture's is.dataset, else NULL */
 	struct epoch_set set;	     /* the engine's */
-	uint64_t fingerprint;	     /* of the selected samples, and job_kind */
-	uint64_t content;	     /* of the selected samples: dataset_fingerprint */
-	bool noted;		     /* measured_load has found what is known of them */
+	uint64_t fingerprint;	     /* hash of content, job_kind, mixture and rank */
+	uint64_t content;	     /* dataset_fingerprint of the selected samples */
+	bool noted;		     /* measured_load has found a note of the selection */
 	roaring_bitmap_t *selection; /* D_j */
-	roaring_bitmap_t *readable;  /* D_j without what is refused for its size */
-	uint64_t largest_bytes;	     /* of a tensor */
-	uint64_t all_bytes;	     /* of the tensors of all that it selects */
-	uint64_t sample_bytes;	     /* of one, in the mean */
+	roaring_bitmap_t *readable;  /* D_j without samples that memory_refuses */
+	uint64_t largest_bytes;	     /* largest tensor */
+	uint64_t all_bytes;	     /* all tensors together */
+	uint64_t sample_bytes;	     /* mean of the tensors */
 	uint64_t typical_bytes;	     /* three of four tensors are no larger */
 	uint32_t *label_begin;	/* classes: first position of each label, and the end */
 	uint32_t *labels;	/* labels = fixed: by position */
 	float *targets;		/* labels = columns: by sample and column */
-	sample_id *by_position; /* in dataset order: the sample of each */
+	sample_id *by_position; /* EPOCHS_FIXED: the sample of each position */
 };
 
-/* --- selection.c: the samples of a job, and those that positions stand for --- */
+/* --- selection.c: selects the samples of a job, and places them --- */
 
-/* -EINVAL (reported), -ENOMEM. */
+/* Selects and measures the edition's samples. -EINVAL (reported), -ENOMEM. */
 must_check int edition_select(
 	struct edition *edition, config_report *report, void *context);
 enum epochs_kind job_kind(const struct sched_job *job);
+/* Tells whether each position has a label. */
 bool edition_fixes_labels(const struct edition *edition);
 uint32_t edition_label_of(const struct edition *edition, uint32_t position);
 
 /* --- job_epochs.c --- */
 
+/* Tells whether the job serves a rank, whose samples come as its feed. */
 bool job_is_fed(const struct sched_job *job);
-/* |D_j| becomes the part of the rank. -EINVAL (reported): that is nothing. */
+/* Reduces |D_j| to the part of the rank. -EINVAL (reported): that is nothing. */
 must_check int feed_divide(struct edition *edition, config_report *report, void *context);
 
-/* The engine; first: what its first epochs are made of. */
+/* Makes the engine. first: the set of its first epochs. */
 must_check int job_make_epochs(struct sched_job *job, const struct epoch_set *first);
-/* So many positions an open binds at once: those of a batch, else 1. */
+/* Returns how many positions an open binds at once: those of a batch, else 1. */
 uint32_t job_binds_at_once(const struct job_config *config);
-/* Samples that the job's look-ahead may grow to. */
+/* Returns the most samples that the job's look-ahead may grow to. */
 uint32_t job_most_ahead(const struct job_config *config);
 
 /* --- mixture.c: editions of several datasets --- */
 
-/* As edition_select does it for one. */
+/* Selects the samples of a mixture. Errors as edition_select. */
 must_check int mixture_select(
 	struct edition *edition, config_report *report, void *context);
-/* Of what its epochs are, beside their samples. */
+/* Hashes the labels of a mixture, and how many samples each part has in an epoch. */
 uint64_t mixture_fingerprint(const struct edition *edition);
-/* What of a part an epoch has; of a rank nothing that this node would know of. -ENOMEM */
+/* Makes the set of a part's samples in an epoch, as ids of the source. -ENOMEM */
 must_check int part_samples(
 	const struct part *part, uint32_t epoch, roaring_bitmap_t **ret);
 
 /* --- measured.c --- */
 
 /*
- * What edition_select finds by looking at each sample is noted in the job's directory, so that
- * the next engine needs not look: measured.c. -ENOENT: there is no note of these samples.
+ * Loads the note of what edition_select finds by looking at each sample. The note is in the
+ * job's directory, so that the next engine need not look. -ENOENT: these samples have no
+ * note.
  */
 #define MEASURED_FILE "selection"
 must_check int measured_load(struct edition *edition);
-/* A note that can't be written is missed by the next engine only, which is logged. */
+/* Writes the note. An error is logged; only the next engine misses the note. */
 void measured_save(const struct edition *edition);
 
-/* --- sampler_join.c: how a job comes to its sampler --- */
+/* --- sampler_join.c: adds a job to its sampler --- */
 
-/* The part gets its space. *ret stays as it is where there is no sampler. No lock held. */
+/* Gives the part its space, and begins to join its sampler. *ret is unchanged if the part has no
+ * sampler. No lock held. */
 must_check int join_begin(struct part *part, struct sampler_joining **ret);
-/* -EAGAIN: to be begun again. */
+/* Joins the sampler. -EAGAIN: begin again. */
 must_check int join_finish_locked(struct part *part, struct sampler_joining *joining);
-/* Both, of the parts from this one on of an edition that nobody else has yet, or whose job is
- * there. No lock held. */
+/* Begins and finishes the joining of the parts from index `from` on. Nobody else has the edition
+ * yet; its job may be there. No lock held. */
 must_check int join(struct edition *edition, size_t from);
 
 /* --- edition.c --- */
 
-/* Of n sources, whose counts of jobs have one more then. What can't be is reported. */
+/* Makes an edition of n sources, and adds one to the count of jobs of each. Configuration errors
+ * are reported. */
 must_check int edition_new(struct sched_job *job, struct source *const *sources, size_t n,
 	config_report *report, void *context, struct edition **ret);
-/* edition_beside.c: finds what comes along with its samples. -EINVAL, reported: some lack it. */
+/* edition_beside.c: finds the texts and files that come along with the samples, and the numbers of
+ * label columns. -EINVAL, reported: a column is missing, a label is not a number, nothing comes
+ * along with any sample, or too many bytes do. */
 must_check int edition_beside(
 	struct edition *edition, config_report *report, void *context);
-/* The one that a sample of the edition is of; its id in the source is sample - first. */
+/* Returns the part of a sample of the edition. Its id in the source is sample - first. */
 struct part *part_of(const struct edition *edition, sample_id sample);
-/* The one of a dataset, of a source, of a space, or NULL. */
+/* Returns the part of a dataset, or NULL. */
 const struct part *edition_part_of(
 	const struct edition *edition, const struct dataset *dataset);
+/* Returns the part of a source, or NULL. */
 const struct part *edition_part_of_source(
 	const struct edition *edition, const struct source *source);
+/* Returns the part of a space, or NULL. */
 const struct part *edition_part_in(
 	const struct edition *edition, const struct space *space);
-/* A sample of the edition is unpinned. */
+/* Gives back a pin of a sample of the edition. */
 void edition_unpin_locked(
 	struct edition *edition, sample_id sample, struct aftermath *aftermath);
-/* No epoch is made of it. No lock held. */
+/* Frees an edition that no epoch is made of, and nobody holds. No lock held. */
 void edition_free(struct edition *edition);
 void edition_leave_samplers_locked(struct edition *edition);
-/* epoch: or SCHED_CURRENT, as epochs_set. */
+/* Returns the edition of an epoch, or of SCHED_CURRENT, as epochs_set. */
 struct edition *edition_of_locked(const struct sched_job *job, uint32_t epoch);
+/* Holds that edition until edition_let_go. No lock held. */
 struct edition *edition_hold(struct sched_job *job, uint32_t epoch);
 void edition_let_go(struct edition *edition);
 struct order_set edition_order_set(const struct edition *edition);
-/* Those of the job's epochs; the caller frees it. NULL: no memory. */
+/* Lists the sets of all editions of the job. The caller frees the list. NULL: no memory. */
 struct order_set *edition_order_sets(struct sched_job *job, size_t *ret_n);
-/* By the clerk: frees those of which no epoch is made any more. */
+/* Frees the editions that no epoch is made of any more. Called by the clerk. */
 void editions_sweep(struct sched_job *job);
-/* With the engine: which edition the epochs so far have, as the files in the job's directory
- * tell. The job has one edition. */
+/* Makes the job's engine, and the editions of its earlier epochs, which the files in the job's
+ * directory tell. The job has one edition before. */
 must_check int editions_restore(struct sched_job *job);
 
-/* --- mapping.c: what a file of layout = classes holds --- */
+/* --- mapping.c: which sample a file of layout = classes holds --- */
 
-/* Decides about job->fixed when its first edition is measured; all_bytes: of its tensors. */
+/* Decides about job->fixed when the job's first edition is measured. all_bytes: bytes of its
+ * tensors. */
 must_check int mapping_choose(struct sched_job *job, uint64_t all_bytes);
 /* Writes the choice of `auto` to the job's state. */
 must_check int mapping_keep(const struct sched_job *job);
