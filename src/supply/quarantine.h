@@ -7,12 +7,12 @@
 #include "dataset/dataset.h"
 
 /*
- * Images whose preparation has ended the engine twice: readers get EIO for them, and they
- * are not prepared any more until their files change.
+ * Images whose preparation has ended the engine twice. Readers get EIO for them, and the daemon
+ * does not prepare them until their files change.
  *
- *   A worker notes what it prepares where the next engine finds it (base/kept.h). If a
- *   signal arrives in a worker, its image is to blame. An engine that is killed, as by the
- *   kernel for want of memory, blames none.
+ *   A worker notes the image that it prepares where the next engine finds the note
+ *   (base/kept.h). If a signal arrives in a worker, its image is to blame. An engine that is
+ *   killed, as by the kernel for want of memory, blames none.
  *
  *   Flow: quarantine_open, once, before anything is prepared.
  *   Owns: <state>/quarantine: a line for each image that was to blame once or twice,
@@ -27,5 +27,5 @@ must_check int quarantine_open(
 	const char *state, struct dataset **datasets, size_t n, struct quarantine **ret);
 void quarantine_free(struct quarantine **quarantine);
 
-/* The samples of the i-th dataset; NULL: none. */
+/* Returns the quarantined samples of the i-th dataset; NULL: none. */
 const roaring_bitmap_t *quarantine_of(const struct quarantine *quarantine, size_t i);
