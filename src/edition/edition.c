@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* --- one ------------------------------------------------------------------------------ */
+/* --- an edition ----------------------------------------------------------------------- */
 
 #define NAMES 3
 
@@ -134,7 +134,7 @@ void edition_free(struct edition *edition)
 	free(edition);
 }
 
-/* --- its parts ------------------------------------------------------------------------ */
+/* --- the parts of an edition ---------------------------------------------------------- */
 
 struct part *part_of(const struct edition *edition, sample_id sample)
 {
@@ -184,7 +184,7 @@ struct order_set edition_order_set(const struct edition *edition)
 	return (struct order_set){edition->set.positions, edition->fingerprint};
 }
 
-/* --- those of a job ------------------------------------------------------------------- */
+/* --- the editions of a job ------------------------------------------------------------ */
 
 struct edition *edition_of_locked(const struct sched_job *job, uint32_t epoch)
 {
@@ -260,7 +260,7 @@ struct order_set *edition_order_sets(struct sched_job *job, size_t *ret_n)
 	return sets;
 }
 
-/* The next one that can be freed; NULL: none. */
+/* Removes an edition that can be freed from the job, and returns it; NULL: none. */
 static struct edition *take_dropped(struct sched_job *job)
 {
 	struct epoch_set *set;
@@ -288,7 +288,7 @@ void editions_sweep(struct sched_job *job)
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* What epochs are made of, by their numbers. */
+/* The sets that epochs are made of, sorted by the number of the epoch. */
 struct facts {
 	struct order_found *list;
 	size_t n, room;
@@ -318,7 +318,8 @@ static int facts_put(struct facts *facts, const struct order_found *found)
 	return 0;
 }
 
-/* Where the job has gone back, later epochs are those whose orders are known. */
+/* Adds the sets that the journal tells. If the job went back to an earlier epoch, adds only those
+ * after that: later epochs have the sets of their saved orders. */
 static int take_segments(
 	struct facts *facts, const struct order_found *segments, size_t n)
 {
@@ -347,7 +348,8 @@ static struct edition *find(const struct sched_job *job, const struct order_set 
 	return NULL;
 }
 
-/* Before the one that the job has. What can't be opened is none of its. */
+/* Opens a kept edition of the dataset, and puts it before the job's own. One that can't be opened
+ * is left out. */
 static void open_kept(struct sched_job *job, uint32_t number)
 {
 	struct edition *edition = NULL;
@@ -372,7 +374,7 @@ static int open_all_kept(struct sched_job *job)
 {
 	auto_free uint32_t *numbers = NULL;
 	size_t n;
-	if (config_is_mixed(&job->config)) /* it is of one edition of each dataset */
+	if (config_is_mixed(&job->config)) /* a mixture has one edition of each dataset */
 		return 0;
 	int err = dataset_kept(
 		job->sched->config->state, job->config.dataset, &numbers, &n);
@@ -393,7 +395,7 @@ static void free_but_now(struct sched_job *job)
 	}
 }
 
-/* Those that no epoch has. */
+/* Frees the editions that no epoch has. */
 static void free_unused(struct sched_job *job, const struct facts *facts)
 {
 	struct edition *edition, *next;
@@ -435,7 +437,7 @@ static int restore(struct sched_job *job, const struct order_found *orders,
 	int err = 0;
 	if (!knows_all(job, segments, n_segments) || !knows_all(job, orders, n_orders))
 		err = open_all_kept(job);
-	/* Then all of it is of other samples: keep_restore. */
+	/* The journal is about other samples: see keep_restore. */
 	if (!err && !knows_all(job, segments, n_segments))
 		free_but_now(job);
 	else if (!err) {

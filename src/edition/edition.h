@@ -61,11 +61,12 @@ struct edition {
 	uint64_t content;	     /* dataset_fingerprint of the selected samples */
 	bool noted;		     /* measured_load has found a note of the selection */
 	roaring_bitmap_t *selection; /* D_j */
-	roaring_bitmap_t *readable;  /* D_j without samples that memory_refuses */
-	uint64_t largest_bytes;	     /* largest tensor */
-	uint64_t all_bytes;	     /* all tensors together */
-	uint64_t sample_bytes;	     /* mean of the tensors */
-	uint64_t typical_bytes;	     /* three of four tensors are no larger */
+	roaring_bitmap_t
+		*readable;	/* D_j without refused samples and unreadable headers */
+	uint64_t largest_bytes; /* largest tensor */
+	uint64_t all_bytes;	/* all tensors together */
+	uint64_t sample_bytes;	/* mean of the tensors */
+	uint64_t typical_bytes; /* three of four tensors are no larger */
 	uint32_t *label_begin;	/* classes: first position of each label, and the end */
 	uint32_t *labels;	/* labels = fixed: by position */
 	float *targets;		/* labels = columns: by sample and column */
@@ -103,7 +104,8 @@ must_check int mixture_select(
 	struct edition *edition, config_report *report, void *context);
 /* Hashes the labels of a mixture, and how many samples each part has in an epoch. */
 uint64_t mixture_fingerprint(const struct edition *edition);
-/* Makes the set of a part's samples in an epoch, as ids of the source. -ENOMEM */
+/* Makes the set of a part's samples in an epoch, as ids of the source. It can't tell which of them
+ * a rank gets. -ENOMEM */
 must_check int part_samples(
 	const struct part *part, uint32_t epoch, roaring_bitmap_t **ret);
 

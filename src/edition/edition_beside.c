@@ -10,16 +10,16 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* Texts come along with the samples of an edition; columns of numbers are labels. */
+/* Finds the files and texts that come along with samples, and labels in columns of numbers. */
 
-/* Files are held while they are open; in a tar each takes the room of the largest. */
+/* A file is held in memory while it is open; in a tar each takes the room of the largest. */
 #define MOST_BYTES (UINT64_C(64) << 20)
 #define MOST_BYTES_IN_TAR (UINT64_C(1) << 20)
 
 struct looking {
 	struct edition *edition;
 	const struct job_config *config;
-	const char *key, *what; /* of the ini: what is asked for */
+	const char *key, *what; /* the key of the ini; a name for what it asks for */
 	config_report *report;
 	void *context;
 };

@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* What the configuration of a job says of its epochs. */
+/* Derives the settings of a job's epochs from its configuration. */
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -47,7 +47,7 @@ uint32_t job_most_ahead(const struct job_config *config)
 	return config->lookahead == 0 && grown > least ? grown : least;
 }
 
-/* A shard's are bound when they are read. */
+/* Returns how many positions a file holds. A shard binds its positions when they are read. */
 static uint32_t positions_of_file(const struct job_config *config)
 {
 	return config->layout == LAYOUT_TAR ? config->shard : job_binds_at_once(config);

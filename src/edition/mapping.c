@@ -12,23 +12,24 @@
 #include <unistd.h>
 
 /*
- * Whether a file of layout = classes holds the same sample in every epoch (fixed), or another
- * one of its label (fresh).
+ * Decides whether a file of layout = classes holds the same sample in every epoch (fixed), or
+ * another one of its label (fresh).
  *
- * A script that reads classes shuffles by itself, so a fixed mapping takes nothing from it,
- * and is exact for whatever the script opens, in any order and any number of processes: a file
- * means a sample. A fresh mapping lets a job take, within a label, the sample that the cache
- * holds. This pays where the prepared samples do not fit into the cache.
+ * A script that reads classes shuffles by itself, so a fixed mapping takes nothing from it. A
+ * fixed mapping is exact for all files that the script opens, in any order and by any number of
+ * processes: a file means a sample. A fresh mapping lets a job take, within a label, the sample
+ * that the cache holds. This pays where the prepared samples do not fit into the cache.
  *
  * The choice of `auto` is written to the job's state when the job is added first, and stays for
- * as long as this state is there: the orders of a job are of one mapping.
+ * as long as this state is there: all orders of a job have one mapping.
  */
 
 #define MAPPING_FILE "mapping"
 
 static const char fixed[] = "fixed\n", fresh[] = "fresh\n";
 
-/* 0: `text` has what the file holds, nothing if there is none. */
+/* Reads the choice into `text`, which is empty if there is no file. -EINVAL: another text. Errors
+ * are logged. */
 static int read_choice(const struct sched_job *job, char text[static 16])
 {
 	auto_free char *path = NULL;
@@ -52,7 +53,7 @@ static int read_choice(const struct sched_job *job, char text[static 16])
 	return err;
 }
 
-/* Orders that an earlier version has left are of a fresh mapping. */
+/* Tells whether an earlier version has left orders, which have a fresh mapping. */
 static int has_orders(const struct sched_job *job, bool *ret)
 {
 	struct order_found *found = NULL;

@@ -14,13 +14,14 @@
 #include <sys/stat.h>
 
 /*
- * What edition_select has found of the samples of a job, in a file of its directory:
+ * A note of what edition_select has found of the samples of a job, in a file of the job's
+ * directory:
  *
  *     head | selected | refused | label_begin
  *
- * The next engine finds it there, and does not look at millions of samples while readers wait;
- * nor does it ask SQLite for what `where` selects. It is a note: one that is damaged, or of
- * another catalogue, another ini or another version of joaderfs, is not used but made again.
+ * The next engine loads the note. So it need not look at millions of samples while readers wait,
+ * nor ask SQLite for the samples that `where` selects. A note that is damaged, or of another
+ * catalogue, another ini or another version of joaderfs, is not used but made again.
  */
 
 #define MEASURED_MAGIC UINT64_C(0x6c65737265646f6a) /* "jodersel" */
@@ -28,14 +29,14 @@
 
 struct measured_head {
 	uint64_t magic;
-	uint64_t sum; /* of all that follows */
-	uint64_t key; /* of all that decides about it */
+	uint64_t sum; /* hash of all that follows */
+	uint64_t key; /* key_of: hash of all that the note depends on */
 	uint64_t content;
 	uint64_t all_bytes, largest_bytes, sample_bytes, typical_bytes;
-	uint64_t selected_bytes; /* of a bitmap; 0: all samples of the dataset */
-	uint64_t refused_bytes;	 /* of a bitmap; 0: none of them is too large */
+	uint64_t selected_bytes; /* size of a bitmap; 0: all samples of the dataset */
+	uint64_t refused_bytes;	 /* size of a bitmap; 0: none is refused */
 	uint32_t positions;
-	uint32_t n_begins; /* of label_begin; 0: it has none */
+	uint32_t n_begins; /* length of label_begin; 0: there is none */
 };
 
 static uint64_t sum_of(const void *bytes, size_t n)
@@ -57,8 +58,9 @@ static uint64_t sum_of_file(const void *file, size_t n)
 	return sum_of((const char *)file + before, n - before);
 }
 
-/* 0: nothing can be noted. What an array takes, a program of the daemon's ini says; pairs and
- * groups are put together in any case. */
+/* Hashes all that the note depends on. 0: nothing can be noted. Arrays are not noted, since a
+ * program of the daemon's ini decides about their size; pairs and groups are not, since they
+ * are put together in any case. */
 static uint64_t key_of(const struct edition *edition)
 {
 	const struct sched_job *job = edition->job;
@@ -75,7 +77,7 @@ static uint64_t key_of(const struct edition *edition)
 	return rng_mix(rng_mix(key, sched->config->max_pixels), sched->backings != NULL);
 }
 
-/* --- reading it --------------------------------------------------------------------------- */
+/* --- reading the note --------------------------------------------------------------------- */
 
 static int read_file(const char *path, uint8_t **ret, size_t *ret_n)
 {
@@ -94,7 +96,7 @@ static int read_file(const char *path, uint8_t **ret, size_t *ret_n)
 	return err || done == *ret_n ? err : -EILSEQ;
 }
 
-/* -ENOENT: it is of something else. */
+/* Checks the head and the sizes. -ENOENT: a note of other samples; -EILSEQ: damaged. */
 static int check(const struct edition *edition, const uint8_t *file, size_t n)
 {
 	struct measured_head head;
@@ -112,7 +114,7 @@ static int check(const struct edition *edition, const uint8_t *file, size_t n)
 	return head.n_begins == begins && left == begins * sizeof(uint32_t) ? 0 : -EILSEQ;
 }
 
-/* A bitmap of ids of the dataset. */
+/* Reads a bitmap of ids of the dataset. */
 static int take_bitmap(const struct edition *edition, const uint8_t *bytes, size_t n,
 	roaring_bitmap_t **ret)
 {
@@ -234,7 +236,7 @@ int measured_load(struct edition *edition)
 	return -ENOENT;
 }
 
-/* --- writing it --------------------------------------------------------------------------- */
+/* --- writing the note --------------------------------------------------------------------- */
 
 static bool selects_all(const struct edition *edition)
 {

@@ -14,15 +14,15 @@
 #include <string.h>
 
 /*
- * Editions of several datasets. To the engine and to the files a mixture is one dataset
- * (dataset_mix), whose epochs are shorter than it is long; to samplers and the cache its
- * samples are those of its datasets, so that it shares with all other jobs of them.
+ * Editions of several datasets. The engine and the files see a mixture as one dataset
+ * (dataset_mix), whose epochs have fewer samples than it. Samplers and the cache see the
+ * samples of its datasets, so that a mixture shares them with all other jobs of these.
  *
- * Which samples an epoch has of each dataset follows from its number (passes.h), so that it
- * is the same after a restart, and of all jobs of one mixture.
+ * The number of an epoch decides which samples it has of each dataset (passes.h). So they are
+ * the same after a restart, and for all jobs of one mixture.
  */
 
-/* --- what it selects --------------------------------------------------------------------- */
+/* --- selecting --------------------------------------------------------------------------- */
 
 static int select_part(struct part *part, config_report *report, void *context)
 {
@@ -71,7 +71,7 @@ static int mix(struct edition *edition, config_report *report, void *context)
 
 #define AT_ONCE 256
 
-/* In ids of the edition. */
+/* Adds the part's selection, as ids of the edition. */
 static void add_part(const struct part *part, roaring_bitmap_t *ret)
 {
 	roaring_uint32_iterator_t iterator;
@@ -98,15 +98,15 @@ static int join_selections(struct edition *edition)
 	return 0;
 }
 
-/* --- how long its epochs are --------------------------------------------------------------- */
+/* --- the length of epochs ------------------------------------------------------------------ */
 
 static uint32_t samples_of(const struct part *part)
 {
 	return (uint32_t)roaring_bitmap_get_cardinality(part->selection);
 }
 
-/* Of the dataset with the fewest samples for its weight: in proportion to it no other one has
- * to give more samples than it has. */
+/* Returns the ratio of the dataset with the fewest samples for its weight. At this ratio no
+ * dataset has to give more samples than it has. */
 static double samples_per_weight(
 	const struct edition *edition, const struct config_mixed *mixed)
 {

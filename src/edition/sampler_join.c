@@ -8,8 +8,8 @@
 
 #include <errno.h>
 
-/* How a job comes to its sampler: sampler_joining_prepare runs between the two, without
- * the lock. */
+/* Adds a job to its sampler. sampler_joining_prepare runs between join_begin and
+ * join_finish_locked, without the lock. */
 
 static struct sampler *sampler_of(const struct part *part)
 {
@@ -28,8 +28,8 @@ static struct sampler *sampler_of(const struct part *part)
 	return NULL;
 }
 
-/* With the same seed as before, a daemon that is started again would draw again the
- * numbers that the epochs so far were drawn with. */
+/* Stirs the sampler's seed with the job's progress. Otherwise a restarted daemon would draw the
+ * numbers again that earlier epochs were drawn with. */
 static void stir_locked(const struct part *part)
 {
 	const struct sched_job *job = part->edition->job;
@@ -92,7 +92,7 @@ static int finish(struct part *part, struct sampler_joining *joining)
 	return join_finish_locked(part, joining);
 }
 
-/* Begun again when another job was faster. */
+/* Joins the sampler, and begins again when another job was faster. */
 static int join_part(struct part *part)
 {
 	int err;

@@ -55,7 +55,7 @@ static bool remove_second(uint32_t id, void *context)
 	return true;
 }
 
-/* The second file of a pair is no sample by itself, nor is a later frame of a group. */
+/* Removes second files of pairs and later frames of groups, which are no samples by themselves. */
 static int pair_samples(struct edition *edition)
 {
 	const struct preparation *preparation = &edition->job->config.preparation;
@@ -72,7 +72,7 @@ static int pair_samples(struct edition *edition)
 
 struct unpaired {
 	const struct edition *edition;
-	uint32_t n, first; /* samples that can't be prepared, and one of them */
+	uint32_t n, first; /* samples that can't be prepared, and the first */
 };
 
 static bool count_unpaired(uint32_t id, void *context)
@@ -86,7 +86,8 @@ static bool count_unpaired(uint32_t id, void *context)
 	return true;
 }
 
-/* Some may lack their second file; if all do, from is wrong. */
+/* Warns of samples that lack their second file or frames. -EINVAL, reported: all do, so that the
+ * ini is wrong. */
 static int check_pairs(
 	const struct edition *edition, config_report *report, void *context)
 {
@@ -172,7 +173,7 @@ static int check_length(
 	return -EINVAL;
 }
 
-/* --- how large the samples are ------------------------------------------------------ */
+/* --- the sizes of samples ----------------------------------------------------------- */
 
 #define MOST_MEASURED 4096
 #define SHAPES 1024
@@ -189,10 +190,11 @@ struct measuring {
 	struct measured shapes[SHAPES];
 	uint32_t seen, step;
 	uint32_t n;
-	uint64_t bytes[MOST_MEASURED]; /* of every step-th sample */
+	uint64_t bytes[MOST_MEASURED]; /* tensors of every step-th sample */
 };
 
-/* Datasets have far fewer shapes than images. A file that is smaller needs no more memory. */
+/* Returns the bytes of a sample's tensor. Remembers them by shape, since datasets have far fewer
+ * shapes than images, and a smaller file needs no more memory. */
 static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 {
 	const struct edition *edition = measuring->edition;
@@ -238,7 +240,8 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A few huge images say nothing about how many samples fit into the cache. */
+/* Measures all samples. typical_bytes is a quantile, since a few huge images say nothing about
+ * how many samples fit into the cache. */
 static int measure(struct edition *edition)
 {
 	auto_free struct measuring *measuring = calloc(1, sizeof(*measuring));
@@ -257,7 +260,7 @@ static int measure(struct edition *edition)
 
 /* --- classes: positions by label ---------------------------------------------------- */
 
-/* Counted one place further on, so that sums make beginnings of it. */
+/* Counts label l at index l + 1. The prefix sum then gives the first position of each label. */
 static bool count_label(uint32_t id, void *context)
 {
 	struct edition *edition = context;
@@ -280,7 +283,7 @@ static int find_labels(struct edition *edition)
 
 struct sorting {
 	struct edition *edition;
-	uint32_t *next; /* by label: where its next sample goes */
+	uint32_t *next; /* by label: position of its next sample */
 };
 
 static bool sort_one(uint32_t id, void *context)
@@ -320,7 +323,8 @@ static bool list_label(uint32_t id, void *context)
 	return true;
 }
 
-/* Mixed, since a script may read in order; and always alike, whatever the seed is. */
+/* Gives each position a label, in mixed order, since a script may read in order. The order does
+ * not depend on the seed of the daemon. */
 static int mix_labels(struct edition *edition)
 {
 	struct listing listing = {.edition = edition};
@@ -348,7 +352,7 @@ static int list_selection(struct edition *edition)
 	return 0;
 }
 
-/* In all layouts but classes, where directories are labels. */
+/* Places samples or labels, in all layouts but classes, where directories are labels. */
 static int place_samples(struct edition *edition)
 {
 	if (job_kind(edition->job) == EPOCHS_FIXED)
@@ -359,7 +363,7 @@ static int place_samples(struct edition *edition)
 	return mix_labels(edition);
 }
 
-/* Looks at each sample, which takes the longer the more there are. */
+/* Selects and measures by looking at each sample, which takes long for millions of them. */
 static int look_at_samples(struct edition *edition, config_report *report, void *context)
 {
 	int err = config_is_mixed(&edition->job->config)
@@ -387,7 +391,7 @@ int edition_select(struct edition *edition, config_report *report, void *context
 		err = mapping_choose(edition->job, edition->all_bytes);
 	if (err)
 		return err;
-	/* What decides about the sample of a position belongs to an order, too. */
+	/* An order depends on all that decides about the sample of a position. */
 	edition->fingerprint = rng_mix(edition->content, job_kind(edition->job));
 	if (mixed)
 		edition->fingerprint =
@@ -402,8 +406,8 @@ bool edition_fixes_labels(const struct edition *edition)
 	return edition->label_begin || edition->labels;
 }
 
-/* The last label that begins at the position or before: those without samples begin where
- * the next one does. */
+/* Returns the last label that begins at the position or before. A label without samples begins
+ * where the next one does. */
 uint32_t edition_label_of(const struct edition *edition, uint32_t position)
 {
 	uint32_t low = 0, high = dataset_classes(edition->is.dataset);
@@ -432,7 +436,8 @@ static bool label_of_edition(
 	return true;
 }
 
-/* Which epoch a file of current/ belongs to is not known before it is opened. */
+/* Finds the label of a position. The epoch of a file of current/ is not known before it is opened,
+ * so this returns false for it while the job has several editions. */
 bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -441,7 +446,7 @@ bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint3
 	       label_of_edition(edition_of_locked(job, epoch), position, ret);
 }
 
-/* --- what decides about the sample of a position -------------------------------------- */
+/* --- the way in which positions get samples ------------------------------------------- */
 
 enum epochs_kind job_kind(const struct sched_job *job)
 {
