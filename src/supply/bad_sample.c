@@ -10,16 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PLAIN 100 /* so that the line of the ini is short enough */
+#define MOST_PLAIN 100 /* bytes; longer paths make the line of the ini too long */
 
-/* Whether the path is in an ini and in the log as it is. */
+/* Tells whether an ini and the log show the path unchanged. */
 static bool is_plain(const char *path)
 {
 	size_t n = strlen(path);
 	return n <= MOST_PLAIN && escape_length(path) == n && !strpbrk(path, ";#\\");
 }
 
-/* The predicate that selects all but this sample; the caller frees it. NULL: no memory. */
+/* Makes the predicate that selects all samples but this one. The caller frees it. NULL: no
+ * memory. */
 static char *all_but(const char *path)
 {
 	char *text = NULL;

@@ -4,10 +4,10 @@
 #include "sched/sched_internal.h"
 #include "supply/supply.h"
 
-/* What it costs to decode a sample of a space. */
+/* The decode time of a sample of a space. */
 
-#define FIRST_COST_NS UINT64_C(2000000) /* of a sample, before one is measured */
-#define OLD_PARTS 7			/* of a mean, beside a new value */
+#define FIRST_COST_NS UINT64_C(2000000) /* cost of a sample, before one is measured */
+#define OLD_PARTS 7			/* weight of the old mean, beside a new value */
 
 uint64_t shares_cost(const struct space *space)
 {

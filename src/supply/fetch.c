@@ -16,10 +16,10 @@
  *
  *     next read --elsewhere?--> fetch() ... sched_fetch_place ... sched_fetch_done
  *                                 |                                  |
- *                                 +-- it can't be: queued again, and prepared here
+ *                                 +-- an error: queued again, and prepared here
  *
- * No reader waits for them, and no storage counts them. What a daemon asks for is prepared
- * here, or it is refused: two daemons never wait for each other.
+ * No reader thread waits for them, and no storage counts them. A sample that another daemon asks
+ * for is prepared here, or refused: two daemons never wait for each other.
  */
 
 static struct use *use_of(struct sched_fetch *fetch)
@@ -54,9 +54,9 @@ bool fetch_is_due_locked(const struct use *use)
 		       preparation, (sample_id)use->key.sample);
 }
 
-/* --- it comes --------------------------------------------------------------------------- */
+/* --- the tensor comes ------------------------------------------------------------------- */
 
-/* The size of the image in the file, turned if asked for. */
+/* Returns the size of the image in the file, turned if asked for. */
 static struct tensor_shape image_of(const struct use *use)
 {
 	const struct dataset *dataset = use->key.space->source->dataset;
@@ -66,7 +66,7 @@ static struct tensor_shape image_of(const struct use *use)
 		dataset_orientation(dataset, sample));
 }
 
-/* Another daemon sends both files of a pair, one behind the other. */
+/* Describes the second file of a pair: the other daemon sends both, one behind the other. */
 static void set_second(const struct use *use, struct tensor *tensor)
 {
 	const struct space *space = use->key.space;
@@ -102,7 +102,7 @@ void *sched_fetch_place(
 	return fetch->tensor ? fetch->tensor->data : NULL;
 }
 
-/* The kernel can read it, as one that was prepared here. */
+/* Copies the tensor to a file that the kernel can read, as for one that was prepared here. */
 static void to_file(struct use *use)
 {
 	const struct sched *sched = use->key.space->source->sched;

@@ -13,22 +13,22 @@
 #include <stdio.h>
 
 /*
- * What the daemon holds of images, and how much that may be:
+ * The memory that the daemon holds for images, and its limits:
  *
- *   tensors, and what is made of them for one open (augmentation, float, png):
+ *   tensors, and contents made of them for one open (augmentation, float, png):
  *       at most the cache and what may be open beside it. Only readers exceed the cache.
- *   files that are read, or wait for a decoder.
- *   what decoders need to prepare images, without the tensors: by an estimate that is
+ *   files that are being read, or wait for a decoder.
+ *   memory that decoders need to prepare images, without the tensors: by an estimate that is
  *       never too low (image_working_bytes).
- *   what each decoder keeps from one image to the next.
+ *   buffers that each decoder keeps from one image to the next.
  *
- * joaderfs-preparation(7) states the sum (Memory). What does not fit waits; what can never fit is
- * refused, each sample by itself.
+ * joaderfs-preparation(7) states the sum (Memory). A sample that does not fit now waits; a sample
+ * that can never fit is refused.
  */
 
 #define MIB (UINT64_C(1) << 20)
-#define LEAST_BYTES (256 * MIB) /* of each of the three below */
-#define OPEN_PER_PIXEL 6	/* of max_pixels */
+#define LEAST_BYTES (256 * MIB) /* least limit: open beside the cache, files, decoding */
+#define OPEN_PER_PIXEL 6	/* bytes per pixel of max_pixels */
 #define WORKING_PER_PIXEL 16
 #define KEPT_BY_WORKER (128 * MIB) /* eight buffers of KEEP_BYTES */
 
@@ -61,7 +61,7 @@ uint64_t memory_most(const struct sched *sched)
 
 /* --- one sample ----------------------------------------------------------------------- */
 
-/* 0x0, if the header is not readable. */
+/* Returns the size of the image, turned if asked for; 0x0: the header is not readable. */
 static struct tensor_shape shape_of(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample)
 {
@@ -73,7 +73,7 @@ static struct memory_size full_size(const struct sched *sched,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample);
 
-/* The frames of a group are prepared one after the other. */
+/* Adds the memory of the later frames of a group, which are prepared one after the other. */
 static void add_frames(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
 {
@@ -92,7 +92,7 @@ static void add_frames(const struct dataset *dataset,
 	size->working += frame;
 }
 
-/* The second file of a pair is prepared when the first one is. */
+/* Adds the memory of the second file of a pair, which is prepared after the first one. */
 static void add_second(const struct sched *sched, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
 {
@@ -107,7 +107,8 @@ static void add_second(const struct sched *sched, const struct dataset *dataset,
 	size->working = larger(size->working, second.working + second.tensor);
 }
 
-/* Without regard to limits. A tensor that is to lie in a file is copied there. */
+/* Returns the memory of a sample, whatever the limits are. A tensor that is to lie in a file is
+ * copied there, and takes its bytes twice. */
 static struct memory_size full_size(const struct sched *sched,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample)
@@ -129,7 +130,7 @@ static struct memory_size full_size(const struct sched *sched,
 	return size;
 }
 
-/* "": dataset_pair_fails tells it. */
+/* Returns why the sample is refused, or NULL. "": dataset_pair_fails tells the reason. */
 static const char *find_reason(const struct sched *sched, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, uint64_t *ret_found,
 	uint64_t *ret_limit)
@@ -230,9 +231,9 @@ bool memory_has_room_locked(const struct sched *sched, uint64_t tensor_bytes)
 	return cache_least_bytes(sched->cache) + beside <= memory_most_open(sched);
 }
 
-/* What several images may take together: a quarter of what is left beside the cache, so that
- * as much remains for files, and twice as much for readers. One image may take more. A cache
- * that is larger than what was left is the user's decision. */
+/* Returns the most bytes that several images may take together for decoding, and again for their
+ * files: a quarter of what is left beside the cache, so that half remains for readers. One image
+ * may take more. A cache that is larger than what was left is the user's decision. */
 static uint64_t most_at_once(const struct sched *sched)
 {
 	uint64_t left = sched->config->memory.left, cache = sched->config->cache_bytes;
@@ -240,7 +241,8 @@ static uint64_t most_at_once(const struct sched *sched)
 	return part < most_working(sched) ? part : most_working(sched);
 }
 
-/* No file is larger than what its sample takes to be prepared. */
+/* A single file may always be read: it is no larger than the memory that preparing its sample
+ * takes, which is limited. */
 bool memory_may_read_locked(const struct sched *sched, uint64_t file_bytes)
 {
 	lock_assert_held(&sched->lock);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /*
- * What readers and decoders are given, and what they bring back.
+ * Gives readers and decoders their tasks, and publishes the results.
  *
  *            use_request_locked        reserve_locked           published
  *   open only ---------------> queued ---------------> loading -----------> open only
@@ -24,13 +24,14 @@
  *   loading: the file is read, waits for a decoder, is decoded (storage.c); or the tensor
  *            comes from another daemon (fetch.c).
  *
- * Whose request is next says share.h. What readers wait for may exceed the cache (memory.c
- * says how far). What is only drawn ahead has to fit into it: what does not is passed over,
- * for others that do.
+ * share.h decides whose request is next. Samples that readers wait for may exceed the cache
+ * (memory.c says how far). Samples that are only drawn ahead have to fit into the cache; those
+ * that do not are passed over for others that do.
  */
 
-/* absent -> loading. urgent: beyond the cache if need be. -ENOSPC: does not fit ahead;
- * -EAGAIN: not beside what is being read just now; -ENOMEM: too much is open. */
+/* Reserves room in the cache, and marks the use as loading. urgent: may exceed the cache. -ENOSPC:
+ * the look-ahead does not fit; -EAGAIN: too much is being read just now; -ENOMEM: too much is
+ * open. */
 static int reserve_locked(struct use *use, bool urgent)
 {
 	struct space *space = use->key.space;
@@ -59,7 +60,7 @@ static bool is_queued(const struct use *use)
 	return use->state == USE_QUEUED || use->state == USE_URGENT;
 }
 
-/* What is refused would make the others of its decode fail, too. */
+/* Tells whether one decode may serve this use and others. A refused sample would fail them all. */
 static bool can_share_decode(const struct use *use)
 {
 	const struct space *space = use->key.space;
@@ -73,7 +74,7 @@ static bool can_share_decode(const struct use *use)
 		       space->source->sched, space, (sample_id)use->key.sample, message);
 }
 
-/* Who wants the same sample prepared in another way gets it from the same decode. */
+/* Adds queued uses of this sample in other spaces to its decode. */
 static void share_decode_locked(struct use *use)
 {
 	lock_assert_held(&use->key.space->source->sched->lock);
@@ -97,7 +98,7 @@ static void answer_waiters_locked(
 {
 	lock_assert_held(&use->key.space->source->sched->lock);
 	struct sched_handle *handle;
-	use->opens++; /* so that the last one does not free it */
+	use->opens++; /* keeps the use until the end of this */
 	while ((handle = TAILQ_FIRST(&use->waiters))) {
 		struct sched_job *job = handle->job;
 		handle->bad = bad;
@@ -108,7 +109,7 @@ static void answer_waiters_locked(
 	use->opens--;
 }
 
-/* There is no memory for what a reader waits for: later, or never. */
+/* Delays a use that a reader waits for and that lacks memory; after too many tries, fails it. */
 static void put_off_locked(struct use *use, int err, struct aftermath *aftermath)
 {
 	lock_assert_held(&use->key.space->source->sched->lock);
@@ -120,14 +121,15 @@ static void put_off_locked(struct use *use, int err, struct aftermath *aftermath
 	use_drop_if_unused_locked(use);
 }
 
-/* --- what is read next ------------------------------------------------------------------ */
+/* --- the next read ---------------------------------------------------------------------- */
 
-/* So many of a storage are looked at when the first ones do not fit. */
+/* Look-ahead requests of a storage that are tried when the first ones do not fit. */
 #define MOST_PASSED_OVER 256
 
 struct offers {
 	struct sched *sched;
-	struct use *put_off; /* a reader waits for it, but readers hold too much open */
+	struct use *
+		put_off; /* a reader waits for this use, but readers hold too much open */
 	int err;
 };
 
@@ -201,7 +203,7 @@ static void begin_offers_locked(struct sched *sched)
 	}
 }
 
-/* Everything was offered: no look-ahead fits before there is room for the least of it. */
+/* Notes, after all requests were offered, how much room the smallest look-ahead lacks. */
 static void note_needs_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -311,7 +313,7 @@ static int add_second(struct use *use, sample_id sample, struct use_second **ret
 	return 0;
 }
 
-/* The files that are prepared behind the sample's own, as a chain. */
+/* Makes tasks for the files that are prepared behind the sample's own, as a chain. */
 static int fill_second(struct use *use)
 {
 	const struct space *space = use->key.space;
@@ -351,7 +353,8 @@ static void fail_catalogue(struct use *use, int err)
 		strerror(-err));
 }
 
-/* false: it failed already. Nothing is wrong with a sample that SQLite can't read. */
+/* Fills the use's task. false: the task has failed. A sample that SQLite can't read is not bad:
+ * the error may pass. */
 static bool fill_task(const struct sched *sched, struct use *use)
 {
 	struct space *space = use->key.space;
@@ -384,7 +387,7 @@ static bool fill_task(const struct sched *sched, struct use *use)
 	return !err;
 }
 
-/* Who takes a task wakes the next one, if there is another task. */
+/* Returns the next task. The reader that takes it wakes another one, if there are more tasks. */
 struct load_task *sched_next_read(void *context)
 {
 	struct sched *sched = context;
@@ -421,7 +424,8 @@ void sched_read(void *context, struct load_task *task)
 
 /* --- decoders --------------------------------------------------------------------------- */
 
-/* Whether a reader of a job waits for one that was fetched for the same job as the first. */
+/* Tells whether a reader waits for the use, whose job has asked for `first`, too; with SHARE_FIFO,
+ * a reader of any job. */
 static bool goes_before(const struct use *use, const struct use *first)
 {
 	const struct sched_handle *handle;
@@ -432,9 +436,9 @@ static bool goes_before(const struct use *use, const struct use *first)
 	return false;
 }
 
-/* As they were read, which is the order of the shares; what readers wait for takes the
- * place of look-ahead of its job. What is being decoded for another dataset waits for that,
- * and holds up nothing else. */
+/* Returns the use to be decoded next: the first that was read, which is the order of the shares.
+ * A use that a reader waits for goes before look-ahead of its job. A use whose image is being
+ * decoded for another dataset waits, and others pass it. */
 static struct use *first_read_locked(const struct sched *sched, bool of_program)
 {
 	struct use *use, *first = NULL;
@@ -460,7 +464,7 @@ static uint64_t working_of_locked(const struct use *use)
 	return memory_size_of(sched, use->key.space, (sample_id)use->key.sample).working;
 }
 
-/* Nothing else begins before there is memory for the first. */
+/* Begins the decode if there is memory for it. Otherwise no other decode may begin before. */
 static bool begin_decode_locked(struct sched *sched, struct use *first)
 {
 	uint64_t working = 0;
@@ -492,7 +496,8 @@ static struct use *next_read(struct sched *sched, bool of_program)
 	return use;
 }
 
-/* An engine is not to blame a sample that only a program sees. */
+/* Returns the next task of a program. It makes no note for the quarantine, since only the program
+ * decodes the sample. */
 struct load_task *sched_next_run(void *context)
 {
 	struct use *use = next_read(context, true);
@@ -509,8 +514,8 @@ struct load_task *sched_next_decode(void *context)
 	return &use->task;
 }
 
-/* true once per sample, however many jobs meet it; of samples that programs prepare, once for
- * each program. */
+/* Returns true once per sample, however many jobs meet it; for a sample that programs prepare,
+ * once per program. */
 static bool first_failure_locked(struct use *use)
 {
 	struct space *space = use->key.space;
@@ -524,13 +529,13 @@ static bool first_failure_locked(struct use *use)
 	return !bad || roaring_bitmap_add_checked(bad, (uint32_t)use->key.sample);
 }
 
-/* Readers see one error for whatever is wrong with one sample. */
+/* Readers get EIO for every error but -ENOMEM. */
 static int reader_status(int status)
 {
 	return status == 0 || status == -ENOMEM ? status : -EIO;
 }
 
-/* result: of the first task of its chain. */
+/* Ends the load of a task. result: the first task of its chain. */
 static void finish_load_locked(struct load_task *task, const struct load_task *result,
 	struct aftermath *aftermath)
 {
@@ -572,7 +577,7 @@ void load_publish_locked(
 	finish_load_locked(&use->task, &result, aftermath);
 }
 
-/* An error that passes is logged when a reader gets it. */
+/* Tells whether the failure is logged. An error that passes is logged when a reader gets it. */
 static bool is_worth_a_line_locked(struct use *use, const struct load_task *result)
 {
 	lock_assert_held(&use->key.space->source->sched->lock);

@@ -10,10 +10,10 @@
 #include <string.h>
 
 /*
- * What programs prepare (prepare/prepare.h) has a third stage beside reading and decoding, so
- * that a program that is slow, or hangs, holds up no decoder, and no other program. Of each
- * program as many samples run as it has processes, and as many more are read ahead for it: what
- * waits for it takes no place from what decoders could do.
+ * Samples that programs prepare (prepare/prepare.h) pass a third stage beside reading and
+ * decoding, so that a program that is slow, or hangs, holds up no decoder and no other program.
+ * Each program runs as many samples as it has processes, and as many more are read ahead for it.
+ * So samples that wait for a program take no room from those that decoders could decode.
  */
 
 #define TAKEN_PER_PROCESS 2
@@ -43,7 +43,6 @@ int program_loads_new(struct sched *sched)
 	return 0;
 }
 
-/* taken: 1, or -1. */
 void program_change_taken_locked(const struct use *use, int taken)
 {
 	struct program_load *load = load_of_locked(use);
@@ -82,7 +81,7 @@ void program_end_locked(struct use *use, struct aftermath *aftermath)
 		return;
 	ensure(load->running > 0);
 	load->running--;
-	aftermath->kick = true; /* there is room to read ahead for it */
+	aftermath->kick = true; /* there is room to read ahead for the program */
 }
 
 /* --- jobs ------------------------------------------------------------------------------- */
@@ -129,7 +128,7 @@ static bool augments(const struct job_config *config)
 	       augment->hflip > 0 || augment->normalize.given;
 }
 
-/* Arrays that are no pixels are given as they are. */
+/* Refuses keys that change pixels or need them, for arrays that are no pixels. -EINVAL */
 static int check_array(const struct job_config *config,
 	const struct prepared_array *array, config_report *report, void *context)
 {

@@ -23,7 +23,7 @@ struct blamed {
 struct quarantine {
 	struct dataset **datasets;
 	size_t n;
-	roaring_bitmap_t **samples; /* of each dataset; NULL: none */
+	roaring_bitmap_t **samples; /* quarantined, by dataset; NULL: none */
 	struct blamed *blamed;
 	size_t n_blamed;
 	char *path;
@@ -53,7 +53,7 @@ static struct blamed *add(struct quarantine *quarantine, const struct blamed *bl
 
 /* --- the file ----------------------------------------------------------------------- */
 
-/* A file that has changed is another image. */
+/* Tells whether the file is unchanged. A changed file is another image. */
 static bool is_same(const struct quarantine *quarantine, const struct blamed *blamed)
 {
 	struct dataset_sample sample = {0};
@@ -102,7 +102,7 @@ static int write_lines(const struct quarantine *quarantine, FILE *out)
 	return fflush(out) != 0 || fsync(fileno(out)) != 0 ? -errno : 0;
 }
 
-/* Whole or not at all. */
+/* Writes the file, whole or not at all. */
 static int write_file(const struct quarantine *quarantine)
 {
 	auto_free char *beside = NULL;
@@ -127,7 +127,7 @@ static int write_file(const struct quarantine *quarantine)
 	return err;
 }
 
-/* --- what the engine before was doing ------------------------------------------------ */
+/* --- notes of the engine before ------------------------------------------------------ */
 
 static struct blamed *find(struct quarantine *quarantine, size_t dataset, sample_id id)
 {

@@ -9,15 +9,15 @@
 #include "stats/stats.h"
 
 /*
- * An error that has nothing to do with the sample passes, or does not: no descriptor, no
- * memory, a file server that is away. The request is put off and queued again when it is
- * due; no worker waits for that. The housekeeper (housekeeper.c) sleeps until the first is due.
- * The time doubles, more or less, and a server may ask for more: six seconds together, for one
- * sample as for all of a batch, then the reader is told.
+ * Errors that have nothing to do with the sample, and may pass: no descriptor, no memory, a file
+ * server that is away. The use is delayed, and queued again when it is due; no worker waits
+ * for that. The housekeeper (housekeeper.c) sleeps until the first use is due. The delay
+ * about doubles with each try, and a server may ask for a longer one. After six seconds, for
+ * one sample as for all of a batch, the reader gets the error.
  *
- * What lacks room, because readers hold much open, is queued again as soon as one of them
- * closes a file. Only if none does for six seconds, the reader is told: it may be the one
- * who holds the files.
+ * A use that lacks room, because readers hold much open, is queued again as soon as one of them
+ * closes a file. If none does for six seconds, the reader gets the error: it may hold the
+ * files itself.
  */
 
 #define MOST_RETRIES 6
@@ -30,7 +30,7 @@ bool retry_is_left(const struct use *use)
 	       use_is_wanted(use);
 }
 
-/* All that a server refused at one time would else come again at one time. */
+/* Mixes the delays, so that requests that a server refused together do not return together. */
 static uint64_t delay_ns(const struct use *use, uint64_t now_ns, uint64_t at_least_ns)
 {
 	uint64_t delay = FIRST_DELAY_NS << use->retries;

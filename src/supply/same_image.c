@@ -8,16 +8,16 @@
 #include <string.h>
 
 /*
- * Images that several datasets have. What a file is, the thread that has read it tells
- * (load_identity): nothing has to be known of it before, and a file that has taken another
- * one's place is another one.
+ * Images that several datasets have. The thread that has read a file tells its identity
+ * (load_identity). So nothing has to be known of a file before, and a file that has replaced
+ * another one is another image.
  *
- *     same (an image, prepared in one way) --- places: samples of spaces, in whose part of
- *                                              the cache its tensor is, or is on its way to
+ *     same (an image, prepared in one way) --- places: samples of spaces whose tensor is in
+ *                                              the cache, or is being loaded
  *
- * Before a sample is decoded it is looked up here. If another place has the tensor, it is
- * taken: then two spaces hold the same one, each with its own pins and need, and the cache
- * counts its bytes twice. If another place is on its way, the sample waits for that.
+ * Each sample is looked up here before it is decoded. If another place has the tensor, the sample
+ * takes it: then two spaces hold one tensor, each with its own pins and need, and the cache
+ * counts its bytes twice. If another place is loading the tensor, the sample waits for it.
  */
 
 struct same_key {
@@ -33,7 +33,7 @@ struct same_place_key {
 struct same {
 	UT_hash_handle hash;
 	struct same_key key;
-	LIST_HEAD(, same_place) places; /* at least one */
+	LIST_HEAD(, same_place) places; /* never empty */
 };
 
 struct same_place {
@@ -43,11 +43,11 @@ struct same_place {
 	LIST_ENTRY(same_place) link;
 };
 
-/* What a place has for a use. */
+/* The state of the tensor in a place: absent, loading, ready. */
 enum there { NOT_THERE, ON_ITS_WAY, THERE };
 
-/* A sample is looked for in other datasets only if there are any. An array that a program makes
- * may depend on the sample's name, which is another one elsewhere; so does a section by path. */
+/* Tells whether the image may be looked for in other datasets. An array that a program makes may
+ * depend on the sample's name, which differs between datasets; so does a section by path. */
 static bool is_identified_locked(const struct use *first)
 {
 	static const struct load_identity unknown;
@@ -59,7 +59,7 @@ static bool is_identified_locked(const struct use *first)
 	       memcmp(&first->task.identity, &unknown, sizeof(unknown)) != 0;
 }
 
-/* first: of the chain of uses that are decoded together, which has what was read. */
+/* Makes the key of a use. first: the first use of its chain, whose task has the identity. */
 static struct same_key key_of(const struct use *first, const struct use *use)
 {
 	return (struct same_key){first->task.identity, use->key.space->text_hash};
@@ -73,9 +73,9 @@ static struct same *find_locked(const struct sched *sched, const struct same_key
 	return same;
 }
 
-/* --- what there is ---------------------------------------------------------------------- */
+/* --- looking up ------------------------------------------------------------------------- */
 
-/* The sizes differ if a scan could not read the image. */
+/* Looks at one place. THERE: *ret is held. The sizes differ if a scan could not read the image. */
 static enum there look_at_locked(
 	const struct same_place *place, const struct use *use, struct tensor **ret)
 {
@@ -84,7 +84,7 @@ static enum there look_at_locked(
 	sample_id sample = (sample_id)place->key.sample;
 	lock_assert_held(&sched->lock);
 	if (!preparation_equal(&space->preparation, &own->preparation))
-		return NOT_THERE; /* of the same hash */
+		return NOT_THERE; /* the hashes collide */
 	if (cache_state(space->cache, sample) == CACHE_LOADING)
 		return ON_ITS_WAY;
 	*ret = cache_share(space->cache, sample);
@@ -96,7 +96,7 @@ static enum there look_at_locked(
 	return NOT_THERE;
 }
 
-/* *ret: held, if it is THERE. */
+/* Looks at all places of the image. THERE: *ret is held, and the caller frees it. */
 static enum there look_locked(
 	const struct use *first, const struct use *use, struct tensor **ret)
 {
@@ -118,7 +118,8 @@ static enum there look_locked(
 	return best;
 }
 
-/* One that is not there makes the decode necessary, which gives all. */
+/* Tells whether waiting spares the decode. If the tensor of one use is not there, the decode is
+ * necessary, and gives all of them. */
 bool same_is_under_way_locked(const struct use *first)
 {
 	bool under_way = false;
@@ -175,7 +176,7 @@ static struct same *get_locked(struct sched *sched, const struct same_key *key)
 	return NULL;
 }
 
-/* Without memory nobody finds it, and others decode it, too. */
+/* Adds the use as a place of its image. If there is no memory, others decode the image, too. */
 static void note_locked(const struct use *first, const struct use *use)
 {
 	struct sched *sched = use->key.space->source->sched;
@@ -222,7 +223,7 @@ void same_gone_locked(struct space *space, sample_id sample)
 	forget_if_unused_locked(sched, same);
 }
 
-/* --- the whole -------------------------------------------------------------------------- */
+/* --- all images ------------------------------------------------------------------------- */
 
 void same_validate_locked(const struct sched *sched)
 {

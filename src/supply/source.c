@@ -11,15 +11,15 @@
 #include <string.h>
 
 /*
- * The datasets, which come and go:
+ * The datasets that the daemon has, and how each is added and removed:
  *
  *     sched_dataset_add -> there <-> taken (no job uses it, and none may begin to)
  *                                      |  sched_dataset_remove, sched_dataset_replace
  *                                      v
  *                                   removed -> (housekeeper) gone
  *
- * The place of one that is gone is used again. What is removed stays until the last job of
- * it is freed, which may have files open.
+ * The place of a source that is gone is used again. A removed source stays until its last job
+ * is freed, since that job may have files open.
  */
 
 static uint64_t name_hash(const char *name)
@@ -39,7 +39,7 @@ static const struct dataset_config *config_of(
 	return NULL;
 }
 
-/* config: or NULL. The dataset has one more reference. */
+/* Takes a reference of the dataset. config: or NULL. */
 static int source_init(struct source *source, struct sched *sched,
 	struct dataset *dataset, const struct dataset_config *config)
 {
@@ -144,7 +144,7 @@ void sources_free(struct sched *sched)
 	free(sched->tiers);
 }
 
-/* --- those there are -------------------------------------------------------------------- */
+/* --- finding ---------------------------------------------------------------------------- */
 
 struct source *source_find_locked(const struct sched *sched, const char *name)
 {
@@ -195,7 +195,7 @@ roaring_bitmap_t *sched_quarantined(struct sched *sched, const struct dataset *d
 	return roaring_bitmap_create();
 }
 
-/* --- they come and go --------------------------------------------------------------------- */
+/* --- adding and removing ------------------------------------------------------------------ */
 
 static struct source *free_place_locked(struct sched *sched)
 {
@@ -208,7 +208,7 @@ static struct source *free_place_locked(struct sched *sched)
 		       : NULL;
 }
 
-/* removed: nobody finds it, and it has one job, which is the caller's. */
+/* Moves *made to a free place. removed: nobody finds the source, and the caller is its only job. */
 static int place_locked(struct sched *sched, struct source *made, uint64_t device,
 	bool removed, struct source **ret)
 {
@@ -268,7 +268,7 @@ static bool is_of_edition(const struct source *source, const struct dataset *dat
 	       dataset_edition(source->dataset) == dataset_edition(dataset);
 }
 
-/* Another job may have it already. */
+/* Finds the removed source of the edition, if another job has one, and adds the caller as a job. */
 static struct source *find_beside(struct sched *sched, const struct dataset *dataset)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -322,13 +322,13 @@ struct source *source_taken_locked(const struct sched *sched, const char *name)
 	return source;
 }
 
-/* Its ids mean the same files. */
+/* Puts *made in the old source's place. Ids mean the same files as before. */
 static int replace_locked(struct sched *sched, struct source *made, uint64_t device)
 {
 	lock_assert_held(&sched->lock);
 	struct source *old = source_taken_locked(sched, dataset_name(made->dataset));
 	made->quarantined = old->quarantined;
-	/* Nobody reads it, and the tier has one owner of a name. */
+	/* Nobody reads the old source, and the tier has one owner of a name. */
 	tier_leave(old->tier);
 	old->tier = NULL;
 	int err = put_in_locked(sched, made, device);

@@ -109,7 +109,7 @@ void space_free(struct space *space)
 	free(space);
 }
 
-/* --- residency: what samplers that exchange want to know ---------------------------- */
+/* --- residency: which samples are in the cache, for samplers that exchange ---------- */
 
 bool space_has_locked(const struct space *space, sample_id sample)
 {

@@ -16,13 +16,13 @@
 #include <sys/stat.h>
 
 /*
- * Where files lie. Datasets on one device, or of one server, share a storage. Each storage has its own
- * requests and its own reads in flight (flight.h), so that one that is slow, or doesn't
- * answer, holds up nobody else.
+ * Storages: devices and servers that files lie on. Datasets on one device, or of one server,
+ * share a storage. Each storage has its own requests and its own reads in flight (flight.h), so
+ * that a storage that is slow, or does not answer, holds up no other one.
  */
 
 #define READ_BYTES                                                                       \
-	(UINT64_C(128) << 20) /* of files that are read or wait for a decoder */
+	(UINT64_C(128) << 20) /* bytes of files being read or waiting for a decoder */
 #define READ_PER_DECODER 6
 #define SILENT_NS UINT64_C(2000000000)
 
@@ -48,7 +48,7 @@ static void storage_init(
 	TAILQ_INIT(&storage->reading);
 }
 
-/* What is on a device that is not known has one of its own. */
+/* A dataset on a device that is not known gets a storage of its own. */
 int storage_of_locked(
 	struct sched *sched, uint64_t device, const char *root, struct storage **ret)
 {
@@ -71,9 +71,9 @@ int storage_of_locked(
 /* --- room ------------------------------------------------------------------------------- */
 
 /*
- * What is read stays in the order of the shares, and what comes later waits behind it. So
- * no more is read than what the decoders use up meanwhile: twice, as reads take longer or
- * shorter.
+ * Returns the most samples that may be in flight or wait for a decoder. Later requests wait
+ * behind them, whatever the shares are then. So the limit is what the decoders use up during
+ * a read, twice, as reads take longer or shorter, and some samples per decoder.
  */
 static unsigned most_read(const struct sched *sched, const struct storage *storage)
 {
@@ -81,7 +81,7 @@ static unsigned most_read(const struct sched *sched, const struct storage *stora
 	uint64_t cost_ns = sched->cost_ns ? sched->cost_ns : 1;
 	uint64_t used = 2 * workers * storage->latency_ns / cost_ns;
 	uint64_t most = STORAGE_MOST_READS;
-	if (storage->latency_ns == 0) /* not known yet */
+	if (storage->latency_ns == 0) /* unknown yet */
 		return STORAGE_MOST_READS;
 	return READ_PER_DECODER * workers + (unsigned)(used < most ? used : most);
 }
@@ -102,15 +102,15 @@ bool storage_has_requests_locked(const struct sched *sched, const struct storage
 	       storage_has_room_locked(sched, storage);
 }
 
-/* One thread reads faster than all decoders decode. */
+/* Tells whether one thread reads faster than all decoders decode. */
 static bool one_reader_is_enough(const struct sched *sched, const struct storage *storage)
 {
 	return storage->latency_ns > 0 &&
 	       storage->latency_ns * sched->config->workers < sched->cost_ns;
 }
 
-/* Then it reads until there is no more room, and sleeps until half of what the decoders
- * have ahead is used up. */
+/* If one reader is enough, it reads until there is no more room, and sleeps until half of what
+ * the decoders have ahead is used up. */
 bool storage_wakes_reader_locked(const struct sched *sched, const struct storage *storage)
 {
 	unsigned read = storage->flight.in_flight + storage->waiting;
@@ -128,7 +128,7 @@ static struct storage *storage_of_use(const struct use *use)
 	return use->key.space->source->storage;
 }
 
-/* What is decoded with it is read with it. */
+/* Marks the use, and the uses that share its decode, as being read or not. */
 static void set_is_read_locked(struct use *use, bool is_read, uint64_t now_ns)
 {
 	lock_assert_held(&use->key.space->source->sched->lock);
@@ -215,7 +215,7 @@ bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret)
 	return i < sched->n_storages;
 }
 
-/* What is to be told of a storage, once when it begins and once when it ends. */
+/* Tells whether the storage has stopped or begun to answer since the last call. */
 static bool has_changed(struct sched *sched, size_t i, struct sched_storage *ret)
 {
 	LOCK_SCOPE(&sched->lock);

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Tiers: disks that keep samples as they were read (src/tier). The scheduler knows what a
- * sample is worth to them: who still needs it.
+ * Tiers: disks that keep samples as they were read (src/tier). The scheduler tells them the
+ * worth of a sample: how many epochs still need it.
  */
 
 /* --- worths ----------------------------------------------------------------------------- */
@@ -36,7 +36,7 @@ uint32_t tier_worth_of_read_locked(const struct source *source, sample_id sample
 	return source->tier ? 1 + tier_need_locked(source, sample, false) : 0;
 }
 
-/* --- their life ------------------------------------------------------------------------- */
+/* --- opening and closing ---------------------------------------------------------------- */
 
 static struct tier *find_tier(const struct sched *sched, const char *directory)
 {
@@ -84,7 +84,7 @@ void tiers_close(struct sched *sched)
 		tier_close(&sched->tiers[--sched->n_tiers]);
 }
 
-/* --- what others ask -------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------- */
 
 struct tier_sample tier_sample_of(
 	const struct source *source, sample_id id, const struct dataset_sample *sample)

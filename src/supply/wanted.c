@@ -42,7 +42,7 @@ struct use *use_get_locked(struct space *space, sample_id sample)
 	return use;
 }
 
-/* What waits to be read is counted with its storage. */
+/* Changes the state, and the counts of the storage and of the program. */
 static void change_state_locked(struct use *use, enum use_state state)
 {
 	struct storage *storage = use->key.space->source->storage;
@@ -118,7 +118,7 @@ void use_drop_if_unused_locked(struct use *use)
 		(requested && use_is_wanted(use)))
 		return;
 	ensure(TAILQ_EMPTY(&use->waiters));
-	if (requested) { /* it will not be prepared, nor get into the cache */
+	if (requested) { /* the sample will not get into the cache */
 		use_unqueue_locked(use);
 		space_gone_locked(space, (sample_id)use->key.sample);
 	}
@@ -157,14 +157,15 @@ static bool waits(const struct sched_job *job, const struct use *use)
 	return false;
 }
 
-/* A reader gave up: without another one it is look-ahead again, first in the line. */
+/* Makes the request look-ahead again, first in the line, after the last reader gave up. */
 static void make_less_urgent_locked(struct use *use, struct sched_job *job)
 {
 	lock_assert_held(&job->sched->lock);
 	if (use->state == USE_OPEN_ONLY)
 		return;
 	if (share_wants(&job->share, &use->request) && !waits(job, use))
-		(void)!share_ask(&job->share, &use->request, false); /* not new */
+		(void)!share_ask(&job->share, &use->request,
+			false); /* can't fail: the job wants it already */
 	if (use->state == USE_URGENT && use->opens == 0)
 		change_state_locked(use, USE_QUEUED);
 }
@@ -182,7 +183,7 @@ void use_detach_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	make_less_urgent_locked(use, handle->job);
 	use_keep_capacity_locked(use);
 	use_drop_if_unused_locked(use);
-	if (cache_least_bytes(sched->cache) < held) /* not one that got nothing */
+	if (cache_least_bytes(sched->cache) < held) /* readers hold less now */
 		retry_with_room_locked(sched, aftermath);
 	aftermath->kick = true;
 }
