@@ -61,12 +61,11 @@ struct edition {
 	uint64_t content;	     /* dataset_fingerprint of the selected samples */
 	bool noted;		     /* measured_load has found a note of the selection */
 	roaring_bitmap_t *selection; /* D_j */
-	roaring_bitmap_t
-		*readable;	/* D_j without refused samples and unreadable headers */
-	uint64_t largest_bytes; /* largest tensor */
-	uint64_t all_bytes;	/* all tensors together */
-	uint64_t sample_bytes;	/* mean of the tensors */
-	uint64_t typical_bytes; /* three of four tensors are no larger */
+	roaring_bitmap_t *readable;  /* D_j without refused or unreadable samples */
+	uint64_t largest_bytes;	     /* largest tensor */
+	uint64_t all_bytes;	     /* all tensors together */
+	uint64_t sample_bytes;	     /* mean of the tensors */
+	uint64_t typical_bytes;	     /* three of four tensors are no larger */
 	uint32_t *label_begin;	/* classes: first position of each label, and the end */
 	uint32_t *labels;	/* labels = fixed: by position */
 	float *targets;		/* labels = columns: by sample and column */

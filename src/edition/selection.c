@@ -190,7 +190,7 @@ struct measuring {
 	struct measured shapes[SHAPES];
 	uint32_t seen, step;
 	uint32_t n;
-	uint64_t bytes[MOST_MEASURED]; /* tensors of every step-th sample */
+	uint64_t bytes[MOST_MEASURED]; /* tensor sizes of every step-th sample */
 };
 
 /* Returns the bytes of a sample's tensor. Remembers them by shape, since datasets have far fewer
@@ -283,7 +283,7 @@ static int find_labels(struct edition *edition)
 
 struct sorting {
 	struct edition *edition;
-	uint32_t *next; /* by label: position of its next sample */
+	uint32_t *next; /* next position of each label */
 };
 
 static bool sort_one(uint32_t id, void *context)

@@ -128,8 +128,7 @@ static void put_off_locked(struct use *use, int err, struct aftermath *aftermath
 
 struct offers {
 	struct sched *sched;
-	struct use *
-		put_off; /* a reader waits for this use, but readers hold too much open */
+	struct use *put_off; /* a reader waits, but readers hold too much open */
 	int err;
 };
 

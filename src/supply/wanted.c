@@ -164,8 +164,7 @@ static void make_less_urgent_locked(struct use *use, struct sched_job *job)
 	if (use->state == USE_OPEN_ONLY)
 		return;
 	if (share_wants(&job->share, &use->request) && !waits(job, use))
-		(void)!share_ask(&job->share, &use->request,
-			false); /* can't fail: the job wants it already */
+		(void)!share_ask(&job->share, &use->request, false); /* wanted already */
 	if (use->state == USE_URGENT && use->opens == 0)
 		change_state_locked(use, USE_QUEUED);
 }
