@@ -39,7 +39,7 @@ struct aftermath {
 	enum notice notice;
 	uint32_t noticed_epoch;
 	struct sched_job *refill; /* a reference; the job has a stream that is low */
-	bool news;		  /* tell sched->news, which feeds ranks */
+	bool news;		  /* tell the feeder of ranks: sched->news */
 };
 
 /*
