@@ -6,61 +6,65 @@
 #include "config/config.h"
 #include "dataset/dataset.h"
 
-/* The datasets of the scheduler: those of sched_new, and those that come later. */
+/* The scheduler's datasets: the ones given to sched_new, and the ones added later. */
 
 struct sched;
 struct sched_edition;
 
-#define SCHED_MOST_DATASETS 256 /* at a time */
+#define SCHED_MOST_DATASETS 256 /* most datasets at once */
 #define SCHED_JOB_NAMES 1024
 
-/* -EEXIST: there is one of the name; -ENFILE, -ENOMEM. The reference stays the caller's; a
- * copy of config is kept. By a thread that may wait, as the next ones. */
+/* Adds a dataset, takes a reference of its own and copies config. -EEXIST: the name is taken;
+ * -ENFILE, -ENOMEM. The calling thread must be allowed to wait, here and in the functions
+ * below. */
 must_check int sched_dataset_add(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
 /*
- * No job uses the dataset, and none begins until it is given back, removed or replaced.
- * *ret_config: its own, which the caller frees. -ENOENT; -EBUSY: the jobs that do, or "":
- * somebody else has taken it; -EINVAL: its configuration is not known.
+ * Takes a dataset that no job uses: no job of it can begin until the dataset is given back,
+ * removed or replaced. *ret_config: a copy of its configuration, which the caller frees.
+ * -ENOENT; -EBUSY: ret_jobs names the jobs that use it, or is "" if another caller has taken
+ * it; -EINVAL: its configuration is not known.
  */
 must_check int sched_dataset_take(struct sched *sched, const char *name,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
-/* The same while jobs use it, which ret_jobs tells: for sched_dataset_move, or to be given
- * back. */
+/* Takes a dataset even if jobs use it, and names them in ret_jobs. The caller then calls
+ * sched_dataset_move or sched_dataset_give_back. */
 must_check int sched_dataset_take_used(struct sched *sched, const char *name,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
 void sched_dataset_give_back(struct sched *sched, const char *name);
 void sched_dataset_remove(struct sched *sched, const char *name);
-/* By another catalogue of the same name. If that fails it is still taken. */
+/* Replaces a taken dataset by another catalogue of the same name. On failure the dataset is
+ * still taken. */
 must_check int sched_dataset_replace(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
 
-/* What would be another one for the files of a job that are not of one epoch; NULL: nothing. */
+/* Tells why the files of a job outside any epoch (current/, listings) would change with the
+ * next edition; NULL: they would not. */
 typedef const char *sched_edition_change(const struct job_config *config,
 	const struct sched_edition *now, const struct sched_edition *next);
 /*
- * By the next edition (dataset_scan_next), which is installed: all of its jobs get it with the
- * next epoch that begins. -EINVAL: a job can't, which is reported; it is still taken then, as
- * upon any failure.
+ * Replaces a taken dataset by its next edition (dataset_scan_next) and installs that one: each
+ * job of the dataset uses it from the next epoch that begins. -EINVAL: a job can't, which is
+ * reported. On failure the dataset is still taken.
  */
 must_check int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, sched_edition_change *change,
 	config_report *report, void *context);
 
-/* Names, each between ends of lines: of datasets whose jobs can't take what a scan finds
- * later. The caller frees it; NULL: no memory. */
+/* Names the datasets whose jobs can't move to the result of a later scan, each name between
+ * newlines. The caller frees the text; NULL: no memory. */
 char *sched_datasets_that_stay(const struct daemon_config *daemon);
 
-/* Each has a number below that of sched_datasets as long as it is there. *ret_mark (may be
- * NULL): another one when datasets came or went. */
+/* Returns a bound: a dataset keeps one number below it as long as it exists. *ret_mark (may be
+ * NULL) changes when datasets come or go. */
 uint32_t sched_datasets(struct sched *sched, uint64_t *ret_mark);
-/* One more reference; NULL: no dataset has the number. */
+/* Takes a reference to the dataset of this number; NULL: there is none. */
 struct dataset *sched_dataset_hold(struct sched *sched, uint32_t number);
 must_check int sched_dataset_find(struct sched *sched, const char *name, uint32_t *ret);
 
-/* Number of jobs that have the dataset. */
+/* Counts the jobs that read the dataset. */
 uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
 
-/* The samples that are not prepared any more: quarantine.h. The caller frees them; NULL: no
- * memory. */
+/* Returns the samples in quarantine (quarantine.h), which are never prepared. The caller frees
+ * them; NULL: no memory. */
 roaring_bitmap_t *sched_quarantined(struct sched *sched, const struct dataset *dataset);

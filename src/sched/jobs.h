@@ -8,70 +8,69 @@
 #include "config/config.h"
 #include "dataset/dataset.h"
 
-/* Jobs come, go and move; what their epochs are made of. */
+/* Adds, removes, saves and restores jobs, and tells which samples their epochs have. */
 
 struct sched;
 struct sched_job; /* counted reference, see sched_job_find */
 struct sched_reader;
 
 /*
- * Adds a job; persist: the ini is kept in the state directory, so that it is there after
- * a restart. -EEXIST, -EINVAL (unknown dataset, bad predicate, nothing selected):
- * reported.
+ * Adds a job. persist: keeps its ini in the state directory, so that a restart adds the job
+ * again. -EEXIST, -EINVAL (unknown dataset, bad predicate, nothing selected): reported.
  */
 must_check int sched_job_add(struct sched *sched, const struct job_config *config,
 	bool persist, config_report *report, void *context);
 
 /*
- * Removes a job: pins and need are given back, parked opens answered with -ENODEV, its
- * state files deleted. Open handles stay readable until released. -ENOENT.
+ * Removes a job: gives back its pins and need, answers parked opens with -ENODEV and deletes its
+ * state files. Open handles stay readable until they are released. -ENOENT.
  */
 must_check int sched_job_remove(struct sched *sched, const char *name);
 
 /*
- * Where the job is, as a text of at most 4 KiB (checkpoint.h), in microseconds. What it
- * says survives a failure of power when sched_job_sync has succeeded after it, which may
- * wait for the disk.
+ * Prints a checkpoint of the job (checkpoint.h): a text of at most 4 KiB, within microseconds.
+ * The checkpoint survives a power failure once a later sched_job_sync, which may wait for the
+ * disk, has succeeded.
  */
 void sched_job_print_state(struct sched_job *job, FILE *out);
 must_check int sched_job_sync(struct sched_job *job);
 
 /*
- * The job is where it was when the text was printed: what was read since is unread, with
- * the same samples at the same positions. at: NULL, or "EPOCH:POSITION", before which the
- * epoch was read instead. Opens wait meanwhile. -EINVAL and others: reported; the job is
- * as it was. By a thread that may wait.
+ * Takes the job back to a checkpoint: samples read since are unread again, at the same
+ * positions. at: NULL, or "EPOCH:POSITION": the epoch counts as read before this position
+ * instead. Opens wait meanwhile. -EINVAL and others: reported; the job stays as it was. The
+ * calling thread must be allowed to wait.
  */
 must_check int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 	config_report *report, void *context);
 
 /*
- * The same with all orders that are kept, for other machines with the same data: to the
- * descriptor of a regular file. Errors are reported. By a thread that may wait.
+ * Writes a checkpoint of the job with all orders that are kept, for other machines with the same
+ * data, to fd, a regular file. Errors are reported. The calling thread must be allowed to wait.
  */
 must_check int sched_job_export(
 	struct sched_job *job, int fd, config_report *report, void *context);
 
-/* What sched_job_export has written, and what it is called in messages. */
+/* A file that sched_job_export has written, and its name in messages. */
 struct sched_import {
 	int fd;
 	const char *name;
-	const char *at; /* as of sched_job_restore */
+	const char *at; /* see sched_job_restore */
 };
 
 /*
- * As sched_job_add, of a job that has no epochs here yet: it is where the other one was, and
- * its positions hold what they held there. Of a rank: the file has all ranks of a training,
- * one after the other, and the job's training goes on where that one was, with other ranks,
- * too (sched_job_log). -EINVAL: the samples are others.
+ * Adds a job (sched_job_add) that has no epochs here yet: it goes on where the exported job was,
+ * and its positions hold the samples that they held there. If the job is a rank, the file has all
+ * ranks of a training, one after the other; the job's training goes on there, even with another
+ * number of ranks (sched_job_log). -EINVAL: the samples differ.
  */
 must_check int sched_job_add_import(struct sched *sched, const struct job_config *config,
 	bool persist, const struct sched_import *import, config_report *report,
 	void *context);
 
 /*
- * Where the training of a rank goes on, as it was imported: the first samples of the log of
- * an epoch, which were read; the caller frees *ret. *ret_n = 0 and epoch 0: it begins.
+ * Tells where the imported training of a rank goes on: the first samples of the log of an epoch,
+ * which were read. The caller frees *ret. *ret_n = 0 and epoch 0: the training begins.
  */
 must_check int sched_job_log(
 	struct sched_job *job, uint32_t *ret_epoch, sample_id **ret, uint32_t *ret_n);
@@ -80,8 +79,8 @@ must_check int sched_job_log(
 must_check int sched_job_keep(struct sched_job *job);
 
 /*
- * Takes an addition back: as sched_job_remove, but of the files in the state directory only
- * the ini is deleted, since the others may be of an earlier job of the name. -ENOENT.
+ * Takes an addition back: removes the job, but deletes only the ini in the state directory,
+ * since the other files may belong to an earlier job of the name. -ENOENT.
  */
 must_check int sched_job_withdraw(struct sched *sched, const char *name);
 
@@ -89,56 +88,56 @@ must_check int sched_job_withdraw(struct sched *sched, const char *name);
 void sched_jobs_restore(struct sched *sched);
 
 /*
- * The jobs of the start: those of the jobs directory, where one mistake in an ini is an
- * error; those of config_try.h if it `tries`; and those that were kept. -errno, logged.
+ * Adds the jobs of the start: the jobs of config_try.h if it `tries`, the inis of the jobs
+ * directory, where one mistake is an error, and the jobs that were kept. -errno, logged.
  */
 must_check int sched_jobs_begin(
 	struct sched *sched, const struct daemon_config *daemon, bool tries);
 
-/* A warning, if the cache is smaller than what all jobs together look ahead. */
+/* Warns if the cache is smaller than the look-ahead of all jobs together. */
 void sched_report_cache(struct sched *sched, config_report *report, void *context);
 
-/* By name or id; NULL: none. Each found one is put back with sched_job_put. */
+/* Find a job by name or id; NULL: none. The caller gives the reference back by sched_job_put. */
 struct sched_job *sched_job_find(struct sched *sched, const char *name);
 struct sched_job *sched_job_find_id(struct sched *sched, job_id id);
 void sched_job_put(struct sched_job *job);
-struct sched_job *sched_job_hold(struct sched_job *job); /* one more reference */
+struct sched_job *sched_job_hold(struct sched_job *job); /* takes a reference */
 
-/* The ids of all jobs in the order in which they were added; caller frees *ret. */
+/* Lists the ids of all jobs in the order in which they were added; the caller frees *ret.
+ * -ENOMEM */
 must_check int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n);
 
 job_id sched_job_id(const struct sched_job *job);
 const struct job_config *sched_job_config(const struct sched_job *job);
 
 /*
- * What an epoch is made of. A dataset that is scanned again while jobs use it is another
- * edition for the epochs that begin after; those before keep theirs.
+ * The samples of which an epoch is made. A new scan of a dataset that jobs use gives the epochs
+ * that begin later another edition; earlier epochs keep theirs.
  */
 struct sched_edition {
 	struct dataset *dataset;
-	uint32_t samples;		   /* positions of an epoch */
-	const roaring_bitmap_t *selection; /* D_j */
-	/* D_j without the samples that are refused, because they need too much memory or have
-	 * no readable header. */
+	uint32_t samples;		   /* positions in an epoch */
+	const roaring_bitmap_t *selection; /* D_j, the samples of the job */
+	/* D_j except the samples that are refused: they need too much memory or have no readable
+	 * header. */
 	const roaring_bitmap_t *readable;
 	/*
-	 * layout = classes: the positions of one label are contiguous, those of label l are
-	 * [label_begin[l], label_begin[l + 1]), and a position is only ever bound to a sample
-	 * of its label. Else NULL.
+	 * layout = classes: the positions of label l are [label_begin[l], label_begin[l + 1]),
+	 * and a position is only ever bound to a sample of its label. Other layouts: NULL.
 	 */
 	const uint32_t *label_begin;
-	/* layout = classes: which names the positions have in directories; 0 unless the dataset
-	 * was scanned again. The same comes again after some scans. */
+	/* layout = classes: a number for the names of the positions in directories; 0 unless the
+	 * dataset was scanned again. Some scans later a number may return. */
 	uint32_t names;
-	/* The most bytes of what comes along with a sample, by its number: files/beside.h. */
+	/* The most bytes of each kind of file beside a sample, by its number: files/beside.h. */
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1];
-	bool beside_waits; /* files that come along are on a server */
-	/* labels = columns: numbers at [sample * n_targets]; else NULL. */
+	bool beside_waits; /* the files beside samples are on a server */
+	/* labels = columns: the numbers of sample i begin at [i * n_targets]. Else NULL. */
 	const float *targets;
 };
-/* Of an epoch; of SCHED_CURRENT that of the epoch which a script that begins now would read.
- * sched_widest_edition: there the one with most samples that a file of current/ may be of.
- * Constant until it is put back, which comes before the job is. */
+/* Return the edition of an epoch. SCHED_CURRENT: sched_edition returns the edition that a script
+ * which begins now would read, sched_widest_edition the largest that a file of current/ may belong
+ * to. It is constant until sched_edition_put, which must come before the job is put. */
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch);
 const struct sched_edition *sched_widest_edition(struct sched_job *job, uint32_t epoch);
 void sched_edition_put(const struct sched_edition *edition);
@@ -148,19 +147,23 @@ static inline void sched_edition_put_(const struct sched_edition **edition)
 }
 #define auto_edition                                                                     \
 	__attribute__((cleanup(sched_edition_put_))) const struct sched_edition
-uint32_t sched_job_samples(struct sched_job *job, uint32_t epoch); /* the same number */
-uint32_t sched_job_names(struct sched_job *job, uint32_t epoch);   /* likewise */
-/* The epoch that a file of current/ belongs to if the reader opens it now. Changes nothing. */
+/* Return `samples` and `names` of sched_edition. */
+uint32_t sched_job_samples(struct sched_job *job, uint32_t epoch);
+uint32_t sched_job_names(struct sched_job *job, uint32_t epoch);
+/* Returns the epoch that a file of current/ would belong to if the reader opened it now. Changes
+ * nothing. */
 uint32_t sched_current(
 	struct sched_job *job, const struct sched_reader *reader, uint32_t position);
-/* Another number when the edition of SCHED_CURRENT is another one. 0: there has been one. */
+/* Returns a number that changes with the edition of the epoch, or of SCHED_CURRENT. 0: the
+ * dataset has had only one edition. */
 uint32_t sched_edition_mark(struct sched_job *job, uint32_t epoch);
 
-/* What an epoch of a mixture has of a dataset. */
+/* The part that a dataset has in each epoch of a mixture. */
 struct sched_part {
 	char dataset[65];
-	uint32_t in_epoch, samples; /* that many, of all that the job selects */
+	uint32_t in_epoch,
+		samples; /* samples in an epoch, out of all that the job selects */
 };
-/* How many; 0: it is none. */
+/* Returns the number of parts; 0: the job is no mixture. */
 size_t sched_job_parts(
 	struct sched_job *job, struct sched_part ret[static CONFIG_MOST_MIXED]);

@@ -8,12 +8,11 @@
 struct sched;
 
 /*
- * The last hour: what each job was given, how long its readers waited, and how many of its
- * samples had been prepared for which other job. There are places for HISTORY_JOBS jobs, those
- * that have gone within the hour among them; a job that finds none is counted, but not told.
+ * The last hour: the samples that each job was given, the waits of its readers, and the jobs for
+ * which its samples had been prepared. There are places for HISTORY_JOBS jobs, including jobs that
+ * were removed within the hour; a job without a place is counted, but not listed.
  *
- *   Flow: the housekeeper takes a reading every ten seconds; who opens the dashboard gets all
- *         of them.
+ *   Flow: the housekeeper takes a reading every ten seconds; the dashboard shows all of them.
  *   Threads: any.   Errors: -ENOMEM.
  */
 
@@ -21,23 +20,23 @@ struct sched;
 
 /* Times are clock_now_ns. */
 struct sched_past_job {
-	char name[SCHED_PAST_NAME]; /* "": nobody has the place */
+	char name[SCHED_PAST_NAME]; /* "": the place is free */
 	char dataset[SCHED_PAST_NAME];
 	uint64_t added_ns;
-	uint64_t gone_ns; /* 0: it is there */
-	/* How many of the samples that it was given had been prepared for the job of each
-	 * place; the last one: for one without a place, or by or for another node. */
+	uint64_t gone_ns; /* time of its removal; 0: the job exists */
+	/* Counts the samples that the job was given by the place of the job for which they were
+	 * prepared. The last entry: a job without a place, or another node. */
 	uint64_t prepared_for[HISTORY_JOBS + 1];
 };
 
 struct sched_past {
 	struct sched_past_job jobs[HISTORY_JOBS];
-	uint32_t untold; /* jobs that are there, and have no place */
-	/* The oldest first, and at last that of now. Of the jobs that had a place before they
-	 * tell nothing that makes sense for the job that has it: added_ns. */
+	uint32_t untold; /* jobs without a place */
+	/* Readings, the oldest first, the last one taken now. A reading before added_ns of a job
+	 * says nothing about it: another job had the place. */
 	size_t n;
 	struct history_reading readings[HISTORY_READINGS + 1];
 };
 
-/* The caller frees it. */
+/* Copies the last hour; the caller frees *ret. -ENOMEM */
 must_check int sched_past(struct sched *sched, struct sched_past **ret);

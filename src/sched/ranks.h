@@ -8,14 +8,14 @@
 #include "image/preparation.h"
 #include "image/tensor.h"
 
-/* Samples that are drawn elsewhere, and tensors that other daemons have. */
+/* Ranks, whose samples are drawn elsewhere, and tensors that come from other daemons. */
 
 struct sched;
 struct sched_job; /* counted reference, see sched_job_find */
 
 /* --- other daemons --- */
 
-/* A sample that another daemon is asked for, until sched_fetch_done. */
+/* A request to another daemon for a sample, until sched_fetch_done. */
 struct sched_fetch {
 	const struct dataset *dataset;
 	const struct preparation *preparation;
@@ -27,75 +27,78 @@ struct sched_fetch {
 };
 
 struct sched_fetcher {
-	/* Whether another daemon is to be asked. Called with the scheduler's lock, or without
-	 * it: it looks at a table, and neither waits nor calls. */
+	/* Tells whether another daemon is to be asked. Called with the scheduler's lock, or without
+	 * it: it looks at a table, and neither waits nor calls anybody. */
 	bool (*is_elsewhere)(void *context, const struct dataset *dataset,
 		const struct preparation *preparation, sample_id sample);
-	/* Asks, and returns at once. 0: sched_fetch_done is called once, perhaps before it
-	 * returns; -errno: it is not. */
+	/* Asks, and returns at once. 0: sched_fetch_done is called once, perhaps before this
+	 * returns; -errno: sched_fetch_done is not called. */
 	int (*fetch)(void *context, struct sched_fetch *fetch);
 	void *context;
 };
 
-/* What is elsewhere is fetched instead of being prepared, and prepared here if that fails.
- * Before there are jobs. */
+/* Makes the scheduler fetch samples that are elsewhere, and prepare them only if that fails. Call
+ * it before jobs are added. */
 void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher);
-/* Where the bytes go. NULL: no memory, or it is not what was asked for. */
+/* Returns the place for the bytes of the tensor. NULL: no memory, or shape or size are not those
+ * of the requested sample. */
 void *sched_fetch_place(
 	struct sched_fetch *fetch, struct tensor_shape shape, uint64_t bytes);
-/* All bytes are there; or -errno. By any thread, which holds no lock. */
+/* Ends a fetch: err is 0 when all bytes are in place, or -errno. Called by any thread, without
+ * locks. */
 void sched_fetch_done(struct sched_fetch *fetch, int err);
 
 /* --- ranks: [job] ranks --- */
 
 /*
- * The samples of a rank are drawn for all ranks together, elsewhere, and come as its feed:
- * the k-th one of an epoch is the epoch's k-th binding.
+ * Samples are drawn elsewhere for all ranks of a training together, and reach each rank as its
+ * feed: the k-th sample of an epoch's feed is the k-th binding of the epoch.
  */
 struct sched_feed_state {
 	bool started;	 /* an epoch has begun */
-	uint32_t newest; /* the last one that has */
-	/* That, or the one before, which drains, until all of it is consumed. */
+	uint32_t newest; /* the last epoch that has begun */
+	/* The epoch described here: the one before the newest while it drains, else the newest. */
 	uint32_t epoch;
-	uint32_t next;	   /* samples of it that came: this one is the next */
-	uint32_t consumed; /* its first bindings that were all consumed */
+	uint32_t next;	   /* samples that came so far: index of the next one */
+	uint32_t consumed; /* length of the prefix of bindings that are all consumed */
 };
 void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret);
 
 /*
- * The next n samples of the epoch's feed, from its base-th on; those that came before, and
- * those of an epoch that is over, are passed over. -EAGAIN: the epoch has not begun;
- * -EINVAL: samples between are missing, or one is not the job's; -ENOMEM.
+ * Adds n samples to the feed of an epoch, from index `base` on. Samples that came before are
+ * ignored, and so are all of an epoch that is over. -EAGAIN: the epoch has not begun; -EINVAL:
+ * samples before `base` are missing, or one is not the job's; -ENOMEM.
  */
 must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
 	const sample_id *ids, uint32_t n);
 
 /*
- * Another daemon has served the rank up to there: what is before was consumed, and comes all
- * the same, since readers may look at it again. -ENOMEM; -EINVAL: so much is not in an epoch.
+ * Tells that another daemon has served the rank, and readers have consumed the first `consumed`
+ * samples of the epoch there. The feed still brings these samples, since readers may look at them
+ * again. -ENOMEM; -EINVAL: an epoch has fewer samples.
  */
 must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
 
 /*
- * Whoever feeds the job can't, since then; 0: it can. gives_up: opens that find nothing that
- * came, or wait for it, fail with -ETIMEDOUT.
+ * Tells that the feed of the job has failed since since_ns; 0: it works again. gives_up: opens
+ * that find no sample in the feed, or wait for one, fail with -ETIMEDOUT.
  */
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
 
-/* Another daemon serves the rank, or may: readers get what they had, and wait for more. Not so
- * any more: sched_feed_go_on has told what the other one gave. */
+/* lent: another daemon serves the rank, or may; readers here get the samples that they had, and
+ * wait for more. Call it with false once sched_feed_go_on has told how far the other one came. */
 void sched_feed_lend(struct sched_job *job, bool lent);
 
-/* What came of the epoch's feed, from its base-th sample on: at most n; how many. Those that
- * are not bound yet, too. */
+/* Copies up to n samples that came in the epoch's feed, from index `base` on, bound or not.
+ * Returns how many. */
 uint32_t sched_fed(
 	struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids, uint32_t n);
 
-/* Adds what the cache holds of the dataset, or loads; of preparations that only jobs read
- * whose samples are drawn. */
+/* Adds the samples of the dataset that the cache holds or loads, but only with preparations all of
+ * whose jobs draw their samples. */
 void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 
-/* Whoever feeds is told when a state has changed: by any thread, which holds no lock and
- * must not wait. Before there are jobs. */
+/* Makes the scheduler call `news` when the state of a feed has changed: by any thread, without
+ * locks; `news` must not wait. Call it before jobs are added. */
 typedef void sched_news(void *context);
 void sched_on_news(struct sched *sched, sched_news *news, void *context);

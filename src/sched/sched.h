@@ -11,15 +11,15 @@
 /*
  * The scheduler: the only place that joins sampler, cache and load.
  *
- * A job runs one epoch at a time; the epoch is a stream of the sampler. Streams draw
- * ahead in rounds; what is drawn is pinned and prepared; a position is bound to the head
- * of its stream's queue when it is opened; the first release of a position consumes it.
+ * A job runs one epoch at a time; the epoch is a stream of the sampler. Streams draw ahead in
+ * rounds, and each drawn sample is pinned and prepared. Opening a position binds it to the head of
+ * its stream's queue; the first release of the position consumes it.
  *
- *   datasets.h    datasets, also those that come while jobs run
- *   jobs.h        jobs come, go and move; what their epochs are made of
- *   positions.h   files are opened and released; orders
- *   ranks.h       samples that are drawn elsewhere, and what other daemons have
- *   gauges.h      how all of it is
+ *   datasets.h    adds, removes and replaces datasets, also while jobs run
+ *   jobs.h        adds, removes, saves and restores jobs; the samples of their epochs
+ *   positions.h   opens and releases positions; orders of epochs
+ *   ranks.h       ranks, whose samples are drawn elsewhere; tensors from other daemons
+ *   gauges.h      gauges of all of these
  *
  *   Flow: view -> sched_open -> (draw, bind) -> ready at once, or parked until a worker
  *         published the tensor -> opened callback -> sched_release (consume).
@@ -30,42 +30,43 @@
 
 struct sched;
 
+/* Makes the scheduler, and starts its threads. config must outlive it. */
 must_check int sched_new(const struct daemon_config *config, struct dataset **datasets,
 	size_t n_datasets, struct sched **ret);
-/* Answers what is parked with -ENODEV, stops the workers. No handle may be in use after.
- */
+/* Answers parked opens with -ENODEV and stops the threads. No handle may be in use afterwards. */
 void sched_stop(struct sched *sched);
 void sched_free(struct sched **sched);
 
-/* Whether the files of a job are a tensor behind a head, byte for byte, and behind which. */
+/* Tells whether the files of a job are a head and the bytes of a tensor, and returns the head. */
 typedef bool sched_head_of(const struct job_config *config, struct file_head *ret);
 
 /*
- * Tensors that jobs read so will lie in files of their own, where the kernel can take them
- * (backing.h). Before there are jobs; backings outlive it.
+ * Makes the scheduler put the tensors of such jobs into files of their own, from which the kernel
+ * can answer readers (backing.h). Call it before jobs are added. backings must outlive the
+ * scheduler.
  */
 void sched_use_backings(
 	struct sched *sched, struct backings *backings, sched_head_of *head_of);
 
-/* What takes long is done by a worker, soon; or at once, if the caller is one. */
+/* Has a worker do something that takes long; a caller that is a worker itself does it at once. */
 void sched_run(struct sched *sched, struct load_work *work);
-/* After some time; at once, if the scheduler stops. */
+/* Calls sched_run after delay_ns, or at once if the scheduler stops. */
 void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay_ns);
-/* true: no worker has begun with it, and none will. Work that was given to neither is
- * zero. */
+/* Takes work back. true: no worker has begun it, and none will. Work that was never given to
+ * sched_run or sched_run_later must be zero. */
 must_check bool sched_take_back(struct sched *sched, struct load_work *work);
 
 /*
- * What is made of a tensor for one open counts as held by the daemon: so many bytes may be
- * made, and are given back. -ENOMEM: readers hold too much open.
+ * Counts bytes that are made of a tensor for one open as held by the daemon; sched_drop_content
+ * gives them back. -ENOMEM: readers hold too much open.
  */
 must_check int sched_hold_content(struct sched *sched, uint64_t bytes);
-/* May be called with a lock held: calls nobody back. */
+/* Gives such bytes back. Calls nobody back, so that callers may hold a lock of theirs. */
 void sched_drop_content(struct sched *sched, uint64_t bytes);
 
-/* Aborts when an invariant does not hold: need and pins are counted anew. For tests. */
+/* Counts need and pins anew, and aborts when an invariant does not hold. For tests. */
 void sched_validate(struct sched *sched);
 
-/* The jobs, a line each, for the log after a bug; and sched_stats. Whatever lock the thread
- * holds, and it keeps all others out. */
+/* Prints one line per job and updates the statistics, for the log after a crash. May be called with
+ * any lock held. Keeps the scheduler's lock for ever: the process is about to die. */
 void sched_dump(struct sched *sched, FILE *out);
