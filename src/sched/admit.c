@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * [view] path: below data/ each job's path is a link, and what leads to it directories.
- * So no path may be another job's, nor lead through one.
+ * [view] path: below data/ each job's path is a link, and its parents are directories. So a path
+ * must not be another job's path, nor lead through one.
  */
 
 static bool leads_through(const char *path, const char *link)
@@ -73,8 +73,8 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* The key in which they differ, though they are ranks of one training, or the rank that
- * both are; NULL: they go together. */
+/* Returns a key in which two ranks of one training must agree and do not, or "rank" if both are the
+ * same rank; NULL: they go together. */
 static const char *rank_conflict(const struct job_config *a, const struct job_config *b)
 {
 	if (a->ranks == 0 || b->ranks == 0 || strcmp(a->training, b->training) != 0)
@@ -126,7 +126,7 @@ int admit_rank(struct sched *sched, const struct job_config *config,
 	return -EEXIST;
 }
 
-/* The samples of a batch are held all at once. */
+/* A batch is refused if its samples do not fit into memory all at once. */
 int admit_batch(const struct edition *edition, config_report *report, void *context)
 {
 	const struct sched_job *job = edition->job;
@@ -153,11 +153,11 @@ struct kept {
 	const struct edition *edition;
 	sample_id sample;
 	enum pixel_mode mode, first,
-		second;	     /* first, second: of the first sample's files */
+		second;	     /* modes of the first sample's files: first, second */
 	const char *allowed; /* NULL: it fits */
 };
 
-/* How a sample is prepared, and looks as a file: by [tensor], or a [tensor NAME]. */
+/* Preparation and file format of a sample: from [tensor], or from a [tensor NAME]. */
 struct look {
 	const struct preparation *preparation;
 	enum sample_format format;
@@ -190,7 +190,8 @@ static bool resizes(const struct job_config *config, const struct look *look)
 	       config->augment.random_resized_crop.width;
 }
 
-/* Names the mode that all samples of a job must have, if it is that of the first one. */
+/* Describes the modes that a job allows, if it does not allow this one; NULL: it does. first: the
+ * mode of the first sample. */
 static const char *allowed_mode(const struct job_config *config, const struct look *look,
 	enum pixel_mode mode, enum pixel_mode first)
 {
@@ -247,7 +248,7 @@ static bool check_kept(uint32_t id, void *context)
 	return check_one(kept, &of_second, second, kept->second);
 }
 
-/* The mode of the second file of the sample, if it has one. */
+/* Returns the mode of the sample's second file, or RGB if it has none. */
 static enum pixel_mode second_mode(const struct edition *edition, sample_id id)
 {
 	sample_id second = dataset_second(

@@ -10,9 +10,9 @@
 #include "supply/supply.h"
 #include "watch/watch.h"
 
-/* What is done after a critical section, in the order of the table at the end. */
+/* The phases after a critical section, in the order of the table at the end. */
 
-/* A pool that ends needs no kicks, and may be gone soon. */
+/* Tells whether there are workers to wake. A pool that stops needs no kicks and may be gone soon. */
 static bool has_workers_locked(const struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -91,7 +91,7 @@ static void answer(struct sched *sched, struct aftermath *aftermath)
 		struct sched_opened opened = {
 			.status = handle->status, .bad = handle->bad};
 		if (opened.status == 0) {
-			/* whoever has bound it may not have written that yet */
+			/* another thread may have bound it and not written that yet */
 			if (handle->job != aftermath->flush)
 				journal_flush(handle->job->journal);
 			opened.handle = handle;

@@ -6,7 +6,7 @@
 #include "sched/positions.h"
 #include "sched/sched_internal.h"
 
-/* Which samples positions hold, as the engine knows it, or a saved order. */
+/* Samples that positions hold, from the engine or from a saved order. */
 
 static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
 {
@@ -14,7 +14,7 @@ static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
 	return epochs_state(job->epochs, epoch);
 }
 
-/* As the engine knows it; *ret_saved: the epoch whose saved order knows it, else
+/* Returns the sample that the engine knows. *ret_saved: the epoch whose saved order has it, else
  * SCHED_CURRENT. */
 static sample_id bound(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret_saved)
@@ -33,7 +33,6 @@ static sample_id bound(
 	return sample;
 }
 
-/* By the selection where the position decides, else by the engine, or a saved order. */
 sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position)
 {
 	uint32_t saved;
@@ -64,7 +63,7 @@ bool sched_has_order(struct sched_job *job, uint32_t epoch)
 	       (state == EPOCH_LIVE && epochs_order(job->epochs, epoch).bound > 0);
 }
 
-/* Of a live epoch. false: its order has been saved since. */
+/* Copies bindings of a live epoch. false: it is not live; its order may be saved. */
 static bool copy_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
 	struct binding *ret, uint32_t *ret_n)
 {
@@ -96,7 +95,7 @@ bool sched_binding(struct sched_job *job, uint32_t epoch, uint32_t k, struct bin
 	return sched_bindings(job, epoch, k, 1, ret) == 1;
 }
 
-/* Positions that readers had opened of a daemon before this one. */
+/* --- positions that a daemon before this one had opened ----------------------------------- */
 
 #define CONSUMED_AT_ONCE 64
 

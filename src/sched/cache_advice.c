@@ -15,13 +15,13 @@
 #include <inttypes.h>
 
 /*
- * How much all prepared samples take that jobs read, and what is said when the cache is too
- * small for them.
+ * Sums up the memory of all prepared samples that jobs read, and advises the user when the cache
+ * is too small for them.
  */
 
 #define TOLD_EACH_NS UINT64_C(600000000000)
 
-/* What jobs read of a dataset; edition and job of each are held. -ENOMEM */
+/* Lists the parts of jobs that read the dataset; job and edition of each part are held. -ENOMEM */
 static int hold_parts(struct sched *sched, const struct dataset *dataset,
 	const struct part ***ret, size_t *ret_n)
 {
@@ -49,7 +49,7 @@ static bool is_first_of_space(const struct part *const *parts, size_t i)
 	return true;
 }
 
-/* Of those jobs that have the preparation of the i-th one. */
+/* Sums up the parts that have the preparation of the i-th one. */
 static int sum_up(
 	const struct part *const *parts, size_t n, size_t i, struct sched_prepared *ret)
 {
@@ -120,7 +120,7 @@ static uint64_t all_prepared(struct sched *sched)
 	return bytes;
 }
 
-/* Whether two jobs or more draw from one dataset, and do not exchange. */
+/* Tells whether two jobs or more draw from one dataset without sampler = exchange. */
 static bool exchange_would_help_locked(const struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -135,7 +135,7 @@ static bool exchange_would_help_locked(const struct sched *sched)
 	return false;
 }
 
-/* *ret: those that nothing was said of. false: nothing is to be said now. */
+/* Tells whether the log is due. *ret: evictions that were not logged yet. */
 static bool is_to_be_told(struct sched *sched, uint64_t *ret, bool *ret_exchange)
 {
 	LOCK_SCOPE(&sched->lock);

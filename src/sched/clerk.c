@@ -14,12 +14,12 @@
 #include <string.h>
 
 /*
- * Beginning an epoch of a million samples takes tens of milliseconds: the sampler's set is
- * made, need is counted; saving an order writes megabytes. There are few threads that
- * answer readers, and those of other jobs are not to wait: the clerk does it, one job
- * after the other. Opens of the job wait in its engine until then.
+ * Beginning an epoch of a million samples takes tens of milliseconds: the sampler's set is made
+ * and need is counted. Saving an order writes megabytes. Few threads answer readers, and readers
+ * of other jobs must not wait, so the clerk does such work, one job after the other. Opens of the
+ * job wait in its engine until then.
  *
- * The clerk is told that a job has something to do, and asks the engine what that is.
+ * A job that has work is queued for the clerk, which asks the job's engine for it.
  */
 
 void clerk_request_locked(struct sched_job *job)
@@ -41,8 +41,8 @@ void clerk_wait_for_last(struct sched_job *job)
 		lock_wait(&job->sched->lock, &job->sched->clerk_done_cond);
 }
 
-/* Opens that waited for it go on in the order in which they came. A stream that is not
- * there any more has ended meanwhile. */
+/* Tells the engine that the stream is made, or has failed: opens that waited for it go on in the
+ * order in which they came. If no stream is found, it has ended meanwhile. */
 static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 {
 	struct aftermath aftermath;
@@ -67,7 +67,7 @@ static bool wants_stream(struct sched_job *job, uint32_t *ret_epoch)
 	       epochs_wants_stream(job->epochs, ret_epoch);
 }
 
-/* Of an epoch that has ended nothing changes any more, so the lock can be let go. */
+/* Returns an order to be saved. It is of an ended epoch, so it stays valid without the lock. */
 static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -77,7 +77,7 @@ static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order 
 	return true;
 }
 
-/* The first epoch that the journal has to tell of. */
+/* Tells the engine that the order is saved. Returns the first epoch that the journal must keep. */
 static uint32_t tell_saved(struct sched_job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -99,7 +99,8 @@ static void free_dead(struct sched_job *job)
 		epoch_reaped_free(epoch);
 }
 
-/* Orders may be large, and there is no room for them perhaps for hours. */
+/* Limits the pause between tries to save an order: a disk may stay full for hours, and each try
+ * may write megabytes. */
 #define MAX_SAVE_PAUSE_S 64
 
 static void note_save(struct sched_job *job, uint32_t epoch, int err)
@@ -165,7 +166,7 @@ static void tell_loaded(
 	sched_unlock(job->sched, &aftermath);
 }
 
-/* Of an epoch that begins again; its readers get an error if that can't be had. */
+/* Loads the order of an epoch that begins again. On failure its readers get an error. */
 static void load(struct sched_job *job, uint32_t epoch, uint32_t bound)
 {
 	const char *reason = "";
@@ -187,7 +188,7 @@ static void work_for(struct sched_job *job)
 		load(job, epoch, bound);
 	while (wants_stream(job, &epoch)) {
 		skip_epoch(job, epoch);
-		journal_flush(job->journal); /* that it has begun: this may take long */
+		journal_flush(job->journal); /* now: stream_make may take long */
 		tell_begun(job, epoch, stream_make(job, epoch));
 	}
 	save_orders(job);
@@ -206,7 +207,7 @@ static struct sched_job *next_job_locked(struct sched *sched)
 	return job;
 }
 
-/* true: there was nothing new meanwhile. */
+/* Ends the work for a job. false: it has new work. */
 static bool leave(struct sched_job *job)
 {
 	uint32_t epoch, bound;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Datasets are taken from jobs, to be removed or replaced. */
+/* Takes datasets, so that no job can begin with them, and removes them. */
 
 static void note_user(char *names, size_t size, const char *name)
 {

@@ -46,7 +46,7 @@ void sched_dump(struct sched *sched, FILE *out)
 	sched_stats_locked(sched);
 }
 
-/* What others are told of how the scheduler does. */
+/* --- gauges ----------------------------------------------------------------------------- */
 
 bool sched_dataset_times(
 	struct sched *sched, uint32_t number, struct sched_dataset_times *ret)

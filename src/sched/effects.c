@@ -11,7 +11,7 @@
 #include "watch/watch.h"
 #include "stats/stats.h"
 
-/* What an engine decided is done here, effect by effect, and nothing is decided. */
+/* Executes the effects of an engine one by one, and decides nothing. */
 
 static struct sched_handle *handle_of(struct open_request *request)
 {
@@ -28,7 +28,7 @@ static void count_served(struct sched_job *job, sample_id sample, enum served se
 		stats_add(STAT_SAVED_NS, part_of(job->now, sample)->space->cost_ns);
 }
 
-/* A binding has taken a sample of the queue. */
+/* Counts a binding, which has taken a sample from the stream's queue, and refills the queue. */
 static void note_bound_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
 {
@@ -41,9 +41,9 @@ static void note_bound_locked(
 }
 
 /*
- * What a position holds, and which epoch a file of current/ belongs to, is written before
- * anybody is told; that it is consumed, by the function that releases it. The other records
- * are written with the next of these, or within a second.
+ * Appends a record to the journal. Bindings, and choices of an epoch for a file of current/, are
+ * written before anybody is told. Consumed positions are written by the function that releases
+ * them, other records with the next of these, or within a second.
  */
 static void record_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
@@ -97,7 +97,7 @@ static void give_back_queue_locked(
 	free(queue->ring);
 }
 
-/* The pins first: the stream's need is given back in steps, later. */
+/* Ends a stream: gives its pins back now. Its need is given back in steps, later. */
 static void end_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {
@@ -110,7 +110,8 @@ static void end_locked(
 		stream_end_locked(stream, aftermath);
 }
 
-/* A round may serve other jobs, too; none of them binds anything meanwhile. */
+/* Draws a sample for a request. The round may serve other jobs, too; none of them binds a position
+ * meanwhile. */
 static void draw_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {

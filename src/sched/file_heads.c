@@ -5,7 +5,7 @@
 #include "sched/sched_internal.h"
 #include "supply/supply.h"
 
-/* Which tensors lie in files that the kernel can give to readers. */
+/* Decides which tensors lie in files from which the kernel can answer readers. */
 
 static bool has_space(const struct sched_job *job, const struct space *space)
 {
@@ -16,7 +16,7 @@ static bool has_space(const struct sched_job *job, const struct space *space)
 	return false;
 }
 
-/* The first job whose files can be read so decides about the head. */
+/* Takes the head of the first job whose files can be read so. */
 static void choose_head_locked(struct space *space)
 {
 	const struct sched *sched = space->source->sched;

@@ -13,10 +13,10 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-/* The housekeeper: a thread that does what is due, and tells the supervisor that the engine
- * goes on. */
+/* The housekeeper: a thread that does work which is due, and tells the supervisor that the engine
+ * is alive. */
 
-/* Jobs that nobody reads are parked, orders that could not be saved are tried again. */
+/* Parks jobs that nobody reads, and tries again to save orders that could not be saved. */
 static void look_after_jobs(struct sched *sched)
 {
 	struct aftermath aftermath;
@@ -38,16 +38,16 @@ static void sync_journal(struct sched_job *job)
 {
 	journal_flush(job->journal);
 	journal_compact(job->journal);
-	(void)!journal_sync(job->journal); /* which has logged it */
+	(void)!journal_sync(job->journal); /* errors are logged there */
 }
 
-/* What was decided is on the disk a second later. */
+/* Syncs all journals: decisions are on disk within about a second. */
 static void sync_journals(struct sched *sched)
 {
 	jobs_visit(sched, sync_journal);
 }
 
-/* Until the time, or until something is due before it. false: the scheduler stops. */
+/* Sleeps until second_ns, or until earlier work is due, and does it. false: the scheduler stops. */
 static bool sleep_until(struct sched *sched, uint64_t second_ns)
 {
 	struct aftermath aftermath;

@@ -54,7 +54,7 @@ void sched_job_put(struct sched_job *job)
 	job_free(job);
 }
 
-/* It stays until its count of jobs is less again. */
+/* Finds a source and counts a job for it, so that it stays until the caller lowers the count. */
 static struct source *find_source(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -64,7 +64,8 @@ static struct source *find_source(struct sched *sched, const char *name)
 	return source;
 }
 
-/* The caller frees it; NULL: no memory, or there is no dataset. */
+/* Returns the name of the dataset most like this one. The caller frees it; NULL: no memory, or
+ * there is no dataset. */
 static char *nearest_dataset(struct sched *sched, const char *name)
 {
 	auto_free const char **names = calloc(SCHED_MOST_DATASETS, sizeof(*names));
@@ -151,7 +152,7 @@ static struct sched_job *find_locked(struct sched *sched, const char *name, job_
 	return NULL;
 }
 
-/* Ids are kept for a name; a new name gets one that nobody has had for long. */
+/* Chooses the id that the name had before, or else one that no job has had for long. */
 static job_id choose_id(struct sched *sched, job_id known)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -166,7 +167,7 @@ static job_id choose_id(struct sched *sched, job_id known)
 	return sched->last_id;
 }
 
-/* Its sources are just being scanned or removed, or one of them is. */
+/* Tells whether a source of the edition is being scanned or removed. */
 static bool is_taken(const struct edition *edition)
 {
 	for (size_t i = 0; i < edition->n_parts; i++)
@@ -211,8 +212,8 @@ static int finish_joining(struct sched_job *job, struct sampler_joining *joining
 	return install_locked(job, job->sched, joining);
 }
 
-/* With millions of samples the sampler takes a while to make place for a job; nobody
- * waits for that. Begun again when another job was faster. */
+/* Adds the job to its samplers and to the list. With millions of samples a sampler takes a while to
+ * make place for a job, so that is done without the lock, and again if another job came first. */
 static int install(struct sched_job *job)
 {
 	struct edition *edition;
@@ -248,7 +249,7 @@ static uint32_t count_jobs(struct sched *sched)
 	return sched->n_jobs;
 }
 
-/* Its state is restored before anybody can find it. */
+/* Restores the state of the job and installs it: nobody can find the job before. */
 static int add_job(struct sched *sched, struct sched_job *job, bool persist,
 	const struct adding *adding)
 {
@@ -353,7 +354,7 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 	shares_leave_locked(job);
 }
 
-/* The caller puts it back; NULL: there is none. */
+/* Removes the job from the list, and waits for the clerk. The caller puts it; NULL: none. */
 static struct sched_job *take_out(struct sched *sched, const char *name)
 {
 	struct aftermath aftermath;
@@ -364,7 +365,7 @@ static struct sched_job *take_out(struct sched *sched, const char *name)
 		job_leave_locked(job, &aftermath);
 	sched_unlock(sched, &aftermath);
 	if (job)
-		clerk_wait_for_last(job); /* it may be making files */
+		clerk_wait_for_last(job); /* the clerk may be making files */
 	return job;
 }
 

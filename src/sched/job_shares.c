@@ -9,13 +9,13 @@
 #include "watch/watch.h"
 
 /*
- * Tells share.h what a sample of a job costs, how many samples the job was given and how long
- * its readers waited. Once a second shares_window makes shares of that.
+ * Tells share.h the cost of a job's samples, the number of samples that the job was given, and the
+ * waits of its readers. Once a second shares_window makes shares of these.
  */
 
 #define SECOND_NS 1e9
 
-/* Of a sample of the edition, in the mean. */
+/* Returns the mean cost of a sample of the edition. */
 static uint64_t cost_of(const struct edition *edition)
 {
 	uint64_t sum = 0, n = 0;
@@ -63,7 +63,7 @@ void shares_pass_window(struct sched *sched)
 		job->waiting_part = (double)job->share.waited_ns / SECOND_NS / seconds;
 	}
 	double busy = (double)sched->decoded_ns / SECOND_NS / seconds;
-	/* Without memory it is tried again after the next second. */
+	/* Failure (no memory): the window goes on for another second. */
 	if (shares_window(&sched->shares, seconds, sched->config->workers, busy) == 0) {
 		sched->window_ns = now_ns;
 		sched->decoded_ns = 0;

@@ -18,14 +18,14 @@
 #include <string.h>
 
 /*
- * The way of an open.
+ * An open, from sched_open to sched_release.
  *
- *   sched_open -> the engine says which sample it is (epochs_open, effects.c)
+ *   sched_open -> the engine chooses the sample (epochs_open, effects.c)
  *              -> handle_answered: the sample is held
- *              -> its tensor is there: finished. If not: parked, until a worker has
- *                 prepared it (wanted.c), or the epoch has begun (clerk.c)
- *              -> `opened` is called when the lock is let go (sched.c)
- *   sched_release -> the engine says what is given back
+ *              -> the tensor is ready: the open is finished. Else it is parked, until a
+ *                 worker has prepared the tensor (wanted.c), or the epoch has begun (clerk.c)
+ *              -> `opened` is called after the critical section (after.c)
+ *   sched_release -> the engine tells which pins are given back
  */
 
 /* Pins the sample, and counts the handle in its use, until use_detach_locked. -ENOMEM */
@@ -83,7 +83,7 @@ void handle_free(struct sched_handle *handle)
 	free(handle);
 }
 
-/* A label holds nothing. */
+/* Tells whether the open can finish: it is answered, and its tensor, if any, is ready. */
 static bool is_ready(const struct sched_handle *handle)
 {
 	const struct use *use = handle->use;
@@ -92,7 +92,8 @@ static bool is_ready(const struct sched_handle *handle)
 				CACHE_READY);
 }
 
-/* Not read: without memory, or because the reader has given up. */
+/* Gives the handle's position and pin back. read: the position is consumed. It is false when nobody
+ * got the bytes: no memory, or the reader gave up. */
 static void give_back_locked(
 	struct sched_handle *handle, bool read, struct aftermath *aftermath)
 {
@@ -103,7 +104,7 @@ static void give_back_locked(
 		use_detach_locked(handle, aftermath);
 	if (handle->bare)
 		return;
-	/* The job has gone back since: what was opened before is not read. */
+	/* The job was restored since: earlier opens consume nothing. */
 	if (handle->request.era != epochs_era(job->epochs))
 		return;
 	effects_init(&effects);
@@ -148,7 +149,7 @@ static void give_tensor_locked(struct sched_handle *handle)
 	stats_add(STAT_SERVED, 1);
 }
 
-/* A bad sample: its position was had; nothing to release. */
+/* The position of a bad sample is consumed here, since no release will follow. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath)
 {
@@ -175,17 +176,17 @@ void handle_give_up_locked(
 	if (!handle->bare)
 		(void)epochs_cancel(handle->job->epochs, &handle->request);
 	struct sched *sched = handle->job->sched;
-	/* It is never postponed. */
+	/* A look-up is never postponed: only the pool can have it. */
 	if (handle->looks_up && sched->pool &&
 		load_pool_take_back(sched->pool, &handle->look_up))
 		handle->looks_up = false;
 	if (handle->state == HANDLE_PARKING || handle->looks_up)
-		handle->status = status; /* whoever is at it finishes it */
+		handle->status = status; /* the thread that works on it finishes it */
 	else
 		handle_finish_locked(handle, status, aftermath);
 }
 
-/* What it waits for next, or its end. */
+/* Finishes the open, or parks it for its next wait. */
 static void go_on_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	lock_assert_held(&handle->job->sched->lock);
@@ -230,7 +231,8 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 		go_on_locked(handle, aftermath);
 }
 
-/* In current/ it is another epoch's then. false: it was asked before. */
+/* Asks the engine again for a lost position of current/, which then gets another epoch. false: not
+ * in current/, asked again before, or given up. */
 static bool ask_again_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
@@ -246,7 +248,7 @@ static bool ask_again_locked(struct sched_handle *handle, struct aftermath *afte
 	return true;
 }
 
-/* By a worker. */
+/* Looks the sample up in a saved order, on a worker. */
 static void look_up(struct load_work *work)
 {
 	size_t offset = offsetof(struct sched_handle, look_up);
@@ -257,13 +259,14 @@ static void look_up(struct load_work *work)
 	request->status = order_look_up(job->directory, request->found_epoch,
 		request->position, &request->sample);
 	bool none = request->status == 0 && request->sample == SAMPLE_NONE;
-	if (none || request->status == -ENOENT) /* never bound, or forgotten just now */
+	if (none ||
+		request->status == -ENOENT) /* never bound, or order removed just now */
 		request->status = -ESTALE;
 	aftermath_init(&aftermath);
 	struct sched *sched = job->sched;
 	lock_take(&sched->lock);
 	handle->looks_up = false;
-	/* With its epoch, what it is made of may be gone. */
+	/* The epoch's edition may be gone with the epoch. */
 	if (epochs_state(job->epochs, request->found_epoch) == EPOCH_OVER)
 		request->status = -ESTALE;
 	if (request->status != -ESTALE || !ask_again_locked(handle, &aftermath))
@@ -293,7 +296,7 @@ static int take_ticket_locked(struct sched_handle *handle)
 	return 0;
 }
 
-/* Without a ticket nobody could tell it to give up. */
+/* Undoes an open that has got no ticket: nobody could cancel it. */
 static int refuse_to_wait_locked(
 	struct sched_handle *handle, int err, struct aftermath *aftermath)
 {
@@ -308,7 +311,7 @@ static int refuse_to_wait_locked(
 	return err;
 }
 
-/* 0: finished, or PARKING. */
+/* Asks the engine for the sample. 0: the handle is finished, or PARKING. */
 static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
@@ -335,9 +338,8 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 }
 
 /*
- * The reader learns its ticket without the lock being held. Meanwhile it may have given
- * up, or its job may be gone (status says so); the sample may have become ready, or have
- * failed and be asked for again.
+ * Tells the reader its ticket, without the lock. Meanwhile the reader may give up or the job may
+ * go (status says so), and the sample may become ready, or fail and be requested again.
  */
 static void park(struct sched_handle *handle)
 {
@@ -387,7 +389,7 @@ int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
 	return open_position(job, epoch, position, callbacks, true);
 }
 
-/* The part of a job whose tensors are those. NULL: none. */
+/* Finds a part of a job that has this dataset and preparation. NULL: none. */
 static const struct part *find_prepared_locked(
 	const struct sched *sched, const struct dataset *dataset, const char *preparation)
 {
@@ -401,7 +403,7 @@ static const struct part *find_prepared_locked(
 	return NULL;
 }
 
-/* 0: finished, or PARKING. */
+/* Requests a sample for another daemon. 0: the handle is finished, or PARKING. */
 static int ask_sample_locked(struct sched_handle *handle, const struct part *part,
 	sample_id sample, struct aftermath *aftermath)
 {
@@ -476,7 +478,7 @@ uint32_t sched_current(
 	return epochs_choice(job->epochs, &request);
 }
 
-/* --- what was opened ----------------------------------------------------------------- */
+/* --- opened handles ------------------------------------------------------------------ */
 
 const struct tensor *sched_handle_tensor(const struct sched_handle *handle)
 {
@@ -493,8 +495,8 @@ uint32_t sched_handle_epoch(const struct sched_handle *handle)
 	return handle->request.found_epoch;
 }
 
-/* Of a mirror, which consumes nothing, each time counts for the rate. That the position is
- * consumed is written before the kernel is told that its file is closed. */
+/* Ends an open. A mirror consumes nothing, so each read counts for its rate. The journal has the
+ * consumed position before the kernel is told that its file is closed. */
 static void end_open(struct sched_handle *handle, bool read)
 {
 	struct sched_job *job = handle->job;

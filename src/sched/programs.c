@@ -10,7 +10,7 @@
 
 /* The programs that read a job, and which of them have ended. */
 
-/* The program that reads comes first; the one that has not for longest is forgotten. */
+/* Puts the reader's program first; the program that has not read for longest is forgotten. */
 void program_note_locked(struct sched_job *job, const struct sched_reader *reader)
 {
 	struct sched_program *all = job->programs;
@@ -23,7 +23,7 @@ void program_note_locked(struct sched_job *job, const struct sched_reader *reade
 		reader->program, reader->who.rank, reader->who.script};
 }
 
-/* Copies the programs, and gives their number. */
+/* Copies the programs, and returns how many. */
 static size_t copy_programs(struct sched_job *job, struct sched_program *ret)
 {
 	size_t n = 0;
@@ -73,10 +73,10 @@ void programs_look(struct sched *sched)
 }
 
 /*
- * A job may say that all its readers are one script. Such scripts have even numbers, one after
- * the other; those that are named after processes have odd ones. A process that has read for
- * the last script belongs to it. Another one does while a process of it lives; the first one
- * of this daemon does not, since nobody knows which lived before.
+ * A job may say that all its readers are one script. Such scripts get even numbers, in sequence;
+ * scripts named after processes have odd ones. A process that has read for the last script belongs
+ * to it. A new process belongs to it while one of its processes lives. The first process that reads
+ * from this daemon begins a new script, since earlier processes are not known.
  */
 
 static struct epochs_script last_script_locked(

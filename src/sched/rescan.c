@@ -16,16 +16,16 @@
 #include <string.h>
 
 /*
- * The jobs of a dataset that was scanned again move to what the scan has found:
+ * Moves the jobs of a dataset to a new scan of it:
  *
- *     each job's next edition is made, beside its own       readers notice nothing; what
- *                    |                                      can't be ends here
- *     dataset_install: the next daemon finds it
+ *     each job's next edition is made, beside its own       readers notice nothing; a job
+ *                    |                                      that can't move ends all here
+ *     dataset_install: the next daemon finds the scan
  *                    |
- *     all jobs at once: epochs_use_set                      the next epochs that begin
+ *     all jobs at once: epochs_use_set                      for epochs that begin later
  *
- * Epochs that have begun keep what they are made of. After a death between the last two, jobs
- * find in their journals of which scan their epochs are (editions_restore).
+ * Epochs that have begun keep their edition. If the daemon dies between the last two steps, jobs
+ * find in their journals to which scan their epochs belong (editions_restore).
  */
 
 struct moving {
@@ -34,7 +34,7 @@ struct moving {
 	sched_edition_change *change;
 	config_report *report;
 	void *context;
-	struct edition **editions; /* one for each job; NULL: it has it */
+	struct edition **editions; /* next edition of each job; NULL: the job owns it */
 	struct sched_job **jobs;   /* held */
 	size_t n;
 };
@@ -56,7 +56,7 @@ const char *move_obstacle(const struct job_config *config)
 	return NULL;
 }
 
-/* Its list of names would be that of other samples. */
+/* Tells whether a script reads current/ by class: its list of names would be wrong after a scan. */
 static bool is_read_by_class(struct sched_job *job)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -72,7 +72,7 @@ static int refuse(const struct moving *moving, const struct sched_job *job,
 	return -EINVAL;
 }
 
-/* Only now is it known what the job selects of it. */
+/* Checks a job with its next edition, since only that tells which samples the job selects. */
 static int check(const struct moving *moving, const struct edition *next)
 {
 	struct sched_job *job = next->job;
@@ -114,7 +114,7 @@ static int prepare(struct moving *moving, struct sched_job *job)
 	return err;
 }
 
-/* None comes, since the dataset is taken. The caller puts them back. */
+/* Lists the jobs, held. No other job can come, since the dataset is taken. */
 static int list_jobs(const struct moving *moving, struct sched_job ***ret, size_t *ret_n)
 {
 	struct sched_job *job;
@@ -153,7 +153,7 @@ static int prepare_all(struct moving *moving)
 	return err;
 }
 
-/* Orders that are just being taken up are of the epochs as they were. */
+/* Waits for the clerk: a restore in progress is of epochs of the old scan. */
 static void wait_for_restores_locked(const struct moving *moving)
 {
 	struct sched *sched = moving->sched;
@@ -168,7 +168,8 @@ static void wait_for_restores_locked(const struct moving *moving)
 		}
 }
 
-/* The tier has one owner of a name; without it what is read comes from afar. */
+/* Moves the tier, which allows one owner per name, to the new source. If that fails, reads go to
+ * the dataset itself. */
 static void move_source_locked(const struct moving *moving)
 {
 	struct source *from = moving->from, *to = moving->to;
@@ -203,7 +204,7 @@ static void move_all(struct moving *moving)
 	}
 }
 
-/* What a death has left. */
+/* Removes files of scans that nobody uses, left when a daemon died. */
 static void prune(const struct moving *moving)
 {
 	struct sched *sched = moving->sched;
@@ -255,7 +256,7 @@ int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 		move_all(&moving);
 		prune(&moving);
 	} else {
-		/* Before the next scan writes one of this name: the housekeeper lets go later. */
+		/* The housekeeper would discard it too late: the next scan writes this name. */
 		dataset_discard(dataset);
 	}
 	end(&moving);

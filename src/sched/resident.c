@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-/* What the cache holds of a dataset, for who draws its samples elsewhere. */
+/* Lists the samples of a dataset in the cache, for daemons that draw its samples. */
 
-#define AT_ONCE 16384 /* samples: then others get the lock */
+#define AT_ONCE 16384 /* samples looked at in one critical section */
 
-/* Exchange is fair only to samples that were loaded at random. */
+/* Tells whether all jobs of the space draw: exchange is fair only to samples loaded at random. */
 static bool is_random_locked(const struct sched *sched, const struct space *space)
 {
 	const struct sched_job *job;

@@ -16,15 +16,15 @@
 #include <string.h>
 
 /*
- * bad_sample = skip: what was found bad is left out of the epochs that begin later.
+ * bad_sample = skip: epochs that begin later leave out the samples that were found bad.
  *
  *     skip_found_locked -> (clerk) skip_update: <state>/jobs/<job>/bad, log, plan
  *                                                                  |
  *     an epoch begins -> (clerk) stream_make -> skip_epoch <-------+
  *
- * The plan says which positions hold the bad samples: nobody is shown them (listing), and
- * the epoch takes them for read. They are the last ones that could hold such a sample: of
- * all, of its label, or the only one. So the names of the others stay as they are.
+ * The plan gives each bad sample a position. Listings do not show these positions, and the epoch
+ * counts them as read. They are the last positions that could hold the sample: the last of all, of
+ * its label, or the only one. So the names of the other positions stay as they are.
  */
 
 struct skip_plan {
@@ -57,7 +57,7 @@ void skip_free(struct sched_job *job)
 		roaring_bitmap_free(skips->told);
 }
 
-/* --- which positions --------------------------------------------------------------------- */
+/* --- positions of bad samples ------------------------------------------------------------ */
 
 static void plan_add(struct skip_plan *plan, uint32_t position, sample_id sample)
 {
@@ -81,7 +81,7 @@ static void place_last(const struct sched_job *job, const uint32_t *ids, uint32_
 		plan_add(plan, job->now->set.positions - 1 - i, ids[i]);
 }
 
-/* The last positions of each label. */
+/* Places each bad sample at one of the last positions of its label. */
 static int place_by_label(const struct sched_job *job, const uint32_t *ids, uint32_t n,
 	struct skip_plan *plan)
 {
@@ -145,9 +145,9 @@ static int plan_new(
 	return 0;
 }
 
-/* --- what is known to be bad ---------------------------------------------------------- */
+/* --- samples known to be bad ---------------------------------------------------------- */
 
-/* A file that has changed is another image. */
+/* Tells whether the file is unchanged: a changed file is another image. */
 static bool is_same(
 	struct dataset *dataset, sample_id id, uint64_t bytes, int64_t mtime_ns)
 {
@@ -244,9 +244,9 @@ void skip_found_locked(const struct space *space, sample_id sample, bool damaged
 	}
 }
 
-/* --- by the clerk ------------------------------------------------------------------------ */
+/* --- the clerk's part -------------------------------------------------------------------- */
 
-/* What was found since the last time; false: nothing. The caller frees both. */
+/* Copies the bad samples if there are new ones; false: there are none. The caller frees both. */
 static bool take_found(
 	struct sched_job *job, roaring_bitmap_t **ret_bad, roaring_bitmap_t **ret_damaged)
 {
@@ -259,7 +259,7 @@ static bool take_found(
 	return true;
 }
 
-/* Those that nobody was told of. */
+/* Logs the bad samples that were not logged yet. */
 static void tell(struct sched_job *job, const roaring_bitmap_t *bad)
 {
 	roaring_uint32_iterator_t iterator;
@@ -308,7 +308,7 @@ static void update(struct sched_job *job, const roaring_bitmap_t *bad)
 {
 	struct skip_plan *plan, *old;
 	if (plan_new(job, bad, &plan) != 0)
-		return; /* no memory: with the next that is found */
+		return; /* out of memory: the next bad sample leads here again */
 	lock_take(&job->sched->lock);
 	old = job->skips.plan;
 	job->skips.plan = plan;
@@ -334,7 +334,7 @@ void skip_update(struct sched_job *job)
 
 #define STEP_SAMPLES 64
 
-/* It begins, and none of its positions is bound by a reader. */
+/* Tells whether the epoch is beginning, and no reader has bound a position of it. */
 static bool may_skip_locked(const struct sched_job *job, uint32_t epoch, uint32_t done)
 {
 	lock_assert_held(&job->sched->lock);
@@ -387,9 +387,9 @@ void skip_epoch(struct sched_job *job, uint32_t epoch)
 			job->now->set.positions, n);
 }
 
-/* --- what an epoch has ------------------------------------------------------------------ */
+/* --- positions that an epoch leaves out ------------------------------------------------- */
 
-/* The epoch that a script which begins now would read in current/. */
+/* Returns the epoch that a script which begins now would read in current/. */
 static uint32_t current_locked(const struct sched_job *job)
 {
 	struct epochs_status status;
@@ -401,7 +401,7 @@ static uint32_t current_locked(const struct sched_job *job)
 	return status.epoch + read;
 }
 
-/* Of one that has not begun: what it would leave out if it did. */
+/* Returns the positions that the epoch leaves out, or would leave out if it began now. */
 static const roaring_bitmap_t *skipped_locked(const struct sched_job *job, uint32_t epoch)
 {
 	const struct skip_plan *plan = job->skips.plan;

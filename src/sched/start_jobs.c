@@ -11,7 +11,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* The jobs that are there when the daemon starts. */
+/* Adds the jobs with which the daemon starts. */
 
 static int is_ini(const struct dirent *entry)
 {

@@ -9,8 +9,8 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* Datasets whose jobs can't take what a scan finds later: their inis are read before the
- * datasets are opened. What is wrong in an ini is told when the job is added. */
+/* Finds datasets whose jobs can't move to a later scan, from the inis of jobs, before the datasets
+ * are opened. Mistakes in an ini are reported when the job is added. */
 
 static void ignore(void *context, const char *message)
 {
@@ -30,7 +30,7 @@ static void look_at_ini(const char *path, FILE *out)
 	config_job_free(&job);
 }
 
-/* The inis are DIRECTORY/NAME.ini, or DIRECTORY/NAME/job.ini. */
+/* Reads the inis DIRECTORY/NAME.ini, or DIRECTORY/NAME/job.ini if ending is "/job.ini". */
 static void look_at_directory(const char *directory, const char *ending, FILE *out)
 {
 	DIR *dir = opendir(directory);
@@ -58,7 +58,7 @@ char *sched_datasets_that_stay(const struct daemon_config *daemon)
 	if (!out)
 		return NULL;
 	fputc('\n', out);
-	/* Its nodes have the same samples. */
+	/* All nodes of a group must have the same samples. */
 	bool group = daemon->cluster.engine || daemon->cluster.listen;
 	for (size_t i = 0; group && i < daemon->n_datasets; i++)
 		fprintf(out, "%s\n", daemon->datasets[i].name);

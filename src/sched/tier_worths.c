@@ -7,7 +7,7 @@
 #include "sched/sched_internal.h"
 #include "supply/supply.h"
 
-/* What a sample is worth to a tier: the epochs that need it, and the jobs that will read it. */
+/* The worth of a sample to a tier: the epochs that need it, and whether a job will read it. */
 
 static bool has_stream_locked(const struct sched_job *job)
 {
@@ -19,8 +19,8 @@ static bool has_stream_locked(const struct sched_job *job)
 	return false;
 }
 
-/* Whether a job that reads will read it again, if only in its next epoch. A mirror has no
- * epochs. */
+/* Tells whether an active job will read the sample again, if only in its next epoch. A mirror has
+ * no epochs: it always counts. */
 static bool has_reader_locked(const struct source *source, sample_id sample)
 {
 	const struct sched_job *job;

@@ -8,7 +8,7 @@
 #include "sched/sched_internal.h"
 #include "supply/supply.h"
 
-/* Sums of one space, counted anew from jobs, streams, epochs and uses. */
+/* Counts sums anew from jobs, streams, epochs and uses, and compares them. */
 
 static uint32_t count_need(const struct space *space, sample_id id)
 {
@@ -38,7 +38,7 @@ static uint32_t count_pins_of_job(
 	return n;
 }
 
-/* Drawn and not bound, bound and not consumed. */
+/* Counts pins of the engines: samples drawn and not bound, or bound and not consumed. */
 static uint32_t count_engine_pins(const struct space *space, sample_id id)
 {
 	const struct sched_job *job;
@@ -48,7 +48,8 @@ static uint32_t count_engine_pins(const struct space *space, sample_id id)
 	return n;
 }
 
-/* Each job whose reader waits has asked for it, and is not held up by what is aside. */
+/* Checks that each job with a waiting reader has asked for the sample, and that the request is
+ * aside exactly while the use is delayed or loading. */
 static void validate_request(const struct use *use)
 {
 	const struct sched_handle *handle;
