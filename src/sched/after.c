@@ -12,7 +12,7 @@
 
 /* The phases after a critical section, in the order of the table at the end. */
 
-/* Tells whether there are workers to wake. A pool that stops needs no kicks and may be gone soon. */
+/* Tells whether there are workers to wake. A stopping pool needs no kicks and may be gone soon. */
 static bool has_workers_locked(const struct sched *sched)
 {
 	lock_assert_held(&sched->lock);

@@ -259,8 +259,7 @@ static void look_up(struct load_work *work)
 	request->status = order_look_up(job->directory, request->found_epoch,
 		request->position, &request->sample);
 	bool none = request->status == 0 && request->sample == SAMPLE_NONE;
-	if (none ||
-		request->status == -ENOENT) /* never bound, or order removed just now */
+	if (none || request->status == -ENOENT) /* never bound, or removed just now */
 		request->status = -ESTALE;
 	aftermath_init(&aftermath);
 	struct sched *sched = job->sched;

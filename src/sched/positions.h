@@ -97,7 +97,8 @@ void sched_cancel(struct sched *sched, uint64_t ticket);
 
 /*
  * Returns the sample of a position if it is bound, or if only one sample is possible there
- * (layout = mirror; classes with order = sequential), else SAMPLE_NONE. Changes nothing.
+ * (layout = mirror, order = sequential, layout = classes with a fixed mapping), else SAMPLE_NONE.
+ * Changes nothing.
  */
 sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
 /* Tells whether sched_bound would read a file: the order of the epoch is saved. */

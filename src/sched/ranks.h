@@ -57,7 +57,8 @@ void sched_fetch_done(struct sched_fetch *fetch, int err);
 struct sched_feed_state {
 	bool started;	 /* an epoch has begun */
 	uint32_t newest; /* the last epoch that has begun */
-	/* The epoch described here: the one before the newest while it drains, else the newest. */
+	/* The epoch described below: the one before the newest while it drains and has samples that
+	 * are not consumed, else the newest. */
 	uint32_t epoch;
 	uint32_t next;	   /* samples that came so far: index of the next one */
 	uint32_t consumed; /* length of the prefix of bindings that are all consumed */

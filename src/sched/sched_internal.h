@@ -29,7 +29,7 @@
  *   resident.c       samples in the cache, for daemons that draw
  *   cache_advice.c   the memory that all prepared samples would take
  *   programs.c       the processes that read a job
- *   job.c            adds and removes jobs; admit.c: checks a job before
+ *   job.c            adds and removes jobs; admit.c: checks a new job
  *   rescan.c         moves jobs to a new scan; stay.c: datasets whose jobs can't move
  *   skip.c           bad samples that later epochs leave out
  *   sched.c          makes and stops the scheduler and its threads
@@ -124,7 +124,7 @@ struct sched_job {
 	struct sched_program programs[SCHED_PROGRAMS]; /* the latest first */
 	struct sched_laps laps;
 	uint64_t lap_served; /* totals.served when processor time was measured last */
-	struct trace *trace; /* NULL: nobody asks for it */
+	struct trace *trace; /* NULL: nobody reads it */
 	double waiting_part; /* part of the last window during which a reader waited */
 	struct sched_job_status totals; /* served ... exposed_ns */
 	uint32_t rate[RATE_SECONDS];
