@@ -258,9 +258,9 @@ struct reader program_who_locked(
 /* Tells the engines which scripts have ended: none of their programs lives. Takes the lock. */
 void programs_look(struct sched *sched);
 
-/* --- stay.c --- */
+/* --- rescan.c --- */
 
-/* Returns why a job can't move to a new scan of its dataset; NULL: it can. Defined in rescan.c. */
+/* Returns why a job can't move to a new scan of its dataset; NULL: it can. */
 const char *move_obstacle(const struct job_config *config);
 
 /* --- skip.c: bad samples that later epochs leave out --- */
@@ -297,7 +297,7 @@ void *sched_clerk(void *sched);
 /* The housekeeper's thread: does work that is due, and once a second the periodic work. */
 void *sched_keep_house(void *sched);
 
-/* --- dump.c --- */
+/* --- sched.c --- */
 
 void sched_stats_locked(struct sched *sched);
 
