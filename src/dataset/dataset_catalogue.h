@@ -10,34 +10,34 @@
 
 /*
  * A catalogue in memory, and its SQLite file. A file is never changed in place: a scan that
- * found changes writes a whole new file and renames it over the old one. So a killed scan or a
- * full disk leaves the old catalogue as it was.
+ * found changes writes a whole new file and renames it over the old one. A killed scan or a
+ * full disk therefore leaves the old catalogue as it was.
  *
  *   Flow: catalogue_load -> catalogue_update -> catalogue_write -> catalogue_free.
  *   Threads: the caller's.   Errors: -errno, logged.
  */
 
-/* SQLite's header of a catalogue has these; the version goes up when the
- * tables change. */
+/* SQLite's header of a catalogue has these two numbers; the version goes up when the tables
+ * change. */
 #define CATALOGUE_APPLICATION 0x4a4f4144 /* "JOAD" */
 #define CATALOGUE_VERSION 5
-/* It had a table `samples`, with a row of each. */
+/* The last version that had a table `samples`, with a row for each sample. */
 #define CATALOGUE_WITH_TABLE 4
-/* The version that had no channels, bits and palette. */
+/* The last version that had no channels, bits and palette. */
 #define CATALOGUE_WITHOUT_CHANNELS 3
-/* The version that had no containers. */
+/* The last version that had no containers. */
 #define CATALOGUE_WITHOUT_CONTAINERS 2
 /* The version that had no exif_orientation either. */
 #define CATALOGUE_WITHOUT_ORIENTATION 1
 
-/* hash() of predicates: the same on every machine and in every version. */
+/* Returns the hash of a text, equal on every machine and in every version: hash() of predicates. */
 uint64_t text_hash(const char *text, size_t length);
 
 struct row {
 	const char *path; /* relative to the root */
 	struct facts facts;
-	const struct part *part;     /* NULL: a file of its own, or gone */
-	const struct beside *beside; /* of the tree, once the catalogue is updated */
+	const struct part *part;     /* NULL: the sample is a file of its own, or gone */
+	const struct beside *beside; /* the tree's, once the catalogue is updated */
 	uint32_t label;		     /* LABEL_NONE: its class is gone */
 	bool gone;
 };
@@ -53,77 +53,78 @@ struct catalogue {
 	size_t classes_capacity;
 	struct container *containers; /* by name */
 	size_t n_containers, containers_capacity;
-	const char *settings;  /* of the scan; "" for files */
-	bool labelled;	       /* as in the scan */
-	char stamp[64];	       /* of the files of metadata; "" without one */
-	bool unusable;	       /* the file is not ours, or damaged */
-	bool outdated;	       /* of a version that lacks what samples need */
-	bool without_channels; /* of a version before: all images count as RGB */
-	bool with_table;       /* of a version before, which takes more of the disk */
+	const char *settings;  /* settings of the scan; "" for files */
+	bool labelled;	       /* scan->labelled */
+	char stamp[64];	       /* metadata_stamp; "" without metadata */
+	bool unusable;	       /* the file is no catalogue, or damaged */
+	bool outdated;	       /* its version lacks facts that samples need */
+	bool without_channels; /* its version has no channels: all images count as RGB */
+	bool with_table; /* its version has a table `samples`, which takes more disk */
 	uint32_t edition;
 	struct arena names;
 };
 
-/* When there is no usable catalogue, it is empty; the reason is logged. */
+/* Adds an image to the counts. */
 void pixels_count(struct dataset_pixels *pixels, struct tensor_shape image);
 
+/* Reads the catalogue. When there is no usable one, *ret is empty; the reason is logged. */
 must_check int catalogue_load(
 	const char *file, const char *source, struct catalogue *ret);
 void catalogue_free(struct catalogue *catalogue);
 
-/* Brings the catalogue up to date with the examined tree. *ret_changed: it
- * has changed. */
+/* Brings the catalogue up to date with the examined tree. Sets *ret_changed if it changes. */
 must_check int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 	struct tree *tree, bool *ret_changed);
 
 struct metadata;
 
-/* tree: the files that metadata may name, with their ids. Fault: dataset.write. */
+/* Writes the catalogue's file. tree: the files that metadata may name, with their ids. Fault:
+ * dataset.write. */
 must_check int catalogue_write(const char *file, const struct scan *scan,
 	const struct catalogue *catalogue, struct metadata *metadata,
 	const struct tree *tree);
 
-/* SQLite's last error as -errno. */
+/* Returns SQLite's last error as -errno. */
 int catalogue_errno(sqlite3 *db);
-/* SQLite's last error of a read as -errno; -EILSEQ: the file is damaged. */
+/* Returns SQLite's last error of a read as -errno; -EILSEQ: the file is damaged. */
 int catalogue_read_errno(sqlite3 *db);
 must_check int catalogue_open_read(const char *file, sqlite3 **ret);
 
-/* Columns of the table that a predicate does not see. */
+/* Tells whether predicates can't see the column of the table. */
 bool catalogue_hidden_column(const char *name);
-/* Names that a column of metadata can't have. */
+/* Tells whether a column of metadata can't have this name. */
 bool catalogue_reserved_column(const char *name);
 
 enum column_type { COLUMN_INTEGER, COLUMN_REAL, COLUMN_TEXT };
 
 struct column {
 	char *name;
-	size_t field;  /* of a record of its file */
-	size_t number; /* among the columns of all files */
+	size_t field;  /* index in a record of its file */
+	size_t number; /* index among the columns of all files */
 	enum column_type type;
 	struct number_style style;
 	bool seen; /* it has a value in some record */
 };
 
-/* Finds the files of metadata: metadata.csv and metadata.jsonl in the directory of the dataset,
- * and those that the tree has (NULL: none), and takes their stamp. *ret = NULL when there
- * is none. */
+/* Finds the files of metadata, in the directory of the dataset and in the tree (may be NULL),
+ * and makes their stamp. *ret: NULL if there is none. */
 must_check int metadata_open(
 	const struct scan *scan, const struct tree *tree, struct metadata **ret);
 void metadata_close(struct metadata **metadata);
+/* Returns a text that changes when the number of files, a name, a size or an mtime changes. */
 const char *metadata_stamp(const struct metadata *metadata);
 
-/* Finds the columns and their types. Mistakes in a file are logged; a column with one
- * is left out, or all columns of the file. */
+/* Finds the columns and their types. A mistake in a file is logged, and its column is left out,
+ * or all columns of the file. */
 must_check int metadata_read_columns(struct metadata *metadata);
 const struct column *metadata_columns(const struct metadata *metadata, size_t *ret_n);
 
-/* Whether some file has the column that scan->label_field names. */
+/* Tells whether some file has the column that scan->label_field names. */
 bool metadata_has_label(const struct metadata *metadata);
 
-/* A line of a file. */
+/* A line of a file of metadata. */
 struct metadata_line {
-	size_t file; /* its number, from 0 */
+	size_t file; /* number of the file, from 0 */
 	const char
 		*file_name; /* relative to the root; "" if it is too long for a sample */
 	const char *const *values; /* by column; NULL: none */
@@ -132,7 +133,7 @@ struct metadata_line {
 	const char *label;	   /* NULL: none */
 };
 
-/* Calls row for each line, those of files nearer to their samples later. Stops at the first
- * error that row returns. */
+/* Calls row for each line, file by file: a file nearer to its samples comes later. Stops at the
+ * first error that row returns. */
 typedef int metadata_row(void *context, const struct metadata_line *line);
 must_check int metadata_rows(struct metadata *metadata, metadata_row *row, void *context);

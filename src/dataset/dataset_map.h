@@ -7,24 +7,25 @@
 #include "dataset/dataset_pack.h"
 
 /*
- * The file beside a catalogue that is mapped, not read: <catalogue>.map.
+ * The file <catalogue>.map, which is mapped, not read.
  *
  *     head | about | classes | containers | present | labels | heights | ... | paths
  *
- * SQLite keeps the same rows, in the order in which they are read as a whole. What a reader
- * needs is here, as packed columns by id (dataset_pack.h), so that an engine serves without
- * reading it, and the next engine finds the pages in memory.
+ * SQLite has the rows, too, for scans, which read all of them. The map has them for readers, as
+ * packed columns by id (dataset_pack.h), so that an engine serves without reading all rows, and
+ * the next engine finds the pages in memory.
  *
- *   Flow: catalogue_map_make, after a scan or of a catalogue that has no file; or
+ *   Flow: catalogue_map_make, after a scan or for a catalogue that has no map; or
  *         catalogue_map_open -> map_attach -> map_close, with the dataset.
- *   Owns: the mapping. The file is never changed in place, so a mapping stays what it was.
- *   Threads: any; it is constant.
- *   Errors: -ENOENT: there is none, or it is not of this catalogue. -EILSEQ: it is damaged
- *         or of another version, and it is to be made again. -errno. Logged but -ENOENT.
+ *   Owns: the mapping. The file is never changed in place, so a mapping never changes.
+ *   Threads: any; a map is constant.
+ *   Errors: -ENOENT: there is no map, or it is another catalogue's. -EILSEQ: it is damaged
+ *         or has another version, and has to be made again. -errno. All but a missing map are
+ *         logged.
  *
- * Numbers are little-endian: the magic number of a file from a machine of another order is
- * another one. Sections begin at multiples of MAP_ALIGNMENT. To add a column: a line in
- * MAP_SECTIONS, its value in value_of (dataset_map_write.c), and another MAP_VERSION.
+ * Numbers are little-endian; a machine of another byte order reads another magic number.
+ * Sections begin at multiples of MAP_ALIGNMENT. A new column needs a line in MAP_SECTIONS, its
+ * value in value_of (dataset_map_write.c), and another MAP_VERSION.
  */
 
 #define MAP_MAGIC UINT64_C(0x70616d7265646f6a) /* "jodermap" */
@@ -34,21 +35,21 @@
 struct map_container {
 	uint64_t bytes;
 	int64_t mtime_ns;
-	uint64_t name; /* offset in the section of their names */
+	uint64_t name; /* offset in CONTAINER_NAMES */
 };
 
-/* Ids that are not gone, from the first one to the last one. */
+/* A run of ids that are not gone; `last` is in it. */
 struct map_run {
 	uint32_t first;
 	uint32_t last;
 };
 
 /*
- * name, bytes of an element, what lies in it:
- *   MAP_BYTES           elements, as many as it takes
- *   MAP_COLUMN          a packed number of each id
- *   MAP_COLUMN_OR_NONE  so, or nothing if no sample lies in a container
- *   MAP_GROUPS          a packed number of each PATHS_TOGETHER ids
+ * Each line has a name, the bytes of an element, and the kind of the section:
+ *   MAP_BYTES           any number of elements
+ *   MAP_COLUMN          a packed number for each id
+ *   MAP_COLUMN_OR_NONE  a MAP_COLUMN, or nothing if no sample lies in a container
+ *   MAP_GROUPS          a packed number for each PATHS_TOGETHER ids
  */
 /* clang-format off */
 #define MAP_SECTIONS(section)                                                            \
@@ -92,7 +93,7 @@ struct map_place {
 	uint64_t sum;
 };
 
-/* The SQLite file that has the same rows. */
+/* Identifies the SQLite file that has the rows of a map. */
 struct map_pair {
 	uint64_t inode;
 	uint64_t bytes;
@@ -103,7 +104,7 @@ struct map_head {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t head_bytes;
-	uint64_t sum; /* of the head, with 0 here */
+	uint64_t sum; /* sum of the head, with 0 in this place */
 	uint64_t file_bytes;
 	struct map_pair of;
 	uint64_t total_bytes;
@@ -113,61 +114,62 @@ struct map_head {
 	uint32_t n_containers;
 	uint32_t edition;
 	uint32_t labelled;
-	uint32_t without_channels; /* the catalogue is of a version that had none */
+	uint32_t without_channels; /* the catalogue's version has no channels */
 	uint32_t unused;
-	struct dataset_pixels pixels; /* of samples that are not gone */
+	struct dataset_pixels pixels; /* counts of samples that are not gone */
 	struct map_place sections[MAP_N_SECTIONS];
 };
 
 struct catalogue_map {
 	const struct map_head *head;
-	uint8_t *bytes; /* not to be written to */
+	uint8_t *bytes; /* read-only */
 	size_t size;
 };
 
-/* <file>.map; the caller frees it. NULL: no memory. */
+/* Returns <file>.map. The caller frees it; NULL: no memory. */
 char *catalogue_map_file(const char *file);
 must_check int map_pair_of(const char *file, struct map_pair *ret);
 
 /*
- * Opens the file beside the catalogue `file`, if it is of this catalogue, and of `root`.
- * check: the sums and values of all samples, too; without it only what could lead out of the
- * file, which takes no longer with more samples.
+ * Opens the map of the catalogue `file`, if it was made for this catalogue and for `root`.
+ * check: compares the sums of the samples' columns, too; without it the check finds what could
+ * lead out of the file, and takes no longer with more samples.
  */
 must_check int catalogue_map_open(
 	const char *file, const char *root, bool check, struct catalogue_map **ret);
-/* Maps what `fd` has, and looks at it as catalogue_map_open does; name: for messages. */
+/* Maps the file `fd`, and checks it as catalogue_map_open does; name: for messages. */
 must_check int map_open_fd(
 	int fd, const char *name, bool check, struct catalogue_map **ret);
 void map_close(struct catalogue_map **map);
 
-/* The sum of a head, with 0 in its place. */
+/* Returns the sum of a head, with head->sum taken as 0. */
 uint64_t map_head_sum(const struct map_head *head);
 enum map_kind map_kind(enum map_section section);
 
 void *map_section(const struct catalogue_map *map, enum map_section section);
-/* The rule by which samples were found when the file was made: scan_rule. */
+/* Returns the rule by which samples were found when the map was made: scan_rule. */
 const char *map_rule(const struct catalogue_map *map);
-/* NULL, or why the map can't be used. all: also by the sums of its columns. */
+/* Returns why the map can't be used, or NULL. all: compares the sums of all columns. */
 const char *map_problem(const struct catalogue_map *map, bool all);
-/* A number as it stands there. */
+/* Returns number i of the column, unchanged. */
 uint64_t map_number(const struct catalogue_map *map, enum map_section column, size_t i);
-/* The number of a sample; LABEL_NONE, as a label, for one that is no class. */
+/* Returns number i of the column; LABEL_NONE for a label that no class has. */
 uint64_t map_value(const struct catalogue_map *map, enum map_section column, size_t i);
-/* The path of a sample, in `path`, which is {0} at first, and is read on from the next time.
- * NULL: damaged. */
+/* Returns the path of a sample, in `path`, which is {0} at first; the next call reads on from
+ * there. NULL: damaged. */
 const char *map_path(
 	const struct catalogue_map *map, sample_id id, struct path_text *path);
 
-/* false: the sample is a file of its own, or gone. Its container may be none, if damaged. */
+/* Finds the place of a sample in a container; a damaged map may name a container that does not
+ * exist. Returns false for a sample that is a file of its own, or gone. */
 bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret);
 
-/* The dataset has what the map has, which it closes. */
+/* Fills the dataset from the map, which dataset_close closes. */
 must_check int map_attach(struct dataset *dataset, struct catalogue_map *map);
 
 /*
- * Writes the file beside the catalogue `file`, and opens it; in memory alone, if the disk
- * won't have it, which is logged. Fault: dataset.map.
+ * Writes the map of the catalogue `file`, and opens it. If the disk fails, which is logged, it
+ * makes the map in memory. Fault: dataset.map.
  */
 must_check int catalogue_map_make(const char *file, const char *root, const char *rule,
 	const struct catalogue *catalogue, struct catalogue_map **ret);
@@ -177,26 +179,27 @@ struct map_bytes {
 	size_t n;
 };
 
-/* Makes a map of the rows alone in memory, for dataset_rows.c; parts: some may lie in containers.
- * The caller frees it. */
+/* Makes a map in memory that has the rows alone, for dataset_rows.c. parts: samples may lie in
+ * containers. The caller frees ret->at. */
 must_check int map_rows_make(
 	const struct catalogue *rows, bool parts, struct map_bytes *ret);
 
-/* Makes the sections of paths; the caller frees both. */
+/* Makes the sections PATH_GROUPS and PATHS; the caller frees both. */
 must_check int map_paths_make(const struct catalogue *catalogue,
 	struct map_bytes *ret_groups, struct map_bytes *ret_paths);
 size_t map_path_groups(size_t n_ids);
 
-/* Small numbers of small differences, whichever is the larger one; and back. */
+/* Makes a small number of a small difference, whatever its sign. */
 static inline uint64_t map_zigzag(uint64_t difference)
 {
 	return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
 }
 
+/* Makes the difference again. */
 static inline uint64_t map_unzigzag(uint64_t number)
 {
 	return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);
 }
 
-/* 64 bits of content: dataset_fingerprint.c. */
+/* Returns a 64-bit hash of the bytes: dataset_fingerprint.c. */
 uint64_t content_sum(const void *bytes, size_t n);

@@ -9,15 +9,15 @@
 #include <stdint.h>
 
 /*
- * Numbers in as few bits as neighbours need, each of which can be read alone.
+ * Packed numbers: each takes as few bits as its block needs, and can be read alone.
  *
  *     block, block, ... | bits of the first block | bits of the second | ... | tail
  *
- * A block says of PACK_BLOCK numbers what is the smallest one, of what their distances from it
- * are multiples, and how many bits these take: none if all are equal.
+ * A block has the smallest of PACK_BLOCK numbers, the common divisor of their distances from
+ * it, and the bits that a quotient takes: 0 if all numbers are equal.
  *
- *   Threads: any.   Errors: -ENOMEM. Damaged bytes give wrong numbers, and nothing is read
- *   outside of them.
+ *   Threads: any.   Errors: -ENOMEM. Damaged bytes give wrong numbers, but no reads outside of
+ *   them.
  */
 
 #define PACK_BLOCK 256
@@ -26,16 +26,16 @@
 struct pack_block {
 	uint64_t base;
 	uint64_t step;
-	uint64_t place; /* offset of its bits << 8, and the bits of a number */
+	uint64_t place; /* offset of its bits << 8 | bits of a number */
 };
 
-/* Number i of a column. */
+/* Returns number i of a column. */
 typedef uint64_t pack_value(const void *context, size_t i);
 
-/* The caller frees *ret. */
+/* Packs the n numbers that `value` returns. The caller frees *ret. */
 must_check int pack_make(size_t n, pack_value *value, const void *context, uint8_t **ret,
 	size_t *ret_bytes);
-/* At least as many bytes hold n numbers. */
+/* Returns the least number of bytes that n packed numbers take. */
 size_t pack_least_bytes(size_t n);
-/* bytes: at least pack_least_bytes of more than i numbers; packed: aligned as uint64_t. */
+/* Returns number i. bytes: at least pack_least_bytes(i + 1). packed: aligned as uint64_t. */
 uint64_t pack_get(const uint8_t *packed, size_t bytes, size_t i);
