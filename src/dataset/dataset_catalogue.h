@@ -106,8 +106,8 @@ struct column {
 	bool seen; /* it has a value in some record */
 };
 
-/* Finds the files of metadata, in the directory of the dataset and in the tree (may be NULL),
- * and makes their stamp. *ret: NULL if there is none. */
+/* Finds the files of metadata (metadata.csv, metadata.jsonl) in the directory of the dataset and
+ * in the tree (may be NULL), and makes their stamp. *ret: NULL if there is none. */
 must_check int metadata_open(
 	const struct scan *scan, const struct tree *tree, struct metadata **ret);
 void metadata_close(struct metadata **metadata);

@@ -20,8 +20,8 @@
  *   Owns: the mapping. The file is never changed in place, so a mapping never changes.
  *   Threads: any; a map is constant.
  *   Errors: -ENOENT: there is no map, or it is another catalogue's. -EILSEQ: it is damaged
- *         or has another version, and has to be made again. -errno. All but a missing map are
- *         logged.
+ *         or has another version, and has to be made again. -errno. All are logged, except
+ *         that the file is missing or can't be opened.
  *
  * Numbers are little-endian; a machine of another byte order reads another magic number.
  * Sections begin at multiples of MAP_ALIGNMENT. A new column needs a line in MAP_SECTIONS, its

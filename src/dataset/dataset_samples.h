@@ -6,13 +6,13 @@
 #include "dataset/dataset_internal.h"
 
 /*
- * The table `samples` of a connection: a row of each sample, of what the map has and of the
- * columns of metadata, which SQLite has.
+ * The table `samples` of a connection: a row for each sample, with the columns of the map and
+ * the columns of metadata, which SQLite has.
  *
  *   Flow: samples_attach before any statement, and before an authorizer is set.
  *   Threads: the connection's. One statement at a time reads columns of metadata.
  *
- * inside: true while the table asks SQLite for metadata, which an authorizer has to allow; may
- * be NULL.
+ * inside: set to true while the table asks SQLite for metadata, which an authorizer has to
+ * allow; may be NULL.
  */
 must_check int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside);

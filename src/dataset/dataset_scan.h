@@ -10,12 +10,12 @@
 #include <stdio.h>
 
 /*
- * What a scan finds, before it is a catalogue.
+ * The tree of a scan: samples and classes that it finds, before they become a catalogue.
  *
  *   list (names) -> match with the old catalogue (ids) -> examine (stat, headers)
  *                -> apply (new rows) -> catalogue_write, only if something changed
  *
- *   Owns: a tree has its names.   Threads: a tree is one thread's but while it is examined.
+ *   Owns: a tree has its names.   Threads: one for a tree, except while it is examined.
  *   Errors: -errno, logged; problems of single files are issues.
  */
 
@@ -25,7 +25,7 @@ struct facts {
 	int64_t mtime_ns;
 	struct tensor_shape image;
 	uint8_t orientation; /* EXIF's, 1 to 8 */
-	bool probed; /* false: the header could not be read now (permission, I/O error) */
+	bool probed; /* false: the header could not be read (permission, I/O error) */
 };
 
 /* A file that has samples in it. */
@@ -36,36 +36,37 @@ struct container {
 };
 
 struct part {
-	uint32_t container; /* its number */
+	uint32_t container; /* number of the container */
 	struct source_part at;
 };
 
-/* A file beside a sample, which has its name but for the ending. */
+/* A file beside a sample, which has the sample's name with another ending. */
 struct beside {
-	const struct beside *next; /* of the same sample */
+	const struct beside *next; /* next file beside this sample */
 	const char *ending;	   /* in small letters */
-	const char *name;	   /* as it is: a file's lies in the sample's directory */
+	const char *name;	   /* last part of the path, unchanged */
 	uint64_t bytes;
 	int64_t mtime_ns;
-	struct source_part at; /* of the sample's container */
+	struct source_part at; /* place in the sample's container */
 };
 
-/* Inserts it into a list in the order of endings. false: the list has this ending. */
+/* Inserts `beside` into a list in the order of endings. Returns false, and inserts nothing, if
+ * the list has this ending. */
 bool beside_insert(const struct beside **list, struct beside *beside);
-/* Whether they are of the same files, which have not changed. */
+/* Tells whether both lists have the same files, which have not changed. */
 bool beside_equal(const struct beside *a, const struct beside *b);
 
 struct found {
 	const char *path; /* relative to the root */
 	sample_id id;	  /* SAMPLE_NONE until it has one */
 	bool present;	  /* the file was examined */
-	bool unseen;	  /* it could not be: it may be there */
+	bool unseen;	  /* the file could not be examined: it may be there */
 	struct facts facts;
-	const struct part *part; /* NULL: a file of its own */
+	const struct part *part; /* NULL: the sample is a file of its own */
 	const struct beside *beside;
 };
 
-/* Files that may be beside samples, as they are found: source_beside.c. */
+/* A file that may be beside a sample: source_beside.c. */
 struct beside_file {
 	const char *path;
 	size_t stem, order;
@@ -77,32 +78,32 @@ struct beside_files {
 	size_t n, capacity;
 };
 
-/* The texts are another's. */
+/* A list of texts that it does not own. */
 struct name_list {
 	const char **name;
 	size_t n;
 	size_t capacity;
 };
 
-/* In byte order. */
+/* Sorts the list in byte order. */
 void name_list_sort(struct name_list *names);
-/* The text of a sorted list that is equal, or NULL. */
+/* Returns the equal text of a sorted list, or NULL. */
 const char *name_list_find(const struct name_list *names, const char *name);
 
 struct tree {
 	struct found *files; /* by class, then directory, then name */
 	size_t n_files;
 	size_t files_capacity;
-	struct beside_files beside; /* until it is joined with the files */
-	struct found *others;	    /* that are no samples, if they are shown */
+	struct beside_files beside; /* until they are joined with the files */
+	struct found *others;	    /* files that are no samples, if they are shown */
 	size_t n_others;
 	size_t others_capacity;
-	/* Byte order; directories until tree_find_classes. */
+	/* In byte order; tree_find_classes removes directories without samples. */
 	struct name_list classes;
-	/* Directories that could not be listed, or were empty as one is that waits for its
-	 * mount, and links and entries that could not be followed. */
+	/* Directories that could not be listed, or are empty and may wait for their mount;
+	 * links and entries that could not be followed. */
 	struct name_list unseen;
-	struct name_list metadata; /* files of it, below the root */
+	struct name_list metadata; /* files of metadata below the root */
 	uint64_t root_files;	   /* files directly in the root, which have no class */
 	struct issues issues;
 	struct arena names;
@@ -117,7 +118,7 @@ enum label_kind {
 	LABEL_WITHOUT /* all samples are of one class, and paths do not begin with it */
 };
 
-/* The class of all samples, where there is no other. */
+/* The name of the class of all samples with LABEL_WITHOUT. */
 #define ONLY_CLASS "all"
 
 /* Labels that are numbers are below this. */
@@ -129,102 +130,103 @@ struct listing;
 struct scan {
 	const char *name;
 	const struct source *source;
-	char *root;   /* as configured, without slashes at the end: "" for "/" */
-	char *real;   /* its real path, likewise; of a directory */
+	char *root; /* as configured, without slashes at the end: "" for "/" */
+	char *real; /* real path of the root, if it is a directory, without such slashes */
 	char *beside; /* the directory that metadata may lie in, or a URL */
-	bool far;     /* it is a URL */
+	bool far;     /* the root is a URL */
 	struct container *containers; /* by name */
 	size_t n_containers, containers_capacity;
-	const char *missing;	/* what of them can't be read */
-	const char *reason;	/* why; NULL: as the error number says */
+	const char *missing;	/* path that can't be read, for messages */
+	const char *reason;	/* why it can't be read; NULL: the error number says it */
 	_Atomic(char *) denied; /* why the source refuses its credentials, or NULL */
 	enum label_kind label;
-	const char *label_field; /* of JSON, or the column */
-	char *settings;		 /* on which depends what is found in a container */
+	const char *label_field; /* field of JSON, or column of metadata */
+	char *settings;		 /* settings that decide what is found in a container */
 	bool sharded;		 /* there may be several containers */
 	bool labelled;		 /* set by listing: classes are labels, not directories */
-	struct listing *listed;	 /* of files far away, by find; NULL: none */
+	struct listing *listed;	 /* files far away, which find has listed; NULL: none */
 	struct arena names;
 	const char *extensions;
 	bool follow_outside;
 	bool shows_others;
-	bool trusting; /* what the last scan by the same rule has found is served */
+	bool trusting; /* serves the catalogue of the last scan, if its rule was equal */
 	struct own_mounts own_mounts; /* directories that are not entered */
 	unsigned threads;
 	bool anew;		 /* dataset_scan_anew */
 	bool next;		 /* dataset_scan_next */
-	const char *kept;	 /* dataset_open_kept: the file */
+	const char *kept;	 /* dataset_open_kept: file of the catalogue */
 	const atomic_bool *stop; /* may be NULL */
 	struct progress progress;
 };
 
-/* The place of a file far away, or of a container: a name may be a URL itself. The same
- * errors. */
+/* Makes the path or URL of a container or of a file far away. A name that is a URL itself stays.
+ * 0 or -ENAMETOOLONG. */
 must_check int scan_beside(const char *beside, const char *name, char *ret, size_t size);
-/* The absolute path of a file in the tree. 0 or -ENAMETOOLONG. */
+/* Makes the absolute path of a file in the tree. 0 or -ENAMETOOLONG. */
 must_check int scan_path(
 	const struct scan *scan, const char *relative, char *ret, size_t size);
 bool scan_stopped(const struct scan *scan);
-/* Whether the file that the path leads to may be used: it lies in the tree, or may lie
+/* Tells whether the file that the path leads to may be used: it lies in the tree, or may lie
  * outside. */
 bool scan_inside(const struct scan *scan, const char *relative);
 
-/* ImageFolder's order: class, then directory, then name, each in byte order. */
+/* Compare in ImageFolder's order: class, then directory, then name, each in byte order. */
 int path_compare(const char *a, const char *b);
 int found_compare(const void *a, const void *b);
 
-/* Whether a part of a path hides what is there: it begins with a point, or is what systems and
- * programs put beside people's files. */
+/* Tells whether files below this part of a path are hidden: it begins with a dot, or systems and
+ * programs put it beside people's files (Thumbs.db, __MACOSX). */
 bool hidden_name(const char *name, size_t n);
 
-/* Whether people expect columns in a file of this name. */
+/* Tells whether a file of this name is a file of metadata. */
 bool metadata_name(const char *name);
 
-/* Whether a file of this name is a sample, by the last part of it. */
+/* Tells whether a file of this name is a sample, by the ending after its last dot. */
 bool wanted_name(const char *extensions, const char *name);
 bool wanted_ending(const char *extensions, const char *ending);
 
 void tree_free(struct tree *tree);
-/* The classes are those of the samples, whatever directories there are, which are warned of. */
+/* Finds the classes of the samples, and warns of directories without samples, which are none. */
 must_check int tree_find_classes(const struct scan *scan, struct tree *tree);
-/* About a tree that is hardly meant as it is. */
+/* Warns if the root looks like the wrong directory, or has images beside its classes. */
 void tree_warn(const struct scan *scan, const struct tree *tree);
 
 struct catalogue;
 
 /*
- * A path of the tree that could not be seen and that the catalogue has samples at or below
- * of, one of which becomes *ret_sample; NULL: the scan has seen whatever the catalogue
- * knows. Sorts tree->unseen.
+ * Returns a path that the scan could not see, although the catalogue has samples at or below it:
+ * *ret_sample is one. NULL: the scan has seen all places where the catalogue has samples. Sorts
+ * tree->unseen.
  */
 const char *scan_unseen(
 	struct tree *tree, const struct catalogue *catalogue, const char **ret_sample);
 
-/* Gives their ids to the files that the old catalogue knows. */
+/* Sets the ids of the files that the old catalogue knows. */
 must_check int scan_match(const struct catalogue *catalogue, struct tree *tree);
 /* Looks at each file, and reads the headers of new and changed ones. */
 must_check int scan_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 
-/* 0: the file could be read; *ret is {0, 0} if it has no header of an image. -errno. */
+/* Reads the header of a file. 0: the file could be read; *ret is {0, 0} if it has no header of an
+ * image. -errno. */
 must_check int probe_header(
 	const char *path, struct tensor_shape *ret, uint8_t *ret_orientation);
-/* Reads as pread does, up to so many bytes; -1: it can't. */
+/* Reads as pread does, up to so many bytes; -1: error. */
 typedef ssize_t read_at(void *context, void *ret, size_t bytes, uint64_t offset);
-/* The same for a part of what is read so; bytes: of the sample. */
+/* Reads the header of a part, by `read`, as probe_header does. bytes: the sample's bytes. */
 must_check int probe_part(read_at *read, void *context, const struct source_part *part,
 	uint64_t bytes, struct tensor_shape *ret, uint8_t *ret_orientation);
 
-/* The orientation in EXIF data, which begin with the head of a TIFF file: 1 to 8; 1 also
- * for nonsense. */
+/* Returns the orientation in EXIF data, which begin with the head of a TIFF file: 1 to 8; 1 if
+ * there is none, or nonsense. */
 uint8_t exif_orientation(const uint8_t *data, size_t size);
-/* 0: there is none; 1 for nonsense. */
+/* Returns the orientation, 1 for nonsense; 0: there is none. */
 uint32_t exif_find_orientation(const uint8_t *data, size_t size);
-/* Reads on behind the first chunk. */
+/* Returns the orientation of a PNG file, and reads on behind its first chunk. */
 uint8_t png_orientation(FILE *file);
 
-/* The same for the same file with the same content, as far as a stat shows it. path:
- * relative to the root. */
+/* Returns a number of a file and its content, as far as a stat shows it. path: relative to the
+ * root. */
 uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns);
-/* Of a part of a container, from what sample_identity says of it. */
+/* Returns the number of a part of a container. identity: its sample_identity. */
 uint32_t part_identity(uint32_t identity, const struct source_part *part);

@@ -11,14 +11,14 @@
 #include <stddef.h>
 
 /*
- * What scans and catalogues use alike: memory, names in messages, threads, progress, and the
- * problems that a scan finds.
+ * Tools of scans and catalogues: memory, names in messages, threads, progress, and the problems
+ * that a scan finds.
  *
- *   Owns: nothing but an arena's blocks.   Threads: issues and an arena are one thread's; the
- *   counters of a progress are anyone's.   Errors: NULL: no memory.
+ *   Owns: an arena has its blocks.   Threads: one for issues and for an arena; any for the
+ *   counters of a progress.   Errors: NULL: no memory.
  */
 
-/* Memory for names and directories, which is given back all at once. */
+/* Memory for names and directories, which is freed all at once. */
 struct arena {
 	struct arena_block *blocks;
 	size_t left; /* in the first block */
@@ -26,6 +26,7 @@ struct arena {
 
 void *arena_alloc(struct arena *arena, size_t bytes); /* NULL: no memory */
 char *arena_text(struct arena *arena, const char *text);
+/* Moves all blocks of `from`. */
 void arena_join(struct arena *into, struct arena *from);
 void arena_free(struct arena *arena);
 
@@ -44,9 +45,9 @@ struct grouped {
 };
 const char *group_digits(struct grouped *grouped, uint64_t number);
 
-/* Calls work(context, i) for each i below threads, each on a thread of its own; 0 runs on
- * the caller's. Where a thread can't be made, its call is left out, so the work has to be
- * taken from a queue. */
+/* Calls work(context, i) for each i below threads, each on a thread of its own; 0 runs on the
+ * caller's thread. Returns when all have ended. A call whose thread can't be made is left out, so
+ * the calls have to take their work from a queue. */
 void parallel_run(
 	unsigned threads, void (*work)(void *context, unsigned worker), void *context);
 
@@ -64,7 +65,7 @@ void progress_begin(struct progress *progress, const char *name);
 void progress_tick(struct progress *progress);
 void progress_end(struct progress *progress);
 
-/* Problems that a scan finds. Each kind is counted and gives one message, with an
+/* Problems that a scan finds. Each kind is counted, and is logged as one message with an
  * example. */
 enum issue_kind {
 	ISSUE_OUTSIDE,

@@ -8,16 +8,17 @@
 #include <stdint.h>
 
 /*
- * Labels of the classes of several datasets, as a file has them: a line for each class,
+ * A table of labels for the classes of several datasets, from a file with a line for each class:
  *
  *     photos/cat 0
  *     sketches/kitty 0
  *
- * Empty lines and those that begin with # are passed over, and so are classes that no dataset
- * has: several mixtures may have one table.
+ * Empty lines and lines that begin with # do not count. The table may name classes that no
+ * dataset has, so that several mixtures can share it.
  *
  *   Threads: any, after label_table_read.
- *   Errors: -EINVAL, and the message of what is wrong, which the caller frees; -errno.
+ *   Errors: -EINVAL: the caller frees *ret_message, which says what is wrong; it is not set if
+ *         the path leads to no regular file. -errno.
  */
 
 struct label_table;
@@ -26,11 +27,11 @@ must_check int label_table_read(
 	const char *path, struct label_table **ret, char **ret_message);
 void label_table_free(struct label_table **table); /* may be NULL */
 
-/* LABEL_NONE: it is not in the table. */
+/* Returns the label of a class. LABEL_NONE: the table has not the class. */
 uint32_t label_table_find(
 	const struct label_table *table, const char *dataset, const char *class);
 
-/* A name for each label from 0 to the largest: that of its first class in the file, or the
- * number. Both are the caller's, also upon failure. */
+/* Makes a name for each label from 0 to the largest: its first class in the file, or its number.
+ * The caller frees the array and the names, also upon failure. */
 must_check int label_table_classes(
 	const struct label_table *table, char ***ret, uint32_t *ret_n);

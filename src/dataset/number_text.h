@@ -6,30 +6,30 @@
 #include <stdbool.h>
 
 /*
- * Numbers and the texts that they come from. A column of metadata.csv is one of numbers only if
- * each number gives the same text again, or texts that differ (007 and 7, 1.10 and 1.1, two
+ * Numbers and their texts. A column of metadata has numbers only if each number prints as its
+ * text again. Otherwise it has texts, or different texts (007 and 7, 1.10 and 1.1, two
  * identifiers of twenty digits) would become one number.
  */
 
 #define NUMBER_TEXT 40
 
-/* Whether the number that the text is has this text alone. */
+/* Tells whether the text is an integer of 64 bits that prints as this text again. */
 bool number_is_integer(const char *text);
-/* Whether it is a number at all. */
+/* Tells whether the text is a finite number. */
 bool number_is(const char *text);
 
-/* Ways to write a number of floating point, which all numbers of a column have to share. */
+/* Ways to write a floating point number. All numbers of a column have to share one. */
 enum {
 	NUMBER_PYTHON = 1,   /* 1.0 0.25 1e-05 */
 	NUMBER_SHORT = 2,    /* 1 0.25 1e-05 */
 	NUMBER_PLAIN = 4,    /* 1 0.25 0.00001 */
-	NUMBER_FIXED = 8,    /* 1.00 0.25 0.00: as many decimals */
-	NUMBER_EXPONENT = 16 /* 1.00e+00 2.50e-01: likewise */
+	NUMBER_FIXED = 8,    /* 1.00 0.25 0.00: an equal number of decimals */
+	NUMBER_EXPONENT = 16 /* 1.00e+00 2.50e-01: an equal number of decimals */
 };
 
 struct number_style {
-	unsigned ways; /* that are left; 0: the texts do not come back */
-	int decimals;  /* of the last two; -1: not known yet */
+	unsigned ways; /* ways in which all texts so far come back; 0: none */
+	int decimals; /* decimals of NUMBER_FIXED and NUMBER_EXPONENT; -1: not known yet */
 };
 #define NUMBER_ANY_STYLE                                                                 \
 	(struct number_style)                                                            \
@@ -37,8 +37,8 @@ struct number_style {
 		.ways = 31, .decimals = -1                                               \
 	}
 
-/* Leaves the ways that give this text again. */
+/* Removes the ways in which the number does not print as this text again. */
 void number_note(struct number_style *style, const char *text);
 
-/* As Python writes it: the shortest text that is this number. */
+/* Prints the number as Python does: the shortest text that is this number. */
 void number_print(double value, char ret[static NUMBER_TEXT]);

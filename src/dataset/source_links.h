@@ -9,12 +9,12 @@
  * The members of a tar by their paths, for hard links, which name a member before them.
  *
  *   Flow: link_targets_add for each member, link_targets_find for each link; free(of).
- *   Owns: 24 bytes for each member, twice to four times.   Threads: one.
+ *   Owns: a hash table with 2 to 4 entries of 24 bytes for each member.   Threads: one.
  */
 
 struct link_target {
 	uint64_t hash;
-	uint64_t offset, bytes; /* of its data */
+	uint64_t offset, bytes; /* place of the member's data */
 };
 
 struct link_targets {
@@ -22,9 +22,9 @@ struct link_targets {
 	size_t n, room;
 };
 
-/* The last one of a path counts. 0 or -ENOMEM. */
+/* Adds a member; the last one of a path counts. 0 or -ENOMEM. */
 must_check int link_targets_add(
 	struct link_targets *targets, const char *path, uint64_t offset, uint64_t bytes);
-/* NULL: there is none. */
+/* Returns the member of a path; NULL: there is none. */
 const struct link_target *link_targets_find(
 	const struct link_targets *targets, const char *path);
