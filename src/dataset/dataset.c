@@ -71,7 +71,7 @@ uint32_t dataset_classes(const struct dataset *dataset)
 	return dataset->n_classes;
 }
 
-/* The class of a file that is gone may be gone too, and then it has no name. */
+/* Returns "" for LABEL_NONE: the file is gone, and so is its class. */
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label)
 {
 	return label < dataset->n_classes ? dataset->classes[label] : "";
@@ -150,7 +150,7 @@ static int connection_new(const struct dataset *dataset, struct connection **ret
 		return -ENOMEM;
 	const char *file;
 	int err;
-	do { /* its name may change just now */
+	do { /* the file's name may change meanwhile */
 		if (connection->db)
 			sqlite3_close(connection->db);
 		file = dataset->file;
@@ -230,7 +230,7 @@ static int read_part(
 	return 0;
 }
 
-/* The path of a file far away is a URL, and the relative one follows it. */
+/* Makes ret->path, a URL, and ret->relative behind it, for a file far away. */
 static int make_far_path(
 	const struct dataset *dataset, const char *relative, struct dataset_sample *ret)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Samples have files of the source beside their images, and columns of metadata. */
+/* Reads files beside samples, and columns of metadata. */
 
 static int unreadable(const struct dataset *dataset, sqlite3 *db)
 {
@@ -19,7 +19,7 @@ static int unreadable(const struct dataset *dataset, sqlite3 *db)
 	return err ? err : -EIO;
 }
 
-/* Runs the query with its parameters ?1, a number, and ?2, a text; row gets each row. */
+/* A query with the parameters ?1, a number, and ?2, a text; row gets each row. */
 struct query {
 	const char *sql;
 	sqlite3_int64 number;
@@ -58,7 +58,7 @@ static int note_row(void *context, sqlite3_stmt *row)
 	return 0;
 }
 
-/* A catalogue of a version before has no such table. */
+/* Tells whether the catalogue has a table `beside`; catalogues of older versions have none. */
 static int has_table(struct dataset *dataset, bool *ret)
 {
 	*ret = false;
@@ -94,10 +94,10 @@ static int take_beside(void *context, sqlite3_stmt *row)
 	return found->name ? 0 : -ENOMEM;
 }
 
-/* The file lies in the sample's directory, under another name. */
+/* Replaces the name of the file in the sample's path. */
 static int rename_sample(struct dataset_sample *sample, const char *name)
 {
-	bool far = sample->plain > 0; /* the relative path lies behind that of a URL */
+	bool far = sample->plain > 0; /* sample->relative lies behind a URL, not in it */
 	size_t relative = far ? sample->plain : (size_t)(sample->relative - sample->path);
 	const char *slash = strrchr(sample->path + relative, '/');
 	size_t directory = slash ? (size_t)(slash + 1 - sample->path) : relative;
@@ -176,7 +176,7 @@ static int take_text(void *context, sqlite3_stmt *row)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* A query for a column, by a name that dataset_column allows. NULL: no memory. */
+/* Makes a query for a column that dataset_column allows. NULL: no memory. */
 static char *column_query(const char *begin, const char *column, const char *end)
 {
 	char *sql;
@@ -200,7 +200,8 @@ int dataset_text(struct dataset *dataset, sample_id id, const char *column, char
 	return err || *ret ? err : -ENOENT;
 }
 
-/* Columns that every dataset has describe the file, but for these. */
+/* Tells whether programs may ask for the column: a column of metadata, class or path. All other
+ * columns describe the file. */
 static bool may_be_asked(const char *column)
 {
 	return !catalogue_reserved_column(column) || strcasecmp(column, "class") == 0 ||
@@ -251,18 +252,18 @@ int dataset_columns(struct dataset *dataset, char **ret)
 	return fclose(out) == 0 ? err : -ENOMEM;
 }
 
-/* --- of all samples -------------------------------------------------------------------- */
+/* --- all samples ----------------------------------------------------------------------- */
 
 struct counting {
 	const roaring_bitmap_t *selection;
-	sample_id first; /* of the dataset, in a mixture */
-	sample_id next;	 /* rows come by id */
+	sample_id first; /* first id of the dataset in a mixture */
+	sample_id next;	 /* id after the last row; rows come by id */
 	struct dataset_besides *ret;
 };
 
 static void note_missing(struct counting *counting, sample_id id)
 {
-	/* The first selected one from counting->next on lies before id. */
+	/* Is the first selected id from counting->next on less than id? */
 	roaring_uint32_iterator_t at;
 	roaring_init_iterator(counting->selection, &at);
 	if (counting->ret->missing == SAMPLE_NONE &&
@@ -351,7 +352,7 @@ int dataset_texts(struct dataset *dataset, const roaring_bitmap_t *selection,
 struct numbering {
 	const roaring_bitmap_t *selection;
 	sample_id first;
-	float *ret; /* of the first column's first number */
+	float *ret; /* place of the number of id 0 */
 	size_t each;
 	struct dataset_odd_number *odd;
 };

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Reading a catalogue file. */
+/* Reads a catalogue file. */
 
 int catalogue_errno(sqlite3 *db)
 {
@@ -79,7 +79,7 @@ int catalogue_open_read(const char *file, sqlite3 **ret)
 	return 0;
 }
 
-/* Whether SQLite complains about the content of the file, and not about reading it. */
+/* Tells whether SQLite's error is about the content of the file, not about reading it. */
 static bool content_error(sqlite3 *db)
 {
 	int code = sqlite3_errcode(db) & 0xff;
@@ -99,7 +99,7 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
 	return catalogue_read_errno(db);
 }
 
-/* 1: there is a row; 0: no more; -EILSEQ: the file is damaged; else -errno. */
+/* Steps to the next row. 1: there is a row; 0: no more; -EILSEQ: the file is damaged; -errno. */
 static int step(sqlite3 *db, sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);
@@ -168,7 +168,7 @@ static int has_table(sqlite3 *db, const char *name, bool *ret)
 	return err;
 }
 
-/* There is no such table until a dataset is scanned again under running jobs. */
+/* Reads the edition; 0 if there is no such table: dataset_install has never run. */
 static int load_edition(sqlite3 *db, struct catalogue *catalogue)
 {
 	sqlite3_int64 number = 0;
@@ -196,7 +196,8 @@ static int load_class(sqlite3_stmt *statement, struct catalogue *catalogue)
 	return 0;
 }
 
-/* The readers of images that this build has: a later one may read what had no header. */
+/* Reads the settings. *ret_same: the build that wrote the catalogue could read the formats of
+ * this build. If not, this build may read headers that the other one could not. */
 static int load_settings(sqlite3 *db, struct catalogue *catalogue, bool *ret_same)
 {
 	sqlite3_stmt *statement = NULL;
@@ -334,7 +335,7 @@ static int load_all(sqlite3 *db, const char *sql,
 	return err;
 }
 
-/* Catalogues of versions before have no such table. */
+/* Reads the files beside samples, if there is such a table; older versions have none. */
 static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 {
 	bool is_there;
@@ -354,7 +355,8 @@ static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 #define NO_PART "NULL, 0, 0, 0, 0"
 #define MODE "channels, bits, palette"
 #define NO_MODE "3, 8, 0"
-/* A file without a header may have one that is known now, and a PNG another orientation. */
+/* Is 0 for rows whose headers are read again by other readers: files without a header, which may
+ * be known now, and PNGs, whose orientation may be another one. */
 #define PROBED_AGAIN "probed AND width > 0 AND path NOT LIKE '%.png'"
 
 static void probe_again(struct catalogue *catalogue)
@@ -409,7 +411,7 @@ static int load_content(
 	if (!err && contains)
 		err = load_settings(db, catalogue, &same_readers);
 	if (catalogue->without_channels)
-		catalogue->settings = ""; /* what is in containers is read again, too */
+		catalogue->settings = ""; /* containers are listed again, too */
 	if (!err && contains)
 		err = load_all(db,
 			"SELECT number, name, bytes, mtime_ns FROM containers ORDER BY "

@@ -12,18 +12,18 @@
 #include <string.h>
 
 /*
- * Editions of a dataset: what one scan after the other has found, as long as jobs have epochs
- * of it.
+ * Editions of a dataset: each scan that found changes makes one, which is kept as long as jobs
+ * have epochs of it.
  *
  *     <name>.sqlite.next    scanned, and not in use yet
  *          | rename
  *          v
- *     <name>.sqlite         the one that epochs begin with
- *          | link, before that
+ *     <name>.sqlite         the edition that new epochs begin with
+ *          | link, before the rename
  *          v
- *     <name>.sqlite.0 ...   those that epochs have begun with
+ *     <name>.sqlite.0 ...   editions that earlier epochs began with
  *
- * The map of each lies beside it, and goes the same way.
+ * The map of each edition lies beside it, and is renamed and linked like it.
  */
 
 char *catalogue_file(const char *state_dir, const char *name, const char *ending)
@@ -51,7 +51,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* <name>.sqlite.<number>, and nothing behind it. */
+/* Tells whether a file is <name>.sqlite.<number>, with nothing behind it. */
 static bool is_kept(const char *file, const char *name, uint32_t *ret)
 {
 	static const char middle[] = ".sqlite.";
@@ -96,7 +96,8 @@ int dataset_kept(const char *state_dir, const char *name, uint32_t **ret, size_t
 	return 0;
 }
 
-/* Who opens the file looks at its name before and after (connection_new). Taken. */
+/* Gives the dataset's catalogue another name, which it takes. connection_new, which may open the
+ * file meanwhile, reads the name before and after. */
 static void rename_in_use(struct dataset *dataset, char *file)
 {
 	size_t i = 1;
@@ -106,8 +107,8 @@ static void rename_in_use(struct dataset *dataset, char *file)
 	dataset->file = file;
 }
 
-/* Whoever has mapped a file keeps it. One that is not there, or is not of its catalogue, is
- * made again (catalogue_map_open). */
+/* Moves the map of a catalogue; mappings of it stay valid. A failure is logged: the map is made
+ * again when it is missing or another catalogue's (catalogue_map_open). */
 static void move_map(
 	const char *from, const char *to, int (*move)(const char *from, const char *to))
 {
@@ -120,7 +121,7 @@ static void move_map(
 		log_warn("%s: can't become %s: %s", from_map, to_map, strerror(errno));
 }
 
-/* Under a number that no other one has. */
+/* Keeps the catalogue under the first free number from its edition on. */
 static int keep(const char *state_dir, struct dataset *now)
 {
 	int err = -EEXIST;
@@ -149,7 +150,7 @@ int dataset_install(const char *state_dir, struct dataset *now, struct dataset *
 {
 	char *file = catalogue_file(state_dir, now->name, "");
 	int err = file ? fault_hit("dataset.install") : -ENOMEM;
-	if (!err && !was_kept(now)) /* when the next one could not be renamed */
+	if (!err && !was_kept(now)) /* it was kept if an earlier rename failed */
 		err = keep(state_dir, now);
 	if (!err)
 		err = fault_hit("dataset.rename");
@@ -189,7 +190,7 @@ bool dataset_is_unseen(const struct dataset *dataset)
 	return dataset->unseen;
 }
 
-/* A catalogue without a map is not served before a scan. */
+/* Removes the map: a catalogue without a map is not served before a scan. */
 void dataset_look_before(const char *state_dir, const char *name)
 {
 	auto_free char *file = catalogue_file(state_dir, name, "");

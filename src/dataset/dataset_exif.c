@@ -6,9 +6,9 @@
 #include <string.h>
 
 /*
- * The orientation in a TIFF directory, as PIL's ImageOps.exif_transpose finds it. Of
- * several entries the last one counts, of several values the first one. A damaged entry
- * ends the directory.
+ * Finds the orientation in a TIFF directory, as PIL's ImageOps.exif_transpose does. The last
+ * of several entries counts, and the first of several values. A damaged entry ends the
+ * directory.
  */
 
 #define TAG_ORIENTATION 0x0112
@@ -20,7 +20,7 @@ struct tiff {
 	bool little_endian;
 };
 
-/* The bytes of a value, by the number of its type; 0: unknown. */
+/* Bytes of a value, by the number of its type; 0: unknown type. */
 static const uint8_t value_bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8};
 
 static uint32_t number(const struct tiff *tiff, size_t at, unsigned bytes)
@@ -38,13 +38,13 @@ static bool is_integer(unsigned type)
 	       type == 13;
 }
 
-/* 1 where it is nonsense: it is there. */
+/* Returns the orientation, or 1 for nonsense, which is not "none". */
 static uint32_t known(uint32_t orientation)
 {
 	return orientation >= 1 && orientation <= 8 ? orientation : 1;
 }
 
-/* false: the entry or its values lie outside the data. */
+/* Reads an entry. Returns false if it or its values lie outside the data. */
 static bool read_entry(const struct tiff *tiff, size_t at, uint32_t *orientation)
 {
 	if (at > tiff->size || tiff->size - at < ENTRY_BYTES)

@@ -11,14 +11,14 @@
 #include <string.h>
 
 /*
- * What state directories keep to know samples again, and what users divide datasets by.
- * Another way to compute it makes all samples strangers, and puts them in other folds.
+ * Hashes by which state directories recognize samples, and by which users divide datasets.
+ * If they were computed in another way, no sample would be recognized, and folds would change.
  */
 
 __extension__ typedef unsigned __int128 uint128;
 
-/* wyhash's (Wang Yi, public domain): the halves of a product, each bit of which depends on
- * many of the factors'. */
+/* Mixes a word into a hash as wyhash does (Wang Yi, public domain): by the halves of a product,
+ * each bit of which depends on many bits of the factors. */
 static uint64_t fold(uint64_t hash, uint64_t word)
 {
 	uint128 product = (uint128)(hash ^ UINT64_C(0xa0761d6478bd642f)) *
@@ -26,7 +26,7 @@ static uint64_t fold(uint64_t hash, uint64_t word)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* splitmix64's finalizer: no two numbers become the same one. */
+/* Returns splitmix64's finalizer of z: different numbers stay different. */
 static uint64_t scatter(uint64_t z)
 {
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -34,7 +34,7 @@ static uint64_t scatter(uint64_t z)
 	return z ^ (z >> 31);
 }
 
-/* Eight bytes at a time; the last ones are filled up with zeros. */
+/* Mixes a text into a hash, eight bytes at a time; the last word is filled up with zeros. */
 static uint64_t fold_text(uint64_t hash, const char *text, size_t length)
 {
 	uint64_t word;
@@ -69,7 +69,7 @@ uint32_t part_identity(uint32_t identity, const struct source_part *part)
 
 #define LANES 4
 
-/* Several at once, which the processor does in the time of one. */
+/* Computes several lanes at once: the processor overlaps them. */
 uint64_t content_sum(const void *bytes, size_t n)
 {
 	uint64_t lanes[LANES] = {1, 2, 3, 4}, words[LANES], sum = n;
@@ -86,7 +86,7 @@ uint64_t content_sum(const void *bytes, size_t n)
 
 #define AT_ONCE 256
 
-/* A sum of independent numbers, so that the processor makes several at once. */
+/* Adds independent numbers, so that the processor overlaps them. */
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection)
 {
@@ -96,7 +96,7 @@ uint64_t dataset_fingerprint(
 	sample_id own;
 	roaring_init_iterator(selection, &iterator);
 	while ((n = roaring_read_uint32_iterator(&iterator, ids, AT_ONCE)) > 0) {
-		ensure(ids[n - 1] < dataset->n_ids); /* they ascend */
+		ensure(ids[n - 1] < dataset->n_ids); /* ids ascend */
 		for (uint32_t i = 0; i < n; i++) {
 			const struct dataset *of = dataset_of(dataset, ids[i], &own);
 			sum += scatter((uint64_t)ids[i] << 32 |
@@ -122,7 +122,8 @@ uint64_t dataset_group_fingerprint(
 	return scatter(sum) >> 32 << 32 | dataset_fingerprint(dataset, selection) >> 32;
 }
 
-/* The sum of a head covers the sums of all sections, and which SQLite file it is of. */
+/* Returns the sum of the map's head, which covers the sums of all sections, and the identity of
+ * the SQLite file. */
 uint64_t dataset_content(const struct dataset *dataset)
 {
 	return dataset->map ? dataset->map->head->sum : 0;
@@ -143,7 +144,7 @@ uint64_t dataset_labels_fingerprint(
 	return scatter(hash);
 }
 
-/* --- on every machine ---------------------------------------------------------------- */
+/* --- equal on every machine ---------------------------------------------------------- */
 
 struct by_path {
 	const char *path;

@@ -14,7 +14,7 @@
 #include <string.h>
 
 struct group {
-	uint32_t begin; /* its first file, among the files of all */
+	uint32_t begin; /* index of the first file in dataset_groups.files */
 	uint32_t n;	/* 0: the sample is not the first one of its directory */
 };
 
@@ -86,7 +86,7 @@ static int compare(const void *a, const void *b)
 	return compare_names(x + n_x, y + n_y);
 }
 
-/* --- all of a dataset --------------------------------------------------------------------- */
+/* --- all groups of a dataset -------------------------------------------------------------- */
 
 void dataset_groups_free(struct dataset_groups *groups)
 {

@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * Rows as JSON. First come the catalogue's columns that describe the sample, then those
- * of metadata.csv in their order. The others are left out: they describe the file, not
- * what it shows.
+ * Prints rows as JSON: first the catalogue's columns that describe the sample, then the columns
+ * of metadata in their order. The other columns are left out: they describe the file, not the
+ * sample.
  */
 
 #define SHOWN "label, class, path" /* in this order */
@@ -29,7 +29,8 @@ static void print_character(FILE *out, uint32_t character)
 	fprintf(out, "\\u%04x", character);
 }
 
-/* A reader of JSON gets the text itself, and who looks at it no controls. */
+/* Prints a text so that a reader of JSON gets it unchanged, and a terminal no control
+ * characters. */
 static void print_text(FILE *out, const char *text)
 {
 	putc('"', out);
@@ -49,7 +50,7 @@ static void print_text(FILE *out, const char *text)
 	putc('"', out);
 }
 
-/* JSON has no infinity; readers take such a large number for one. */
+/* Prints a number; infinity, which JSON lacks, as a number that readers take for infinity. */
 static void print_real(FILE *out, double value)
 {
 	char text[NUMBER_TEXT];
@@ -81,13 +82,13 @@ static void print_value(FILE *out, sqlite3_stmt *row, int column)
 
 /* --- rows ------------------------------------------------------------------------- */
 
-/* How a row is shown in a mixture. */
+/* Label and dataset of a row in a mixture. */
 struct shown {
 	uint32_t label;
 	const char *dataset;
 };
 
-/* A value of SHOWN, as a mixture has it. */
+/* Prints a value of SHOWN for a mixture. */
 static void print_shown(
 	FILE *out, sqlite3_stmt *row, int column, const struct shown *shown)
 {
@@ -105,7 +106,7 @@ static void print_shown(
 	}
 }
 
-/* The statement's first columns are SHOWN, the next ones all columns of the table. */
+/* Prints a row. The statement has the columns SHOWN, and then all columns of the table. */
 static void print_row(FILE *out, sqlite3_stmt *row, const struct shown *shown)
 {
 	bool first = true;

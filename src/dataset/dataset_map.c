@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* Reading a mapped catalogue. */
+/* Reads a mapped catalogue. */
 
 #define SECTION_BYTES(name, bytes, kind) bytes,
 #define SECTION_KIND(name, bytes, kind) kind,
@@ -62,7 +62,7 @@ static uint64_t section_bytes(const struct catalogue_map *map, enum map_section 
 	return map->head->sections[section].bytes;
 }
 
-/* --- whether it is what it should be ------------------------------------------------------ */
+/* --- checks ------------------------------------------------------------------------------- */
 
 uint64_t map_head_sum(const struct map_head *head)
 {
@@ -103,7 +103,7 @@ static bool is_placed(const struct catalogue_map *map, enum map_section section)
 	}
 }
 
-/* true: the section has n texts, each with its \0. */
+/* Tells whether the section has n texts, each with its \0. */
 static bool has_texts(const struct catalogue_map *map, enum map_section section, size_t n)
 {
 	const char *text = map_section(map, section);
@@ -149,8 +149,8 @@ static bool names_fit(const struct catalogue_map *map)
 	       containers_fit(map);
 }
 
-/* Names a fault that would lead out of the mapping; values of samples are looked at when they
- * are used: paths, parts, labels (dataset_label) and modes (dataset_image_shape). */
+/* Names a fault that would lead out of the mapping. Values of samples are checked when they are
+ * used: paths, parts, labels (dataset_label) and modes (dataset_image_shape). */
 static const char *content_problem(const struct catalogue_map *map)
 {
 	const struct map_head *head = map->head;
@@ -183,7 +183,7 @@ const char *map_problem(const struct catalogue_map *map, bool all)
 	return problem ? problem : sum_problem(map, all);
 }
 
-/* --- opening it --------------------------------------------------------------------------- */
+/* --- opening ------------------------------------------------------------------------------ */
 
 static int map_fd(int fd, struct catalogue_map *ret)
 {
@@ -250,7 +250,7 @@ int catalogue_map_open(
 	return -ENOENT;
 }
 
-/* --- looking into it ---------------------------------------------------------------------- */
+/* --- values ------------------------------------------------------------------------------- */
 
 const char *map_rule(const struct catalogue_map *map)
 {
@@ -288,7 +288,7 @@ bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret)
 	return ret->container != UINT32_MAX;
 }
 
-/* --- a dataset of it ---------------------------------------------------------------------- */
+/* --- the dataset of a map ----------------------------------------------------------------- */
 
 static int attach_classes(struct dataset *dataset, const struct catalogue_map *map)
 {

@@ -9,12 +9,12 @@
 #include <string.h>
 
 /*
- * Paths as differences. Each one says how many bytes at its beginning and at its end are those of
- * the path before, and has what is between:
+ * Paths are stored as differences. Each path shares bytes at its beginning and at its end with
+ * the path before; the bytes between are stored:
  *
  *     beginning | end << 4, middle | middle, if it is MIDDLE_FOLLOWS: 16 bits | bytes of the middle
  *
- * The first one of PATHS_TOGETHER follows an empty path.
+ * The first of PATHS_TOGETHER paths follows an empty path.
  */
 
 #define MIDDLE_FOLLOWS 15
@@ -26,7 +26,7 @@ size_t map_path_groups(size_t n_ids)
 	return n_ids / PATHS_TOGETHER + (n_ids % PATHS_TOGETHER > 0);
 }
 
-/* --- writing them ------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------------ */
 
 static size_t put_difference(const char *before, const char *path, uint8_t *at)
 {
@@ -76,9 +76,9 @@ int map_paths_make(const struct catalogue *catalogue, struct map_bytes *ret_grou
 	return err;
 }
 
-/* --- reading them ------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------ */
 
-/* Makes the next path of the one before. false: damaged. */
+/* Makes the next path from the path before. Returns false if the bytes are damaged. */
 static bool read_difference(
 	const uint8_t *paths, size_t n, uint64_t *at, struct path_text *path)
 {
@@ -124,7 +124,7 @@ const char *map_path(
 	for (; path->next <= id; path->next++)
 		if (!read_difference(paths, place->bytes, &path->at, path))
 			return fail(path);
-	/* A \0 within is damage, too. */
+	/* A \0 within a path is damage, too. */
 	return path->length > 0 && strlen(path->text) == path->length ? path->text
 								      : fail(path);
 }

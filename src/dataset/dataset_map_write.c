@@ -13,11 +13,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Writing a mapped catalogue, one section after the other. */
+/* Writes a mapped catalogue, one section after the other. */
 
 struct map_writer {
 	int fd;
-	bool rows_only; /* into memory, without what follows from the rest */
+	bool rows_only; /* writes to memory, without columns that follow from other columns */
 	bool parts;
 	struct map_bytes memory;
 	uint64_t end;
@@ -63,7 +63,7 @@ static int put(struct map_writer *writer, const uint8_t *bytes, size_t n, uint64
 				 : write_all(writer->fd, bytes, n, at);
 }
 
-/* --- what the sections have --------------------------------------------------------------- */
+/* --- content of sections ------------------------------------------------------------------ */
 
 static size_t texts_bytes(const struct catalogue *catalogue, enum map_section section)
 {
@@ -147,7 +147,8 @@ static uint32_t identity_of(const struct row *row)
 	return row->part ? part_identity(identity, &row->part->at) : identity;
 }
 
-/* Most are in the container as long as they are: the difference takes no bits. */
+/* Stores part bytes as the difference from the file's bytes, which takes no bits if no part is
+ * deflated. */
 static uint64_t value_of_part(enum map_section column, const struct row *row)
 {
 	if (!row->part)
@@ -307,7 +308,7 @@ static int write_sections(struct map_writer *writer)
 	return err ? err : put(writer, (const void *)head, sizeof(*head), 0);
 }
 
-/* The file takes its name when all of it is on the disk. */
+/* Writes the file under another name, and renames it when all of it is on the disk. */
 static int write_file(struct map_writer *writer, const char *name)
 {
 	auto_free char *beside = NULL;

@@ -13,12 +13,12 @@
 #include <sys/stat.h>
 
 /*
- * All files of metadata together, as the imagefolder of Hugging Face's datasets has them: each
- * describes files below its directory. Columns of one name are one column; where several
- * files have a value for a sample, the file nearest to it counts.
+ * Reads all files of metadata, as the imagefolder of Hugging Face's datasets does: each file
+ * describes samples below its directory. Columns of one name are one column; where several
+ * files have a value for a sample, the file nearest to the sample counts.
  */
 
-/* The stamp begins with it: another one reads the files anew. */
+/* The stamp begins with this version of the rules: another one reads the files again. */
 #define RULES "3"
 
 struct metadata {
@@ -87,7 +87,7 @@ static int count_slashes(const char *path)
 	return n;
 }
 
-/* The root's first. */
+/* Compares by depth, then by name: files of the root come first. */
 static int compare_files(const void *a, const void *b)
 {
 	const char *one = ((const struct metadata_file *)a)->path;
@@ -96,7 +96,7 @@ static int compare_files(const void *a, const void *b)
 	return order ? order : strcmp(one, other);
 }
 
-/* The stamp has the number of files, and a hash of their names, sizes and times. */
+/* Makes the stamp of the number of files, and a hash of their names, sizes and mtimes. */
 static int make_stamp(struct metadata *metadata)
 {
 	auto_free char *text = NULL;
@@ -169,7 +169,7 @@ static struct column *find_column(struct metadata *metadata, const char *name)
 	return NULL;
 }
 
-/* Gives the type that the values of both have together. */
+/* Sets the type that fits the values of both columns. */
 static void join_types(struct column *into, const struct column *column)
 {
 	if (!column->seen)
@@ -191,7 +191,7 @@ static void join_types(struct column *into, const struct column *column)
 		into->type = COLUMN_REAL;
 }
 
-/* false: there are too many. */
+/* Adds the column to the columns of all files. *ret: false if there are too many. */
 static int join_column(struct metadata *metadata, struct column *column, bool *ret)
 {
 	struct column *found = find_column(metadata, column->name);
@@ -277,7 +277,7 @@ int metadata_rows(struct metadata *metadata, metadata_row *row, void *context)
 		err = metadata_file_rows(
 			&metadata->files[i], metadata->n_columns, &line, row, context);
 		if (err == -EINVAL)
-			err = 0; /* it has changed */
+			err = 0; /* the file can't be read again; this was logged */
 	}
 	return err;
 }

@@ -9,28 +9,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Several datasets as one. What is asked for often lies in memory, as in any dataset; rows are
- * those of the catalogues. */
+/* Makes one dataset of several. Labels lie in memory; the maps and catalogues of the datasets
+ * have all other facts. */
 
 struct mixing {
 	const struct dataset_mixed *from;
 	size_t n;
 	struct dataset *made;
-	const struct label_table *table; /* NULL: by name */
+	const struct label_table *table; /* NULL: labels follow from names */
 	const struct dataset *numbered;	 /* NULL: classes have names, or a table */
 	char **ret_message;
 };
 
 /* --- classes ---------------------------------------------------------------------------- */
 
-/* With or without zeros before it, as they are written for their byte order. */
+/* Tells whether the name is the number, with or without zeros before it. */
 static bool is_number(const char *name, uint32_t number)
 {
 	size_t n = strspn(name, "0123456789");
 	return n > 0 && n < 10 && !name[n] && strtoul(name, NULL, 10) == number;
 }
 
-/* Its classes are 0, 1, 2 ... */
+/* Tells whether the classes are 0, 1, 2 ... */
 static bool is_numbered(const struct dataset *dataset)
 {
 	for (uint32_t i = 0; i < dataset->n_classes; i++)
@@ -39,7 +39,8 @@ static bool is_numbered(const struct dataset *dataset)
 	return true;
 }
 
-/* Those that all have them as numbers keep their labels. */
+/* Returns the dataset with most classes if the classes of all datasets are numbers, which then
+ * stay their labels; else NULL. */
 static const struct dataset *longest_numbered(const struct mixing *mixing)
 {
 	const struct dataset *longest = mixing->from[0].dataset;
@@ -124,7 +125,8 @@ static uint32_t label_of(
 	return found ? (uint32_t)(found - made->classes) : LABEL_NONE;
 }
 
-/* The caller frees it; NULL: no memory. */
+/* Returns the mixture's label for each label of the dataset. The caller frees it; NULL: no
+ * memory. */
 static uint32_t *map_labels(const struct mixing *mixing, const struct dataset *dataset)
 {
 	uint32_t *map = calloc(dataset->n_classes + 1, sizeof(*map));
@@ -268,7 +270,8 @@ const struct dataset *dataset_of(
 	return dataset->n_mixed > 0 ? mixed_of(dataset, id, ret_id) : dataset;
 }
 
-/* Behind the path, and freed with it, comes the relative one with the dataset's name. */
+/* Makes ret->relative begin with the dataset's name. It lies behind ret->path, and is freed with
+ * it. */
 static int add_name(const struct dataset *dataset, struct dataset_sample *ret)
 {
 	size_t n = strlen(ret->path) + 1, name = strlen(dataset->name) + 1;

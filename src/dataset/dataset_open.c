@@ -48,7 +48,7 @@ static int root_error(const struct scan *scan, const char *path, int err)
 	return err;
 }
 
-/* label = cls, json:FIELD, csv:COLUMN ... */
+/* Sets the kind and the field from label = cls, json:FIELD, csv:COLUMN ... */
 static void set_label(struct scan *scan, const char *label)
 {
 	static const char *const kinds[] = {
@@ -62,7 +62,7 @@ static void set_label(struct scan *scan, const char *label)
 	}
 }
 
-/* What is far away takes long to answer, and answers many at once. */
+/* Threads for a server far away, which takes long to answer, but answers many requests at once. */
 #define FAR_THREADS 32
 
 static int begin_far(const struct dataset_config *config, struct scan *scan)
@@ -89,7 +89,7 @@ static int begin_far(const struct dataset_config *config, struct scan *scan)
 	return err;
 }
 
-/* A pattern of shards is no file, but lies in a directory. */
+/* Looks at the path; if it does not exist, as a pattern of shards, at its directory. */
 static int look_at_root(const char *path, struct looked *ret)
 {
 	const char *slash = strrchr(path, '/');
@@ -100,8 +100,9 @@ static int look_at_root(const char *path, struct looked *ret)
 	return directory ? looked_at(AT_FDCWD, directory, 0, ret) : -ENOMEM;
 }
 
-/* Whoever reads its own mount waits for itself; two daemons that read each other's wait for
- * each other. An engine that goes on has a dataset that was allowed. */
+/* Refuses a dataset on a mount of joaderfs. A daemon that reads its own mount waits for itself;
+ * two daemons that read each other's mounts wait for each other. An engine that takes over has
+ * datasets that were allowed. */
 static int refuse_own_mounts(const struct dataset_config *config, struct scan *scan)
 {
 	struct looked root;
@@ -141,11 +142,11 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 	return scan->far ? begin_far(config, scan) : 0;
 }
 
-/* Which rules list a container: after other ones, containers are listed anew. */
+/* The version of the rules that list a container: with another one, containers are listed again. */
 #define LISTING "4"
 
-/* -errno: the root can't be read. What is found in a container that has not changed
- * depends on the settings. */
+/* Finds the root or its containers, and sets scan->settings, which decide what is found in an
+ * unchanged container. -errno: the root can't be read. */
 static int find_root(struct scan *scan)
 {
 	int err = scan->source->find(scan);
@@ -194,8 +195,8 @@ static void scan_end(struct scan *scan)
 	arena_free(&scan->names);
 }
 
-/* A tree without images is a mistake, or a disk that is not mounted. The catalogue must
- * not lose all its rows for that. */
+/* Refuses a tree without images: it is a mistake, or a disk that is not mounted, for which the
+ * catalogue must not lose all its rows. */
 static int check_tree(const struct scan *scan, const struct tree *tree)
 {
 	for (size_t i = 0; i < tree->n_files; i++)
@@ -226,7 +227,7 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 	return -ENOENT;
 }
 
-/* Writes the catalogue if it has changed; only then metadata is read. */
+/* Writes the catalogue, and reads metadata, only if the catalogue or the metadata has changed. */
 static int save(struct scan *scan, const char *file, struct catalogue *catalogue,
 	const struct tree *tree, bool *changed)
 {
@@ -265,7 +266,7 @@ static int look_at_tree(
 	return err;
 }
 
-/* What can't be read now is not gone: the catalogue stays as the last scan left it. */
+/* Keeps the catalogue as the last scan left it: a file that can't be read now is not gone. */
 static int keep_catalogue(const struct scan *scan, const struct catalogue *catalogue,
 	const char *path, const char *reason, const char *sample)
 {
@@ -285,7 +286,7 @@ static int keep_catalogue(const struct scan *scan, const struct catalogue *catal
 	return 0;
 }
 
-/* The root, or what has to be read of it, can't be. */
+/* Keeps the catalogue, or refuses the dataset, if the root or a container can't be read. */
 static int without_root(const struct dataset_config *config, const struct scan *scan,
 	const struct catalogue *catalogue, int err)
 {
@@ -301,7 +302,8 @@ static int without_root(const struct dataset_config *config, const struct scan *
 	return keep_catalogue(scan, catalogue, "", reason, catalogue->rows[0].path);
 }
 
-/* A source that refuses its credentials in the middle of a scan has told nothing. */
+/* Returns -EACCES if the source refused the credentials during the scan, whose tree is then
+ * incomplete; else err. */
 static int check_denied(struct scan *scan, int err)
 {
 	const char *denied = atomic_load(&scan->denied);
@@ -312,7 +314,8 @@ static int check_denied(struct scan *scan, int err)
 	return -EACCES;
 }
 
-/* *ret_seen: the scan has seen all that the catalogue knows, which can be updated. */
+/* Loads the catalogue and scans the tree. *ret_seen: the scan has seen all places where the
+ * catalogue has samples, so that the catalogue can be updated. */
 static int look(const struct dataset_config *config, struct scan *scan, const char *file,
 	struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
 {
@@ -345,7 +348,8 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 	return err;
 }
 
-/* The settings that decide what a scan finds in a tree. The caller frees them. */
+/* Returns the settings that decide what a scan finds in a tree. The caller frees them; NULL: no
+ * memory. */
 static char *scan_rule(const struct scan *scan)
 {
 	char *rule;
@@ -355,7 +359,7 @@ static char *scan_rule(const struct scan *scan)
 	return n < 0 ? NULL : rule;
 }
 
-/* The dataset gets the map of its file. */
+/* Opens the map of the dataset's catalogue, or makes it, and attaches it to the dataset. */
 static int attach(const struct scan *scan, const char *rule, bool changed,
 	const struct catalogue *catalogue, struct dataset *dataset)
 {
@@ -392,7 +396,7 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 	if (!err && seen) {
 		err = save(scan, dataset->file, &catalogue, &tree, ret_changed);
 		if (err == -ENOSPC && only_form) {
-			err = 0; /* the one of a version before is as good, and larger */
+			err = 0; /* the catalogue of the older version is as good */
 			*ret_changed = false;
 		}
 	}
@@ -403,23 +407,24 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 	return err;
 }
 
-/* --- as the last scan left it ------------------------------------------------------------- */
+/* --- without a scan ----------------------------------------------------------------------- */
 
-/* Readers wait, and the samples are what they were when the mount began. */
+/* Tells whether nobody looks for changes: a kept edition stays as it was; after an engine took
+ * over, readers wait, and samples stay as they were when the mount began. */
 static bool nobody_looks(const struct scan *scan)
 {
 	return !scan->anew && (scan->kept || kept_is_again());
 }
 
-/* Other keys of the ini would find other samples. */
+/* Tells whether the map was made by the rule of this scan: another rule finds other samples. */
 static bool is_of_rule(const struct scan *scan, const struct catalogue_map *map)
 {
 	auto_free char *rule = scan_rule(scan);
 	return rule && strcmp(map_rule(map), rule) == 0;
 }
 
-/* Makes the map of a catalogue that has none, or a damaged one. -ENOENT: no catalogue can be
- * used. */
+/* Makes the map of a catalogue whose map is missing or damaged. -ENOENT: there is no usable
+ * catalogue. */
 static int map_again(
 	const struct scan *scan, const char *file, struct catalogue_map **ret)
 {
@@ -435,7 +440,7 @@ static int map_again(
 	return err;
 }
 
-/* -ENOENT: the dataset has to be scanned. */
+/* Opens the dataset by its map, without a scan. -ENOENT: the dataset has to be scanned. */
 static int open_as_it_is(struct scan *scan, struct dataset *dataset)
 {
 	struct catalogue_map *map = NULL;
@@ -451,7 +456,7 @@ static int open_as_it_is(struct scan *scan, struct dataset *dataset)
 	}
 	if (err)
 		return err == -ENOENT && scan->kept ? -EINVAL : err;
-	/* A source that can't be found now is missed by readers of its samples. */
+	/* If the source can't be found now, readers of its samples will report it. */
 	err = scan->far ? 0 : find_root(scan);
 	err = err == -ENOMEM ? err : 0;
 	if (err)

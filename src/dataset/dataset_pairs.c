@@ -37,7 +37,7 @@ static bool add(struct path *path, const char *text, size_t n)
 	return true;
 }
 
-/* Takes the last directory away; false: there is none. */
+/* Removes the last directory. Returns false if there is none. */
 static bool leave(struct path *path)
 {
 	if (path->n == 0)
@@ -49,7 +49,7 @@ static bool leave(struct path *path)
 	return true;
 }
 
-/* A component of `from`, in which {stem} is replaced. */
+/* Adds a component of `from`, with {stem} replaced. Returns false if the path gets too long. */
 static bool add_name(
 	struct path *path, const char *name, size_t n, const char *stem, size_t n_stem)
 {
@@ -66,7 +66,8 @@ static bool add_name(
 	return true;
 }
 
-/* false: it leads out of the dataset, or is too long. */
+/* Makes the path of the second file. Returns false if it leads out of the dataset, or is too
+ * long. */
 static bool find_path(const char *first, const char *from, struct path *ret)
 {
 	const char *slash = strrchr(first, '/'), *name = slash ? slash + 1 : first;
@@ -92,7 +93,7 @@ static bool find_path(const char *first, const char *from, struct path *ret)
 	}
 }
 
-/* --- all of a dataset --------------------------------------------------------------------- */
+/* --- all pairs of a dataset --------------------------------------------------------------- */
 
 static sample_id look_up(const struct dataset_paths *paths, const char *path)
 {
@@ -236,7 +237,7 @@ static bool same_size(struct tensor_shape a, struct tensor_shape b)
 	return a.width == b.width && a.height == b.height;
 }
 
-/* Whether one is the other at another scale, but for a pixel that rounding takes or gives. */
+/* Tells whether two sizes have one form: one is the other scaled, up to a pixel of rounding. */
 static bool same_form(struct tensor_shape a, struct tensor_shape b)
 {
 	uint64_t x = (uint64_t)a.width * b.height, y = (uint64_t)a.height * b.width;
@@ -261,7 +262,7 @@ struct preparation dataset_preparation_behind(const struct dataset *dataset,
 	return second;
 }
 
-/* There is nothing between two indices. */
+/* Tells whether resizing would interpolate between indices of a palette, which makes no sense. */
 static bool mixes_indices(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id)
 {

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Directories are kept in preorder and files by directory, so that the files below a
- * directory are one range:
+ * Directories are in preorder and files by directory, so that the files below a directory are
+ * one range:
  *
  *   /  0           files  a/1 a/2 | a/x/3 | b/4
  *   |- a   1              '--- a: n_below ---'
@@ -21,8 +21,8 @@
  */
 struct path_file {
 	const char *name; /* in paths->names; at first the whole path, in paths->texts */
-	sample_id id;	  /* SAMPLE_NONE: none */
-	uint32_t other;	  /* its number then */
+	sample_id id;	  /* SAMPLE_NONE: the file is no sample */
+	uint32_t other;	  /* index in dataset_paths.others if the file is no sample */
 };
 
 struct dataset_paths {
@@ -38,10 +38,10 @@ struct dataset_paths {
 	size_t capacity;
 	uint32_t *children;
 	struct arena names;
-	struct arena texts; /* until directories are made */
+	struct arena texts; /* freed when directories are made */
 };
 
-/* --- making them -------------------------------------------------------------------- */
+/* --- making the tree ---------------------------------------------------------------- */
 
 static size_t directory_bytes(const char *path)
 {
@@ -49,7 +49,7 @@ static size_t directory_bytes(const char *path)
 	return slash ? (size_t)(slash - path) : 0;
 }
 
-/* A directory comes before all whose paths begin with its path. */
+/* Compares in preorder: a directory comes before all directories below it. */
 static int compare_directories(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	for (size_t i = 0; i < n_a && i < n_b; i++) {
@@ -97,7 +97,7 @@ static int add_other(struct dataset_paths *paths, sqlite3_stmt *statement)
 	return 0;
 }
 
-/* There is no such table unless they are shown. */
+/* Reads the files that are no samples. The table `others` exists only if they are shown. */
 static int read_others(sqlite3 *db, struct dataset_paths *paths)
 {
 	sqlite3_stmt *statement = NULL;
@@ -160,7 +160,7 @@ static int list_others(struct dataset *dataset, struct dataset_paths *paths)
 	return err;
 }
 
-/* Adds the next directory in preorder; *ret is its number. */
+/* Adds the next directory in preorder; *ret: its number. */
 static int add_directory(struct dataset_paths *paths, uint32_t parent, const char *name,
 	size_t bytes, uint32_t first_file, uint32_t *ret)
 {
@@ -186,8 +186,8 @@ static bool is_component(const char *name, const char *text, size_t n)
 	return strncmp(name, text, n) == 0 && name[n] == '\0';
 }
 
-/* Finds or adds the directory of a file. Files are sorted: a directory that exists is the
- * last child of its parent. */
+/* Finds or adds the directory of a file. Files are sorted, so that an existing directory is
+ * always the last child of its parent. */
 static int enter(struct dataset_paths *paths, uint32_t file, uint32_t *ret)
 {
 	const char *path = paths->files[file].name, *slash;
@@ -204,7 +204,7 @@ static int enter(struct dataset_paths *paths, uint32_t file, uint32_t *ret)
 			return err;
 		paths->directories[parent].first_child = *ret;
 	}
-	/* Another one's path is kept as a whole anyway. */
+	/* The path of a file that is no sample lies in paths->names already. */
 	paths->files[file].name = paths->files[file].id == SAMPLE_NONE
 					  ? path
 					  : arena_text(&paths->names, path);
@@ -261,7 +261,7 @@ void dataset_paths_free(struct dataset_paths *paths)
 	free(paths);
 }
 
-/* Several threads may have made it: the dataset keeps the first one. */
+/* Gives the tree to the dataset, which keeps the first one if several threads made it. */
 static const struct dataset_paths *keep(
 	struct dataset *dataset, struct dataset_paths *paths)
 {
@@ -307,7 +307,7 @@ int dataset_paths(struct dataset *dataset, const struct dataset_paths **ret)
 	return err;
 }
 
-/* --- looking into them -------------------------------------------------------------- */
+/* --- reading the tree --------------------------------------------------------------- */
 
 uint32_t paths_directories(const struct dataset_paths *paths)
 {
@@ -369,7 +369,7 @@ uint32_t paths_find_child(const struct dataset_paths *paths,
 	return UINT32_MAX;
 }
 
-/* The first file whose name is no smaller than the n bytes of name and `next`. */
+/* Returns the first file whose name is not less than the n bytes of name followed by `next`. */
 static uint32_t first_from(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n,
 	unsigned char next)

@@ -11,11 +11,11 @@
 #include <zlib.h>
 
 /*
- * The orientation of a PNG, as Pillow's ImageOps.exif_transpose finds it: in eXIf, else in
- * the text "Raw profile type exif" (ImageMagick writes EXIF in digits there), and if EXIF does
- * not say it, in XMP's text. The last chunk of a kind before the image data counts.
- * Pillow would also see one behind them, but no program writes it there, and to look
- * for it would mean to read the whole file.
+ * Finds the orientation of a PNG, as Pillow's ImageOps.exif_transpose does: in eXIf, else in
+ * the text "Raw profile type exif" (ImageMagick writes EXIF in digits there), and if EXIF has
+ * none, in XMP's text. The last chunk of a kind before the image data counts. Pillow would also
+ * read chunks behind the image data, but no program writes them there, and this would read the
+ * whole file.
  */
 
 #define MOST_CHUNK ((uint32_t)1 << 20) /* no camera writes more */
@@ -48,7 +48,8 @@ static struct text copy(const char *data, size_t size)
 	return text;
 }
 
-/* Takes the bytes that a stream has which ends too early. false: it is damaged. */
+/* Inflates a text; a stream that ends too early gives the bytes that it has. Returns false if it
+ * is damaged. */
 static bool unpack(const char *data, size_t size, struct text *ret)
 {
 	z_stream stream = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
@@ -98,7 +99,7 @@ static bool read_text(const char *type, const char *data, size_t size, struct te
 		return (*ret = copy(data, size)).data != NULL;
 	if (size > 0 && data[0] == 0 && unpack(data + 1, size - 1, ret))
 		return true;
-	free(ret->data); /* as Pillow, which goes on with nothing */
+	free(ret->data); /* Pillow, too, takes a damaged text as empty */
 	return (*ret = copy("", 0)).data != NULL;
 }
 
@@ -158,8 +159,8 @@ static int digit(char c)
 	return isdigit((unsigned char)c) ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* The bytes of what follows the third line, which take the text's place. false: it has something
- * else than digits. */
+/* Replaces a text by the bytes whose digits follow its third line. Returns false if something
+ * other than digits follows. */
 static bool from_digits(struct text *text)
 {
 	char *out = text->data, *at = text->data;
@@ -187,7 +188,7 @@ static uint32_t orientation_of(struct text exif)
 	return exif_find_orientation((const uint8_t *)exif.data + skip, exif.size - skip);
 }
 
-/* The digit in tiff:Orientation="6" or <tiff:Orientation>6. 0: there is none. */
+/* Returns the digit in tiff:Orientation="6" or <tiff:Orientation>6; 0: there is none. */
 static uint32_t orientation_of_xmp(const char *text)
 {
 	static const char name[] = "tiff:Orientation";
@@ -208,7 +209,7 @@ uint8_t png_orientation(FILE *file)
 	if (found.exif.data)
 		orientation = orientation_of(found.exif);
 	else if (found.raw.data && !from_digits(&found.raw))
-		orientation = 1; /* Pillow can't say */
+		orientation = 1; /* Pillow finds none */
 	else if (found.raw.data)
 		orientation = orientation_of(found.raw);
 	if (orientation == 0 && found.xmp.data)

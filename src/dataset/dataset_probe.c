@@ -14,12 +14,12 @@
 #include <zlib.h>
 
 /*
- * Width, height, mode and orientation from a file's header. The content decides which codec is
- * asked, not the name. libjpeg reports an error by a call that must not return; ours
- * jumps.
+ * Reads width, height, mode and orientation from a file's header. The content decides which
+ * codec is asked, not the name. libjpeg reports an error by a call that must not return:
+ * jpeg_fail jumps.
  */
 
-/* Signature, and the chunk IHDR with length, name, 13 bytes and checksum. */
+/* A PNG begins with a signature, and the chunk IHDR: length, name, 13 bytes and checksum. */
 #define PNG_MAGIC "\x89PNG\r\n\x1a\n"
 #define PNG_START (8 + 8 + 13 + 4)
 #define MOST_DEFLATED_BYTES ((uint64_t)256 << 20) /* more is no image, or a bomb */
@@ -45,7 +45,7 @@ static void jpeg_ignore(j_common_ptr info)
 	(void)info;
 }
 
-/* PIL looks only at the first segment that calls itself EXIF. */
+/* Returns the orientation in the first segment that calls itself EXIF, as PIL does. */
 static uint8_t jpeg_orientation(const struct jpeg_marker_struct *segment)
 {
 	for (; segment; segment = segment->next) {
@@ -86,8 +86,8 @@ static uint32_t big_endian(const unsigned char *bytes)
 	       (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* The first chunk is enough for the size. The other chunks only decide whether the image
- * can be decoded. */
+/* Reads the size from the first chunk, and the orientation. The other chunks only decide whether
+ * the image can be decoded. */
 static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	unsigned char start[PNG_START];
@@ -105,7 +105,7 @@ static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orienta
 	}
 }
 
-/* Some formats tell their size anywhere, and are read whole. */
+/* Reads the head of another format; a format that may have its size anywhere is read whole. */
 static void probe_other(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	struct exif_data exif;

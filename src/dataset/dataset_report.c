@@ -14,7 +14,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* Messages of a scan: its progress on the terminal, and its issues in the log. */
+/* Prints the messages of a scan: its progress on the terminal, and its issues in the log. */
 
 #define INTERVAL_NS 200000000u
 
@@ -35,7 +35,7 @@ static void write_terminal(const char *text, size_t n)
 	(void)ignored; /* the terminal is gone */
 }
 
-/* The thread that moves next_ns on prints. */
+/* Prints the progress, if this thread is the one that moves next_ns on. */
 void progress_tick(struct progress *progress)
 {
 	if (!progress->shown)
@@ -96,7 +96,8 @@ static bool is_part(const char *class_name)
 	return false;
 }
 
-/* One class of many may well be called train. */
+/* Tells whether the classes look like parts of a dataset (train, val). One class of many may well
+ * be called train. */
 static bool looks_divided(const struct tree *tree)
 {
 	size_t n = 0;
@@ -114,7 +115,7 @@ static void list_classes(const struct tree *tree, char *ret, size_t size)
 			ret + n, size - n, "%s%s", i ? ", " : "", tree->classes.name[i]);
 }
 
-/* Names that are not in the other list; both are sorted. */
+/* Warns of directories that are not among the classes; both lists are sorted. */
 static void warn_of_empty(const struct scan *scan, const struct name_list *directories,
 	const struct name_list *classes)
 {
@@ -148,7 +149,7 @@ static int take_only_class(struct tree *tree)
 	return 0;
 }
 
-/* Files are sorted by class. */
+/* Relies on the order of the files, which are sorted by class. */
 int tree_find_classes(const struct scan *scan, struct tree *tree)
 {
 	struct name_list classes = {0};

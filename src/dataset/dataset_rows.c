@@ -10,7 +10,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#define MOST_BYTES (1 << 28) /* of a map of so many rows */
+#define MOST_BYTES (1 << 28) /* size of a map of ROWS_TOGETHER rows */
 
 /* --- writing ------------------------------------------------------------------------------ */
 

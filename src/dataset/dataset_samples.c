@@ -34,7 +34,7 @@ struct samples {
 	const struct dataset *dataset;
 	bool *inside;
 	sqlite3_stmt *described; /* NULL: there is no metadata */
-	sqlite3_int64 of;	 /* the sample that it stands at; -1: none */
+	sqlite3_int64 of;	 /* the sample that `described` stands at; -1: none */
 	bool has;		 /* the sample has metadata */
 };
 
@@ -49,9 +49,9 @@ struct cursor {
 	struct path_text path;
 };
 
-/* --- what columns there are --------------------------------------------------------------- */
+/* --- columns ------------------------------------------------------------------------------ */
 
-/* Prints the declaration and the query of columns of metadata that the table has. */
+/* Prints the declaration and the query of the columns of metadata in the table. */
 static int list_columns(
 	sqlite3 *db, const char *table, FILE *declaration, FILE *query, size_t *ret_n)
 {
@@ -75,7 +75,8 @@ static int list_columns(
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* A catalogue of a version before has a table of all columns. */
+/* Declares the table. Metadata is in the table `described`, or, in a catalogue of an older
+ * version, in the table `samples`. */
 static int declare(sqlite3 *db, struct samples *samples)
 {
 	static const char *const tables[] = {"described", "samples"};
@@ -301,7 +302,7 @@ int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside)
 	if (!attached)
 		return -ENOMEM;
 	*attached = (struct attached){dataset, inside};
-	int code = sqlite3_create_module_v2(/* which frees it, also if it fails */
+	int code = sqlite3_create_module_v2(/* frees `attached`, also if it fails */
 		db, "samples_of_dataset", &module, attached, sqlite3_free);
 	if (code == SQLITE_OK)
 		code = sqlite3_exec(db,

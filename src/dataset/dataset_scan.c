@@ -67,7 +67,7 @@ int found_compare(const void *a, const void *b)
 		((const struct found *)a)->path, ((const struct found *)b)->path);
 }
 
-/* Both lists are sorted and gone through together. */
+/* Sorts the catalogue's rows, and walks through them and the tree's files together. */
 int scan_match(const struct catalogue *catalogue, struct tree *tree)
 {
 	size_t n = catalogue->n_rows;
@@ -99,7 +99,7 @@ struct examination {
 
 #define BATCH 32
 
-/* Sets the file's facts. false: it is no sample. */
+/* Sets the file's facts. Returns false if the file is no sample. */
 static bool examine_file(struct examination *examination, struct found *found,
 	const struct row *old, struct issues *issues)
 {
@@ -173,9 +173,9 @@ int scan_examine(struct scan *scan, struct tree *tree, const struct catalogue *c
 	return scan_stopped(scan) ? -EINTR : 0;
 }
 
-/* --- what could not be seen ----------------------------------------------------------- */
+/* --- unseen directories --------------------------------------------------------------- */
 
-/* The path or a directory above it that is among the unseen ones, or NULL. The root's
+/* Returns the path, or a directory above it, that is among the unseen ones, or NULL. The root's
  * path is "". */
 static const char *find_unseen(const struct tree *tree, const char *path)
 {

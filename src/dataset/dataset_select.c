@@ -12,10 +12,10 @@
 #include <strings.h>
 
 /*
- * Predicates. The expression is put between parentheses into one SELECT. Three things
- * keep it within that: a check of its text (it can't close the parenthesis, nor start a
- * comment or another statement), SQLite's authorizer (it can only read the columns of a
- * row and call harmless functions), and a limit on steps.
+ * Predicates. The expression is put between parentheses into one SELECT. Three things confine
+ * it: a check of its text (it can't close the parenthesis, nor start a comment or another
+ * statement), SQLite's authorizer (it can only read the columns of a row and call harmless
+ * functions), and a limit on steps.
  */
 
 #define STEPS_BASE 100000
@@ -30,7 +30,7 @@ static const char *const functions[] = {"abs", "ceil", "ceiling", "coalesce", "f
 	"rtrim", "sign", "substr", "substring", "trim", "typeof", "unicode", "upper"};
 
 struct guard {
-	bool inside; /* a row is put together */
+	bool inside; /* the table reads metadata of a row: all is allowed */
 	int selects;
 	int64_t steps_left;
 	char message[200]; /* why something was refused, or empty */
@@ -106,8 +106,8 @@ static size_t word_length(const char *text)
 	return n;
 }
 
-/* `x in (select y from t)` and `x in t` may become a look into a table, of which the
- * authorizer hears nothing. */
+/* Returns why the word is not allowed, or NULL. SQLite may turn `x in (select y from t)` and
+ * `x in t` into a look into a table that the authorizer does not see. */
 static const char *word_problem(const char *text, size_t n)
 {
 	if (is_word(text, n, "select") || is_word(text, n, "values"))
@@ -117,14 +117,14 @@ static const char *word_problem(const char *text, size_t n)
 	return NULL;
 }
 
-/* The end of the quoted part that begins here, or NULL when it is not closed. A doubled
- * quote inside counts as an end and a new beginning, which has the same effect. */
+/* Returns the end of the quoted part that begins here, or NULL if it is not closed. A doubled
+ * quote counts as an end and a new beginning, which changes nothing. */
 static const char *skip_quoted(const char *text)
 {
 	return strchr(text + 1, *text == '[' ? ']' : *text);
 }
 
-/* What is wrong with the text, or NULL. */
+/* Returns why the text is not allowed, or NULL. */
 static const char *text_problem(const char *text)
 {
 	int depth = 0;
@@ -172,7 +172,7 @@ static void print_columns(FILE *out, sqlite3 *db)
 	sqlite3_finalize(statement);
 }
 
-/* -EINVAL, and the message for the person who wrote the predicate. */
+/* Makes the message for the author of the predicate, and returns -EINVAL or -ENOMEM. */
 static int bad_predicate(
 	sqlite3 *db, const char *where, const char *problem, char **ret_message)
 {
@@ -198,7 +198,7 @@ static int bad_predicate(
 	return -ENOMEM;
 }
 
-/* The guard's message if it has one, else SQLite's. */
+/* Makes the message of a failed statement: the guard's if it has one, else SQLite's. */
 static int statement_error(sqlite3 *db, const struct dataset *dataset,
 	const struct guard *guard, const char *where, char **ret_message)
 {
@@ -221,7 +221,7 @@ uint64_t dataset_hash(const char *text)
 	return text_hash(text, strlen(text)) & HASH_BITS;
 }
 
-/* hash(X): of the text of X, 63 bits. */
+/* hash(X) in SQL: 63 bits of the hash of X's text; NULL for NULL. */
 static void hash_function(sqlite3_context *context, int n, sqlite3_value **values)
 {
 	(void)n;
@@ -242,7 +242,7 @@ static int guarded_connection(
 			log_error("catalogue %s: is gone", dataset->file);
 		return err;
 	}
-	/* "text" in double quotes must be a column, or nobody would notice a typo. */
+	/* "text" in double quotes must be a column, or a typo would go unnoticed. */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);

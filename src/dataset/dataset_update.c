@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes the new catalogue of the old one and the present tree. */
+/* Makes the new catalogue from the old one and the tree. */
 
 struct changes {
 	uint64_t added;
@@ -53,7 +53,7 @@ static int add_row(struct catalogue *catalogue, struct found *found)
 	return copy_part(catalogue, row, found);
 }
 
-/* An older version knew less of a file, so only its size and time are compared. */
+/* Compares size and mtime: an older version knew no more of a file. */
 static bool same_file(const struct facts *a, const struct facts *b)
 {
 	return a->bytes == b->bytes && a->mtime_ns == b->mtime_ns;
@@ -66,7 +66,8 @@ static bool facts_equal(const struct facts *a, const struct facts *b)
 	       a->orientation == b->orientation && a->probed == b->probed;
 }
 
-/* Whose numbers are the same containers: if not, all are written anyway. */
+/* Compares parts without the numbers of their containers: if these changed, all rows are written
+ * anyway. */
 static bool parts_equal(const struct part *a, const struct part *b)
 {
 	if (!a || !b)
@@ -167,7 +168,7 @@ static int update_containers(
 	return catalogue->settings ? 0 : -ENOMEM;
 }
 
-/* The label of a file: its class is the first part of its path. */
+/* Returns the label of a path, whose class is its first part; LABEL_NONE: its class is gone. */
 static uint32_t find_label(const struct catalogue *catalogue, const char *path)
 {
 	size_t length = strcspn(path, "/");
@@ -188,7 +189,7 @@ static uint32_t find_label(const struct catalogue *catalogue, const char *path)
 	return LABEL_NONE;
 }
 
-/* For jobs under way a label has another meaning now, which is worth a message. */
+/* Warns if the label of a class changed: running jobs get labels with another meaning. */
 static void report_labels(const struct scan *scan, const struct catalogue *catalogue,
 	const char *const *old_classes, size_t n_old)
 {

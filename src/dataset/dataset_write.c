@@ -16,9 +16,8 @@
 #include <sys/stat.h>
 
 /*
- * Writes a whole catalogue into a new file, which then takes the old one's name. Nobody
- * knows that file before it is complete, so it needs no journal and no syncing until
- * then.
+ * Writes a whole catalogue into a new file, which then takes the old one's name. Nobody reads
+ * the new file before it is complete, so that it needs no journal and no syncing until then.
  */
 
 struct writer {
@@ -29,9 +28,9 @@ struct writer {
 	sqlite3 *db;
 	sqlite3_stmt *update;
 	size_t n_columns;
-	size_t updated; /* of which file of metadata update is, from 1 */
+	size_t updated; /* file of metadata that `update` is for, from 1 */
 	uint32_t *
-		described; /* by index in tree->files: the file that has a line, from 1 */
+		described; /* last file of metadata with a line, by tree->files, from 1 */
 	uint64_t unknown;
 	uint64_t repeated;
 	struct quoted first_unknown;
@@ -52,7 +51,7 @@ static int prepare(struct writer *writer, const char *sql, sqlite3_stmt **ret)
 	return catalogue_errno(writer->db);
 }
 
-/* Runs a statement that gives no rows, and resets it for the next run. */
+/* Runs a statement without rows, and resets it for the next run. */
 static int run(struct writer *writer, sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);
@@ -61,8 +60,8 @@ static int run(struct writer *writer, sqlite3_stmt *statement)
 	return err;
 }
 
-/* Columns of metadata. All names are identifiers; they are quoted because they may be words of
- * SQL. */
+/* Creates the table of metadata. All names are identifiers; they are quoted because they may be
+ * keywords of SQL. */
 static int create_described(struct writer *writer)
 {
 	static const char *const types[] = {"INTEGER", "REAL", "TEXT"};
@@ -134,7 +133,7 @@ static int write_containers(struct writer *writer)
 	return err;
 }
 
-/* Sets the columns that the file has. */
+/* Prepares the statement that sets the columns of the line's file. */
 static int prepare_update(struct writer *writer, const struct metadata_line *line)
 {
 	size_t n, n_set = 0;
@@ -238,7 +237,7 @@ static int write_edition(struct writer *writer)
 	return execute(writer, sql);
 }
 
-/* The table exists only if other files are shown. */
+/* Writes the table of files that are no samples, if they are shown. */
 static int write_others(struct writer *writer)
 {
 	const struct tree *tree = writer->tree;
@@ -357,7 +356,7 @@ static int write_file(struct writer *writer, const char *file)
 	return err;
 }
 
-/* <state>, if need be, and <state>/datasets. */
+/* Makes <state> and <state>/datasets, if need be. */
 static int make_directories(const char *file)
 {
 	auto_free char *path = strdup(file);
@@ -391,7 +390,8 @@ static int remove_ending(const char *file, const char *ending)
 	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* Not replaced if it can't be kept: ids that trainings know are in it. */
+/* Renames an unusable file to .unusable. If this fails the file is not replaced: it has ids that
+ * trainings know. */
 static int keep_unusable(const char *file)
 {
 	auto_free char *kept = NULL;
@@ -406,8 +406,8 @@ static int keep_unusable(const char *file)
 	return err;
 }
 
-/* An unusable file is kept under another name; its journal must not be applied
- * to ours. */
+/* Keeps an unusable file, and removes journals of the old file, which must not be applied to the
+ * new one. */
 static int make_way(const char *file, bool unusable)
 {
 	int err = unusable ? keep_unusable(file) : 0;

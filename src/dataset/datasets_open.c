@@ -8,14 +8,15 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* The datasets that are there when the daemon starts. */
+/* Opens the datasets that exist when the daemon starts. */
 
 static int is_ini(const struct dirent *entry)
 {
 	return fnmatch("*.ini", entry->d_name, FNM_PERIOD) == 0;
 }
 
-/* One that the ini has, too, is as the ini says. */
+/* Tells whether the configuration has no dataset of this name; if it has one, it counts, not the
+ * added one. */
 static bool is_new(const struct daemon_config *config, const char *name)
 {
 	for (size_t i = 0; i < config->n_datasets; i++)
@@ -33,7 +34,8 @@ static void choose_look(struct dataset_config *config, const char *stay)
 		config->look = LOOK_BEFORE;
 }
 
-/* Without it the others are there all the same, and what is wrong was logged. */
+/* Opens the datasets of an added file. Only -ENOMEM is an error: a dataset that can't be opened is
+ * logged and left out. */
 static int open_added(struct daemon_config *config, const char *stay,
 	struct dataset ***datasets, const char *file)
 {
@@ -57,7 +59,7 @@ static int open_added(struct daemon_config *config, const char *stay,
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Those that joaderctl has added. */
+/* Opens the datasets that joaderctl has added. */
 static int open_all_added(
 	struct daemon_config *config, const char *stay, struct dataset ***datasets)
 {

@@ -21,7 +21,7 @@ struct entry {
 struct label_table {
 	struct entry *entries; /* by name */
 	size_t n, capacity;
-	uint32_t n_labels; /* all are below this */
+	uint32_t n_labels; /* all labels are below this */
 };
 
 struct reading {
@@ -39,7 +39,7 @@ static int refuse(const struct reading *reading, const char *text)
 	return -EINVAL;
 }
 
-/* Of what stands behind the last blank. */
+/* Reads a label, the text behind the last blank of a line. */
 static bool parse_label(const char *text, uint32_t *ret)
 {
 	size_t n = strspn(text, "0123456789");
@@ -65,7 +65,7 @@ static int add(
 	return 0;
 }
 
-/* The text is changed. */
+/* Reads a line, whose text it changes. */
 static int read_line(const struct reading *reading, char *text)
 {
 	struct entry entry = {.line = reading->line};
@@ -119,7 +119,7 @@ static int read_lines(struct reading *reading, FILE *in)
 	return err ? err : sort(reading);
 }
 
-/* Not what another process would have to write first. */
+/* Opens a regular file; -EINVAL for a FIFO or a device, which would wait for another process. */
 static int open_file(const char *path, FILE **ret)
 {
 	struct stat status;
@@ -176,7 +176,8 @@ uint32_t label_table_find(
 	return found ? found->label : LABEL_NONE;
 }
 
-/* The first one in the file, or NULL. */
+/* Returns the first entry in the file for each label, NULL for none. The caller frees the array;
+ * NULL: no memory. */
 static const struct entry **first_entries(const struct label_table *table)
 {
 	const struct entry **first =

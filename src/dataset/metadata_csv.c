@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* metadata.csv, as Python's csv module reads it. */
+/* Reads metadata.csv as Python's csv module does. */
 
 #define AT_ONCE (64 * 1024)
 

@@ -15,7 +15,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* The columns and records of one file, whichever kind it is of. */
+/* Reads the columns and records of one file, CSV or JSON. */
 
 #define MAX_NAME 64
 #define MAX_WARNINGS 8 /* about columns */
@@ -96,7 +96,8 @@ int pass_end_record(struct pass *pass)
 	return err;
 }
 
-/* Another one than was found, as far as a stat shows it, will be read by the next scan. */
+/* Opens the file. -EINVAL, logged: it can't be read, or has changed since it was found; the next
+ * scan will read it. */
 static int open_file(struct pass *pass)
 {
 	const struct metadata_file *file = pass->file;
@@ -156,7 +157,7 @@ static bool has_column(const struct metadata_file *file, const char *name)
 	return false;
 }
 
-/* Why the column can't be used, or NULL. */
+/* Returns why the column can't be used, or NULL. */
 static const char *column_problem(const struct metadata_file *file, const char *name)
 {
 	if (!name || !*name)
@@ -232,7 +233,7 @@ static void warn_of_columns(const struct metadata_file *file)
 			file->bad_columns, MAX_WARNINGS);
 }
 
-/* A column is text from the first value on that would not come back from a number. */
+/* Notes a value. The first value that does not come back from a number makes its column text. */
 static void note_value(
 	struct pass *pass, struct column *column, const char *value, bool is_text)
 {
@@ -281,7 +282,8 @@ int metadata_file_columns(struct metadata_file *file)
 
 /* --- values ------------------------------------------------------------------------------- */
 
-/* Names are relative to the directory of the file. */
+/* Makes a path relative to the root from a name relative to the file's directory. Returns ""
+ * if it is too long. */
 static const char *whole_name(
 	const struct metadata_file *file, const char *name, char *ret)
 {

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * metadata.jsonl: an object in each line. SQLite reads JSON. A number keeps the text that
- * it has in the file; true and false are these texts, and what is nested is its JSON.
+ * Reads metadata.jsonl, with an object in each line. SQLite parses the JSON. A number keeps its
+ * text in the file; true and false become these texts, and nested values their JSON.
  */
 
 #define READ                                                                             \
@@ -25,7 +25,7 @@ struct jsonl {
 	sqlite3_stmt *read;
 	char *line;
 	size_t n, room;
-	uint64_t *lines; /* by field: where it was set last */
+	uint64_t *lines; /* line that set a field last, by field */
 	size_t lines_room;
 	bool first;
 };
@@ -99,7 +99,7 @@ static int keep_value(struct jsonl *jsonl)
 	return pass_keep(pass, field, value, n, !sqlite3_column_int(jsonl->read, 2));
 }
 
-/* SQLite ends a text at a zero byte. */
+/* Tells whether the line has a zero byte, at which SQLite would end the text. */
 static bool has_zero(const struct jsonl *jsonl)
 {
 	if (memchr(jsonl->line, '\0', jsonl->n))

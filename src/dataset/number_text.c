@@ -10,16 +10,16 @@
 #include <string.h>
 
 #define MOST_DECIMALS 20
-#define SURE_DIGITS 15 /* which come back whatever they are */
-#define MOST_DIGITS 17 /* which tell all numbers of floating point apart */
-/* Between these powers of ten, Python and C write no exponent. */
+#define SURE_DIGITS 15 /* so many digits always come back from a double */
+#define MOST_DIGITS 17 /* so many digits tell all doubles apart */
+/* Python and C write no exponent from LEAST_POWER on, below MOST_POWER. */
 #define LEAST_POWER (-4)
 #define MOST_POWER 16
 
 static bool parse(const char *text, double *ret)
 {
 	char *end;
-	/* Not hexadecimal, inf and nan, which strtod takes. */
+	/* strtod would also take hexadecimal numbers, inf and nan. */
 	if (text[strspn(text, "+-0123456789.eE")] != '\0')
 		return false;
 	*ret = strtod(text, &end);
@@ -43,8 +43,8 @@ bool number_is_integer(const char *text)
 	return strcmp(text, again) == 0;
 }
 
-/* The fewest digits that are this number, and its power of ten. Fifteen digits are told apart
- * by all numbers, so that zeros at their end say nothing. */
+/* Returns the fewest digits that are this number, and its power of ten. Starts with SURE_DIGITS,
+ * and then removes zeros at the end. */
 static int shortest(double value, int *ret_power)
 {
 	char text[NUMBER_TEXT];

@@ -23,7 +23,7 @@ struct source {
 	const char *name;
 	const char *expected; /* for messages: what a path of this kind leads to */
 	/* Fills scan->containers, or scan->real for a directory. -errno, not logged: the path
-	 * or a container can't be read. -EINVAL: logged. */
+	 * or a container can't be read. -EINVAL: logged, or scan->missing is no file. */
 	int (*find)(struct scan *scan);
 	/* Finds the samples; for samples of containers the facts, too. */
 	int (*list)(

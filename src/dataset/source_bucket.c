@@ -14,7 +14,7 @@ struct bucket {
 	struct scan *scan;
 	struct listing *listing;
 	struct beside_files beside;
-	size_t others; /* that are no tar files */
+	size_t others; /* objects that are no tar files */
 };
 
 static int take_file(
@@ -56,7 +56,7 @@ static int take(void *context, const char *name, uint64_t bytes, int64_t mtime_n
 	return take_file(bucket, name, bytes, mtime_ns);
 }
 
-/* Each file gets what lies beside it. */
+/* Sets the files beside each sample. */
 static int find_beside(struct bucket *bucket)
 {
 	struct listing *listing = bucket->listing;

@@ -14,17 +14,17 @@
 #include <sys/stat.h>
 
 /*
- * What all sources with containers do alike. Each thread takes a container and lists it,
- * if no scan before has: a container of the same size and time is as it was.
+ * Lists containers, for all sources that have them. Each thread takes a container and lists it;
+ * the samples of a container whose size and mtime are unchanged come from the catalogue.
  */
 
 struct containers {
 	struct scan *scan;
 	const struct catalogue *catalogue;
 	struct listing *listings; /* per worker */
-	uint32_t *
-		first; /* of rows, by container: those of i end where i + 1's begin; NULL:
-			  * the catalogue is not used */
+	uint32_t
+		*first; /* first index in rows, by container; rows of i end where those of
+			  * i + 1 begin. NULL: the catalogue is not used */
 	sample_id *rows;
 	atomic_size_t next;
 	atomic_int error;
@@ -53,8 +53,8 @@ bool container_has(
 	return offset <= all && bytes <= all - offset;
 }
 
-/* The head of a member and that of its image are read at once, and small members together with
- * the next ones; of a large one hardly more is read than the page cache reads anyway. */
+/* One read has the head of a member and the header of its image, or several small members. For a
+ * large member it has hardly more than the page cache reads anyway. */
 #define BUFFER_BYTES 16384
 
 /* Reads as pread does. */
@@ -299,9 +299,9 @@ int container_end(struct container_scan *container)
 	return scan_stopped(container->scan) ? -EINTR : 0;
 }
 
-/* --- those that have not changed ------------------------------------------------------- */
+/* --- unchanged containers -------------------------------------------------------------- */
 
-/* The path without the class, and without the shard. */
+/* Returns the path without the class and the shard. */
 static const char *member_of(const struct scan *scan, const char *path)
 {
 	const char *slash = strchr(path, '/');
@@ -352,8 +352,8 @@ static int reuse(struct containers *all, struct container_scan *container)
 	return err;
 }
 
-/* The old number of each container is its new one, or it is new. *ret: whether no old one
- * has changed or gone. */
+/* Fills ret_new with the new number of each old container. Returns false if an old container has
+ * changed or is gone, or if the settings changed. */
 static bool match_containers(
 	const struct scan *scan, const struct catalogue *catalogue, uint32_t *ret_new)
 {
@@ -374,7 +374,7 @@ static bool match_containers(
 	       strcmp(catalogue->settings, scan->settings) == 0;
 }
 
-/* Rows by container, as counting sort has it. */
+/* Sorts rows by container (counting sort). */
 static int sort_rows(struct containers *all, const uint32_t *new)
 {
 	const struct catalogue *catalogue = all->catalogue;

@@ -21,7 +21,7 @@
  * sorted in the end, so the result does not depend on the threads.
  */
 
-/* A limit, or links between directories could multiply the tree beyond all bounds. */
+/* The most linked directories in a path: without a limit links could multiply the tree. */
 #define MAX_LINKED_DIRECTORIES 2
 
 struct dir {
@@ -132,7 +132,7 @@ static int add_unreadable(struct tree *part, const char *path, int error)
 	return add_unseen(part, path);
 }
 
-/* Whether the directory that the link leads to is dir, or above it. */
+/* Tells whether the link leads to dir, or to a directory above it. */
 static bool leads_back(const struct dir *dir, const struct looked *target)
 {
 	for (; dir; dir = dir->parent)
@@ -141,7 +141,7 @@ static bool leads_back(const struct dir *dir, const struct looked *target)
 	return false;
 }
 
-/* Whether the entry, if it is a link, may be followed. */
+/* Tells whether the entry may be followed, if it is a link; if not, an issue is added. */
 static bool allowed_link(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {
@@ -157,7 +157,8 @@ static bool allowed_link(struct walk *walk, struct tree *part, const struct dir 
 	return false;
 }
 
-/* What another mount hides is not gone. The own one stays where it is. */
+/* Adds a mount of another joaderfs as unseen: files below it are not gone. The own mount point is
+ * passed over. */
 static int visit_mount(struct walk *walk, struct tree *part, const struct entry *entry)
 {
 	if (own_mounts_is_point(&walk->scan->own_mounts, &entry->looked))
@@ -201,8 +202,7 @@ static int list_other(
 	return 0;
 }
 
-/* A file that is no sample. Links that may not be followed are told of, as those to samples
- * are. */
+/* Adds a file that is no sample. A link that may not be followed is an issue, as for samples. */
 static int add_other(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {
@@ -244,7 +244,7 @@ static int visit_file(struct walk *walk, struct tree *part, const struct dir *di
 	return add_file(walk, part, entry);
 }
 
-/* Finds out what the entry is, for plain files by d_type if it is set. */
+/* Finds the type of the entry and of a link's target; d_type is enough for plain files. */
 static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entry)
 {
 	const char *name = dirent->d_name;
@@ -257,8 +257,8 @@ static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entr
 	return entry->link ? looked_at(fd, name, 0, looked) : err;
 }
 
-/* A link that leads nowhere leads to a mount that is missing, perhaps, if links may leave
- * the tree. */
+/* Adds an issue for an entry that can't be looked at. A dangling link is also unseen if links may
+ * leave the tree: its mount may be missing. */
 static int visit_unknown(
 	struct walk *walk, struct tree *part, const struct entry *entry, int error)
 {
@@ -329,7 +329,7 @@ static int visit_all(
 	return !err && n == 0 ? add_unseen(part, dir->path) : err;
 }
 
-/* 0 also when the directory can't be listed: that is an issue, and the walk goes on. */
+/* Lists a directory. A directory that can't be listed is an issue, and the walk goes on. */
 static int list_dir(struct walk *walk, struct tree *part, struct dir *dir)
 {
 	DIR *stream = NULL;
@@ -351,7 +351,7 @@ static void work(void *context, unsigned worker)
 		finish_dir(walk, list_dir(walk, &walk->parts[worker], dir));
 }
 
-/* There is room. */
+/* Appends `part` to names, which has room. */
 static void join_names(struct name_list *names, const struct name_list *part)
 {
 	if (part->n)
@@ -386,7 +386,7 @@ static int join_others(struct walk *walk, struct tree *ret)
 	return 0;
 }
 
-/* Each file gets what lies beside it. */
+/* Sets the files beside each sample. */
 static int join_beside(struct walk *walk, struct tree *ret)
 {
 	size_t n = 0;
@@ -469,7 +469,7 @@ static int walk_tree(struct scan *scan, struct tree *ret)
 	return err;
 }
 
-/* Other files that come, go or change make another catalogue. */
+/* Puts files that are no samples into scan->settings: if they change, so does the catalogue. */
 static int note_others(struct scan *scan, const struct tree *tree)
 {
 	auto_free char *text = NULL;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Tar shards far away: one, those of a pattern, or those that a text lists. */
+/* Finds tar shards far away: one, the shards of a pattern, or the shards of a list. */
 
 #define MOST_SHARDS 1000000
 #define MOST_LIST_BYTES ((size_t)128 << 20)
@@ -53,7 +53,7 @@ const struct source *source_of_url(const char *url)
 	return far_lists(url) ? &source_bucket : NULL;
 }
 
-/* The last slash of the path; NULL: it has none behind the server. */
+/* Returns the last slash of the URL's path; NULL: there is none behind the server. */
 static const char *last_slash(const char *url)
 {
 	const char *server = strstr(url, "://") + 3, *found = NULL;
@@ -149,7 +149,7 @@ static int add_range(struct scan *scan, const char *name)
 static int refuse_line(const struct scan *scan, size_t number, const char *line)
 {
 	struct quoted quoted;
-	/* It may have a password or a signature, which no message shows. */
+	/* The line may have a password or a signature, which messages must not show. */
 	if (strpbrk(line, "@?"))
 		line = "a URL with a user or a query";
 	log_error("dataset %s: %s:%zu: found \"%s\", allowed: the URL of a tar file, or "
@@ -203,13 +203,13 @@ static int read_list(struct scan *scan)
 		   : shard_list_read(scan, text);
 }
 
-/* --- how large they are --------------------------------------------------------------------------- */
+/* --- sizes of shards ------------------------------------------------------------------------------ */
 
 struct looks {
 	struct scan *scan;
 	atomic_size_t next;
 	struct lock lock;
-	size_t failed;		/* (lock) the first; SIZE_MAX: none */
+	size_t failed;		/* (lock) first shard that failed; SIZE_MAX: none */
 	int err;		/* (lock) */
 	struct far_error error; /* (lock) */
 };

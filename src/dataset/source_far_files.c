@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Files far away, which are listed already: their paths, versions and headers. */
+/* Finds paths, versions and headers of files far away, which are listed already. */
 
 enum far_name far_name_of(const char *path)
 {
@@ -33,7 +33,7 @@ int far_file_url(const char *beside, bool labelled, const char *relative, char *
 	return (size_t)n < size ? 0 : -ENAMETOOLONG;
 }
 
-/* A manifest that has not changed lists what it did. */
+/* Tells whether the manifest has not changed: then its files have the facts of the catalogue. */
 static bool is_as_it_was(const struct scan *scan, const struct catalogue *catalogue)
 {
 	return scan->n_containers == 1 && catalogue->n_containers == 1 &&
@@ -74,7 +74,7 @@ static void examine_header(
 		issue_add(issues, ISSUE_HEADER, found->path, err);
 }
 
-/* Size and version, if the listing does not tell them. false: it can't be seen. */
+/* Asks for size and version, if the listing has none. Returns false if the file can't be seen. */
 static bool look_at(struct far_window *window, struct found *found, struct issues *issues)
 {
 	struct facts *facts = &found->facts;

@@ -11,7 +11,7 @@
 #include <strings.h>
 
 /*
- * Labels of samples in containers. Members whose paths are equal up to the first dot of
+ * Finds labels of samples in containers. Members whose paths are equal up to the first dot of
  * the name belong together (WebDataset's convention): an image and its label.
  */
 
@@ -19,7 +19,7 @@
 #define MAX_JSON (1 << 20)
 #define MAX_LABEL_TEXT 200
 
-/* --- reading them ----------------------------------------------------------------------- */
+/* --- reading labels --------------------------------------------------------------------- */
 
 const char *listing_label(struct listing *listing, const char *text)
 {
@@ -37,7 +37,7 @@ const char *listing_label(struct listing *listing, const char *text)
 	return label;
 }
 
-/* SQLite reads JSON, and has no file for it. */
+/* Returns a statement of SQLite, in memory, that reads the label's field from JSON. */
 static sqlite3_stmt *json_reader(struct scan *scan, struct listing *listing)
 {
 	sqlite3 *db = NULL;
@@ -59,7 +59,7 @@ static sqlite3_stmt *json_reader(struct scan *scan, struct listing *listing)
 	return listing->json = statement;
 }
 
-/* NULL: it has no such field, or is not JSON. */
+/* Returns the label in a JSON text; NULL: there is no such field, or the text is not JSON. */
 static const char *json_label(
 	struct scan *scan, struct listing *listing, const char *text)
 {
@@ -132,7 +132,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Behind the first dot of the name. */
+/* Returns the text behind the first dot of the name. */
 static const char *whole_ending(const char *path)
 {
 	const char *dot = strchr(base_name(path), '.');
@@ -193,7 +193,7 @@ int group_add(struct container_scan *container, const char *path,
 	}
 	if (!scan->source->any_name && has_label(scan, ending))
 		return read_label(container, path, part, bytes);
-	/* A text beside an image is none, though names need no ending. */
+	/* With label = none a name with an ending needs a wanted one: a text is no image. */
 	bool any_name =
 		scan->source->any_name && (scan->label != LABEL_WITHOUT || !*ending);
 	*ret_sample = any_name || wanted_name(scan->extensions, base_name(path));
@@ -210,7 +210,7 @@ struct csv_label {
 struct csv_labels {
 	struct csv_label *of;
 	size_t n, capacity;
-	struct listing *listing; /* whose memory has the texts */
+	struct listing *listing; /* its memory has the texts */
 };
 
 static int add_csv_label(void *context, const struct metadata_line *line)
@@ -281,15 +281,15 @@ static int take_csv_labels(struct scan *scan, struct listing *listings, size_t n
 
 /* --- paths and classes -------------------------------------------------------------------- */
 
-/* Labels that are all numbers become names of equal length, so that their order is that of
- * the numbers, for readers that sort names, too; and label N is N. */
+/* Labels of a dataset, if all are numbers. They become names of equal length, so that byte order
+ * is their numeric order, and name N gets label N. */
 struct numbers {
 	bool all;
 	uint32_t most;
 	int digits;
 };
 
-/* UINT32_MAX: not a number, or too large. */
+/* Returns the number of a label; UINT32_MAX: not a number, or too large. */
 static uint32_t number_of(const char *label)
 {
 	uint32_t number = 0;
@@ -333,8 +333,8 @@ static void print_number(const struct numbers *numbers, uint32_t number, char *r
 	strcpy(ret + (n < numbers->digits ? numbers->digits - n : 0), digits);
 }
 
-/* The name of the container, without .tar, and all of a URL but the scheme; it is one part
- * of a path. */
+/* Prints the container's name (its URL without the scheme), without .tar and as one part of a
+ * path, and a slash. */
 static int print_shard(
 	const struct scan *scan, const struct listed *listed, char ret[NAME_MAX + 2])
 {
@@ -352,7 +352,7 @@ static int print_shard(
 	return 0;
 }
 
-/* <class>/<shard>/<member>: members of several shards may be called the same. */
+/* Returns <class>/<shard>/<member>: members of several shards may have one name. */
 static char *labelled_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree)
 {
@@ -400,7 +400,7 @@ static void remove_equal_names(struct name_list *names)
 	names->n = n;
 }
 
-/* <shard>/<member>; NULL: too long. */
+/* Returns <shard>/<member>; NULL: too long, or no memory. */
 static const char *unlabelled_path(
 	const struct scan *scan, const struct listed *listed, struct tree *tree)
 {
@@ -413,7 +413,7 @@ static const char *unlabelled_path(
 	return (size_t)n < sizeof(path) ? arena_text(&tree->names, path) : NULL;
 }
 
-/* NULL, with 0: it is no sample. */
+/* Makes the path of a listed sample; *ret = NULL: it is no sample. */
 static int make_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree, const char **ret)
 {
@@ -476,7 +476,7 @@ static int compare_found(const void *a, const void *b)
 	return (x->at.offset > y->at.offset) - (x->at.offset < y->at.offset);
 }
 
-/* Of those of one name the first one is meant. */
+/* Sorts the files. The first one of a path stays, the others are issues. */
 static void remove_equal_files(struct tree *tree)
 {
 	size_t n = 0;
@@ -493,7 +493,8 @@ static void remove_equal_files(struct tree *tree)
 
 #define MANY_CLASSES 1000
 
-/* Texts, numbers of measurements and keys are no classes. */
+/* Warns if nearly each sample has a class of its own: captions, measurements and keys are no
+ * classes. */
 static void warn_of_many(const struct scan *scan, const struct tree *tree)
 {
 	struct grouped classes, samples;

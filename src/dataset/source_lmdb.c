@@ -12,18 +12,18 @@
 #include <sys/stat.h>
 
 /*
- * LMDB files: keys are paths, <class>/<name>, and values are encoded images. A value lies in
- * one piece in the file, so that it is read as a member of a tar is.
+ * Lists LMDB files: keys are paths, <class>/<name>, and values are encoded images. A value lies
+ * in one piece in the file, so that it is read like a member of a tar.
  *
- * liblmdb is not used: it believes what the file says, and a page number that lies kills the
- * process that follows it; a file that becomes shorter does so too, since it is mapped; and
- * it wants to write a lock file. Of the format (version 1, of LMDB 0.9, in the byte order and
- * word size of this machine) only little is needed, to read:
+ * liblmdb is not used: it trusts the file, and a wrong page number kills the process; so does a
+ * file that becomes shorter, since it is mapped; and it wants to write a lock file. Reading needs
+ * only this of the format (version 1, of LMDB 0.9, in the byte order and word size of this
+ * machine):
  *
  *   page 0, 1: meta, the newer one counts: page size, root of the main database
- *   branch: a page's offsets of nodes; a node is a key and the number of a page
- *   leaf:   likewise; a node is a key and its value, or the number of the first of the pages
- *           that have the value (overflow)
+ *   branch: offsets of nodes; a node is a key and the number of a page
+ *   leaf:   offsets of nodes; a node is a key and its value, or the number of the first page
+ *           that has the value (overflow)
  */
 
 #define PAGE_HEADER 16
@@ -43,12 +43,12 @@ enum { NODE_FAR = 1, NODE_DATABASE = 2, NODE_DUPLICATES = 4 };
 struct lmdb {
 	struct container_scan *container;
 	uint32_t page_bytes;
-	uint64_t pages; /* of the file */
+	uint64_t pages; /* pages in the file */
 	uint64_t root, transaction;
-	uint64_t entries; /* as the meta page says */
+	uint64_t entries; /* number of keys in the meta page */
 	uint64_t found;
 	unsigned depth;
-	uint64_t seen;		     /* pages, so that none is visited for ever */
+	uint64_t seen;		     /* pages visited; more than `pages`: a circle */
 	uint8_t *levels[MOST_DEPTH]; /* a page for each level */
 };
 
@@ -72,7 +72,7 @@ static bool is_meta(const uint8_t *page)
 	       get_le32(page + PAGE_HEADER + 4) == META_VERSION;
 }
 
-/* The main database is the second of two; the first one has the page size. */
+/* Reads the main database of a meta page, the second of two; the first one has the page size. */
 static void take_meta(struct lmdb *lmdb, const uint8_t *page)
 {
 	const uint8_t *database = page + PAGE_HEADER + 24 + 48;
@@ -141,7 +141,7 @@ static int read_page(struct lmdb *lmdb, uint64_t number, unsigned level)
 	return 0;
 }
 
-/* NULL: it does not lie in the page. */
+/* Returns node i of the level's page; NULL: it does not lie in the page. */
 static const uint8_t *find_node(const struct lmdb *lmdb, unsigned level, unsigned i)
 {
 	const uint8_t *page = lmdb->levels[level];
@@ -154,7 +154,7 @@ static const uint8_t *find_node(const struct lmdb *lmdb, unsigned level, unsigne
 
 /* --- values --------------------------------------------------------------------------------- */
 
-/* A value of its own pages. */
+/* Finds the offset of a value that has pages of its own. */
 static int find_far(
 	struct lmdb *lmdb, uint64_t page, uint64_t bytes, uint64_t *ret_offset)
 {
@@ -206,7 +206,7 @@ static int take_leaf(struct lmdb *lmdb, uint64_t number, unsigned level, unsigne
 	lmdb->found++;
 	unsigned bytes = get_le16(node + 6);
 	if (bytes > MOST_KEY || memchr(node + NODE_HEADER, '\0', bytes))
-		return 0; /* no path */
+		return 0; /* the key is no path */
 	memcpy(key, node + NODE_HEADER, bytes);
 	key[bytes] = '\0';
 	int err =
@@ -233,7 +233,7 @@ static int enter(struct lmdb *lmdb, uint64_t page, unsigned level, struct place 
 	return 0;
 }
 
-/* From one node to the next, without recursion. */
+/* Walks through all nodes, without recursion. */
 static int walk(struct lmdb *lmdb)
 {
 	struct place places[MOST_DEPTH];
@@ -280,7 +280,7 @@ static int index_lmdb(struct container_scan *container)
 	return err ? err : container_end(container);
 }
 
-/* A file, or a directory with a file in it. */
+/* Finds the file, or data.mdb in a directory. */
 static int find(struct scan *scan)
 {
 	struct stat st;

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Files by a manifest: CSV with the columns path, label and bytes; the last two may be
- * missing. Paths begin where the manifest lies. */
+/* Lists the files of a manifest: CSV with the columns path, label and bytes; the last two may be
+ * missing. Paths are relative to the manifest's directory. */
 
 #define MOST_MANIFEST_BYTES ((size_t)4 << 30)
 #define MOST_FIELD_BYTES ((size_t)1 << 20)
@@ -24,9 +24,9 @@ static const char *const field_names[N_FIELDS] = {"path", "label", "bytes"};
 struct manifest {
 	struct scan *scan;
 	struct listing *listing;
-	size_t column[N_FIELDS]; /* of each field; SIZE_MAX: there is none */
-	char *value[N_FIELDS];	 /* of this line */
-	size_t at;		 /* the column */
+	size_t column[N_FIELDS]; /* column of each field; SIZE_MAX: there is none */
+	char *value[N_FIELDS];	 /* values of this line */
+	size_t at;		 /* column that is read */
 	struct csv_reader csv;
 	bool in_header;
 	bool differ; /* a label is not the first directory of its path */
@@ -62,7 +62,7 @@ static int keep_value(struct manifest *manifest, const char *text)
 	return 0;
 }
 
-/* Spaces beside a comma belong to no field. */
+/* Takes a field, without the spaces and tabs around it. */
 static int take_field(void *context, const char *text, size_t bytes)
 {
 	struct manifest *manifest = context;
@@ -88,7 +88,7 @@ static int take_field(void *context, const char *text, size_t bytes)
 	return manifest->err;
 }
 
-/* UINT64_MAX: not told. */
+/* Reads a number of bytes; UINT64_MAX: the manifest has none. */
 static uint64_t bytes_of(struct manifest *manifest, const char *text)
 {
 	char *end;
@@ -175,7 +175,7 @@ static int take_line(void *context)
 	return manifest->err;
 }
 
-/* Labels that are the directories anyway add nothing to the paths. */
+/* Removes all labels, when each is the first directory of its path anyway. */
 static void drop_labels(struct listing *listing)
 {
 	for (size_t i = 0; i < listing->n; i++)

@@ -16,7 +16,8 @@ static uInt some(uint64_t bytes)
 	return (uInt)(bytes < AT_ONCE ? bytes : AT_ONCE);
 }
 
-/* Z_STREAM_END: the stored bytes are one stream, which has exactly so many bytes. */
+/* Inflates all. Returns Z_STREAM_END if the stored bytes are one stream of exactly so many
+ * bytes. */
 static int inflate_all(z_stream *stream, uint64_t stored, uint64_t bytes)
 {
 	int code = Z_OK;

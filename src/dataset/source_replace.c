@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Members of one container that have one name, as `tar rf` of a corrected image makes them. */
+/* Replaces members that come again in their container, as `tar rf` of a corrected image does. */
 
 static int compare_indexes(const void *a, const void *b)
 {
@@ -60,7 +60,8 @@ static int replace_labels(struct container_scan *container)
 	return 0;
 }
 
-/* Gives each first one of equal names what the last one has; the others lose their names. */
+/* Gives the first of samples with one name the data of the last one; the others lose their
+ * names. */
 static void replace_samples(struct container_scan *container, struct listed *samples,
 	const size_t *order, size_t n)
 {

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 
 /*
- * Tar files: V7, ustar, GNU and pax heads, as Python's tarfile and GNU tar understand them.
- * libarchive would read them too, but does not tell at which offsets members lie.
+ * Lists tar files: V7, ustar, GNU and pax headers, as Python's tarfile and GNU tar understand
+ * them. libarchive would read them too, but does not tell at which offsets members lie.
  */
 
 #define BLOCK 512
@@ -42,18 +42,18 @@ _Static_assert(sizeof(struct header) == BLOCK, "a block");
 
 struct tar {
 	struct container_scan *container;
-	uint64_t at;	 /* of the next header */
-	char *long_name; /* for the next member; NULL: none */
-	char *long_link; /* the member that it links to; NULL: the head says it */
-	uint64_t size;	 /* likewise */
+	uint64_t at;	 /* offset of the next header */
+	char *long_name; /* name of the next member; NULL: its header has it */
+	char *long_link; /* link target of the next member; NULL: its header has it */
+	uint64_t size;	 /* size of the next member, if has_size */
 	bool has_size;
 	struct link_targets targets;
 };
 
 /* --- fields ----------------------------------------------------------------------------- */
 
-/* Octal digits with spaces around, or with its first bit set a binary number. UINT64_MAX:
- * neither, or negative, or beyond all files. */
+/* Reads octal digits with spaces around, or a binary number if the first bit is set. UINT64_MAX:
+ * neither, or negative, or too large for a file. */
 static uint64_t number(const char *field, size_t bytes)
 {
 	const unsigned char *at = (const unsigned char *)field;
@@ -74,7 +74,7 @@ static uint64_t number(const char *field, size_t bytes)
 	return i == bytes || at[i] == ' ' || at[i] == '\0' ? value : UINT64_MAX;
 }
 
-/* Some old programs have added signed bytes. */
+/* Tells whether the checksum is right; some old programs have added signed bytes. */
 static bool has_checksum(const struct header *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
@@ -124,9 +124,9 @@ static int refuse_compressed(struct tar *tar, const struct header *header)
 	return 0;
 }
 
-/* --- heads of several blocks ------------------------------------------------------------- */
+/* --- headers of several blocks ----------------------------------------------------------- */
 
-/* The data behind a header, with a NUL. */
+/* Reads the data behind a header, and adds a NUL. The caller frees *ret. */
 static int read_data(struct tar *tar, uint64_t size, uint64_t most, char **ret)
 {
 	if (size > most)
@@ -185,7 +185,7 @@ static int take_pax(struct tar *tar, const char *key, const char *value, bool gl
 	return 0;
 }
 
-/* Lines "LENGTH KEY=VALUE\n", where LENGTH is that of the line. */
+/* Reads lines "LENGTH KEY=VALUE\n", where LENGTH is the length of the line. */
 static int read_pax(struct tar *tar, char *text, size_t size, bool global)
 {
 	int err = 0;
@@ -200,7 +200,7 @@ static int read_pax(struct tar *tar, char *text, size_t size, bool global)
 		line[length - 1] = '\0';
 		char *equals = strchr(end + 1, '=');
 		if (!equals || strlen(line) != length - 1)
-			equals = NULL; /* a binary value: none of ours */
+			equals = NULL; /* a binary value, which no known key has */
 		if (equals) {
 			*equals = '\0';
 			err = take_pax(tar, end + 1, equals + 1, global);
@@ -229,7 +229,7 @@ static int read_extended(struct tar *tar, const struct header *header, uint64_t 
 
 /* --- members ---------------------------------------------------------------------------- */
 
-/* The name that the header has, if no long one came before. */
+/* Prints the name in the header, which counts if no long one came before. */
 static void print_name(const struct header *header, char ret[300])
 {
 	bool ustar = memcmp(header->magic, "ustar\0", 6) == 0;
@@ -298,7 +298,7 @@ static int take_member(
 	return err ? err : link_targets_add(&tar->targets, path, tar->at, size);
 }
 
-/* Links, devices and directories have no data, whatever their size is. */
+/* Tells whether data follows: links, devices and directories have none, whatever their size. */
 static bool has_data(char type)
 {
 	return type == '\0' || !strchr("123456", type);
@@ -345,7 +345,7 @@ static int read_entry(struct tar *tar, const struct header *header)
 	return err;
 }
 
-/* Zeros alone may follow the mark at the end. */
+/* Warns if something other than zeros follows the end mark. */
 static int warn_of_rest(struct tar *tar)
 {
 	struct container_scan *container = tar->container;
@@ -368,7 +368,7 @@ static int warn_of_rest(struct tar *tar)
 	return err;
 }
 
-/* 1: the end. */
+/* Reads the next member. 1: the end. */
 static int read_next(struct tar *tar)
 {
 	struct header header;
@@ -410,7 +410,7 @@ int tar_index(struct container_scan *container)
 	return err < 0 ? err : container_end(container);
 }
 
-/* --- which files -------------------------------------------------------------------------- */
+/* --- finding files ------------------------------------------------------------------------ */
 
 static int find(struct scan *scan)
 {

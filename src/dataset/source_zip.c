@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Zip files, also large ones (zip64). The directory at the end of the file says where each
- * member is. libzip does not tell at which offsets members lie, and its handles are for one
+ * Lists zip files, also large ones (zip64). The directory at the end of the file has the place
+ * of each member. libzip does not tell at which offsets members lie, and its handles are for one
  * thread each.
  */
 
@@ -36,29 +36,29 @@
 
 struct zip {
 	struct container_scan *container;
-	uint64_t at, bytes; /* of the directory */
-	uint64_t entries;   /* as the end says */
-	bool large;	    /* it is one of zip64, which counts with 64 bits */
+	uint64_t at, bytes; /* place of the directory */
+	uint64_t entries;   /* number of entries in the end record */
+	bool large;	    /* zip64: the number of entries has 64 bits */
 	uint8_t *directory;
 };
 
 struct entry {
 	char *name;
 	size_t name_bytes;
-	uint64_t at; /* of the entry itself, for messages */
-	uint64_t local;
+	uint64_t at;	/* offset of the entry, for messages */
+	uint64_t local; /* offset of the member's header */
 	uint64_t stored_bytes;
 	uint64_t bytes;
 	uint32_t checksum;
-	uint32_t mode; /* of Unix; 0: not known */
+	uint32_t mode; /* mode of Unix; 0: not known */
 	unsigned flags, method;
-	unsigned made_on; /* which kind of file system */
+	unsigned made_on; /* kind of file system: MADE_ON_FAT ... */
 };
 
 /* --- the end ------------------------------------------------------------------------------- */
 
-/* Takes the directory's place from the end of zip64, if there is one before the end.
- * *ret_after: where the directory has to end. */
+/* Reads the directory's place from the end record of zip64, if there is one before the end
+ * record. *ret_after: offset at which the directory has to end. */
 static int read_end64(struct zip *zip, uint64_t end, uint64_t *ret_after)
 {
 	uint8_t locator[END64_LOCATOR_BYTES], end64[END64_BYTES];
@@ -116,7 +116,7 @@ static int take_end(struct zip *zip, const uint8_t *end, uint64_t at)
 	return err ? err : check_directory(zip, after);
 }
 
-/* The last one whose comment ends with the file. */
+/* Finds the last end record whose comment ends with the file. */
 static int find_end(struct zip *zip)
 {
 	uint64_t all = zip->container->file->bytes;
@@ -139,7 +139,7 @@ static int find_end(struct zip *zip)
 
 /* --- members ------------------------------------------------------------------------------- */
 
-/* Large values are in a field of their own, in this order. */
+/* Reads large values from the extra field of zip64, which has them in this order. */
 static bool read_large(struct entry *entry, const uint8_t *extra, size_t size)
 {
 	uint64_t *const values[] = {&entry->bytes, &entry->stored_bytes, &entry->local};
@@ -169,7 +169,7 @@ static bool read_extra(struct entry *entry, const uint8_t *extra, size_t size)
 	return true;
 }
 
-/* *ret_next: of the next entry, in the directory. */
+/* Reads an entry of the directory. *ret_next: offset of the next one in the directory. */
 static int read_entry(struct zip *zip, uint64_t at, struct entry *ret, uint64_t *ret_next)
 {
 	const uint8_t *bytes = zip->directory + at;
@@ -202,7 +202,7 @@ static int read_entry(struct zip *zip, uint64_t at, struct entry *ret, uint64_t 
 	return 0;
 }
 
-/* The header has the name, too. */
+/* Compares the name in the member's header with the name in the directory. */
 static int check_name(struct zip *zip, const struct entry *entry, size_t bytes)
 {
 	struct quoted quoted;
@@ -217,7 +217,7 @@ static int check_name(struct zip *zip, const struct entry *entry, size_t bytes)
 	return err;
 }
 
-/* Where the member's bytes begin says the header before them. */
+/* Finds the member's bytes, by the header before them. */
 static int find_part(struct zip *zip, const struct entry *entry, struct source_part *ret)
 {
 	uint8_t local[LOCAL_BYTES];
@@ -254,7 +254,7 @@ static int check_entry(struct zip *zip, const struct entry *entry, const char *p
 			"a member is compressed by method %u, allowed: 0 (stored), 8 "
 			"(deflated): %s",
 			entry->method, path);
-	/* deflate makes at most 1032 bytes of one */
+	/* A deflated byte gives at most 1032 bytes. */
 	if ((entry->method == METHOD_STORED && entry->bytes != entry->stored_bytes) ||
 		entry->bytes / 1033 > entry->stored_bytes)
 		return container_refuse(zip->container, entry->at,
@@ -269,7 +269,7 @@ static bool is_link(const struct entry *entry)
 	return (entry->mode & 0170000) == 0120000;
 }
 
-/* The name with slashes, as unzip makes it where a program of Windows wrote backslashes; the
+/* Makes the name with slashes where a program of Windows wrote backslashes, as unzip does. The
  * caller frees it. */
 static int name_with_slashes(struct zip *zip, const struct entry *entry, char **ret)
 {
@@ -311,7 +311,8 @@ static int take_entry(struct zip *zip, const struct entry *entry)
 	return err ? err : container_member(zip->container, path, &part, entry->bytes);
 }
 
-/* The count has 16 bits: macOS and others write the rest of it where there are more. */
+/* Compares the number of entries. Without zip64 it has 16 bits: macOS and others write its low
+ * 16 bits when there are more entries. */
 static int check_count(struct zip *zip, uint64_t found)
 {
 	if (found == zip->entries || (!zip->large && found % 65536 == zip->entries))
@@ -321,7 +322,7 @@ static int check_count(struct zip *zip, uint64_t found)
 		(unsigned long long)zip->entries, (unsigned long long)found);
 }
 
-/* The directory's bytes decide how many members there are. */
+/* Reads the entries up to the directory's end, whatever number of entries the end record has. */
 static int read_directory(struct zip *zip)
 {
 	zip->directory = malloc(zip->bytes + 1);
