@@ -18,8 +18,8 @@
  *
  *   Flow: dataset_open scans the tree; from the second time on it only looks for changes, or
  *         leaves this to control_look_for_changes (dataset_is_unseen).
- *         Then sched selects ids by a predicate and asks for paths; the folder files asks for
- *         labels and classes.
+ *         Then sched selects ids by a predicate and asks for paths; src/files asks for labels
+ *         and classes.
  *   Owns: the SQLite file, while it is open. The ImageFolder tree is only read.
  *   Threads: any, after dataset_open. Connections come from a small pool, and no lock is
  *         held while SQLite works.
@@ -53,7 +53,7 @@ struct dataset_sample {
 	size_t plain; /* offset in a URL: a name follows that is not encoded (far_object) */
 	uint32_t label;
 	uint64_t bytes;
-	int64_t mtime_ns;	   /* of the file, or of the container */
+	int64_t mtime_ns;	   /* mtime of the file or of the container */
 	struct tensor_shape image; /* from the header; 0x0: not readable */
 	uint8_t orientation;	   /* EXIF's, 1 to 8; 1: upright */
 };

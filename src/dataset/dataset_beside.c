@@ -263,7 +263,7 @@ struct counting {
 
 static void note_missing(struct counting *counting, sample_id id)
 {
-	/* Is the first selected id from counting->next on less than id? */
+	/* The first selected id from counting->next on has no row if it is less than id. */
 	roaring_uint32_iterator_t at;
 	roaring_init_iterator(counting->selection, &at);
 	if (counting->ret->missing == SAMPLE_NONE &&

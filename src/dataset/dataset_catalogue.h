@@ -51,7 +51,7 @@ struct catalogue {
 	const char **classes;
 	size_t n_classes;
 	size_t classes_capacity;
-	struct container *containers; /* by name */
+	struct container *containers; /* sorted by name */
 	size_t n_containers, containers_capacity;
 	const char *settings;  /* settings of the scan; "" for files */
 	bool labelled;	       /* scan->labelled */
@@ -103,7 +103,7 @@ struct column {
 	size_t number; /* index among the columns of all files */
 	enum column_type type;
 	struct number_style style;
-	bool seen; /* it has a value in some record */
+	bool seen; /* some record has a value */
 };
 
 /* Finds the files of metadata (metadata.csv, metadata.jsonl) in the directory of the dataset and
@@ -127,8 +127,8 @@ struct metadata_line {
 	size_t file; /* number of the file, from 0 */
 	const char
 		*file_name; /* relative to the root; "" if it is too long for a sample */
-	const char *const *values; /* by column; NULL: none */
-	const bool *has;	   /* by column: whether the file has it */
+	const char *const *values; /* value of each column; NULL: none */
+	const bool *has;	   /* true for each column that the file has */
 	bool labelled;		   /* the file has the column of labels */
 	const char *label;	   /* NULL: none */
 };

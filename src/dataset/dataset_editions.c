@@ -150,7 +150,7 @@ int dataset_install(const char *state_dir, struct dataset *now, struct dataset *
 {
 	char *file = catalogue_file(state_dir, now->name, "");
 	int err = file ? fault_hit("dataset.install") : -ENOMEM;
-	if (!err && !was_kept(now)) /* it was kept if an earlier rename failed */
+	if (!err && !was_kept(now)) /* already kept: an earlier rename failed */
 		err = keep(state_dir, now);
 	if (!err)
 		err = fault_hit("dataset.rename");

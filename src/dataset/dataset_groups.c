@@ -19,8 +19,8 @@ struct group {
 };
 
 struct dataset_groups {
-	sample_id *files;  /* by directory, then by name */
-	struct group of[]; /* by id */
+	sample_id *files;  /* sorted by directory, then by name */
+	struct group of[]; /* indexed by id */
 };
 
 /* --- the order of names ------------------------------------------------------------------- */

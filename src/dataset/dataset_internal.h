@@ -25,7 +25,7 @@ struct dataset {
 	char *source;  /* absolute, as configured */
 	char *root;    /* source without slashes at the end */
 	char *beside;  /* directory of its containers, or URL of files far away */
-	bool labelled; /* its paths begin with labels */
+	bool labelled; /* paths of samples begin with labels */
 	bool follow_outside;
 	uint32_t n_containers;
 	_Atomic(char *) file; /* the catalogue: see dataset_install */

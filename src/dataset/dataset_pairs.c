@@ -17,7 +17,7 @@ struct dataset_pairs {
 	struct dataset_pairs *next;
 	char from[SECTION_FROM];
 	roaring_bitmap_t *seconds;
-	sample_id second[]; /* by id */
+	sample_id second[]; /* indexed by id */
 };
 
 /* --- the path of the second file ---------------------------------------------------------- */

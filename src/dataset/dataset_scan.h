@@ -91,14 +91,14 @@ void name_list_sort(struct name_list *names);
 const char *name_list_find(const struct name_list *names, const char *name);
 
 struct tree {
-	struct found *files; /* by class, then directory, then name */
+	struct found *files; /* sorted by class, then directory, then name */
 	size_t n_files;
 	size_t files_capacity;
 	struct beside_files beside; /* until they are joined with the files */
 	struct found *others;	    /* files that are no samples, if they are shown */
 	size_t n_others;
 	size_t others_capacity;
-	/* In byte order; tree_find_classes removes directories without samples. */
+	/* Classes in byte order; tree_find_classes removes directories without samples. */
 	struct name_list classes;
 	/* Directories that could not be listed, or are empty and may wait for their mount;
 	 * links and entries that could not be followed. */
@@ -134,7 +134,7 @@ struct scan {
 	char *real; /* real path of the root, if it is a directory, without such slashes */
 	char *beside; /* the directory that metadata may lie in, or a URL */
 	bool far;     /* the root is a URL */
-	struct container *containers; /* by name */
+	struct container *containers; /* sorted by name */
 	size_t n_containers, containers_capacity;
 	const char *missing;	/* path that can't be read, for messages */
 	const char *reason;	/* why it can't be read; NULL: the error number says it */

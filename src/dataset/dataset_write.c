@@ -28,9 +28,8 @@ struct writer {
 	sqlite3 *db;
 	sqlite3_stmt *update;
 	size_t n_columns;
-	size_t updated; /* file of metadata that `update` is for, from 1 */
-	uint32_t *
-		described; /* last file of metadata with a line, by tree->files, from 1 */
+	size_t updated;	     /* file of metadata that `update` is for, from 1 */
+	uint32_t *described; /* last file, from 1, with a line for it; by tree->files */
 	uint64_t unknown;
 	uint64_t repeated;
 	struct quoted first_unknown;

@@ -19,7 +19,7 @@ struct entry {
 };
 
 struct label_table {
-	struct entry *entries; /* by name */
+	struct entry *entries; /* sorted by name */
 	size_t n, capacity;
 	uint32_t n_labels; /* all labels are below this */
 };

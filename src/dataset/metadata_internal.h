@@ -74,13 +74,13 @@ must_check int pass_end_record(struct pass *pass);
 /* Makes a column of field i, or warns that its name can't be used. */
 must_check int pass_add_column(struct pass *pass, size_t i, const char *name);
 
-/* Both warn that the columns of the file are left out, and return -EINVAL. */
+/* These two warn that the columns of the file are left out, and return -EINVAL. */
 int pass_refuse(const struct pass *pass, uint64_t line, const char *format, ...)
 	printf_like(3, 4);
 int pass_too_much(
 	const struct pass *pass, const char *what, const char *unit, size_t allowed);
 
-/* Both read the whole file, and call pass->record for each record. first: find the columns. */
+/* These two read the whole file, and call pass->record for each record. first: find the columns. */
 must_check int metadata_csv_pass(struct pass *pass, bool first);
 must_check int metadata_jsonl_pass(struct pass *pass, bool first);
 

@@ -43,8 +43,8 @@ bool number_is_integer(const char *text)
 	return strcmp(text, again) == 0;
 }
 
-/* Returns the fewest digits that are this number, and its power of ten. Starts with SURE_DIGITS,
- * and then removes zeros at the end. */
+/* Returns how few digits are this number, and its power of ten. Tries SURE_DIGITS first, and then
+ * removes zeros at the end. */
 static int shortest(double value, int *ret_power)
 {
 	char text[NUMBER_TEXT];

@@ -9,8 +9,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Decides which source the path of a dataset leads to: by the name if the path is a file or does
- * not exist, else by the content of the directory. */
+/* Decides which source the path of a dataset leads to: by the name if the path is a URL, is a file
+ * or does not exist, else by the content of the directory. */
 
 static bool ends_in(const char *path, const char *ending)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* s3://BUCKET/PREFIX: the files below it, as those of a directory; or tar shards, if nothing
- * else is there. */
+/* Lists s3://BUCKET/PREFIX: files below the prefix, as in a directory; or tar shards, if there is
+ * nothing else. */
 
 struct bucket {
 	struct scan *scan;

@@ -17,8 +17,8 @@
 
 /*
  * Lists the tree with several threads. Each takes a directory from a common stack, lists
- * it, and puts the directories in it on the stack. Only names are gathered here. They are
- * sorted in the end, so the result does not depend on the threads.
+ * it, and puts the directories in it on the stack. The threads gather only names, which are
+ * sorted in the end, so that the result does not depend on the threads.
  */
 
 /* The most linked directories in a path: without a limit links could multiply the tree. */
@@ -29,7 +29,7 @@ struct dir {
 	const struct dir *parent; /* NULL: this is the root */
 	dev_t device;
 	ino_t inode;
-	unsigned links; /* symbolic links on the way to it */
+	unsigned links; /* symbolic links in the path */
 	char path[];	/* relative to the root; the root's is "" */
 };
 
@@ -45,8 +45,8 @@ struct walk {
 
 struct entry {
 	const char *name;
-	char path[PATH_MAX];  /* relative */
-	struct looked looked; /* the entry, or the file that the link leads to */
+	char path[PATH_MAX];  /* relative to the root */
+	struct looked looked; /* the entry, or the target of the link */
 	bool link;
 };
 

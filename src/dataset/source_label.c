@@ -193,7 +193,7 @@ int group_add(struct container_scan *container, const char *path,
 	}
 	if (!scan->source->any_name && has_label(scan, ending))
 		return read_label(container, path, part, bytes);
-	/* With label = none a name with an ending needs a wanted one: a text is no image. */
+	/* A name with an ending needs a wanted one if label = none: a text is no image. */
 	bool any_name =
 		scan->source->any_name && (scan->label != LABEL_WITHOUT || !*ending);
 	*ret_sample = any_name || wanted_name(scan->extensions, base_name(path));
@@ -210,7 +210,7 @@ struct csv_label {
 struct csv_labels {
 	struct csv_label *of;
 	size_t n, capacity;
-	struct listing *listing; /* its memory has the texts */
+	struct listing *listing; /* owns the texts */
 };
 
 static int add_csv_label(void *context, const struct metadata_line *line)

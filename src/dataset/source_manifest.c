@@ -210,7 +210,7 @@ int manifest_read(struct scan *scan, const char *text, size_t bytes)
 	if (!listing)
 		return -ENOMEM;
 	scan->listed = listing;
-	static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8 */
+	static const char mark[] = "\xef\xbb\xbf"; /* byte order mark of UTF-8 */
 	size_t skip = bytes >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
 	int err = parse(&manifest, text + skip, bytes - skip);
 	if (!err && !manifest.differ)

@@ -22,7 +22,7 @@ enum source_method {
 	PART_PLAIN,
 	PART_CHECKED,
 	PART_DEFLATED
-}; /* as catalogues have it */
+}; /* these numbers are stored in catalogues */
 
 struct source_part {
 	uint64_t container_bytes; /* size of the whole container at the scan */
