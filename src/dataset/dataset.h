@@ -48,7 +48,7 @@ struct dataset;
 struct dataset_sample {
 	char *path;	/* absolute, owned by the caller: dataset_sample_free */
 	char *relative; /* the part of path behind the root, or behind the container */
-	char *container; /* file that has the sample, the caller's, too; NULL: path is a file */
+	char *container; /* file that has the sample, owned by the caller; NULL: path is a file */
 	struct source_part part; /* place of the sample in the container */
 	size_t plain; /* offset in a URL: a name follows that is not encoded (far_object) */
 	uint32_t label;
@@ -71,8 +71,9 @@ must_check int dataset_open(const struct dataset_config *config, const char *sta
  */
 must_check int datasets_open(
 	struct daemon_config *config, const char *stay, struct dataset ***ret);
-/* Scans and opens as dataset_open does, but also when this engine has taken over from another
- * one. Fails when the scan can't see all: nothing is changed, and the log says why. */
+/* Scans and opens a dataset, even in an engine that took over from another one, in which
+ * dataset_open does not scan. If the scan can't see all places where the catalogue has samples,
+ * this is an error: nothing is changed, and the log says why. */
 must_check int dataset_scan_anew(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
 /*
@@ -85,11 +86,12 @@ must_check int dataset_scan_anew(const struct dataset_config *config,
 must_check int dataset_scan_next(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
 /* Makes `next` the edition that dataset_open finds, and keeps the catalogue of `now` under
- * another name. Both stay usable. -errno, logged: nothing has changed. */
+ * another name. Both stay usable. -errno, logged: dataset_open still finds `now`, which may
+ * already be kept under another name, too. */
 must_check int dataset_install(
 	const char *state_dir, struct dataset *now, struct dataset *next);
 
-/* Says whether the dataset was opened without a look for changes. */
+/* Tells whether the dataset was opened without a look for changes. */
 bool dataset_is_unseen(const struct dataset *dataset);
 /* Makes the next start look for changes before it serves. */
 void dataset_look_before(const char *state_dir, const char *name);
@@ -145,8 +147,8 @@ const char *dataset_boundary_of(const struct dataset *dataset, sample_id id);
 /* Returns a directory or a file on the device that the samples are read from, or a URL. */
 const char *dataset_location(const struct dataset *dataset);
 uint32_t dataset_ids(const struct dataset *dataset);	 /* ids are below this */
-uint32_t dataset_samples(const struct dataset *dataset); /* without those that are gone */
-uint64_t dataset_bytes(const struct dataset *dataset);	 /* sum of the source files */
+uint32_t dataset_samples(const struct dataset *dataset); /* samples that are not gone */
+uint64_t dataset_bytes(const struct dataset *dataset);	 /* bytes of all source files */
 uint32_t dataset_classes(const struct dataset *dataset);
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label);
 

@@ -174,8 +174,8 @@ bool scan_inside(const struct scan *scan, const char *relative);
 int path_compare(const char *a, const char *b);
 int found_compare(const void *a, const void *b);
 
-/* Tells whether files below this part of a path are hidden: it begins with a dot, or systems and
- * programs put it beside people's files (Thumbs.db, __MACOSX). */
+/* Tells whether this part of a path is hidden, with all below it: it begins with a dot, or systems
+ * and programs put it beside people's files (Thumbs.db, __MACOSX). */
 bool hidden_name(const char *name, size_t n);
 
 /* Tells whether a file of this name is a file of metadata. */
