@@ -48,6 +48,8 @@ cmp "$T/late" "$(epoch a)/00000000.ppm"
 equal "position 0 in the next epoch" "$(order a 0001 | cut -f1 | grep -cx 0)" 1
 exec 3<&-
 settled counter open_files 0
+exec 4<"$C/00000001.ppm" # the next pass: it does not begin with the file that ended this one
+exec 4<&-
 exec 4<"$C/00000000.ppm"
 cat <&4 >"$T/next"
 exec 4<&-
