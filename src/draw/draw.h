@@ -12,97 +12,105 @@
 /*
  * Streams: which sample a job reads next.
  *
- *   rounds.c           drawing, by the rules of lookahead.c; stream.c: how streams come and go
- *   mixture_strand.c   what streams have of each of several datasets
- *   feed.c             samples of a rank, which are drawn elsewhere
- *   demand.c           samples that the ranks of a training, and other daemons, still ask for
+ *   stream.c           makes and ends streams
+ *   rounds.c           draws ahead, by the rules of lookahead.c
+ *   mixture_strand.c   divides the streams of a mixture by dataset
+ *   feed.c             receives the samples of a rank, which are drawn elsewhere
+ *   demand.c           counts samples that ranks of a training, and other daemons, still ask for
  */
 
 struct edition;
 struct part;
 struct space;
 
-/* What a stream has of a part of its edition. Ids are those of the part's source. */
+/* A stream's samples of one part of its edition. Ids are those of the part's source. */
 struct strand {
 	const struct part *part;
 	struct sampler *sampler; /* NULL: samples are not drawn */
-	/* what remains, while it is not in the sampler; one of them or both */
+	/* the remaining samples while they are not in the sampler: one of the two, or both */
 	struct sampler_set *set;
 	roaring_bitmap_t *ids;
 };
 
 /*
- * An epoch that is not over as samplers see it; gone while the job is parked. Where the
- * position decides about the sample there is no sampler, only need.
+ * The samplers' view of an epoch that is not over; removed while the job is parked. Where the
+ * position determines the sample, the stream has no sampler and only counts need.
  */
 struct stream {
-	TAILQ_ENTRY(stream) link; /* of those that draw, or that are only counted */
+	TAILQ_ENTRY(stream) link; /* sched->streams: it draws; or sched->counted */
 	struct sched_job *job;
 	uint32_t epoch;
 	struct edition *edition; /* held */
 	stream_id id;		 /* in each of its samplers */
-	job_id joined_as;	 /* the job's, or the stand-in's */
-	bool ready;	 /* to draw: the sampler is up to date, the engine knows */
-	bool leaves;	 /* its need is to be given back, by the first who gets to it */
-	uint32_t filled; /* for lookahead.h */
+	job_id joined_as;	 /* the job's id, or the stand-in's: stream.c */
+	bool ready;	 /* it may draw: the sampler is up to date, the engine knows */
+	bool leaves;	 /* streams_let_go has still to give its need back */
+	uint32_t filled; /* struct ahead has the same field */
 	size_t n_strands;
 	struct strand *strands; /* one for each part */
-	struct strand *next;	/* which gives its next sample: mixture_strand.c */
+	struct strand *next;	/* the strand of its next sample: mixture_strand.c */
 	struct rng rng;
 };
 
-/* What came for an epoch of a rank, and is neither drawn nor bound. */
+/* Samples that a rank has received for an epoch, and that are neither drawn nor bound. */
 struct feed {
 	uint32_t epoch;
-	uint32_t
-		next; /* samples of the epoch that came, with those that are drawn or bound */
-	uint32_t head, n, room; /* in ids */
+	uint32_t next;		/* samples received, with those drawn or bound */
+	uint32_t head, n, room; /* ids: index of the first one, number, capacity */
 	sample_id *ids;
-	uint32_t consumed; /* the first bindings that all were, as far as is known */
-	uint32_t had;	   /* so many were consumed by another daemon */
+	uint32_t consumed; /* so many of the first bindings are known to be consumed */
+	uint32_t had;	   /* another daemon consumed so many of the first samples */
 	bool used;
 };
-#define FEEDS 2 /* of the epoch that runs, and of the one before, which drains */
+#define FEEDS 2 /* the epoch that runs, and the one before, which drains */
 
 /* --- demand.c: samples at home here that a training still asks for in an epoch --- */
 
-/* The ids of the strands of a rank's stream, before they are counted as need. No lock held.
- * -ENOMEM. */
+/* Finds the ids of the strands of a rank's stream, before they are counted as need. No lock
+ * held. -ENOMEM. */
 must_check int demand_find(struct stream *stream);
-/* The stream draws from now on; it keeps the ids if no other stream has them. */
+/* Drops the stream's ids if another stream of the training's epoch has them. The stream draws
+ * from now on. */
 void demand_enter_locked(struct stream *stream);
-/* A rank was given the sample; or another daemon has asked for it. */
+/* Drops the training's need of a sample that a rank was given. */
 void demand_drawn_locked(const struct stream *stream, sample_id sample);
+/* Drops the need of a sample that another daemon has fetched, in the oldest epoch that has it. */
 void demand_fetched_locked(const struct space *space, sample_id id);
-/* The stream ends, and draws no more. true: it has ids whose need is to be given back. */
+/* Hands the ids of a stream that ends to another one of the training's epoch. true: there is
+ * none, and their need has to be given back. */
 must_check bool demand_keep_locked(struct stream *stream);
 
 /* --- rounds.c: drawing ahead; stream.c --- */
 
 struct stream *stream_find_locked(const struct sched_job *job, uint32_t epoch);
 /*
- * Makes the stream that the engine has asked for. No lock held: with a million samples
- * this takes a while, of which readers notice nothing but steps of a few microseconds.
- * 0, also when it is not wanted any more; -ENOMEM.
+ * Makes the stream that the engine has asked for. No lock held: with a million samples this
+ * takes long, but readers wait only for steps of a few microseconds. Returns 0, also when the
+ * stream is not wanted any more; -ENOMEM.
  */
 must_check int stream_make(struct sched_job *job, uint32_t epoch);
-/* It leaves; its need is given back when the lock is let go. */
+/* Removes the stream from its samplers, and frees it if nothing remains. Else streams_let_go
+ * gives its need back after the lock is released. */
 void stream_end_locked(struct stream *stream, struct aftermath *aftermath);
-/* The need of streams that have ended is given back. No lock held. */
+/* Gives back the need of one stream that has ended. No lock held. */
 void streams_let_go(struct sched *sched);
+/* Tells whether streams_let_go has a stream to do. */
 bool streams_leave_locked(const struct sched *sched);
-/* A sample for the position, which has to be `fixed` unless that is SAMPLE_NONE. */
+/* Draws a sample for the position. `fixed`: the position's own sample, or SAMPLE_NONE. */
 void stream_draw_locked(struct stream *stream, uint32_t position, sample_id fixed,
 	struct aftermath *aftermath);
-/* A sample that was drawn, or has been fed, goes to the engine; there is room. */
+/* Pins and requests a sample that was drawn or fed, and passes it to the engine, which must
+ * have room. */
 void stream_hold_locked(
 	struct stream *stream, sample_id sample, struct aftermath *aftermath);
 bool stream_has_room(const struct stream *stream);
-/* Asks for rounds if the stream is below its low-water mark. */
+/* Requests streams_fill, after the lock is released, if the stream's look-ahead is low. */
 void stream_refill_locked(const struct stream *stream, struct aftermath *aftermath);
-/* Draws them, for all streams with room, until those of the job have none. No lock held. */
+/* Draws rounds until the job's streams have no room. Streams of other jobs that share the
+ * sampler join them. No lock held. */
 void streams_fill(struct sched_job *job);
-/* Of one that is only counted. */
+/* Tells whether the strand needs the sample, an id of its source. Its stream is counted, and is
+ * in no sampler. */
 bool strand_counts(const struct strand *strand, sample_id sample);
 uint32_t stream_remaining(const struct stream *stream);
 bool stream_contains(
@@ -111,22 +119,26 @@ bool stream_contains(
 /* --- mixture_strand.c: streams of several samplers --- */
 
 uint32_t strand_remaining(const struct stream *stream, const struct strand *strand);
-/* The one that a sample of the edition is of. */
+/* Returns the strand of a sample of the edition. */
 struct strand *strand_of(const struct stream *stream, sample_id sample);
-/* Or NULL. */
+/* Returns the strand whose samples lie in the space, or NULL. */
 const struct strand *strand_in(const struct stream *stream, const struct space *space);
+/* Returns the strand that draws from the sampler, or NULL. */
 const struct strand *strand_from(
 	const struct stream *stream, const struct sampler *sampler);
-/* Which one gives the stream's next sample. */
+/* Chooses the strand of the stream's next sample, in proportion to what remains of each. */
 void stream_choose_next_locked(struct stream *stream);
 
 /* --- feed.c: samples of a rank --- */
 
-/* The stream of the epoch ends: what it had drawn comes first, should it begin again. */
+/* Puts the queue of a stream that ends back at the front of the feed, for the epoch's next
+ * stream. Without memory the feed is dropped, and has to be sent again. */
 void feed_return_locked(
 	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue);
-/* As much as the look-ahead has room for; opens that waited for it get it. */
+/* Moves samples from the feed to the look-ahead while it has room, and resumes opens that wait
+ * for them. */
 void feed_fill_locked(struct stream *stream, struct aftermath *aftermath);
-/* One more position was consumed. Whether so many were that who feeds should know. */
+/* Counts a consumed position. true: enough were consumed since the last time to tell the
+ * feeder. */
 bool feed_has_news_locked(struct sched_job *job);
 void feeds_free(struct sched_job *job);

@@ -6,41 +6,42 @@
 #include "cache/cache.h"
 
 /*
- * How far ahead a stream draws, and when: rules over facts. The scheduler and joader-sim
- * gather the facts, each from what it has, and both ask here.
+ * Rules for how far ahead a stream draws, and when. The scheduler and joader-sim each gather
+ * the facts, and ask here.
  *
- *   Flow: a position is bound -> ahead_is_low -> rounds, as long as ahead_wants_round; a
- *         round is for all streams of the sampler that may join it -> ahead_refilled.
- *   Threads: any: nothing is kept.
+ *   Flow: a position is bound -> ahead_is_low -> rounds, as long as ahead_wants_round; all
+ *         streams of the sampler that may join a round take part -> ahead_refilled.
+ *   Threads: any; the functions keep no state.
  */
 
-/* Of one stream. */
+/* The facts of one stream. */
 struct ahead {
 	bool may_draw;
-	uint32_t lookahead; /* so many samples may be ahead; at least 1 */
+	uint32_t lookahead; /* most samples ahead; at least 1 */
 	uint32_t at_once;   /* positions that one open binds: those of a batch, else 1 */
-	uint32_t length;    /* so many are: drawn and not bound */
-	uint32_t filled;    /* that, after the last draw or refill: ahead_refilled */
+	uint32_t length;    /* samples ahead: drawn and not bound */
+	uint32_t filled;    /* `length` after the last draw or refill: ahead_refilled */
 	uint32_t remaining; /* samples that it has not been given */
-	uint64_t tensor_bytes; /* of the job's larger ones; at least 1 */
-	uint32_t streams;      /* of all jobs, this one too */
+	uint64_t tensor_bytes; /* size of the job's larger tensors; at least 1 */
+	uint32_t streams;      /* streams of all jobs, with this one */
 	struct cache_held cache;
 };
 
 bool ahead_has_room(const struct ahead *ahead);
 
-/* It takes part in a round that another stream draws, or an open that found nothing. */
+/* Tells whether the stream takes part in a round of another stream, or of an open that found
+ * the look-ahead empty. */
 bool ahead_may_join(const struct ahead *ahead);
 
-/* It has drawn all that it may. */
+/* Tells whether the look-ahead is full, whatever room the cache has. */
 bool ahead_is_full(const struct ahead *ahead);
 
-/* other_is_full: a stream of its sampler, which a round would leave out. */
+/* other_is_full: a round would leave out another stream of the sampler. */
 bool ahead_wants_round(const struct ahead *ahead, bool other_is_full);
 
-/* Less than half is left of what the last refill came to: it is time for the next. */
+/* Tells whether it is time for a refill: half of the last one is left, or less. */
 bool ahead_is_low(const struct ahead *ahead);
 
-/* What `filled` is after a refill: what it came to, or could have come to if rounds had
- * not left others out. */
+/* Returns `filled` after a refill: the length, or the whole look-ahead if the stream stopped
+ * only so as not to leave others out. */
 uint32_t ahead_refilled(const struct ahead *ahead);
