@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 /*
- * Where a job is, as a text of a few lines: what jobs/JOB/state shows, and joaderctl
- * restore is given. joaderfs-state(5) describes it. At most CHECKPOINT_BYTES, however many
- * samples there are.
+ * A checkpoint tells where a job is, as a text of a few lines: jobs/JOB/state shows it, and
+ * joaderctl restore reads it. joaderfs-state(5) describes it. It has at most CHECKPOINT_BYTES,
+ * however many samples there are.
  *
  *   Owns: nothing.   Threads: any.   Errors: -EINVAL, with a message.
  */
@@ -20,23 +20,24 @@
 
 struct checkpoint {
 	char job[80];
-	bool has_journal; /* else nothing was read */
+	bool has_journal; /* false: nothing was read */
 	uint64_t journal;
 	uint32_t samples;
-	uint64_t fingerprint; /* of the samples */
-	uint64_t ini;	      /* of the job's configuration */
+	uint64_t fingerprint; /* hash of the samples */
+	uint64_t ini;	      /* hash of the job's configuration */
 	struct epochs_place place;
-	struct run runs[CHECKPOINT_RUNS]; /* what was read of the running epoch */
+	struct run
+		runs[CHECKPOINT_RUNS]; /* positions of the running epoch that were read */
 	uint32_t n_runs;
-	bool all_runs; /* and nothing else was */
+	bool all_runs; /* runs has all positions that were read */
 };
 
 void checkpoint_print(FILE *out, const struct checkpoint *checkpoint);
 
-/* The text may go on after it. *ret_end: where. */
+/* Parses the checkpoint at the start of the text. *ret_end: what follows it. */
 must_check int checkpoint_parse(const char *text, struct checkpoint *ret,
 	const char **ret_end, char message[static 200]);
 
-/* EPOCH:POSITION */
+/* Parses EPOCH:POSITION. */
 must_check int checkpoint_parse_at(
 	const char *text, uint32_t *ret_epoch, uint32_t *ret_position);

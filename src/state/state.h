@@ -9,12 +9,13 @@
 #include "section/section.h"
 
 /*
- * Where a job is: in its directory, as a text, and on other machines.
+ * A job's place: in its directory, as a text, and in files for other machines.
  *
- *   job_files.c        what is kept in <state>/jobs/<name>
- *   restore.c          where a job is, and back there; checkpoint.c: that as a text
- *   restore_orders.c   the orders that it goes back with
- *   import*.c          a job with its orders, to other machines and from there
+ *   job_files.c        keeps files in <state>/jobs/<name>
+ *   checkpoint.c       prints and parses checkpoints
+ *   restore.c          takes checkpoints, and restores a job to one
+ *   restore_orders.c   makes the epochs of a restored job from orders
+ *   import*.c          writes a job and its orders for other machines, and reads them
  */
 
 struct checkpoint;
@@ -22,8 +23,8 @@ struct edition;
 
 struct restoring {
 	struct checkpoint *from;
-	bool at;     /* there instead, in the order of positions */
-	bool export; /* it stays there: only its orders go to files, and `from` is filled */
+	bool at; /* go to at_epoch, at_position: the positions before it count as read */
+	bool export; /* the job stays: its orders are saved, and `from` receives its place */
 	uint32_t at_epoch, at_position;
 	int err;
 	char message[600];
@@ -31,77 +32,88 @@ struct restoring {
 
 /* --- restore.c: back to a checkpoint --- */
 
-/* All but the checks, and without the clerk: of a job that nobody knows yet. */
+/* Restores the job in the calling thread, without checks. The caller is the clerk, or adds the
+ * job, which nobody else knows yet. */
 must_check int restore_new(struct sched_job *job, struct restoring *restoring);
-/* Whether the job can go where `at` says. */
+/* Checks that the job can go to the checkpoint's epoch, or to `at`. -EINVAL, with a message. */
 must_check int restore_check_target(struct sched_job *job, struct restoring *restoring);
-/* By the clerk, while the caller waits. */
+/* Has the clerk check and restore the job, and waits for that. -ENODEV: the job is removed, or
+ * the scheduler stops; -EBUSY: another restore is under way. */
 must_check int restore_by_clerk(struct sched_job *job, struct restoring *restoring);
 
 /* --- import.c: orders of other machines --- */
 
 #define IMPORT_AT "--at: found \"%s\", allowed: EPOCH:POSITION"
 
-/* How a job is added. */
+/* The import of a job that is being added, and the receiver of error messages. */
 struct adding {
-	const struct sched_import *import; /* or NULL */
+	const struct sched_import *import; /* NULL: none */
 	config_report *report;
 	void *context;
 };
 
-/* What order = replay:FILE or an import asks for, if the job has no epochs yet. -EBADMSG:
- * refused, and reported. */
+/* Imports the orders of order = replay:FILE, unless the job has epochs, or those of an import,
+ * which a job with epochs refuses. -EBADMSG: refused, and reported. */
 must_check int import_for_job(struct sched_job *job, const struct adding *adding);
 
+/* Returns a hash of the configuration; 0: no memory. */
 uint64_t restore_hash_ini(const struct job_config *config);
-/* By the clerk. */
+/* Does the work that restore_by_clerk waits for, if there is any. Called by the clerk. */
 void restore_if_wanted(struct sched_job *job);
-/* The message of a failure; -EINVAL, and err. */
+/* Writes the message of a failure. Returns -EINVAL. */
 int restore_refuse(struct restoring *restoring, const char *format, ...)
 	printf_like(2, 3);
+/* Writes the message of an error. Returns err. */
 int restore_failed(struct restoring *restoring, const char *what, int err);
 
-/* --- restore_orders.c: the orders that it goes back with --- */
+/* --- restore_orders.c: the orders of a restored job --- */
 
-/* By the clerk, or of a job that nobody knows yet. */
+/* Returns the epoch's edition, not held. Only the clerk may call it, or the thread that adds the
+ * job: no edition is freed meanwhile. */
 struct edition *restore_edition(struct sched_job *job, uint32_t epoch);
 
-/* Those of live epochs go to files. The job is held, as for the next two. */
+/* Saves the orders of live epochs. The job is held (epochs_hold), as for the next two. */
 must_check int restore_save_live(struct sched_job *job, struct restoring *restoring);
-/* The epoch that is to run; to drain: *ret stays NULL where none is. Both are in files of
- * the next segment of the journal, too. */
+/* Makes the epoch that is to run, and saves its order for the journal's next segment. */
 must_check int restore_make_running(
 	struct sched_job *job, struct restoring *restoring, struct epoch **ret);
+/* Makes the epoch that is to drain, and saves its order for the journal's next segment. *ret
+ * stays NULL if none drains. */
 must_check int restore_make_draining(
 	struct sched_job *job, struct restoring *restoring, struct epoch **ret);
-/* What the files of the job's directory hold; the caller frees it. */
+/* Lists the orders in the job's directory; the caller frees *ret. */
 must_check int restore_list_orders(
 	struct sched_job *job, struct epochs_order_file **ret, size_t *ret_n);
-/* An epoch as the file has it; path NULL: that of an epoch that has ended. -EINVAL: there
- * is none that can be used. */
+/* Makes an epoch from the order at `path`. NULL: from the order that was saved when the epoch
+ * ended. -EINVAL: the order is missing, or can't be used (*ret_reason). */
 must_check int restore_load(struct sched_job *job, const char *path, uint32_t epoch,
 	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret);
 
-/* *mapping: of the job that is added, `auto` becomes that of the imported orders. -EBADMSG:
- * refused, and reported. */
+/* Replaces `auto` in the mapping of a job that is added by the mapping of the imported orders.
+ * -EBADMSG: refused, and reported. */
 must_check int mapping_of_import(const struct adding *adding, enum view_mapping *mapping);
 
-/* --- job_files.c: what is kept in <state>/jobs/<name> --- */
+/* --- job_files.c: files in <state>/jobs/<name> --- */
 
-/* The directory is made; *ret_id: the id that the name had before, 0: none. */
+/* Makes the directory, and reads the id that the job's name had before; 0: none. */
 must_check int keep_begin(const struct sched_job *job, uint32_t *ret_id);
-/* The engine is rebuilt from orders and journal, which is open then. */
+/* Opens the journal, and rebuilds the engine from it and from the orders. */
 must_check int keep_restore(struct sched_job *job);
+/* Writes the job's id. */
 must_check int keep_id(const struct sched_job *job);
+/* Writes job.ini. */
 must_check int keep_ini(const struct sched_job *job);
+/* Removes job.ini. */
 void keep_no_ini(const struct sched_job *job);
-/* The bad samples: for skip.c. NULL: there is no such file. */
+/* Opens the list of bad samples (skip.c). NULL: there is none, or it can't be read. */
 FILE *keep_bad_open(const struct sched_job *job);
+/* Replaces the list of bad samples. */
 must_check int keep_bad(const struct sched_job *job, const char *text);
-/* The first epoch that is kept when this one has been saved. */
+/* Returns the first epoch whose order is kept once this epoch's order is saved. */
 uint32_t keep_from(const struct sched_job *job, uint32_t epoch);
-/* The order of an epoch that has ended goes to a file, older ones are removed. No lock
+/* Saves the order of an epoch that has ended, and removes those before keep_from. No lock
  * held. */
 must_check int keep_order(
 	struct sched_job *job, uint32_t epoch, const struct order *order);
+/* Removes the job's files, and the directory unless it has other files. */
 void keep_nothing(const struct sched_job *job);
