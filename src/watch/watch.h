@@ -7,12 +7,14 @@
 #include "section/section.h"
 
 /*
- * What is counted and told of jobs; it decides nothing.
+ * Counts and reports what jobs do. It decides nothing.
  *
- *   waits.c         how long readers wait, and for what; trace.c: each of their opens
- *   epoch_times.c   what an epoch was that was read to the end
- *   last_hour.c     what the last hour was like
- *   notice.c        what users are told of what scripts do; job_rates.c: how jobs are
+ *   waits.c         how long readers wait, and for what
+ *   epoch_times.c   epochs that were read to the end: how long they took, and why
+ *   last_hour.c     readings of the last hour
+ *   trace.c         each open and close of a job's readers
+ *   notice.c        warnings about scripts that probably do not do what they mean
+ *   job_rates.c     samples per second
  */
 
 struct past;
@@ -20,94 +22,105 @@ struct use;
 
 #define RATE_SECONDS 8
 
-#define LAP_READERS 64 /* more are not told apart */
+#define LAP_READERS 64 /* further readers are not told apart */
 
 /* A thread that has opened files of the epoch. */
 struct lap_reader {
-	long thread;	 /* 0: none, nor behind it */
-	uint32_t epoch;	 /* the last one that it opened files of */
-	uint32_t opens;	 /* of that epoch */
-	uint32_t first;	 /* samples that all had consumed at its first open */
-	uint32_t last;	 /* and at its last one */
-	uint64_t cpu_ns; /* as it was looked at last; 0: never */
+	long thread;	 /* 0: this entry and those behind it are free */
+	uint32_t epoch;	 /* the last epoch that it opened files of */
+	uint32_t opens;	 /* files of that epoch that it opened */
+	uint32_t first;	 /* samples that all readers had consumed at its first open */
+	uint32_t last;	 /* samples that all readers had consumed at its last open */
+	uint64_t cpu_ns; /* processor time when it was measured last; 0: never */
 };
 
-/* How the samples of an epoch were served so far. */
+/* Counts of an epoch's samples by how they were served. */
 struct lap_served {
 	uint32_t epoch;
 	uint64_t n[SERVED_SKIPPED + 1];
 };
 
-/* The epoch that a job's readers read last, since its first open. */
+/* The latest epoch that a job's readers have opened files of. */
 struct watched {
 	uint32_t epoch;
-	uint64_t begun_ns, last_ns;	  /* 0: none; the last sample was read */
-	uint64_t exposed_ns[WAIT_CAUSES]; /* before it, as the next ones */
+	uint64_t begun_ns, last_ns; /* first open (0: no epoch), last sample consumed */
+	/* The job's totals before the epoch, and the pause since the last sample before it. */
+	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t waited_ns, pause_ns;
 	uint32_t positions, consumed, opens;
-	bool ended; /* all were consumed */
-	struct lap_served
-		bound[2]; /* of the running epoch, and of the one before: by its number */
+	bool ended;		    /* all positions were consumed */
+	struct lap_served bound[2]; /* [epoch % 2]: running one, one before */
 	struct lap_reader reader[LAP_READERS];
 };
 
 /* --- waits.c: how long readers wait, and for what --- */
 
-/* Until now. */
+/* Adds the time until now to the job's waits, and looks for what it waits for from now on. */
 void waits_count_locked(struct sched_job *job, uint64_t now_ns);
-/* 1: the handle begins to wait for its tensor; -1: it does not any more. */
+/* change 1: the handle begins to wait for its tensor; -1: its wait ends. */
 void waits_change_locked(struct sched_handle *handle, int change);
-/* What the sample waits for is about to be something else, or has become so just now. */
+/* Counts the waits of all jobs that wait for the sample. Called when the cause of their waiting
+ * changes: just before, or just after. */
 void waits_move_on_locked(struct use *use, uint64_t now_ns);
-/* The handle knows its epoch, perhaps the first one of it. */
+/* Notes the open of a handle that has just got its epoch. The first open of a later epoch begins
+ * a lap. */
 void waits_epoch_locked(const struct sched_handle *handle);
+/* Copies the job's waits by cause, in ns. */
 void waits_exposed_locked(const struct sched_job *job, uint64_t ret[static WAIT_CAUSES]);
+/* Fills the fields of the status that tell of waits. */
 void waits_status_locked(struct sched_job *job, struct sched_job_status *ret);
 
 /* --- epoch_times.c: epochs that were read to the end --- */
 
-/* The job is about to watch another epoch. */
+/* Ends the lap of the watched epoch if nine tenths of it were consumed, and begins the next. */
 void lap_begin_locked(struct sched_job *job, uint64_t begun_ns);
+/* Counts an open of a file of the watched epoch, by its reader's thread. */
 void lap_open_locked(const struct sched_handle *handle);
-/* A position of an epoch was bound. */
+/* Counts a position that was bound, by how it is served. */
 void lap_bound_locked(struct sched_job *job, uint32_t epoch, enum served served);
-/* A sample of an epoch was consumed. */
+/* Counts a sample that was consumed. The last one ends the lap. */
 void lap_consumed_locked(struct sched_job *job, uint32_t epoch);
-/* Once a second, with no lock. */
+/* Measures the processor time of all jobs' readers. Called once a second, with no lock. */
 void laps_measure(struct sched *sched);
 
 /* --- last_hour.c: the last hour --- */
 
 must_check int past_new(struct past **ret);
 void past_free(struct past **past);
-/* A job has come, or is about to go. */
+/* Gives a new job a place in the history, if one is free or its job has gone. */
 void past_join_locked(const struct sched_job *job);
+/* Notes the last figures of a job that is about to go. */
 void past_leave_locked(struct sched_job *job);
-/* It is given the tensor of a position for the first time. */
+/* Counts a tensor that the job is given, by the job that it was prepared for. */
 void past_given_locked(const struct sched_job *job, const struct tensor *tensor);
-/* By the housekeeper: takes a reading, if one is due. No lock held. */
+/* Takes a reading, if one is due. Called by the housekeeper, with no lock held. */
 void past_pass(struct sched *sched, uint64_t now_ns);
 
-/* --- trace.c: what readers open and close --- */
+/* --- trace.c: opens and closes of readers --- */
 
-/* If somebody asks for that. */
+/* Adds the event to the job's trace, if somebody reads it. */
 void trace_note_locked(struct sched_handle *handle, enum sched_trace_kind kind);
-void traces_forget(struct sched *sched); /* that nobody asks for; no lock held */
+/* Frees traces that nobody has read for a minute. No lock held. */
+void traces_forget(struct sched *sched);
 void trace_free(struct sched_job *job);
 
-/* --- notice.c --- */
+/* --- notice.c: warnings about scripts --- */
 
-/* Counted, and said when the lock is let go, unless that kind was before. */
+/* Counts a notice, and has it logged after the lock is released. Each job is told of each kind
+ * once. */
 void notice_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath);
-/* An image of current/ is opened. */
+/* Checks, as an image is opened, whether scripts keep too many files open, and whether readers
+ * can be told apart. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* A rank opens a file, and other ranks are on other machines. true: the open fails. */
+/* Notices an open by a rank whose training runs on other machines, too. true: it fails. */
 bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath);
+/* Logs a notice. */
 void notice_say(struct sched_job *job, enum notice notice, uint32_t epoch);
 
-/* --- job_rates.c --- */
+/* --- job_rates.c: samples per second --- */
 
+/* Counts a sample that was consumed. */
 void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
-/* Samples consumed per second, over the last seconds. */
+/* Returns samples consumed per second, over the last RATE_SECONDS. */
 double job_rate_locked(struct sched_job *job);
