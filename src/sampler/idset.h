@@ -20,12 +20,12 @@
 
 struct idset;
 
-/* The empty set of ids below `bound`. */
+/* Makes an empty set of ids below `bound`. */
 must_check int idset_new(uint32_t bound, struct idset **ret);
-/* The ids of a bitmap, all below `bound`; the bitmap is not taken over. */
+/* Makes a set of a bitmap's ids, all below `bound`. The bitmap stays the caller's. */
 must_check int idset_from_bitmap(
 	uint32_t bound, const roaring_bitmap_t *ids, struct idset **ret);
-/* All i below n for which the set contains ids[i]. */
+/* Makes a set of all i below n for which `set` contains ids[i]. */
 must_check int idset_from_places(
 	const struct idset *set, const uint32_t *ids, uint32_t n, struct idset **ret);
 must_check int idset_copy(const struct idset *set, struct idset **ret);
@@ -34,31 +34,32 @@ void idset_free(struct idset **set);
 uint32_t idset_bound(const struct idset *set);
 uint32_t idset_size(const struct idset *set);
 bool idset_contains(const struct idset *set, uint32_t id); /* false beyond the bound */
-void idset_add(struct idset *set, uint32_t id);		   /* it was not there */
-void idset_remove(struct idset *set, uint32_t id);	   /* it was there */
+void idset_add(struct idset *set, uint32_t id);		   /* the id must be absent */
+void idset_remove(struct idset *set, uint32_t id);	   /* the id must be present */
 
-/* `now` is `before`, of the same bound, without some ids: takes places[id] of these out of
- * the set. */
+/* Removes places[id] from `set` for each id that `before` has and `now` lacks. `now` is a subset
+ * of `before`, of the same bound. */
 void idset_remove_lost(struct idset *set, const struct idset *before,
 	const struct idset *now, const uint32_t *places);
 
-/* The element that has `rank` smaller ones before it; rank < size. */
+/* Returns the element that has `rank` smaller ones before it; rank < size. */
 uint32_t idset_select(const struct idset *set, uint32_t rank);
-/* How many elements are smaller than id (which may be up to the bound). */
+/* Returns the number of elements smaller than id (which may be up to the bound). */
 uint32_t idset_rank(const struct idset *set, uint32_t id);
 
-/* A new bitmap of the elements, the caller's; NULL: no memory. */
+/* Returns a new bitmap of the elements, which the caller owns; NULL: no memory. */
 roaring_bitmap_t *idset_to_bitmap(const struct idset *set);
 
 /*
- * What n sets share. all_contain tries the sets in the order given, up to the first one
- * that lacks the id; the other two read the bits of all sets. unshared: the elements of
- * `set`, one of the n, that not all of them have.
+ * Tells whether all n sets contain the id. Tries them in the order given, up to the first one
+ * that lacks it; the two functions below read the bits of all sets.
  */
 bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id);
+/* Counts the elements that all n sets have. */
 uint32_t idset_count_shared(const struct idset *const *sets, size_t n);
+/* Selects by rank among the elements of `set`, one of the n, that not all of them have. */
 uint32_t idset_select_unshared(const struct idset *set, const struct idset *const *sets,
 	size_t n, uint32_t rank);
 
-size_t idset_bytes(const struct idset *set); /* of memory */
+size_t idset_bytes(const struct idset *set); /* memory in use */
 void idset_validate(const struct idset *set);

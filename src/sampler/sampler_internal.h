@@ -11,7 +11,7 @@ struct slots;
 
 struct sampler_set {
 	struct idset *ids;
-	struct idset *slots;	 /* exchange: the same, numbered by class */
+	struct idset *slots;	 /* exchange: the slots of `ids` */
 	struct slots *numbering; /* the numbering of `slots`, until the set is inserted */
 };
 
@@ -19,10 +19,10 @@ struct sampler_stream {
 	stream_id id;
 	job_id job;
 	struct sampler_set *owned; /* R */
-	struct idset *set;	   /* its ids */
+	struct idset *set;	   /* owned->ids */
 	uint32_t remaining;	   /* |R| */
 	struct member *member;	   /* exchange: its job */
-	sample_id *ret;		   /* where the decision goes; NULL: not in this round */
+	sample_id *ret;		   /* receives the decision; NULL: not in this round */
 };
 
 struct sampler {
@@ -31,10 +31,10 @@ struct sampler {
 	struct sampler_stream **by_id; /* ascending id */
 	struct sampler_stream **round; /* the streams that the current draw serves */
 	size_t n;
-	size_t capacity;	       /* of all arrays */
+	size_t capacity;	       /* length of all arrays */
 	struct sampler_stream **order; /* dsa: ascending |R|, ties by id */
 	const struct idset **sets;     /* dsa: the sets of the round's streams */
-	struct exchange *exchange;     /* exchange's own; NULL otherwise */
+	struct exchange *exchange;     /* exchange: its own part; NULL otherwise */
 };
 
 /*
@@ -50,7 +50,7 @@ struct sampler_ops {
 	void (*remove)(struct sampler *sampler, struct sampler_stream *stream);
 	void (*draw)(struct sampler *sampler, size_t m);
 	void (*validate)(const struct sampler *sampler);
-	/* For engines with membership classes. */
+	/* Engines with membership classes have the following. */
 	void (*leave)(struct sampler *sampler, job_id job);
 	sample_id (*draw_within)(
 		struct sampler *sampler, struct sampler_stream *stream, uint32_t label);
@@ -67,13 +67,13 @@ extern const struct sampler_ops sampler_exchange;
 extern const struct sampler_ops sampler_isa;
 extern const struct sampler_ops sampler_sequential;
 
-/* exchange's own part of a sampler; labels may be NULL. */
+/* Makes exchange's part of a sampler; labels may be NULL. */
 must_check int exchange_new(
 	const uint32_t *labels, uint32_t n_ids, struct exchange **ret);
 void exchange_free(struct exchange **exchange);
-/* The present numbering of ids, for the caller to put. The two functions below need no
- * lock. */
+/* Returns the present numbering of ids, held; the caller puts it. */
 struct slots *exchange_slots(const struct exchange *exchange);
+/* Translates ids to slots. Needs no lock, nor does slots_put. */
 must_check int slots_translate(
 	const struct slots *slots, const struct idset *ids, struct idset **ret);
 void slots_put(struct slots **slots);

@@ -12,15 +12,15 @@
  * The parts of the exchange sampler:
  *
  *   exchange.c     the algorithm: streams, and the sample that a stream is given
- *   joining.c      how a job joins, and what of that needs no lock
- *   coarsening.c   the same for classes that nothing needs any more
+ *   joining.c      adds a job, the long part of it without the lock
+ *   coarsening.c   merges classes that nothing needs any more, in the same way
  *   classes.c      which ids are interchangeable
  *   labels.c       which ids have a label
  *   slots.c        ids in the order of their labels and classes
  *   draw.c         the ids that the streams of a round draw
  *   residency.c    the samples resident in a cache space: members and groups
- *   candidates.c   for whom each of these samples is a candidate
- *   validate.c     all of this counted anew, for tests
+ *   candidates.c   the jobs that each resident sample is a candidate for
+ *   validate.c     counts all of this anew, for tests
  */
 
 #define NONE UINT32_MAX
@@ -28,33 +28,33 @@
 /* --- membership classes --- */
 
 struct classes {
-	uint32_t *of;	/* by id */
-	uint32_t *size; /* by class: its ids */
+	uint32_t *of;	/* by id: its class */
+	uint32_t *size; /* by class: number of its ids */
 	uint32_t n_ids;
 	uint32_t n;
 };
 
-/* The class of the ids that no job has had. The ids of any other class are in the same
- * jobs. */
+/* The class of the ids that no job has selected. The ids of any other class are in the
+ * selections of the same jobs. */
 #define CLASS_OUTSIDE 0
 
-/* The classes before any job: CLASS_OUTSIDE, and with labels one more for each label. */
+/* Makes the classes before any job: CLASS_OUTSIDE, and with labels one more for each label. */
 must_check int classes_new(
 	struct classes *classes, const uint32_t *labels, uint32_t n_ids);
 void classes_free(struct classes *classes);
 must_check int classes_copy(const struct classes *classes, struct classes *ret);
 /* Makes room for ids below n_ids. */
 must_check int classes_cover(struct classes *classes, uint32_t n_ids);
-/* Afterwards no class has ids both in the set and out of it. classes->n has grown if one
- * had. */
+/* Splits the classes that have ids both in the set and out of it, and takes the set's ids out of
+ * CLASS_OUTSIDE. Each split adds one to classes->n. */
 must_check int classes_split(struct classes *classes, const roaring_bitmap_t *ids);
 
 /* --- labels --- */
 
 /* A label's ids are one range of slots, whatever the classes are. */
 struct labels {
-	uint32_t *label; /* by id */
-	uint32_t *first; /* by label, and one more: its first slot */
+	uint32_t *label; /* by id: its label */
+	uint32_t *first; /* by label: its first slot; one more entry: the end */
 	uint32_t n_ids;
 	uint32_t n;
 };
@@ -65,31 +65,31 @@ void labels_free(struct labels **labels);
 /* --- slots --- */
 
 /*
- * A class's ids are one range of slots, ascending, so that what a stream has left of a
- * class is a range of ranks:
+ * A class's ids are one range of slots, ascending. So the ids of a class that remain to a stream
+ * are a range of ranks:
  *
  *     slots    | class 0     | class 2 | class 1       |
  *     R_j        x   x x   x     x         x x   x   x
  *     ranks      0   1 2   3     4         5 6   7   8
  *
  * Slots never change: when classes change, new slots are made. A set that is being filled
- * without the caller's lock may still hold the old ones.
+ * without the caller's lock may still hold the old slots.
  */
 struct slots {
 	struct classes classes;
-	uint32_t *of;	 /* by id */
-	uint32_t *id;	 /* by slot */
+	uint32_t *of;	 /* by id: its slot */
+	uint32_t *id;	 /* by slot: its id */
 	uint32_t *first; /* by class: its first slot */
 	uint32_t n;
-	uint32_t n_classes; /* that have ids */
+	uint32_t n_classes; /* number of classes that have ids */
 	atomic_uint references;
 };
 
-/* labels may be NULL. Takes the classes over, also after a failure. */
+/* Takes the classes over, also after a failure. labels may be NULL. */
 must_check int slots_new(
 	struct classes *classes, const struct labels *labels, struct slots **ret);
-/* Those after a job with the selection, whose ids are below n_ids, has joined: new ones,
- * or the same, held once more, if the selection cuts no class. */
+/* Makes the slots after a job with the selection, whose ids are below n_ids, has joined. If the
+ * selection cuts no class, *ret is `slots`, held once more. */
 must_check int slots_refine(struct slots *slots, const struct labels *labels,
 	uint32_t n_ids, const roaring_bitmap_t *selection, struct slots **ret);
 struct slots *slots_hold(struct slots *slots);
@@ -104,41 +104,41 @@ struct member {
 	struct residency *residency;
 	uint32_t column;		     /* its place in the space */
 	const struct sampler_stream *stream; /* NULL between epochs */
-	sample_id drawn;		     /* in this round */
+	sample_id drawn;		     /* its draw in this round */
 	roaring_bitmap_t *selection;	     /* constant: may be read without the lock */
 	atomic_uint references;
 };
 
 struct member *member_hold(struct member *member);
-/* Needs no lock. */
+/* Drops a reference. Needs no lock. */
 void member_put(struct member **member);
 
 /*
- * What a resident is for one member. A candidate is in a ring of the candidates of the
- * same column, group and need; links are indices of residents.
+ * Tells whether a resident is a candidate for one member. Candidates of one column, group and
+ * need are in one ring; links are indices of residents.
  */
 struct node {
 	uint32_t previous;
-	uint32_t next; /* or one of the two below */
+	uint32_t next; /* NODE_OUT or NODE_TAKEN: no candidate */
 };
 
-/* No candidate: it is not in R, or there is nothing to exchange it for. */
+/* The resident is not in R, or there is nothing to exchange it for. */
 #define NODE_OUT NONE
-/* No candidate: the job was given it since it is resident. */
+/* The job was given the sample since it became resident. */
 #define NODE_TAKEN (NONE - 1)
 
 struct resident {
 	sample_id id;
 	uint32_t group; /* NONE: it can't be exchanged */
 	uint32_t need;	/* streams of this cache space whose R has it */
-	uint32_t older; /* in the order in which residents were last given */
+	uint32_t older; /* links in the order in which residents were last given */
 	uint32_t newer;
 };
 
 /* A class that has residents. */
 struct group {
 	uint32_t class;
-	uint32_t n; /* residents; 0: free */
+	uint32_t n; /* number of residents; 0: free */
 	uint32_t next_free;
 };
 
@@ -146,9 +146,9 @@ struct group {
 struct residency {
 	uint32_t id; /* the number of the cache space */
 	const struct exchange *exchange;
-	struct member **columns; /* stride of them; NULL: free */
-	uint32_t stride;
-	uint32_t end; /* columns from here on are free */
+	struct member **columns; /* NULL: free */
+	uint32_t stride;	 /* length of columns */
+	uint32_t end;		 /* columns from here on are free */
 	uint32_t n_members;
 
 	uint32_t *where; /* by id: index of the resident, or NONE */
@@ -158,11 +158,11 @@ struct residency {
 	struct node *nodes; /* by resident, then column */
 	uint32_t n;
 	uint32_t capacity;
-	uint32_t free; /* linked by newer */
+	uint32_t free; /* the first of the free ones, linked by newer */
 	uint32_t oldest;
 	uint32_t newest;
 	bool stale; /* a stream has come or gone since some residents were assessed */
-	uint32_t next_stale; /* this resident and the newer ones are such */
+	uint32_t next_stale; /* this resident and the newer ones are to be assessed */
 
 	struct group *groups;
 	uint32_t *heads; /* by group, column, need - 1: the oldest candidate */
@@ -176,10 +176,10 @@ struct residency {
 struct exchange {
 	struct labels *labels; /* NULL: exchange across labels */
 	struct slots *slots;
-	bool too_fine; /* a job has left: classes may be finer than they need be */
+	bool too_fine; /* a job has left: classes may be finer than needed */
 	struct member **members;
 	size_t n_members;
-	uint64_t changes; /* so often a job has joined or left */
+	uint64_t changes; /* number of times that a job joined or left */
 	struct residency **residencies;
 	size_t n_residencies;
 };
@@ -187,54 +187,55 @@ struct exchange {
 void exchange_validate(const struct sampler *sampler);
 
 struct member *exchange_find_member(const struct exchange *exchange, job_id job);
-/* By the number of its cache space; NULL: none. */
+/* Returns the residency of the cache space with the number; NULL: none. */
 struct residency *exchange_find_residency(const struct exchange *exchange, uint32_t id);
+/* Finds the residency, or makes it. */
 must_check int exchange_get_residency(
 	struct exchange *exchange, uint32_t id, struct residency **ret);
-/* A residency outlives the last job of its cache space, until its last sample is
- * evicted. */
+/* Frees the residency once its cache space has neither a job nor a resident sample. */
 void exchange_put_residency(struct exchange *exchange, struct residency *residency);
 
 /* Sets member->drawn of each of the m streams, and sorts them. */
 void exchange_draw(const struct exchange *exchange, struct rng *rng,
 	struct sampler_stream **round, size_t m);
-/* A uniform draw among the remaining ids in the slots [first, end); SAMPLE_NONE: none. */
+/* Draws uniformly among the remaining ids in the slots [first, end); SAMPLE_NONE: none. */
 sample_id exchange_draw_between(const struct exchange *exchange, struct rng *rng,
 	const struct sampler_stream *stream, uint32_t first, uint32_t end);
 
 must_check int residency_new(
 	const struct exchange *exchange, uint32_t id, struct residency **ret);
 void residency_free(struct residency **residency);
-/* Makes room for ids below n_ids, in *where, which has so many places and gets the old
- * ones in exchange. */
+/* Makes room for ids below n_ids. *where is an array of n_ids entries that replaces the old one,
+ * which *where becomes. */
 void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **where);
 must_check int residency_join(struct residency *residency, struct member *member);
 void residency_leave(struct residency *residency, struct member *member);
 
 /* Computes groups, needs and candidates anew, after classes have changed. */
 void residency_rebuild(struct residency *residency);
-/* A stream has come or gone: needs and candidates are out of date from now on. */
+/* Marks needs and candidates as out of date, after a stream has come or gone. */
 void residency_make_stale(struct residency *residency);
-/* Brings one id up to date, which is about to be given. */
+/* Brings one id, which is about to be given, up to date. */
 void residency_refresh_one(struct residency *residency, sample_id id);
 /* Brings about n more residents up to date; true: all are. */
 bool residency_refresh(struct residency *residency, uint32_t n);
 
-/* The member's best candidate of a class, SAMPLE_NONE if it has none. */
+/* Returns the member's best candidate of a class; SAMPLE_NONE: it has none. */
 sample_id residency_candidate(
 	const struct residency *residency, const struct member *member, uint32_t class);
 bool residency_has(const struct residency *residency, sample_id id);
-/* The member is given the sample, which has been taken from its R. */
+/* Notes that the member is given the sample, which has been taken from its R. */
 void residency_give(
 	struct residency *residency, const struct member *member, sample_id id);
-void residency_admit(
-	struct residency *residency, sample_id id); /* not given to anybody yet */
+/* Adds a resident sample, which no member has been given yet. */
+void residency_admit(struct residency *residency, sample_id id);
 void residency_evict(struct residency *residency, sample_id id);
 void residency_validate(const struct residency *residency);
 
-/* The group of a class, which is made if need be. NONE: the class has nothing to
- * exchange, or there is no memory. */
+/* Adds a resident to the group of the class, and makes the group if need be. NONE: the class has
+ * one id only and nothing to exchange, or there is no memory. */
 uint32_t group_get(struct residency *residency, uint32_t class);
+/* Removes a resident from the group, and frees the group after the last one. */
 void group_put(struct residency *residency, uint32_t group);
 void groups_clear(struct residency *residency);
 
@@ -249,7 +250,7 @@ static inline bool node_linked(const struct node *node)
 	return node->next < NODE_TAKEN;
 }
 
-/* The heads of a member's rings in a group, by need - 1. */
+/* Returns the heads of a member's rings in a group, by need - 1. */
 static inline uint32_t *residency_heads(
 	const struct residency *residency, uint32_t group, uint32_t column)
 {
