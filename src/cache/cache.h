@@ -14,7 +14,7 @@
  * The shared cache of prepared tensors. It evicts by RefCnt (JOADER, section 3 and
  * appendix E.3), or by lru, fifo or random.
  *
- * A *space* holds the tensors of one (dataset, preparation). Within it an entry is
+ * A *space* holds the tensors of one (dataset, preparation). An entry of a space is
  *
  *        cache_reserve          cache_publish        evicted            cache_reap
  *   absent ----------> loading ------------> ready ---------> dying ------------> absent
@@ -35,8 +35,8 @@
  *         it; cache_trim evicts unpinned entries until it holds again. A reservation
  *         counts dying bytes as free: the caller reaps them before it releases the lock,
  *         so that no worker fills memory that is not free yet.
- *   Recency: an entry is in use from cache_publish until its last pin goes. For refcnt,
- *         a single change of its need is a use, too.
+ *   Recency: an entry is in use from cache_publish until its last pin is removed. For
+ *         refcnt, a single change of its need is a use, too.
  */
 
 struct cache;
@@ -46,57 +46,60 @@ enum cache_state { CACHE_ABSENT, CACHE_LOADING, CACHE_READY };
 
 must_check int cache_new(uint64_t capacity, enum eviction_policy policy, uint64_t seed,
 	struct cache **ret);
-void cache_free(struct cache **cache); /* frees what is left */
+void cache_free(struct cache **cache); /* frees all tensors and spaces, too */
 
 /*
- * Is called when a sample stops being loading or ready: it is evicted, abandoned or
- * forced out, or its space is freed. It runs within the call that caused it, and may not
- * call the cache.
+ * The cache calls this function when a sample stops being loading or ready: it is evicted,
+ * abandoned or forced out, or its space is emptied. The function runs within the call that
+ * caused this, and may not call the cache.
  */
 typedef void cache_gone(void *context, struct cache_space *space, sample_id id);
 void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
 
-/* ids are below n_ids. _make takes long and needs no lock; _new does both. */
+/* Makes a space for ids below n_ids, outside of the cache. Takes long, and needs no lock. */
 must_check int cache_space_make(uint32_t n_ids, struct cache_space **ret);
+/* Puts a space in the cache. */
 void cache_space_put_in(struct cache *cache, struct cache_space *space);
+/* Makes a space and puts it in the cache. */
 must_check int cache_space_new(
 	struct cache *cache, uint32_t n_ids, struct cache_space **ret);
 
-/* No entry may be pinned, needed or loading, here and in the next one. Up to n of the
- * tensors die. true: there is none left. */
+/* Evicts up to n tensors of the space. true: none is left. No entry may be pinned, needed or
+ * loading. */
 bool cache_space_empty(struct cache_space *space, uint32_t n);
-/* Those that are left die, too. Afterwards the space can only be freed, which needs no
- * lock then. */
+/* Evicts all tensors of the space and takes it out of the cache. No entry may be pinned, needed
+ * or loading. The space can then only be freed, which needs no lock. */
 void cache_space_take_out(struct cache_space *space);
+/* Frees the space, and takes it out before if it is in a cache. */
 void cache_space_free(struct cache_space **space);
 
 void cache_need_add(struct cache_space *space, sample_id id);
 void cache_need_drop(struct cache_space *space, sample_id id);
 uint32_t cache_need(const struct cache_space *space, sample_id id);
 /*
- * The same for many ids at once, when a stream comes or goes. A call of cache_need_add
- * for each would be a use of each, and make ascending ids the order of eviction. These
- * leave the order among entries of equal need as it is. The exchange sampler relies on
- * that: its orders are uniform only if ids do not decide which samples are resident.
+ * Change the need of many ids at once, when a stream comes or goes. A call of cache_need_add
+ * for each id would be a use of each entry, and make ascending ids the order of eviction. These
+ * functions keep the order among entries of equal need. The exchange sampler relies on that:
+ * its orders are uniform only if ids do not decide which samples are resident.
  */
 void cache_need_add_all(struct cache_space *space, const roaring_bitmap_t *ids);
 void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids);
 
 /*
- * The same in steps, so that a caller can release its lock between them. begin changes
- * the need of all ids at once, as cache_need tells it. The steps then update the
- * counters and the order of eviction; until they are done, a victim may be needed by one
- * stream more than another entry is. The whole cache has one change at a time. The ids
- * stay the caller's, and may not change until the last step; need that is being added
- * may be dropped only after that.
+ * Begins to change the need of many ids in steps, so that a caller can release its lock between
+ * them. cache_need returns the new need of all ids at once. The steps then update the counters
+ * and the order of eviction; until they are done, a victim may be needed by one stream more than
+ * another entry is. The whole cache has one change at a time. The ids stay the caller's, and may
+ * not change until the last step; need that is being added may be dropped only after that.
  */
 enum cache_change { CACHE_NEED_ADD, CACHE_NEED_DROP };
 void cache_need_begin(
 	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change);
-/* Does a step of the change, if there is one, that costs as much as n ids; entries cost
- * more than ids. true: the change is done. */
+/* Does a step of the change that is under way, if there is one. The step costs as much as n
+ * ids; entries cost more than ids. true: the change is done. */
 bool cache_need_step(struct cache *cache, uint32_t n);
-bool cache_need_changes(const struct cache *cache); /* a change is not done */
+/* Tells whether a change is under way. */
+bool cache_need_changes(const struct cache *cache);
 
 must_check int cache_pin(struct cache_space *space, sample_id id); /* -ENOMEM */
 void cache_unpin(struct cache_space *space, sample_id id);
@@ -105,47 +108,45 @@ uint32_t cache_pins(const struct cache_space *space, sample_id id);
 enum cache_state cache_state(const struct cache_space *space, sample_id id);
 
 /*
- * absent -> loading: makes room for the bytes by evicting unpinned entries, with refcnt
- * those of least need first, and of these the least recently used. force: succeeds even
- * if the capacity is exceeded, for a sample that a reader waits for. The entry must be
- * pinned.
+ * absent -> loading: makes room for the bytes by evicting unpinned entries. refcnt evicts
+ * entries of least need first, and of these the least recently used. force: succeeds even if
+ * the capacity is exceeded, for a sample that a reader waits for. The entry must be pinned.
  */
 must_check int cache_reserve(
 	struct cache_space *space, sample_id id, uint64_t bytes, bool force);
 
-/* Whether an unforced reservation would succeed now, but for memory. */
+/* Tells whether an unforced reservation would succeed now, unless memory runs out. */
 bool cache_fits(const struct cache *cache, uint64_t bytes);
-/* Loading and ready bytes once all is evicted that may be. */
+/* Returns the loading and ready bytes that would be left after evicting all unpinned entries. */
 uint64_t cache_least_bytes(const struct cache *cache);
 
-/* loading -> ready; the cache owns the tensor from now on. Its size must be
- * as reserved. */
+/* loading -> ready: the cache owns the tensor from now on. Its size must be as reserved. */
 void cache_publish(struct cache_space *space, sample_id id, struct tensor *tensor);
 
-/* The tensor of a loading entry is a copy, whose original is at home in another cache. Once
- * nobody needs the copy, refcnt evicts it before all other entries. */
+/* Marks a loading entry as a copy, whose original is in the cache of another daemon. Once nobody
+ * needs the copy, refcnt evicts it before all other entries. */
 void cache_spare(struct cache_space *space, sample_id id);
 
-/* loading -> absent: it could not be prepared. */
+/* loading -> absent: the tensor could not be prepared. */
 void cache_abandon(struct cache_space *space, sample_id id);
 
-/* The tensor of a ready entry; NULL otherwise. Valid while the entry is pinned. */
+/* Returns the tensor of a ready entry; NULL otherwise. It is valid while the entry is pinned. */
 const struct tensor *cache_get(const struct cache_space *space, sample_id id);
 
-/* The same for another owner, who frees it, and does not change it; of any entry. */
+/* Returns a reference to the tensor of a ready entry, pinned or not; NULL otherwise. The caller
+ * frees it, and must not change it. */
 struct tensor *cache_share(const struct cache_space *space, sample_id id);
 
 /*
- * ready -> dying although the entry is pinned, for when loading + ready exceed the
- * capacity. Nobody may have it open. Its pins stay, on an absent entry. If there is no
- * memory, the tensor stays as well.
+ * ready -> dying although the entry is pinned, when loading + ready exceed the capacity. Nobody
+ * may have it open. Its pins stay, on an absent entry. Without memory the tensor stays, too.
  */
 void cache_force_out(struct cache_space *space, sample_id id);
 
 /* Evicts unpinned entries while capacity is exceeded. */
 void cache_trim(struct cache *cache);
 
-/* dying -> absent: hands over one tensor to be freed, NULL when there is none. */
+/* dying -> absent: returns one tensor, which the caller frees; NULL: there is none. */
 struct tensor *cache_reap(struct cache *cache);
 
 #define CACHE_NEEDS 5
@@ -153,25 +154,25 @@ struct tensor *cache_reap(struct cache *cache);
 struct cache_usage {
 	uint64_t capacity, bytes; /* bytes: loading + ready + dying */
 	uint64_t live_bytes;	  /* loading + ready */
-	uint64_t peak_bytes;	  /* most of loading + ready */
-	uint64_t pinned_bytes;	  /* of loading and ready entries with pins */
+	uint64_t peak_bytes;	  /* maximum of loading + ready */
+	uint64_t pinned_bytes;	  /* bytes of loading and ready entries with pins */
 	uint64_t awaited;	  /* number of absent entries with pins */
 	uint64_t tensors;	  /* ready + dying */
 	uint64_t pins, need;	  /* sums over all entries */
 	uint64_t evictions;
-	uint64_t evictions_needed; /* of these, with a need */
-	/* Ready entries without pins by their need, the last one by that and more; of
-	 * refcnt. While needs change by steps, some may be told with the need before. */
+	uint64_t evictions_needed; /* evictions of entries with a need */
+	/* refcnt: bytes of ready entries without pins by need; the last element has all
+	 * greater needs, too. During a change by steps some still count by their old need. */
 	uint64_t needed_bytes[CACHE_NEEDS];
 };
 struct cache_usage cache_usage(const struct cache *cache);
 
-/* Of these, what is asked for each sample. */
+/* The part of cache_usage that is read for each sample. */
 struct cache_held {
 	uint64_t capacity, pinned_bytes, awaited;
 };
 struct cache_held cache_held(const struct cache *cache);
 bool cache_is_exceeded(const struct cache *cache); /* live_bytes > capacity */
 
-/* Aborts when an invariant does not hold. For tests. */
+/* Aborts if an invariant does not hold. For tests. */
 void cache_validate(const struct cache *cache);

@@ -29,10 +29,10 @@ struct entry {
 	sample_id id;
 	enum cache_state state;
 	uint32_t pins;
-	bool spare;		     /* another cache is the home of the tensor */
+	bool spare;		     /* cache_spare: the original is in another cache */
 	uint32_t filed;		     /* refcnt: the number of its bucket */
 	TAILQ_ENTRY(entry) link;     /* order of eviction, later cache->dying */
-	LIST_ENTRY(entry) neighbour; /* in its space */
+	LIST_ENTRY(entry) neighbour; /* entries of its space */
 	size_t slot;		     /* random: its place in evict.slots */
 };
 
@@ -55,23 +55,23 @@ struct evict {
 	uint32_t n_buckets;	    /* further buckets were never used */
 	uint32_t lowest;	    /* buckets below this one are empty */
 	uint32_t sweep;		    /* the bucket that is being swept */
-	uint64_t needed_bytes[CACHE_NEEDS]; /* refcnt: as entries are filed */
-	struct entry begin, end; /* markers in it: between them it is not yet swept */
+	uint64_t needed_bytes[CACHE_NEEDS]; /* refcnt: by bucket */
+	struct entry begin, end; /* markers: the bucket is not yet swept between them */
 	struct entry **slots;	 /* random: unpinned, any order */
 	size_t n_slots, max_slots;
 	struct rng rng;
 };
 
 /*
- * A change of the need of many ids that is under way. `next` is at the first id that is
- * not counted yet; once all are, the order of eviction is brought up to date.
+ * A change of the need of many ids that is under way. `next` is at the first id that is not
+ * counted yet. Once all are counted, the sweep brings the order of eviction up to date.
  */
 struct change {
 	const struct cache_space *space; /* NULL: none */
 	const roaring_bitmap_t *ids;
 	roaring_uint32_iterator_t next;
 	bool up;
-	bool counted;
+	bool counted; /* the sweep has begun */
 };
 
 struct cache {
@@ -89,12 +89,12 @@ struct cache {
 	uint64_t pinned_bytes;
 	uint64_t evictable_bytes;
 	uint64_t peak_bytes;
-	uint64_t n_entries; /* of all spaces; the ones that are not live are pinned */
+	uint64_t n_entries; /* in all spaces; those that are not live are pinned */
 	uint64_t n_live, n_ready, n_dying, n_evictable;
 	uint64_t pins, need, evictions, evictions_needed;
 };
 
-/* A policy of eviction. Functions that it does not need are NULL. */
+/* An eviction policy. Functions that it does not need are NULL. */
 struct evict_ops {
 	int (*init)(struct cache *cache);
 	/* Makes room for one more ready entry, so that no function below can fail. */
@@ -107,19 +107,19 @@ struct evict_ops {
 	void (*forget)(struct cache *cache, struct entry *entry);
 	/* The need of an entry that may be chosen has changed. */
 	void (*need_changed)(struct cache *cache, struct entry *entry);
-	/* The needs of many entries have changed, all up or all down. That is no use of
-	 * these entries. */
+	/* The needs of many entries have changed, all up or all down. This counts as no use
+	 * of the entries. */
 	void (*sweep_begin)(struct cache *cache);
 	/* Brings about n entries up to date; true: all are. */
 	bool (*sweep)(struct cache *cache, uint32_t n);
-	/* The next entry to evict; there is at least one. */
+	/* Returns the next entry to evict; there is at least one. */
 	struct entry *(*victim)(struct cache *cache);
 	void (*validate)(const struct cache *cache);
 };
 
 const struct evict_ops *evict_ops_of(enum eviction_policy policy);
 
-/* Whether the change under way will come to the id, and has not yet. */
+/* Tells whether the change under way has the id, and has not counted it yet. */
 static inline bool change_pending(const struct cache_space *space, sample_id id)
 {
 	const struct change *change = &space->cache->change;
@@ -146,8 +146,9 @@ static inline bool entry_evictable(const struct entry *entry)
 	return entry->state == CACHE_READY && entry->pins == 0;
 }
 
-/* A live entry without pins becomes a dying one. */
+/* Turns a ready entry without pins into a dying one. */
 void entry_die(struct cache *cache, struct entry *entry);
 
-/* All memory of the cache except the tensors; zeroed. Fault: cache.memory. */
+/* Allocates zeroed memory, for all of the cache except the tensors. NULL: no memory. Fault:
+ * cache.memory. */
 void *cache_alloc(size_t bytes);
