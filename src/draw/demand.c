@@ -23,9 +23,9 @@
  * One of the streams of the training's epoch, the bearer, has the samples as ids of its
  * strands, and passes them on when it ends before the others.
  *
- * Another daemon does not tell for which training it fetches: the oldest epoch that still
- * asks for the sample is taken for it. That may keep a sample too long or not long enough
- * in the cache, and decides nothing else.
+ * Another daemon does not tell which training it fetches for. The fetch is counted for the
+ * oldest epoch that still asks for the sample. A wrong guess keeps a sample too long in the
+ * cache, or not long enough, and does no other harm.
  */
 
 static bool is_bearer(const struct stream *stream)
@@ -57,7 +57,7 @@ static bool is_borne(const struct stream *stream)
 	return find_bearer_locked(stream) != NULL;
 }
 
-/* The k-th rank of the training here, held; NULL: there are no more. */
+/* Returns the k-th rank of the training here, held; NULL: there are no more. */
 static struct sched_job *hold_rank(struct sched *sched, const char *training, size_t k)
 {
 	struct sched_job *job;
@@ -87,7 +87,8 @@ static void remove_bound(
 	} while (n == AT_ONCE);
 }
 
-/* The ranks here were given these before this daemon began, or before all were parked. */
+/* Removes samples that ranks here were given before the daemon began, or before all were
+ * parked. */
 static int remove_given(const struct stream *stream)
 {
 	struct sched *sched = stream->job->sched;

@@ -16,12 +16,13 @@
 #include <string.h>
 
 /*
- * A job that reads what one rank of a training does. Others draw its samples:
+ * A feed holds the samples of a job that is one rank of a training. They are drawn elsewhere:
  *
- *     sched_feed -> feed -> queue of the engine, pinned and asked for -> bound by an open
+ *     sched_feed -> feed -> queue of the engine, pinned and requested -> bound by an open
  *
  * The queue is as long as the look-ahead allows. An open that finds it empty waits in the
- * engine. What is bound is the feed, in its order: so the journal tells how far it came.
+ * engine. Opens bind samples in the order of the feed, so that the journal tells how far the
+ * feed has come.
  */
 
 static void feed_free(struct feed *feed)
@@ -36,7 +37,7 @@ void feeds_free(struct sched_job *job)
 		feed_free(&job->feeds[i]);
 }
 
-/* Of an epoch that is live. */
+/* Returns the feed of a live epoch, and begins it if need be. */
 static struct feed *feed_of_locked(struct sched_job *job, uint32_t epoch)
 {
 	struct feed *feed = &job->feeds[epoch % FEEDS];
@@ -51,7 +52,7 @@ static struct feed *feed_of_locked(struct sched_job *job, uint32_t epoch)
 	return feed;
 }
 
-/* Room for n more at the end. */
+/* Makes room for n more samples at the end. */
 static int reserve(struct feed *feed, uint32_t n)
 {
 	if (feed->n > 0)
@@ -75,7 +76,7 @@ void feed_return_locked(
 	struct feed *feed = &job->feeds[epoch % FEEDS];
 	if (n == 0 || !feed->used || feed->epoch != epoch)
 		return;
-	if (reserve(feed, n) != 0) { /* then they have to come again */
+	if (reserve(feed, n) != 0) { /* the samples have to be sent again */
 		feed_free(feed);
 		return;
 	}
@@ -97,7 +98,7 @@ void feed_fill_locked(struct stream *stream, struct aftermath *aftermath)
 	effects_resume_locked(job, aftermath);
 }
 
-#define NEWS_EVERY 16 /* positions; who feeds looks once a second anyway */
+#define NEWS_EVERY 16 /* positions; the feeder looks once a second anyway */
 
 bool feed_has_news_locked(struct sched_job *job)
 {
@@ -128,7 +129,8 @@ static int append(struct feed *feed, uint32_t base, const sample_id *ids, uint32
 	return 0;
 }
 
-/* What another daemon's readers had needs no tensor: what is next is bound, and consumed. */
+/* Binds and consumes the next samples, as long as another daemon's readers had them. They need
+ * no tensor. */
 static int take_had_locked(
 	struct sched_job *job, struct feed *feed, struct aftermath *aftermath)
 {
@@ -154,7 +156,8 @@ static int take_had_locked(
 
 #define HAD_AT_ONCE 256
 
-/* The same of what was bound here, from the k-th binding on, in steps; where it came to. */
+/* Consumes samples that are bound here and that another daemon's readers had: a step from the
+ * k-th binding on. Returns the binding to go on with. */
 static uint32_t consume_had_locked(
 	struct sched_job *job, struct feed *feed, uint32_t k, struct aftermath *aftermath)
 {
@@ -171,7 +174,8 @@ static uint32_t consume_had_locked(
 	return k;
 }
 
-/* *k: as consume_had_locked; -EINPROGRESS: there is more to do. */
+/* Goes on with the epoch, of which other daemons' readers had the first `consumed` samples. *k:
+ * the binding to go on with; -EINPROGRESS: there is more to do. */
 static int go_on_locked(struct sched_job *job, uint32_t epoch, uint32_t consumed,
 	uint32_t *k, struct aftermath *aftermath)
 {
@@ -250,7 +254,7 @@ int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base, const sampl
 	return err;
 }
 
-/* The k-th: it is bound, drawn, or has only come. */
+/* Returns the epoch's k-th sample: bound, drawn, or only received. SAMPLE_NONE: not received. */
 static sample_id fed_locked(struct sched_job *job, uint32_t epoch, uint32_t k)
 {
 	struct order order = epochs_order(job->epochs, epoch);

@@ -4,9 +4,8 @@
 #include "draw/lookahead.h"
 
 /*
- * What is drawn ahead takes half of the cache at most, in which a sample that several
- * streams have drawn is counted once. If there is none left of that half, each stream has
- * its own part of another quarter.
+ * Samples drawn ahead take half of the cache at most; a sample that several streams have drawn
+ * counts once. If nothing is left of that half, each stream has its own part of another quarter.
  */
 static bool cache_has_room(const struct ahead *ahead)
 {
@@ -34,11 +33,11 @@ bool ahead_has_room(const struct ahead *ahead)
 }
 
 /*
- * An open of a batch takes the samples of all of it, however little room there is. Jobs of
- * one speed open theirs one soon after the other: if the first one's rounds left the others
- * out for want of room, they would draw other samples. What a round gives to several
- * streams is loaded for the one that draws in any case. So each takes part until it has
- * ahead what its next open takes.
+ * An open of a batch takes the samples of the whole batch, however little room there is. Jobs
+ * of one speed open their batches soon after each other. If the first job's rounds left the
+ * others out for want of room, they would draw other samples. A sample that a round gives to
+ * several streams is loaded for the drawing stream in any case. So each stream takes part until
+ * it has ahead what its next open takes.
  */
 bool ahead_may_join(const struct ahead *ahead)
 {
@@ -52,9 +51,9 @@ bool ahead_is_full(const struct ahead *ahead)
 }
 
 /*
- * What is drawn in a round that leaves streams out they have to draw later, and load
- * again if the cache is small. So a stream that is ahead of others takes the second half
- * of its look-ahead in rounds for all; those who read at one speed then stay together.
+ * Streams that a round leaves out have to draw its samples later, and load them again if the
+ * cache is small. So a stream that is ahead of others draws the second half of its look-ahead
+ * in rounds for all. Streams of one speed then stay together.
  */
 static bool may_leave_others_out(const struct ahead *ahead)
 {

@@ -9,9 +9,9 @@
 
 /*
  * The stream of a mixture has a strand in the sampler of each of its datasets. It takes part
- * in the rounds of one sampler at a time, that of its next sample. Each of the samples that
- * remain is as likely as any other to be the next: so the dataset is drawn here, in
- * proportion to what remains of each, and the sample in it by the sampler.
+ * in the rounds of one sampler at a time, the one of its next sample. Each remaining sample is
+ * equally likely to be the next: this file draws the dataset, in proportion to what remains of
+ * each, and the sampler draws the sample in it.
  */
 
 uint32_t strand_remaining(const struct stream *stream, const struct strand *strand)

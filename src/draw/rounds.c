@@ -40,7 +40,8 @@ uint32_t stream_remaining(const struct stream *stream)
 	return n;
 }
 
-/* Where the position decides: by its place in the selection, or in the label. */
+/* Tells whether the sample is unbound, where the position determines the sample: by its place in
+ * the selection, or in its label. */
 static bool is_unbound(const struct stream *stream, sample_id sample)
 {
 	const struct edition *edition = stream->edition;
@@ -69,13 +70,14 @@ static bool is_unbound(const struct stream *stream, sample_id sample)
 bool stream_contains(
 	const struct stream *stream, const struct strand *strand, sample_id sample)
 {
-	if (job_is_fed(stream->job)) /* whose a sample is, others decide */
+	if (job_is_fed(stream->job)) /* its samples are drawn elsewhere */
 		return strand->ids && roaring_bitmap_contains(strand->ids, sample);
 	return strand->sampler ? sampler_contains(strand->sampler, stream->id, sample)
 			       : is_unbound(stream, sample);
 }
 
-/* Which class a reader will ask for is not known before it does. */
+/* Tells whether samples are drawn only when a position is opened: the class or position that a
+ * reader will ask for is not known before. */
 static bool draws_at_open(const struct sched_job *job)
 {
 	return job_kind(job) != EPOCHS_DRAWN;
@@ -83,7 +85,8 @@ static bool draws_at_open(const struct sched_job *job)
 
 /* --- how far ahead: the facts; lookahead.c has the rules ---------------------------------- */
 
-/* exchange gives what is cached when it draws: so it draws late. isa shares no draws. */
+/* Returns the positions that one open binds, for dsa. exchange draws late, since it gives what is
+ * cached at the time, and isa shares no draws: 1. */
 static uint32_t at_once(const struct stream *stream)
 {
 	const struct source *source = stream->next->part->space->source;
@@ -93,7 +96,8 @@ static uint32_t at_once(const struct stream *stream)
 	return kind == SAMPLER_DSA ? job_binds_at_once(&stream->job->config) : 1;
 }
 
-/* Look-ahead of twice the reads in flight keeps the storage busy while samples are decoded. */
+/* Returns the configured look-ahead; by default at least twice the reads in flight, which keeps
+ * the storage busy while samples are decoded. */
 static uint32_t lookahead_of(const struct stream *stream)
 {
 	const struct job_config *config = &stream->job->config;
@@ -159,9 +163,8 @@ static void count_draw(enum served served)
 }
 
 /*
- * A drawn sample is pinned and asked for, and goes to the engine. Without memory for the
- * pin or the request it is prepared when it is opened; a sampler that has given it takes
- * it for resident, though.
+ * A sample is prepared only when it is opened, if there is no memory for the pin or the request.
+ * The sampler that has given it takes it for resident, and is told otherwise.
  */
 void stream_hold_locked(
 	struct stream *stream, sample_id sample, struct aftermath *aftermath)
@@ -192,7 +195,7 @@ void stream_hold_locked(
 		stream->filled = length;
 }
 
-/* What the stream's next strand was given. */
+/* Takes the sample that the stream's next strand was given. */
 static void hold_next_locked(
 	struct stream *stream, sample_id id, struct aftermath *aftermath)
 {
@@ -202,8 +205,8 @@ static void hold_next_locked(
 	stream_choose_next_locked(stream);
 }
 
-/* One round for all streams that may join it and whose next sample is the sampler's. false:
- * there are none. */
+/* Draws one round for all streams that may join it and whose next sample comes from the sampler.
+ * false: there are none. */
 static bool draw_round_locked(
 	struct sched *sched, const struct sampler *sampler, struct aftermath *aftermath)
 {
@@ -228,9 +231,9 @@ static bool draw_round_locked(
 }
 
 /*
- * The sampler of the stream's next round; or first that of another stream which would take
- * part in this round, but whose next sample is to come from elsewhere: the more streams a
- * round has, the more they share.
+ * Returns the sampler of the stream's next round. If another stream wants a round and could take
+ * part in this one, but its next sample is to come from another sampler, returns that sampler
+ * first: the more streams a round has, the more they share.
  */
 static const struct sampler *choose_sampler_locked(const struct stream *stream)
 {
@@ -263,7 +266,7 @@ void stream_refill_locked(const struct stream *stream, struct aftermath *afterma
 
 #define STEP_ROUNDS 8
 
-/* Some rounds; false: there is no room for another one. */
+/* Draws some rounds; false: the stream wants no further one. */
 static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 {
 	struct sched *sched = stream->job->sched;
@@ -279,7 +282,8 @@ static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 	return true;
 }
 
-/* Those of an epoch that drains and of the one that runs: two at most. */
+/* Fills the job's streams, two at most: of the running epoch and of the draining one. true: there
+ * is more to draw. */
 static bool fill_all_locked(struct sched_job *job, struct aftermath *aftermath)
 {
 	struct stream *stream;
@@ -308,7 +312,7 @@ void streams_fill(struct sched_job *job)
 	}
 }
 
-/* An unbound position means that a sample remains, in its label too. */
+/* The draw can't fail: the position is unbound, so that a sample remains, in its label too. */
 void stream_draw_locked(struct stream *stream, uint32_t position, sample_id fixed,
 	struct aftermath *aftermath)
 {

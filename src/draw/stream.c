@@ -13,14 +13,14 @@
 #include <errno.h>
 
 /*
- * How a stream comes and goes. What it needs is counted, and exchange's candidates are
- * brought up to date, in steps between which the lock is let go:
+ * Makes and ends streams. A stream's need is counted, and exchange's candidates are brought up
+ * to date, in steps between which the lock is released:
  *
  *           stream_make                            stream_end_locked
  *      -> counted, draws not yet -> in the sampler -> counted, draws no more -> gone
  */
 
-/* Room for every stream's part in a round. */
+/* Makes room for a round of n streams. */
 static int grow_scratch(struct sched *sched, uint32_t n)
 {
 	stream_id *ids = realloc(sched->round_ids, n * sizeof(*ids));
@@ -66,7 +66,8 @@ static int coarsening_finish(struct sched *sched, struct sampler *sampler,
 	return sampler_coarsen(sampler, coarsening);
 }
 
-/* Begun again when a job was faster. Without memory the sampler stays as it is. */
+/* Coarsens the sampler's classes, and begins again if a job came or went meanwhile. Without
+ * memory the sampler stays as it is. */
 static void coarsen(struct sched *sched, struct sampler *sampler)
 {
 	int err;
@@ -90,8 +91,8 @@ static int make_set(struct sched *sched, struct strand *strand)
 	return err ? err : sampler_set_fill(strand->set, strand->ids);
 }
 
-/* What the epoch has of the parts, minus what is bound: without a stream nothing is bound
- * meanwhile. */
+/* Finds the epoch's samples of each part, without the bound ones. Nothing is bound meanwhile,
+ * since there is no stream. */
 static int find_remaining(struct stream *stream)
 {
 	struct sched_job *job = stream->job;
@@ -180,11 +181,11 @@ static void leave_stand_in(const struct stream *stream, const struct strand *str
 		sampler_leave(strand->sampler, stream->joined_as);
 }
 
-/* What one step does: some tens of microseconds. */
+/* Sizes of one step, which takes some tens of microseconds. */
 #define STEP_IDS 16384
 #define STEP_RESIDENTS 64
 
-/* Whoever's change it is: there can be one at a time. */
+/* Finishes the change of need that is under way, of any stream: there can be one at a time. */
 static void finish_change_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -208,7 +209,7 @@ static void change_need_locked(struct stream *stream, enum cache_change change)
 	}
 }
 
-/* A step; true: nothing is left to do. */
+/* Does a step of bringing the samplers up to date; true: they are. */
 static bool settle_locked(const struct stream *stream)
 {
 	lock_assert_held(&stream->job->sched->lock);
@@ -220,7 +221,7 @@ static bool settle_locked(const struct stream *stream)
 	return true;
 }
 
-/* exchange's candidates are as they have to be before a stream is inserted or removed. */
+/* Brings exchange's candidates up to date, as an insertion or removal requires. */
 static void update_sampler_locked(const struct stream *stream)
 {
 	struct sched *sched = stream->job->sched;
@@ -276,7 +277,7 @@ static int insert_locked(struct stream *stream)
 	return err;
 }
 
-/* From among those that are counted to those that draw. */
+/* Moves the stream from those that are counted to those that draw. */
 static void enter_locked(struct stream *stream)
 {
 	struct sched *sched = stream->job->sched;
@@ -295,7 +296,7 @@ static void enter_locked(struct stream *stream)
 	stream_choose_next_locked(stream);
 }
 
-/* It may draw when its sampler is up to date; until then it may have ended. */
+/* Brings the stream's samplers up to date, so that it may draw. It may end meanwhile. */
 static void make_ready_locked(struct sched_job *job, uint32_t epoch)
 {
 	const struct stream *stream;
@@ -358,7 +359,8 @@ static roaring_bitmap_t *unbound_locked(const struct stream *stream)
 	return ids;
 }
 
-/* What it still needs. false: nothing, or that is given back already. */
+/* Finds the samples that an ending stream still needs. false: there are none, or their need is
+ * given back already. */
 static bool keep_remaining_locked(struct stream *stream)
 {
 	bool remains = stream_remaining(stream) > 0;
@@ -373,7 +375,7 @@ static bool keep_remaining_locked(struct stream *stream)
 	if (!remains)
 		return false;
 	stream->next->ids = unbound_locked(stream);
-	if (!stream->next->ids) /* no memory: slower, but it must be given back */
+	if (!stream->next->ids) /* no memory: slower, but the need must be given back */
 		drop_unbound_need_locked(stream);
 	return stream->next->ids != NULL;
 }
@@ -418,7 +420,7 @@ static void give_need_back_locked(struct stream *stream)
 	lock_assert_held(&sched->lock);
 	if (knows_ids(stream)) {
 		change_need_locked(stream, CACHE_NEED_DROP);
-	} else { /* no memory: slower, but it must be given back */
+	} else { /* no memory: slower, but the need must be given back */
 		finish_change_locked(sched);
 		TAILQ_REMOVE(&sched->counted, stream, link);
 		for (size_t i = 0; i < stream->n_strands; i++)
@@ -463,7 +465,7 @@ void streams_let_go(struct sched *sched)
 	lock_take(&sched->lock);
 	struct stream *stream = first_leaving_locked(sched);
 	if (stream)
-		stream->leaves = false; /* nobody else does it */
+		stream->leaves = false; /* no other thread does it, too */
 	lock_release(&sched->lock);
 	if (!stream)
 		return;
@@ -471,7 +473,7 @@ void streams_let_go(struct sched *sched)
 	lock_take(&sched->lock);
 	give_need_back_locked(stream);
 	aftermath.kick = true;
-	sched_unlock(sched, &aftermath); /* and on to the next one */
+	sched_unlock(sched, &aftermath); /* this goes on to the next stream */
 	struct sched_job *job = stream->job;
 	stream_free(stream);
 	sched_job_put(job);
