@@ -10,7 +10,7 @@
 
 #define FIRST_LINE "joaderfs checkpoint 1"
 
-/* --- text ---------------------------------------------------------------------------- */
+/* --- printing ------------------------------------------------------------------------ */
 
 static void print_point(FILE *out, const char *key, const struct epochs_point *point)
 {
@@ -46,7 +46,7 @@ void checkpoint_print(FILE *out, const struct checkpoint *checkpoint)
 	fprintf(out, "end\n");
 }
 
-/* --- and back ------------------------------------------------------------------------ */
+/* --- parsing ------------------------------------------------------------------------- */
 
 struct parser {
 	const char *at;

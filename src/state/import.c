@@ -18,13 +18,14 @@
 #include <sys/stat.h>
 
 /*
- * Orders for other machines, where the same files have other ids and mtimes. A file is
+ * Writes orders for other machines, where the same files have other ids and mtimes, and reads
+ * them. A file is
  *
  *   | checkpoint | orders N kind KIND paths FINGERPRINT | order | order ... |
  *
- * In its orders a sample is its place among the selected samples in the byte order of their
- * paths. Of a rank the line ends with `rank R of RANKS batch BATCH`, and the selected samples
- * are those of all ranks.
+ * Its orders hold a sample as its place among the selected samples in the byte order of their
+ * paths. If the job is a rank, the line ends with `rank R of RANKS batch BATCH`, and the selected
+ * samples are those of all ranks.
  */
 
 #define TEXT_BYTES (CHECKPOINT_BYTES + 128)
@@ -106,7 +107,8 @@ static int write_one(const struct edition *edition, int fd, uint32_t epoch,
 	return err;
 }
 
-/* Orders of another scan of the dataset are of other samples, and stay here. */
+/* Leaves out orders of another scan of the dataset, which have other samples. Returns the number
+ * of those that remain. */
 static size_t leave_out_others(
 	const struct edition *edition, struct epochs_order_file *orders, size_t n)
 {
@@ -186,7 +188,7 @@ struct importing {
 	uint64_t offset;
 };
 
-/* The line of orders, to its end; NULL: it is none. */
+/* Parses the line of orders, and returns the text behind it; NULL: there is no such line. */
 static const char *take_orders(const char *text, struct import_head *ret)
 {
 	int used = 0, of_rank = 0;
@@ -235,7 +237,7 @@ static int check(struct importing *importing)
 			"job %s: the orders in %s are of a rank, allowed: those of a job "
 			"without ranks",
 			job->config.name, name);
-	/* The samples of a fixed mapping are possible ones of a fresh one. */
+	/* A fresh mapping may give each position the sample that a fixed one gives. */
 	bool drawn_too =
 		head->kind == EPOCHS_FIXED && job->config.layout == LAYOUT_CLASSES;
 	if (head->kind != (unsigned)job_kind(job) && !drawn_too)
@@ -256,7 +258,7 @@ static int check(struct importing *importing)
 		job->now->set.positions, importing->places.fingerprint);
 }
 
-/* Places to ids. false: there is no such place, or a position has another label. */
+/* Translates places to ids. false: there is no such place, or a position has another label. */
 static bool translate(const struct importing *importing, struct order_data *data)
 {
 	const struct sched_job *job = importing->job;
@@ -276,7 +278,7 @@ static bool translate(const struct importing *importing, struct order_data *data
 	return true;
 }
 
-/* Through the engine, which knows what is possible. */
+/* Saves an order, and has the engine check that it is possible. */
 static int save_order(
 	struct importing *importing, uint32_t epoch, struct order_data *data)
 {
@@ -331,7 +333,7 @@ static int tell_engine(struct sched_job *job)
 	return err;
 }
 
-/* Each epoch that a replay may come to has its order. */
+/* Checks that each epoch that a replay may come to has an order. */
 static int check_replay(const struct importing *importing)
 {
 	const struct sched_job *job = importing->job;
@@ -354,7 +356,7 @@ static int check_replay(const struct importing *importing)
 	return 0;
 }
 
-/* It is where the other job was. */
+/* Moves the job to the place where the exported one was, or to `at`. */
 static int go_there(struct importing *importing)
 {
 	const char *at = importing->import->at;
@@ -395,7 +397,8 @@ static int import_orders(struct importing *importing, bool place)
 	return err;
 }
 
-/* The job had no orders before: those of a failure go again. */
+/* Imports the orders. place: the job goes to the exported one's place, too. A failure removes the
+ * orders again if the job has not begun: it had none before. */
 static int import(struct sched_job *job, const struct adding *adding, bool place)
 {
 	struct epochs_status status;
@@ -408,9 +411,10 @@ static int import(struct sched_job *job, const struct adding *adding, bool place
 	return err;
 }
 
-/* --- of a job that is added ------------------------------------------------------------- */
+/* --- jobs that are added ---------------------------------------------------------------- */
 
-/* Nobody else has the job yet. */
+/* Tells whether the job has epochs; true also if its orders can't be listed. No other thread knows
+ * the job yet. */
 static bool has_epochs(struct sched_job *job)
 {
 	auto_free struct epochs_order_file *orders = NULL;
@@ -420,7 +424,7 @@ static bool has_epochs(struct sched_job *job)
 	return restore_list_orders(job, &orders, &n) != 0 || status.started || n > 0;
 }
 
-/* The file is not needed any more once that is done. */
+/* Imports the orders of order = replay:FILE. The file is not needed afterwards. */
 static int import_replay(
 	struct sched_job *job, const char *file, const struct adding *adding)
 {

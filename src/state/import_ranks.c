@@ -16,19 +16,20 @@
 #include <sys/stat.h>
 
 /*
- * A training goes on with other ranks, or at an earlier place. What its ranks had read of an
- * epoch is put in a row, mini-batch by mini-batch, and becomes the log that the training goes
- * on from: nobody is given it again, and the rest of the epoch is drawn and divided anew.
+ * A training goes on with other ranks, or at an earlier place. The samples that its ranks had
+ * read of an epoch are put in a row, mini-batch by mini-batch. They become the log that the
+ * training goes on from: no rank is given them again, and the rest of the epoch is drawn and
+ * divided anew.
  */
 
-/* What was exported of one rank. */
+/* The export of one rank. */
 struct one_rank {
 	bool found;
 	uint32_t samples;
-	uint64_t orders_at; /* in the file */
+	uint64_t orders_at; /* offset in the file */
 	unsigned n_orders;
-	uint32_t epoch;		 /* the earliest that it has not wholly read */
-	struct order_data order; /* of the epoch that the training goes on in */
+	uint32_t epoch;		 /* the earliest epoch that it has not wholly read */
+	struct order_data order; /* the epoch that the training goes on in */
 };
 
 struct reading {
@@ -38,7 +39,7 @@ struct reading {
 	uint32_t n; /* samples of all ranks */
 	uint32_t ranks, batch;
 	struct one_rank *of;
-	uint32_t epoch, position; /* where it goes on; position: with `at` */
+	uint32_t epoch, position; /* the training goes on there; position: with `at` */
 	bool at;
 };
 
@@ -104,7 +105,7 @@ static int skip_orders(struct reading *reading, struct one_rank *rank, uint64_t 
 	return 0;
 }
 
-/* What was last read of the rank, and the order of that epoch. */
+/* Reads one rank: the epoch that it had come to, and the order of that epoch. */
 static int read_rank(struct reading *reading, uint64_t *offset)
 {
 	struct import_head head;
@@ -181,7 +182,7 @@ static int choose_epoch(struct reading *reading)
 	return 0;
 }
 
-/* The order of the chosen epoch, which may be another one than the rank's last. */
+/* Loads the rank's order of the chosen epoch, if the rank had come to another one. */
 static int load_order(struct reading *reading, uint32_t r)
 {
 	struct one_rank *rank = &reading->of[r];
@@ -196,7 +197,7 @@ static int load_order(struct reading *reading, uint32_t r)
 	return err;
 }
 
-/* Which positions of the rank count as read. */
+/* Marks the positions of the rank that count as read. */
 static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 {
 	const struct one_rank *rank = &reading->of[r];
@@ -237,7 +238,8 @@ struct row {
 	roaring_bitmap_t *seen;
 };
 
-/* A position may hold what another one holds, too, if its node was away for long. */
+/* Adds the sample of a position to the row, once: two positions may hold one sample if a node was
+ * away for long. */
 static int add_position(const struct reading *reading, const struct one_rank *rank,
 	uint32_t position, struct row *row)
 {
@@ -293,7 +295,7 @@ static int make_row(const struct reading *reading, struct row *ret)
 	return err;
 }
 
-/* --- where it is kept ------------------------------------------------------------------- */
+/* --- the file of the log ---------------------------------------------------------------- */
 
 static char *name_log(const struct sched_job *job)
 {
@@ -301,7 +303,7 @@ static char *name_log(const struct sched_job *job)
 	return asprintf(&path, "%s/training.order", job->directory) < 0 ? NULL : path;
 }
 
-/* As an order of all ranks, of which as many positions are bound as were read. */
+/* Saves the log as an order of all ranks, with one bound position for each sample read. */
 static int save(const struct reading *reading, const struct row *row)
 {
 	const struct sched_job *job = reading->job;
@@ -372,7 +374,8 @@ int sched_job_log(
 	int err = order_read_from(
 		fd, path, n, job->now->fingerprint, &offset, ret_epoch, &data);
 	if (err)
-		return err == -EINVAL ? 0 : err; /* it is another training now */
+		return err == -EINVAL ? 0
+				      : err; /* -EINVAL: the log of another training */
 	*ret_n = data.bound;
 	for (uint32_t i = 0; i < data.bound; i++)
 		data.samples[i]--;

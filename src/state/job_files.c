@@ -16,13 +16,13 @@
 
 /*
  * <state>/jobs/<name>/
- *     id                 the job's, for as long as there is one of its name
- *     mapping            what mapping = auto has chosen: mapping.c
- *     job.ini            of jobs that were added at run time
- *     bad                what was found bad, of jobs with bad_sample = skip
- *     selection          what is known of all the samples that it selects: measured.c
- *     journal-NNNN       what the epochs decided: epoch/journal.h
- *     epoch-NNNN.order   the orders of epochs that have ended: epoch/order.h
+ *     id                 the job's id, as long as there is a job of its name
+ *     mapping            the choice of mapping = auto: mapping.c
+ *     job.ini            the configuration of a job that was added at run time
+ *     bad                the bad samples of a job with bad_sample = skip
+ *     selection          a note about the samples that the job selects: measured.c
+ *     journal-NNNN       the decisions of epochs: epoch/journal.h
+ *     epoch-NNNN.order   the order of an epoch that has ended: epoch/order.h
  *
  * joaderfs-state(5) describes them.
  */
@@ -80,7 +80,7 @@ int keep_bad(const struct sched_job *job, const char *text)
 	return replace_file(job->directory, "bad", text);
 }
 
-/* 0: the name has none yet. */
+/* Reads the id that the job's name has; 0: none yet. */
 static int read_id(const char *directory, uint32_t *ret)
 {
 	auto_free char *path = NULL;
@@ -120,7 +120,7 @@ int keep_begin(const struct sched_job *job, uint32_t *ret_id)
 
 #define SKIPPED_AT_ONCE 64
 
-/* What the saved order of an epoch leaves out: its first bindings. */
+/* Tells the engine which positions the epoch's saved order leaves out: its first bindings. */
 static void has_skipped(struct sched_job *job, uint32_t epoch)
 {
 	struct binding bindings[SKIPPED_AT_ONCE];
@@ -183,7 +183,7 @@ static int open_journal(struct sched_job *job, enum journal_found *ret_found)
 		job->directory, &identity, replay, job, ret_found, &job->journal);
 }
 
-/* What an end of the daemon has cut off; nobody reads yet, nothing is held. */
+/* Completes what the daemon's end has cut off. Nobody reads yet, and nothing is held. */
 static void make_up(struct sched_job *job)
 {
 	struct effects effects;
@@ -234,7 +234,7 @@ int keep_order(struct sched_job *job, uint32_t epoch, const struct order *order)
 	return 0;
 }
 
-/* The ini first: without it the job does not come back. */
+/* Removes job.ini first: without it the job does not come back. */
 static int remove_own_files(int directory)
 {
 	static const char *const names[] = {"job.ini", "job.ini.new", "id", "id.new",

@@ -17,14 +17,14 @@
 #include <string.h>
 
 /*
- * Where a job is, and back there. The clerk does it, so that nobody else makes streams or
- * saves orders of the job meanwhile:
+ * Takes checkpoints, and restores a job to one. The clerk restores it, so that nobody else makes
+ * streams or saves orders of the job meanwhile:
  *
  *   check the checkpoint -> epochs_hold: opens wait -> orders of live epochs to files ->
  *   the order that runs, with what had been read, to a file -> epochs_restored
  */
 
-/* --- where it is ---------------------------------------------------------------------- */
+/* --- checkpoints ---------------------------------------------------------------------- */
 
 static uint64_t hash_of(const char *text, size_t n)
 {
@@ -75,7 +75,7 @@ int sched_job_sync(struct sched_job *job)
 	return journal_sync(job->journal);
 }
 
-/* --- whether it can go there ----------------------------------------------------------- */
+/* --- checks ---------------------------------------------------------------------------- */
 
 int restore_refuse(struct restoring *restoring, const char *format, ...)
 {
@@ -129,7 +129,8 @@ static int check_identity(struct sched_job *job, struct restoring *restoring)
 	return 0;
 }
 
-/* Scripts that read current/ would go from one list of files to another. */
+/* Refuses an epoch with another list of files: scripts that read current/ would go from one list
+ * to the other. */
 static int check_names(struct sched_job *job, struct restoring *restoring, uint32_t epoch)
 {
 	uint32_t names = sched_job_names(job, epoch);
@@ -142,7 +143,6 @@ static int check_names(struct sched_job *job, struct restoring *restoring, uint3
 		epoch, epoch);
 }
 
-/* Of the checkpoint, or of --at. */
 int restore_check_target(struct sched_job *job, struct restoring *restoring)
 {
 	const struct epochs_place *place = &restoring->from->place;
@@ -166,7 +166,7 @@ int restore_check_target(struct sched_job *job, struct restoring *restoring)
 	return check_names(job, restoring, epoch);
 }
 
-/* --- going there ------------------------------------------------------------------------ */
+/* --- restoring -------------------------------------------------------------------------- */
 
 static int hold(struct sched_job *job)
 {
@@ -193,7 +193,7 @@ static void give_up(struct sched_job *job)
 	sched_unlock(job->sched, &aftermath);
 }
 
-/* All are taken. */
+/* Gives the epochs and the list of orders to the engine. Takes them over, also on failure. */
 static int go(struct sched_job *job, struct epoch *running, struct epoch *draining,
 	struct epochs_order_file *orders, size_t n)
 {
@@ -244,7 +244,7 @@ static int make_all(struct sched_job *job, struct restoring *restoring)
 	return err ? restore_failed(restoring, job->config.name, err) : 0;
 }
 
-/* What came before is not needed any more, once this is on the disk. */
+/* Brings the journal to the disk. Its records from before the restore are not needed then. */
 static int finish(struct sched_job *job, struct restoring *restoring)
 {
 	uint32_t epoch = restoring->at ? restoring->at_epoch
@@ -270,7 +270,7 @@ int restore_new(struct sched_job *job, struct restoring *restoring)
 	return finish(job, restoring);
 }
 
-/* Opens wait as long as live orders are being written. */
+/* Takes a checkpoint and saves live orders. Opens wait meanwhile. */
 static int save_for_export(struct sched_job *job, struct restoring *restoring)
 {
 	int err = hold(job);

@@ -10,11 +10,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* What a job goes back with: the orders in its directory, as far as they had been read. */
+/* Makes the epochs of a restored job: the orders in its directory, as far as they were read. */
 
-/* --- what had been read ---------------------------------------------------------------- */
+/* --- reads ----------------------------------------------------------------------------- */
 
-/* *ret_n of them; the array is the order's own, which loses what came later. */
+/* Replaces the order's reads by all bound positions before `end`. */
 static void take_before(struct order_data *data, uint32_t end)
 {
 	uint32_t k = 0;
@@ -22,7 +22,7 @@ static void take_before(struct order_data *data, uint32_t end)
 	for (uint32_t position = 0; position < end; position++)
 		if (data->samples[position] != 0)
 			data->reads[data->consumed++] = position;
-	/* What the epoch leaves out counts as read: its first bindings. */
+	/* Positions that the epoch leaves out, its first bindings, count as read. */
 	for (; k < data->bound && data->log[k] >> ORDER_POSITION_BITS == SERVED_SKIPPED;
 		k++) {
 		uint32_t position = order_log_entry_position(data->log[k]);
@@ -43,7 +43,7 @@ static bool take_runs(struct order_data *data, const struct checkpoint *from)
 	return true;
 }
 
-/* The first reads, if they are those that the checkpoint tells of. */
+/* Cuts the order's reads down to the checkpoint's. false: their hash is another one. */
 static bool take_first(struct order_data *data, const struct epochs_point *point)
 {
 	uint64_t hash = 0;
@@ -75,9 +75,9 @@ static int take_reads(struct restoring *restoring, struct order_data *data)
 		from->place.running.epoch, from->place.running.epoch);
 }
 
-/* --- what it is made of ---------------------------------------------------------------- */
+/* --- editions -------------------------------------------------------------------------- */
 
-/* The clerk is who frees editions, and nothing moves while a job goes back. */
+/* The clerk frees editions, and nothing moves while it restores a job. */
 struct edition *restore_edition(struct sched_job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -123,7 +123,7 @@ static int load_order(struct sched_job *job, struct restoring *restoring, uint32
 			" is not kept any more, allowed: later epochs (keep_epochs = "
 			"%" PRIu32 ")",
 			epoch, job->config.keep_epochs);
-	if (err == -ENOENT) /* no position of it has ever been bound */
+	if (err == -ENOENT) /* no position of the epoch was ever bound */
 		err = empty_order(edition, ret);
 	if (err == -EINVAL)
 		return restore_refuse(restoring,
@@ -141,7 +141,7 @@ static bool next_order(struct sched_job *job, uint32_t *epoch, struct order *ret
 	return *epoch != UINT32_MAX;
 }
 
-/* Nothing is bound meanwhile; what is read comes behind what is saved. */
+/* Nothing is bound meanwhile. New reads are appended behind those that are saved. */
 int restore_save_live(struct sched_job *job, struct restoring *restoring)
 {
 	uint32_t epoch = UINT32_MAX;
@@ -193,7 +193,7 @@ int restore_load(struct sched_job *job, const char *path, uint32_t epoch, uint32
 		consumed, ret_reason, ret);
 }
 
-/* The order as it is from now on: to its file, and to memory. */
+/* Saves the order as it is from now on, and makes the epoch of it. Takes `data` over. */
 static int make_epoch(struct sched_job *job, struct restoring *restoring, uint32_t epoch,
 	bool drains, struct order_data *data, struct epoch **ret)
 {
@@ -236,7 +236,7 @@ int restore_make_running(
 	return make_epoch(job, restoring, epoch, false, &data, ret);
 }
 
-/* One whose order is gone, or whose reads are not known any more, does not go on. */
+/* An epoch whose order is gone, or whose reads are not known any more, does not go on. */
 int restore_make_draining(
 	struct sched_job *job, struct restoring *restoring, struct epoch **ret)
 {
