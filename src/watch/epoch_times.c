@@ -15,18 +15,18 @@
 #include <string.h>
 
 /*
- * What an epoch was that a job's readers read to the end: a lap. It is what joaderctl explain
- * begins with: how long it took, what readers waited for, how many they are, and what they
- * cost the processors.
+ * A lap is an epoch that a job's readers read to the end: how long it took, what readers waited
+ * for, how many they are, and how much processor time they take. joaderctl explain begins with
+ * it.
  *
- *     first open of an epoch -> lap_begin -> opens, samples consumed -> the last one: its end
+ *     first open of an epoch -> lap_begin -> opens, samples consumed -> the last one ends it
  */
 
 /* Readers that fetch ahead begin the next epoch before they have released all of this one. */
 #define ENOUGH_OF_TEN 9
 
-/* What all readers consume while this one reads: from its first open to where its next one would
- * be. */
+/* Returns the samples that all readers consume while this one reads: from its first open to
+ * the open that would follow its last one. */
 static double span(const struct lap_reader *reader)
 {
 	double opens = reader->opens;
@@ -34,8 +34,8 @@ static double span(const struct lap_reader *reader)
 }
 
 /*
- * In the mean: processes of which each reads some files after the one before are one reader.
- * Threads that are not told apart are as the others.
+ * Returns the mean number of readers at once: processes that read one after the other count as
+ * one reader. Threads that are not told apart are taken to read like the others.
  */
 static unsigned readers_at_once(const struct watched *watched)
 {
@@ -96,7 +96,8 @@ void lap_begin_locked(struct sched_job *job, uint64_t begun_ns)
 	watched->ended = false;
 }
 
-/* Its place, or that of a thread which has opened nothing of this epoch. NULL: there is none. */
+/* Returns the thread's entry, else one that is free or whose thread has opened nothing of this
+ * epoch. NULL: there is none. */
 static struct lap_reader *place_of(struct watched *watched, long thread)
 {
 	struct lap_reader *free = NULL;
@@ -105,7 +106,7 @@ static struct lap_reader *place_of(struct watched *watched, long thread)
 		if (reader->thread == thread)
 			return reader;
 		if (reader->thread == 0)
-			return free ? free : reader; /* those behind it are empty */
+			return free ? free : reader; /* entries behind it are free */
 		if (!free && reader->epoch != watched->epoch)
 			free = reader;
 	}
@@ -176,7 +177,7 @@ void sched_job_laps(struct sched_job *job, struct sched_laps *ret)
 
 /* --- processor time of readers --------------------------------------------------------- */
 
-/* 0: it is not there any more, or its time is not told. */
+/* Returns the thread's processor time in ns; 0: it has ended, or its time can't be read. */
 static uint64_t cpu_of(long thread)
 {
 	char path[64];
@@ -186,7 +187,7 @@ static uint64_t cpu_of(long thread)
 	return file && fscanf(file, "%" SCNu64, &ns) == 1 ? ns : 0;
 }
 
-/* Those that were looked at before are what is measured. */
+/* Adds the processor time since the last measurement, if all threads were measured then. */
 static void add_locked(struct sched_job *job, const struct lap_reader *readers)
 {
 	struct watched *watched = &job->watched;
@@ -233,7 +234,7 @@ void laps_measure(struct sched *sched)
 	jobs_visit(sched, measure);
 }
 
-/* --- what jobs have in common ----------------------------------------------------------- */
+/* --- samples that jobs have in common --------------------------------------------------- */
 
 /* The samples of a space that exactly these jobs read. */
 struct region {
@@ -268,7 +269,8 @@ static int add_region(struct regions *regions, const struct space *space,
 	return 0;
 }
 
-/* Each region is divided into what the job reads and what it does not. */
+/* Divides each region into samples that the job reads and samples that it does not, and adds the
+ * rest of its samples as one more. */
 static int divide(struct regions *regions, const struct part *part, uint64_t job)
 {
 	size_t n = regions->n;

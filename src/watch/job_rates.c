@@ -9,11 +9,9 @@
 
 #include <string.h>
 
-/* What a job tells of itself, and how fast it reads. */
-
 #define SECOND_NS UINT64_C(1000000000)
 
-/* A ring of counts per second; seconds in which nothing happened are cleared. */
+/* Advances the ring of counts per second to now, and clears the seconds without a count. */
 static void advance_rate_locked(struct sched_job *job, uint64_t now_ns)
 {
 	lock_assert_held(&job->sched->lock);

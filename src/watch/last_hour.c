@@ -18,13 +18,13 @@ _Static_assert(HISTORY_NEEDS == SCHED_NEEDS, "needs are kept as the cache counts
 
 struct place {
 	struct sched_past_job is;
-	struct history_job last; /* of a job that has gone */
+	struct history_job last; /* last figures of a job that has gone */
 };
 
 struct past {
 	struct history *history;
-	uint64_t due_ns;	  /* the housekeeper's */
-	job_id ids[HISTORY_JOBS]; /* (sched's lock) of the jobs in places; 0: free */
+	uint64_t due_ns;	  /* next reading; only the housekeeper uses it */
+	job_id ids[HISTORY_JOBS]; /* (sched's lock) jobs in the places; 0: free */
 	struct place places[HISTORY_JOBS]; /* (sched's lock) */
 };
 
@@ -53,7 +53,7 @@ void past_free(struct past **past)
 
 /* --- places ----------------------------------------------------------------------------- */
 
-/* HISTORY_JOBS: it has none. */
+/* Returns the job's place; HISTORY_JOBS: it has none. */
 static size_t place_of(const struct past *past, job_id id)
 {
 	for (size_t i = 0; id != 0 && i < HISTORY_JOBS; i++)
@@ -62,7 +62,7 @@ static size_t place_of(const struct past *past, job_id id)
 	return HISTORY_JOBS;
 }
 
-/* What was prepared for its job counts as prepared for others from now on. */
+/* Frees a place. Tensors prepared for its job count as prepared for others from now on. */
 static void vacate(struct past *past, size_t place)
 {
 	for (size_t i = 0; i < HISTORY_JOBS; i++) {
@@ -74,7 +74,8 @@ static void vacate(struct past *past, size_t place)
 	past->places[place] = (struct place){0};
 }
 
-/* Whether a job that came would rather get the first place than the second. */
+/* Tells whether `place` is a better one than `other` for a new job: free, or its job has gone
+ * earlier. */
 static bool is_better(const struct past *past, size_t place, size_t other)
 {
 	const struct sched_past_job *job = &past->places[place].is;
@@ -163,7 +164,7 @@ static void read_jobs_locked(struct sched *sched, struct history_reading *ret)
 	}
 }
 
-/* All but the jobs. */
+/* Reads the daemon's figures, without those of jobs. */
 static void read_daemon(struct sched *sched, struct history_reading *ret)
 {
 	struct sched_cache cache;
@@ -214,7 +215,7 @@ int sched_past(struct sched *sched, struct sched_past **ret)
 		return -ENOMEM;
 	past->n = history_copy(sched->past->history, past->readings);
 	past->untold = read_now(sched, past, &now);
-	/* What is read a moment after another one would make a rate of hardly anything. */
+	/* Two readings a moment apart would give a rate of hardly any samples. */
 	if (past->n > 1 && now.ns < past->readings[past->n - 1].ns + HISTORY_STEP_NS / 4)
 		past->n--;
 	past->readings[past->n++] = now;

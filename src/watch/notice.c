@@ -13,7 +13,7 @@
 
 #include <inttypes.h>
 
-/* What a script does that is probably not what it means: said once of a job and kind. */
+/* Notices warn of scripts that probably do not do what they mean: once for each job and kind. */
 
 static const char *const texts[NOTICES] = {
 	[NOTICE_EARLY] =
@@ -58,7 +58,7 @@ const char *sched_notice_text(enum notice notice)
 	return texts[notice];
 }
 
-/* One in a critical section; what it leaves out comes again. */
+/* A critical section has room for one notice. A notice that is left out will come again. */
 void notice_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {
@@ -74,7 +74,7 @@ void notice_locked(
 
 #define KEPT_LEAST 64
 
-/* Files of one sample, that differ from epoch to epoch. */
+/* NOTICE_HANDLES is about files that hold one sample each and differ from epoch to epoch. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;

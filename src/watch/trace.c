@@ -9,15 +9,15 @@
 #include <errno.h>
 
 /*
- * What a job's readers open and close, in a ring, as long as somebody asks for it. Who asks
- * too late finds what is left of it.
+ * A trace is a ring of a job's opens and closes. It is kept as long as somebody reads it. A late
+ * reader finds the newest EVENTS events.
  */
 
 #define EVENTS 65536
-#define KEPT_NS UINT64_C(60000000000) /* after it was asked for last */
+#define KEPT_NS UINT64_C(60000000000) /* since it was read last */
 
 struct trace {
-	uint64_t next, opens; /* events, and opens, so far */
+	uint64_t next, opens; /* number of events, and of opens, so far */
 	uint64_t asked_ns;
 	struct sched_trace_event ring[EVENTS];
 };
@@ -69,7 +69,7 @@ uint32_t sched_trace_read(struct sched_job *job, uint64_t *from, uint64_t *ret_l
 	uint32_t n = 0;
 	*ret_lost = 0;
 	if (!trace ||
-		*from > trace->next) { /* of an engine before this one, or given up */
+		*from > trace->next) { /* an earlier daemon's trace, or one that was freed */
 		*from = trace ? trace->next : 0;
 		return 0;
 	}

@@ -11,13 +11,13 @@
 #include <string.h>
 
 /*
- * For how long the readers of a job waited, and for what: for whatever the sample of the
- * reader that waits longest waits for, as long as at least one of them waits.
+ * Counts how long the readers of a job waited, and for what. The job waits as long as at least
+ * one of its readers waits; the cause is what the sample of the longest-waiting one waits for:
  *
- *   storage      it is being read, or other reads of its storage have to end first
- *   decoding     it is being prepared, or read and no decoder is free
+ *   storage      the sample is being read, or other reads of its storage have to end first
+ *   decoding     it is being prepared, or no decoder is free
  *   queue        others come first: its job has had its share, or there is no memory
- *   file system  joaderfs itself, which who answers opens tells (sched_job_took)
+ *   file system  joaderfs itself; callers that answer opens report it (sched_job_took)
  */
 
 static enum wait_cause cause_of_locked(const struct use *use)
@@ -38,7 +38,7 @@ static enum wait_cause cause_of_locked(const struct use *use)
 	}
 }
 
-/* The reader of the job that waits longest. */
+/* Returns the job's handle that has waited longest for its tensor. */
 static const struct sched_handle *first_waiter_locked(const struct sched_job *job)
 {
 	const struct sched_handle *handle;
@@ -97,7 +97,7 @@ const char *sched_wait_cause(enum wait_cause cause)
 	return words[cause];
 }
 
-/* --- what the file system takes --------------------------------------------------------- */
+/* --- the file system's time ------------------------------------------------------------- */
 
 uint64_t sched_handle_waited(const struct sched_handle *handle)
 {
@@ -109,7 +109,7 @@ void sched_job_took(struct sched_job *job, uint64_t ns)
 	atomic_fetch_add_explicit(&job->own_ns, ns, memory_order_relaxed);
 }
 
-/* --- an epoch --------------------------------------------------------------------------- */
+/* --- epochs ----------------------------------------------------------------------------- */
 
 void waits_exposed_locked(const struct sched_job *job, uint64_t ret[static WAIT_CAUSES])
 {
@@ -136,8 +136,8 @@ void waits_epoch_locked(const struct sched_handle *handle)
 	lap_open_locked(handle);
 }
 
-/* The files of several readers are answered at once, so that the parts may be more than the
- * whole. */
+/* Files of several readers are answered at once, so that the waits may add up to more than the
+ * epoch's time. */
 void waits_status_locked(struct sched_job *job, struct sched_job_status *ret)
 {
 	const struct watched *watched = &job->watched;
