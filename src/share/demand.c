@@ -6,13 +6,14 @@
 #include <math.h>
 
 #define PROBE 1.3
-#define NEVER_IDLES .15 /* of a window that readers idled in: no more than chance */
-#define OFTEN_IDLES .9	/* they have enough */
+#define NEVER_IDLES .15 /* part of a window: readers that idle less do so by chance */
+#define OFTEN_IDLES .9	/* part of a window: readers that idle as long have enough */
 
-#define MET .95 /* of a need: no less than that, but for chance */
+#define MET                                                                              \
+	.95 /* part of a need: a job that gets as much gets its need, but for chance */
 
-/* A job's readers also idle for moments while they wait for decoders. What they would take
- * without waiting is then far more than they need, so it is approached by steps. */
+/* Moves the rate toward the found one in steps. A job's readers also idle for moments while they
+ * wait for decoders, and the rate found then is far more than they need. */
 static double toward(double rate, double found)
 {
 	if (rate <= 0)
@@ -25,8 +26,8 @@ static double raise(double rate, double got)
 	return got < rate * MET ? rate : fmax(rate, got * PROBE);
 }
 
-/* Of several readers often one waits while the job as a whole does not. A need that was
- * shown by a window with few waits stays, unless what is seen now contradicts it. */
+/* Tells whether a window contradicts the rate. One of several readers often waits while the job
+ * as a whole does not. So a need that a window with few waits has shown stays until then. */
 static bool contradicts(double rate, double got, double found)
 {
 	return got > rate || found < rate;

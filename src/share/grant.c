@@ -9,22 +9,23 @@
  * All is computed in decode time: a job can use cost x demand of it. Both fairness and
  * equal slowdown pour the capacity into vessels, all at one level:
  *
- *       |       |  |    |          the width of a vessel: weight, or weight x (cost x
- *       |~~~~~~~|  |~~~~|   |~|    demand); its height: so much that it holds cost x
- *       |_______|  |____|   |_|    demand. What one can't hold the others get.
+ *       |       |  |    |          A vessel's width is weight, or weight x (cost x demand).
+ *       |~~~~~~~|  |~~~~|   |~|    Its height is such that it holds cost x demand. The other
+ *       |_______|  |____|   |_|    vessels get the rest of the capacity.
  */
 
-/* Of the capacity, for all jobs: also what is worth least is served now and then. */
+/* Part of the capacity for all jobs, so that even the job that gains least from decode time is
+ * served now and then. */
 #define CERTAIN_PART .05
 
-#define OPEN (-1) /* a rate that is not decided */
+#define OPEN (-1) /* a rate that is not decided yet */
 
 static double could_use(const struct share_claim *claim)
 {
 	return claim->cost * claim->demand;
 }
 
-/* By `weight` alone, or by weight and need. */
+/* Returns a vessel's width, by weight alone or by weight and need. */
 static double width_of(const struct share_claim *claim, bool by_need)
 {
 	return by_need ? claim->weight * could_use(claim) : claim->weight;
@@ -64,7 +65,7 @@ static void pour(const struct share_claim *claims, size_t n, bool by_need,
 			rates[i] = width_of(&claims[i], by_need) * level / claims[i].cost;
 }
 
-/* The job that makes the most of more decode time; n: all have what they can use. */
+/* Returns the job that gains most from more decode time; n: all have what they can use. */
 static size_t best_of(const struct share_claim *claims, size_t n, const double *rates)
 {
 	size_t best = n;

@@ -7,12 +7,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What others fetch for a job can't hold up what it alone wants for longer than this. */
+/* Limits a job's debt for samples that other jobs have decoded for it, too. The debt holds up
+ * the job's own requests for this many rounds at most. */
 #define MOST_ROUNDS_OF_DEBT 100
 
 struct share_want {
-	TAILQ_ENTRY(share_want) link; /* of the lane, or of those that are aside */
-	LIST_ENTRY(share_want) also;  /* of the request's */
+	TAILQ_ENTRY(share_want) link; /* wants of the lane, or job->aside */
+	LIST_ENTRY(share_want) also;  /* wants of the request */
 	struct share_job *job;
 	struct share_request *request;
 	bool urgent;
@@ -35,7 +36,7 @@ static bool is_empty(const struct share_lane *lane)
 	return TAILQ_EMPTY(&lane->urgent) && TAILQ_EMPTY(&lane->ahead);
 }
 
-/* Where it is, or will be as soon as its request is not aside. */
+/* Returns the queue that the want is in, or will be in once its request is not aside. */
 static struct share_wants *queue_of(const struct share_want *want)
 {
 	struct share_lane *lane = want->job->lane;
@@ -50,7 +51,7 @@ static void unqueue(struct share_want *want)
 		return;
 	}
 	TAILQ_REMOVE(queue_of(want), want, link);
-	/* Who asks for nothing saves nothing. */
+	/* A lane without requests keeps no positive deficit. */
 	if (is_empty(lane) && lane->deficit > 0)
 		lane->deficit = 0;
 }
@@ -221,7 +222,7 @@ static void charge_one(struct share_job *job, int64_t part, bool took)
 	lane->deficit = debt;
 }
 
-/* By those who are decoded with it, too. */
+/* Charges all jobs that want `first` or a request that is decoded with it, in equal parts. */
 static void charge(const struct share_request *first, const struct share_job *taker)
 {
 	const struct share_request *request;
@@ -242,8 +243,9 @@ void share_with(struct share_request *first, struct share_request *other)
 	first->with = other;
 }
 
-/* true: *ret_answer is about the whole lane. In the lane of all jobs those that are passed
- * over together are not together. */
+/* Offers the wants of a queue until one is taken or the answer is SHARE_STOP, and returns that
+ * one; NULL: all are passed over. The lane of all jobs ignores SHARE_PASS_REST: its wants are of
+ * several jobs. */
 static struct share_want *offer_queue(const struct share_wants *wants, share_offer *offer,
 	void *context, enum share_answer *ret_answer)
 {
@@ -259,7 +261,7 @@ static struct share_want *offer_queue(const struct share_wants *wants, share_off
 	return NULL;
 }
 
-/* Which of a lane's requests. */
+/* Kinds of a lane's requests. */
 enum kinds { URGENT = 1, AHEAD = 2, BOTH = URGENT | AHEAD };
 
 static bool has(const struct share_lane *lane, enum kinds kinds)
@@ -268,7 +270,7 @@ static bool has(const struct share_lane *lane, enum kinds kinds)
 	       ((kinds & AHEAD) && !TAILQ_EMPTY(&lane->ahead));
 }
 
-/* What readers of the job wait for first, then its look-ahead. */
+/* Offers a lane's urgent requests first, then its look-ahead. */
 static struct share_want *offer_lane(const struct share_lane *lane, enum kinds kinds,
 	share_offer *offer, void *context, enum share_answer *ret_answer)
 {
@@ -292,7 +294,7 @@ static struct share_request *take(const struct share_want *want)
 	return first;
 }
 
-/* So many rounds until one of the lanes that have no turn has one; 0: there is none. */
+/* Returns the number of rounds until a lane that has no turn has one; 0: there is none. */
 static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 {
 	const struct share_job *job;
@@ -308,8 +310,8 @@ static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 	return least;
 }
 
-/* A lane whose requests are all passed over has its turn later, but saves no more than
- * one. Time passes also for who asks for nothing, until he owes nothing. */
+/* Gives rounds to all lanes. A lane whose requests are all passed over saves one quantum at most
+ * for later. A lane without requests only pays off its debt. */
 static void give_rounds(struct shares *shares, int64_t rounds)
 {
 	struct share_job *job;
@@ -329,7 +331,7 @@ static struct share_job *next_with_turn(struct share_job *job, enum kinds kinds)
 	return job;
 }
 
-/* NULL: all requests of the lanes that have a turn are passed over. */
+/* Offers the requests of lanes that have a turn; NULL: all are passed over. */
 static struct share_want *offer_turns(struct shares *shares, enum kinds kinds,
 	share_offer *offer, void *context, enum share_answer *ret_answer)
 {
@@ -363,9 +365,9 @@ static struct share_want *offer_lanes(struct shares *shares, enum kinds kinds,
 }
 
 /*
- * Where decoders are short, who waits takes nothing from the shares of others. Where they
- * idle, a job's look-ahead does not go before what a reader of another one waits for: jobs
- * that lag would stay behind, and draw other samples than the rest.
+ * Where decoders are short, a job whose readers wait takes nothing from the shares of others.
+ * Where they idle, urgent requests of all jobs go before any look-ahead: else jobs that lag
+ * would stay behind, and draw other samples than the rest.
  */
 static struct share_want *offer_all(
 	struct shares *shares, share_offer *offer, void *context, enum share_answer *ret)

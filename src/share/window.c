@@ -8,24 +8,23 @@
 #include <stdlib.h>
 
 /*
- * What was seen of the jobs becomes quanta.
+ * Turns measurements of jobs into quanta.
  *
- * The need of a job that never idles does not show, however long one looks: readers that
- * fetch ahead take all that comes until they have enough. So one such job at a time is
- * given most of the decoders for some windows. If its readers have enough meanwhile, it is
- * known what they take.
+ * The need of a job that never idles can't be measured: readers that fetch ahead take all that
+ * comes until they have enough. So one such job at a time is probed: it is given most of the
+ * decoders for some windows. If its readers have enough meanwhile, their need is known.
  */
 
-/* Of a round, for each job, by its weight: also one that seems to need nothing. */
+/* Part of a round that all jobs share by weight, even those that seem to need nothing. */
 #define LEAST_PART .02
-#define LEAST_COST 1e-9 /* seconds: of what rides on others' decodes */
+#define LEAST_COST 1e-9 /* seconds: a job whose samples others decode */
 
-/* With a larger part of the decoders at work it is the decoders that jobs wait for. */
+/* Decoders are short if a larger part of them is at work. */
 #define SHORT_PART .75
 
 #define PROBE_PART .75
 #define PROBE_WINDOWS 3
-/* From one probe to the next, of a job that was probed, too. */
+/* Windows from one probe of a job to its next one. */
 #define REST_WINDOWS 60
 
 static double sum_of_weights(const struct shares *shares)
@@ -37,7 +36,7 @@ static double sum_of_weights(const struct shares *shares)
 	return sum;
 }
 
-/* part: of a round. */
+/* Sets the quantum to a part of a round, but not below the job's least part. */
 static void set_quantum(struct share_job *job, double part)
 {
 	double least = LEAST_PART * job->weight / sum_of_weights(job->shares);
@@ -65,7 +64,8 @@ static bool was_idle(const struct share_job *job)
 	return job->samples == 0 && job->waited_ns == 0;
 }
 
-/* Half of the new figure: what is measured in one window is uneven. */
+/* Updates the job's rate, cost and demand. The cost takes half of the new figure, since that of
+ * one window is uneven. */
 static void measure(struct share_job *job, double seconds, double decoders)
 {
 	double samples = (double)job->samples;
@@ -87,7 +87,7 @@ static bool needs_probe(const struct share_job *job)
 	return !was_idle(job) && job->demand.at_least;
 }
 
-/* Those that never were probed first, then who was longest ago. */
+/* Returns the job to probe: one that never was, else the one whose probe is longest ago. */
 static struct share_job *choose_probed(const struct shares *shares)
 {
 	struct share_job *job, *first = NULL;
@@ -107,7 +107,7 @@ static bool is_known_now(const struct shares *shares)
 	return !needs_probe(job) || shares->windows >= job->probed_at + PROBE_WINDOWS;
 }
 
-/* Between two probes is a window without one. */
+/* Begins or ends a probe. Between two probes there is a window without one. */
 static void probe(struct shares *shares)
 {
 	shares->windows++;
@@ -128,8 +128,9 @@ static void probe(struct shares *shares)
 
 /* --- quanta ----------------------------------------------------------------------------- */
 
-/* Of a round, without regard to probes. Where decoders idle, each job is granted what it
- * takes; but what it takes is what it got: the job that lags would get ever less. */
+/* Returns the job's part of a round, without regard to probes. Where decoders idle, the weight
+ * decides: each job is granted its demand, but that is what it got, and a job that lags would
+ * get ever less. */
 static double part_of(const struct share_job *job, double all, double weights)
 {
 	if (!job->shares->is_short)
@@ -154,7 +155,7 @@ static void set_quanta(struct shares *shares, const double *rates)
 			set_quantum(job, PROBE_PART);
 		else if (!was_idle(job))
 			set_quantum(job, rest * part_of(job, all, weights));
-		else if (weights > 0) /* as the others have, when it comes back */
+		else if (weights > 0) /* the others' part, for when it comes back */
 			set_quantum(job, fmin(job->weight / weights, 1));
 		job->samples = job->waited_ns = job->charged_ns = 0;
 	}
