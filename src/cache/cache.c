@@ -85,7 +85,6 @@ static void tell_gone(struct cache *cache, struct cache_space *space, sample_id 
 		cache->gone(cache->gone_context, space, id);
 }
 
-/* ready -> dying */
 void entry_die(struct cache *cache, struct entry *entry)
 {
 	ensure(entry_evictable(entry));
@@ -97,7 +96,7 @@ void entry_die(struct cache *cache, struct entry *entry)
 	count_dying(cache, entry);
 }
 
-/* Whether `bytes` fit beside so many live bytes. */
+/* Tells whether `bytes` fit beside `live_bytes`. */
 static bool fits(const struct cache *cache, uint64_t live_bytes, uint64_t bytes)
 {
 	return live_bytes <= cache->capacity && bytes <= cache->capacity - live_bytes;
@@ -189,7 +188,7 @@ void cache_abandon(struct cache_space *space, sample_id id)
 	tell_gone(cache, space, id);
 }
 
-/* The entry stays, absent, with its pins. Another one takes the tensor to its end. */
+/* The entry stays, absent, with its pins. A new, dying entry takes the tensor over. */
 void cache_force_out(struct cache_space *space, sample_id id)
 {
 	struct cache *cache = space->cache;
@@ -253,7 +252,7 @@ int cache_pin(struct cache_space *space, sample_id id)
 	ensure(entry->pins < UINT32_MAX);
 	entry->pins++;
 	cache->pins++;
-	__builtin_prefetch(entry->tensor); /* it is read soon */
+	__builtin_prefetch(entry->tensor); /* cache_get's caller will read it soon */
 	return 0;
 }
 

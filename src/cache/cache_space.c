@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Spaces: outside of the cache they are made and freed, which may take long. */
+/* Spaces are made and freed outside of the cache, since that may take long. */
 
 int cache_space_make(uint32_t n_ids, struct cache_space **ret)
 {

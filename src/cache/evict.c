@@ -15,9 +15,9 @@
  *     -        a        c          head: least recently used
  *              b                   tail: most recently used
  *
- * The end of a use (the last pin goes) and a change of need both put an entry at a tail.
+ * The end of a use (the last pin is removed) and a change of need both put an entry at a tail.
  * So each bucket is in the order of recency without being sorted. Copies that nobody needs
- * go to the head: the tensor is at home in another cache.
+ * go to the head: the original is in another daemon's cache.
  */
 
 static int refcnt_init(struct cache *cache)
@@ -66,9 +66,9 @@ static void refcnt_need_changed(struct cache *cache, struct entry *entry)
 /*
  * When many needs have changed, the sweep goes through the buckets one after the other,
  * and through each from its head, so that entries that move to the same bucket stay in
- * their order. If needs went up, it begins at the last bucket, if they went down, at the
- * first one: so it meets no entry twice. Other calls between two steps may file entries
- * at the tail of a bucket, where they belong. So two markers hold the unswept part of the
+ * their order. It begins at the last bucket if needs went up, and at the first one if they
+ * went down: so it meets no entry twice. Other calls between two steps may file entries at
+ * the tail of a bucket, where they belong. So two markers enclose the unswept part of the
  * bucket: `begin` moves through it, `end` was the tail when the bucket's turn came.
  */
 static void sweep_bucket(struct evict *evict, uint32_t need)
@@ -85,7 +85,7 @@ static void refcnt_sweep_begin(struct cache *cache)
 		sweep_bucket(evict, cache->change.up ? evict->n_buckets - 1 : 0);
 }
 
-/* false: the last bucket is done. */
+/* Moves the sweep to the next bucket; false: the last one is done. */
 static bool next_bucket(struct cache *cache)
 {
 	struct evict *evict = &cache->evict;
@@ -131,8 +131,8 @@ static struct entry *first_filed(const struct evict *evict, uint32_t need)
 	return entry;
 }
 
-/* While a change is under way, entries may be filed under a need that is no longer
- * theirs: so many of them are filed anew before one is evicted all the same. */
+/* While a change is under way, entries may be filed under an old need. The search for a victim
+ * files this many of them anew, and then evicts one all the same. */
 #define TRIES 32
 
 static struct entry *refcnt_victim(struct cache *cache)
