@@ -12,12 +12,12 @@
  *
  *     S := {} ; K := the round's streams, ascending |R|
  *     while K is not empty:
- *         I := what all of K need, without S
+ *         I := elements that all of K need, without S
  *         first(K) chooses I with probability |I| / (|R_first| - |S|), each next one with
  *         (|R_before| - |S|) / (|R_k| - |S|), until one does not
- *         one element of I is given to those that chose it; if there are none,
+ *         the streams that chose I are given one element of it; if there are none,
  *         first(K) gets one of R_first - S - I
- *         K := K without those served ; S := S + I
+ *         K := K without the streams served ; S := S + I
  *
  * The paper keeps these intersections and their sizes in a dependent sampling tree
  * (section 4). An epoch that starts or ends, a sample given to some streams only, and two
@@ -32,9 +32,9 @@
  * element is drawn first, and then tested: does every R of K contain it? That is a bit
  * test for each stream, up to the first one that lacks the element.
  *
- * S is what a suffix of the round's streams share: the suffix of the step before, since
- * each I only adds to S what its smaller suffix shares. A uniform element of R - S is an
- * element of R, redrawn while it is in S: bit tests again. The chance
+ * S has the elements that a suffix of the round's streams share: the suffix of the step before,
+ * since each I only adds to S elements that its smaller suffix shares. A uniform element of R - S
+ * is an element of R, redrawn while it is in S: bit tests again. The chance
  * (|R_a| - |S|) / (|R_b| - |S|) is drawn as follows. Think of |R_b| places, of which the
  * elements of R_a take the first |R_a|, and leave out the places of elements of S: it is
  * the chance that a uniform place is one of R_a's.
@@ -53,8 +53,8 @@ struct round {
 	const struct idset **sets;
 	size_t m;
 	size_t first;  /* K is streams[first .. m) */
-	size_t suffix; /* S is what streams[suffix .. m) share; {} while that is K */
-	uint32_t size; /* of S, if counted */
+	size_t suffix; /* streams[suffix .. m) share S; S is {} while they are K */
+	uint32_t size; /* |S|, if counted */
 	bool counted;
 };
 
@@ -66,7 +66,7 @@ static bool offered(const struct round *round, sample_id sample)
 }
 
 /*
- * How often to redraw before S is counted: as often as makes both cost about the same.
+ * redraws: draws to try before S is counted, so that both cost about the same.
  * Counting reads the words of all sets, as far as the smallest one reaches. A redraw
  * takes as long as reading REDRAW_WORDS words in a row, and TEST_WORDS more for each
  * set.
@@ -93,7 +93,7 @@ static uint32_t count_offered(struct round *round)
 	return round->size;
 }
 
-/* A uniform element of R_first - S. */
+/* Draws a uniform element of R_first - S. */
 static sample_id draw_one(struct round *round)
 {
 	const struct idset *set = round->sets[round->first];
@@ -109,7 +109,7 @@ static sample_id draw_one(struct round *round)
 		set, &round->sets[round->suffix], round->m - round->suffix, rank);
 }
 
-/* True with probability (|R_a| - |S|) / (|R_b| - |S|), where b comes after a. */
+/* Returns true with probability (|R_a| - |S|) / (|R_b| - |S|), where b comes after a. */
 static bool joins(struct round *round, size_t a, size_t b)
 {
 	const struct idset *set = round->sets[a];
@@ -130,7 +130,7 @@ static bool joins(struct round *round, size_t a, size_t b)
 }
 
 /*
- * The first stream of K that does not choose the element that first(K) chose; m: all
+ * Returns the first stream of K that does not choose the element that first(K) chose; m: all
  * choose it. The probabilities of neighbours multiply to those of any two streams, so
  * that one decision answers whether all streams up to the last choose it. If not, one of
  * a+1 .. b refuses, and a bisection finds the first one: it lies beyond `middle` if the
@@ -179,7 +179,7 @@ static bool before(const struct sampler_stream *a, const struct sampler_stream *
 	return a->id < b->id;
 }
 
-/* By insertion: a round changes little. */
+/* Sorts by insertion: a round changes little. */
 static void sort(struct sampler *sampler)
 {
 	struct sampler_stream **order = sampler->order;

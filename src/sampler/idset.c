@@ -26,21 +26,22 @@
 struct idset {
 	uint64_t *words;
 	uint16_t *lines;
-	uint32_t *sums; /* index 1 .. n_sums-1; [i] is of the blocks i-(i&-i) .. i-1 */
+	uint32_t *sums; /* index 1 .. n_sums-1; [i] counts blocks i-(i&-i) .. i-1 */
 	uint32_t bound;
 	uint32_t size;
 	uint32_t n_blocks;
 	uint32_t n_sums; /* a power of two: a descent needs no check for the end */
 };
 
-/* In plain C: popcnt is not among the instructions that every x86-64 has. */
+/* Counts bits in plain C, as not every x86-64 has popcnt. Byte i of the result counts the set
+ * bits of bytes 0 .. i. */
 static uint64_t byte_sums(uint64_t word)
 {
 	word -= word >> 1 & UINT64_C(0x5555555555555555);
 	word = (word & UINT64_C(0x3333333333333333)) +
 	       (word >> 2 & UINT64_C(0x3333333333333333));
 	word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-	return word * UINT64_C(0x0101010101010101); /* byte i: of bytes 0 .. i */
+	return word * UINT64_C(0x0101010101010101);
 }
 
 static uint32_t count(uint64_t word)
@@ -103,7 +104,7 @@ int idset_copy(const struct idset *set, struct idset **ret)
 	return 0;
 }
 
-/* Elements are ascending, so that a word is written once. */
+/* Writes each word once, since elements are ascending. */
 static void set_bits(struct idset *set, const roaring_bitmap_t *ids)
 {
 	uint32_t buffer[256];
@@ -192,7 +193,7 @@ bool idset_contains(const struct idset *set, uint32_t id)
 	return contains(set, id);
 }
 
-/* change is 1, or -1 as an unsigned. */
+/* Adds or removes an id. change: 1, or -1 as an unsigned. */
 static void flip(struct idset *set, uint32_t id, uint32_t change)
 {
 	set->words[id / 64] ^= UINT64_C(1) << id % 64;
@@ -214,7 +215,7 @@ void idset_remove(struct idset *set, uint32_t id)
 	flip(set, id, UINT32_MAX);
 }
 
-/* The position of the bit that has `rank` set bits below it. */
+/* Returns the position of the bit that has `rank` set bits below it. */
 static uint32_t select_bit(uint64_t word, uint32_t rank)
 {
 	uint64_t sums = byte_sums(word);
@@ -235,7 +236,7 @@ uint32_t idset_select(const struct idset *set, uint32_t rank)
 	size_t at = 0;
 	for (size_t step = set->n_sums / 2; step; step /= 2) {
 		uint32_t sum = set->sums[at + step];
-		bool beyond = sum <= rank; /* conditional moves: no branch to foresee */
+		bool beyond = sum <= rank; /* conditional moves: no branch to predict */
 		at += beyond ? step : 0;
 		rank -= beyond ? sum : 0;
 	}
@@ -271,7 +272,7 @@ bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id)
 	return true;
 }
 
-/* How many blocks the smallest set has. */
+/* Returns the number of blocks of the smallest set. */
 static size_t n_blocks_shared(const struct idset *const *sets, size_t n)
 {
 	size_t least = sets[0]->n_blocks;
@@ -281,7 +282,8 @@ static size_t n_blocks_shared(const struct idset *const *sets, size_t n)
 	return least;
 }
 
-/* Returns whether any bit is left. restrict, so that compilers make vectors of it. */
+/* Intersects two blocks, and tells whether any bit is left. `restrict` lets compilers use vector
+ * instructions. */
 static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 {
 	uint64_t any = 0;
@@ -292,7 +294,7 @@ static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 	return any;
 }
 
-/* The bits that all sets have in a block. false: there is none, and *ret is garbage. */
+/* Finds the bits of a block that all sets have. false: there is none, and *ret is undefined. */
 static bool shared_block(
 	const struct idset *const *sets, size_t n, size_t block, uint64_t *ret)
 {

@@ -3,7 +3,7 @@
 
 #include "sampler/sampler_internal.h"
 
-/* Independent sampling: each stream draws uniformly from what it has left. */
+/* Independent sampling: each stream draws uniformly from its remaining samples. */
 
 static void draw(struct sampler *sampler, size_t m)
 {

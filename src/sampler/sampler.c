@@ -91,7 +91,7 @@ void sampler_free(struct sampler **sampler)
 	*sampler = NULL;
 }
 
-/* Where the stream is in by_id, or belongs. */
+/* Returns the index of the stream in by_id, or the one at which it belongs. */
 static size_t find(const struct sampler *sampler, stream_id id)
 {
 	size_t low = 0;
@@ -118,7 +118,7 @@ static struct sampler_stream *get(const struct sampler *sampler, stream_id id)
 	return sampler->by_id[at];
 }
 
-/* Room for one more stream everywhere, so that a draw needs to allocate none. */
+/* Makes room for one more stream in all arrays, so that a draw needs no memory. */
 static int reserve(struct sampler *s)
 {
 	if (s->n < s->capacity)
@@ -229,7 +229,7 @@ static void refresh_all(struct sampler *sampler)
 		;
 }
 
-/* Without memory classes stay as fine as they are. */
+/* Merges classes that nothing needs any more. If there is no memory, classes stay as they are. */
 static void coarsen(struct sampler *sampler)
 {
 	struct sampler_coarsening *coarsening;
@@ -283,7 +283,7 @@ bool sampler_settle(struct sampler *sampler, uint32_t n)
 	return !sampler->ops->refresh || sampler->ops->refresh(sampler, n);
 }
 
-/* The round is sorted by id: the order of the arguments must not matter. */
+/* Fills the round, sorted by id: the order of the arguments must not matter. */
 static size_t gather(
 	struct sampler *sampler, const stream_id *ids, size_t n, sample_id *ret)
 {

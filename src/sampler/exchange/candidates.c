@@ -5,9 +5,9 @@
 #include "sampler/exchange/exchange_internal.h"
 
 /*
- * Residents and candidates. For each member, class and need there is a ring of the
- * residents that the member may be given in exchange. The one that was given to somebody
- * longest ago stands first:
+ * Residents and candidates. For each member, class and need there is a ring of the residents
+ * that the member may be given in exchange. The one that any member was given longest ago is
+ * first:
  *
  *   heads[group][column][need - 1] -> oldest <-> ... <-> newest <-> (oldest)
  *
@@ -80,7 +80,7 @@ static void order_remove(struct residency *residency, uint32_t at)
 		residency->residents[resident->newer].older = resident->older;
 }
 
-/* Room for twice as many; false: no memory. */
+/* Makes room for twice as many residents; false: no memory. */
 static bool grow(struct residency *residency)
 {
 	uint32_t n = residency->capacity ? 2 * residency->capacity : 64;
@@ -102,7 +102,8 @@ static bool grow(struct residency *residency)
 	return true;
 }
 
-/* Finds out a resident's need and for whom it is a candidate, from the streams' sets. */
+/* Computes a resident's need, and the members that it is a candidate for, from the streams'
+ * sets. */
 static void assess(struct residency *residency, uint32_t at)
 {
 	struct resident *resident = &residency->residents[at];
@@ -115,7 +116,7 @@ static void assess(struct residency *residency, uint32_t at)
 		resident->need += remains;
 		if (node->next == NODE_TAKEN)
 			continue;
-		/* It will be linked below, once its need is known. */
+		/* The node is linked below, once the need is known. */
 		node->next = remains && resident->group != NONE ? at : NODE_OUT;
 	}
 	for (uint32_t column = 0; column < residency->end; column++)
@@ -130,7 +131,7 @@ static uint32_t class_of(const struct residency *residency, sample_id id)
 	return residency->exchange->slots->classes.of[id];
 }
 
-/* Without memory the sample is not taken for resident, which costs sharing only. */
+/* A sample is not taken for resident if there is no memory, which costs sharing only. */
 void residency_admit(struct residency *residency, sample_id id)
 {
 	if (residency_has(residency, id) || id >= residency->n_ids)
@@ -177,7 +178,7 @@ void residency_evict(struct residency *residency, sample_id id)
 	residency->n--;
 }
 
-/* The need of a resident falls by one: its nodes move to the next ring, as the newest. */
+/* Lowers a resident's need by one, and moves its nodes to the next ring, as the newest. */
 static void lower_need(struct residency *residency, uint32_t at, uint32_t given_to)
 {
 	struct resident *resident = &residency->residents[at];

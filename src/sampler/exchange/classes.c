@@ -79,7 +79,7 @@ int classes_new(struct classes *classes, const uint32_t *labels, uint32_t n_ids)
 
 struct split {
 	struct classes *classes;
-	/* by class: how many of its ids are in the set; then the class that they get */
+	/* by class: the number of its ids in the set; later the class that these get */
 	uint32_t *inside;
 };
 
@@ -98,8 +98,8 @@ static bool move_one(uint32_t id, void *context)
 	return true;
 }
 
-/* Ids of CLASS_OUTSIDE that a set has leave that class, even if the set has all
- * of them. */
+/* Tells whether the set cuts the class. The set's ids leave CLASS_OUTSIDE even if the set has
+ * all of that class. */
 static bool is_cut(const struct split *split, uint32_t class)
 {
 	uint32_t inside = split->inside[class];

@@ -6,20 +6,20 @@
 #include <errno.h>
 
 /*
- * Classes become coarser: when nothing remembers the jobs that left, the classes of the
- * present jobs are enough. There is no stream then, whose set would have to be numbered
- * anew, and no resident. With millions of ids it takes a while all the same:
+ * Classes become coarser: when nothing remembers the jobs that left, the classes of the present
+ * jobs are enough. There is no stream then, whose set would have to be numbered anew, and no
+ * resident. With millions of ids it takes long all the same:
  *
- *   sampler_coarsening_new       holds what is there
- *   sampler_coarsening_prepare   divides all ids anew, by what nobody changes
- *   sampler_coarsen              puts it in its place, if all is as it was
+ *   sampler_coarsening_new       holds the slots and the members
+ *   sampler_coarsening_prepare   divides all ids anew, by constant selections
+ *   sampler_coarsen              replaces the slots, if nothing has changed meanwhile
  */
 
 struct sampler_coarsening {
 	const struct labels *labels;
-	struct slots *slots; /* as they are */
+	struct slots *slots; /* the sampler's slots at _new */
 	struct slots *coarser;
-	uint64_t changes; /* of members, until then */
+	uint64_t changes; /* exchange->changes at _new */
 	struct member **members;
 	size_t n_members;
 };
@@ -88,14 +88,14 @@ int sampler_coarsening_prepare(struct sampler_coarsening *coarsening)
 	return error;
 }
 
-/* What was replaced is freed with `coarsening`. */
+/* The old slots are freed with `coarsening`. */
 int sampler_coarsen(struct sampler *sampler, struct sampler_coarsening *coarsening)
 {
 	struct exchange *e = sampler->exchange;
 	if (!may_coarsen(sampler) || e->slots != coarsening->slots ||
 		e->changes != coarsening->changes)
 		return -EAGAIN;
-	slots_put(&e->slots); /* which `coarsening` holds, too */
+	slots_put(&e->slots); /* `coarsening` holds them, too */
 	e->slots = slots_hold(coarsening->coarser);
 	e->too_fine = false;
 	return 0;

@@ -15,7 +15,7 @@
  *
  *     c := the class of the id that j has drawn
  *     with probability min(1, p_k(c) / p_j(c)): draw uniformly from R_k n c
- *     otherwise: draw from what p_k has more than p_j, max(0, p_k - p_j)
+ *     otherwise: draw from the surplus of p_k over p_j, max(0, p_k - p_j)
  *
  * Class c is k's with probability p_k(c): if j draws by p_j, the first case gives it
  * p_j(c) min(1, p_k(c) / p_j(c)) = min(p_j(c), p_k(c)). The second one happens with
@@ -23,8 +23,8 @@
  * max(0, p_k(c) - p_j(c)).
  *
  * No two draws can agree more often than with probability sum of min(p_j, p_k). In this
- * order that holds for all pairs where one R lies within the next: each step loses only
- * what has to be lost. It is dsa's round, with classes in place of samples.
+ * order all pairs reach this where one R lies within the next: no step loses more than it has
+ * to. The round is dsa's, with classes in place of samples.
  *
  * Nothing is taken from an R before all have drawn. Probabilities are compared as
  * integers, times |R_j| |R_k| < 2^64, so that they are exact.
@@ -35,7 +35,7 @@ static uint32_t class_of(const struct exchange *e, sample_id id)
 	return e->slots->classes.of[id];
 }
 
-/* |R n class| */
+/* Returns |R n class|. */
 static uint32_t left(
 	const struct exchange *e, const struct sampler_stream *stream, uint32_t class)
 {
@@ -83,8 +83,8 @@ static struct weights weigh(const struct exchange *e, const struct sampler_strea
 		(uint64_t)left(e, other, class) * stream->remaining};
 }
 
-/* Goes through the classes of R; each replaces the choice with the probability that is
- * its share of the sum so far. */
+/* Draws by the surplus of each class of R: the class replaces the choice with the probability
+ * that is its share of the sum so far. */
 static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)
 {
@@ -106,10 +106,10 @@ static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng
 }
 
 /*
- * From max(0, p_k - p_j): a draw by p_k is accepted with the share of p_k(c) that is
- * more than p_j(c). With d = sum of max(0, p_k - p_j) this takes 1 / d tries and is
- * needed with probability d: on average one try for each draw. Where d is so small that
- * many tries would be needed, looking at all classes is as cheap, and as exact.
+ * Draws from max(0, p_k - p_j): a draw by p_k is accepted with the share of p_k(c) that exceeds
+ * p_j(c). With d = sum of max(0, p_k - p_j) this takes 1 / d tries and is needed with
+ * probability d: on average one try for each draw. Where d is so small that many tries would be
+ * needed, going through all classes is as cheap, and as exact.
  */
 static sample_id draw_surplus(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)
@@ -133,7 +133,7 @@ static sample_id draw_after(const struct exchange *e, struct rng *rng,
 	return draw_surplus(e, rng, stream, other);
 }
 
-/* Streams of one cache space stand together: they don't share with others. */
+/* Sorts by cache space first: streams of two spaces share nothing. */
 static bool is_before(const struct sampler_stream *a, const struct sampler_stream *b)
 {
 	uint32_t residency = a->member->residency->id;

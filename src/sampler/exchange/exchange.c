@@ -156,7 +156,7 @@ struct slots *exchange_slots(const struct exchange *exchange)
 	return slots_hold(exchange->slots);
 }
 
-/* The set may have been made before a job joined. */
+/* Numbers the set by the present slots: it may have been made before a job joined. */
 static int renumber(const struct exchange *e, struct sampler_set *set)
 {
 	if (set->numbering != e->slots) {
@@ -167,7 +167,7 @@ static int renumber(const struct exchange *e, struct sampler_set *set)
 		idset_free(&set->slots);
 		set->slots = slots;
 	}
-	slots_put(&set->numbering); /* who joins renumbers the set from now on */
+	slots_put(&set->numbering); /* jobs that join renumber the set from now on */
 	return 0;
 }
 
@@ -200,7 +200,7 @@ static void remove_stream(struct sampler *sampler, struct sampler_stream *stream
 	(void)sampler;
 	refresh(residency);
 	stream->member->stream = NULL;
-	if (stream->remaining) /* else it needs no sample and has no candidates */
+	if (stream->remaining) /* 0: the stream needs no sample and has no candidates */
 		residency_make_stale(residency);
 }
 
@@ -213,7 +213,7 @@ static bool refresh_some(struct sampler *sampler, uint32_t n)
 	return true;
 }
 
-/* Gives the id that was drawn, or the one that it is exchanged for. */
+/* Gives the stream the id that was drawn, or the id that it is exchanged for. */
 static sample_id give(struct exchange *e, struct sampler_stream *stream, sample_id drawn)
 {
 	struct member *member = stream->member;

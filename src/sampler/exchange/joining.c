@@ -8,19 +8,19 @@
 #include <string.h>
 
 /*
- * How a job joins. The ids are divided into classes anew, and what the running streams
- * have left is numbered anew, which with millions of ids takes a while:
+ * A job joins. The ids are divided into classes anew, and the remaining ids of the running
+ * streams are numbered anew, which with millions of ids takes long:
  *
  *   sampler_joining_new       copies the bits of the streams' sets
- *   sampler_joining_prepare   all that takes long, from slots and copies that nobody
+ *   sampler_joining_prepare   does all that takes long, from slots and copies that nobody
  *                             changes
- *   sampler_join_prepared     puts it in its place, without the ids that streams were
- *                             given meanwhile
+ *   sampler_join_prepared     puts the new slots and sets in place, without the ids that
+ *                             streams were given meanwhile
  *
- * If the slots are others by then, or a stream has come, all is done again.
+ * If the slots have changed by then, or a stream has come, all is done again.
  */
 
-/* What a stream had left, and the same by the new slots. */
+/* The ids that remained to a stream, and their new slots. */
 struct left {
 	stream_id id;
 	struct idset *ids;
@@ -28,21 +28,21 @@ struct left {
 };
 
 struct sampler_joining {
-	const roaring_bitmap_t *selection; /* the caller's */
+	const roaring_bitmap_t *selection; /* owned by the caller */
 	const struct exchange *exchange;   /* NULL: the sampler has no classes */
 	const struct labels *labels;
 	bool cuts;	     /* the selection may cut a class */
-	struct slots *slots; /* as they are */
+	struct slots *slots; /* the sampler's slots at _new */
 	struct slots *refined;
 	struct member *member;
 	uint32_t n_ids;
-	bool covered;	 /* there is a residency that is not too small */
-	uint32_t *where; /* for a residency that is too small, later its old one */
+	bool covered;	 /* the space has a residency, and it is large enough */
+	uint32_t *where; /* replaces that of a small residency; later the old one */
 	struct left *left;
 	size_t n_left;
 };
 
-/* If another job has the same samples, every class is in them or out of them already. */
+/* Tells whether the selection may cut a class. The selection of another job cuts none. */
 static bool may_cut(const struct exchange *e, const roaring_bitmap_t *selection)
 {
 	for (size_t i = 0; i < e->n_members; i++)
@@ -186,7 +186,7 @@ static bool is_up_to_date(
 	return true;
 }
 
-/* What was replaced is freed with `joining`. */
+/* Puts the new slots and sets in place. The old ones are freed with `joining`. */
 static void put_in_place(struct exchange *e, struct sampler_joining *joining)
 {
 	const struct slots *slots = joining->refined;
@@ -202,7 +202,7 @@ static void put_in_place(struct exchange *e, struct sampler_joining *joining)
 		stream->owned->slots = left->slots;
 		left->slots = old;
 	}
-	slots_put(&e->slots); /* which `joining` holds, too */
+	slots_put(&e->slots); /* `joining` holds them, too */
 	e->slots = slots_hold(joining->refined);
 	for (size_t i = 0; i < e->n_residencies; i++)
 		residency_rebuild(e->residencies[i]);

@@ -172,7 +172,6 @@ static uint32_t group_new(struct residency *residency, uint32_t class)
 	return group;
 }
 
-/* A class of one id has nothing to exchange, and no group. */
 uint32_t group_get(struct residency *residency, uint32_t class)
 {
 	if (residency->exchange->slots->classes.size[class] < 2 ||

@@ -26,8 +26,8 @@ void slots_put(struct slots **slots)
 }
 
 /*
- * Within a label, or if there are none within all, classes come in the order of their
- * smallest ids. next: by label, where its next class begins.
+ * Orders the classes of each label, or all classes if there are no labels, by their smallest
+ * ids. next: by label, the slot at which its next class begins.
  */
 static void place_classes(struct slots *slots, const struct classes *classes,
 	const struct labels *labels, uint32_t *next)
@@ -60,7 +60,7 @@ static void place_ids(struct slots *slots, const struct classes *classes)
 int slots_new(struct classes *given, const struct labels *labels, struct slots **ret)
 {
 	const struct classes *classes = given;
-	size_t room = (size_t)classes->n_ids + 1; /* none of them is empty */
+	size_t room = (size_t)classes->n_ids + 1; /* no array is empty */
 	size_t n_next = labels ? labels->n : 1;
 	auto_free uint32_t *next = calloc(n_next + 1, sizeof(*next));
 	struct slots *slots = calloc(1, sizeof(*slots));
