@@ -24,7 +24,7 @@
 
 struct entry {
 	struct cache_space *space; /* NULL: dying */
-	struct tensor *tensor;	   /* from ready on */
+	struct tensor *tensor;	   /* NULL before READY */
 	uint64_t bytes;		   /* 0 while absent */
 	sample_id id;
 	enum cache_state state;
@@ -44,7 +44,7 @@ struct cache_space {
 	LIST_HEAD(, entry) entries;
 	uint32_t n_ids;
 	struct entry **by_id; /* NULL: absent, and not pinned */
-	uint16_t *need;	      /* by id */
+	uint16_t *need;	      /* per id */
 	uint64_t need_sum;
 };
 
@@ -89,7 +89,7 @@ struct cache {
 	uint64_t pinned_bytes;
 	uint64_t evictable_bytes;
 	uint64_t peak_bytes;
-	uint64_t n_entries; /* in all spaces; those that are not live are pinned */
+	uint64_t n_entries; /* entries of all spaces; those not live are pinned */
 	uint64_t n_live, n_ready, n_dying, n_evictable;
 	uint64_t pins, need, evictions, evictions_needed;
 };

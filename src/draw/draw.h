@@ -41,9 +41,9 @@ struct stream {
 	struct sched_job *job;
 	uint32_t epoch;
 	struct edition *edition; /* held */
-	stream_id id;		 /* in each of its samplers */
+	stream_id id;		 /* number in all its samplers */
 	job_id joined_as;	 /* the job's id, or the stand-in's: stream.c */
-	bool ready;	 /* it may draw: the sampler is up to date, the engine knows */
+	bool ready;	 /* may draw: the sampler is up to date, the engine knows */
 	bool leaves;	 /* streams_let_go has still to give its need back */
 	uint32_t filled; /* struct ahead has the same field */
 	size_t n_strands;
@@ -58,7 +58,7 @@ struct feed {
 	uint32_t next;		/* samples received, with those drawn or bound */
 	uint32_t head, n, room; /* ids: index of the first one, number, capacity */
 	sample_id *ids;
-	uint32_t consumed; /* so many of the first bindings are known to be consumed */
+	uint32_t consumed; /* number of first bindings known to be consumed */
 	uint32_t had;	   /* another daemon consumed so many of the first samples */
 	bool used;
 };

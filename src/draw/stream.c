@@ -375,7 +375,7 @@ static bool keep_remaining_locked(struct stream *stream)
 	if (!remains)
 		return false;
 	stream->next->ids = unbound_locked(stream);
-	if (!stream->next->ids) /* no memory: slower, but the need must be given back */
+	if (!stream->next->ids) /* slow path without memory: need must be given back */
 		drop_unbound_need_locked(stream);
 	return stream->next->ids != NULL;
 }
@@ -420,7 +420,7 @@ static void give_need_back_locked(struct stream *stream)
 	lock_assert_held(&sched->lock);
 	if (knows_ids(stream)) {
 		change_need_locked(stream, CACHE_NEED_DROP);
-	} else { /* no memory: slower, but the need must be given back */
+	} else { /* slow path without memory: need must be given back */
 		finish_change_locked(sched);
 		TAILQ_REMOVE(&sched->counted, stream, link);
 		for (size_t i = 0; i < stream->n_strands; i++)
@@ -465,7 +465,7 @@ void streams_let_go(struct sched *sched)
 	lock_take(&sched->lock);
 	struct stream *stream = first_leaving_locked(sched);
 	if (stream)
-		stream->leaves = false; /* no other thread does it, too */
+		stream->leaves = false; /* only this thread does it */
 	lock_release(&sched->lock);
 	if (!stream)
 		return;

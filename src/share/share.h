@@ -123,7 +123,7 @@ struct share_request {
 	LIST_HEAD(, share_want) wants;
 	uint64_t cost_ns;	    /* the caller's estimate of its decode time */
 	struct share_request *with; /* the next request of those decoded together */
-	bool aside;		    /* it is in no lane: it was taken, or put aside */
+	bool aside;		    /* taken, or put aside: in no lane */
 };
 
 struct shares {
@@ -168,7 +168,7 @@ void share_again(struct share_request *request);
 /* The caller's answer to the offer of a request. */
 enum share_answer {
 	SHARE_TAKE,
-	SHARE_PASS,	 /* not this one: offer the next */
+	SHARE_PASS,	 /* pass over this request, offer the next */
 	SHARE_PASS_REST, /* none of the job's requests that are as urgent */
 	SHARE_STOP	 /* none at all */
 };

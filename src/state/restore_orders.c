@@ -123,7 +123,7 @@ static int load_order(struct sched_job *job, struct restoring *restoring, uint32
 			" is not kept any more, allowed: later epochs (keep_epochs = "
 			"%" PRIu32 ")",
 			epoch, job->config.keep_epochs);
-	if (err == -ENOENT) /* no position of the epoch was ever bound */
+	if (err == -ENOENT) /* the epoch never had a bound position */
 		err = empty_order(edition, ret);
 	if (err == -EINVAL)
 		return restore_refuse(restoring,

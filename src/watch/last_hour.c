@@ -88,7 +88,7 @@ static bool is_better(const struct past *past, size_t place, size_t other)
 void past_join_locked(const struct sched_job *job)
 {
 	struct past *past = job->sched->past;
-	size_t place = place_of(past, job->id); /* it was there before */
+	size_t place = place_of(past, job->id); /* a place from before */
 	lock_assert_held(&job->sched->lock);
 	if (place == HISTORY_JOBS) {
 		place = 0;

@@ -79,7 +79,7 @@ int classes_new(struct classes *classes, const uint32_t *labels, uint32_t n_ids)
 
 struct split {
 	struct classes *classes;
-	/* by class: the number of its ids in the set; later the class that these get */
+	/* per class: the number of its ids in the set; later the class that these get */
 	uint32_t *inside;
 };
 

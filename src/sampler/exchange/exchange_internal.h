@@ -28,8 +28,8 @@
 /* --- membership classes --- */
 
 struct classes {
-	uint32_t *of;	/* by id: its class */
-	uint32_t *size; /* by class: number of its ids */
+	uint32_t *of;	/* per id: its class */
+	uint32_t *size; /* per class: number of its ids */
 	uint32_t n_ids;
 	uint32_t n;
 };
@@ -53,8 +53,8 @@ must_check int classes_split(struct classes *classes, const roaring_bitmap_t *id
 
 /* A label's ids are one range of slots, whatever the classes are. */
 struct labels {
-	uint32_t *label; /* by id: its label */
-	uint32_t *first; /* by label: its first slot; one more entry: the end */
+	uint32_t *label; /* per id: its label */
+	uint32_t *first; /* per label: its first slot; one more entry: the end */
 	uint32_t n_ids;
 	uint32_t n;
 };
@@ -77,9 +77,9 @@ void labels_free(struct labels **labels);
  */
 struct slots {
 	struct classes classes;
-	uint32_t *of;	 /* by id: its slot */
-	uint32_t *id;	 /* by slot: its id */
-	uint32_t *first; /* by class: its first slot */
+	uint32_t *of;	 /* per id: its slot */
+	uint32_t *id;	 /* per slot: its id */
+	uint32_t *first; /* per class: its first slot */
 	uint32_t n;
 	uint32_t n_classes; /* number of classes that have ids */
 	atomic_uint references;
@@ -151,11 +151,11 @@ struct residency {
 	uint32_t end;		 /* columns from here on are free */
 	uint32_t n_members;
 
-	uint32_t *where; /* by id: index of the resident, or NONE */
+	uint32_t *where; /* per id: index of the resident, or NONE */
 	uint32_t n_ids;
 
 	struct resident *residents;
-	struct node *nodes; /* by resident, then column */
+	struct node *nodes; /* per resident and column */
 	uint32_t n;
 	uint32_t capacity;
 	uint32_t free; /* the first of the free ones, linked by newer */
@@ -165,11 +165,11 @@ struct residency {
 	uint32_t next_stale; /* this resident and the newer ones are to be assessed */
 
 	struct group *groups;
-	uint32_t *heads; /* by group, column, need - 1: the oldest candidate */
+	uint32_t *heads; /* per group, column, need - 1: the oldest candidate */
 	uint32_t n_groups;
 	uint32_t group_capacity;
 	uint32_t free_group;
-	uint32_t *group_of; /* by class: its group, or NONE */
+	uint32_t *group_of; /* per class: its group, or NONE */
 	uint32_t n_classes;
 };
 

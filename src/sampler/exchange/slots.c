@@ -60,7 +60,7 @@ static void place_ids(struct slots *slots, const struct classes *classes)
 int slots_new(struct classes *given, const struct labels *labels, struct slots **ret)
 {
 	const struct classes *classes = given;
-	size_t room = (size_t)classes->n_ids + 1; /* no array is empty */
+	size_t room = (size_t)classes->n_ids + 1; /* arrays are never empty */
 	size_t n_next = labels ? labels->n : 1;
 	auto_free uint32_t *next = calloc(n_next + 1, sizeof(*next));
 	struct slots *slots = calloc(1, sizeof(*slots));
