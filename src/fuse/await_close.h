@@ -19,18 +19,19 @@
  *   Locks: takes the session's.
  */
 struct close_waiter {
-	struct load_work work; /* its run; zero else */
-	/* await_close.c's */
+	struct load_work work; /* the opener sets run; the rest is zero */
+	/* private to await_close.c */
 	LIST_ENTRY(close_waiter) link; /* (session's lock) */
 	uint64_t number;
 	uint64_t until_ns; /* 0: it has not waited yet */
 	bool listed;	   /* (session's lock) */
 };
 
-/* file: which is open, or NULL. true: the work runs later. false: nothing to wait for. */
+/* Tells whether the waiter has to wait until `file`, which is open or NULL, is closed; its work
+ * runs then, or when the file has been open for too long. false: nothing to wait for. */
 must_check bool await_close_locked(struct session *session, struct close_waiter *waiter,
 	const struct open_file *file, uint64_t number);
-/* It does not wait any more; when its work runs, or was taken back. */
+/* Ends the waiting. The opener calls it when the work runs, or was taken back. */
 void await_close_end(struct session *session, struct close_waiter *waiter);
-/* A file of the inode was closed. */
+/* Tells the waiters of the inode that a file of it was closed: their work runs. */
 void await_close_tell(struct session *session, uint64_t number);

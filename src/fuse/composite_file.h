@@ -29,11 +29,13 @@ bool composite_is(enum inode_kind kind);
 
 void composite_open(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi);
-/* Also of a file that another engine has opened: read, it holds the same samples again;
- * released, all of its positions that are bound are consumed. */
+/* Answers a read, perhaps later. A file that another engine has opened is opened again, and
+ * holds the same samples. */
 void composite_read(fuse_req_t req, struct session *session, struct inode inode,
 	uint64_t handle, size_t size, uint64_t offset);
+/* Closes the file and consumes its positions as described above. A file that another engine has
+ * opened consumes all of its positions that are bound. */
 void composite_release(struct session *session, struct inode inode, uint64_t handle);
 
-/* Undoes all that are still open when the session has ended. */
+/* Closes all files that are still open when the session has ended; no position is consumed. */
 void composite_files_undo_all(struct session *session);

@@ -20,7 +20,7 @@ struct sched_job;
  * What the files of composite_*.c share.
  *
  *   composite_file.c   open, release, the list of open files
- *   composite_bind.c   which samples the labels of a file are of
+ *   composite_bind.c   finds the samples of a file's labels
  *   composite_slot.c   the samples that a file holds
  *   composite_wait.c   requests that need samples: parked, interrupted, answered
  *   composite_reply.c  the bytes of a read
@@ -43,11 +43,12 @@ struct slot {
 	/* (file's lock) */
 	TAILQ_ENTRY(slot) link;
 	enum slot_state state;
-	int status;		  /* of a failed one */
-	bool bad;		  /* the sample itself is bad */
-	unsigned users;		  /* waits; the slot stays while there is one */
-	uint64_t ticket;	  /* of an opening that is parked */
-	bool read_some, read_end; /* some bytes, the last byte */
+	int status; /* the error of a failed slot */
+	bool bad;   /* the sample itself is bad */
+	/* waits that use it; the slot stays while there are any */
+	unsigned users;
+	uint64_t ticket;	  /* sched's ticket of a parked opening */
+	bool read_some, read_end; /* some bytes, the last byte were read */
 	uint64_t bytes_read;	  /* since the content was made last */
 	/* constant from HELD or READY on */
 	struct sched_handle *handle;
@@ -62,23 +63,23 @@ struct wait {
 	struct composite_file *file;
 	fuse_req_t req;
 	uint64_t request; /* outlived_request() */
-	bool opens;	  /* else it reads: */
+	bool opens;	  /* an open; else it reads these bytes: */
 	uint64_t offset;
 	size_t size;
-	struct fuse_file_info fi;   /* of an open */
+	struct fuse_file_info fi;   /* the answer's, of an open */
 	bool armed;		    /* may be interrupted */
 	int status;		    /* the error, if not everything could be asked for */
 	uint64_t bound_to;	    /* offset: the labels before it are known */
 	uint32_t binding;	    /* the record whose position is being bound */
-	uint32_t asked_epoch;	    /* for it */
-	struct sched_handle *bound; /* its label, for a moment */
+	uint32_t asked_epoch;	    /* the epoch that is asked for it */
+	struct sched_handle *bound; /* the handle of its label, for a moment */
 	atomic_int turn;
-	struct close_waiter waiter; /* its work: another thread goes on */
+	struct close_waiter waiter; /* its work makes another thread go on */
 	/* (file's lock) */
 	TAILQ_ENTRY(wait) link;
-	uint64_t ticket;   /* of a binding that is parked */
+	uint64_t ticket;   /* sched's ticket of a parked binding */
 	uint32_t first, n; /* slots */
-	uint32_t missing;  /* slots not yet there, and one more while it asks for them */
+	uint32_t missing;  /* slots that are not there yet, and one more while `asking` */
 	bool asking, answered, interrupted;
 };
 
@@ -95,66 +96,70 @@ struct composite_file {
 	struct open_file
 		open; /* (session's lock) the first member; its handle: the serial */
 	bool again;   /* another engine has opened it */
-	struct kept_open *kept; /* of a shard of current/ */
+	struct kept_open *kept; /* the list's entry of a shard of current/ */
 	struct session *session;
 	struct sched_job *job;
 	struct inode inode;
 	struct composite composite;
-	enum sample_format format; /* of the samples in it */
-	atomic_uint references;	   /* of the reader, of waits, of slots under way */
+	enum sample_format format; /* the format of its samples */
+	atomic_uint references;	   /* one each of the reader, waits, slots under way */
 	struct lock lock;
 	uint32_t epoch;	      /* (lock) SCHED_CURRENT until something is bound */
-	uint32_t known_epoch; /* (session's lock) of a batch and its labels, the same */
-	sample_id *samples;   /* (lock) of labels, by index; NULL in a batch */
+	uint32_t known_epoch; /* (session's lock) a batch and its labels have the same */
+	sample_id *samples;   /* (lock) the labels' samples, by index; NULL in a batch */
 	struct slot **slots;  /* (lock) by index; NULL in labels */
 	struct slots used;    /* (lock) the least recently used first */
 	uint32_t n_used;      /* (lock) */
 	struct waits waits;   /* (lock) */
-	bool undo;	      /* (lock) nobody has read it */
+	bool undo;	      /* (lock) nobody has read it: nothing is consumed */
 };
 
 void composite_file_put(struct composite_file *file);
-/* All positions of a file are of one epoch; in current/, the epoch of the one that is
- * bound first, which is the wait's. Returns the file's; SCHED_CURRENT: the waiter waits
- * until others have closed theirs. */
+/* Returns the epoch of all positions of the file. A file of current/ gets the epoch of its
+ * first bound position, which is `epoch`, unless other readers share another one.
+ * SCHED_CURRENT: the wait goes on when they have closed their file. */
 uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
-/* The kernel's name for the open file, which is about to be told. */
+/* Returns the kernel's handle for the open file. The caller answers the open next, so a shard
+ * whose epoch is unknown is listed (outlived.h). */
 uint64_t composite_file_handle(struct composite_file *file);
 /* Gives the reader's reference back. undo: the positions are not consumed. */
 void composite_file_close(struct composite_file *file, bool undo);
 
 /* --- composite_bind.c --- */
 
-/* Binds what the request has labels of, then calls wait_bound, perhaps later. */
+/* Binds the positions whose labels the request covers, then calls wait_bound, perhaps later. */
 void wait_bind(struct wait *wait);
-/* Its work was taken back, and it is interrupted. */
+/* Goes on with an interrupted wait, whose work was taken back. */
 void wait_give_up(struct wait *wait);
 
 /* --- composite_slot.c --- */
 
-/* The wait uses one more slot. -errno: the wait need not ask for others. */
+/* Makes the wait use one more slot, which is opened if it is new. -errno: the wait need not ask
+ * for others. */
 must_check int slot_need(struct wait *wait, uint32_t index);
-/* The wait no longer uses its slots. delivered: its reader has got their bytes. */
+/* Ends the wait's use of its slots. delivered: the reader has got their bytes. */
 void slots_leave(struct wait *wait, bool delivered);
+/* Cancels the openings that are parked. */
 void slots_cancel(struct composite_file *file);
-void slots_give_back(struct composite_file *file); /* all of them */
+/* Frees all slots of a file that nobody uses, and consumes or undoes their positions. */
+void slots_give_back(struct composite_file *file);
 
 /* --- composite_wait.c --- */
 
-/* Asks for the slots of the bytes and parks the request, or answers it. */
+/* Copies `wanted`, binds labels and asks for slots, then parks the request or answers it. */
 void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *wanted);
-/* The labels are known, or wait->status says why not. */
+/* Asks for the wait's slots. Its labels are known, or wait->status says why not. */
 void wait_bound(struct wait *wait);
-/* From now on the request may be interrupted; perhaps it is at once. */
+/* Allows that the request is interrupted, which may happen at once. */
 void wait_arm(struct wait *wait);
-/* A slot has just become HELD, READY or FAILED: collects the waits that missed
- * no other. */
+/* Moves the waits that missed only this slot to `ready`. The slot has just become HELD, READY
+ * or FAILED. */
 void waits_collect_locked(
 	struct composite_file *file, uint32_t index, struct waits *ready);
-/* Answers and frees them. No lock held. */
+/* Answers the waits and frees them. The caller holds no lock. */
 void waits_answer(struct waits *ready);
 
 /* --- composite_reply.c --- */
 
-/* true: the reader has got the bytes. */
+/* Answers a read. true: the reader has got the bytes. */
 bool composite_reply(struct wait *wait);

@@ -30,8 +30,8 @@ must_check int session_mount(const struct files_context *context, const char *op
 /* Serves until the file system is unmounted or SIGINT, SIGTERM or SIGHUP arrives. */
 must_check int session_run(struct session *session);
 
-/* After session_run: nobody comes to the tree any more. Files that are open stay so until
- * session_unmount. Whatever ends next may take long. */
+/* Unmounts the tree after session_run: no process can enter it any more. Open files stay open
+ * until session_unmount. The steps that end the daemon next may take long. */
 void session_detach(struct session *session);
 
 /* Stops the mounts of jobs. Afterwards no mount takes requests, so that sched
@@ -45,30 +45,31 @@ void session_stop(struct session *session);
  */
 must_check int session_unmount(struct session **session);
 
-/* Whether the kernel sends again what it got no answer to, when another engine goes on. */
+/* Tells whether the kernel repeats unanswered requests when another engine takes over. */
 bool session_is_resent(const struct session *session);
 
 /* --- called by one thread, which ends before session_stop -------------------------- */
 
-#define SESSION_JOB_MOUNTS 64 /* at most, of a job; each takes threads */
+#define SESSION_JOB_MOUNTS 64 /* most mounts of a job; each takes threads */
 
 /*
  * Serves a further mount, whose root is the job's directory. device: /dev/fuse, which
  * the process `mounter` has opened and mounted somewhere; it is taken over, also on
  * failure. The mount is served until it is unmounted, or until session_unmount. When the
  * job is removed, open files can still be read; everything else fails with ENODEV.
- * granted: nobody knows what that process does with a duplicate. On such a mount, and on one
- * of a process in another user name space, whom the kernel lets in reads.
+ * granted: the process may keep a duplicate of the device. On such a mount, and on the mount
+ * of a process in another user name space, everybody whom the kernel lets in may read.
  * -ENOENT: there is no such job; -ENOTTY: not a FUSE device; -ENODEV: not mounted;
- * -EUSERS: the job has SESSION_JOB_MOUNTS of them.
+ * -EUSERS: the job has SESSION_JOB_MOUNTS mounts.
  */
 must_check int session_mount_job(struct session *session, const char *job, pid_t mounter,
 	bool granted, int device);
 
 /*
- * A job was added or removed: the kernel forgets the job's name and, unless path is NULL,
- * the names on its [view] path below data/.
+ * Makes the kernel forget the name of a job that was added or removed and, unless path is
+ * NULL, the names on its [view] path below data/.
  */
 void session_jobs_changed(struct session *session, const char *name, const char *path);
-/* The dataset was scanned again: the next epochs of its jobs have other files. */
+/* Makes the kernel forget the listings of the dataset's jobs after a scan: their next epochs
+ * have other files. */
 void session_dataset_moved(struct session *session, const char *name);

@@ -7,14 +7,14 @@
 #include "files/inode.h"
 
 /*
- * The kernel's names for open files: numbers, from which and from the inode an engine that
- * did not open the file can open it again.
+ * Handles: the kernel's numbers for open files. Any engine can open a file again by its handle
+ * and its inode.
  *
  *   63..50                      49..0
  *   the epoch that was found    a number that no other open has
  */
 
-/* What no other open has, when the epoch is found later. */
+/* The serial's bits: they identify an open file whose epoch is found later. */
 #define HANDLE_SERIAL ((UINT64_C(1) << KEPT_SERIAL_BITS) - 1)
 
 static inline uint64_t handle_of(uint32_t epoch, uint64_t serial)
@@ -22,7 +22,7 @@ static inline uint64_t handle_of(uint32_t epoch, uint64_t serial)
 	return (uint64_t)epoch << KEPT_SERIAL_BITS | serial;
 }
 
-/* epoch: INODE_CURRENT while it is not known. */
+/* Makes a handle with a new serial. epoch: INODE_CURRENT while it is not known. */
 static inline uint64_t handle_new(uint32_t epoch)
 {
 	return handle_of(epoch, kept_serial());

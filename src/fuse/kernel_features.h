@@ -13,13 +13,13 @@
  *   passes_through  from 6.9 on, the kernel can read a file of the mount from another one
  */
 
-/* Asks the kernel to send again what it has sent and got no answer to. Before Linux 6.9 it
- * can't: these requests wait until their readers are killed. */
+/* Asks the kernel to send unanswered requests again. Before Linux 6.9 it can't: these requests
+ * wait until their readers are killed. */
 void kernel_features_resend(struct session *session);
 
-/* After fuse_session_mount. -errno */
+/* Makes the session's messages pass through this file. Called after fuse_session_mount. -errno */
 must_check int kernel_features_prepare(struct session *session);
 
-/* For the session's init: asks for both features, and sets the two members of the session
- * as the kernel grants them. */
+/* Asks for both features in the session's init, and sets the two members of the session as the
+ * kernel grants them. */
 void kernel_features_ask(struct session *session, struct fuse_conn_info *conn);

@@ -17,20 +17,21 @@ struct later {
 	fuse_req_t req;
 	struct session *session;
 	void (*answer)(struct later *later);
-	/* The request has to be answered with -EINTR. */
+	/* answers the request with -EINTR */
 	void (*give_up)(struct later *later);
 	bool waits; /* the answer has to wait for a server */
-	/* later.c's */
+	/* private to later.c */
 	struct load_work work;
 	atomic_bool interrupted;
 };
 
+/* Gives the request to a worker, or calls give_up if it is interrupted already. */
 void later_start(struct later *later);
 
-/* One that needs no more than this. Copied; without memory for that -ENOMEM is the
- * answer. The session is held until it is answered. */
+/* A request that needs no more than these members. It is copied, and the session is held until
+ * it is answered. If there is no memory for the copy the answer is -ENOMEM. */
 struct later_request {
-	struct later later; /* its req and session */
+	struct later later; /* the caller sets req and session */
 	struct inode inode;
 	uint64_t handle;
 	size_t size;

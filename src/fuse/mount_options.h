@@ -21,34 +21,34 @@
  */
 must_check int mount_options(const char *options, bool debug, struct fuse_args *ret);
 
-/* allow_other is one of them. */
+/* Tells whether allow_other is among the arguments. */
 bool mount_options_let_others_in(const struct fuse_args *args);
 
 /*
- * Whether the path is a directory with nothing mounted on it. -ENOENT, -ENOTDIR, -EBUSY,
+ * Checks that the path is a directory with nothing mounted on it. -ENOENT, -ENOTDIR, -EBUSY,
  * -ENOTCONN ...: *ret_why says so, or is NULL if there is no memory. The caller frees it.
  */
 must_check int mount_directory_check(const char *path, char **ret_why);
 
 /*
- * fusermount3, which mounts for ordinary users, does so without /etc/mtab, but does not
+ * Checks that /etc/mtab exists. fusermount3 mounts without it for ordinary users, but does not
  * unmount without it. -ENOENT: *ret_why as above.
  */
 must_check int mount_helper_check(char **ret_why);
 
 #define MOUNT_DEVICE "/dev/fuse"
 
-/* What to do when the device can't be opened, as the end of a message; or "". */
+/* Returns advice for a device that can't be opened, as the end of a message; or "". */
 const char *mount_device_advice(int err);
 
-/* -ENOTTY: it is not /dev/fuse; -ENODEV: it is not mounted. */
+/* Checks an inherited or received device. -ENOTTY: it is not /dev/fuse; -ENODEV: it is not
+ * mounted. */
 must_check int mount_device_check(int device);
 
-/* All of these checks, and -EINVAL if the state directory lies below the mount point.
- * Logged. A mount point that is not empty is a warning. Of one that somebody else has mounted
+/* Does all of these checks and logs what fails. -EINVAL: the state directory lies below the
+ * mount point. A mount point that is not empty gets a warning. If somebody else has mounted it,
  * only the device is checked: nobody answers there yet. */
 must_check int mount_point_check(const struct files_context *context);
 
-/* Unmounts what libfuse of this process has not mounted, unless that was done. device: of
- * the mount. */
+/* Unmounts the tree without libfuse, unless it is unmounted already. device: the mount's. */
 void mount_point_unmount(const char *mountpoint, int device);

@@ -8,13 +8,13 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-/* A failed insertion leaves hash.tbl NULL; nothing exits. */
+/* uthash: a failed insertion leaves hash.tbl NULL, and does not end the process. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 /*
- * The open files of one kind, found by their inode or by their handle: a look at those of
- * one inode does not depend on how many others there are.
+ * The open files of one kind, found by their inode or by their handle. Looking at
+ * one inode's files takes no longer when many others are open.
  *
  *   Owns: an entry for each inode that has an open file. The files are the caller's.
  *   Threads, locks: the caller serialises.   Errors: -ENOMEM.
@@ -23,27 +23,27 @@
 struct open_inode;
 
 struct open_file {
-	LIST_ENTRY(open_file) link; /* of the same inode */
+	LIST_ENTRY(open_file) link; /* the open files of one inode */
 	struct open_inode *inode;
-	uint64_t since_ns;   /* as kept_open's */
+	uint64_t since_ns;   /* kept_open has the same */
 	UT_hash_handle hash; /* by handle */
 	uint64_t handle;
 };
 
-/* Zero: none is open. */
+/* All zero: no file is open. */
 struct open_files {
 	struct open_inode *inodes;
 	struct open_file *handles;
 };
 
-/* handle: that of no other file. */
+/* Lists a file by its inode's number and by a handle that no other file has. */
 must_check int open_files_add(struct open_files *files, uint64_t number, uint64_t handle,
 	struct open_file *file);
 void open_files_remove(struct open_files *files, struct open_file *file);
 
-/* NULL: there is none. */
+/* Returns the file of a handle, or NULL. */
 struct open_file *open_files_find(const struct open_files *files, uint64_t handle);
-/* The first one of an inode, whose others follow by LIST_NEXT; NULL: none. */
+/* Returns the first open file of an inode, or NULL. The others follow by LIST_NEXT. */
 struct open_file *open_files_of(const struct open_files *files, uint64_t number);
-/* Any one of all; NULL: none. */
+/* Returns any open file, or NULL. */
 struct open_file *open_files_any(const struct open_files *files);

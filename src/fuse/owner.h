@@ -8,7 +8,7 @@
 struct sched_job;
 
 /*
- * Whose the files of a job are, and who may read them.
+ * Owners of a job's files, and the check of who may read them.
  *
  *   Flow: requests that open a file or a directory, or find a name in one, are checked here.
  *         The kernel could check (default_permissions), but would ask for the attributes of
@@ -20,13 +20,14 @@ struct sched_job;
 #define OWNER_SEARCH 1u /* finds a name in the directory */
 #define OWNER_READ 4u	/* reads it */
 
-/* Else each process that the kernel lets in may read everything. */
+/* Tells whether rights are checked; else each process that the kernel lets in may read
+ * everything. */
 bool owner_is_checked(const struct session *session);
 
 /* Checks the rights of the request's process to an inode. 0: it has them, or the inode is of no
  * job. Below a job's directory each read needs the right to search, too. */
 must_check int owner_check(fuse_req_t req, struct inode inode, unsigned wanted);
 
-/* Owner, group and mode of an inode in the job. */
+/* Sets owner, group and mode of an inode in the job. */
 void owner_show(
 	const struct session *session, const struct sched_job *job, struct stat *st);

@@ -22,22 +22,24 @@ struct sched_job;
 /* The files behind ours are plain files, and not passed through themselves. */
 #define PASSTHROUGH_STACK_DEPTH 1
 
-/* Whether the session may ask for the feature: it is the whole tree's, and the process
- * may tell the kernel of files. */
+/* Tells whether the session may ask for the feature: it mounts the whole tree, and the process
+ * may register files with the kernel (CAP_SYS_ADMIN). */
 bool passthrough_possible(const struct session *session);
 
-/* When the session has begun, and before it ends. */
+/* Lets samples' files be registered with the kernel. Called when the session has begun. */
 void passthrough_begin(struct session *session);
+/* Ends this. Called before the session ends. */
 void passthrough_end(struct session *session);
 
-/* The kernel's number of the file that the content can be read from; 0: it is read
+/* Returns the kernel's number of the file that the content can be read from; 0: it is read
  * through us. */
 int passthrough_of(const struct session *session, const struct sched_job *job,
 	const struct content *content);
 
-/* The kernel forgets a file of an engine before this one; try: if there is one. */
+/* Makes the kernel forget a file that a previous engine has registered; a failure is logged. */
 void passthrough_forget(const struct session *session, int backing);
+/* Makes the kernel forget the file of this number, if there is one. */
 void passthrough_try_forget(const struct session *session, int backing);
 
-/* The answer to an open. As fuse_reply_open. */
+/* Answers an open. Returns what fuse_reply_open returns. */
 int passthrough_reply(fuse_req_t req, uint64_t fh, int id);

@@ -18,16 +18,18 @@ struct process {
 	size_t n_command;
 };
 
-/* Reads as much of the file as there is room for, and ends it with a \0. false: nothing. */
+/* Reads as much of a file in /proc/ID as there is room for, and ends it with a \0. false:
+ * nothing was read. */
 bool process_read_file(long id, const char *name, char *ret, size_t room, size_t *ret_n);
 bool process_read(long id, struct process *ret);
 /* Reads all but the command. id may be that of a thread. */
 bool process_read_stat(long id, struct process *ret);
+/* Returns the process of a thread, or `thread` where /proc does not tell. */
 long process_of_thread(long thread);
 
-/* The number is odd; no other process has had it since the machine was started. */
+/* Returns an odd number that no other process has had since the machine was started. */
 uint64_t process_number(const struct process *process);
-/* true also where it can't be found out. */
+/* Tells whether both run one program file; true also where it can't be found out. */
 bool process_runs_same(const struct process *a, const struct process *b);
 
 /* Calls visit with each child of the process. */

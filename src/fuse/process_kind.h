@@ -22,23 +22,23 @@ enum process_helper {
 };
 enum process_helper process_helper(const char *arguments, size_t n);
 
-/* Two command lines of one training: they differ in numbers only, one of which is named a rank,
- * and the others devices. */
+/* The ranks in two command lines of one training. The lines differ in numbers only: at least
+ * one is named as a rank, the others as devices. */
 struct process_ranks {
 	long a, b;
 };
 bool process_differ_in_rank(
 	const char *a, size_t n_a, const char *b, size_t n_b, struct process_ranks *ret);
-/* false: it differs from no other in a rank. */
+/* Tells whether the arguments may name a rank. false: they differ from no others in a rank. */
 bool process_names_rank(const char *arguments, size_t n);
 
-/* A launcher has set this in the environment: two ranks of one training have one `training`,
- * and different ranks. Both are hashes. false: nothing. */
+/* A launcher sets these in the environment, as hashes: all ranks of one training have the same
+ * `training`, and each has its own `rank`. */
 struct process_launch {
 	uint64_t training, rank;
 };
+/* Finds both. false: no launcher has set a rank. */
 bool process_launched(const char *environ, size_t n, struct process_launch *ret);
 
-/* A launcher says that the process is one of several ranks, and that some of these are on other
- * machines. */
+/* Tells whether a launcher has started several ranks, some of them on other machines. */
 bool process_has_ranks_elsewhere(const char *environ, size_t n);

@@ -15,8 +15,8 @@
 #define READ_AHEAD ((size_t)2 * 1024 * 1024) /* bytes */
 
 /*
- * Before the answer to FUSE_INIT, which then has to name READ_AHEAD. where: what this process
- * has mounted; it is not asked anything, since nobody answers yet.
+ * Raises the limit of the mount at `where`. Called before the answer to FUSE_INIT, which then
+ * has to name READ_AHEAD. The mount itself is not asked anything, since nobody answers yet.
  *
  *   Threads: any.   Errors: -errno, and the kernel's limit stays. Only root may, and in most
  *   containers sysfs can't be written.

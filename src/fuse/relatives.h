@@ -6,7 +6,7 @@
 #include "fuse/process.h"
 
 /*
- * Which processes read for one script. All is read from /proc; nothing is kept.
+ * Finds the processes that read for one script. All is read from /proc; nothing is kept.
  *
  *     script     the ranks of one training
  *       rank     a process that nobody has forked, or that has workers itself
@@ -14,11 +14,11 @@
  *                loky. One that has workers is none: Python's workers can't have any
  */
 
-/* The process that this one works for, or itself. */
+/* Returns the process that this one works for, or itself. */
 struct process relatives_rank(const struct process *process);
 
 /*
- * The number of the script: that of the eldest living rank. These are ranks of one training:
+ * Returns the script's number, which is that of the eldest living rank. Ranks of one training are:
  *
  *   - children of one parent, which has forked them, or started them by multiprocessing;
  *   - children of one parent whose command lines differ in their rank (process_kind.h), if
@@ -29,5 +29,5 @@ struct process relatives_rank(const struct process *process);
  */
 uint64_t relatives_script(const struct process *rank);
 
-/* A launcher has started the rank as one of several, and some are on other machines. */
+/* Tells whether a launcher has started the rank as one of several, some on other machines. */
 bool relatives_are_elsewhere(const struct process *rank);

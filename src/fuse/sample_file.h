@@ -22,50 +22,51 @@ struct sched_job;
 struct sample_file; /* an open sample */
 
 /*
- * Takes over the handle, also on failure. -ENOMEM; -ENFILE; -EIO: the content is not as long
- * as readers were told, because the source was changed; -EAGAIN: another reader has another
- * epoch of the position open. Either the waiter waits until that is closed, and
- * *ret_epoch is SCHED_CURRENT, or *ret_epoch has to be shared.
+ * Opens a sample. Takes over the handle, also on failure. -ENOMEM; -ENFILE; -EIO: the content
+ * is not as long as readers were told, because the source was changed; -EAGAIN: another reader
+ * has another epoch of the position open. Then either the waiter waits until that is closed,
+ * and *ret_epoch is SCHED_CURRENT, or the caller has to share *ret_epoch.
  */
 must_check int sample_file_new(struct session *session, struct sched_job *job,
 	struct inode inode, struct sched_handle *handle, struct close_waiter *waiter,
 	struct sample_file **ret, uint32_t *ret_epoch);
-/* The same for one that an engine before this one has opened, under this number. The caller
- * has a reference to *ret. -EEXIST: another read has done so. */
+/* Opens a sample again that a previous engine has opened under this number. Takes over the
+ * handle, also on failure. The caller gets a reference to *ret. -EEXIST: another read has
+ * opened it again. */
 must_check int sample_file_again(struct session *session, struct sched_job *job,
 	struct inode inode, struct sched_handle *handle, uint64_t number,
 	struct sample_file **ret);
-/* The st_size of a file that is open, whichever reader's it is; false: none is. */
+/* Finds the st_size of an open file, whichever reader's it is; false: none is open. */
 bool sample_file_open_size(struct session *session, struct inode inode, uint64_t *ret);
-/* The number of the file that the kernel reads it from; 0: it is read through us. */
+/* Returns the number of the file that the kernel reads the sample from; 0: it is read through
+ * us. */
 int sample_file_backing(const struct sample_file *file);
 uint64_t sample_file_handle(const struct sample_file *file);
 
 /* Closes a file that nobody has read: the position is not consumed. */
 void sample_file_undo(struct session *session, struct sample_file *file);
 
-/* An open file, with a reference for the caller; NULL: this engine did not open it. */
+/* Finds an open file, with a reference for the caller; NULL: this engine did not open it. */
 struct sample_file *sample_file_find(struct session *session, uint64_t handle);
 /* Answers with the bytes, and gives the reference back. */
 void sample_file_read(fuse_req_t req, struct session *session, struct sample_file *file,
 	size_t size, uint64_t offset);
-/* Also of a file that this engine did not open. */
+/* Closes a file, also one that this engine did not open, and consumes its position. */
 void sample_file_release(struct session *session, struct inode inode, uint64_t handle);
 
-/* An open that was never answered: the file is as if it had not been. */
+/* Closes a file whose open was never answered: its position is not consumed. */
 void sample_file_forget(struct session *session, uint64_t handle);
-/* Lists a file that the kernel reads by itself, and an engine before has opened. -ENOENT:
- * its job is gone; -ENOMEM. */
+/* Lists a file that the kernel reads by itself, and a previous engine has opened. -ENOENT: its
+ * job is gone; -ENOMEM. */
 must_check int sample_file_outlives(
 	struct session *session, struct inode inode, struct kept_open *open);
 
-/* Undoes all that are still open when the session has ended. */
+/* Closes all files that are still open when the session has ended; no position is consumed. */
 void sample_files_undo_all(struct session *session);
 
-/* opening.c: answers the open of a sample or a label, perhaps later. */
+/* Answers the open of a sample, its label or its texts, perhaps later (opening.c). */
 void opening_start(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi);
-/* The same for a read, or a part of the label, of a file that an engine before this one
- * has opened. */
+/* Answers a read of such a file, which a previous engine has opened. */
 void opening_again(fuse_req_t req, struct session *session, struct inode inode,
 	uint64_t handle, size_t size, uint64_t offset);

@@ -4,16 +4,16 @@
 #pragma once
 
 /*
- * An engine in place of those that could not live: it leaves the mounts where they are and
+ * The engine that follows engines that could not live: it leaves the mounts where they are and
  * answers EIO, and says why on the control sockets. It needs no ini and no state.
  *
  *   Flow: main calls one of the two instead of all else.
  *   Threads: one.   Errors: an exit status.
  */
 
-/* Until the file system is unmounted, a signal comes, or `joaderctl upgrade` asks for
+/* Serves until the file system is unmounted, a signal comes, or `joaderctl upgrade` asks for
  * another engine. */
 int sick_run(const char *mountpoint);
 
-/* What is left to do when the last engine died while it was ending. */
+/* Unmounts the tree and removes the sockets after the last engine died while it was ending. */
 int sick_unmount(const char *mountpoint);
