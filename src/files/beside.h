@@ -14,7 +14,7 @@ struct job_config;
 struct sched_job;
 
 /*
- * What comes along with samples: files that lie beside them in the source (beside = txt json),
+ * Files that come along with samples: those that lie beside them in the source (beside = txt json),
  * and the text of a column (text = COLUMN), each with an ending of its own. A job numbers them
  * from 0. They are read when they are asked for: nothing is kept of them.
  *
@@ -26,9 +26,9 @@ struct sched_job;
 
 unsigned beside_count(const struct job_config *config);
 const char *beside_ending(const struct job_config *config, unsigned i);
-/* The number of an ending; false: nothing of it comes along. */
+/* Finds the number of an ending; false: no file with it comes along. */
 bool beside_number(const struct job_config *config, const char *ending, unsigned *ret);
 
-/* Prints a sample's bytes; none if the sample has no such file. */
+/* Prints the bytes of a sample's i-th such file; none if the sample does not have it. */
 must_check int beside_print(
 	FILE *out, struct sched_job *job, uint32_t epoch, sample_id sample, unsigned i);

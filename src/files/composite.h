@@ -30,7 +30,7 @@ enum segment_kind {
 	SEGMENT_ZEROS,
 	SEGMENT_SAMPLE,
 	SEGMENT_LABEL, /* ASCII, or int64 or float32 in a batch's labels */
-	SEGMENT_JSON,  /* JSON */
+	SEGMENT_JSON,
 	SEGMENT_BESIDE /* a member with its header (tar_beside); constant: its number */
 };
 
@@ -38,7 +38,7 @@ struct segment {
 	enum segment_kind kind;
 	uint64_t begin; /* offset in the file */
 	uint64_t bytes;
-	uint32_t index;	   /* of its record; n for the zeros that end the file */
+	uint32_t index;	   /* its record's; n for the zeros that end the file */
 	unsigned constant; /* the number of the constant, among the layout's */
 };
 
@@ -63,28 +63,30 @@ struct composite {
 	uint64_t stride;
 	uint64_t bytes;
 
-	uint64_t sample_bytes, label_bytes, json_bytes; /* in a record; 0: none */
-	/* A tar of pairs: of the files alone, and where in the sample the second one's header is. */
+	uint64_t sample_bytes, label_bytes, json_bytes; /* one record's; 0: none */
+	/* A tar of pairs: the bytes of each file alone, and where in the sample the second
+	 * header begins. */
 	uint64_t first_bytes, second_bytes, second_at;
 	const char *second_extension;
 	unsigned n_beside;
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS +
 			      1]; /* each with its header and filler */
-	uint64_t sample_at;	  /* from the start of the record */
+	uint64_t sample_at;	  /* counted from the start of the record */
 	const char *extension;	  /* tar */
-	uint32_t targets;	  /* of a batch's labels: columns; 0: classes */
+	uint32_t targets;	  /* a batch's labels: columns; 0: classes */
 	struct pixel_type pixels; /* batch */
 	struct tensor_shape shape;
 	struct tensor_shape second;	 /* a batch of pairs; height 0: it is none */
-	const struct job_config *config; /* likewise */
+	const struct job_config *config; /* a batch of pairs: its job's */
 };
 
-/* The segment of the byte at an offset that is less than composite->bytes. */
+/* Finds the segment of the byte at an offset that is less than composite->bytes. */
 void composite_segment(
 	const struct composite *composite, uint64_t offset, struct segment *ret);
 
+/* Makes the bytes of a constant segment. */
 void composite_constant(const struct composite *composite, const struct segment *segment,
 	uint8_t ret[COMPOSITE_CONSTANT]);
 
-/* The number of files with `each` samples; drop_last: the last one may not be shorter. */
+/* Returns the number of files with `each` samples; drop_last: a shorter last one is left out. */
 uint32_t composite_files(uint32_t samples, uint32_t each, bool drop_last);

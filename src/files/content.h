@@ -21,7 +21,7 @@ struct sched_job;
  *         source was changed.
  */
 
-/* A file, or a part of one, is made of one tensor. */
+/* A file, or a part of one, that is made of one tensor. */
 struct content_made {
 	const struct tensor *tensor; /* the handle's, or augmented */
 	struct tensor *augmented;
@@ -32,13 +32,13 @@ struct content_made {
 
 struct content {
 	struct content_made first;
-	struct content_made second; /* of a pair, both of which are in the content */
-	uint64_t
-		second_at; /* where it begins, with its header if it has one; 0: not there */
+	struct content_made second; /* a pair's second file, if the content has both */
+	/* offset of `second`, or of its header if it has one; 0: not there */
+	uint64_t second_at;
 	uint8_t header[CONTENT_HEADER];
 	size_t header_bytes;
 	struct tensor views[2]; /* the files of a pair, in the handle's tensor */
-	uint64_t size;		/* of the file, with the zeros at the end */
+	uint64_t size;		/* the file's, with the zeros at the end */
 	struct sched *sched;
 	uint64_t held; /* bytes of what was computed, as sched counts them */
 };
@@ -50,19 +50,21 @@ struct content_place {
 	uint64_t size;
 	bool second; /* the second file of a pair alone */
 	/* The files of a pair follow each other in a tar: */
-	uint64_t first_size;   /* of the first one; 0: it is no pair in a tar */
-	uint64_t second_at;    /* where the header of the second one begins */
-	uint64_t second_size;  /* of the second one, without its header */
-	const uint8_t *header; /* of CONTENT_HEADER bytes */
+	uint64_t first_size;   /* the first file's; 0: it is no pair in a tar */
+	uint64_t second_at;    /* offset of the second file's header */
+	uint64_t second_size;  /* the second file's, without its header */
+	const uint8_t *header; /* CONTENT_HEADER bytes */
 };
 
+/* Makes the content of a file from the handle's tensor. */
 must_check int content_make(const struct files_context *context, struct sched_job *job,
 	const struct content_place *place, const struct sched_handle *handle,
 	struct content *ret);
 void content_free(struct content *content);
 
+/* Returns where the content's bytes lie, for as long as the content lives. */
 struct content_parts content_parts(const struct content *content);
 
-/* The arrays of a pair in a record, or in an array of pairs. */
+/* Describes the arrays of a pair in a record, or in an array of pairs. */
 void content_pair_fields(const struct job_config *config, struct tensor_shape first,
 	struct tensor_shape second, struct file_head_field ret[static 2]);

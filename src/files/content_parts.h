@@ -30,7 +30,7 @@ struct content_parts {
 	uint64_t head_bytes;
 	const void *body;
 	uint64_t body_bytes;
-	uint64_t size;	    /* of the whole file, zeros included */
+	uint64_t size;	    /* the whole file's, zeros included */
 	uint64_t second_at; /* 0: there is no second one */
 	const void *second_header;
 	uint64_t second_header_bytes;
@@ -40,6 +40,6 @@ struct content_parts {
 	uint64_t second_body_bytes;
 };
 
-/* Returns the number of entries; *ret_bytes is at most CONTENT_MAX_READ. */
+/* Cuts out a request and returns the number of entries. *ret_bytes is at most CONTENT_MAX_READ. */
 int content_cut(const struct content_parts *parts, uint64_t offset, size_t length,
 	struct iovec iov[CONTENT_IOV], size_t *ret_bytes);

@@ -22,20 +22,22 @@
 struct data_entry {
 	struct inode inode;
 	char name[DATA_NAME];
-	uint64_t number; /* in listings of its directory; it never changes */
+	uint64_t number; /* orders the listing of its directory; never changes */
 };
 
+/* Finds the entry of a directory that has this name. */
 must_check int data_lookup(const struct files_context *context, struct inode directory,
 	const char *name, struct inode *ret);
 
-/* The first entry whose number is at least this one. 1: it is *ret; 0: there is none. */
+/* Finds the first entry whose number is at least this one. 1: it is *ret; 0: there is none. */
 must_check int data_entry(const struct files_context *context, struct inode directory,
 	uint64_t number, struct data_entry *ret);
 
+/* Counts the directories in a directory. */
 must_check int data_subdirectories(
 	const struct files_context *context, struct inode directory, uint32_t *ret);
 
-/* Where a link leads. */
+/* Prints the path that a link leads to. */
 must_check int data_target(
 	const struct files_context *context, struct inode link, char ret[DATA_TARGET]);
 
@@ -44,10 +46,10 @@ must_check int data_target(
  * resnet18/train has two steps: "resnet18" in data/, then "train" below that.
  */
 struct data_step {
-	uint64_t hash; /* of the directory */
+	uint64_t hash; /* the directory's */
 	const char *name;
 	size_t bytes;
-	uint32_t depth; /* of the name: 1 in data/ itself */
+	uint32_t depth; /* the name's: 1 in data/ itself */
 	bool last;
 };
 

@@ -11,7 +11,7 @@
 struct sched;
 
 /*
- * What the tree is made of: main fills it in, fuse and control show it.
+ * The parts that the tree is made of: main fills this in, fuse and control show it.
  *
  *   Owns: nothing; everything in it outlives fuse and control.
  */

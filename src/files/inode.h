@@ -38,19 +38,21 @@ enum inode_kind {
 	INODE_EPOCH, /* directory; with epoch INODE_CURRENT: current/ */
 	INODE_SAMPLE,
 	INODE_LABEL, /* .cls */
-	INODE_SHARD, /* directory in an epoch's; position: shard, label, ... */
-	INODE_JSON,  /* .json */
-	INODE_TAR,   /* position: index of the file, also of the next two */
+	/* directory in an epoch's; position: its number (shard, label ...) */
+	INODE_SHARD,
+	INODE_JSON, /* .json */
+	INODE_TAR,  /* position: index of the file, also of the next two */
 	INODE_BATCH,
 	INODE_BATCH_LABELS,
-	INODE_DATA,	      /* directory data/ */
-	INODE_DATA_DIRECTORY, /* below it; job, epoch, position: hash of the path */
-	INODE_DATA_LINK,      /* symlink; epoch: how deep it lies below data/ */
+	INODE_DATA, /* directory data/ */
+	/* directory below data/; job, epoch, names, position: hash of the path */
+	INODE_DATA_DIRECTORY,
+	INODE_DATA_LINK, /* symlink; epoch: how deep it lies below data/ */
 	INODE_JOB_STATE,
 	INODE_DATASET_BAD,
 	INODE_DASHBOARD,
-	INODE_OTHER, /* of layout mirror: no sample; position: number of the file */
-	INODE_PAIR,  /* of flat: the second file of a pair, as 00000000.mask.png */
+	INODE_OTHER, /* layout mirror, no sample; position: number of the file */
+	INODE_PAIR,  /* layout flat: the second file of a pair, as 00000000.mask.png */
 	INODE_BESIDE, /* a file beside a sample, by its number (beside.h), and those behind */
 	INODE_BESIDE_LAST = INODE_BESIDE + CONFIG_MOST_ENDINGS,
 	INODE_KINDS
@@ -65,13 +67,13 @@ _Static_assert(CONFIG_MOST_EPOCHS == INODE_CURRENT, "each epoch has a number");
 
 struct inode {
 	enum inode_kind kind;
-	uint32_t job; /* or the dataset's index */
+	uint32_t job; /* the job's, or the dataset's index */
 	uint32_t epoch;
 	uint32_t names; /* struct sched_edition */
 	uint32_t position;
 };
 
-/* true: the file holds pixels of its position's sample, of either file of a pair. */
+/* Tells whether the file holds pixels of its position's sample, of either file of a pair. */
 static inline bool inode_is_sample(struct inode inode)
 {
 	return inode.kind == INODE_SAMPLE || inode.kind == INODE_PAIR;
@@ -82,15 +84,15 @@ static inline bool inode_is_beside(enum inode_kind kind)
 	return kind >= INODE_BESIDE && kind <= INODE_BESIDE_LAST;
 }
 
-/* Texts that belong to the sample of a position: a worker makes them. */
+/* Tells whether the file is a text of its position's sample: a worker makes it. */
 static inline bool inode_is_text_of_sample(enum inode_kind kind)
 {
 	return kind == INODE_JSON || inode_is_beside(kind);
 }
 
-/* Sched's number for the inode's epoch. */
+/* Returns sched's number of the inode's epoch. */
 uint32_t inode_sched_epoch(struct inode inode);
 
 uint64_t inode_pack(struct inode inode);
-/* false: no inode of ours */
+/* Unpacks a number. false: it is no inode of ours. */
 bool inode_unpack(uint64_t number, struct inode *ret);

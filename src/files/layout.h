@@ -26,17 +26,18 @@ struct layout_entry {
 };
 
 struct layout {
-	/* The entries of a directory have numbers below this one. They never change. */
+	/* Returns a bound of the entries' numbers in a directory. An entry's number never
+	 * changes. */
 	uint64_t (*entries)(struct sched_job *job, struct inode directory);
-	/* The entry with a number; false: the number is not used. */
+	/* Finds the entry with a number; false: the number is not used. */
 	bool (*entry)(struct sched_job *job, struct inode directory, uint64_t number,
 		struct layout_entry *ret);
 	int (*lookup)(struct sched_job *job, struct inode directory, const char *name,
 		struct inode *ret);
-	/* Whether the layout has an inode of this kind and position. */
+	/* Tells whether the layout has an inode of this kind and position. */
 	bool (*exists)(struct sched_job *job, struct inode inode);
 	uint32_t (*subdirectories)(struct sched_job *job, struct inode directory);
-	/* The size of a file. false: it is known only once the file is open. */
+	/* Finds the size of a file. false: it is known only once the file is open. */
 	bool (*size)(struct sizes *sizes, struct sched_job *job, struct inode file,
 		uint64_t *ret);
 };
@@ -46,10 +47,10 @@ extern const struct layout layout_flat, layout_classes, layout_mirror, layout_ta
 
 const struct layout *layout_of(const struct sched_job *job);
 
-/* Of a batch or a shard that is no last one. */
+/* Returns the number of samples in a batch or a shard that is not the last one. */
 uint32_t layout_file_samples(const struct job_config *config);
 
-/* Whether an epoch that leaves bad samples out has none of the n positions: listings don't
- * show them. */
+/* Tells whether the epoch leaves out all n positions from this one on, since their samples are
+ * bad: listings don't show them. */
 bool layout_skips(
 	struct sched_job *job, struct inode directory, uint32_t position, uint32_t n);

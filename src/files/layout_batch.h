@@ -17,15 +17,15 @@ struct sched_job;
  *   Threads: any.   Errors: none.
  */
 
-/* Bytes before the samples of a batch: who maps the file has them at the beginning of a page,
- * as drivers want memory that they are to read by themselves. */
+/* Bytes before the samples of a batch. A reader that maps the file has the samples at the
+ * beginning of a page, as drivers want memory that they read by themselves. */
 #define BATCH_HEAD 4096
 
 struct composite batch_composite(
 	uint32_t first, uint32_t n, struct pixel_type pixels, struct tensor_shape shape);
-/* targets: columns that are the labels; 0: classes are. */
+/* targets: number of columns that are the labels; 0: the classes are the labels. */
 struct composite batch_labels_composite(uint32_t first, uint32_t n, uint32_t targets);
 
-/* The batch or labels of an inode that exists. */
+/* Describes the batch, or the labels, of an inode that exists. */
 struct composite batch_file(
 	struct sched_job *job, const struct sched_edition *edition, struct inode file);

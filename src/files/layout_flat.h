@@ -10,7 +10,7 @@
 
 /*
  * The layout "flat": NNNNNNNN.<extension> is the sample of a position, NNNNNNNN.cls its
- * label, and NNNNNNNN.json its row in the catalogue; others come along with the sample
+ * label, and NNNNNNNN.json its row in the catalogue; other files come along with the sample
  * (beside.h). They lie in the epoch's directory or, with `shard`, in directories 000, 001, ...
  * below it.
  *
@@ -25,19 +25,19 @@ struct flat_name {
 	uint32_t position;
 };
 
-/* Returns the length. */
+/* Prints a name and returns its length. */
 size_t flat_print(
 	struct flat_name name, const struct job_config *config, char ret[FLAT_NAME]);
 
-/* false: no name of a position below n_positions */
+/* Parses a name. false: it names no position below n_positions. */
 bool flat_parse(const char *name, const struct job_config *config, uint32_t n_positions,
 	struct flat_name *ret);
 
-/* Prints a number with at least so many digits and returns the length, which is at most
+/* Prints a number with at least `digits` digits and returns the length, which is at most
  * FLAT_DIGITS. */
 #define FLAT_DIGITS 10
 size_t flat_print_number(uint32_t number, unsigned digits, char *ret);
-/* Returns the length; 0: the text is not what flat_print_number prints for a number below
- * bound. */
+/* Parses a number and returns its length; 0: the text is not what flat_print_number prints for
+ * a number below bound. */
 size_t flat_parse_number(
 	const char *text, unsigned digits, uint32_t bound, uint32_t *ret);

@@ -24,11 +24,12 @@ struct sched_job;
 
 #define MIRROR_NAME 512 /* bytes that hold any name */
 
+/* Prints the name that a file has in the mount. */
 void mirror_print(const struct dataset_paths *paths,
 	const struct paths_directory *directory, uint32_t file, const char *extension,
 	char ret[MIRROR_NAME]);
 
-/* The file of a directory that has this name; UINT32_MAX: none. */
+/* Finds the file of a directory that has this name; UINT32_MAX: none. */
 uint32_t mirror_find(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name);
 
@@ -39,7 +40,8 @@ struct mirror_other {
 	uint64_t bytes;
 	int64_t mtime_ns;
 };
-/* -ENOENT, -ENOMEM; the caller frees what ret has by mirror_other_free. */
+/* Finds the file of an inode. -ENOENT, -ENOMEM. The caller frees ret's members by
+ * mirror_other_free. */
 must_check int mirror_other(
 	struct sched_job *job, struct inode inode, struct mirror_other *ret);
 void mirror_other_free(struct mirror_other *other);

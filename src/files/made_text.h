@@ -22,7 +22,7 @@
 struct made_text {
 	char *text;
 	size_t bytes;
-	/* made_text.c's */
+	/* private to made_text.c */
 	FILE *out;
 	uint64_t begun_ns;
 	atomic_uint references;
@@ -42,16 +42,17 @@ struct made_texts;
 must_check int made_texts_new(struct made_texts **ret);
 void made_texts_free(struct made_texts **texts);
 
-/* A text of the daemon's. latest: how long it is counts, but not what it tells: it can be a
- * second old. -errno */
+/* Takes a text of the daemon. latest: only its length matters, so it may be a second old.
+ * -errno */
 must_check int made_texts_take(const struct files_context *context, enum made_kind kind,
 	bool latest, struct made_text **ret);
-/* That of a file, of which text_is is true. */
+/* Takes the text of a file, for which text_is is true. -errno */
 must_check int made_texts_take_file(const struct files_context *context,
 	struct inode inode, bool latest, struct made_text **ret);
 
-/* One that the caller prints to ret->out, and ends with how that went; an error frees it. */
+/* Begins a text, which the caller prints to ret->out. -ENOMEM */
 must_check int made_text_begin(struct made_text **ret);
+/* Ends a text. err: the error of printing it, or 0; an error frees the text, and is returned. */
 must_check int made_text_end(struct made_text **text, int err);
 
 void made_text_hold(struct made_text *text);

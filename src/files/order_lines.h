@@ -21,6 +21,7 @@ struct order_lines {
 	uint32_t epoch;
 };
 
+/* Finds the job of an order file. */
 must_check int order_lines_find(
 	struct sched *sched, struct inode inode, struct order_lines *ret);
 
@@ -28,5 +29,5 @@ must_check int order_lines_find(
 uint32_t order_lines_print(
 	const struct order_lines *lines, uint32_t first, uint32_t n, FILE *out);
 
-/* The lines have to outlive the source. */
+/* Makes the source of an order file's text. The lines have to outlive it. */
 struct order_source order_lines_source(struct inode inode, struct order_lines *lines);

@@ -30,7 +30,7 @@ struct order_texts;
  * are not so many yet, and returns how many. A line never changes.
  */
 struct order_source {
-	uint64_t key; /* of the text */
+	uint64_t key; /* the text's */
 	uint32_t (*print)(void *context, uint32_t first, uint32_t n, FILE *out);
 	/* Only counts the bytes of these lines, which is far cheaper. */
 	uint32_t (*measure)(
@@ -44,16 +44,16 @@ void order_texts_free(struct order_texts **texts);
 /* Forgets all: the keys may stand for other texts from now on. */
 void order_texts_forget(struct order_texts *texts);
 
-/* Returns the number of bytes read; 0 at the present end of the text. */
+/* Reads the text at an offset. Returns the number of bytes; 0 at its present end; -ENOMEM. */
 must_check ssize_t order_text_read(struct order_texts *texts,
 	const struct order_source *source, uint64_t offset, char *buffer, size_t size);
 
 /*
- * The present size. It measures at most `max_chunks` unknown chunks: for a long text that
+ * Returns the present size. It measures at most `max_chunks` unknown chunks: for a long text that
  * nobody has read the answer is too small at first, and grows.
  */
 uint64_t order_text_size(struct order_texts *texts, const struct order_source *source,
 	unsigned max_chunks);
 
-/* The size up to the last known start. It measures nothing. */
+/* Returns the size up to the last known start, and measures nothing. */
 uint64_t order_text_known_size(struct order_texts *texts, uint64_t key);

@@ -21,25 +21,27 @@ struct sizes;
 must_check int sizes_new(struct sizes **ret);
 void sizes_free(struct sizes **sizes);
 
-/* A job was added or removed: a number may belong to another job now. */
+/* Forgets all sizes when a job was added or removed: a number may belong to another job now. */
 void sizes_forget(struct sizes *sizes);
 
 /*
- * The st_size of a position. false: it is not known yet, since the job wants exact sizes
+ * Finds the st_size of a position. false: it is not known yet, since the job wants exact sizes
  * and the position is not bound.
  */
 must_check bool sizes_of_position(
 	struct sizes *sizes, struct sched_job *job, struct inode inode, uint64_t *ret);
-/* The same for a position of the epoch that has this sample. */
+/* Returns the st_size of a position of the epoch that has this sample. second: a pair's second
+ * file. */
 uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t epoch,
 	sample_id sample, bool second);
-/* The size of the first or the second file of a position's pair, whichever the inode is. */
+/* Finds the size of the first or the second file of a position's pair, whichever the inode is. */
 must_check bool sizes_of_part(struct sizes *sizes, struct sched_job *job,
 	struct inode inode, bool second, uint64_t *ret);
-/* What would be another size of files of current/ with the next edition: sched_dataset_move. */
+/* Tells why files of current/ would get other sizes with the next edition, or returns NULL: see
+ * sched_dataset_move. */
 sched_edition_change sizes_change;
-/* Whether sizes_of_position would read a file of the state for a position, or for those of a
- * directory. */
+/* Tells whether sizes_of_position would read a file of the state for a position, or for those
+ * of a directory. */
 bool sizes_are_saved(struct sched_job *job, struct inode inode);
-/* Whether a known size stays as it is: in current/ a position gets other samples. */
+/* Tells whether a known size stays as it is: in current/ a position gets other samples. */
 bool sizes_last(struct sched_job *job, struct inode inode);

@@ -10,7 +10,7 @@
  * The histograms of stats, stats.json and metrics: of the daemon, of each dataset, of each
  * lock that is measured.
  *
- *   Threads: any.   Errors: without memory there is less of it.
+ *   Threads: any.   Errors: without memory some histograms are missing.
  */
 
 void text_times(FILE *out, const struct files_context *context);

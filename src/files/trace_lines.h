@@ -11,13 +11,13 @@
 struct sched_job;
 
 /*
- * What a job's readers open and close, as joaderctl trace prints it.
+ * The trace of a job's readers' opens and closes, as joaderctl trace prints it.
  *
  *   Threads: any.   Errors: -ENOMEM.
  */
 
 /*
- * "next N lost M", then a line with tabs for each event from the number `from` on, at most
- * some thousand. from: NULL: it begins with the next event.
+ * Prints "next N lost M", then a line with tabs for each event from the number `from` on, at
+ * most some thousand. from NULL: prints no event, and N is the number of the next one.
  */
 must_check int trace_lines(FILE *out, struct sched_job *job, const uint64_t *from);

@@ -18,7 +18,7 @@ struct sched_job;
  */
 
 #define TREE_CURRENT "current"
-#define TREE_NAME 128 /* bytes that hold any name, but not those of jobs and datasets */
+#define TREE_NAME 128 /* bytes that hold any name, except those of jobs and datasets */
 
 /* A file or directory that is always there. */
 struct tree_entry {
@@ -30,10 +30,10 @@ extern const struct tree_entry tree_entries[];
 extern const size_t tree_n_entries;
 
 bool tree_is_directory(enum inode_kind kind);
-mode_t tree_type(enum inode_kind kind); /* S_IFDIR, S_IFREG, S_IFLNK */
+mode_t tree_type(enum inode_kind kind); /* S_IFDIR, S_IFREG or S_IFLNK */
 struct inode tree_parent(struct inode inode);
 
-/* The epochs that can ever have a directory. */
+/* Returns the number of epochs that can ever have a directory. */
 uint32_t tree_epochs(struct sched_job *job);
 
 /*
@@ -47,15 +47,17 @@ struct tree_range {
 	uint32_t next;	  /* UINT32_MAX: none */
 };
 struct tree_range tree_range(struct sched_job *job);
+/* Tells whether an epoch has a directory now. */
 bool tree_has_epoch(
 	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
-/* An epoch has an order file when it is the running one, or when positions were bound. */
+/* Tells whether an epoch has an order file: it is the running one, or positions were bound. */
 bool tree_has_order(
 	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
 
-/* Whether an inode is the directory of an epoch, or in it by the job's layout. -ENOENT: not;
- * -ESTALE: its name is that of another inode now. */
+/* Checks that an inode is the directory of an epoch, or in it by the job's layout. -ENOENT: it
+ * is not; -ESTALE: its name is that of another inode now. */
 must_check int tree_check(struct sched_job *job, struct inode inode);
 
+/* Finds the inode of a name in a directory. */
 must_check int tree_lookup(const struct files_context *context, struct inode parent,
 	const char *name, struct inode *ret);
