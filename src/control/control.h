@@ -23,8 +23,8 @@
  *                   one job; if its name is taken it gets NAME-2, NAME-3 ...: answers
  *                   with its name, a tab, its directory
  *   add [--own-name] --template NAME [--set SECTION.KEY=VALUE]...
- *                   the same of [template NAME] in the daemon's ini
- *   rm JOB          or of all jobs whose names match a pattern, as *
+ *                   one job of [template NAME] in the daemon's ini
+ *   rm JOB          removes the job, or all jobs whose names match a pattern, as *
  *   restore JOB TEXT [EPOCH:POSITION]
  *                   TEXT: what jobs/JOB/state has shown
  *   export JOB      with a descriptor of a regular file, which is written; add --import
@@ -57,7 +57,7 @@
 
 struct control;
 
-/* session may be NULL: nothing is mounted. */
+/* Opens the socket and starts the threads. session: NULL if nothing is mounted. */
 must_check int control_new(const struct files_context *context, struct session *session,
 	struct control **ret);
 void control_free(struct control **control);

@@ -22,8 +22,8 @@ struct session;
 	"dataset ls | dataset add FILE TEXT | dataset rm DATASET | dataset rescan "      \
 	"DATASET"
 
-/* The arguments behind the command; out: the messages. When *stop becomes true a scan ends.
- * session: may be NULL. */
+/* Carries out a dataset command. arguments: those behind the command; out: the messages. When
+ * *stop becomes true a scan ends. session: may be NULL. false: it failed, and out says why. */
 bool control_dataset(const struct files_context *context, struct session *session,
 	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out);
 

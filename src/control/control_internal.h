@@ -23,8 +23,8 @@ struct sched_job;
  *   worker.c            threads for the commands that take long: those that change jobs, and
  *                       those that scan a dataset, which may take hours
  *   control_commands.c  carries out the commands
- *   control_show.c      those that change nothing
- *   control_list.c      what "ls" and "datasets" print
+ *   control_show.c      carries out the commands that change nothing
+ *   control_list.c      prints the tables of "ls" and "datasets"
  *   control_datasets.c  datasets that come and go
  *
  *   accept -> CLIENT_RECEIVES -> (CLIENT_WAITS for the worker) -> CLIENT_SENDS -> end
@@ -39,14 +39,14 @@ struct sched_job;
 struct control_message {
 	const char *text;
 	size_t bytes;	/* > 0 */
-	int descriptor; /* the one that came with it, or -1 */
-	int socket;	/* that it came by */
+	int descriptor; /* the descriptor that came with it, or -1 */
+	int socket;	/* the socket that it came by */
 	struct {
 		pid_t pid; /* 0: it can't be seen from here */
 		uid_t uid;
 		gid_t gid;
 	} sender;
-	const struct listener *listener; /* that it came by */
+	const struct listener *listener; /* the listener that it came by */
 };
 
 struct control_answer {
@@ -58,8 +58,8 @@ struct control_answer {
 	uint32_t next;
 };
 
-/* Who carries it out. WORKER: it changes jobs, and is for one thread only; SCANNER: likewise,
- * it changes datasets. */
+/* The thread that carries a request out. WORKER: the one thread of commands that change jobs;
+ * SCANNER: the one thread of commands that change datasets. */
 enum control_place { CONTROL_AT_ONCE, CONTROL_WORKER, CONTROL_SCANNER };
 enum control_place control_place_of(const struct control_message *message);
 
@@ -69,7 +69,7 @@ void control_execute(struct control *control, struct control_message *message,
 
 /* --- clients and listeners --------------------------------------------------------- */
 
-/* What the thread waits for. */
+/* A descriptor that the thread of control.c waits for. */
 struct watch {
 	enum { WATCH_STOP, WATCH_WORKER, WATCH_LISTENER, WATCH_CLIENT } kind;
 	int fd;
@@ -79,49 +79,50 @@ enum client_state { CLIENT_RECEIVES, CLIENT_WAITS, CLIENT_SENDS, CLIENT_ENDS };
 
 struct client {
 	struct watch watch;
-	TAILQ_ENTRY(client) link; /* of its listener */
+	TAILQ_ENTRY(client) link; /* its listener's clients */
 	STAILQ_ENTRY(client) queued;
 	struct listener *listener;
 	enum client_state state;
 	bool hands_over;
-	bool at_worker; /* who then has all but the links to its listener, and bytes */
-	size_t bytes;	/* of request and answer, as the listener counts them */
+	bool at_worker; /* the worker has all but the links to its listener, and bytes */
+	size_t bytes;	/* request and answer, as the listener counts them */
 	struct control_message message;
 	char *in;
 	size_t n_in, in_room;
-	char *out; /* with frames */
+	char *out; /* the answer, with frames */
 	size_t n_out, sent;
-	struct order_lines lines; /* to be sent when out is; or job is NULL */
+	struct order_lines lines; /* sent after `out`; or job is NULL */
 	uint32_t next;
 };
 
 struct client *client_new(struct listener *listener, int fd); /* NULL: no memory */
 void client_free(struct client *client);		      /* hangs up */
 
-/* Receives what is there. Afterwards it still receives, waits (the request is complete),
- * sends (the request is refused) or ends. */
+/* Receives what is there. Afterwards the client still receives, waits (the request is
+ * complete), sends (the request is refused) or ends. */
 void client_receive(struct client *client);
 
-/* Sends what the client takes, and renders more of an order meanwhile. */
+/* Sends as much as the client takes, and renders more of an order meanwhile. */
 void client_send(struct client *client);
 
-/* Has the request carried out: the client sends, or ends. */
+/* Carries the request out. Afterwards the client sends, or ends. */
 void client_execute(struct client *client, struct control *control);
 
-/* The answer is this message. */
+/* Makes this message the answer. */
 void client_refuse(struct client *client, const char *format, ...) printf_like(2, 3);
 
 TAILQ_HEAD(client_list, client);
 
-/* What the clients of a socket may do. */
+/* The rights and limits of a socket's clients. */
 struct listener_rights {
 	/* 0: everything; otherwise to mount and read the job that has this id and name */
 	job_id only;
 	char name[80];
-	mode_t mode; /* of the file */
+	mode_t mode; /* the socket file's */
 	gid_t group; /* 0: as it comes */
 	size_t max_clients;
-	size_t max_request, max_bytes; /* of one client; of all requests and answers */
+	/* one client's request; all requests and answers */
+	size_t max_request, max_bytes;
 };
 
 struct listener {
@@ -130,27 +131,28 @@ struct listener {
 	struct listener_rights rights;
 	struct kept_descriptor *kept; /* NULL: the socket ends with this engine */
 	struct sockaddr_un address;
-	dev_t device; /* of our socket file, as the next */
+	dev_t device; /* our socket file's, and so is the next */
 	ino_t inode;
 	bool closed;
-	struct client_list clients; /* the one that is silent longest is the first */
+	struct client_list clients; /* the first one is silent longest */
 	size_t n_clients;
 };
 
-/* Nobody can connect before the file has its mode. Errors are logged. */
+/* Makes a socket, or takes over the previous engine's. Nobody can connect before the file has
+ * its mode. Errors are logged. */
 must_check int listener_new(
 	const char *path, const struct listener_rights *rights, struct listener **ret);
 
 /*
  * Removes the file, unless another one has taken its place, and hangs up on the clients.
- * What is left is freed with the last client that the worker has.
+ * The listener is freed with the last client that the worker has.
  */
 void listener_close(struct listener **listener);
 
-/* One client less. */
+/* Counts one client less. A closed listener is freed with the last one. */
 void listener_forget(struct listener *listener);
 
-/* The client has done something, and is not the one that is silent longest. */
+/* Notes that the client has done something, and so is not the one that is silent longest. */
 void listener_touch(struct client *client);
 
 /* Hangs up on the client that is silent longest, but not on `but`. false: there is none. */
@@ -176,10 +178,12 @@ struct worker {
 };
 
 must_check int worker_start(struct worker *worker, struct control *control);
-/* Waits for the command that is being carried out; the others are not. */
+/* Stops the thread. The command that is being carried out is waited for; queued ones are
+ * dropped. */
 void worker_stop(struct worker *worker);
+/* Queues a client for the worker. */
 void worker_give(struct worker *worker, struct client *client);
-struct client *worker_take(struct worker *worker); /* one that is done, or NULL */
+struct client *worker_take(struct worker *worker); /* a client that is done, or NULL */
 
 /* --- grants ------------------------------------------------------------------------ */
 
@@ -193,11 +197,13 @@ LIST_HEAD(grants, listener);
 /* Makes the socket, or finds it; *ret is its path. Errors are logged. */
 must_check int grants_add(
 	struct control *control, struct sched_job *job, const char **ret_path);
-/* false: there was no grant. */
+/* Removes the job's grant. false: there was none. */
 bool grants_remove(struct control *control, job_id job);
-/* Those of jobs that were removed. */
+/* Removes the grants of jobs that were removed. */
 void grants_prune(struct control *control);
+/* Makes the sockets of the grants in the state directory. */
 void grants_restore(struct control *control);
+/* Closes the sockets. The grants stay. */
 void grants_close(struct control *control);
 
 /* --- all --------------------------------------------------------------------------- */
@@ -206,10 +212,10 @@ struct control {
 	const struct files_context *context;
 	struct session *session;
 	struct watch stop;	   /* eventfd */
-	struct listener *listener; /* of the daemon's user */
+	struct listener *listener; /* the socket of the daemon's user */
 	struct grants grants;
 	struct worker worker, scanner;
-	atomic_bool ends; /* the scanner gives up */
+	atomic_bool ends; /* tells the scanner to give up */
 	int epoll;
 	uint64_t
 		paused_ns; /* since then new clients wait, for want of descriptors; or 0 */
@@ -217,14 +223,16 @@ struct control {
 	pthread_t thread;
 };
 
-/* -ENOMEM */
+/* Prints the table of the jobs. -ENOMEM */
 must_check int control_list(FILE *out, struct sched_job *const *jobs, size_t n);
-/* name: of the only one wanted, or NULL. false: there is no such, which is printed. */
+/* Prints the info of all datasets, or of the one that has this name. false: there is no such
+ * dataset, which is printed, or no memory. */
 bool control_list_datasets(
 	FILE *out, const struct files_context *context, const char *name);
+/* Prints that there is no dataset of this name, and which one has a like name. */
 void control_unknown_dataset(
 	FILE *out, const struct files_context *context, const char *name);
-/* A line for each; false: no memory. */
+/* Prints a table with a line for each dataset. false: no memory. */
 bool control_dataset_table(FILE *out, const struct files_context *context);
 
 must_check int control_watch(const struct control *control, int operation,

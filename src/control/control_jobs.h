@@ -20,14 +20,15 @@
 	"TEXT..."
 
 /*
- * The arguments behind the command; out: the messages. message: with whose the jobs are that
- * name no owner, and perhaps the file to import. A job that is there already with the
- * same configuration is left as it is. false: no job was added, and the messages say why.
+ * Adds jobs. arguments: those behind the command; out: the messages; message: its sender owns
+ * the jobs that name no owner, and it may carry the file to import. A job that is there already
+ * with the same configuration is left as it is. false: no job was added, and the messages say
+ * why.
  */
 bool control_add(const struct files_context *context, struct session *session,
 	const struct control_message *message, const char *const *arguments, size_t n,
 	FILE *out);
 
-/* The ini in the directory whose job has this name, and is added at the next start. The
- * caller frees it; NULL: there is none, or directory is NULL. */
+/* Finds the ini in the directory whose job has this name, and is added at the next start. The
+ * caller frees the path; NULL: there is none, or directory is NULL. */
 char *control_ini_of(const char *directory, const char *name);

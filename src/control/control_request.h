@@ -9,7 +9,7 @@
 
 struct sched_job;
 
-/* A request as the functions of commands get it, and what they share. */
+/* A request as the commands' functions get it, and the functions that they share. */
 
 #define MAX_ARGUMENTS 1024 /* with the command */
 
@@ -24,7 +24,7 @@ struct request {
 	FILE *out;
 };
 
-/* Says why; false. */
+/* Makes the reason the answer, and returns false. */
 bool request_refuse(const struct request *request, const char *format, ...)
 	printf_like(2, 3);
 
@@ -34,16 +34,17 @@ struct request_jobs {
 	size_t n;
 };
 
-/* Held, until request_jobs_put; those that are removed meanwhile are left out. -ENOMEM */
+/* Lists all jobs, held until request_jobs_put. Jobs that are removed meanwhile are left out.
+ * -ENOMEM */
 must_check int request_jobs(const struct request *request, struct request_jobs *ret);
 void request_jobs_put(struct request_jobs *jobs);
 
-/* Says that there is no such job, and which one has a like name; false. */
+/* Answers that there is no such job, and which one has a like name. Returns false. */
 bool request_unknown_job(const struct request *request, const char *name);
 
 /*
- * The job of this name, held, if its owner lets the sender of the request change it, or read
- * it. NULL: the answer says why not.
+ * Returns the job of this name, held, if its owner lets the sender of the request change it, or
+ * read it. NULL: the answer says why not.
  */
 must_check struct sched_job *request_job_to_change(
 	const struct request *request, const char *name);
@@ -51,7 +52,7 @@ must_check struct sched_job *request_job_to_read(
 	const struct request *request, const char *name);
 bool request_may_change(const struct request *request, const struct sched_job *job);
 bool request_may_read(const struct request *request, const struct sched_job *job);
-/* true: the sender has this group. */
+/* Tells whether the sender has this group. */
 bool request_has_group(const struct control_message *message, gid_t group);
 
 /* --- control_show.c: commands that change nothing ---------------------------------------- */

@@ -17,9 +17,10 @@ struct session;
  *         answer, and control_hand_over ends the process.
  */
 
-/* session: NULL if nothing is mounted; program: NULL, the same again. false: it is not possible, out says why. */
+/* Asks whether the program can follow this engine. session: NULL if nothing is mounted;
+ * program: NULL for the same one. false: it can't, and out says why. */
 bool control_upgrade(
 	const char *state, const struct session *session, const char *program, FILE *out);
 
-/* Does not return. */
+/* Ends this engine for the other one. */
 _Noreturn void control_hand_over(void);
