@@ -31,15 +31,15 @@ struct visitor {
 	uint64_t since_ns;
 };
 
-/* The one whose request takes longest is the first. */
+/* The connections. The first one's request takes longest. */
 TAILQ_HEAD(visitors, visitor);
 
-/* NULL: no memory. */
+/* Adds a connection, and hangs up on another one if there are too many. NULL: no memory. */
 struct visitor *visitors_add(
 	struct visitors *visitors, const struct sockaddr *address, int fd);
 void visitors_remove(struct visitors *visitors, struct visitor *visitor);
-/* It has its answer, and may ask again. */
+/* Notes that the visitor has its answer, and may ask again. */
 void visitors_served(struct visitors *visitors, struct visitor *visitor);
-/* Hangs up on those that take longer than `most_ns`. Returns when it has to be called next;
+/* Hangs up on visitors that take longer than `most_ns`. Returns when it has to be called next;
  * UINT64_MAX: there is no need. */
 uint64_t visitors_hurry(struct visitors *visitors, uint64_t most_ns);

@@ -6,7 +6,7 @@
 #include "files/files.h"
 
 /*
- * A small server of HTTP for those who look on: GET /metrics is the file metrics of the
+ * A small HTTP server for monitoring: GET /metrics is the file metrics of the
  * mount, as Prometheus asks for it (text, or OpenMetrics where the request accepts that), and
  * GET /dashboard.html the page of that name.
  *
@@ -17,9 +17,9 @@
 
 struct web;
 
-/* place: PORT, ADDRESS:PORT or [ADDRESS]:PORT; without an address that of this machine that
- * no other one reaches. Port 0: any that is free, which is logged. -EINVAL: it is neither;
- * -ENOSYS: built without libmicrohttpd; or why it can't listen there. */
+/* Starts the server. place: PORT, ADDRESS:PORT or [ADDRESS]:PORT. A PORT alone is of 127.0.0.1,
+ * which no other machine reaches. Port 0: any that is free, which is logged. -EINVAL: it is
+ * neither; -ENOSYS: built without libmicrohttpd; or why it can't listen there. */
 must_check int web_new(
 	const struct files_context *context, const char *place, struct web **ret);
 void web_free(struct web **web);
