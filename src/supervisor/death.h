@@ -5,6 +5,6 @@
 
 #include <stdbool.h>
 
-/* Each engine calls it at its beginning. If the engine before it has died, the reason goes to
- * the log, and to kept()->reason. */
+/* Writes to the log and to kept()->reason why the previous engine has died, if it has. Each
+ * engine calls this at its beginning. */
 void death_tell(bool has_died);

@@ -9,8 +9,8 @@
 #include <sys/un.h>
 
 /*
- * What systemd wants to know of a service of Type=notify: sd_notify(3), whose protocol is a
- * datagram of lines. Where it was not started by systemd, nothing happens.
+ * Tells systemd what it wants to know of a service of Type=notify. The protocol of sd_notify(3)
+ * is a datagram of lines. Where systemd has not started the service, nothing happens.
  *
  *   Owns: a socket.   Threads: one.   Errors: none; there is nobody to tell.
  */
@@ -18,12 +18,12 @@ struct notifier {
 	int fd; /* -1: nobody wants to know */
 	struct sockaddr_un address;
 	socklen_t bytes;
-	uint64_t pause_ns, next_ns; /* of the watchdog; 0: none */
+	uint64_t pause_ns, next_ns; /* the watchdog's; 0: it has none */
 };
 
 void notifier_begin(struct notifier *notifier);
 void notifier_ready(struct notifier *notifier);
 void notifier_stopping(struct notifier *notifier);
-/* When notifier_beat is to be called; UINT64_MAX: never. */
+/* Returns when notifier_beat is to be called; UINT64_MAX: never. */
 uint64_t notifier_next(const struct notifier *notifier);
 void notifier_beat(struct notifier *notifier);

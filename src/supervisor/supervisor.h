@@ -37,10 +37,10 @@ struct supervisor_config {
 			 of them there is room for one */
 	bool watches; /* an engine that hangs is killed */
 	int device;   /* the first engine's /dev/fuse, until it serves; 0: none */
-	char **again; /* of the engines after it, whose working directory is another one */
+	char **again; /* later engines' arguments; these begin in another directory */
 };
 
-/* The exit status of the process. */
+/* Runs the supervisor. Returns the exit status of the process. */
 int supervisor_run(const struct supervisor_config *config);
 
 /* Makes the arguments of engines from those of the process, whose last two are the ini and
