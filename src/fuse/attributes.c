@@ -31,10 +31,10 @@ static void set_size(struct stat *st, uint64_t size)
 }
 
 /*
- * PIL reads an image through a buffer: with one that holds the file, it needs one read.
- * The kernel only knows powers of two. NumPy reads a header through a buffer and then
- * everything again past it, so a small one is better. Composites keep the usual size: a
- * reader that buffers a part of a shard binds all of that part.
+ * PIL reads an image through a buffer: if the buffer holds the file, one read is enough. The
+ * kernel only knows powers of two. NumPy reads a header through a buffer and then everything
+ * again past it, so a small buffer is better. Composites keep the usual size: a reader that
+ * buffers a part of a shard binds all of that part.
  */
 static blksize_t block_size(
 	const struct job_config *config, struct inode inode, uint64_t size)
@@ -89,8 +89,8 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	*ret_timeout = known && lasts ? FOREVER : 0;
 }
 
-/* The epochs that have a directory, and, summed up, a number that changes with them and
- * their order files. */
+/* Counts the epochs that have a directory. *ret_sum changes with them and with their order
+ * files. */
 static uint32_t count_epochs(struct sched_job *job, long *ret_sum)
 {
 	struct tree_range range = tree_range(job);
@@ -125,7 +125,8 @@ static void set_in_job(struct session *session, struct sched_job *job, struct st
 	set_times(ret, time);
 }
 
-/* Likewise the time of an epoch's directory, with the bad samples that it leaves out. */
+/* Sets the time of an epoch's directory, which changes when its bad samples are left out, and
+ * with its edition. */
 static void set_directory(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout)
 {
@@ -152,7 +153,7 @@ static int attributes_in_epoch(struct session *session, struct sched_job *job,
 	return 0;
 }
 
-/* The directory of a job, or an inode below it. */
+/* Finds the attributes of a job's directory, or of an inode below it. */
 static int attributes_in_job(struct session *session, struct inode inode,
 	struct stat *ret, double *ret_timeout)
 {

@@ -5,7 +5,7 @@
 #include "fuse/await_close.h"
 #include "sched/sched.h"
 
-#define KEPT_NS UINT64_C(2000000000) /* who has a file open for longer keeps it */
+#define KEPT_NS UINT64_C(2000000000) /* a longer open is not waited for */
 
 bool await_close_locked(struct session *session, struct close_waiter *waiter,
 	const struct open_file *file, uint64_t number)
@@ -39,7 +39,7 @@ void await_close_end(struct session *session, struct close_waiter *waiter)
 		take_off_locked(session, waiter);
 }
 
-/* One whose work nobody else has. */
+/* Takes a waiter of the inode off the list, whose work nobody else has; NULL: there is none. */
 static struct close_waiter *take_one(struct session *session, uint64_t number)
 {
 	struct close_waiter *waiter;

@@ -9,15 +9,15 @@
 #include <errno.h>
 
 /*
- * Which samples the labels of a request are of: their positions are bound, one after the
- * other. In current/ the first position of a request, whatever is wanted of it, comes
- * first, since it decides about the epoch of the file.
+ * Finds the samples of a request's labels: their positions are bound, one after the other. In
+ * current/ the first position of a request is bound first, even if only its sample is wanted,
+ * since it decides about the epoch of the file.
  *
  *   wait_bind -> sched_open_label -> bound -> ... -> wait_bound
  *
  * A position may have to wait until its epoch has begun. Then the thread that asked for it
- * leaves, and a worker goes on with the next one (`turn`). So it does when others have
- * another epoch of the file open, and close it.
+ * leaves, and a worker goes on with the next one (`turn`). A worker also goes on when other
+ * readers have closed another epoch of the file.
  */
 
 static uint64_t end_of(const struct wait *wait)
@@ -25,7 +25,7 @@ static uint64_t end_of(const struct wait *wait)
 	return wait->offset + wait->size;
 }
 
-/* The first segment from wait->bound_to on that a position has to be bound for. */
+/* Finds the first record from wait->bound_to on whose position has to be bound. */
 static bool next_unbound_locked(struct wait *wait, uint32_t *ret_index)
 {
 	const struct composite_file *file = wait->file;
@@ -55,7 +55,8 @@ static bool has_next(struct wait *wait, uint32_t *ret_index)
 
 /* --- one position ------------------------------------------------------------------- */
 
-/* false: it waits until others have closed the file. */
+/* Notes the sample of the bound position and gives the handle back. false: the wait goes on
+ * when other readers have closed the file. */
 static bool take_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -80,7 +81,8 @@ static void go_on(struct load_work *work)
 	wait_bind(wait_of(work));
 }
 
-/* The later one of the thread that asks and the thread that answers goes on. */
+/* Tells whether the caller is the later one of two threads, that which asks and that which
+ * answers: the later one goes on. */
 static bool is_later(struct wait *wait)
 {
 	return atomic_fetch_add(&wait->turn, 1) == 1;
@@ -112,7 +114,7 @@ static void parking(void *context, uint64_t ticket)
 		wait_arm(wait);
 }
 
-/* true: the position is bound, or can't be. false: another thread goes on. */
+/* Asks for a position. true: it is bound, or can't be. false: another thread goes on. */
 static bool bind_one(struct wait *wait, uint32_t index)
 {
 	struct composite_file *file = wait->file;

@@ -44,7 +44,7 @@ static struct composite_file *file_of_open(struct open_file *open)
 	return (struct composite_file *)open;
 }
 
-/* The same of a batch and its labels. */
+/* Returns the number that the file is listed by: a batch and its labels have the same one. */
 static uint64_t key_of(const struct composite_file *file)
 {
 	struct inode inode = file->inode;
@@ -59,7 +59,7 @@ static bool may_share(const struct composite_file *file)
 	       session_is_mappable(file->session, file->job);
 }
 
-/* An open file of the same batch, or its labels, whose epoch is known. */
+/* Finds an open file of the same batch, or of its labels, whose epoch is known. */
 static struct composite_file *find_other_locked(const struct composite_file *file)
 {
 	lock_assert_held(&file->session->lock);
@@ -71,8 +71,8 @@ static struct composite_file *find_other_locked(const struct composite_file *fil
 }
 
 /*
- * In current/ the epoch of a batch is that of an open file of the same batch, and so is
- * that of its labels, unless the others close it: await_close.h.
+ * Returns the epoch that the file has to share: in current/ a batch and its labels have the
+ * epoch of an open file of the same batch, unless this is closed soon: await_close.h.
  */
 static uint32_t share_epoch(struct wait *wait, uint32_t epoch)
 {
@@ -111,7 +111,7 @@ uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch)
 	return set_epoch(wait->file, found);
 }
 
-/* Labels belong to what their reader had to share. */
+/* Gives labels in current/ the epoch that their reader had to share for the batch. */
 static void follow(struct composite_file *file, fuse_req_t req)
 {
 	if (file->inode.kind != INODE_BATCH_LABELS || file->epoch != SCHED_CURRENT)
@@ -125,7 +125,7 @@ static void follow(struct composite_file *file, fuse_req_t req)
 	(void)set_epoch(file, epoch);
 }
 
-/* -EEXIST: another read has opened it again. */
+/* Lists the file. -EEXIST: another read has opened it again. */
 static int list_file(struct composite_file *file, uint64_t serial)
 {
 	LOCK_SCOPE(&file->session->lock);
@@ -180,7 +180,7 @@ static int prepare(struct composite_file *file, uint32_t epoch)
 	return file->slots ? 0 : -ENOMEM;
 }
 
-/* The epoch that its first engine has found. */
+/* Returns the epoch that the file's first engine has found; SCHED_CURRENT: none yet. */
 static uint32_t epoch_of_handle(
 	struct session *session, uint64_t handle, struct kept_open **ret_kept)
 {
@@ -196,7 +196,7 @@ static void find_again(struct composite_file *file, uint64_t handle)
 	file->epoch = epoch_of_handle(file->session, handle, &file->kept);
 }
 
-/* Of which its samples will be; in current/ as far as that is known. */
+/* Returns the epoch of the file's samples; in current/ as far as that is known. */
 static uint32_t epoch_for(const struct composite_file *file, fuse_req_t req)
 {
 	const struct job_config *config = sched_job_config(file->job);
@@ -209,8 +209,8 @@ static uint32_t epoch_for(const struct composite_file *file, fuse_req_t req)
 		file->job, &reader, inode.position * layout_file_samples(config));
 }
 
-/* Takes over the reference to the job, if it succeeds. handle: of a file that another
- * engine has opened, else 0. */
+/* Opens a file. Takes over the reference to the job, if it succeeds. handle: of a file that
+ * another engine has opened, else 0. */
 static int file_new(struct session *session, struct sched_job *job, struct inode inode,
 	fuse_req_t req, uint64_t handle, struct composite_file **ret)
 {
@@ -327,7 +327,7 @@ void composite_open(fuse_req_t req, struct session *session, struct inode inode,
 	wait_start(req, file, &wait);
 }
 
-/* With a reference for the caller; NULL: it is not open here. */
+/* Finds an open file, with a reference for the caller; NULL: it is not open here. */
 static struct composite_file *find(struct session *session, uint64_t handle)
 {
 	LOCK_SCOPE(&session->lock);
@@ -384,7 +384,7 @@ void composite_read(fuse_req_t req, struct session *session, struct inode inode,
 	composite_file_put(file);
 }
 
-/* Without opening it again. */
+/* Consumes the positions of a file that another engine has opened, and does not open it again. */
 static void consume_unopened(struct session *session, struct inode inode, uint64_t handle)
 {
 	struct kept_open *kept;

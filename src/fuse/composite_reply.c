@@ -28,7 +28,7 @@ struct gather {
 	size_t used;
 	size_t bytes; /* gathered */
 	bool open;    /* the last piece is the end of scratch, and can grow */
-	const struct sched_edition *edition; /* of the labels; held once it was needed */
+	const struct sched_edition *edition; /* the labels', held once it was needed */
 	int n;
 	struct iovec iov[MAX_PIECES];
 };
@@ -41,7 +41,7 @@ static void add_piece(struct gather *gather, void *data, size_t bytes)
 	gather->open = false;
 }
 
-/* Adds room in scratch, which the caller fills. */
+/* Adds a piece in scratch and returns it. The caller fills it. */
 static uint8_t *add_copied(struct gather *gather, size_t bytes)
 {
 	uint8_t *at = gather->scratch + gather->used;
@@ -57,7 +57,7 @@ static uint8_t *add_copied(struct gather *gather, size_t bytes)
 	return at;
 }
 
-/* stays: the parts stay until the bytes are sent, and need not be copied. */
+/* Adds a cut of the parts. stays: they stay until the bytes are sent, and need not be copied. */
 static void add_content(struct gather *gather, const struct content_parts *source,
 	uint64_t offset, size_t bytes, bool stays)
 {
@@ -76,13 +76,14 @@ static void add_content(struct gather *gather, const struct content_parts *sourc
 
 /* --- one segment ------------------------------------------------------------------ */
 
-/* In these formats zeros are no image, so no reader takes them for one. */
+/* Tells whether zeros are no image in the format, so that no reader takes them for one. */
 static bool zeros_are_no_sample(enum sample_format format)
 {
 	return format != FORMAT_RAW;
 }
 
-/* buffer: for the header that stays where a pair in a tar is bad, so that members follow it. */
+/* Finds the parts of a sample's segment. buffer: for the header that stays where a pair in a
+ * tar is bad, so that members follow it. */
 static int sample_source(const struct wait *wait, const struct segment *segment,
 	struct content_parts *ret, uint8_t buffer[COMPOSITE_CONSTANT])
 {
@@ -116,7 +117,7 @@ static int sample_of(
 	return wait->status ? wait->status : -EIO;
 }
 
-/* Its labels are bound. */
+/* Returns the file's epoch, which is known, since labels of it are bound. */
 static uint32_t epoch_of(struct composite_file *file)
 {
 	LOCK_SCOPE(&file->lock);
@@ -189,7 +190,7 @@ static int beside_source(
 	return err;
 }
 
-/* Adds the bytes of the segment from `at` on, as many as are wanted. */
+/* Adds the bytes of the segment from `at` on, as many as the request wants. */
 static int add_segment(struct gather *gather, const struct segment *segment, uint64_t at)
 {
 	const struct composite_file *file = gather->wait->file;
@@ -232,7 +233,7 @@ static int add_segment(struct gather *gather, const struct segment *segment, uin
 
 /* ---------------------------------------------------------------------------------- */
 
-/* Gathers up to the first error, which it returns if there are no bytes before. */
+/* Gathers bytes up to the first error, which is returned if there are none before it. */
 static int gather_all(struct gather *gather)
 {
 	const struct wait *wait = gather->wait;

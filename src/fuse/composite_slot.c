@@ -61,7 +61,8 @@ static void slot_fails(struct slot *slot, int status, bool bad)
 	slot_becomes(slot, SLOT_FAILED, status);
 }
 
-/* A bad sample is consumed like a good one, so that its epoch can end. */
+/* Gives the position back after an error. A bad sample is consumed like a good one, so that its
+ * epoch can end. */
 static void give_back_failed(struct slot *slot, int err)
 {
 	if (err == -EIO)
@@ -97,7 +98,7 @@ static void make_content_now(struct load_work *work)
 		slot_becomes(slot, SLOT_READY, 0);
 }
 
-/* By a worker, if it takes long. */
+/* Makes the content; a worker does if it takes long. */
 static void make_content(struct slot *slot)
 {
 	const struct composite_file *file = slot->file;
@@ -116,8 +117,8 @@ static void parking(void *context, uint64_t ticket)
 	lock_release(&slot->file->lock);
 }
 
-/* A batch is opened as a whole, but made piece by piece as it is read; also the opening, if
- * another engine did that. */
+/* Called when the position is opened. A batch is opened as a whole, but its contents are made
+ * as they are read. They are made at once if another engine has opened the batch. */
 static void opened(void *context, const struct sched_opened *result)
 {
 	struct slot *slot = context;
@@ -238,8 +239,8 @@ static void note_read(struct slot *slot, const struct wait *wait)
 }
 
 /*
- * Decides what stays of a slot that nobody uses now. In a batch the kernel reads ahead,
- * and the pieces of a sample in any order, so its bytes are counted.
+ * Keeps a slot that nobody uses now, or takes it out. In a batch the kernel reads ahead, and
+ * reads the pieces of a sample in any order, so the sample's bytes are counted.
  */
 static void keep_or_take_out_locked(struct slot *slot, struct slots *gone)
 {

@@ -13,8 +13,8 @@
 #include <inttypes.h>
 
 /*
- * One thread answers a request: the one that brings its last sample, or the one that took
- * an interrupt. The first of them claims it under the file's lock (`answered`).
+ * One thread answers a request: the thread that brings its last sample, or the thread that took
+ * an interrupt. The first of them claims the answer under the file's lock (`answered`).
  *
  *   - While libfuse runs `interrupted`, it holds the request's own lock, and it may have
  *     fetched the function just before the request is answered. So the answering thread
@@ -64,14 +64,15 @@ static void log_failed(const struct composite_file *file, const struct slot *fai
 	dataset_sample_free(&sample);
 }
 
-/* After a success the file may be released before fuse_reply_open has returned. */
+/* Answers an open. After a success the file may be released before fuse_reply_open has
+ * returned. */
 static void reply_open(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
 	outlived_answers(wait->request);
 	wait->fi.fh = composite_file_handle(file);
 	session_set_io(file->session, file->job, file->inode, &wait->fi);
-	/* Of a last one of current/ the kernel may know the size of another epoch. */
+	/* The last batch or shard of current/ may have had another size when the kernel asked. */
 	wait->fi.direct_io |= !sizes_last(file->job, file->inode);
 	wait->fi.keep_cache &= !wait->fi.direct_io;
 	if (fuse_reply_open(wait->req, &wait->fi) == 0)
@@ -80,7 +81,8 @@ static void reply_open(struct wait *wait)
 		composite_file_close(file, true);
 }
 
-/* The others of a batch with a bad sample are consumed with it: the epoch can end. */
+/* Answers an open. If a sample of the batch is bad, the others are consumed with it, so that
+ * the epoch can end. */
 static void answer_open(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -125,7 +127,7 @@ static bool waits_for_server(const struct wait *wait)
 	return edition->beside_waits;
 }
 
-/* A worker reads what JSON there is from the catalogue, and files beside samples. */
+/* Answers the request. A worker does if JSON of the catalogue or files beside samples are read. */
 static void answer(struct wait *wait)
 {
 	const struct composite_file *file = wait->file;
@@ -145,7 +147,7 @@ static void answer(struct wait *wait)
 /* --- from the request to the answer
  * ---------------------------------------------------------------- */
 
-/* The thread that claims the answer gives it, without the lock. */
+/* Claims the answer. The calling thread then answers, without the lock. */
 static void claim_answer_locked(struct wait *wait)
 {
 	lock_assert_held(&wait->file->lock);
@@ -168,11 +170,12 @@ static void interrupted(fuse_req_t req, void *context)
 	if (mine)
 		claim_answer_locked(wait);
 	lock_release(&file->lock);
-	/* Then nobody else is at it. */
+	/* true: no other thread works on the request */
 	bool taken = !mine &&
 		     sched_take_back(file->session->context.sched, &wait->waiter.work);
+	/* answer() must not wait for the function that calls it */
 	if (mine || taken)
-		wait->armed = false; /* answer() must not wait for this very function */
+		wait->armed = false;
 	if (mine)
 		answer(wait);
 	else if (taken)
@@ -219,7 +222,8 @@ static bool has_to_park(struct wait *wait)
 	return wait->missing > 1;
 }
 
-/* Every slot was asked for, up to the first one that can't be opened. */
+/* Parks the request or answers it. Every slot was asked for, up to the first one that can't be
+ * opened. */
 static void asked(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -252,7 +256,7 @@ static int ask(struct wait *wait)
 	return err;
 }
 
-/* What could be bound can be read, up to the first that could not. */
+/* Positions that could be bound can be read, up to the first one that could not. */
 void wait_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;

@@ -29,8 +29,8 @@ static int join_mount(int device)
 	return err;
 }
 
-/* An ordinary user may not open /dev/fuse everywhere, and an older kernel joins no mount of
- * another name space of users. */
+/* Opens an own device, or else makes reads of the client's not wait: an ordinary user may not
+ * open /dev/fuse everywhere, and an older kernel joins no mount of another user name space. */
 int job_device_own(int *device)
 {
 	int own = join_mount(*device);

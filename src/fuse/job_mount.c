@@ -18,8 +18,8 @@
 #define SECOND_NS 1000000000L
 
 /*
- * Mounts of one job. The person who mounts opens /dev/fuse, mounts it anywhere, and hands
- * us the descriptor. We never learn the place, and can't unmount it.
+ * Mounts of one job. The client opens /dev/fuse, mounts it anywhere, and sends the descriptor.
+ * The daemon never learns the place, and can't unmount it.
  *
  *   session_mount_job
  *      -> keep: serves, in several threads, until the mount is unmounted
@@ -30,9 +30,9 @@
  *
  *   job_mounts_stop -> keep returns without ending the session -> job_mounts_end does it
  *
- * libfuse's own loop can't be left before a request comes. So this one polls, and reads
- * without blocking. Where the device is not the daemon's own (job_device.c) a read may wait
- * all the same: job_mounts_stop wakes it.
+ * libfuse's own loop can't be left before a request comes. So the loop here polls, and reads
+ * without blocking. Where the device is not the daemon's own (job_device.c) a read may wait all
+ * the same: job_mounts_stop wakes it.
  */
 struct job_mount {
 	LIST_ENTRY(job_mount) link;
@@ -40,8 +40,9 @@ struct job_mount {
 	uint32_t epochs;
 	int stop; /* eventfd, readable for good when the mount has to end */
 	pthread_t keeper;
-	_Atomic pid_t threads[SESSION_MAX_THREADS]; /* that serve; 0: none */
-	atomic_bool ended;			    /* the keeper is about to return */
+	/* the ids of serving threads; 0: none */
+	_Atomic pid_t threads[SESSION_MAX_THREADS];
+	atomic_bool ended; /* the keeper is about to return */
 };
 
 /* --- serving ------------------------------------------------------------------------ */
@@ -106,7 +107,7 @@ static void serve_in_threads(struct job_mount *mount)
 static void *keep(void *argument)
 {
 	struct job_mount *mount = argument;
-	signals_wakeable(); /* and so are the helpers that it starts */
+	signals_wakeable(); /* helpers that it starts inherit this */
 	serve_in_threads(mount);
 	if (!session_wait_unheld(mount->session))
 		return NULL;
@@ -117,7 +118,8 @@ static void *keep(void *argument)
 
 /* --- life --------------------------------------------------------------------------- */
 
-/* The kernel tells pids and users of readers in the name spaces of the process that mounts. */
+/* Tells whether the daemon has the mounter's name space of this kind. The kernel gives the pids
+ * and users of readers in the mounter's. */
 static bool same_names(pid_t mounter, const char *kind)
 {
 	char here[64], there[64];
@@ -198,7 +200,7 @@ static unsigned count_mounts(const struct session *everything, job_id job)
 	return n;
 }
 
-/* Takes the mount over. */
+/* Starts a mount's session and its thread. Takes the mount over, also on failure. */
 static int serve_mount(struct session *everything, struct job_mount *mount, int *device)
 {
 	int err = start_session(mount->session, everything->debug, *device);
@@ -250,7 +252,8 @@ int session_mount_job(struct session *session, const char *name, pid_t mounter,
 	return err;
 }
 
-/* A thread that has not returned after a while waits in a read, or is about to. */
+/* Joins the keeper. A thread that has not returned after a while waits in a read, or is about
+ * to, and is woken. */
 static void join_keeper(struct job_mount *mount)
 {
 	for (;;) {
@@ -339,7 +342,7 @@ static void forget_name(struct session *session, const char *name)
 	fuse_lowlevel_notify_inval_entry(session->fuse, FUSE_ROOT_ID, name, strlen(name));
 }
 
-/* Forgets the names that the kernel finds without asking us. */
+/* Makes the kernel forget the names that it finds without asking. */
 static void forget_names(const struct job_mount *mount)
 {
 	char name[TREE_NAME];

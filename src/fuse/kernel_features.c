@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LEAST_BROUGHT_IN 256 /* bytes: fewer lie on a stack */
+#define LEAST_BROUGHT_IN 256 /* bytes; a shorter piece lies on a stack */
 
 /* session->offered before the first message. The other threads begin after its answer. */
 #define MESSAGE_AWAITED (-1)
@@ -23,7 +23,7 @@
 #define NOTIFY_RESEND 7 /* from protocol 7.40 on */
 #define FLAG2_HAS_RESEND (UINT32_C(1) << 7)
 
-/* Before the kernel has said anything nothing can be under way. */
+/* Before the kernel's first message no request can be under way. */
 bool session_is_resent(const struct session *session)
 {
 	const struct kept_mount *mount = session->place ? &session->place->mount : NULL;
@@ -49,7 +49,7 @@ void kernel_features_resend(struct session *session)
 			 "what was under way waits until its reader is killed");
 }
 
-/* The message that begins the session is kept for the engines to come. */
+/* Notes a request's number, and keeps the message that begins the session for later engines. */
 static void note_message(struct session *session, const void *message, size_t bytes)
 {
 	const struct fuse_in_header *header = message;
@@ -62,7 +62,8 @@ static void note_message(struct session *session, const void *message, size_t by
 	session->place->mount.message_bytes = (uint32_t)bytes;
 }
 
-/* What was granted when the mount began. */
+/* Takes over the features that the kernel granted when the mount began. false: the mount is
+ * new. */
 static bool was_granted(struct session *session)
 {
 	const struct kept_mount *mount = &session->place->mount;
@@ -92,10 +93,10 @@ int kernel_features_prepare(struct session *session)
 }
 
 /*
- * The kernel copies an answer page by page. A process that is killed while one of its pages
- * is brought in answers EIO, which the reader gets. If it is killed here, there is no answer,
- * and the next engine is asked. A byte of each page is read: where the pages are there, that
- * takes less than MADV_POPULATE_READ.
+ * Brings the pages of an answer into memory. The kernel copies an answer page by page: if the
+ * process is killed while a page is brought in, the reader gets EIO. If it is killed here, there
+ * is no answer, and the next engine is asked. A byte of each page is read: where the pages are
+ * there, that takes less time than MADV_POPULATE_READ.
  */
 static void bring_in(const struct iovec *iov, int count)
 {
@@ -142,7 +143,7 @@ void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 
 #else
 
-/* In the second word of flags: FUSE_DIRECT_IO_ALLOW_MMAP and FUSE_PASSTHROUGH. */
+/* Bits of the second word of flags: FUSE_DIRECT_IO_ALLOW_MMAP and FUSE_PASSTHROUGH. */
 #define FLAG2_DIRECT_IO_ALLOW_MMAP (UINT32_C(1) << 4)
 #define FLAG2_PASSTHROUGH (UINT32_C(1) << 5)
 

@@ -13,8 +13,7 @@
 #include <string.h>
 
 /*
- * Labels cost as many requests as samples. So with io = auto no request is for reading
- * one:
+ * Labels cost as many requests as samples. So with io = auto labels are read without requests:
  *
  *   - The kernel reads a label from a file, which all labels of this text share. It stays
  *     the same file for a position of an epoch, as the kernel wants it.
@@ -25,7 +24,7 @@
  */
 struct label_file {
 	struct open_file open; /* (session's lock) the first member */
-	uint64_t number;       /* of its inode */
+	uint64_t number;       /* the kernel's number of its inode */
 	bool automatic;	       /* io = auto */
 	uint32_t bytes, label;
 	int backing;  /* the file that the kernel reads it from; 0: none */
@@ -33,8 +32,7 @@ struct label_file {
 	struct kept_open *kept;
 };
 
-/* The files that the kernel reads labels from: at most so many, a page and a
- * half each. */
+/* Most files that the kernel reads labels from; each takes a page and a half. */
 #define MAX_TEXTS 32768
 
 struct label_text {
@@ -75,7 +73,8 @@ static int add_text_locked(struct session *session, uint64_t key, int backing)
 	return -ENOMEM;
 }
 
-/* Keeps the file, or returns the one that another thread has kept; 0: none is kept. */
+/* Keeps the file for its text. Returns the file that is kept, which another thread may have
+ * made; 0: none is kept. */
 static int keep_text(struct session *session, uint64_t key, int backing)
 {
 	LOCK_SCOPE(&session->lock);
@@ -98,7 +97,7 @@ static int make_text(struct session *session, const struct label_file *file)
 	return kept;
 }
 
-/* 0: there is no file. */
+/* Returns the file of the label's text; 0: there is none. */
 static int text_backing(struct session *session, const struct label_file *file)
 {
 	lock_take(&session->lock);
@@ -110,7 +109,7 @@ static int text_backing(struct session *session, const struct label_file *file)
 
 /* --- put into the page cache -------------------------------------------------------- */
 
-/* The kernel reads an inode that is open from the same file. */
+/* Makes the kernel read the label from the file that it reads the open inode from. -ENOMEM */
 static int join_locked(struct session *session, struct label_file *file)
 {
 	const struct open_file *other =
@@ -125,8 +124,8 @@ static int join_locked(struct session *session, struct label_file *file)
 	return err;
 }
 
-/* *ret_cache: whether the file may use the page cache: may_cache, and nobody else has it
- * open. -ENOMEM. */
+/* Lists the file. *ret_cache: whether it may use the page cache: may_cache is set, and nobody
+ * else has it open. -ENOMEM. */
 static int list_file(struct session *session, struct label_file *file, uint32_t epoch,
 	bool may_cache, bool *ret_cache)
 {
@@ -154,7 +153,8 @@ static void free_file(struct session *session, struct label_file *file)
 	end(session, file);
 }
 
-/* The kernel is told of the file next. */
+/* Lists the file for later engines, before the kernel is told of it. -ENFILE: too many are
+ * listed. */
 static int keep(struct session *session, struct label_file *file, uint32_t epoch)
 {
 	if (!file->backing || !session->place)
@@ -211,7 +211,7 @@ static bool has_fixed_label(struct sched_job *job, struct inode inode)
 	return sched_label(job, inode_sched_epoch(inode), inode.position, &label);
 }
 
-/* rolls: the position will have another label. */
+/* Opens a label and answers. rolls: the position will have another label. */
 static void open_file(fuse_req_t req, struct session *session, struct label_file *file,
 	bool rolls, uint32_t epoch, struct fuse_file_info *reply)
 {
@@ -270,7 +270,8 @@ void label_file_read_again(fuse_req_t req, struct sched_job *job, uint32_t label
 	answer_read(req, &file, size, offset);
 }
 
-/* One that outlived its engine is only known to be open. */
+/* Copies an open label. false: it is not open here, or a previous engine has opened it: of such
+ * a file only this is known. */
 static bool find(struct session *session, uint64_t handle, struct label_file *ret)
 {
 	LOCK_SCOPE(&session->lock);

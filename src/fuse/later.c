@@ -16,7 +16,7 @@ static void run(struct load_work *work)
 	later->answer(later);
 }
 
-/* libfuse calls this at once, if the interrupt came first: then there is no work yet. */
+/* libfuse calls this at once if the interrupt came first: then there is no work yet. */
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct later *later = context;

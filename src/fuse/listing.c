@@ -11,7 +11,7 @@
 
 /*
  * Directory listings. Every entry has a number that does not change while the directory
- * exists. The offset that goes with an entry is the number of the next one.
+ * exists. An entry's offset is the number of the next entry.
  *
  *   all          0 "."   1 ".."   then
  *   root, dataset        its tree_entries
@@ -25,9 +25,9 @@
 #define FIRST 2 /* after "." and ".." */
 
 /*
- * The kernel remembers an inode and a name for each entry that comes with attributes, 1.2
- * KB. So only this many positions ahead of the reader get attributes; the others are
- * looked up when they are opened.
+ * The kernel remembers an inode and a name, 1.2 KB, for each entry that comes with attributes.
+ * So only this many positions ahead of the reader get attributes; the others are looked up
+ * when they are opened.
  */
 #define WINDOW 4096
 /* A reader of classes or mirror may begin anywhere: all entries get attributes,
@@ -39,12 +39,12 @@ struct listing {
 	struct session *session;
 	struct inode directory;
 	bool plus;
-	uint64_t offset; /* of the next entry */
+	uint64_t offset; /* the next entry's number */
 	char *buffer;
 	size_t size, used;
-	/* in an epoch's directory */
+	/* set in an epoch's directory */
 	struct sched_job *job;
-	uint32_t window, window_end; /* of positions */
+	uint32_t window, window_end; /* positions with attributes */
 };
 
 static bool in_window(const struct listing *listing, struct inode inode)
@@ -53,7 +53,7 @@ static bool in_window(const struct listing *listing, struct inode inode)
 	       inode.position >= listing->window && inode.position < listing->window_end;
 }
 
-/* Without attributes nodeid (ino) is 0: the kernel then takes name and type only. */
+/* An entry without attributes has nodeid (ino) 0: the kernel then takes its name and type only. */
 static size_t put_plus(
 	struct listing *listing, const char *name, struct inode inode, uint64_t next)
 {
@@ -99,7 +99,8 @@ static bool list_dots(struct listing *listing)
 	return listing->offset > 1 || put(listing, "..", tree_parent(directory), 1);
 }
 
-/* *number: of the first entry; in the end, of the first one behind the entries */
+/* Lists the tree's fixed entries. *number: the first one's; afterwards the number behind them.
+ * false: the buffer is full */
 static bool list_entries(struct listing *listing, uint64_t *number)
 {
 	for (size_t i = 0; i < tree_n_entries; i++) {
@@ -163,7 +164,8 @@ static int list_jobs(struct listing *listing)
 	return 0;
 }
 
-/* The directories of epochs, or their order files. number: of that of epoch 0 */
+/* Lists the directories of epochs, or their order files. number: that of epoch 0. false: the
+ * buffer is full */
 static bool list_epochs(struct listing *listing, struct sched_job *job,
 	const struct tree_range *range, enum inode_kind kind, uint64_t number)
 {

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* The kernel keeps what it knows of directories, until they are other ones. */
+/* The kernel keeps names and listings of directories until it is told to forget them. */
 
 static void forget_listing(struct session *session, struct inode directory)
 {
@@ -22,8 +22,9 @@ static void forget_name(struct session *session, struct inode directory, const c
 		session->fuse, session_number(session, directory), name, strlen(name));
 }
 
-/* Names of classes, with all below them, lead to other inodes now: by themselves, too, since
- * one that a process is in stays below a directory that is forgotten. */
+/* Makes the kernel forget the names of classes, which lead to other inodes now. Each name is
+ * forgotten by itself, too: a class that is a process's working directory stays below a
+ * forgotten directory. */
 static void forget_classes(
 	struct session *session, struct sched_job *job, struct inode directory)
 {
@@ -39,7 +40,7 @@ static void forget_classes(
 			forget_name(session, directory, entry.name);
 }
 
-/* Of current/, and of the epoch that may begin. */
+/* Makes the kernel forget the listings of current/, and of the epoch that may begin. */
 static void forget_listings(struct session *session, struct sched_job *job)
 {
 	struct sched_job_status status;

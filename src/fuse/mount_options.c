@@ -70,7 +70,7 @@ static int add_option(struct fuse_args *args, const char *option)
 	if (*option == '\0' || strncmp(option, "x-", 2) == 0 ||
 		is_one_of(option, left_out, N_LEFT_OUT))
 		return 0;
-	/* It would unmount when the engine dies. The supervisor sees to the end. */
+	/* auto_unmount would unmount when the engine dies. The supervisor unmounts in the end. */
 	if (strcmp(option, "auto_unmount") == 0 && kept_is_supervised())
 		return 0;
 	if (!is_one_of(option, passed_on, N_PASSED_ON))
@@ -174,7 +174,8 @@ const char *mount_device_advice(int err)
 	}
 }
 
-/* An ordinary user has fusermount3, which may open more, do it. */
+/* Checks that /dev/fuse can be opened. An ordinary user need not: fusermount3, which may open
+ * more, does it. */
 static int check_device(void)
 {
 	auto_close int fd = open(MOUNT_DEVICE, O_RDWR | O_CLOEXEC);
@@ -211,7 +212,8 @@ int mount_helper_check(char **ret_why)
 	return err;
 }
 
-/* The mount would hide the state, and the daemon would wait for itself. */
+/* Checks that the state is not below the mount, which would hide it: the daemon would wait for
+ * itself. */
 static int check_state(const struct files_context *context)
 {
 	auto_free char *mountpoint = realpath(context->mountpoint, NULL);
@@ -230,7 +232,7 @@ int mount_device_check(int device)
 	static const unsigned fuse_major = 10, fuse_minor = 229;
 	struct pollfd fd = {.fd = device};
 	struct statx st;
-	/* A stranger may send what lies on a file system of its own, which does not answer. */
+	/* A stranger may send a file of a file system of its own, which does not answer. */
 	if (statx(device, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) != 0)
 		return -errno;
 	if (!S_ISCHR(st.stx_mode) || st.stx_rdev_major != fuse_major ||
@@ -241,7 +243,8 @@ int mount_device_check(int device)
 	return fd.revents & (POLLERR | POLLNVAL) ? -ENODEV : 0;
 }
 
-/* One that was given. Other programs that are started don't get it, and a read of it waits. */
+/* Prepares a device that was inherited: programs that are started don't get it, and reads of it
+ * wait. Errors are logged. */
 static int take_device(int device)
 {
 	int err = mount_device_check(device);
@@ -259,7 +262,7 @@ static int take_device(int device)
 	return err;
 }
 
-/* fusermount3 does it for ordinary users. */
+/* Unmounts by fusermount3, as ordinary users have to. */
 static void unmount_by_helper(const char *mountpoint)
 {
 	pid_t child = fork();
@@ -274,7 +277,7 @@ static void unmount_by_helper(const char *mountpoint)
 
 /* --- what a daemon that was killed leaves ------------------------------------------------ */
 
-/* Of the directory, without a look at the directory itself; NULL: there is none. */
+/* Returns the absolute name of a directory, which itself is not looked at; NULL: there is none. */
 static char *absolute_name(const char *path)
 {
 	auto_free char *copy = strdup(path);
@@ -295,7 +298,7 @@ static char *absolute_name(const char *path)
 	return name;
 }
 
-/* Whether the last that was mounted there is joaderfs. */
+/* Tells whether the topmost mount there is joaderfs. */
 static bool is_of_our_kind(const char *path)
 {
 	auto_free char *name = absolute_name(path);
@@ -310,7 +313,8 @@ static bool is_of_our_kind(const char *path)
 	return ours;
 }
 
-/* The kernel may remember what a daemon said that is gone, so it is made to ask. */
+/* Tells whether the daemon of the mount is gone. The kernel is made to ask, since it may
+ * remember answers of a daemon that is gone. */
 static bool is_dead(const char *path)
 {
 	struct statx st;
@@ -319,7 +323,7 @@ static bool is_dead(const char *path)
 	       errno == ENOTCONN;
 }
 
-/* A killed daemon's, and the one below it. */
+/* Detaches the mounts of killed daemons, one after the other. */
 static void detach_dead(const char *path)
 {
 	for (int i = 0; i < DEAD_MOST && is_dead(path) && is_of_our_kind(path); i++) {

@@ -37,18 +37,18 @@ struct opening {
 	struct inode inode;
 	struct fuse_file_info fi;
 	uint64_t begun_ns;
-	uint64_t request; /* outlived_request() */
-	uint64_t again;	  /* the handle of a file that another engine has opened; then */
-	size_t size;	  /* this is a read of it */
+	uint64_t request; /* the kernel's number of the request */
+	uint64_t again;	  /* the handle of a file that another engine has opened: */
+	size_t size;	  /* then the request is a read of it */
 	uint64_t offset;
 	bool parked;
 	uint64_t ticket;
-	struct sched_handle *handle; /* once it is opened */
-	struct later later;	     /* while a worker makes the content */
-	struct close_waiter waiter;  /* while others have another epoch open */
-	uint32_t epoch;		     /* to be asked for then */
-	/* The second file of a pair of current/ is of the epoch that a label would be of: first
-	 * this is found, then the sample is opened. */
+	struct sched_handle *handle; /* set once it is opened */
+	struct later later;	     /* used while a worker makes the content */
+	struct close_waiter waiter;  /* used while another epoch is open */
+	uint32_t epoch;		     /* the epoch to ask for then */
+	/* The label is opened first, to find the epoch: in current/ the second file of a pair
+	 * has the epoch that a label would have. Then the sample is opened. */
 	bool finds;
 };
 
@@ -121,7 +121,7 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 	sched_undo(handle);
 }
 
-/* After a success, the kernel may release the file before this returns. */
+/* Answers an open. After a success, the kernel may release the file before this returns. */
 static int reply(struct opening *opening, struct sample_file *file, int backing)
 {
 	opening->fi.fh = sample_file_handle(file);
@@ -132,7 +132,8 @@ static int reply(struct opening *opening, struct sample_file *file, int backing)
 	return fuse_reply_open(opening->req, &opening->fi);
 }
 
-/* Another read may have opened it again before. */
+/* Answers a read of a file that a previous engine has opened. Another read may have opened it
+ * again already. */
 static void read_again(struct opening *opening, struct sched_handle *handle)
 {
 	struct sample_file *file = NULL;
@@ -151,7 +152,7 @@ static void hand_over(struct opening *opening, struct sample_file *file)
 {
 	int backing = sample_file_backing(file);
 	uint64_t waited_ns = sched_handle_waited(opening->handle);
-	if (backing) /* its reads won't be seen */
+	if (backing) /* its reads won't come to this process */
 		reader_has_read(opening->req);
 	if (reply(opening, file, backing) != 0) {
 		sample_file_undo(opening->session, file);
@@ -167,7 +168,7 @@ static void hand_over(struct opening *opening, struct sample_file *file)
 
 static void opened(void *context, const struct sched_opened *result);
 
-/* Asks for the epoch's sample. It may be there at once, and the opening gone. */
+/* Asks for the epoch's sample. The sample may be there at once, and the opening is then freed. */
 static void ask(struct opening *opening, uint32_t epoch)
 {
 	fuse_req_t req = opening->req;
@@ -184,7 +185,7 @@ static void ask(struct opening *opening, uint32_t epoch)
 		const struct sched_open_callbacks *) =
 		sample ? sched_open : sched_open_label;
 	int err = open(opening->job, epoch, opening->inode.position, &callbacks);
-	if (err == -EAGAIN) { /* unless those that read current/ have ended */
+	if (err == -EAGAIN) { /* perhaps the programs that read current/ have ended */
 		sched_look(opening->job);
 		err = open(opening->job, epoch, opening->inode.position, &callbacks);
 	}
@@ -203,7 +204,7 @@ static void ask_again(struct load_work *work)
 	ask(opening, opening->epoch);
 }
 
-/* Others keep it open, of another epoch. */
+/* Opens the epoch that other readers keep open. */
 static void share(struct opening *opening, uint32_t epoch)
 {
 	reader_shares(opening->req, inode_pack(opening->inode), epoch);
@@ -265,7 +266,8 @@ static void give_up(struct later *later)
 	opening_free(opening);
 }
 
-/* A worker reads the catalogue, and computes what is not the shared tensor itself. */
+/* Tells whether a worker has to answer: it reads the catalogue, or computes a content that is
+ * not the shared tensor itself. */
 static bool takes_long(const struct opening *opening)
 {
 	return inode_is_text_of_sample(opening->inode.kind) ||
@@ -334,8 +336,8 @@ static int opening_new(fuse_req_t req, struct session *session, struct inode ino
 	return 0;
 }
 
-/* What the engine before has found and not told any more stays found. The label is that of
- * what was shared. */
+/* Returns the epoch to open. An epoch that a previous engine has found, but not told, stays. A
+ * label belongs to the sample that the reader had to share. */
 static uint32_t epoch_of(fuse_req_t req, struct session *session, struct inode inode)
 {
 	uint32_t before, epoch = inode_sched_epoch(inode);

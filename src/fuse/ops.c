@@ -29,14 +29,14 @@ static struct session *session_of(fuse_req_t req)
 	return fuse_req_userdata(req);
 }
 
-/* Only this function makes an answer of -errno. */
+/* Only this function answers with -errno. */
 void reply_error(fuse_req_t req, int err)
 {
 	ensure(err < 0);
 	fuse_reply_err(req, -err);
 }
 
-/* STAT_REQUESTS: the kind has no counter of its own. */
+/* Counts a request. kind: STAT_REQUESTS if it has no counter of its own. */
 static void count(enum stat_id kind)
 {
 	if (kind != STAT_REQUESTS)
@@ -67,15 +67,15 @@ int session_inode(const struct session *session, uint64_t number, struct inode *
 										: 0;
 }
 
-/* The inode of a request, unless it is about an open file: these stay readable. */
+/* Finds the inode of a request that is not about an open file: open files stay readable. */
 static int find(fuse_req_t req, fuse_ino_t ino, struct inode *ret)
 {
 	const struct session *session = session_of(req);
 	return atomic_load(&session->gone) ? -ENODEV : session_inode(session, ino, ret);
 }
 
-/* Readers map batches. If files that bypass the page cache can't be mapped, batches go
- * through it. */
+/* Readers map batches. If files that bypass the page cache can't be mapped, batches go through
+ * it. */
 bool session_is_cached(const struct session *session, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -119,7 +119,7 @@ static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
 #endif
 }
 
-/* What a person who hands us a mount, or an engine before this one, has set stays. */
+/* Raises the limit of read-ahead, unless somebody else, or a previous engine, has set it. */
 static void read_ahead(const struct session *session, struct fuse_conn_info *conn)
 {
 	if (session->root.kind == INODE_ROOT && !session->foreign && !session->again &&
@@ -159,8 +159,8 @@ static void later(fuse_req_t req, struct inode inode,
 			.answer = answer});
 }
 
-/* How long the kernel may remember a name, or attributes. Files of an epoch stay what they
- * are; if their directory becomes another one the kernel looks for them again. */
+/* Returns how long the kernel may remember a name, or attributes. An epoch's files stay as they
+ * are; if their directory changes, the kernel looks for them again. */
 static double lasting(const struct session *session, struct inode inode, double timeout)
 {
 	bool file = inode_is_sample(inode) || inode.kind == INODE_LABEL ||
@@ -175,7 +175,7 @@ static void answer_entry(const struct later_request *request)
 	struct fuse_entry_param entry = {
 		.ino = session_number(session, request->inode), .entry_timeout = FOREVER};
 	if (request->inode.kind == INODE_DATASET)
-		entry.entry_timeout = 0; /* another one may have the name soon */
+		entry.entry_timeout = 0; /* another dataset may have the name soon */
 	int err = attributes_get(
 		session, request->inode, false, &entry.attr, &entry.attr_timeout);
 	entry.entry_timeout = lasting(session, request->inode, entry.entry_timeout);
@@ -235,8 +235,8 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 			.later = {.req = req, .session = session}, .inode = inode});
 }
 
-/* No blocks and no files, as /proc has none: df leaves the mount out, and what watches for
- * full disks has nothing to divide. */
+/* Answers without blocks and files, as /proc does: df leaves the mount out, and monitors of
+ * full disks have nothing to divide. */
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 {
 	struct statvfs st = {
@@ -266,8 +266,8 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 
 /* --- directories -------------------------------------------------------------------- */
 
-/* The kernel keeps listings: see set_in_job in attributes.c. Where nobody else reads it does
- * not send this again. */
+/* Lets the kernel keep listings: see set_in_job in attributes.c. Where nobody else reads, the
+ * kernel sends no further opendir. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	const struct session *session = session_of(req);
@@ -344,8 +344,8 @@ static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t of
 
 /* --- files -------------------------------------------------------------------------- */
 
-/* A thread of this process would wait for itself, and take a job's samples: a source leads
- * to the own mount, by a way that its scan did not see. */
+/* Tells whether the daemon itself has sent the request: a source leads to the own mount, by a
+ * way that its scan did not see. The thread would wait for itself, and take a job's samples. */
 static bool is_own_thread(fuse_req_t req)
 {
 	return !session_of(req)->other_pids &&
@@ -442,7 +442,7 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_err(req, 0);
 }
 
-/* Python's open() asks of each file, by an ioctl, whether it is a terminal. */
+/* Answers the ioctl by which Python's open() asks of each file whether it is a terminal. */
 static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *argument,
 	struct fuse_file_info *fi, unsigned flags, const void *in, size_t in_bytes,
 	size_t out_bytes)

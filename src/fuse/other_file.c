@@ -20,7 +20,7 @@ void other_file_open(fuse_req_t req, struct session *session, struct inode inode
 	struct fuse_file_info opened = *fi;
 	(void)session;
 	opened.fh = handle_new(inode.epoch);
-	opened.keep_cache = true; /* a file that changes is an error */
+	opened.keep_cache = true; /* the bytes don't change: a changed file is an error */
 	fuse_reply_open(req, &opened);
 }
 
@@ -33,7 +33,7 @@ static int open_other(const struct mirror_other *other)
 	return fd < 0 ? -errno : fd;
 }
 
-/* -ESTALE: it is not as the scan found it. */
+/* Checks that the file is as the scan found it. -ESTALE: it is not. */
 static int check(const struct mirror_other *other, int fd)
 {
 	struct stat st;
@@ -46,7 +46,7 @@ static int check(const struct mirror_other *other, int fd)
 		       : -ESTALE;
 }
 
-/* Returns how many bytes there were. */
+/* Reads up to `size` bytes and returns how many there were; -errno. */
 static ssize_t read_all(int fd, char *ret, size_t size, uint64_t offset)
 {
 	size_t done = 0;

@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-/* So many files the kernel may have been told of since their number was last noted. */
+/* Most files that the kernel may have been told of since the last number was noted. */
 #define UNNOTED 64
 
 struct old_backing {
@@ -199,7 +199,7 @@ static void forget_unused(struct session *session)
 		passthrough_try_forget(session, last + i);
 }
 
-/* While a sick engine answered. */
+/* Carries out the closes that came while a sick engine answered. */
 static void take_closes(struct session *session)
 {
 	uint64_t number, handle;

@@ -16,7 +16,8 @@ static bool is_one_of(const gid_t *groups, int n, gid_t group)
 	return false;
 }
 
-/* The kernel tells one group of the process; /proc has the others, if it shows the process. */
+/* Tells whether the request's process has the group. The kernel tells one of its groups; /proc
+ * has the others, if it shows the process. */
 static bool has_group(void *context, gid_t group)
 {
 	fuse_req_t req = context;
@@ -32,7 +33,7 @@ static bool has_group(void *context, gid_t group)
 	return is_one_of(all, now < n ? now : n, group);
 }
 
-/* The directories of datasets have an index in the same place. */
+/* Tells whether inode.job is a job: inodes of datasets have an index in the same place. */
 static bool is_in_job(enum inode_kind kind)
 {
 	switch (kind) {

@@ -12,7 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-/* As struct fuse_backing_map, which headers before Linux 6.9 lack. */
+/* struct fuse_backing_map, which headers before Linux 6.9 lack. */
 struct backing_map {
 	int32_t fd;
 	uint32_t flags;
@@ -26,7 +26,8 @@ struct open_reply {
 	uint32_t flags;
 	int32_t backing_id;
 };
-/* No other flags may stand beside this one. */
+/* The kernel refuses FOPEN_PASSTHROUGH beside flags as FOPEN_KEEP_CACHE, but not beside
+ * FOPEN_NOFLUSH. */
 #define OPEN_NOFLUSH (UINT32_C(1) << 5)
 #define OPEN_PASSTHROUGH (UINT32_C(1) << 7)
 
@@ -55,7 +56,7 @@ static int add(void *context, int fd)
 	return id;
 }
 
-/* When the session is over, the kernel has forgotten all files. */
+/* Makes the kernel forget a file. It has forgotten all files when the session is over. */
 static int close_backing(const struct session *session, int id)
 {
 	uint32_t number = (uint32_t)id;

@@ -27,7 +27,8 @@ bool process_read_file(long id, const char *name, char *ret, size_t room, size_t
 	return *ret_n > 0;
 }
 
-/* Fields after the name, which may have any characters: 4, 6 and 22 of proc(5). */
+/* Reads the fields 4, 6 and 22 of proc(5), which stand after the name: this may have any
+ * characters. */
 bool process_read_stat(long id, struct process *ret)
 {
 	char text[1024];
@@ -85,7 +86,7 @@ bool process_runs_same(const struct process *a, const struct process *b)
 
 #define CHILDREN_TEXT 65536
 
-/* The children that one thread of the process has started. */
+/* Visits the children that one thread of the process has started. */
 static void visit_started(
 	long id, const char *thread, char *text, process_visit *visit, void *context)
 {

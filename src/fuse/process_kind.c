@@ -12,7 +12,7 @@ struct arguments {
 	const char *at, *end;
 };
 
-/* NULL: there is none, or its end was cut off. */
+/* Returns the next argument; NULL: there is none, or its end was cut off. */
 static const char *next_of(struct arguments *arguments)
 {
 	const char *found = arguments->at;
@@ -29,7 +29,7 @@ static const char *after(const char *text, const char *prefix)
 	return text && strncmp(text, prefix, n) == 0 ? text + n : NULL;
 }
 
-/* Python's own package, its fork for dill, and the two of loky. */
+/* Skips the name of a package: Python's own, its fork for dill, and the two of loky. */
 static const char *after_package(const char *text)
 {
 	static const char *const names[] = {"multiprocessing.", "multiprocess.",
@@ -62,7 +62,8 @@ static enum process_helper kind_of_module(const char *text)
 	return rest && strcmp(rest, "popen_loky_posix") == 0 ? HELPER_WORKS : HELPER_NONE;
 }
 
-/* "-" is a script from the standard input; helpers get no long options of the interpreter. */
+/* Tells whether an argument is an option of the interpreter. "-" is a script from the standard
+ * input; helpers get no long options. */
 static bool is_option(const char *text)
 {
 	return text && text[0] == '-' && text[1] != '\0' && text[1] != '-';
@@ -89,7 +90,7 @@ enum process_helper process_helper(const char *arguments, size_t n)
 
 /* --- ranks by their command lines ----------------------------------------------------- */
 
-/* A part of an argument: what stands between blanks and '='. */
+/* A part of an argument, between blanks and '='. */
 struct word {
 	const char *text;
 	size_t n;
@@ -117,7 +118,7 @@ static bool is_same(struct word a, struct word b)
 	return a.n == b.n && memcmp(a.text, b.text, a.n) == 0;
 }
 
-/* Lower case, with '_' for '-'; false: it is longer than any that is known. */
+/* Copies a word in lower case, with '_' for '-'. false: it is longer than any known name. */
 static bool copy_name(struct word word, char *ret, size_t room)
 {
 	if (word.n >= room)
@@ -134,7 +135,7 @@ static bool is_name(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-/* The last name in "--rank", "trainer.local_rank", "cuda:", "out/rank-". */
+/* Finds the last name in words as "--rank", "trainer.local_rank", "cuda:", "out/rank-". */
 static struct word last_name(struct word word)
 {
 	while (word.n > 0 && !isalnum((unsigned char)word.text[word.n - 1]))
@@ -194,7 +195,7 @@ static long number_at(struct word word, size_t from)
 	return number;
 }
 
-/* The words are the same but for one number, which begins there. */
+/* Tells whether the words are the same but for one number, and where this begins. */
 static bool differ_in_number(struct word a, struct word b, size_t *ret_begin)
 {
 	size_t begin = 0;
@@ -282,8 +283,9 @@ bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 	return ret->rank != 0;
 }
 
-/* How many ranks there are, and how many of them on this machine: of each launcher, the one
- * that is started within the others first. Slurm's are as "2(x3),1": of the first machine. */
+/* Each launcher's variables for the number of ranks, and of those on this machine. A launcher
+ * that is started within others comes first. Slurm's value is as "2(x3),1": the first machine's
+ * number is read. */
 static const struct {
 	const char *ranks, *here;
 } launchers[] = {
@@ -293,7 +295,7 @@ static const struct {
 	{"SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE"},
 };
 
-/* 0: the environment has no such variable. */
+/* Returns a variable's number; 0: the environment has no such variable. */
 static long number_in(const char *environ, size_t n, const char *name)
 {
 	struct arguments rest = {environ, environ + n};

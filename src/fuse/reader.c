@@ -48,12 +48,12 @@ struct known_thread {
 	long id;
 	uint64_t start, checked_ns, used_ns;
 	struct reader who;
-	bool works; /* of a process that works for another */
-	bool looks; /* of a process that others work for */
+	bool works; /* its process works for another one */
+	bool looks; /* others work for its process */
 	bool done;
 	bool elsewhere;	       /* ranks of its training are on other machines */
-	long process, program; /* its own, and the one that is the rank */
-	uint64_t shared;       /* the inode whose epoch others decide; 0: none */
+	long process, program; /* ids of its process, and of its rank */
+	uint64_t shared;       /* reader_shares: the inode; 0: none */
 	uint32_t epoch;
 };
 
@@ -79,7 +79,8 @@ static struct known_thread *find_locked(long id)
 	return NULL;
 }
 
-/* The one that is known, or in place of that which was not used for the longest time. */
+/* Returns the thread's entry, or a new one in place of the entry that was not used for the
+ * longest time. */
 static struct known_thread *get_locked(long id)
 {
 	struct known_thread *set = threads[(unsigned long)id % (THREADS / WAYS)];
@@ -95,8 +96,8 @@ static struct known_thread *get_locked(long id)
 	return found;
 }
 
-/* The script of a rank that has workers, or has read; 0: none is known. A rank keeps it when
- * the one that it was named after has ended. */
+/* Returns the script of a rank that has workers, or has read; 0: none is known. A rank keeps
+ * its script when the rank that it was named after has ended. */
 static uint64_t known_script(uint64_t rank)
 {
 	LOCK_SCOPE(&lock);
@@ -113,7 +114,7 @@ static bool is_known_rank(uint64_t process)
 	return known_script(process) != 0;
 }
 
-/* A process that has read as a worker, and now has workers itself, is a rank. */
+/* Forgets a process that has read as a worker: it has workers itself now, and so is a rank. */
 static void forget_worker(long process)
 {
 	LOCK_SCOPE(&lock);
@@ -147,7 +148,7 @@ static void find_out(long id, uint64_t start, struct known_thread *ret)
 		forget_worker(rank.id);
 }
 
-/* Whether a process has read for this one within a minute. */
+/* Tells whether a worker of the rank has read within a minute. */
 static bool has_workers(uint64_t rank, uint64_t now_ns)
 {
 	LOCK_SCOPE(&lock);
@@ -197,8 +198,9 @@ struct sched_reader reader_of(fuse_req_t req)
 	struct process thread = {.id = 0};
 	bool found = take_known(id, now_ns, &known);
 	bool done = known.done;
+	/* the process is in another name space */
 	if (id == 0)
-		return (struct sched_reader){.unknown = true}; /* of another name space */
+		return (struct sched_reader){.unknown = true};
 	if (found && now_ns - known.checked_ns < CHECKED_NS)
 		return reader_known(&known, done);
 	bool alive = process_read_stat(id, &thread);

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANCESTORS 16 /* at most, that are looked at */
+#define ANCESTORS 16 /* most that are looked at */
 #define ENVIRON_TEXT (256 * 1024)
 
-/* A process comes to be by its parent in one of these ways; STARTED is any other one. */
+/* The ways in which a parent starts a process; STARTED is any other one. */
 enum birth { BIRTH_STARTED, BIRTH_FORKED, BIRTH_SPAWNED };
 
 static enum birth birth_of(const struct process *process, const struct process *parent)
@@ -31,7 +31,8 @@ static bool has_parent(const struct process *process, struct process *ret)
 	return process->parent > 1 && process_read(process->parent, ret);
 }
 
-/* The server that multiprocessing's forkserver is: it forks for its own parent. */
+/* Tells whether the process is the server of multiprocessing's forkserver, which forks for its
+ * own parent. */
 static bool is_server(const struct process *process)
 {
 	struct process parent;
@@ -40,8 +41,8 @@ static bool is_server(const struct process *process)
 	       birth_of(process, &parent) == BIRTH_SPAWNED;
 }
 
-/* The process that has started this one, itself or by its server; false: there is none, or
- * none that can be read. */
+/* Finds the process that has started this one, itself or by its server. false: there is none,
+ * or none that can be read. */
 static bool has_founder(
 	const struct process *process, struct process *ret, enum birth *ret_birth)
 {
@@ -99,9 +100,9 @@ static void take_elder(struct eldest *eldest, const struct process *process)
 
 /* The ranks of a training among the children of one parent. */
 struct group {
-	const struct process *first; /* these are its siblings */
+	const struct process *first; /* the others are its siblings */
 	const struct process *parent;
-	enum birth birth; /* of the first */
+	enum birth birth; /* how `first` was started */
 	struct process_launch launch;
 	struct process other; /* the one that is looked at */
 	struct eldest eldest;
@@ -154,7 +155,8 @@ static void visit_sibling(void *context, long child)
 	note_command(group);
 }
 
-/* The number of the eldest among the process and its siblings; 0: it has none. */
+/* Returns the number of the eldest among the process and those siblings that are ranks of its
+ * training; 0: it has none. */
 static uint64_t eldest_of(
 	const struct process *process, const struct process *parent, bool as_rank)
 {
@@ -174,8 +176,8 @@ static uint64_t eldest_of(
 	return group.eldest.number;
 }
 
-/* The ranks of a launcher may be children of processes that are ranks themselves: then the
- * outermost count, but forked processes only as ranks. */
+/* Ranks of a launcher may be children of processes that are ranks themselves: then the
+ * outermost ranks count. A forked process is a rank only at the first step. */
 uint64_t relatives_script(const struct process *rank)
 {
 	uint64_t script = process_number(rank), eldest;

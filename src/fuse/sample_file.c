@@ -17,8 +17,8 @@
 
 struct sample_file {
 	struct open_file open; /* (session's lock) the first member */
-	/* One of the reader, and one of each read: the kernel may release the file once
-	 * it has an answer's bytes, before the call that sends them has returned. */
+	/* The reader has one, and so has each read: the kernel may release the file once it has
+	 * an answer's bytes, before the call that sends them has returned. */
 	atomic_uint references;
 	struct sched_job *job;
 	struct sched_handle *handle; /* NULL: outlived, and the kernel reads it */
@@ -57,7 +57,7 @@ static void sample_file_free(struct sample_file *file)
 	free(file);
 }
 
-/* The kernel can't have both open. */
+/* Tells whether the kernel can't have both files open. */
 static bool excludes(const struct session *session, const struct sample_file *file,
 	const struct sample_file *other)
 {
@@ -76,8 +76,8 @@ static const struct sample_file *find_other_locked(
 	return open ? file_of(open) : NULL;
 }
 
-/* What another engine has opened of the same position has the same bytes, and the kernel
- * wants the same file. */
+/* Tells whether the file may be read as `other` is. A file of the same position that another
+ * engine has opened has the same bytes, and the kernel wants it to be read from the same file. */
 static bool may_join_locked(const struct session *session, const struct sample_file *file,
 	const struct sample_file *other)
 {
@@ -87,7 +87,8 @@ static bool may_join_locked(const struct session *session, const struct sample_f
 	       !fault_hit("passthrough.new");
 }
 
-/* The kernel will read it as it reads what is open of the inode, other, which may be NULL. */
+/* Makes the kernel read the file as it reads `other`, which is open of the inode; other may be
+ * NULL. -ENOMEM */
 static int join_locked(struct session *session, struct sample_file *file,
 	const struct sample_file *other)
 {
@@ -101,7 +102,7 @@ static int join_locked(struct session *session, struct sample_file *file,
 	return err;
 }
 
-/* -EAGAIN: others have it open in another epoch; -ENOMEM. */
+/* Lists the file. -EAGAIN: another epoch of it is open; -ENOMEM. */
 static int list_file(struct session *session, struct sample_file *file,
 	struct close_waiter *waiter, uint32_t *ret_epoch)
 {
@@ -119,7 +120,7 @@ static int list_file(struct session *session, struct sample_file *file,
 			     handle_new(file->epoch), &file->open);
 }
 
-/* -EEXIST: another read has done so. */
+/* Lists a file that a previous engine has opened. -EEXIST: another read has done so. */
 static int list_again(struct session *session, struct sample_file *file, uint64_t handle)
 {
 	LOCK_SCOPE(&session->lock);
@@ -161,7 +162,8 @@ static struct sample_file *file_new(
 	return file;
 }
 
-/* The kernel is told of the file next. */
+/* Lists the file for later engines, before the kernel is told of it. -ENFILE: too many are
+ * listed. */
 static int keep(struct session *session, struct sample_file *file)
 {
 	if (!file->backing || !session->place)
@@ -179,7 +181,7 @@ static void unlist(struct session *session, struct sample_file *file)
 	await_close_tell(session, file->inode);
 }
 
-/* The end of a file that is not listed any more. */
+/* Frees a file that is not listed any more, and returns its handle. */
 static struct sched_handle *take_apart(struct session *session, struct sample_file *file)
 {
 	struct sched_handle *handle = file->handle;
@@ -199,7 +201,7 @@ static void undo(struct sched_handle *handle, int err)
 		sched_undo(handle);
 }
 
-/* Takes over the handle, also on failure. */
+/* Makes the file of a handle. Takes over the handle, also on failure. */
 static int make(struct session *session, struct sched_job *job, struct inode inode,
 	struct sched_handle *handle, unsigned references, struct sample_file **ret)
 {
@@ -283,7 +285,7 @@ void sample_file_undo(struct session *session, struct sample_file *file)
 	put(session, file, false);
 }
 
-/* Takes it out of the list. */
+/* Takes a file out of the list; NULL: it is not listed. */
 static struct sample_file *take_out(struct session *session, uint64_t handle)
 {
 	lock_take(&session->lock);

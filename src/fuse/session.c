@@ -81,7 +81,7 @@ void session_free(struct session **session)
 	*session = NULL;
 }
 
-/* The mount outlives this engine from now on. */
+/* Lets the mount outlive this engine from now on. */
 static void keep(struct session *session)
 {
 	struct kept_descriptor *place = kept_new();
@@ -119,8 +119,8 @@ int session_start(struct session *session, struct fuse_args *args, const char *w
 	return err;
 }
 
-/* What the kernel said first is answered for libfuse's sake; the kernel has its answer, and
- * refuses this one. Then it sends again what the engine before has not answered. */
+/* Gives libfuse the kernel's first message again. The kernel has its answer, and refuses this
+ * one. Then it sends again the requests that the previous engine has not answered. */
 void session_go_on(struct session *session)
 {
 	struct kept_mount *mount = &session->place->mount;
@@ -143,7 +143,8 @@ void session_take_over(struct session *session, struct kept_descriptor *place)
 	session->started = place->mount.started;
 }
 
-/* The descriptor of the mount that the engine before this one has made. */
+/* Finds the descriptor of the whole tree's mount that the previous engine has served; NULL:
+ * none. */
 static struct kept_descriptor *find_whole(void)
 {
 	const struct inode root = {.kind = INODE_ROOT};
@@ -237,8 +238,9 @@ int session_run(struct session *session)
 	return loop(session);
 }
 
-/* libfuse unmounts what is at the mount point, whatever that is by now, unless the
- * descriptor tells by POLLERR that its mount has gone: as one of a pipe without a reader. */
+/* Keeps libfuse from unmounting whatever is at the mount point by now. It does not unmount if
+ * the descriptor tells by POLLERR that its mount has gone, as that of a pipe without a reader
+ * does. */
 static void end_detached(struct session *session)
 {
 	int ends[2];
@@ -287,7 +289,7 @@ static int check_unmounted(const char *mountpoint)
 {
 	struct stat st;
 	int err;
-	/* The supervisor lets go of the device meanwhile, which ends the question. */
+	/* The supervisor may close the device meanwhile, which aborts the stat. */
 	do
 		err = stat(mountpoint, &st) == 0 ? 0 : errno;
 	while (err == ECONNABORTED);
@@ -376,7 +378,7 @@ static bool is_later(struct timespec a, struct timespec b)
 	return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
 }
 
-/* The time always changes: see set_in_job in attributes.c. */
+/* Moves the time on; it always changes: see set_in_job in attributes.c. */
 static void touch_jobs_locked(struct session *session)
 {
 	struct timespec now;
@@ -399,7 +401,7 @@ void session_touch_jobs(struct session *session)
 	order_texts_forget(session->orders);
 }
 
-/* Fails when the kernel does not know the name, which is as good. */
+/* Makes the kernel forget a name. If it does not know the name this fails, which is as good. */
 static void forget_name(
 	struct session *session, struct inode directory, const char *name, size_t bytes)
 {

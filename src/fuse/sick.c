@@ -17,16 +17,16 @@
 #include <sys/socket.h>
 
 #define NOTIFY_RESEND 7
-#define CLIENT_MS 1000 /* so long a client may take for its request */
+#define CLIENT_MS 1000 /* most time that a client may take for its request */
 
-/* The kernel gives no request to who has less room than for the largest. */
+/* The kernel gives no request to a reader with less room than for the largest one. */
 static char buffer[(1 << 20) + (1 << 16)];
 static bool leaves;
 
 static void write_header(int device, const struct fuse_out_header *header)
 {
 	ssize_t ignored = write(device, header, sizeof(*header));
-	(void)ignored; /* its reader has gone */
+	(void)ignored; /* it fails if the reader has gone */
 }
 
 static bool wants_answer(uint32_t opcode)
@@ -41,7 +41,7 @@ static bool succeeds(uint32_t opcode)
 	       opcode == FUSE_DESTROY;
 }
 
-/* An open that is sent again was listed, perhaps, before its engine died. */
+/* Takes an open off the list that is sent again: its engine may have listed it before it died. */
 static void forget_open(uint32_t mount, uint64_t unique)
 {
 	struct kept_open *open = NULL;
@@ -50,7 +50,7 @@ static void forget_open(uint32_t mount, uint64_t unique)
 			kept_open_remove(open);
 }
 
-/* What the next engine could not know. */
+/* Notes opens and releases that the next engine could not know of. */
 static void note(const struct kept_descriptor *place, size_t bytes)
 {
 	const struct fuse_in_header *request = (const void *)buffer;
@@ -63,7 +63,7 @@ static void note(const struct kept_descriptor *place, size_t bytes)
 		kept_close_add(mount, request->nodeid, release->fh);
 }
 
-/* false: it is unmounted. */
+/* Answers one request. false: the mount is unmounted. */
 static bool refuse_one(const struct kept_descriptor *place)
 {
 	int device = atomic_load(&place->fd);
@@ -83,7 +83,7 @@ static bool refuse_one(const struct kept_descriptor *place)
 
 /* --- the control sockets ------------------------------------------------------------ */
 
-/* Up to its end, or as long as it may take. */
+/* Receives a request up to its end, or as long as it may take. */
 static size_t receive(int client)
 {
 	size_t n = 0;
@@ -106,7 +106,7 @@ static void answer(int client, const char *kind, const char *text)
 	(void)!write(client, text, strlen(text));
 }
 
-/* Members of socket_group reach the socket, too. */
+/* Tells whether the client may upgrade: members of socket_group reach the socket, too. */
 static bool is_master(int client)
 {
 	struct ucred sender;
@@ -115,7 +115,7 @@ static bool is_master(int client)
 	       config_is_master(sender.uid);
 }
 
-/* The next engine may be another program, or what ails this one is mended. */
+/* Ends for the next engine: another program, or the same one, whose trouble was mended. */
 static void take_upgrade(int client, size_t n)
 {
 	const char *program = buffer + strlen(buffer) + 1;
@@ -169,7 +169,7 @@ int sick_unmount(const char *mountpoint)
 	return EXIT_FAILURE;
 }
 
-/* false: the whole mount has gone. */
+/* Serves what came by a descriptor. false: the whole tree's mount has gone. */
 static bool serve_place(struct kept_descriptor *place)
 {
 	struct inode root = {.kind = INODE_ROOT};

@@ -12,13 +12,13 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-/* One stat of an order measures at most so many chunks: a fraction of a second. */
+/* Most chunks that one stat of an order measures: a fraction of a second. */
 #define MAX_STAT_CHUNKS 2048
 
 struct snapshot {
 	struct open_file open; /* (session's lock) the first member */
 	struct made_text *text;
-	atomic_uint references; /* as of a sample_file */
+	atomic_uint references; /* one each of the reader and each read */
 };
 
 /* --- snapshots ---------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ static void snapshot_put(struct snapshot *snapshot)
 	free(snapshot);
 }
 
-/* Another one may be listed under the handle, of another read of the same file. */
+/* Lists a snapshot. -EEXIST: another read of the file has listed one under the handle. */
 static int list_snapshot(struct session *session, struct inode inode, uint64_t handle,
 	struct snapshot *snapshot)
 {
@@ -114,7 +114,7 @@ static int list_snapshot(struct session *session, struct inode inode, uint64_t h
 		&session->open_texts, inode_pack(inode), handle, &snapshot->open);
 }
 
-/* job: NULL, or that of a sample. */
+/* Makes a snapshot and lists it. job: a sample's; NULL for other texts. */
 static int open_snapshot(struct session *session, struct inode inode,
 	struct sched_job *job, sample_id sample, uint64_t handle)
 {
@@ -146,7 +146,8 @@ static void answer_open(fuse_req_t req, struct session *session,
 		text_file_release(session, handle);
 }
 
-/* What a checkpoint says is on the disk before anybody reads it. */
+/* Makes a snapshot of a checkpoint. Everything that it tells is on the disk before anybody
+ * reads it. */
 static int open_synced(const struct later_request *request)
 {
 	struct session *session = request->later.session;
@@ -190,7 +191,8 @@ void text_file_open(fuse_req_t req, struct session *session, struct inode inode,
 		.inode = inode,
 		.handle = handle_new(0),
 		.answer = answer_open_later};
-	/* Workers may all wait for a storage, and then the other texts tell so. */
+	/* All workers may wait for a storage: then the other texts, which need none, tell about
+	 * it. */
 	bool later = inode.kind == INODE_JOB_STATE || inode.kind == INODE_DASHBOARD;
 	if (inode.kind == INODE_EPOCH_ORDER)
 		answer_open(req, session, fi, request.handle);
@@ -228,7 +230,7 @@ bool text_file_open_size(struct session *session, struct inode inode, uint64_t *
 	return open;
 }
 
-/* With a reference for the caller. */
+/* Finds a snapshot, with a reference for the caller; NULL: there is none. */
 static struct snapshot *find(struct session *session, uint64_t handle)
 {
 	LOCK_SCOPE(&session->lock);
@@ -251,7 +253,7 @@ static void answer_read(
 	snapshot_put(snapshot);
 }
 
-/* Of a file that another engine has opened, the reader gets the text of now. */
+/* Answers a read of a file that another engine has opened: the reader gets the present text. */
 static void read_again(const struct later_request *request)
 {
 	int err = open_later(request);
