@@ -14,8 +14,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A reader was told st_size: a shorter content is wrong data, a longer one would
- * be cut. */
+/* Checks the content's length against st_size, which readers were told: a shorter content is
+ * wrong data, a longer one would be cut. -EIO */
 static int check_bytes(const struct job_config *config, const struct sched_handle *handle,
 	bool padded, uint64_t bytes, uint64_t size)
 {
@@ -27,7 +27,7 @@ static int check_bytes(const struct job_config *config, const struct sched_handl
 	return -EIO;
 }
 
-/* How the job's samples look, or those that are prepared by a section. */
+/* The look of the job's samples, or of those that a section prepares. */
 struct look {
 	enum sample_format format;
 	struct pixel_type pixels;
@@ -94,7 +94,7 @@ static void put_targets(struct sched_job *job, const struct content_place *place
 		edition->targets + sched_handle_sample(handle) * n, bytes);
 }
 
-/* label: of a record. */
+/* Makes one content. label: a record's. */
 static int make_one(const struct job_config *config, uint64_t daemon_seed,
 	const struct content_place *place, const struct look *look,
 	const struct tensor *tensor, uint32_t label, struct content_made *ret)
@@ -140,7 +140,7 @@ static struct look look_of_second(const struct job_config *second, bool joined)
 		.format = joined ? FORMAT_RAW : second->format, .pixels = second->pixels};
 }
 
-/* The second file of a pair in a file of its own. */
+/* Makes the second file of a pair in a file of its own. */
 static int make_second(const struct job_config *second, uint64_t daemon_seed,
 	const struct content_place *place, const struct sched_handle *handle,
 	struct content *ret)
@@ -173,7 +173,7 @@ void content_pair_fields(const struct job_config *config, struct tensor_shape fi
 	ret[1] = field_of(section->name, section->pixels, second);
 }
 
-/* The head of a record tells both arrays, and the label follows it. */
+/* Makes the head of a record, which describes both arrays. The label follows it. */
 static void make_record_head(
 	const struct job_config *config, uint32_t label, struct content *ret)
 {
@@ -189,7 +189,7 @@ static void make_record_head(
 	format->head_bytes = PAIR_HEAD + sizeof(number);
 }
 
-/* Where the second one begins, once both are made. */
+/* Puts the second file behind the first one, once both are made. -EIO: a length is wrong */
 static int join(struct sched_job *job, const struct content_place *place,
 	const struct sched_handle *handle, struct content *ret)
 {
@@ -256,7 +256,7 @@ static uint64_t made_bytes(const struct content_made *made)
 	       (made->format.encoded ? made->format.bytes : 0);
 }
 
-/* The tensor itself counts in the cache. */
+/* Counts the bytes that were computed. The tensor itself is counted in the cache. */
 static int hold(struct content *content)
 {
 	uint64_t bytes = made_bytes(&content->first) + made_bytes(&content->second);

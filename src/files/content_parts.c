@@ -7,7 +7,7 @@
 struct cut {
 	struct iovec *iov;
 	int n;
-	uint64_t offset; /* of the next wanted byte, from the start of the next part */
+	uint64_t offset; /* the next wanted byte's, from the start of the next part */
 	uint64_t left;
 };
 
@@ -35,7 +35,7 @@ static void take_part(struct cut *cut, const void *data, uint64_t bytes)
 	cut->offset = 0;
 }
 
-/* Zeros; some may come before the bytes that are wanted. */
+/* Takes zeros, some of which may come before the bytes that are wanted. */
 static void take_zeros(struct cut *cut, uint64_t bytes)
 {
 	while (bytes > 0 && cut->left > 0) {

@@ -15,7 +15,7 @@
 
 /* --- directories as numbers ------------------------------------------------------- */
 
-/* The hash of the subdirectory of this name. */
+/* Returns the hash of the subdirectory of this name. */
 static uint64_t hash_below(uint64_t hash, const char *name, size_t n)
 {
 	hash = (hash ^ '/') * FNV_PRIME;
@@ -71,7 +71,7 @@ struct inode data_step_directory(const struct data_step *step)
 			       : (struct inode){.kind = INODE_DATA};
 }
 
-/* The step of a job's path that lies in the directory. */
+/* Finds the step of a job's path that lies in the directory. */
 static bool find_step(struct sched_job *job, uint64_t directory, struct data_step *ret)
 {
 	const char *path = sched_job_config(job)->path;
@@ -122,7 +122,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* All entries of a directory. Where several jobs have one, the smallest id counts. */
+/* Collects all entries of a directory. Where several jobs have one, the smallest id counts. */
 static int collect(
 	const struct files_context *context, struct inode directory, struct entries *ret)
 {

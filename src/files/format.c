@@ -173,7 +173,7 @@ static void begin_block(struct png *png)
 	png->raw_left -= n;
 	png->block_left = n;
 	png->chunk_blocks++;
-	*png->at++ = png->raw_left == 0; /* the last one? */
+	*png->at++ = png->raw_left == 0; /* 1: the last block */
 	png->at = put_le16(put_le16(png->at, n), ~n);
 }
 
@@ -191,7 +191,7 @@ static void put_raw(struct png *png, const uint8_t *raw, uint64_t n)
 	}
 }
 
-/* Numbers of 16 bits, the upper byte first. */
+/* Adds numbers of 16 bits, the upper byte first. */
 static void put_words(struct png *png, const uint8_t *words, uint64_t n)
 {
 	uint8_t bytes[256];

@@ -175,7 +175,8 @@ static uint32_t subdirectories(struct sched_job *job, struct inode directory)
 	return 0;
 }
 
-/* The shape of all images: config refuses sizes that vary, and the scheduler modes. */
+/* Returns the shape of all images: config refuses sizes that vary, and the scheduler modes that
+ * vary. */
 static struct tensor_shape shape_of(
 	const struct job_config *config, const struct sched_edition *edition)
 {
@@ -186,7 +187,7 @@ static struct tensor_shape shape_of(
 		&config->augment, preparation_output(&config->preparation, any));
 }
 
-/* Each record of a batch of pairs has the image, and behind it the second file. */
+/* Describes a batch of pairs. Each record has the image, and behind it the second file. */
 static struct composite pairs_composite(uint32_t first, uint32_t n,
 	const struct job_config *config, const struct sched_edition *edition)
 {

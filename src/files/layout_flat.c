@@ -48,7 +48,7 @@ size_t flat_parse_number(const char *text, unsigned digits, uint32_t bound, uint
 	return n;
 }
 
-/* Files of pairs are two, but in records. */
+/* Tells whether a position has two files: it has a pair, which is not joined in one content. */
 static bool has_second(const struct job_config *config)
 {
 	return config_is_pair(config) && !content_joins(config);
@@ -99,13 +99,13 @@ bool flat_parse(const char *name, const struct job_config *config, uint32_t n_po
 
 /* --- which files there are -------------------------------------------------------- */
 
-/* The number of files of a position. */
+/* Returns the number of files of a position. */
 static unsigned n_kinds(const struct job_config *config)
 {
 	return 2u + config->json + has_second(config) + beside_count(config);
 }
 
-/* The kind of the i-th file of a position. */
+/* Returns the kind of the i-th file of a position. */
 static enum inode_kind kind_of(const struct job_config *config, unsigned i)
 {
 	if (i < 2)
@@ -139,7 +139,8 @@ static unsigned shard_digits(uint32_t shards)
 	return (unsigned)flat_print_number(shards - 1, MIN_SHARD_DIGITS, text);
 }
 
-/* What a listing shows; in current/ there may be others, of other epochs. */
+/* Returns the number of positions in a listing. In current/ names of other epochs' positions
+ * can be found, too. */
 static uint32_t n_listed(struct sched_job *job, struct inode directory)
 {
 	auto_edition *edition = sched_edition(job, inode_sched_epoch(directory));
@@ -156,7 +157,7 @@ struct range {
 	uint32_t first, n;
 };
 
-/* The positions whose files lie directly in a directory. */
+/* Returns the positions whose files lie directly in a directory. */
 static struct range positions(
 	struct sched_job *job, struct inode directory, uint32_t samples)
 {

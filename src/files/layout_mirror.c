@@ -23,7 +23,7 @@
 
 /* --- names ------------------------------------------------------------------------ */
 
-/* How many bytes come before ".extension"; 0: the name does not end so. */
+/* Returns how many bytes come before ".extension"; 0: the name does not end so. */
 static size_t bytes_before(const char *name, const char *extension)
 {
 	size_t n = strlen(name), bytes = strlen(extension);
@@ -40,7 +40,7 @@ static uint32_t find_sample(const struct dataset_paths *paths,
 	return paths_other(paths, file) ? UINT32_MAX : file;
 }
 
-/* Whether the file keeps its name: it has the ending already, and no other file is called
+/* Tells whether the file keeps its name: it has the ending already, and no other file is called
  * as it is without the ending, which would get the same name. */
 static bool keeps_name(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
@@ -53,13 +53,13 @@ static bool keeps_name(const struct dataset_paths *paths,
 
 #define HASHED 17 /* bytes: "~" and 16 digits */
 
-/* Whether the name is too long for a file with the ending behind it. */
+/* Tells whether the name is too long for a file with the ending behind it. */
 static bool is_too_long(const char *name, const char *extension)
 {
 	return strlen(name) + 1 + strlen(extension) > NAME_MAX;
 }
 
-/* The beginning of the name, of whole characters, and a hash of all of it. */
+/* Prints the beginning of the name, in whole characters, and a hash of all of it. */
 static void print_short(const char *name, const char *extension, char ret[MIRROR_NAME])
 {
 	int least = (int)(NAME_MAX - HASHED - 1 - strlen(extension)) - 3, n = least + 3;
@@ -69,8 +69,8 @@ static void print_short(const char *name, const char *extension, char ret[MIRROR
 		extension);
 }
 
-/* true: the job's ending replaces that of the name, so that the label beside it differs in the
- * ending alone. No other sample may have the same stem, or the name that results. */
+/* Tells whether the job's ending replaces the name's, so that the label beside it differs in
+ * the ending alone. No other sample may have the same stem, or the name that results. */
 static bool replaces_ending(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -125,7 +125,8 @@ static uint32_t find_whole(const struct dataset_paths *paths,
 	return file;
 }
 
-/* Such names are rare, and so are lookups of names of this length. */
+/* Looks through the directory's too long names. They are rare, and so are lookups of names of
+ * this length. */
 static uint32_t find_short(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {
@@ -156,7 +157,7 @@ uint32_t mirror_find(const struct dataset_paths *paths,
 	return find_short(paths, directory, extension, name);
 }
 
-/* The ending that the file gets; NULL: it keeps its name. */
+/* Returns the ending that the file gets; NULL: it keeps its name. */
 static const char *extension_of(
 	struct sched_job *job, const struct dataset_paths *paths, uint32_t file)
 {
@@ -177,7 +178,7 @@ static bool is_same_ending(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* The file that has the name with this ending. */
+/* Finds the file that has the name with this ending. */
 static uint32_t find_with(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {
@@ -188,7 +189,7 @@ static uint32_t find_with(struct sched_job *job, const struct dataset_paths *pat
 		       : UINT32_MAX;
 }
 
-/* The file that has the name with any of the endings that the job's files get. */
+/* Finds the file that has the name with any of the endings that the job's files get. */
 static uint32_t find_shown(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name)
 {
@@ -206,7 +207,7 @@ static uint32_t find_shown(struct sched_job *job, const struct dataset_paths *pa
 
 /* --- selected samples ------------------------------------------------------------ */
 
-/* Paths were made when the job was added. */
+/* Returns the paths, which were made when the job was added. */
 static const struct dataset_paths *paths_of(struct sched_job *job)
 {
 	auto_edition *edition = sched_edition(job, 0);
@@ -255,7 +256,7 @@ static struct inode sample_inode(
 	return directory;
 }
 
-/* The sample that is shown under a name; UINT32_MAX: none. */
+/* Finds the sample that is shown under a name; UINT32_MAX: none. */
 static uint32_t find_selected(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name)
 {

@@ -60,7 +60,8 @@ static uint64_t member_blocks(const struct composite *tar, enum member member)
 	return blocks;
 }
 
-/* ret->begin is the beginning of the first, and offset counts from there. */
+/* Finds the segment of a text that comes along. ret->begin is the beginning of the first one,
+ * and offset counts from there. */
 static void find_beside(const struct composite *tar, uint64_t offset, struct segment *ret)
 {
 	unsigned i = 0;
@@ -73,7 +74,8 @@ static void find_beside(const struct composite *tar, uint64_t offset, struct seg
 	ret->bytes = tar->beside_bytes[i];
 }
 
-/* ret->begin is the beginning of the member, and offset counts from there. */
+/* Finds the segment in a member. ret->begin is the beginning of the member, and offset counts
+ * from there. */
 static void find_in_member(const struct composite *tar, enum member member,
 	uint64_t offset, struct segment *ret)
 {
@@ -112,7 +114,7 @@ static void find_segment(
 	find_in_member(tar, member, offset - begin, ret);
 }
 
-/* ustar, POSIX.1-1988. A text that is shorter than its field ends with a zero. */
+/* The header of ustar, POSIX.1-1988. A text that is shorter than its field ends with a zero. */
 struct header {
 	char name[100];
 	char mode[8], uid[8], gid[8];
@@ -155,7 +157,7 @@ static void print_header(
 	memcpy(ret, &header, sizeof(header));
 }
 
-/* A line of an extended header, which begins with its length. */
+/* Prints the extended header with the comment: one line, which begins with its length. */
 static void print_comment(uint32_t position, uint64_t bytes, uint8_t *ret)
 {
 	uint64_t line = bytes - BLOCK;

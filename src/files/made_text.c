@@ -10,7 +10,8 @@
 #include <time.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-/* A CPU's time for one kind is at most one in so many, but for a burst. */
+/* Making the texts of a kind takes one part in so many of a CPU's time at most, except for a
+ * burst. */
 #define ONE_IN 20
 #define BURST_NS (2 * SECOND_NS)
 
@@ -111,7 +112,8 @@ static int print(FILE *out, const struct files_context *context, enum made_kind 
 	}
 }
 
-/* While somebody makes the next one, an old one is good enough for all others. */
+/* Tells whether the shared text will do. While somebody makes the next one, an old one is good
+ * enough for all others. */
 static bool is_good_enough(
 	const struct shared *shared, enum made_kind kind, bool latest, uint64_t now_ns)
 {
@@ -121,7 +123,7 @@ static bool is_good_enough(
 	       (shared->makers > 0 || now_ns - shared->text->begun_ns < SECOND_NS);
 }
 
-/* NULL: the caller is to make one. */
+/* Takes the shared text; NULL: the caller has to make one. */
 static struct made_text *find(struct made_texts *texts, enum made_kind kind, bool latest)
 {
 	LOCK_SCOPE(&texts->lock);
@@ -141,7 +143,8 @@ static uint64_t own_cpu_ns(void)
 	return (uint64_t)time.tv_sec * SECOND_NS + (uint64_t)time.tv_nsec;
 }
 
-/* text: NULL if it could not be made. Returns the one that is to be put back. */
+/* Shares a text that was made; text: NULL if it could not be. Returns the old one, which the
+ * caller puts back, or NULL. */
 static struct made_text *share(struct made_texts *texts, enum made_kind kind,
 	struct made_text *text, uint64_t cost_ns)
 {

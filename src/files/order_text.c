@@ -12,7 +12,7 @@
 struct known {
 	SLIST_ENTRY(known) link;
 	uint64_t key;
-	uint64_t *starts; /* byte offset of chunk 0, 1, ... */
+	uint64_t *starts; /* byte offsets of chunks 0, 1, ... */
 	size_t n, capacity;
 };
 
@@ -86,7 +86,7 @@ static struct known *find_locked(struct order_texts *texts, uint64_t key)
 	return NULL;
 }
 
-/* The last known start that is not beyond the offset. */
+/* Finds the last known start that is not beyond the offset. */
 static struct cursor seek(struct order_texts *texts, uint64_t key, uint64_t offset)
 {
 	LOCK_SCOPE(&texts->lock);
@@ -123,8 +123,8 @@ static struct known *get_locked(struct order_texts *texts, uint64_t key)
 	return known;
 }
 
-/* Does nothing if another reader was faster. Without memory the next reader measures
- * again. */
+/* Remembers the start of a chunk, unless another reader was faster. Without memory the next
+ * reader measures again. */
 static void remember(struct order_texts *texts, uint64_t key, struct cursor start)
 {
 	LOCK_SCOPE(&texts->lock);
@@ -188,7 +188,7 @@ static bool measure(const struct order_source *source, const struct cursor *curs
 		       ORDER_CHUNK, ret_bytes) == ORDER_CHUNK;
 }
 
-/* The chunk that has the offset, or the last one. */
+/* Finds the chunk that has the offset, or the last one. */
 static struct cursor find_chunk(
 	struct order_texts *texts, const struct order_source *source, uint64_t offset)
 {

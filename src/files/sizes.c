@@ -99,7 +99,7 @@ static uint64_t largest(
 				config, edition->dataset, edition->readable);
 }
 
-/* Looks at all samples of the job, but only once. */
+/* Finds the padded size. All samples of the job are looked at, but only once. */
 static uint64_t padded_size(struct sizes *sizes, struct sched_job *job,
 	const struct sched_edition *edition, bool second)
 {
@@ -112,7 +112,7 @@ static uint64_t padded_size(struct sizes *sizes, struct sched_job *job,
 	return found.bytes;
 }
 
-/* How the files look whose size is asked for. */
+/* Returns the configuration of the files whose size is asked for. */
 static struct job_config looks(struct sched_job *job, bool second)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -131,7 +131,8 @@ uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t ep
 		      : content_bytes(&look, edition->dataset, sample);
 }
 
-/* In mirror a position is the same sample in all epochs. */
+/* Returns the sample of a position; SAMPLE_NONE: it is not bound. In mirror a position is the
+ * same sample in all epochs. */
 static sample_id sample_at(struct sched_job *job, struct inode inode)
 {
 	auto_edition *edition = sched_edition(job, inode_sched_epoch(inode));
@@ -167,7 +168,7 @@ bool sizes_of_position(
 	return sizes_of_part(sizes, job, inode, inode.kind == INODE_PAIR, ret);
 }
 
-/* Whether files of pairs would be padded to another size. */
+/* Tells whether the second files of pairs would be padded to another size. */
 static bool second_changes(const struct job_config *config,
 	const struct sched_edition *now, const struct sched_edition *next)
 {
@@ -210,7 +211,7 @@ bool sizes_are_saved(struct sched_job *job, struct inode inode)
 	       sched_bound_is_saved(job, inode_sched_epoch(inode), position);
 }
 
-/* The last batch or shard may be longer in the next epoch. */
+/* Tells whether the file may be longer in the next epoch, as the last batch or shard may be. */
 static bool may_grow(struct sched_job *job, struct inode inode)
 {
 	const struct job_config *config = sched_job_config(job);

@@ -77,7 +77,8 @@ static void print_name(FILE *out, const char *key, const char *text)
 	fputc('\n', out);
 }
 
-/* What the jobs read, prepared, and how large the cache would be that all of it needs. */
+/* Prints how many samples were prepared in each way that jobs read, and how much cache all of
+ * them need. */
 static void print_prepared(
 	FILE *out, const struct files_context *context, const struct dataset *dataset)
 {
@@ -223,7 +224,7 @@ static void print_bad_samples(
 	roaring_bitmap_free(bad);
 }
 
-/* What an epoch has of each dataset of a mixture. */
+/* Prints how many samples an epoch has of each dataset of a mixture. */
 static void print_parts(FILE *out, struct sched_job *job)
 {
 	struct sched_part parts[CONFIG_MOST_MIXED];
@@ -305,7 +306,8 @@ void text_order_line(
 	dataset_sample_free(&sample);
 }
 
-/* Adds up comparisons instead of jumping: a million lines are measured at once. */
+/* Returns the number of digits. It adds up comparisons instead of jumping: a million lines are
+ * measured at once. */
 static unsigned digits(uint32_t number)
 {
 	return 1U + (number > 9) + (number > 99) + (number > 999) + (number > 9999) +
@@ -347,7 +349,7 @@ bool text_is(enum inode_kind kind)
 	}
 }
 
-/* A line for each image that is not prepared any more. */
+/* Prints a line for each image that is not prepared any more. */
 static int print_bad(FILE *out, struct sched *sched, struct dataset *dataset)
 {
 	roaring_bitmap_t *samples = sched_quarantined(sched, dataset);

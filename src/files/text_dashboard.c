@@ -19,7 +19,7 @@
 
 #define DATA "@DATA@"
 
-/* No number has more digits, so that the rooms below are enough. */
+/* The largest number that is printed, so that the rooms below are enough. */
 #define MOST UINT64_C(9999999999999)
 #define NUMBER_ROOM (13 + 1)
 #define LIST_ROOM ((HISTORY_READINGS + 1) * NUMBER_ROOM)
@@ -44,7 +44,8 @@ static uint64_t number_at(const void *structure, size_t offset)
 	return number;
 }
 
-/* There are a hundred thousand with many jobs: fprintf would take four times as long. */
+/* Prints a number. With many jobs there are a hundred thousand: fprintf would take four times
+ * as long. */
 static void print_number(FILE *out, uint64_t number)
 {
 	char text[NUMBER_ROOM];
@@ -73,7 +74,7 @@ static void print_times(FILE *out, const struct sched_past *past)
 	fputs("],\n", out);
 }
 
-/* In each step. */
+/* Prints how much a counter grew in each step. */
 static void print_steps(FILE *out, const struct sched_past *past, struct field field)
 {
 	fprintf(out, "\"%s\":[", field.name);
@@ -86,7 +87,7 @@ static void print_steps(FILE *out, const struct sched_past *past, struct field f
 	fputs("],\n", out);
 }
 
-/* At the time of each reading. */
+/* Prints a value at the time of each reading. */
 static void print_states(FILE *out, const struct sched_past *past, struct field field)
 {
 	fprintf(out, "\"%s\":[", field.name);
@@ -150,7 +151,7 @@ static const struct job_field job_fields[] = {
 	{"hit", offsetof(struct history_job, hit), 1},
 };
 
-/* What it had done when a reading was taken: nothing, before it was added. */
+/* Returns a job's counter at the time of a reading: 0 before the job was added. */
 static uint64_t done(const struct sched_past *past, size_t place, size_t i, size_t offset)
 {
 	const struct history_reading *reading = &past->readings[i];
@@ -207,7 +208,7 @@ static void print_job(FILE *out, const struct sched_past *past, size_t place)
 	fputs("]}", out);
 }
 
-/* *ret: how many there are. */
+/* Prints all jobs. *ret: how many there are. */
 static void print_jobs(FILE *out, const struct sched_past *past, size_t *ret)
 {
 	*ret = 0;

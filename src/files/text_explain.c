@@ -12,7 +12,7 @@
 #include <time.h>
 
 /*
- * What joaderctl explain simulates again: "KIND key=value ..." lines. Times are in ns.
+ * The state that joaderctl explain simulates: "KIND key=value ..." lines. Times are in ns.
  */
 
 static uint64_t cpu_ns(void)
@@ -102,7 +102,7 @@ static int print_common(
 	return err;
 }
 
-/* The i-th job that is printed is bit i of the parts. */
+/* Bit i of the parts is the i-th job that is printed. */
 int text_explain(FILE *out, const struct files_context *context)
 {
 	job_id *ids = NULL;

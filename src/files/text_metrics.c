@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* What Prometheus is told: the daemon's counters, and gauges of each job. */
+/* The metrics of Prometheus: the daemon's counters, and gauges of each job. */
 
 struct series {
 	const char *name;
@@ -224,7 +224,7 @@ static void print_cache(FILE *out, struct sched *sched, enum stats_form form)
 			i, i == SCHED_NEEDS - 1 ? "+" : "", cache.needed[i]);
 }
 
-/* Backslashes of the escaped text are escaped as Prometheus has it. */
+/* Prints a label's value. Backslashes of the escaped text are escaped as Prometheus has it. */
 static void print_label(FILE *out, const char *text)
 {
 	auto_free char *escaped = NULL;

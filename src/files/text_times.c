@@ -47,7 +47,7 @@ static void add_locks(struct list *list)
 	}
 }
 
-/* The caller frees the list. */
+/* Collects the histograms. The caller frees the list. */
 static struct list collect(
 	const struct files_context *context, enum stats_histogram histogram)
 {

@@ -10,8 +10,8 @@
 #include <inttypes.h>
 
 /*
- * What joaderctl top asks for again and again: "KIND key=value ..." lines. Counters are told
- * as they stand, so that who asks twice has the rates.
+ * The numbers that joaderctl top asks for again and again: "KIND key=value ..." lines. Counters
+ * are told as they stand, so that two answers give the rates.
  */
 
 static void print_daemon(FILE *out, const struct files_context *context)
