@@ -7,7 +7,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#define OF_ONE_NETWORK 8 /* bytes of an IPv6 address: whoever has one has them all */
+#define OF_ONE_NETWORK 8 /* bytes of an IPv6 address that are its network's */
 
 static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
@@ -26,7 +26,8 @@ static void hang_up(struct visitor *visitor)
 	(void)shutdown(visitor->fd, SHUT_RDWR); /* the library sees that, and closes */
 }
 
-/* address: NULL: any. Returns the first one, and how many there are. */
+/* Returns the number of visitors from an address, or of all if it is NULL, and the first of
+ * them. */
 static unsigned count(const struct visitors *visitors,
 	const struct sockaddr_storage *address, struct visitor **ret_first)
 {

@@ -23,7 +23,8 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-/* Some more than are welcome, since those that are hung up on go a moment later. */
+/* The library accepts more connections than are allowed, since those that are hung up on end a
+ * moment later. */
 #define MOST_CONNECTIONS (2 * VISITORS_MOST)
 #define MOST_NS UINT64_C(10000000000)
 #define MEMORY_EACH 16384u /* bytes of a request's head, and more */
@@ -39,7 +40,7 @@ struct web {
 
 /* --- answers ---------------------------------------------------------------------------- */
 
-/* text: it is copied. */
+/* Answers. `text` is copied. */
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status,
 	const char *type, char *text, size_t bytes)
 {
@@ -97,7 +98,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection,
 	(void)version;
 	(void)upload;
 	(void)request;
-	*upload_bytes = 0; /* what comes along is dropped */
+	*upload_bytes = 0; /* a request's body is dropped */
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
 		strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
