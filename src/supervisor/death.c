@@ -13,7 +13,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* The kernel kills by SIGKILL, as others do, and counts it. */
+/* Tells whether the engine was killed for want of memory. The kernel kills by SIGKILL, as
+ * others do, and counts these kills. */
 static bool was_of_memory(int status, uint64_t kills_before, uint64_t kills)
 {
 	bool any = kills > kills_before || fault_hit("death.memory");

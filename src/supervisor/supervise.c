@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Arguments of engines: room for the supervisor's, then ours. Those after the first begin
- * in another directory. */
+/* Makes the arguments of engines: room for the supervisor's, then the process's. Later engines
+ * begin in another directory. */
 static char **engine_arguments(int argc, char **argv)
 {
 	char **ret = calloc((size_t)argc + 2, sizeof(*ret));
@@ -20,7 +20,8 @@ static char **engine_arguments(int argc, char **argv)
 	return ret;
 }
 
-/* The caller frees it; NULL: there is none, or no memory. */
+/* Makes a path absolute. is_mounted: nobody answers there yet, so it is not looked at. The
+ * caller frees the path; NULL: there is none, or no memory. */
 static char *absolute(const char *path, bool is_mounted)
 {
 	char *text = NULL;
@@ -47,7 +48,7 @@ int supervise(bool foreground, bool debug, int device, int argc, char **argv)
 	int err = foreground ? 0 : background_begin();
 	if (err)
 		log_error("can't go to the background: %s", strerror(-err));
-	/* If one is not there, the first engine says so. */
+	/* If a path is not there, the first engine says so. */
 	if (!err && config.first && config.again) {
 		config.again[argc - 1] = ini ? ini : argv[argc - 2];
 		config.again[argc] = mountpoint ? mountpoint : argv[argc - 1];

@@ -26,8 +26,8 @@
 #define DEATHS_NS UINT64_C(60000000000)
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define SICK_PAUSE_NS UINT64_C(1000000000)
-/* An engine that goes on beats once a second, however busy the machine is. While the
- * supervisor itself does not run, as on a machine that is halted, nothing is counted. */
+/* An engine that is alive beats once a second, however busy the machine is. While the
+ * supervisor itself does not run, as on a machine that is halted, no silence is counted. */
 #define CHECK_NS UINT64_C(5000000000)
 #define SILENT_CHECKS 12
 
@@ -37,17 +37,17 @@ struct supervisor {
 	const struct supervisor_config *config;
 	struct kept *kept;
 	int page, socket, engines_socket, signals;
-	sigset_t mask;	   /* as it was */
+	sigset_t mask;	   /* the process's own mask */
 	pid_t engine;	   /* 0: none runs */
 	bool ready;	   /* this engine has said so */
-	bool served;	   /* some engine has */
-	bool ending;	   /* it was asked to */
+	bool served;	   /* some engine has said so */
+	bool ending;	   /* a signal has asked for the end */
 	uint64_t start_ns; /* when the next engine starts */
 	uint64_t deaths[DEATHS];
-	unsigned n_deaths; /* all that count */
-	uint64_t check_ns; /* when its beats are looked at; 0: they are not */
-	uint64_t beats;	   /* as they were then */
-	unsigned n_silent; /* times that they were the same */
+	unsigned n_deaths; /* all deaths that count */
+	uint64_t check_ns; /* when the engine's beats are looked at; 0: they are not */
+	uint64_t beats;	   /* the beats at the last look */
+	unsigned n_silent; /* looks in a row that found them unchanged */
 	struct notifier notifier;
 };
 
@@ -96,7 +96,7 @@ static void start_engine(struct supervisor *supervisor)
 	if (supervisor->engine > 0) {
 		atomic_fetch_add(&supervisor->kept->lives, 1);
 		supervisor->start_ns = 0;
-	} else { /* for want of memory, say */
+	} else { /* no memory, for instance */
 		supervisor->engine = 0;
 		supervisor->start_ns = clock_now_ns() + SICK_PAUSE_NS;
 	}
@@ -116,7 +116,7 @@ static void begin_checks(struct supervisor *supervisor)
 		supervisor->check_ns = clock_now_ns() + pause_between_checks();
 }
 
-/* One that hangs is killed, for another one to follow. */
+/* Kills an engine that hangs, so that another one follows. */
 static void check_beats(struct supervisor *supervisor)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -162,7 +162,7 @@ static void obey(
 	begin_checks(supervisor);
 	if (!supervisor->served) {
 		background_ready();
-		/* The engine has given it to be kept, under another number. */
+		/* The engine has given the device to be kept, under another number. */
 		if (supervisor->config->device)
 			close(supervisor->config->device);
 	}
@@ -170,7 +170,7 @@ static void obey(
 	supervisor->served = true;
 }
 
-/* false: there is none. */
+/* Takes a message of the engine. false: there is none. */
 static bool take_message(struct supervisor *supervisor)
 {
 	struct supervised_message message = {0};
@@ -201,7 +201,7 @@ static bool take_message(struct supervisor *supervisor)
 
 /* --- its end ------------------------------------------------------------------------ */
 
-/* The end was the engine's own fault, and likely to come again. */
+/* Tells whether the end was the engine's own fault, and likely to come again. */
 static bool counts(const struct supervisor *supervisor, int status)
 {
 	bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
@@ -235,7 +235,7 @@ static void plan_next(struct supervisor *supervisor, int status)
 		supervisor->start_ns += FIRST_PAUSE_NS << (n - 2);
 }
 
-/* true: the supervisor ends, too, with *ret. */
+/* Notes the engine's end, and plans the next engine. true: the supervisor ends, too, with *ret. */
 static bool note_end(struct supervisor *supervisor, int status, int *ret)
 {
 	struct kept *kept = supervisor->kept;
@@ -274,7 +274,8 @@ static bool reap(struct supervisor *supervisor, int *ret)
 
 static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU};
 
-/* But for those that the starting process has chosen to ignore. */
+/* Takes the signals that end the engine, except those that the starting process has chosen to
+ * ignore. */
 static int open_signals(struct supervisor *supervisor)
 {
 	sigset_t signals;
@@ -329,7 +330,7 @@ static int share(struct supervisor *supervisor)
 	return 0;
 }
 
-/* Until when it may wait; UINT64_MAX: for ever. */
+/* Returns until when the supervisor may wait; UINT64_MAX: for ever. */
 static uint64_t next_event(const struct supervisor *supervisor)
 {
 	uint64_t next = notifier_next(&supervisor->notifier);
