@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 
 #define ROOM_FIRST 1024u  /* bytes */
-#define LINES_AT_ONCE 256 /* of an order: some 10 KB */
+#define LINES_AT_ONCE 256 /* lines of an order, some 10 KB */
 
 struct client *client_new(struct listener *listener, int fd)
 {
@@ -59,7 +59,7 @@ union rights {
 	struct cmsghdr align;
 };
 
-/* The last descriptor counts. */
+/* Takes the descriptor of a message. The last one counts. */
 static void take_descriptor(struct msghdr *message, int *descriptor)
 {
 	const struct cmsghdr *head = CMSG_FIRSTHDR(message);
@@ -78,7 +78,7 @@ static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
 	struct msghdr message = {.msg_iov = &iov,
 		.msg_iovlen = 1,
 		.msg_control = &rights,
-		/* for one descriptor: the kernel closes others */
+		/* room for one descriptor: the kernel closes others */
 		.msg_controllen = CMSG_LEN(sizeof(int))};
 	ssize_t n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (n >= 0)
@@ -86,7 +86,8 @@ static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
 	return n < 0 ? -errno : n;
 }
 
-/* Up to one byte more than allowed, which tells that there are too many. */
+/* Makes room for more of the request: up to one byte more than allowed, by which a request that
+ * is too large is known. false: no memory. */
 static bool grow(struct client *client)
 {
 	size_t most = client->listener->rights.max_request + 1;
@@ -122,7 +123,8 @@ void client_receive(struct client *client)
 	if (n == -EAGAIN || n == -EINTR)
 		return;
 	client->n_in += n > 0 ? (size_t)n : 0;
-	if (n < 0 || client->n_in == 0) { /* it only looked whether we are there */
+	/* the client only looked whether the daemon is there */
+	if (n < 0 || client->n_in == 0) {
 		client->state = CLIENT_ENDS;
 	} else if (client->n_in > client->listener->rights.max_request) {
 		refuse_size(client);
@@ -135,7 +137,7 @@ void client_receive(struct client *client)
 
 /* --- the answer -------------------------------------------------------------------- */
 
-/* The frame is sent next; without memory for it the client is cut off. */
+/* Makes a frame, which is sent next. Without memory for it the client is cut off. */
 static void frame(struct client *client, const char *word, const char *text, size_t bytes)
 {
 	char head[40];
@@ -193,7 +195,7 @@ void client_execute(struct client *client, struct control *control)
 	client->in_room = 0;
 }
 
-/* An order that has had lines has them still, unless it is not kept any more. */
+/* Ends an order. If it has had lines it has them still, unless the order is not kept any more. */
 static void end_lines(struct client *client)
 {
 	struct sched_job *job = client->lines.job;

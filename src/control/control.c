@@ -39,7 +39,7 @@ int control_watch(const struct control *control, int operation, struct watch *wa
 static int give_to_worker(
 	struct control *control, struct worker *worker, struct client *client)
 {
-	/* Not even the end of the client is of interest until it is done. */
+	/* Until the worker is done even the client's end is not looked at. */
 	int err = control_watch(control, EPOLL_CTL_DEL, &client->watch, 0);
 	if (err)
 		return err;
@@ -55,7 +55,8 @@ static int go_on_sending(const struct control *control, struct client *client)
 	return control_watch(control, EPOLL_CTL_MOD, &client->watch, EPOLLOUT);
 }
 
-/* After each step of a client. */
+/* Goes on after each step of a client: a worker or this thread carries the request out, or the
+ * answer is sent. */
 static void go_on(struct control *control, struct client *client)
 {
 	int err = 0;
@@ -108,7 +109,8 @@ static void take_up(struct control *control, struct worker *worker)
 
 /* --- new clients ------------------------------------------------------------------- */
 
-/* For want of descriptors, say. */
+/* Stops or starts accepting clients. New clients wait while there are no descriptors, for
+ * instance. */
 static void pause_listeners(struct control *control, bool pause)
 {
 	struct listener *grant;
@@ -139,7 +141,7 @@ static void admit(struct control *control, struct listener *listener, int fd)
 	}
 }
 
-/* The socket stays readable until the client is accepted. */
+/* Accepts a client. The socket stays readable until then. */
 static void accept_one(struct control *control, struct listener *listener)
 {
 	int fd = accept4(listener->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -156,7 +158,8 @@ static void accept_one(struct control *control, struct listener *listener)
 
 /* --- the thread -------------------------------------------------------------------- */
 
-/* One event at a time: a step may end other clients. Those that are ready take turns. */
+/* Takes one event at a time, since a step may end other clients. Clients that are ready take
+ * turns. */
 static void *run(void *argument)
 {
 	struct control *control = argument;

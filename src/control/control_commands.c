@@ -48,7 +48,7 @@ static bool remove_job(const struct request *request, struct sched_job *job)
 	return true;
 }
 
-/* A pattern, as *, that no name can be. */
+/* Removes the jobs that match a pattern, as *, which can't be a name. */
 static bool remove_matching(const struct request *request, const char *pattern)
 {
 	struct request_jobs jobs;
@@ -143,7 +143,7 @@ static bool run_mount(const struct request *request)
 	struct sched_job *job = request_job_to_read(request, name);
 	if (!job)
 		return false;
-	sched_job_put(job); /* nobody else adds or removes jobs meanwhile */
+	sched_job_put(job); /* only this thread adds or removes jobs */
 	request->message->descriptor = -1;
 	int err = session_mount_job(request->session, name, request->message->sender.pid,
 		request->message->listener->rights.only != 0, device);
@@ -235,8 +235,9 @@ static bool change_resize(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-/* Whoever reaches the socket; who reaches that of a grant, too, of its job, argument 1;
- * root and the daemon's user. Of the others' jobs the functions know whose they are. */
+/* The senders that a command is for. ANY: everybody who reaches the socket; the functions check
+ * who owns a job. GRANTED: also those who reach the socket of a grant, for its job, argument 1.
+ * MASTER: root and the daemon's user. */
 enum sender { SENDER_ANY, SENDER_GRANTED, SENDER_MASTER };
 
 #define N_COMMANDS 20
@@ -319,7 +320,8 @@ enum control_place control_place_of(const struct control_message *message)
 	return is_list(message) ? CONTROL_AT_ONCE : CONTROL_SCANNER;
 }
 
-/* The job of the name may be another one by now. */
+/* Tells whether the socket's rights allow the command. A job of the grant's name may be another
+ * one by now. */
 static bool is_allowed(const struct request *request, const struct command *command)
 {
 	const struct listener_rights *rights = &request->message->listener->rights;

@@ -19,7 +19,7 @@ struct command {
 	struct session *session;
 	const atomic_bool *stop;
 	FILE *out;
-	bool quiet; /* nobody asked for it: the log has it already */
+	bool quiet; /* nobody asked for the messages: the log has them */
 };
 
 static bool refuse(const struct command *command, const char *format, ...)
@@ -52,7 +52,7 @@ static int print_ini(const struct dataset_config *config, char **ret)
 	return fclose(out) == 0 ? 0 : -ENOMEM;
 }
 
-/* Nobody else reads it: a source may need a password. */
+/* Keeps the ini. Nobody else may read it: a source may need a password. */
 static int keep(const struct command *command, const struct dataset_config *config)
 {
 	auto_free char *directory = NULL;
@@ -68,7 +68,7 @@ static int keep(const struct command *command, const struct dataset_config *conf
 	return err ? err : disk_replace(directory, name, text, 0600);
 }
 
-/* false: there was none. */
+/* Removes the kept ini. false: there was none. */
 static bool forget(const struct command *command, const char *name)
 {
 	auto_free char *path = NULL;
@@ -82,7 +82,7 @@ static bool forget(const struct command *command, const char *name)
 
 /* --- add ---------------------------------------------------------------------------------- */
 
-/* Reading our own files while serving them would wait for itself. */
+/* Tells whether the dataset lies on the mount: the daemon would wait for itself. */
 static bool is_on_mount(
 	const struct command *command, const struct dataset_config *config)
 {
@@ -93,7 +93,8 @@ static bool is_on_mount(
 	       (path[n] == '/' || path[n] == '\0');
 }
 
-/* next: beside that which is in use; NULL then, if nothing has changed. */
+/* Scans a dataset. next: as the one that follows the dataset in use; *ret is then NULL if
+ * nothing has changed. */
 static int scan(const struct command *command, const struct dataset_config *config,
 	bool next, struct dataset **ret)
 {
@@ -207,7 +208,8 @@ static int rescan_unused(
 	return err;
 }
 
-/* The dataset is taken, unless that fails. */
+/* Moves the jobs to the next scan's dataset. The dataset that was taken stays so only if this
+ * fails. */
 static int move(const struct command *command, const struct dataset_config *config,
 	const char *jobs, struct dataset *next)
 {
@@ -287,7 +289,8 @@ static bool move_behind(const struct command *command, struct dataset *next)
 	return err ? refuse(command, "%s is as it was: %s", name, strerror(-err)) : true;
 }
 
-/* Jobs come and go meanwhile, but not while they move. */
+/* Scans a dataset in use and moves its jobs. Jobs come and go while it scans, but not while
+ * they move. */
 static bool scan_behind(
 	const struct command *command, const struct dataset_config *config)
 {
@@ -300,9 +303,9 @@ static bool scan_behind(
 }
 
 /*
- * While it runs, <state>/datasets/NAME.looking has its number of tries in it. An engine that
- * goes on with a mount finds a file that was left, and scans again: the engine before it has
- * ended in the scan. A scan that engines have ended in again and again may be what ends them.
+ * While a scan runs, the file <state>/datasets/NAME.looking has its number of tries. An engine
+ * that takes a mount over and finds the file scans again: the previous engine has ended in the
+ * scan. If engines end in a scan again and again, the scan may be the cause.
  */
 #define LOOKING "%s/datasets/%s.looking"
 #define MOST_TRIES 3

@@ -22,13 +22,14 @@ struct additions {
 	FILE *out;
 	const char *const *settings;
 	size_t n_settings;
-	const struct template_config *template; /* of the one job; NULL: it has a file */
-	const char *const *files;		/* FILE TEXT ...; of a template: FILE */
+	const struct template_config *template; /* the one job's; NULL: it has a file */
+	/* FILE TEXT ...; a template has FILE alone */
+	const char *const *files;
 	size_t n;
 	struct addition *of;
 	const struct sched_import *import; /* or NULL */
 	const struct control_message *message;
-	bool own_name; /* of one job: another one if it is taken */
+	bool own_name; /* the one job gets another name if its own is taken */
 	size_t messages;
 };
 
@@ -43,7 +44,7 @@ static void report(void *context, const char *message)
 
 /* --- owners ------------------------------------------------------------------------- */
 
-#define MODE_OF_OTHERS 0500 /* who reads takes samples: nobody else, by default */
+#define MODE_OF_OTHERS 0500 /* a reader takes samples: by default only the owner reads */
 
 static int refuse(struct additions *all, const struct job_config *config, const char *key,
 	const char *allowed)
@@ -54,8 +55,8 @@ static int refuse(struct additions *all, const struct job_config *config, const 
 	return -EPERM;
 }
 
-/* A job that an ordinary user adds is of this user, and of a group of this user. The daemon
- * reads no other file for it than those of its datasets. */
+/* Makes the ordinary user who adds a job its owner, and one of the user's groups its group. For
+ * such a job the daemon reads only files of its datasets. */
 static int take_owner(struct additions *all, struct job_config *config)
 {
 	const struct control_message *message = all->message;
@@ -92,7 +93,7 @@ static int parse_one(
 	return err ? err : take_owner(all, &addition->config);
 }
 
-#define OWN_NAMES 10000 /* that are tried */
+#define OWN_NAMES 10000 /* most that are tried */
 
 static bool is_taken(struct sched *sched, const char *name)
 {
@@ -102,7 +103,7 @@ static bool is_taken(struct sched *sched, const char *name)
 	return job != NULL;
 }
 
-/* The job gets the first of the names NAME, NAME-2, NAME-3 ... that is not taken. */
+/* Gives the job the first of the names NAME, NAME-2, NAME-3 ... that is not taken. */
 static int find_own_name(struct additions *all)
 {
 	auto_free const char **settings = calloc(all->n_settings + 1, sizeof(*settings));
@@ -158,7 +159,7 @@ static int check_names(struct additions *all)
 
 /* --- jobs that are there ------------------------------------------------------------ */
 
-/* The caller frees it; NULL: no memory. */
+/* Returns the job's ini. The caller frees it; NULL: no memory. */
 static char *job_text(const struct job_config *config)
 {
 	char *text = NULL;
@@ -181,7 +182,7 @@ static bool has_line(const char *text, const char *line, size_t n)
 	return false;
 }
 
-/* The first line that the other text does not have, and its length; NULL: none. Each line
+/* Finds the first line that the other text does not have, and its length; NULL: none. Each line
  * of both ends with a newline. */
 static const char *other_line(const char *text, const char *other, size_t *ret_n)
 {
@@ -207,7 +208,8 @@ static void report_difference(const struct additions *all,
 		config->file, config->name, which, (int)n, line);
 }
 
-/* Whether the job is there, in the same way; -EEXIST: in another way, reported. */
+/* Finds out whether the same job is there already. -EEXIST: a different job of this name is
+ * there, which is reported. */
 static int compare(struct additions *all, struct addition *addition)
 {
 	const struct job_config *config = &addition->config;
@@ -279,7 +281,8 @@ static int add(struct additions *all)
 	return err;
 }
 
-/* Programs that read a directory of classes list images only. */
+/* Tells of formats that readers of the layout can't read: those of a directory of classes, for
+ * instance, list images only. */
 static void tell_of_readers(FILE *out, const struct job_config *config)
 {
 	bool numbers = config->format == FORMAT_NPY || config->format == FORMAT_RAW ||
@@ -335,7 +338,7 @@ static int carry_out(
 	return err;
 }
 
-/* false: there is none, or a file, too; said. */
+/* Finds the template. false: there is none, or a file was given, too, which is printed. */
 static bool take_template(struct additions *all, const struct daemon_config *daemon,
 	const char *name, size_t rest)
 {

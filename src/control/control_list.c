@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What "ls" and "datasets" print. */
+/* Prints the tables of "ls" and "datasets". */
 
 #define LS_COLUMNS 12
 #define LS_OWNER 11
@@ -21,7 +21,7 @@ struct ls_row {
 	char cell[LS_COLUMNS][80]; /* names have at most 64 bytes */
 };
 
-/* All programs that are known to have read the job have ended. */
+/* Tells whether all programs that are known to have read the job have ended. */
 static bool has_ended(const struct sched_job_status *status)
 {
 	for (size_t i = 0; i < SCHED_PROGRAMS && status->programs[i].id; i++)
@@ -57,7 +57,7 @@ static void ls_fill_mapping(struct ls_row *row, const struct job_config *config,
 				: "fresh");
 }
 
-/* What was never read has no demand. */
+/* Fills in rates and shares. A job that was never read has no demand. */
 static void ls_fill_share(struct ls_row *row, const struct sched_job_status *status)
 {
 	const struct sched_job_share *share = &status->share;
@@ -135,7 +135,7 @@ static bool is_of_earlier_job(
 	return false;
 }
 
-/* Readers of its jobs wait for it, whatever their shares are. */
+/* Prints a storage that does not answer: readers of its jobs wait, whatever their shares are. */
 static void print_silent(FILE *out, struct sched_job *const *jobs, size_t i)
 {
 	struct sched_storage storage;

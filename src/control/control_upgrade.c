@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Not fork: then the memory that the engine's threads read requests into would have to be
- * copied when it is written to next, which the kernel does not do for a thread that is
- * killed; it would fail the request. */
+/* Starts a program by posix_spawn, not by fork: after a fork the memory that the engine's
+ * threads read requests into would have to be copied when it is written to next, which the
+ * kernel does not do for a thread that is killed; it would fail the request. */
 static int spawn(char *program, char *question, int out, pid_t *ret)
 {
 	char *const arguments[] = {program, question, NULL};
@@ -46,7 +46,7 @@ static int spawn(char *program, char *question, int out, pid_t *ret)
 	return -err;
 }
 
-/* Everything that the program prints. */
+/* Copies everything that the program prints. */
 static void copy(int from, FILE *out)
 {
 	char part[1024];
@@ -56,7 +56,7 @@ static void copy(int from, FILE *out)
 			fwrite(part, 1, (size_t)n, out);
 }
 
-/* Whether it knows the state directory's format, and what the supervisor keeps. */
+/* Tells whether the program knows the state directory's format, and what the supervisor keeps. */
 static bool can_follow(const char *state, char *program, FILE *out)
 {
 	auto_free char *question = NULL;
@@ -110,7 +110,7 @@ bool control_upgrade(
 	return true;
 }
 
-/* All that was answered is in the journals, and what is not will be asked again. */
+/* All that was answered is in the journals, and all unanswered requests will be sent again. */
 _Noreturn void control_hand_over(void)
 {
 	log_info("the engine ends for another one%s%s", kept()->program[0] ? ", " : "",

@@ -30,7 +30,7 @@ static char *path_of(const struct control *control, const char *job, const char 
 
 #define MOST_ASIDE 1000
 
-/* Whatever the umask is. */
+/* Makes a directory with this mode, whatever the umask is. */
 static int make_directory(const char *path, mode_t mode)
 {
 	if ((mkdir(path, mode) != 0 && errno != EEXIST) || chmod(path, mode) != 0) {
@@ -94,8 +94,8 @@ int grants_add(struct control *control, struct sched_job *job, const char **ret_
 	return err;
 }
 
-/* A client may have left files in its directory, which would be a grant again after a
- * restart. They stay, under a name that is none of a job. */
+/* Renames the directory of a removed grant. A client may have left files in it, and it would be
+ * a grant again after a restart. The new name is none of a job. */
 static int put_aside(const struct control *control, const char *job)
 {
 	auto_free char *from = path_of(control, job, "");

@@ -53,8 +53,9 @@ static int give_to_group(const struct listener *listener, const char *file)
 	return err;
 }
 
-/* Whatever the umask is. The directory may be a client's as well, which puts a link, say, in
- * the place of the file that was bound: neither that nor what it leads to is changed. */
+/* Sets the socket file's mode and group, whatever the umask is. A client may share the
+ * directory, and put a link, for instance, in the place of the file that was bound: neither the
+ * link nor the file that it leads to is changed. */
 static int set_rights(struct listener *listener)
 {
 	struct stat st;
@@ -98,7 +99,8 @@ static int bind_socket(struct listener *listener)
 	return !err && listen(fd, SOMAXCONN) < 0 ? -errno : err;
 }
 
-/* The one that the engine before this one has listened to, and its clients wait at. */
+/* Takes over the socket that the previous engine has listened to, where its clients wait.
+ * false: there is none, or its file is gone. */
 static bool take_over(struct listener *listener)
 {
 	const char *path = listener->address.sun_path;
@@ -134,7 +136,7 @@ static int listen_at(struct listener *listener)
 	if (take_over(listener))
 		return 0;
 	if (listener->watch.fd >= 0)
-		close(listener->watch.fd); /* nobody finds it any more */
+		close(listener->watch.fd); /* its file is gone: no client finds it */
 	kept_drop(&listener->kept);
 	int err = bind_socket(listener);
 	if (!err)
@@ -208,7 +210,7 @@ void listener_close(struct listener **listener_)
 	kept_drop(&listener->kept);
 	close(listener->watch.fd);
 	listener->watch.fd = -1;
-	listener->n_clients++; /* it stays until all are gone */
+	listener->n_clients++; /* keeps it until the clients below are gone */
 	listener->closed = true;
 	for (client = TAILQ_FIRST(&listener->clients); client; client = next) {
 		next = TAILQ_NEXT(client, link);

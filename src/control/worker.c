@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <sys/eventfd.h>
 
-/* The next client whose request is to be carried out; NULL: the end. */
+/* Waits for the next client whose request is to be carried out; NULL: the end. */
 static struct client *wait_for_next(struct worker *worker)
 {
 	LOCK_SCOPE(&worker->lock);
