@@ -9,11 +9,11 @@
 /*
  * The kernel has one content for an inode whose files are mapped, cached or passed
  * through. In current/ two readers may want two epochs of a position at one moment. The
- * later one waits until the file is closed: that takes a moment where somebody looks at
- * the file, or where the kernel has not told yet of a close. A file that is open for
- * longer is kept: then both share it.
+ * later one waits until the file is closed. That takes a moment if a program only looks at
+ * the file, or if the kernel has not told of the close yet. If the file stays open for
+ * longer, both readers share its epoch.
  *
- *   await_close -> work: closed, or kept. Then the opener tries again.
+ *   await_close -> work: closed, or open for too long. Then the opener tries again.
  *
  *   Owns: nothing; a waiter is the opener's.   Threads: any, none waits.
  *   Locks: takes the session's.

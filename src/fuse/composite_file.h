@@ -27,6 +27,7 @@ struct composite_file;
 
 bool composite_is(enum inode_kind kind);
 
+/* Answers an open, perhaps later. */
 void composite_open(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi);
 /* Answers a read, perhaps later. A file that another engine has opened is opened again, and

@@ -17,7 +17,7 @@ struct sched_handle;
 struct sched_job;
 
 /*
- * What the files of composite_*.c share.
+ * The declarations that the files composite_*.c share.
  *
  *   composite_file.c   open, release, the list of open files
  *   composite_bind.c   finds the samples of a file's labels
@@ -148,7 +148,8 @@ void slots_give_back(struct composite_file *file);
 
 /* Copies `wanted`, binds labels and asks for slots, then parks the request or answers it. */
 void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *wanted);
-/* Asks for the wait's slots. Its labels are known, or wait->status says why not. */
+/* Asks for the wait's slots, then parks the request or answers it. Its labels are known, or
+ * wait->status says why not. */
 void wait_bound(struct wait *wait);
 /* Allows that the request is interrupted, which may happen at once. */
 void wait_arm(struct wait *wait);

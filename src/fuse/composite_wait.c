@@ -256,7 +256,7 @@ static int ask(struct wait *wait)
 	return err;
 }
 
-/* Positions that could be bound can be read, up to the first one that could not. */
+/* Positions that could be bound are read, up to the first one that could not. */
 void wait_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;

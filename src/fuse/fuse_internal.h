@@ -146,6 +146,7 @@ void session_take_over(struct session *session, struct kept_descriptor *place);
 void session_go_on(struct session *session);
 /* Unmounts and ends the session. All its threads have returned, and nobody holds it. */
 void session_end(struct session *session);
+/* Returns how many threads serve a session. */
 unsigned session_threads(void);
 
 /*
@@ -159,6 +160,7 @@ void session_unhold(struct session *session);
 /* Waits until nobody holds the session. false: session_stop_waiting was called, before or
  * meanwhile. */
 must_check bool session_wait_unheld(struct session *session);
+/* Makes session_wait_unheld return false. */
 void session_stop_waiting(struct session *session);
 
 /* Forgets everything that was remembered about jobs, since they have changed. */
@@ -168,7 +170,8 @@ void session_touch_jobs(struct session *session);
 
 /* Serves the job mounts that the previous engine has served. */
 void job_mounts_go_on(struct session *everything);
-/* Takes notice in all job mounts that jobs have changed, and ends access to removed ones. */
+/* Tells all job mounts that jobs have changed. A mount whose job was removed opens nothing
+ * more. */
 void job_mounts_changed(struct session *everything);
 /* Makes the kernel forget the listings of the dataset's jobs in all job mounts. */
 void job_mounts_moved(struct session *everything, const char *dataset);
@@ -176,7 +179,8 @@ void job_mounts_moved(struct session *everything, const char *dataset);
 void listings_forget(struct session *session, const char *dataset);
 /* Waits until no thread serves a job mount any more. */
 void job_mounts_stop(struct session *everything);
-void job_mounts_end(struct session *everything); /* after job_mounts_stop */
+/* Ends the sessions of the job mounts, after job_mounts_stop. */
+void job_mounts_end(struct session *everything);
 
 /* --- job_device.c ----------------------------------------------------------------- */
 
@@ -213,6 +217,7 @@ void listing_reply(fuse_req_t req, struct session *session, struct inode directo
 must_check int text_file_size(struct session *session, struct inode inode, uint64_t *ret);
 /* Returns the size as far as it is known without rendering or measuring; else 0. */
 uint64_t text_file_known_size(struct session *session, struct inode inode);
+/* Answers the open of a text file, perhaps later. */
 void text_file_open(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi);
 /* Answers the open of a sample's JSON, or of a text beside it (beside.h). Its position is
@@ -230,4 +235,5 @@ bool text_file_open_size(struct session *session, struct inode inode, uint64_t *
 must_check bool text_file_read(fuse_req_t req, struct session *session,
 	struct inode inode, uint64_t handle, size_t size, uint64_t offset);
 void text_file_release(struct session *session, uint64_t handle);
-void text_files_close_all(struct session *session); /* when the session has ended */
+/* Closes all texts when the session has ended. */
+void text_files_close_all(struct session *session);

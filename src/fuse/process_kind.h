@@ -17,7 +17,7 @@
 enum process_helper {
 	HELPER_NONE,
 	HELPER_WORKS,
-	HELPER_FORKS, /* the server that forks those that work */
+	HELPER_FORKS, /* the server that forks workers */
 	HELPER_TRACKS
 };
 enum process_helper process_helper(const char *arguments, size_t n);

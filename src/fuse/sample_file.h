@@ -10,7 +10,7 @@ struct sched_handle;
 struct sched_job;
 
 /*
- * Open samples. One consists of a sched_handle, which holds the tensor, and the content
+ * Open samples. Each consists of a sched_handle, which holds the tensor, and the content
  * that the job's format makes of it. An open may have to wait for the tensor: opening.c.
  *
  *   opening_start -> (parked) -> sample_file_new -> reply
