@@ -14,7 +14,7 @@
 /*
  * dashboard.html of this folder is the page, which draws what stands at its DATA: one object
  * of JSON with a number for each reading of the last hour, or for each step between two of
- * them. The names in it are those of config_name_valid: nothing there needs to be escaped.
+ * them. All names in it are valid by config_name_valid: nothing needs to be escaped.
  */
 
 #define DATA "@DATA@"

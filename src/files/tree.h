@@ -37,8 +37,8 @@ struct inode tree_parent(struct inode inode);
 uint32_t tree_epochs(struct sched_job *job);
 
 /*
- * The epochs that are there now: those that have begun, as far as their orders are kept,
- * and the next one. All of them are at least `first` and less than `end`. So a job has few
+ * The epochs that have a directory now: epochs that have begun, as far as their orders are
+ * kept, and the next one. All of them are at least `first` and less than `end`. So a job has few
  * names, however many epochs it may read.
  */
 struct tree_range {
