@@ -11,9 +11,9 @@
 #include <sys/socket.h>
 
 /*
- * The connections of web's server. Each is to make its request, and take the answer, within a
- * time; and there is room for so many, of one address for fewer. If there is no room for a new
- * one, the one goes whose request takes longest: of the same address, or of all.
+ * The connections of web's server. Each has to make its request, and take the answer, within a
+ * time. At most VISITORS_MOST are open, of one address VISITORS_OF_ONE. If a new one is too
+ * many, the connection whose request takes longest is hung up on: of its address, or of all.
  *
  *   Flow: web tells of each connection and each answer, and asks for those that are overdue.
  *   Owns: one entry a connection; the sockets are the library's, which closes them.
