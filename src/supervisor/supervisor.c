@@ -102,7 +102,7 @@ static void start_engine(struct supervisor *supervisor)
 	}
 }
 
-/* --- its beats ---------------------------------------------------------------------- */
+/* --- the engine's beats ------------------------------------------------------------- */
 
 static uint64_t pause_between_checks(void)
 {
@@ -134,7 +134,7 @@ static void check_beats(struct supervisor *supervisor)
 	kill(supervisor->engine, SIGKILL);
 }
 
-/* --- its messages ------------------------------------------------------------------- */
+/* --- the engine's messages ---------------------------------------------------------- */
 
 static void keep(struct supervisor *supervisor, uint32_t place, int fd)
 {
@@ -199,7 +199,7 @@ static bool take_message(struct supervisor *supervisor)
 	return true;
 }
 
-/* --- its end ------------------------------------------------------------------------ */
+/* --- the engine's end --------------------------------------------------------------- */
 
 /* Tells whether the end was the engine's own fault, and likely to come again. */
 static bool counts(const struct supervisor *supervisor, int status)
