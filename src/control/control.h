@@ -41,7 +41,7 @@
  *
  * No client waits for another one. A client may be silent, or not read, for as long as it
  * likes. When there are more than 256, or their requests and answers take more than 32
- * MiB, the one that is silent longest has to go.
+ * MiB, the client that is silent longest is hung up on.
  *
  * A granted job has a socket of its own, below the state directory, whose clients can
  * mount and read this job only: mount JOB, status JOB, order JOB [EPOCH]. There may be 16

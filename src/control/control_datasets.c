@@ -405,7 +405,7 @@ bool control_dataset(const struct files_context *context, struct session *sessio
 	const char *verb = arguments[0];
 	if (strcmp(verb, "ls") == 0 && n == 1)
 		return control_dataset_table(out, context);
-	/* Its nodes have the same datasets, and know them from the beginning. */
+	/* The nodes of a cluster have the same datasets, and know them from the start. */
 	if (context->config->cluster.engine || context->config->cluster.listen)
 		return refuse(&command,
 			"dataset %s: a daemon with [cluster] has the datasets of its "

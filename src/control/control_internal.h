@@ -20,8 +20,8 @@ struct sched_job;
  *   client.c            one connection: receives its request, sends the answer
  *   listener.c          a socket's file, and the clients that came by it
  *   grants.c            the sockets of single jobs
- *   worker.c            threads for the commands that take long: those that change jobs, and
- *                       those that scan a dataset, which may take hours
+ *   worker.c            threads for the commands that take long: one for changes of jobs, and
+ *                       one for scans of datasets, which may take hours
  *   control_commands.c  carries out the commands
  *   control_show.c      carries out the commands that change nothing
  *   control_list.c      prints the tables of "ls" and "datasets"
@@ -188,7 +188,7 @@ struct client *worker_take(struct worker *worker); /* a client that is done, or 
 /* --- grants ------------------------------------------------------------------------ */
 
 /*
- * <state>/grants/<job>/socket: who can reach this file can mount and read the job, and
+ * <state>/grants/<job>/socket: a client that reaches it can mount and read the job, and
  * nothing else. The directory is the record of the grant: it stays when the daemon ends,
  * and gets a new socket at the next start.
  */

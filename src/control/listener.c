@@ -220,7 +220,7 @@ void listener_close(struct listener **listener_)
 	listener_forget(listener);
 }
 
-/* --- its clients ------------------------------------------------------------------- */
+/* --- the listener's clients -------------------------------------------------------- */
 
 void listener_forget(struct listener *listener)
 {
