@@ -16,8 +16,8 @@
  *         session_unmount.
  *         Meanwhile control may call session_mount_job and session_jobs_changed.
  *   Threads: the FUSE threads of session_run and of each job's mount. None of them ever
- *         waits: a request for what is not there yet, a sample or an epoch, is parked, and
- *         a worker answers it. Nor do they compute contents or long lists: workers do.
+ *         waits: a request for a sample or an epoch that is not there yet is parked, and a
+ *         worker answers it. Workers also compute contents and long lists.
  *   Errors: 0 or -errno, logged.
  */
 

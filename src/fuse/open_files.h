@@ -13,8 +13,8 @@
 #include <uthash.h>
 
 /*
- * The open files of one kind, found by their inode or by their handle. Looking at
- * one inode's files takes no longer when many others are open.
+ * The open files of one kind, found by their inode or by their handle. Looking at one inode's
+ * files takes no longer when many others are open.
  *
  *   Owns: an entry for each inode that has an open file. The files are the caller's.
  *   Threads, locks: the caller serialises.   Errors: -ENOMEM.

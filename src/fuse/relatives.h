@@ -11,21 +11,21 @@
  *     script     the ranks of one training
  *       rank     a process that nobody has forked, or that has workers itself
  *         worker a process that its parent has forked, or started by multiprocessing or
- *                loky. One that has workers is none: Python's workers can't have any
+ *                loky, and that has no workers: Python's workers can't have any
  */
 
 /* Returns the process that this one works for, or itself. */
 struct process relatives_rank(const struct process *process);
 
 /*
- * Returns the script's number, which is that of the eldest living rank. Ranks of one training are:
+ * Returns the script's number, that of its eldest living rank. Ranks of one training are:
  *
  *   - children of one parent, which has forked them, or started them by multiprocessing;
  *   - children of one parent whose command lines differ in their rank (process_kind.h), if
- *     there are as many as their ranks are numbers: --rank 0, 1, 2;
+ *     the ranks are numbers without gaps: --rank 0, 1, 2;
  *   - children of one parent whose environments have different ranks of one training;
- *   - what processes have started that are ranks in this way, as scripts of a shell or
- *     launchers of several nodes are.
+ *   - processes that ranks of these kinds have started: such a rank may be a shell's script, or
+ *     the launcher of a node.
  */
 uint64_t relatives_script(const struct process *rank);
 
