@@ -42,7 +42,7 @@ struct segment {
 	unsigned constant; /* the number of the constant, among the layout's */
 };
 
-#define COMPOSITE_CONSTANT 4096 /* bytes that hold any */
+#define COMPOSITE_CONSTANT 4096 /* bytes that hold any constant */
 
 struct composite;
 struct job_config;

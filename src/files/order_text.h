@@ -14,8 +14,8 @@
  * remembered, so that a read at any offset renders little more than it returns.
  *
  *   Flow: a read finds the last known start before its offset. From there it measures
- *         chunks up to the one that has the offset, and renders from that one on. Each
- *         whole chunk tells where the next one starts.
+ *         chunks up to the chunk that has the offset, and renders from there on. Each
+ *         whole chunk tells where the next chunk starts.
  *   Owns: the known starts of all texts.
  *   Threads: any. Lines are rendered without the lock.
  *   Errors: -ENOMEM.
