@@ -15,7 +15,7 @@
  * time. At most VISITORS_MOST are open, of one address VISITORS_OF_ONE. If a new one is too
  * many, the connection whose request takes longest is hung up on: of its address, or of all.
  *
- *   Flow: web tells of each connection and each answer, and asks for those that are overdue.
+ *   Flow: web tells of each connection and each answer, and has overdue ones hung up on.
  *   Owns: one entry a connection; the sockets are the library's, which closes them.
  *   Threads: web's.
  */
