@@ -13,14 +13,14 @@
  *     joaderfs CONFIG MOUNTPOINT          the supervisor
  *       joaderfs --engine=S,P CONFIG ...  the engine; the same program, or its successor
  *
- *   Flow: supervisor_run starts the engine and waits. What the engine gives it to hold, it
- *         holds: descriptors, and the memory that both share (base/kept.h). When the engine
- *         dies, another one is started, with the same descriptors under the same numbers.
+ *   Flow: supervisor_run starts the engine and waits. It holds descriptors for the engine, and
+ *         the memory that both share (base/kept.h). When the engine dies, another engine is
+ *         started, with the same descriptors under the same numbers.
  *         When the engine ends by itself, the supervisor ends with its exit status.
  *   Owns: copies of the descriptors of mounts, sockets and the lock; the shared memory.
  *   Threads: one. It allocates no memory after its start, and reads nothing that comes from
  *         outside: two numbers in each message of the engine.
- *   Errors: an exit status. It logs nothing once it runs: the next engine does.
+ *   Errors: an exit status. It logs nothing once an engine has served: the next engine does.
  *
  * SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGXCPU end the engine in order. If the supervisor
  * is killed, the engine gets SIGTERM.
@@ -33,8 +33,8 @@
  */
 
 struct supervisor_config {
-	char **first; /* arguments of the first engine, the last one NULL; before the first
-			 of them there is room for one */
+	/* arguments of the first engine, the last one NULL; the supervisor sets first[1] */
+	char **first;
 	bool watches; /* an engine that hangs is killed */
 	int device;   /* the first engine's /dev/fuse, until it serves; 0: none */
 	char **again; /* later engines' arguments; these begin in another directory */
