@@ -11,8 +11,8 @@
  * Datasets that come and go while the daemon runs.
  *
  *   Flow: a dataset is scanned first. Then its ini is kept in <state>/datasets, and jobs may
- *         use it. What fails on the way is taken back. A scan again takes the dataset, so
- *         that no job begins to use it, and replaces it when all is there.
+ *         use it. A failure on the way undoes all. A rescan takes the dataset, so
+ *         that no job begins to use it, and replaces it when the scan is done.
  *   Threads: one at a time.
  */
 
@@ -27,7 +27,7 @@ struct session;
 bool control_dataset(const struct files_context *context, struct session *session,
 	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out);
 
-/* Scans the datasets that were opened as the last scan has left them. Jobs go on with what was
- * found; if they can't, the next start scans before it serves, which is logged. */
+/* Scans the datasets that were opened as the last scan has left them. Jobs go on with the
+ * result; if they can't, the next start scans before it serves, which is logged. */
 void control_look_for_changes(const struct files_context *context,
 	struct session *session, const atomic_bool *stop);

@@ -19,12 +19,10 @@
 	"[--set SECTION.KEY=VALUE]... FILE "                                             \
 	"TEXT..."
 
-/*
- * Adds jobs. arguments: those behind the command; out: the messages; message: its sender owns
- * the jobs that name no owner, and it may carry the file to import. A job that is there already
- * with the same configuration is left as it is. false: no job was added, and the messages say
- * why.
- */
+/* Adds jobs. arguments: those behind the command; out: the messages; message: it tells the
+ * sender, who owns the jobs unless it is root or the daemon's user, and it may carry the file
+ * to import. A job that is there already with the same configuration is left as it is. false:
+ * no job was added, and the messages say why. */
 bool control_add(const struct files_context *context, struct session *session,
 	const struct control_message *message, const char *const *arguments, size_t n,
 	FILE *out);

@@ -50,7 +50,9 @@ must_check struct sched_job *request_job_to_change(
 	const struct request *request, const char *name);
 must_check struct sched_job *request_job_to_read(
 	const struct request *request, const char *name);
+/* Tells whether the job's owner lets the sender change it. */
 bool request_may_change(const struct request *request, const struct sched_job *job);
+/* Tells whether the job's owner lets the sender read it. */
 bool request_may_read(const struct request *request, const struct sched_job *job);
 /* Tells whether the sender has this group. */
 bool request_has_group(const struct control_message *message, gid_t group);
