@@ -78,7 +78,7 @@ static size_t put_plain(
 		listing->size - listing->used, name, &st, (off_t)next);
 }
 
-/* false: the buffer is full */
+/* Adds an entry. false: the buffer is full */
 static bool put(
 	struct listing *listing, const char *name, struct inode inode, uint64_t number)
 {

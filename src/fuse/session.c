@@ -223,7 +223,7 @@ static int loop(struct session *session)
 	fuse_loop_cfg_destroy(config);
 	if (result < 0)
 		log_error("the mount's session failed: %s", strerror(-result));
-	return result < 0 ? result : 0; /* a positive one is the signal that came */
+	return result < 0 ? result : 0; /* a positive result is the signal that came */
 }
 
 int session_run(struct session *session)
@@ -306,7 +306,7 @@ void session_detach(struct session *session)
 		return;
 	mount_point_unmount(session->context.mountpoint, fuse_session_fd(session->fuse));
 	session->detached = true;
-	if (session->place) /* an engine after this one unmounts nothing below it */
+	if (session->place) /* a later engine unmounts nothing below it */
 		session->place->mount.foreign = true;
 }
 

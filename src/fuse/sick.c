@@ -169,7 +169,7 @@ int sick_unmount(const char *mountpoint)
 	return EXIT_FAILURE;
 }
 
-/* Serves what came by a descriptor. false: the whole tree's mount has gone. */
+/* Serves one request or client of a descriptor. false: the whole tree's mount has gone. */
 static bool serve_place(struct kept_descriptor *place)
 {
 	struct inode root = {.kind = INODE_ROOT};
