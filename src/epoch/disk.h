@@ -10,29 +10,30 @@
 #include <sys/types.h>
 
 /*
- * What the journal and the orders of epochs do with files, in the terms of errno.
- *
- *   Threads: any.   Errors: -errno, not logged: the callers know what it means.
- */
+* File operations of the journal and of the orders of epochs, in the terms of errno.
+*
+*   Threads: any.   Errors: -errno, not logged: the callers know what it means.
+*/
 
-/* All n bytes at the offset, however many calls that takes; *ret_done of them, also when
- * it fails. place: where a fault may be injected. */
+/* Writes all n bytes at the offset, in as many calls as it takes. *ret_done: bytes that were
+ * written, also upon failure. place: where a fault may be injected. */
 must_check int disk_write(int fd, const void *bytes, size_t n, uint64_t offset,
 	const char *place, size_t *ret_done);
 
-/* *ret_n is less than n at the end of the file only. */
+/* Reads up to n bytes at the offset; *ret_n is less than n only at the end of the file. */
 must_check int disk_read(int fd, void *bytes, size_t n, uint64_t offset, size_t *ret_n);
 
-/* fdatasync. */
+/* Brings the file's data to the disk (fdatasync). */
 must_check int disk_sync(int fd, const char *place);
 must_check int disk_sync_directory(const char *directory, const char *place);
 
-/* A file of the text, whole or not at all: written beside, as NAME.new, then renamed. */
+/* Replaces a file by one of the text, whole or not at all: it is written as NAME.new, then
+ * renamed. */
 must_check int disk_replace(
 	const char *directory, const char *name, const char *text, mode_t mode);
 must_check int disk_replace_bytes(const char *directory, const char *name,
 	const void *bytes, size_t n, mode_t mode);
 
-/* The numbers of the files <prefix>NNNN<suffix>, ascending; the caller frees *ret. */
+/* Returns the numbers of the files <prefix>NNNN<suffix>, ascending; the caller frees *ret. */
 must_check int disk_list(const char *directory, const char *prefix, const char *suffix,
 	uint32_t **ret, size_t *ret_n);

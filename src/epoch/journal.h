@@ -32,118 +32,114 @@
 
 struct journal;
 
-/* Whose journal it is: that of another job, catalogue or selection is refused. */
+/* The job that a journal belongs to. A journal of another job, catalogue or selection is
+ * refused. */
 struct journal_identity {
-	const char *job;      /* its name */
-	uint32_t id;	      /* the job's, kept for its name */
-	uint32_t positions;   /* of an epoch */
-	uint32_t samples;     /* ids of the catalogue are below this */
+	const char *job;      /* the job's name */
+	uint32_t id;	      /* the job's number, kept for its name */
+	uint32_t positions;   /* number of an epoch's positions */
+	uint32_t samples;     /* the catalogue's ids are below this */
 	uint64_t fingerprint; /* of the selected samples: dataset_fingerprint */
-	/* Segments may also be of these: epochs from before the dataset was scanned again.
-	 * Needed by journal_open only. */
+	/* Sets of epochs from before the dataset was scanned again; segments may have these,
+	 * too. Only journal_open needs them. */
 	const struct order_set *others;
 	size_t n_others;
 };
 
-/* Gets each record of a replay. 0, or -EINVAL with *ret_reason set to a static text. */
+/* Receives each record of a replay. 0, or -EINVAL with *ret_reason set to a static text. */
 typedef int journal_replayed(
 	void *context, const struct record *record, const char **ret_reason);
 
-/* What journal_open found. */
+/* The result of journal_open. */
 enum journal_found {
-	JOURNAL_NEW,   /* nothing */
-	JOURNAL_SAME,  /* this job's; replayed */
-	JOURNAL_OTHER, /* of another selection, or the samples have changed: not read */
+	JOURNAL_NEW,   /* there was no journal */
+	JOURNAL_SAME,  /* the journal is this job's; replayed */
+	JOURNAL_OTHER, /* not read: of another selection, or the samples have changed */
 };
 
 /*
- * Opens the journal in the directory (which exists) and replays it. A torn or damaged
- * tail of the newest segment is cut off, kept beside it under another name, and logged.
- * What segments tell of epochs before the oldest of them is passed over. The reading of a
- * journal of JOURNAL_OTHER stops at its head, what differs is logged; *ret is NULL then,
- * and the caller decides (journal_set_aside). -EINVAL: a record is impossible, a segment
- * is missing, damaged or of another version, which was logged; nothing was changed.
- * -errno of files, -ENOMEM.
- */
+* Opens the journal in the directory (which exists) and replays it. A torn or damaged
+* tail of the newest segment is cut off, kept beside it under another name, and logged.
+* Records of epochs before the oldest segment are passed over. A JOURNAL_OTHER is read only
+* up to its head, and the difference is logged; *ret is NULL then, and the caller decides
+* (journal_set_aside). -EINVAL: a record is impossible, or a segment is missing, damaged or
+* of another version; it was logged, and nothing was changed. -errno of files, -ENOMEM.
+*/
 must_check int journal_open(const char *directory,
 	const struct journal_identity *identity, journal_replayed *replayed,
 	void *context, enum journal_found *ret_found, struct journal **ret);
 
-/* Of which samples the epochs are that segments begin with, in the order of the segments; the
- * caller frees *ret. What is not a whole head is left out, and told by journal_open. */
+/* Returns the sets of the epochs that segments begin with, in the order of the segments; the
+ * caller frees *ret. Incomplete heads are left out; journal_open reports them. */
 must_check int journal_sets(
 	const char *directory, struct order_found **ret, size_t *ret_n);
 
-/* Moves all journals and orders of the directory to <directory>/before/, in place of what
- * was set aside earlier; all of them or none, also if the process or the machine dies.
- * The journal is not open. */
+/* Moves all journals and orders of the directory to <directory>/before/, in place of files set
+ * aside earlier; all of them or none, also if the process or the machine dies. The journal is
+ * not open. */
 must_check int journal_set_aside(const char *directory);
 
-/* Removes the journals and orders in an open directory, also those set aside, and follows
- * no link. Other files stay, and before/ with it if they are there. Their job is removed. */
+/* Removes the journals and orders of a removed job in an open directory, also those set aside,
+ * and follows no link. Other files stay, and before/ with them. */
 must_check int journal_remove_all(int directory);
 
-/* What tells the journal from all others, also from one that the job begins anew; 0: it has
- * no segment yet. */
+/* Returns the number that tells the journal from all others, also from one that the job begins
+ * anew; 0: it has no segment yet. */
 uint64_t journal_id(const struct journal *journal);
 
-/*
- * The file with the order that a RESTORED goes on with, when that is the next record which
- * begins a segment. To be freed; NULL: no memory. journal_order_of: of a segment that is
- * there.
- */
+/* Returns the file with the order that a RESTORED goes on with, if that is the next record
+ * which begins a segment. The caller frees it; NULL: no memory. */
 char *journal_next_order(
 	const struct journal *journal, const char *directory, bool drains);
+/* Returns the file with the order of a segment that is there; else as journal_next_order. */
 char *journal_order_of(const char *directory, uint32_t segment, bool drains);
 
-/* There is memory for the next few records. -ENOMEM */
+/* Makes room in memory for the next few records. -ENOMEM */
 must_check int journal_reserve(struct journal *journal);
 
-/* Segments that begin from now on are of these samples. */
+/* Sets the samples of the segments that begin from now on. */
 void journal_use(struct journal *journal, const struct order_set *set);
 
 /*
- * Into memory: some tens of ns, no system call. A record that begins an epoch begins a
- * segment; it comes first, its epoch is after all that have begun. So does a RESTORED that
- * does not drain, whatever its epoch; the files of journal_next_order are there, and the
- * caller has reserved. Without memory what is
- * told of the positions of these epochs is left out from then on (the journal remains one
- * that can be replayed), which is logged; from the next BEGUN on all is written again.
- */
+* Appends a record in memory: some tens of ns, no system call. A record that begins an epoch
+* begins a segment: it comes first, and its epoch is after all that have begun. So does a
+* RESTORED that does not drain, whatever its epoch; the files of journal_next_order are
+* there, and the caller has reserved. Without memory, records of positions of the epochs
+* begun by then are left out from then on, which is logged; the journal can still be
+* replayed. The next BEGUN ends this.
+*/
 void journal_append(struct journal *journal, const struct record *record);
 
 /*
- * Everything that was appended is in the hands of the kernel afterwards, if that can be
- * had without waiting for room on the disk: else it stays in memory, and a flush at least
- * 100 ms later tries again. Where an epoch has begun, this waits until what was told
- * before is on the disk. No lock held.
- */
+* Hands all appended records to the kernel, if that needs no waiting for room on the disk;
+* else they stay in memory, and a flush at least 100 ms later tries again. If an epoch has
+* begun, this waits until the records before are on the disk. No lock held.
+*/
 void journal_flush(struct journal *journal);
 
 /*
- * Everything flushed is on the disk. 0, also when there was nothing to do; -errno, logged
- * at its first time: a disk that has once failed to keep what it was given is not trusted
- * until the next epoch begins; -ENOSPC and the like while records can't be written,
- * -ENOMEM while they can't be appended.
- */
+* Brings all flushed records to the disk. 0, also if there was nothing to do. -errno, logged
+* the first time: a disk that has failed once to keep its data is not trusted until the next
+* epoch begins. -ENOSPC and the like while records can't be written, -ENOMEM while they
+* can't be appended.
+*/
 must_check int journal_sync(struct journal *journal);
 
 /*
- * The last segment is written anew if it has grown to many times its positions: of scripts
- * that open files of current/ for ever in one epoch only the last opens stay. A replay then
- * gives the same epochs, and knows of these scripts what they have opened lately. By one thread
- * at a time; it may take long, and others flush meanwhile. What fails is logged, and changes
- * nothing.
- */
+* Writes the last segment anew if it has grown to many times its positions: scripts that
+* open files of current/ for ever in one epoch keep only their last opens. A replay then
+* gives the same epochs, and the scripts' latest opens. One thread at a time may call it; it
+* may take long, and others flush meanwhile. A failure is logged, and changes nothing.
+*/
 void journal_compact(struct journal *journal);
 
-/* Segments that only tell of epochs before this one are removed, never the newest. What
- * is left is brought to the disk first; if that fails nothing is removed. */
+/* Removes segments that only tell of epochs before this one, never the newest. The other
+ * records are brought to the disk first; if that fails, nothing is removed. */
 void journal_forget(struct journal *journal, uint32_t epoch);
 
-/* Its job is removed: nothing is written from now on, and nobody writes any more when it
- * returns. No lock held. */
+/* Abandons the journal of a removed job: nothing is written from now on, and no thread writes
+ * any more when it returns. No lock held. */
 void journal_abandon(struct journal *journal);
 
-/* Flushes, syncs and closes. Removes nothing. */
+/* Flushes, syncs and closes the journal. Removes nothing. */
 void journal_close(struct journal **journal);
