@@ -10,10 +10,10 @@
 #include <sys/types.h>
 
 /*
-* File operations of the journal and of the orders of epochs, in the terms of errno.
-*
-*   Threads: any.   Errors: -errno, not logged: the callers know what it means.
-*/
+ * File operations of the journal and of the orders of epochs, in the terms of errno.
+ *
+ *   Threads: any.   Errors: -errno, not logged: the callers know what it means.
+ */
 
 /* Writes all n bytes at the offset, in as many calls as it takes. *ret_done: bytes that were
  * written, also upon failure. place: where a fault may be injected. */

@@ -17,26 +17,26 @@
 #include <uthash.h>
 
 /*
-* The engine of one job's epochs. It decides which sample a position holds, which epoch a
-* file of current/ belongs to, when an epoch begins, drains and ends, and which samples are
-* pinned; it records what is bound, read and consumed. The engine is pure: events go in,
-* effects come out. It has no locks, threads, clock or files, and calls nothing back.
-*
-*   Flow: an event is one call. It returns a list of effects, which the caller executes
-*         before the next event. The result of an effect comes back as an event:
-*
-*             epochs_open ----> BEGIN ... epochs_begun ----> DRAW ... epochs_take_drawn
-*                  |                                                       |
-*                  +--> ANSWER (bound already)          RECORD, ANSWER <---+
-*             epochs_released ----> RECORD, END
-*
-*   Owns: its epochs and pins. Requests belong to the caller, and stay valid until they are
-*         answered or cancelled. Pins in effects.unpinned belong to the caller.
-*   Threads: the caller serialises.
-*   Errors: a request is answered with 0 or -errno; -ENOMEM from epochs_new.
-*   Life: the RECORD effects in their order are the journal; epochs_replay of them rebuilds
-*         the state, except streams, queues and pins, which end with the process.
-*/
+ * The engine of one job's epochs. It decides which sample a position holds, which epoch a
+ * file of current/ belongs to, when an epoch begins, drains and ends, and which samples are
+ * pinned; it records what is bound, read and consumed. The engine is pure: events go in,
+ * effects come out. It has no locks, threads, clock or files, and calls nothing back.
+ *
+ *   Flow: an event is one call. It returns a list of effects, which the caller executes
+ *         before the next event. The result of an effect comes back as an event:
+ *
+ *             epochs_open ----> BEGIN ... epochs_begun ----> DRAW ... epochs_take_drawn
+ *                  |                                                       |
+ *                  +--> ANSWER (bound already)          RECORD, ANSWER <---+
+ *             epochs_released ----> RECORD, END
+ *
+ *   Owns: its epochs and pins. Requests belong to the caller, and stay valid until they are
+ *         answered or cancelled. Pins in effects.unpinned belong to the caller.
+ *   Threads: the caller serialises.
+ *   Errors: a request is answered with 0 or -errno; -ENOMEM from epochs_new.
+ *   Life: the RECORD effects in their order are the journal; epochs_replay of them rebuilds
+ *         the state, except streams, queues and pins, which end with the process.
+ */
 
 struct epochs;
 
@@ -338,14 +338,14 @@ void epochs_replayed(struct epochs *epochs, struct effects *effects);
 /* --- going back ---------------------------------------------------------------------- */
 
 /*
-* A job goes back to an earlier place, without forgetting what any position holds:
-*
-*     epochs_hold -> the orders of live epochs are saved -> epochs_prepare of the epochs
-*     that will run and drain -> epochs_restored, epochs_has_orders, epochs_resume
-*
-* After epochs_hold nothing is bound, and opens wait. A sample that was open before is not
-* consumed when it is released: its request has an older epochs_era.
-*/
+ * A job goes back to an earlier place, without forgetting what any position holds:
+ *
+ *     epochs_hold -> the orders of live epochs are saved -> epochs_prepare of the epochs
+ *     that will run and drain -> epochs_restored, epochs_has_orders, epochs_resume
+ *
+ * After epochs_hold nothing is bound, and opens wait. A sample that was open before is not
+ * consumed when it is released: its request has an older epochs_era.
+ */
 void epochs_hold(struct epochs *epochs, struct effects *effects);
 void epochs_unhold(struct epochs *epochs); /* the job has not gone back */
 

@@ -6,18 +6,18 @@
 #include "epoch/epoch.h"
 
 /*
-* Declarations that the files of the engine share.
-*
-*   opens.c    the way of an open, from the request to its answer
-*   epochs.c   the other events of a job; questions.c
-*   epoch.c    one epoch: binding, consuming, pins, its end
-*   skip.c     samples that epochs leave out; sets.c: the samples that epochs have
-*   adopt.c    samples that an epoch keeps from the one before
-*   current.c  the epoch that current/ means; scripts.c: facts about scripts that read it;
-*              misuse.c: notices for them; repeats.c: opens that repeat others
-*   restore.c  back to an earlier place; epochs that begin again
-*   replay.c   from records to the same state; validate.c, print.c: for tests
-*/
+ * Declarations that the files of the engine share.
+ *
+ *   opens.c    the way of an open, from the request to its answer
+ *   epochs.c   the other events of a job; questions.c
+ *   epoch.c    one epoch: binding, consuming, pins, its end
+ *   skip.c     samples that epochs leave out; sets.c: the samples that epochs have
+ *   adopt.c    samples that an epoch keeps from the one before
+ *   current.c  the epoch that current/ means; scripts.c: facts about scripts that read it;
+ *              misuse.c: notices for them; repeats.c: opens that repeat others
+ *   restore.c  back to an earlier place; epochs that begin again
+ *   replay.c   from records to the same state; validate.c, print.c: for tests
+ */
 
 TAILQ_HEAD(requests, open_request);
 
@@ -309,7 +309,7 @@ void epoch_load(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 /* Makes the epoch the running one. drains: the one before drains; else it must have ended. */
 void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);
 
-struct pin *epoch_pin(const struct epoch *epoch, uint32_t position); /* NULL: no file */
+struct pin *epoch_pin(const struct epoch *epoch, uint32_t position); /* NULL: none */
 /* Keeps the pin of the position that was bound last; without memory it unpins the sample. */
 void epoch_keep_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	sample_id sample, struct effects *effects);

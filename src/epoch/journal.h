@@ -58,13 +58,13 @@ enum journal_found {
 };
 
 /*
-* Opens the journal in the directory (which exists) and replays it. A torn or damaged
-* tail of the newest segment is cut off, kept beside it under another name, and logged.
-* Records of epochs before the oldest segment are passed over. A JOURNAL_OTHER is read only
-* up to its head, and the difference is logged; *ret is NULL then, and the caller decides
-* (journal_set_aside). -EINVAL: a record is impossible, or a segment is missing, damaged or
-* of another version; it was logged, and nothing was changed. -errno of files, -ENOMEM.
-*/
+ * Opens the journal in the directory (which exists) and replays it. A torn or damaged
+ * tail of the newest segment is cut off, kept beside it under another name, and logged.
+ * Records of epochs before the oldest segment are passed over. A JOURNAL_OTHER is read only
+ * up to its head, and the difference is logged; *ret is NULL then, and the caller decides
+ * (journal_set_aside). -EINVAL: a record is impossible, or a segment is missing, damaged or
+ * of another version; it was logged, and nothing was changed. -errno of files, -ENOMEM.
+ */
 must_check int journal_open(const char *directory,
 	const struct journal_identity *identity, journal_replayed *replayed,
 	void *context, enum journal_found *ret_found, struct journal **ret);
@@ -101,36 +101,36 @@ must_check int journal_reserve(struct journal *journal);
 void journal_use(struct journal *journal, const struct order_set *set);
 
 /*
-* Appends a record in memory: some tens of ns, no system call. A record that begins an epoch
-* begins a segment: it comes first, and its epoch is after all that have begun. So does a
-* RESTORED that does not drain, whatever its epoch; the files of journal_next_order are
-* there, and the caller has reserved. Without memory, records of positions of the epochs
-* begun by then are left out from then on, which is logged; the journal can still be
-* replayed. The next BEGUN ends this.
-*/
+ * Appends a record in memory: some tens of ns, no system call. A record that begins an epoch
+ * begins a segment: it comes first, and its epoch is after all that have begun. So does a
+ * RESTORED that does not drain, whatever its epoch; the files of journal_next_order are
+ * there, and the caller has reserved. Without memory, records of positions of the epochs
+ * begun by then are left out from then on, which is logged; the journal can still be
+ * replayed. The next BEGUN ends this.
+ */
 void journal_append(struct journal *journal, const struct record *record);
 
 /*
-* Hands all appended records to the kernel, if that needs no waiting for room on the disk;
-* else they stay in memory, and a flush at least 100 ms later tries again. If an epoch has
-* begun, this waits until the records before are on the disk. No lock held.
-*/
+ * Hands all appended records to the kernel, if that needs no waiting for room on the disk;
+ * else they stay in memory, and a flush at least 100 ms later tries again. If an epoch has
+ * begun, this waits until the records before are on the disk. No lock held.
+ */
 void journal_flush(struct journal *journal);
 
 /*
-* Brings all flushed records to the disk. 0, also if there was nothing to do. -errno, logged
-* the first time: a disk that has failed once to keep its data is not trusted until the next
-* epoch begins. -ENOSPC and the like while records can't be written, -ENOMEM while they
-* can't be appended.
-*/
+ * Brings all flushed records to the disk. 0, also if there was nothing to do. -errno, logged
+ * the first time: a disk that has failed once to keep its data is not trusted until the next
+ * epoch begins. -ENOSPC and the like while records can't be written, -ENOMEM while they
+ * can't be appended.
+ */
 must_check int journal_sync(struct journal *journal);
 
 /*
-* Writes the last segment anew if it has grown to many times its positions: scripts that
-* open files of current/ for ever in one epoch keep only their last opens. A replay then
-* gives the same epochs, and the scripts' latest opens. One thread at a time may call it; it
-* may take long, and others flush meanwhile. A failure is logged, and changes nothing.
-*/
+ * Writes the last segment anew if it has grown to many times its positions: scripts that
+ * open files of current/ for ever in one epoch keep only their last opens. A replay then
+ * gives the same epochs, and the scripts' latest opens. One thread at a time may call it; it
+ * may take long, and others flush meanwhile. A failure is logged, and changes nothing.
+ */
 void journal_compact(struct journal *journal);
 
 /* Removes segments that only tell of epochs before this one, never the newest. The other

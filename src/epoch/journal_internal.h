@@ -178,12 +178,12 @@ struct reader_numbers {
 uint32_t reader_give_number(struct reader_numbers *readers, const struct reader *id);
 
 /*
-* State after memory ran out. Records of positions of the epochs that had begun by then are
-* lost; the ends of these epochs are recorded, so that the next one may begin.
-*
-*   ... BOUND BOUND | BOUND CONSUMED ENDED          | BEGUN ...
-*                   ^ no memory      ^ owed: written before the next BEGUN
-*/
+ * State after memory ran out. Records of positions of the epochs that had begun by then are
+ * lost; the ends of these epochs are recorded, so that the next one may begin.
+ *
+ *   ... BOUND BOUND | BOUND CONSUMED ENDED          | BEGUN ...
+ *                   ^ no memory      ^ owed: written before the next BEGUN
+ */
 #define OWED_MAX 8
 
 struct loss {
@@ -216,7 +216,8 @@ struct journal {
 	uint64_t appended;	      /* (lock) bytes appended, ever */
 	uint64_t written;	      /* (lock) bytes written */
 	uint64_t synced;	      /* (lock) bytes synced */
-	/* (lock) last file created; last one whose directory entry is on the disk */
+	/* (lock) files created so far; of these, files whose directory entries are on the
+	 * disk */
 	uint32_t created, entered;
 	uint32_t first;	   /* (lock) the oldest segment */
 	uint32_t file_lag; /* (lock) lag of the segment `file` */

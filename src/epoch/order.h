@@ -14,13 +14,13 @@
  * position, and the positions in the order in which they were bound and in which they were
  * consumed, four bytes each.
  *
- *   Flow: saved when the epoch has ended, or the job goes back to an earlier place; read
- *         by whoever asks for a place in it, loaded when the epoch goes on.
- *   Owns: nothing: a file is opened for each call.
+ *   Flow: the engine saves it when the epoch has ended, or the job goes back to an earlier
+ *         place. Questions about places read it; an epoch that goes on loads it.
+ *   Owns: nothing: each call opens a file.
  *   Threads: any.   Errors: -errno, -EINVAL for a file that is not whole (logged).
  */
 
-/* Which samples an order is of. */
+/* The samples that an order is of. */
 struct order_set {
 	uint32_t positions;
 	uint64_t fingerprint;
@@ -32,10 +32,8 @@ struct binding {
 	enum served served;
 };
 
-/*
- * In memory. Pages that nothing was bound in stay untouched zeros, so a sample is kept as
- * one more than it is.
- */
+/* An order in memory. A sample is kept as one more than it is, so that pages without bindings
+ * stay untouched zeros. */
 struct order {
 	uint32_t positions;
 	uint32_t bound;
@@ -45,13 +43,13 @@ struct order {
 	const uint32_t *reads; /* positions, in the order in which they were consumed */
 };
 
-/* The same, owned: order_data_free. */
+/* An order that owns its memory: order_data_free. */
 struct order_data {
 	uint32_t positions, bound, consumed;
 	uint32_t *samples, *log, *reads; /* room for `positions` each */
 };
 
-/* Tells the order of reads from others. */
+/* Continues a hash that tells an order of reads from others. */
 uint64_t order_reads_hash(uint64_t hash, uint32_t position);
 
 void order_data_free(struct order_data *data);
@@ -81,53 +79,55 @@ static inline struct binding order_binding(const struct order *order, uint32_t k
 		(enum served)(order->log[k] >> ORDER_POSITION_BITS)};
 }
 
-/* Complete and synced under another name first, then renamed. An error is not logged: the
- * caller, who tries again, knows whether it is a new one. */
+/* Saves an order: written and synced under another name, then renamed. An error is not logged:
+ * the caller tries again, and knows whether it is a new one. */
 must_check int order_save(const char *directory, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order);
 
-/* The sample of a position, SAMPLE_NONE: it was never bound. -ENOENT: there is no such
+/* Looks up the sample of a position; SAMPLE_NONE: it was never bound. -ENOENT: there is no such
  * order. */
 must_check int order_look_up(
 	const char *directory, uint32_t epoch, uint32_t position, sample_id *ret);
 
-/* Up to n bindings from the k-th on. */
+/* Reads up to n bindings from the k-th on. */
 must_check int order_bindings(const char *directory, uint32_t epoch, uint32_t k,
 	uint32_t n, struct binding *ret, uint32_t *ret_n);
 
-/* The epochs that have an order of one of the sets in the directory, ascending; the caller
- * frees *ret. Files of others are logged and left out. */
+/* Returns the epochs that have an order of one of the sets in the directory, ascending; the
+ * caller frees *ret. Orders of other sets are logged and left out. */
 must_check int order_list(const char *directory, const struct order_set *sets,
 	size_t n_sets, uint32_t **ret, size_t *ret_n);
 
-/* Of which samples the orders in the directory are, ascending by epoch; the caller frees
- * *ret. Those that can't be used are left out, and logged. */
+/* Returns the sets of the orders in the directory, ascending by epoch; the caller frees *ret.
+ * Orders that can't be used are logged and left out. */
 struct order_found {
 	uint32_t epoch;
 	struct order_set set;
 };
 must_check int order_sets(const char *directory, struct order_found **ret, size_t *ret_n);
 
-/* Those of epochs before this one are removed. */
+/* Removes the orders of epochs before this one. */
 void order_prune(const char *directory, uint32_t epoch);
 
-/* The whole order, checked against its checksum. -ENOENT: there is none; -EINVAL, logged:
- * it is damaged, or of other samples. */
+/* Loads a whole order and compares its checksum. -ENOENT: there is none; -EINVAL, logged: it is
+ * damaged, or of other samples. */
 must_check int order_load(const char *directory, uint32_t epoch, uint32_t positions,
 	uint64_t fingerprint, struct order_data *ret);
-/* How many of its positions are bound: from its head. */
+/* Reads the number of bound positions from the order's head. */
 must_check int order_bound(const char *directory, uint32_t epoch, uint32_t *ret);
 
-/* The same in files of other names; a save is whole or not at all, too. */
+/* Saves an order at any path, whole or not at all. */
 must_check int order_save_at(const char *path, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order);
+/* Loads an order from any path, as order_load does. */
 must_check int order_load_at(const char *path, uint32_t epoch, uint32_t positions,
 	uint64_t fingerprint, struct order_data *ret);
 
-/* And as a part of a file; *offset: where it begins, afterwards where it ends. The epoch is
- * what the head says. name: the file's, for messages. */
+/* Writes an order as a part of a file. *offset: its beginning, afterwards its end. */
 must_check int order_write_to(int fd, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order, uint64_t *offset);
+/* Reads an order that is a part of a file. *offset: its beginning, afterwards its end;
+ * *ret_epoch: the epoch in its head. name: the file's, for messages. */
 must_check int order_read_from(int fd, const char *name, uint32_t positions,
 	uint64_t fingerprint, uint64_t *offset, uint32_t *ret_epoch,
 	struct order_data *ret);

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /*
- * Inside of orders.
+ * Declarations that the files about orders share.
  *
  *   order_file.c   orders <-> bytes at a place of a file
  *   order.c        the files of a job's directory, and places in them
@@ -19,7 +19,7 @@
  *          | position of each that was consumed |
  */
 
-/* All numbers are little endian. */
+/* The head of an order; all numbers are little endian. */
 struct order_head {
 	uint8_t magic[8];
 	uint32_t version;
@@ -27,29 +27,31 @@ struct order_head {
 	uint32_t bound;
 	uint32_t epoch;
 	uint64_t fingerprint;
-	uint32_t content;  /* checksum of what follows the head */
+	uint32_t content;  /* checksum of all bytes after the head */
 	uint32_t consumed; /* version 1: 0 */
 	uint32_t zero[5];
-	uint32_t checksum; /* of the 60 bytes before it */
+	uint32_t checksum; /* of the 60 bytes before */
 };
 _Static_assert(sizeof(struct order_head) == 64, "no holes");
 
-/* Logs it, and returns it. */
+/* Logs that the file can't be `what`; returns err. */
 int order_cant(const char *name, const char *what, int err);
-/* Logs it. -EINVAL */
+/* Logs `what` about the file; returns -EINVAL. */
 int order_refuse(const char *name, const char *what);
 
-/* Where they are, from the order's beginning on. */
+/* Returns the offset of a position's sample from the order's beginning. */
 uint64_t order_samples_at(uint32_t position);
+/* Returns the offset of the k-th log entry from the order's beginning. */
 uint64_t order_log_at(const struct order_head *head, uint32_t k);
+/* Returns the size of the whole order. */
 uint64_t order_bytes(const struct order_head *head);
 
-/* A head that is whole. offset: of the order. -EINVAL, logged. */
+/* Reads a head, and checks that it is whole. offset: the order's. -EINVAL, logged. */
 must_check int order_read_head(
 	int fd, const char *name, uint64_t offset, struct order_head *ret);
-/* Exactly n words. */
+/* Reads exactly n words. */
 must_check int order_read_words(
 	int fd, const char *name, uint32_t *words, uint32_t n, uint64_t offset);
-/* Compares the checksum of all that follows the head. */
+/* Compares the checksum of all bytes after the head. */
 must_check int order_check_content(
 	int fd, const char *name, uint64_t offset, const struct order_head *head);

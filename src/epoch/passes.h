@@ -8,22 +8,22 @@
 #include <roaring/roaring.h>
 
 /*
- * Which samples of a dataset an epoch has, where all epochs have the same number of them. One
- * epoch goes on where the last one has stopped:
+ * Chooses the samples of each epoch from a dataset that has more of them; all epochs have
+ * the same number of samples. One epoch goes on where the last one has stopped:
  *
  *     epoch   |   0   |   1   |   2   |   3   |   4   |
  *     pass    |         0         |         1         |
  *
- * Each pass has each sample once, in an order of its own; and no epoch has a sample twice,
- * although two passes may meet in it. So what an epoch does not need of a pass that ends in it
- * comes early in none: after each epoch no sample was had twice more often than another one.
+ * Each pass has each sample once, in an order of its own. No epoch has a sample twice,
+ * although two passes may meet in it. After each epoch, the numbers of times that two samples
+ * were in epochs differ by one at most.
  *
- *   Flow: of a mixture, when the stream of an epoch is made.
+ *   Flow: called for a mixture, when the stream of an epoch is made.
  *   Threads: any: nothing is kept. The same arguments give the same samples, on every machine.
  *   Errors: -ENOMEM.
  */
 
-/* n of `all`, which are at least n, and n at least 1; *ret is the caller's. Takes as long as
- * it takes to shuffle all of them, twice or three times. */
+/* Chooses n samples of `all`, with 1 <= n <= |all|; the caller frees *ret. It takes as long as
+ * two or three shuffles of all samples. */
 must_check int passes_of_epoch(const roaring_bitmap_t *all, uint32_t n, uint64_t seed,
 	uint32_t epoch, roaring_bitmap_t **ret);

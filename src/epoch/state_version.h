@@ -6,14 +6,15 @@
 #include "base/cleanup.h"
 
 /*
- * What wrote a state directory: <state>/version says so.
+ * The version of the state directory's format, in the file <state>/version.
  *
- *   Flow: once, by main, when it holds the directory's lock and before anything else.
- *   Threads: none yet.   Errors: -EINVAL, of another version, and nothing was touched;
+ *   Flow: main calls it once, when it holds the directory's lock and before anything else.
+ *   Threads: none yet.   Errors: -EINVAL for another version, and nothing was touched;
  *   -errno of files. Logged.
  */
 
 #define STATE_VERSION 2
 
-/* A directory that no joaderfs has kept jobs in gets this version. */
+/* Checks the directory's version. A directory that no joaderfs has kept jobs in gets the
+ * present version, and so does one of version 1. */
 must_check int state_version_take(const char *state);
