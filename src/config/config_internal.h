@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 /*
- * What the files of this module share: the table of options, the types of their values,
- * and an ini as it was read.
+ * Declarations that the files of this module share: the table of options, the types of
+ * their values, and an ini as it was read.
  *
  *   Flow: ini_read (text -> sections of key/text) -> ini_fill (text -> fields of a
  *         struct, by the table) -> checks of values against each other -> ini_result.
@@ -34,7 +34,7 @@ enum section_id {
 struct section_spec {
 	const char *name;
 	enum ini_kind kind;
-	bool named; /* as [dataset NAME], of which there may be several */
+	bool named; /* the section has a name, as [dataset NAME]; there may be several */
 	const char *help;
 };
 
@@ -44,13 +44,13 @@ struct option {
 	enum section_id section;
 	const char *key;
 	const struct value_type *type;
-	uint64_t min; /* of a number, or of the bytes of a text */
+	uint64_t min; /* the least number, or bytes of a text */
 	uint64_t max;
 	const char *const *choices; /* ends with NULL; in the order of the enumeration */
 	const char *preset;	    /* the default as in an ini; NULL: unset */
 	const char *preset_help;    /* how a computed default is found */
 	bool required;
-	size_t offset;	  /* in daemon_config, dataset_config or job_config */
+	size_t offset;	  /* offset in daemon_config, dataset_config or job_config */
 	const char *help; /* a sentence per line */
 };
 
@@ -81,7 +81,8 @@ bool value_in_range(const struct option *option, uint64_t number);
 void value_allowed_range(const struct option *option, FILE *out);
 
 extern const struct section_spec config_sections[SECTION_COUNT];
-/* true: beside the section without a name there may be some with one, as [tensor NAME]. */
+/* Tells whether beside the section without a name there may be some with one, as [tensor
+ * NAME]. */
 static inline bool config_may_have_name(enum section_id id)
 {
 	return id == SECTION_TENSOR;
@@ -94,24 +95,24 @@ size_t config_n_options(void);
 const struct option *config_option(size_t i);
 
 #define ORDER_REPLAY_PREFIX "replay:"
-/* Of a text that value_order allows. */
+/* Returns the kind of order that a text names, which value_order allows. */
 enum job_order config_order_of(const char *text);
 
 /* The rule for names, as messages say it. */
 #define NAME_RULE "1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 bool config_name_valid(const char *name);
 
-/* Takes a number without an exponent, as 1, 0.5 or .5, and moves *text behind it. */
+/* Takes a number without an exponent (1, 0.5 or .5), and moves *text behind it. */
 bool config_decimal(const char **text, double *ret);
 
-/* The absolute directory of a file. 0 or -errno. */
+/* Returns the absolute directory of a file in *ret. 0 or -errno. */
 must_check int config_path_dir(const char *file, char **ret);
 
 #define LINE_OF_SETTING UINT_MAX
 
 struct ini_value {
 	char *text;
-	unsigned line; /* 0: not given; LINE_OF_SETTING: by ini_set */
+	unsigned line; /* 0: not given; LINE_OF_SETTING: given by ini_set */
 };
 
 struct ini_section {
@@ -119,7 +120,7 @@ struct ini_section {
 	char *label; /* the text between the brackets */
 	const char *name;
 	unsigned line;
-	struct ini_value *values; /* by number of the option */
+	struct ini_value *values; /* indexed by the option's number */
 };
 
 struct ini {
@@ -130,69 +131,73 @@ struct ini {
 	struct ini_section *sections;
 	size_t n_sections;
 	unsigned mistakes;
-	bool unusable; /* what is missing is not told: a job's ini, read as the daemon's, say */
-	int err;       /* -ENOMEM once there was no memory */
+	/* Missing keys are not reported: a job's ini was read as the daemon's, say. */
+	bool unusable;
+	int err; /* -ENOMEM once there was no memory */
 };
 
-/* Reports mistakes in the form, the sections and the keys. */
+/* Reads a text; reports mistakes in its form, its sections and its keys. */
 void ini_read(struct ini *ini, const char *text);
-/* The same from a file. 0, or -errno (reported) when the file can't be read. */
+/* Reads the file ini->file, as ini_read does. 0, or -errno (reported) if it can't be read. */
 must_check int ini_read_file(struct ini *ini);
-/* The same of one key, "SECTION.KEY=VALUE", instead of what was read before. line: of the file,
- * or LINE_OF_SETTING. */
+/* Sets one key, "SECTION.KEY=VALUE", instead of the value that was read. line: of the file, or
+ * LINE_OF_SETTING. */
 void ini_set(struct ini *ini, const char *setting, unsigned line);
 void ini_free(struct ini *ini);
 
-/* The first section with the id, or NULL; of those that are also named, the one without name. */
+/* Returns the first section with the id, or NULL. If sections of the id may have names, it is
+ * the one without. */
 const struct ini_section *ini_section(const struct ini *ini, enum section_id id);
 
 /* Sets the fields of the object from values and defaults. section NULL: all defaults. */
 void ini_fill(struct ini *ini, const struct ini_section *section, enum section_id id,
 	const char *dir, void *object);
-/* As many of the texts as there is memory for; the others become NULL. */
+/* Copies the texts of an object. -ENOMEM: the texts that were not copied are NULL. */
 must_check int config_copy_fields(enum section_id id, const void *from, void *object);
 void config_free_fields(enum section_id id, void *object);
 
-/* The line where a key was given; 0: it was not. */
+/* Returns the line where a key was given; 0: it was not. */
 unsigned ini_line(const struct ini *ini, enum section_id id, const char *key);
 
-/* One message: FILE[:LINE][:[LABEL]][:KEY]: text. line 0, label and key NULL: none. */
+/* Reports a mistake: FILE[:LINE][:[LABEL]][:KEY]: text. line 0, label and key NULL: none. */
 void ini_mistake(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
-/* The same of what is allowed, but is hardly meant. */
+/* Reports a setting that is allowed, but hardly meant, in the same form. */
 void ini_warning(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
 
-/* All [dataset NAME], of which there has to be one; dir: for relative paths. */
+/* Fills in all [dataset NAME], of which there has to be one; dir: for relative paths. */
 void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config *daemon);
 
-/* The index of "SECTION.KEY" of a job's ini, or -1; and what is reported then. */
+/* Returns the index of "SECTION.KEY" of a job's ini, or -1. */
 int template_option(const char *key);
+/* Reports a key for which template_option has returned -1. */
 void template_report_key(
 	struct ini *ini, unsigned line, const char *label, const char *key);
-/* All [template NAME]. */
+/* Fills in all [template NAME]. */
 void config_fill_templates(struct ini *ini, struct daemon_config *daemon);
 void config_free_templates(struct daemon_config *daemon);
 
-/* Reads all sections [preparation NAME]. */
+/* Fills in all [preparation NAME]. */
 void config_fill_preparations(
 	struct ini *ini, const char *dir, struct daemon_config *daemon);
 void config_free_preparations(struct daemon_config *daemon);
 
-/* All [tensor NAME], once the job's other fields are there. */
+/* Fills in all [tensor NAME], once the job's other fields are filled in. */
 void config_fill_sections(struct ini *ini, struct job_config *job);
 void config_free_sections(struct job_config *job);
 must_check int config_copy_sections(
 	const struct job_config *from, struct job_config *ret);
 void config_print_sections(FILE *out, const struct job_config *config);
-/* Checks the keys of [tensor] against each other: first those of format = source. */
+/* Sets preparation.encoded, and reports keys that format = source does not allow. */
 void config_check_source(struct ini *ini, struct job_config *job);
+/* Checks the other keys of [tensor] against each other. */
 void config_check_tensor(struct ini *ini, const struct job_config *job);
-/* The usual ending of files of a format. */
+/* Returns the usual ending of files of a format. */
 const char *config_extension_of(enum sample_format format);
 
-/* A job from what was read. */
+/* Makes a job of the ini that was read. */
 must_check int config_finish_job(struct ini *ini, struct job_config *ret);
 
-/* 0, -EINVAL when there were mistakes, or -ENOMEM. */
+/* Returns 0, -EINVAL if there were mistakes, or -ENOMEM. */
 int ini_result(const struct ini *ini);

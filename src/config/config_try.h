@@ -6,16 +6,18 @@
 #include "config/config.h"
 
 /*
- * joaderfs --try: what inis would say for one dataset and a job of each layout.
+ * joaderfs --try: the configuration that inis for one dataset and a job of each layout would
+ * give.
  *
  *   Threads: any.   Errors: -errno, reported as config.h has it.
  */
 
-/* The state lies in a directory of its own, so that each dataset has its catalogue. */
+/* Makes the daemon's configuration. The state lies in a directory of its own, so that each
+ * dataset has its catalogue. */
 must_check int config_try_daemon(const char *directory, config_report *report,
 	void *context, struct daemon_config *ret);
-/* Job i; -ENOENT: there are no more. */
+/* Makes the configuration of job i. -ENOENT: there are no more. */
 must_check int config_try_job(size_t i, const char *dataset, config_report *report,
 	void *context, struct job_config *ret);
-/* What to do next. */
+/* Prints what to do next. */
 void config_try_print(FILE *out, const char *mountpoint);

@@ -5,9 +5,10 @@
 #include "epoch/epoch_internal.h"
 
 /*
- * Samples that an epoch keeps from the one before: those of the files that a pass has opened
- * which goes on in it; current.c says why. They are its first bindings, and read. The open that
- * has begun the epoch is noted after them, so a process that ends between them has not turned.
+ * Samples that an epoch keeps from the one before. A pass that goes on in the epoch has opened
+ * their files; current.c says why they are kept. They are the epoch's first bindings, and count
+ * as read. The open that began the epoch is noted after them, so if the process ends between,
+ * the script has not turned.
  */
 
 uint32_t adopt_since(const struct epochs *epochs, const struct record *opened)
@@ -48,7 +49,7 @@ static void adopt_position(const struct epoch *from, struct epoch *to, uint32_t 
 	struct effects *effects)
 {
 	if (epoch_reserve(to) != 0)
-		return; /* without memory it is drawn anew */
+		return; /* without memory the position is drawn anew */
 	sample_id sample = from->samples[position] - 1;
 	epoch_bind(to, position, sample, SERVED_HIT);
 	to->adopted++;

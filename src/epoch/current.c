@@ -6,53 +6,54 @@
 #include <errno.h>
 
 /*
- * Which epoch's sample a file of current/ is.
+ * Decides which epoch's sample a file of current/ holds.
  *
- *     script      a process with its relatives         an order of its own: no. All
- *       rank      a process with its workers           scripts share the job's epochs;
- *         worker  a thread: first in, first out        each goes through them by itself
+ *     script      a process with its relatives         Scripts have no order of their own:
+ *       rank      a process with its workers           all share the job's epochs, and each
+ *         worker  a thread: first in, first out        goes through them by itself.
  *
- * A pass opens different files; it is exact if they hold different samples. Nobody says where a
- * pass begins. So a file holds the same sample at each open, until the script turns to the next
- * epoch. The run is the longest row of opens of different files that ends now.
+ * A pass opens different files; it is exact if they hold different samples. Nobody tells where
+ * a pass begins. So a file holds the same sample at each open, until the script turns to the
+ * next epoch. The run is the longest row of opens of different files that ends now.
  *
  *   Theorem. Between two turns every row of opens of different files is exact. A turn leaves
  *   every row exact that goes on across it, if the next epoch keeps the samples of the files
  *   which that row has opened.
- *   Proof. All files of the row hold samples of the last of its epochs: those before the turn
- *   since they were kept, the others by definition. An epoch binds a sample once.
+ *   Proof. All files of the row hold samples of the last of its epochs: the files opened before
+ *   the turn because these samples were kept, the others by definition. An epoch binds a sample
+ *   once.
  *
- * So a guess decides how fresh samples are. A turn is exact if no pass goes on across it, or
- * if what it keeps has all that this pass has opened. These turn:
+ * So a guess decides how fresh samples are. A turn is exact if no pass goes on across it,
+ * or if the turn keeps all files that this pass has opened. A script turns when:
  *
- *   - A pass over all files is over: the run has all, and one of them is opened. A look at a
- *     few files just before a pass, or what a pass has left out, can make a run that ends
+ *   - A pass over all files is over: the run has all files, and one of them is opened. A look
+ *     at a few files just before a pass, or files that a pass has left out, can make a run end
  *     before its pass does. So a file of the first J of the run holds its sample once more, and
- *     those are kept; a random pass of N files has them last with a chance of 1 / (N over J),
- *     which J makes less than 1 in a million.
- *   - Files are opened in order, and a worker goes back to a file that this epoch has given,
- *     when half of it has been opened. A worker's row, in the steps of its batches, is of one
+ *     is kept; a random pass of N files has these J last with a chance of 1 / (N over J), which
+ *     J makes less than 1 in a million.
+ *   - Files are opened in order, half of the epoch has been opened, and a worker goes back to a
+ *     file that this epoch has given. A worker's row, in the steps of its batches, is of one
  *     pass; rows that begin after those that are over may be of the next one, and are kept.
- *     If the file begins no row, or a worker has made another step since it was opened last,
- *     files may be shuffled, and the run is kept.
+ *     If the file begins no row, or a worker has made another step since the file was opened
+ *     last, files may be shuffled, and the run is kept.
  *     Workers that go on with their rows are late: they are given the epoch before.
  *   - Every rank has opened as many files as are in a part, and all files were opened, none
- *     of them twice but for padding; or a sampler leaves out what does not divide. What a
- *     rank has opened beyond its part is of its next pass, and kept. Ranks of which another
- *     file was opened twice don't turn until a pass of all is over at once.
+ *     of them twice but for padding; or a sampler leaves out the files that do not divide.
+ *     Files that a rank has opened beyond its part are of its next pass, and kept. Ranks of
+ *     which another file was opened twice don't turn until a pass of all is over at once.
  *   - Nearly all files have been opened, and then 3 sqrt(N) of them once more in a row of
  *     different ones: by the birthday bound these are no random opens, but another pass, as
  *     drop_last makes them. The run is kept.
  *
- * A script that comes new begins with the running epoch if less than half of it was bound,
- * else with the next. Who looks at files is such a script, and takes nothing from others.
+ * A new script begins with the running epoch if less than half of it was bound, else with the
+ * next. A program that looks at files is such a script, and takes nothing from others.
  */
 
 #define HEDGE (1u << 20)
 
 /* --- which epochs there are ---------------------------------------------------------- */
 
-/* The file has a sample in the epoch, or will get one. */
+/* Tells whether the file has a sample in the epoch, or will get one. */
 static bool can_give(
 	const struct epochs *epochs, uint32_t number, const struct open_request *request)
 {
@@ -61,8 +62,8 @@ static bool can_give(
 	       (!epoch->over || epoch_has_bound(epoch, request->position));
 }
 
-/* The first that has not begun; after the last epoch that one is read again. If none runs,
- * none has begun, or all that have are in files: the journal's end was lost. */
+/* Returns the first epoch that has not begun; after the last epoch that one is read again. If
+ * no epoch runs, none has begun, or all that have are in files: the journal's end was lost. */
 static uint32_t next_epoch(const struct epochs *epochs)
 {
 	const struct epoch *running = epochs->running;
@@ -75,7 +76,8 @@ static uint32_t next_epoch(const struct epochs *epochs)
 	return running ? running->number : epochs->config.limit - 1;
 }
 
-/* Also if it does not have the position: that begins no other epoch. */
+/* Returns the running epoch, also if it lacks the position: that begins no other epoch. If it
+ * can't give the file, returns the next one. */
 static uint32_t running_epoch(
 	const struct epochs *epochs, const struct open_request *request)
 {
@@ -87,11 +89,10 @@ static uint32_t running_epoch(
 		       : next_epoch(epochs);
 }
 
-/*
- * Another script is in the middle of the epoch that drains, which the next one ends. script: an
- * older one that has come from one pass to another counts; NULL, one that comes new: all that
- * have read within a minute.
- */
+/* Tells whether another script is in the middle of the draining epoch, which the next one ends.
+ * An older script that has turned before counts if it has opened a file since the running epoch
+ * began. script: NULL: a new one; then all scripts count, also if they have read within a
+ * minute. */
 static bool strands_another(const struct epochs *epochs, const struct script *script)
 {
 	const struct current *current = &epochs->current;
@@ -152,10 +153,9 @@ bool current_needs_draining(const struct epochs *epochs, uint64_t now_ns)
 	return false;
 }
 
-/*
- * The job went back, and nobody has begun another epoch since. A script that comes goes on
- * with what was left, unless it begins with what had been read, and that was most of it.
- */
+/* Tells whether a new script goes on with the rest of the epoch that the job went back to, if
+ * no other one has begun since. It does not if it begins with a file that had been read, and
+ * less than an eighth is left. */
 static bool goes_on(const struct epochs *epochs, const struct open_request *request)
 {
 	const struct current *current = &epochs->current;
@@ -169,8 +169,8 @@ static bool goes_on(const struct epochs *epochs, const struct open_request *requ
 	return !was_read || 8 * (uint64_t)(n - current->n_before) >= n;
 }
 
-/* Each rank of a group has an engine, which has read a little more or less than others when
- * all are killed; all of them have been fed as much. */
+/* Tells whether half of the running epoch is bound or fed. When all ranks of a group are
+ * killed, their engines have read a little more or less, but all have been fed as much. */
 static bool is_past_half(const struct epochs *epochs)
 {
 	const struct epoch *running = epochs->running;
@@ -193,18 +193,19 @@ struct opener {
 	const struct epochs *epochs;
 	const struct script *script;
 	const struct rank *rank;
-	const struct worker *worker; /* or NULL */
+	const struct worker *worker; /* NULL: a new one */
 	const struct open_request *request;
 	uint32_t file;
 };
 
-/* true: half of the files are opened that the epoch has not kept from the one before. */
+/* Tells whether half of the files are opened that the epoch has not kept from the one
+ * before. */
 static bool had_half(const struct script *script)
 {
 	return script->opened - script->adopted >= script->files - script->opened;
 }
 
-/* The least J for which one of HEDGE rows of random files has those that are its last J, given
+/* Returns the least J for which one of HEDGE random rows of all files ends with J files given
  * in advance; of few files an eighth. */
 uint32_t n_hedged(const struct script *script)
 {
@@ -219,13 +220,15 @@ uint32_t n_hedged(const struct script *script)
 	return j;
 }
 
-/* All files in a row once more, as many opens after the last time. */
+/* Tells whether a run had all files once more, exactly as many opens after the last time as
+ * there are files. */
 static bool is_regular(const struct script *script)
 {
 	return script->was_whole && script->whole - script->last_whole == script->files;
 }
 
-/* The run was whole when the script had opened `whole` files, and began after `first`. */
+/* Tells whether an open of the file ends a whole run, which began after `first` opens and had
+ * all files after `whole`. A file of the run's first J does not. */
 static bool ends_whole(const struct script *script, uint32_t file)
 {
 	uint32_t mark = script->marks[file];
@@ -233,10 +236,8 @@ static bool ends_whole(const struct script *script, uint32_t file)
 	       (mark > script->whole || mark - script->first > n_hedged(script));
 }
 
-/*
- * The ranks of the script have parts of all files, which differ by one file at most; a sampler
- * pads them, or drops what is left. Each rank has opened its part, so their pass is over.
- */
+/* Tells whether each rank has opened its part, so that the pass is over. Parts are of all
+ * files, and differ by one file at most; a sampler pads them, or drops the rest. */
 static bool had_parts(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -263,7 +264,8 @@ static bool goes_back(const struct opener *opener)
 	return opener->file == worker->file && script->whole > 0;
 }
 
-/* Of many files a pass hardly ever begins with the one that ended the pass before. */
+/* Tells whether a thread opens its last file again: of many files a pass hardly ever begins
+ * with the file that ended the pass before. */
 static bool opens_last_again(const struct opener *opener)
 {
 	const struct worker *worker = opener->worker;
@@ -276,7 +278,7 @@ static bool is_late(const struct opener *opener)
 {
 	const struct script *script = opener->script;
 	const struct worker *worker = opener->worker;
-	/* A reader that is not known may be several. */
+	/* An unknown reader may be several threads. */
 	bool several = worker && worker->id == 0 && script->was_in_order &&
 		       8 * (uint64_t)script->left <= script->files;
 	bool late = worker && worker->late && opener->file > worker->file &&
@@ -305,11 +307,10 @@ static bool begins_row(
 	return false;
 }
 
-/*
- * Files in order: a worker's row is of one pass, if its steps are those of batches. The pass
- * that begins now did so after the file was opened last. So rows that had begun by then
- * are of the pass before. Rows that begin after these have ended may be of the new pass.
- */
+/* Returns after how many opens files may be of the new pass, if files are opened in order. A
+ * worker's row is of one pass, if its steps are those of batches. The pass that begins now did
+ * so after the file was opened last. So rows that had begun by then are of the pass before.
+ * Rows that begin after these have ended may be of the new pass. */
 static uint32_t since_rows(
 	const struct current *current, const struct script *script, uint32_t file)
 {
@@ -330,8 +331,9 @@ static uint32_t since_rows(
 	return since;
 }
 
-/* Passes of several workers may overlap: then the run is shorter than the last one, which began
- * before the first row, at most as long before as that is past. */
+/* Returns after how many opens the last pass has begun. Passes of several workers may overlap,
+ * so that the run is shorter than the pass. The pass began before the first row, by as many
+ * opens at most as have followed. */
 static uint32_t since_run(const struct script *script)
 {
 	uint32_t since =
@@ -340,8 +342,8 @@ static uint32_t since_run(const struct script *script)
 	return since - script->begun > margin ? since - margin : script->begun;
 }
 
-/* Regular passes of several workers: one may open the first files of the next one when another
- * one opens the last ones of this. */
+/* Returns how far regular passes of several workers overlap: one worker may open the first
+ * files of the next pass when another one opens the last files of this pass. */
 static uint32_t n_overlapping(
 	const struct current *current, const struct script *script, uint32_t hedged)
 {
@@ -408,14 +410,15 @@ static bool opens_again(const struct opener *opener)
 	enum file_kind kind = opener->request->label && !opener->request->images;
 	if (!worker || worker->file != opener->file)
 		return false;
-	/* If its order is in a file, a file of one position was bound, unless its reader had
-	 * given up. */
+	/* If the epoch's order is in a file, a file of one position was bound, unless its
+	 * reader had given up. */
 	bool saved = opener->epochs->config.file == 1 && !opener->request->lost &&
 		     epochs_state(opener->epochs, worker->epoch) == EPOCH_SAVED;
 	if (!saved && !can_give(opener->epochs, worker->epoch, opener->request))
 		return false;
 	uint32_t habit = worker->habit[kind], row = worker->row[kind];
-	bool left = worker->epoch != opener->script->epoch; /* which its script has */
+	/* The script has left the epoch. */
+	bool left = worker->epoch != opener->script->epoch;
 	if (habit == 0)
 		habit = opener->rank->habit[kind];
 	if (left && worker->used + RECENT_OPENS < opener->epochs->current.opened)
@@ -425,11 +428,12 @@ static bool opens_again(const struct opener *opener)
 	if (row == 0 || (!left && !had_row && !may_turn(opener)))
 		return true;
 	if (habit >= ROW_MOST)
-		return true; /* more are not noted */
+		return true; /* no more opens are noted */
 	return habit > 0 ? row < habit : !opener->request->done;
 }
 
-/* One thread opens files in order, each once, as cat does, or has opened one only. */
+/* Tells whether one thread opens files in order, each once, as cat does, or has opened only
+ * one. */
 static bool only_looks(const struct opener *opener)
 {
 	const struct current *current = &opener->epochs->current;
@@ -442,8 +446,9 @@ static bool only_looks(const struct opener *opener)
 		       script->opens == script->opened);
 }
 
-/* The epoch of the script is over, since another script is further. Who only looks makes no second pass and
- * is not told; who has ended its pass has lost nothing. */
+/* Begins a pass of the running epoch: the script's is over, since another script is further. A
+ * script that only looks makes no second pass and is not told; one that has ended its pass has
+ * lost nothing. */
 static struct choice catch_up(const struct opener *opener)
 {
 	uint32_t epoch = running_epoch(opener->epochs, opener->request);
@@ -451,7 +456,7 @@ static struct choice catch_up(const struct opener *opener)
 	return noticed(epoch, OPENED_BEHIND, is_told ? NOTICE_SCRIPTS : NOTICES);
 }
 
-/* Files that the next epoch has to keep can be kept by who begins it. */
+/* Tells whether the script begins the next epoch, which can keep files only then. */
 static bool can_keep(const struct opener *opener)
 {
 	const struct epochs *epochs = opener->epochs;
@@ -463,7 +468,8 @@ static bool can_keep(const struct opener *opener)
 	       known_bound(epochs, running->number + 1) == 0;
 }
 
-/* The next epoch has begun without what the pass that goes on has opened. */
+/* Tells whether the next epoch has begun without the files that the pass, which goes on, has
+ * opened. */
 static bool loses_files(const struct opener *opener)
 {
 	const struct current *current = &opener->epochs->current;
@@ -498,7 +504,7 @@ static struct choice begin_pass(const struct opener *opener, enum opened_how how
 	return noticed(next_epoch(epochs), can_keep(opener) ? how : OPENED_JOINS, notice);
 }
 
-/* Another pass, by the birthday bound. */
+/* Tells whether the streak is another pass, by the birthday bound. */
 static bool is_no_accident(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -512,7 +518,8 @@ static bool is_no_accident(const struct opener *opener)
 	       3 * (uint64_t)(script->opens - since_run(script)) <= n;
 }
 
-/* The epoch has fewer files than a later one, or other ones. */
+/* Tells whether the script's epoch lacks the file: it has fewer files than a later one, or
+ * others. */
 static bool lacks_file(const struct opener *opener)
 {
 	const struct epoch *epoch = find_epoch(opener->epochs, opener->script->epoch);
@@ -544,7 +551,8 @@ static struct choice choose_in_pass(const struct opener *opener)
 	return given;
 }
 
-/* The label of an image that was opened before, by a thread that opens labels only. */
+/* Chooses the epoch of a label whose image was opened before, for a thread that opens labels
+ * only. */
 static struct choice choose_label(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -609,8 +617,8 @@ uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *r
 		       : current_choose(epochs, request).epoch;
 }
 
-/* A thread waits for one open at a time. So if the last one that is known of it is of this
- * file, it is this. */
+/* A thread waits for one open at a time. So if its last noted open is of this file, that was
+ * this open. */
 bool current_was_chosen(
 	const struct epochs *epochs, const struct open_request *request, uint32_t *ret)
 {

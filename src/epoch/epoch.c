@@ -213,7 +213,7 @@ struct drawn epoch_pop(struct epoch *epoch)
 	return drawn;
 }
 
-/* The pins of what is in it are the caller's now. */
+/* Hands the queue over; the pins of its samples are the caller's now. */
 static void hand_over_queue(
 	struct epochs *epochs, struct epoch *epoch, struct drawn_queue *ret)
 {
@@ -255,7 +255,7 @@ void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status)
 	epochs->needed += epoch->set->positions - epoch->bound;
 }
 
-/* Who waits for one that is being made has to choose again. */
+/* Requests that wait for a stream that is being made choose again. */
 void epoch_end_stream(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->stream == STREAM_ABSENT)
@@ -275,7 +275,7 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 	if (!epoch->over || epoch->saving || epoch == epochs->running ||
 		epoch == epochs->draining)
 		return;
-	if (epoch->load != LOAD_DONE) { /* nothing has come to what is in its file */
+	if (epoch->load != LOAD_DONE) { /* the file's order has got no new bindings */
 		known_remove(epochs, epoch->number);
 		resume_waiting(epochs, epoch->number, 0);
 		epochs_saved(epochs, epoch->number);

@@ -60,7 +60,7 @@ struct epoch_set {
 	/* Identifies the names of the positions, where sets differ in names. A request has the
 	 * value with which its position was found. */
 	uint32_t names;
-	void *owner; /* for the caller */
+	void *owner; /* belongs to the caller */
 	/* the engine's */
 	TAILQ_ENTRY(epoch_set) link;
 	uint32_t first; /* first epoch that has the set */
@@ -125,7 +125,7 @@ struct pin {
 	uint32_t epoch;
 	sample_id sample;
 	/* the engine's */
-	UT_hash_handle hash; /* by position */
+	UT_hash_handle hash; /* the key is `position` */
 	uint32_t position;
 	uint32_t sequence; /* index of the binding in its epoch */
 	uint32_t opens;	   /* requests that were answered and not released */
@@ -134,8 +134,8 @@ struct pin {
 TAILQ_HEAD(pins, pin);
 
 struct open_request {
-	/* in */
-	uint32_t epoch; /* or EPOCH_CURRENT */
+	/* input */
+	uint32_t epoch; /* a number, or EPOCH_CURRENT */
 	uint32_t position, names;
 	struct reader reader; /* needed for EPOCH_CURRENT */
 	/* The daemon ended before the answer, perhaps after it had chosen the epoch. */
@@ -145,7 +145,7 @@ struct open_request {
 	bool looks;  /* the opener is a process whose workers read */
 	bool lost;   /* the request's LOOK_UP found no sample at the position */
 	bool label;  /* only the label is wanted: nothing is pinned or released */
-	/* out */
+	/* output */
 	/* 0, -ENOENT, -ESTALE (the epoch is over, or has other names), -EAGAIN, -EBUSY,
 	 * -ENODEV, -ENOMEM, or a status of epochs_begun, epochs_starve or epochs_loaded */
 	int status;

@@ -27,10 +27,10 @@ enum stream_state { STREAM_ABSENT, STREAM_BEGINNING, STREAM_READY };
 enum load_state { LOAD_DONE, LOAD_WANTED, LOAD_FAILED };
 
 struct epoch {
-	LIST_ENTRY(epoch) link; /* of epochs in memory */
+	LIST_ENTRY(epoch) link; /* links the epochs in memory */
 	uint32_t number;
 	const struct epoch_set *set;
-	uint32_t *samples; /* by position: sample + 1, 0 while unbound */
+	uint32_t *samples; /* sample + 1 by position, 0 while unbound */
 	uint32_t *log;	   /* order_log_entry by binding, room for log_room */
 	uint32_t log_room;
 	uint32_t bound;
@@ -39,14 +39,15 @@ struct epoch {
 	uint32_t *reads; /* positions, in the order in which they were consumed */
 	uint32_t consumed;
 	uint64_t reads_hash;
-	uint32_t first_unread;	/* position */
-	uint32_t first_unbound; /* no position before it is unbound; kept by epochs_had */
-	uint32_t read_end;	/* no position from here on was consumed */
+	uint32_t first_unread; /* position */
+	/* All positions before it are bound; kept by epochs_had. */
+	uint32_t first_unbound;
+	uint32_t read_end; /* end of the consumed positions */
 	/* draining: `bound` of the running epoch at the last open in this one */
 	uint32_t read_at;
 	bool over;   /* nothing is bound any more */
-	bool saving; /* its order is being saved */
-	bool saved;  /* its order is in a file */
+	bool saving; /* the order is being saved */
+	bool saved;  /* the order is in a file */
 	enum load_state load;
 	enum stream_state stream;
 	/* Samples that are drawn and not bound; no ring without a stream. */
@@ -89,7 +90,7 @@ struct script {
 	uint32_t turns;
 	const struct epoch_set *set; /* the epoch's */
 	uint32_t files;		     /* number of files of the set */
-	uint32_t *marks;	     /* by file: ordinal of its last open; 0: none */
+	uint32_t *marks;	     /* ordinal of each file's last open; 0: none */
 	/* LOOKED_AT marks of the moment when all files had been opened last */
 	uint32_t *seen;
 	uint32_t opens; /* counted opens */
@@ -99,7 +100,7 @@ struct script {
 	uint32_t run;	  /* opens before the first one of the run (current.c) */
 	uint32_t turned;  /* opens when the script turned to the epoch */
 	uint32_t opened;  /* files opened in the epoch */
-	uint32_t adopted; /* of these, files kept from the epoch before */
+	uint32_t adopted; /* files kept from the epoch before, of `opened` */
 	uint32_t left;	  /* files that were not opened in the epoch before */
 	/* Values of `run` and `opens` when the run had all files; 0: it has not. */
 	uint32_t first, whole;
@@ -151,7 +152,7 @@ struct rank {
 struct worker {
 	uint64_t id, used;
 	uint32_t rank;	      /* index in current.ranks; NOBODY: forgotten */
-	uint32_t file, epoch; /* of the last open */
+	uint32_t file, epoch; /* file and epoch of the last open */
 	/* Opens of the script before the worker's row of files in order, and up to its last
 	 * file. */
 	uint32_t began, last;
@@ -205,12 +206,12 @@ struct epochs {
 	struct epochs_config config;
 	TAILQ_HEAD(epoch_sets, epoch_set) sets; /* ordered by their first epochs */
 	struct epoch_list live;
-	struct epoch_list dead;	 /* for epochs_reap */
+	struct epoch_list dead;	 /* epochs_reap takes these */
 	roaring_bitmap_t *saved; /* numbers of the epochs whose order is in a file */
 	LIST_HEAD(, skipped) skipped;
 	struct epoch *running;	/* the last epoch that has begun */
 	struct epoch *draining; /* the epoch before, which current/ may still give */
-	bool drains_on; /* at the last open a script was still in the draining epoch */
+	bool drains_on; /* a script was still in the draining epoch at the last open */
 	/* 1 + consumed positions of a fed job's draining epoch, and since when there are so
 	 * many. */
 	uint32_t drained;

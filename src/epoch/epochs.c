@@ -7,8 +7,8 @@
 #include <errno.h>
 
 /*
- * The events of a job, but for opens (opens.c): how epochs follow one another, what is
- * released, and what ends it.
+ * The events of a job, except opens (opens.c): how epochs follow one another, how positions
+ * are released, and how a job ends.
  */
 
 struct effect *effect_add(struct effects *effects, enum effect_kind kind)
@@ -107,7 +107,8 @@ void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 	epoch_save(epochs, draining, effects);
 }
 
-/* An epoch that drains is drawn for again only when a slow worker comes back to it. */
+/* The stream of the epoch that drains ends: samples are drawn for it again only when a slow
+ * worker comes back to it. */
 int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret)
 {
@@ -139,7 +140,7 @@ bool epochs_given(struct epochs *epochs, uint32_t number, uint32_t position)
 	const struct epoch *epoch = find_epoch(epochs, number);
 	struct pin *pin = epoch ? epoch_pin(epoch, position) : NULL;
 	if (epochs->config.kind == EPOCHS_MIRRORED)
-		return true; /* each time counts */
+		return true; /* each read counts */
 	if (!pin || pin->given)
 		return false;
 	pin->given = true;
@@ -179,7 +180,7 @@ static uint32_t first_unbound(struct epoch *epoch)
 	return epoch->first_unbound;
 }
 
-/* The head of the queue, whose pin is given back. */
+/* Takes the head of the queue, and gives its pin back. */
 static sample_id drop_drawn(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
@@ -216,7 +217,8 @@ int epochs_had(
 	return 0;
 }
 
-/* Of an epoch that is over, or while the job is parked, nobody will come back for it. */
+/* Counts one open of the pin less. If the epoch is over or the job is parked, nobody comes back
+ * for it, and it is dropped. */
 static void close_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	struct effects *effects)
 {
@@ -288,7 +290,7 @@ static void end_streams(struct epochs *epochs, bool all_pins, struct effects *ef
 	}
 }
 
-/* Whether it holds what is given back when nobody reads. */
+/* Tells whether the epoch holds a stream or pins that are given back when nobody reads. */
 static bool holds(const struct epoch *epoch)
 {
 	const struct pin *pin;
@@ -309,9 +311,9 @@ static bool is_waited_for(const struct epochs *epochs, const struct epoch *epoch
 	return false;
 }
 
-/* Samples that are fed come in order: the next epoch gets a few until this one is consumed. So
- * this one ends if an open of the next one waits, and no script reads this one, or none has
- * gone on for a minute. */
+/* Tells whether the draining epoch has to end. Samples that are fed come in order: the next
+ * epoch gets few until this one is consumed. So this one ends if an open of the next one waits,
+ * and no script reads this one, or nothing of it was consumed for a minute. */
 static bool is_stranded(struct epochs *epochs, uint64_t now_ns)
 {
 	const struct epoch *draining = epochs->draining;

@@ -39,7 +39,7 @@ struct journal_identity {
 	uint32_t id;	      /* the job's number, kept for its name */
 	uint32_t positions;   /* number of an epoch's positions */
 	uint32_t samples;     /* the catalogue's ids are below this */
-	uint64_t fingerprint; /* of the selected samples: dataset_fingerprint */
+	uint64_t fingerprint; /* hash of the selected samples: dataset_fingerprint */
 	/* Sets of epochs from before the dataset was scanned again; segments may have these,
 	 * too. Only journal_open needs them. */
 	const struct order_set *others;
@@ -54,7 +54,7 @@ typedef int journal_replayed(
 enum journal_found {
 	JOURNAL_NEW,   /* there was no journal */
 	JOURNAL_SAME,  /* the journal is this job's; replayed */
-	JOURNAL_OTHER, /* not read: of another selection, or the samples have changed */
+	JOURNAL_OTHER, /* another selection's, or the samples have changed; not read */
 };
 
 /*

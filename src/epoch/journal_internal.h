@@ -43,7 +43,7 @@ struct disk_head {
 	uint32_t before; /* the number of the segment before it */
 	uint32_t lag;	 /* the segment's number minus the epoch that it begins with */
 	uint32_t journal[2]; /* equal in all segments; the lower half first */
-	/* Of the 60 bytes before; the first record's checksum goes on from it. */
+	/* Checksum of the 60 bytes before; the first record's goes on from it. */
 	uint32_t checksum;
 };
 
@@ -106,15 +106,15 @@ must_check int journal_path(const char *directory, uint32_t epoch, const char *e
 struct journal_end {
 	uint32_t first, last; /* numbers of segments */
 	uint64_t offset;
-	uint32_t checksum; /* of the last record */
+	uint32_t checksum; /* the last record's */
 	uint32_t readers;  /* numbers that the segment has given to readers */
-	uint32_t lag;	   /* of the last segment */
+	uint32_t lag;	   /* the last segment's */
 	uint64_t journal;
 };
 
 enum head_found {
 	HEAD_GOOD,
-	HEAD_TORN,    /* not written to its end */
+	HEAD_TORN,    /* the end was not written */
 	HEAD_REFUSED, /* another journal's, of another version or damaged; logged */
 };
 
@@ -199,14 +199,14 @@ struct loss {
 struct journal {
 	char *directory;
 	struct journal_identity identity;
-	uint32_t most_positions; /* of any epoch so far */
+	uint32_t most_positions; /* the most that an epoch has had so far */
 
-	/* For threads that append: */
+	/* Fields of threads that append: */
 	uint64_t id;	   /* constant */
 	bool begun;	   /* there is a segment */
-	uint32_t epoch;	   /* of the segment */
+	uint32_t epoch;	   /* the segment's */
 	uint32_t lag;	   /* the segment's number minus its epoch */
-	uint32_t checksum; /* of the segment's last record */
+	uint32_t checksum; /* the last record's */
 	struct reader_numbers readers;
 	struct loss loss;
 
@@ -233,7 +233,7 @@ struct journal {
 	int sync_error;	   /* (lock) since the segment began */
 	uint64_t retry_ns; /* (lock) the next attempt, not before */
 
-	/* For the thread that is busy; fd and file also change under the lock: */
+	/* Fields of the thread that is busy; fd and file also change under the lock: */
 	struct record_buffer writing;
 	int fd;
 	uint32_t file; /* number of the segment */

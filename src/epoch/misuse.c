@@ -6,14 +6,14 @@
 #include <stdlib.h>
 
 /*
- * What a script does with current/ that is probably not what it means, although each file
- * is given as the rule says. A split is seen when a script has opened all files, from when it
- * opened each in this epoch and in the one before. Of many files only so many are looked at.
+ * Finds scripts that hardly get from current/ what they mean, although each file is given by
+ * the rule. A split of positions is seen when a script has opened all files, from the marks of
+ * this epoch and of the one before. Of many files only LOOKED_AT are looked at.
  */
 
 #define LEAST_FILES 64
 
-/* The how-manieth open of its script that was, and the one in the epoch before; 0: none. */
+/* Ordinals of the file's open in this epoch and in the one before; 0: none. */
 struct seen {
 	uint32_t now, before;
 };
@@ -23,7 +23,7 @@ static uint32_t step_of(const struct script *script)
 	return (script->files - 1) / LOOKED_AT + 1;
 }
 
-/* 0: it was not opened since the script turned to its epoch. */
+/* Returns the file's mark; 0: it was not opened since the script turned to its epoch. */
 static uint32_t mark_of(const struct script *script, uint32_t file)
 {
 	return script->marks[file] > script->turned ? script->marks[file] : 0;
@@ -36,7 +36,7 @@ void misuse_look(struct script *script)
 		script->seen[i] = mark_of(script, i * step);
 }
 
-/* Of files that were opened in both epochs. */
+/* Finds the files that were opened in both epochs; returns their number. */
 static uint32_t look_at(const struct script *script, struct seen *ret)
 {
 	uint32_t step = step_of(script), n = 0;
@@ -55,11 +55,11 @@ static int compare_now(const void *a, const void *b)
 }
 
 /*
- * Shuffled files, and then others that come after all of these, in both epochs: a part for
- * training and one for validation.
+ * Tells whether a script opens shuffled files, and then others after all of these, in both
+ * epochs: a part for training and one for validation.
  *
- *     this epoch       3 1 4 2 0 | 5 6        the first place before which are
- *     the one before   0 2 3 1 4 | 5 6        the same files in both
+ *     this epoch       3 1 4 2 0 | 5 6        the first place before which both epochs
+ *     the one before   0 2 3 1 4 | 5 6        have the same files
  */
 static bool comes_apart(const struct script *script)
 {
@@ -81,7 +81,8 @@ static bool comes_apart(const struct script *script)
 	return false;
 }
 
-/* Of all positions in the epoch before, and now images alone. */
+/* Tells whether the script has opened labels of half of the files or more in the epoch before,
+ * and opens only images now. */
 static bool keeps_labels(const struct epochs *epochs, const struct script *script)
 {
 	uint32_t n = script->files;

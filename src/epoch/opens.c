@@ -42,7 +42,7 @@ sample_id fixed_sample(const struct epoch_set *set, uint32_t position)
 	return sample;
 }
 
-/* A mirror has the same samples in every epoch; current/ is the first. */
+/* Answers from a mirror, which has the same samples in every epoch; current/ is the first. */
 static void answer_mirrored(const struct epochs *epochs, struct open_request *request,
 	struct effects *effects)
 {
@@ -60,7 +60,7 @@ static void look_up(struct open_request *request, uint32_t epoch, struct effects
 	effect_add(effects, EFFECT_LOOK_UP)->request = request;
 }
 
-/* The head of the queue is what the position holds from now on. */
+/* Binds the head of the queue to the position. */
 static void bind(struct epochs *epochs, struct open_request *request, struct epoch *epoch,
 	struct effects *effects)
 {
@@ -74,7 +74,7 @@ static void bind(struct epochs *epochs, struct open_request *request, struct epo
 	if (drawn.pinned)
 		epoch_keep_pin(epochs, epoch, request->position, drawn.sample, effects);
 	epoch_drop_far_pins(epochs, epoch, effects);
-	/* Which may be this one. */
+	/* The draining epoch may be this one. */
 	if (epochs->draining && !epochs->drains_on &&
 		epochs->running->bound - epochs->draining->read_at >
 			epochs->running->set->positions / 2)
@@ -115,7 +115,7 @@ void resume_waiting(struct epochs *epochs, uint32_t number, int status)
 	}
 }
 
-/* The epoch is live, the position unbound. */
+/* Answers a request for an unbound position of a live epoch, or lets it wait. */
 static void take_unbound(struct epochs *epochs, struct open_request *request,
 	struct epoch *epoch, struct effects *effects)
 {
@@ -136,8 +136,8 @@ static void take_unbound(struct epochs *epochs, struct open_request *request,
 		draw(epochs, request, epoch, effects);
 }
 
-/* The epoch of a file of current/: chosen once, when it is opened, unless the epoch ends
- * while the request waits. */
+/* Chooses the epoch of a file of current/ once, when the file is opened; again if the epoch
+ * ends while the request waits. */
 static int choose_epoch(
 	struct epochs *epochs, struct open_request *request, struct effects *effects)
 {
@@ -152,7 +152,7 @@ static int choose_epoch(
 	struct choice choice = current_choose(epochs, request);
 	if (request->names != set_of(epochs, choice.epoch)->names)
 		return -ESTALE;
-	/* Its name is that of a file of epochs before, or of later ones. */
+	/* The file's name exists in earlier epochs, or in later ones. */
 	if (request->position >= set_of(epochs, choice.epoch)->positions)
 		return -ENOENT;
 	struct record opened = {.kind = RECORD_OPENED,
@@ -170,7 +170,7 @@ static int choose_epoch(
 	int err = 0;
 	if (choice.notice == NOTICES)
 		choice.notice = misuse_of(epochs, &opened);
-	/* Where a position decides which sample it holds, each open is exact. */
+	/* If a position decides its sample, each open is exact. */
 	if (choice.notice == NOTICE_LAST ||
 		(choice.notice != NOTICES && epochs->config.kind != EPOCHS_FIXED))
 		effect_notice(effects, choice.notice, choice.epoch);
@@ -187,7 +187,7 @@ static int choose_epoch(
 	return err;
 }
 
-/* One that has begun, or the next. */
+/* Finds an epoch that has begun, or begins the next one. */
 static int find_or_begin(
 	struct epochs *epochs, struct open_request *request, struct effects *effects)
 {
@@ -210,7 +210,7 @@ static int find_or_begin(
 	return epochs_begin(epochs, next, drains, effects, &begun);
 }
 
-/* For the order of an epoch that has begun again. */
+/* Lets the request wait for the order of an epoch that has begun again. */
 static void take_known(struct epochs *epochs, struct open_request *request,
 	struct epoch *epoch, struct effects *effects)
 {
@@ -232,7 +232,7 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 	int err = request->epoch == EPOCH_CURRENT
 			  ? choose_epoch(epochs, request, effects)
 			  : find_or_begin(epochs, request, effects);
-	if (epochs->adopting.active) { /* then it comes first */
+	if (epochs->adopting.active) { /* the request comes first after the adopting */
 		request->waits = true;
 		request->status = 0;
 		TAILQ_INSERT_HEAD(&epochs->resuming, request, link);
@@ -263,7 +263,7 @@ static uint32_t positions_of(const struct epochs *epochs, uint32_t epoch)
 	return set->positions;
 }
 
-/* The caller looks it up again. */
+/* Tells whether the request's names are old; then the caller looks up the file again. */
 static bool has_old_name(const struct epochs *epochs, const struct open_request *request)
 {
 	return request->names != epochs_set(epochs, request->epoch)->names;
@@ -305,9 +305,9 @@ bool epochs_cancel(struct epochs *epochs, struct open_request *request)
 void epochs_begun(struct epochs *epochs, uint32_t number, int status, uint64_t now_ns)
 {
 	struct epoch *epoch = find_epoch(epochs, number);
-	epochs->last_read_ns = now_ns; /* making it may have taken long */
+	epochs->last_read_ns = now_ns; /* making the stream may have taken long */
 	if (!epoch || epoch->stream != STREAM_BEGINNING)
-		return; /* it has ended meanwhile */
+		return; /* the stream has ended meanwhile */
 	epoch_begun(epochs, epoch, status);
 	resume_waiting(epochs, number, status);
 }

@@ -37,8 +37,8 @@ struct binding {
 struct order {
 	uint32_t positions;
 	uint32_t bound;
-	const uint32_t *samples; /* by position: sample + 1, 0 while unbound */
-	const uint32_t *log;	 /* by binding: order_log_entry */
+	const uint32_t *samples; /* sample + 1 by position, 0 while unbound */
+	const uint32_t *log;	 /* order_log_entry by binding */
 	uint32_t consumed;
 	const uint32_t *reads; /* positions, in the order in which they were consumed */
 };

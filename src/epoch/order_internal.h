@@ -30,7 +30,7 @@ struct order_head {
 	uint32_t content;  /* checksum of all bytes after the head */
 	uint32_t consumed; /* version 1: 0 */
 	uint32_t zero[5];
-	uint32_t checksum; /* of the 60 bytes before */
+	uint32_t checksum; /* checksum of the 60 bytes before */
 };
 _Static_assert(sizeof(struct order_head) == 64, "no holes");
 

@@ -56,7 +56,7 @@ struct reader {
 enum opened_how {
 	OPENED_GIVEN = 0, /* the file holds the sample of the script's epoch */
 	OPENED_AGAIN = 1, /* the thread opens its last file again */
-	/* Of the epoch before, which this worker or rank has not left. */
+	/* The file is of the epoch before, which this worker or rank has not left. */
 	OPENED_LATE = 3,
 	OPENED_ANEW = 6, /* the open begins a pass of the same epoch */
 	OPENED_NEXT = 7, /* the open begins a pass of the next epoch */
@@ -85,5 +85,5 @@ struct record {
 	/* The epoch has so many bindings and reads of the order in a file. */
 	uint32_t bound, consumed;
 	bool drains;
-	uint32_t segment; /* of the journal; set for RESTORED, in a replay */
+	uint32_t segment; /* the journal's segment; set for RESTORED, in a replay */
 };

@@ -4,10 +4,11 @@
 #include "epoch/epoch_internal.h"
 
 /*
- * A thread that opens one file of current/ again and again says nothing new. After ROW_MOST
- * opens in a row no other one is noted, neither in memory nor in the journal, so that a replay
- * knows as much. One is noted for each NOTED_BETWEEN that others make, which keeps the script
- * from being forgotten as the one that has opened nothing for the longest time.
+ * Opens that need no note: a thread that opens one file of current/ again and again tells
+ * nothing new. After ROW_MOST opens in a row no other one is noted, neither in memory nor in
+ * the journal, so that a replay knows as much. One is noted for each NOTED_BETWEEN opens of
+ * others, which keeps the script from being forgotten as the one that has opened nothing for
+ * the longest time.
  */
 
 #define NOTED_BETWEEN 32

@@ -7,14 +7,15 @@
 #include <string.h>
 
 /*
- * What is known of the scripts that read current/: which files each has opened, when, and how
- * far each thread has come. It changes only by the records of opens, so a replay of these
- * rebuilds it. Of too many, those that have opened least or nothing for the longest time are
- * forgotten; these come anew.
+ * Facts about the scripts that read current/: which files each has opened, when, and how far
+ * each thread has come. They change only by the records of opens, so a replay of these rebuilds
+ * them. If there are too many, those that have opened least, or nothing for the longest time,
+ * are forgotten; if these come again, they are new.
  */
 
+/* A script is known for so many opens longer for each file it opened. */
 #define ENOUGH_STEPS 32
-#define OPENED_LONGER 4 /* opens that a script is known longer for a file opened */
+#define OPENED_LONGER 4
 
 uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set)
 {
@@ -111,7 +112,8 @@ bool is_only_label(const struct script *script, const struct worker *worker, boo
 	return label && !(worker ? worker->images : script->labels_of_images);
 }
 
-/* The rank has opened something lately, so it has not gone. */
+/* Tells whether the rank is one of the script's, and has opened a file lately, so that it has
+ * not gone. */
 static bool is_rank_of(const struct current *current, const struct script *script,
 	const struct rank *rank)
 {
@@ -174,8 +176,8 @@ struct parts parts_of(const struct current *current, const struct script *script
 
 /* --- who comes and goes -------------------------------------------------------------- */
 
-/* What had been read of the epoch when the job went back to it counts as opened by the script,
- * which goes on with the rest. */
+/* Marks the files that had been read of the epoch when the job went back to it as opened by the
+ * script, which goes on with the rest. */
 static void mark_before(const struct current *current, struct script *script)
 {
 	if (!current->before || current->before_epoch != script->epoch)
@@ -187,10 +189,11 @@ static void mark_before(const struct current *current, struct script *script)
 			last = file;
 		}
 	script->opened = script->adopted = script->opens;
-	script->up = last + 1 == script->opened ? last : 0; /* read in order */
+	/* The files were read in order. */
+	script->up = last + 1 == script->opened ? last : 0;
 }
 
-/* Its set has so many files; nothing is known of them. -ENOMEM */
+/* Gives the script marks for the files of the epoch's set, of which none was opened. -ENOMEM */
 static int new_marks(const struct epochs *epochs, struct script *script, uint32_t epoch)
 {
 	uint32_t files = n_files(epochs, epoch);
@@ -205,8 +208,9 @@ static int new_marks(const struct epochs *epochs, struct script *script, uint32_
 	return 0;
 }
 
-/* The one that has not opened anything for the longest time goes first, later by the files
- * that it has opened: who looks is soon gone, a training may pause. */
+/* Returns the place of the script that is forgotten: the one that has opened nothing for the
+ * longest time, later for each file that it has opened. A script that looks is soon gone, a
+ * training may pause. */
 static uint32_t place_for_script(const struct current *current)
 {
 	uint32_t place = 0;
@@ -222,7 +226,7 @@ static uint32_t place_for_script(const struct current *current)
 	return place;
 }
 
-/* NOBODY: no memory. */
+/* Returns the script's place; NOBODY: no memory. */
 static uint32_t get_script(struct epochs *epochs, uint64_t id, uint32_t epoch)
 {
 	struct current *current = &epochs->current;
@@ -280,7 +284,8 @@ static uint32_t get_worker(struct current *current, uint32_t rank, uint64_t id)
 
 /* --- an open ------------------------------------------------------------------------- */
 
-/* Others may still be in the pass before, unless they have begun the next one first. */
+/* Notes which workers are late: they may still be in the pass before, unless they have begun
+ * the next one first. */
 static void note_late(struct current *current, const struct script *script,
 	const struct worker *first, uint32_t since)
 {
@@ -291,7 +296,7 @@ static void note_late(struct current *current, const struct script *script,
 	}
 }
 
-/* Files that ranks have opened beyond their parts are of the next pass. */
+/* Moves files that ranks have opened beyond their parts to the next pass. */
 static void note_parts(
 	struct current *current, uint32_t place, enum opened_how how, uint32_t since)
 {
@@ -313,8 +318,9 @@ static void note_parts(
 		script->opens - since > opened ? script->opens - since - opened : 0;
 }
 
-/* mark: the file's, before. A sampler pads with one file for each rank at most; any other file
- * that is opened again says that ranks have not begun their parts with the epoch. */
+/* Counts an open of a rank. mark: the file's before the open. A sampler pads with one file for
+ * each rank at most; any other file that is opened again shows that ranks have not begun their
+ * parts with the epoch. */
 static void note_rank(const struct current *current, struct script *script,
 	struct rank *rank, uint32_t mark)
 {
@@ -336,7 +342,8 @@ static void note_rank(const struct current *current, struct script *script,
 		rank->at_most = script->opens;
 }
 
-/* The files that were opened after `since` are the next pass's. -ENOMEM */
+/* Turns the script to the next epoch. Files that were opened after `since` belong to the next
+ * pass. -ENOMEM */
 static int note_turn(struct epochs *epochs, const struct rank *rank,
 	const struct worker *worker, const struct record *opened, uint32_t file)
 {
@@ -408,7 +415,7 @@ static void note_file(
 	*mark = ++script->opens;
 	note_rank(&epochs->current, script, rank, before);
 	if (script->whole == 0 && is_whole(script)) {
-		/* The file may be the first of a new pass, as one that turns is. */
+		/* The file may be the first of a new pass, as a file that turns is. */
 		bool turns = script->turns > 0 && script->opens == script->turned + 1;
 		script->first = script->run;
 		script->whole = script->opens - (again || turns);
@@ -417,7 +424,7 @@ static void note_file(
 		misuse_look(script);
 }
 
-/* epoch: of the script. */
+/* Notes the open in the worker. epoch: the script's. */
 static void note_worker(struct worker *worker, struct rank *rank,
 	const struct record *opened, uint32_t file, uint32_t epoch)
 {
@@ -452,7 +459,8 @@ static bool is_turn(const struct script *script, const struct record *opened)
 	       opened->how == OPENED_KEEPS || opened->how == OPENED_JOINS;
 }
 
-/* Another step may be that of batches, if it comes again, or begin another row. */
+/* Notes the worker's step in its row. A new step may be that of batches, if it comes again, or
+ * begin another row. */
 static void note_row(struct script *script, struct worker *worker, uint32_t file)
 {
 	bool back = worker->file == NO_FILE || file <= worker->file;
@@ -479,7 +487,8 @@ static void note_row(struct script *script, struct worker *worker, uint32_t file
 	}
 }
 
-/* It is neither the same file again nor only a label. -ENOMEM */
+/* Notes an open that is counted: the file is not opened again, and not only as a label.
+ * -ENOMEM */
 static int note_pass(struct epochs *epochs, uint32_t s, struct rank *rank,
 	struct worker *worker, const struct record *opened, uint32_t file)
 {

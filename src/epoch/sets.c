@@ -5,9 +5,9 @@
 #include "epoch/epoch_internal.h"
 
 /*
- * Which samples epochs have. A dataset that is scanned again has others, which jobs get with
- * the next epoch that begins; those that have begun keep what they have, and so do those whose
- * orders are in files.
+ * The sets of samples that epochs have. A dataset that is scanned again has another set, which
+ * jobs get with the next epoch that begins. Epochs that have begun, or have orders in files,
+ * keep theirs.
  *
  *     epoch   0     1     2     3     4     5
  *     set     A     A     A     B     B     C
@@ -19,7 +19,7 @@ const struct epoch_set *set_of(const struct epochs *epochs, uint32_t number)
 	const struct epoch_set *set = TAILQ_LAST(&epochs->sets, epoch_sets);
 	while (set->first > number) {
 		const struct epoch_set *before = TAILQ_PREV(set, epoch_sets, link);
-		if (!before) /* an epoch that is forgotten */
+		if (!before) /* the epoch is forgotten */
 			break;
 		set = before;
 	}
@@ -55,7 +55,7 @@ void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set
 	TAILQ_INSERT_TAIL(&epochs->sets, set, link);
 }
 
-/* The least epoch that may be asked for. */
+/* Returns the least epoch that may be asked for. */
 static uint32_t first_kept(const struct epochs *epochs)
 {
 	const struct epoch *epoch;
@@ -70,7 +70,8 @@ static uint32_t first_kept(const struct epochs *epochs)
 	return first;
 }
 
-/* It has no epochs: the next one begins where it would, or before those that are kept. */
+/* A set has no epochs if the next set begins with the same epoch, or before the epochs that are
+ * kept. */
 struct epoch_set *epochs_drop_set(struct epochs *epochs)
 {
 	struct epoch_set *set, *next;
@@ -83,8 +84,8 @@ struct epoch_set *epochs_drop_set(struct epochs *epochs)
 	return NULL;
 }
 
-/* Where names differ, those of current/ are the last ones, so that they change once; epochs
- * with others are read by their numbers. */
+/* If names differ, current/ has those of the last set, so that they change once; epochs with
+ * other names are read by their numbers. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t number)
 {
 	const struct epoch *running = epochs->running;

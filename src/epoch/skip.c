@@ -8,8 +8,8 @@
 
 /*
  * Samples that an epoch leaves out. They are its first bindings, after those that it keeps of
- * the epoch before, each to a position that nobody is shown, and read. So what is drawn for the other positions are the other
- * samples, each once, and a replay needs no rules of its own.
+ * the epoch before. Each is bound to a position that nobody is shown, and counts as read. So
+ * the other positions get the other samples, each once, and a replay needs no rules of its own.
  */
 
 static struct skipped *find(const struct epochs *epochs, uint32_t number)
