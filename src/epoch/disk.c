@@ -33,7 +33,7 @@ int disk_write(int fd, const void *bytes, size_t n, uint64_t offset, const char 
 		if (written > 0)
 			done += (size_t)written;
 		else if (written == 0)
-			err = -EIO; /* no file does that; it would be tried for ever */
+			err = -EIO; /* no file does that; the loop would never end */
 		else if (errno != EINTR)
 			err = -errno;
 	}
@@ -74,13 +74,13 @@ int disk_sync_directory(const char *directory, const char *place)
 	if (fd < 0)
 		return -errno;
 	int err = fault_hit(place);
-	/* Some file systems don't know it for directories. */
+	/* Some file systems can't sync directories. */
 	if (!err && fsync(fd) != 0 && errno != EINVAL)
 		err = -errno;
 	return err;
 }
 
-/* Only as it would be written: epoch-12 and epoch-00012 are not ours. */
+/* Takes the number of a name only as we write it: epoch-12 and epoch-00012 are not ours. */
 static bool parse_name(
 	const char *name, const char *prefix, const char *suffix, uint32_t *ret)
 {
@@ -107,7 +107,7 @@ static int compare_numbers(const void *a, const void *b)
 
 static int add_number(uint32_t number, uint32_t **numbers, size_t *n)
 {
-	if ((*n & (*n - 1)) == 0) { /* full at each power of two */
+	if ((*n & (*n - 1)) == 0) { /* the array is full at each power of two */
 		size_t capacity = *n ? 2 * *n : 1;
 		uint32_t *grown = reallocarray(*numbers, capacity, sizeof(*grown));
 		if (!grown)

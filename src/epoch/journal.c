@@ -15,7 +15,8 @@
 /*
  *   append   record -> filling             the caller's lock, and ours for the copy
  *   flush    filling <-> writing -> file   one thread at a time; the others wait for it,
- *                                          and one of them writes what came meanwhile
+ *                                          and one of them writes the records that came
+ *                                          meanwhile
  */
 
 #define RETRY_NS UINT64_C(100000000)
@@ -45,8 +46,8 @@ static int failed_to_sync(struct journal *journal)
 	return journal->sync_error;
 }
 
-/* Once it has failed, the kernel may have dropped what it could not write, and says so
- * only once. */
+/* Notes that a sync has failed: the kernel may have dropped the data that it could not write,
+ * and says so only once. */
 static void note_not_synced(struct journal *journal, uint32_t epoch, int err)
 {
 	log_not_synced(journal, epoch, err);
@@ -54,7 +55,7 @@ static void note_not_synced(struct journal *journal, uint32_t epoch, int err)
 	journal->sync_error = err;
 }
 
-/* 0 also when the directory has all of them on the disk. */
+/* Brings the names of all files to the disk. 0 also if they are there already. */
 static int sync_names(struct journal *journal)
 {
 	uint32_t created;
@@ -72,8 +73,8 @@ static int sync_names(struct journal *journal)
 	return 0;
 }
 
-/* What is in the segment before, and its name, is on the disk before there is another:
- * then only the last one can be torn. */
+/* Brings the segment before, and its name, to the disk before there is another segment: then
+ * only the last one can be torn. */
 static void sync_before(struct journal *journal)
 {
 	if (journal->fd < 0 || failed_to_sync(journal))
@@ -85,8 +86,9 @@ static void sync_before(struct journal *journal)
 		note_not_synced(journal, journal->file, err);
 }
 
-/* What was in a file of that name before must not appear. *ret_unsynced: -errno, when the
- * disk can't be trusted with the segment. */
+/* Creates the file of a segment under another name, and renames it: the content of an older
+ * file of its name must not appear. *ret_unsynced: -errno if the disk can't be trusted with the
+ * segment. */
 static int create_segment(const char *path, const char *beside, const void *bytes,
 	size_t n, int *ret, int *ret_unsynced)
 {
@@ -107,7 +109,7 @@ static int create_segment(const char *path, const char *beside, const void *byte
 	return 0;
 }
 
-/* It appears with its head and its BEGUN. */
+/* Begins a segment: its file appears with its head and its BEGUN. */
 static int begin_segment(struct journal *journal, const uint8_t *bytes)
 {
 	const size_t n = BUFFER_SEGMENT - sizeof(struct disk_record);
@@ -148,7 +150,7 @@ static int begin_segment(struct journal *journal, const uint8_t *bytes)
 	return 0;
 }
 
-/* *ret_done: bytes of the buffer, also upon failure. */
+/* Writes the buffer. *ret_done: written bytes, also upon failure. */
 static int write_buffer(struct journal *journal, size_t *ret_done)
 {
 	struct record_buffer *buffer = &journal->writing;
@@ -180,7 +182,8 @@ static void log_write(struct journal *journal, int err)
 			journal->directory);
 }
 
-/* By one thread at a time; the lock is open while it writes. */
+/* Writes the records that wait. One thread at a time calls it; the lock is open while it
+ * writes. */
 static void write_locked(struct journal *journal)
 {
 	size_t done;
@@ -241,7 +244,8 @@ struct to_sync {
 	bool directory;
 };
 
-/* -errno: something can't be had on the disk whatever is synced. */
+/* Notes what is to be synced. -errno: the data can't be brought to the disk, whatever is
+ * synced. */
 static int note_to_sync(struct journal *journal, struct to_sync *ret)
 {
 	LOCK_SCOPE(&journal->lock);
@@ -308,7 +312,8 @@ static int remove_segment_file(
 	return err;
 }
 
-/* others: will be removed after it. If they are gone and it is there, one is missing. */
+/* Removes a segment. others: more segments will be removed after this one. The removal is
+ * synced then: a journal without them, but with this one, would miss segments. */
 static int remove_segment(const struct journal *journal, uint32_t number, bool others)
 {
 	int err = remove_segment_file(journal, number, ".new");
@@ -334,7 +339,7 @@ void journal_forget(struct journal *journal, uint32_t epoch)
 		if (end > journal->file_lag && epoch < end - journal->file_lag)
 			end = epoch + journal->file_lag;
 	}
-	/* What takes their place must be there after a failure of power, too. */
+	/* The records that replace them must be there after a power failure, too. */
 	if (first >= end || journal_sync(journal) != 0)
 		return;
 	for (uint32_t i = first; i < end; i++)
@@ -371,7 +376,7 @@ static int go_on(struct journal *journal, const struct journal_end *end)
 	journal->first = end->first;
 	journal->offset = end->offset;
 	journal->appended = end->offset;
-	journal->written = end->offset; /* and perhaps not on the disk yet */
+	journal->written = end->offset; /* perhaps not on the disk yet */
 	journal->created = 1;
 	journal->checksum = end->checksum;
 	journal->readers.n = end->readers;

@@ -17,7 +17,7 @@ static bool is_reader(const struct reader *a, const struct reader *b)
 	return a->thread == b->thread && a->rank == b->rank && a->script == b->script;
 }
 
-/* 0: it has none. */
+/* Returns the reader's number; 0: it has none. */
 static uint32_t reader_number(
 	const struct reader_numbers *readers, const struct reader *id)
 {
@@ -51,8 +51,8 @@ static bool push(struct journal *journal, const void *bytes, size_t n)
 	return !journal->incomplete;
 }
 
-/* From now on nothing is written of the positions of what has begun: half of a story
- * would be read as all of it. */
+/* Begins a loss: from now on no record of positions of the begun epochs is written. Half of a
+ * story would be read as all of it. */
 static void lose(struct journal *journal, uint32_t epoch)
 {
 	struct loss *loss = &journal->loss;
@@ -66,16 +66,17 @@ static void lose(struct journal *journal, uint32_t epoch)
 		journal->directory, epoch);
 }
 
-/* What an epoch comes to, in the eyes of a journal that does not know the one after it. */
+/* Tells whether the record ends an epoch, for a journal that does not know the epoch after
+ * it. */
 static bool is_end(const struct loss *loss, const struct record *record)
 {
 	bool last = record->epoch + 1 == loss->known_below;
 	if (record->kind == RECORD_LET_GO)
-		return !(loss->begun && last); /* it goes on beside none */
+		return !(loss->begun && last); /* the epoch drains beside none */
 	return record->kind == RECORD_ENDED;
 }
 
-/* Whether the journal can still tell of it; what has to be told later is noted. */
+/* Tells whether the journal can still have the record; notes records to be written later. */
 static bool survives(struct loss *loss, const struct record *record)
 {
 	if (record->epoch >= loss->whole_from)
@@ -115,7 +116,7 @@ static size_t encode_owed(const struct journal *journal, struct disk_record *ret
 	return n * sizeof(*ret);
 }
 
-/* Numbers ascend, also when the job goes back. */
+/* Returns the least number of the next segment. Numbers ascend, also when the job goes back. */
 static uint32_t number_after(const struct journal *journal)
 {
 	return journal->begun ? journal->epoch + journal->lag + 1 : 0;
@@ -163,9 +164,9 @@ static void append_segment(struct journal *journal, const struct record *record)
 	bool restored = record->kind == RECORD_RESTORED;
 	struct segment segment = next_segment(journal, record);
 	ensure(!journal->begun || restored || record->epoch > journal->epoch);
-	if (restored) /* it tells all */
+	if (restored) /* RESTORED needs no record before it */
 		*loss = (struct loss){.now = false};
-	if (loss->begun) /* the one that it goes on beside is not known */
+	if (loss->begun) /* the journal does not know the epoch that would drain */
 		begun.rolls = false;
 	all.head = head_encode(&journal->identity, &segment);
 	all.begun = record_encode(&begun, record->epoch, 0);

@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 
 /*
- * before/ is replaced as a whole:
+ * The directory before/ is replaced as a whole:
  *
- *   files -> before.new/      undone by the next start, if this is as far as it came
+ *   files -> before.new/      the next start undoes this, if nothing followed
  *   before/ -> before.old/
- *   before.new/ -> before/    now it has been done
+ *   before.new/ -> before/    now the replacement is done
  *   before.old/ removed
  */
 
@@ -51,7 +51,7 @@ static int remove_file(int from, const char *name, int unused)
 	return unlinkat(from, name, 0) == 0 || errno == EISDIR ? 0 : -errno;
 }
 
-/* What it does not change, it may see again. */
+/* Calls `what` for each of our files. A file that `what` leaves there may be seen again. */
 static int for_each(
 	int directory, int (*what)(int from, const char *name, int to), int to)
 {
@@ -77,7 +77,7 @@ static int open_directory(int parent, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* 0 also when there is none. */
+/* Removes a directory of our files. 0 also if there is none. */
 static int remove_directory(int parent, const char *name)
 {
 	auto_close int fd = open_directory(parent, name);
@@ -167,7 +167,7 @@ static int is_our_entry(const struct dirent *entry)
 	return is_ours(entry->d_name);
 }
 
-/* Orders before journals, and the newest first. */
+/* Sorts orders before journals, and the newest first. */
 static int compare_removals(const struct dirent **a, const struct dirent **b)
 {
 	bool a_journal = (*a)->d_name[0] == JOURNAL_PREFIX[0];
@@ -175,8 +175,9 @@ static int compare_removals(const struct dirent **a, const struct dirent **b)
 	return a_journal != b_journal ? a_journal - b_journal : versionsort(b, a);
 }
 
-/* What is left when the process or the machine dies is what there was at some moment:
- * orders of epochs that the journal does not know would contradict the next ones. */
+/* Removes our files. If the process or the machine dies, the files left are those of some
+ * earlier moment: orders of epochs that the journal does not know would contradict the next
+ * ones. */
 static int remove_in_order(int directory)
 {
 	struct dirent **entries = NULL;

@@ -15,47 +15,47 @@
 #include <uthash.h>
 
 /*
- * A segment that has grown to many times its positions is written anew, with the last opens
- * of each script only. All other records stay.
+ * Writes a segment anew that has grown to many times its positions, with the last opens of each
+ * script only. All other records stay.
  *
  *   journal-0003      | head | BEGUN | BOUND | READER OPENED OPENED ... OPENED | written since |
  *   journal-0003.new  | head | BEGUN | BOUND | READER OPENED            SEAM   | the same      |
  *
- * What was written since is copied as it is, while nobody writes; so is what comes later. Its
- * checksums go on from the last record that was left out: SEAM has just the value with which
- * its own checksum is that one's.
+ * Records written since are copied unchanged while no thread writes; later ones follow. Their
+ * checksums go on from the last record before them in the old file: SEAM has just the value with
+ * which its own checksum equals that record's.
  *
  * The new file takes the place of the old one when all of it is on the disk. A process that
  * ends before leaves the old file, and a beginning of the new one that nobody reads.
  */
 
 #define BLOCK_RECORDS 4096
-#define OPENS_KEPT 4	/* of each position, by a script */
+#define OPENS_KEPT 4	/* opens of each position, by a script */
 #define SCRIPTS_KEPT 32 /* twice as many as an engine knows */
 #define LONG_POSITION (16 * sizeof(struct disk_record))
 
 struct script_opens {
 	uint64_t id;
 	uint64_t opens, seen;
-	uint64_t last; /* among the opens of all */
+	uint64_t last; /* ordinal of its last open among all */
 	bool kept;
 	UT_hash_handle hh;
 };
 
-/* A reader that the segment has told of. */
+/* A reader that the segment names. */
 struct told {
 	uint32_t number;
 	bool needed;
 	struct script_opens *script;
-	uint64_t last; /* among the opens of its script; 0: none */
+	uint64_t last; /* ordinal of its last open among its script's; 0: none */
 };
 
 struct compaction {
 	struct journal *journal;
-	uint32_t number; /* of the segment */
+	uint32_t number; /* the segment's */
 	int from, to;
-	uint64_t end;  /* of what is read again */
-	uint64_t kept; /* opens of a script */
+	uint64_t end;  /* end of the records that are read again */
+	uint64_t kept; /* opens of a script that are kept */
 	struct disk_head head;
 	struct journal_path beside;
 
@@ -63,19 +63,19 @@ struct compaction {
 	uint64_t opens;
 	struct told *told;
 	size_t n_told, room;
-	struct reader_numbers numbers; /* as the one that appends has them, or more */
+	struct reader_numbers numbers; /* the appending thread's numbers, or more */
 
-	/* of the record that is read */
+	/* state of the record that is read */
 	uint32_t checksum;
 	struct disk_record parts[READER_PARTS];
 	struct reader next;
 
-	/* of the new file */
-	size_t at; /* in told */
+	/* state of the new file */
+	size_t at; /* index in told */
 	uint32_t skipped;
 	uint32_t written_checksum;
 	uint64_t offset;
-	bool replaced; /* it has taken the place */
+	bool replaced; /* the new file has taken the place */
 	size_t n_out;
 	struct disk_record out[BLOCK_RECORDS];
 };
@@ -325,7 +325,8 @@ static int put_kept(struct compaction *compaction, const struct disk_record *rec
 	return put(compaction, record);
 }
 
-/* The four last bytes of a record decide its checksum, and each checksum can be had. */
+/* Writes the SEAM. The four last bytes of a record decide its checksum, and each checksum can
+ * be had. */
 static int put_seam(struct compaction *compaction)
 {
 	const uint32_t polynomial = UINT32_C(0xedb88320);
@@ -402,15 +403,17 @@ static int replace(struct compaction *compaction)
 	int old = journal->fd;
 	journal->fd = compaction->to;
 	journal->offset = compaction->offset;
-	journal->created++; /* the name leads to another file, on the disk too before more is
-			       promised */
+	/* The name leads to another file, and has to do so on the disk before more is
+	 * promised. */
+	journal->created++;
 	compaction->to = -1;
 	compaction->replaced = true;
 	close(old);
 	return 0;
 }
 
-/* false: the segment is not the last one any more, or is not to be trusted. */
+/* Waits for the thread that writes, and takes its turn. false: the segment is not the last one
+ * any more, or is not to be trusted. */
 static bool take_turn(struct compaction *compaction)
 {
 	struct journal *journal = compaction->journal;

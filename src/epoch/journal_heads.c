@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* The heads of segments: whose they are, and that none is missing. */
+/* Checks the heads of segments: they are this job's, and none is missing. */
 
 static enum head_found refuse_head(const char *path, const char *found)
 {

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 
 /*
- * Reading a journal. Heads first (journal_heads.c). Then the records, one after the other;
- * files are only changed when all that can be read was found good.
+ * Reads a journal: the heads first (journal_heads.c), then the records, one after the other.
+ * Files are changed only when all that can be read was found good.
  */
 
 #define BLOCK_RECORDS 4096
@@ -23,28 +23,28 @@ struct numbered {
 	struct reader is;
 };
 
-/* What a segment is read with. */
+/* The state of reading a segment. */
 struct reading {
 	const struct journal_identity *identity;
-	uint32_t positions; /* of the epoch that has most */
+	uint32_t positions; /* positions of the largest epoch */
 	journal_replayed *replayed;
 	void *context;
-	bool first;	 /* nothing has been read yet */
-	uint32_t oldest; /* epoch; what was before it is not replayed */
+	bool first;	 /* no segment has been read yet */
+	uint32_t oldest; /* the first epoch that is replayed */
 
 	struct journal_path path;
 	uint32_t number; /* the segment's */
-	uint32_t epoch;	 /* the one that it begins with */
+	uint32_t epoch;	 /* the epoch that the segment begins with */
 	uint64_t journal;
 	int fd;
-	uint64_t offset;   /* of the next record */
-	uint64_t size;	   /* of the file */
-	uint32_t checksum; /* of the record before it */
+	uint64_t offset;   /* the next record's */
+	uint64_t size;	   /* the file's */
+	uint32_t checksum; /* the last record's */
 
-	struct numbered *readers; /* by number */
-	struct reader next;	  /* what was told of the one that comes next */
+	struct numbered *readers; /* ordered by number */
+	struct reader next;	  /* rank and script of the reader that comes next */
 	uint32_t n_readers;
-	uint32_t numbers; /* that were given */
+	uint32_t numbers; /* numbers given so far */
 	size_t readers_capacity;
 };
 
@@ -65,7 +65,7 @@ static int refuse(const struct reading *reading, const char *format, ...)
 	return -EINVAL;
 }
 
-/* NULL: the segment has told of none, or not any more. */
+/* Returns the reader with the number; NULL: the segment has named none, or names it no more. */
 static const struct reader *find_reader(const struct reading *reading, uint32_t number)
 {
 	size_t low = 0, high = reading->n_readers;
@@ -237,7 +237,7 @@ static int replay_record(struct reading *reading, const struct disk_record *disk
 	if (disk->kind == RECORD_READER)
 		return add_reader(reading, disk);
 	struct record record = decode(reading, disk);
-	if (record.kind == RECORD_RESTORED) /* nothing counts that came before */
+	if (record.kind == RECORD_RESTORED) /* no earlier record counts */
 		reading->oldest = record.epoch;
 	if (record.epoch < reading->oldest && record.kind != RECORD_BEGUN)
 		return 0;
@@ -249,7 +249,8 @@ static int replay_record(struct reading *reading, const struct disk_record *disk
 	return err;
 }
 
-/* Up to the first record that is not whole, or not the one that was written there. */
+/* Replays records up to the first one that is not whole, or not the one that was written
+ * there. */
 static int replay_records(struct reading *reading)
 {
 	const size_t unit = sizeof(struct disk_record);
@@ -323,7 +324,7 @@ static void note_end(const struct reading *reading, struct journal_end *ret)
 	ret->readers = reading->numbers;
 }
 
-/* n > 0 segments with good heads, and after them perhaps one with a torn one. */
+/* Replays n > 0 segments with good heads. torn: one with a torn head follows them. */
 static int replay_segments(struct reading *reading, const char *directory,
 	const uint32_t *segments, size_t n, bool torn, enum journal_found *ret_found,
 	struct journal_end *ret)

@@ -49,7 +49,8 @@ static int save_tail(const char *directory, int fd, uint64_t offset,
 	return err ? journal_cant(damaged->text, "written", err) : 0;
 }
 
-/* On the disk too, or what was cut off could follow what is written in its place. */
+/* Ends the file at the offset, on the disk too: else the part that is cut off could follow the
+ * records written in its place. */
 static int end_at(const char *directory, const char *path, int fd, uint64_t offset)
 {
 	if (offset <= sizeof(struct disk_head))

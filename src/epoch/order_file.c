@@ -15,8 +15,8 @@
 #include <zlib.h>
 
 /*
- * The head says how long an order is. The checksum of what follows it is compared when all
- * of it is loaded.
+ * The head says how long an order is. The checksum of the bytes after it is compared when the
+ * whole order is loaded.
  */
 
 #define MAGIC "JOADERO\n"
@@ -61,7 +61,7 @@ uint64_t order_bytes(const struct order_head *head)
 
 /* --- writing --- */
 
-/* checksum: goes on. */
+/* Writes words at the offset, and continues the offset and the checksum. */
 static int write_words(
 	int fd, const uint32_t *words, uint32_t n, uint64_t *offset, uint32_t *checksum)
 {
@@ -237,7 +237,8 @@ struct order order_of(const struct order_data *data)
 		.reads = data->reads};
 }
 
-/* Large and all zero: pages that nobody writes take no memory. */
+/* Allocates the arrays of an order, large and all zero: pages that nobody writes take no
+ * memory. */
 static int order_data_new(const struct order_head *head, struct order_data *ret)
 {
 	uint32_t n = le32toh(head->positions);

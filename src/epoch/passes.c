@@ -9,26 +9,27 @@
 #include <stdlib.h>
 
 /*
- * An epoch of at most half of all samples. A pass has a head, which completes the epoch that
- * the pass before has begun, then whole epochs, and a tail, with which the next one begins:
+ * Passes, for an epoch of at most half of all samples. A pass has a head, which completes the
+ * epoch that the pass before has begun, then whole epochs, and a tail, with which the next one
+ * begins:
  *
  *     |   head   |  epoch  |  epoch  |   tail   |
  *
- * The tail is the end of the shuffled pass. The head is what comes first in it without the
- * tail of the pass before; there is enough, since both tails are shorter than an epoch. What
- * remains, in its order, is the middle. So two shuffled passes tell what an epoch has, and
- * nothing has to be remembered.
+ * The tail is the end of the shuffled pass. The head is the beginning of the shuffled pass
+ * without the samples of the tail before; there are enough, since both tails are shorter than an
+ * epoch. The rest, in its order, is the middle. So two shuffled passes tell the samples of an
+ * epoch, and nothing has to be remembered.
  *
- * Where an epoch has more than half of all samples, this is what it does not have.
+ * For an epoch of more than half of all samples, these are the samples that it lacks.
  */
 
 struct passes {
 	const roaring_bitmap_t *all;
-	uint32_t n_all, n; /* samples; of an epoch */
+	uint32_t n_all, n; /* number of all samples, and of an epoch's */
 	uint64_t seed;
 };
 
-/* The caller frees it; NULL: no memory. */
+/* Returns the shuffled samples of a pass, which the caller frees; NULL: no memory. */
 static uint32_t *shuffled(const struct passes *passes, uint64_t pass)
 {
 	uint32_t *ids = malloc(passes->n_all * sizeof(*ids));
@@ -66,8 +67,8 @@ static int add_tail(const struct passes *passes, uint64_t pass, roaring_bitmap_t
 	return 0;
 }
 
-/* n of the head, or of the middle behind the first `skip`. before: the tail of the pass
- * before. */
+/* Adds n samples of the head, or of the middle after its first `skip`. before: the tail of the
+ * pass before. */
 static int add(const struct passes *passes, uint64_t pass, const roaring_bitmap_t *before,
 	bool head, uint32_t skip, uint32_t n, roaring_bitmap_t *ret)
 {
@@ -92,7 +93,7 @@ static int add(const struct passes *passes, uint64_t pass, const roaring_bitmap_
 	return 0;
 }
 
-/* tail: empty */
+/* Finds the samples of an epoch. tail: an empty bitmap, which is filled. */
 static int find(const struct passes *passes, uint32_t epoch, roaring_bitmap_t *tail,
 	roaring_bitmap_t *ret)
 {
@@ -120,7 +121,7 @@ static int fill(const struct passes *passes, uint32_t epoch, roaring_bitmap_t *r
 	return err;
 }
 
-/* From what it has not to what it has. */
+/* Turns the samples that an epoch lacks into those that it has. */
 static void invert(const roaring_bitmap_t *all, roaring_bitmap_t **ret)
 {
 	roaring_bitmap_t *others = roaring_bitmap_andnot(all, *ret);

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-/* What a replay rebuilds, and nothing that ends with the process. */
+/* Prints the state that a replay rebuilds, and nothing that ends with the process. */
 
 static void print_epoch(const struct epochs *epochs, const struct epoch *epoch, FILE *out)
 {
@@ -85,7 +85,7 @@ void epochs_print(const struct epochs *epochs, FILE *out)
 	for (; numbers->has_value; roaring_advance_uint32_iterator(numbers))
 		fprintf(out, "saved %" PRIu32 "\n", numbers->current_value);
 	roaring_free_uint32_iterator(numbers);
-	for (uint32_t first = 0; first != UINT32_MAX;) { /* ascending */
+	for (uint32_t first = 0; first != UINT32_MAX;) { /* epochs in ascending order */
 		const struct epoch *epoch, *least = NULL;
 		LIST_FOREACH (epoch, &epochs->live, link)
 			if (!epoch->saved && epoch->number >= first &&

@@ -6,8 +6,8 @@
 #include <errno.h>
 
 /*
- * From the records of a journal to the engine that made them. Records are facts that may
- * have been damaged on their way: each is checked before it changes anything.
+ * Rebuilds the engine from the records of its journal. Records are facts that may have been
+ * damaged on their way: each is checked before it changes anything.
  */
 
 static int refuse(const char *reason, const char **ret_reason)
@@ -16,7 +16,7 @@ static int refuse(const char *reason, const char **ret_reason)
 	return -EINVAL;
 }
 
-/* loaded: or NULL; taken. */
+/* Replays a BEGUN. loaded: the epoch's order, which is taken; NULL: it begins without one. */
 static int replay_begun(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason)
 {
@@ -41,14 +41,14 @@ static int replay_begun(struct epochs *epochs, const struct record *record,
 	return 0;
 }
 
-/* Which samples the epoch has bound: by sample, to find one that is there twice. */
+/* Notes the samples that the epoch has bound, to find one that is bound twice. */
 static int note_sample(struct epoch *epoch, sample_id sample, const char **ret_reason)
 {
 	if (!epoch->replayed) {
 		epoch->replayed = roaring_bitmap_create();
 		if (!epoch->replayed)
 			return -ENOMEM;
-		for (uint32_t k = 0; k < epoch->bound; k++) /* in a file */
+		for (uint32_t k = 0; k < epoch->bound; k++) /* bindings of the file */
 			roaring_bitmap_add(epoch->replayed,
 				epoch->samples[order_log_entry_position(epoch->log[k])] -
 					1);
@@ -147,7 +147,7 @@ int epochs_replay(
 	return refuse("there is no such kind of record", ret_reason);
 }
 
-/* Taken unless it fails. */
+/* Replays a RESTORED. loaded is taken unless it fails. */
 static int replay_restored(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason)
 {
@@ -158,7 +158,7 @@ static int replay_restored(struct epochs *epochs, const struct record *record,
 	if (loaded->bound != record->bound || loaded->consumed != record->consumed)
 		return refuse("its order is another one", ret_reason);
 	if (!record->drains) {
-		effects_init(&effects); /* nothing is pinned, or draws */
+		effects_init(&effects); /* nothing is pinned or draws */
 		restore_live(epochs, loaded, NULL, &effects);
 		return 0;
 	}
@@ -188,7 +188,8 @@ int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 	return err;
 }
 
-/* The process may have ended between the last record of an epoch and what follows it. */
+/* Makes up for records that an end of the process has cut off after the last one of the
+ * epoch. */
 static void finish(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->replayed)

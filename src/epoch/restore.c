@@ -8,16 +8,16 @@
 #include <string.h>
 
 /*
- * Back to where the job was. What a position holds it holds for ever, so going back takes
- * back only what was read, and which epoch runs:
+ * The job goes back to an earlier place. A position holds its sample for ever, so going back
+ * undoes only reads, and the choice of the epoch that runs:
  *
  *     epoch        2            3               4          5
  *     before     saved       drains           runs
  *     restored   saved   runs, as it was     known              reads of 3 that came later
  *                                                               and all of 4 are forgotten
  *
- * A known epoch has not begun, but its order is in a file. When it begins, it is loaded
- * from there, and its positions hold what they held.
+ * A known epoch has not begun, but its order is in a file. When it begins, its order is loaded,
+ * and its positions hold the samples that they held.
  */
 
 /* --- known epochs -------------------------------------------------------------------- */
@@ -43,7 +43,8 @@ void known_remove(struct epochs *epochs, uint32_t number)
 		*known = epochs->known[--epochs->n_known];
 }
 
-/* Whether it has begun before the running one, or is live; then it is no known one. */
+/* Tells whether the epoch has begun before the running one, or is live; then it is no known
+ * one. Notes that its order is in a file. */
 static bool has_begun(struct epochs *epochs, uint32_t number)
 {
 	struct epoch *epoch = find_epoch(epochs, number);
@@ -87,7 +88,7 @@ bool epochs_wants_load(
 	return false;
 }
 
-/* The memory of the one becomes that of the other. */
+/* Exchanges the memory of the two epochs. */
 static void exchange(struct epoch *epoch, struct epoch *loaded)
 {
 	struct epoch old = *epoch;
@@ -127,8 +128,8 @@ static int refuse(const char *reason, const char **ret_reason)
 	return -EINVAL;
 }
 
-/* The samples of the job that are not bound, a bit each: with millions of them in a random
- * order far faster than a bitmap that is compressed. */
+/* Makes a bit for each sample of the selection. With millions of samples in a random order this
+ * is far faster than a compressed bitmap. */
 static uint8_t *selected_bits(const roaring_bitmap_t *selection)
 {
 	uint8_t *bits = calloc(roaring_bitmap_maximum(selection) / 8 + 1, 1);
@@ -160,7 +161,8 @@ static int check_sample(const struct epochs *epochs, const struct epoch *epoch,
 	return 0;
 }
 
-/* By position: none of another job, none twice. *ret: a bit for each that is bound. */
+/* Checks samples by position: each is one of the job's, and none is there twice. *ret: a bit
+ * for each bound position. */
 static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 	uint8_t *ret, const char **ret_reason)
 {
@@ -178,7 +180,7 @@ static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 					 : err;
 }
 
-/* By binding: each position that is bound, once. */
+/* Checks that the log has each bound position once. */
 static int check_log(const struct epoch *epoch, uint8_t *bound, const char **ret_reason)
 {
 	for (uint32_t k = 0; k < epoch->bound; k++) {
@@ -191,7 +193,7 @@ static int check_log(const struct epoch *epoch, uint8_t *bound, const char **ret
 	return 0;
 }
 
-/* The order becomes the epoch's, without the bindings that came later. */
+/* Gives the order to the epoch, without the bindings that came later. */
 static int take_bindings(const struct epochs *epochs, struct epoch *epoch,
 	struct order_data *data, uint32_t bound, const char **ret_reason)
 {
@@ -228,7 +230,7 @@ static int read_all(
 	return 0;
 }
 
-/* Of batches and shards: those of which nothing is left to read. */
+/* Finds the files of batches or shards that have nothing left to read. */
 static int find_files_read(const struct epochs *epochs, struct epoch *epoch)
 {
 	uint32_t n = epoch->set->positions, per_file = epochs->config.file;
@@ -290,7 +292,7 @@ void epochs_hold(struct epochs *epochs, struct effects *effects)
 		epoch_end_stream(epochs, epoch, effects);
 }
 
-/* What waits chooses again. */
+/* Takes all requests that wait up again; they choose their epochs anew. */
 void epochs_unhold(struct epochs *epochs)
 {
 	struct open_request *request;
@@ -325,7 +327,7 @@ static void drop_all(struct epochs *epochs, struct effects *effects)
 	roaring_bitmap_clear(epochs->saved);
 }
 
-/* Nobody who reads current/ is known: whoever comes goes on from there. */
+/* Forgets all scripts; scripts that come go on from the restored place. */
 static void restore_current(struct epochs *epochs, struct epoch *running)
 {
 	struct current *current = &epochs->current;
@@ -402,7 +404,7 @@ void epochs_place(const struct epochs *epochs, struct epochs_place *ret)
 		ret->draining = point_of(epochs->draining);
 }
 
-/* Who reads in the order of positions has one run, and a few beyond its end. */
+/* A script that reads positions in order has one run, and a few beyond its end. */
 #define MOST_SEARCHED 65536 /* positions */
 
 uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t number, struct run *ret,

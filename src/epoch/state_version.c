@@ -16,7 +16,7 @@
 #define TEXT_OF(version) TEXT_OF_(version)
 #define TEXT_OF_(version) "joaderfs state " #version "\n"
 static const char text[] = TEXT_OF(STATE_VERSION);
-/* Catalogues of then are brought up to date when they are used. */
+/* Catalogues of version 1 are brought up to date when they are used. */
 static const char older[] = TEXT_OF(1);
 #define OLDER 1
 
@@ -30,7 +30,7 @@ static int cant(const char *path, const char *what, int err)
 	return err;
 }
 
-/* The first line of somebody else's file, for a message. */
+/* Quotes the first line of an unknown file, for a message. */
 static void quote_line(const char *bytes, size_t n, char *ret, size_t size)
 {
 	char line[80];
@@ -44,7 +44,8 @@ static void quote_line(const char *bytes, size_t n, char *ret, size_t size)
 		escape_print(out, line);
 }
 
-/* OLDER: it is of a version before. -ENOENT: there is none, which is not logged. */
+/* Checks the version in the file. OLDER: an older version. -ENOENT: there is no file, which is
+ * not logged. */
 static int check_file(const char *path)
 {
 	char found[256], quoted[512];
