@@ -40,13 +40,13 @@ void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 		if (!dataset->name)
 			ini->err = -ENOMEM;
 	}
-	/* A section that is none is reported already. */
+	/* A wrong section is reported already. */
 	if (daemon->n_datasets == 0 && ini->mistakes == 0)
 		ini_mistake(ini, 0, NULL, NULL,
 			"found no [dataset NAME], allowed: at least one");
 }
 
-/* One directory has one size. */
+/* Checks that one directory has one size. */
 static void check_tiers(struct ini *ini, const struct daemon_config *daemon)
 {
 	for (size_t i = 0; i < daemon->n_datasets; i++) {
@@ -71,7 +71,7 @@ static void check_tiers(struct ini *ini, const struct daemon_config *daemon)
 	}
 }
 
-/* Without a runtime directory the socket lies in the state directory. */
+/* Returns the socket's path: in the state directory if there is no runtime directory. */
 static char *socket_in(const char *state)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");

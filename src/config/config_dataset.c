@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Datasets that come while the daemon runs: an ini with [dataset NAME] alone. */
+/* Parses datasets that come while the daemon runs: an ini with [dataset NAME] alone. */
 
 static void refuse_others(struct ini *ini)
 {

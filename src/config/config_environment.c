@@ -9,15 +9,15 @@
 #include <string.h>
 
 /*
- * $NAME and ${NAME} in the ini of a job, so that all ranks of a training have one ini: the
- * launcher tells each rank its number in the environment. Only keys whose values can't have a
- * $ otherwise have such names.
+ * Replaces $NAME and ${NAME} in the ini of a job, so that all ranks of a training have one ini:
+ * the launcher gives each rank its number in the environment. Only keys whose values can't have
+ * a $ otherwise may have variables.
  */
 
 static const char *const keys[] = {
 	"name", "dataset", "training", "ranks", "rank", "global_batch"};
 
-/* NULL: another one. */
+/* Returns the key of that name whose value may have variables; NULL: there is none. */
 static const char *find_key(const char *text, size_t n)
 {
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -26,7 +26,7 @@ static const char *find_key(const char *text, size_t n)
 	return NULL;
 }
 
-/* The bytes of "$NAME" or "${NAME}" at the text; 0: there is no such name. */
+/* Returns the length of "$NAME" or "${NAME}" at the text; 0: there is no variable. */
 static size_t variable_at(const char *text, const char **ret_name, size_t *ret_n)
 {
 	bool braces = text[1] == '{';
@@ -40,7 +40,7 @@ static size_t variable_at(const char *text, const char **ret_name, size_t *ret_n
 	return (size_t)(end - text) + braces;
 }
 
-/* The variable's value; NULL: unset says why. */
+/* Returns the variable's value; NULL: unset says why. */
 static const char *value_of(const char *name, size_t n, struct config_unset *unset)
 {
 	auto_free char *key = strndup(name, n);
@@ -59,7 +59,7 @@ static const char *value_of(const char *name, size_t n, struct config_unset *uns
 	return NULL;
 }
 
-/* A value, up to end or to the comment after it. */
+/* Replaces variables in a value, up to end or to the comment after it. */
 static int fill_value(
 	const char *at, const char *end, FILE *out, struct config_unset *unset)
 {
@@ -80,7 +80,7 @@ static int fill_value(
 	return 0;
 }
 
-/* KEY = VALUE of [job]; another line stays as it is. */
+/* Replaces variables in KEY = VALUE of [job]; leaves another line as it is. */
 static int fill_pair(
 	const char *pair, const char *end, FILE *out, struct config_unset *unset)
 {

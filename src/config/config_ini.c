@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 /*
- * inih gets the ini line by line. If it got the whole, it would only report the first bad
+ * inih gets the ini line by line. If it got the whole ini, it would report only the first bad
  * line, cut long lines and long names of sections, and not say where a section begins.
  */
 
@@ -39,8 +39,9 @@ static void mistake_nearest(struct ini *ini, unsigned line, const char *label,
 struct reader {
 	struct ini *ini;
 	unsigned line;
-	struct ini_section *section; /* of the next keys; NULL: they are skipped */
-	bool began;		     /* there was a section */
+	/* The section of the next keys; NULL: they are skipped. */
+	struct ini_section *section;
+	bool began; /* a section has begun */
 };
 
 static void allowed_sections(enum ini_kind kind, char *ret, size_t size)
@@ -122,7 +123,7 @@ static struct ini_section *add_section(
 	return section;
 }
 
-/* Begins a known section. The keys of one that is given again are compared with those of
+/* Begins a known section. If the section is given again, its keys are compared with those of
  * the first one. */
 static void begin_section(
 	struct reader *reader, enum section_id id, const char *label, const char *name)
@@ -144,7 +145,7 @@ static void begin_section(
 	reader->section = first ? first : add_section(reader, id, label);
 }
 
-/* text: between the brackets, without spaces around it. */
+/* Takes a section. text: between the brackets, without spaces around it. */
 static void take_section(struct reader *reader, const char *text)
 {
 	size_t n = strcspn(text, " \t");
@@ -184,7 +185,7 @@ static int find_option(enum section_id id, const char *key)
 	return -1;
 }
 
-/* The name of the section of the same ini that the key belongs to, or NULL. */
+/* Returns the name of the section of the same ini that the key belongs to, or NULL. */
 static const char *home_of_key(enum ini_kind kind, const char *key)
 {
 	for (int id = 0; id < SECTION_COUNT; id++)
@@ -223,7 +224,7 @@ static void report_unknown_key(struct reader *reader, const char *key)
 			key, allowed, config_nearest(key, names, n));
 }
 
-/* A value with " # comment" after it is what most other programs would cut off. */
+/* Warns of a value with " # comment" after it, which most other programs would cut off. */
 static void warn_of_comment(
 	const struct reader *reader, const char *label, const char *key, const char *text)
 {
@@ -237,7 +238,7 @@ static void warn_of_comment(
 			hash);
 }
 
-/* What is given twice in the ini is a mistake; a setting replaces what the ini has. */
+/* Sets a value. A key that the ini gives twice is a mistake; a setting replaces the ini's. */
 static void set_value(struct reader *reader, const struct ini_section *section,
 	struct ini_value *value, const char *text)
 {
@@ -313,7 +314,7 @@ static int take_pair(void *user, const char *section, const char *key, const cha
 	return 1;
 }
 
-/* text: without spaces around it; may be written to. */
+/* Takes a line. text: without spaces around it; may be written to. */
 static void take_line(struct reader *reader, char *text)
 {
 	if (!*text || strchr(";#", *text))
@@ -353,7 +354,7 @@ void ini_read(struct ini *ini, const char *text)
 
 /* --- settings ---------------------------------------------------------------------- */
 
-/* The section of a setting, which it begins if the ini has none. NULL: reported. */
+/* Returns the section of a setting, and begins it if the ini has none. NULL: reported. */
 static struct ini_section *section_of_setting(struct reader *reader, const char *word)
 {
 	struct ini_section *section = find_label(reader->ini, word);
@@ -412,7 +413,8 @@ static int read_all(FILE *file, char **ret)
 	return err;
 }
 
-/* The environment is the daemon's here; joaderctl fills in its own before it sends an ini. */
+/* Reads a job's ini with the daemon's environment; joaderctl fills in its own before it sends
+ * an ini. */
 static int read_job(struct ini *ini, const char *text)
 {
 	auto_free char *filled = NULL;

@@ -7,13 +7,14 @@
 #include <errno.h>
 #include <string.h>
 
-/* Of [view] path, so that the line can be read again when it is printed. */
+/* Longest [view] path, so that the line can be read again when it is printed. */
 #define MAX_PATH 180
 #define ARRAYS_ONLY "only with format = npy, record or raw"
 
 /* Checks of keys against each other, and defaults that depend on other keys. */
 
-/* Whether the key was given, and not with its default: every printed ini has those. */
+/* Tells whether the key was given, and not with its default: every printed ini has the
+ * defaults. */
 static bool asks_for_change(const struct ini *ini, size_t i)
 {
 	const struct option *option = config_option(i);
@@ -39,7 +40,7 @@ void config_check_source(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* Kept channels may be one, or have no colour. */
+/* Checks the fill: kept channels may be one, or have no colour. */
 static void check_fill(struct ini *ini, const struct preparation *preparation)
 {
 	const uint8_t *fill = preparation->fill;
@@ -50,7 +51,8 @@ static void check_fill(struct ini *ini, const struct preparation *preparation)
 			fill[0], fill[1], fill[2]);
 }
 
-/* Only arrays hold numbers, or planes; files of images hold bytes, pixel by pixel. */
+/* Checks the pixels: only arrays hold numbers or planes; files of images hold bytes, pixel by
+ * pixel. */
 static void check_pixels(struct ini *ini, const struct job_config *job)
 {
 	bool array = config_holds_arrays(job->format);
@@ -82,8 +84,8 @@ static void check_pixels(struct ini *ini, const struct job_config *job)
 			"float16 in [tensor]");
 }
 
-/* Whether the crop fits into no image. Where the shorter side is given, both sides of the
- * crop must fit into it. */
+/* Tells whether the crop fits into no image. If only the shorter side of images is given, both
+ * sides of the crop must be longer. */
 static bool never_fits(const struct preparation *preparation, struct tensor_shape crop)
 {
 	if (preparation_fixed_size(preparation)) {
@@ -112,7 +114,7 @@ static void check_random_crop(struct ini *ini, const struct job_config *job)
 			crop.width, crop.height);
 }
 
-/* The largest that an image may be before it is padded; UINT32_MAX: any size. */
+/* Returns the largest size that an image may have before it is padded; UINT32_MAX: any size. */
 static struct tensor_shape before_pad(const struct preparation *preparation)
 {
 	uint32_t side = preparation->resize_long ? preparation->resize_long : UINT32_MAX;
@@ -160,7 +162,7 @@ static void refuse(struct ini *ini, enum section_id section, const char *key,
 		"found \"%s\", allowed: %s", found, allowed);
 }
 
-/* A batch is an array: all its samples have one size. */
+/* Checks that all samples of a batch have one size, as a batch is an array. */
 static void check_batch(struct ini *ini, const struct job_config *job)
 {
 	if (job->format != FORMAT_NPY)
@@ -175,7 +177,7 @@ static void check_batch(struct ini *ini, const struct job_config *job)
 		refuse(ini, SECTION_VIEW, "json", "json", "not with layout = batch");
 }
 
-/* The place of a member in a tar file must be known before the member is bound. */
+/* Checks that the places of members in a tar file are known before the members are bound. */
 static void check_tar(struct ini *ini, const struct job_config *job)
 {
 	if (job->format == FORMAT_RECORD)
@@ -192,7 +194,7 @@ static void check_tar(struct ini *ini, const struct job_config *job)
 			"samples");
 }
 
-/* "a//b", "/a" and "../a" name no place below data/. */
+/* Tells whether the path names a place below data/; "a//b", "/a" and "../a" do not. */
 static bool is_relative_path(const char *path)
 {
 	size_t n;
@@ -204,7 +206,7 @@ static bool is_relative_path(const char *path)
 	}
 }
 
-/* Files of one position have different endings. */
+/* Checks that the files of one position have different endings. */
 static void check_beside(struct ini *ini, const struct job_config *job)
 {
 	bool has_files = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_TAR;
@@ -251,7 +253,7 @@ static void check_names(struct ini *ini, const struct job_config *job)
 		refuse(ini, SECTION_VIEW, "path", job->path, "at most 180 bytes");
 }
 
-/* The caller frees the text; NULL: no memory. */
+/* Puts the name in place of %name. The caller frees the text; NULL: no memory. */
 static char *with_name(const char *path, const char *name)
 {
 	char *text = NULL;
@@ -310,7 +312,8 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 	check_targets(ini, job);
 }
 
-/* A program decides alone about its arrays; [augment] may still have a filter for them. */
+/* Tells whether a key fits a program, which decides alone about its arrays; [augment] may still
+ * have a filter for them. */
 static bool fits_program(const struct job_config *job, const char *key)
 {
 	return strcmp(key, "prepare") == 0 || strcmp(key, "dtype") == 0 ||
@@ -336,7 +339,7 @@ static void check_prepare(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* A group is an array with one axis more than an image. */
+/* Checks a group, an array with one axis more than an image. */
 static void check_group(struct ini *ini, struct job_config *job)
 {
 	if (job->groups_directories != (job->preparation.frames > 0))
@@ -356,14 +359,14 @@ static void check_group(struct ini *ini, struct job_config *job)
 			"not with layout = mirror, or several datasets");
 }
 
-/* A batch holds arrays. */
+/* Makes npy the default format of batches, which hold arrays. */
 static void default_for_batch(struct ini *ini, struct job_config *job)
 {
 	if (job->layout == LAYOUT_BATCH && !ini_line(ini, SECTION_TENSOR, "format"))
 		job->format = FORMAT_NPY;
 }
 
-/* Look-ahead of two batches has the next batch prepared, too. */
+/* A look-ahead of two batches prepares the next batch, too. */
 uint32_t config_lookahead(const struct job_config *job)
 {
 	const uint32_t least = 128, most = 65536;
@@ -388,7 +391,7 @@ const char *config_extension_of(enum sample_format format)
 	return endings[format];
 }
 
-/* The files have the ending that is usual for their format, unless the ini gives one. */
+/* Gives files the usual ending of their format, unless the ini gives one. */
 static void default_extension(struct ini *ini, struct job_config *job)
 {
 	if (job->extension)
@@ -398,7 +401,7 @@ static void default_extension(struct ini *ini, struct job_config *job)
 		ini->err = -ENOMEM;
 }
 
-/* The files of a mirror are always the same. */
+/* Refuses to replay a mirror, whose files are always the same. */
 static void check_replay(struct ini *ini, const struct job_config *job)
 {
 	if (job->order != ORDER_REPLAY || job->layout != LAYOUT_MIRROR)
@@ -410,7 +413,7 @@ static void check_replay(struct ini *ini, const struct job_config *job)
 		job->order_text);
 }
 
-/* Where it is known before the epoch begins which names it has. */
+/* Allows to skip bad samples only where the names of an epoch are known before it begins. */
 static void check_bad_sample(struct ini *ini, const struct job_config *job)
 {
 	bool single = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_CLASSES;
@@ -422,7 +425,7 @@ static void check_bad_sample(struct ini *ini, const struct job_config *job)
 
 #define OF_ONE "since dataset names several"
 
-/* A position of a mixture holds a sample of any of its datasets. */
+/* Checks a mixture: a position holds a sample of any of its datasets. */
 static void check_mixture(struct ini *ini, const struct job_config *job)
 {
 	const char *table = job->label_table;
@@ -448,7 +451,8 @@ static void check_mixture(struct ini *ini, const struct job_config *job)
 
 #define BATCH_OF_RANK 32
 
-/* Who divides an epoch among ranks says nothing about the place of a sample in it. */
+/* Checks ranks: an epoch that is divided among ranks does not decide the place of a sample in
+ * it. */
 static void check_ranks(struct ini *ini, struct job_config *job)
 {
 	static const char *const keys[] = {"rank", "training", "global_batch"};
@@ -499,7 +503,7 @@ static void find_targets(struct job_config *job)
 	job->pixels.targets = job->format == FORMAT_RECORD ? job->n_targets : 0;
 }
 
-/* All fields are filled: what they say of each other. */
+/* Checks all fields against each other, once they are filled. */
 static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config *job)
 {
 	job->augment.filter = job->preparation.filter;
@@ -534,7 +538,7 @@ int config_finish_job(struct ini *ini, struct job_config *ret)
 		for (int id = SECTION_JOB; id <= SECTION_VIEW; id++)
 			ini_fill(ini, ini_section(ini, (enum section_id)id),
 				(enum section_id)id, NULL, &job);
-		/* Without memory a text is missing that must be there. */
+		/* If memory ran out, a text is missing that must be there. */
 		if (!ini->err)
 			finish_fields(ini, mistakes, &job);
 	}

@@ -11,14 +11,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The keys owner, group and mode of a job, and what they allow. */
+/* The keys owner, group and mode of a job, and the rights that they give. */
 
 #define MOST_ANSWER (1u << 20) /* bytes of a group with many members */
 #define READABLE 0555
 
 /* --- users and groups ---------------------------------------------------------------- */
 
-/* -EAGAIN: it needs a larger buffer; -EINVAL: there is none of that name. */
+/* Finds the number of a name. -EAGAIN: it needs a larger buffer; -EINVAL: there is no such
+ * name. */
 typedef int find_name(const char *name, char *buffer, size_t size, uint32_t *ret);
 
 static int name_error(int err, bool found)
@@ -81,7 +82,7 @@ static int parse_group(
 	return parse_number_or_name(text, find_group, field);
 }
 
-/* The number: a name may be another user's some day. */
+/* Prints the number: a name may be another user's some day. */
 static void print_number(const struct option *option, const void *field, FILE *out)
 {
 	uint32_t number = *(const uint32_t *)field;

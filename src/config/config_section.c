@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* [tensor NAME]: what is not given there is as in [tensor], but for how files look. */
+/* Sections [tensor NAME]. Keys that such a section does not give are as in [tensor], except the
+ * form of files. */
 
 static bool is_of_files(const char *key)
 {
@@ -15,7 +16,8 @@ static bool is_of_files(const char *key)
 	       strcmp(key, "dtype") == 0 || strcmp(key, "axes") == 0;
 }
 
-/* The section with what it has from [tensor]. The texts stay those of the ini. */
+/* Merges the section with the keys that it has from [tensor]. The texts stay those of the
+ * ini. */
 static int merge(
 	const struct ini *ini, const struct ini_section *own, struct ini_section *ret)
 {
@@ -35,7 +37,7 @@ static int merge(
 	return 0;
 }
 
-/* NULL: the section does not give the key. */
+/* Returns the text of a key; NULL: the section does not give it. */
 static const char *value_of(const struct ini_section *section, const char *key)
 {
 	for (size_t i = 0; i < config_n_options(); i++)
@@ -44,7 +46,7 @@ static const char *value_of(const struct ini_section *section, const char *key)
 	return NULL;
 }
 
-/* Files as they are ignore the pixels of [tensor]. */
+/* Drops the keys that the section has from [tensor]: files as they are ignore its pixels. */
 static void drop_inherited(const struct ini_section *own, struct ini_section *merged)
 {
 	for (size_t i = 0; i < config_n_options(); i++)
@@ -52,7 +54,7 @@ static void drop_inherited(const struct ini_section *own, struct ini_section *me
 			merged->values[i] = (struct ini_value){0};
 }
 
-/* A palette's indices have no place in a ppm. */
+/* Returns the default format: a palette's indices have no place in a ppm. */
 static enum sample_format default_format(const struct job_config *job)
 {
 	return job->format == FORMAT_PPM || job->format == FORMAT_BMP ? FORMAT_PNG
@@ -149,7 +151,8 @@ static void refuse(struct ini *ini, const struct ini_section *section, const cha
 		key ? key : section->label, allowed);
 }
 
-/* Both files of a pair have one geometry, and one place in a record or a batch. */
+/* Tells why the section of a pair can't give the key; NULL: it can. Both files of a pair have
+ * one geometry, and one place in a record or a batch. */
 static const char *allowed_key(const struct job_config *job, const char *key)
 {
 	static const char *const own[] = {
@@ -258,7 +261,7 @@ static size_t count(const struct ini *ini)
 	return n;
 }
 
-/* The preparation tells them to those that don't know the job. */
+/* Gives the sections to the preparation, for code that does not know the job. */
 static int give_to_preparation(struct job_config *job, const char *from)
 {
 	struct tensor_sections sections = {.n = job->n_sections};

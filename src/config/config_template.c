@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Jobs as [template NAME] of the daemon's ini has them: its keys are SECTION.KEY. */
+/* Templates of jobs, [template NAME] of the daemon's ini: their keys are SECTION.KEY. */
 
 #define MAX_KEY 64
 
@@ -32,7 +32,8 @@ int template_option(const char *key)
 	return -1;
 }
 
-/* A key without its section, or the one that differs least. false: none is near. */
+/* Finds the option whose key is given without its section, or the nearest one. false: none is
+ * near. */
 static bool find_nearest(const char *key, char ret[static MAX_KEY])
 {
 	char(*names)[MAX_KEY] = calloc(config_n_options(), sizeof(*names));
@@ -98,7 +99,7 @@ static int take(const struct ini_section *section, struct template_config *ret)
 	return 0;
 }
 
-/* Its mistakes are those that a job of it would have. */
+/* Reports the mistakes of a template, which are those that a job of it would have. */
 static void check(struct ini *ini, const struct template_config *template)
 {
 	static const char *const some_dataset = "job.dataset=any";

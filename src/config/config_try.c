@@ -11,8 +11,7 @@
 #define FILE_NAME "--try"
 
 static const struct try_job {
-	const char *name, *settings,
-		*crop; /* the script crops, where images may differ */
+	const char *name, *settings, *crop; /* the script crops, if images may differ */
 } jobs[] = {
 	{"classes", "layout = classes\n", ""},
 	{"flat", "layout = flat\n", ""},
@@ -21,7 +20,8 @@ static const struct try_job {
 	{"mirror", "layout = mirror\n", ""},
 };
 
-/* A name that is allowed: the last part of the path, with - for what is not. */
+/* Finds an allowed name: the last part of the path, with - for characters that are not
+ * allowed. */
 static void find_name(const char *directory, char ret[static 33])
 {
 	static const char allowed[] =

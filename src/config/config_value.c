@@ -59,7 +59,8 @@ static int parse_u64(
 static void print_u32(const struct option *option, const void *field, FILE *out)
 {
 	uint32_t number = *(const uint32_t *)field;
-	if (number > 0 || option->preset) /* else it is unset, which no ini can say */
+	/* Prints nothing for an unset value, which no ini can say. */
+	if (number > 0 || option->preset)
 		fprintf(out, "%s = %" PRIu32 "\n", option->key, number);
 }
 
@@ -78,7 +79,7 @@ const struct value_type value_u32 = {
 const struct value_type value_u64 = {
 	"number", false, parse_u64, print_u64, value_allowed_range};
 
-/* A number with one of the units after it; units[i] is worth factors[i]. */
+/* Parses a number with one of the units after it; units[i] is worth factors[i]. */
 static int parse_unit(const struct option *option, const char *text, const char *units,
 	const uint64_t *factors, uint64_t *ret)
 {
@@ -115,7 +116,7 @@ static void allowed_size(const struct option *option, FILE *out)
 
 const struct value_type value_size = {"size", false, parse_size, NULL, allowed_size};
 
-/* auto: 0, until config_daemon.c finds what the machine leaves. */
+/* Parses the cache's size. auto: 0, until config_daemon.c finds what the machine leaves. */
 static int parse_cache(
 	const struct option *option, const char *text, const char *dir, void *field)
 {
@@ -329,7 +330,8 @@ static void allowed_name(const struct option *option, FILE *out)
 
 const struct value_type value_name = {"name", true, parse_name, print_text, allowed_name};
 
-/* A text that begins with ; would be a comment when it is printed and read again. */
+/* Parses a text. One that begins with ; would be a comment when it is printed and read
+ * again. */
 static int parse_text(
 	const struct option *option, const char *text, const char *dir, void *field)
 {
@@ -388,8 +390,8 @@ static void allowed_extension(const struct option *option, FILE *out)
 const struct value_type value_extension = {
 	"ending", true, parse_extension, print_text, allowed_extension};
 
-/* Makes them lower case, with one space between. Refuses an empty list, and "*" beside
- * others. */
+/* Parses extensions: makes them lower case, with one space between. Refuses an empty list, and
+ * "*" beside others. */
 static int parse_extensions(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* A sample has more than its image: endings, a column, labels of several columns. */
+/* Values of keys for files beside a sample's image: endings, a column, labels of several
+ * columns. */
 
 static size_t word(const char **text)
 {

@@ -23,7 +23,7 @@ static size_t count_digits(const char *text)
 	return n;
 }
 
-/* strtod alone would take "nan" and "0x1". */
+/* Checks the digits first: strtod alone would take "nan" and "0x1". */
 bool config_decimal(const char **text, double *ret)
 {
 	char number[DIGITS + 3] = "";
@@ -128,7 +128,7 @@ static unsigned parse_numbers(const char **text, double ret[MOST_CHANNELS])
 	}
 }
 
-/* The division is done in float, so it must not be zero there. */
+/* Tells whether no number is zero in float, in which the division is done. */
 static bool all_positive(const double numbers[MOST_CHANNELS], unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)

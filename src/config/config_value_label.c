@@ -7,11 +7,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* Where labels are: a word, or json:FIELD or csv:COLUMN. */
+/* The place of labels: a word, or json:FIELD or csv:COLUMN. */
 
 #define MOST_NAME 100
 
-/* json: fields in fields have dots between. */
+/* Tells whether the text names a field. dots: fields in fields have dots between, as in
+ * json. */
 static bool is_field(const char *name, bool dots)
 {
 	size_t n = strlen(name);

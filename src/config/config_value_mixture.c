@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * What a job reads: a dataset, or several with weights. As text: a name alone, or names with
- * blanks or commas between, each perhaps with ":" and its weight. It is kept with commas, so
- * that it is one word wherever it is shown.
+ * The datasets that a job reads: one, or several with weights. As text: a name alone, or names
+ * with blanks or commas between, each perhaps with ":" and its weight. The text is kept with
+ * commas, so that it is one word wherever it is shown.
  */
 
 #define MOST_WEIGHT 1e9
@@ -20,7 +20,7 @@ static const char *skip_between(const char *text)
 	return text + strspn(text, BETWEEN);
 }
 
-/* At a name; moves *text behind its weight. */
+/* Parses a name and its weight; moves *text behind them. */
 static bool parse_one(const char **text, struct config_mixed *ret)
 {
 	size_t n = strcspn(*text, ":" BETWEEN);
@@ -59,7 +59,7 @@ static bool is_before(const char *text, const char *end, const char *name)
 	return false;
 }
 
-/* A weight says nothing where there is one dataset, so it is left out then. */
+/* Parses a mixture. The weight of a single dataset says nothing, and is left out. */
 static int parse_mixture(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

@@ -11,7 +11,7 @@
 
 #define MAX "max:"
 
-/* A single N: *ret_height = 0. */
+/* Parses N or NxN; a single N: *ret_height = 0. */
 static int parse_pixels(const struct option *option, const char *text,
 	uint32_t *ret_width, uint32_t *ret_height)
 {
@@ -75,7 +75,7 @@ static int parse_pad(
 	return 0;
 }
 
-/* One number stands for all three. */
+/* Parses a fill; one number stands for all three. */
 static int parse_fill(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Where samples are: a path, or a URL. */
+/* The place of samples: a path, or a URL. */
 
 static bool is_url(const char *text)
 {
@@ -14,7 +14,7 @@ static bool is_url(const char *text)
 	return n > 1 && strncmp(text + n, "://", 3) == 0;
 }
 
-/* Who has read a URL has read what is in it: no password. */
+/* Tells whether the URL is allowed: it has no password, since URLs are shown. */
 static bool is_known_url(const char *text)
 {
 	size_t n = strcspn(text, ":") + 3;
@@ -49,7 +49,7 @@ static void allowed_source(const struct option *option, FILE *out)
 		out);
 }
 
-/* A file, or none. */
+/* Parses credentials: a file, or "none". */
 static int parse_credentials(
 	const struct option *option, const char *text, const char *dir, void *field)
 {
