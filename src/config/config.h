@@ -147,8 +147,7 @@ struct daemon_config {
 	size_t n_templates;
 };
 
-/* A job has at most so many epochs and samples: files/inode.h puts all that tells a file into
- * 64 bits. */
+/* The most epochs and samples of a job: files/inode.h tells files apart by 64 bits. */
 #define CONFIG_MOST_EPOCHS 16383
 #define CONFIG_MOST_SAMPLES (1u << 28)
 

@@ -51,8 +51,8 @@ enum epochs_kind {
 	EPOCHS_MIRRORED, /* FIXED, equal in all epochs: nothing is bound or consumed */
 };
 
-/* The set of samples D_j of some epochs; later epochs may have another one. The caller owns
- * what the pointers point to, and does not change it. */
+/* The set of samples D_j of some epochs; later epochs may have another one. The caller owns the
+ * data that the pointers point to, and does not change it. */
 struct epoch_set {
 	const roaring_bitmap_t *selection; /* D_j */
 	const sample_id *fixed; /* sample by position; NULL: ascending in the selection */
@@ -251,8 +251,9 @@ void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *dra
 /* Sets the status of a fed job's requests that find no sample; epochs_resume answers those that
  * wait. 0: they wait again. */
 void epochs_starve(struct epochs *epochs, int status);
-/* Lends a fed job: another process binds positions. Here bound positions are answered, and none
- * is bound, until epochs_had has told what was bound there and this is called with false. */
+/* Lends a fed job to another process, which binds positions. This engine answers positions that
+ * it has bound, and binds none, until the caller has told the other's bindings by epochs_had
+ * and calls this with false. */
 void epochs_lend(struct epochs *epochs, bool lent);
 /* Gives the head of the queue to the request of EFFECT_DRAW. */
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
@@ -327,12 +328,13 @@ struct epochs_order_file {
 };
 
 /* Tells the engine, after the records, all orders that files hold; `orders` is taken. Epochs
- * after the running one have not begun, and will have these orders. If none runs, as the
- * journal is lost, the epochs have ended; those of a job that replays have not begun. */
+ * after the running one have not begun, and will have these orders. If no epoch runs, as the
+ * journal is lost, the epochs have ended; but the epochs of a job that replays have not
+ * begun. */
 void epochs_has_orders(struct epochs *epochs, struct epochs_order_file *orders, size_t n);
 
-/* Ends the replay, and makes up for what an end of the process has cut off. The caller calls it
- * until it adds no effect. */
+/* Ends the replay, and makes up for records that an end of the process has cut off. The caller
+ * calls it until it adds no effect. */
 void epochs_replayed(struct epochs *epochs, struct effects *effects);
 
 /* --- going back ---------------------------------------------------------------------- */

@@ -179,8 +179,8 @@ struct current {
 	struct worker workers[CURRENT_WORKERS];
 };
 
-/* An epoch that has just begun keeps samples of the one before (`from`): those of the files
- * that the script opened after `since`. Then the open that began the epoch is noted. */
+/* An epoch that has just begun keeps samples of the one before (`from`): the samples of the
+ * files that the script opened after `since`. Then the open that began the epoch is noted. */
 struct adopting {
 	bool active;
 	uint32_t script; /* index in current.scripts */
@@ -356,8 +356,8 @@ void adopt_some(struct epochs *epochs, struct effects *effects);
 /* --- current.c --- */
 
 /* Tells whether another script than the request's reads current/, and has opened more than one
- * file of its epoch. Then only a script begins the next epoch: its number begins it for
- * nobody. */
+ * file of its epoch. Then only a script begins the next epoch; an open by its number does
+ * not. */
 bool current_belongs_to_another(
 	const struct epochs *epochs, const struct open_request *request, uint64_t now_ns);
 /* Tells whether a script that reads is still in the draining epoch. */
@@ -366,7 +366,7 @@ bool current_needs_draining(const struct epochs *epochs, uint64_t now_ns);
  * epoch. */
 bool current_was_chosen(
 	const struct epochs *epochs, const struct open_request *request, uint32_t *ret);
-/* Decides what the open of a file is for its script, and which epoch's sample it gets. */
+/* Decides the meaning of an open for its script, and the epoch whose sample the file gives. */
 struct choice current_choose(
 	const struct epochs *epochs, const struct open_request *request);
 /* Returns after how many opens of the script the turn with `opened` keeps files. worker: the
@@ -376,7 +376,7 @@ uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 
 /* --- repeats.c --- */
 
-/* Tells whether the open repeats what was noted of the thread, so that it is not noted. */
+/* Tells whether the open repeats the thread's noted opens, so that it is not noted. */
 bool current_says_it(struct epochs *epochs, const struct record *opened);
 
 /* --- misuse.c --- */

@@ -10,23 +10,23 @@
 #include <stddef.h>
 
 /*
- * The journal of one job: the records of what its epochs decided, in files that outlive
- * the daemon. joaderfs-state(5) describes the format.
+ * The journal of one job: the records of its epochs' decisions, in files that outlive the
+ * daemon. joaderfs-state(5) describes the format.
  *
- *   <directory>/journal-0003   a segment: from the record that begins epoch 3 up to that
- *                              which begins the next. When the job goes back to an earlier
- *                              epoch, the number is that of no epoch any more
+ *   <directory>/journal-0003   a segment: from the record that begins epoch 3 up to the record
+ *                              that begins the next epoch. After the job has gone back to an
+ *                              earlier epoch, segments have higher numbers than their epochs
  *
- *   Flow: journal_open replays what there is -> journal_append for each record, in
- *         memory -> journal_flush writes it before anybody is told -> journal_sync once a
+ *   Flow: journal_open replays the files -> journal_append takes each record, in memory ->
+ *         journal_flush writes it before any request is answered -> journal_sync once a
  *         second -> journal_forget when the orders of epochs are in files of their own.
  *   Owns: its files and buffers.
  *   Threads: append by one thread at a time (the caller's lock); the others by any.
- *   Locks: one of its own for the buffer, held for a copy; nobody writes under it. It may
+ *   Locks: one of its own for the buffer, held for a copy; no thread writes under it. It may
  *         be taken under the scheduler's.
  *   Errors: 0 or -errno, logged where the detail is known. A file system that is full
  *         loses nothing: records stay in memory and are written when there is room.
- *   Life: survives the end of the process as soon as it is flushed, a power failure when
+ *   Life: a record survives the end of the process when it is flushed, a power failure when
  *         it is synced.
  */
 
@@ -80,7 +80,7 @@ must_check int journal_sets(
 must_check int journal_set_aside(const char *directory);
 
 /* Removes the journals and orders of a removed job in an open directory, also those set aside,
- * and follows no link. Other files stay, and before/ with them. */
+ * and follows no link. Other files stay, and before/ stays if it has some. */
 must_check int journal_remove_all(int directory);
 
 /* Returns the number that tells the journal from all others, also from one that the job begins

@@ -11,15 +11,15 @@
 #include <limits.h>
 
 /*
- * Inside the journal.
+ * Declarations that the files of the journal share.
  *
  *   journal_format.c   records and heads <-> bytes
- *   journal_replay.c   files -> records; journal_heads.c: those of segments
- *   journal_torn.c     a torn tail is cut off
- *   journal_aside.c    before/
+ *   journal_replay.c   files -> records; journal_heads.c: heads of segments
+ *   journal_torn.c     cuts a torn tail off
+ *   journal_aside.c    the directory before/
  *   journal_buffer.c   records -> bytes in memory
  *   journal.c          bytes in memory -> files
- *   journal_compact.c  a segment that has grown long is written anew
+ *   journal_compact.c  writes a long segment anew
  */
 
 /* --- bytes: all numbers are little endian --- */
@@ -37,7 +37,7 @@ struct disk_head {
 	uint32_t positions;
 	uint32_t samples;
 	uint64_t fingerprint;
-	/* Ns since 1970; it makes equal records of two files differ. */
+	/* The time in ns since 1970; it makes equal records of two files differ. */
 	uint64_t begun_ns;
 	uint32_t epoch;	 /* the number of the segment */
 	uint32_t before; /* the number of the segment before it */
@@ -63,18 +63,19 @@ struct disk_record {
 _Static_assert(sizeof(struct disk_head) == 64, "no holes");
 _Static_assert(sizeof(struct disk_record) == 16, "no holes");
 
-/* READER has an id of the caller's in its bytes 8 to 15; its detail says of which part. A
- * thread's READER gets the next number, from 1 on, for the thread with the rank and script that
- * were told before it. SEGMENT is only in memory: a head and its BEGUN follow. */
+/* READER has a number of the caller's in its bytes 8 to 15; its detail tells whether it is a
+ * thread's, a rank's or a script's. A thread's READER gives the next number, from 1 on, to this
+ * thread with the rank and the script before it. SEGMENT is only in memory: a head and its
+ * BEGUN follow. */
 enum { RECORD_READER = 64, RECORD_SEGMENT = 255 };
 enum { READER_THREAD, READER_RANK, READER_SCRIPT, READER_PARTS };
-/* SKIPPED: the next `value` numbers stand for nobody any more. SEAM: journal_compact.c. */
+/* SKIPPED: the next `value` numbers belong to no reader any more. SEAM: journal_compact.c. */
 enum { READER_SKIPPED = 64, READER_SEAM };
 
 #define DETAIL_LABEL 0x80
 
 uint32_t record_checksum(const struct disk_record *record, uint32_t before);
-/* segment: the segment's epoch. number: the reader's. */
+/* Encodes a record. segment: the segment's epoch. number: the reader's. */
 struct disk_record record_encode(
 	const struct record *record, uint32_t segment, uint32_t number);
 struct disk_record record_encode_reader(uint64_t id, uint8_t part);
@@ -114,8 +115,8 @@ struct journal_end {
 
 enum head_found {
 	HEAD_GOOD,
-	HEAD_TORN,    /* the end was not written */
-	HEAD_REFUSED, /* another journal's, of another version or damaged; logged */
+	HEAD_TORN,    /* the head is missing, or not written to its end */
+	HEAD_REFUSED, /* no journal, of another version or damaged; logged */
 };
 
 /* Returns the most positions of any epoch that a segment may have. */
@@ -144,8 +145,8 @@ must_check int journal_open_segment(const char *directory, uint32_t epoch, int f
 
 /* Logs that the file can't be `what`; returns err. */
 int journal_cant(const char *path, const char *what, int err);
-/* Cuts the segment off at the offset; without a record left, it removes the file. The part that
- * is cut off is added to what was cut off earlier. */
+/* Cuts the segment off at the offset; without a record left, removes the file. Adds the part
+ * that is cut off to those of earlier cuts. */
 must_check int journal_cut(
 	const char *directory, uint32_t epoch, uint64_t offset, uint64_t size);
 must_check int journal_file_size(const char *directory, uint32_t epoch, uint64_t *ret);
@@ -187,7 +188,7 @@ uint32_t reader_give_number(struct reader_numbers *readers, const struct reader 
 #define OWED_MAX 8
 
 struct loss {
-	bool now;	      /* records are lost, and no epoch has begun since */
+	bool now;	      /* records are lost, until a BEGUN is recorded */
 	bool begun;	      /* an epoch has begun since, and was lost too */
 	uint32_t known_below; /* the journal has the BEGUN of epochs before it */
 	/* The first epoch that is recorded in full again; 0: all are. */

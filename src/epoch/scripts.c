@@ -13,7 +13,7 @@
  * are forgotten; if these come again, they are new.
  */
 
-/* A script is known for so many opens longer for each file it opened. */
+/* For each file that it opened, a script is remembered for so many opens longer. */
 #define ENOUGH_STEPS 32
 #define OPENED_LONGER 4
 
