@@ -349,7 +349,8 @@ void epochs_replayed(struct epochs *epochs, struct effects *effects);
  * consumed when it is released: its request has an older epochs_era.
  */
 void epochs_hold(struct epochs *epochs, struct effects *effects);
-void epochs_unhold(struct epochs *epochs); /* the job has not gone back */
+void epochs_unhold(
+	struct epochs *epochs); /* ends epochs_hold; the job stays where it is */
 
 /* Returns the least live epoch after this one (UINT32_MAX: of all); UINT32_MAX: none. */
 uint32_t epochs_next_live(const struct epochs *epochs, uint32_t after);
