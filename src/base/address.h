@@ -8,15 +8,15 @@
 #include <sys/socket.h>
 
 /*
- * "ADDRESS:PORT" of a network, in which an address with colons has brackets; no names.
- * -EINVAL: it is not of that kind.
+ * Reads "ADDRESS:PORT", in which an IPv6 address has brackets. Names are not looked up.
+ * -EINVAL: the text is no such address.
  *
  *   Threads: any.
  */
 must_check int address_parse(
 	const char *text, struct sockaddr_storage *ret, socklen_t *ret_n);
 
-/* Reads such an address, or ":PORT" for all IPv4 addresses of this machine, or "NAME:PORT": the first address
- * that the system knows for the name, which may take seconds. */
+/* Reads such an address, or ":PORT" for all IPv4 addresses of this machine, or "NAME:PORT".
+ * Takes the first address that the system knows for the name, which may take seconds. */
 must_check int address_resolve(
 	const char *text, struct sockaddr_storage *ret, socklen_t *ret_n);

@@ -6,19 +6,19 @@
 #include "base/cleanup.h"
 
 /*
- * Running in the background, with a visible start: the process that was started stays
- * until the daemon is ready. So messages appear on the terminal, and the exit status
+ * Runs the daemon in the background, with a visible start: the process that was started
+ * stays until the daemon is ready. So messages appear on the terminal, and the exit status
  * tells whether the daemon started.
  *
  *   Flow: main calls background_begin before anything else, sets up the rest in the
  *         child, sends the log elsewhere (log_to_file), and calls background_ready.
- *   Owns: a pair of sockets between the two.
+ *   Owns: a pair of sockets between the two processes.
  *   Threads: background_begin while there is one thread only; background_ready once.
  *   Errors: -errno.
  */
 
-/* The starting process may have closed standard descriptors. No other file may get their
- * numbers: the first call of main. background_begin does it, too. */
+/* Opens standard descriptors that the starting process has closed, so that no other file gets
+ * their numbers. main calls it first; background_begin calls it, too. */
 void background_fill_stdio(void);
 
 /*
@@ -30,11 +30,11 @@ void background_fill_stdio(void);
 must_check int background_begin(void);
 
 /*
- * The child becomes a session of its own in the root directory, standard input and output
- * go to /dev/null, and the parent exits. Without background_begin it does nothing.
+ * Makes the child a session of its own in the root directory, and connects its standard input
+ * and output with /dev/null. The parent exits. Does nothing without background_begin.
  */
 void background_ready(void);
 
-/* What becomes of a process that belongs to another one in the background: the root
- * directory, and /dev/null for standard input and output. */
+/* Moves the calling process, which belongs to one in the background, to the root directory,
+ * and connects its standard input and output with /dev/null. */
 void background_leave(void);

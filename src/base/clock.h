@@ -5,5 +5,5 @@
 
 #include <stdint.h>
 
-/* Nanoseconds of CLOCK_MONOTONIC. */
+/* Returns nanoseconds of CLOCK_MONOTONIC. */
 uint64_t clock_now_ns(void);

@@ -4,7 +4,7 @@
 #pragma once
 
 /*
- * ensure(cond): an assertion that is on in every build. It is for our own bugs only;
+ * ensure(cond) aborts unless cond holds, in every build. It is for our own bugs only;
  * failures of the world outside are returned as -errno.
  */
 

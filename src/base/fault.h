@@ -10,20 +10,20 @@
 /*
  * Fault injection: a named place in the code fails on demand, so that tests can see how
  * the daemon reacts. `--fault load.read:EIO:after=3:times=1` lets the place load.read
- * succeed three times and then fail once with EIO. With `until=FILE` it waits until the
- * file exists, and then fails, or succeeds if the error is NONE. The error BUG is a failed
- * assertion there; CRASH kills the process, and nothing is tidied up.
+ * succeed three times and then fail once with EIO. With `until=FILE` the place waits until the
+ * file exists, and then fails, or succeeds if the error is NONE. The error BUG makes an
+ * assertion fail at the place; CRASH kills the process without any cleanup.
  *
  *   Threads: fault_add before threads start, fault_hit from any; with `until` under no lock.
  */
 
-/* Parses one specification. 0, or -EINVAL with a message logged. */
+/* Parses one specification. Returns 0, or -EINVAL with a message logged. */
 must_check int fault_add(const char *specification);
 
-/* 0, or the -errno that the place has to fail with now. */
+/* Returns the -errno that the place has to fail with now, or 0. */
 int fault_hit(const char *place);
 
-/* false: no place will fail. */
+/* Tells whether any place is to fail. */
 bool fault_is_any(void);
 
 void fault_clear(void);

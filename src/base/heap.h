@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Bytes of the C library's heap that are in use: what was allocated and not freed. What it
- * keeps for later is not counted, nor are tensors, which are mapped.
+ * Returns the bytes of the C library's heap that are in use: allocated and not freed. Freed
+ * memory that the library keeps is not counted, nor are tensors, which are mapped.
  *
  *   Threads: any. It takes the heap's locks, one after the other.
  */

@@ -8,17 +8,17 @@
 #include <stdint.h>
 
 /*
- * How long something took, and how often. The bounds of the buckets are 1, 2 and 5 of each
- * power of ten from 100 ns to 100 s; what took longer is in the last one.
+ * Counts durations. The upper bounds of the buckets are 1, 2 and 5 of each power of ten from
+ * 100 ns to 100 s; the last bucket has all longer durations.
  *
- *   Threads: any. Nothing waits; a copy may have the bucket of a time that is just being
+ *   Threads: any. Nothing waits; a copy may have the bucket of a duration that is just being
  *         added, and not yet its sum.
  *   Errors: none.
  */
 
 #define HISTOGRAM_BOUNDS 28
 
-/* Zeroes are an empty one. */
+/* A histogram of zeroes is empty. */
 struct histogram {
 	_Atomic uint64_t buckets[HISTOGRAM_BOUNDS + 1];
 	_Atomic uint64_t sum_ns;
@@ -30,15 +30,17 @@ struct histogram_copy {
 };
 
 void histogram_add(struct histogram *histogram, uint64_t ns);
-/* The same, cheaper, where no other thread adds at the same time. */
+/* Adds a duration, cheaper than histogram_add, where no other thread adds at the same time. */
 void histogram_add_alone(struct histogram *histogram, uint64_t ns);
-/* Adds all that is in one to the other. */
+/* Adds all durations of `from` to `to`. */
 void histogram_add_all(const struct histogram *from, struct histogram *to);
-/* A copy, with what is in the other one already. */
+/* Adds a copy of the histogram to `sum`. */
 void histogram_copy_add(const struct histogram *histogram, struct histogram_copy *sum);
 
-/* ns; the i-th bucket has what took longer than the bound before it, and at most this. */
+/* Returns the upper bound of bucket i in ns. The bucket has the durations above the bound of
+ * the one before it, up to this bound. */
 uint64_t histogram_bound(size_t i);
 uint64_t histogram_count(const struct histogram_copy *copy);
-/* ns that the part, from 0 to 1, took at most: as exact as the buckets. 0: there is none. */
+/* Returns the ns that this part (0 to 1) of all durations took at most, interpolated within
+ * its bucket; 0: the histogram is empty. */
 uint64_t histogram_quantile(const struct histogram_copy *copy, double part);

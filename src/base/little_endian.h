@@ -7,7 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Numbers as files and messages have them: the lowest byte first, at any address. */
+/* Reads and writes numbers as files and messages have them: the lowest byte first, at any
+ * address. */
 
 static inline uint32_t get_le16(const uint8_t *at)
 {

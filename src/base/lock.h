@@ -22,22 +22,22 @@ enum lock_rank {
 	LOCK_RANK_CONTROL = 10,	  /* control: the control socket */
 	LOCK_RANK_FUSE = 20,	  /* fuse: a session and its open files */
 	LOCK_RANK_FILES = 25,	  /* files: sizes, and where lines of orders start */
-	LOCK_RANK_GROUP = 27,	  /* group: how the daemon's group is */
+	LOCK_RANK_GROUP = 27,	  /* group: state of the daemon's group */
 	LOCK_RANK_SCHED = 30,	  /* sched: sampler, streams, entries of the cache */
 	LOCK_RANK_JOURNAL = 35,	  /* epoch: records that are not written yet */
 	LOCK_RANK_HOMES = 37,	  /* group: which nodes have which samples */
 	LOCK_RANK_LOAD = 40,	  /* load: the pool's wake-up */
 	LOCK_RANK_PREPARE = 42,	  /* prepare: processes of programs */
-	LOCK_RANK_TIER = 43,	  /* tier: what it has, and what it is to keep */
-	LOCK_RANK_PEER = 45,	  /* cluster: what waits to be sent to other daemons */
+	LOCK_RANK_TIER = 43,	  /* tier: samples that it has, and samples to keep */
+	LOCK_RANK_PEER = 45,	  /* cluster: messages to other daemons */
 	LOCK_RANK_DATASET = 50,	  /* dataset: pool of connections */
 	LOCK_RANK_FAR = 52,	  /* far: idle connections */
 	LOCK_RANK_BACKING = 55,	  /* base: files that the kernel reads */
-	LOCK_RANK_KEPT = 57,	  /* base: what outlives the engine */
-	LOCK_RANK_WORK = 58,	  /* base: what takes long */
+	LOCK_RANK_KEPT = 57,	  /* base: data that outlive the engine */
+	LOCK_RANK_WORK = 58,	  /* base: list of long work */
 	LOCK_RANK_STATS = 60,	  /* stats: list of threads */
 	LOCK_RANK_FAULT = 70,	  /* base: fault countdowns */
-	LOCK_RANK_FAR_SHARE = 80, /* far: what connections share; libcurl takes them */
+	LOCK_RANK_FAR_SHARE = 80, /* far: shared by connections; libcurl takes them */
 };
 
 struct lock {
@@ -45,8 +45,8 @@ struct lock {
 	atomic_uint waiting;
 	enum lock_rank rank;
 	const char *name;
-	struct histogram *holds; /* NULL: not measured */
-	uint64_t since_ns;	 /* held; if it is measured */
+	struct histogram *holds; /* histogram of holds; NULL: not measured */
+	uint64_t since_ns;	 /* when the holder took it; only if it is measured */
 };
 
 void lock_init(struct lock *lock, enum lock_rank rank, const char *name);
@@ -55,35 +55,36 @@ void lock_take(struct lock *lock);
 void lock_release(struct lock *lock);
 
 /*
- * Releases the lock for a moment, so that waiting threads get it, between the steps of
- * something long. With a mutex alone, the same thread would most often take it again at
- * once.
+ * Releases the lock for a moment between the steps of long work, so that waiting threads get
+ * it. With a mutex alone, the same thread would most often take it again at once.
  */
 void lock_yield(struct lock *lock);
 
 /*
- * How long it is held is counted from now on, together with other measured locks of its
- * name: some 50 ns for each time that it is taken. Before other threads know it.
+ * Begins to measure how long the lock is held, together with other measured locks of its name.
+ * Costs some 50 ns each time that it is taken. Called before other threads know the lock.
  */
 void lock_measure(struct lock *lock);
-/* The i-th name of measured locks, and how long they were held; false: there is none. */
+/* Adds to *sum how long the measured locks of the i-th name were held; false: there is no i-th
+ * name. */
 bool lock_holds(unsigned i, const char **ret_name, struct histogram_copy *sum);
 
 /* Aborts unless the calling thread holds the lock. */
 void lock_assert_held(const struct lock *lock);
 
 /*
- * For what tells of a bug before the process ends: takes the lock, whatever else the
- * calling thread holds, unless another thread keeps it for a second. Nobody gets it any
+ * Takes the lock to report a bug before the process ends, whatever else the calling thread
+ * holds. false: another thread kept it for a second. After true, no other thread gets it any
  * more.
  */
 bool lock_seize(struct lock *lock);
 
-/* Calls put with " NAME" for each lock that the calling thread holds, or " none". It may
- * be called by a signal handler. */
+/* Calls `put` with " NAME" for each lock that the calling thread holds, or with " none". A
+ * signal handler may call it. */
 void lock_each_held(void (*put)(int fd, const char *text), int fd);
 
-/* As pthread_cond_wait and pthread_cond_timedwait. The latter returns ETIMEDOUT or 0. */
+/* These wait like pthread_cond_wait and pthread_cond_timedwait. lock_wait_until returns
+ * ETIMEDOUT or 0. */
 void lock_wait(struct lock *lock, pthread_cond_t *cond);
 int lock_wait_until(
 	struct lock *lock, pthread_cond_t *cond, const struct timespec *deadline);

@@ -6,12 +6,13 @@
 #include "base/cleanup.h"
 
 /*
- * A file that one process holds.
+ * A lock file, which one process holds at a time.
  *
  *   Threads: any.   Errors: -errno.
  */
 
-/* The descriptor; the file is made if it is not there. */
+/* Opens the file, and makes it if it is not there. Returns the descriptor. */
 must_check int lock_file_open(const char *path);
-/* Until the descriptor is closed. -EWOULDBLOCK: another process has had it for two seconds. */
+/* Takes the lock until the descriptor is closed. -EWOULDBLOCK: another process has held it for
+ * two seconds. */
 must_check int lock_file_take(int fd);

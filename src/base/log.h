@@ -19,15 +19,15 @@ void log_error(const char *format, ...) printf_like(1, 2);
 void log_warn(const char *format, ...) printf_like(1, 2);
 void log_info(const char *format, ...) printf_like(1, 2);
 
-/* What this thread logs goes there, too; NULL: no more. */
+/* Copies what this thread logs to `out`, too; NULL: ends that. */
 void log_also_to(FILE *out);
 
-/* Where messages go now. May be called by a signal handler. */
+/* Returns the descriptor that messages go to now. A signal handler may call it. */
 int log_descriptor(void);
 
-/* What is logged from now on appears in the file of log_to_file, too. Before there are
- * other threads. */
+/* Keeps messages from now on, and log_to_file writes them into its file, too. Called before
+ * there are other threads. */
 void log_keep(void);
 
-/* Appends to the file from now on. 0 or -errno. */
+/* Appends messages to the file from now on. Returns 0 or -errno. */
 must_check int log_to_file(const char *path);

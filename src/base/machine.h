@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * How much of the machine this process may use: all of it, or less where a control group that
- * the process is in says so (cgroup v1 and v2, with all groups above it).
+ * Tells how much of the machine this process may use: all of it, or less if a control group that
+ * the process is in limits it (cgroup v1 and v2, with all groups above it).
  *
  *   Flow: any time; each call reads files of /proc and of the groups anew.
  *   Owns: nothing.   Threads: any.
@@ -18,16 +18,17 @@
 
 struct machine_memory {
 	uint64_t most; /* bytes that the process and its neighbours may have together */
-	uint64_t left; /* bytes of these that nobody uses yet, but for caches of files */
-	char limit[512]; /* the file that says so; empty: the machine has no more */
+	uint64_t
+		left; /* bytes of these that nobody uses yet; caches of files count as unused */
+	char limit[512]; /* file that sets the limit; empty: the machine has no more */
 };
 
-/* Of all limits the one that leaves the least. */
+/* Returns the limit that leaves the least memory. */
 struct machine_memory machine_memory(const char *root);
 
-/* At least 1. */
+/* Returns the CPUs of this process, at least 1. */
 unsigned machine_cpus(const char *root);
 
-/* How often the kernel has killed a process of this group for want of memory; outside of
- * groups: any process. */
+/* Returns how often the kernel has killed a process of this group for want of memory; outside
+ * of groups, how often any process. */
 uint64_t machine_memory_kills(const char *root);

@@ -8,14 +8,15 @@
 #include <stdbool.h>
 
 /*
- * A directory of the state: made with mode 0700 if it is not there. It has to be a
- * directory that belongs to the user whom the daemon runs as and that nobody else may
- * write to, so nobody else can put links or files into it; with may_be_link its name may
- * be a link to such a one. When it was made, its name is on the disk.
+ * Makes a directory of the state with mode 0700 if it is not there, and checks it. It has to
+ * belong to the user whom the daemon runs as, and nobody else may write to it, so nobody else
+ * can put links or files into it. With may_be_link its name may be a link to such a directory.
+ * The name of a new directory is on the disk when the function returns.
  *
  *   Errors: -errno, -EPERM for a directory of somebody else or that others may write to,
  *           -ENOTDIR; logged.
  */
 must_check int own_directory(const char *path, bool may_be_link);
-/* The same of one that was chosen; key: what messages begin with, as "FILE:[SECTION]:KEY: ". */
+/* Makes and checks a directory that a user has configured. `key` begins the messages:
+ * "FILE:[SECTION]:KEY: ". */
 must_check int own_directory_of(const char *key, const char *path, bool may_be_link);

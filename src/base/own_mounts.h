@@ -10,20 +10,20 @@
 #include <sys/types.h>
 
 /*
- * Mounts of joaderfs that this process can reach. A scan must not enter one: it would take
- * samples from jobs, and wait for itself, or for a daemon that waits for it.
+ * Lists the mounts of joaderfs that this process can reach. A scan must not enter one: it would
+ * take samples from jobs, and wait for itself, or for a daemon that waits for it.
  *
- *   Flow: main calls own_mounts_begin once; each scan reads the list, and asks for each
- *         directory which file system it lies on, by looked_at, which nobody has to answer.
+ *   Flow: main calls own_mounts_begin once. Each scan reads the list, and asks by looked_at,
+ *         which waits for no server, which file system each directory lies on.
  *   Owns: the identity of the mount point. The list belongs to the caller.
  *   Threads: any, after own_mounts_begin.   Locks: none.
  *   Errors: 0 or -errno, not logged.
  */
 
-/* The directory that this daemon mounts on, or has mounted on. It need not be there. */
+/* Sets the directory that this daemon mounts on, or has mounted on. It need not be there. */
 void own_mounts_begin(const char *mountpoint);
 
-/* What a path leads to. */
+/* The file that a path leads to. */
 struct looked {
 	mode_t mode; /* 0: only the device is known */
 	dev_t device;
@@ -31,19 +31,20 @@ struct looked {
 };
 
 struct own_mounts {
-	dev_t *devices; /* of all mounts of joaderfs */
+	dev_t *devices; /* devices of all mounts of joaderfs */
 	size_t n, capacity;
 	struct looked point; /* the root of this daemon's mount; inode 0: not mounted */
 };
 
-/* The result is freed by own_mounts_free, also after a failure. */
+/* Reads the list. The caller frees it by own_mounts_free, also after a failure. */
 must_check int own_mounts_read(struct own_mounts *ret);
 void own_mounts_free(struct own_mounts *mounts);
 
-/* Does not ask the file system whether anything has changed, so that the root of a mount
- * where nobody answers can be looked at. flags: of fstatat. */
+/* Looks at a path without asking the file system for changes, so the root of a mount that
+ * nobody serves can be looked at, too. flags: those of fstatat. */
 must_check int looked_at(int directory, const char *path, int flags, struct looked *ret);
 
 bool own_mounts_have(const struct own_mounts *mounts, dev_t device);
-/* Whether it is the directory that this daemon mounts on, before or after. */
+/* Tells whether this is the directory that this daemon mounts on, as it is before the mount or
+ * after. */
 bool own_mounts_is_point(const struct own_mounts *mounts, const struct looked *looked);

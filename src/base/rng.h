@@ -17,7 +17,7 @@ struct rng {
 void rng_seed(struct rng *rng, uint64_t seed);
 uint64_t rng_next(struct rng *rng);
 
-/* Uniform in [0, bound), without bias (Lemire, 2019). bound > 0. */
+/* Returns a number in [0, bound), uniform and without bias (Lemire, 2019). bound > 0. */
 uint64_t rng_below(struct rng *rng, uint64_t bound);
 
 /* Mixes two seeds into one, for instance the daemon's and a dataset's. */

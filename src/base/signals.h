@@ -17,22 +17,23 @@
  *   Errors: none, but for -errno of signals_thread.
  */
 
-/* Signals that mean nothing to us are ignored. SIGQUIT and SIGXCPU end the process as
- * SIGTERM does. */
+/* Ignores signals that mean nothing to us, and makes SIGQUIT and SIGXCPU end the process like
+ * SIGTERM. */
 void signals_begin(void);
 
-/* The same for a process that ends with another one: none of them ends it. */
+/* Ignores the signals that mean nothing to us, and changes no others. For a process that ends
+ * with another one. */
 void signals_begin_supervisor(void);
 
-/* Those that end the process wait, from here to there. */
+/* signals_hold delays the signals that end the process until signals_release. */
 void signals_hold(void);
 void signals_release(void);
 
-/* As pthread_create; the thread takes no signals. */
+/* Calls pthread_create; the new thread takes no signals. Returns 0 or -errno. */
 must_check int signals_thread(pthread_t *ret, void *(*run)(void *context), void *context);
 
-/* The calling thread can be woken from now on: a call of the kernel's that waits in the
- * thread returns EINTR. One that begins after signals_wake waits, so the thread that wakes
- * does so until it sees what it wants. */
+/* signals_wakeable lets the calling thread be woken from now on: signals_wake makes a system
+ * call that waits in it return EINTR. A call that begins after signals_wake still waits, so
+ * the waker repeats signals_wake until it sees what it wants. */
 void signals_wakeable(void);
 void signals_wake(pid_t thread);

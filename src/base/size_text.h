@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Bytes as inis have them: 900T, 4G, 64K. Without a unit that divides them, those of the
- * largest unit in which they are at least 10, rounded down.   Threads: any.
+ * Prints bytes as inis have them: 900T, 4G, 64K. If no unit divides them, rounds down to the
+ * largest unit of which there are at least 10.   Threads: any.
  */
 
 struct size_text {

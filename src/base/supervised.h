@@ -5,15 +5,15 @@
 
 #include <stdint.h>
 
-/* What an engine tells the supervisor, in one message each: base/kept.c sends it,
- * supervisor/supervisor.c takes it. */
+/* Messages of an engine to the supervisor: base/kept.c sends them, supervisor/supervisor.c
+ * takes them. */
 enum supervised_order {
 	SUPERVISED_READY = 1,
-	SUPERVISED_KEEP, /* with a descriptor */
+	SUPERVISED_KEEP, /* comes with a descriptor */
 	SUPERVISED_DROP
 };
 
 struct supervised_message {
 	uint32_t order;
-	uint32_t place; /* in kept.descriptors */
+	uint32_t place; /* index in kept.descriptors */
 };

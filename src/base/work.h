@@ -9,9 +9,9 @@
 #include <sys/queue.h>
 
 /*
- * What takes long, for people who wait for it.
+ * Lists long work, for people who wait for it.
  *
- *   Flow: who does the work calls work_begin and work_end; work_print tells of all that runs.
+ *   Flow: the worker calls work_begin and work_end; work_print prints all work that runs.
  *   Owns: nothing; the struct is the caller's until work_end.
  *   Threads: any.   Locks: one, for the list.   Errors: none.
  */
@@ -28,9 +28,10 @@ struct work {
 	} counts[WORK_COUNTS];
 };
 
-/* counts were set before. */
+/* Lists the work; the caller has set `counts` before. */
 void work_begin(struct work *work, const char *verb, const char *name);
 void work_end(struct work *work);
 
-/* A line each: "scanning photos: 12000 files, 11500 headers, for 8 s". Returns how many. */
+/* Prints a line for each: "scanning photos: 12000 files, 11500 headers, for 8 s". Returns how
+ * many. */
 unsigned work_print(FILE *out);
