@@ -8,14 +8,14 @@
 #include <stddef.h>
 
 /*
- * Arrays of any kind of number and any fixed shape, as NumPy's files have them.
+ * Arrays of any kind of number and any fixed shape, as NumPy's files hold them.
  *
  *   Threads: any; no state.   Errors: none.
  */
 
 #define ARRAY_MOST_AXES 6
-/* Bytes of a shape's text, as "16, 224, 224": the head of a record has room for so many, and no
- * shape with at most ARRAY_MOST_BYTES has more. */
+/* Bytes of a shape's text, as "16, 224, 224". The head of a record has room for so many, and
+ * no shape with at most ARRAY_MOST_BYTES needs more. */
 #define ARRAY_MOST_SHAPE 25
 #define ARRAY_MOST_BYTES (UINT64_C(1) << 30)
 
@@ -26,27 +26,30 @@ struct array_type {
 	uint32_t shape[ARRAY_MOST_AXES];
 };
 
-/* The names of types of numbers, as "float32"; NULL ends them. The n-th name is of type n. */
+/* Names of the types of numbers, as "float32"; NULL ends them. array_set_dtype takes the index
+ * of a name. */
 extern const char *const array_dtypes[];
 void array_set_dtype(struct array_type *type, unsigned n);
 
-/* "16 224 224". false: it is none, or has more than ARRAY_MOST_BYTES numbers. */
+/* Parses a shape, as "16 224 224". false: it is no shape, or has more than ARRAY_MOST_BYTES
+ * numbers. */
 bool array_parse_shape(struct array_type *type, const char *text);
 
 uint64_t array_bytes(const struct array_type *type);
 
 #define ARRAY_TEXT 64
-/* "<f4 (16, 224, 224)" */
+/* Prints the type and the shape, as "<f4 (16, 224, 224)". */
 void array_print(const struct array_type *type, char ret[static ARRAY_TEXT]);
 
-/* The size of arrays that are pixels: bytes of (height, width, 3). 0x0: they are not. */
+/* Returns the size of an array of pixels, which has bytes of (height, width, 3); 0x0: the
+ * array has no pixels. */
 struct tensor_shape array_pixels(const struct array_type *type);
 
 #define ARRAY_MOST_HEAD 4096
 /*
- * Reads the head of a file of NumPy, of which n bytes are there. Returns the bytes of the head;
- * 0: more bytes are needed; -EBADMSG: it is no head, or one of another array, as the message
- * tells.
+ * Checks the head of a NumPy file of which n bytes are there. Returns the bytes of the head;
+ * 0: more bytes are needed; -EBADMSG: the data are no head, or the head is one of another
+ * array; the message tells.
  */
 must_check int array_check_head(const struct array_type *type, const uint8_t *data,
 	size_t n, char *message, size_t message_size);

@@ -10,7 +10,7 @@
 #include "image/tensor.h"
 
 /*
- * [augment], dtype and axes: how one job's own sample is made of a shared tensor.
+ * [augment], dtype and axes: makes one job's own sample from a shared tensor.
  *
  *   Flow: augment_plan decides, by chance; augment_apply computes.
  *   Owns: nothing.   Threads: any; no state.   Errors: -ENOMEM.
@@ -18,29 +18,30 @@
 
 /*
  * [augment]: the steps from the shared tensor to a job's own sample, in their order. A
- * shape of zeros: not configured; at most one of the two is.
+ * shape of zeros means "not configured"; at most one of the two shapes is configured.
  */
 struct augment_config {
 	struct tensor_shape random_crop;
 	struct tensor_shape random_resized_crop;
-	enum resample_filter filter; /* of random_resized_crop */
+	enum resample_filter filter; /* used by random_resized_crop */
 	double hflip;		     /* probability */
 	struct normalize_config normalize;
 	uint64_t seed; /* 0: from the daemon's seed and the job's name */
 };
 
-/* The seed of all draws for the job of this name. */
+/* Returns the seed of all draws for the job of this name. */
 uint64_t augment_seed(
 	const struct augment_config *config, const char *job, uint64_t daemon_seed);
 
-/* The size of an image after augmentation, and whether it is the same for all images. */
+/* augment_output returns the size of an image after augmentation; augment_fixed_size tells
+ * whether all images get the same size. */
 struct tensor_shape augment_output(
 	const struct augment_config *config, struct tensor_shape image);
 bool augment_fixed_size(const struct augment_config *config);
 
 /*
  * The random decisions for one sample, in torchvision's order: crop to rows and columns
- * of the tensor (pad: so much black comes before them), resize to `size`, mirror.
+ * of the tensor (`pad` black rows or columns come before them), resize to `size`, mirror.
  */
 struct augment_plan {
 	struct crop_axis rows;
@@ -52,18 +53,17 @@ struct augment_plan {
 };
 
 /*
- * The same arguments give the same plan. random_crop: every place is as likely as any
- * other. random_resized_crop: RandomResizedCrop.get_params of torchvision, scale (0.08,
- * 1), ratio (3/4, 4/3).
+ * Draws a plan; the same arguments give the same plan. random_crop takes every place with the
+ * same probability. random_resized_crop draws as torchvision's
+ * RandomResizedCrop.get_params does: scale (0.08, 1), ratio (3/4, 4/3).
  */
 struct augment_plan augment_plan(const struct augment_config *config, uint64_t seed,
 	uint32_t epoch, uint32_t position, struct tensor_shape image);
 
 /*
  * Makes a tensor of the pixel type: rows of plan->size, without padding, of the shape
- * (height, width, channels) or (channels, height, width), each frame of a group alike. The caller
- * frees it. *ret = NULL:
- * the result would be the given tensor.
+ * (height, width, channels) or (channels, height, width), each frame of a group alike. The
+ * caller frees it. *ret = NULL: the result would equal the given tensor.
  */
 must_check int augment_apply(const struct normalize_config *normalize,
 	struct pixel_type type, const struct augment_plan *plan,

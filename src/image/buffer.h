@@ -23,6 +23,6 @@ struct buffer {
 };
 
 must_check int buffer_reserve(struct buffer *buffer, size_t size);
-/* Gives memory back that an exceptionally large image needed. */
+/* Frees memory that an exceptionally large image needed. */
 void buffer_trim(struct buffer *buffer);
 void buffer_free(struct buffer *buffer);

@@ -8,21 +8,21 @@
 #include <stddef.h>
 
 /*
- * Heads: the bytes before the pixels, in files that have the pixels as they are.
+ * Makes heads: the bytes before the pixels, in files that hold unchanged pixels.
  *
  *   Threads: any; no state.   Errors: none.
  */
 
-#define HEAD_SIZE 128 /* bytes that hold any head; one of NumPy's has all of them */
+#define HEAD_SIZE 128 /* bytes that hold any head; NumPy's head has all of them */
 
-/* The heads of files whose pixels are a tensor's. */
+/* Heads of files that hold the pixels of a tensor. */
 enum head_kind { HEAD_EMPTY, HEAD_PPM, HEAD_NPY };
 
 /* Returns the head's length. */
 size_t head_make(
 	enum head_kind kind, struct tensor_shape shape, uint8_t ret[static HEAD_SIZE]);
 
-/* The head of an array with at most seven axes, of so many bytes: at least HEAD_SIZE, and a
- * multiple of 64; type: NumPy's name, as "<f4". */
+/* Makes the head of an array with at most seven axes. It has `bytes` bytes: at least
+ * HEAD_SIZE, and a multiple of 64. type: NumPy's name, as "<f4". */
 void head_npy(
 	const char *type, const uint32_t *shape, size_t axes, size_t bytes, uint8_t *ret);

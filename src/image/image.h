@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /*
- * From an encoded image to tensors: codec -> orientation -> resize -> crop.
+ * Makes tensors from an encoded image: codec -> orientation -> resize -> crop.
  *
  *   Flow: a worker keeps a decoder and calls image_decode for one image after another.
  *   Owns: the decoder owns its buffers; a tensor that was made belongs to the caller.
@@ -17,7 +17,7 @@
  *   Errors: 0 or -errno, with a message that names the cause.
  */
 
-/* PIL refuses larger images: decompression bombs. */
+/* PIL refuses images with more pixels as decompression bombs. */
 #define IMAGE_MAX_PIXELS (UINT64_C(2) * 89478485)
 
 #define IMAGE_MESSAGE 160 /* bytes that hold any message */
@@ -26,40 +26,45 @@
 struct encoded_image {
 	const uint8_t *data;
 	size_t size;
-	struct tensor_shape shape; /* in the file; another one is refused; its mode, where
-				    * channels are kept */
-	unsigned orientation; /* EXIF's, for preparations with exif; 0 or 1: upright */
-	uint64_t max_pixels;  /* larger images are refused; 0: IMAGE_MAX_PIXELS */
+	struct tensor_shape
+		shape; /* in the file; others are refused; its mode if channels are kept */
+	unsigned
+		orientation; /* EXIF orientation, for preparations with exif; 0 or 1: upright */
+	uint64_t max_pixels; /* larger images are refused; 0: IMAGE_MAX_PIXELS */
 };
 
 struct image_output {
-	const struct preparation *preparation; /* not encoded */
+	const struct preparation *preparation; /* `encoded` is not set */
 	struct tensor *tensor; /* set by image_decode; NULL: not made (yet) */
-	uint64_t room; /* bytes that the tensor has behind its pixels, for a second one */
+	uint64_t
+		room; /* bytes that the tensor gets behind its pixels, for a second tensor */
 };
 
-/* The names of the formats that this build decodes, with spaces between. */
+/* Returns the names of the formats that this build decodes, with spaces between. */
 const char *image_readers(void);
-/* For messages: which formats another build could decode; "" if there are none. */
+/* Returns the names of the formats that only other builds decode, for messages; "": there are
+ * none. */
 const char *image_lacking(void);
 
-/* EXIF data, which begin with the head of a TIFF file; they lie in the image. */
+/* EXIF data in the image's bytes; they begin with the head of a TIFF file. */
 struct exif_data {
 	const uint8_t *data; /* NULL: none */
 	size_t size;
 };
 
-#define IMAGE_BEGIN 16 /* bytes that tell the format */
+#define IMAGE_BEGIN 16 /* bytes of a file that tell its format */
 
-/* How much of a file image_probe needs at most, by its first bytes; 0: it is no image. */
+/* Returns how many bytes of a file image_probe needs at most; begin: the file's first bytes.
+ * 0: the file is no image. */
 size_t image_head_bytes(const uint8_t *begin, size_t n);
 
-/* The size and mode that image_decode expects, and EXIF data, of formats other than JPEG and PNG.
- * false: it is none of them, or damaged. */
+/* Reads the size and mode that image_decode expects, and the EXIF data, of formats other than
+ * JPEG and PNG. false: the format is unknown, JPEG or PNG, or the file is damaged. */
 bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
 	struct exif_data *ret_exif);
 
-/* The mode of a PNG of so many bits and this color type; of a JPEG of so many components. */
+/* These return the mode of a PNG with this color type and so many bits, and of a JPEG with so
+ * many components. */
 enum pixel_mode image_png_mode(unsigned bits, unsigned color);
 enum pixel_mode image_jpeg_mode(int components);
 
@@ -67,11 +72,11 @@ struct image_decoder;
 must_check int image_decoder_new(struct image_decoder **ret);
 void image_decoder_free(struct image_decoder **decoder);
 
-/* Uses the code for every processor from now on, to compare with. After -ENOMEM the
- * decoder can only be freed. */
+/* Makes the decoder use the plain code from now on, for comparisons. After -ENOMEM the decoder
+ * can only be freed. */
 must_check int image_decoder_use_plain(struct image_decoder *decoder);
 
-/* Gives memory back that an exceptionally large image needed. */
+/* Frees memory that an exceptionally large image needed. */
 void image_decoder_trim(struct image_decoder *decoder);
 
 struct image_usage {
@@ -82,9 +87,9 @@ struct image_usage {
 struct image_usage image_decoder_usage(const struct image_decoder *decoder);
 
 /*
- * The most bytes that it takes to prepare an image of this size, without the tensor; less
- * what a decoder always holds. The image and what it is resized to have at most 2^32
- * pixels.
+ * Returns the most bytes that preparing an image of this size takes, without the tensor and
+ * without the memory that a decoder always holds. The image and the resized image have at most
+ * 2^32 pixels.
  */
 uint64_t image_working_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
@@ -92,8 +97,8 @@ uint64_t image_working_bytes(const struct preparation *preparation,
 /*
  * Makes the outputs' tensors from one decode: RGB8 as PIL's convert('RGB') gives it, or other
  * channels, turned if asked for, then resized (as Pillow does it), then centre cropped.
- * Where there are several outputs, none may be approximate or exif, or keep channels. After a failure, some
- * tensors may have been made, which the caller frees. -EIO: truncated, corrupt, not an
+ * With several outputs, none may be approximate or exif, or keep channels. After a failure
+ * some tensors may have been made, which the caller frees. -EIO: truncated, corrupt, not an
  * image, unsupported; -ESTALE: not of the shape that the catalogue says; -ENOMEM.
  * Fault: load.decode.
  */

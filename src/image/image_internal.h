@@ -11,19 +11,17 @@
 #include <stdint.h>
 
 /*
- * What the files of image share: the one way to fail, and the codecs.
+ * Shared by the files of image: one way to fail, and the codecs.
  */
 
-/* Writes the message, of at most IMAGE_MESSAGE bytes, and returns error, a negative
- * errno. */
+/* Writes the message, of at most IMAGE_MESSAGE bytes, and returns `error`, a negative errno. */
 int image_fail(char *message, int error, const char *format, ...) printf_like(3, 4);
 
-/* The error for a file that no codec knows; the message says what the file seems
- * to be. */
+/* Fails for a file that no codec knows; the message says what the file seems to be. */
 int image_fail_unknown(char *message, const uint8_t *data, size_t size);
 
-/* PIL gives its decoders so much of a file at once. Whether a damaged file passes can
- * depend on it. */
+/* Bytes of a file that PIL gives its decoders at once. Whether a damaged file passes can
+ * depend on this size. */
 #define CODEC_READ_SIZE 65536
 
 /* Rows and columns of a decoded image; pads are 0. */
@@ -41,38 +39,38 @@ struct image_part {
  */
 struct codec {
 	const char *name;
-	const char *magic; /* what a file begins with; or knows says it */
+	const char *magic; /* bytes that files begin with; else `knows` decides */
 	size_t magic_bytes;
 	bool (*knows)(const uint8_t *data, size_t size);
-	size_t head_bytes; /* of a file, as many as open needs at most; 0: all */
-	/* plain: with the code for every processor */
+	size_t head_bytes; /* bytes of a file that open needs at most; 0: all */
+	/* plain: with the code for every processor. */
 	int (*create)(bool plain, void **ret);
 	void (*destroy)(void *state);
-	/* Called before open: missing pixels of this image are filled. NULL: the codec
+	/* Makes read fill pixels that this image lacks. Called before open. NULL: the codec
 	 * can't. */
 	void (*fill)(void *state);
-	/* Called before open: read gives pixels of the mode that open tells. NULL, or not
-	 * called: it gives RGB. */
+	/* Makes read give pixels of the mode that open tells; without this call it gives RGB.
+	 * Called before open. NULL: the codec can't. */
 	void (*keep)(void *state);
-	/* Reads the header, and tells the mode that the file has. The data and the message
-	 * stay where they are until close. */
+	/* Reads the header, and tells the mode of the file. The data and the message stay
+	 * valid until close. */
 	int (*open)(void *state, char *message, const uint8_t *data, size_t size,
 		struct tensor_shape *ret);
-	/* Chooses to decode less exactly, at a fraction of the size that is not below
-	 * `least`, and returns the new size. NULL: the codec can't. */
+	/* Chooses to decode less exactly, at a fraction of the size that is not below `least`,
+	 * and returns the new size. NULL: the codec can't. */
 	struct tensor_shape (*scale)(void *state, struct tensor_shape least);
-	/* In: the part that is asked for. Out: the part that read will give, which
-	 * covers it. NULL: read gives the whole image. */
+	/* Takes the part that the caller asks for, and changes it to the part that read will
+	 * give, which covers it. NULL: read gives the whole image. */
 	int (*begin)(void *state, struct image_part *part);
 	/* Decodes into rows * columns pixels. */
 	int (*read)(void *state, uint8_t *pixels);
 	void (*close)(void *state);
-	size_t (*bytes)(const void *state); /* the memory that the state holds */
-	/* NULL: the scan finds them itself, or there are none. */
+	size_t (*bytes)(const void *state); /* returns the memory that the state holds */
+	/* Finds the EXIF data. NULL: the scan finds them itself, or the format has none. */
 	struct exif_data (*exif)(const uint8_t *data, size_t size);
 };
 
-/* NULL: no codec knows the image. */
+/* Returns the codec that knows the image, or NULL. */
 const struct codec *codec_find(const uint8_t *data, size_t size);
 
 extern const struct codec codec_jpeg;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /*
- * How a pixel looks in a file or in an augmented tensor.
+ * The type of a pixel in a file or in an augmented tensor.
  *
  *   Threads: any; no state.   Errors: none.
  */
@@ -16,21 +16,21 @@
 enum sample_dtype { DTYPE_UINT8, DTYPE_FLOAT32, DTYPE_FLOAT16 };
 enum sample_axes { AXES_HWC, AXES_CHW };
 
-/* The type of the numbers that a reader gets. All zero: that of the cached tensor. */
+/* The type of the numbers that a reader gets. All zero: the type of the cached tensor. */
 struct pixel_type {
 	enum sample_dtype dtype;
 	enum sample_axes axes;
-	const struct array_type *array; /* not of pixels, but of this type; or NULL */
+	const struct array_type *array; /* type of an array without pixels, or NULL */
 	uint32_t
-		targets; /* numbers of float32 that are the label of a record; 0: a class */
+		targets; /* float32 numbers that are a record's label; 0: the label is a class */
 };
 
-/* Bytes of one number of a pixel; shape: of the cached tensor. */
+/* Returns the bytes of one number of a pixel; shape: of the cached tensor. */
 size_t pixel_type_bytes(struct pixel_type type, struct tensor_shape shape);
 
-/* The axes of an array of such pixels; returns how many there are. */
+/* Fills in the axes of an array of such pixels; returns how many there are. */
 size_t pixel_type_axes(
 	struct pixel_type type, struct tensor_shape shape, uint32_t ret[static 4]);
 
-/* NumPy's name of the type, as "<f4". */
+/* Returns NumPy's name of the type, as "<f4". */
 const char *pixel_type_npy(struct pixel_type type, struct tensor_shape shape);

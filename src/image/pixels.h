@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * Rows of pixels, RGB8 above all, are mirrored, taken apart into planes, or made into floating-point
- * numbers. There is a set of functions in plain C and one for AVX2; both give the same
+ * Mirrors rows of pixels, RGB8 above all, takes them apart into planes, or makes floating-point
+ * numbers of them. There is a set of functions in plain C and one for AVX2; both give the same
  * bytes.
  *
  *   Threads: any; no state.   Errors: none.
@@ -19,46 +19,46 @@
 
 #define MOST_CHANNELS 4
 
-/* torchvision's Normalize, for each channel, or one for all. */
+/* Means and deviations of torchvision's Normalize: one for each channel, or one for all. */
 struct normalize_config {
 	bool given;
-	unsigned channels; /* 1 to MOST_CHANNELS, where it is given */
+	unsigned channels; /* 1 to MOST_CHANNELS, where means are given */
 	double mean[MOST_CHANNELS];
 	double deviation[MOST_CHANNELS];
 };
 
-/* A multiple of 2, 3, 4 and 8: so many numbers are whole pixels and whole vectors. */
+/* A multiple of 2, 3, 4 and 8, so that a period has whole pixels and whole vectors. */
 #define PIXELS_PERIOD 24
 
-/* number i of a row: (x / 255 - mean[i % PIXELS_PERIOD]) / deviation[i % ...] */
+/* Number i of a row becomes (x / 255 - mean[i % PIXELS_PERIOD]) / deviation[i % ...]. */
 struct pixels_scale {
 	float mean[PIXELS_PERIOD];
 	float deviation[PIXELS_PERIOD];
 	bool identity; /* mean 0, deviation 1 */
 };
 
-/* The scale of pixels as they stand in a row. normalize not given: x / 255. */
+/* Returns the scale of pixels as they lie in a row. Without a given `normalize` it is x / 255. */
 struct pixels_scale pixels_scale_row(
 	const struct normalize_config *normalize, unsigned channels);
-/* The scale of the plane of one channel. */
+/* Returns the scale of the plane of one channel. */
 struct pixels_scale pixels_scale_plane(
 	const struct normalize_config *normalize, unsigned channel);
 
 struct pixels {
-	/* `width` pixels, the last one first */
+	/* writes `width` pixels in reverse order */
 	void (*mirror)(const uint8_t *in, size_t width, uint8_t *out);
-	/* red, green and blue of `width` pixels */
+	/* writes the red, green and blue planes of `width` pixels */
 	void (*split)(const uint8_t *in, size_t width, uint8_t *const out[3]);
-	/* n numbers, as torchvision's ToTensor and Normalize compute them in float */
+	/* writes n numbers, as torchvision's ToTensor and Normalize compute them in float */
 	void (*to_float32)(const uint8_t *in, size_t n, const struct pixels_scale *scale,
 		float *out);
-	/* the same, rounded to nearest even */
+	/* writes the numbers of to_float32 as halves, rounded to nearest even */
 	void (*to_float16)(const uint8_t *in, size_t n, const struct pixels_scale *scale,
 		uint16_t *out);
 };
 
-/* These take pixels of any mode. Numbers of 16 bits are divided by 65535; floats and indices
- * are not divided. */
+/* These take pixels of any mode. They divide numbers of 16 bits by 65535, and floats and
+ * indices by nothing. */
 void pixels_mirror(
 	struct tensor_shape shape, const uint8_t *in, size_t width, uint8_t *out);
 void pixels_take_channel(struct tensor_shape shape, const uint8_t *in, size_t width,
@@ -69,9 +69,9 @@ void pixels_to_float16(enum pixel_mode mode, const uint8_t *in, size_t n,
 	const struct pixels_scale *scale, uint16_t *out);
 
 extern const struct pixels pixels_plain;
-/* NULL: not on this machine. */
+/* Returns the set for AVX2, or NULL where the processor lacks it. */
 const struct pixels *pixels_avx2(void);
 const struct pixels *pixels_best(void);
 
-/* IEEE 754 binary16, rounded to nearest even. */
+/* Returns the IEEE 754 binary16 of a number, rounded to nearest even. */
 uint16_t pixels_half(float number);

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
- * What has vector code has plain code beside it, for every processor, with the same
- * results. JOADERFS_PLAIN=1 in the environment asks for the plain code everywhere.
+ * Tells whether JOADERFS_PLAIN=1 in the environment asks for the plain code everywhere. All
+ * vector code has a plain twin for every processor, which gives the same results.
  *
  *   Threads: any.   Errors: none.
  */

@@ -15,9 +15,9 @@ struct png_layout {
 };
 
 /*
- * Whether the compressed data of a PNG end properly, and behind one of its rows. PIL
- * takes such an end for the end of the image, although rows are missing. data: from the
- * first IDAT on.
+ * Tells whether the compressed data of a PNG end properly behind one of its rows. PIL takes
+ * such an end for the end of the image, although rows are missing. data: from the first IDAT
+ * on.
  */
 bool png_ends_behind_row(
 	const struct png_layout *layout, const uint8_t *data, const uint8_t *end);

@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 /*
- * The image data of a regular PNG at once, by libdeflate: chunks of the right length, a zlib
- * stream with the right checksum, of as many bytes as the rows have, and known filters. What
- * it gives is what libpng gives; what it turns down, libpng has to judge. libdeflate 1.14
- * takes one damage for regular that zlib and later ones do not: lengths of codes that are
- * repeated beyond the last code. The checksum of the rows is right then, so they are what was
- * written.
+ * Decodes the image data of a regular PNG at once, by libdeflate. Regular means: chunks of the
+ * right length, a zlib stream with the right checksum, of as many bytes as the rows have, and
+ * known filters. libpng gives the same rows; the files that this decoder turns down, libpng has
+ * to judge. libdeflate 1.14 accepts one kind of damage that zlib and later versions do not:
+ * lengths of codes that are repeated beyond the last code. The checksum of the rows is right
+ * then, so the rows are as they were written.
  *
  *   Flow: png_whole_new -> png_whole_read* -> png_whole_free.
  *   Owns: the rows, until the next read or png_whole_trim.
@@ -28,20 +28,19 @@ struct png_whole_image {
 	unsigned pixel_bytes; /* 1, 2, 3 or 4 */
 };
 
-/* plain: with the code for every processor. NULL: no memory, or built without libdeflate; then
- * nothing is regular. */
+/* plain: with the code for every processor. NULL: no memory, or a build without libdeflate,
+ * which takes no file for regular. */
 struct png_whole *png_whole_new(bool plain);
 void png_whole_free(struct png_whole *whole); /* may be NULL */
 
 /*
- * first: the first IDAT chunk, which has its length and name; end: of the file. *ret: the
- * rows, each of width * pixel_bytes, png_whole_stride(image) bytes apart. false: it is not
+ * Decodes the rows. first: the first IDAT chunk, at its length; end: of the file. *ret: rows of
+ * width * pixel_bytes each, png_whole_stride(image) bytes apart. false: the file is not
  * regular, or there is no memory.
  */
 bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image,
 	const uint8_t *first, const uint8_t *end, const uint8_t **ret);
 size_t png_whole_stride(const struct png_whole_image *image);
 
-void png_whole_trim(
-	struct png_whole *whole); /* what a large image needed is given back */
+void png_whole_trim(struct png_whole *whole); /* frees memory that a large image needed */
 size_t png_whole_bytes(const struct png_whole *whole);

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * The preamble: what a file has before its image data. PIL reads it and refuses a file
- * whose preamble it can't make sense of; libjpeg and libpng pass over it. So that the
- * same files are refused here, the preamble is checked first.
+ * Checks the preamble: the part of a file before its image data. PIL reads it and refuses a
+ * file whose preamble makes no sense; libjpeg and libpng pass over it. The preamble is checked
+ * first, so that the same files are refused here.
  *
  *   Errors: 0 or -EIO, with the message written, of at most IMAGE_MESSAGE bytes.
  */

@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 /*
- * Resizing and cropping, bit for bit as Pillow and torchvision do it: colours are multiplied by
+ * Resizes and crops, bit for bit as Pillow and torchvision do it. Colours are multiplied by
  * alpha of 8 bits while they are resized; indices of a palette can only be picked. Numbers of
- * 16 bits are as Pillow's mode I has them, within 0 to 65535, those of several channels each
- * for itself.
+ * 16 bits are resized as in Pillow's mode I, within 0 to 65535, and each of several channels by
+ * itself.
  *
  *   Flow: resample_source tells which part of the image a window of the result depends
  *         on; resampler_run computes the window from that part, and nothing else.
@@ -22,7 +22,7 @@
  *   Threads: a resampler is used by one at a time.
  */
 
-/* Pillow's filters, of its Image.resize. */
+/* Filters of Pillow's Image.resize. */
 enum resample_filter {
 	FILTER_BILINEAR,
 	FILTER_BICUBIC,
@@ -40,41 +40,42 @@ struct crop_axis {
 	uint32_t length;
 };
 
-/* torchvision.transforms.functional.center_crop; crop = 0: the whole image. */
+/* Returns the axis of torchvision.transforms.functional.center_crop; crop = 0: the whole
+ * image. */
 struct crop_axis crop_axis(uint32_t image, uint32_t crop);
 
 /* A window of rows and columns of the image resized to `size`. The pads of rows and columns
- * are not looked at. */
+ * are ignored. */
 struct resample_window {
 	enum resample_filter filter;
 	struct tensor_shape image;
-	struct tensor_shape size; /* its mode: of both */
+	struct tensor_shape size; /* its mode is the mode of both images */
 	struct crop_axis rows;
 	struct crop_axis columns;
 };
 
-/* One axis of the part of the image that the window depends on. */
+/* Returns one axis of the part of the image that the window depends on. */
 struct crop_axis resample_source(enum resample_filter filter, uint32_t image,
 	uint32_t size, struct crop_axis window);
 
-/* The most pixels of the image that one pixel of an axis of the result depends on. */
+/* Returns the most pixels of an image axis that one pixel of the result depends on. */
 uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_t size);
 
-/* Bytes of a pixel between the passes over columns and over rows. */
+/* Returns the bytes of a pixel between the passes over columns and over rows. */
 size_t resample_middle_bytes(enum pixel_mode mode);
 
 struct resampler;
 
-/* plain: use the code for every processor, also where there is faster code. */
+/* plain: use the code for every processor, even where there is faster code. */
 must_check int resampler_new(bool plain, struct resampler **ret);
 void resampler_free(struct resampler **resampler);
 
-/* The memory that it holds. */
+/* Returns the memory that the resampler holds. */
 size_t resampler_bytes(const struct resampler *resampler);
 
 /*
- * pixels: the source of the window (resample_source of both axes), with in_stride bytes
- * from row to row. The window is written to `out`. 0 or -ENOMEM.
+ * Computes the window into `out`. pixels: the source of the window (resample_source of both
+ * axes), with in_stride bytes from row to row. Returns 0 or -ENOMEM.
  */
 must_check int resampler_run(struct resampler *resampler,
 	const struct resample_window *window, const uint8_t *pixels, size_t in_stride,

@@ -6,7 +6,7 @@
 #include "image/resample.h"
 
 /*
- * What the files of the resampler share: tables of weights and the two passes.
+ * Shared by the files of the resampler: tables of weights and the two passes.
  *
  * Pillow computes weights in double and rounds them to 22 bits; each pass sums up in 32
  * bits and rounds to 8. Sums of integers do not depend on their order, so passes may be
@@ -16,9 +16,9 @@
 #define CHANNELS 3
 #define PRECISION_BITS 22
 #define HALF (1 << (PRECISION_BITS - 1))
-/* Tables have a multiple of so many weights per pixel; the ones added are zero. */
+/* Tables have a multiple of TAPS_GROUP weights per pixel; the weights added are zero. */
 #define TAPS_GROUP 4
-/* Multiplying 16 bits by 16 is cheap: a weight is high << LOW_BITS | low. */
+/* A weight is high << LOW_BITS | low, because multiplying 16 bits by 16 is cheap. */
 #define LOW_BITS 15
 
 /* The filter of an output pixel: `count` inputs from `first` on. */
@@ -27,7 +27,7 @@ struct taps {
 	uint32_t count;
 };
 
-/* The low and the high parts of two neighbouring weights, the first one below. */
+/* The low and the high parts of two neighbouring weights, the first one in the lower bits. */
 struct weight_pair {
 	uint32_t low;
 	uint32_t high;
@@ -43,19 +43,19 @@ struct kernel {
 	size_t width;		   /* weights per output pixel */
 	struct taps *taps;	   /* one per output pixel */
 	int32_t *weights;	   /* out * width */
-	struct weight_pair *pairs; /* the same, out * width / 2 */
+	struct weight_pair *pairs; /* the weights again, out * width / 2 */
 	double *exact_weights;	   /* out * width, as Pillow computes them */
-	void *memory;		   /* that they lie in */
+	void *memory;		   /* memory that the tables lie in */
 	size_t bytes;
 };
 
-/* Fills in all but last_use. After -ENOMEM the kernel is empty. FILTER_NEAREST has no
+/* Fills in all fields but last_use. After -ENOMEM the kernel is empty. FILTER_NEAREST has no
  * weights, and one tap per output pixel. */
 must_check int kernel_set(struct kernel *kernel, enum resample_filter filter, bool exact,
 	uint32_t in, uint32_t out);
 void kernel_free(struct kernel *kernel);
 
-/* The input pixels that an output pixel depends on. */
+/* Returns the input pixels that an output pixel depends on. */
 struct taps kernel_taps(
 	enum resample_filter filter, uint32_t in, uint32_t out, uint32_t index);
 
@@ -67,33 +67,33 @@ struct rows {
 	uint32_t length;
 };
 
-/* columns: of the output; source: the first column of the image that `in` has. */
+/* columns: of the output; source: the first column of the image that `in` holds. */
 typedef void horizontal_pass(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
-/* rows: of the output; source: the first row of the image that `in` has. */
+/* rows: of the output; source: the first row of the image that `in` holds. */
 typedef void vertical_pass(const struct kernel *kernel, struct crop_axis rows,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
 
-/* The passes of a resize; a kernel that is NULL: that axis keeps its size. */
+/* The passes of a resize. An axis whose kernel is NULL keeps its size. */
 struct passes {
 	const struct kernel *horizontal;
 	const struct kernel *vertical;
-	struct crop_axis rows;	  /* of the image, which the window depends on */
-	struct crop_axis columns; /* of the image, likewise */
+	struct crop_axis rows;	  /* rows of the image that the window depends on */
+	struct crop_axis columns; /* columns of the image that the window depends on */
 };
 
-/* Resamples numbers of more than 8 bits. middle: room for resample_middle_bytes of each pixel in
- * the rows of the image and the columns of the window. */
+/* Resamples numbers of more than 8 bits. middle: room for resample_middle_bytes of each pixel
+ * in the rows of the image and the columns of the window. */
 void resample_wide(const struct resample_window *window, const struct passes *passes,
 	const struct rows *in, double *middle, uint8_t *out, size_t stride);
 
-/* Colours times alpha, as Pillow's convert("RGBa") and convert("La") give them, and back.
- * channels: 2 or 4, of 8 bits. */
+/* alpha_multiply multiplies colours by alpha, as Pillow's convert("RGBa") and convert("La")
+ * do; alpha_divide undoes that. channels: 2 or 4, of 8 bits. */
 void alpha_multiply(const uint8_t *in, size_t pixels, size_t channels, uint8_t *out);
 void alpha_divide(uint8_t *pixel, size_t pixels, size_t channels);
 
 horizontal_pass resample_horizontal_plain;
-horizontal_pass resample_horizontal_two_plain; /* of two channels */
+horizontal_pass resample_horizontal_two_plain; /* for two channels */
 horizontal_pass resample_horizontal_four_plain;
 horizontal_pass resample_horizontal_gray_plain;
 vertical_pass resample_vertical_plain;
@@ -105,7 +105,7 @@ horizontal_pass resample_horizontal_four_avx2;
 vertical_pass resample_vertical_avx2;
 #endif
 
-/* Single rows or parts of them, which the fast passes leave over. */
+/* These compute single rows or parts of them, which the fast passes leave over. */
 void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const uint8_t *in, uint8_t *out);
 void resample_row_gray_plain(const struct kernel *kernel, struct crop_axis columns,

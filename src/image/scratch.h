@@ -18,13 +18,13 @@
 struct scratch_block;
 
 struct scratch {
-	struct scratch_block *block; /* the newest, which pieces are taken from */
-	size_t used;		     /* bytes of it */
-	size_t bytes;		     /* of all blocks */
+	struct scratch_block *block; /* newest block, which pieces are taken from */
+	size_t used;		     /* bytes of it that are taken */
+	size_t bytes;		     /* size of all blocks */
 };
 
-/* Aligned for any vector instruction; not cleared. NULL: no memory. */
+/* Returns memory that is aligned for any vector instruction, and not cleared. NULL: no memory. */
 void *scratch_take(struct scratch *scratch, size_t size);
-/* Takes everything back. Blocks of more than keep bytes are not kept. */
+/* Takes all pieces back. Blocks of more than `keep` bytes are freed. */
 void scratch_reset(struct scratch *scratch, size_t keep);
 void scratch_free(struct scratch *scratch);

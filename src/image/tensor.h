@@ -12,17 +12,15 @@
 
 /*
  * A tensor: a prepared sample. Usually it holds pixels in rows, of the shape (height, width,
- * channels), without padding: 8-bit RGB, or those of another mode. A group has several images of
- * one size: (frames, height, width, channels). For the preparation
- * "encoded" it holds the bytes of the source file, and height = width = 0. Once published, it
- * does not change.
+ * channels), without padding: 8-bit RGB, or pixels of another mode. A group has several images
+ * of one size: (frames, height, width, channels). With the preparation "encoded" it holds the
+ * bytes of the source file, and height = width = 0. Once published, it does not change.
  *
- *   Owns: its bytes, and the file that they lie in, until tensor_free was called for each
- *         who holds it.
+ *   Owns: its bytes, and the file that they lie in, until each holder has called tensor_free.
  *   Threads: immutable once published.
  */
 
-/* Pillow's modes, and those of 16 bits that Pillow lacks. */
+/* Pillow's modes, and modes of 16 bits that Pillow lacks. */
 enum pixel_mode {
 	PIXELS_RGB,
 	PIXELS_L, /* gray */
@@ -40,19 +38,19 @@ enum pixel_mode {
 struct pixel_mode_info {
 	const char *name; /* for messages */
 	uint8_t channels;
-	uint8_t bytes; /* of a number: 1; 2, unsigned; or 4, a float */
-	bool alpha;    /* the last channel */
+	uint8_t bytes; /* bytes of a number: 1; 2, unsigned; or 4, a float */
+	bool alpha;    /* the last channel is alpha */
 };
 extern const struct pixel_mode_info pixel_modes[N_PIXEL_MODES];
 
-/* The mode of an image with so many channels of so many bits. */
+/* Returns the mode of an image with so many channels of so many bits. */
 enum pixel_mode pixel_mode_of(unsigned channels, unsigned bits, bool palette);
 
 struct tensor_shape {
 	uint32_t height; /* pixels */
 	uint32_t width;
 	enum pixel_mode mode;
-	uint32_t frames; /* of a group, one behind the other; 0: it is one image */
+	uint32_t frames; /* images of a group, one behind the other; 0: it is one image */
 };
 
 static inline uint32_t tensor_channels(struct tensor_shape shape)
@@ -60,7 +58,7 @@ static inline uint32_t tensor_channels(struct tensor_shape shape)
 	return pixel_modes[shape.mode].channels;
 }
 
-/* Bytes of a number; in the order of this machine. */
+/* Returns the bytes of a number, which is in the byte order of this machine. */
 static inline uint32_t tensor_number_bytes(struct tensor_shape shape)
 {
 	return pixel_modes[shape.mode].bytes;
@@ -75,39 +73,39 @@ struct tensor {
 	struct tensor_shape shape;
 	uint64_t bytes;
 	uint8_t *data;
-	/* For a tensor in a file of its own, where it lies behind a head:
-	 * see backing.h. */
+	/* File of a tensor that lies in a file of its own, behind a head: see backing.h. */
 	struct backing file;
 	const uint8_t *head;
 	size_t head_bytes;
-	/* The second file of a pair lies second_at bytes from the beginning; 0: it is no pair. */
+	/* The second file's tensor of a pair begins second_at bytes behind the beginning; 0:
+	 * no pair. */
 	struct tensor_shape second;
 	uint64_t second_at;
-	uint32_t made_for; /* the job that asked for it first; 0: not known */
+	uint32_t made_for; /* job that asked for it first; 0: not known */
 	atomic_uint holds;
 };
 
-/* One of the frames of a group, or the image itself. */
+/* Returns the shape of one frame of a group, or of the image itself. */
 static inline struct tensor_shape tensor_frame(struct tensor_shape shape)
 {
 	shape.frames = 0;
 	return shape;
 }
 
-/* Of the pixels of a shape; UINT64_MAX if there are more than that. */
+/* Returns the bytes of the pixels; UINT64_MAX: there are more. */
 uint64_t tensor_shape_bytes(struct tensor_shape shape);
 
-/* A pair of tensors is one, in which the second one begins at a multiple of so many bytes. */
+/* A pair is one tensor. Its second part begins at a multiple of so many bytes. */
 #define TENSOR_SECOND_ALIGN 16
 static inline uint64_t tensor_second_at(uint64_t first_bytes)
 {
 	return (first_bytes + TENSOR_SECOND_ALIGN - 1) / TENSOR_SECOND_ALIGN *
 	       TENSOR_SECOND_ALIGN;
 }
-/* Either of a pair as a tensor, which has no life of its own. */
+/* Makes *ret a view of one part of a pair. The view must not outlive the tensor. */
 void tensor_view(const struct tensor *tensor, bool second, struct tensor *ret);
 
-/* NULL when there is no memory. */
+/* Makes a tensor. NULL: no memory. */
 struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);
 /*
  * Moves a tensor into a file that begins with the head, so that the kernel can give it to
@@ -115,6 +113,6 @@ struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);
  */
 struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	const uint8_t *head, size_t head_bytes);
-/* One more who holds it. */
+/* Adds a holder and returns the tensor. */
 struct tensor *tensor_hold(struct tensor *tensor);
 void tensor_free(struct tensor *tensor); /* may be NULL */

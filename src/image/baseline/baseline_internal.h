@@ -6,8 +6,8 @@
 #include "image/baseline/baseline.h"
 
 /*
- * What the files of the decoder share. T.81 names what is read: a component is a plane of
- * samples; an MCU is what the scan has of all components for 8 x 8 to 16 x 16 pixels.
+ * Shared by the files of the decoder. Terms of T.81: a component is a plane of samples; an MCU
+ * has the samples of all components for 8 x 8 to 16 x 16 pixels.
  *
  *   markers.c   the segments up to the scan -> struct frame
  *   huffman.c   tables of the frame -> look-ups
@@ -19,16 +19,16 @@
  *   baseline.c  all of it, for the rows and columns that are asked for
  */
 
-#define BLOCK 8 /* samples a side */
+#define BLOCK 8 /* samples of a side */
 #define COEFFICIENTS 64
 #define COMPONENTS 3
 #define TABLES 4
-#define MAX_SIDE 65500 /* libjpeg's */
+#define MAX_SIDE 65500 /* libjpeg's limit */
 
 /* --- markers.c ------------------------------------------------------------------------ */
 
-/* A Huffman table as the file has it: how many codes of 1 to 16 bits, and their symbols.
- * No codes: not given. */
+/* A Huffman table as the file has it: counts of codes of 1 to 16 bits, and their symbols. A
+ * table without codes was not given. */
 struct huffman_spec {
 	uint8_t counts[16];
 	uint8_t symbols[256];
@@ -36,7 +36,7 @@ struct huffman_spec {
 
 struct component {
 	uint8_t id;
-	uint8_t h, v; /* blocks of an MCU */
+	uint8_t h, v; /* blocks of an MCU, horizontally and vertically */
 	uint8_t quant;
 	uint8_t dc, ac;
 };
@@ -63,22 +63,22 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
 #define MAX_CODE_BITS 16
 
 /*
- * An entry of the look-up of AC coefficients has one of them, or two, or one of them and the
- * end of the block; the end and a run of 16 zeros are coefficients that are 0. The codes
- * are within the bits of the look-up, and the value of the first of two; the value of the
- * last may go beyond them. Places are relative to the last coefficient before. If there
- * is one only, a 0 is written in its place first.
+ * An entry of the look-up of AC coefficients has one coefficient, or two, or one and the end of
+ * the block. The end and a run of 16 zeros are coefficients that are 0. The codes lie within the
+ * bits of the look-up, and so does the value of the first of two; the value of the last may go
+ * beyond them. Places are relative to the last coefficient before. An entry with one coefficient
+ * only writes a 0 in its place first.
  *
  *   bits 0-5 used, 6-13 advance: the place of the last, 14-18 place of the first, 19-25
  *   the first, 26-29 size of the last
  *
- * If the look-up is of no use, 0 bits are used, the advance is 64, and the place one where
+ * An entry that does not help uses 0 bits; its advance is 64, and its place is one where
  * nothing was written yet.
  */
 typedef uint32_t ac_entry;
 
-#define END_OF_BLOCK 128 /* part of the advance */
-#define MAX_AC_BITS 18	 /* that are used: no code of a picture with its value has more */
+#define END_OF_BLOCK 128 /* flag in the advance */
+#define MAX_AC_BITS 18 /* most bits used: no code of a picture with its value has more */
 
 static inline unsigned ac_advance(ac_entry entry)
 {
@@ -101,17 +101,16 @@ static inline unsigned ac_size(ac_entry entry)
 }
 
 /*
- * The look-up of DC differences: bits 0-7 used, 8-15 whether they include the end of a
- * block without other coefficients, 16-31 constant: the difference is the number that the
- * bits make, and this, modulo 2^16. All 0: it is of no use.
+ * An entry of the look-up of DC differences: bits 0-7 used, 8-15 whether they include the end of
+ * a block without other coefficients, 16-31 a constant. The difference is the number that the
+ * bits make plus the constant, modulo 2^16. An entry of 0 does not help.
  */
 typedef uint32_t dc_entry;
 
-/* How codes of any length become symbols: codes of a length are numbered one
- * after another. */
+/* Maps codes of any length to symbols: codes of one length are numbered one after another. */
 struct huffman_codes {
 	uint32_t end[MAX_CODE_BITS +
-		     1]; /* behind the last of a length, left-aligned in 16 */
+		     1]; /* one above the last code of a length, left-aligned in 16 */
 	int first[MAX_CODE_BITS + 1]; /* number of the first symbol, less its code */
 	uint8_t symbols[256];
 };
@@ -121,17 +120,18 @@ struct huffman {
 	dc_entry dc[DC_LOOKUPS];
 	struct huffman_codes ac_codes, dc_codes;
 	bool made;
-	struct huffman_spec ac_spec, dc_spec; /* which they were made of, if they are */
+	struct huffman_spec ac_spec,
+		dc_spec; /* specs that the look-ups were made of, if `made` */
 };
 
-/* Makes the look-ups unless they are those of the specs already. False: not a table. */
+/* Makes the look-ups, unless they were made of these specs. false: a spec is no table. */
 bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
 	const struct huffman_spec *ac);
 
 /* --- entropy.c ------------------------------------------------------------------------ */
 
-/* More than a block can have. Behind the end of a segment there are so many zeros, so that
- * it suffices to look for the end once per block. */
+/* More bytes than a block can have. So many zeros follow a segment, so that it suffices to
+ * look for the end once per block. */
 #define SEGMENT_PADDING 512
 
 /* The bytes of one restart interval, without stuffing, and the bits at hand. */
@@ -154,17 +154,18 @@ struct entropy {
 
 /* Makes the bytes up to the next marker the segment. */
 bool entropy_begin(struct entropy *entropy);
-/* Whether the segment was used up to its last byte. */
+/* Tells whether the segment was used up to its last byte. */
 bool entropy_is_used(const struct entropy *entropy);
-/* The same, and the next segment, behind the restart marker whose turn it is. */
+/* Checks that the segment was used, and begins the next one behind the restart marker whose
+ * turn it is. */
 bool entropy_restart(struct entropy *entropy);
-/* The same, and behind it the image ends. */
+/* Tells whether the segment was used, and the image ends behind it. */
 bool entropy_end(const struct entropy *entropy);
 
 /* --- scan.h, idct.c, kernels_*.c ---------------------------------------------------------------- */
 
-/* The coefficients of two blocks, a row of one beside that row of the other. Behind them
- * there is room for those beyond the 63rd of a damaged block. */
+/* The coefficients of two blocks; row i of one block lies beside row i of the other. Behind
+ * them is room for coefficients beyond the 63rd of a damaged block. */
 #define PAIR_STRIDE (2 * BLOCK)
 #define PAIR_SPARE (BLOCK * PAIR_STRIDE)
 
@@ -174,28 +175,28 @@ struct pair {
 	unsigned n;
 };
 
-/* By row and column, twice beside each other. */
+/* Factors by row and column, twice beside each other. */
 struct quant {
 	_Alignas(32) int16_t factors[BLOCK * PAIR_STRIDE];
-	/* How much a coefficient of 1 can add to a sample, in 128ths, rounded up. */
+	/* The most that a coefficient of 1 can add to a sample, in 128ths, rounded up. */
 	_Alignas(32) int16_t weights[BLOCK * PAIR_STRIDE];
 };
 
-/* If the sum of weights times coefficients is not more than this, no sample is outside
- * -512..511 before it is limited, and all that libjpeg computes in 16 bits fits. */
+/* If the sum of weights times coefficients is at most this, no sample is outside -512..511
+ * before it is limited, and all numbers that libjpeg computes in 16 bits fit. */
 #define MAX_WEIGHT (505 * 128)
 
-/* Where a component goes. */
+/* The destination of a component. */
 struct plane {
 	const struct component *component;
 	const struct huffman *huffman;
 	struct quant quant;
 	struct pair pair;
 	int dc;
-	uint8_t *samples; /* an MCU row, and above it the last row of the one before */
+	uint8_t *samples; /* an MCU row, below the last row of the MCU row before */
 	size_t stride;
-	uint32_t rows; /* of an MCU row */
-	uint32_t top;  /* the first of them in the image */
+	uint32_t rows; /* rows of an MCU row */
+	uint32_t top;  /* first of these rows in the image */
 };
 
 struct scan {
@@ -204,23 +205,24 @@ struct scan {
 	struct plane planes[COMPONENTS];
 	unsigned restart_interval;
 	unsigned until_restart;
-	uint32_t mcus;	     /* of a row */
-	uint32_t first, end; /* those that are kept, if the row is */
+	uint32_t mcus;	     /* MCUs of a row */
+	uint32_t first, end; /* MCUs that are kept, if the row is */
 };
 
-/* zigzag_pair[k]: where coefficient k is in a pair; the spare room for k > 63. */
+/* zigzag_pair[k] is the place of coefficient k in a pair; for k > 63 it is in the spare room. */
 extern const uint8_t zigzag_pair[2 * END_OF_BLOCK];
-/* The same within a block of 8 x 8. */
+/* zigzag_block[k] is the place of coefficient k in a block of 8 x 8. */
 extern const uint8_t zigzag_block[COEFFICIENTS];
 
 /*
- * Rows of Cb and Cr: the one that is nearest to the row of pixels and the next one, or the
- * same twice if there is one for each row of pixels. A sample of chroma becomes two: 3/4
- * of it and 1/4 of its neighbour, in rows as in columns, in 16ths. What is added before the
+ * Rows of Cb and Cr: the row nearest to the row of pixels, and the next one. They are the same
+ * row if there is one for each row of pixels. Upsampling makes two of each sample of chroma, in
+ * rows as in columns: 3/4 of it and 1/4 of its neighbour, in 16ths. The number added before the
  * division alternates.
  */
 struct chroma {
-	const uint8_t *near[2]; /* those beside the first and the last are there */
+	const uint8_t
+		*near[2]; /* neighbours of the first and the last sample are there */
 	const uint8_t *far[2];
 	int added_even, added_odd;
 };
@@ -228,13 +230,13 @@ struct chroma {
 struct kernels {
 	/* Decodes an MCU row. keep: its samples are wanted. */
 	bool (*scan_row)(struct scan *scan, const struct kernels *kernels, bool keep);
-	/* Transforms the blocks of the pair and clears it. False: it could overflow. */
+	/* Transforms the blocks of the pair and clears it. false: it could overflow. */
 	bool (*transform)(struct pair *pair, const struct quant *quant, size_t stride);
-	/* n pixels. These read up to ROW_SLACK beyond what they need. */
+	/* Make n pixels. They read up to ROW_SLACK beyond the samples that they need. */
 	void (*rgb)(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint32_t n,
 		uint8_t *out);
-	/* The same, if a sample of chroma is as wide as two pixels; the first pixel is the
-	 * left one of them. */
+	/* Makes pixels where a sample of chroma is as wide as two; the first pixel is the left
+	 * one of the two. */
 	void (*rgb_wide)(
 		const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out);
 	void (*gray)(const uint8_t *y, uint32_t n, uint8_t *out);
@@ -243,10 +245,10 @@ struct kernels {
 #define ROW_SLACK 64
 
 extern const struct kernels kernels_plain;
-/* NULL: not on this machine. */
+/* Returns the kernels for AVX2, or NULL on a machine without it. */
 const struct kernels *kernels_avx2(void);
 
-/* transform for any coefficients: false if one block of the pair does overflow. */
+/* Transforms any coefficients; false: one block of the pair overflows. */
 bool transform_checked(struct pair *pair, const struct quant *quant, size_t stride);
-/* A block without other coefficients than DC. */
+/* Transforms a block that has no coefficient but DC. */
 bool transform_dc(int dc, const struct quant *quant, uint8_t *out, size_t stride);

@@ -8,13 +8,13 @@
 #include <string.h>
 
 /*
- * An MCU row of the scan, which kernels_*.c compile for their processors.
+ * Decodes an MCU row of the scan. kernels_*.c compile it for their processors.
  */
 
 #define scan_inline static inline __attribute__((always_inline))
 #define unlikely(condition) __builtin_expect(condition, 0)
 
-/* More than a difference can be; the sum of differences is as limited. */
+/* The largest DC difference; the sum of differences has the same limit. */
 #define MAX_DC 2047
 #define MAX_DC_SIZE 11
 #define MAX_AC_SIZE 10
@@ -22,8 +22,8 @@
 
 enum block { BLOCK_BAD, BLOCK_DC, BLOCK_ALL };
 
-/* At least 56 bits. The bits below `count` are those of the bytes from `next` on, so that
- * they may be set again. */
+/* Refills to at least 56 bits. The bits below `count` are those of the bytes from `next` on,
+ * so that they may be set again. */
 scan_inline void refill(struct bits *bits)
 {
 	uint64_t bytes;
@@ -39,7 +39,7 @@ scan_inline void use(struct bits *bits, unsigned n)
 	bits->count -= n;
 }
 
-/* Undoes a use. */
+/* Puts n used bits back. */
 scan_inline void give_back(struct bits *bits, unsigned n)
 {
 	unsigned count = bits->count + n;
@@ -51,7 +51,8 @@ scan_inline void give_back(struct bits *bits, unsigned n)
 	refill(bits);
 }
 
-/* The last value of the bits that an entry uses. The shift ignores what else is in it. */
+/* Returns the last value of the bits that an entry uses. The shift ignores the other bits of
+ * the entry. */
 scan_inline int last_value(const struct bits *bits, ac_entry entry)
 {
 	unsigned ones = (1u << ac_size(entry)) - 1;
@@ -68,7 +69,7 @@ scan_inline int take_value(struct bits *bits, unsigned size)
 	return value - (((1 << size) - 1) & negative);
 }
 
-/* The symbol of a code of any length, or -1. */
+/* Takes a code of any length and returns its symbol, or -1. */
 scan_inline int take_symbol(struct bits *bits, const struct huffman_codes *codes)
 {
 	uint32_t next = (uint32_t)(bits->buffer >> (64 - MAX_CODE_BITS));
@@ -81,14 +82,14 @@ scan_inline int take_symbol(struct bits *bits, const struct huffman_codes *codes
 	return -1;
 }
 
-/* A place among the coefficients: 64 and more if the block is bad, and END_OF_BLOCK above
- * that at its end. */
+/* A place among the coefficients: 64 and more if the block is bad; END_OF_BLOCK is added at
+ * the end of the block. */
 struct place {
-	struct bits bits; /* a copy, so that the caller's stay in registers */
+	struct bits bits; /* copied, so that the caller's bits stay in registers */
 	size_t k;
 };
 
-/* One coefficient, or a run of zeros, of any length. */
+/* Takes one coefficient, or a run of zeros, of any length. */
 static __attribute__((noinline)) struct place take_single(
 	struct bits bits, const struct huffman *huffman, size_t k, int16_t *block)
 {
@@ -108,7 +109,7 @@ static __attribute__((noinline)) struct place take_single(
 	return (struct place){bits, k};
 }
 
-/* The difference of DC. *ret_only: the block has nothing else. */
+/* Takes the difference of DC. *ret_only: the block has nothing else. */
 scan_inline bool take_dc(
 	struct bits *bits, const struct huffman *huffman, int *ret, bool *ret_only)
 {
@@ -127,8 +128,8 @@ scan_inline bool take_dc(
 	return true;
 }
 
-/* What one look-up has, from *k on, which becomes the new place: END_OF_BLOCK and more at
- * the end, 64 to 127 if the look-up was of no use. */
+/* Takes the coefficients of one look-up from *k on, and moves *k: to END_OF_BLOCK and more at
+ * the end, to 64 to 127 if the look-up did not help. */
 scan_inline ac_entry take_lookup(
 	struct bits *bits, const struct huffman *huffman, size_t *k, int16_t *block)
 {
@@ -143,7 +144,7 @@ scan_inline ac_entry take_lookup(
 	return entry;
 }
 
-/* The coefficients behind DC. block NULL: they are not wanted. */
+/* Takes the coefficients behind DC. block NULL: they are not wanted. */
 scan_inline bool take_ac(struct bits *bits, const struct huffman *huffman, int16_t *block)
 {
 	size_t k = 0;
@@ -188,7 +189,7 @@ scan_inline enum block take_block(struct bits *bits, struct plane *plane, int16_
 	return take_ac(bits, plane->huffman, block) ? BLOCK_ALL : BLOCK_BAD;
 }
 
-/* Decodes a block to samples, perhaps when another one joins it. */
+/* Decodes a block to samples, at once or when another block joins it. */
 scan_inline bool keep_block(struct bits *bits, struct plane *plane,
 	const struct kernels *kernels, uint8_t *out)
 {
@@ -257,7 +258,7 @@ scan_inline bool take_mcus(struct scan *scan, const struct kernels *kernels,
 	return true;
 }
 
-/* Blocks that no other one has joined. */
+/* Transforms blocks that no other block has joined. */
 static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {
@@ -269,8 +270,8 @@ static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 	return true;
 }
 
-/* The rows of pixels that were made before have taken the place of the look-ups in the
- * processor's first cache. Without this, each line of them is waited for. */
+/* Prefetches the look-ups. The rows of pixels that were made before have displaced them from
+ * the processor's first cache; without this, each line of them would be waited for. */
 scan_inline void fetch_lookups(const struct scan *scan)
 {
 	for (unsigned i = 0; i < scan->n_planes && i < 2; i++)
