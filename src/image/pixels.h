@@ -57,8 +57,8 @@ struct pixels {
 		uint16_t *out);
 };
 
-/* These take pixels of any mode. They divide numbers of 16 bits by 65535, and floats and
- * indices by nothing. */
+/* These take pixels of any mode. Numbers of 16 bits are divided by 65535; floats and indices
+ * are not divided. */
 void pixels_mirror(
 	struct tensor_shape shape, const uint8_t *in, size_t width, uint8_t *out);
 void pixels_take_channel(struct tensor_shape shape, const uint8_t *in, size_t width,
