@@ -14,5 +14,5 @@
  *   Faults: load.openat2, as if the system call were missing.
  */
 
-/* path: absolute, begins with that of the root. Returns a descriptor. */
+/* Opens `path`, which is absolute and begins with the root's path. Returns a descriptor. */
 must_check int open_beneath(const char *root, const char *path, int flags);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /*
- * What stands before a tensor's bytes in a file: a head, and in a record the label.
+ * Makes the bytes before a tensor's bytes in a file: a head, and in a record the label.
  *
  *   0         HEAD_SIZE   FILE_HEAD_SIZE
  *   +---------+-----------+------------------+
@@ -20,25 +20,26 @@
  *   Threads: any; no state.   Errors: none.
  */
 
-#define FILE_HEAD_SIZE (HEAD_SIZE + 8) /* bytes that hold any */
+#define FILE_HEAD_SIZE (HEAD_SIZE + 8) /* bytes that hold any head */
 
 struct file_head {
 	enum head_kind kind;
-	bool record; /* of an array, HEAD_NPY */
+	bool record; /* a record with an array, HEAD_NPY */
 	uint32_t label;
-	const struct array_type *array; /* not of pixels, but of this type; or NULL */
+	const struct array_type *array; /* type of an array without pixels, or NULL */
 };
 
-/* Returns the length. */
+/* Makes the head and returns its length. */
 size_t file_head_make(struct file_head head, struct tensor_shape shape,
 	uint8_t ret[static FILE_HEAD_SIZE]);
 
-/* The same of a record whose image has these axes; type: NumPy's name, as "<f4". */
+/* Makes the head of a record whose image has these axes, and returns its length; type: NumPy's
+ * name, as "<f4". */
 size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
 	uint32_t label, uint8_t ret[static FILE_HEAD_SIZE]);
 
-/* The head of an array of pairs, or of a record with one: fields in this order, without gaps.
- * records NULL: it is no array, but one record, whose label follows the head. */
+/* Makes the head of an array of *records pairs: fields in this order, without gaps. records
+ * NULL: makes the head of one record, whose label follows the head. */
 struct file_head_field {
 	const char *name, *type;
 	uint32_t shape[3];
@@ -53,6 +54,6 @@ void file_head_pair(const struct file_head_field fields[static 2],
 size_t file_head_targets(const char *type, const uint32_t *shape, size_t axes, uint32_t n,
 	uint8_t ret[static FILE_HEAD_MOST]);
 
-/* The head of an array of NumPy's, or of a record with one. */
+/* Makes the head of a NumPy array, or of a record with one, and returns its length. */
 size_t file_head_array(const struct array_type *array, bool record, uint32_t label,
 	uint8_t ret[static FILE_HEAD_SIZE]);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /*
- * Whether an error of a system call on a file says nothing about the file, so that the
+ * Tells whether an error of a system call on a file says nothing about the file, so that the
  * next try may succeed. Looks at the file's directory and its file system.
  */
 bool load_error_passes(int error, const char *path);

@@ -8,55 +8,59 @@
 
 #include <pthread.h>
 
-/* What pool.c, which has the decoders, and readers.c share. */
+/* Shared by pool.c, which has the decoders, and readers.c. */
 
 /* The threads of one stage. */
 struct crew {
 	pthread_cond_t kicked;
-	unsigned kicks;	 /* (lock) that nobody has taken */
-	unsigned asleep; /* (lock) threads that wait for one */
-	unsigned most;	 /* threads */
-	bool stop;	 /* (lock) */
+	unsigned kicks;	 /* (lock) kicks that no thread has taken */
+	unsigned asleep; /* (lock) threads that wait for a kick */
+	unsigned most;	 /* most threads */
+	bool stop;	 /* (lock) the crew ends */
 };
 
 struct reader {
 	LIST_ENTRY(reader) link; /* (lock) */
 	struct load_pool *pool;
 	pthread_t thread;
-	struct load_task *task; /* (lock) NULL: none, or not its own any more */
-	bool left_behind;	/* (lock) */
+	struct load_task *task; /* (lock) NULL: none, or taken away from it */
+	bool left_behind;	/* (lock) the pool ends without it */
 };
 
 struct load_pool {
 	struct load_callbacks callbacks;
 	struct lock lock;
 	struct crew crews[LOAD_STAGES];	    /* by enum load_stage */
-	TAILQ_HEAD(works, load_work) works; /* (lock) for decoders */
-	struct works waiting; /* (lock) for readers: works that wait for a server */
-	unsigned n_waiting;   /* (lock) readers that do such a work */
+	TAILQ_HEAD(works, load_work) works; /* (lock) work for decoders */
+	struct works waiting; /* (lock) work for readers: it waits for a server */
+	unsigned n_waiting;   /* (lock) readers that do such work */
 	TAILQ_HEAD(, load_read) spare; /* (lock) */
 	unsigned n_spare;	       /* (lock) */
 	LIST_HEAD(, reader) readers;   /* (lock) */
 	unsigned n_readers;	       /* (lock) */
-	pthread_cond_t ended;	       /* a reader */
-	bool time_is_up;	       /* (lock) for reads to end */
+	pthread_cond_t ended;	       /* signalled when a reader has ended */
+	bool time_is_up;	       /* (lock) reads have had their time to end */
 	unsigned n_decoders, n_runners;
-	unsigned decoders_started; /* and runners, which come last */
+	unsigned
+		decoders_started; /* decoders and runners that were started; runners come last */
 	struct decoder *decoders;
 };
 
-/* Sleeps until there is a kick to take. false: the crew stops. */
+/* Sleeps until there is a kick, and takes it. false: the crew stops. */
 must_check bool crew_wait(struct load_pool *pool, struct crew *crew);
-struct load_read *pool_take_read(struct load_pool *pool); /* NULL: no memory */
+struct load_read *pool_take_read(
+	struct load_pool *pool); /* returns NULL without memory */
 void pool_give_read(struct load_pool *pool, struct load_read *read);
 
-/* Does a work that waits for a server, unless half of the readers do so. false: there is none. */
+/* Does one piece of work that waits for a server, unless half of the readers do so. false: it
+ * did none. */
 bool pool_do_waiting(struct load_pool *pool);
 
 /* --- readers.c -------------------------------------------------------------------------- */
 
-/* Whether a kick finds nobody; then another reader is counted, and has to be started. */
+/* Tells whether a kick finds no reader. Then it has counted another reader, which the caller
+ * has to start. */
 bool readers_lack_locked(struct load_pool *pool);
 int reader_start(struct load_pool *pool);
-/* false: some did not end. */
+/* Waits for the readers to end. false: some did not end. */
 must_check bool readers_end(struct load_pool *pool);
