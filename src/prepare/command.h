@@ -9,8 +9,8 @@
 #include <sys/types.h>
 
 /*
- * What a [preparation NAME] runs: words, the user, the environment, and by which identity its
- * arrays are known.
+ * The command of a [preparation NAME]: words, user, environment, and the identity of the arrays
+ * that it makes.
  *
  *   Threads: any, once it is made: nothing changes.
  *   Errors: -errno, with a message.
@@ -21,9 +21,10 @@
 
 struct command {
 	char *text;
-	char *words[COMMAND_MOST_WORDS + 1]; /* in text; ends with NULL */
+	char *words[COMMAND_MOST_WORDS + 1]; /* point into text; NULL ends them */
 	unsigned n;
-	struct stat files[COMMAND_MOST_WORDS]; /* of words that are files, as hashed */
+	struct stat files
+		[COMMAND_MOST_WORDS]; /* state of words that are files, when they were hashed */
 	char *environment[10];
 	bool changes_user;
 	uid_t user;
@@ -36,7 +37,6 @@ must_check int command_new(const struct preparation_config *config, struct comma
 	char message[static COMMAND_MESSAGE]);
 void command_free(struct command *command);
 
-/* Tells whether a file differs from the one that the identity was made of; the message names
- * this file. */
+/* Tells whether a file has changed since the identity was made; the message names this file. */
 bool command_has_changed(
 	const struct command *command, char message[static COMMAND_MESSAGE]);

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 
-/* Forbids this process, and all that it becomes and starts, to make sockets but those of
- * AF_UNIX: EACCES. It has given up new privileges before. -errno: the kernel can't. It makes one
- * system call, and may be called where libc can't be trusted. */
+/* Forbids this process, its children and the programs that they execute to make sockets other
+ * than AF_UNIX: EACCES. The process has given up new privileges before. -errno: the kernel
+ * can't. It makes one system call, and may be called where libc can't be trusted. */
 must_check int filter_sockets(void);

@@ -7,15 +7,14 @@
 #include "image/image.h"
 
 /*
- * Programs that make arrays of samples. The daemon keeps processes of each
+ * Runs programs that make arrays of samples. The daemon keeps processes of each
  * [preparation NAME]. A process gets one sample after another on its standard input, and
- * answers each with an array of NumPy's or an error: joaderfs-prepare(7).
+ * answers each with a NumPy array or an error: joaderfs-prepare(7).
  *
- *   Flow: programs_new reads what the commands are. Threads call programs_run with one
- *         sample after another: as many at once as there are processes. The first call
- *         starts a process; one that dies, hangs or answers nonsense is killed, and the
- *         sample is given to another one, once. programs_stop ends the processes; what
- *         runs fails.
+ *   Flow: programs_new reads the commands. Threads call programs_run with one sample after
+ *         another: as many at once as there are processes. The first call starts a process;
+ *         one that dies, hangs or answers nonsense is killed, and another one gets the
+ *         sample, once. programs_stop ends the processes; running calls fail.
  *   Owns: the processes, and the arrays' types, which jobs refer to.
  *   Threads: any.
  *   Errors: 0 or -errno, with a message that names the cause.
@@ -26,29 +25,29 @@
 
 struct programs;
 
-/* Logs what is wrong. stops: a command that can't be run is an error, else a warning. */
+/* Reads the commands and logs their errors. stops: a command that can't be run is an error,
+ * else a warning. */
 must_check int programs_new(
 	const struct daemon_config *config, bool stops, struct programs **ret);
 void programs_stop(struct programs *programs);
 void programs_free(struct programs **programs);
 
-/* NULL: there is none of that name. */
+/* Returns the array of this name, or NULL. */
 const struct prepared_array *programs_find(
 	const struct programs *programs, const char *name);
 size_t programs_count(const struct programs *programs);
-/* The n-th program prepares so many samples at once. */
+/* Returns how many processes the n-th program has: so many samples at once. */
 unsigned programs_processes(const struct programs *programs, size_t n);
 
 struct program_sample {
-	const char *name; /* with its ending */
+	const char *name; /* with its extension */
 	const uint8_t *data;
 	size_t size;
 };
 
 /*
- * Makes the array of a sample, in the calling thread, which waits for a process. -EIO: the
- * program has refused the sample, or failed twice; -ENOMEM; -EINTR: programs_stop was
- * called.
+ * Makes the array of a sample. The calling thread waits for a process. -EIO: the program has
+ * refused the sample, or failed twice; -ENOMEM; -EINTR: programs_stop was called.
  */
 must_check int programs_run(struct programs *programs, const struct prepared_array *array,
 	const struct program_sample *sample, struct tensor **ret,

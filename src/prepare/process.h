@@ -7,7 +7,7 @@
 #include "prepare/prepare.h"
 
 /*
- * A process of a program, and what is said to it and by it.
+ * One process of a program, and the exchange of messages with it.
  *
  *   Flow: process_start -> (process_ask)* -> process_end. After an error other than -EBADMSG
  *         the process can only be ended.
@@ -15,34 +15,37 @@
  */
 
 struct process {
-	pid_t pid; /* 0: none */
-	int pidfd; /* -1: the kernel has none */
+	pid_t pid; /* 0: no process */
+	int pidfd; /* -1: the kernel has no pidfds */
 	int in, out, err;
-	uint64_t asked; /* so many samples */
-	bool ready;	/* it has said so */
+	uint64_t asked; /* samples that it was asked for */
+	bool ready;	/* it has told that it is ready */
 	char said[120]; /* the last line on its standard error */
 	size_t n_said;
 	bool line_ended, closed_err;
 };
 
-/* *ret_isolated: it has no network, by a name space of its own or by a filter. */
+/* Starts a process. *ret_isolated: a name space of its own or a filter keeps it from the
+ * network. */
 must_check int process_start(const struct command *command, struct process *ret,
 	bool *ret_isolated, char message[static COMMAND_MESSAGE]);
-/* Any thread may call this. The thread that asks finds that the process has ended. */
+/* Kills the process; any thread may call this. The thread that asks finds that the process has
+ * ended. */
 void process_kill(const struct process *process);
 void process_end(struct process *process);
 
-/* Tells whether the process still runs, and has written no answer too many. */
+/* Tells whether the process still runs, and has written no unexpected answer. */
 bool process_is_good(struct process *process);
 
 /*
- * Waits until it is ready. -ETIMEDOUT, -EPIPE: it has ended; -EPROTO: it has answered
+ * Waits until the process is ready. -ETIMEDOUT; -EPIPE: it has ended; -EPROTO: it has answered
  * nonsense.
  */
 must_check int process_await_ready(
 	struct process *process, uint64_t timeout_ns, char message[static IMAGE_MESSAGE]);
-/* tensor: of the type's size, is filled. As above, or -EBADMSG: the program has refused the
- * sample, as the message says, and goes on. */
+/* Asks for the array of a sample, and fills `tensor`, which has the type's size. Errors: as
+ * process_await_ready; -EBADMSG: the program has refused the sample, as the message tells, and
+ * goes on. */
 must_check int process_ask(struct process *process, const struct program_sample *sample,
 	const struct array_type *type, uint64_t timeout_ns, uint8_t *tensor,
 	char message[static IMAGE_MESSAGE]);
