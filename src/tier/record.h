@@ -16,7 +16,7 @@
  *     DATASET/DIRECTORY/ID-IDENTITY     photos/000003/000037f0-8d13c2d7f0a1b2c4
  *
  *     0  "joadtier"        16  identity, 8 bytes    32  CRC-32 of the sample's bytes
- *     8  version, 4 bytes  24  bytes, 8 bytes       36  CRC-32 of what is before
+ *     8  version, 4 bytes  24  bytes, 8 bytes       36  CRC-32 of bytes 0 to 35
  *    12  id, 4 bytes                                40  the sample's bytes
  *
  * Numbers are little-endian, and in names hexadecimal.   Threads: any.
@@ -25,16 +25,17 @@
 #define RECORD_HEAD 40
 #define RECORD_NAME 96	   /* bytes of a name without the dataset, at most */
 #define RECORD_FANOUT 4096 /* ids of one directory */
-#define RECORD_NEW ".new"  /* behind the name of a file that is being written */
+#define RECORD_NEW ".new"  /* ends the name of a file that is being written */
 
 void record_name(sample_id id, uint64_t identity, char ret[RECORD_NAME]);
 void record_directory(sample_id id, char ret[RECORD_NAME]);
-/* name: of the file without its directory. false: it is not one that record_name gives. */
+/* Reads the id and the identity from a file's name without its directory. false: record_name
+ * does not make such a name. */
 bool record_parse_name(const char *directory, const char *name, sample_id *ret_id,
 	uint64_t *ret_identity);
 
 void record_make_head(sample_id id, uint64_t identity, const void *bytes, uint64_t n,
 	uint8_t ret[RECORD_HEAD]);
-/* Whether a head and n bytes are what was once written for the sample. */
+/* Tells whether a head and n bytes are those that were written for the sample. */
 bool record_is_whole(const uint8_t head[RECORD_HEAD], sample_id id, uint64_t identity,
 	const void *bytes, uint64_t n);

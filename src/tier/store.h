@@ -14,47 +14,50 @@
  *
  *   Owns: the directory's descriptor and its lock.
  *   Threads: any may read and remove; one writes.
- *   Errors: -errno, not logged unless it is said.
+ *   Errors: -errno, logged only where a comment says so.
  *   Faults: tier.make, tier.write, tier.rename, tier.read.
  */
 
 struct store;
 
-/* Logged, also that another daemon has it (-EWOULDBLOCK). */
+/* Opens the directory. Errors are logged, also -EWOULDBLOCK: another daemon has it. */
 must_check int store_open(const char *directory, struct store **ret);
 void store_close(struct store **store);
 
-/* What is taken of the device: by a directory, by a name in it, and by a file of so many
- * bytes with its name. */
+/* Room on the device: STORE_DIRECTORY for a directory, STORE_NAME for a name in it. store_room
+ * returns the room of a file of so many bytes, with its name. */
 #define STORE_DIRECTORY 4096
 #define STORE_NAME 256
 uint64_t store_room(const struct store *store, uint64_t bytes);
-int store_directory(const struct store *store); /* a descriptor, the store's */
+int store_directory(
+	const struct store *store); /* returns a descriptor, which stays the store's */
 
-/* Whose bytes they are. */
+/* The sample that bytes belong to. */
 struct stored {
 	const char *dataset;
 	sample_id id;
 	uint64_t identity;
 };
 
-/* Reads exactly so many bytes. -ENOENT; -EBADMSG: they are not what was written. */
+/* Reads exactly so many bytes. -ENOENT; -EBADMSG: they differ from the bytes that were
+ * written. */
 must_check int store_read(
 	struct store *store, const struct stored *sample, void *ret, uint64_t bytes);
-/* Whole or not at all. *ret_directories: so many were made, also when it fails. */
+/* Writes a file, whole or not at all. *ret_directories: how many directories it made, also
+ * when it fails. */
 must_check int store_write(struct store *store, const struct stored *sample,
 	const void *bytes, uint64_t n, unsigned *ret_directories);
 void store_remove(struct store *store, const struct stored *sample);
 
 struct store_scan {
-	/* Of each sample that may be there, with the room that it takes. */
+	/* Called for each sample that may be there, with the room that it takes. */
 	void (*found)(void *context, const struct stored *sample, uint64_t room);
 	void *context;
 	const atomic_bool *stop;
-	/* out */
-	uint64_t directories; /* the room of all */
-	uint64_t strange;     /* files that are none of a tier: left as they are */
+	/* set by store_scan */
+	uint64_t directories; /* room of all directories */
+	uint64_t strange;     /* files that belong to no tier: left as they are */
 };
 
-/* store_scan.c. Removes what was not written to its end. */
+/* Finds the samples, and removes files that were not written to their end. store_scan.c */
 must_check int store_scan(struct store *store, struct store_scan *scan);

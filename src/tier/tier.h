@@ -18,14 +18,14 @@
  *           |
  *         fetch --tier_offer--> queue --> a thread writes, and removes what is worth less
  *
- *   Flow: tier_open, tier_dataset for each dataset; tier_read and tier_offer by those who
- *         read samples; tier_leave, tier_close.
- *   Owns: the directory, its files (store.h), and what decides about them (policy.h).
+ *   Flow: tier_open, tier_dataset for each dataset; threads that read samples call tier_read
+ *         and tier_offer; tier_leave, tier_close.
+ *   Owns: the directory, its files (store.h), and the policy that decides about them (policy.h).
  *   Threads: any; one of its own, which looks through the directory first, and then
- *         writes. Nobody waits for it: what does not fit into its queue is not kept.
+ *         writes. Nobody waits for it: samples that do not fit into its queue are not kept.
  *   Locks: one, under which nothing is read, written or called.
- *   Errors: -errno of tier_open, logged. What can't be written is told once, and nothing is
- *         written any more; what is damaged is removed, and fetched again.
+ *   Errors: -errno of tier_open, logged. The first failure to write is logged, and nothing is
+ *         written any more. Damaged files are removed, and their samples fetched again.
  *   Life: counted references, since a read may outlive its caller (load.h).
  *   Faults: store.h.
  */
@@ -33,35 +33,35 @@
 struct tier;
 struct tier_dataset;
 
-/* What the tier wants to know of a sample: its worth (policy.h). */
+/* A question for the worth of a sample (policy.h). */
 struct tier_asked {
-	const void *owner; /* of the dataset; may be gone */
+	const void *owner; /* owner of the dataset; may be gone */
 	sample_id id;
 	uint32_t worth;
 };
-/* By the tier's thread, which holds no lock. */
+/* Fills in the worths. The tier's thread calls it and holds no lock. */
 typedef void tier_worths(void *context, struct tier_asked *asked, size_t n);
 
 must_check int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	void *context, struct tier **ret);
-/* Writes no more, and asks no more. */
+/* Closes the tier: it writes no more, and asks for no more worths. */
 void tier_close(struct tier **tier);
 const char *tier_directory(const struct tier *tier);
 
-/* The tier's part that has the samples of the name; until tier_leave they are the owner's.
- * NULL: no memory. Valid as long as the tier is held. */
+/* Returns the tier's part for samples of the dataset `name`. Until tier_leave they are the
+ * owner's. Valid as long as the tier is held. NULL: no memory. */
 struct tier_dataset *tier_dataset(struct tier *tier, const char *name, const void *owner);
 void tier_leave(struct tier_dataset *dataset);
 const char *tier_dataset_directory(const struct tier_dataset *dataset);
 void tier_hold(struct tier_dataset *dataset);
 void tier_put(struct tier_dataset *dataset);
 
-/* What bytes were read from. */
+/* The file that a sample's bytes were read from. */
 struct tier_source {
-	const char *file; /* its path, or where else it is */
-	int64_t mtime_ns; /* tells versions of it apart */
+	const char *file; /* its path or its URL */
+	int64_t mtime_ns; /* tells its versions apart */
 	uint64_t file_bytes;
-	uint64_t offset; /* of the part that has the sample */
+	uint64_t offset; /* offset of the part that has the sample */
 };
 
 struct tier_sample {
@@ -71,21 +71,21 @@ struct tier_sample {
 };
 uint64_t tier_identity(const struct tier_source *source);
 
-/* false: it has to be fetched. */
+/* Reads a sample from the tier. false: it has to be fetched. */
 must_check bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes);
-/* It was fetched. The bytes are copied if they are to be kept. */
+/* Offers a sample that was fetched. The bytes are copied if they are to be kept. */
 void tier_offer(
 	const struct tier_sample *sample, const void *bytes, uint64_t n, uint32_t worth);
 
 struct tier_status {
-	uint64_t capacity, used, samples; /* of all datasets together */
+	uint64_t capacity, used, samples; /* for all datasets together */
 	uint64_t queued;		  /* bytes that wait to be written */
-	bool ready;			  /* its directory was looked through */
-	bool writes;			  /* no disk was full */
-	/* of the dataset */
+	bool ready;  /* the thread has looked through the directory */
+	bool writes; /* no write has failed */
+	/* for the dataset */
 	uint64_t hits, misses, hit_bytes, fetched_bytes, written, evicted, damaged;
 };
 void tier_status(struct tier_dataset *dataset, struct tier_status *ret);
 
-/* Until all that was offered is kept, or is not. For tests. */
+/* Waits until each sample that was offered is kept or dropped. For tests. */
 void tier_settle(struct tier *tier);

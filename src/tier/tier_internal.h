@@ -10,7 +10,7 @@
 
 #include <sys/queue.h>
 
-/* What tier.c, which callers meet, and keeping.c, the thread that writes, share. */
+/* Shared by tier.c, which has the interface, and keeping.c, which has the thread that writes. */
 
 enum tier_count {
 	TIER_HITS,
@@ -24,15 +24,15 @@ enum tier_count {
 };
 
 struct tier_dataset {
-	LIST_ENTRY(tier_dataset) link; /* (lock) */
+	LIST_ENTRY(tier_dataset) link; /* (lock) in the tier's list */
 	struct tier *tier;
 	char *name;
 	uint32_t number;
-	const void *owner; /* (lock) NULL: none, or not any more */
+	const void *owner; /* (lock) NULL: none, or it has left */
 	_Atomic uint64_t counts[TIER_COUNTS];
 };
 
-/* A sample that is to be kept. */
+/* A sample that was offered and is to be written. */
 struct offer {
 	TAILQ_ENTRY(offer) link;
 	struct tier_sample sample;
@@ -41,7 +41,7 @@ struct offer {
 	uint8_t bytes[];
 };
 
-/* Directories that a sample may need. */
+/* Room of the directories that a sample may need. */
 #define TIER_SLACK (2 * STORE_DIRECTORY)
 
 struct tier {
@@ -54,28 +54,29 @@ struct tier {
 	atomic_bool stop;
 	pthread_t thread;
 	struct lock lock;
-	pthread_cond_t offered;	    /* or to stop */
-	pthread_cond_t settled;	    /* nothing is queued, or the thread has ended */
-	struct tier_policy *policy; /* (lock) */
+	pthread_cond_t offered; /* signalled by an offer, and to stop */
+	pthread_cond_t
+		settled; /* signalled when nothing is queued, or the thread has ended */
+	struct tier_policy *policy;	    /* (lock) */
 	LIST_HEAD(, tier_dataset) datasets; /* (lock) */
 	uint32_t n_datasets;		    /* (lock) */
 	TAILQ_HEAD(, offer) queue;	    /* (lock) */
-	uint64_t queued; /* (lock) bytes, with the one that is written */
-	bool runs;	 /* (lock) the thread */
-	bool ready;	 /* (lock) the directory was looked through */
-	bool broken;	 /* (lock) nothing can be written any more */
-	/* (lock) Until then nothing is looked for that is worth less than what one job alone
-	 * has just read: there was nothing. */
+	uint64_t queued; /* (lock) bytes, including the offer that is being written */
+	bool runs;	 /* (lock) the thread runs */
+	bool ready;	 /* (lock) the thread has looked through the directory */
+	bool broken;	 /* (lock) a write has failed: nothing is written any more */
+	/* (lock) A time until which no room is looked for a newcomer of worth 1: the last
+	 * search found none. */
 	uint64_t barren_until_ns;
-	uint64_t told_used, told_samples; /* (lock) to the counters */
+	uint64_t told_used, told_samples; /* (lock) values that the gauges have */
 };
 
 void *tier_main(void *tier);
 void tier_unref(struct tier *tier);
 struct tier_dataset *tier_get_dataset_locked(struct tier *tier, const char *name);
-/* Counters of what it has. */
+/* Updates the gauges. */
 void tier_tell_locked(struct tier *tier);
-/* It is not there any more; its file has to be removed. false: it was not. */
+/* Forgets a sample; its file has to be removed. false: it was not there. */
 bool tier_forget(const struct tier_sample *sample);
 
 static inline struct stored tier_stored(const struct tier_sample *sample)
