@@ -9,23 +9,23 @@
 #include <stdint.h>
 
 /*
- * What the daemon and its jobs had done so far, as it was every ten seconds of the last
- * hour: a ring of readings, in which the newest takes the place of the oldest.
+ * A ring of readings of the daemon's and the jobs' counters, taken every ten seconds of the last
+ * hour. The newest takes the place of the oldest.
  *
  *   Flow: sched adds readings; the dashboard is drawn from their differences.
  *   Owns: the ring, less than a megabyte, allocated once.
  *   Threads: any.   Locks: one of its own, held while readings are copied: at most some
- *         hundred microseconds, for which nobody but the one who adds can wait.
+ *         hundred microseconds, for which only the thread that adds can wait.
  *   Errors: -ENOMEM.
  */
 
 #define HISTORY_STEP_NS UINT64_C(10000000000)
-#define HISTORY_READINGS 361 /* the beginning of the hour, and the end of each step */
-#define HISTORY_JOBS 32	     /* places for jobs: who has which, sched says */
-#define HISTORY_CAUSES 4     /* of waits */
-#define HISTORY_NEEDS 5	     /* as the cache counts them */
+#define HISTORY_READINGS 361 /* beginning of the hour, and end of each step */
+#define HISTORY_JOBS 32	     /* places for jobs, assigned by sched */
+#define HISTORY_CAUSES 4     /* causes of waits */
+#define HISTORY_NEEDS 5	     /* classes of need, as the cache counts them */
 
-/* Of one job, since it was added. */
+/* Counters of one job, since it was added. */
 struct history_job {
 	uint64_t served, decoded, shared, hit;
 	uint64_t exposed_ns[HISTORY_CAUSES];
@@ -33,8 +33,9 @@ struct history_job {
 
 struct history_reading {
 	uint64_t ns;		  /* clock_now_ns */
-	uint64_t served, decodes; /* by the daemon, since its start */
-	uint64_t cache_held, cache_pinned, cache_needed[HISTORY_NEEDS]; /* bytes, then */
+	uint64_t served, decodes; /* counters of the daemon, since its start */
+	uint64_t cache_held, cache_pinned,
+		cache_needed[HISTORY_NEEDS]; /* bytes at this time */
 	struct history_job jobs[HISTORY_JOBS];
 };
 
@@ -44,6 +45,6 @@ must_check int history_new(struct history **ret);
 void history_free(struct history **history);
 
 void history_add(struct history *history, const struct history_reading *reading);
-/* Copies all that there are, the oldest first; how many. */
+/* Copies all readings, the oldest first. Returns how many. */
 size_t history_copy(
 	struct history *history, struct history_reading ret[static HISTORY_READINGS]);

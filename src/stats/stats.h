@@ -135,8 +135,8 @@
 		"samples drawn for the ranks of this node and not consumed yet")
 
 /*
- * HISTOGRAM(identifier, name, help): times. Those with labels are counted by others, who
- * have one for each value, and are only printed here.
+ * HISTOGRAM(identifier, name, help): durations. Other modules count those with labels, one
+ * histogram for each value; they are only printed here.
  */
 #define STATS_HISTOGRAMS(HISTOGRAM)                                                      \
 	HISTOGRAM(OPEN_LATENCY, "open_latency",                                          \
@@ -161,45 +161,44 @@ enum stat_id {
 		STAT_COUNT
 };
 
-void stats_add(enum stat_id stat, uint64_t n);	   /* counters */
-void stats_set(enum stat_id stat, uint64_t value); /* gauges */
-void stats_change(enum stat_id stat, int64_t by);  /* gauges */
+void stats_add(enum stat_id stat, uint64_t n);	   /* for counters */
+void stats_set(enum stat_id stat, uint64_t value); /* for gauges */
+void stats_change(enum stat_id stat, int64_t by);  /* for gauges */
 uint64_t stats_get(enum stat_id stat);
 
-/* Of one without labels. */
+/* Adds a duration to a histogram without labels. */
 void stats_record(enum stats_histogram histogram, uint64_t ns);
 void stats_copy(enum stats_histogram histogram, struct histogram_copy *ret);
 
-void stats_print_text(FILE *out); /* "name value" lines */
+void stats_print_text(FILE *out); /* prints "name value" lines */
 void stats_print_json(
-	FILE *out); /* members by name, of an object that the caller closes */
-void stats_print_man(FILE *out); /* rows for the man page: mdoc list items */
+	FILE *out); /* prints members by name, of an object that the caller closes */
+void stats_print_man(FILE *out); /* prints rows for the man page: mdoc list items */
 void stats_print_histograms_man(FILE *out);
 
 /*
- * What Prometheus reads. Both have HELP, TYPE, UNIT and the EOF line; OpenMetrics wants a
- * counter's HELP and TYPE to name it without its "_total", and Prometheus' own format
- * with it.
+ * Prometheus' two formats. Both have HELP, TYPE, UNIT and the EOF line. In OpenMetrics a
+ * counter's HELP and TYPE name it without its "_total", and in Prometheus' own format with it.
  */
 enum stats_form { STATS_PROMETHEUS, STATS_OPENMETRICS };
 
 enum stats_kind { STATS_GAUGE, STATS_COUNTER, STATS_TIMES };
-/* The lines before the values of joaderfs_NAME, where a counter's name ends in _total. A name
- * that ends in _seconds, _bytes or _ratio before that has a unit. */
+/* Prints the lines before the values of joaderfs_NAME, where a counter's name ends in _total.
+ * A name that ends in _seconds, _bytes or _ratio before that has a unit. */
 void stats_print_head(FILE *out, enum stats_form form, const char *name,
 	enum stats_kind kind, const char *help);
-void stats_print_metrics(FILE *out, enum stats_form form); /* the counters */
+void stats_print_metrics(FILE *out, enum stats_form form); /* prints the counters */
 void stats_print_metrics_end(FILE *out);
 
-/* A histogram for one value of its labels. */
+/* A histogram for one value of its label. */
 struct stats_times {
-	char name[80];	  /* of that value, and "" where there are no labels */
-	char labels[200]; /* as in {labels}; may be "" */
+	char name[80];	  /* the value; "" where there are no labels */
+	char labels[200]; /* text between { and }; may be "" */
 	struct histogram_copy copy;
 };
 void stats_print_times_text(FILE *out, enum stats_histogram histogram,
 	const struct stats_times *times, size_t n);
-/* A member of an object. */
+/* Prints a member of an object. */
 void stats_print_times_json(FILE *out, enum stats_histogram histogram,
 	const struct stats_times *times, size_t n);
 void stats_print_times_metrics(FILE *out, enum stats_form form,
