@@ -11,9 +11,9 @@
  *   Threads: none.   Errors: printed.
  */
 
-/* argv[0] is the command's name. The exit status. */
+/* Adds the jobs of the inis. argv[0] is the command's name. Returns the exit status. */
 int add_jobs(const char *socket_path, int argc, char **argv);
 
-/* The same of one job, which gets another name if there is one of its name. Prints the
- * daemon's answer to `out`: name, tab, directory, newline. */
+/* Adds one job, under another name if its name is taken. Prints the daemon's answer to `out`:
+ * name, tab, directory, newline. Returns the exit status. */
 int add_own(const char *socket_path, int argc, char **argv, FILE *out);

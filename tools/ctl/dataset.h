@@ -9,5 +9,5 @@
  *   Threads: none.
  */
 
-/* The arguments begin with the command. The exit status. */
+/* Runs the command; the arguments begin with its name. Returns the exit status. */
 int dataset_command(const char *socket_path, int argc, char **argv);

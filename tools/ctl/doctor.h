@@ -8,14 +8,14 @@
 #include <stdio.h>
 
 /*
- * joaderctl doctor: what on this machine costs or breaks, each with what mends it. Asks the
- * system only, so it works without a daemon.
+ * joaderctl doctor: prints settings of this machine that cost time or break something, each with
+ * a remedy. Asks the system only, so it works without a daemon.
  *
- *   Threads: none.   Errors: what can't be found out is not told.
+ *   Threads: none.   Errors: a fact that can't be found out is not printed.
  */
 
-/* argv: the command's name, and perhaps a daemon's ini. The exit status: 1 if something is
- * broken. */
+/* Runs all checks. argv: the command's name, and perhaps a daemon's ini. Returns the exit
+ * status: 1 if something is broken. */
 int doctor(int argc, char **argv);
 
 /* --- what the files of this command share ---------------------------------------------- */
@@ -24,10 +24,10 @@ enum verdict { FINE, COSTS, BREAKS };
 
 struct findings {
 	unsigned n[BREAKS + 1];
-	const struct daemon_config *config; /* NULL: none was given */
+	const struct daemon_config *config; /* from the ini; NULL: none was given */
 };
 
-/* A line; remedy: a command or what else helps, NULL: there is nothing to mend. */
+/* Counts a finding and prints its line. remedy: a command or advice; NULL: nothing is wrong. */
 void found(struct findings *findings, enum verdict verdict, const char *remedy,
 	const char *format, ...) printf_like(4, 5);
 

@@ -4,10 +4,11 @@
 #pragma once
 
 /*
- * joaderctl explain: why jobs are slow, and what would help. The daemon tells what it has
- * measured of the last epochs; what would be is simulated here (tools/sim/timed.h), and the
+ * joaderctl explain: tells why jobs are slow, and which changes would help. The daemon tells what
+ * it has measured of the last epochs; the changes are simulated here (tools/sim/timed.h), and the
  * daemon notices nothing of it.
  */
 
-/* The arguments behind the socket, with the command; an exit status. */
+/* Runs the command. argv: the arguments behind the socket, with the command. Returns the exit
+ * status. */
 int explain(const char *socket_path, int argc, char **argv);

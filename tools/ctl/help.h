@@ -6,12 +6,13 @@
 #include <stdio.h>
 
 /*
- * What joaderctl --help and joaderctl COMMAND --help print.
+ * Prints the texts of joaderctl --help and joaderctl COMMAND --help.
  */
 
 #define EXIT_USAGE 2
 
-/* The exit status: 0, or 1 if it can't be written. */
+/* Prints the help of all commands. Returns the exit status: 0, or 1 if it can't be written. */
 int help_all(FILE *out);
-/* The same of one command; EXIT_USAGE: there is no such command. */
+/* Prints the help of one command. Returns the exit status; EXIT_USAGE: there is no such
+ * command. */
 int help_of(const char *command, FILE *out);

@@ -21,6 +21,6 @@
  *   Threads: none.   Errors: printed.
  */
 
-/* The exit status. */
+/* Mounts the job. Returns the exit status. */
 int mount_job(const char *socket_path, const char *job, const char *directory,
 	bool allow_other);

@@ -9,23 +9,23 @@
 #include <stdio.h>
 
 /*
- * One request of joaderctl to the daemon, and its messages; the protocol is in
+ * Sends one request of joaderctl to the daemon, and prints messages; the protocol is in
  * src/control/control.h.
  *
  *   Threads: none.
  */
 
 void complain(const char *format, ...) printf_like(1, 2);
-/* Where these messages go, and those of the daemon; NULL: standard error. */
+/* Sends messages of joaderctl and of the daemon to `out`; NULL: to standard error. */
 void complain_to(FILE *out);
 
-/* Reads to the end. 0 or -errno; the caller frees *ret, which ends with a NUL byte. */
+/* Reads to the end. Returns 0 or -errno. The caller frees *ret, which ends with a NUL byte. */
 must_check int read_all(int fd, char **ret, size_t *ret_bytes);
 
 /*
  * Sends the arguments to the socket `path`, prints the answer to `out`, or the error, and
- * returns the exit status. *descriptor, unless NULL, goes along; it is closed, and set to -1,
- * before the answer comes.
+ * returns the exit status. Sends *descriptor, too, unless `descriptor` is NULL; closes it, and
+ * sets it to -1, before the answer comes.
  */
 int request(const char *path, const char *const *arguments, size_t n, int *descriptor,
 	FILE *out);

@@ -3,8 +3,8 @@
 
 #pragma once
 
-/* joaderctl export: to standard output. */
+/* Runs joaderctl export, which writes to standard output. Returns the exit status. */
 int export_job(const char *socket_path, int argc, char **argv);
 
-/* joaderctl restore: argv is the command and its arguments. The exit status. */
+/* Runs joaderctl restore. argv is the command and its arguments. Returns the exit status. */
 int restore_job(const char *socket_path, int argc, char **argv);

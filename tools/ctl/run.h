@@ -4,7 +4,7 @@
 #pragma once
 
 /*
- * joaderctl run: a job for as long as a command runs.
+ * joaderctl run: adds a job for as long as a command runs.
  *
  *     add --own-name -> command, with the view's path in place of {} -> rm
  *
@@ -13,7 +13,7 @@
  *   Threads: none.   Errors: printed.
  */
 
-/* argv[0] is the name of the command of joaderctl. The exit status: that of the command
- * that was run, 128 and its signal if a signal has ended it; 126, 127: it can't be started,
- * as env(1) has them; otherwise 1 or EXIT_USAGE. */
+/* Runs the command. argv[0] is the name of the command of joaderctl. Returns the exit status
+ * of the command that was run, or 128 and its signal if a signal has ended it; 126, 127: it
+ * can't be started, as env(1) has them; otherwise 1 or EXIT_USAGE. */
 int run_command(const char *socket_path, int argc, char **argv);

@@ -4,15 +4,14 @@
 #pragma once
 
 /*
- * joaderctl top: asks the daemon for its counters again and again, and shows what they say
- * of the time between.
+ * joaderctl top: asks the daemon for its counters again and again, and shows their changes.
  *
- *     top.c  options, the terminal, keys --> top_sample.c  what the daemon says
+ *     top.c  options, the terminal, keys --> top_sample.c  the daemon's answer
  *                                        --> top_screen.c  as a screen
  *                                        --> top_json.c    as JSON
  *
  *   Threads: none.   Errors: printed.
  */
 
-/* argv[0] is the name of the command of joaderctl. The exit status. */
+/* Runs the command. argv[0] is its name. Returns the exit status. */
 int top(const char *socket_path, int argc, char **argv);

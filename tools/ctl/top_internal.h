@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What the files of top share. Numbers have the names that the daemon gives them. */
+/* Shared by the files of top. Numbers have the names that the daemon gives them. */
 
 #define TOP_DAEMON(NUMBER)                                                               \
 	NUMBER(now_ns)                                                                   \
@@ -78,10 +78,10 @@ enum top_cause { TOP_STORAGE_WAIT, TOP_DECODING, TOP_QUEUE, TOP_FILE_SYSTEM, TOP
 struct top_job {
 	char name[TOP_NAME], dataset[TOP_NAME], state[TOP_NAME];
 	TOP_JOB(TOP_MEMBER)
-	/* Since the sample before; without one, at the daemon's rate of late, and of its
-	 * epoch. */
+	/* Rates since the sample before. Without one: the daemon's rate of late, and the waits
+	 * of the running epoch. */
 	double per_second;
-	double exposed; /* the part of the time in which its readers waited */
+	double exposed; /* part of the time in which its readers waited */
 	double cause[TOP_CAUSES];
 };
 
@@ -98,13 +98,14 @@ struct top_sample {
 	struct top_job *jobs;
 	size_t n_storages, n_jobs;
 	double seconds; /* since the sample before; 0: there was none */
-	double served_per_second, decodes_per_second, busy; /* busy: decoders */
+	double served_per_second, decodes_per_second,
+		busy; /* busy: decoders that worked */
 	double source_per_second, tier_per_second, evicted_needed;
 };
 
-/* Asks the daemon. false: it can't be asked, which was complained of. */
+/* Asks the daemon. false: it failed, and has printed why. */
 must_check bool top_sample_get(const char *socket_path, struct top_sample *ret);
-/* The rates since the one before; NULL: there was none. */
+/* Computes the rates since the sample before; NULL: there was none. */
 void top_sample_compare(struct top_sample *sample, const struct top_sample *before);
 void top_sample_free(struct top_sample *sample);
 
@@ -119,12 +120,12 @@ enum top_order {
 void top_sort(struct top_sample *sample, enum top_order order);
 
 struct top_view {
-	int width, height; /* height 0: as many lines as there are */
+	int width, height; /* height 0: there is no limit */
 	bool attributes;   /* bold and colours */
 };
-/* Lines, each with a newline but the last one of a full screen. message: or NULL. */
+/* Prints lines, each with a newline but the last one of a full screen. message: or NULL. */
 void top_print_screen(FILE *out, const struct top_sample *sample,
 	const struct top_view *view, const char *message);
 
-/* An object on one line. */
+/* Prints an object on one line. */
 void top_print_json(FILE *out, const struct top_sample *sample);

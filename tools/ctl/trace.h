@@ -4,11 +4,11 @@
 #pragma once
 
 /*
- * joaderctl trace: asks the daemon again and again what the readers of a job open and close,
- * until it is ended.
+ * joaderctl trace: asks the daemon again and again which files the readers of a job open and
+ * close, until a signal ends it.
  *
  *   Threads: none.   Errors: printed.
  */
 
-/* argv[0] is the name of the command of joaderctl. The exit status. */
+/* Runs the command. argv[0] is its name. Returns the exit status. */
 int trace(const char *socket_path, int argc, char **argv);
