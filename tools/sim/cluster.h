@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 /*
- * What several nodes do, computed with the daemon's own homes, locality and samplers:
- * 4 to 256 nodes, up to 1,024 learners.
+ * Simulates several nodes with the daemon's own homes, locality and samplers: 4 to 256 nodes, up
+ * to 1,024 learners.
  *
  *   Flow: cluster_print runs all tables. Each prints itself, and hands its figures to
  *         cluster_figure.
@@ -20,7 +20,7 @@
 
 #define CLUSTER_MOST_FIGURES 256
 
-/* Of a table, at x of a curve. */
+/* A figure of a table, at x of a curve. */
 struct cluster_figure {
 	const char *table;
 	char curve[32];
@@ -33,26 +33,27 @@ struct cluster_out {
 	size_t n;
 };
 
-/* The page; csv, svg: NULL or a path. */
+/* Prints the page; csv, svg: NULL or a path. */
 must_check int cluster_print(FILE *out, const char *csv, const char *svg);
 
-/* What the CSV and the plots have of the page. */
+/* Adds a figure of the page to the CSV and the plots. */
 void cluster_figure(struct cluster_out *out, const char *table, const char *curve,
 	double x, double value);
 
-/* cluster_plot.c */
+/* Draws the plots (cluster_plot.c). */
 must_check int cluster_plot(const struct cluster_out *out, const char *path);
 
-/* cluster_locality.c: what moves, in how many messages, and what that costs. */
+/* Tables of the samples that move, their messages, and their cost (cluster_locality.c). */
 must_check int cluster_locality(struct cluster_out *out);
-/* cluster_homes.c: how even homes are, what moves when a node joins, and E.4's hashes. */
+/* Tables of how even homes are, which samples move when a node joins, and E.4's hashes
+ * (cluster_homes.c). */
 must_check int cluster_homes(struct cluster_out *out);
-/* cluster_speed.c: storage that all nodes share, and the leader's time. */
+/* Tables of storage that all nodes share, and of the leader's time (cluster_speed.c). */
 must_check int cluster_speed(struct cluster_out *out);
 
-/* e^-b b^b / b!: the share of a mini-batch of b samples per learner that moves. */
+/* Returns e^-b b^b / b!: the share of a mini-batch of b samples per learner that moves. */
 double cluster_law(double b);
 
-/* The share that moves with so many learners, each a node of its own; the mean of some
- * batches. -errno. */
+/* Computes the share that moves with so many learners, each a node of its own, in the mean of
+ * some batches. -errno. */
 must_check int cluster_share(uint32_t learners, uint32_t b, double *ret_share);

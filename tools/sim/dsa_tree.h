@@ -25,8 +25,8 @@
  *   E = D_2-A-B     F = D_3 - A - B
  *
  * The vertices from the root to a leaf are the dataset of that leaf's stream, and no two
- * of them have an element in common. Those on the right path, A, B and F here, together
- * are what all streams of a suffix share: A what all do, A and B what D_2 and D_3 do.
+ * of them have an element in common. The vertices on the right path, here A, B and F, together
+ * are the elements that all streams of a suffix share: A is shared by all, A and B by D_2 and D_3.
  *
  *   Flow: insert when an epoch starts, draw, remove.
  *   Threads: caller serialises.
@@ -35,18 +35,18 @@
  *
  * Where the text is silent or does not give Algorithm 1, the algorithm is followed:
  *
- *   deletion (4.2)       merges the parent with its sibling and costs O(1). What only the
- *                        deleted stream kept from being shared (in D_1 and D_3, not in
- *                        D_2) has to rise, too, from C and F to the root.
- *   partial rounds (C)   are "the same as the above". But the tree keeps what all share,
- *                        also those who sit out: what those who draw share is more. It is
- *                        found as if the others were deleted.
+ *   deletion (4.2)       merges the parent with its sibling and costs O(1). Elements that only
+ *                        the deleted stream kept from being shared (in D_1 and D_3, not in
+ *                        D_2) have to rise, too, from C and F to the root.
+ *   partial rounds (C)   are "the same as the above". But the tree keeps what all streams share,
+ *                        also those that sit out; the streams that draw share more. Their
+ *                        shared elements are found as if the others were deleted.
  *   several vertices (C) one is chosen "randomly": by its size, once for all that share.
  *   compensation (C)     adds to each vertex of which all streams still need the element:
  *                        only to the topmost ones, or it would be twice on a path.
  *   Algorithm 1          line 13 is c = |D| - |S|, as in equation (12); the subset that
  *                        line 17 selects is without S.
- *   ties                 come by id, so that there is one order; Definition 1 has none.
+ *   ties                 are broken by id, so that there is one order; Definition 1 has none.
  *   left and right       Definition 1 and section 4.2 contradict each other; here leaves
  *                        are left.
  *   sizes                are those at the start of the round: samples leave the tree when
@@ -58,19 +58,20 @@ struct dsa_tree;
 must_check int dsa_tree_new(uint64_t seed, struct dsa_tree **ret);
 void dsa_tree_free(struct dsa_tree **tree);
 
-/* Takes over `dataset`, also on failure. */
+/* Inserts a stream. Takes over `dataset`, also on failure. */
 must_check int dsa_tree_insert(
 	struct dsa_tree *tree, stream_id stream, roaring_bitmap_t *dataset);
 void dsa_tree_remove(struct dsa_tree *tree, stream_id stream);
 
-/* One round for n distinct streams, in any order; SAMPLE_NONE where nothing remains. */
+/* Draws one round for n distinct streams, in any order. A stream without remaining samples
+ * gets SAMPLE_NONE. */
 void dsa_tree_draw(
 	struct dsa_tree *tree, const stream_id *streams, size_t n, sample_id *ret);
 
 uint32_t dsa_tree_remaining(const struct dsa_tree *tree, stream_id stream);
 bool dsa_tree_contains(const struct dsa_tree *tree, stream_id stream, sample_id sample);
-/* The union of the vertices on the stream's path, the caller's. */
+/* Returns the union of the vertices on the stream's path; the caller frees it. */
 roaring_bitmap_t *dsa_tree_copy_remaining(const struct dsa_tree *tree, stream_id stream);
 
-/* Aborts unless order, paths and intersections are what the tree's definition says. */
+/* Aborts unless order, paths and intersections are as the tree's definition says. */
 void dsa_tree_validate(const struct dsa_tree *tree);

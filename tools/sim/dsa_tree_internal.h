@@ -14,22 +14,22 @@
  *     levels[1]   vertex B   leaf E       of D_2
  *     levels[2]   vertex F   leaf empty   of D_3
  *
- * A level's vertex is what its stream and all larger ones share, without the vertices
- * above; its leaf is what else its stream needs. The last vertex is the paper's last
- * leaf: all that the last stream needs is shared by all from it on, so that the same rule
- * holds for every level. A stream's path: the vertices down to its level, and its leaf.
+ * A level's vertex has the elements that its stream and all larger ones share, without the
+ * vertices above; its leaf has the other elements that its stream needs. The last vertex is the
+ * paper's last leaf: all that the last stream needs is shared by all from it on, so that the same
+ * rule holds for every level. A stream's path: the vertices down to its level, and its leaf.
  */
 struct level {
 	stream_id stream;
 	uint32_t remaining; /* |R| */
 	roaring_bitmap_t *vertex;
 	roaring_bitmap_t *leaf;
-	sample_id *ret; /* where the decision goes; NULL: not in this round */
-	/* The part of the leaf that all larger ones of the round need; NULL: none. */
+	sample_id *ret; /* receives the decision; NULL: not in this round */
+	/* Part of the leaf that all larger streams of the round need; NULL: none. */
 	roaring_bitmap_t *lifted;
 };
 
-/* Some streams of a round are given the same: Algorithm 2. */
+/* A decision for several streams of a round, which get the same sample: Algorithm 2. */
 struct decision {
 	sample_id sample;
 	size_t first; /* the streams of round[first .. end) */
@@ -42,13 +42,14 @@ struct dsa_tree {
 	struct level *levels; /* ascending |R|, ties by id */
 	size_t n;
 	size_t capacity;
-	size_t *round; /* the levels that draw */
+	size_t *round; /* levels that draw */
 	struct decision *decisions;
 };
 
-size_t dsa_tree_level(const struct dsa_tree *tree, stream_id stream); /* it is there */
+size_t dsa_tree_level(
+	const struct dsa_tree *tree, stream_id stream); /* the stream is in the tree */
 
-/* Puts neighbours in order that have drawn unequally: partial sampling, appendix C. */
+/* Reorders neighbours that have drawn unequally: partial sampling, appendix C. */
 void dsa_tree_reorder(struct dsa_tree *tree);
 
 /* --- sets -------------------------------------------------------------------------- */
@@ -58,7 +59,7 @@ static inline uint32_t set_size(const roaring_bitmap_t *set)
 	return (uint32_t)roaring_bitmap_get_cardinality(set);
 }
 
-/* The result of a function of CRoaring that allocates. */
+/* Returns the set, which a function of CRoaring has allocated; aborts on NULL. */
 static inline roaring_bitmap_t *set_made(roaring_bitmap_t *set)
 {
 	ensure(set);

@@ -6,35 +6,35 @@
 #include "sim.h"
 
 /*
- * Curves for people and programs. Where jobs run on, figures are misses per sample
- * served; otherwise misses, and misses over the union.
+ * Prints and plots curves. If a job runs on, the figures are misses per sample served; otherwise
+ * misses, and misses over the union.
  */
 
-/* Misses per sample served are what is compared. */
+/* Tells whether misses per sample served are compared. */
 bool sim_per_sample(const struct sim_scenario *scenario);
 
-/* Which curve it is among the others of its scenario, "exchange" or "dsa, lru". */
+/* Names the curve among the others of its scenario: "exchange" or "dsa, lru". */
 void sim_curve_name(const struct sim_curve *curve, char *ret, size_t size);
 
-/* All of one scenario. */
+/* Prints all curves of one scenario. */
 void sim_print_table(FILE *out, const struct sim_curve *curves, size_t n);
 
-/* How far the table can be trusted; nothing if the scenario was not made smaller. */
+/* Prints how far the table can be trusted; nothing if the scenario was not made smaller. */
 void sim_print_trust(FILE *out, const struct sim_trust *trust);
 
-/* 0 or -errno */
+/* Writes the curves as CSV. Returns 0 or -errno. */
 must_check int sim_write_csv(const char *path, const struct sim_curve *curves, size_t n);
 /*
- * A plot; log_x: the axis of the cache size is logarithmic. title NULL: that of the first
- * scenario.
+ * Draws a plot. log_x: the axis of the cache size is logarithmic. title NULL: the title of the
+ * first scenario.
  */
 must_check int sim_write_svg(const char *path, const char *title,
 	const struct sim_curve *curves, size_t n, bool log_x);
 
 /*
- * An epoch of the first run of a scenario that has one curve and one size: a line for
+ * Prints an epoch of the first run of a scenario that has one curve and one size: a line for
  * each read, the position and its sample, as an epoch's order on a mount begins. which:
- * JOB:EPOCH; -EINVAL (told) if there is no such order.
+ * JOB:EPOCH; -EINVAL (reported): there is no such order.
  */
 must_check int sim_print_order(
 	FILE *out, const struct sim_scenario *scenario, const char *which);

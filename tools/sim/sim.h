@@ -21,12 +21,12 @@
  * of time* has as many ticks as the largest dataset has samples.
  *
  *   Flow: sim_load makes a scenario of an ini, sim_run runs it once for one sampler,
- *         policy, cache size and seed; sim_sweep for all that the scenario lists.
+ *         policy, cache size and seed; sim_sweep runs all that the scenario lists.
  *   Threads: a scenario is read only, so runs may go on beside each other.
- *   Errors: -EINVAL (reported), -ENOMEM, and those of files.
+ *   Errors: -EINVAL (reported), -ENOMEM, and errors of files.
  */
 
-/* The ids first .. end-1, or so many of them at random, others in each run. */
+/* A dataset: the ids first .. end-1, or so many of them at random, others in each run. */
 struct sim_dataset {
 	char *name;
 	bool sample;
@@ -38,10 +38,10 @@ struct sim_dataset {
 struct sim_job {
 	char *name;
 	char *dataset_name;
-	size_t dataset;	 /* its index */
+	size_t dataset;	 /* index of its dataset */
 	double speed;	 /* relative to the other jobs */
 	double start;	 /* epochs of time */
-	uint32_t epochs; /* 0: it runs on until the time is over */
+	uint32_t epochs; /* 0: the job runs on until the time is over */
 };
 
 /* A size of the cache: samples, bytes, or a fraction of the union of the datasets. */
@@ -54,7 +54,7 @@ struct sim_size {
 struct sim_scenario {
 	char *name;
 	char *title;
-	char *note; /* what it shows; may be NULL */
+	char *note; /* tells what the scenario shows; may be NULL */
 	enum sampler_kind *samplers;
 	size_t n_samplers;
 	enum eviction_policy *evictions;
@@ -65,38 +65,40 @@ struct sim_scenario {
 	size_t n_datasets;
 	struct sim_job *jobs;
 	size_t n_jobs;
-	uint32_t labels;     /* id % labels is a sample's; 0: none */
-	uint32_t lookahead;  /* samples drawn ahead; 0: read when drawn */
+	uint32_t labels;     /* the label of a sample is id % labels; 0: none */
+	uint32_t lookahead;  /* samples drawn ahead; 0: samples are drawn when read */
 	double sample_bytes; /* of a prepared sample; 0: not known */
-	uint32_t runs;	     /* with other seeds each */
+	uint32_t runs;	     /* runs, each with another seed */
 	double warmup;	     /* epochs of time that are not counted */
-	double length;	     /* epochs of time after it; 0: until all jobs are through */
+	double length; /* epochs of time after the warm-up; 0: until all jobs are through */
 	uint64_t seed;
 };
 
 /* --- scenarios --------------------------------------------------------------------- */
 
-/* So many jobs that read one dataset, begun one after the other within an epoch. */
+/* A plan: several jobs that read one dataset, begun one after the other within an epoch. */
 struct sim_plan {
 	uint32_t jobs, samples;
 	double sample_bytes; /* 0: not known */
 };
 must_check int sim_load_plan(const struct sim_plan *plan, struct sim_scenario *ret);
-/* What MOUNT/datasets/NAME, a directory of a mount, says of it. Mistakes are told. */
+/* Reads the dataset's facts from MOUNT/datasets/NAME, a directory of a mount. Reports
+ * mistakes. */
 must_check int sim_plan_dataset(const char *directory, struct sim_plan *ret);
 
-/* A built-in one by its name, or an ini by its path. Mistakes go to standard error. */
+/* Loads a built-in scenario by its name, or an ini by its path. Reports mistakes on standard
+ * error. */
 must_check int sim_load(const char *name_or_path, struct sim_scenario *ret);
-/* From text; file is its name in messages. */
+/* Parses an ini's text; `file` is its name in messages. */
 must_check int sim_parse(const char *file, const char *text, struct sim_scenario *ret);
-/* An option of [scenario] from the command line, instead of what the ini says. */
+/* Sets an option of [scenario] from the command line, in place of the ini's value. */
 must_check int sim_override(
 	struct sim_scenario *scenario, const char *key, const char *value);
-/* What only the whole can tell; after the last override. */
+/* Checks rules that concern several options; called after the last override. */
 must_check int sim_check(struct sim_scenario *scenario);
 void sim_scenario_free(struct sim_scenario *scenario);
 
-/* The built-in ones: their inis, ends with a name of NULL. */
+/* The built-in scenarios with their inis; a name of NULL ends them. */
 struct sim_builtin {
 	const char *name;
 	const char *text;
@@ -108,19 +110,19 @@ const char *sim_eviction_name(enum eviction_policy policy);
 
 /* --- one run ----------------------------------------------------------------------- */
 
-/* A job reads a sample. */
+/* A read of a sample by a job. */
 struct sim_read {
 	uint64_t tick;
 	size_t job; /* index in the scenario */
 	uint32_t epoch;
-	uint32_t position; /* in the epoch: what its script opened */
+	uint32_t position; /* position in the epoch that the script opened */
 	sample_id sample;
 	bool miss; /* nobody has read it since it was loaded */
 };
 
-/* Tells on a terminal how much is done; progress.c. */
+/* Shows the progress on a terminal; progress.c. */
 struct sim_progress {
-	FILE *out;	  /* NULL: nobody looks */
+	FILE *out;	  /* NULL: no progress is shown */
 	double all, done; /* samples read */
 	uint64_t begun_ns, told_ns;
 };
@@ -135,14 +137,14 @@ struct sim_setup {
 	enum eviction_policy eviction;
 	struct sim_size cache;
 	uint64_t seed;
-	sim_observer *observer; /* may be NULL; sees also what the warm-up reads */
+	sim_observer *observer; /* may be NULL; is called for reads of the warm-up, too */
 	void *context;
 	struct sim_progress *progress; /* may be NULL */
 };
 
 struct sim_result {
 	uint32_t capacity; /* samples */
-	uint32_t all;	   /* different samples in the datasets: their union */
+	uint32_t all;	   /* different samples in the datasets, their union */
 	uint64_t served;   /* reads after the warm-up */
 	uint64_t misses;   /* loads after the warm-up */
 };
@@ -150,21 +152,23 @@ struct sim_result {
 must_check int sim_run(const struct sim_scenario *scenario, const struct sim_setup *setup,
 	struct sim_result *ret);
 
-/* The ids of a dataset, the caller's; the same for the same seed. NULL: no memory. */
+/* Returns the ids of a dataset, which the caller frees; the same seed gives the same ids.
+ * NULL: no memory. */
 roaring_bitmap_t *sim_dataset_ids(
 	const struct sim_scenario *scenario, size_t dataset, uint64_t seed);
 
 /* --- all runs of a scenario -------------------------------------------------------- */
 
 struct sim_point {
-	double capacity; /* means over the runs */
+	double capacity; /* these are means over the runs */
 	double all;
 	double served;
 	double misses;
-	double deviation; /* of misses, from run to run */
+	double deviation; /* deviation of the misses from run to run */
 };
 
-/* Misses against cache size for one sampler and policy; points in order of the sizes. */
+/* Misses against cache size for one sampler and policy; the points are in the order of the
+ * sizes. */
 struct sim_curve {
 	const struct sim_scenario *scenario;
 	enum sampler_kind sampler;
@@ -173,33 +177,35 @@ struct sim_curve {
 	size_t n_points;
 };
 
-/* scenario->n_samplers * n_evictions curves; freed with sim_curves_free. progress: may be
- * NULL. */
+/* Makes scenario->n_samplers * n_evictions curves, which sim_curves_free frees. progress: may
+ * be NULL. */
 must_check int sim_sweep(const struct sim_scenario *scenario,
 	struct sim_progress *progress, struct sim_curve **ret, size_t *ret_n);
 void sim_curves_free(struct sim_curve *curves, size_t n);
 
 /* --- large scenarios --------------------------------------------------------------- */
 
-/* Samples that are read in all runs of the scenario. */
+/* Returns how many samples all runs of the scenario read. */
 double sim_reads(const struct sim_scenario *scenario);
-/* Of an epoch of time. */
+/* Returns the ticks of an epoch of time. */
 uint32_t sim_ticks(const struct sim_scenario *scenario);
-/* The part of a scenario that answers in seconds: one in so many of its samples. 1: all. */
+/* Returns the scale at which a scenario takes seconds: one in so many of its samples is
+ * simulated. 1: all. */
 uint32_t sim_scale_choose(const struct sim_scenario *scenario);
 /*
- * One in `scale` samples, of the datasets, the cache, the labels and the look-ahead: the
- * same in proportion. ret has what it needs of its own, and is freed as any.
+ * Makes a scenario with one in `scale` samples: datasets, cache, labels and look-ahead shrink in
+ * proportion. ret owns its memory, and is freed like any scenario.
  */
 must_check int sim_scaled(
 	const struct sim_scenario *scenario, uint32_t scale, struct sim_scenario *ret);
 
-/* How far a smaller scenario is off, as one of half its size shows. */
+/* The error of a smaller scenario, as one of half its size shows it. */
 struct sim_trust {
-	uint32_t scale;	  /* 1: the scenario itself was run */
-	uint32_t samples; /* of the largest dataset, in the smaller scenario */
-	double off;	  /* misses per sample read by which the two differ at most */
+	uint32_t scale;	  /* 1: the whole scenario was run */
+	uint32_t samples; /* samples of the largest dataset in the smaller scenario */
+	double off;	  /* largest difference of the two in misses per sample read */
 };
-/* As sim_sweep, with figures as large as the scenario is. */
+/* Runs sim_sweep for a smaller scenario, and gives figures as large as those of the whole
+ * scenario. */
 must_check int sim_sweep_scaled(const struct sim_scenario *scenario, uint32_t scale,
 	FILE *progress, struct sim_curve **ret, size_t *ret_n, struct sim_trust *trust);

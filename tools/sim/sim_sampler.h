@@ -8,15 +8,15 @@
 #include "sampler/sampler.h"
 
 /*
- * The sampler of a simulation: one of the daemon's, or the paper's tree beside them. The
- * functions are those of sampler.h; the tree has no membership classes and no labels.
+ * The sampler of a simulation: one of the daemon's, or the paper's tree. The functions are those
+ * of sampler.h; the tree has no membership classes and no labels.
  */
 
-/* A kind that the daemon does not have. */
+/* A kind of sampler that the daemon does not have. */
 #define SAMPLER_DSA_TREE ((enum sampler_kind)(SAMPLER_SEQUENTIAL + 1))
 
 struct sim_sampler {
-	struct sampler *daemon; /* one of the two */
+	struct sampler *daemon; /* one of the two is set */
 	struct dsa_tree *tree;
 };
 

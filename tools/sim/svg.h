@@ -9,12 +9,12 @@
 #include <stddef.h>
 
 /*
- * Plots as SVG, for a browser.
+ * Draws plots as SVG, for a browser.
  *
  *   Owns: nothing.   Threads: no state.   Errors: -errno.
  */
 
-/* A curve; colours and dashes are numbers, and begin again after the last one. */
+/* A curve. Colours and dashes are numbers, and begin again after the last one. */
 struct svg_series {
 	const char *name;
 	size_t colour, dash;
@@ -27,9 +27,9 @@ struct svg_plot {
 	bool log_x;
 	const struct svg_series *series;
 	size_t n;
-	double line;		/* a level to compare with */
-	const char *line_label; /* NULL: there is none */
+	double line;		/* level to compare with */
+	const char *line_label; /* NULL: there is no line */
 };
 
-/* The plots of a file, one below the other. */
+/* Writes the plots to a file, one below the other. */
 must_check int svg_write(const char *path, const struct svg_plot *plots, size_t n);

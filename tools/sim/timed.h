@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 /*
- * Jobs that take time: the daemon's sampler, cache, epochs and shares (sim_sched.h), with
- * reads, decoders, and readers that do something between two files. Processors are shared: as
- * long as more decoders and readers want one than there are, each gets its part.
+ * Simulates jobs that take time: the daemon's sampler, cache, epochs and shares (sim_sched.h),
+ * with reads, decoders, and readers that think between two files. If more decoders and readers
+ * want a processor than there are, each gets an equal part.
  *
  *     reader:  open -> [waits] -> release -> think (a part of it on a processor) -> open ...
  *     sample:  asked for -> read, as many at once as the storage rewards -> a decoder
  *
- *   Flow: who has a world runs it, changes it, and runs it again.
+ *   Flow: the caller runs a world, changes it, and runs it again.
  *   Threads: a world is read only, so runs may go on beside each other.
  *   Errors: -ENOMEM.
  */
@@ -26,14 +26,14 @@
 
 struct timed_job {
 	unsigned readers;
-	double think; /* s of one reader from a file to the next, without waiting */
-	double cpu;   /* s of that, on a processor */
+	double think; /* s of one reader from a file to the next one, without waiting */
+	double cpu;   /* s of `think` on a processor */
 	double start; /* s */
 	double pause; /* s between the last sample of an epoch and the first of the next */
 	double read;  /* s that reading a sample takes */
-	double decode;	     /* s of a processor that preparing it takes */
-	double bytes;	     /* of a prepared sample */
-	unsigned most_reads; /* at once, to begin with */
+	double decode;	     /* s of a processor that preparing a sample takes */
+	double bytes;	     /* size of a prepared sample */
+	unsigned most_reads; /* reads at once, to begin with */
 	bool absent;
 };
 
@@ -52,32 +52,33 @@ struct timed_world {
 	enum eviction_policy eviction;
 	enum share_policy share;
 	uint32_t lookahead;
-	uint32_t labels;	 /* scripts ask for them one by one; 0: for any sample */
+	uint32_t
+		labels; /* labels that scripts ask for one by one; 0: they ask for any sample */
 	double cache;		 /* bytes */
-	unsigned workers, reads; /* reads 0: found by trying */
+	unsigned workers, reads; /* reads at once; 0: found by trying */
 	double cpus;
 	uint64_t seed;
-	unsigned laps; /* epochs that each job reads at least, with the first */
+	unsigned laps; /* epochs that each job reads at least, with the first one */
 };
 
 struct timed_outcome {
-	double epoch;  /* s, in the mean of all but the first */
-	double waited; /* the part of these in which a reader waited */
+	double epoch;  /* s, in the mean of all epochs but the first */
+	double waited; /* part of these epochs in which a reader waited */
 	uint64_t laps;
-	double least, most; /* of several runs: the shortest and the longest mean */
+	double least, most; /* shortest and longest mean of several runs */
 };
 
-/* Until each job has read its epochs. ret: one for each job. *ret_loads: how often a sample
- * was prepared, for one that was read. */
+/* Runs until each job has read its epochs. ret: one for each job. *ret_loads: how often
+ * samples were prepared, per sample read. */
 must_check int timed_run(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
 /*
- * The means of several runs, with other seeds and other distances between the beginnings of
- * jobs: how far apart jobs are decides what they share, and it is not the same for long. Jobs
+ * Computes the means of several runs, with other seeds and other distances between the beginnings
+ * of jobs: the distances decide what jobs share, and do not stay the same for long. Jobs
  * that begin together stay together. Worlds of many samples have fewer and shorter runs.
  */
 must_check int timed_runs(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
-/* Samples of the world are so many; and of one job. */
+/* These return the samples of the world, and of one job. */
 uint32_t timed_samples(const struct timed_world *world);
 uint32_t timed_job_samples(const struct timed_world *world, size_t job);

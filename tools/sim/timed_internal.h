@@ -8,17 +8,17 @@
 #include "sim_sched.h"
 #include "timed.h"
 
-/* What the files of a world that runs share. */
+/* Shared by the files of a world that runs. */
 
-#define TIMED_READS 128	   /* in flight at most, as in src/supply/storage.c */
-#define TIMED_WORKERS 1024 /* decoders at most */
+#define TIMED_READS 128	   /* most reads in flight, as in src/supply/storage.c */
+#define TIMED_WORKERS 1024 /* most decoders */
 
 enum reader_state { READER_OUT, READER_RUNS, READER_SLEEPS, READER_WAITS };
 
 struct timed_reader {
 	size_t job;
 	enum reader_state state;
-	double until; /* of one that runs: processor time; of one that sleeps: time */
+	double until; /* if it runs: processor time; if it sleeps: time */
 	struct sim_open open;
 };
 
@@ -26,22 +26,23 @@ struct timed_reader {
 struct timed_script {
 	struct sim_sched_job *job;
 	roaring_bitmap_t *selection;
-	uint32_t samples, next, served; /* of the running epoch */
+	uint32_t samples, next, served; /* samples of the running epoch */
 	uint32_t epoch;
-	uint32_t *labels, *opens; /* of each position; the order of opens; or NULL */
-	double begins;		  /* the next epoch; infinite: one runs */
+	uint32_t *labels,
+		*opens; /* label of each position, and the order of opens; or NULL */
+	double begins;	/* when the next epoch begins; infinite: an epoch runs */
 	double begun;
 	unsigned waiting;
 	double waits_since, counted_since;
-	double waited;		/* in this epoch */
-	double sum, sum_waited; /* of epochs that count */
+	double waited;		/* s in this epoch */
+	double sum, sum_waited; /* s of epochs that count */
 	uint64_t laps;
 };
 
 struct timed_decoder {
 	sample_id sample; /* SAMPLE_NONE: idle */
 	double until;	  /* processor time */
-	double since;	  /* s */
+	double since;	  /* s, when it began */
 };
 
 struct timed_read {
@@ -54,20 +55,21 @@ struct timed_run {
 	struct sim_sched *sched;
 	struct rng rng;
 	uint32_t n_ids;
-	uint64_t *bytes; /* by id, in units */
-	double unit;	 /* bytes */
+	uint64_t *bytes; /* of each id, in units */
+	double unit;	 /* bytes of a unit */
 	uint32_t *id_labels;
-	uint8_t *first_job; /* by id: one that reads it */
+	uint8_t *first_job; /* a job that reads the id, for each id */
 	struct timed_script scripts[TIMED_JOBS];
 	struct timed_reader *readers;
 	size_t n_readers;
 	struct timed_decoder *decoders;
 	struct timed_read reads[TIMED_READS];
 	size_t n_reads;
-	sample_id *read; /* they wait for a decoder: a ring of n_ids */
+	sample_id *read; /* samples that wait for a decoder: a ring of n_ids */
 	uint32_t read_head, n_read;
 	struct flight flight;
-	double now, processor; /* s; s that each that wants a processor had so far */
+	double now,
+		processor; /* s; processor s that each who wants a processor had so far */
 	double window;
 	double decoded; /* s of all decoders, since the last window */
 	uint64_t served;
@@ -79,9 +81,9 @@ void timed_run_free(struct timed_run **run);
 
 /* --- timed_script.c: readers --- */
 must_check int timed_begin_epoch(struct timed_run *run, size_t job);
-/* The reader opens its next position, or has none in this epoch. */
+/* Makes the reader open its next position, if it has one in this epoch. */
 must_check int timed_open_next(struct timed_run *run, struct timed_reader *reader);
-/* Those that wait for it have it. */
+/* Gives the sample to the readers that wait for it. */
 must_check int timed_give(struct timed_run *run, sample_id sample);
-/* Waits until now are counted. */
+/* Counts the waits of the job until now. */
 void timed_count_waits(struct timed_run *run, size_t job);

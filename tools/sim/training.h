@@ -9,9 +9,9 @@
 #include <stdio.h>
 
 /*
- * Who gets the workers: the model and the policies of A-Dloader (Jia et al., "A Data-Loader
- * Tunable Knob to Shorten GPU Idleness for Distributed Deep Learning"), beside the
- * daemon's shares.
+ * Simulates the model and the policies of A-Dloader (Jia et al., "A Data-Loader Tunable Knob to
+ * Shorten GPU Idleness for Distributed Deep Learning"), which give workers to trainings, beside
+ * the daemon's shares.
  *
  *     training.c   the model: what a training takes, what workers deliver; both tables
  *     workers.c    the paper's policies: how many workers each training has
@@ -28,19 +28,19 @@
 /* A row of the paper's Table II or III. */
 struct training {
 	const char *name;
-	double gflops;	   /* of an image */
+	double gflops;	   /* for an image */
 	double parameters; /* millions */
 	double batch, iterations;
 	unsigned workers; /* requested */
 	double arrival;
-	double cost; /* of an image for a worker; 1: as the others */
+	double cost; /* cost of an image for a worker; 1: the usual cost */
 };
 
 struct workload {
 	const char *name, *title;
 	const struct training *trainings;
 	size_t n;
-	/* Workers that the paper gives, by training: its Table II. NULL: by model size. */
+	/* Workers of each training in the paper's Table II. NULL: by model size. */
 	const unsigned *proportion, *inverse;
 };
 
@@ -48,14 +48,15 @@ extern const struct workload workload_static;  /* Table II */
 extern const struct workload workload_dynamic; /* Table III */
 
 double training_images(const struct training *training);
-/* B F_mu: what its GPUs can take. */
+/* Returns B F_mu: the rate that its GPUs can take. */
 double training_demand(const struct training *training);
-/* F_lambda: what so many busy workers deliver together, of images of cost 1. */
+/* Returns F_lambda: the rate of so many busy workers together, with images of cost 1. */
 double workers_rate(double busy);
-/* What a training would get that has all workers for itself. */
+/* Returns the rate of a training that has all workers for itself. */
 double training_alone(const struct training *training);
 
-/* Before a training takes its first image, and when it is paused and retrieved. */
+/* Delays: before a training takes its first image, when it is paused and retrieved, and while
+ * events are buffered. */
 #define START_SECONDS 14.
 #define PAUSE_SECONDS 16.
 #define BUFFER_SECONDS 30.
@@ -68,13 +69,13 @@ enum worker_policy {
 	WORKERS_PROPORTION,
 	WORKERS_INVERSE,
 	WORKERS_WAA,	   /* Algorithm 1 as printed */
-	WORKERS_WAA_MENDED /* its loop ends with C workers, not with less */
+	WORKERS_WAA_MENDED /* the loop ends with C workers, not with less */
 };
 
-/* F_lambda(d') = mu, of one training among others that use the rest of the workers. */
+/* Solves F_lambda(d') = mu for one training among others that use the rest of the workers. */
 double workers_needed(const struct training *training);
 
-/* So many workers for each of those that run; 0 for the others. */
+/* Allocates workers to each training that runs, and 0 to the others. */
 void workers_allocate(enum worker_policy policy, const struct workload *workload,
 	const bool *runs, unsigned *ret_workers);
 
@@ -86,21 +87,22 @@ struct workload_outcome {
 	double rates; /* sum of images / (finished - arrival), as in the paper's Fig. 3 */
 	double latency;	 /* mean of finished - arrival */
 	double idle;	 /* mean of the time in which GPUs waited */
-	double slowdown; /* the worst: latency / latency alone */
+	double slowdown; /* the worst latency / latency alone */
 };
 
-/* Fills in what follows from `finished`. */
+/* Fills in the fields that follow from `finished`. */
 void outcome_finish(const struct workload *workload, struct workload_outcome *outcome);
 
-/* pauses: 16 s for whom it gives other workers, and events are buffered for 30 s. */
+/* Runs a policy of workers. pauses: a training whose workers change pauses for 16 s, and
+ * events are buffered for 30 s. */
 void fluid_workers(const struct workload *workload, enum worker_policy policy,
 	bool pauses, struct workload_outcome *ret);
-/* What share_grant grants if each demand is known. */
+/* Runs with the rates that share_grant grants if each demand is known. */
 void fluid_granted(const struct workload *workload, enum share_policy policy,
 	struct workload_outcome *ret);
-/* The daemon: its queue, demand found while running. -ENOMEM */
+/* Runs with the daemon's queue, whose demand is found while running. -ENOMEM */
 must_check int pool_run(const struct workload *workload, enum share_policy policy,
 	struct workload_outcome *ret);
 
-/* The page; csv: NULL or a path. 0 or -errno. */
+/* Prints the page; csv: NULL or a path. Returns 0 or -errno. */
 must_check int shares_print(FILE *out, const char *csv);
