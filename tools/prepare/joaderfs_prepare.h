@@ -4,8 +4,8 @@
 #pragma once
 
 /*
- * A program of [preparation NAME] in C: joaderfs-prepare(7). The program writes nothing else on
- * its standard output.
+ * Functions for a program of [preparation NAME] in C: joaderfs-prepare(7). The program writes
+ * nothing else on its standard output.
  *
  *     int main(void)
  *     {
@@ -19,8 +19,8 @@
  *         }
  *     }
  *
- * A sample stays until the next one. Without memory, or when the daemon has ended, the
- * program ends.
+ * A sample stays until the next one. The functions end the program if there is no memory, or if
+ * the daemon has ended.
  */
 
 #include <stdint.h>
@@ -29,10 +29,10 @@
 #include <string.h>
 
 struct joaderfs_sample {
-	char *name;    /* with its ending */
-	uint8_t *data; /* and a zero behind */
+	char *name;    /* with its extension */
+	uint8_t *data; /* its bytes, followed by a zero */
 	size_t size;
-	char number[32]; /* for the answer */
+	char number[32]; /* identifies the sample in the answer */
 };
 
 static inline void joaderfs_ready(void)
@@ -50,7 +50,7 @@ static inline void *joaderfs_read(void *buffer, size_t size)
 	return bytes;
 }
 
-/* 0: the daemon has ended. */
+/* Reads the next sample. 0: the daemon has ended. */
 static inline int joaderfs_next(struct joaderfs_sample *sample)
 {
 	char line[80];
@@ -64,7 +64,8 @@ static inline int joaderfs_next(struct joaderfs_sample *sample)
 	return 1;
 }
 
-/* type: NumPy's, as "<f4"; shape: without brackets, as "128, 80", or "128," for one axis. */
+/* Answers with an array. type: NumPy's, as "<f4"; shape: without brackets, as "128, 80", or
+ * "128," for one axis. */
 static inline void joaderfs_array(const struct joaderfs_sample *sample, const char *type,
 	const char *shape, const void *numbers, size_t size)
 {
