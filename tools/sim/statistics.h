@@ -32,8 +32,8 @@ double chi_square_bound(double p, double degrees);
 
 /* Returns Pearson's correlation; 0 when one of the two does not vary. */
 double correlation(const uint32_t *a, const uint32_t *b, size_t n);
-/* Returns the distribution of the correlation of n pairs that chance has matched, whatever their values
- * are (Pitman). */
+/* Returns the distribution of the correlation of n pairs that chance has matched, whatever
+ * their values are (Pitman). */
 struct expected correlation_expected(size_t n);
 
 /*
