@@ -15,7 +15,7 @@
 
 static int ready_fd = -1; /* in the child: one byte in it means ready */
 
-/* The parent's exit status when the child ended before it was ready. */
+/* Returns the parent's exit status for a child that ended before it was ready. */
 static int status_of_failed(pid_t child)
 {
 	int status;

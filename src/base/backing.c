@@ -18,7 +18,7 @@
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
-/* Linux's default for vm.max_map_count, where that can't be read. */
+/* Linux's default for vm.max_map_count, used if the file can't be read. */
 #define DEFAULT_MAPPINGS 65530
 #define MOST_FILES (UINT32_C(1) << 20)
 
@@ -27,7 +27,7 @@ struct backings {
 	atomic_uint count;
 	struct lock lock;
 	struct backing_kernel kernel; /* (lock) add is NULL: no session */
-	unsigned calls;		      /* (lock) calls of its functions that run now */
+	unsigned calls;		      /* (lock) running calls of its functions */
 	pthread_cond_t idle;
 };
 
@@ -37,7 +37,7 @@ static unsigned parse_mappings(FILE *in)
 	return fscanf(in, "%u", &mappings) == 1 ? mappings : DEFAULT_MAPPINGS;
 }
 
-/* Half of the mappings: the allocator and the libraries need some, too. */
+/* Returns half of the mappings: the allocator and the libraries need some, too. */
 static uint32_t default_limit(void)
 {
 	unsigned mappings = DEFAULT_MAPPINGS;
@@ -111,7 +111,7 @@ static void end_call(struct backings *backings, bool refused)
 		pthread_cond_broadcast(&backings->idle);
 }
 
-/* When the session has ended there is nobody to tell: the kernel forgets all files. */
+/* Removes the file, unless the session has ended: then the kernel forgets all files. */
 void backing_remove(struct backings *backings, int id)
 {
 	struct backing_kernel kernel;
@@ -153,7 +153,7 @@ static int write_all(int fd, const struct iovec *parts, int n, size_t size)
 	return (size_t)written == size ? 0 : -ENOSPC;
 }
 
-/* The file is sealed: nobody who gets hold of it can change it. */
+/* Makes a sealed file: nobody who gets hold of it can change it. */
 static int new_file(struct backings *backings, const struct iovec *parts, int n,
 	size_t size, int *ret)
 {

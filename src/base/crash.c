@@ -14,9 +14,9 @@
 
 #define FRAMES 64
 
-static _Thread_local char signal_stack[65536]; /* of which a page or two are used */
+static _Thread_local char signal_stack[65536]; /* the kernel maps a page or two of it */
 static _Thread_local bool telling;
-static atomic_bool told; /* by the thread that came first */
+static atomic_bool told; /* set by the thread that comes first */
 
 static void (*dump_state)(void *context, FILE *out); /* set by main, with one thread */
 static void *dump_context;
@@ -56,7 +56,8 @@ static const int signals[] = {
 	SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGXFSZ};
 static struct sigaction earlier[sizeof(signals) / sizeof(signals[0])];
 
-/* A sanitizer's handler tells where the bug is; it gets the fault as the kernel told it. */
+/* Passes the signal on. A sanitizer's handler tells where the bug is, and needs the fault as
+ * the kernel told it. */
 static void go_on(int number, siginfo_t *info, void *context)
 {
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -71,7 +72,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	int fd = log_descriptor();
 	kept_note_crashed();
 	if (!telling) {
-		/* One thread tells; the end comes when it has. */
+		/* The first thread reports; the others wait for the end. */
 		while (atomic_exchange(&told, true))
 			pause();
 		put(fd, "crash: signal ");
@@ -128,7 +129,8 @@ void crash_prepare_thread(void)
 		sigaltstack(&stack, NULL);
 }
 
-/* Nobody's, or a sanitizer's. */
+/* Tells whether our handler may be installed: in place of the default one, or of a
+ * sanitizer's, which go_on calls. */
 static bool is_free(const struct sigaction *action)
 {
 	return action->sa_flags & SA_SIGINFO ? action->sa_sigaction != on_signal

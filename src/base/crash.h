@@ -19,7 +19,8 @@
  *   Errors: none. A bug within the dump of the state ends the dump.
  */
 
-/* Installs the handlers. Handlers that are there already, for instance a sanitizer's, stay. */
+/* Installs the handlers. Each calls a handler that was there before with SA_SIGINFO, for
+ * instance a sanitizer's. */
 void crash_install(void);
 
 /*

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Unicode 15.1's ranges of Cc, Cf, Zl and Zp. */
+/* Ranges of Cc, Cf, Zl and Zp in Unicode 15.1. */
 static const struct {
 	uint32_t first, last;
 } controls[] = {{0x0000, 0x001f}, {0x007f, 0x009f}, {0x00ad, 0x00ad}, {0x0600, 0x0605},
@@ -50,7 +50,7 @@ unsigned utf8_read(const char *bytes, uint32_t *ret)
 	return character < least[n] || surrogate || character > 0x10ffff ? 0 : n;
 }
 
-/* The text for one character, or for a byte that is none. */
+/* The text for one character, or for a byte that is no character. */
 struct escaped {
 	char text[4 * 4 + 1];
 	size_t length;
@@ -77,7 +77,7 @@ static struct escaped escape(const char *text)
 	return ret;
 }
 
-/* Nearly all bytes. */
+/* Tells whether a byte needs no look at the ranges, as nearly all bytes. */
 static bool is_plain(unsigned char byte)
 {
 	return byte >= 0x20 && byte < 0x7f && byte != '\\';

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define MAX_FAULTS 16
-/* No errno: */
+/* Errors that are no errno: */
 #define BUG (-1)   /* the place fails as an assertion does */
 #define CRASH (-2) /* the process is killed there */
 
@@ -25,7 +25,7 @@ struct fault {
 	int error; /* positive errno, BUG or CRASH; 0: none */
 	long after;
 	long times;
-	char until[256]; /* a file: the place waits until it exists; empty: none */
+	char until[256]; /* path of a file that the place waits for; empty: none */
 };
 
 static const struct {
@@ -127,7 +127,7 @@ int fault_add(const char *specification)
 	return 0;
 }
 
-/* The fault that the place has now, with its error; false: none. */
+/* Returns the fault that the place has now, with its error; false: none. */
 static bool take_hit(const char *place, struct fault *ret)
 {
 	LOCK_SCOPE(&fault_lock);

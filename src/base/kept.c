@@ -16,16 +16,16 @@
 
 #define FILES_PROBED 64
 
-static struct kept alone; /* what there is without a supervisor */
+static struct kept alone; /* memory of a process without a supervisor */
 static struct kept *page = &alone;
-static int supervisor = -1; /* the socket */
+static int supervisor = -1; /* the supervisor's socket, or -1 */
 static bool again;
 static struct lock lock = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER,
 	.rank = LOCK_RANK_KEPT,
 	.name = "kept",
 };
-static uint32_t cursor; /* (lock) in opens */
+static uint32_t cursor; /* (lock) position in opens */
 
 struct kept *kept(void)
 {
@@ -61,7 +61,8 @@ static int attach(const char *engine)
 	return same ? 0 : -EPROTO;
 }
 
-/* What the engine before had begun to give away, and could not. */
+/* Frees places whose descriptor did not reach the supervisor before the last engine died, and
+ * marks the other descriptors close-on-exec. */
 static void tidy(void)
 {
 	for (uint32_t i = 0; i < KEPT_DESCRIPTORS; i++) {
@@ -261,7 +262,7 @@ static atomic_int *file_place(int backing, uint32_t i)
 	return &page->files[((uint32_t)backing + i) % KEPT_FILES];
 }
 
-/* One that finds no place is forgotten only by the end of the mount. */
+/* Lists a file. A file that finds no place is forgotten only by the end of the mount. */
 void kept_file_add(int backing)
 {
 	atomic_store(&page->last_backing, backing);
@@ -288,7 +289,7 @@ static atomic_uint n_noting;
 static _Thread_local struct kept_note *own;
 static _Thread_local bool noting;
 
-/* Of more workers the later ones have no note. */
+/* Notes the sample that the thread prepares. Workers beyond KEPT_WORKERS have no note. */
 void kept_note_begin(const char *dataset, uint32_t sample)
 {
 	if (supervisor < 0)

@@ -13,14 +13,14 @@
 
 #define MAX_HELD 8
 
-/* The locks of this thread, in the order in which they were taken: ranks ascend. */
+/* Locks that this thread holds, in the order in which it took them: ranks ascend. */
 static _Thread_local const struct lock *held[MAX_HELD];
 static _Thread_local int n_held;
-static _Thread_local bool prepared; /* crash_prepare_thread */
+static _Thread_local bool prepared; /* this thread has called crash_prepare_thread */
 
 #define MAX_MEASURED 8
 
-/* Slots are taken one after the other and never given back. */
+/* Measured names. Slots are taken one after the other and never given back. */
 static struct measured {
 	_Atomic(const char *) name; /* NULL: free */
 	struct histogram holds;
@@ -77,7 +77,7 @@ static void begin_hold(struct lock *lock)
 		lock->since_ns = clock_now_ns();
 }
 
-/* Its holder, which is about to let it go, counts that itself. */
+/* Counts the hold; called by the holder before it releases the lock. */
 static void end_hold(struct lock *lock)
 {
 	if (lock->holds)

@@ -25,7 +25,7 @@ void log_also_to(FILE *out)
 	also = out;
 }
 
-/* "<UTC time> " */
+/* Prints "<UTC time> ". */
 static void print_time(char *text, size_t size)
 {
 	time_t now = time(NULL);
@@ -35,7 +35,7 @@ static void print_time(char *text, size_t size)
 		*text = '\0';
 }
 
-/* One write per message, so that messages of several threads do not mix. */
+/* Writes a message by one write, so that messages of several threads do not mix. */
 static void write_line(int fd, const char *prefix, const char *level, const char *message)
 {
 	char line[MAX_MESSAGE + 64];
@@ -44,7 +44,7 @@ static void write_line(int fd, const char *prefix, const char *level, const char
 	(void)ignored; /* there is no place left to report it */
 }
 
-/* One line per message: no name of a file looks like another message. */
+/* Writes a message as one line: no name of a file looks like another message. */
 static printf_like(2, 0) void emit(const char *level, const char *format, va_list args)
 {
 	char raw[MAX_MESSAGE], message[MAX_MESSAGE], stamp[32];
@@ -98,7 +98,8 @@ void log_keep(void)
 	atomic_store(&kept_fd, memfd_create("joaderfs log", MFD_CLOEXEC));
 }
 
-/* The descriptor stays open: another thread may just be writing to it. */
+/* Writes the kept messages to fd. Their descriptor stays open: another thread may just be
+ * writing to it. */
 static void write_kept(int fd)
 {
 	char part[4096];

@@ -16,9 +16,9 @@
 
 /* A control group of this process, and the mount that shows it. */
 struct group {
-	bool old;		  /* of cgroup v1 */
-	char directory[PATH_MAX]; /* with the root before it */
-	size_t mount;		  /* bytes of it that are the mount point's */
+	bool old;		  /* it belongs to cgroup v1 */
+	char directory[PATH_MAX]; /* begins with the root that tests give */
+	size_t mount;		  /* length of the mount point in it */
 };
 
 /* --- files ---------------------------------------------------------------------------- */
@@ -35,14 +35,15 @@ static FILE *open_file(const char *format, ...)
 	return n > 0 && (size_t)n < sizeof(path) ? fopen(path, "re") : NULL;
 }
 
-/* false: there is no such file, or no number in it, as in one that says "max". */
+/* Reads a number from a file of the group. false: there is no such file, or it has no number,
+ * as one that says "max". */
 static bool read_number(const struct group *group, const char *name, uint64_t *ret)
 {
 	auto_fclose FILE *in = open_file("%s/%s", group->directory, name);
 	return in && fscanf(in, "%" SCNu64, ret) == 1;
 }
 
-/* The sum of what follows the names in a file of lines "NAME NUMBER" or "NAME: NUMBER". */
+/* Adds up the numbers behind these names in a file of lines "NAME NUMBER" or "NAME: NUMBER". */
 static uint64_t sum_of(FILE *in, const char *const *names)
 {
 	char name[64];
@@ -56,7 +57,7 @@ static uint64_t sum_of(FILE *in, const char *const *names)
 
 /* --- groups --------------------------------------------------------------------------- */
 
-/* Whether a list as "cpu,cpuacct" has the word. */
+/* Tells whether a list like "cpu,cpuacct" has the word. */
 static bool has_word(const char *list, const char *word)
 {
 	size_t n = strlen(word);
@@ -66,7 +67,7 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* The path of the process's group: of v1 if the controller is there, else of v2. */
+/* Finds the path of the process's group: of v1 if the controller is there, else of v2. */
 static bool find_path(const char *root, const char *controller, bool *ret_old,
 	char ret[static PATH_MAX])
 {
@@ -93,7 +94,7 @@ static bool find_path(const char *root, const char *controller, bool *ret_old,
 	return found;
 }
 
-/* Whether a line of mountinfo is a mount of the hierarchy. */
+/* Tells whether a line of mountinfo is a mount of the hierarchy. */
 static bool is_mount_of(
 	char *line, bool old, const char *controller, char **ret_top, char **ret_point)
 {
@@ -113,8 +114,8 @@ static bool is_mount_of(
 	return *ret_point != NULL;
 }
 
-/* The path below the mount, whose root is `top`; a group that lies elsewhere is not visible:
- * the mount's own root is the nearest one to it. */
+/* Returns the path below the mount, whose root is `top`. A group that lies elsewhere is not
+ * visible; the mount's own root is the nearest one to it. */
 static const char *below(const char *path, const char *top)
 {
 	size_t n = strcmp(top, "/") == 0 ? 0 : strlen(top);
@@ -144,7 +145,7 @@ static bool find_group(const char *root, const char *controller, struct group *r
 	return false;
 }
 
-/* false: it is the highest one that can be seen. */
+/* Moves to the group above. false: this one is the highest that can be seen. */
 static bool go_up(struct group *group)
 {
 	char *slash = strrchr(group->directory, '/');
@@ -156,7 +157,8 @@ static bool go_up(struct group *group)
 
 /* --- memory --------------------------------------------------------------------------- */
 
-/* What groups hold of files, the kernel gives to the process that needs memory. */
+/* Lowers the memory to the group's limit. Memory that the group holds of files counts as
+ * unused, because the kernel gives it to processes that need memory. */
 static void limit_memory(
 	const struct group *group, size_t root, struct machine_memory *memory)
 {
@@ -237,7 +239,7 @@ static uint64_t affinity(void)
 	return online < 1 ? 1 : (uint64_t)online;
 }
 
-/* A part of a CPU counts as one. */
+/* Returns the group's quota in CPUs, rounded up. */
 static uint64_t quota_of(const struct group *group)
 {
 	uint64_t quota = 0, period = 0;

@@ -34,7 +34,7 @@ static int judge(const char *key, const char *path, const struct stat *found)
 	return 0;
 }
 
-/* Without its name on the disk a failure of power takes all that is in it. */
+/* Syncs the name of a new directory: a failure of power could take it, and all that is in it. */
 static void sync_name(const char *path, int directory)
 {
 	auto_close int parent =

@@ -17,8 +17,7 @@ static int look(
 {
 	struct statx st = {0};
 	flags |= AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
-	/* The mount of another user tells its device only to a process that asks for
-	 * nothing else. */
+	/* The mount of another user tells its device only if nothing else is asked for. */
 	if (statx(directory, path, flags, STATX_TYPE | STATX_INO, &st) != 0 &&
 		(errno != EACCES || statx(directory, path, flags, 0, &st) != 0))
 		return -errno;
@@ -58,9 +57,9 @@ static int add(struct own_mounts *mounts, dev_t device)
 	return 0;
 }
 
-/* "36 35 98:0 / /mnt rw,noatime master:1 - TYPE SOURCE OPTIONS". A daemon mounts with the
- * type fuse.joaderfs, and from joaderfs; its mount options may give one of them another
- * name. */
+/* Tells whether a line of mountinfo, "36 35 98:0 / /mnt rw,noatime master:1 - TYPE SOURCE
+ * OPTIONS", is a mount of joaderfs. A daemon mounts with the type fuse.joaderfs and the source
+ * joaderfs; its mount options may change one of them. */
 static bool is_joaderfs(const char *line, dev_t *ret_device)
 {
 	static const char separator[] = " - ", type[] = "fuse.joaderfs ";

@@ -11,7 +11,7 @@
 static const int ignored[] = {SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF,
 	SIGIO, SIGPWR, SIGSTKFLT, SIGXFSZ};
 
-/* Goes to the thread that serves the mount, whichever thread this is. */
+/* Sends SIGTERM to the process, and so to the thread that serves the mount. */
 static void ask_to_end(int number)
 {
 	int saved = errno;
@@ -20,8 +20,8 @@ static void ask_to_end(int number)
 	errno = saved;
 }
 
-/* Without SA_RESTART, or the thread would go on waiting. Leaves a signal alone that the
- * starting process has chosen to ignore. */
+/* Ends the process by this signal, unless the starting process ignores it. The handler has no
+ * SA_RESTART, or the thread would go on waiting. */
 static void end_by(int number)
 {
 	struct sigaction action = {.sa_handler = ask_to_end}, old;
