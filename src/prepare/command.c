@@ -38,8 +38,8 @@ static int split(const char *text, struct command *command, char *message)
 
 /* --- the environment ------------------------------------------------------------------- */
 
-/* The environment has nothing of the daemon's own, which may have keys of servers. A process computes with one
- * thread: there is a process for each CPU. */
+/* Fills in an environment that has nothing of the daemon's own, which may have keys of
+ * servers. It makes a process compute with one thread: there is a process for each CPU. */
 static int fill_environment(
 	const struct preparation_config *config, struct command *command)
 {
@@ -87,7 +87,7 @@ static int find_user(
 
 /* --- the identity --------------------------------------------------------------------- */
 
-/* A text, and its end. */
+/* Adds a text to the hash, and its end. */
 static void add_text(EVP_MD_CTX *hash, const char *text)
 {
 	EVP_DigestUpdate(hash, text, strlen(text) + 1);
@@ -105,7 +105,8 @@ static int add_bytes(EVP_MD_CTX *hash, int fd)
 	return n < 0 ? -errno : 0;
 }
 
-/* The daemon may not be allowed to read a program: its size and time stand for it. */
+/* Adds a file to the hash. The daemon may not be allowed to read a program: then its size and
+ * time stand for it. */
 static int add_file(EVP_MD_CTX *hash, const char *path, const struct stat *st)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /*
- * What the daemon and a process say to each other, as joaderfs-prepare(7) describes it:
+ * Messages of the daemon and a process, as joaderfs-prepare(7) describes them:
  *
  *     joaderfs-prepare 1\n                                     <-- once, by the process
  *     sample NUMBER NAME-BYTES BYTES\n name sample             -->
@@ -29,7 +29,7 @@
 #define READY "joaderfs-prepare 1\n"
 #define LINE_BYTES 80
 #define ERROR_BYTES 1024
-#define FIRST_READ 512 /* a line, and the head of an array most often */
+#define FIRST_READ 512 /* room for a line, and in most cases for the head of an array */
 
 struct exchange {
 	struct process *process;
@@ -37,7 +37,7 @@ struct exchange {
 	struct iovec unsent[3];
 	int n_unsent;
 	uint8_t buffer[LINE_BYTES + ARRAY_MOST_HEAD];
-	size_t have, used; /* of the buffer */
+	size_t have, used; /* bytes of the buffer */
 	char *message;
 };
 
@@ -66,7 +66,8 @@ static void note_said(struct process *process, const char *text, size_t n)
 	}
 }
 
-/* Reads a little at a time: a process that says a lot does not hold up its answer. */
+/* Reads a little of the standard error at a time, so that much of it does not hold up the
+ * answer. */
 static void listen_to(struct process *process)
 {
 	char text[1024];
@@ -93,7 +94,7 @@ static void describe_end(const struct process *process, char *ret, size_t size)
 		snprintf(ret, size, "was ended by signal %d", info.si_status);
 }
 
-/* How, and what it has said last. */
+/* Fails with the status of the ended process, and with its last line on standard error. */
 static int has_ended(const struct exchange *exchange)
 {
 	struct process *process = exchange->process;
@@ -115,7 +116,7 @@ static int is_silent(const struct exchange *exchange)
 
 /* --- sending and receiving -------------------------------------------------------------- */
 
-/* A process that has closed its input may have answered. */
+/* Sends some of the unsent bytes. A process that has closed its input may have answered. */
 static void send_some(struct exchange *exchange)
 {
 	ssize_t n = writev(exchange->process->in, exchange->unsent, exchange->n_unsent);
@@ -156,7 +157,7 @@ static int await_answer(struct exchange *exchange)
 	}
 }
 
-/* Receives one byte at least. */
+/* Receives at least one byte. */
 static int receive(struct exchange *exchange, void *to, size_t most, size_t *ret)
 {
 	for (;;) {
@@ -186,7 +187,7 @@ static int receive_more(struct exchange *exchange, size_t most)
 	return err;
 }
 
-/* *ret: the line's first byte; used: behind it. */
+/* Receives a line. *ret: its first byte; exchange->used: behind it. */
 static int receive_line(struct exchange *exchange, const char **ret)
 {
 	uint8_t *end;
@@ -240,7 +241,7 @@ static int receive_refusal(struct exchange *exchange, uint64_t bytes)
 	return -EBADMSG;
 }
 
-/* The head of the array; used: behind it. */
+/* Receives the head of the array; exchange->used: behind it. */
 static int receive_head(
 	struct exchange *exchange, const struct array_type *type, uint64_t bytes)
 {

@@ -13,9 +13,9 @@
 #include <sys/syscall.h>
 
 /*
- * Sockets but those of this machine's files are refused, and so is io_uring, which could make
- * them without this filter. Calls in the way of another processor end the process: their numbers
- * mean other things.
+ * The filter refuses sockets other than AF_UNIX, and io_uring, which could make them without this
+ * filter. A system call by the conventions of another processor ends the process: its numbers
+ * mean other calls.
  */
 
 #if defined(__x86_64__)
@@ -31,7 +31,7 @@
 #define EQUAL(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
 #define LEAST(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, value, yes, no)
 #define RETURN(value) BPF_STMT(BPF_RET | BPF_K, value)
-#define X32 0x40000000 /* calls of x86_64 with short pointers */
+#define X32 0x40000000 /* bit of x86_64's calls with short pointers */
 
 static struct sock_filter instructions[] = {
 	LOAD(arch),

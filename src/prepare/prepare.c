@@ -12,14 +12,15 @@
 #include <pthread.h>
 #include <string.h>
 
-#define START_NS UINT64_C(60000000000) /* at least, for what a program loads */
+#define START_NS                                                                         \
+	UINT64_C(60000000000) /* least time that a program has to start and load */
 #define TRIES 2
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define MOST_PAUSE_NS UINT64_C(5000000000)
 
 /*
- *     idle <--> asked          a slot; its process, if it has one, is its user's alone,
- *       \-> (killed, ended)    but for programs_stop, which kills it under the lock
+ *     idle <--> asked          a slot and its process, if it has one, belong to one thread
+ *       \-> (killed, ended)    alone; but programs_stop kills the process under the lock
  */
 struct slot {
 	struct process process;
@@ -33,8 +34,8 @@ struct program {
 	struct command command;
 	bool usable;
 	struct slot *slots; /* (lock) */
-	unsigned failures;  /* (lock) of processes, since one has answered */
-	bool told;	    /* (lock) that it is not isolated */
+	unsigned failures;  /* (lock) failures of processes, since one has answered */
+	bool told;	    /* (lock) it was logged that processes are not isolated */
 };
 
 struct programs {
@@ -173,7 +174,7 @@ static struct slot *free_slot_locked(
 	return found;
 }
 
-/* NULL: the daemon stops. */
+/* Waits for a slot and takes it. NULL: the daemon stops. */
 static struct slot *take_slot(struct programs *programs, const struct program *program)
 {
 	LOCK_SCOPE(&programs->lock);
@@ -209,8 +210,7 @@ static void end_process(struct programs *programs, struct slot *slot)
 	process_end(&slot->process);
 }
 
-/* The first failure is followed by another process at once, further ones by longer and longer
- * pauses. */
+/* Pauses after failures: not at all after the first one, longer and longer after further ones. */
 static void pause_before_start(struct programs *programs, const struct program *program)
 {
 	LOCK_SCOPE(&programs->lock);
@@ -239,7 +239,7 @@ static void tell_isolation(
 			program->config->name);
 }
 
-/* A daemon that stops meanwhile kills it, too. */
+/* Puts a process into its slot; kills it if the daemon has begun to stop. */
 static int install(
 	struct programs *programs, struct slot *slot, const struct process *process)
 {
@@ -285,7 +285,7 @@ static void count_failure(struct programs *programs, struct program *program, bo
 	program->failures = failed ? program->failures + 1 : 0;
 }
 
-/* -EBADMSG: the program has refused the sample. */
+/* Asks the slot's process once. -EBADMSG: the program has refused the sample. */
 static int try_once(struct programs *programs, struct program *program, struct slot *slot,
 	const struct program_sample *sample, uint8_t *tensor, char *message)
 {

@@ -21,18 +21,18 @@
 #define END_MS 2000
 
 /*
- * A daemon has many threads and much memory, which fork would have to mark. So the child
- * shares its parent's memory, as that of vfork, until it becomes the program. It makes system
- * calls only: the functions of libc for users would look for its parent's threads.
+ * The start of a process. fork would have to copy the page tables of a daemon with much memory,
+ * so the child shares its parent's memory, as with vfork, until it executes the program. It makes
+ * system calls only: libc's functions for users would look for its parent's threads.
  */
 
 struct child {
 	const struct command *command;
 	int in, out, err;
-	bool filtered;	  /* it makes no sockets */
-	const char *step; /* that has failed */
+	bool filtered;	  /* forbid sockets by the filter */
+	const char *step; /* step that has failed */
 	int error;
-	sigset_t mask; /* of the program */
+	sigset_t mask; /* signal mask of the program */
 };
 
 static void give_up(struct child *child, const char *step)
@@ -55,7 +55,7 @@ static void reset_signals(void)
 		(void)sigaction(number, &normal, NULL);
 }
 
-/* The kernel ends it before the daemon when memory is short. */
+/* Makes the kernel end this process before the daemon when memory is short. */
 static void be_the_first_to_end(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -102,8 +102,8 @@ __attribute__((no_sanitize("address", "undefined"))) static int child_main(void 
 	return 127;
 }
 
-/* A daemon that is not root's needs a name space of users to have others. A kernel, or a
- * container, may allow none. */
+/* Clones the child. A daemon that is not root's needs a user name space to have others. A
+ * kernel or a container may allow none. */
 static pid_t clone_child(
 	struct child *child, uint8_t *stack, int *ret_pidfd, bool *ret_isolated)
 {
@@ -144,7 +144,7 @@ static void close_pipe(int ends[static 2])
 	}
 }
 
-/* ours: the end that does not wait. */
+/* Makes a pipe. `ours` is the end that does not wait. */
 static int make_pipe(int ends[static 2], int ours)
 {
 	if (pipe2(ends, O_CLOEXEC) != 0)
@@ -198,15 +198,15 @@ int process_start(const struct command *command, struct process *ret, bool *ret_
 
 /* --- the end -------------------------------------------------------------------------- */
 
-/* The processes that it has started end with it: it is the first one of its name space, or of
- * its group. */
+/* Kills the process and the processes that it has started: it is the first one of its name
+ * space, or of its group. */
 void process_kill(const struct process *process)
 {
 	kill(-process->pid, SIGKILL);
 	kill(process->pid, SIGKILL);
 }
 
-/* A process that waits for a device may not end in time; it stays. */
+/* Ends the process. One that waits for a device may not end in time; it stays. */
 void process_end(struct process *process)
 {
 	struct pollfd ended = {.fd = process->pidfd, .events = POLLIN};
