@@ -12,7 +12,7 @@
 #include <sched.h>
 #include <string.h>
 
-/* The thread of a tier: the only one that adds entries and writes files. */
+/* The thread of a tier. Only it adds entries and writes files. */
 
 #define BARREN_NS UINT64_C(1000000000)
 
@@ -29,7 +29,7 @@ void tier_tell_locked(struct tier *tier)
 
 /* --- what is there ---------------------------------------------------------------------- */
 
-/* false: it can't be; no memory, or another version of it is. */
+/* Adds an entry. false: there is no memory, or another version of the sample is there. */
 static bool add_locked(struct tier *tier, const struct tier_dataset *dataset,
 	const struct stored *sample, uint64_t room)
 {
@@ -121,7 +121,7 @@ static uint64_t lacks(struct tier *tier, uint64_t room)
 	return tier_policy_lacks(tier->policy, room);
 }
 
-/* Some entries leave, if some that are looked at are worth less. */
+/* Evicts some entries, if some of those that it looks at are worth less. */
 static void make_some_room(struct tier *tier, uint32_t worth, uint64_t lacking)
 {
 	struct tier_entry entries[TIER_LOOK];
@@ -151,7 +151,7 @@ static bool make_room(struct tier *tier, uint32_t worth, uint64_t room)
 	return lacking == 0;
 }
 
-/* An ini may give it less than it had. */
+/* Evicts entries until the tier fits: an ini may give it less room than it had. */
 static void shrink(struct tier *tier)
 {
 	uint64_t lacking;
@@ -225,7 +225,7 @@ static void keep(struct tier *tier, const struct offer *offer)
 
 /* --- the thread ------------------------------------------------------------------------- */
 
-/* NULL: it is to stop. */
+/* Waits for the next offer. NULL: the tier stops. */
 static struct offer *next_offer(struct tier *tier)
 {
 	LOCK_SCOPE(&tier->lock);
@@ -263,7 +263,7 @@ void *tier_main(void *argument)
 {
 	struct tier *tier = argument;
 	struct offer *offer;
-	/* It yields to the training jobs. That is a wish, which may be refused. */
+	/* Writing yields to the training jobs. The kernel may refuse this wish. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	(void)pthread_setname_np(pthread_self(), "tier");

@@ -17,7 +17,7 @@ struct tier_policy {
 	size_t n, n_max;
 	size_t hand;
 	uint32_t *slots; /* indices of entries, or FREE */
-	size_t mask;	 /* slots, a power of two, less one */
+	size_t mask;	 /* slots - 1; the number of slots is a power of two */
 };
 
 int tier_policy_new(uint64_t capacity, struct tier_policy **ret)
@@ -47,7 +47,7 @@ static size_t home_of(const struct tier_policy *policy, uint32_t dataset, sample
 	return rng_mix(dataset, id) & policy->mask;
 }
 
-/* The slot of the entry, or the free one where it would be. There are slots. */
+/* Returns the slot of the entry, or the free slot where it would be. There must be slots. */
 static size_t slot_of(const struct tier_policy *policy, uint32_t dataset, sample_id id)
 {
 	size_t slot = home_of(policy, dataset, id);
@@ -76,7 +76,7 @@ static void file_entry(struct tier_policy *policy, uint32_t at)
 	policy->slots[slot_of(policy, entry->dataset, entry->id)] = at;
 }
 
-/* Twice as many entries, and twice as many slots as entries. */
+/* Doubles the entries; there are twice as many slots as entries. */
 static int grow(struct tier_policy *policy)
 {
 	size_t n = policy->n_max ? 2 * policy->n_max : 64;
@@ -109,7 +109,8 @@ int tier_policy_add(struct tier_policy *policy, const struct tier_entry *entry)
 	return 0;
 }
 
-/* Those behind it move up, as far as they would be found from their homes no more. */
+/* Frees a slot, and moves up entries behind it that could not be found from their homes any
+ * more. */
 static void free_slot(struct tier_policy *policy, size_t slot)
 {
 	size_t next = slot;

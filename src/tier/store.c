@@ -165,7 +165,7 @@ static int make_directories(
 	return make_directory(store, path.text, count);
 }
 
-/* -errno, or a descriptor. */
+/* Makes the file. Returns a descriptor or -errno. */
 static int make_file(const struct store *store, const struct stored *sample,
 	const struct store_path *path, unsigned *count)
 {
@@ -214,7 +214,7 @@ static int write_file(int fd, const struct stored *sample, const void *bytes, ui
 	return err;
 }
 
-/* Nothing is brought to the disk: after a failure of power the checksum tells. */
+/* Writes the file without a sync: after a failure of power the checksum tells. */
 int store_write(struct store *store, const struct stored *sample, const void *bytes,
 	uint64_t n, unsigned *ret_directories)
 {

@@ -9,14 +9,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What a daemon before this one has left: names and sizes. The bytes are looked at when they
+/* Finds the files of an earlier daemon by names and sizes. Their bytes are checked when they
  * are read. */
 
 struct place {
 	struct store *store;
 	struct store_scan *scan;
-	const char *dataset;   /* NULL: the tier's directory itself */
-	const char *directory; /* of samples; NULL: that of the dataset */
+	const char *
+		dataset; /* name of the dataset's directory; NULL: this is the tier's directory */
+	const char *directory; /* directory of samples; NULL: this is the dataset's */
 };
 
 static bool ends_in_new(const char *name)
@@ -25,7 +26,7 @@ static bool ends_in_new(const char *name)
 	return n > suffix && strcmp(name + n - suffix, RECORD_NEW) == 0;
 }
 
-/* The name of a sample's file, or of one that was to become it. */
+/* Tells whether the name is that of a sample's file, or of one that was being written. */
 static bool is_ours(const struct place *place, const char *name, struct stored *ret)
 {
 	char whole[64];

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What callers meet: opening, reading, offering. keeping.c has the thread that writes. */
+/* The interface of a tier: opening, reading, offering. keeping.c has the thread that writes. */
 
 #define QUEUE_BYTES ((uint64_t)32 << 20)
 #define END_NS UINT64_C(2000000000)
@@ -111,7 +111,7 @@ int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	return err;
 }
 
-/* false: a disk does not answer. */
+/* Waits for the thread to end. false: a disk does not answer. */
 static bool wait_for_thread(struct tier *tier)
 {
 	uint64_t until = clock_now_ns() + END_NS;
@@ -230,7 +230,8 @@ uint64_t tier_identity(const struct tier_source *source)
 	return hash;
 }
 
-/* Whether the sample is there; what was made of another version of it leaves. */
+/* Tells whether the sample is there. An entry of another version of it is removed, and
+ * returned in *ret_outdated. */
 static bool find(const struct tier_sample *sample, struct stored *ret_outdated)
 {
 	const struct tier_dataset *dataset = sample->dataset;
@@ -302,7 +303,7 @@ bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes)
 
 /* --- offering --------------------------------------------------------------------------- */
 
-/* Whether it would be kept as things are, and the queue has room for it. */
+/* Tells whether the tier would keep the sample now, and the queue has room for it. */
 static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 {
 	lock_assert_held(&tier->lock);
@@ -315,7 +316,7 @@ static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 	       clock_now_ns() >= tier->barren_until_ns;
 }
 
-/* The queue's room is taken. */
+/* Reserves room in the queue. */
 static bool begin_offer(struct tier *tier, uint64_t n, uint32_t worth)
 {
 	LOCK_SCOPE(&tier->lock);
