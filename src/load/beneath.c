@@ -16,7 +16,7 @@ static const char *skip_slashes(const char *path)
 	return path + strspn(path, "/");
 }
 
-/* The part of the path behind the root; NULL: it is not below the root. */
+/* Returns the part of the path behind the root; NULL: it is not below the root. */
 static const char *behind(const char *root, const char *path)
 {
 	size_t n = strlen(root);
@@ -44,13 +44,13 @@ static int openat2_beneath(int root, const char *relative, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* A link in the way, where there was none just now. */
+/* Returns -EXDEV for a link in the path, where there was none just now; else err. */
 static int no_link(int err)
 {
 	return err == -ELOOP || err == -ENOTDIR ? -EXDEV : err;
 }
 
-/* Without following any link: component by component. Takes the directory over. */
+/* Opens the path component by component and follows no link. Takes the directory over. */
 static int walk(int directory, char *relative, int flags)
 {
 	char *slash;
@@ -71,8 +71,8 @@ static int walk(int directory, char *relative, int flags)
 	return err ? no_link(err) : fd;
 }
 
-/* The links are followed first, and the result may have none. So an absolute link that
- * stays in the tree can be followed, too, which openat2 refuses. */
+/* Opens a path whose links realpath has followed; the result may have none. So an absolute
+ * link that stays in the tree can be followed, too, which openat2 refuses. */
 static int open_resolved(const char *root, const char *path, int flags)
 {
 	auto_free char *real_root = realpath(root, NULL);
@@ -97,8 +97,8 @@ int open_beneath(const char *root, const char *path, int flags)
 	if (directory < 0)
 		return directory;
 	int fd = openat2_beneath(directory, relative, flags);
-	/* EPERM: of a container that does not know the system call. EAGAIN: something was
-	 * renamed meanwhile. */
+	/* EPERM comes from a container that does not know the system call; EAGAIN means that
+	 * something was renamed meanwhile. */
 	if (fd == -EXDEV || fd == -ENOSYS || fd == -EPERM || fd == -EAGAIN)
 		return open_resolved(root, path, flags);
 	return fd;

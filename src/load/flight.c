@@ -4,11 +4,13 @@
 #include "load/flight.h"
 #include "base/ensure.h"
 
-#define FIRST_LIMIT 64 /* what most storages reward; less is tried soon, too */
-#define LEAST_LIMIT 2  /* one that hangs leaves another one */
-#define LEAST_ROUND 32 /* reads; as few tell two rates apart that differ by a quarter */
-#define REWARD 1.25    /* of twice as many in flight */
-#define LOSS .9	       /* of half as many, that is no loss */
+#define FIRST_LIMIT                                                                      \
+	64 /* limit that most storages reward, to begin with; less is tried soon, too */
+#define LEAST_LIMIT 2 /* least limit: a read that hangs leaves room for another one */
+#define LEAST_ROUND                                                                      \
+	32 /* least reads of a round: so many tell two rates apart that differ by a quarter */
+#define REWARD 1.25 /* twice as many in flight stay if the rate grows by this factor */
+#define LOSS .9	    /* half as many stay if the rate does not fall below this factor */
 #define REST_ROUNDS 16
 
 void flight_init(struct flight *flight, unsigned limit, unsigned most)
@@ -34,7 +36,7 @@ static void begin_round(struct flight *flight, uint64_t now_ns)
 
 void flight_begin(struct flight *flight, uint64_t now_ns)
 {
-	/* While nothing was in flight nothing was asked for. */
+	/* The time without reads in flight does not count: no read was asked for. */
 	if (flight->in_flight++ == 0)
 		flight->begun_ns += now_ns - flight->idle_ns;
 }
@@ -45,7 +47,8 @@ static void settle(struct flight *flight, double rate)
 	flight->rate = rate;
 }
 
-/* Up again at once after what was rewarded; otherwise the other way, after a rest. */
+/* Judges a try. A good one is followed at once by a try of more, or by a rest after less; a
+ * bad one by a rest and then the other direction. */
 static void judge_try(struct flight *flight, double rate)
 {
 	bool less = flight->tries_less;
@@ -76,8 +79,8 @@ static void try_another(struct flight *flight)
 		flight->tries_less = false;
 }
 
-/* A round that was not at its limit says nothing about it; but if that was a try of more,
- * and no slower, then less held up who asks. */
+/* Ends a round that was not at its limit, and so says nothing about it. But if it tried more
+ * and was no slower, the lower limit had held up reads. */
 static void end_idle_round(struct flight *flight, double rate)
 {
 	if (flight->limit > flight->settled && rate >= flight->rate)

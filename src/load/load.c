@@ -14,7 +14,7 @@
 struct load_context {
 	struct image_decoder *decoder;
 	struct programs *programs;
-	struct load_read *read; /* load_prepare's */
+	struct load_read *read; /* used by load_prepare */
 	struct buffer outputs;	/* an array of struct image_output */
 	uint64_t read_ns;
 	size_t peak_bytes;
@@ -83,7 +83,7 @@ static int fail_memory(struct load_task *task)
 	return fail(task, -ENOMEM, "no memory");
 }
 
-/* load.image.NAME, where NAME is that of the file. */
+/* Hits the fault load.image.NAME, where NAME is the file's name. */
 static void hit_image_fault(const struct load_task *task)
 {
 	char place[64];
@@ -92,7 +92,7 @@ static void hit_image_fault(const struct load_task *task)
 	(void)fault_hit(place);
 }
 
-/* One for each task of the chain. Their memory is kept from one sample to the next. */
+/* Makes an output for each task of the chain. Their memory is kept for the next sample. */
 static struct image_output *new_outputs(
 	struct load_context *context, const struct load_task *task, size_t *ret_n)
 {
@@ -248,7 +248,7 @@ static int run_program(struct load_context *context, struct load_task *task)
 	return err;
 }
 
-/* What the reading stage says. */
+/* Takes the result of the reading stage. */
 static int take_read(struct load_context *context, struct load_task *task)
 {
 	const struct load_read *read = task->read;
@@ -286,7 +286,7 @@ static void to_file(struct load_task *task)
 	task->tensor = tensor_to_file(task->tensor, task->backings, head, head_bytes);
 }
 
-/* The tasks of a chain succeed or fail together. */
+/* Finishes a task of a chain; all tasks of the chain succeed or fail together. */
 static void finish(struct load_task *one, const struct load_task *first)
 {
 	one->status = first->status;
@@ -301,7 +301,7 @@ static void finish(struct load_task *one, const struct load_task *first)
 	ensure((one->status == 0) == (one->tensor != NULL));
 }
 
-/* What others have prepared. */
+/* Takes the tensors that were prepared before for the same image. */
 static void take_same(struct load_task *task)
 {
 	tensor_free(task->read->tensor);

@@ -38,7 +38,8 @@ static char *directory_of(const char *path)
 		     : strdup(".");
 }
 
-/* Of a file system that does not answer nothing is known. */
+/* Tells whether the directory is on another machine. A file system that does not answer counts
+ * as one that is. */
 static bool is_remote(const char *directory)
 {
 	struct statfs fs;

@@ -13,19 +13,19 @@
 #include <sched.h>
 
 /*
- * A thread asks for tasks until there are none, and then sleeps until it gets a kick. A
- * kick is for one thread: the first that is asleep, or is about to sleep, takes it. So a
- * kick between "nothing to do" and going to sleep is not lost, and nobody else wakes.
+ * A thread asks for tasks until there are none, and then sleeps until it gets a kick. The first
+ * thread that is asleep, or is about to sleep, takes the kick, and no other one wakes. So a kick
+ * between "nothing to do" and going to sleep is not lost.
  */
 
 struct decoder {
 	struct load_pool *pool;
-	enum load_stage stage; /* LOAD_RUN: it is a runner */
+	enum load_stage stage; /* LOAD_RUN: the thread is a runner */
 	struct load_context *context;
 	pthread_t thread;
 };
 
-/* Whether this thread is a decoder of a pool. */
+/* True in the threads of decoders and runners. */
 static _Thread_local bool is_decoder;
 
 void load_read_give(struct load_read *read, struct load_task *task)
@@ -35,7 +35,7 @@ void load_read_give(struct load_read *read, struct load_task *task)
 		read && read->status == 0 ? read->identity : (struct load_identity){0};
 }
 
-/* A task that was refused when it was asked for has only to be decoded. */
+/* Reads one task and decodes one. A task that next_read refuses goes to next_decode at once. */
 bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks)
 {
 	struct load_read *read = NULL;
@@ -138,7 +138,7 @@ static struct load_work *take_work(struct load_pool *pool)
 	return work;
 }
 
-/* false: there is none. */
+/* Does one piece of work for decoders. false: there is none. */
 static bool do_work(struct load_pool *pool)
 {
 	struct load_work *work = take_work(pool);
@@ -228,7 +228,7 @@ static void *decoder_main(void *argument)
 {
 	struct decoder *decoder = argument;
 	is_decoder = true;
-	/* Decoding yields to the training jobs. That is a wish, which may be refused. */
+	/* Decoding yields to the training jobs. The kernel may refuse this wish. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	bool runs = decoder->stage == LOAD_RUN;

@@ -12,10 +12,10 @@
 #include <string.h>
 
 /*
- * The reading stage: a thread for each read in flight. Plain system calls, because whatever
- * does not answer (a network's file system, a FUSE server) may hold the calling thread for
- * ever, also in the kernel's own threads that io_uring would give such a call to. A thread
- * that is held is left alone; the pool makes another one.
+ * The reading stage: a thread for each read in flight, with plain system calls. A file system that
+ * does not answer (a network's, a FUSE server) may hold the calling thread for ever, also a
+ * kernel thread to which io_uring would give the call. The pool leaves such a thread alone, and
+ * makes another one.
  */
 
 #define END_NS UINT64_C(2000000000)
@@ -30,7 +30,7 @@ bool readers_lack_locked(struct load_pool *pool)
 	return lacks;
 }
 
-/* false: it was taken away meanwhile. */
+/* Tells whether the reader still has its task. false: the pool took it away meanwhile. */
 static bool is_still_ours(struct reader *reader)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -39,7 +39,7 @@ static bool is_still_ours(struct reader *reader)
 	return ours;
 }
 
-/* false: time is up, nobody would wait for its end. */
+/* Gives the reader its task. false: time is up, and nobody would wait for the read's end. */
 static bool begin(struct reader *reader, struct load_task *task)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -54,7 +54,7 @@ static void interrupt(struct load_task *task)
 	snprintf(task->message, sizeof(task->message), "the read did not end");
 }
 
-/* false: the thread is to end, and touch nothing of the caller's. */
+/* Reads a task's file. false: the thread has to end, and to touch nothing of the caller's. */
 static bool read_one(struct reader *reader, struct load_task *task)
 {
 	struct load_pool *pool = reader->pool;
@@ -98,7 +98,7 @@ static void *reader_main(void *argument)
 	return NULL;
 }
 
-/* -ECANCELED: the pool ends. */
+/* Starts a reader. -ECANCELED: the pool ends. */
 static int start(struct load_pool *pool)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
@@ -116,7 +116,7 @@ static int start(struct load_pool *pool)
 	return err;
 }
 
-/* Without another one the others go on. */
+/* Starts the reader that was counted. If that fails, the other readers go on. */
 int reader_start(struct load_pool *pool)
 {
 	int err = start(pool);
@@ -130,7 +130,7 @@ int reader_start(struct load_pool *pool)
 	return err;
 }
 
-/* Until all have ended, or time is up. */
+/* Waits until all readers have ended, or time is up. */
 static void wait_for_readers(struct load_pool *pool)
 {
 	uint64_t until = clock_now_ns() + END_NS;
@@ -143,7 +143,7 @@ static void wait_for_readers(struct load_pool *pool)
 	pool->time_is_up = true;
 }
 
-/* The next task whose read does not end; its thread has it no longer. */
+/* Takes the next task away from a thread whose read does not end. NULL: there is none. */
 static struct load_task *take_away(struct load_pool *pool)
 {
 	struct reader *reader;
