@@ -3,7 +3,7 @@
 
 #include "image/resample_internal.h"
 
-/* Pillow's rgbA2rgba, la2lA and their inverses. */
+/* Computes Pillow's rgbA2rgba, la2lA and their inverses. */
 
 static uint8_t times(unsigned a, unsigned b)
 {

@@ -108,7 +108,7 @@ struct tensor_shape array_pixels(const struct array_type *type)
 
 /* --- heads of files ------------------------------------------------------------------- */
 
-/* The dictionary of a head, of which the next byte is *at. */
+/* The dictionary of a head; its next byte is *at. */
 struct dictionary {
 	const char *at, *end;
 	const struct array_type *type;
@@ -142,7 +142,7 @@ static bool take(struct dictionary *dictionary, char c)
 	return true;
 }
 
-/* A text between quotes, without escapes. */
+/* Takes a text between quotes, without escapes. */
 static bool take_text(struct dictionary *dictionary, char *ret, size_t size)
 {
 	char quote = '\'';
@@ -172,7 +172,7 @@ static bool take_word(struct dictionary *dictionary, const char *word)
 	return true;
 }
 
-/* A tuple of numbers. */
+/* Takes a tuple of numbers. */
 static bool take_shape(struct dictionary *dictionary, struct array_type *ret)
 {
 	uint64_t number;

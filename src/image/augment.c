@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* The decisions of augmentation: seed, size, and the draw. */
+/* Draws the decisions of augmentation: seed, size and plan. */
 
 #define TRIES 10
 #define MIN_SCALE 0.08
@@ -15,7 +15,7 @@
 #define MIN_RATIO (3.0 / 4.0)
 #define MAX_RATIO (4.0 / 3.0)
 
-/* FNV-1a */
+/* Hashes the name by FNV-1a. */
 static uint64_t hash_name(const char *name)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -48,7 +48,7 @@ bool augment_fixed_size(const struct augment_config *config)
 	return config->random_crop.width || config->random_resized_crop.width;
 }
 
-/* [0, 1) */
+/* Draws a number in [0, 1). */
 static double draw_fraction(struct rng *rng)
 {
 	return (double)(rng_next(rng) >> 11) * 0x1p-53;
@@ -70,7 +70,7 @@ static struct crop_axis draw_crop(struct rng *rng, uint32_t image, uint32_t crop
 		.length = crop};
 }
 
-/* Python's round() */
+/* Rounds like Python's round(). */
 static uint32_t round_to_even(double number)
 {
 	return number < UINT32_MAX ? (uint32_t)rint(number) : UINT32_MAX;

@@ -29,8 +29,9 @@ struct target {
 	const struct pixels *pixels;
 	struct pixel_type type;
 	struct tensor_shape size;
-	struct pixels_scale scale[MOST_CHANNELS]; /* HWC: the first one, for whole rows */
-	uint8_t *row;				  /* three scratch rows */
+	struct pixels_scale
+		scale[MOST_CHANNELS]; /* with HWC the first one is for whole rows */
+	uint8_t *row;		      /* three scratch rows */
 	uint8_t *mirrored;
 	uint8_t *planes;
 	uint8_t *out;
@@ -84,7 +85,7 @@ static int resize(struct window *window, const struct augment_plan *plan, uint8_
 
 /* --- a row ------------------------------------------------------------------------- */
 
-/* Row y of the output, as bytes: in the window itself, or copied to target->row. */
+/* Returns row y of the output as bytes, in the window itself or copied to target->row. */
 static const uint8_t *find_row(
 	const struct target *target, const struct window *window, uint32_t y)
 {
@@ -201,7 +202,7 @@ static void set_scales(struct target *target, const struct normalize_config *nor
 		target->scale[c] = pixels_scale_plane(normalize, c);
 }
 
-/* pixels: of an image, or of one frame of a group. */
+/* Computes an image, or one frame of a group, which `pixels` points to. */
 static int compute(const struct normalize_config *normalize, struct pixel_type type,
 	const struct augment_plan *plan, const struct tensor *tensor,
 	const uint8_t *pixels, uint8_t *out)

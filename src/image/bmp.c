@@ -9,10 +9,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* BMP, as Pillow's BmpImagePlugin reads it. */
+/* Decodes BMP as Pillow's BmpImagePlugin does. */
 
 #define FILE_HEADER 14
-#define MOST_COLOURS 256 /* a palette of more is refused */
+#define MOST_COLOURS 256 /* a palette with more is refused */
 
 enum { UNCOMPRESSED, RLE8, RLE4, BITFIELDS };
 
@@ -21,11 +21,11 @@ struct bmp {
 	const uint8_t *data;
 	size_t size;
 	uint32_t header_bytes, width, height, bits, compression, colours;
-	uint64_t offset; /* of the pixels */
+	uint64_t offset; /* offset of the pixels */
 	bool from_top, alpha, keep;
 	enum raw_kind kind;
 	uint8_t palette[256][3];
-	struct buffer indices; /* of run lengths */
+	struct buffer indices; /* decoded from run lengths */
 };
 
 static int refuse(struct bmp *bmp, const char *text)
@@ -98,7 +98,8 @@ static int read_masks(struct bmp *bmp, uint64_t *at)
 	return refuse(bmp, "unsupported bit fields");
 }
 
-/* A palette of grays in order counts as none; of two colours it is black and white. */
+/* Reads the palette. Grays in order count as no palette; of two colours they are black and
+ * white. */
 static int read_palette(struct bmp *bmp, uint64_t *at)
 {
 	size_t each = bmp->header_bytes == 12 ? 3 : 4;
@@ -201,7 +202,7 @@ static int open_image(void *state, char *message, const uint8_t *data, size_t si
 
 /* --- run lengths -------------------------------------------------------------------------- */
 
-/* Indices, one byte each, as Pillow's BmpRleDecoder appends them. */
+/* Run lengths, decoded to indices of one byte each, as Pillow's BmpRleDecoder appends them. */
 struct runs {
 	const struct bmp *bmp;
 	uint64_t at, n, all; /* bytes of the file; indices made, and wanted */
@@ -233,7 +234,7 @@ static void append_run(struct runs *runs, uint64_t n, uint8_t byte)
 	runs->x += n;
 }
 
-/* false: the data end. */
+/* Appends n pixels. false: the data end. */
 static bool append_pixels(struct runs *runs, unsigned n)
 {
 	const struct bmp *bmp = runs->bmp;
@@ -258,7 +259,7 @@ static bool append_pixels(struct runs *runs, unsigned n)
 static bool skip_pixels(struct runs *runs)
 {
 	const struct bmp *bmp = runs->bmp;
-	/* Two bytes that say how far come behind two that don't. */
+	/* The two bytes of the offsets come behind two bytes that Pillow ignores. */
 	if (bmp->size - runs->at < 4)
 		return false;
 	uint64_t right = bmp->data[runs->at + 2], up = bmp->data[runs->at + 3];
@@ -268,7 +269,7 @@ static bool skip_pixels(struct runs *runs)
 	return true;
 }
 
-/* false: the end. */
+/* Appends the pixels of one code. false: the data end. */
 static bool append_some(struct runs *runs)
 {
 	const struct bmp *bmp = runs->bmp;

@@ -30,7 +30,7 @@ static const struct codec *const codecs[] = {
 };
 #define N_CODECS (sizeof(codecs) / sizeof(codecs[0]))
 
-/* NULL: none is read */
+/* checks of the preamble, by codec; NULL: none */
 static int (*const check_preamble[N_CODECS])(char *message, const uint8_t *data,
 	size_t size) = {preamble_check_jpeg, preamble_check_png};
 
@@ -62,8 +62,8 @@ const char *image_lacking(void)
 struct image_decoder {
 	void *codec_states[N_CODECS];
 	struct buffer pixels; /* the decoded image, before resize and crop */
-	struct buffer turned; /* the same, turned */
-	struct buffer gray;   /* the same, RGB made gray */
+	struct buffer turned; /* the decoded image, turned */
+	struct buffer gray;   /* the image as gray instead of RGB */
 	struct resampler *resampler;
 	struct image_usage usage;
 };
@@ -141,7 +141,7 @@ struct image_usage image_decoder_usage(const struct image_decoder *decoder)
 	return decoder->usage;
 }
 
-/* The thread's own time: waiting for a processor does not count. */
+/* Returns the thread's own time, without waits for a processor. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec now;
@@ -166,17 +166,17 @@ struct decoding {
 	const struct encoded_image *image;
 	const struct codec *codec;
 	void *state;	      /* the codec's */
-	enum pixel_mode mode; /* of the pixels that it gives */
+	enum pixel_mode mode; /* shape of the pixels that the codec gives */
 	char *message;
 };
 
 /* How the decoded image becomes a tensor. */
 struct transform {
 	struct resample_window window;
-	struct tensor_shape shape; /* of the tensor */
-	const uint8_t *fill;	   /* the colour around the image */
-	enum pixel_mode mode;	   /* of the decoded image */
-	struct image_part part;	   /* of the decoded image */
+	struct tensor_shape shape; /* size of the tensor */
+	const uint8_t *fill;	   /* colour around the image */
+	enum pixel_mode mode;	   /* rows of the decoded image */
+	struct image_part part;	   /* columns of the decoded image */
 };
 
 static bool same_shape(struct tensor_shape a, struct tensor_shape b)
@@ -184,7 +184,7 @@ static bool same_shape(struct tensor_shape a, struct tensor_shape b)
 	return a.height == b.height && a.width == b.width;
 }
 
-/* image: as decoded; original: as it is in the file. */
+/* Plans the transform. image: as decoded; original: as it is in the file. */
 static struct transform plan(const struct decoding *decoding,
 	const struct preparation *preparation, struct tensor_shape original,
 	struct tensor_shape image)
@@ -243,7 +243,7 @@ static int read_part(const struct decoding *decoding, const struct image_part *p
 	return decoding->codec->read(decoding->state, pixels->data);
 }
 
-/* Whether the tensor is the decoded part as it is. */
+/* Tells whether the decoded part is the tensor already. */
 static bool nothing_to_do(const struct transform *transform)
 {
 	const struct image_part *part = &transform->part;
@@ -254,7 +254,7 @@ static bool nothing_to_do(const struct transform *transform)
 	       same_shape(decoded, transform->shape);
 }
 
-/* Pillow's convert("L") of RGB: ITU-R 601-2, in fixed point. */
+/* Makes gray of RGB, like Pillow's convert("L"): ITU-R 601-2, in fixed point. */
 static void make_gray(const uint8_t *rgb, size_t n, uint8_t *out)
 {
 	for (size_t i = 0; i < n; i++, rgb += 3)
@@ -263,7 +263,7 @@ static void make_gray(const uint8_t *rgb, size_t n, uint8_t *out)
 				   16);
 }
 
-/* A pixel of what is around the image. */
+/* Makes a pixel of the colour around the image. */
 static void make_fill(
 	const uint8_t colour[static 3], enum pixel_mode mode, uint8_t pixel[static 8])
 {
@@ -297,7 +297,7 @@ static void fill(struct tensor *tensor, const uint8_t colour[static 3])
 		memcpy(tensor->data + i, pixel, bytes);
 }
 
-/* The decoded part in the tensor's mode; NULL: no memory. */
+/* Returns the decoded part in the tensor's mode; NULL: no memory. */
 static const uint8_t *in_mode(
 	struct image_decoder *decoder, const struct transform *transform)
 {
@@ -386,7 +386,7 @@ static int turn(const struct decoding *decoding, const struct transform *transfo
 	return resize_and_crop(decoder, transform, tensor);
 }
 
-/* As make_tensor, but all pixels are decoded and turned before anything else. */
+/* Makes the tensor like make_tensor, but decodes and turns all pixels first. */
 static int make_turned_tensor(
 	const struct decoding *decoding, struct image_output *output)
 {
@@ -410,7 +410,7 @@ static int make_turned_tensor(
 	return err ? fail_memory(decoding->message) : 0;
 }
 
-/* The smallest span that covers both. */
+/* Returns the smallest span that covers both. */
 static struct crop_axis cover(struct crop_axis a, struct crop_axis b)
 {
 	uint32_t first = a.first < b.first ? a.first : b.first;
@@ -429,7 +429,7 @@ static int resize_one(const struct decoding *decoding, const struct image_part *
 	return err ? err : resize_and_crop(decoding->decoder, &transform, output->tensor);
 }
 
-/* Makes several tensors from one decode of the part that covers what all of them need. */
+/* Makes several tensors from one decode of the part that covers the needs of all. */
 static int make_tensors(
 	const struct decoding *decoding, struct image_output *outputs, size_t n)
 {
@@ -506,7 +506,7 @@ static int check_fault(char *message)
 		   : 0;
 }
 
-/* N_CODECS: no codec knows the image. */
+/* Returns the index of the codec that knows the image, or N_CODECS. */
 static size_t find_codec(const uint8_t *data, size_t size)
 {
 	for (size_t i = 0; i < N_CODECS; i++) {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * The first frame of a GIF, as Pillow's GifImagePlugin and its decoder read it. giflib
+ * Decodes the first frame of a GIF as Pillow's GifImagePlugin and its decoder do. giflib
  * judges damaged files in other ways.
  */
 
@@ -27,12 +27,12 @@ struct palette {
 struct gif {
 	char *message;
 	const uint8_t *data;
-	size_t size, at; /* at: of the frame's data, when it is open */
+	size_t size, at; /* at: position of the frame's data after open */
 	uint32_t width, height;
 	uint32_t x, y, frame_width, frame_height;
-	int transparent; /* -1: no colour is */
+	int transparent; /* index of the transparent colour, or -1 */
 	bool interlaced;
-	unsigned bits; /* of the first codes, less one */
+	unsigned bits; /* bits of the first codes, less one */
 	struct palette screen, frame;
 	bool keep;
 	struct buffer indices;
@@ -45,7 +45,7 @@ static int refuse(struct gif *gif, const char *text)
 
 /* --- what stands before the frame --------------------------------------------------------- */
 
-/* Grays in order are no palette. What a short one lacks are grays. */
+/* Reads a palette. Grays in order are no palette. Grays fill a short one up. */
 static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 {
 	size_t bytes = (size_t)3 << ((flags & 7) + 1), left = gif->size - gif->at;
@@ -63,7 +63,7 @@ static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 	return 0;
 }
 
-/* The next block of data; false: there is none, or it is cut off. */
+/* Reads the next block of data; false: there is none, or it is cut off. */
 static bool read_block(struct gif *gif, const uint8_t **ret, size_t *ret_bytes)
 {
 	if (gif->at >= gif->size)
@@ -127,7 +127,7 @@ static int read_frame(struct gif *gif)
 	return gif->bits > MOST_BITS ? refuse(gif, "damaged") : 0;
 }
 
-/* Up to the frame's data. Bytes that mean nothing are skipped. */
+/* Moves to the frame's data. Bytes that mean nothing are skipped. */
 static int find_frame(struct gif *gif)
 {
 	while (gif->at < gif->size) {
@@ -177,17 +177,17 @@ static int open_image(void *state, char *message, const uint8_t *data, size_t si
 
 struct lzw {
 	struct gif *gif;
-	uint8_t *rows; /* of the frame, in the canvas */
+	uint8_t *rows; /* the frame's rows in the canvas */
 	uint32_t x, y, step, pass;
 	uint32_t bit_buffer;
 	unsigned bit_count, block_left, code_bits;
 	int clear, next, last_code, last_data;
-	bool first; /* after a clear code */
+	bool first; /* the next code follows a clear code */
 	uint8_t data[TABLE];
 	uint16_t link[TABLE];
 };
 
-/* To the next row; false: that was the last one. */
+/* Moves to the next row; false: that was the last one. */
 static bool next_row(struct lzw *lzw)
 {
 	const struct gif *gif = lzw->gif;
@@ -206,7 +206,7 @@ static bool next_row(struct lzw *lzw)
 	return true;
 }
 
-/* -1: the data end. */
+/* Returns the next code, or -1 at the end of the data. */
 static int next_code(struct lzw *lzw)
 {
 	struct gif *gif = lzw->gif;
@@ -239,7 +239,8 @@ static void add_code(struct lzw *lzw)
 	lzw->next++;
 }
 
-/* The indices that the code stands for, at the end of text. 0: it is damaged. */
+/* Writes the indices that the code stands for to the end of text, and returns how many. 0: the
+ * code is damaged. */
 static size_t expand(struct lzw *lzw, int code, uint8_t text[MOST_TEXT])
 {
 	size_t at = MOST_TEXT;
@@ -271,7 +272,7 @@ static size_t expand(struct lzw *lzw, int code, uint8_t text[MOST_TEXT])
 	return MOST_TEXT - at;
 }
 
-/* false: the frame is full. */
+/* Writes n pixels. false: the frame is full. */
 static bool put(struct lzw *lzw, const uint8_t *text, size_t n)
 {
 	const struct gif *gif = lzw->gif;
@@ -307,7 +308,7 @@ static int decode(struct lzw *lzw)
 	}
 }
 
-/* The canvas has the transparent colour where the frame does not reach. */
+/* Reads the image. The canvas has the transparent colour where the frame does not reach. */
 static int read_image(void *state, uint8_t *pixels)
 {
 	struct gif *gif = state;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * NumPy's NEP 1, version 1.0: magic, version, length of the dictionary, the dictionary,
- * blanks and a newline up to a multiple of 64 bytes: 128 are enough, however long the numbers
- * are.
+ * Prints heads by NumPy's NEP 1, version 1.0: magic, version, length of the dictionary, the
+ * dictionary, blanks and a newline up to a multiple of 64 bytes. 128 bytes are enough, however
+ * long the numbers are.
  */
 void head_npy(
 	const char *type, const uint32_t *shape, size_t axes, size_t bytes, uint8_t *head)

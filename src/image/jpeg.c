@@ -15,14 +15,13 @@
 #include <jerror.h>
 
 /*
- * JPEG by our own decoder (image/baseline), if the file is one for it, and else by
+ * Decodes JPEG by our own decoder (image/baseline), if the file is one for it, and else by
  * libjpeg, which also reads each file's header.
  *
- * libjpeg is called in the way PIL calls it: with a source that suspends and gets
- * the file in pieces of CODEC_READ_SIZE, until all rows are there. So the same damaged
- * files pass: damage inside the entropy-coded data is only a warning of libjpeg's, and a
- * baseline file may lack its end marker when the data before it suffice. A file that runs
- * dry earlier is truncated.
+ * libjpeg is called as PIL calls it: with a source that suspends and gets the file in pieces
+ * of CODEC_READ_SIZE, until all rows are there. So the same damaged files pass: damage inside
+ * the entropy-coded data is only a warning of libjpeg's, and a baseline file may lack its end
+ * marker when the data before it suffice. A file that runs dry earlier is truncated.
  *
  * When only a part of the image is asked for, the columns and rows outside it are not
  * computed, but libjpeg still goes through the whole file: whether a file is good must
@@ -37,8 +36,8 @@
 #define CAN_SKIP 0
 #endif
 
-/* So much more is decoded around the part: upsampling looks at neighbours, and at an edge
- * it computes something else. */
+/* Rows and columns that are decoded around the part: upsampling looks at neighbours, and
+ * computes something else at an edge. */
 #define MARGIN 17
 
 /* A progressive file of a few bytes per scan can keep a worker busy for hours; encoders
@@ -50,19 +49,19 @@ struct jpeg {
 	struct jpeg_error_mgr errors;
 	struct jpeg_source_mgr source;
 	struct jpeg_progress_mgr progress;
-	const uint8_t *end; /* of the file, of which libjpeg sees a part */
-	size_t skip;	    /* bytes to be dropped when more come */
+	const uint8_t *end; /* end of the file, of which libjpeg sees a part */
+	size_t skip;	    /* bytes to drop when more come */
 	bool all_visible;   /* libjpeg sees the whole file, and running dry is an error */
 	struct image_part asked;
-	struct image_part part; /* what libjpeg decodes of it, and around it */
+	struct image_part part; /* part that libjpeg decodes, with the margin */
 	struct jpeg_memory memory;
 	struct baseline *baseline; /* NULL where libjpeg is faster */
-	const uint8_t *begin;	   /* of the file */
+	const uint8_t *begin;	   /* first byte of the file */
 	bool by_baseline;
-	bool fill;	/* what is missing is black */
+	bool fill;	/* missing rows become black */
 	bool failed;	/* with fill: no more rows come */
 	bool refused;	/* an error in spite of fill */
-	uint8_t *ended; /* with fill: what is left of the file, and an end */
+	uint8_t *ended; /* with fill: the rest of the file, and an end marker */
 	char *message;
 	int error;
 	jmp_buf escape;
@@ -126,7 +125,8 @@ static void on_skip(j_decompress_ptr info, long bytes)
 	drop(jpeg);
 }
 
-/* Does as Pillow with LOAD_TRUNCATED_IMAGES: libjpeg fills the rest before an end. */
+/* Ends the data like Pillow with LOAD_TRUNCATED_IMAGES: libjpeg fills the rest before an end
+ * marker. */
 static void add_end(struct jpeg *jpeg)
 {
 	struct jpeg_source_mgr *source = &jpeg->source;
@@ -175,7 +175,7 @@ static void read_header(struct jpeg *jpeg)
 	info->out_color_space = info->num_components == 4 ? JCS_CMYK : JCS_RGB;
 }
 
-/* CMYK becomes RGB. */
+/* CMYK counts as RGB: it becomes RGB. */
 enum pixel_mode image_jpeg_mode(int components)
 {
 	return components == 1 ? PIXELS_L : PIXELS_RGB;
@@ -213,14 +213,15 @@ static void read_row(struct jpeg *jpeg, uint8_t *row)
 		feed(jpeg);
 }
 
-/* a * b / 255, rounded as PIL rounds it. */
+/* Returns a * b / 255, rounded as PIL rounds it. */
 static int scale255(int a, int b)
 {
 	int product = a * b + 128;
 	return ((product >> 8) + product) >> 8;
 }
 
-/* PIL takes every file with four channels for one by Adobe, whose ink is inverted. */
+/* Makes RGB of CMYK. PIL takes every file with four channels for one by Adobe, whose ink is
+ * inverted. */
 static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
 {
 	for (uint32_t x = 0; x < width; x++, in += 4, out += 3) {
@@ -230,7 +231,8 @@ static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
 	}
 }
 
-/* libjpeg has no vector code for other fractions: they take longer than the whole. */
+/* Chooses 1/2, 1/4 or 1/8. libjpeg has no vector code for other fractions, which take longer
+ * than the whole. */
 static struct tensor_shape scale_image(void *state, struct tensor_shape least)
 {
 	struct jpeg *jpeg = state;
@@ -259,8 +261,9 @@ static struct crop_axis widen(struct crop_axis axis, uint32_t length)
 	return (struct crop_axis){.first = first, .length = end - first};
 }
 
-/* libjpeg keeps the coefficients of other images in memory until all scans are there, and
- * may smooth them across blocks: such images are decoded completely. */
+/* Tells whether rows and columns can be skipped. libjpeg keeps the coefficients of some images
+ * in memory until all scans are there, and may smooth them across blocks: such images are
+ * decoded completely. */
 static bool can_skip(struct jpeg *jpeg)
 {
 	return !jpeg->info.arith_code && !jpeg_has_multiple_scans(&jpeg->info);
@@ -320,7 +323,7 @@ static void begin_libjpeg(struct jpeg *jpeg)
 		narrow(jpeg);
 }
 
-/* Whether the file is one for our decoder, to all appearance. */
+/* Tells whether the file seems to be one for our decoder. */
 static bool open_baseline(struct jpeg *jpeg)
 {
 	uint32_t width, height;
@@ -335,7 +338,7 @@ static bool is_filled(const struct jpeg *jpeg)
 	return jpeg->fill && jpeg->error == -EIO && !jpeg->refused;
 }
 
-/* All rows: those above decide where the data end. */
+/* Begins with all rows: those above decide where the data end. */
 static int begin_filled(struct jpeg *jpeg, struct image_part *part)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;

@@ -10,8 +10,8 @@
 /* Vector code reads and writes whole registers, beyond the end of a row of samples. */
 #define ROW_ALIGNMENT ((size_t)64)
 
-/* libjpeg's virtual arrays, whose structures its memory manager defines. Others keep them
- * in files; here they are in memory. */
+/* libjpeg's virtual arrays, whose structures the memory manager defines. Other managers keep
+ * them in files; this one keeps them in memory. */
 struct jvirt_sarray_control {
 	JSAMPARRAY rows;
 	JDIMENSION height;
@@ -26,7 +26,7 @@ static void *take(j_common_ptr info, int pool, size_t size)
 {
 	struct jpeg_memory *memory = (struct jpeg_memory *)info->mem;
 	void *piece = scratch_take(&memory->scratch, size);
-	(void)pool; /* all pools end with the image */
+	(void)pool; /* the only pool: all end with the image */
 	if (!piece)
 		ERREXIT1(info, JERR_OUT_OF_MEMORY, 0);
 	return piece;

@@ -7,11 +7,11 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Rows that become columns are read in squares that stay in the cache. */
+/* Side of the squares in which rows that become columns are read; a square stays in the cache. */
 #define SQUARE 64
 
-/* Where the pixels of the output come from, in bytes of the input: the first pixel, and
- * the steps to the next one on the right and below. */
+/* Positions of the output's pixels, in bytes of the input: the first pixel, and the steps to
+ * the next one on the right and below. */
 struct steps {
 	ptrdiff_t first;
 	ptrdiff_t right;

@@ -3,14 +3,14 @@
 
 #include "image/pixel_type.h"
 
-/* How NumPy calls the order of bytes of this machine. */
+/* NumPy's sign for the byte order of this machine. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define OUR_ORDER "<"
 #else
 #define OUR_ORDER ">"
 #endif
 
-/* DTYPE_UINT8 leaves the numbers as they are. */
+/* Bytes by dtype; DTYPE_UINT8 leaves the numbers as they are. */
 size_t pixel_type_bytes(struct pixel_type type, struct tensor_shape shape)
 {
 	static const size_t bytes[] = {[DTYPE_FLOAT32] = 4, [DTYPE_FLOAT16] = 2};

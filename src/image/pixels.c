@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* In float, as torchvision computes them. */
+/* Makes a scale in float, as torchvision computes it. */
 static struct pixels_scale make_scale(const struct normalize_config *normalize,
 	unsigned first, unsigned step, unsigned channels)
 {
@@ -53,7 +53,7 @@ static void split(const uint8_t *in, size_t width, uint8_t *const out[3])
 	}
 }
 
-/* Without normalization x - 0 and x / 1 are left out: they are x. */
+/* Computes the numbers. Without normalization x - 0 and x / 1 leave x as it is. */
 static void to_float32(
 	const uint8_t *in, size_t n, const struct pixels_scale *scale, float *out)
 {

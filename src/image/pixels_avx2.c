@@ -19,8 +19,8 @@
 /* --- mirror ------------------------------------------------------------------------ */
 
 /*
- * Five pixels at a time, of 16 bytes. The byte x too many belongs to the pixel after them
- * and lands where the next block is stored.
+ * Mirrors five pixels at a time, with loads of 16 bytes. The byte x too many belongs to the next
+ * pixel, and the next block is stored over it.
  *
  *   in   | p0 p1 p2 p3 p4 x |        out  | x p4 p3 p2 p1 p0 |
  */
@@ -41,7 +41,7 @@ AVX2 static void mirror(const uint8_t *in, size_t width, uint8_t *out)
 
 #define NO -1
 
-/* 16 bytes of one channel, from three blocks of pixels. */
+/* Gathers 16 bytes of one channel from three blocks of pixels. */
 AVX2 static inline __m128i gather(const __m128i block[3], const __m128i order[3])
 {
 	return _mm_or_si128(_mm_or_si128(_mm_shuffle_epi8(block[0], order[0]),
@@ -84,7 +84,7 @@ AVX2 static void split(const uint8_t *in, size_t width, uint8_t *const out[3])
 /* --- numbers ----------------------------------------------------------------------- */
 
 /*
- * x / 255 without a division: the product with the rounded reciprocal, and one correction
+ * Computes x / 255 without a division: the product with the rounded reciprocal, and one correction
  * by the remainder, which a fused multiply-add gives exactly. For all 256 values of x the
  * result is the correctly rounded quotient.
  */
@@ -96,7 +96,7 @@ AVX2 static inline __m256 divide_by_255(__m256 x)
 	return _mm256_fmadd_ps(remainder, reciprocal, quotient);
 }
 
-/* k: where in the period these are. */
+/* Scales eight numbers; k: their place in the period. */
 AVX2 static inline __m256 scale_eight(
 	__m128i bytes, const struct pixels_scale *scale, size_t k)
 {
@@ -117,7 +117,7 @@ AVX2 static inline __m128i load_eight(const uint8_t *in)
 	return _mm_loadl_epi64((const void *)in);
 }
 
-/* Fewer than eight. */
+/* Loads fewer than eight numbers. */
 AVX2 static inline __m128i load_rest(const uint8_t *in, size_t n)
 {
 	uint8_t rest[EIGHT] = {0};
@@ -160,7 +160,7 @@ AVX2 static void to_float16(
 
 static const struct pixels functions = {mirror, split, to_float32, to_float16};
 
-/* clang 14 does not know "f16c" as a name. */
+/* Asks the processor directly, because clang 14 does not know "f16c" as a name. */
 static bool has_f16c(void)
 {
 	unsigned a, b, c, d;

@@ -16,11 +16,10 @@
 #include <zlib.h>
 
 /*
- * PNG, by libdeflate where a file is regular (png_whole.h), else by libpng. A file is good if
- * PIL takes it: the chunks up to the first IDAT
- * need right checksums; from there on checksums do not matter, and the file may end
- * anywhere after the last row. Compressed data may also end properly behind an earlier
- * row; the missing rows are black.
+ * Decodes PNG by libdeflate if the file is regular (png_whole.h), else by libpng. A file is good
+ * if PIL takes it: the chunks up to the first IDAT need right checksums; from there on checksums
+ * do not matter, and the file may end anywhere after the last row. Compressed data may also end
+ * properly behind an earlier row; the missing rows are black.
  *
  * So the chunks before the image data are read here, and libpng sees no other chunks than
  * IHDR and those from the first IDAT on. Palette images are declared to libpng as gray,
@@ -60,19 +59,19 @@ struct png {
 	uint8_t lookup[256][3]; /* RGB of an index or of a gray level */
 	uint8_t head[HEAD_BYTES];
 	size_t head_read;
-	uint64_t chunk_left;  /* of the chunk that libpng is reading */
+	uint64_t chunk_left;  /* bytes left of the chunk that libpng reads */
 	const uint8_t *first; /* the first chunk of image data */
 	const uint8_t *next;  /* byte of the file */
 	const uint8_t *end;
 	png_structp reader;
 	png_infop info;
-	size_t row_bytes;	 /* of a row as libpng delivers it */
+	size_t row_bytes;	 /* bytes of a row as libpng delivers it */
 	struct buffer rows;	 /* one row, or all rows of an interlaced image */
 	struct scratch scratch;	 /* libpng's memory */
 	struct png_whole *whole; /* or NULL */
 	bool keep;		 /* pixels as the file has them */
 	size_t pixel;		 /* bytes of a pixel that read gives */
-	bool fill;		 /* what is missing is zero, wherever the data end */
+	bool fill;		 /* missing rows are zero, wherever the data end */
 	char *message;
 	int error;
 	jmp_buf escape;
@@ -235,8 +234,8 @@ static void on_warning(png_structp reader, png_const_charp text)
 	(void)text;
 }
 
-/* libpng allocates the same pieces for every image. They are taken from the scratch
- * memory, and close_image gives them back. */
+/* Allocates for libpng. libpng allocates the same pieces for every image: they come from the
+ * scratch memory, and close_image gives them back. */
 static void *on_malloc(png_structp reader, png_alloc_size_t size)
 {
 	return scratch_take(png_get_mem_ptr(reader), size);
@@ -256,8 +255,9 @@ static void copy_file(struct png *png, uint8_t *out, size_t bytes)
 	png->next += bytes;
 }
 
-/* If the last chunk is longer than the file, libpng is told that it ends with the file:
- * libpng reads a chunk whole or not at all, and the bytes at hand may be enough. */
+/* Gives libpng the header of a chunk. If the last chunk is longer than the file, libpng is
+ * told that it ends with the file: libpng reads a chunk whole or not at all, and the bytes at
+ * hand may be enough. */
 static void read_chunk_header(struct png *png, uint8_t *out)
 {
 	copy_file(png, out, CHUNK_HEADER);
@@ -268,7 +268,7 @@ static void read_chunk_header(struct png *png, uint8_t *out)
 	png->chunk_left = (uint64_t)length + CHUNK_CHECKSUM;
 }
 
-/* libpng asks for the length and name of a chunk at once. */
+/* Reads for libpng, which asks for the length and name of a chunk at once. */
 static void on_read(png_structp reader, png_bytep out, size_t bytes)
 {
 	struct png *png = png_get_io_ptr(reader);
@@ -308,7 +308,7 @@ static void prepare_reader(struct png *png)
 		memset(png->rows.data, 0, rows * png->row_bytes);
 }
 
-/* PIL reads 16-bit gray as numbers, and convert('RGB') clips them. */
+/* Makes RGB of 16-bit gray. PIL reads it as numbers, and convert('RGB') clips them. */
 static void convert_gray16(const uint8_t *in, uint32_t width, uint8_t *out)
 {
 	for (uint32_t x = 0; x < width; x++, in += 2, out += 3)
@@ -329,7 +329,7 @@ static void convert_channels(const struct header *header, const uint8_t *in, uin
 	}
 }
 
-/* The channels as they are, numbers of 16 bits in the order of this machine. */
+/* Copies the channels unchanged, with numbers of 16 bits in the byte order of this machine. */
 static void keep_row(const struct png *png, const uint8_t *in, uint8_t *out)
 {
 	const struct header *header = &png->header;
@@ -381,7 +381,7 @@ static void read_passes(struct png *png)
 				png->reader, png->rows.data + y * png->row_bytes, NULL);
 }
 
-/* Whether libpng delivered all rows. If it failed, then behind the last one. */
+/* Tells whether libpng delivered all rows: then its failure came behind the last one. */
 static bool all_rows_read(const struct png *png)
 {
 	if (png->header.interlaced)
@@ -399,7 +399,7 @@ static void convert_rest(const struct png *png, uint8_t *pixels)
 			png, row, pixels + (size_t)y * png->header.width * png->pixel);
 }
 
-/* After libpng failed: whether the data end where PIL accepts an end. */
+/* Tells whether the data end where PIL accepts an end, after libpng failed. */
 static bool ends_early(const struct png *png)
 {
 	struct png_layout layout = {
@@ -424,7 +424,7 @@ static void convert_early_end(struct png *png, uint8_t *pixels)
 		convert_row(png, png->rows.data, pixels + y * stride);
 }
 
-/* false: libpng has to read it. */
+/* Reads the image by libdeflate. false: libpng has to read it. */
 static bool read_whole(struct png *png, uint8_t *pixels)
 {
 	const struct header *header = &png->header;

@@ -13,10 +13,10 @@
 
 struct rows {
 	const struct png_layout *layout;
-	int pass;	/* of an interlaced image */
-	uint32_t left;	/* of the pass */
-	size_t bytes;	/* of a row of it, with its filter */
-	size_t missing; /* of the row at hand */
+	int pass;	/* pass of an interlaced image */
+	uint32_t left;	/* rows left of the pass */
+	size_t bytes;	/* bytes of a row of the pass, with its filter */
+	size_t missing; /* bytes left of the current row */
 	bool at_end;	/* no row is left */
 };
 
@@ -77,7 +77,7 @@ static enum end read_row(struct rows *rows, z_stream *stream)
 	return status == Z_OK || status == Z_BUF_ERROR ? GOES_ON : ENDS_OTHERWISE;
 }
 
-/* PIL accepts the end only if it sees it together with the end of the row. */
+/* Inflates a piece. PIL accepts the end only if it sees it together with the end of the row. */
 static enum end read_piece(
 	struct rows *rows, z_stream *stream, const uint8_t *data, size_t size)
 {

@@ -70,7 +70,7 @@ bool png_unfilter_plain(unsigned filter, unsigned pixel_bytes, uint8_t *row,
 #include <emmintrin.h>
 #include <string.h>
 
-/* A pixel of 3 or 4 bytes at a time, since each depends on the one to its left. */
+/* Loads a pixel of 3 or 4 bytes: one at a time, since each depends on the one to its left. */
 
 static inline __m128i load(const uint8_t *in)
 {
@@ -109,7 +109,7 @@ static inline void sub_pixels(unsigned pixel, uint8_t *row, size_t n)
 	}
 }
 
-/* (left + above) / 2 rounded down: the average that rounds up, less the bit that did. */
+/* Adds (left + above) / 2 rounded down: the average that rounds up, less the bit that did. */
 static inline void average_pixels(
 	unsigned pixel, uint8_t *row, const uint8_t *above, size_t n)
 {
@@ -124,7 +124,8 @@ static inline void average_pixels(
 	}
 }
 
-/* p = a + b - c; p - a = b - c, p - b = a - c, and p - c is their sum. */
+/* Adds the Paeth predictor: p = a + b - c; p - a = b - c, p - b = a - c, and p - c is their
+ * sum. */
 static inline void paeth_pixels(
 	unsigned pixel, uint8_t *row, const uint8_t *above, size_t n)
 {
@@ -144,7 +145,7 @@ static inline void paeth_pixels(
 	}
 }
 
-/* The compiler makes loops for pixels of either size. */
+/* Undoes a filter. The compiler makes a loop for each pixel size. */
 static bool undo(unsigned filter, unsigned pixel, uint8_t *row, const uint8_t *above,
 	size_t n) __attribute__((always_inline));
 static inline bool undo(
@@ -160,7 +161,7 @@ static inline bool undo(
 	case PAETH:
 		paeth_pixels(pixel, row, above, n);
 		return true;
-	default: /* the compiler has vector code for the others */
+	default: /* the compiler makes vector code for the others */
 		return png_unfilter_plain(filter, pixel, row, above, n);
 	}
 }

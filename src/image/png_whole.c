@@ -13,13 +13,14 @@
 #include <string.h>
 
 #define CHUNK_HEADER 8 /* length and name */
-#define CHUNK_EXTRA 12 /* and checksum, which PIL does not look at here */
+#define CHUNK_EXTRA 12 /* a header and the checksum, which PIL ignores here */
 
 struct png_whole {
 	struct libdeflate_decompressor *decompressor;
 	png_unfilter *unfilter;
-	struct buffer stream; /* of several chunks */
-	struct buffer rows;   /* each with its filter before it; first, zeros */
+	struct buffer stream; /* holds the data of several chunks */
+	struct buffer
+		rows; /* holds rows, each behind its filter; the first behind zeros */
 };
 
 struct bytes {
@@ -51,7 +52,8 @@ void png_whole_free(struct png_whole *whole)
 	free(whole);
 }
 
-/* The data of the next IDAT chunk, if there is one that the file has whole. */
+/* Finds the data of the next IDAT chunk. false: the next chunk is no IDAT, or the file has it
+ * only in part. */
 static bool next_chunk(const uint8_t **chunk, const uint8_t *end, struct bytes *ret)
 {
 	const uint8_t *at = *chunk;
@@ -67,7 +69,7 @@ static bool next_chunk(const uint8_t **chunk, const uint8_t *end, struct bytes *
 	return true;
 }
 
-/* One chunk's data where they are, or those of all chunks in a row. */
+/* Finds the stream: one chunk's data in the file, or a copy of the data of all chunks. */
 static bool find_stream(struct png_whole *whole, const uint8_t *first, const uint8_t *end,
 	struct bytes *ret)
 {
@@ -90,7 +92,8 @@ static bool find_stream(struct png_whole *whole, const uint8_t *first, const uin
 	return true;
 }
 
-/* What callers count on: 8 bytes for a pixel, beside the file. */
+/* Tells whether the image stays within the memory that callers count on: 8 bytes for a pixel,
+ * beside the file. */
 static bool is_bounded(
 	const struct png_whole_image *image, size_t row_bytes, const struct bytes *stream)
 {
@@ -107,7 +110,7 @@ bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image
 		buffer_reserve(&whole->rows, stride + n + PNG_UNFILTER_SLACK) != 0)
 		return false;
 	uint8_t *row = whole->rows.data + stride;
-	/* Without a place for the number of bytes, all of them have to come. */
+	/* A NULL in place of the byte count demands that all bytes come. */
 	if (libdeflate_zlib_decompress(whole->decompressor, stream.data, stream.n, row, n,
 		    NULL) != LIBDEFLATE_SUCCESS)
 		return false;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* PPM, PGM and PBM, as Pillow's PpmImagePlugin reads them; not as text (P1 to P3). */
+/* Decodes PPM, PGM and PBM as Pillow's PpmImagePlugin does, but not as text (P1 to P3). */
 
 #define SPACES " \t\n\v\f\r"
 #define MOST_DIGITS 10
@@ -41,7 +41,7 @@ static void skip_comment(struct ppm *ppm)
 	}
 }
 
-/* A number, and one space behind it. */
+/* Reads a number, and one space behind it. */
 static int read_number(struct ppm *ppm, uint32_t *ret)
 {
 	uint64_t number = 0;
@@ -97,7 +97,7 @@ static int open_image(void *state, char *message, const uint8_t *data, size_t si
 	return err;
 }
 
-/* Gray of more than 8 bits becomes 16. */
+/* Scales a value to 8 bits, or to 16 bits if it has more than 8 and is gray or kept. */
 static unsigned scaled(const struct ppm *ppm, uint32_t value)
 {
 	bool wide = ppm->most > 255 && (ppm->keep || ppm->kind == '5');

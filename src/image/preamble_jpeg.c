@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * The segments up to the first scan, read as PIL reads them. One thing is left out: the
- * entries of an EXIF directory, among which PIL searches for the resolution.
+ * Reads the segments up to the first scan as PIL does. It leaves out the entries of an EXIF
+ * directory, among which PIL searches for the resolution.
  */
 
 enum { TABLES = 0xdb, APP0 = 0xe0, APP1, APP2, APP13 = 0xed, APP14, SCAN = 0xda };
@@ -22,7 +22,7 @@ struct segments {
 	bool has_resolution;
 	bool has_exif;
 	bool exif_bad;
-	int first_profile; /* of the parts of an ICC profile, in PIL's order */
+	int first_profile; /* number of an ICC profile's first part, in PIL's order */
 };
 
 /* A part of an ICC profile has a number behind its name. The part that PIL sorts first
@@ -59,7 +59,8 @@ static int check_jfif(struct segments *segments, const uint8_t *data, size_t siz
 	return 0;
 }
 
-/* PIL refuses a damaged TIFF header. Where there is none, it sees no EXIF and goes on. */
+/* Tells whether PIL refuses a TIFF header as damaged. Without a header PIL sees no EXIF and
+ * goes on. */
 static bool tiff_header_bad(const uint8_t *data, size_t size)
 {
 	static const char headers[][4] = {"MM\0*", "II*\0", "MM*\0", "II\0*", "MM\0+"};
@@ -193,7 +194,7 @@ static int check_segment(struct segments *segments, unsigned marker)
 	return marker == TABLES ? check_tables(segments, data, size) : 0;
 }
 
-/* The byte behind the next 0xff that begins a marker, or -1 at the end of the file. */
+/* Returns the byte behind the next 0xff that begins a marker, or -1 at the end of the file. */
 static int next_marker(struct segments *segments)
 {
 	while (segments->next < segments->end) {

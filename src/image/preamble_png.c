@@ -10,11 +10,11 @@
 #include <zlib.h>
 
 /*
- * The chunks up to the image data, read as PIL reads them. One thing is different: PIL
- * takes the frames of an animation for the image when there is no IDAT.
+ * Reads the chunks up to the image data as PIL does, with one difference: PIL takes the frames of
+ * an animation for the image when there is no IDAT.
  */
 
-/* PIL refuses a profile or a text that inflates to more. */
+/* Bytes to which a profile or a text may inflate; PIL refuses more. */
 #define MAX_INFLATED ((size_t)1 << 20)
 
 static uint32_t big_endian(const uint8_t *bytes)
@@ -23,7 +23,7 @@ static uint32_t big_endian(const uint8_t *bytes)
 	       (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* PIL takes broken data for empty data. */
+/* Tells whether data inflate to too much. PIL takes broken data for empty data. */
 static bool inflates_to_too_much(const uint8_t *data, size_t size)
 {
 	z_stream stream = {.avail_in = (unsigned)size};
@@ -44,7 +44,7 @@ static bool inflates_to_too_much(const uint8_t *data, size_t size)
 	return more;
 }
 
-/* The text behind n zeros, or NULL. */
+/* Returns the text behind n zeros, or NULL. */
 static const uint8_t *behind_zeros(const uint8_t *data, const uint8_t *end, int n)
 {
 	for (; n > 0 && data; n--) {
@@ -82,10 +82,10 @@ static bool international_text_bad(const uint8_t *data, size_t size)
 
 struct chunks {
 	const uint8_t *header;	  /* the data of IHDR, or NULL */
-	int64_t animation_number; /* of the last fcTL, -1: none */
+	int64_t animation_number; /* number of the last fcTL, -1: none */
 };
 
-/* A transparent colour is one number of two bytes, or three. */
+/* Tells whether tRNS is bad: a transparent colour is one number of two bytes, or three. */
 static bool transparency_bad(const struct chunks *chunks, size_t size)
 {
 	if (!chunks->header)
@@ -130,7 +130,7 @@ static bool chunk_bad(struct chunks *chunks, const uint8_t *chunk, size_t size)
 	       (is(chunk, "acTL") && size < 8) || (is(chunk, "fdAT") && size < 4);
 }
 
-/* Leaves the judgement on truncated files, and on what is no chunk, to the codec. */
+/* Checks the chunks. The codec judges truncated files, and data that are no chunk. */
 int preamble_check_png(char *message, const uint8_t *data, size_t size)
 {
 	struct chunks chunks = {.animation_number = -1};

@@ -15,7 +15,8 @@ bool preparation_resizes(const struct preparation *preparation)
 	       preparation->resize_width;
 }
 
-/* Without a resize, an approximate decode gives the same pixels as an exact one. */
+/* Tells whether the decode is approximate. Without a resize it gives the same pixels as an
+ * exact one. */
 static bool approximates(const struct preparation *preparation)
 {
 	return preparation->approximate && preparation_resizes(preparation);
@@ -49,7 +50,7 @@ const char *resample_filter_name(enum resample_filter filter)
 	return names[filter];
 }
 
-/* Black where nothing is added. */
+/* Returns the fill colour; black where nothing is added. */
 static const uint8_t *fill_of(const struct preparation *preparation)
 {
 	static const uint8_t black[3];
@@ -141,8 +142,8 @@ struct tensor_shape preparation_image(const struct preparation *preparation,
 		.height = image.width, .width = image.height, .mode = image.mode};
 }
 
-/* torchvision.transforms.functional._compute_resized_output_size for an int. What is too
- * long for 32 bits becomes as long as they can tell, which is refused. */
+/* Resizes like torchvision.transforms.functional._compute_resized_output_size for an int. A
+ * side that is too long for 32 bits becomes UINT32_MAX, which is refused. */
 static struct tensor_shape resize_short_side(uint32_t size, struct tensor_shape image)
 {
 	bool tall = image.width <= image.height;
@@ -154,7 +155,7 @@ static struct tensor_shape resize_short_side(uint32_t size, struct tensor_shape 
 		    : (struct tensor_shape){.height = size, .width = other};
 }
 
-/* ultralytics' LetterBox: round(side * min(N / height, N / width)). */
+/* Resizes like ultralytics' LetterBox: round(side * min(N / height, N / width)). */
 static struct tensor_shape resize_long_side(uint32_t size, struct tensor_shape image)
 {
 	bool tall = image.width <= image.height;

@@ -30,7 +30,7 @@ static unsigned bits_of(enum raw_kind kind)
 	}
 }
 
-/* Of a row of indices. */
+/* Returns index x of a row. */
 static unsigned index_at(const uint8_t *row, unsigned bits, uint32_t x)
 {
 	if (bits == 8)
@@ -40,7 +40,7 @@ static unsigned index_at(const uint8_t *row, unsigned bits, uint32_t x)
 	return row[x / 8] >> (7 - x % 8) & 1;
 }
 
-/* Pillow's: five bits of eight, or six, are stretched. */
+/* Stretches five or six bits to eight, as Pillow does. */
 static uint8_t stretch(unsigned value, unsigned most)
 {
 	return (uint8_t)(value * 255 / most);
@@ -57,7 +57,7 @@ static void unpack_16(const uint8_t *in, enum raw_kind kind, uint8_t *out)
 
 static void unpack_row(const struct raw_image *image, const uint8_t *in, uint8_t *out)
 {
-	/* Where red, green and blue are in a pixel. */
+	/* Positions of red, green and blue in a pixel. */
 	static const uint8_t order[][3] = {[RAW_RGB] = {0, 1, 2},
 		[RAW_RGBX] = {0, 1, 2},
 		[RAW_BGR] = {2, 1, 0},

@@ -8,13 +8,13 @@
 #include <string.h>
 
 /*
- * Pillow's two-pass convolution: the horizontal pass comes first and sees only the rows
- * that the vertical pass will ask for. A pass over an axis that keeps its size does not
- * take place. FILTER_NEAREST picks pixels instead.
+ * Pillow's two-pass convolution: the horizontal pass comes first and computes only the rows
+ * that the vertical pass will ask for. An axis that keeps its size needs no pass.
+ * FILTER_NEAREST picks pixels instead.
  */
 
 #define N_KERNELS 64
-/* Larger tables, which only huge images have, are not kept. */
+/* Larger tables, which only huge images have, are not kept for later. */
 #define KEEP_KERNEL_BYTES ((size_t)256 << 10)
 #define ROW_ALIGNMENT 64
 
@@ -26,7 +26,7 @@ struct resampler {
 	struct kernel kernels[N_KERNELS];
 	uint64_t uses;
 	struct buffer middle;  /* the rows between the horizontal and the vertical pass */
-	struct buffer colours; /* multiplied by alpha */
+	struct buffer colours; /* pixels multiplied by alpha */
 };
 
 struct crop_axis crop_axis(uint32_t image, uint32_t crop)
@@ -112,7 +112,7 @@ size_t resampler_bytes(const struct resampler *resampler)
 	return bytes;
 }
 
-/* A kernel at hand, or a new one in the place of the one that was not used for the
+/* Returns a kernel at hand, or a new one in the place of the one that was not used for the
  * longest time. It stays valid until N_KERNELS others were asked for. NULL: no memory. */
 static const struct kernel *get_kernel(struct resampler *resampler,
 	const struct resample_window *window, uint32_t in, uint32_t out)
@@ -215,7 +215,7 @@ static void copy_pixel(uint8_t *out, const uint8_t *in, size_t bytes)
 	}
 }
 
-/* Each pixel of the result is one of the image. */
+/* Picks pixels: each pixel of the result is one of the image. */
 static void pick_pixels(const struct resample_window *window, const struct passes *passes,
 	const struct rows *in, uint8_t *out, size_t stride)
 {
@@ -243,7 +243,7 @@ static void pick_pixels(const struct resample_window *window, const struct passe
 	}
 }
 
-/* Numbers of 8 bits. */
+/* Resamples numbers of 8 bits. */
 static int pass_bytes(struct resampler *resampler, const struct resample_window *window,
 	const struct passes *passes, struct rows *rows, uint8_t *out, size_t stride)
 {

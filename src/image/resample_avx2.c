@@ -9,9 +9,9 @@
 #include <string.h>
 
 /*
- * Eight sums at a time. vpmaddwd multiplies sixteen pixels of 16 bits and adds each to
+ * Computes eight sums at a time. vpmaddwd multiplies sixteen pixels of 16 bits and adds each to
  * its neighbour: two taps of eight sums. It is used twice, with the high and the low part
- * of the weights; the two sums are added at the end. Everything is computed modulo 2^32,
+ * of the weights; the two sums are added at the end. All sums are computed modulo 2^32,
  * and the result fits into that, so it is exact.
  *
  * The horizontal pass computes four pixels of two rows at once: a 128-bit lane per row.
@@ -36,11 +36,11 @@ inline_avx2 __m256i load_rows(const uint8_t *row, const uint8_t *next)
 	return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
 }
 
-/* The six bytes RGBRGB from `at` on, as 16 bits each, a channel beside the
- * same channel. */
+/* Shuffles the six bytes RGBRGB from `at` on to 16 bits each, a channel beside the same
+ * channel. */
 #define PAIR(at) at, -1, at + 3, -1, at + 1, -1, at + 4, -1, at + 2, -1, at + 5, -1
 
-/* One output pixel of two rows: R, G, B and garbage, in 32 bits each, twice. */
+/* Computes one output pixel of two rows: R, G, B and garbage, in 32 bits each, twice. */
 inline_avx2 __m256i pixel(const struct weight_pair *pairs, uint32_t groups,
 	const uint8_t *row, const uint8_t *next)
 {
@@ -67,7 +67,7 @@ inline_avx2 __m256i pixel(const struct weight_pair *pairs, uint32_t groups,
 	return sum_up(low, high);
 }
 
-/* Four pixels of two rows, twelve bytes in each half. */
+/* Packs four pixels of two rows, twelve bytes in each half. */
 inline_avx2 __m256i pack_pixels(const __m256i *pixels)
 {
 	const __m256i order = _mm256_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1,
@@ -98,7 +98,8 @@ inline_avx2 __m256i pixel_at(const struct kernel *kernel, size_t x, uint32_t gro
 		rows->in[1] + from);
 }
 
-/* The last pixels, up to twice STEP: a store of all would write beyond the row. */
+/* Computes the last pixels, up to twice STEP: a store of a full step would write beyond the
+ * row. */
 avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t done, const struct two_rows *rows)
 {
@@ -114,8 +115,8 @@ avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis colum
 	}
 }
 
-/* groups: a constant for the compiler where it is 1. A store writes beyond its pixels,
- * and the next one writes over that. */
+/* Computes two rows. groups: a constant for the compiler where it is 1. A store writes beyond
+ * its pixels, and the next one writes over that. */
 inline_avx2 void compute_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t groups, const struct two_rows *rows)
 {
@@ -143,7 +144,7 @@ avx2 static void compute_two_rows(const struct kernel *kernel, struct crop_axis 
 			kernel, columns, (uint32_t)(kernel->width / TAPS_GROUP), rows);
 }
 
-/* How many rows have enough bytes behind them that all loads stay within the rows'
+/* Returns how many rows have enough bytes behind them that all loads stay within the rows'
  * memory, also the loads for weights that are zero. */
 static uint32_t roomy_rows(const struct kernel *kernel, const struct rows *in)
 {
@@ -169,8 +170,8 @@ void resample_horizontal_avx2(const struct kernel *kernel, struct crop_axis colu
 			out + y * stride);
 }
 
-/* One output pixel of a gray row, four taps at a time: the low and the high parts of their
- * weights lie in turns, so each pair of pixels is there twice. */
+/* Computes one output pixel of a gray row, four taps at a time: the low and the high parts of
+ * their weights lie in turns, so each pair of pixels is there twice. */
 inline_avx2 int32_t gray_pixel(
 	const struct weight_pair *pairs, uint32_t groups, const uint8_t *in)
 {
@@ -211,7 +212,7 @@ void resample_horizontal_gray_avx2(const struct kernel *kernel, struct crop_axis
 			in->data + y * in->stride, out + y * stride);
 }
 
-/* Sixteen bytes of an output row. */
+/* Computes sixteen bytes of an output row. */
 inline_avx2 void column(const struct weight_pair *pairs, uint32_t count,
 	const uint8_t *in, size_t stride, uint8_t *out)
 {

@@ -9,15 +9,16 @@
 #include <string.h>
 
 /*
- * Rows of four channels, a pixel at a time: the lower 128 bits sum up the first two of four
- * taps, the upper ones the other two. Weights are multiplied in two parts, as in
+ * Computes rows of four channels, a pixel at a time: the lower 128 bits sum up the first two of
+ * four taps, the upper ones the other two. Weights are multiplied in two parts, as in
  * resample_avx2.c.
  */
 
 #define avx2 __attribute__((target("avx2")))
 #define LOAD_BYTES 16 /* TAPS_GROUP pixels */
 
-/* The bytes of two pixels from `at` on, as 16 bits each, a channel beside the same channel. */
+/* Shuffles the bytes of two pixels from `at` on to 16 bits each, a channel beside the same
+ * channel. */
 #define PAIR(at)                                                                         \
 	at, -1, at + 4, -1, at + 1, -1, at + 5, -1, at + 2, -1, at + 6, -1, at + 3, -1,  \
 		at + 7, -1

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Pillow's functions, to the bit: their arithmetic, its order and its constants. */
+/* Computes weights as Pillow does, to the bit: its arithmetic, order and constants. */
 
 static double triangle(double x)
 {
@@ -72,7 +72,8 @@ static double kernel_scale(uint32_t in, uint32_t out)
 	return (double)(float)in / out; /* Pillow's box is of floats */
 }
 
-/* Pillow adds up the scale, from pixel to pixel, and what it has lost by rounding. */
+/* Returns the place of a pixel. Pillow adds the scale once per pixel, so rounding errors add
+ * up. */
 static double nearest_place(double scale, uint32_t index)
 {
 	double place = scale * 0.5;
@@ -105,7 +106,7 @@ uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_
 	return 2 * (uint64_t)ceil(support) + 1;
 }
 
-/* The state in which the weights of an output pixel are computed. */
+/* State of computing the weights of an output pixel. */
 struct weighing {
 	const struct filter *filter;
 	struct taps taps;
@@ -159,7 +160,7 @@ static uint32_t pack(uint32_t first, uint32_t second)
 	return (first & 0xffff) | second << 16;
 }
 
-/* The high part has the sign. */
+/* Splits weights into low and high parts; the high part has the sign. */
 static void split_weights(const int32_t *weights, size_t n, struct weight_pair *pairs)
 {
 	const int32_t mask = (1 << LOW_BITS) - 1;
@@ -183,7 +184,7 @@ static int reserve(struct kernel *kernel, size_t bytes)
 	return 0;
 }
 
-/* Weights per output pixel; 0 for FILTER_NEAREST. */
+/* Returns the weights per output pixel; 0 for FILTER_NEAREST. */
 static size_t kernel_width(enum resample_filter filter, uint32_t in, uint32_t out)
 {
 	size_t most = 1;
@@ -197,7 +198,8 @@ static size_t kernel_width(enum resample_filter filter, uint32_t in, uint32_t ou
 	return (most + TAPS_GROUP - 1) / TAPS_GROUP * TAPS_GROUP;
 }
 
-/* Exact weights take as much memory as the others and their pairs. */
+/* Lays the tables out in one block of memory. Exact weights take as much of it as the others
+ * and their pairs. */
 static int lay_out(struct kernel *kernel, uint32_t out, size_t width)
 {
 	size_t n = out * width;

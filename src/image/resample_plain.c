@@ -3,7 +3,7 @@
 
 #include "image/resample_internal.h"
 
-/* The passes as they are defined. Tests compare the faster ones with these. */
+/* Computes the passes as they are defined. Tests compare the faster ones with these. */
 
 #define LANES 16 /* bytes that the vertical pass handles at once */
 
@@ -63,7 +63,7 @@ void resample_horizontal_gray_plain(const struct kernel *kernel, struct crop_axi
 			in->data + y * in->stride, out + y * stride);
 }
 
-/* Rows of two or four channels; channels: a constant for the compiler. */
+/* Computes rows of two or four channels; channels: a constant for the compiler. */
 static inline __attribute__((always_inline)) void pass_channels(uint32_t channels,
 	const struct kernel *kernel, struct crop_axis columns, uint32_t source,
 	const uint8_t *in, uint8_t *out)
@@ -97,7 +97,7 @@ void resample_horizontal_four_plain(const struct kernel *kernel, struct crop_axi
 			out + y * stride);
 }
 
-/* LANES neighbouring bytes of an output row: a loop that compilers vectorise. */
+/* Computes LANES neighbouring bytes of an output row, in a loop that compilers vectorise. */
 static void lanes(const int32_t *weights, uint32_t count, const uint8_t *in,
 	size_t stride, uint8_t *out)
 {

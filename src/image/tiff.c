@@ -11,10 +11,10 @@
 #include <tiffio.h>
 
 /*
- * TIFF, by libtiff, with the kinds of pixels that are usual, which become RGB as Pillow has
- * it: 1 to 16 bits of gray, palettes, RGB, CMYK; alpha is dropped. Where channels are kept,
- * all but CMYK and YCbCr stays what it is, and floats are read, too. The orientation is applied,
- * as Pillow applies it when it loads a TIFF.
+ * Decodes TIFF by libtiff. Usual kinds of pixels become RGB as Pillow has it: 1 to 16 bits of
+ * gray, palettes, RGB, CMYK; alpha is dropped. Where channels are kept, all but CMYK and YCbCr
+ * stays unchanged, and floats are read, too. The orientation is applied, as Pillow applies it
+ * when it loads a TIFF.
  */
 
 #define MOST_CHANNELS 6
@@ -32,7 +32,7 @@ struct tiff {
 	enum pixel_mode mode; /* of the file */
 	size_t pixel;	      /* bytes of a pixel that read gives */
 	uint8_t palette[256][3];
-	struct buffer row;     /* of all channels, or a tile */
+	struct buffer row;     /* a row of all channels, or a tile */
 	struct buffer upright; /* pixels before they are turned */
 };
 
@@ -138,7 +138,7 @@ static enum pixel_mode mode_of(const struct tiff *tiff, bool alpha)
 		channels + (alpha && !palette), tiff->bits == 16 ? 16 : 8, palette);
 }
 
-/* libtiff turns the colours of JPEG into RGB. */
+/* Checks the compression. libtiff turns the colours of JPEG into RGB. */
 static int check_compression(struct tiff *tiff)
 {
 	uint16_t compression;
@@ -210,7 +210,7 @@ static int open_image(void *state, char *message, const uint8_t *data, size_t si
 
 /* --- pixels ------------------------------------------------------------------------------- */
 
-/* A channel of a pixel, of those with less than 8 bits its bits, of 16 the upper ones. */
+/* Returns a channel of a pixel: all of its bits up to 8, or the upper 8 of 16. */
 static unsigned sample(const struct tiff *tiff, const uint8_t *row, size_t i)
 {
 	unsigned shift;
@@ -225,7 +225,7 @@ static unsigned sample(const struct tiff *tiff, const uint8_t *row, size_t i)
 	}
 }
 
-/* Gray of 16 bits are numbers, of which those from 255 on are white. */
+/* Returns a gray pixel. Gray of 16 bits are numbers, of which those from 255 on are white. */
 static uint8_t gray(const struct tiff *tiff, const uint8_t *row, size_t i)
 {
 	if (tiff->bits == 16) {
@@ -271,7 +271,7 @@ static void convert_pixel(
 	}
 }
 
-/* Numbers of 16 bits, those of colours without alpha in them. */
+/* Copies numbers of 16 bits; divides colours by alpha if they are multiplied by it. */
 static void keep_words(
 	const struct tiff *tiff, const uint8_t *row, size_t i, uint8_t *out)
 {

@@ -10,7 +10,7 @@
 #include <webp/decode.h>
 #include <webp/demux.h>
 
-/* WebP, by libwebp's decoder of animations, as Pillow uses it: the first frame on its
+/* Decodes WebP by libwebp's decoder of animations, as Pillow uses it: the first frame on its
  * canvas. Transparency is dropped, unless channels are kept. */
 
 struct webp {

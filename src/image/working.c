@@ -12,8 +12,8 @@
 #define ROW_ALIGNMENT 64
 
 /*
- * What the codecs hold of an image at most: four channels of 16 bits, which are the
- * coefficients of a progressive JPEG, or the rows of an interlaced PNG.
+ * Returns the most bytes that the codecs hold of an image: four channels of 16 bits, which are
+ * the coefficients of a progressive JPEG, or the rows of an interlaced PNG.
  */
 static uint64_t codec_bytes(struct tensor_shape image)
 {
@@ -25,7 +25,7 @@ static uint64_t codec_bytes(struct tensor_shape image)
 	return height * width * 8;
 }
 
-/* The weights of an axis; see kernel_set. */
+/* Returns the bytes of an axis's weights; see kernel_set. */
 static uint64_t kernel_bytes(enum resample_filter filter, uint32_t in, uint32_t out)
 {
 	uint64_t taps = resample_most_taps(filter, in, out) + 4;
