@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A row begins so many bytes into its stride, for the sample to the left of the image. */
+/* Bytes of the stride before a row, for the sample to the left of the image. */
 #define ROW_LEAD 32
 #define ALIGNMENT 64
-/* No photograph has more than this; what has comes from elsewhere. */
+/* Bytes of a block in the mean, which no photograph exceeds; a file that does is turned down. */
 #define MAX_BLOCK_BYTES 128
 
 struct baseline {
 	const struct kernels *kernels;
-	const uint8_t *end; /* of the file */
+	const uint8_t *end; /* end of the file */
 	struct frame frame;
 	struct huffman huffman[COMPONENTS];
 	struct scan scan;
-	uint8_t *memory; /* the segment and the samples */
+	uint8_t *memory; /* holds the segment and the samples */
 	size_t memory_bytes;
 };
 
@@ -60,7 +60,7 @@ void baseline_trim(struct baseline *decoder, size_t keep)
 	decoder->memory_bytes = 0;
 }
 
-/* How much larger the luma is than the chroma. */
+/* Returns how many times wider the luma is than the chroma. */
 static unsigned h_factor(const struct baseline *decoder)
 {
 	return decoder->frame.components[0].h;
@@ -83,7 +83,7 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	decoder->end = data + size;
 	if (!frame_parse(frame, data, size))
 		return false;
-	/* libjpeg upsamples a narrower image in another way. */
+	/* libjpeg upsamples images of up to 4 columns in another way. */
 	if (h_factor(decoder) == 2 && frame->width <= 4)
 		return false;
 	*ret_width = frame->width;
@@ -93,8 +93,8 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 
 /* --- the parts of a scan ---------------------------------------------------------------- */
 
-/* By how much a coefficient of 1 can change a sample at most, in 128ths: the DC, one of
- * the first row or column, any other. */
+/* The most that a coefficient of 1 can change a sample, in 128ths: the DC, one of the first
+ * row or column, any other. */
 #define WEIGHT_DC 16
 #define WEIGHT_EDGE 23
 #define WEIGHT_ELSE 31
@@ -111,7 +111,8 @@ static void set_quant(struct quant *quant, const uint8_t table[COEFFICIENTS])
 	}
 }
 
-/* The look-ups of a component; those of one before it, if it has the same tables. */
+/* Returns the look-ups of a component, or those of an earlier one with the same tables. NULL:
+ * a table is bad. */
 static const struct huffman *find_huffman(struct baseline *decoder, unsigned i)
 {
 	const struct frame *frame = &decoder->frame;
@@ -143,8 +144,8 @@ static bool set_planes(struct baseline *decoder)
 	return true;
 }
 
-/* The MCUs along an axis that a span of pixels needs; upsampling needs one more sample on
- * each side. */
+/* Returns the MCUs along an axis that a span of pixels needs; upsampling needs one more sample
+ * on each side. */
 static struct baseline_span mcus_of(
 	struct baseline_span span, uint32_t length, unsigned factor)
 {
@@ -171,7 +172,7 @@ static bool reserve(struct baseline *decoder, size_t bytes)
 	return decoder->memory;
 }
 
-/* The most bytes that the scan may have. */
+/* Returns the most bytes that the scan may have. */
 static size_t segment_capacity(const struct baseline *decoder)
 {
 	const struct frame *frame = &decoder->frame;
@@ -184,7 +185,7 @@ static size_t segment_capacity(const struct baseline *decoder)
 	return left < most ? left : most;
 }
 
-/* Gives the segment and the samples their memory. */
+/* Allocates the segment and the samples. */
 static bool set_memory(struct baseline *decoder, size_t columns)
 {
 	struct scan *scan = &decoder->scan;
@@ -195,7 +196,8 @@ static bool set_memory(struct baseline *decoder, size_t columns)
 		struct plane *plane = &scan->planes[i];
 		unsigned h = plane->component->h, v = plane->component->v;
 		plane->rows = v * BLOCK;
-		/* An odd number of cache lines, so that rows don't share a place. */
+		/* The stride is an odd number of cache lines, so that rows don't share a place
+		 * in the cache. */
 		plane->stride =
 			align(ROW_LEAD + columns / h_factor(decoder) * h + ROW_SLACK) |
 			ALIGNMENT;
@@ -212,7 +214,7 @@ static bool set_memory(struct baseline *decoder, size_t columns)
 	return true;
 }
 
-/* columns: the MCUs that are kept. */
+/* Begins the scan. columns: the MCUs that are kept. */
 static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 {
 	const struct frame *frame = &decoder->frame;
@@ -232,8 +234,8 @@ static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 
 /* --- rows of pixels ------------------------------------------------------------------- */
 
-/* Before MCU row `row` is decoded: the last row of the one before becomes the row above it,
- * if it was kept. */
+/* Prepares MCU row `row`: the last row of the one before becomes the row above it, if it was
+ * kept. */
 static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {
@@ -245,14 +247,14 @@ static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 	}
 }
 
-/* A row of the MCU row that was decoded last, or the one above it. */
+/* Returns a row of the MCU row that was decoded last, or the row above it. */
 static uint8_t *sample_row(const struct plane *plane, uint32_t y)
 {
 	return plane->samples + plane->stride * (y + 1 - plane->top) - plane->stride;
 }
 
-/* A row of chroma for upsampling: its first and last samples stand beside
- * themselves. */
+/* Returns a row of chroma for upsampling. The first and the last sample of the image are
+ * repeated beside themselves. */
 static const uint8_t *edged_row(const struct baseline *decoder, const struct plane *plane,
 	uint32_t y, uint32_t columns)
 {
@@ -266,8 +268,8 @@ static const uint8_t *edged_row(const struct baseline *decoder, const struct pla
 	return row;
 }
 
-/* The rows of chroma around row y, from the sample of column `first` on. What is added
- * is libjpeg's: 1 and 2 of 4, 8 and 7 of 16. */
+/* Returns the rows of chroma around row y, from the sample of column `first` on. The added
+ * numbers are libjpeg's: 1 and 2 of 4, 8 and 7 of 16; here all are 16ths. */
 static struct chroma chroma_of(const struct baseline *decoder, uint32_t y, uint32_t first)
 {
 	const struct frame *frame = &decoder->frame;
@@ -323,7 +325,7 @@ static void make_row(const struct baseline *decoder, uint32_t y,
 		make_wide_row(decoder, y, columns, luma, out);
 }
 
-/* The pixel rows that can be made when so many MCU rows are decoded. */
+/* Returns how many pixel rows can be made when so many MCU rows are decoded. */
 static uint32_t rows_ready(const struct baseline *decoder, uint32_t mcu_rows)
 {
 	uint32_t height = decoder->frame.height;

@@ -10,12 +10,12 @@
 #include <string.h>
 
 /*
- * Colours of 32 pixels at a time, 16 in each lane: 16 pixels with even numbers and 16 with
- * odd ones, of 16 bits each, since upsampling makes them so.
+ * Computes the colours of 32 pixels at a time, 16 in each lane: 16 even pixels and 16 odd pixels,
+ * with numbers of 16 bits, since upsampling makes them so.
  */
 
 #define STEP 32	     /* pixels */
-#define STEP_WIDE 64 /* if a sample of chroma is as wide as two of them */
+#define STEP_WIDE 64 /* pixels if a sample of chroma is as wide as two */
 
 struct both {
 	__m256i even, odd;
@@ -27,7 +27,7 @@ inline_avx2 struct both split(__m256i bytes)
 		_mm256_srli_epi16(bytes, 8)};
 }
 
-/* Bytes; the even ones of a lane are before its odd ones. */
+/* Joins numbers to bytes; in a lane the even ones come before the odd ones. */
 inline_avx2 __m256i join(struct both numbers)
 {
 	return _mm256_packus_epi16(numbers.even, numbers.odd);
@@ -38,7 +38,7 @@ inline_avx2 __m256i load(const uint8_t *in)
 	return _mm256_loadu_si256((const __m256i *)in);
 }
 
-/* A lane from each place. */
+/* Loads a lane from each place. */
 inline_avx2 __m256i load_lanes(const uint8_t *first, const uint8_t *second)
 {
 	__m128i low = _mm_loadu_si128((const __m128i *)first);
@@ -48,8 +48,8 @@ inline_avx2 __m256i load_lanes(const uint8_t *first, const uint8_t *second)
 
 /* --- chroma: Cb or Cr, less 128 ---------------------------------------------------------- */
 
-/* 3 times the near sample and the far one, for 32 of them: the first and the second eight
- * of each lane. */
+/* 3 times the near sample plus the far one, for 32 samples: the first and the second eight of
+ * each lane. */
 struct sums {
 	__m256i first, second;
 };
@@ -62,7 +62,7 @@ inline_avx2 struct sums between(const uint8_t *near, const uint8_t *far)
 		_mm256_maddubs_epi16(_mm256_unpackhi_epi8(a, b), factors)};
 }
 
-/* added: to the sum of the even ones and to that of the odd ones */
+/* added: added.even to the sums of even pixels, added.odd to those of odd ones. */
 inline_avx2 struct both upsample(
 	__m256i before, __m256i here, __m256i behind, struct both added)
 {
@@ -73,7 +73,7 @@ inline_avx2 struct both upsample(
 }
 
 struct upsampled {
-	struct both first, second; /* as the sums */
+	struct both first, second; /* in the order of the sums */
 };
 
 inline_avx2 struct upsampled upsample_rows(
@@ -100,8 +100,8 @@ struct colours {
 };
 
 /*
- * The factors are those of colour.h, less whole numbers, so that they fit into 16 bits:
- * red is Y + Cr + 26345 / 65536 Cr, green Y - Cr + (18734 Cr - 22554 Cb) / 65536, blue
+ * Converts colours. The factors are those of colour.h, less whole numbers, so that they fit into
+ * 16 bits: red is Y + Cr + 26345 / 65536 Cr, green Y - Cr + (18734 Cr - 22554 Cb) / 65536, blue
  * Y + 2 Cb - 14942 / 65536 Cb. vpmulhrsw divides by 32768, to the nearest; 26344 in the
  * place of 26345 makes no difference for -128..127.
  */
@@ -129,10 +129,10 @@ inline_avx2 struct colours convert(__m256i luma, __m256i b, __m256i r)
  * colour is shuffled once, and the vectors are made of the three colours by masks.
  */
 
-/* The pixel whose colour is at byte i of the only vector that has this colour there. */
+/* The pixel whose colour is at byte i of the one vector that has this colour there. */
 #define PIXEL_AT(i, c) ((((c) + 2 * (i)) % 3 * 16 + (i)) / 3)
 #define PLACE(i, c) (char)(PIXEL_AT(i, c) / 2 + PIXEL_AT(i, c) % 2 * 8)
-/* Whether byte i of vector v is of this colour. */
+/* All ones if byte i of vector v is of this colour. */
 #define MASK(i, v, c) (char)(((v)*16 + (i)) % 3 == (c) ? -1 : 0)
 #define SIXTEEN(f, ...)                                                                  \
 	f(0, __VA_ARGS__), f(1, __VA_ARGS__), f(2, __VA_ARGS__), f(3, __VA_ARGS__),      \
@@ -149,7 +149,8 @@ inline_avx2 __m256i merge(struct colours shuffled, __m256i greens, __m256i blues
 	return _mm256_blendv_epi8(two, shuffled.blue, blues);
 }
 
-/* from: joined. `apart` bytes from the first lane's pixels to the second's. */
+/* Stores joined colours. `apart` is the distance in bytes between the first lane's pixels and
+ * the second's. */
 inline_avx2 void store(struct colours from, uint8_t *out, size_t apart)
 {
 	struct colours shuffled = {
@@ -219,7 +220,7 @@ inline_avx2 void step_wide(const uint8_t *y, const struct chroma *chroma, uint32
 avx2 void rgb_wide_avx2(
 	const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out)
 {
-	struct chroma rows = *chroma; /* which no store into out can change */
+	struct chroma rows = *chroma; /* copied: no store into out can change them */
 	struct both added = {
 		_mm256_set1_epi16((short)(rows.added_even - CHROMA_CENTRE * 16)),
 		_mm256_set1_epi16((short)(rows.added_odd - CHROMA_CENTRE * 16))};

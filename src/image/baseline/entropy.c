@@ -5,11 +5,12 @@
 
 #include <string.h>
 
-/* The bytes of the scan (T.81, B.1.1.5): a 0xff of the data is followed by a 0. */
+/* Takes the bytes of the scan (T.81, B.1.1.5), in which a 0 follows each 0xff of the data. */
 
 enum { RST0 = 0xd0, EOI = 0xd9 };
 
-/* To the next marker, which is not the file's last byte. */
+/* Copies the bytes up to the next marker, which is not the file's last byte. false: there is
+ * none, or the segment has no room. */
 static bool copy_segment(struct entropy *entropy, size_t *ret)
 {
 	size_t used = 0;
@@ -46,7 +47,7 @@ bool entropy_begin(struct entropy *entropy)
 	return true;
 }
 
-/* Less than a byte may be left, which fills the last one. */
+/* Tells whether all bytes are used. Less than a byte may be left, which fills the last one. */
 bool entropy_is_used(const struct entropy *entropy)
 {
 	const struct bits *bits = &entropy->bits;

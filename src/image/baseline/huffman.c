@@ -5,19 +5,20 @@
 
 #include <string.h>
 
-/* Huffman tables become look-ups (T.81, annexes C and F.2.2). */
+/* Makes look-ups of Huffman tables (T.81, annexes C and F.2.2). */
 
-#define MAX_DC_SIZE 11 /* bits of a difference, with 8 bits per sample */
+#define MAX_DC_SIZE 11 /* most bits of a difference, with 8 bits per sample */
 #define MAX_AC_SIZE 10
 #define ZERO_RUN 15 /* the run of 16 zeros without a coefficient */
 
-/* The first code of LOOKUP_BITS; length 0: it is longer, or none. */
+/* The code that LOOKUP_BITS begin with; length 0: it is longer, or there is none. */
 struct code {
 	uint8_t length;
 	uint8_t symbol;
 };
 
-/* libjpeg refuses tables with more codes than there can be, and a code of ones only. */
+/* Numbers the codes. false: libjpeg refuses the table, since it has more codes than there can
+ * be, or a code of ones only. */
 static bool number_codes(const struct huffman_spec *spec, struct huffman_codes *codes)
 {
 	int code = 0, symbol = 0;
@@ -48,13 +49,13 @@ static void look_up_codes(const struct huffman_codes *codes, struct code table[L
 		table[at] = (struct code){0};
 }
 
-/* A value of `size` bits, as far as an index tells it, and the constant of an entry. */
+/* The value of `size` bits, as far as an index tells it, and the constant of an entry. */
 struct value {
 	int known; /* the bits that the index does not have are 0 */
 	unsigned constant;
 };
 
-/* skip: bits of the index before the value. The first bit of the value is in the index. */
+/* Returns the value behind `skip` bits of the index. Its first bit is in the index. */
 static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsigned size)
 {
 	unsigned used = skip + size;
@@ -67,12 +68,12 @@ static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsig
 
 /* A coefficient, or a run of zeros, or the end of the block. */
 struct step {
-	unsigned bits; /* with those before; 0: not in the look-up */
+	unsigned bits; /* used bits, including those before; 0: not in the look-up */
 	unsigned advance;
 	unsigned size;
 };
 
-/* skip: bits of the index before the code. */
+/* Returns the step of the code behind `skip` bits of the index. */
 static struct step step_at(
 	const struct code codes[LOOKUPS], unsigned index, unsigned skip)
 {
@@ -82,7 +83,7 @@ static struct step step_at(
 	if (code.length == 0 || start > LOOKUP_BITS || size > MAX_AC_SIZE ||
 		start + size > MAX_AC_BITS || (size == 0 && run != 0 && run != ZERO_RUN))
 		return (struct step){0};
-	/* The end takes a place too: it does not follow the 63rd coefficient. */
+	/* The end takes a place too, so that it does not follow the 63rd coefficient. */
 	bool is_end = size == 0 && run == 0;
 	return (struct step){start + size, is_end ? 1 + END_OF_BLOCK : run + 1, size};
 }
@@ -93,12 +94,12 @@ static ac_entry ac_entry_of(struct step last, unsigned advance, unsigned place, 
 	       last.size << 26;
 }
 
-/* Of the first of two. */
+/* Most bits of the value of the first of two. */
 #define MAX_FIRST_SIZE 6
 #define NO_PLACE 31
 
-/* Adds what follows the first coefficient, if it is in the look-up: this depends on the
- * bits behind the value, and is the same for all values. */
+/* Adds the coefficient or end that follows the first coefficient, if it is in the look-up. It
+ * depends on the bits behind the value, and is the same for all values. */
 static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS],
 	unsigned at, struct step first)
 {
@@ -117,7 +118,7 @@ static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS]
 	}
 }
 
-/* The entries of the look-ups that begin with the code at `at`. Returns how many. */
+/* Fills in the entries of the look-ups that begin with the code at `at`. Returns how many. */
 static unsigned look_up_first(
 	ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS], unsigned at)
 {
@@ -134,7 +135,7 @@ static unsigned look_up_first(
 	return n;
 }
 
-/* index: of a look-up of LOOKUP_BITS. */
+/* Returns the entry for an index of LOOKUP_BITS. */
 static dc_entry make_dc_entry(
 	const struct code dc[LOOKUPS], const struct code ac[LOOKUPS], unsigned index)
 {
@@ -151,13 +152,14 @@ static dc_entry make_dc_entry(
 	unsigned used = bits + next.length;
 	if (next.length == 0 || next.symbol != 0 || used > DC_LOOKUP_BITS)
 		return bits | constant << 16;
-	/* The end's bits stand behind the value, which is known. */
+	/* The bits of the end stand behind the value, which is known. */
 	int value = value_at(in, DC_LOOKUP_BITS, code.length, size).known;
 	constant = ((unsigned)value - (in >> (DC_LOOKUP_BITS - used))) & 0xffff;
 	return used | 1 << 8 | constant << 16;
 }
 
-/* libjpeg refuses a table with others, even if the scan doesn't have them. */
+/* Tells whether all symbols are sizes. libjpeg refuses a table with others, even if the scan
+ * doesn't use them. */
 static bool are_sizes(const struct huffman_spec *spec)
 {
 	int n = 0;

@@ -18,7 +18,7 @@
 #define CENTRE 128
 #define MIN_SAMPLE (-512)
 #define MAX_SAMPLE 511
-/* Sums of two such numbers fit into 16 bits. */
+/* The sum of two numbers up to this one fits into 16 bits. */
 #define MAX_16 16383
 
 static uint8_t limit(int sample)
@@ -27,7 +27,7 @@ static uint8_t limit(int sample)
 	return (uint8_t)(sample < 0 ? 0 : sample > 255 ? 255 : sample);
 }
 
-/* The sums of a row or column; in[0], in[step], ... */
+/* Computes the sums of a row or column: in[0], in[step], ... */
 static void transform_line(const int *in, int step, int out[BLOCK])
 {
 	int x0 = in[0], x1 = in[step], x2 = in[2 * step], x3 = in[3 * step];

@@ -8,8 +8,8 @@
 #include <immintrin.h>
 
 /*
- * The inverse transform of two blocks at once, a 128-bit lane for each: idct.c tells what
- * is computed. A pass takes eight vectors of 16 bits, and transforms what stands below each
+ * The inverse transform of two blocks at once, a 128-bit lane for each; idct.c defines the
+ * sums. A pass takes eight vectors of 16 bits, and transforms the numbers that stand below each
  * other in them.
  */
 
@@ -18,7 +18,7 @@
 #define LAST_BITS (FRACTION + BETWEEN + 3)
 #define CENTRE 128
 
-/* a * x + b * y for x and y beside each other */
+/* Factors a and b for x and y beside each other: vpmaddwd makes a * x + b * y. */
 #define FACTORS(a, b)                                                                    \
 	_mm256_set1_epi32((int)((uint32_t)(uint16_t)(a) | (uint32_t)(b) << 16))
 
@@ -26,7 +26,8 @@ struct block {
 	__m256i rows[BLOCK];
 };
 
-/* Sums of a half: the low or high four of eight columns, each with its neighbour. */
+/* Numbers for half of the sums: the low or high four of eight columns, each with its
+ * neighbour. */
 struct halves {
 	__m256i x04, x26, x17, x35;
 };
@@ -41,13 +42,13 @@ inline_avx2 __m256i subtract(__m256i a, __m256i b)
 	return _mm256_sub_epi32(a, b);
 }
 
-/* a * x + b * y + c * z + d * w for vectors of x beside y, and of z beside w */
+/* Returns a * x + b * y + c * z + d * w for vectors of x beside y, and of z beside w. */
 inline_avx2 __m256i sum(__m256i xy, __m256i ab, __m256i zw, __m256i cd)
 {
 	return add(_mm256_madd_epi16(xy, ab), _mm256_madd_epi16(zw, cd));
 }
 
-/* The eight sums of four columns, and `added`, descaled by `bits`. */
+/* Computes the eight sums of four columns, adds `added`, and descales by `bits`. */
 inline_avx2 void transform_half(
 	struct halves in, int bits, __m256i added, __m256i out[BLOCK])
 {
@@ -71,7 +72,7 @@ inline_avx2 void transform_half(
 	out[7] = _mm256_srai_epi32(subtract(even0, odd0), bits);
 }
 
-/* The sums are rounded to the nearest; `more` is added to all of them. */
+/* Transforms a block. The sums are rounded to the nearest; `more` is added to all of them. */
 inline_avx2 void transform_pass(struct block *block, int bits, int more)
 {
 	const __m256i added = _mm256_set1_epi32((1 << (bits - 1)) + (more << bits));
@@ -101,7 +102,7 @@ inline_avx2 void transform_pass(struct block *block, int bits, int more)
 	x[7] = _mm256_packs_epi32(low[7], high[7]);
 }
 
-/* Four rows become eight columns of four: out[i] has columns 2i and 2i + 1. */
+/* Transposes four rows to eight columns of four: out[i] has columns 2i and 2i + 1. */
 inline_avx2 void transpose_half(
 	__m256i a, __m256i b, __m256i c, __m256i d, __m256i out[4])
 {
@@ -115,7 +116,7 @@ inline_avx2 void transpose_half(
 	out[3] = _mm256_unpackhi_epi32(high_ab, high_cd);
 }
 
-/* Rows become columns, in each lane. */
+/* Transposes rows to columns, in each lane. */
 inline_avx2 void transpose(struct block *block)
 {
 	__m256i *x = block->rows;
@@ -132,8 +133,8 @@ inline_avx2 void transpose(struct block *block)
 	x[7] = _mm256_unpackhi_epi64(top[3], bottom[3]);
 }
 
-/* Columns of samples become rows of bytes: rows 2i and 2i + 1 of a block in a lane
- * of out[i]. */
+/* Makes rows of bytes of columns of samples: a lane of out[i] has rows 2i and 2i + 1 of a
+ * block. */
 inline_avx2 void to_bytes(const struct block *block, __m256i out[4])
 {
 	const __m256i *x = block->rows;
@@ -155,7 +156,7 @@ inline_avx2 void to_bytes(const struct block *block, __m256i out[4])
 	out[3] = _mm256_unpackhi_epi32(left_bottom, right_bottom);
 }
 
-/* Rows 2i and 2i + 1 of a block. */
+/* Stores rows 2i and 2i + 1 of a block. */
 inline_avx2 void store_two(__m128i rows, uint8_t *out, size_t stride)
 {
 	_mm_storel_epi64((__m128i *)out, rows);
@@ -178,7 +179,7 @@ inline_avx2 void store_second(const __m256i bytes[4], uint8_t *out, size_t strid
 	store_two(_mm256_extracti128_si256(bytes[3], 1), out + 6 * stride, stride);
 }
 
-/* Row i of the coefficients, times their factors; adds to the weight. */
+/* Returns row i of the coefficients, times their factors; adds to the weight. */
 inline_avx2 __m256i load_row(
 	const struct pair *pair, const struct quant *quant, int i, __m256i *weight)
 {
@@ -189,7 +190,7 @@ inline_avx2 __m256i load_row(
 	return _mm256_mullo_epi16(row, factors[i]);
 }
 
-/* Loads the coefficients. Returns whether one block of the two could overflow. */
+/* Loads the coefficients. Returns whether a block of the two could overflow. */
 inline_avx2 bool load(
 	const struct pair *pair, const struct quant *quant, struct block *ret)
 {

@@ -11,7 +11,7 @@ static bool scan_row(struct scan *scan, const struct kernels *kernels, bool keep
 	return take_row(scan, kernels, keep);
 }
 
-/* nearest, beside: of a column, between two rows */
+/* Upsamples one sample of a column between two rows; nearest, beside: the two rows' samples. */
 static uint8_t upsample(int nearest, int beside, int added)
 {
 	return (uint8_t)((3 * nearest + beside + added) >> 4);

@@ -6,13 +6,13 @@
 #include <string.h>
 
 /*
- * The segments up to the scan (T.81, annex B). Only what is usual is read; all else is
+ * Reads the segments up to the scan (T.81, annex B). Only usual segments are read; all others are
  * turned down.
  */
 
 enum {
 	SOF0 = 0xc0, /* baseline */
-	SOF1,	     /* extended, which is the same with 8 bits and Huffman codes */
+	SOF1,	     /* extended; with 8 bits and Huffman codes it is the same */
 	DHT = 0xc4,
 	SOI = 0xd8,
 	SOS = 0xda,
@@ -43,7 +43,7 @@ static unsigned two_bytes(const uint8_t *data)
 static bool read_quants(struct frame *frame, struct segment segment)
 {
 	while (segment.size > 0) {
-		unsigned table = segment.data[0]; /* the high half: 16 bits */
+		unsigned table = segment.data[0]; /* a set high half means 16 bits */
 		if (table >= TABLES || segment.size < 1 + COEFFICIENTS)
 			return false;
 		memcpy(frame->quants[table], segment.data + 1, COEFFICIENTS);
@@ -77,8 +77,8 @@ static bool read_huffman(struct frame *frame, struct segment segment)
 	return true;
 }
 
-/* Gray, 4:4:4, 4:2:2 or 4:2:0. The only component of a scan has one block per MCU,
- * whatever its factors are. */
+/* Tells whether the factors are gray, 4:4:4, 4:2:2 or 4:2:0. The only component of a gray scan
+ * has one block per MCU, whatever its factors are. */
 static bool factors_are_known(struct frame *frame)
 {
 	struct component *c = frame->components;
@@ -91,7 +91,7 @@ static bool factors_are_known(struct frame *frame)
 	       ((c[0].h == 1 && c[0].v == 1) || (c[0].h == 2 && c[0].v <= 2 && c[0].v));
 }
 
-/* libjpeg takes components of these names for RGB. */
+/* Tells whether libjpeg takes the components for RGB, by their names. */
 static bool is_named_rgb(const struct component *c)
 {
 	return c[0].id == 'R' && c[1].id == 'G' && c[2].id == 'B';
@@ -154,14 +154,15 @@ static bool read_restart_interval(struct frame *frame, struct segment segment)
 	return true;
 }
 
-/* libjpeg has a warning for other versions. */
+/* Tells whether libjpeg accepts the segment without a warning: it warns of JFIF versions other
+ * than 1. */
 static bool read_jfif(struct segment segment)
 {
 	return segment.size < JFIF_BYTES || memcmp(segment.data, "JFIF", 5) != 0 ||
 	       segment.data[JFIF_MAJOR] == 1;
 }
 
-/* Adobe says how the colours are meant; YCbCr is what they are without it. */
+/* Tells whether Adobe's segment leaves the colours YCbCr, as they are without it. */
 static bool read_adobe(struct segment segment)
 {
 	if (segment.size < 5 || memcmp(segment.data, "Adobe", 5) != 0)
