@@ -43,7 +43,7 @@ static int add_file(const char *socket_path, const char *file)
 
 /* --- or a name, and settings -------------------------------------------------------------- */
 
-/* Relative paths start from here. */
+/* Adds a dataset; relative paths start from the current directory. */
 static int add_name(const char *socket_path, const char *name, FILE *out, char **text)
 {
 	auto_free char *here = getcwd(NULL, 0);
@@ -61,7 +61,7 @@ static int print_settings(FILE *out, int argc, char **argv)
 	static const struct option options[] = {
 		{"set", required_argument, NULL, 'S'}, {NULL, 0, NULL, 0}};
 	int option, n = 0;
-	optind = 0; /* anew, behind the options of joaderctl */
+	optind = 0; /* starts anew, behind the options of joaderctl */
 	while ((option = getopt_long(argc, argv, "S:", options, NULL)) != -1) {
 		if (option != 'S' || strchr(optarg, '\n'))
 			return -1;

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* The engine of the group: whether it is there, and keeps what it is given; and what goes from
- * node to node. */
+/* Checks the group's engine, whether it can be reached and keeps data, and the traffic between
+ * nodes. */
 
 #define TIMEOUT_MS 2000
 
@@ -31,7 +31,7 @@ static void look(struct findings *findings, struct coord_resp *resp)
 			said[0] ? said : "unknown");
 }
 
-/* What goes from node to node. */
+/* Checks the settings for traffic between nodes. */
 static void look_at_nodes(struct findings *findings, const struct cluster_config *config)
 {
 	if (!config->listen || (!config->secret && !config->tls_cert))

@@ -13,7 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* The datasets of an ini: where they lie, and whether their catalogues are of today. */
+/* Checks the datasets of an ini: their storage, and whether their catalogues are up to date. */
 
 #define CIFS_MAGIC 0xff534d42
 #define LUSTRE_MAGIC 0x0bd00bd0
@@ -35,7 +35,7 @@ static const struct file_system {
 	{FUSE_MAGIC, "FUSE"},
 };
 
-/* NULL: it is none that is far away. */
+/* Returns the name of a file system on another machine, or NULL. */
 static const char *remote_name(const char *path)
 {
 	struct statfs info;
@@ -54,7 +54,7 @@ static bool is_later(const struct stat *a, const struct stat *b)
 		       : a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
 }
 
-/* Whether the path, or something right below it, is newer. */
+/* Tells whether the path, or something right below it, is newer. */
 static bool is_newer(const char *path, const struct stat *catalogue)
 {
 	struct stat info;
@@ -96,7 +96,7 @@ static void check_catalogue(
 			dataset->name);
 }
 
-/* A job's user easily overlooks how unusual images are prepared. */
+/* Checks for unusual images: a job's user easily overlooks how they are prepared. */
 static void check_pixels(struct findings *findings, const struct dataset_config *dataset)
 {
 	struct dataset_pixels pixels;

@@ -6,7 +6,7 @@
 #include <dirent.h>
 #include <fnmatch.h>
 
-/* The inis of jobs: whether a script with transforms of its own sees what it should. */
+/* Checks the inis of jobs: whether a script with transforms of its own gets suitable samples. */
 
 static bool has_images(const struct job_config *job)
 {

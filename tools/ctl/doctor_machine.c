@@ -16,14 +16,14 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* The machine itself: FUSE, limits, memory. */
+/* Checks the machine itself: FUSE, limits, memory. */
 
 #define FEW_DESCRIPTORS 4096
 #define FEW_MAPPINGS 262144
 
 /* --- files of the kernel ----------------------------------------------------------------- */
 
-/* The first number of a file; false: there is none. */
+/* Reads the first number of a file; false: there is none. */
 static bool number_of(const char *path, uint64_t *ret)
 {
 	auto_fclose FILE *in = fopen(path, "re");
@@ -53,7 +53,7 @@ static bool is_administrator(void)
 		!(data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective &
 			CAP_TO_MASK(CAP_SYS_ADMIN)))
 		return false;
-	/* In a user name space the capability is worth less: ids are mapped there. */
+	/* A user name space lowers the capability's worth: ids are mapped there. */
 	auto_fclose FILE *in = fopen("/proc/self/uid_map", "re");
 	return in && fscanf(in, "%" SCNu64 " %" SCNu64, &first, &mapped) == 2 &&
 	       first == 0 && mapped == 0;
@@ -127,7 +127,8 @@ static void check_kernel(struct findings *findings)
 			major, minor);
 }
 
-/* Each mount is a device there, from which the daemon's limit is raised. */
+/* Checks the read-ahead. Each mount is a device there, from which the daemon's limit is
+ * raised. */
 static void check_read_ahead(struct findings *findings)
 {
 	if (access("/sys/class/bdi", W_OK) == 0)
@@ -154,7 +155,7 @@ void check_fuse(struct findings *findings)
 
 /* --- readers ----------------------------------------------------------------------------- */
 
-#define FIRST_PROCESSES "pid:[4026531836]" /* of the machine itself */
+#define FIRST_PROCESSES "pid:[4026531836]" /* the machine's own name space */
 
 void check_readers(struct findings *findings)
 {

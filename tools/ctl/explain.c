@@ -13,8 +13,8 @@
 #define EXIT_USAGE 2
 
 struct asked {
-	const char *job; /* NULL: all */
-	unsigned plan;	 /* 0: none */
+	const char *job; /* name of a job; NULL: all */
+	unsigned plan;	 /* number of jobs; 0: none */
 	bool json;
 };
 
@@ -49,7 +49,7 @@ static bool parse(int argc, char **argv, struct asked *ret)
 	return true;
 }
 
-/* The job that is asked for, or n_jobs for all; false: told. */
+/* Finds the job that is asked for, or n_jobs for all; false: it failed, and has printed why. */
 static bool find(const struct explain_facts *facts, const char *name, size_t *ret)
 {
 	size_t reads = 0;

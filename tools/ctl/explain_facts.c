@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the daemon says: "KIND key=value ..." lines (src/files/text_explain.c). */
+/* Parses the daemon's answer: "KIND key=value ..." lines (src/files/text_explain.c). */
 
 #define NS 1e9
-/* And two epochs: a job that reads nothing for longer is left out. */
+/* Seconds, beside two epochs, that a job may pass without a read before it is left out. */
 #define IDLE_SECONDS 60
 
 static void take_daemon(const char *line, struct explain_facts *ret)
@@ -47,12 +47,13 @@ static void take_laps(const char *line, struct explain_job *ret)
 	ret->ended = facts_number(line, "ended_ns") / NS;
 }
 
-/* Of the last laps, as far as all jobs that read now did so: one at least. */
+/* Takes the means of the last laps, as far back as all jobs that read now did so; of one lap
+ * at least. */
 static void take_mean(struct explain_job *job, double since)
 {
 	size_t n = (size_t)fmin(job->laps, EXPLAIN_LAPS), i;
 	double end = job->ended;
-	/* The first epoch fills the cache. */
+	/* The first epoch is left out: it fills the cache. */
 	n -= job->laps > 1 && job->laps <= EXPLAIN_LAPS;
 	for (i = 0; i < n && (i == 0 || end - job->lap[i] >= since); i++) {
 		job->seconds += job->lap[i];
@@ -117,7 +118,7 @@ static double mean(const char *line, const char *sum, const char *n)
 		       : 0;
 }
 
-/* Its jobs come after it. */
+/* Takes the facts of a dataset, whose jobs come after it. */
 static void take_dataset_of(const char *text, struct explain_job *job)
 {
 	for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -148,7 +149,7 @@ static bool take_line(const char *line, const char *text, struct explain_facts *
 	return !begins_with(line, "part ") || take_part(line, ret);
 }
 
-/* What a job read long ago says nothing of what runs now. */
+/* Leaves out jobs that read long ago: they say nothing of the jobs that run now. */
 static void leave_out(struct explain_facts *facts)
 {
 	double last = 0, since = 0;
@@ -165,7 +166,7 @@ static void leave_out(struct explain_facts *facts)
 		take_mean(&facts->jobs[i], since);
 }
 
-/* Those that this process may use; the daemon may use as many. */
+/* Counts the CPUs that this process may use; the daemon may use as many. */
 static double count_cpus(void)
 {
 	cpu_set_t set;

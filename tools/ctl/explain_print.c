@@ -6,15 +6,16 @@
 
 #include <math.h>
 
-#define SAME .02 /* a difference that nobody would notice */
-#define WIDE .2	 /* a range that is worth a word */
+#define SAME .02 /* part of a time: nobody would notice a smaller difference */
+#define WIDE .2	 /* part of a time: a wider range is printed */
 
 static const char *const causes[EXPLAIN_CAUSES] = {
 	"storage", "decoding", "queue", "file system"};
 static const char *const keys[EXPLAIN_CAUSES] = {
 	"storage", "decoding", "queue", "filesystem"};
 
-/* Parts of the epoch; those of several readers at once are one. */
+/* Computes the parts of the epoch, and returns their sum; readers that wait at once count
+ * once. */
 static double exposed(const struct explain_job *job, double ret[static EXPLAIN_CAUSES])
 {
 	double sum = 0;
@@ -25,7 +26,7 @@ static double exposed(const struct explain_job *job, double ret[static EXPLAIN_C
 	return fmin(sum, 1);
 }
 
-/* Near the mean of the runs, or as some of them. */
+/* Tells whether the measured time is near the mean of the runs, or within their range. */
 static bool is_trusted(
 	const struct explain_job *job, const struct timed_outcome *simulated)
 {
@@ -52,7 +53,7 @@ static bool matters(double seconds, const struct explain_job *job)
 	return fabs(seconds / job->seconds - 1) >= SAME;
 }
 
-/* What chance decides: when the readers of jobs come to draw. */
+/* Tells whether chance decides much: the moments at which the readers of jobs come to draw. */
 static bool is_wide(double least, double seconds, double most)
 {
 	return most - least > WIDE * seconds;
@@ -122,7 +123,7 @@ static void print_job(FILE *out, const struct explain_facts *facts,
 			out);
 }
 
-/* All, or the one. */
+/* Tells whether job j is asked for. */
 static bool is_asked(const struct explain_facts *facts, size_t asked, size_t j)
 {
 	return asked == facts->n_jobs || asked == j;

@@ -11,14 +11,15 @@
 #include <string.h>
 
 /*
- * Facts become a world (tools/sim/timed.h), which is run as it is, and with one thing changed.
- * What is predicted is what is simulated, times a factor: as much as the simulation of what is
- * there is off. But what chance makes of one run or another corrects nothing.
+ * Makes a world (tools/sim/timed.h) of the facts, and runs it as it is, and with one change at a
+ * time. The prediction is the simulated time, times the factor by which the simulation of the
+ * unchanged world is off beyond the range of its runs: within it, chance explains the difference.
  */
 
-#define ENOUGH_SAMPLES 20000. /* more are scaled down: one in so many */
-#define DISK_READ .0002	      /* s, of a tier on a disk of this machine */
-#define SLOW_READ .001	      /* s: what a tier could help */
+#define ENOUGH_SAMPLES                                                                   \
+	20000.		/* samples of a world; more are scaled down, to one in so many */
+#define DISK_READ .0002 /* s to read a sample from a tier on a disk of this machine */
+#define SLOW_READ .001	/* s of a read; a tier could help if it takes longer */
 #define LEAST_CPU 1e-6
 
 double explain_off(const struct explain_job *job, const struct timed_outcome *simulated)
@@ -48,7 +49,7 @@ static int run(const struct timed_world *world, double scale, struct timed_outco
 
 /* --- the world as it is --------------------------------------------------------------- */
 
-/* What the daemon itself takes to serve a sample. */
+/* Returns the time that the daemon itself takes to serve a sample. */
 static double serving(const struct explain_facts *facts)
 {
 	return facts->served > 0 ? fmax(facts->cpu - facts->decode_cpu, 0) / facts->served
@@ -73,7 +74,8 @@ static struct timed_job job_of(
 		.absent = job->left_out};
 }
 
-/* Jobs that began long after each other are at some place of their epochs by now. */
+/* Sets the starts. Jobs that began long after each other are at random places of their epochs
+ * by now. */
 static void set_starts(const struct explain_facts *facts, struct timed_world *world)
 {
 	double first = HUGE_VAL;
@@ -91,7 +93,7 @@ static void set_starts(const struct explain_facts *facts, struct timed_world *wo
 	}
 }
 
-/* One sample in so many, and as much less time. */
+/* Scales down to one sample in so many, and the times with it. */
 static void scale_down(struct timed_world *world, double scale)
 {
 	for (size_t i = 0; i < world->n_parts; i++)
@@ -204,7 +206,7 @@ static void change_cache(struct changing *changing)
 	for (size_t i = 0; i < 3; i++) {
 		struct timed_world world = *changing->base;
 		if (i < 2 && sizes[i] > all && now >= all)
-			continue; /* it holds all either way */
+			continue; /* with any size the tier holds all */
 		if (i == 2 && now >= all)
 			continue;
 		world.cache = sizes[i] / changing->answer->scale;
@@ -370,7 +372,8 @@ static int run_plan(const struct timed_world *world, struct explain_plan *ret,
 	return 0;
 }
 
-#define AS_GOOD 1.05 /* as the best: the least cache of these is recommended */
+#define AS_GOOD                                                                          \
+	1.05 /* a plan is as good as the best within this part; the smallest cache of these is recommended */
 
 static void recommend(struct explain_plan *plan)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* text: as in the list of all commands; more: further lines, or "". */
+/* text: the line in the list of all commands; more: further lines, or "". */
 static const struct command_help {
 	const char *name, *arguments, *text, *more;
 } commands[] = {

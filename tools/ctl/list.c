@@ -17,9 +17,9 @@
 #define RED "\033[1;31m"
 #define YELLOW "\033[33m"
 #define NORMAL "\033[0m"
-#define MUCH_WAITED 20 /* percent; as in top */
+#define MUCH_WAITED 20 /* percent, as in top */
 
-/* The columns begin where their heads do: the cells are ASCII, and never wider. */
+/* Columns begin where their heads begin: the cells are ASCII, and never wider. */
 struct columns {
 	size_t state, waited;
 };
@@ -45,7 +45,7 @@ static void print_job(const char *line, const struct columns *columns)
 	size_t length = strlen(line), name = strcspn(line, " ");
 	if (columns->waited >= length || columns->state >= length) {
 		printf("%s%s%s\n", RED, line,
-			NORMAL); /* a storage that does not answer */
+			NORMAL); /* marks a storage that does not answer */
 		return;
 	}
 	bool ended = strncmp(line + columns->state, "ended", 5) == 0;

@@ -17,7 +17,7 @@ struct place {
 	const char *directory; /* absolute */
 	bool allow_other;
 	int device;   /* /dev/fuse, mounted */
-	int detached; /* the mount; -1: it is already attached */
+	int detached; /* descriptor of the mount; -1: it is already attached */
 	int guard;    /* -1: none */
 	pid_t guard_pid;
 };
@@ -61,7 +61,8 @@ static int configure(int context, const struct place *place)
 	return err;
 }
 
-/* -EPERM: we may not; -ENOSYS: the kernel is older than 5.2. */
+/* Makes a mount that is not attached. -EPERM: we may not; -ENOSYS: the kernel is older than
+ * 5.2. */
 static int mount_detached(struct place *place)
 {
 	auto_close int context = fsopen("fuse", FSOPEN_CLOEXEC);
@@ -96,8 +97,8 @@ static void wait_for(pid_t child)
 		;
 }
 
-/* A byte means success. The end without a byte means that the other process has ended:
- * its mount is then either served, or dead. */
+/* Waits for the other process. A byte means success. The end without a byte means that the
+ * other process has ended: its mount is then either served, or dead and unmounted here. */
 static _Noreturn void guard(const char *directory, int fd)
 {
 	struct statx st;
@@ -179,7 +180,8 @@ static int receive_descriptor(int socket)
 	return descriptor;
 }
 
-/* fusermount3 says why it fails, and sends the descriptor of its mount to a socket. */
+/* Runs fusermount3, which prints its errors, and sends the descriptor of its mount to a
+ * socket. */
 static int run_helper(struct place *place)
 {
 	int ends[2];

@@ -107,12 +107,12 @@ static int open_daemon(const char *path)
 #define HEAD_MAX 40 /* bytes of a frame's first line */
 
 struct answer {
-	const char *path; /* of the socket, for messages */
+	const char *path; /* path of the socket, for messages */
 	int fd;
 	char data[65536]; /* received: [begin, end) is not used yet */
 	size_t begin, end;
-	bool shows;    /* on the terminal, what the daemon does meanwhile */
-	bool is_shown; /* there is such a line */
+	bool shows;    /* the daemon's status is shown on the terminal meanwhile */
+	bool is_shown; /* a line of status is on the terminal */
 };
 
 #define PAUSE_MS 300
@@ -124,7 +124,7 @@ static void clear(struct answer *answer)
 	answer->is_shown = false;
 }
 
-/* The first line of the daemon's status, unless that is of a job. */
+/* Shows the first line of the daemon's status, unless it is a job's. */
 static void show(struct answer *answer)
 {
 	const char *const arguments[] = {"status"};
@@ -150,7 +150,7 @@ static void wait_and_show(struct answer *answer)
 	clear(answer);
 }
 
-/* false: nothing more came. */
+/* Receives some bytes. false: nothing more came. */
 static bool receive(struct answer *answer)
 {
 	ssize_t n;
@@ -161,13 +161,12 @@ static bool receive(struct answer *answer)
 		n = read(answer->fd, answer->data + answer->end,
 			sizeof(answer->data) - answer->end);
 	while (n < 0 && errno == EINTR);
-	/* -ECONNRESET: the end of an answer to a request that the daemon did not read to
-	 * its end. */
+	/* -ECONNRESET ends an answer to a request that the daemon did not read to its end. */
 	answer->end += n > 0 ? (size_t)n : 0;
 	return n > 0;
 }
 
-/* "more BYTES\n", "ok BYTES\n" or "error BYTES\n" */
+/* Reads "more BYTES\n", "ok BYTES\n" or "error BYTES\n". */
 static bool read_head(struct answer *answer, char word[static 8], size_t *ret_bytes)
 {
 	char head[HEAD_MAX];
@@ -196,7 +195,7 @@ static bool print_text(struct answer *answer, size_t bytes, FILE *out)
 		size_t n = answer->end - answer->begin;
 		n = n < bytes ? n : bytes;
 		if (fwrite(answer->data + answer->begin, 1, n, out) != n) {
-			/* EPIPE: the reader of our output has seen enough. */
+			/* EPIPE means that the reader of our output has seen enough. */
 			if (errno != EPIPE)
 				complain("cannot write: %s", strerror(errno));
 			return false;
@@ -207,7 +206,7 @@ static bool print_text(struct answer *answer, size_t bytes, FILE *out)
 	return true;
 }
 
-/* The exit status. */
+/* Prints the answer and returns the exit status. */
 static int print_answer(struct answer *answer, FILE *out)
 {
 	char word[8];
@@ -238,7 +237,7 @@ static int print_answer(struct answer *answer, FILE *out)
 
 /* --- the request ------------------------------------------------------------------- */
 
-/* The descriptor goes along with the first byte of the request. */
+/* Sends the descriptor along with the first byte of the request. */
 static int send_descriptor(int fd, int descriptor, char byte)
 {
 	union {
@@ -292,7 +291,7 @@ int request(const char *path, const char *const *arguments, size_t n, int *descr
 		.fd = fd,
 		.shows = takes_long(arguments, n) && isatty(STDERR_FILENO) == 1};
 	int err = send_request(fd, arguments, n, descriptor);
-	/* A daemon that refuses the request says why before it hangs up. */
+	/* The daemon sends the reason for a refusal before it hangs up. */
 	if (err && !receive(&answer)) {
 		complain("%s: %s", path, strerror(-err));
 		return EXIT_FAILURE;

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The caller frees *ret. */
+/* Reads a checkpoint; the caller frees *ret. */
 static int read_checkpoint(const char *file, char **ret)
 {
 	size_t bytes = 0;
@@ -33,7 +33,7 @@ int restore_job(const char *socket_path, int argc, char **argv)
 		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	const char *at = NULL;
 	int option;
-	optind = 0; /* anew, behind the options of joaderctl */
+	optind = 0; /* starts anew, behind the options of joaderctl */
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		if (option == 'h')
 			return help_of("restore", stdout);
@@ -76,7 +76,8 @@ static int copy_to_output(int fd)
 	return 0;
 }
 
-/* The daemon writes into a file, so that it never waits for whoever reads a pipe. */
+/* Exports by way of a file that the daemon writes, so that it never waits for a slow reader of
+ * a pipe. */
 int export_job(const char *socket_path, int argc, char **argv)
 {
 	if (argc != 2) {

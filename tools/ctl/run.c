@@ -24,7 +24,7 @@ struct run {
 	int n_options; /* of argv, which are those of add; the file follows */
 	char **command;
 	char *name, *directory; /* of the job */
-	sigset_t signals, mask; /* that are waited for; the mask before */
+	sigset_t signals, mask; /* signals that are waited for; the mask before */
 };
 
 static const int forwarded[] = {
@@ -81,7 +81,7 @@ static void remove_job(const struct run *run)
 
 /* --- the command --------------------------------------------------------------------- */
 
-/* The caller frees it; NULL: no memory. */
+/* Replaces {} in an argument by the directory. The caller frees the text; NULL: no memory. */
 static char *filled_in(const char *argument, const char *directory)
 {
 	char *text = NULL;
@@ -100,7 +100,7 @@ static char *filled_in(const char *argument, const char *directory)
 	return NULL;
 }
 
-/* In the child. */
+/* Executes the command in the child. */
 static _Noreturn void become(const struct run *run)
 {
 	for (char **argument = run->command; *argument; argument++) {
@@ -117,7 +117,7 @@ static _Noreturn void become(const struct run *run)
 	_exit(err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
 
-/* The command was stopped, so this process stops; and so they go on. */
+/* Stops this process, since the command was stopped, and continues both together. */
 static void stop_with(pid_t child)
 {
 	raise(SIGSTOP);
@@ -169,8 +169,8 @@ static int usage(const char *text)
 	return EXIT_USAGE;
 }
 
-/* Options of add stay in argv, and --keep leaves it. The exit status if the command ends
- * here, or -1. */
+/* Parses the arguments. Options of add stay in argv, and --keep leaves it. Returns the exit
+ * status if the command ends here, or -1. */
 static int take_arguments(struct run *run, int argc, char **argv)
 {
 	int n = 1, i = 1;
@@ -197,7 +197,7 @@ int run_command(const char *socket_path, int argc, char **argv)
 	if (status >= 0)
 		return status;
 	status = EXIT_FAILURE;
-	/* From here on a signal is not the end: the job has to be removed. */
+	/* The job has to be removed from here on, so a signal must not end the process. */
 	take_signals(&run);
 	if (add_job(&run, argv)) {
 		complain("job %s: %s", run.name, run.directory);

@@ -66,7 +66,7 @@ static bool parse(int argc, char **argv, struct options *ret)
 		{"sort", required_argument, NULL, 's'}, {NULL, 0, NULL, 0}};
 	bool ok = true;
 	*ret = (struct options){.interval = 1};
-	optind = 0; /* main has parsed others */
+	optind = 0; /* starts anew: main has parsed other options */
 	for (int c; ok && (c = getopt_long(argc, argv, "i:s:", options, NULL)) != -1;) {
 		ret->once |= c == '1';
 		ret->json |= c == 'j';
@@ -86,7 +86,7 @@ static bool parse(int argc, char **argv, struct options *ret)
 
 static volatile sig_atomic_t ends, stops;
 
-/* The wait that a signal interrupts looks what it was. */
+/* Notes a signal. The wait that it interrupts looks which one it was. */
 static void take_signal(int signal_number)
 {
 	if (signal_number == SIGTSTP)
@@ -95,7 +95,7 @@ static void take_signal(int signal_number)
 		ends = 1;
 }
 
-/* Only while top waits: so none comes unseen before a wait. */
+/* Blocks the signals except while top waits, so that none is missed before a wait. */
 static sigset_t take_signals(void)
 {
 	static const int taken[] = {
@@ -132,7 +132,7 @@ static void leave(const struct termios *before)
 	tcsetattr(STDIN_FILENO, TCSADRAIN, before);
 }
 
-/* As a shell expects of ^Z: it goes on here when it is continued. */
+/* Stops as a shell expects of ^Z, and goes on here when it is continued. */
 static void stop_for_shell(const struct termios *before)
 {
 	stops = 0;
@@ -151,7 +151,7 @@ static struct top_view view_of_terminal(void)
 	return view;
 }
 
-/* In one write, so that nothing flickers. */
+/* Draws the screen in one write, so that it does not flicker. */
 static bool draw(struct top_sample *sample, enum top_order order, const char *message)
 {
 	auto_free char *text = NULL;
@@ -176,7 +176,7 @@ struct live {
 	const char *socket_path;
 	struct options options;
 	struct top_sample before, now;
-	char *message; /* of the daemon that does not answer; NULL: it does */
+	char *message; /* error of a daemon that does not answer; NULL: it answers */
 };
 
 static void look(struct live *live)
@@ -202,7 +202,7 @@ static void look(struct live *live)
 	top_sample_compare(&live->now, live->before.now_ns > 0 ? &live->before : NULL);
 }
 
-/* false: quit. */
+/* Acts on a key. false: quit. */
 static bool take_key(struct live *live, uint64_t *due_ns)
 {
 	char key;
@@ -219,7 +219,7 @@ static bool take_key(struct live *live, uint64_t *due_ns)
 	return key != 'q' && key != 'Q';
 }
 
-/* Until something is to be drawn. false: quit. */
+/* Waits until a new screen is due. false: quit. */
 static bool wait_for_event(struct live *live, const sigset_t *signals, uint64_t *due_ns)
 {
 	struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -290,7 +290,7 @@ static bool next_sample(struct live *live)
 	return true;
 }
 
-/* Of one interval, or of one after the other. */
+/* Prints the rates of one interval, or of one after the other. */
 static int run_lines(struct live *live)
 {
 	bool ok = top_sample_get(live->socket_path, &live->now);

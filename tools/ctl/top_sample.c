@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What the daemon says: "KIND key=value ..." lines (src/files/text_top.c). */
+/* Parses the daemon's answer: "KIND key=value ..." lines (src/files/text_top.c). */
 
 #define TAKE(name) ret->name = facts_number(line, #name);
 
@@ -96,7 +96,8 @@ static const struct top_job *find_job(const struct top_sample *sample, const cha
 	return NULL;
 }
 
-/* A counter that is smaller is another engine's, or another job's. */
+/* Returns the growth of a counter, or 0 if it is smaller: then it is another engine's, or
+ * another job's. */
 static double growth(double now, double before)
 {
 	return now > before ? now - before : 0;
@@ -186,7 +187,7 @@ static int by_name(const void *a, const void *b)
 		((const struct top_job *)a)->name, ((const struct top_job *)b)->name);
 }
 
-/* Most first, and equal ones by name, so that lines stay where they are. */
+/* Orders by the most, and equal jobs by name, so that lines stay where they are. */
 static int most_first(
 	const void *a, const void *b, double (*of)(const struct top_job *job))
 {

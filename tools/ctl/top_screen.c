@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * The screen: some lines of the machine, then a table of jobs. What does not fit in width is
- * left out, the least important columns first; what does not fit in height, the last jobs.
+ * Prints the screen: some lines of the machine, then a table of jobs. A screen that is too narrow
+ * lacks the least important columns, one that is too low the last jobs.
  */
 
 #define CELL 96
@@ -20,7 +20,7 @@ struct figure {
 	char text[24];
 };
 
-/* The first unit is for what is smaller than a step; a space is none. */
+/* Scales a number. The first unit is for numbers below a step; a space is no unit. */
 static struct figure scaled(double n, double step, const char *units)
 {
 	struct figure figure;
@@ -144,7 +144,7 @@ static void cell_file_system(const struct top_job *job, char ret[static CELL])
 	snprintf(ret, CELL, "%s", percent(job->cause[TOP_FILE_SYSTEM]).text);
 }
 
-/* Parts of all samples that it got, in percent. */
+/* Prints parts of all samples that the job got, in percent. */
 static void cell_how(const struct top_job *job, char ret[static CELL])
 {
 	double all = job->decoded + job->shared + job->hit;
@@ -155,7 +155,7 @@ static void cell_how(const struct top_job *job, char ret[static CELL])
 
 static const struct column {
 	const char *head;
-	int keep; /* the least goes first */
+	int keep; /* the least important goes first */
 	bool left;
 	void (*cell)(const struct top_job *job, char ret[static CELL]);
 } columns[] = {
@@ -236,7 +236,7 @@ static bool is_full(const struct screen *screen)
 	return screen->view->height > 0 && screen->lines >= screen->view->height;
 }
 
-/* A full screen's last line has no newline, which would scroll. */
+/* Ends a line. A full screen's last line has no newline, which would scroll. */
 static void end_line(struct screen *screen)
 {
 	screen->lines++;
@@ -246,7 +246,7 @@ static void end_line(struct screen *screen)
 		fputc('\n', screen->out);
 }
 
-/* As many characters of UTF-8 as fit. */
+/* Prints as many characters of UTF-8 as fit. */
 static void print_cut(FILE *out, const char *text, int width)
 {
 	for (int n = 0; *text; text++) {
@@ -298,7 +298,7 @@ static void print_heads(struct screen *screen, const struct table *table)
 	end_line(screen);
 }
 
-/* A job whose readers wait for a fifth of the time is held up. */
+/* Returns the colour of a job. A job whose readers wait for a fifth of the time is held up. */
 static const char *attribute_of(const struct top_job *job)
 {
 	if (job->exposed >= 0.2)

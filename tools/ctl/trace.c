@@ -25,7 +25,7 @@ static void end(int signal_number)
 	ends = 1;
 }
 
-/* The lines behind the head go to standard output. */
+/* Prints the lines behind the head to standard output. */
 static bool print_lines(char *text, char next[static NUMBER], bool *ret_more)
 {
 	uint64_t number, lost;
@@ -80,7 +80,7 @@ int trace(const char *socket_path, int argc, char **argv)
 		puts("time\topen\tevent\tepoch\tposition\tsample\twaited\terror");
 		fflush(stdout);
 	}
-	/* Once more after its end is asked for: all that happened before that. */
+	/* A last request follows the signal, for all that happened before it. */
 	for (bool last = false; ok && (!last || more);) {
 		last = ends;
 		if (!last && !more)
