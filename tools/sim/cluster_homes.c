@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* Homes by rendezvous hashing, beside the remainder and the two hashes of JOADER's E.4. */
+/* Compares homes by rendezvous hashing with the remainder and the two hashes of JOADER's E.4. */
 
 #define SAMPLES 1281167 /* ImageNet's */
 #define MOST 257
@@ -26,9 +26,9 @@ static int make_place(uint32_t n, struct place **ret)
 }
 
 struct balance {
-	double most, least; /* over the mean */
+	double most, least; /* samples of a node, over the mean */
 	double joins;	    /* part of the samples that move when a node joins */
-	double remainder;   /* the same with the remainder of the id */
+	double remainder;   /* the same part with homes by the remainder of the id */
 };
 
 static int run_balance(uint32_t n, struct balance *ret)
@@ -91,7 +91,7 @@ static int print_balance(struct cluster_out *out)
 /* --- the two hashes of E.4 --------------------------------------------------------------- */
 
 #define NODES 16
-#define DRAWS 2000 /* of the nodes that jobs run on */
+#define DRAWS 2000 /* draws of the nodes that jobs run on */
 #define MOST_JOBS 8
 
 static int compare_numbers(const void *a_, const void *b_)
@@ -100,7 +100,7 @@ static int compare_numbers(const void *a_, const void *b_)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* n of the nodes, ascending. */
+/* Draws n of the nodes, in ascending order. */
 static void draw_nodes(struct rng *rng, uint32_t n, uint32_t ret[static NODES])
 {
 	for (uint32_t i = 0; i < NODES; i++)
@@ -113,7 +113,7 @@ static void draw_nodes(struct rng *rng, uint32_t n, uint32_t ret[static NODES])
 	qsort(ret, n, sizeof(ret[0]), compare_numbers);
 }
 
-/* How many different homes the jobs have for a sample: so often it is decoded. */
+/* Returns how many different homes the jobs have for a sample: as often it is decoded. */
 static double decodes(struct rng *rng, uint32_t jobs, uint32_t nodes_each)
 {
 	uint32_t nodes[MOST_JOBS][NODES];

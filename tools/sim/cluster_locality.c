@@ -11,12 +11,12 @@
 #include <stdbool.h>
 
 /*
- * What moves of a global mini-batch of which each sample is at a home by chance (Yang and
- * Cong, HiPC 2019, section on load imbalance).
+ * Simulates a global mini-batch in which each sample has a home by chance, and counts the samples
+ * that move (Yang and Cong, HiPC 2019, section on load imbalance).
  */
 
 #define SEED 1
-#define SAMPLES_EACH 1000000 /* of all batches of a setting together, about */
+#define SAMPLES_EACH 1000000 /* samples of all batches of a setting, about */
 
 struct setting {
 	uint32_t nodes, learners;
@@ -24,10 +24,10 @@ struct setting {
 	double cached; /* part of the samples that some node has */
 };
 
-/* Means of the batches. */
+/* Means over the batches. */
 struct result {
 	double share, messages, sweep;
-	double us; /* the least of any batch */
+	double us; /* the least in any batch */
 };
 
 struct world {
@@ -76,8 +76,8 @@ static int make_world(const struct setting *setting, struct world *ret)
 	return 0;
 }
 
-/* What a sweep in the order of nodes would need: from the first with too many to the
- * first that lacks. */
+/* Returns the messages of a sweep in the order of nodes: from the first node with too many
+ * samples to the first that lacks some. */
 static uint32_t sweep(struct world *world)
 {
 	uint32_t n = world->setting.nodes, messages = 0, from = 0, to = 0;
@@ -197,7 +197,7 @@ static int print_shares(struct cluster_out *out)
 	return 0;
 }
 
-/* A row of the second table: the paper's size, in another way. */
+/* Prints a row of the second table: the paper's size, with other homes or samples. */
 static int print_row(struct cluster_out *out, const char *title, const char *curve,
 	double x, const struct setting *setting)
 {

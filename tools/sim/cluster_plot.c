@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The tables that are read better as curves. */
+/* Tables that are plotted as curves. */
 
 #define MOST_SERIES 8
 
@@ -43,7 +43,7 @@ struct drawing {
 	size_t n;
 };
 
-/* The figures of a curve; the curve is that of figure `first`. */
+/* Adds the curve of figure `first`, with its figures. */
 static void add_curve(struct drawing *drawing, const struct cluster_out *out,
 	size_t first, struct svg_series *ret)
 {

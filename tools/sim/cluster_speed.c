@@ -11,7 +11,7 @@
 /* --- storage that all nodes share -------------------------------------------------------- */
 
 /*
- * Loading is bound by the storage's rate without caches, and by the nodes' own with them:
+ * Computes speeds. Without caches loading is bound by the storage's rate, with them by the nodes:
  *
  *     without   min(n r, B / s)
  *     with      min(n r, n N / (s m)), and all of the first epoch as without
@@ -19,7 +19,7 @@
  * for n nodes that prepare r samples per second each, samples of s bytes, storage that
  * gives B bytes per second to all nodes together, and a network of N bytes per second and
  * node, over which the share m moves. Yang and Cong have measured more than 30 at 256
- * nodes and do not print r, B and s; the figures here are assumptions, and are told.
+ * nodes and do not print r, B and s; the figures here are assumptions, and are printed.
  */
 #define SAMPLE_BYTES 110e3 /* ImageNet's mean */
 #define PREPARED 5500.	   /* r: 44 cores at 8 ms */
@@ -91,7 +91,7 @@ static int print_storage(struct cluster_out *out)
 #define ROUNDS 200000
 #define MOST_JOBS 8
 
-/* A stream of each job over all samples; job j has none of the first j 20ths. */
+/* Adds a stream of each job over all samples; job j lacks the first j 20ths. */
 static int fill(struct sampler *sampler, uint32_t jobs)
 {
 	int err = 0;

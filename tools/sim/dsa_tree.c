@@ -75,10 +75,10 @@ static int reserve(struct dsa_tree *tree)
 }
 
 /*
- * A larger set comes by (section 4.2, Figure 4d): 1) the intersection of D and the root
- * is the new root, 2) the difference of the old root goes to both children. `pushed` is
- * what comes from above to the right child; D has none of it, so it goes on to the next
- * two.
+ * Passes a larger set (section 4.2, Figure 4d): 1) the intersection of D and the root
+ * is the new root, 2) the difference of the old root goes to both children. `pushed` has the
+ * elements that come from above to the right child; D has none of them, so they go on to the
+ * next two.
  */
 static void pass(struct level *level, roaring_bitmap_t *dataset, roaring_bitmap_t *pushed)
 {
@@ -93,7 +93,7 @@ static void pass(struct level *level, roaring_bitmap_t *dataset, roaring_bitmap_
 }
 
 /*
- * D, or what the roots passed have left of it, is the smallest of the subtree of `root`
+ * Inserts D, or its rest behind the roots passed, as the smallest set of the subtree of `root`
  * (Figure 4c): 1) and 2) the new root is the intersection of both, 3) its children are
  * the differences.
  */
@@ -134,8 +134,8 @@ int dsa_tree_insert(struct dsa_tree *tree, stream_id stream, roaring_bitmap_t *d
 /* --- deletion ---------------------------------------------------------------------- */
 
 /*
- * What of a vertex the stream above it needs, too, goes up; and further up, as long as
- * there is any. What was in the upper vertex before is not in leaves above it.
+ * Lifts the elements of a vertex that the stream above it needs, too; and further up, as long as
+ * there are any. The earlier elements of the upper vertex are in no leaf above it.
  */
 static void lift(struct dsa_tree *tree, size_t at)
 {
@@ -152,7 +152,7 @@ static void lift(struct dsa_tree *tree, size_t at)
 }
 
 /*
- * Deletion (section 4.2, Figure 4b): the leaf goes, its parent and its sibling become
+ * Deletes a stream (section 4.2, Figure 4b): the leaf goes, its parent and its sibling become
  * one. If it was the largest, the sibling is the leaf of the level before.
  *
  * The paper stops here. But an element that only the deleted stream did not have is now
@@ -179,7 +179,7 @@ void dsa_tree_remove(struct dsa_tree *tree, stream_id stream)
 /* --- order ------------------------------------------------------------------------- */
 
 /*
- * Two neighbours a, b change places, and the third one is c:
+ * Exchanges two neighbours a, b; the third one is c:
  *
  *        V                         V
  *       / \                       / \
@@ -189,8 +189,8 @@ void dsa_tree_remove(struct dsa_tree *tree, stream_id stream)
  *           / \                           / \
  *          c   ..                        c   ..
  *
- * V is what both and all larger ones need, whichever comes first. a shares with those
- * after b what is in its leaf and in X: not in W, or it would be in V. Appendix C inserts
+ * V has what both and all larger streams need, whichever comes first. a shares with the streams
+ * after b the elements in its leaf and in X: none in W, or they would be in V. Appendix C inserts
  * the stream anew ("just like the intersection procedure"), which has the same result.
  */
 static void swap(struct dsa_tree *tree, size_t at)
@@ -214,7 +214,7 @@ static void swap(struct dsa_tree *tree, size_t at)
 	tree->levels[at + 1] = a;
 }
 
-/* By insertion: a round changes each size by one at most. */
+/* Sorts by insertion: a round changes each size by one at most. */
 void dsa_tree_reorder(struct dsa_tree *tree)
 {
 	for (size_t i = 1; i < tree->n; i++)
@@ -253,9 +253,9 @@ roaring_bitmap_t *dsa_tree_copy_remaining(const struct dsa_tree *tree, stream_id
 }
 
 /*
- * Sizes ascend; the vertices of a path have nothing in common (the size of their union is
- * the sum of theirs); the vertices down to a level are the intersection of its stream and
- * all larger ones.
+ * Checks that sizes ascend; that the vertices of a path have nothing in common (the size of their
+ * union is the sum of theirs); and that the vertices down to a level are the intersection of its
+ * stream and all larger ones.
  */
 void dsa_tree_validate(const struct dsa_tree *tree)
 {

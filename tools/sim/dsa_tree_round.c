@@ -4,15 +4,15 @@
 #include "dsa_tree_internal.h"
 
 /*
- * A round: Algorithm 1 (selecting), Algorithm 2 (sampling) and the compensation of
+ * Runs a round: Algorithm 1 (selecting), Algorithm 2 (sampling) and the compensation of
  * appendix C, on the tree. In the terms of the paper:
  *
  *   JOB, DS  round[first .. m), and their sets
  *   S        the vertices above the level `top`, and `lifted` of the stream before first
  *   I        the vertices from `top` to the level of first(JOB), and its `lifted`,
- *            less what of that is in S
+ *            less the elements that S has
  *
- * `lifted` is nothing unless a larger stream sits out.
+ * `lifted` is empty unless a larger stream sits out.
  */
 struct round_walk {
 	struct dsa_tree *tree;
@@ -32,9 +32,10 @@ static const struct level *nth(const struct round_walk *walk, size_t i)
 /* --- partial rounds ---------------------------------------------------------------- */
 
 /*
- * What would leave the leaf of round[i] and rise if those that sit out were deleted: what
- * all larger ones of the round have. That of the next one of the round, its vertex, and
- * those of the streams between, which sit out. (The vertex below a leaf has none of it.)
+ * Returns the elements that would leave the leaf of round[i] and rise if the streams that sit out
+ * were deleted: those that all larger streams of the round have. They lie in the lifted set of the
+ * next one of the round, in its vertex, and in those of the streams between, which sit out. (The
+ * vertex below a leaf has none of them.)
  */
 static roaring_bitmap_t *lift(const struct round_walk *walk, size_t i)
 {
@@ -56,7 +57,7 @@ static roaring_bitmap_t *lift(const struct round_walk *walk, size_t i)
 	return lifted;
 }
 
-/* From the largest one up. Nothing rises as long as all larger ones draw. */
+/* Lifts from the largest stream up. Nothing rises as long as all larger ones draw. */
 static void lift_all(const struct round_walk *walk)
 {
 	for (size_t i = walk->m; i-- > 0;) {
@@ -73,7 +74,7 @@ static uint32_t lifted_size(const roaring_bitmap_t *lifted)
 	return lifted ? set_size(lifted) : 0;
 }
 
-/* |S + I|, lines 5 and 6: what all of JOB share. */
+/* Returns |S + I|, lines 5 and 6: the number of elements that all of JOB share. */
 static uint32_t count_shared(const struct round_walk *walk)
 {
 	uint32_t size = walk->offered - lifted_size(walk->lifted);
@@ -83,7 +84,7 @@ static uint32_t count_shared(const struct round_walk *walk)
 }
 
 /*
- * Lines 7 to 15: those that select I, up to where they end. Equation (9): each does with
+ * Runs lines 7 to 15: returns the end of the streams that select I. Equation (9): each does with
  * the probability (|D_before| - |S|) / (|D| - |S|), given that the one before did; the
  * first with |I| / (|D| - |S|).
  */
@@ -101,8 +102,8 @@ static size_t select_shared(const struct round_walk *walk, uint32_t c)
 
 /* --- sampling: Algorithm 2 --------------------------------------------------------- */
 
-/* The rank-th element of vertex - without; if it has less, the rank goes on from there.
- */
+/* Picks the rank-th element of vertex - without. false: it has fewer, and their number is
+ * taken from the rank. */
 static bool pick(const roaring_bitmap_t *vertex, const roaring_bitmap_t *without,
 	uint32_t *rank, sample_id *ret)
 {
@@ -120,7 +121,7 @@ static bool pick(const roaring_bitmap_t *vertex, const roaring_bitmap_t *without
 }
 
 /*
- * An element of I, where that "contains multiple vertices" (appendix C). A uniform rank
+ * Samples an element of I, which may consist of "multiple vertices" (appendix C). A uniform rank
  * among all of their elements is in each of them with a probability that is proportional
  * to its size, and there it is the rank of a uniform element.
  */
@@ -139,7 +140,8 @@ static sample_id sample_shared(const struct round_walk *walk, uint32_t size)
 	return sample;
 }
 
-/* Lines 16 to 19: one of D[0] - S - I, which is the leaf without what rises. */
+/* Runs lines 16 to 19: samples one of D[0] - S - I, which is the leaf without the elements
+ * that rise. */
 static sample_id sample_own(const struct round_walk *walk, uint32_t size)
 {
 	const struct level *level = nth(walk, walk->first);
@@ -149,7 +151,7 @@ static sample_id sample_own(const struct round_walk *walk, uint32_t size)
 	return sample;
 }
 
-/* One pass of the while of line 4. */
+/* Runs one pass of the while of line 4. */
 static struct decision decide(struct round_walk *walk)
 {
 	struct decision decision = {.first = walk->first, .top = walk->top};
@@ -173,22 +175,23 @@ static struct decision decide(struct round_walk *walk)
 /* --- compensation: appendix C ------------------------------------------------------ */
 
 /*
- * The sample leaves the paths of those that were given it, and no other path. In the
+ * Removes the sample from the paths of the streams that got it, and from no other path. In the
  * picture, e was in A and is given to D_1 and D_3:
  *
  *           A            e goes to the topmost vertices of which all streams (the "job
- *          / \           set") still need it (the "compensation set"): to the leaf E
- * here. C   B          Of all below that the same is true, but they are on the same / \
- * paths. E   F
+ *          / \           set") still need it (the "compensation set"): to the leaf E here.
+ *         C   B          All vertices below have the same property, but they are on the
+ *            / \         same paths.
+ *           E   F
  *
- * Down to the last level that gives it up (`last`) only leaves remain for those that
- * still need it; below that, the next vertex is all of theirs.
+ * Down to the last level that gives it up (`last`) only leaves remain for the streams that
+ * still need it; below that, all streams of the next vertex need it.
  */
 static void compensate(struct dsa_tree *tree, const struct decision *decision)
 {
 	sample_id sample = decision->sample;
 	size_t last = tree->round[decision->end - 1];
-	size_t held = decision->top; /* the level that has it, or beyond */
+	size_t held = decision->top; /* level whose vertex has it, or beyond */
 	size_t taker = decision->first;
 	while (held <= last &&
 		!roaring_bitmap_remove_checked(tree->levels[held].vertex, sample))
@@ -207,7 +210,7 @@ static void compensate(struct dsa_tree *tree, const struct decision *decision)
 
 /* --- the round --------------------------------------------------------------------- */
 
-/* Marks those that have something left; how many they are. */
+/* Marks the streams that have remaining samples; returns how many they are. */
 static size_t gather(
 	struct dsa_tree *tree, const stream_id *streams, size_t n, sample_id *ret)
 {
