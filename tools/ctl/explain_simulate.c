@@ -372,8 +372,7 @@ static int run_plan(const struct timed_world *world, struct explain_plan *ret,
 	return 0;
 }
 
-#define AS_GOOD                                                                          \
-	1.05 /* a plan is as good as the best within this part; the smallest cache of these is recommended */
+#define AS_GOOD 1.05 /* times the best time: the least cache below it is recommended */
 
 static void recommend(struct explain_plan *plan)
 {
