@@ -7,14 +7,14 @@
 
 /*
  * A run in which rates change only with events: a training arrives, has started, is through,
- * goes on after a pause, or the buffered events are looked at.
+ * goes on after a pause, or the allocator looks at the buffered events.
  */
 
 struct run {
 	const struct workload *workload;
 	double now;
-	double left[TRAININGS_MOST];	   /* images */
-	double busy_until[TRAININGS_MOST]; /* starting, or paused */
+	double left[TRAININGS_MOST];	   /* images left */
+	double busy_until[TRAININGS_MOST]; /* end of its start or pause */
 	bool runs[TRAININGS_MOST];
 	unsigned workers[TRAININGS_MOST];
 	double rates[TRAININGS_MOST];
@@ -41,13 +41,13 @@ static bool has_come(const struct run *run, size_t i)
 	return run->workload->trainings[i].arrival <= run->now;
 }
 
-/* Takes images at this moment. */
+/* Tells whether the training takes images at this moment. */
 static bool is_taking(const struct run *run, size_t i)
 {
 	return run->runs[i] && run->busy_until[i] <= run->now + 1e-9;
 }
 
-/* Trainings that came or are through since the allocator looked. */
+/* Tells whether the training came or is through since the allocator looked. */
 static bool is_news(const struct run *run, size_t i)
 {
 	bool should_run = has_come(run, i) && !is_through(run, i);
@@ -68,8 +68,8 @@ static void take_news(struct run *run)
 
 /* --- rates by workers ------------------------------------------------------------------- */
 
-/* Workers are idle while the queue to the GPUs is full. `each`: images per second of a
- * worker, by which the busy ones are counted. */
+/* Returns the busy workers. Workers are idle while the queue to the GPUs is full. `each`:
+ * images per second that a worker delivers. */
 static double count_busy(const struct run *run, double each)
 {
 	double busy = 0;
@@ -82,7 +82,8 @@ static double count_busy(const struct run *run, double each)
 	return busy;
 }
 
-/* The rate of a worker beside so many busy ones that there are so many busy ones. */
+/* Solves for the rate of a worker: with this rate so many workers are busy that each has this
+ * rate. */
 static double rate_of_a_worker(const struct run *run)
 {
 	double low = 1, high = workers_rate(1);
@@ -172,7 +173,8 @@ static bool all_through(const struct run *run)
 	return true;
 }
 
-/* Who gets other workers while it runs is paused and retrieved. */
+/* Allocates the workers. A training that gets other workers while it runs is paused and
+ * retrieved. */
 static void reallocate(struct run *run, enum worker_policy policy, bool pauses)
 {
 	unsigned before[TRAININGS_MOST] = {0};
@@ -184,7 +186,8 @@ static void reallocate(struct run *run, enum worker_policy policy, bool pauses)
 			run->busy_until[i] = run->now + PAUSE_SECONDS;
 }
 
-/* What arrives first is not buffered: there is nobody to be disturbed. */
+/* Returns when the allocator looks at an event. The first arrival is not buffered: it disturbs
+ * no training. */
 static double buffered_until(const struct run *run, bool pauses)
 {
 	return pauses && run->now > 0 ? run->now + BUFFER_SECONDS : run->now;

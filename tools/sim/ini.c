@@ -10,22 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What inih takes; longer lines it would cut. */
+/* Longest line for inih, which would cut longer ones. */
 #define MAX_LINE (INI_MAX_LINE - 3)
 
 struct parser {
 	const char *file;
-	const char *rest; /* of the text */
+	const char *rest; /* rest of the text */
 	struct sim_scenario *scenario;
 	unsigned line;
 	int err;
 	char label[INI_MAX_LINE]; /* the section of the last key */
 	enum sim_section section;
-	void *object;	/* of the section; NULL: keys are skipped */
+	void *object;	/* object of the section; NULL: keys are skipped */
 	uint32_t given; /* bits: options that the section has */
 };
 
-/* FILE:LINE:[LABEL]:KEY: text; label and key NULL: none */
+/* Reports "FILE:LINE:[LABEL]:KEY: text"; label and key NULL: none. */
 printf_like(4, 5) static void mistake(struct parser *parser, const char *label,
 	const char *key, const char *format, ...)
 {
@@ -161,7 +161,7 @@ static void set(struct parser *parser, const char *key, const char *value)
 		parser->err = err;
 }
 
-/* inih's handler: nonzero goes on. */
+/* Handles a key for inih; nonzero: go on. */
 static int handle(void *context, const char *section, const char *key, const char *value)
 {
 	struct parser *parser = context;
@@ -173,8 +173,8 @@ static int handle(void *context, const char *section, const char *key, const cha
 }
 
 /*
- * inih's reader, so that lines are counted. A line that begins with a space would be the
- * last value's continuation to inih.
+ * Reads a line for inih and counts it. inih would take a line that begins with a space for the
+ * last value's continuation.
  */
 static char *next_line(char *line, int size, void *context)
 {
@@ -197,7 +197,7 @@ static char *next_line(char *line, int size, void *context)
 
 /* --- the whole --------------------------------------------------------------------- */
 
-/* What an ini need not say. */
+/* Sets the defaults. */
 static int preset(struct sim_scenario *scenario)
 {
 	*scenario = (struct sim_scenario){.runs = 1, .seed = 1};

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One epoch of one job, as an observer sees it. */
+/* The order of one epoch of one job, noted by an observer. */
 struct order_of {
 	FILE *out;
 	size_t job;
@@ -33,7 +33,7 @@ static int wrong(const char *which, const char *allowed)
 	return -EINVAL;
 }
 
-/* JOB:EPOCH */
+/* Parses JOB:EPOCH. */
 static int parse(
 	const struct sim_scenario *scenario, const char *which, struct order_of *ret)
 {

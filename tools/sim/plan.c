@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The second epoch and the third count: what is in the cache then no longer depends on how
- * it began. */
+/* Prints the scenario of a plan. The second and the third epoch count: the cache then no
+ * longer depends on how it began. */
 static void print_plan(FILE *out, const struct sim_plan *plan)
 {
 	fprintf(out,
@@ -47,7 +47,8 @@ int sim_load_plan(const struct sim_plan *plan, struct sim_scenario *ret)
 
 /* --- a dataset of a mount ---------------------------------------------------------- */
 
-/* Of jobs of several preparations, the one that most jobs have counts. */
+/* Takes a line of the dataset's facts. If jobs have several preparations, the one that most
+ * jobs have counts. */
 static void take_line(const char *line, uint32_t *most, struct sim_plan *ret)
 {
 	uint32_t samples, jobs;

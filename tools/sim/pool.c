@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 /*
- * The daemon's allocator, image by image: a pool of decoders, jobs that draw ahead, and
- * readers as PyTorch's DataLoader has them. They fetch images as fast as they come, until
+ * Runs the daemon's allocator, image by image: a pool of decoders, jobs that draw ahead, and
+ * readers like those of PyTorch's DataLoader. Readers fetch images as fast as they come, until
  * they are PREFETCH images ahead of the GPUs; only then they idle.
  *
  *     ask ahead --> share_next --> decoder --> ready, in order --> fetched --> GPUs
@@ -21,7 +21,7 @@
 #define LOOKAHEAD 128
 #define PREFETCH 256
 #define WINDOW_SECONDS 1.
-#define EXPECTED_NS 10000000 /* of a decode, before one is measured */
+#define EXPECTED_NS 10000000 /* expected time of a decode, before one is measured */
 
 struct slot {
 	struct share_request request;
@@ -33,18 +33,19 @@ struct pool_job {
 	const struct training *training;
 	struct share_job share;
 	bool runs;
-	double begins; /* infinite: it is through */
-	double images; /* all */
+	double begins; /* infinite: the job is through */
+	double images; /* images of the whole training */
 	double asked, fetched, used;
-	double next_use;	      /* by the GPUs; infinite: they wait for an image */
+	double next_use; /* when the GPUs use the next image; infinite: they wait for one */
 	double waits_since;	      /* infinite: the reader does not wait */
-	struct slot slots[LOOKAHEAD]; /* of images fetched .. asked */
+	struct slot slots[LOOKAHEAD]; /* slots of images fetched .. asked */
 };
 
 struct pool {
 	struct shares shares;
 	double now, window;
-	double ends[WORKERS]; /* of what each decodes; infinite: it is idle */
+	double ends
+		[WORKERS]; /* when each worker's decode ends; infinite: the worker is idle */
 	struct slot *decodes[WORKERS];
 	unsigned busy;
 	double decoded; /* s of all workers, since the last window */
@@ -52,7 +53,8 @@ struct pool {
 	size_t n;
 };
 
-/* Beside so many busy ones; share.h counts in whole nanoseconds. */
+/* Returns the seconds of a decode beside so many busy workers; share.h counts in whole
+ * nanoseconds. */
 static double decode_seconds(const struct pool_job *job, unsigned busy)
 {
 	return job->training->cost * busy / workers_rate(busy);
@@ -89,7 +91,7 @@ static void stop_waiting(const struct pool *pool, struct pool_job *job)
 	job->waits_since = HUGE_VAL;
 }
 
-/* The reader takes what is there, and waits for the first that is not. */
+/* Makes the reader take the images that are ready, and wait for the first one that is not. */
 static int read_on(const struct pool *pool, struct pool_job *job)
 {
 	stop_waiting(pool, job);
@@ -114,7 +116,7 @@ static void use_on(const struct pool *pool, struct pool_job *job)
 		job->next_use = pool->now + 1 / training_demand(job->training);
 }
 
-/* After anything that happened to the job. */
+/* Lets the job go on; called after each event of the job. */
 static int go_on(const struct pool *pool, struct pool_job *job)
 {
 	int err = ask_ahead(job);

@@ -5,8 +5,8 @@
 #include "sim.h"
 
 #define TOLD_NS UINT64_C(200000000)
-#define QUIET_NS UINT64_C(500000000) /* nobody needs to be told of less */
-#define LOOK 4096		     /* at the clock, in samples */
+#define QUIET_NS UINT64_C(500000000) /* shorter runs show no progress */
+#define LOOK 4096		     /* samples from one look at the clock to the next */
 
 void sim_progress_begin(struct sim_progress *progress, FILE *out, double all)
 {
@@ -37,7 +37,7 @@ void sim_progress_add(struct sim_progress *progress, size_t n)
 		tell(progress, now_ns);
 }
 
-/* The table begins on an empty line. */
+/* Ends the progress, so that the table begins on an empty line. */
 void sim_progress_end(struct sim_progress *progress)
 {
 	if (progress->out)

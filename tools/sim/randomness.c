@@ -28,11 +28,11 @@ static const uint32_t units[] = {[SMALL] = 1, [LARGE] = LARGE_UNIT};
 static const uint32_t epochs[] = {[SMALL] = SMALL_EPOCHS, [LARGE] = LARGE_EPOCHS};
 
 struct kind {
-	const char *name; /* of the column in a CSV */
+	const char *name; /* name of the column in a CSV */
 	const char *title;
 	enum unit unit;
 	enum about about;
-	/* One of these; number is its argument. */
+	/* One of these functions is set; number is its argument. */
 	struct figure (*of_epochs)(const struct places *places, uint32_t number);
 	struct figure (*of_gaps)(const struct places *places, double number);
 	struct figure (*of_jobs)(const struct places *a, const struct places *b);
@@ -74,9 +74,9 @@ static const enum sampler_kind samplers[] = {SAMPLER_ISA, SAMPLER_DSA, SAMPLER_E
 #define SAMPLERS (sizeof(samplers) / sizeof(samplers[0]))
 
 /*
- * What is promised. A job alone shares nothing. isa: all. dsa draws uniformly whatever
- * was drawn before, so epochs of a job do not depend on each other. exchange: an epoch's
- * own order.
+ * Tells whether a figure is promised to be exact. A job alone shares nothing. isa promises all
+ * figures. dsa draws uniformly whatever was drawn before, so epochs of a job do not depend on each
+ * other. exchange promises an epoch's own order.
  */
 static bool claimed(
 	const struct setting *setting, enum sampler_kind sampler, enum about about)
@@ -105,14 +105,14 @@ struct laboratory {
 	const struct randomness_options *options;
 	size_t n_claims;
 	size_t n_wrong;
-	double least; /* p of the claims */
+	double least; /* least p of the claims */
 };
 
-/* Of one setting, for all samplers: the job (or pair) that is farthest off. */
+/* Figures of one setting, for all samplers: the job (or pair) that is farthest off. */
 struct columns {
 	const struct setting *setting;
 	struct figure worst[KINDS][SAMPLERS];
-	double deciles[SAMPLERS][GAP_DECILES]; /* of the first job */
+	double deciles[SAMPLERS][GAP_DECILES]; /* deciles of the first job */
 };
 
 static struct figure measure(
@@ -140,7 +140,7 @@ static void write_csv(struct laboratory *laboratory, const struct setting *setti
 		verdicts[judge(figure, claim)]);
 }
 
-/* Jobs a and b; the same where a figure is about one. */
+/* Takes a figure of jobs a and b, which are the same job where a figure is about one. */
 static void take(struct laboratory *laboratory, struct columns *columns, size_t s,
 	size_t k, const struct places *places, size_t a, size_t b)
 {
@@ -177,7 +177,8 @@ static void take_all(struct laboratory *laboratory, struct columns *columns, siz
 
 #define USUAL_EPOCHS 1600
 
-/* Small sets are for counts of orders, of which there are many. */
+/* Returns the number of runs: more of small sets, which are for counts of orders, of which
+ * there are many. */
 static uint32_t runs_of(const struct laboratory *laboratory, enum unit unit)
 {
 	uint32_t n = laboratory->options->epochs;

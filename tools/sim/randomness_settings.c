@@ -59,27 +59,27 @@ const struct setting settings[] = {
 	{.name = NULL},
 };
 
-/* The scenario of a setting, and what points to it. */
+/* The scenario of a setting, and the objects that it points to. */
 struct world {
 	struct sim_scenario scenario;
 	struct sim_dataset datasets[RANDOMNESS_JOBS];
 	struct sim_job jobs[RANDOMNESS_JOBS];
 	const struct setting_run *run;
 	struct places *places;
-	uint32_t current; /* run */
+	uint32_t current; /* number of the run */
 };
 
 /*
- * A bitmap's container and a set's block end at id 65536. Sets lie across that border, a
- * part here and a larger one there, because a sampler could treat blocks alike and not
- * samples.
+ * Returns the first id of the sets. A bitmap's container and a set's block end at id 65536. Sets
+ * lie across that border, a small part below and a larger one above, because a sampler could treat
+ * blocks alike and not samples.
  */
 static uint32_t first_id(const struct setting_run *run)
 {
 	return 65536 - run->unit;
 }
 
-/* When the slowest has had its epochs, in epochs of time. */
+/* Returns when the slowest job has had its epochs, in epochs of time. */
 static double length(const struct setting_run *run)
 {
 	const struct setting *setting = run->setting;
@@ -149,7 +149,7 @@ static void note(void *context, const struct sim_read *read)
 	at[read->sample - places->first] = read->position;
 }
 
-/* Each sample once, or the figures would be about something else. */
+/* Checks that each epoch has each sample once, or the figures would be about something else. */
 static void check(const struct places *places)
 {
 	size_t n = (size_t)places->runs * places->epochs * places->n;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* A script that shuffles its files itself decides in which order labels come. */
+/* Shuffles a script's opens: it decides itself in which order labels come. */
 static void shuffle(struct sim_run *run, struct script *script)
 {
 	for (uint32_t i = 0; i < script->size; i++)
@@ -61,7 +61,7 @@ static int open_all(struct sim_run *run, struct script *const *readers, size_t n
 }
 
 /*
- * All who were given a sample read it at once, as readers do that wait for the same one.
+ * Reads a sample for all scripts that got it at once, like readers that wait for the same sample.
  * So a cache of one slot is enough for a round.
  */
 static int read_same(
@@ -75,7 +75,7 @@ static int read_same(
 	return err;
 }
 
-/* What is in the cache is read before what is not may push it out. */
+/* Reads samples in the cache first, before loads of the others may push them out. */
 int sim_read_together(struct sim_run *run, struct script *const *readers, size_t n)
 {
 	int err = open_all(run, readers, n);

@@ -59,7 +59,7 @@ static void print_cell(FILE *out, const struct sim_curve *curve, size_t i)
 	fprintf(out, "%*s", COLUMN, text);
 }
 
-/* In bytes, if it is known how many a sample has. */
+/* Prints a size in bytes, if the size of a sample is known. */
 static void print_size(FILE *out, const struct sim_curve *curve, size_t i)
 {
 	const struct sim_size *size = &curve->scenario->caches[i];
@@ -85,7 +85,7 @@ void sim_print_table(FILE *out, const struct sim_curve *curves, size_t n)
 	fputc('\n', out);
 }
 
-#define EXACT .02 /* misses per sample read: what hardly decides */
+#define EXACT .02 /* misses per sample read: a smaller difference hardly decides */
 
 void sim_print_trust(FILE *out, const struct sim_trust *trust)
 {

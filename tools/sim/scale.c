@@ -9,12 +9,12 @@
 #include <string.h>
 
 /*
- * How often a sample is loaded depends on the cache, the look-ahead and the datasets in
- * proportion to each other, and hardly on how many samples there are, as long as there are
+ * Makes scenarios smaller. The loads per sample depend on the cache, the look-ahead and the
+ * datasets in proportion to each other, and hardly on the number of samples, if there are
  * thousands.
  */
 
-#define LARGE 1e7    /* reads that take too long for who waits */
+#define LARGE 1e7    /* reads that take too long for a user who waits */
 #define ENOUGH 5e6   /* reads that take seconds */
 #define LEAST 10000u /* samples that the largest dataset keeps */
 

@@ -15,7 +15,7 @@ struct row {
 	bool pauses;
 };
 
-/* Those that the text speaks of. */
+/* Rows that the text speaks of. */
 enum {
 	ROW_REQUESTED,
 	ROW_BALANCE,
@@ -147,7 +147,7 @@ static const char explanation[] =
 	"  crowded, can come out lower than equal slowdown, which is equal at each "
 	"moment.\n";
 
-/* The page's last part: what the figures above mean. */
+/* Prints the page's last part: the meaning of the figures above. */
 static void explain(FILE *out, const struct workload_outcome *two,
 	const struct workload_outcome *three)
 {

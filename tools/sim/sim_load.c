@@ -7,8 +7,8 @@
 #include <errno.h>
 
 /*
- * With a clock: what is drawn or waited for is asked for by its jobs; src/share says what is
- * read next.
+ * Loads with a clock: a job asks for each sample that it draws or waits for; src/share chooses the
+ * one to read next.
  *
  *     sim_load_ask --> queued --> sim_sched_take --> loading --> sim_sched_loaded
  */

@@ -20,7 +20,7 @@ static struct sim_open *open_of(struct open_request *request)
 	return (struct sim_open *)((char *)request - offsetof(struct sim_open, request));
 }
 
-/* There is no journal. */
+/* Handles a record of the engine without a journal. */
 static void note(struct sim_sched_job *job, const struct record *record)
 {
 	if (record->kind != RECORD_BOUND)
@@ -36,7 +36,7 @@ static void answer(struct sim_open *open)
 		sim_use_attach(open);
 }
 
-/* The orders of epochs are not kept, so nobody can go back to them. */
+/* Refuses to go back to an epoch whose order is not kept: no order is. */
 static void look_up(struct sim_open *open)
 {
 	open->answered = true;
@@ -135,7 +135,7 @@ static void ask(struct sim_open *open)
 	execute(open->job, &effects);
 }
 
-/* What takes the daemon long about an epoch. */
+/* Does the work on epochs for which the daemon has a clerk, because it takes long. */
 static void do_clerks_work(struct sim_sched_job *job)
 {
 	uint32_t epoch;

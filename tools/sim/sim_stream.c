@@ -29,7 +29,7 @@ int sim_stream_make(struct sim_sched_job *job, uint32_t epoch)
 	return 0;
 }
 
-/* What was not drawn. NULL: no memory. */
+/* Returns the samples that were not drawn. NULL: no memory. */
 static roaring_bitmap_t *remaining(
 	const struct sim_sched_job *job, const struct drawn_queue *queue)
 {
@@ -69,7 +69,7 @@ void sim_stream_end(struct sim_sched_job *job, const struct drawn_queue *queue)
 
 /* --- drawing ------------------------------------------------------------------------- */
 
-/* Without look-ahead those who ask draw one sample each. */
+/* Makes the input of ahead.h. Without look-ahead, jobs that ask draw one sample each. */
 static struct ahead ahead_of(const struct sim_sched_job *job)
 {
 	const struct sim_sched *sched = job->sched;
@@ -116,7 +116,7 @@ bool sim_stream_is_low(const struct sim_sched_job *job)
 	return ahead_is_low(&ahead);
 }
 
-/* A drawn sample is pinned and asked for, and goes to the engine. */
+/* Pins a drawn sample, asks for it, and gives it to the engine. */
 static void hold(struct sim_sched_job *job, sample_id sample)
 {
 	struct sim_sched *sched = job->sched;
@@ -136,7 +136,7 @@ static void hold(struct sim_sched_job *job, sample_id sample)
 		job->filled = length;
 }
 
-/* One round for all that may join it. false: none may. */
+/* Runs one round for all jobs that may join it. false: none may. */
 static bool draw_round(struct sim_sched *sched)
 {
 	struct sim_sched_job *job;

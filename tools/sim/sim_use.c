@@ -51,7 +51,7 @@ static void unqueue(struct sim_sched *sched, struct sim_use *use)
 	use->queued = false;
 }
 
-/* What nobody has drawn any more will not be loaded. */
+/* Takes a sample that no job has drawn any more out of the queue. */
 static void drop_if_unused(struct sim_sched *sched, sample_id sample)
 {
 	struct sim_use *use = &sched->uses[sample];
@@ -71,7 +71,8 @@ void sim_use_unpin(struct sim_sched *sched, sample_id sample)
 	cache_trim(sched->cache);
 }
 
-/* What others have drawn but nobody holds open does not stay beyond capacity. */
+/* Removes a sample that others have drawn, but nobody holds open, if the cache exceeds its
+ * capacity. */
 static void keep_capacity(struct sim_sched *sched, sample_id sample)
 {
 	cache_trim(sched->cache);
@@ -112,7 +113,8 @@ int sim_use_publish(struct sim_sched *sched, sample_id sample)
 	return 0;
 }
 
-/* A load: the miss that all of this is about. -ENOSPC: the cache is full of pins. */
+/* Loads a sample: this is the miss that the simulation counts. -ENOSPC: the cache is full of
+ * pins. */
 static int load(struct sim_sched *sched, sample_id sample, bool force)
 {
 	int err =

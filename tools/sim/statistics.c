@@ -82,7 +82,7 @@ struct expected serial_correlation_expected(const uint32_t *x, size_t n)
 	return (struct expected){-1 / (size - 1), sqrt(fmax(variance, 0)) / s2};
 }
 
-/* The mean of score over all j for one i, or over all i for one j. */
+/* Returns the mean of score over all j for one i, or over all i for one j. */
 static double line_mean(
 	match_score *score, const void *context, size_t n, size_t line, int column)
 {
@@ -92,8 +92,8 @@ static double line_mean(
 	return sum / (double)n;
 }
 
-/* sum of (score - mean of row - mean of column + mean)^2 is that of the squares of score
- * less those of rows, less those of columns, each about the mean. */
+/* The sum of (score - mean of row - mean of column + mean)^2 is the sum of the squares of
+ * score, less those of rows, less those of columns, each about the mean. */
 struct expected match_expected(match_score *score, const void *context, size_t n)
 {
 	ensure(n >= 2);

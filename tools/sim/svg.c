@@ -85,7 +85,8 @@ static void line(const struct plot *plot, double x1, double y1, double x2, doubl
 
 /* --- axes -------------------------------------------------------------------------- */
 
-/* 1, 2 or 5 times a power of ten: about so many steps. */
+/* Returns a step of 1, 2 or 5 times a power of ten, which divides the range into about so many
+ * steps. */
 static double nice_step(double range, int steps)
 {
 	double power = pow(10, floor(log10(range / steps)));

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* The curves of scenarios as a plot. */
+/* Plots the curves of scenarios. */
 
 #define NAME 128
 
@@ -21,8 +21,8 @@ struct drawing {
 };
 
 /*
- * Colours tell curves apart; of several scenarios they tell these, and dashes tell what
- * is compared.
+ * Chooses a style. Colours tell curves apart. With several scenarios colours tell the scenarios
+ * apart, and dashes tell the samplers and policies.
  */
 static void choose_style(
 	const struct drawing *drawing, size_t i, size_t *ret_colour, size_t *ret_dash)
@@ -47,7 +47,7 @@ static void name_curve(const struct drawing *drawing, size_t i)
 		drawing->several ? ": " : "", name);
 }
 
-/* Returns where the values of the next curve begin. */
+/* Fills in a curve's values. Returns where the values of the next curve begin. */
 static double *fill_series(const struct drawing *drawing, size_t i, double *values)
 {
 	const struct sim_curve *curve = &drawing->curves[i];
@@ -66,7 +66,7 @@ static double *fill_series(const struct drawing *drawing, size_t i, double *valu
 	return y + curve->n_points;
 }
 
-/* Once each: nothing can do with less. */
+/* Tells whether each job reads once, so that one load per sample is the minimum. */
 static bool has_minimum(const struct drawing *drawing)
 {
 	const struct sim_scenario *scenario = drawing->curves[0].scenario;

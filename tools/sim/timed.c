@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <math.h>
 
-#define MOST_READ_AGAIN 60 /* epochs of all jobs together: some are much slower */
+#define MOST_READ_AGAIN                                                                  \
+	60 /* epochs of all jobs together, since some jobs are much slower */
 #define READ_PER_DECODER 6 /* as in src/supply/storage.c */
 #define SPREAD .5	   /* samples take from half to one and a half of the mean */
 #define SECOND 1.
@@ -23,7 +24,7 @@ static size_t want_processor(const struct timed_run *run)
 	return n;
 }
 
-/* Of a processor, for each that wants one. */
+/* Returns the part of a processor that each gets that wants one. */
 static double part_of_processor(const struct timed_run *run)
 {
 	size_t n = want_processor(run);
@@ -43,7 +44,8 @@ static const struct timed_job *job_of(const struct timed_run *run, sample_id sam
 	return &run->world->jobs[run->first_job[sample]];
 }
 
-/* What is read waits behind what the decoders have: as in src/supply/storage.c. */
+/* Tells whether another read may begin. Samples that are read wait behind those that the
+ * decoders have, as in src/supply/storage.c. */
 static bool may_read(const struct timed_run *run)
 {
 	const struct timed_world *world = run->world;
@@ -162,7 +164,8 @@ static double next_event(const struct timed_run *run)
 	return fmin(next, run->now + fmax(processor - run->processor, 0) / part);
 }
 
-/* Rounding keeps no event in the future that is due. */
+/* Moves the time to the next event, a little too far, so that rounding leaves no event that is
+ * due in the future. */
 static void advance(struct timed_run *run)
 {
 	double part = part_of_processor(run), next = next_event(run);
@@ -187,7 +190,7 @@ static int step(struct timed_run *run)
 	return err;
 }
 
-/* Each job has read some epochs, or all together very many. */
+/* Tells whether each job has read its epochs, or all together very many. */
 static bool is_over(const struct timed_run *run)
 {
 	uint64_t least = UINT64_MAX;

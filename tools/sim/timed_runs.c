@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a world is run in the mean of: runs and laps are few where samples are many. */
+/* Computes the means of runs of a world: runs and laps are few where samples are many. */
 
 #define MOST_RUNS 8
 #define LEAST_RUNS 3
 #define MOST_LAPS 12
 #define LEAST_LAPS 4
-#define READS 250000. /* of all runs; a million takes a second or two */
+#define READS 250000. /* reads of all runs; a million takes a second or two */
 
 struct sums {
 	struct timed_outcome *ret;
@@ -37,7 +37,8 @@ static double within(double least, double value, double most)
 	return fmin(fmax(value, least), most);
 }
 
-/* The first one is as it is told; the distances of others are half to one and a half. */
+/* Sets the beginnings of a run. The first run has those of the world; in others each is half
+ * to one and a half times as late. */
 static void change_run(
 	const struct timed_world *world, struct timed_world *ret, unsigned number)
 {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define UNITS 32 /* that the smallest tensor is divided into */
+#define UNITS 32 /* units of the smallest tensor */
 
 uint32_t timed_samples(const struct timed_world *world)
 {
@@ -74,7 +74,7 @@ static int make_ids(struct timed_run *run)
 	return run->id_labels ? 0 : -ENOMEM;
 }
 
-/* A script that shuffles opens positions, each of which has a label. */
+/* Makes the positions of a script that shuffles; each has a label. */
 static int make_positions(struct timed_run *run, struct timed_script *script)
 {
 	script->labels = calloc(script->samples + 1, sizeof(*script->labels));

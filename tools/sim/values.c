@@ -58,7 +58,7 @@ static int parse_double(double *field, const char *text, double min, double max)
 
 /* --- lists of words ---------------------------------------------------------------- */
 
-/* A field for each word, in an array that replaces *ret. */
+/* Parses a field for each word, into an array that replaces *ret. */
 static int each_word(const char *text, size_t size, void **ret, size_t *ret_n,
 	int (*parse)(void *field, const char *word))
 {
@@ -125,7 +125,7 @@ static int one_eviction(void *field, const char *word)
 	return i < 0 ? i : 0;
 }
 
-/* What one of the units is worth that the text is; 0: it is none. */
+/* Returns the factor of the unit that the text is; 0: it is none. */
 static double unit_of(const char *text)
 {
 	static const char units[] = "KMGT";
@@ -250,7 +250,7 @@ static int scenario_seed(void *object, const char *text)
 
 /* --- [dataset NAME] ---------------------------------------------------------------- */
 
-/* FIRST-LAST, or sample(BELOW,SIZE): so many of 0 .. BELOW-1 */
+/* Parses FIRST-LAST, or sample(BELOW,SIZE): so many of 0 .. BELOW-1. */
 static int dataset_ids(void *object, const char *text)
 {
 	struct sim_dataset *dataset = object;

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* The paper's policies. Those that run always have one worker. */
+/* Computes the paper's policies. Trainings that run always have one worker. */
 
 static size_t count(const bool *runs, size_t n)
 {
@@ -23,7 +23,8 @@ static unsigned sum_of(const unsigned *workers, size_t n)
 	return sum;
 }
 
-/* By weight, as many as there are: one each, and then whoever has least for its weight. */
+/* Divides all workers by weight: each training gets one, and then the one with the least for
+ * its weight. */
 static void divide(const struct workload *workload, const bool *runs,
 	double (*weight)(const struct training *training), unsigned *workers)
 {
@@ -60,7 +61,7 @@ static double by_inverse_size(const struct training *training)
 	return 1 / training->parameters;
 }
 
-/* The workers of the paper's table; those of trainings that are through are idle. */
+/* Gives the workers of the paper's table; the workers of trainings that are through are idle. */
 static void given(const struct workload *workload, const bool *runs,
 	const unsigned *table, unsigned *workers)
 {
@@ -74,7 +75,7 @@ double workers_needed(const struct training *training)
 	       (workers_rate(WORKERS) / WORKERS);
 }
 
-/* Line 8: the most over-provisioned first. */
+/* Sorts by line 8: the most over-provisioned first. */
 static size_t sort(const struct workload *workload, const bool *runs, size_t *order)
 {
 	double over[TRAININGS_MOST];
@@ -92,8 +93,8 @@ static size_t sort(const struct workload *workload, const bool *runs, size_t *or
 	return n;
 }
 
-/* Algorithm 1. The test in the loop is `sum < C`, so that a round that begins above C takes
- * until one worker less than C is left, or until it is through. */
+/* Runs Algorithm 1. The test in the loop is `sum < C`, so that a round that begins above C
+ * takes until one worker less than C is left, or until it is through. */
 static void waa(
 	const struct workload *workload, const bool *runs, bool mended, unsigned *workers)
 {

@@ -25,7 +25,7 @@ uint32_t sim_ticks(const struct sim_scenario *scenario)
 	return size;
 }
 
-/* Any file of a label is as good to a script that shuffles. */
+/* Makes the labels of the positions: any file of a label is as good to a script that shuffles. */
 static int make_positions(struct sim_run *run, struct script *script)
 {
 	script->labels = calloc(script->size, sizeof(*script->labels));
@@ -94,7 +94,7 @@ static int labels_new(struct sim_run *run)
 	return 0;
 }
 
-/* The union of what the jobs read, and the cache's size as a part of it. */
+/* Computes the union of the samples that jobs read, and the cache's size as a part of it. */
 static int measure(struct sim_run *run)
 {
 	const struct sim_size *size = &run->setup->cache;
