@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-static int ready_fd = -1; /* in the child: one byte in it means ready */
+static int ready_fd = -1; /* the child's end: one byte sent means ready */
 
 /* Returns the parent's exit status for a child that ended before it was ready. */
 static int status_of_failed(pid_t child)
@@ -94,7 +94,7 @@ static void redirect_stdio(void)
 		if (dup2(null, fd) < 0)
 			log_warn(
 				"cannot redirect descriptor %d: %s", fd, strerror(errno));
-	close(null); /* not a standard descriptor: background_fill_stdio has filled these */
+	close(null); /* background_fill_stdio has taken the standard descriptors: it is none */
 }
 
 void background_leave(void)

@@ -53,7 +53,8 @@ static void mask_wake(int how)
 
 void signals_begin(void)
 {
-	struct sigaction action = {.sa_handler = do_nothing}; /* without SA_RESTART */
+	struct sigaction action = {
+		.sa_handler = do_nothing}; /* interrupts system calls: no SA_RESTART */
 	signals_begin_supervisor();
 	mask_wake(SIG_BLOCK);
 	ensure(sigaction(SIGRTMIN, &action, NULL) == 0);

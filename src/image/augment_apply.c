@@ -29,9 +29,9 @@ struct target {
 	const struct pixels *pixels;
 	struct pixel_type type;
 	struct tensor_shape size;
-	struct pixels_scale
-		scale[MOST_CHANNELS]; /* with HWC the first one is for whole rows */
-	uint8_t *row;		      /* three scratch rows */
+	struct pixels_scale scale
+		[MOST_CHANNELS]; /* HWC: only the first one is used, for whole rows */
+	uint8_t *row;		 /* three scratch rows */
 	uint8_t *mirrored;
 	uint8_t *planes;
 	uint8_t *out;

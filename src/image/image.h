@@ -26,8 +26,7 @@
 struct encoded_image {
 	const uint8_t *data;
 	size_t size;
-	struct tensor_shape
-		shape; /* in the file; others are refused; its mode if channels are kept */
+	struct tensor_shape shape; /* others are refused; its mode if channels are kept */
 	unsigned
 		orientation; /* EXIF orientation, for preparations with exif; 0 or 1: upright */
 	uint64_t max_pixels; /* larger images are refused; 0: IMAGE_MAX_PIXELS */

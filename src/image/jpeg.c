@@ -59,9 +59,9 @@ struct jpeg {
 	const uint8_t *begin;	   /* first byte of the file */
 	bool by_baseline;
 	bool fill;	/* missing rows become black */
-	bool failed;	/* with fill: no more rows come */
+	bool failed;	/* no more rows come (with fill) */
 	bool refused;	/* an error in spite of fill */
-	uint8_t *ended; /* with fill: the rest of the file, and an end marker */
+	uint8_t *ended; /* rest of the file, and an end marker (with fill) */
 	char *message;
 	int error;
 	jmp_buf escape;

@@ -17,7 +17,7 @@ struct rows {
 	uint32_t left;	/* rows left of the pass */
 	size_t bytes;	/* bytes of a row of the pass, with its filter */
 	size_t missing; /* bytes left of the current row */
-	bool at_end;	/* no row is left */
+	bool at_end;	/* all rows were read */
 };
 
 static uint32_t pass_length(uint32_t length, uint32_t first, uint32_t step)

@@ -36,7 +36,7 @@ enum pixel_mode {
 };
 
 struct pixel_mode_info {
-	const char *name; /* for messages */
+	const char *name; /* name in messages */
 	uint8_t channels;
 	uint8_t bytes; /* bytes of a number: 1; 2, unsigned; or 4, a float */
 	bool alpha;    /* the last channel is alpha */

@@ -29,7 +29,7 @@ struct tiff {
 	uint16_t bits, channels, photometric, planar, orientation;
 	bool associated;      /* colours are multiplied by alpha */
 	bool keep, real;      /* real: floats */
-	enum pixel_mode mode; /* of the file */
+	enum pixel_mode mode; /* mode of the file */
 	size_t pixel;	      /* bytes of a pixel that read gives */
 	uint8_t palette[256][3];
 	struct buffer row;     /* a row of all channels, or a tile */

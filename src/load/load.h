@@ -51,7 +51,7 @@ struct load_task {
 	const char *
 		container; /* the file that has it, as part tells; NULL: path is its file */
 	struct source_part part;
-	size_t plain;	  /* in a URL, where the name begins, as far_object has it */
+	size_t plain;	  /* offset of the name in a URL: see far_object */
 	const char *name; /* the sample's name, for programs */
 	const char
 		*root; /* root of the tree, which links must not leave; NULL: they may */

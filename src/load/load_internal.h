@@ -15,10 +15,10 @@
  */
 struct load_read {
 	TAILQ_ENTRY(load_read) link; /* in the list of spare reads */
-	const char *path, *root; /* of the file, which is a sample or a container of it */
+	const char *path, *root; /* path: the file, which is a sample or contains it */
 	bool in_container;
 	struct source_part part; /* part of the container */
-	size_t plain;		 /* in a URL, where the name begins */
+	size_t plain;		 /* offset of the name in a URL */
 	uint64_t expected_bytes; /* bytes of the sample */
 	int64_t expected_mtime_ns;
 	bool encoded, by_content;
@@ -28,10 +28,11 @@ struct load_read {
 	uint32_t tier_worth;
 	struct buffer names; /* holds path and root */
 	struct buffer bytes;
-	struct buffer stored;	  /* bytes of a part, as they are in the container */
-	struct load_read *second; /* of a pair or group; kept for later tasks, or NULL */
+	struct buffer stored; /* bytes of a part, as they are in the container */
+	struct load_read *
+		second; /* second file of a pair or group; kept for later tasks, or NULL */
 	bool has_second;
-	char *second_name;     /* for messages */
+	char *second_name;     /* name in messages */
 	bool names_second;     /* the message names a file behind this one */
 	struct tensor *tensor; /* has the bytes if encoded; `bytes` has none then */
 	uint64_t cpu_ns;

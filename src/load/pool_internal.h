@@ -30,7 +30,7 @@ struct reader {
 struct load_pool {
 	struct load_callbacks callbacks;
 	struct lock lock;
-	struct crew crews[LOAD_STAGES];	    /* by enum load_stage */
+	struct crew crews[LOAD_STAGES];	    /* index: enum load_stage */
 	TAILQ_HEAD(works, load_work) works; /* (lock) work for decoders */
 	struct works waiting; /* (lock) work for readers: it waits for a server */
 	unsigned n_waiting;   /* (lock) readers that do such work */

@@ -29,7 +29,7 @@
 struct child {
 	const struct command *command;
 	int in, out, err;
-	bool filtered;	  /* forbid sockets by the filter */
+	bool filtered;	  /* the filter forbids sockets */
 	const char *step; /* step that has failed */
 	int error;
 	sigset_t mask; /* signal mask of the program */

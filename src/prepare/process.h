@@ -19,7 +19,7 @@ struct process {
 	int pidfd; /* -1: the kernel has no pidfds */
 	int in, out, err;
 	uint64_t asked; /* samples that it was asked for */
-	bool ready;	/* it has told that it is ready */
+	bool ready;	/* the process has told that it is ready */
 	char said[120]; /* the last line on its standard error */
 	size_t n_said;
 	bool line_ended, closed_err;

@@ -161,7 +161,7 @@ enum stat_id {
 		STAT_COUNT
 };
 
-void stats_add(enum stat_id stat, uint64_t n);	   /* for counters */
+void stats_add(enum stat_id stat, uint64_t n);	   /* adds to a counter */
 void stats_set(enum stat_id stat, uint64_t value); /* for gauges */
 void stats_change(enum stat_id stat, int64_t by);  /* for gauges */
 uint64_t stats_get(enum stat_id stat);

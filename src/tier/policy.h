@@ -35,7 +35,7 @@
 struct tier_entry {
 	uint32_t dataset; /* number that the caller gave it */
 	sample_id id;
-	uint64_t identity; /* of the source of the bytes, and its version */
+	uint64_t identity; /* tells the source of the bytes, and its version */
 	uint64_t room;	   /* bytes on the device */
 };
 

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#define WRITE_BYTES ((size_t)64 << 10) /* at once */
+#define WRITE_BYTES ((size_t)64 << 10) /* written at once */
 #define READ_FLAGS (O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
 #define WRITE_FLAGS (O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC)
 

@@ -78,7 +78,7 @@ void tier_offer(
 	const struct tier_sample *sample, const void *bytes, uint64_t n, uint32_t worth);
 
 struct tier_status {
-	uint64_t capacity, used, samples; /* for all datasets together */
+	uint64_t capacity, used, samples; /* of all datasets together */
 	uint64_t queued;		  /* bytes that wait to be written */
 	bool ready;  /* the thread has looked through the directory */
 	bool writes; /* no write has failed */

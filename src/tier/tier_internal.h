@@ -65,7 +65,7 @@ struct tier {
 	bool runs;	 /* (lock) the thread runs */
 	bool ready;	 /* (lock) the thread has looked through the directory */
 	bool broken;	 /* (lock) a write has failed: nothing is written any more */
-	/* (lock) A time until which no room is looked for a newcomer of worth 1: the last
+	/* (lock) A time until which no room is looked for a newcomer of worth 0 or 1: the last
 	 * search found none. */
 	uint64_t barren_until_ns;
 	uint64_t told_used, told_samples; /* (lock) values that the gauges have */

@@ -23,9 +23,9 @@ struct explain_job {
 	double ended;		  /* time when the latest lap ended */
 	double lap[EXPLAIN_LAPS]; /* times of laps, the latest first */
 	double lap_waited[EXPLAIN_LAPS];
-	double seconds; /* of an epoch, in the mean of those beside the same jobs */
+	double seconds; /* of an epoch, mean of the epochs beside the same jobs */
 	double waited[EXPLAIN_CAUSES]; /* in the last epoch, by cause */
-	double waited_all;	       /* by all readers together, in the last epoch */
+	double waited_all; /* of all readers together, mean of the same epochs */
 	double decoded, shared, hit;
 	double read, decode; /* of one sample; decode: on a processor */
 	double cpu, cpu_samples, pause;

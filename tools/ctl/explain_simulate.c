@@ -206,7 +206,7 @@ static void change_cache(struct changing *changing)
 	for (size_t i = 0; i < 3; i++) {
 		struct timed_world world = *changing->base;
 		if (i < 2 && sizes[i] > all && now >= all)
-			continue; /* with any size the tier holds all */
+			continue; /* both sizes hold all samples */
 		if (i == 2 && now >= all)
 			continue;
 		world.cache = sizes[i] / changing->answer->scale;

@@ -21,7 +21,7 @@
 struct run {
 	const char *socket_path;
 	bool keeps;
-	int n_options; /* of argv, which are those of add; the file follows */
+	int n_options; /* arguments of argv that are options of add; the file follows */
 	char **command;
 	char *name, *directory; /* of the job */
 	sigset_t signals, mask; /* signals that are waited for; the mask before */

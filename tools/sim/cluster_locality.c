@@ -33,7 +33,7 @@ struct result {
 struct world {
 	struct setting setting;
 	uint32_t *sample_node, *rank_node, *rank_count, *rank;
-	int64_t *imbalance; /* of the nodes */
+	int64_t *imbalance; /* imbalance of each node */
 	struct locality *locality;
 	struct rng rng;
 };
@@ -197,7 +197,7 @@ static int print_shares(struct cluster_out *out)
 	return 0;
 }
 
-/* Prints a row of the second table: the paper's size, with other homes or samples. */
+/* Prints a row of the second table: the paper's size, with one setting changed. */
 static int print_row(struct cluster_out *out, const char *title, const char *curve,
 	double x, const struct setting *setting)
 {

@@ -24,7 +24,7 @@
 #define SAMPLE_BYTES 110e3 /* ImageNet's mean */
 #define PREPARED 5500.	   /* r: 44 cores at 8 ms */
 #define NETWORK 12.5e9	   /* EDR InfiniBand */
-#define LEARNERS 4	   /* of a node */
+#define LEARNERS 4	   /* learners of a node */
 #define EPOCHS 90
 
 static double least(double a, double b)

@@ -96,7 +96,7 @@ struct setting {
 		uint32_t first; /* the job's set, in units */
 		uint32_t end;
 		double speed; /* relative to the other jobs */
-		double start; /* in epochs */
+		double start; /* start in epochs */
 	} job[RANDOMNESS_JOBS];
 	size_t n_jobs;
 	double cache;	/* size in units */

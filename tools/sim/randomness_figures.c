@@ -188,7 +188,7 @@ static uint32_t gap_of(uint32_t n, uint32_t before, uint32_t after)
 
 struct gap_limit {
 	uint32_t n;
-	double limit; /* in samples */
+	double limit; /* distance in samples */
 };
 
 /* Scores positions i, then j. */

@@ -22,10 +22,9 @@ struct script {
 	uint64_t start; /* tick */
 	uint64_t n_all; /* positions of all its epochs together */
 	uint64_t n_read;
-	uint32_t *labels; /* label of each position; NULL: none */
-	uint32_t *
-		opens; /* with labels: the positions in the order in which it opens them */
-	struct sim_sched_job *job; /* from its start to its end */
+	uint32_t *labels;	   /* label of each position; NULL: none */
+	uint32_t *opens;	   /* positions in the order of opens; only with labels */
+	struct sim_sched_job *job; /* exists from its start to its end */
 	struct sim_open open;
 	bool reads; /* its position is opened and not released */
 };
@@ -34,7 +33,7 @@ struct sim_run {
 	const struct sim_scenario *scenario;
 	const struct sim_setup *setup;
 	struct sim_sched *sched;
-	struct rng rng;	  /* of the scripts */
+	struct rng rng;	  /* draws the scripts' choices */
 	uint32_t *labels; /* label of each id; NULL: none */
 	struct script *scripts;
 	struct script **readers; /* scripts that read in a tick */

@@ -67,7 +67,7 @@ struct sim_scenario {
 	size_t n_jobs;
 	uint32_t labels;     /* the label of a sample is id % labels; 0: none */
 	uint32_t lookahead;  /* samples drawn ahead; 0: samples are drawn when read */
-	double sample_bytes; /* of a prepared sample; 0: not known */
+	double sample_bytes; /* size of a prepared sample; 0: not known */
 	uint32_t runs;	     /* runs, each with another seed */
 	double warmup;	     /* epochs of time that are not counted */
 	double length; /* epochs of time after the warm-up; 0: until all jobs are through */

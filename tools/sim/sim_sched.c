@@ -72,7 +72,7 @@ static void execute_one(struct sim_sched_job *job, struct effect *effect)
 	case EFFECT_SAVE:
 		job->wants_clerk = true;
 		break;
-	case EFFECT_NOTICE: /* its scripts are exact */
+	case EFFECT_NOTICE: /* scripts here misuse nothing */
 		break;
 	case EFFECT_END:
 		end(job, &effect->queue);

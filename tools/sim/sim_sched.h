@@ -11,17 +11,17 @@
 /*
  * The daemon's scheduler without threads, tensors and files. Sampler, cache, the rules of
  * look-ahead and the epoch engine of each job are the daemon's own. Their decisions are
- * executed here as src/sched does it, but one event after the other: each has all its
+ * executed here as the daemon does it, but one event after the other: each has all its
  * consequences before the next, as if the daemon's clerk and workers took no time.
  *
  * With a clock of its own, the caller lets loads take time: samples that are drawn are asked for,
  * as the daemon's jobs ask; the caller takes the sample to read next, and says when it is loaded.
  *
- *   src/sched                          here
- *   open.c, effects.c, clerk.c         sim_sched.c
- *   rounds.c, stream.c            sim_stream.c
- *   wanted.c                              sim_use.c
- *   prepare.c, shares.c                sim_load.c (with a clock)
+ *   src                                  here
+ *   sched: open.c, effects.c, clerk.c    sim_sched.c
+ *   draw: rounds.c, stream.c             sim_stream.c
+ *   supply: wanted.c                     sim_use.c
+ *   supply: prepare.c, decode_cost.c     sim_load.c (with a clock)
  *
  *   Flow: a job joins; a position is opened, loaded and released; the job leaves.
  *   Owns: its jobs.
@@ -36,7 +36,7 @@ struct sim_sched_job;
 struct sim_sched_config {
 	enum sampler_kind sampler;
 	enum eviction_policy eviction;
-	uint64_t capacity; /* in samples, or in the unit of `bytes` */
+	uint64_t capacity; /* number of samples, or size in the unit of `bytes` */
 	uint64_t sampler_seed;
 	uint64_t cache_seed;
 	uint32_t n_ids;

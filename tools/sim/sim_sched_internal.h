@@ -30,7 +30,7 @@ struct sim_sched_job {
 	bool has_stream;
 	uint32_t stream_epoch;
 	stream_id stream;
-	uint32_t filled;   /* for ahead.h */
+	uint32_t filled;   /* samples ahead after the last draw or refill */
 	bool asks;	   /* the job opens a position and has no sample for it yet */
 	bool wants_clerk;  /* a stream is to be made, or an order could be saved */
 	bool wants_refill; /* after this event it draws ahead */

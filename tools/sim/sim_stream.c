@@ -69,7 +69,7 @@ void sim_stream_end(struct sim_sched_job *job, const struct drawn_queue *queue)
 
 /* --- drawing ------------------------------------------------------------------------- */
 
-/* Makes the input of ahead.h. Without look-ahead, jobs that ask draw one sample each. */
+/* Makes the input of lookahead.h. Without look-ahead, jobs that ask draw one sample each. */
 static struct ahead ahead_of(const struct sim_sched_job *job)
 {
 	const struct sim_sched *sched = job->sched;

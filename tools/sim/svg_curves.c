@@ -16,7 +16,7 @@ struct drawing {
 	bool several; /* scenarios */
 	bool per_sample;
 	struct svg_series *series;
-	double *values; /* of x and y of all series */
+	double *values; /* x and y of all series */
 	char (*names)[NAME];
 };
 

@@ -55,7 +55,7 @@ struct timed_run {
 	struct sim_sched *sched;
 	struct rng rng;
 	uint32_t n_ids;
-	uint64_t *bytes; /* of each id, in units */
+	uint64_t *bytes; /* size of each id, in units */
 	double unit;	 /* bytes of a unit */
 	uint32_t *id_labels;
 	uint8_t *first_job; /* a job that reads the id, for each id */

@@ -28,7 +28,7 @@
 /* A row of the paper's Table II or III. */
 struct training {
 	const char *name;
-	double gflops;	   /* for an image */
+	double gflops;	   /* per image */
 	double parameters; /* millions */
 	double batch, iterations;
 	unsigned workers; /* requested */

@@ -49,7 +49,7 @@ struct frame {
 	uint8_t quants[TABLES][COEFFICIENTS]; /* in zigzag order */
 	bool quant_given[TABLES];
 	struct huffman_spec dc[TABLES], ac[TABLES];
-	const uint8_t *scan; /* its first entropy-coded byte */
+	const uint8_t *scan; /* first entropy-coded byte */
 };
 
 bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
@@ -136,18 +136,17 @@ bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
 
 /* The bytes of one restart interval, without stuffing, and the bits at hand. */
 struct bits {
-	uint64_t
-		buffer; /* from the highest bit on; what lies below `count` is undefined */
+	uint64_t buffer; /* used from the highest bit on; only `count` bits are defined */
 	unsigned count;
 	const uint8_t *next;
 	const uint8_t *end;
 };
 
 struct entropy {
-	const uint8_t *in; /* in the file */
+	const uint8_t *in; /* next byte of the file */
 	const uint8_t *in_end;
 	uint8_t *segment;
-	size_t capacity; /* of the segment, without padding */
+	size_t capacity; /* size of the segment, without padding */
 	unsigned restarts;
 	struct bits bits;
 };

@@ -73,7 +73,7 @@ inline_avx2 struct both upsample(
 }
 
 struct upsampled {
-	struct both first, second; /* in the order of the sums */
+	struct both first, second; /* same order as in sums */
 };
 
 inline_avx2 struct upsampled upsample_rows(
