@@ -94,7 +94,7 @@ static void redirect_stdio(void)
 		if (dup2(null, fd) < 0)
 			log_warn(
 				"cannot redirect descriptor %d: %s", fd, strerror(errno));
-	close(null); /* background_fill_stdio has taken the standard descriptors: it is none */
+	close(null); /* no standard descriptor: background_fill_stdio has taken these */
 }
 
 void background_leave(void)
