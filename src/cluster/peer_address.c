@@ -41,7 +41,7 @@ bool peer_address_is_loopback(const struct peer_address *address)
 		       v6->sin6_addr.s6_addr[12] == IN_LOOPBACKNET);
 }
 
-#define GONE_MS 10000 /* unacknowledged for so long */
+#define GONE_MS 10000 /* milliseconds without acknowledgement that end a connection */
 
 void peer_socket_tune(int fd)
 {

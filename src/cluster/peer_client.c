@@ -15,7 +15,7 @@
 
 #define EVENTS 64
 
-/* The client whose loop this thread is in. */
+/* The client whose loop runs in this thread, or NULL. */
 static _Thread_local const struct peer_client *looping;
 
 static void wake(const struct peer_client *client)
@@ -27,7 +27,7 @@ static void wake(const struct peer_client *client)
 
 /* --- fetches ----------------------------------------------------------------------------- */
 
-/* The thread has something to do for the node. Whether it has to be woken. */
+/* Adds the node to the loop's list of work. Returns whether the caller has to wake the loop. */
 static bool set_ready_locked(struct peer_client *client, struct peer_node *node)
 {
 	lock_assert_held(&client->lock);
@@ -259,7 +259,7 @@ size_t peer_client_counters(
 
 /* --- the loop ---------------------------------------------------------------------------- */
 
-/* What is to be done for a node, as it was under the lock. */
+/* A copy of the node's state under the lock, for the loop to act on. */
 struct news {
 	struct peer_node *node;
 	bool is_gone, has_moved, is_down;

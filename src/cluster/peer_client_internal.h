@@ -9,33 +9,33 @@
 #include <sys/queue.h>
 
 /*
- * The client's inside: its loop is in peer_client.c, a connection in peer_node.c, what
- * comes over it in peer_receive.c.
+ * Internals of the client: peer_client.c has its loop, peer_node.c a connection, peer_receive.c
+ * reads the answers.
  *
  *     peer_fetch -> waiting (lock) -> queue -> slots, asked for -> bytes -> done()
  *
- * Everything is the loop's thread's, but for what is marked (lock).
+ * Fields marked (lock) need the client's lock; only the loop's thread uses all others.
  */
 
 #define PEER_OUT_BYTES 16384
 #define PEER_IN_BYTES 4096
 #define PEER_SCRATCH_BYTES 65536
-#define PEER_JOIN_NS 2000000000u      /* from connect to welcome */
-#define PEER_FIRST_PAUSE_NS 10000000u /* after a failure */
+#define PEER_JOIN_NS 2000000000u      /* limit from connect to welcome */
+#define PEER_FIRST_PAUSE_NS 10000000u /* pause after a first failure */
 #define PEER_LAST_PAUSE_NS 2000000000u
 
-/* A fetch that is not done. */
+/* An unfinished fetch. */
 struct peer_want {
-	TAILQ_ENTRY(peer_want) link; /* of what is waiting, or in the queue */
+	TAILQ_ENTRY(peer_want) link; /* in node->waiting or node->queue */
 	struct peer_fetch fetch;
 };
 
 TAILQ_HEAD(peer_wants, peer_want);
 
-/* What was asked for under a number, until all of its answer is there. */
+/* A request that was sent, until its answer has come completely. */
 struct peer_slot {
-	struct peer_want *want; /* NULL: nobody waits for it any more */
-	uint32_t request;	/* its number: slot and how often the slot was used */
+	struct peer_want *want; /* NULL: given up; nobody waits for the answer */
+	uint32_t request;	/* slot + PEER_WINDOW * uses of the slot */
 	bool is_used;
 };
 
@@ -48,9 +48,9 @@ struct peer_node {
 	SLIST_ENTRY(peer_node) ready_link; /* (lock) */
 	bool is_ready;			   /* (lock) */
 	struct peer_wants waiting;	   /* (lock) */
-	struct peer_address wanted;	   /* (lock) where it is */
+	struct peer_address wanted;	   /* (lock) the address to use from now on */
 	bool is_gone, has_moved;	   /* (lock) */
-	uint64_t down_until_ns;		   /* (lock) 0: it is not known to be down */
+	uint64_t down_until_ns;		   /* (lock) 0: not known to be down */
 
 	struct peer_address address;
 	char address_text[PEER_ADDRESS_TEXT];
@@ -62,19 +62,19 @@ struct peer_node {
 	struct peer_wants queue;
 	struct peer_slot slots[PEER_WINDOW];
 	uint32_t free_slots[PEER_WINDOW];
-	uint32_t n_free, n_left; /* slots; those of them that nobody waits for any more */
+	uint32_t n_free, n_left; /* free slots; used slots that were given up */
 	bool knows_space[PEER_SPACES];
-	char why[128]; /* what was logged of it last; empty: it is well */
+	char why[128]; /* the failure logged last; "": none since the welcome */
 	size_t n_out, out_sent;
 	uint8_t out[PEER_OUT_BYTES];
 
 	size_t n_in;
 	uint8_t in[PEER_IN_BYTES];
 	bool in_body;
-	struct peer_answer answer; /* whose bytes come now */
+	struct peer_answer answer; /* the answer whose bytes are being received */
 	uint64_t got;
-	uint8_t *to; /* NULL: its bytes are let go */
-	int to_err;  /* why, for who asked */
+	uint8_t *to; /* where its bytes go; NULL: they are dropped */
+	int to_err;  /* 0, or why the fetch fails although an answer came */
 
 	_Atomic uint64_t incarnation, bytes, samples, failed, n_waiting;
 	atomic_bool connected;
@@ -86,41 +86,46 @@ struct peer_client {
 	uint64_t most_bytes;
 	int epoll, wake;
 	pthread_t thread;
-	uint64_t next_look_ns; /* nothing has to be given up before */
+	uint64_t next_look_ns; /* no deadline ends before this time */
 	uint8_t *scratch;
 	struct lock lock;
 	bool stopping;		       /* (lock) */
-	SLIST_HEAD(, peer_node) ready; /* (lock) nodes with something new */
+	SLIST_HEAD(, peer_node) ready; /* (lock) nodes for which the loop has work */
 	struct peer_node **nodes;      /* (lock) */
 	uint32_t n_nodes;	       /* (lock) */
 	struct peer_space
-		spaces[PEER_SPACES]; /* (lock) those below n_spaces don't change */
+		spaces[PEER_SPACES]; /* (lock) entries below n_spaces never change */
 	uint32_t n_spaces;	     /* (lock) */
 };
 
 /* --- peer_node.c ------------------------------------------------------------------------- */
 
-/* Sends what can be sent, and connects first if there is no connection. */
+/* Sends queued requests; connects first if there is no connection. */
 void peer_node_go(struct peer_node *node);
+/* Handles epoll events of the connection. */
 void peer_node_event(struct peer_node *node, uint32_t events);
-/* Ends the connection, and fails all that it has: with asked_err what was asked for. */
+/* Ends the connection after a failure, logs why, and sets the pause before the next try. Sent
+ * requests fail with asked_err, queued ones with -EHOSTDOWN. */
 void peer_node_down(struct peer_node *node, int asked_err, const char *why);
-/* Gives up what is too late. The time of what comes next, UINT64_MAX: nothing. */
+/* Gives up fetches past their deadline, and a connection that hangs. Returns the next deadline;
+ * UINT64_MAX: none. */
 uint64_t peer_node_look(struct peer_node *node, uint64_t now);
-/* Its address is another one: the connection to where it was ends. */
+/* Ends the connection to the former address, after node->address has changed. */
 void peer_node_move(struct peer_node *node);
-/* Ends the connection without a word, and fails all with err. */
+/* Ends the connection without logging. Sent requests fail with err, queued ones with -EHOSTDOWN,
+ * or -ECANCELED if err is that. */
 void peer_node_close(struct peer_node *node, int err);
 
 /* --- peer_receive.c ---------------------------------------------------------------------- */
 
-/* What has come. -errno: the connection is of no more use; *ret_why or a strerror. */
+/* Reads answers from the connection and finishes their fetches. -errno: the connection has to
+ * end; *ret_why: the reason, or NULL for a strerror. */
 must_check int peer_receive(struct peer_node *node, const char **ret_why);
 
 /* --- peer_client.c ----------------------------------------------------------------------- */
 
-/* Tells who asked, and frees it. */
+/* Calls the fetch's done() with err, and frees the want. */
 void peer_want_done(struct peer_node *node, struct peer_want *want, int err);
 void peer_slot_free(struct peer_node *node, struct peer_slot *slot);
-/* The connection is down until then; 0: it is not. */
+/* Lets fetches from the node fail until this time (clock_now_ns); 0: not any more. */
 void peer_node_set_down(struct peer_node *node, uint64_t until_ns);

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TLS_RECORD 0x16 /* the first byte of a handshake of TLS */
-#define TLS_MAJOR 3	/* the second one */
+#define TLS_RECORD 0x16 /* first byte of a TLS handshake */
+#define TLS_MAJOR 3	/* its second byte */
 
-/* What the server logs, and the client. */
+/* Messages of a verdict: [0] for the server's log, [1] for the client's. */
 static const char *const reasons[PEER_N_VERDICTS][2] = {
 	[PEER_WELCOME] = {"", ""},
 	[PEER_HAS_NO_TRUST] = {"it is refused: it has no secret or certificate, and this "
@@ -58,7 +58,7 @@ static int hung_up(struct peer_handshake *handshake, bool has_begun)
 					       : NULL);
 }
 
-/* A hello is so small that a socket always takes it. */
+/* Sends this node's hello at once: a socket always has room for so few bytes. */
 static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 	enum peer_verdict verdict)
 {
@@ -80,7 +80,7 @@ static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 
 /* --- TLS --------------------------------------------------------------------------------- */
 
-/* The first byte, which stays there: 1; 0: nothing is there yet. */
+/* Peeks at the first byte, and leaves it in the socket. 1: *ret is set; 0: no byte yet. */
 static int look(
 	struct peer_handshake *handshake, const struct peer_link *link, uint8_t *ret)
 {
@@ -90,7 +90,8 @@ static int look(
 	return n == 0 ? hung_up(handshake, false) : 1;
 }
 
-/* A server does as the client does; with another one it greets without TLS, and refuses it. */
+/* Begins TLS if the client does and this server has a trust. Else the server goes on without TLS;
+ * the hellos then decide whether it refuses the client. */
 static int first_of_server(struct peer_handshake *handshake, struct peer_link *link)
 {
 	uint8_t first;
@@ -112,7 +113,7 @@ static int first_of_client(struct peer_handshake *handshake, struct peer_link *l
 	return send_hello(handshake, link, PEER_WELCOME);
 }
 
-/* A server without TLS answers with its hello. */
+/* -EACCES if the server answers TLS with a plain hello: it has no trust. 0: it has not. */
 static int is_plain_server(struct peer_handshake *handshake, struct peer_link *link)
 {
 	uint8_t first;
@@ -173,7 +174,7 @@ static enum peer_verdict judge(
 	return strcmp(other->name, self->name) == 0 ? PEER_HAS_THE_NAME : PEER_WELCOME;
 }
 
-/* From now on as the trust says. */
+/* Ends TLS if the trust says that only the handshake is encrypted. Returns 1. */
 static int welcome(const struct peer_handshake *handshake, struct peer_link *link)
 {
 	if (!peer_trust_encrypts(handshake->self->trust))
@@ -181,7 +182,8 @@ static int welcome(const struct peer_handshake *handshake, struct peer_link *lin
 	return 1;
 }
 
-/* One of another version is answered, too, and so can tell its own log. */
+/* Judges the client's hello and answers it. A client of another version gets a hello, too, so that
+ * it can log the versions. */
 static int answer_hello(struct peer_handshake *handshake, struct peer_link *link)
 {
 	int err = take_hello(handshake);
@@ -238,8 +240,8 @@ static int hello(struct peer_handshake *handshake, struct peer_link *link)
 	return serves ? answer_hello(handshake, link) : take_answer(handshake, link);
 }
 
-/* What the other end has sent is taken from the socket: with bytes in it a socket that is closed
- * resets the connection, and what was said last may be lost. */
+/* Drains the socket before it is closed. A socket that is closed with unread bytes resets the
+ * connection, and the peer may lose the last message. */
 static void let_it_read(const struct peer_link *link)
 {
 	uint8_t bytes[4096];

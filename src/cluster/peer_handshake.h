@@ -9,11 +9,11 @@
 #include <sys/socket.h>
 
 /*
- * How two daemons greet each other: TLS, if they have a trust, then each one's hello. A server
- * takes a client without TLS, too, to tell it why it is refused.
+ * The handshake of two daemons: TLS, if they have a trust, then each side's hello. A server with
+ * a trust also reads the hello of a client without TLS, to tell it why it is refused.
  *
- *   Flow: peer_handshake_begin -> peer_handshake_go at each event of the link -> 1: from now on
- *         frames.
+ *   Flow: peer_handshake_begin -> peer_handshake_go at each event of the link, until it returns 1;
+ *         then frames follow.
  *   Owns: nothing.   Threads: caller serialises.   Locks: the trust's.   Clock, files: none.
  *   Errors: -errno with `why` set, or NULL for a strerror.
  */
@@ -26,21 +26,21 @@ struct peer_handshake {
 	const struct peer_self *self;
 	enum peer_role role;
 	enum peer_step step;
-	const char *expected; /* name that the other one must have */
+	const char *expected; /* the name that the peer must have; NULL: any */
 	struct peer_hello other;
 	uint8_t in[PEER_HELLO_BYTES];
 	size_t n_in;
 	const char *why;
-	char text[128]; /* that `why` is, if it has details */
+	char text[128]; /* buffer of a `why` with details */
 };
 
-/* expected: NULL for a server, which takes any name but its own. The strings stay the
- * caller's. */
+/* Starts a handshake. expected: the peer's name; NULL for a server, which accepts any name but its
+ * own. The strings stay the caller's. */
 void peer_handshake_begin(struct peer_handshake *handshake, const struct peer_self *self,
 	enum peer_role role, const char *expected);
 
-/* 1: it is done; 0: more has to come, or go if link->wants_to_send. A client begins with a link
- * that is connected. */
+/* Goes on as far as the link allows. 1: done; 0: waits for input, or for room in the socket if
+ * link->wants_to_send. A client calls it first when the link is connected. */
 must_check int peer_handshake_go(
 	struct peer_handshake *handshake, struct peer_link *link);
 
@@ -53,11 +53,11 @@ struct peer_address {
 	socklen_t n;
 };
 
-/* "10.0.0.7:7070" or "[::1]:7070"; no names. -EINVAL. */
+/* Parses "10.0.0.7:7070" or "[::1]:7070". -EINVAL for anything else, also host names. */
 must_check int peer_address_parse(const char *text, struct peer_address *ret);
 void peer_address_print(
 	const struct peer_address *address, char ret[static PEER_ADDRESS_TEXT]);
 bool peer_address_is_loopback(const struct peer_address *address);
 
-/* Small messages go at once, and a connection whose other end is gone is noticed. */
+/* Makes the socket send small messages at once, and notice that the other end is gone. */
 void peer_socket_tune(int fd);

@@ -118,7 +118,7 @@ static void say(struct peer_link *link, const char *what, const char *detail)
 	link->why = link->text;
 }
 
-/* -1 and errno as a socket has them, or 0 at the end. */
+/* Turns OpenSSL's result into a socket's: 0 at the end, else -1 with errno (EAGAIN, EPROTO ...). */
 static ssize_t result_of(struct peer_link *link, int result)
 {
 	int error = SSL_get_error(link->tls, result), system = errno;
@@ -140,7 +140,7 @@ static void begin_call(void)
 	errno = 0;
 }
 
-/* An alert of the other end. */
+/* Tells whether the last error is an alert that the peer sent. */
 static bool is_alert(void)
 {
 	return ERR_GET_REASON(ERR_peek_last_error()) >= SSL_AD_REASON_OFFSET;
@@ -153,7 +153,7 @@ static bool is_reason(int reason)
 
 /* --- the handshake ----------------------------------------------------------------------- */
 
-/* The other end speaks TLS, and one of the two is not content. */
+/* Sets `why` of a handshake that failed because one end refuses the other. */
 static void explain(struct peer_link *link, const struct peer_trust *trust)
 {
 	const char *detail = tls_reason();
@@ -180,7 +180,7 @@ static bool has_proved(const struct peer_link *link, const struct peer_trust *tr
 {
 	X509 *certificate = SSL_get0_peer_certificate(link->tls);
 	if (peer_trust_has_secret(trust))
-		return SSL_session_reused(link->tls); /* of the secret's session */
+		return SSL_session_reused(link->tls); /* the secret's session */
 	return certificate && SSL_get_verify_result(link->tls) == X509_V_OK;
 }
 
@@ -230,7 +230,8 @@ bool peer_link_has_more(const struct peer_link *link)
 	return link->tls && SSL_has_pending(link->tls);
 }
 
-/* The kernel's keys can't be changed: there the connection ends, and another one begins. */
+/* Changes the key once it is used up. Keys in the kernel can't be changed: the connection ends with
+ * ECONNRESET, and the client makes another one. */
 static bool renew_keys(struct peer_link *link)
 {
 	if (link->n_sent < link->key_lasts)
@@ -265,7 +266,7 @@ static ssize_t send_tls(struct peer_link *link, const void *bytes, size_t n)
 		link, SSL_write(link->tls, bytes, n < RECORD ? (int)n : (int)RECORD));
 }
 
-/* One record of both. */
+/* Sends one record if the link has TLS: the front and the begin of the second part, copied. */
 ssize_t peer_link_send(
 	struct peer_link *link, const struct iovec parts[static 2], bool more)
 {

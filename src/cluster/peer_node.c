@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define MOST_LEFT (PEER_WINDOW / 2) /* answers that came too late: it hangs */
+#define MOST_LEFT (PEER_WINDOW / 2) /* overdue answers: the peer hangs */
 
 /* --- the end of a connection ------------------------------------------------------------- */
 
@@ -63,7 +63,7 @@ void peer_node_move(struct peer_node *node)
 	node->pause_ns = 0;
 }
 
-/* The same reason is logged once, until it has been well in between. */
+/* Logs a reason once, and again only after the node was connected in between. */
 static void log_down(struct peer_node *node, const char *why)
 {
 	if (strcmp(node->why, why) == 0)
@@ -87,7 +87,7 @@ static void down_for(struct peer_node *node, int err, const char *why)
 	peer_node_down(node, -ECONNRESET, why ? why : strerror(-err));
 }
 
-/* --- what goes out ----------------------------------------------------------------------- */
+/* --- sending ----------------------------------------------------------------------------- */
 
 static void set_events(struct peer_node *node, bool waits_to_send)
 {
@@ -109,7 +109,7 @@ static struct peer_slot *new_slot(struct peer_node *node, struct peer_want *want
 	return slot;
 }
 
-/* All that is at the head of the queue and of one space. */
+/* Appends one fetch frame: the requests at the head of the queue that are of this space. */
 static void put_fetch(struct peer_node *node, uint32_t space)
 {
 	uint8_t *frame = node->out + node->n_out;
@@ -134,7 +134,7 @@ static size_t space_bytes(const struct peer_space *space)
 	       strlen(space->preparation);
 }
 
-/* As much of the queue as fits. */
+/* Moves as many queued requests to the output buffer as fit. */
 static void gather(struct peer_node *node)
 {
 	const struct peer_want *want;
@@ -154,7 +154,8 @@ static void gather(struct peer_node *node)
 	}
 }
 
-/* -errno: the connection broke. */
+/* Sends the output buffer, and fills it again from the queue while the socket takes more.
+ * -errno: the connection broke. */
 static int flush(struct peer_node *node)
 {
 	for (;;) {
@@ -178,7 +179,7 @@ static int flush(struct peer_node *node)
 	return 0;
 }
 
-/* --- its beginning ----------------------------------------------------------------------- */
+/* --- connecting -------------------------------------------------------------------------- */
 
 static int connect_node(struct peer_node *node)
 {

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#define TURN_BYTES (4u << 20) /* before other connections have their turn */
+#define TURN_BYTES (4u << 20) /* bytes read before other connections have their turn */
 
-/* The slot of an answer. NULL: nothing was asked for under this number. */
+/* Returns the slot of the request; NULL: no such request was sent. */
 static struct peer_slot *slot_of(struct peer_node *node, uint32_t request)
 {
 	struct peer_slot *slot = &node->slots[request % PEER_WINDOW];
@@ -29,7 +29,7 @@ static void end_answer(struct peer_node *node)
 	if (!err) {
 		atomic_fetch_add(&node->bytes, node->answer.length);
 		atomic_fetch_add(&node->samples, 1);
-		node->pause_ns = 0; /* it serves: the next failure is the first again */
+		node->pause_ns = 0; /* the next failure counts as the first one */
 	}
 	peer_want_done(node, want, err);
 }
@@ -56,7 +56,7 @@ static void drop_input(struct peer_node *node, size_t n)
 	node->n_in -= n;
 }
 
-/* The front of the next answer, if all of it is there. */
+/* Begins the next answer if the buffer has all of its front. */
 static int take_front(struct peer_node *node, const char **ret_why)
 {
 	struct peer_answer *answer = &node->answer;
@@ -75,7 +75,7 @@ static int take_front(struct peer_node *node, const char **ret_why)
 	return 0;
 }
 
-/* Bytes that came with what was before them. */
+/* Moves bytes of the tensor that arrived in the buffer to their place. */
 static void take_body(struct peer_node *node)
 {
 	uint64_t lacks = node->answer.length - node->got;
@@ -104,7 +104,7 @@ static int take_input(struct peer_node *node, const char **ret_why)
 	return 0;
 }
 
-/* The rest of the tensor goes to its place, and what follows it to the buffer. */
+/* Reads the rest of the tensor into its place, and the bytes after it into the buffer. */
 static ssize_t receive_body(struct peer_node *node, size_t *ret_room)
 {
 	uint64_t lacks = node->answer.length - node->got;
@@ -141,7 +141,7 @@ static ssize_t receive_some(struct peer_node *node, size_t *ret_room)
 int peer_receive(struct peer_node *node, const char **ret_why)
 {
 	uint64_t all = 0;
-	bool is_empty = false; /* a socket that gave less than there was room for */
+	bool is_empty = false; /* the socket gave fewer bytes than asked for */
 	while ((all < TURN_BYTES && !is_empty) || peer_link_has_more(&node->stream)) {
 		size_t room;
 		ssize_t n = receive_some(node, &room);

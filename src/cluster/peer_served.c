@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define TURN 32 /* answers that are sent before other connections have their turn */
+#define TURN 32 /* answers sent before other connections have their turn */
 
 /* --- life -------------------------------------------------------------------------------- */
 
@@ -94,7 +94,7 @@ void peer_served_free(struct peer_served *served)
 	free(served);
 }
 
-/* --- what goes out ----------------------------------------------------------------------- */
+/* --- sending ----------------------------------------------------------------------------- */
 
 static void set_events(struct peer_served *served, bool waits_to_send)
 {
@@ -107,7 +107,7 @@ static void set_events(struct peer_served *served, bool waits_to_send)
 		       &event) == 0);
 }
 
-/* The front, or with it bytes that lie in memory. */
+/* Sends the next bytes: the rest of the front, and bytes of the tensor from memory or file. */
 static ssize_t send_some(struct peer_served *served, struct peer_request *request)
 {
 	const struct peer_tensor *tensor = &request->tensor;
@@ -124,7 +124,7 @@ static ssize_t send_some(struct peer_served *served, struct peer_request *reques
 	return peer_link_send(&served->stream, parts, false);
 }
 
-/* 1: the first answer is sent; 0: the socket takes no more just now. */
+/* Sends the first answer of the queue. 1: it is sent; 0: the socket takes no more just now. */
 static int send_first(struct peer_served *served, struct peer_request *request)
 {
 	uint64_t all = request->n_front + request->tensor.length;
@@ -187,7 +187,7 @@ void peer_served_answer(struct peer_served *served, struct peer_request *request
 		end_for(served, err);
 }
 
-/* --- what comes in ----------------------------------------------------------------------- */
+/* --- receiving --------------------------------------------------------------------------- */
 
 static int name_space(
 	struct peer_served *served, const struct peer_frame *frame, const char **ret_why)
@@ -248,7 +248,7 @@ static int fetch(
 	return err;
 }
 
-/* All frames that are there. */
+/* Handles all complete frames of the buffer. */
 static int take_frames(struct peer_served *served, const char **ret_why)
 {
 	struct peer_frame frame;

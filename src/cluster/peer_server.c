@@ -14,11 +14,11 @@
 #include <sys/eventfd.h>
 
 #define EVENTS 64
-#define LOOK_NS 1000000000u /* how often for connections that hang */
-#define LINES 20	    /* about strangers, in LINES_NS */
+#define LOOK_NS 1000000000u /* interval of the look for connections that hang */
+#define LINES 20	    /* lines in the log about strangers, per LINES_NS */
 #define LINES_NS 10000000000u
 
-/* The server whose loop this thread is in. */
+/* The server whose loop runs in this thread, or NULL. */
 static _Thread_local const struct peer_server *looping;
 
 /* --- answers, from any thread ------------------------------------------------------------ */
@@ -36,12 +36,13 @@ void peer_request_free(struct peer_request *request)
 	struct peer_server *server = request->server;
 	free(request);
 	atomic_fetch_sub(
-		&server->n_requests, 1); /* the last of them may end the server */
+		&server->n_requests, 1); /* after the last one the server may be freed */
 	if (tensor.release)
 		tensor.release(tensor.context);
 }
 
-/* Once the lock is let go, the answer may be sent, and the server gone. */
+/* Queues the request for the loop. false: the server has stopped. Once the lock is released, the
+ * request may be sent and the server freed: neither may be used any more. */
 static bool hand_over(struct peer_server *server, struct peer_request *request)
 {
 	LOCK_SCOPE(&server->lock);
@@ -173,7 +174,8 @@ static void listen_again(struct peer_server *server, bool listens)
 	ensure(epoll_ctl(server->epoll, EPOLL_CTL_MOD, server->listener, &event) == 0);
 }
 
-/* Strangers may not keep others out: the one that has been there for longest makes room. */
+/* Ends the oldest connection without welcome when there are too many, so that strangers can't keep
+ * others out. */
 static void make_room(struct peer_server *server)
 {
 	struct peer_served *served;
@@ -254,7 +256,7 @@ static void handle(struct peer_server *server, const struct epoll_event *event)
 	else if (event->data.ptr == &server->wake)
 		(void)!read(server->wake, &count, sizeof(count));
 	else if (served->stream.fd >=
-		 0) /* one that was ended just before stays until later */
+		 0) /* an earlier event of this round may have ended it */
 		(void)!peer_served_event(served, event->events);
 }
 
@@ -404,7 +406,7 @@ void peer_server_stop(struct peer_server *server)
 	lock_take(&server->lock);
 	server->stopped = true;
 	lock_release(&server->lock);
-	send_answers(server); /* to connections that have ended: gives them back */
+	send_answers(server); /* frees the requests: all connections have ended */
 }
 
 void peer_server_free(struct peer_server **server_)

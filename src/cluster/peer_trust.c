@@ -22,7 +22,7 @@
 /* AES-GCM may encrypt 2^24.5 records with one key. */
 #define KEY_LASTS (UINT64_C(1) << 37)
 
-/* When a file was written. */
+/* Identifies a version of a file. */
 struct stamp {
 	struct timespec time;
 	ino_t inode;
@@ -31,11 +31,11 @@ struct stamp {
 
 struct peer_trust {
 	struct peer_trust_files files;
-	uint8_t key[KEY_BYTES]; /* that follows from the secret */
+	uint8_t key[KEY_BYTES]; /* derived from the secret */
 #ifdef HAVE_OPENSSL
 	struct lock lock;
 	SSL_CTX *context;	      /* (lock) */
-	struct stamp stamps[N_FILES]; /* (lock) of what the context was read from */
+	struct stamp stamps[N_FILES]; /* (lock) versions of the files last read */
 #endif
 };
 
@@ -84,7 +84,7 @@ struct ssl_st *peer_trust_tls(struct peer_trust *trust, bool serves)
 
 static const unsigned char identity[] = "joaderfs";
 
-/* HMAC-SHA256 of a fixed text: a secret of any length becomes a key of one length. */
+/* Derives a key of fixed length from the secret: HMAC-SHA256 of a fixed text. */
 static int make_key(struct peer_trust *trust, const uint8_t *secret, size_t n)
 {
 	static const unsigned char label[] = "joaderfs peer TLS 1.3";
@@ -132,7 +132,7 @@ static SSL_SESSION *make_session(SSL *tls)
 	return NULL;
 }
 
-/* Of a client. Without a session it offers none, and is refused. */
+/* Offers the secret's session (client's callback). If it offers none, the server refuses it. */
 static int offer_secret(SSL *tls, const EVP_MD *digest, const unsigned char **ret_id,
 	size_t *ret_n, SSL_SESSION **ret)
 {
@@ -145,7 +145,7 @@ static int offer_secret(SSL *tls, const EVP_MD *digest, const unsigned char **re
 	return *ret != NULL;
 }
 
-/* Of a server. */
+/* Finds the session that the client offers (server's callback). */
 static int find_secret(SSL *tls, const unsigned char *id, size_t n, SSL_SESSION **ret)
 {
 	*ret = NULL;
@@ -160,12 +160,12 @@ static int find_secret(SSL *tls, const unsigned char *id, size_t n, SSL_SESSION 
 static const char ciphers[] =
 	"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
-/* What connections of both kinds have. A client takes no certificate that it can't verify, so
- * that one with a secret takes none at all. */
+/* Sets the context's options, for secret and certificates. A client accepts no certificate that it
+ * can't verify; with a secret it has no authorities, and so accepts none at all. */
 static bool set_up(SSL_CTX *context, struct peer_trust *trust)
 {
 	SSL_CTX_set_app_data(context, trust);
-	/* The kernel would go on to encrypt what is to be plain. */
+	/* Kernel TLS is off with is_plain: the kernel would encrypt after the handshake, too. */
 	SSL_CTX_set_options(
 		context, SSL_OP_IGNORE_UNEXPECTED_EOF |
 				 (trust->files.is_plain ? 0 : SSL_OP_ENABLE_KTLS));
@@ -241,7 +241,8 @@ static bool have_changed(struct peer_trust *trust, const struct stamp *stamps)
 	return changed;
 }
 
-/* Files that can't be used are told once, and what was read before stays. */
+/* Replaces the context if the certificate's files have changed. Files that can't be used are logged
+ * once, and the former context stays. */
 static void read_again(struct peer_trust *trust)
 {
 	struct stamp stamps[N_FILES];

@@ -13,7 +13,7 @@
 #define MAGIC_BYTES 8
 #define HAS_TRUST 1u
 #define ENCRYPTS 2u
-#define ANSWER_MARK 0x7265706au /* a stream that is out of step is noticed */
+#define ANSWER_MARK 0x7265706au /* reveals a stream that is out of step */
 
 static uint8_t *put32(uint8_t *to, uint32_t value)
 {
@@ -49,7 +49,7 @@ void peer_hello_put(const struct peer_hello *hello, uint8_t ret[static PEER_HELL
 	memcpy(ret + 56, hello->name, strnlen(hello->name, PEER_NAME));
 }
 
-/* A name is for the log: it has no characters that would mislead there. */
+/* Accepts printable ASCII without spaces: names go to the log. */
 static bool is_name(const char *name)
 {
 	size_t n = 0;

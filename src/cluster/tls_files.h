@@ -10,28 +10,30 @@
 #include <openssl/ssl.h>
 
 /*
- * The files that TLS reads: authorities, and a certificate with its key. Of the engine and of
- * nodes.
+ * Loads the files of TLS into a context: trusted authorities, and a certificate with its key.
+ * Connections to the engine and connections between nodes use it.
  *
  *   Threads: any.   Locks: none.
- *   Errors: -errno, with a message that begins with the option's name and the path.
+ *   Errors: -errno, with a message that begins with the option's name and the path; -ENOMEM has
+ *         no message.
  */
 
 #define TLS_MESSAGE 224
 
-/* Absolute paths, and the options that name them. */
+/* Absolute paths, and the options that set them. */
 struct tls_files {
-	const char *ca, *cert, *key; /* NULL: none; both of cert and key, or none */
+	const char *ca, *cert, *key; /* NULL: none; cert and key are set together */
 	const char *ca_option, *cert_option, *key_option;
 };
 
-/* The certificates whose signatures count. */
+/* Loads the trusted authorities from files->ca; NULL: the system's. -EINVAL: no PEM. */
 must_check int tls_files_use_authorities(
 	SSL_CTX *context, const struct tls_files *files, char message[TLS_MESSAGE]);
-/* The certificate and the key of this node. */
+/* Loads this node's certificate and key. -EINVAL: no PEM, or the key belongs to another
+ * certificate; secret_file_read's errors for the key. */
 must_check int tls_files_use_own(
 	SSL_CTX *context, const struct tls_files *files, char message[TLS_MESSAGE]);
-/* The last error of TLS in this thread; NULL: there is none. */
+/* Returns the text of this thread's last OpenSSL error, or NULL. */
 const char *tls_reason(void);
 
 #endif
