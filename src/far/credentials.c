@@ -14,32 +14,32 @@
 #include <time.h>
 
 /*
- * The credentials of a place. One thread fetches new ones, without the lock, a while before
- * the old ones end; the others go on with the old ones, and wait only if there are none.
+ * Keeps the credentials of a place. One thread fetches new ones, without the lock, a while before
+ * the old ones expire; the others go on with the old ones, and wait only if there are none.
  *
- *     none, or ended --> fetched --> to be renewed --> fetched ...
- *                          |  refused by a server ^
+ *     none, or expired --> fetched --> due for renewal --> fetched ...
+ *                            |  refused by a server  ^
  */
 
 #define SECOND_NS UINT64_C(1000000000)
-#define FIRST_AGAIN_NS SECOND_NS      /* after a failure, or a refusal */
-#define READ_ANEW_NS (60 * SECOND_NS) /* of a file that somebody may change */
-#define SLICE_NS 200000000	      /* until far_stop is noticed */
+#define FIRST_AGAIN_NS SECOND_NS      /* pause after a fetch, also if it failed */
+#define READ_ANEW_NS (60 * SECOND_NS) /* interval for sources with read_anew */
+#define SLICE_NS 200000000	      /* interval of the look for far_stop */
 
 struct keyring {
 	struct lock lock;
 	pthread_cond_t cond; /* (lock) a fetch has ended */
 	char *file, *profile, *region;
-	struct key_settings settings; /* these */
+	struct key_settings settings; /* with the strings above */
 	struct credentials now;	      /* (lock) */
-	uint64_t edition;	      /* (lock) 0: there are none yet */
+	uint64_t edition;	      /* (lock) 0: no credentials yet */
 	bool fetching;		      /* (lock) */
-	bool refused;		      /* (lock) a server has refused what there is now */
+	bool refused;		      /* (lock) a server has refused this edition */
 	uint64_t tried_ns;	      /* (lock) the end of the last fetch; 0: none yet */
 	uint64_t renew_ns;	      /* (lock) UINT64_MAX: never */
 	uint64_t end_ns;	      /* (lock) UINT64_MAX: never */
-	int err;		      /* (lock) of the last fetch */
-	struct far_error error;	      /* (lock) likewise */
+	int err;		      /* (lock) the last fetch's result */
+	struct far_error error;	      /* (lock) the last fetch's error */
 };
 
 /* --- credentials ------------------------------------------------------------------------------ */
@@ -80,7 +80,7 @@ int credentials_copy(const struct credentials *credentials, struct credentials *
 	return -ENOMEM;
 }
 
-/* --- when -------------------------------------------------------------------------------------- */
+/* --- renewal ------------------------------------------------------------------------------ */
 
 int64_t renewal_s(int64_t left_s)
 {
@@ -119,7 +119,7 @@ static bool is_usable_locked(const struct keyring *keyring, uint64_t now_ns)
 	return keyring->edition > 0 && now_ns < keyring->end_ns;
 }
 
-/* --- fetching ------------------------------------------------------------------------------------ */
+/* --- fetching ----------------------------------------------------------------------------- */
 
 static void end_fetch_locked(struct keyring *keyring, struct credentials *fetched,
 	int err, const struct far_error *error)
@@ -178,7 +178,7 @@ static void wait_for_fetch_locked(struct keyring *keyring)
 	}
 }
 
-/* Nothing is known of any object without credentials. */
+/* Fails for lack of credentials. The error passes: it says nothing about the object. */
 static int fail_without_locked(const struct keyring *keyring, struct far_error *error)
 {
 	lock_assert_held(&keyring->lock);

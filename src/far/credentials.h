@@ -6,66 +6,67 @@
 #include "far/far.h"
 
 /*
- * Credentials for the requests of a place, where Amazon's tools look for them: the
- * environment, a web identity, a profile, the container's service, the machine's.
+ * Finds credentials for the requests of a place, where Amazon's tools look for them: in the
+ * environment, a web identity, a profile, the container's service, the machine's service.
  *
- *   credentials.c          keeps them, and renews them before they end
- *   credentials_chain.c    where they come from
- *   credentials_file.c     files of keys and profiles
- *   credentials_http.c     services that give them, by HTTP
- *   credentials_process.c  the program that a profile names
+ *   credentials.c          keeps credentials, and renews them before they expire
+ *   credentials_chain.c    tries the sources in order
+ *   credentials_file.c     reads files of keys and profiles
+ *   credentials_http.c     asks services by HTTP
+ *   credentials_process.c  runs the program that a profile names
  *
- *   Threads: those of transfers; one fetches while the others use what there is.
- *   Locks: one per keyring; never held while they are fetched.
+ *   Threads: those of transfers; one fetches while the others use the present credentials.
+ *   Locks: one per keyring; not held during a fetch.
  *   Errors: 0 or -errno, with a message that shows no secret.
  */
 
 struct credentials {
 	char *key_id;
 	char *secret;
-	char *token;	 /* of a session, or NULL */
-	char *bearer;	 /* instead of the others */
-	int64_t expires; /* seconds since 1970; 0: it is not known that they end */
-	bool read_anew;	 /* a file or a program may have others at any time */
+	char *token;	 /* a session's token, or NULL */
+	char *bearer;	 /* a token instead of the three above, or NULL */
+	int64_t expires; /* seconds since 1970; 0: never, as far as known */
+	bool read_anew;	 /* from a file or program that may change at any time */
 };
 
 void credentials_free(struct credentials *credentials);
-/* Adds what is missing: -ENOMEM. */
+/* Copies the credentials to *ret. -ENOMEM: *ret is empty. */
 must_check int credentials_copy(
 	const struct credentials *credentials, struct credentials *ret);
 
-/* A profile, of both files. NULL: it is not there. */
+/* A profile, merged from both files. NULL: the profile does not have the field. */
 struct profile {
 	char *key_id, *secret, *token;
 	char *process;
-	char *role, *session, *identity; /* of a web identity */
-	char *other_role, *sso;		 /* what is not supported */
+	char *role, *session, *identity; /* a web identity */
+	char *other_role, *sso;		 /* settings that are not supported */
 	char *region, *endpoint, *addressing;
 	bool found;
 };
 
 void profile_free(struct profile *profile);
-/* Takes what the section has, unless the profile has it already. */
+/* Adds the fields of the section to the profile, unless it has them already. Changes `text`.
+ * -ENOMEM. */
 must_check int profile_read(struct profile *profile, char *text, const char *section);
 
-/* What a user has told of a place. */
+/* A user's settings of the credentials for a place. */
 struct key_settings {
-	const char *file;    /* NULL: those of Amazon's tools */
+	const char *file;    /* NULL: the files of Amazon's tools */
 	const char *profile; /* NULL: as the environment says */
-	const char *region;  /* of STS */
-	bool google;	     /* keys that are named, or the token of Google's machine */
+	const char *region;  /* region of STS */
+	bool google;	     /* named keys, or the token of Google's machine */
 };
 
-/* *ret: the first line of the file, which the caller frees. private: it has to be there, and
- * nobody else may read it. */
+/* Reads the first line of the file, which the caller frees; NULL: no such file. private: the file
+ * has to exist, with no permissions for group and others (-EINVAL). */
 must_check int credentials_line(
 	const char *path, bool private, char **ret, struct far_error *ret_error);
 
-/* The profile that the settings, or the environment, name. */
+/* Reads the profile that the settings or the environment name. -EINVAL: there is no such one. */
 must_check int chain_profile(const struct key_settings *settings, struct profile *ret,
 	struct far_error *ret_error);
-/* Fetches credentials. only_look: asks no service and runs no program, but finds what is
- * wrong with files and settings. */
+/* Fetches credentials. only_look: only checks files and settings; asks no service and runs no
+ * program. */
 must_check int chain_fetch(const struct key_settings *settings, bool only_look,
 	struct credentials *ret, struct far_error *ret_error);
 
@@ -83,22 +84,23 @@ must_check int identity_credentials(const struct identity *identity, const char 
 must_check int process_credentials(
 	const char *command, struct credentials *ret, struct far_error *ret_error);
 
-/* The text of a member of a JSON object, which the caller frees; NULL: there is none. */
+/* Returns the text of a JSON object's member, which the caller frees; NULL: there is none. */
 char *json_member(const char *text, const char *name);
-/* Reads AccessKeyId and so on. from: for the message. */
+/* Reads AccessKeyId and so on from a JSON object. from: the source, for the message. */
 must_check int credentials_of_json(const char *text, const char *token_name,
 	const char *from, struct credentials *ret, struct far_error *ret_error);
 
-/* --- those of one place ------------------------------------------------------------------ */
+/* --- the credentials of one place -------------------------------------------------------- */
 
 struct keyring;
 
-/* Copies the settings. */
+/* Creates a keyring with a copy of the settings. -ENOMEM. */
 must_check int keyring_new(const struct key_settings *settings, struct keyring **ret);
-/* A copy for one request, and the number of its edition. It may wait for a service. */
+/* Returns a copy of the credentials for one request, and the number of their edition. Fetches them
+ * first if they are due; may wait for a service. */
 must_check int keyring_take(struct keyring *keyring, struct credentials *ret,
 	uint64_t *ret_edition, struct far_error *ret_error);
-/* A server refuses this edition: the next request has another one, if there is one. */
+/* Notes that a server refused this edition: one of the next requests fetches another one. */
 void keyring_refused(struct keyring *keyring, uint64_t edition);
-/* When credentials are to be renewed that end in so many seconds, in seconds from now. */
+/* Returns in how many seconds to renew credentials that expire in left_s seconds. */
 int64_t renewal_s(int64_t left_s);

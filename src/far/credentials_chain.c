@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 
 /*
- * Where credentials come from. The first of these that is there counts, and is not passed
- * over when it fails: another identity than the one that was meant would be worse.
+ * Tries the sources of credentials in order. The first one that is configured counts, also when it
+ * fails: credentials of an identity that was not meant would be worse than none.
  */
 
 #define MOST_FILE 65536
@@ -31,7 +31,7 @@ static int no_memory(struct far_error *error)
 
 /* --- files ---------------------------------------------------------------------------------- */
 
-/* *ret: the text, which the caller frees; NULL without an error: there is no such file. */
+/* Reads the file into *ret, which the caller frees. 0 with NULL: no such file, and not private. */
 static int read_file(const char *path, bool private, char **ret, struct far_error *error)
 {
 	struct stat st;
@@ -62,7 +62,7 @@ int credentials_line(const char *path, bool private, char **ret, struct far_erro
 	return err;
 }
 
-/* ~/.aws/NAME, or where the variable says. */
+/* Returns ~/.aws/NAME, or the path that the variable has. */
 static int find_file(const char *name, const char *from_variable, char **ret)
 {
 	const char *home = variable("HOME");
@@ -134,7 +134,7 @@ static int profile_identity(const struct profile *profile, const char *region,
 	return only_look ? 0 : identity_credentials(&identity, region, ret, error);
 }
 
-/* -ENOENT: it has no credentials. */
+/* Takes the credentials of a profile. -ENOENT: it has none. */
 static int profile_credentials(const struct key_settings *settings, bool only_look,
 	const struct profile *profile, struct credentials *ret, struct far_error *error)
 {
@@ -162,7 +162,8 @@ static int profile_credentials(const struct key_settings *settings, bool only_lo
 	return -ENOENT;
 }
 
-/* Where the user has named the file or the profile, nothing else is meant. */
+/* Reads the profile, and takes its credentials. -ENOENT: it has none, and the chain goes on. If the
+ * user has named the file or the profile, that is -EINVAL. */
 static int named_credentials(const struct key_settings *settings, bool only_look,
 	struct credentials *ret, struct far_error *error)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Files of keys and profiles, as Amazon's tools have them: [SECTION], KEY = VALUE. */
+/* Reads files of keys and profiles in the format of Amazon's tools: [SECTION], KEY = VALUE. */
 
 void profile_free(struct profile *profile)
 {
@@ -42,7 +42,7 @@ static char **field_of(struct profile *profile, const char *key)
 	return NULL;
 }
 
-/* Without the blanks around it. */
+/* Cuts off the blanks around the text. */
 static char *trim(char *text)
 {
 	text += strspn(text, " \t\r");
@@ -66,7 +66,7 @@ static int take_line(struct profile *profile, char *line)
 	return *field ? 0 : -ENOMEM;
 }
 
-/* "[NAME]"; a blank more or less does not count. */
+/* Tells whether the line is "[SECTION]", with any blanks around the name. Changes the line. */
 static bool is_section(char *line, const char *section)
 {
 	char *end = strchr(line, ']');
@@ -84,7 +84,7 @@ static void move(char **from, char **to)
 	*from = NULL;
 }
 
-/* A key, its secret and its token belong together: they come from one file. */
+/* Moves fields that the profile lacks into it. Key, secret and token all come from one file. */
 static void merge(struct profile *from, struct profile *profile)
 {
 	if (!profile->key_id && !profile->secret) {

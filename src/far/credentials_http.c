@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Services that give credentials: of a container, of a machine (IMDSv2), and STS, which gives
- * them for a web identity. They are near, or were asked for: no proxy is between. */
+/* Asks services for credentials: a container's, a machine's (IMDSv2), and STS, which gives
+ * credentials for a web identity. Only requests to STS use the environment's proxy. */
 
 #define MACHINE "http://169.254.169.254"
 #define MACHINE_PATH "/latest/meta-data/iam/security-credentials/"
@@ -34,7 +34,7 @@ static int no_memory(struct far_error *error)
 	"SELECT value FROM json_each(CASE WHEN json_valid(?1) THEN ?1 ELSE '{}' END)"    \
 	" WHERE key = ?2 AND type IN ('text', 'integer')"
 
-/* SQLite reads JSON. */
+/* SQLite parses the JSON. */
 char *json_member(const char *text, const char *name)
 {
 	sqlite3 *db = NULL;
@@ -73,7 +73,7 @@ int credentials_of_json(const char *text, const char *token_name, const char *fr
 	return check_all(ret, expires, from, error);
 }
 
-/* *ret: the text of the answer, which the caller frees. */
+/* Makes the call. *ret: the answer's text, which the caller frees. */
 static int ask(struct call *call, const char *from, char **ret, struct far_error *error)
 {
 	char code[60];
@@ -93,7 +93,8 @@ static int ask(struct call *call, const char *from, char **ret, struct far_error
 
 /* --- a container ---------------------------------------------------------------------------- */
 
-/* The token, and what is answered, goes unencrypted to this machine and its services alone. */
+/* Accepts https, and http to this machine and its services only: token and credentials travel
+ * unencrypted. */
 static bool is_near(const char *url)
 {
 	static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]",
@@ -111,7 +112,7 @@ static bool is_near(const char *url)
 	return false;
 }
 
-/* The first line of a file. NULL: it can't be read. */
+/* Returns the first line of a file. NULL: the file can't be read. */
 static char *first_line(const char *path)
 {
 	char *line = NULL;
@@ -229,7 +230,7 @@ int machine_credentials(struct credentials *ret, struct far_error *error)
 			     text, "Token", "the machine's service", ret, error);
 }
 
-/* Where $GCE_METADATA_HOST says, as Google's tools have it. */
+/* Asks the service at $GCE_METADATA_HOST, like Google's tools. */
 int google_credentials(struct credentials *ret, struct far_error *error)
 {
 	const char *host = variable("GCE_METADATA_HOST");

@@ -13,11 +13,11 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* credential_process: a command that prints credentials, run as the daemon's user. */
+/* Runs credential_process, a command that prints credentials, as the daemon's user. */
 
 #define MOST_OUTPUT 65536
 #define TIMEOUT_NS UINT64_C(30000000000)
-#define POLL_MS 200 /* until far_stop is noticed */
+#define POLL_MS 200 /* interval of the look for far_stop */
 
 extern char **environ;
 
@@ -49,7 +49,7 @@ static int spawn(char *command, int out, pid_t *ret)
 	return -err;
 }
 
-/* Until the command closes its output. false: it takes too long, or prints too much. */
+/* Reads until the command closes its output. false: it takes too long, or prints too much. */
 static bool read_all(int fd, char *text)
 {
 	uint64_t until_ns = clock_now_ns() + TIMEOUT_NS;
@@ -66,7 +66,7 @@ static bool read_all(int fd, char *text)
 	return false;
 }
 
-/* The status of its end, or -1. */
+/* Runs the command, and kills it if read_all fails. Returns its exit status, or -1. */
 static int run(char *command, char *text)
 {
 	int fds[2], status = -1;

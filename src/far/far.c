@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads, and what the answers mean. */
+/* Reads ranges of objects, and judges the answers. */
 
 bool far_is(const char *path)
 {
@@ -55,7 +55,7 @@ void find_element(const char *text, const char *name, char *ret, size_t size)
 	snprintf(ret, size, "%.*s", (int)n, begin);
 }
 
-/* ": CODE: MESSAGE", of an error of s3. */
+/* Makes ": CODE: MESSAGE" of an error of s3. */
 static const char *reason(const struct transfer *transfer, char ret[140])
 {
 	char code[40], message[90];
@@ -66,7 +66,8 @@ static const char *reason(const struct transfer *transfer, char ret[140])
 	return ret;
 }
 
-/* Of s3 and those that follow it. An answer without any of them may be about the object. */
+/* Tells whether the error's code is about credentials (s3 and compatible servers). An answer
+ * without such a code may be about the object. */
 static bool is_about_credentials(const struct transfer *transfer)
 {
 	static const char *const codes[] = {"AccountProblem", "AuthenticationFailed",
@@ -87,7 +88,7 @@ static bool status_passes(long status)
 	       (status >= 500 && status != 501 && status != 505);
 }
 
-/* A head tells it, or the text of an error. */
+/* Learns the bucket's region from a header line or the text of an error. */
 static bool learns_region(const struct transfer *transfer)
 {
 	char region[40];
@@ -150,7 +151,7 @@ static int check_range(const struct transfer *transfer, struct far_error *error)
 	return 0;
 }
 
-/* The range that was sent is complete. */
+/* Checks that the range came completely. */
 static int check_length(const struct transfer *transfer, struct far_error *error)
 {
 	const struct answer *answer = &transfer->answer;
@@ -174,7 +175,7 @@ static int check_version(const struct transfer *transfer, const struct far_objec
 	return 0;
 }
 
-/* The object is as it was expected, and the range is all that was asked for. */
+/* Checks that the object has the expected version, and that the whole range came. */
 static int check_read(const struct transfer *transfer, const struct far_object *object,
 	struct far_error *error)
 {
@@ -215,7 +216,8 @@ static int read_once(const struct far_object *object, uint64_t offset, uint64_t 
 	return err;
 }
 
-/* Whether what could be read before can be read now. */
+/* Tells whether a URL that could be read before can still be read now: then the source does not
+ * refuse everything. */
 static bool others_are_allowed(const struct place *place, struct health *health)
 {
 	uint8_t byte[1];
@@ -253,14 +255,14 @@ int far_read(const struct far_object *object, uint64_t offset, uint64_t bytes,
 	return err;
 }
 
-/* --- what an object is -------------------------------------------------------------------- */
+/* --- size and version --------------------------------------------------------------------- */
 
 static int take_look(const struct transfer *transfer, struct far_object *object,
 	struct far_error *error)
 {
 	const struct answer *answer = &transfer->answer;
 	object->mtime_ns = answer_version(answer->etag, answer->modified);
-	/* Nothing is in it, and there are no ranges of nothing. */
+	/* An empty object has no ranges: servers answer 416, or 200. */
 	if ((answer->status == 416 && answer->total == 0) ||
 		(answer->status == 200 && transfer->got == 0 && !transfer->wrong)) {
 		object->bytes = 0;

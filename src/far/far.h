@@ -10,58 +10,59 @@
 #include <stdint.h>
 
 /*
- * Objects far away: what a URL of http, https, s3, gs, az or hf leads to. They are read by ranges.
+ * Reads remote objects by ranges. Their URLs are of http, https, s3, gs, az or hf.
  *
  *   Flow: far_configure, once for each dataset; far_look tells an object's size and
  *         version, when the dataset is scanned; far_read reads a range of it, in the
  *         reading stage.
- *   Owns: connections, which are kept from one read to the next, and what it was told of
- *         places.
- *   Threads: any that may wait: a call lasts as long as the network does, until a server
- *         is silent for too long. far_stop ends all calls soon.
- *   Locks: one, for idle connections; never held while a server is waited for.
+ *   Owns: connections, which it keeps between reads, and the settings of places.
+ *   Threads: any that may wait. A call waits for the server, until the server has been silent
+ *         for the place's timeout. far_stop ends all calls soon.
+ *   Locks: one for idle connections, one for credentials, one for sources that refuse; none is
+ *         held while a call waits for a server.
  *   Errors: 0 or -errno, with a message that names the cause, and neither the URL nor any
- *         credentials. -ESTALE: the object is another version now. -ENOENT: gone.
- *         -EACCES: not allowed. -ENOTSUP: this build can't. Whether it may pass, and when,
- *         says far_error. What a server refuses for its credentials (401, 403, an expired
- *         token) is a fact about the source: it passes, and the log says once that it
- *         begins and that it ends.
+ *         credentials. -ESTALE: the object has another version now. -ENOENT: the object is gone.
+ *         -EACCES: access is denied. -ENOTSUP: this build can't. far_error tells whether and when
+ *         the next try may succeed. A refusal for credentials (401, 403, an expired token) is a
+ *         fact about the source: it passes, and the log has one line when it begins and one when
+ *         it ends.
  *   Fault: far.read.
  */
 
 #define FAR_MESSAGE 160
 #define FAR_ANY_VERSION INT64_MIN
 
-/* The URL of an object is `url` up to `plain`; what follows is a name whose bytes are not
- * escaped yet. In clouds, as s3, all of it is a name. */
+/* An object. Bytes of `url` before `plain` are a URL; the bytes behind are a name that is not
+ * escaped yet. URLs of clouds, such as s3, are never escaped. */
 struct far_object {
 	const char *url;
 	size_t plain;
 	uint64_t bytes; /* of the whole object */
-	/* What tells versions of an object apart: the time of Last-Modified in seconds, and
-	 * below a second, in nanoseconds, a hash of its ETag. So it serves as an mtime. */
+	/* Identifies the object's version, and serves as its mtime: Last-Modified gives the
+	 * seconds, a hash of the ETag the nanoseconds below a second. */
 	int64_t mtime_ns;
 };
 
 struct far_error {
-	bool passing;	   /* says nothing about the object: the next try may succeed */
-	bool denied;	   /* the source refuses all requests; it passes, too */
-	uint64_t retry_ns; /* not before so long, as the server asks for; or 0 */
+	bool passing;	   /* not the object's fault: the next try may succeed */
+	bool denied;	   /* the source refuses all requests; passes, too */
+	uint64_t retry_ns; /* the pause that the server asks for, or 0 */
 	char message[FAR_MESSAGE];
 };
 
-/* How the objects whose URLs begin alike are read. NULL: as the environment says. */
+/* Settings of objects whose URLs begin with `url`. NULL: as the environment says. */
 struct far_place {
 	const char *url;
-	unsigned timeout_s; /* a server that is silent for so long has failed */
-	/* Of s3: */
+	unsigned timeout_s; /* silence of a server that counts as failure; 0: 20 s */
+	/* s3, and the other clouds as far as they have them: */
 	const char *endpoint; /* http://HOST[:PORT]; NULL: Amazon's */
 	const char *region;
-	const char *credentials; /* a file as Amazon's tools have it */
+	const char *credentials; /* a file in the format of Amazon's tools */
 	const char *profile;
 	bool without_credentials; /* requests are not signed */
 	bool requester_pays;
-	/* FAR_NAMES_AUTO: as host for Amazon's servers, or as the profile says. */
+	/* Where a URL has the bucket. FAR_NAMES_AUTO: as the profile says, or else in the
+	 * host for Amazon's servers, in the path for others. */
 	enum far_bucket_names {
 		FAR_NAMES_AUTO,
 		FAR_NAMES_PATH,
@@ -69,40 +70,45 @@ struct far_place {
 	} bucket_names;
 };
 
-/* Whether the objects below a URL can be listed. */
+/* Tells whether far_list can list the objects below the URL. */
 bool far_lists(const char *url);
-/* Whether a path is a URL, or begins as one. */
+/* Tells whether the path begins with the scheme of a URL. */
 bool far_is(const char *path);
-/* The same number for all URLs of one server. */
+/* Returns a hash of the server: of the endpoint for s3, else of the host in the URL. */
 uint64_t far_server(const char *url);
 
-/* -EINVAL, with a message: the place can't be read as it is told. */
+/* Adds the settings of a place; the latest ones count. -EINVAL: a setting is wrong; -ENOTSUP:
+ * this build can't; -ENOMEM; each with a message. */
 must_check int far_configure(const struct far_place *place, struct far_error *ret_error);
 
-/* Reads exactly so many bytes from offset on, of this version of the object. One try. */
+/* Reads exactly `bytes` bytes from `offset` on, of this version of the object. Tries once. */
 must_check int far_read(const struct far_object *object, uint64_t offset, uint64_t bytes,
 	uint8_t *ret, struct far_error *ret_error);
 
-/* --- for scans: these try again what may pass ------------------------------------------ */
+/* --- for scans: these functions try again after errors that may pass -------------------- */
 
-/* The same. */
+/* Reads like far_read. */
 must_check int far_read_again(const struct far_object *object, uint64_t offset,
 	uint64_t bytes, uint8_t *ret, struct far_error *ret_error);
 
-/* Fills object->bytes and object->mtime_ns, and reads up to *bytes of the begin. */
+/* Finds out object->bytes and object->mtime_ns, and reads the object's first bytes. *bytes: the
+ * room in `ret`, then the number of bytes that were read. */
 must_check int far_look(struct far_object *object, uint8_t *ret, size_t *bytes,
 	struct far_error *ret_error);
 
-/* The whole object as a text with a NUL, which the caller frees. */
+/* Reads the whole object as a text with a NUL, which the caller frees. -EFBIG: it has more than
+ * `most` bytes. */
 must_check int far_text(
 	struct far_object *object, size_t most, char **ret, struct far_error *ret_error);
 
-/* An object of a listing. name: behind the prefix. */
+/* Receives an object of a listing. name: the object's name without the prefix. Any error ends the
+ * listing. */
 typedef int far_listed(void *context, const char *name, uint64_t bytes, int64_t mtime_ns);
 
-/* Calls for each object of s3://BUCKET/PREFIX, or another one that far_lists, in byte order. Ends with its first error. */
+/* Calls listed() for each object below the URL (s3://BUCKET/PREFIX, or another that far_lists), in
+ * byte order of names. Returns the first error. */
 must_check int far_list(
 	const char *url, far_listed *listed, void *context, struct far_error *ret_error);
 
-/* All calls end with -EINTR within half a second, and so do those that come. */
+/* Ends all calls, and all later ones, with -EINTR within half a second. */
 void far_stop(void);

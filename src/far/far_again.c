@@ -10,14 +10,15 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* For scans, which have nobody who would ask again. */
+/* Tries again, for scans. Reads of samples are tried again by their callers. */
 
 #define MOST_TRIES 6
-#define DENIED_TRIES 2 /* the second with fresh credentials */
+#define DENIED_TRIES 2 /* the second try has fresh credentials */
 #define FIRST_WAIT_NS UINT64_C(100000000)
 #define SLICE_NS UINT64_C(100000000)
 
-/* Between the half and all of it, so that not all come again at once. */
+/* Returns a random time between half the backoff and all of it, so that the tries of many threads
+ * spread; at least the pause that the server asks for. */
 static uint64_t wait_ns(unsigned tried, const struct far_error *error)
 {
 	struct rng rng;

@@ -11,16 +11,16 @@
 #include <strings.h>
 #include <time.h>
 
-/* The heads of an answer: what is read, and which version of it. */
+/* Reads an answer's header lines: the range, and the object's version. */
 
-#define MOST_WAIT_S 60 /* more is waited by trying again */
+#define MOST_WAIT_S 60 /* a longer pause takes several tries */
 
 void answer_begin(struct answer *answer)
 {
 	*answer = (struct answer){.modified = INT64_MIN};
 }
 
-/* INT64_MIN: it is no time. */
+/* Returns seconds since 1970; INT64_MIN: malformed. */
 static int64_t read_time(const char *text, const char *format)
 {
 	struct tm tm = {0};
@@ -48,7 +48,7 @@ static bool read_number(const char **at, uint64_t *ret)
 	return errno == 0 && number <= INT64_MAX;
 }
 
-/* "bytes FIRST-LAST/TOTAL", "bytes FIRST-LAST/" and a star, or "bytes", a star, "/TOTAL". */
+/* Parses "bytes FIRST-LAST/TOTAL"; FIRST-LAST or TOTAL may be a star. */
 static void read_range(struct answer *answer, const char *text)
 {
 	answer->has_range = false;
@@ -96,7 +96,7 @@ static void read_head(struct answer *answer, const char *name, const char *value
 		snprintf(answer->etag, sizeof(answer->etag), "%s", value);
 }
 
-/* Redirections and other steps on the way have heads, too: the last ones count. */
+/* A status line resets the answer: after redirections the last answer counts. */
 void answer_line(struct answer *answer, const char *line, size_t bytes)
 {
 	char text[1024];
@@ -123,7 +123,7 @@ void answer_line(struct answer *answer, const char *line, size_t bytes)
 
 #define SECOND_NS 1000000000
 
-/* Below a second, and never 0. Weak and strong tags of the same text are one version. */
+/* Returns [1, SECOND_NS). A weak tag has the hash of the strong tag with its text. */
 static int64_t hash_etag(const char *etag)
 {
 	uint64_t hash = 0;
@@ -142,8 +142,8 @@ int64_t answer_version(const char *etag, int64_t modified)
 	return seconds * SECOND_NS + (etag[0] ? hash_etag(etag) : 0);
 }
 
-/* The tag decides, where there is one: servers round times, and several servers of the same
- * objects may have other times. */
+/* The ETags decide if both versions have one, without the times: servers round times, and several
+ * servers of one object may have different times. */
 bool versions_differ(int64_t expected, int64_t found)
 {
 	if (expected == FAR_ANY_VERSION)

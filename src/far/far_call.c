@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One request to a service that gives credentials, which is asked rarely: its connection is
- * not kept. */
+/* Makes one request to a service that gives credentials. Such requests are rare, so the connection
+ * is not kept. */
 
 #ifndef HAVE_CURL
 

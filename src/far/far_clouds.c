@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Clouds besides Amazon's: Google's answers requests of s3; Azure's, and the data sets of
- * Hugging Face, are objects of https, with a signature in the query or a token in a head.
+ * Clouds besides Amazon's. Google's answers requests of s3. Azure's objects and the data sets of
+ * Hugging Face are read by https, with a signature in the query or a token in a header line.
  */
 
 #define GOOGLE "https://storage.googleapis.com"
@@ -43,7 +43,7 @@ size_t bucket_bytes(const char *url)
 	return n;
 }
 
-/* az://ACCOUNT/CONTAINER */
+/* Prints the https URL of az://ACCOUNT/CONTAINER. */
 static void print_container(FILE *out, const struct place *place, const char *url)
 {
 	const char *account = url + 5;
@@ -55,7 +55,7 @@ static void print_container(FILE *out, const struct place *place, const char *ur
 	fwrite(account + n, 1, all - n, out);
 }
 
-/* hf://datasets/ORGANISATION/NAME[@REVISION]/PATH */
+/* Prints the https URL of hf://datasets/ORGANISATION/NAME[@REVISION]/PATH. */
 static void print_repository(FILE *out, const struct place *place, const char *url)
 {
 	const char *path = url + 5;
@@ -112,7 +112,7 @@ static int set_endpoint(struct place *place, const char *given, const char *othe
 	return 0;
 }
 
-/* *ret: the first line of the file, which nobody else may read; or of the variable. */
+/* Reads a token: the first line of the file, which has to be private, or else the variable. */
 static int read_token(
 	const char *file, const char *from_variable, char **ret, struct far_error *error)
 {
@@ -136,7 +136,7 @@ static int fill_azure(
 	return err;
 }
 
-/* As its own tools have it: $HF_TOKEN, $HF_HOME/token. */
+/* Finds the token where Hugging Face's tools look for it: $HF_TOKEN, $HF_HOME/token. */
 static int hugging_face_token(
 	struct place *place, const struct far_place *from, struct far_error *error)
 {
@@ -161,8 +161,8 @@ static int fill_hugging_face(
 						: hugging_face_token(place, from, error);
 }
 
-/* Keys of HMAC, or the token of the machine's service account: never keys of Amazon's that
- * the environment happens to have. */
+/* Uses HMAC keys of the settings, or the token of the machine's service account; never Amazon's
+ * keys of the environment. */
 static int fill_google(
 	struct place *place, const struct far_place *from, struct far_error *error)
 {

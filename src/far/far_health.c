@@ -11,17 +11,17 @@
 #include <string.h>
 
 /*
- * Which sources refuse their credentials now, and what of them could be read before. A
- * source is a place, or a server's host for URLs that belong to no place. There are few of
- * them, and they stay for ever.
+ * Notes which sources refuse their credentials now, and a URL of each that could be read. A source
+ * is a place, or a server's host for URLs that belong to no place. Sources are few, and stay for
+ * ever.
  */
 
 struct health {
 	struct health *next;
-	char *source;	    /* begin of the URLs */
-	char *known;	    /* (health_lock) NULL: nothing could be read yet */
-	uint64_t known_ns;  /* (health_lock) */
-	uint64_t denied_ns; /* (health_lock) the last refusal; 0: it is none that lasts */
+	char *source;	    /* begin of its URLs */
+	char *known;	    /* (health_lock) a URL that could be read, or NULL */
+	uint64_t known_ns;  /* (health_lock) when it could */
+	uint64_t denied_ns; /* (health_lock) the last refusal; 0: does not refuse */
 };
 
 static struct lock health_lock;
@@ -58,7 +58,7 @@ struct health *health_of(const struct place *place, const char *url)
 	return all = health;
 }
 
-#define KNOWN_NS UINT64_C(1000000000) /* it is renewed so often */
+#define KNOWN_NS UINT64_C(1000000000) /* interval at which `known` is renewed */
 
 static bool note_good(struct health *health, const char *url, uint64_t begun_ns)
 {
@@ -72,7 +72,7 @@ static bool note_good(struct health *health, const char *url, uint64_t begun_ns)
 			health->known_ns = now_ns;
 		}
 	}
-	/* A request that began before may have been answered by what was right then. */
+	/* The success of a request that began before the refusal proves nothing. */
 	bool ends = health->denied_ns != 0 && begun_ns > health->denied_ns;
 	if (ends)
 		health->denied_ns = 0;

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Listings of s3 (ListObjectsV2), a page of up to a thousand objects at a time. Names are
- * escaped as in a URL, because XML has no way to tell all of them. */
+/* Reads listings of s3 (ListObjectsV2) and Azure, page by page. s3 is asked to escape names as in
+ * a URL, because XML can't represent all of them. */
 
 #define MOST_PAGE (16 << 20)
 
 /* --- one page -------------------------------------------------------------------------------- */
 
-/* The text between <name> and </name> in [at, end), which is ended by a NUL. NULL: it is
- * not there. */
+/* Returns the text between <name> and </name> in [at, end), and ends it by a NUL. NULL: it is
+ * missing. */
 static char *take_element(char *at, char *end, const char *name)
 {
 	char open[40], closing[40];
@@ -39,7 +39,7 @@ static int digit(char c)
 					 : (tolower((unsigned char)c) - 'a') + 10;
 }
 
-/* In place. false: a NUL would be in it. */
+/* Unescapes %XX and + in place. false: the text would contain a NUL. */
 static bool unescape(char *text)
 {
 	char *out = text;
@@ -58,7 +58,7 @@ static bool unescape(char *text)
 	return true;
 }
 
-/* The character that the entity between & and ; means; 0: none of ours. */
+/* Returns the character of the entity whose name stands between & and ;. 0: unknown. */
 static char entity(const char *name, size_t bytes)
 {
 	static const struct {
@@ -77,7 +77,7 @@ static char entity(const char *name, size_t bytes)
 	return code > ' ' && code < 0x7f ? (char)code : 0;
 }
 
-/* In place. */
+/* Replaces the entities in place. */
 static void resolve_entities(char *text)
 {
 	char *out = text;
@@ -93,7 +93,7 @@ static void resolve_entities(char *text)
 	*out = '\0';
 }
 
-/* The names of elements. */
+/* The names of a listing's elements: s3's and Azure's. */
 struct format {
 	const char *root, *begin, *end, *next;
 	const char *modified, *etag, *size, *key;
@@ -105,8 +105,8 @@ static const struct format formats[] = {
 	{"<EnumerationResults", "<Blob>", "</Blob>", "NextMarker", "Last-Modified",
 		"Etag", "Content-Length", "Name"}};
 
-/* The elements end by NULs when they are taken, so that each is looked for in a copy of the
- * bounds. */
+/* Reports one object. take_element writes a NUL into the text, so each search has the whole bounds
+ * [at, end). */
 static int read_object(const struct format *format, char *at, char *end, bool escaped,
 	size_t prefix, far_listed *listed, void *context)
 {
@@ -139,7 +139,7 @@ int listing_read(
 	char *contents = strstr(text, format->begin), *all = text + strlen(text);
 	if (!strstr(text, format->root))
 		return -EINVAL;
-	/* Some servers do not, though they are asked for it. */
+	/* Some servers do not escape, though they are asked to. */
 	bool escaped = strstr(text, "<EncodingType>url</EncodingType>");
 	char *next = NULL;
 	for (char *at = contents; !err && at;) {
@@ -153,7 +153,7 @@ int listing_read(
 	}
 	if (err)
 		return err;
-	/* Before the objects, or behind them. */
+	/* The token stands behind the objects, or before them. */
 	next = contents ? take_element(contents, all, format->next) : NULL;
 	if (!next)
 		next = take_element(text, text + strlen(text), format->next);
@@ -164,10 +164,10 @@ int listing_read(
 	return *ret_next ? 0 : -ENOMEM;
 }
 
-/* --- all of them -------------------------------------------------------------------------------- */
+/* --- all pages ---------------------------------------------------------------------------- */
 
 struct page {
-	const char *dataset; /* its URL */
+	const char *dataset; /* the dataset's URL */
 	const char *prefix, *token;
 };
 
@@ -179,7 +179,7 @@ static void print_parameter(FILE *out, const char *name, const char *value)
 	print_escaped(out, value, false);
 }
 
-/* Parameters in the order of their names, as they are signed. */
+/* Makes the page's URL. The parameters are sorted by name, as the signature needs them. */
 static char *page_url(const struct place *place, const struct page *page)
 {
 	char *url = NULL;

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Where URLs lead to. Places are added and never change or go, so that who has found one
- * needs no lock.
+ * Finds the place of a URL. Places are added, and never change or go, so their readers need no
+ * lock.
  */
 
 #define DEFAULT_TIMEOUT_S 20
@@ -23,7 +23,8 @@ static struct place *_Atomic places;
 
 static const struct place plain = {.timeout_s = DEFAULT_TIMEOUT_S};
 
-/* The last one that was told of the longest begin of the URL; of other buckets, any. */
+/* Returns the place with the longest begin of the URL; the latest of equal ones. An s3 URL without
+ * one gets the latest place that has a region. */
 const struct place *place_of(const char *url)
 {
 	const struct place *found = &plain;
@@ -54,7 +55,7 @@ static const char *either(const char *given, const char *variable)
 	return given ? given : getenv(variable);
 }
 
-/* The first of these that is given. */
+/* Sets the first of: the setting, AWS_REGION, AWS_DEFAULT_REGION, the profile's, us-east-1. */
 static int set_region(struct place *place, const char *given, const char *of_profile,
 	struct far_error *error)
 {
@@ -170,7 +171,7 @@ int far_configure(const struct far_place *from, struct far_error *error)
 	return 0;
 }
 
-/* --- URLs -------------------------------------------------------------------------------------- */
+/* --- URLs --------------------------------------------------------------------------------- */
 
 void print_escaped(FILE *out, const char *text, bool slash)
 {
@@ -200,12 +201,13 @@ bool place_learns(const struct place *place, const char *region)
 		return false;
 	log_info("%s: the server says that the bucket is in the region %s", place->url,
 		region);
-	atomic_store(
-		&place->learned->region, copied); /* others may read what was there */
+	atomic_store(&place->learned->region,
+		copied); /* not freed: other threads may read the former one */
 	return true;
 }
 
-/* A certificate for *.HOST holds for names without points alone. */
+/* Tells whether the bucket's name goes into the host. A certificate for *.HOST does not hold for
+ * names with dots. */
 static bool has_host(const struct place *place, const char *bucket, size_t bytes)
 {
 	if (place->bucket_names != FAR_NAMES_AUTO)

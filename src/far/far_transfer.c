@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * One request. Each thread that asks takes a handle, which keeps its connection, and gives
- * it back; the handle that was used last is taken first. Names and TLS sessions are known
- * to all of them.
+ * Makes one request. A thread takes a handle, which keeps its connection, and gives it back
+ * afterwards; the handle used last is taken first. All handles share resolved names and TLS
+ * sessions.
  */
 
 static atomic_bool stopped;
@@ -48,7 +48,7 @@ int transfer_run(struct transfer *transfer, struct far_error *error)
 #else
 
 #define CONNECT_MS 10000L
-#define POLL_MS 200 /* until far_stop is noticed */
+#define POLL_MS 200 /* interval of the look for far_stop */
 #define MOST_REDIRECTIONS 5L
 
 struct handle {
@@ -64,7 +64,7 @@ static struct lock share_locks[CURL_LOCK_DATA_LAST];
 static CURLSH *share;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Before, it signed neither the hash of the content nor other heads. */
+/* Older versions of libcurl signed neither the hash of the content nor other header lines. */
 #define SIGNS_VERSION 0x075800 /* 7.88 */
 
 int transfer_check(bool signs, struct far_error *error)
@@ -92,7 +92,7 @@ static void release_share(CURL *easy, curl_lock_data data, void *context)
 	lock_release(&share_locks[data]);
 }
 
-/* Without what is shared, each handle asks for names itself. */
+/* Sets up the shared names and sessions. If that fails, each handle resolves names itself. */
 static void begin(void)
 {
 	lock_init(&idle_lock, LOCK_RANK_FAR, "far handles");
@@ -171,7 +171,7 @@ static bool take_text(struct transfer *transfer, size_t most, const char *data, 
 	return true;
 }
 
-/* The range is as long as it says that it is, and not longer than was asked for. */
+/* Stores bytes of the range. false: more came than Content-Range tells, or than was asked for. */
 static bool take_bytes(struct transfer *transfer, const char *data, size_t n)
 {
 	const struct answer *answer = &transfer->answer;
@@ -212,7 +212,7 @@ static struct curl_slist *add_head(struct curl_slist *heads, const char *text)
 	return grown;
 }
 
-/* NULL: no memory. */
+/* Makes the header lines of a request. NULL: no memory. */
 static struct curl_slist *heads_of(
 	const struct transfer *transfer, const struct credentials *credentials)
 {
@@ -252,7 +252,7 @@ static void set_signature(
 	curl_easy_setopt(easy, CURLOPT_PASSWORD, credentials->secret);
 }
 
-/* As the program curl does; the library leaves these to the program. */
+/* Sets authorities from the environment like the program curl; the library does not do so. */
 static void set_authorities(CURL *easy)
 {
 	const char *file = getenv("CURL_CA_BUNDLE");
@@ -284,7 +284,7 @@ void transfer_set_common(CURL *easy)
 	set_authorities(easy);
 }
 
-/* What is signed for one server is not sent to another one. */
+/* Sets up the request. A signed one follows no redirection: its signature is for one server. */
 static void set_request(struct handle *handle, struct transfer *transfer,
 	struct curl_slist *heads, const struct credentials *credentials)
 {
