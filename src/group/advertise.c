@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The address that this node tells the others. */
+/* Finds the address that this node tells the others. */
 
 static bool is_everywhere(const char *address)
 {
@@ -23,7 +23,7 @@ static const char *port_of(const char *bound)
 	return strrchr(bound, ':'); /* with the colon */
 }
 
-/* This machine's address on the way there. Nothing is sent. */
+/* Returns the local address that packets to the host would have. Sends nothing. */
 static int route_to(const struct coord_host *host, struct peer_address *ret)
 {
 	char text[COORD_URL_TEXT + 16];
@@ -41,7 +41,7 @@ static int route_to(const struct coord_host *host, struct peer_address *ret)
 	return 0;
 }
 
-/* The first of the engine's hosts that there is a way to. */
+/* Returns the local address towards the first of the engine's hosts that has a route. */
 static int find_way(const struct cluster_config *config, const char *bound,
 	char ret[static COORD_ADDRESS])
 {
@@ -61,7 +61,7 @@ static int find_way(const struct cluster_config *config, const char *bound,
 	return 0;
 }
 
-/* An address or a name, with or without a port. */
+/* Resolves the configured address or name. Without a port it gets that of `bound`. */
 static int resolve(const char *given, const char *bound, char ret[static COORD_ADDRESS])
 {
 	char text[COORD_ADDRESS], found[PEER_ADDRESS_TEXT];

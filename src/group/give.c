@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What another node asks for: held open until it is sent. */
+/* Gives samples to other nodes. A sample is held open until its tensor is sent. */
 
 struct giving {
 	struct peer_request *request;
@@ -48,7 +48,7 @@ static void opened(void *context, const struct sched_opened *opened)
 	peer_answer(request, &answer);
 }
 
-/* NULL: there is none with the same samples. */
+/* Returns the dataset of this name with these samples, or NULL. */
 static const struct dataset *find_dataset(
 	const struct peers *peers, const struct peer_space *space)
 {

@@ -17,11 +17,11 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* The thread: what changed in the scheduler goes to the coordinator, and back. */
+/* The group's thread: passes changes from the scheduler to the coordinator, and back. */
 
 #define SECOND_NS UINT64_C(1000000000)
 #define ENGINE_TIMEOUT_MS 1000
-#define BYTES_OF_ID 32 /* in the samplers of a leader, at most */
+#define BYTES_OF_ID 32 /* per sample in a leader's samplers, at most */
 
 static uint64_t now_of_engine(void *context)
 {
@@ -34,7 +34,7 @@ static void wake(void *context)
 	const struct group *group = context;
 	const uint64_t one = 1;
 	ssize_t n = write(group->wake, &one, sizeof(one));
-	(void)n; /* it is awake already */
+	(void)n; /* a full eventfd wakes the thread anyway */
 }
 
 static void sleep_until(const struct group *group, uint64_t due_ns)
@@ -81,12 +81,12 @@ static void count(const struct group *group)
 	stats_set(STAT_CLUSTER_LAG, group_lag(group));
 }
 
-/* Each change of what an operator has to know is a line in the log. */
+/* Logs changes of state that an operator has to know. */
 static void tell(const struct group *group)
 {
 	const struct coord_status *is = &group->status, *was = &group->was;
 	if (!group->config->cluster.engine)
-		return; /* nobody else is concerned */
+		return; /* a node without a group has none to tell */
 	if (is->state == was->state && is->repairing == was->repairing)
 		return;
 	if (is->state == COORD_AWAY)
@@ -102,7 +102,7 @@ static void tell(const struct group *group)
 		log_info("cluster: this node leads, term %llu",
 			(unsigned long long)is->term);
 	if (is->lives < 2)
-		return; /* in its first one nothing was lost */
+		return; /* the engine's first life has lost nothing */
 	if (is->repairing && !was->repairing)
 		log_warn("cluster: the engine has lost something: its log is made whole "
 			 "from the nodes' journals");
@@ -110,7 +110,7 @@ static void tell(const struct group *group)
 		log_info("cluster: the log is whole again");
 }
 
-/* Opens that wait are given up once the engine has been away for long. */
+/* Makes waiting opens fail once the engine has been away for longer than [cluster] patience. */
 static void be_patient(struct group *group)
 {
 	const struct cluster_config *config = &group->config->cluster;
@@ -172,7 +172,7 @@ static int make_engine(struct group *group, const struct cluster_config *config,
 	return err;
 }
 
-/* Another one at each start. */
+/* Returns a random number that is not 0. */
 static int random_number(uint64_t *ret)
 {
 	do
@@ -214,7 +214,7 @@ static int make_coord(struct group *group, const struct daemon_config *config,
 	options.self = group->self;
 	if (!err)
 		err = make_engine(group, &config->cluster, &engine);
-	/* Both say what is wrong with the ini. */
+	/* peers_new and make_engine have logged what is wrong with the ini. */
 	group->mistaken = begun && err && err != -ENOMEM;
 	if (!err)
 		err = coord_new(&options, engine, &group->coord);

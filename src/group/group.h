@@ -11,37 +11,41 @@
 struct sched;
 
 /*
- * The daemon as a node of its group: joins the coordinator (src/cluster), which decides in
- * which order the ranks of a training read, and the scheduler, whose jobs are these ranks.
+ * Makes the daemon a node of its group. Connects the coordinator (src/cluster), which decides in
+ * which order the ranks of a training read, with the scheduler, whose jobs are these ranks.
  *
  *     coordinator --fed--> sched_feed -> journal, look-ahead -> readers
  *     coordinator <--want, commit-- sched_feed_state <- readers
  *
- *   Flow: group_new before there are jobs -> group_start when those of the start are there
- *         -> group_free after sched_stop and before sched_free.
- *   Threads: one of its own, which alone calls the coordinator, and waits for its engine.
- *   Errors: -errno, logged. An engine that can't be reached is none.
+ *   Flow: group_new before there are jobs -> group_start after the jobs of the daemon's start were
+ *         added -> group_free after sched_stop and before sched_free.
+ *   Threads: the group has one thread, which alone calls the coordinator, and waits for its engine.
+ *   Errors: -errno, logged. An engine that can't be reached is no error.
  */
 
 struct group;
 struct daemon_config;
 struct dataset;
 
-#define GROUP_TEXT 400 /* bytes of a message */
+#define GROUP_TEXT 400 /* bytes of a message, with the 0 */
 
-/* datasets: those of the configuration; they outlive the group. */
+/* Creates the group. datasets: the configuration's; they outlive the group. */
 must_check int group_new(const struct daemon_config *config, struct dataset **datasets,
 	struct sched *sched, struct group **ret);
+/* Starts the group's thread. */
 must_check int group_start(struct group *group);
-/* Gives back what the node has in the group, as far as the engine can be reached. */
+/* Sends the last cursors and gives the node's leases back, if the engine can be reached; frees the
+ * group. *group may be NULL. */
 void group_free(struct group **group);
 
-/* The group as this node sees it: joaderctl(1), cluster. */
+/* Prints the group as this node sees it, for joaderctl(1), cluster. */
 void group_print(struct group *group, FILE *out);
-/* Operators change the group by a connection of its own; the caller waits for the engine.
- * false: text says why. */
+/* Lets the group forget a dead node, or a training that no node runs. Both functions are for
+ * operators: they make a connection of their own, and wait for the engine. false: text says why;
+ * true: text says that it was done. */
 bool group_forget(struct group *group, const char *name, char text[GROUP_TEXT]);
+/* Lets the training go on where it is with another number of ranks. */
 bool group_resize(
 	struct group *group, const char *training, uint32_t ranks, char text[GROUP_TEXT]);
-/* What Prometheus is told of ranks and nodes, beside stats.h. */
+/* Prints the metrics of ranks and nodes for Prometheus; stats.h has the others. */
 void group_print_metrics(struct group *group, enum stats_form form, FILE *out);

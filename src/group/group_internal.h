@@ -16,13 +16,13 @@
 struct sched;
 struct sched_job;
 
-/* What the files of this module share: group.c is its thread, ranks.c joins jobs and
- * coordinator, peers.h samples and other nodes, print.c says how it is. */
+/* Internals of the group: group.c has its thread, ranks.c connects jobs with the coordinator,
+ * peers.h samples with other nodes, print.c and hinders.c print the state. */
 
-#define GROUP_MEMBERS 1024 /* that are told of */
-#define GROUP_SILENT 32
+#define GROUP_MEMBERS 1024 /* live nodes that are printed, at most */
+#define GROUP_SILENT 32	   /* silent nodes that are printed, at most */
 
-/* Positions of an epoch that the group's log has otherwise than the journal. */
+/* Positions of an epoch at which the group's log has other samples than the local journal. */
 struct otherwise {
 	uint32_t epoch;
 	roaring_bitmap_t *positions; /* NULL: none */
@@ -33,24 +33,24 @@ struct group_rank {
 	TAILQ_ENTRY(group_rank) link;
 	struct sched_job *job;		   /* held */
 	const struct job_config *config;   /* the job's */
-	struct coord_job_status status;	   /* of the training; under the lock */
-	struct coord_rank_status position; /* likewise */
-	char unserved[COORD_TEXT];	   /* ranks that no node serves; likewise */
-	uint32_t lag;	  /* samples drawn for it and not consumed; under the lock */
-	bool refused;	  /* which was told */
-	bool gone;	  /* scratch: the scheduler does not have it any more */
-	bool lost;	  /* another node serves it, or this one was refused */
-	bool lent;	  /* what this node has of its feed is not given to readers */
-	bool bad;	  /* what came for it does not fit, which was told */
-	uint64_t went_on; /* epoch and position that another daemon came to */
-	struct otherwise otherwise[2]; /* by epoch: of two that are being read */
+	struct coord_job_status status;	   /* the training's; (lock) */
+	struct coord_rank_status position; /* (lock) */
+	char unserved[COORD_TEXT]; /* the training's ranks that no node serves; (lock) */
+	uint32_t lag;	  /* samples drawn for the rank and not consumed; (lock) */
+	bool refused;	  /* the group refuses the job, which was logged */
+	bool gone;	  /* scratch of sync_jobs: the scheduler has removed the job */
+	bool lost;	  /* another node serves it, or taking it again failed */
+	bool lent;	  /* readers get nothing of the feed that is here */
+	bool bad;	  /* the last feed did not fit, which was logged */
+	uint64_t went_on; /* epoch << 32 | position of another daemon, taken over */
+	struct otherwise otherwise[2]; /* [epoch % 2] */
 };
 
 struct group {
 	const struct daemon_config *config;
 	struct sched *sched;
 	struct coord_node self;
-	struct coord *coord; /* the thread's */
+	struct coord *coord; /* for the group's thread only */
 	struct coord_local *local;
 	struct coord_resp *resp;
 	struct peers *peers; /* NULL: this node does not listen */
@@ -58,41 +58,45 @@ struct group {
 	atomic_bool stopping;
 	bool runs;
 	pthread_t thread;
-	/* The thread changes these with the lock, and reads them without it. */
+	/* The group's thread changes these fields with the lock, and reads them without it. */
 	struct lock lock;
 	TAILQ_HEAD(, group_rank) ranks;
 	struct coord_status status, was;
-	roaring_bitmap_t *not_served; /* ids of jobs, which was told */
+	roaring_bitmap_t *not_served; /* ids of jobs that failed, which was logged */
 	bool gives_up; /* the engine has been away for longer than [cluster] patience */
 	struct coord_node members[GROUP_MEMBERS];
 	size_t n_members;
 	struct coord_node silent[GROUP_SILENT];
 	size_t n_silent;
 	uint64_t began_ns;
-	bool mistaken; /* the ini; it was said how */
+	bool mistaken; /* the ini is wrong, which was logged */
 };
 
 /* --- incarnation.c ----------------------------------------------------------------------- */
 
-/* Which incarnation had the state before; 0: not known. Errors are logged. */
+/* Returns the incarnation that had the state directory before, and writes this one there. 0: not
+ * known. Errors are logged. */
 uint64_t incarnation_follow(const char *state, uint64_t incarnation);
 
-/* --- ranks.c: called by the thread ------------------------------------------------------- */
+/* --- ranks.c: for the group's thread ------------------------------------------------------- */
 
+/* Returns the callbacks for the coordinator. */
 struct coord_calls group_calls(struct group *group);
-/* Jobs that came or went; and group_commit. */
+/* Adds and removes ranks of jobs that came or went, takes lost ranks again, calls group_commit. */
 void group_sync(struct group *group);
-/* What their readers want, and what they have consumed. */
+/* Tells the coordinator which epochs readers want, and what they have consumed. */
 void group_commit(struct group *group);
-/* Tells the jobs whether the engine can be reached. */
+/* Tells the jobs whether the engine can be reached, and whether opens should fail. */
 void group_tell_away(struct group *group);
-/* Samples drawn for all ranks here and not consumed. */
+/* Returns how many samples were drawn for all ranks of this node and not consumed. */
 uint64_t group_lag(const struct group *group);
-/* What became of the trainings. */
+/* Refreshes the status of trainings and ranks, logs refusals, and lets ranks go on where another
+ * daemon has come to. */
 void group_look_at_jobs(struct group *group);
+/* Frees all ranks, without telling the coordinator. */
 void group_forget_ranks(struct group *group);
 
 /* --- hinders.c --------------------------------------------------------------------------- */
 
-/* A line "hinders ..." for each thing that readers wait for, or why nodes share less. */
+/* Prints a line "hinders ..." for each reason why readers wait or nodes share less. */
 void group_print_hindrances_locked(const struct group *group, FILE *out);

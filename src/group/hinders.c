@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* The last lines of joaderctl cluster: each thing that hinders, and the command that mends it. */
+/* Prints the last lines of joaderctl cluster: each hindrance, and the command that mends it. */
 
 struct lines {
 	FILE *out;
@@ -75,7 +75,7 @@ static void print_silent(const struct group *group, struct lines *lines)
 	}
 }
 
-/* Facts of the dataset: a copy with other files, or other times of them. */
+/* Tells whether the dataset's files or their times differ from the group's. */
 static bool is_of_dataset(const char *refused)
 {
 	return strncmp(refused, "dataset: ", 9) == 0 ||
@@ -100,7 +100,7 @@ static void print_rank(const struct group_rank *rank, struct lines *lines)
 			config->name, owner, config->rank, config->training);
 }
 
-/* The first job of the training here tells. */
+/* Prints a training's unserved ranks once: with its first job on this node. */
 static void print_unserved(
 	const struct group *group, const struct group_rank *rank, struct lines *lines)
 {

@@ -11,8 +11,8 @@
 
 #define OF_LATE_NS UINT64_C(10000000000)
 
-/* Which node is the home of a sample. The scheduler asks for each sample that it is about
- * to prepare, with its lock held. */
+/* Finds the home of a sample. The scheduler asks for each sample that it is about to prepare, with
+ * its lock held. */
 
 static bool is_home_of(const struct home *home, const struct coord_node *node)
 {
@@ -34,7 +34,7 @@ static bool is_same(const struct peers *peers, const struct coord_node *members,
 	return k == peers->n_homes;
 }
 
-/* Those that listen. Returns how many; -ENOMEM. */
+/* Makes the homes of the nodes that listen. Returns their number; -ENOMEM. */
 static ssize_t make_homes(const struct peers *peers, const struct coord_node *members,
 	size_t n, struct home **ret)
 {
@@ -68,7 +68,7 @@ static bool has_this_node(const struct home *homes, size_t n)
 	return false;
 }
 
-/* NULL: no memory. Those that can't be asked have no samples. */
+/* Makes the table of homes; bad homes get no samples. NULL: an error, logged but for no memory. */
 static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
 {
 	struct place_node *nodes = calloc(n + 1, sizeof(*nodes));
@@ -91,7 +91,7 @@ static struct place *make_place(const struct home *homes, size_t n, uint32_t *re
 	return err ? NULL : place;
 }
 
-/* Which the client need not keep connections to. */
+/* Ends the client's connections to nodes that have left. */
 static void forget_gone(const struct peers *peers, const struct home *homes, size_t n)
 {
 	for (size_t i = 0; i < peers->n_homes; i++) {
@@ -115,7 +115,7 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 	if (n_homes < 0 || !at) {
 		free(homes);
 		free(at);
-		return; /* later */
+		return; /* the next step tries again */
 	}
 	forget_gone(peers, homes, (size_t)n_homes);
 	struct place *place = has_this_node(homes, (size_t)n_homes)
@@ -139,14 +139,15 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 
 /* --- the scheduler asks ------------------------------------------------------------------ */
 
-/* One for all preparations: a sample is decoded once for all of them. */
+/* Returns a dataset's hash for place_home. It leaves out the preparation: one home decodes a sample
+ * once for all preparations. */
 static uint64_t hash_of(const struct peers *peers, const struct dataset *dataset)
 {
 	const char *name = dataset_name(dataset);
 	return place_hash(name, strlen(name)) ^ peers_fingerprint(peers, dataset);
 }
 
-/* What both ends mean by a sample: its number, PEER_SPACES: there can be no more. */
+/* Returns the index of the space, which it adds if it is new. PEER_SPACES: no room for it. */
 static uint32_t find_space_locked(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation)
 {
@@ -176,7 +177,8 @@ static bool refuses(const struct home *home, const struct shared_space *space)
 	return until_ns != 0 && clock_now_ns() < until_ns;
 }
 
-/* The first in the order of homes that is not known to refuse. NULL: this node, or none. */
+/* Returns the first home in order that is not known to refuse. NULL: this node comes first, or
+ * there is none. */
 static struct home *find_home_locked(
 	struct peers *peers, const struct shared_space *space, sample_id sample)
 {
@@ -256,8 +258,8 @@ static bool serves_a_rank(const struct coord_batch *batch, const struct home *ho
 }
 
 /*
- * The nodes with ranks alone: the others have no job with these samples, refuse them, and are
- * passed over by who fetches. NULL: no memory. *ret_at as in peers.
+ * Makes a table of the nodes that serve ranks of the batch. Nodes without such ranks have no job
+ * with these samples and refuse them, so fetches pass them over. NULL: as make_place.
  */
 static struct place *make_place_of_ranks(
 	const struct peers *peers, const struct coord_batch *batch, uint32_t *ret_at)

@@ -8,11 +8,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Nodes and trainings that are gone, and trainings that go on with other ranks. */
+/* Forgets nodes and trainings that are gone, and resizes trainings, for operators. */
 
 #define TIMEOUT_MS 2000
 
-/* NULL: text says why. */
+/* Makes a connection to the engine for one command. NULL: text says why. */
 static struct coord_resp *connect_to(const struct group *group, char text[GROUP_TEXT])
 {
 	const struct cluster_config *config = &group->config->cluster;
@@ -34,7 +34,7 @@ static struct coord_resp *connect_to(const struct group *group, char text[GROUP_
 	return resp;
 }
 
-/* true: it was done. */
+/* Explains the error in text. true: there was none. */
 static bool explain(int err, const char *name, const char *said, char text[GROUP_TEXT])
 {
 	if (err == -ENOENT)

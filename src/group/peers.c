@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-#define WITHOUT_JOB_NS (5 * SECOND_NS) /* then the node is asked again */
-#define AWAY_NS SECOND_NS
+#define WITHOUT_JOB_NS (5 * SECOND_NS) /* pause after -ENOENT */
+#define AWAY_NS SECOND_NS	       /* pause after a failed connection or a timeout */
 
 /* --- fetching ---------------------------------------------------------------------------- */
 
@@ -62,7 +62,7 @@ static int fetch_sample(void *context, struct sched_fetch *fetch)
 		.done = done,
 		.context = fetch};
 	if (!peers_find(peers, fetch->dataset, fetch->preparation, fetch->sample, &asks))
-		return -EHOSTDOWN; /* the group has changed since it was asked */
+		return -EHOSTDOWN; /* the group has changed since is_elsewhere */
 	fetch->context = peers;
 	fetch->node = asks.node;
 	fetch->space = asks.space;
@@ -74,7 +74,7 @@ static int fetch_sample(void *context, struct sched_fetch *fetch)
 
 /* --- life -------------------------------------------------------------------------------- */
 
-/* Of paths, sizes and ids, so that a sample is the same one on all nodes. */
+/* Hashes paths, sizes and ids, so that equal fingerprints mean equal samples on all nodes. */
 static int make_fingerprint(struct dataset *dataset, uint64_t *ret)
 {
 	roaring_bitmap_t *all = NULL;
@@ -116,7 +116,7 @@ static int make_fingerprints(struct peers *peers)
 static uint64_t most_bytes(const struct daemon_config *config)
 {
 	uint64_t pixels = config->max_pixels ? config->max_pixels : IMAGE_MAX_PIXELS;
-	return 8 * pixels; /* RGBA of 16 bits */
+	return 8 * pixels; /* RGBA of 16 bits per channel */
 }
 
 static int listen_at(

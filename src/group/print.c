@@ -25,7 +25,7 @@ static const char *state_word(enum coord_state state)
 	return "?";
 }
 
-/* Bytes of tensors that came from there, and went there. */
+/* Prints a member, with the bytes of tensors received from it and sent to it. */
 static void print_member(
 	const struct group *group, const struct coord_node *member, FILE *out)
 {
@@ -64,7 +64,7 @@ static double part(uint64_t n, uint64_t of)
 	return of ? 100.0 * (double)n / (double)of : 0;
 }
 
-/* Where the samples came from that readers here, and other nodes, got. */
+/* Prints how this node got the samples for its readers and other nodes. */
 static void print_samples(FILE *out)
 {
 	uint64_t decoded = stats_get(STAT_DECODES), fetched = stats_get(STAT_FETCHED),

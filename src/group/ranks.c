@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The jobs that are ranks of a training. */
+/* Connects jobs that are ranks of a training with the coordinator. */
 
 static struct group_rank *find_rank(
 	const struct group *group, const char *training, uint32_t number)
@@ -39,7 +39,7 @@ static void lend(struct group_rank *rank, bool lent)
 	rank->lent = lent;
 }
 
-/* --- what the coordinator calls ---------------------------------------------------------- */
+/* --- callbacks of the coordinator -------------------------------------------------------- */
 
 static int fed(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t base, const sample_id *ids, uint32_t n)
@@ -92,7 +92,7 @@ static bool is_otherwise(const struct group_rank *rank, uint32_t epoch, uint32_t
 	       roaring_bitmap_contains(otherwise->positions, position);
 }
 
-/* What readers have, and what they will get because it is here. */
+/* Serves coord_calls.tail: samples that readers have, or will get because this node has them. */
 static uint32_t tail(
 	void *context, struct coord_tail *tail, sample_id *ids, uint32_t most)
 {
@@ -108,7 +108,8 @@ static uint32_t tail(
 	return n;
 }
 
-/* Its readers keep what they have; nobody else gets it from here. */
+/* Serves coord_calls.forget: notes the positions, so that tail() never offers them. Readers keep
+ * their samples. */
 static void forget(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t base, uint32_t n)
 {
@@ -130,7 +131,7 @@ static void forget(void *context, const char *training, uint32_t number, uint32_
 		rank->config->name, base, base + n - 1, epoch);
 }
 
-/* Each rank reads what its own node has, as far as that goes. */
+/* Serves coord_calls.place: each rank reads samples whose home is its own node, as far as possible. */
 static bool place_at_home(
 	void *context, const struct coord_batch *batch, uint32_t *rank_of)
 {
@@ -177,7 +178,7 @@ static enum sampler_kind sampler_of(const struct group *group, const char *datas
 
 static int enter_training(struct group *group, const struct group_rank *rank)
 {
-	auto_edition *edition = sched_edition(rank->job, 0); /* it has one */
+	auto_edition *edition = sched_edition(rank->job, 0); /* epoch 0 always has one */
 	const struct job_config *config = rank->config;
 	struct coord_job job = {.name = config->training,
 		.dataset = config->dataset,
@@ -199,7 +200,7 @@ static int enter_training(struct group *group, const struct group_rank *rank)
 			"have begun without it; remove them all (joaderctl rm), and add "
 			"this one first",
 			config->name, config->training);
-	/* By another rank; they have the same facts. */
+	/* Another rank of this node has added the training, with the same facts. */
 	return err == -EEXIST || err == -EALREADY ? 0 : err;
 }
 
@@ -207,7 +208,7 @@ static int take_rank(struct group *group, const struct group_rank *rank)
 {
 	struct sched_feed_state state;
 	sched_feed_state(rank->job, &state);
-	/* The engine in this process knows nothing of what was before: journals do. */
+	/* A local engine has forgotten what was drawn: a repair takes it from journals. */
 	if (state.started && group->local)
 		coord_local_restart(group->local);
 	return coord_take_rank(group->coord, rank->config->training, rank->config->rank,
@@ -229,7 +230,7 @@ static void remove_rank(struct group *group, struct group_rank *rank)
 	rank_free(rank);
 }
 
-/* The job is the rank's from now on. */
+/* Adds a rank for the job, and holds the job. */
 static int add_rank(struct group *group, struct sched_job *job, job_id id)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -266,7 +267,7 @@ static struct group_rank *find_job(const struct group *group, const struct sched
 	return NULL;
 }
 
-/* NULL: it is gone, or no rank. */
+/* Returns the job, held. NULL: it is gone, or is no rank. */
 static struct sched_job *find_job_of_rank(const struct group *group, job_id id)
 {
 	struct sched_job *job = sched_job_find_id(group->sched, id);
@@ -291,19 +292,20 @@ static void take_job(struct group *group, job_id id)
 {
 	struct sched_job *job = find_job_of_rank(group, id);
 	if (job && !find_job(group, job))
-		(void)add_rank(group, job, id); /* it is tried again */
+		(void)add_rank(group, job, id); /* the next group_sync tries again */
 	if (job)
 		sched_job_put(job);
 }
 
-/* Those that are gone first: one of another kind may have the training's name now. */
+/* Removes ranks whose jobs are gone, then adds new ones: a new job may use a removed training's
+ * name with other facts. */
 static void sync_jobs(struct group *group)
 {
 	struct group_rank *rank, *next;
 	job_id *ids = NULL;
 	size_t n = 0;
 	if (sched_job_ids(group->sched, &ids, &n) != 0)
-		return; /* no memory: later */
+		return; /* no memory: the next group_sync tries again */
 	TAILQ_FOREACH (rank, &group->ranks, link)
 		rank->gone = true;
 	for (size_t i = 0; i < n; i++)
@@ -318,7 +320,7 @@ static void sync_jobs(struct group *group)
 	free(ids);
 }
 
-/* As soon as no other node serves it. */
+/* Takes a lost rank again, as soon as no other node serves it. */
 static void take_again(struct group *group, struct group_rank *rank)
 {
 	int err = take_rank(group, rank);
@@ -362,8 +364,8 @@ static uint64_t place(uint32_t epoch, uint32_t position)
 	return (uint64_t)epoch << 32 | position;
 }
 
-/* Where the rank was committed to. The end of an epoch is the beginning of the next one:
- * what an epoch held is forgotten when all ranks have come to its end. */
+/* Returns where the rank was committed to. The end of an epoch becomes the begin of the next one:
+ * the engine forgets an epoch's feeds when all ranks have come to its end. */
 static void committed(const struct group_rank *rank, uint32_t *ret_epoch, uint32_t *ret)
 {
 	const struct job_config *config = rank->config;
@@ -384,7 +386,7 @@ static bool is_left_behind(const struct group_rank *rank)
 	return there > here && there > rank->went_on;
 }
 
-/* Another daemon has served the rank further than this one has. */
+/* Lets the rank go on where another daemon, which has served it further, has come to. */
 static void go_on(struct group *group, struct group_rank *rank)
 {
 	const struct job_config *config = rank->config;
@@ -409,7 +411,7 @@ static void go_on(struct group *group, struct group_rank *rank)
 			config->name, consumed, epoch, config->training);
 }
 
-/* Of the epoch that it reads, and of the one that is drawn, if that is the next. */
+/* Returns the samples drawn and not consumed: of the epoch being read, and of the next one. */
 static uint32_t find_lag(const struct group_rank *rank)
 {
 	const struct job_config *config = rank->config;
