@@ -39,7 +39,7 @@ struct local_runner {
 struct local_job {
 	LIST_ENTRY(local_job) link;
 	char name[COORD_NAME], dataset[COORD_NAME];
-	struct coord_job facts; /* of name and dataset here */
+	struct coord_job facts; /* its strings are the name and dataset above */
 	roaring_bitmap_t *ids;
 	uint32_t n;
 	uint32_t epoch, next;
@@ -72,7 +72,7 @@ struct coord_local {
 	LIST_HEAD(, local_node) nodes;
 	LIST_HEAD(, local_job) jobs;
 	LIST_HEAD(, local_told) told;
-	/* of this life */
+	/* Offers and reports of this life. */
 	LIST_HEAD(, local_offer) offers;
 	LIST_HEAD(, local_runner) reported;
 };
@@ -81,8 +81,10 @@ struct coord_local {
 
 struct local_job *local_find(struct coord_local *local, const char *job);
 bool local_token_is(const struct coord_local *local, const struct coord_token *token);
+/* Forgets dead nodes that have not reported, so that no repair waits for them again. */
 void local_forget_dead(struct coord_local *local);
-void local_forget_life(struct coord_local *local); /* offers and reports */
+/* Forgets the offers and reports of the life. */
+void local_forget_life(struct coord_local *local);
 
 /* --- coord_local_jobs.c ----------------------------------------------------------------- */
 
@@ -99,7 +101,7 @@ int local_facts(void *context, const char *job, struct coord_job *ret);
 
 /* --- coord_local_log.c ------------------------------------------------------------------ */
 
-/* NULL: the node does not run the job. */
+/* Returns the node's entry among the job's runners; NULL: it does not run the job. */
 struct local_runner *local_runner(struct local_job *job, const char *node);
 void local_feed_free(struct local_feed *feed);
 must_check int local_append_to(struct local_job *job, const struct coord_append *append);

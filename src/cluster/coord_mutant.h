@@ -4,19 +4,19 @@
 #pragma once
 
 /*
- * Parts of the protocol that the simulation leaves out, one at a time, to see that it
- * notices. Only tests are built with COORD_MUTANTS.
+ * Mutants of the protocol: each one leaves out a part, and the simulation has to notice it. Only
+ * tests are built with COORD_MUTANTS.
  */
 
 enum coord_mutant {
 	MUTANT_NONE,
 	MUTANT_NO_TOKEN = 1,   /* any leader may append */
-	MUTANT_NO_NEXT = 2,    /* wherever the log ends */
-	MUTANT_NO_REPAIR = 4,  /* nobody offers what its journal knows */
+	MUTANT_NO_NEXT = 2,    /* an append does not compare the log's length */
+	MUTANT_NO_REPAIR = 4,  /* no node offers what its journal has */
 	MUTANT_NO_RECOMMIT = 8 /* a cursor that did not move is not sent again */
 };
 
-extern unsigned coord_mutants; /* of tests only */
+extern unsigned coord_mutants; /* exists in tests only */
 
 #ifdef COORD_MUTANTS
 #define mutant(kind) (coord_mutants & (kind))

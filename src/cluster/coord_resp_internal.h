@@ -10,96 +10,99 @@
 
 #include <hiredis/hiredis.h>
 
-/* The chunks of an epoch's log that are known, one after the other. */
+/* The known chunks of an epoch's log, in order. */
 struct resp_chunks {
 	char job[COORD_NAME];
 	uint32_t epoch;
-	uint32_t *ends; /* in the log, of all ranks */
+	uint32_t *ends; /* [n]: log's length behind each, of all ranks */
 	size_t n, room;
 };
 
 struct coord_resp {
 	struct coord_engine engine;
 	struct coord_url url;
-	size_t host;		 /* that is tried first */
+	size_t host;		 /* index of the host to try first */
 	struct coord_host moved; /* port 0: not moved */
 	char *password_file;	 /* NULL: none */
 	char group[COORD_NAME + 2];
 	uint32_t timeout_ms;
 	redisContext *link;    /* NULL: not connected */
-	struct coord_tls *tls; /* of the link; NULL: none */
+	struct coord_tls *tls; /* the link's; NULL: none */
 	struct {
 		char *ca, *cert, *key; /* NULL: none */
 	} files;
 	char run[COORD_RUN];
 	char told[COORD_TEXT];	  /* the last refusal that was logged */
-	bool looks;		  /* nothing is loaded */
+	bool looks;		  /* coord_resp_look: load no library */
 	char policy[32];	  /* maxmemory-policy; "": not known */
-	char refused[COORD_TEXT]; /* what the engine does instead; "": nothing */
+	char refused[COORD_TEXT]; /* what the server did instead; "": it answered */
 	const char *asked;	  /* the last command */
-	/* The reply that is being read: */
-	redisReplyObjectFunctions *makes, counts; /* its objects; as makes, and counted */
-	size_t taken, most;			  /* bytes of memory */
-	bool too_much;
-	struct resp_chunks *logs; /* two epochs of a job */
+	/* The reply that is being read. */
+	redisReplyObjectFunctions *makes, counts; /* hiredis's; with counting */
+	size_t taken, most;	  /* bytes of memory of the reply; limit */
+	bool too_much;		  /* the reply exceeded the limit */
+	struct resp_chunks *logs; /* at most two epochs of each job */
 	size_t n_logs;
 };
 
-/* Words of a command: text, numbers and bytes; the strings live until it is sent. */
+/* Words of a command: texts, numbers and bytes. The caller's strings live until it is sent. */
 struct resp_words {
 	const char **word;
 	size_t *length;
 	size_t n, room;
-	char *numbers; /* of words that are numbers */
+	char *numbers; /* buffers of words that are numbers */
 	bool failed;   /* no memory */
 };
 
 /* --- coord_resp_link.c ------------------------------------------------------------------ */
 
-/* Of `most` words; freed by resp_call. */
+/* Begins a command of at most `most` words. The call that sends it frees it. */
 struct resp_words resp_begin(size_t most);
-struct resp_words resp_function(
-	struct coord_resp *resp, const char *name, size_t most); /* FCALL */
+/* Begins an FCALL of a function with at most `most` arguments. */
+struct resp_words resp_function(struct coord_resp *resp, const char *name, size_t most);
 void resp_bytes(struct resp_words *words, const void *bytes, size_t length);
 void resp_text(struct resp_words *words, const char *text);
 void resp_number(struct resp_words *words, uint64_t number);
 void resp_hex(struct resp_words *words, uint64_t number);
 void resp_token(struct resp_words *words, const struct coord_token *token);
 
-/* The reply is the caller's, unless an error is returned: freeReplyObject. */
+/* Sends the command, after connecting if needed. The caller frees the reply with freeReplyObject,
+ * unless there is an error. */
 must_check int resp_call(
 	struct coord_resp *resp, struct resp_words *words, redisReply **ret);
-/* Several commands at once; their words are freed, and each gets its reply. An error of one
- * is the error of all: there are no replies then. */
+/* Sends n commands at once and reads n replies. If one fails, all do, and there are no replies.
+ * Frees the words. */
 must_check int resp_calls(
 	struct coord_resp *resp, struct resp_words *words, size_t n, redisReply **ret);
-/* One command of a connection that begins. An error that begins with `expected` is a reply;
- * NULL: no error is. */
+/* Sends a command while the connection is being set up. An error reply that begins with `expected`
+ * is returned as a reply; NULL: none is. */
 must_check int resp_ask(struct coord_resp *resp, struct resp_words *words,
 	const char *expected, redisReply **ret);
-/* The same, if the reply is of no interest. */
+/* Calls resp_call, and frees the reply. -EBADE: it is no integer. */
 must_check int resp_do(struct coord_resp *resp, struct resp_words *words);
-/* -ESTALE: the connection is not to the engine's life of this name. */
+/* Checks that the connection is to the engine's life of this name, after connecting if needed.
+ * -ESTALE: it is not. */
 must_check int resp_same_life(struct coord_resp *resp, const char *run);
 void resp_close(struct coord_resp *resp);
+/* Returns a negative errno for the link's error, none that coord_engine.h gives a meaning. */
 int resp_network_error(const redisContext *link);
 
-/* The reply is freed; err, which is -EBADE if the reply is nonsense: then the connection is
- * closed, since nobody knows what else comes. */
+/* Frees the reply, and returns err. -EBADE, a reply that is nonsense: closes the connection, too,
+ * since nobody knows what else comes. */
 must_check int resp_end(struct coord_resp *resp, redisReply *reply, int err);
 
 /* --- coord_resp_take.c: a reply as it comes --------------------------------------------- */
 
-#define RESP_MOST_BYTES (256UL << 20) /* of memory for a reply */
+#define RESP_MOST_BYTES (256UL << 20) /* memory of a reply, at most */
 
-/* Counts what replies of the connection take. */
+/* Makes the connection count the memory of its replies. */
 void resp_count(struct coord_resp *resp);
-/* Notes the message of TLS as the engine's refusal, and gives the error back. */
+/* Notes the message of TLS as the engine's refusal, and returns the error. */
 must_check int resp_tls_error(struct coord_resp *resp, int err, const char *message);
-/* Sends what is to be sent. */
+/* Sends buffered commands, and reads one reply. */
 must_check int resp_take(struct coord_resp *resp, redisReply **ret);
 
-/* --- coord_resp_reply.c: false, or -EBADE: it is something else ------------------------- */
+/* --- coord_resp_reply.c: false or -EBADE: the reply is of another type or malformed ------ */
 
 bool resp_is_array(const redisReply *reply, size_t least);
 bool resp_is_text(const redisReply *reply, size_t size); /* size: with the 0 */
@@ -108,15 +111,16 @@ bool resp_take_u64(const redisReply *reply, uint64_t most, uint64_t *ret);
 bool resp_take_u32(const redisReply *reply, uint32_t least, uint32_t most, uint32_t *ret);
 bool resp_take_flag(const redisReply *reply, bool *ret);
 bool resp_take_hex(const redisReply *reply, uint64_t *ret);
-bool resp_take_hex_at(const char **at, uint64_t *ret); /* at: behind it */
+/* Reads a number at *at, and moves *at behind it. */
+bool resp_take_hex_at(const char **at, uint64_t *ret);
 bool resp_take_position(const redisReply *reply, struct coord_position *ret);
 must_check int resp_take_ids(const redisReply *reply, roaring_bitmap_t **ret);
 
 /* --- coord_resp_connect.c --------------------------------------------------------------- */
 
-/* Nothing to do if there is a connection. */
+/* Connects, unless there is a connection. */
 must_check int resp_connect(struct coord_resp *resp);
-/* From the file; logged. */
+/* Reads the password from its file into resp->url. Errors have a message. */
 must_check int resp_read_password(
 	struct coord_resp *resp, char message[SECRET_FILE_MESSAGE]);
 
@@ -130,7 +134,7 @@ int resp_facts(void *context, const char *job, struct coord_job *ret);
 
 /* --- coord_resp_log.c ------------------------------------------------------------------- */
 
-/* The samples of all ranks, rank by rank; the caller frees them. NULL: no memory. */
+/* Returns the samples of all ranks, rank by rank, which the caller frees. NULL: no memory. */
 sample_id *resp_join(const struct coord_append *append);
 int resp_open(void *context, const char *run, const char *job, uint32_t epoch);
 int resp_append(void *context, const char *run, const struct coord_token *token,
@@ -154,5 +158,5 @@ int resp_told(void *context, const char *dataset, roaring_bitmap_t *ret);
 /* --- coord_resp_read.c ------------------------------------------------------------------ */
 
 int resp_read(void *context, const char *run, struct coord_read *reads, size_t n);
-/* Nothing is known of any log. */
+/* Forgets all known chunks. */
 void resp_forget_chunks(struct coord_resp *resp);

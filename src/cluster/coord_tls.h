@@ -9,13 +9,13 @@
 #include <stdint.h>
 
 /*
- * TLS, 1.2 or later, over a socket that is connected to an engine's server.
+ * TLS 1.2 or later over a socket that is connected to an engine's server.
  *
- *   Flow: coord_tls_check at the start, coord_tls_connect at each connection. Both read the
- *         files: they may be others by then.
- *   Trust: the server's certificate has to be signed by an authority of `ca`, and be of the host
- *         that was asked for.
- *   Errors: -errno with a message, which continues "the engine ", but for coord_tls_check.
+ *   Flow: coord_tls_check at the daemon's start, coord_tls_connect at each connection. Both read
+ *         the files, which may have changed in between.
+ *   Trust: an authority of `ca` has to have signed the server's certificate, which has to be for
+ *         the host that was asked for.
+ *   Errors: -errno with a message, which continues "the engine ", except coord_tls_check's.
  *         -ENOTSUP: built without OpenSSL's libssl. -ETIMEDOUT has no message.
  *   Time: no call takes longer than its timeout, however slowly bytes come.
  *   Threads: one at a time.
@@ -25,15 +25,16 @@
 
 /* Absolute paths. */
 struct coord_tls_files {
-	const char *ca;		/* certificates in PEM; NULL: those of the system */
-	const char *cert, *key; /* of this node; NULL: none */
+	const char *ca;		/* authorities in PEM; NULL: the system's */
+	const char *cert, *key; /* this node's; NULL: none */
 };
 
 struct coord_tls;
 
+/* Checks that the files can be used. */
 must_check int coord_tls_check(
 	const struct coord_tls_files *files, char message[COORD_TLS_MESSAGE]);
-/* socket: the caller's, and from now on one that does not block. */
+/* Does the TLS handshake. The socket stays the caller's, and becomes non-blocking. */
 must_check int coord_tls_connect(const struct coord_tls_files *files, int socket,
 	const char *host, uint32_t timeout_ms, struct coord_tls **ret,
 	char message[COORD_TLS_MESSAGE]);

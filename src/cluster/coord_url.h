@@ -9,17 +9,17 @@
 #include <stddef.h>
 
 /*
- * Where the server of an engine is, and as whom a node talks to it:
+ * The URL of an engine's server, with the user of the node:
  *
  *     redis[s]://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...][/DB]
  *     redis+unix://[USER[:PASSWORD]@]/PATH[?DB]
  *     redis[s]-sentinel://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...]/MASTER[/DB]
  *
  * HOST is a name, an IPv4 address, or an IPv6 address in brackets. In USER, PASSWORD and PATH
- * %XX is a byte. The hosts of the last form are Sentinels, which tell where MASTER is.
- * With an s all connections have TLS.
+ * %XX is a byte. The hosts of the last form are Sentinels, which tell MASTER's address.
+ * With the s all connections have TLS.
  *
- *   Errors: -EINVAL with a message, which has nothing of the URL: any part of it may be a
+ *   Errors: -EINVAL with a message that shows no part of the URL, since any part may be a
  *         password.
  *   Threads: any.
  */
@@ -33,15 +33,15 @@
 
 struct coord_url {
 	struct coord_host {
-		char name[COORD_URL_TEXT]; /* or the path of a socket */
-		int port;		   /* 0: it is a socket */
+		char name[COORD_URL_TEXT]; /* a host, or the path of a socket */
+		int port;		   /* 0: the name is a socket's path */
 	} hosts[COORD_URL_HOSTS];
 	size_t n;
 	char user[COORD_URL_TEXT]; /* "": the server's default */
 	bool tls;
 	bool has_password;
 	char password[COORD_URL_TEXT];
-	char master[COORD_URL_TEXT]; /* that the hosts know; "": they are it */
+	char master[COORD_URL_TEXT]; /* the master's name; "": the hosts are servers */
 	int db;
 };
 

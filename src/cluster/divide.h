@@ -6,18 +6,18 @@
 #include "cluster/coord.h"
 
 /*
- * Divides a global mini-batch among the ranks so that they read what is at home on their
- * own node (locality.h). The samples are those that were drawn, and each rank gets as many
- * as ranks_share says.
+ * Divides a global mini-batch among the ranks so that they read samples whose home is their own
+ * node (locality.h). Each rank gets as many of the drawn samples as ranks_share says.
  *
- *   Flow: for coord_calls.place.
+ *   Flow: serves coord_calls.place.
  *   Threads: any.   Locks, clock, files, random numbers: none.
  */
 
 /*
- * home[i]: the node of batch->ids[i], an index of `nodes`, which are incarnations, or
- * another number: no node's. False: it is all the same who reads which, because all ranks
- * are on one node, or on nodes that are not among these; also if there is no memory.
+ * Sets ret_rank[i] to the rank that reads batch->ids[i]. home[i]: the sample's home, an index of
+ * `nodes`, which are incarnations; any other number: it has none. False: the division makes no
+ * difference, because all ranks are on one node, or on nodes that are not among `nodes`; or there
+ * is no memory.
  */
 bool divide(const struct coord_batch *batch, const uint32_t *home, const uint64_t *nodes,
 	uint32_t n_nodes, uint32_t *ret_rank);

@@ -131,7 +131,7 @@ static void forget(void *context, const char *training, uint32_t number, uint32_
 		rank->config->name, base, base + n - 1, epoch);
 }
 
-/* Serves coord_calls.place: each rank reads samples whose home is its own node, as far as possible. */
+/* Serves coord_calls.place: each rank reads samples whose home is its node, as far as possible. */
 static bool place_at_home(
 	void *context, const struct coord_batch *batch, uint32_t *rank_of)
 {
