@@ -17,9 +17,9 @@
 unsigned coord_mutants;
 #endif
 
-/* What the daemon asks: all of it is only noted, and done in the next step. */
+/* Takes the daemon's requests. Most are only noted here, and done in the next step. */
 
-/* Readers wait for what is looked for, however long a lease is. */
+/* Bounds the pace however long a lease is, because readers wait for the looks. */
 #define MOST_PACE_NS UINT64_C(1000000000)
 #define MOST_IDS (UINT64_C(1) << 33)
 
@@ -115,7 +115,8 @@ void coord_leave(struct coord *coord)
 	const struct coord_engine *engine = coord->engine;
 	struct held_job *job;
 	if (coord->joined && !coord->refused && !coord->away_since_ns)
-		(void)!coord_beat(coord); /* else the cursors of the last one stay */
+		(void)!coord_beat(
+			coord); /* else the engine keeps the last beat's cursors */
 	LIST_FOREACH (job, &coord->jobs, link)
 		for (uint32_t r = 0; r < job->facts.ranks; r++)
 			if (job->ranks[r].held)
@@ -127,7 +128,7 @@ void coord_leave(struct coord *coord)
 
 /* --- jobs ------------------------------------------------------------------------------- */
 
-/* Than the job goes on, and than the group is with it. */
+/* Tells whether these facts go on later than the job's own begin and the group's log. */
 static bool goes_on_later(const struct coord_job *facts, const struct held_job *held)
 {
 	struct coord_position to = {facts->epoch, facts->n_log};
@@ -257,7 +258,7 @@ int coord_commit(struct coord *coord, const char *name, uint32_t number, uint32_
 	}
 	coord_note_begun(job, to);
 	if (!position_before(rank->sent, rank->consumed))
-		return 0; /* the engine has been told */
+		return 0; /* the last beat has sent it */
 	if (rank->consumed.epoch != rank->sent.epoch ||
 		rank->consumed.position >= rank->sent.position + COMMIT_EVERY ||
 		position == rank_length(&job->facts, job->n, number))
@@ -265,7 +266,7 @@ int coord_commit(struct coord *coord, const char *name, uint32_t number, uint32_
 	return 0;
 }
 
-/* --- what is the matter ----------------------------------------------------------------- */
+/* --- status ----------------------------------------------------------------------------- */
 
 static enum coord_state state_of(const struct coord *coord)
 {

@@ -10,12 +10,12 @@
 #include <string.h>
 
 /*
- * The leader draws. When the log of a job is less than half its window ahead of the
- * readers, rounds are drawn for all jobs that have room, because jobs share only what is
- * drawn in one round. What a round gives is appended in whole mini-batches.
+ * The leader draws. When a job's log is ahead of the readers by half its window or less, the leader
+ * draws rounds for all jobs of the pool that have room, because jobs share only samples drawn in
+ * one round. It appends the samples in whole mini-batches.
  */
 
-#define DRAW_MOST 8192 /* samples of a job at once */
+#define DRAW_MOST 8192 /* samples of a job in one draw */
 
 static uint32_t room_of(const struct drawn_job *job)
 {
@@ -26,12 +26,12 @@ static uint32_t room_of(const struct drawn_job *job)
 	if (room > most)
 		room = most;
 	if (room > 0)
-		room -= job->next % batch; /* a log that goes on in the middle of one */
+		room -= job->next % batch; /* the log may end within a mini-batch */
 	return room < left ? room : left;
 }
 
-/* The first samples of a training can be dealt out by their homes once each rank has a node:
- * the draw waits for that, one ttl at most. */
+/* Tells whether a training's first draw waits until each rank has a node, one ttl at most. Only
+ * then can samples be placed by their homes. */
 static bool waits_for_ranks(const struct coord *coord, const struct drawn_job *job)
 {
 	if (job->epoch > 0 || job->next > 0 || coord->n_live < 2 ||
@@ -49,7 +49,7 @@ static bool is_low(const struct coord *coord, const struct drawn_job *job)
 	       !waits_for_ranks(coord, job);
 }
 
-/* Which jobs of the pool get samples now, and how many; false: none. */
+/* Decides how many samples each job of the pool gets now. false: none. */
 static bool plan(struct coord *coord, const struct pool *pool)
 {
 	struct drawn_job *job;
@@ -119,12 +119,12 @@ static int draw(struct coord *coord, struct pool *pool)
 	return err;
 }
 
-/* --- who reads what --------------------------------------------------------------------- */
+/* --- placement -------------------------------------------------------------------------- */
 
 struct parts {
-	sample_id **ids; /* of each rank */
+	sample_id **ids; /* [ranks]: their samples */
 	uint32_t *n;
-	uint32_t *rank_of; /* of a mini-batch */
+	uint32_t *rank_of; /* [batch]: the reader of each sample */
 };
 
 static void free_parts(struct parts *parts, uint32_t ranks)
@@ -175,7 +175,7 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 	}
 }
 
-/* The rest of a mini-batch of which `begun` samples are in the log: in turn. */
+/* Gives the rest of a mini-batch, of which `begun` samples are in the log, to the ranks in turn. */
 static uint32_t place_rest(
 	const struct drawn_job *job, uint32_t begun, struct parts *parts)
 {

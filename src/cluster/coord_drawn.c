@@ -11,12 +11,12 @@
 #include <string.h>
 
 /*
- * What the leader draws for: all jobs of the group, also those that other nodes run. All of
- * it comes from the engine, and can be dropped at any time.
+ * The jobs for which the leader draws: all jobs of the group, also those that only other nodes run.
+ * Their state comes from the engine, and can be dropped at any time.
  */
 
-#define SUBTRACT_MOST 8192	     /* samples of a rank at once */
-#define MOST_IDS (UINT32_C(1) << 28) /* of a dataset */
+#define SUBTRACT_MOST 8192	     /* samples of a rank in one read */
+#define MOST_IDS (UINT32_C(1) << 28) /* ids of a dataset, at most */
 
 /* --- streams ---------------------------------------------------------------------------- */
 
@@ -83,7 +83,7 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 			if (err)
 				return err;
 			if (read.ret_n == 0) {
-				/* not the log that the caller thinks of, or a part of it */
+				/* another log than the caller thinks, or a part is lost */
 				err = coord_mend(coord, facts->name);
 				return err ? err : -ESTALE;
 			}
@@ -95,7 +95,7 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 	return 0;
 }
 
-/* remaining_j = D_j - log_j, with fresh random numbers from then on. */
+/* Rebuilds remaining_j = D_j - log_j. The draws from then on have fresh random numbers. */
 static int rebuild(struct coord *coord, struct drawn_job *job)
 {
 	roaring_bitmap_t *remaining = roaring_bitmap_copy(job->facts.ids);
@@ -143,8 +143,8 @@ static int need_pool(
 	return 0;
 }
 
-/* Memory of samplers grows with the largest id of each job. The newest job counts, too.
- * -EBADE: no dataset has such an id; -E2BIG. */
+/* Checks the memory of samplers, which grows with the largest id of each job, the newest one
+ * included. -EBADE: no dataset has such an id; -E2BIG: above most_ids. */
 static int check_size(const struct coord *coord)
 {
 	uint64_t ids = 0;
@@ -165,7 +165,7 @@ static int get_facts(
 	const struct held_job *here = coord_find_job(coord, log->name);
 	if (here && here->entered && coord_is_same_job(&here->facts, log)) {
 		struct coord_job facts = here->facts;
-		facts.n_log = 0; /* the engine has it */
+		facts.n_log = 0; /* the engine has the log already */
 		return coord_facts_copy(&facts, ret);
 	}
 	int err = coord->engine->facts(coord->engine->context, log->name, ret);
@@ -210,7 +210,7 @@ static struct drawn_job *find_drawn(struct coord *coord, const char *name)
 	return NULL;
 }
 
-/* Samples per second that the ranks consume together, from what they have committed. */
+/* Updates the job's rate: samples per second that all ranks together have committed. */
 static void measure(
 	struct coord *coord, struct drawn_job *job, const struct coord_engine_job *log)
 {
@@ -231,7 +231,7 @@ static void measure(
 	job->measured_ns = coord->now_ns;
 }
 
-/* How far the log is ahead of the first reader, in samples of all ranks. */
+/* Returns how far the log is ahead of the foremost reader, in samples of all ranks. */
 static uint32_t find_ahead(
 	const struct drawn_job *job, const struct coord_engine_job *log)
 {
@@ -252,7 +252,7 @@ static uint32_t find_ahead(
 	return log->next > first ? log->next - first : 0;
 }
 
-/* As much as the readers need while a leader dies and another one begins. */
+/* Sets the window to the samples that readers need while a dead leader is replaced (3 ttl). */
 static void set_window(struct coord *coord, struct drawn_job *job)
 {
 	double seconds = 3.0 * (double)coord->ttl_ns / (double)NS_PER_S;
@@ -267,7 +267,7 @@ static void set_window(struct coord *coord, struct drawn_job *job)
 static int survey_job(struct coord *coord, struct coord_engine_job *log)
 {
 	struct drawn_job *job = find_drawn(coord, log->name);
-	/* The group has forgotten the job, and has another one of the same name. */
+	/* The group may have forgotten the job, and have another one of this name. */
 	if (job && !coord_is_same_job(&job->facts, log)) {
 		free_drawn(job);
 		job = NULL;
@@ -302,7 +302,7 @@ static bool is_over(const struct coord_engine_job *log, const struct drawn_job *
 	return log->epoch > 0;
 }
 
-/* Feeds of the epoch before, when all ranks have gone through it. */
+/* Deletes the feeds of the epoch before, when all ranks have read it. */
 static int forget_read(struct coord *coord, const struct coord_engine_job *log)
 {
 	struct drawn_job *job = find_drawn(coord, log->name);

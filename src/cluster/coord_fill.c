@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * The log of a job is made as long as the longest journal of it. What journals know comes
- * to its position; what nobody knows is drawn from what remains.
+ * Extends the log of a job to the end of its longest journal. Samples of journals get their
+ * positions; positions that no journal has are drawn from the remaining samples.
  */
 
 struct filling {
@@ -21,7 +21,8 @@ struct filling {
 	uint32_t n;
 	uint32_t epoch, base, end; /* global positions of the log */
 	roaring_bitmap_t *remaining;
-	sample_id **ids; /* of each rank, from rank_base on; SAMPLE_NONE: a hole */
+	sample_id *
+		*ids; /* [ranks], of the positions in [base, end); SAMPLE_NONE: a hole */
 };
 
 static uint32_t position(const struct filling *filling, uint32_t global, uint32_t rank)
@@ -36,7 +37,7 @@ static bool is_of(const struct filling *filling, const struct coord_offer *offer
 	       strcmp(offer->job, filling->facts->name) == 0;
 }
 
-/* The shortest log, in whole mini-batches, that has all that was offered. */
+/* Returns the length of the shortest log in whole mini-batches that covers all offers. */
 static uint32_t find_end(const struct filling *filling)
 {
 	uint32_t end = filling->base;
@@ -70,7 +71,7 @@ static void place_offer(struct filling *filling, const struct coord_offer *offer
 	}
 }
 
-/* Draws for the holes: a random choice in random order. */
+/* Fills the holes with remaining samples: a random choice in random order. */
 static int fill_holes(struct coord *coord, struct filling *filling)
 {
 	size_t n = roaring_bitmap_get_cardinality(filling->remaining);
@@ -145,7 +146,7 @@ static int fill(
 	return err ? err : send(coord, filling, log);
 }
 
-/* One epoch; `whole`: it was drawn to its end. */
+/* Fills the log of one epoch. whole: it had been drawn to its end. */
 static int fill_epoch(struct coord *coord, const struct coord_job *facts,
 	struct coord_engine_job *log, const struct coord_offers *offers, uint32_t epoch,
 	bool whole)
@@ -195,8 +196,8 @@ int coord_fill(struct coord *coord, const struct coord_engine_job *job,
 		coord_facts_free(&facts);
 		return -EBADE;
 	}
-	/* An epoch began only when the one before had been drawn to its end. Those before
-	 * that are over. */
+	/* The epoch before `last` had been drawn to its end, or `last` would not have begun.
+	 * Earlier epochs are over. */
 	if (last > log.epoch)
 		err = fill_epoch(coord, &facts, &log, offers, last - 1, true);
 	if (!err)

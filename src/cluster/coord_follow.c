@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What each node does for the ranks that it serves. */
+/* The work of each node for the ranks that it serves. */
 
-#define READ_MOST 1024		/* samples of a rank at once */
-#define ENTER_NS (2 * NS_PER_S) /* until a job that was refused is tried again */
+#define READ_MOST 1024		/* samples of a rank in one read */
+#define ENTER_NS (2 * NS_PER_S) /* pause before a refused job is tried again */
 
-/* A training of a version before goes on. */
+/* Takes over the fingerprint of a former version if the group's training has it, so that the
+ * training goes on. */
 static int take_older(const struct coord *coord, struct coord_job *facts)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -45,7 +46,7 @@ int coord_enter_jobs(struct coord *coord)
 			engine->context, coord->self.name, &job->facts, differs);
 		if (err && err != -EINVAL)
 			return err;
-		/* Until no node runs the job as the group has it. */
+		/* The job is tried again until no node runs it with the group's facts. */
 		job->enter_ns = err ? coord->now_ns + pause_ns : 0;
 		memcpy(job->refused, differs, sizeof(job->refused));
 		job->entered = err == 0;
@@ -60,7 +61,7 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 		struct held_job *job = coord_find_job(coord, jobs->jobs[i].name);
 		if (!job || !job->entered)
 			continue;
-		/* It was forgotten, and another one has its name. */
+		/* The group may have forgotten the job, and have another one of this name. */
 		job->entered = coord_is_same_job(&job->facts, &jobs->jobs[i]);
 		if (!job->entered)
 			continue;
@@ -72,7 +73,7 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 	}
 }
 
-/* When each of them was last seen live: now, or as the list of before has it. */
+/* Sets heard_ns: now for live nodes, the former list's time for the others. */
 static void note_heard(
 	const struct coord *coord, struct coord_node *members, size_t n, size_t live)
 {
@@ -115,7 +116,7 @@ int coord_open_wanted(struct coord *coord)
 	LIST_FOREACH (job, &coord->jobs, link) {
 		if (!job->entered || job->opened >= job->wanted)
 			continue;
-		/* One at a time: the log of each is drawn to its end. */
+		/* Epochs begin one at a time: the log of each is drawn to its end first. */
 		uint32_t epoch = job->wanted <= job->epoch ? job->wanted : job->epoch + 1;
 		int err = engine->open(
 			engine->context, coord->view.run, job->facts.name, epoch);
@@ -138,8 +139,8 @@ int coord_open_wanted(struct coord *coord)
 
 /* --- feeds ------------------------------------------------------------------------------ */
 
-/* After the last position of an epoch comes the first one of the next. Of an epoch before
- * the last one there is no feed any more. */
+/* Moves a rank at the end of its epoch to the next epoch. Skips epochs before the last one, which
+ * have no feeds any more. */
 static void turn_epoch(struct coord *coord, const struct held_job *job, uint32_t number)
 {
 	struct held_rank *rank = &job->ranks[number];
@@ -184,7 +185,7 @@ void coord_forget_came(struct held_job *job, uint32_t number)
 	came->ids = NULL;
 }
 
-/* No sample comes twice in an epoch. -EBADE, -ENOMEM; else *ret has what came before, too. */
+/* Checks that no sample came before in this epoch (-EBADE). *ret: all that came, with these. */
 static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
 	roaring_bitmap_t **ret)
 {
@@ -205,7 +206,7 @@ static int check_came(struct held_job *job, const struct coord_read *read, uint3
 	return -EBADE;
 }
 
-/* -EAGAIN: the journal does not take them. */
+/* Passes a read's samples to fed(). -EAGAIN: the journal does not take them. */
 static int feed(struct coord *coord, const struct coord_read *read)
 {
 	struct held_job *job = coord_find_job(coord, read->job);
@@ -267,7 +268,7 @@ static void read_again(struct coord *coord, bool any, bool more, bool failed)
 	due_at(coord, coord->read_ns);
 }
 
-/* The log is longer, as far as is known, and this rank has not read its epoch to the end. */
+/* Tells whether the engine gave no samples although the log is known to have more for the rank. */
 static bool is_missing(const struct coord *coord, const struct coord_read *read)
 {
 	const struct held_job *job = coord_find_job(coord, read->job);

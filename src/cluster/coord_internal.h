@@ -61,7 +61,7 @@ struct drawn_job {
 	uint64_t met_ns; /* when this leader first saw the job */
 	uint32_t epoch, next;
 	uint32_t forgotten; /* feeds of epochs before this one were deleted; 0: none */
-	uint32_t ahead;	    /* samples drawn beyond the slowest reader's position */
+	uint32_t ahead;	    /* samples drawn beyond the foremost reader's position */
 	uint32_t window;    /* samples that should be drawn ahead */
 	uint32_t wants;	    /* samples to draw now */
 	uint64_t consumed;  /* samples, all ranks and epochs */

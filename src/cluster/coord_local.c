@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who is live, who leads, and who serves which rank. */
+/* Keeps the leases: of nodes, of the leader, and of ranks. */
 
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -134,7 +134,6 @@ static bool has_reported(const struct coord_local *local, const char *name)
 	return false;
 }
 
-/* Who is dead, and was waited for in vain, is not waited for again. */
 void local_forget_dead(struct coord_local *local)
 {
 	struct local_node *node = LIST_FIRST(&local->nodes), *following;
@@ -227,7 +226,7 @@ static int renew(void *context, const struct coord_node *self,
 	return 0;
 }
 
-/* --- its life --------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------- */
 
 static const struct coord_engine functions = {.beat = beat,
 	.release = release,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which jobs the group has, and which nodes run them. */
+/* Keeps the jobs of the group, and the nodes that run them. */
 
 void local_job_free(struct local_job *job)
 {
@@ -26,7 +26,7 @@ void local_job_free(struct local_job *job)
 	free(job);
 }
 
-/* All ranks are where the log ends. */
+/* Begins a job at its log's end, with all ranks there. */
 static int begin_there(struct local_job *job, const struct coord_job *facts)
 {
 	struct coord_append log;
@@ -98,7 +98,7 @@ int local_enter(
 	struct coord_local *local = context;
 	struct local_job *job = local_find(local, facts->name);
 	if (job && is_another(facts, job, differs)) {
-		/* The node does not run it as it was. */
+		/* The node does not run the job with its former facts any more. */
 		(void)local_leave(local, node, facts->name);
 		job = local_find(local, facts->name);
 		if (job)
@@ -187,7 +187,7 @@ int local_facts(void *context, const char *name, struct coord_job *ret)
 	return job ? coord_facts_copy(&job->facts, ret) : -ENOENT;
 }
 
-/* --- what nodes hold -------------------------------------------------------------------- */
+/* --- samples that nodes hold ------------------------------------------------------------ */
 
 void local_told_free(struct local_told *told)
 {

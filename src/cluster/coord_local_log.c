@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The log: what is appended, under which fences, and how it is repaired. */
+/* Keeps the log: appends under fences, reads, and repairs. */
 
 static bool is_ready(const struct coord_local *local, const char *run)
 {
@@ -48,7 +48,7 @@ void local_feed_free(struct local_feed *feed)
 	free(feed);
 }
 
-/* An epoch begins: the feeds of the one before are still read. */
+/* Begins an epoch, and frees feeds but those of the epoch before, which are still read. */
 static void begin_epoch(struct local_job *job, uint32_t epoch)
 {
 	job->epoch = epoch;
@@ -61,7 +61,7 @@ static void begin_epoch(struct local_job *job, uint32_t epoch)
 	}
 }
 
-/* What nobody will draw to its end any more. */
+/* Frees the running epoch's feeds if it was not drawn to its end: nobody will do that now. */
 static void drop_incomplete(struct local_job *job)
 {
 	struct local_feed *feed = find_feed(job, job->epoch);

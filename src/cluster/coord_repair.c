@@ -12,14 +12,14 @@
 #include <string.h>
 
 /*
- * The engine came back in another life, and may have lost the end of the log.
+ * Repairs the log after the engine came back in another life, and may have lost the log's end.
  *
- *   all nodes    offer what their journals know beyond the log, and report
+ *   all nodes    offer what their journals have beyond the log, and report
  *   the leader   waits for all reports, or 3 ttl; fills the log of each job (coord_fill.c)
- *   all nodes    compare what their readers had with what the log has now
+ *   all nodes    compare their readers' samples with the repaired log
  */
 
-#define OFFER_MOST 4096 /* samples at once */
+#define OFFER_MOST 4096 /* samples in one offer */
 
 static const struct coord_engine_job *find(
 	const struct coord_engine_jobs *jobs, const char *name)
@@ -30,9 +30,9 @@ static const struct coord_engine_job *find(
 	return NULL;
 }
 
-/* --- what journals know ----------------------------------------------------------------- */
+/* --- journals --------------------------------------------------------------------------- */
 
-/* Called for each run of positions that the journal knows; 0, or the end of it. */
+/* Receives each run of positions that the journal has. Any error ends the visit. */
 typedef int visit(struct coord *coord, const struct coord_offer *run);
 
 static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t epoch,
@@ -55,7 +55,8 @@ static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t 
 	return err;
 }
 
-/* From the log's end on (from_log), or from the beginning of the epoch before. */
+/* Visits a job's journals from the log's end on (from_end), or from the begin of the epoch before
+ * the running one. */
 static int visit_job(struct coord *coord, const struct held_job *job,
 	const struct coord_engine_job *log, bool from_end, sample_id *ids, visit *each)
 {
@@ -121,9 +122,9 @@ int coord_mend(struct coord *coord, const char *job)
 	return engine->mend ? engine->mend(engine->context, coord->view.run, job) : 0;
 }
 
-/* --- what readers had ------------------------------------------------------------------- */
+/* --- comparison ------------------------------------------------------------------------- */
 
-/* As far as it goes; a call may give less. */
+/* Reads the log at the run's positions, as far as the log goes. One call may give a part. */
 static int read_log(struct coord *coord, const struct held_job *job,
 	const struct coord_offer *run, sample_id *ids, uint32_t *ret_n)
 {
@@ -155,7 +156,7 @@ static int compare(struct coord *coord, const struct coord_offer *run)
 	int err = read_log(coord, job, run, ids, &n);
 	if (err)
 		return err;
-	/* The log ends before, or all have read the epoch and its feeds are forgotten. */
+	/* The log ends before the run, or all ranks have read the epoch and its feeds are gone. */
 	if (n < run->n) {
 		err = coord_mend(coord, run->job);
 		if (!err)
@@ -190,7 +191,8 @@ int coord_compare(struct coord *coord)
 
 /* --- the leader ------------------------------------------------------------------------- */
 
-/* Whether all those have reported that are, or were, of the group. */
+/* Tells whether all nodes have reported that are in the group, or were in the engine's former
+ * lives. */
 static int all_reported(struct coord *coord, bool *ret)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -216,8 +218,8 @@ static int all_reported(struct coord *coord, bool *ret)
 }
 
 /*
- * True: the log may be repaired now. Nodes that neither the engine nor this node knows of
- * have a ttl to come; those that are known, three. A jump of the clock is not waiting.
+ * Tells whether the log may be repaired now. Unknown nodes have one ttl to come, known ones three.
+ * A jump of the clock counts as ttl / 8 of waiting at most.
  */
 static int waited_enough(struct coord *coord, bool *ret)
 {
@@ -270,6 +272,6 @@ int coord_repair(struct coord *coord)
 	if (err)
 		return err;
 	coord->counts.repairs++;
-	coord_doubt(coord); /* the next beat tells that the log is whole */
+	coord_doubt(coord); /* the next beat finds that the log is whole */
 	return 0;
 }

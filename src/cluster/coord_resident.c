@@ -7,21 +7,21 @@
 #include <string.h>
 
 /*
- * What is resident anywhere in the group, for exchange. Each node tells now and then what
- * it holds of the datasets of its jobs; the leader's sampler takes the union of that, and
- * what was drawn of late, which is on its way to a cache.
+ * Finds the samples that are resident anywhere in the group, for exchange. Each node tells now and
+ * then which samples of its jobs' datasets it holds. The leader's sampler gets the union of these,
+ * with the samples drawn of late, which are on their way to a cache.
  *
- * It decides what is drawn together, never what is correct: what a node has not told, or
- * told long ago, is only prepared again.
+ * The sets influence which samples are drawn together, never correctness: a sample that a node has
+ * not told, or told long ago, is only prepared again.
  */
 
-#define TELL_MOST 65536 /* bytes that a node tells of a dataset */
+#define TELL_MOST 65536 /* bytes that a node tells of a dataset, at most */
 #define TELL_EVERY_NS (2 * NS_PER_S)
 
 /* --- each node -------------------------------------------------------------------------- */
 
-/* Half of the samples, and again, until it is small enough. Which ones is random and
- * another choice on each node, so that no sample is more resident than another. */
+/* Drops half of the samples, and again, until the set is small enough. The choice is random and
+ * differs on each node, so that no sample is more resident than another. */
 static void thin(roaring_bitmap_t *ids, uint64_t seed)
 {
 	for (unsigned bit = 0; roaring_bitmap_portable_size_in_bytes(ids) > TELL_MOST;
@@ -87,7 +87,7 @@ int coord_tell_resident(struct coord *coord)
 
 /* --- the leader ------------------------------------------------------------------------- */
 
-/* On its way to a cache: as long as the log is ahead of the readers. */
+/* Forgets samples drawn 4 to 8 ttl ago: they are on their way to a cache no longer. */
 static void forget_fresh(struct coord *coord, struct pool *pool)
 {
 	uint64_t age_ns = coord->now_ns - pool->fresh_ns;
@@ -102,7 +102,7 @@ static void forget_fresh(struct coord *coord, struct pool *pool)
 	pool->fresh_ns = coord->now_ns;
 }
 
-/* What has come since the sampler was told, and what has gone. */
+/* Tells the sampler which samples became resident since the last update, and which were evicted. */
 static void update(struct pool *pool, const roaring_bitmap_t *now)
 {
 	roaring_uint32_iterator_t *at = roaring_create_iterator(now);
@@ -128,7 +128,7 @@ static int make_sets(struct pool *pool)
 	return 0;
 }
 
-/* Samples of no job here are nobody's to exchange. */
+/* Keeps only samples of the pool's jobs: others can't be exchanged. */
 static int keep_known(
 	const struct coord *coord, const struct pool *pool, roaring_bitmap_t *told)
 {

@@ -61,11 +61,11 @@ bool coord_policy_evicts(const char *policy)
 #include <stdlib.h>
 #include <string.h>
 
-/* Who is live, who leads, and who serves which rank. */
+/* Asks the server about leases: of nodes, of the leader, and of ranks. */
 
 /* --- nodes ------------------------------------------------------------------------------ */
 
-/* "", or "<incarnation> <node>" */
+/* Reads the leader: "", or "<incarnation> <node>". */
 static bool take_leader(const redisReply *reply, struct coord_view *view)
 {
 	const char *at = reply->str;
@@ -91,7 +91,7 @@ static bool take_lease(
 	return ret->error || strcmp(result->str, "OK") == 0;
 }
 
-/* ready reported leader term {result cursor ...} */
+/* Reads the answer to a beat: ready reported leader term {result cursor ...}. */
 static int take_beat(const struct coord_resp *resp, const redisReply *reply,
 	struct coord_lease *leases, size_t n, struct coord_view *ret)
 {
@@ -142,7 +142,7 @@ static int beat(void *context, const struct coord_node *self, uint32_t ttl_ms,
 		return err;
 	err = take_beat(resp, reply, leases, n, ret);
 	if (!err && !ret->ready)
-		resp_forget_chunks(resp); /* the log may get others */
+		resp_forget_chunks(resp); /* the log may get other chunks */
 	return resp_end(resp, reply, err);
 }
 
@@ -169,7 +169,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(one->name, other->name);
 }
 
-/* "<incarnation> <capacity> <address>"; "": it was live. */
+/* Reads a node: "<incarnation> <capacity> <address>"; "": it is not live. */
 static bool take_node(const redisReply *reply, struct coord_node *ret)
 {
 	const char *at = reply->str;
@@ -191,7 +191,7 @@ static bool take_node(const redisReply *reply, struct coord_node *ret)
 	return true;
 }
 
-/* {name node} ... */
+/* Reads the members: {name node} ... */
 static int take_members(
 	const redisReply *reply, struct coord_node **ret, size_t *ret_n, size_t *ret_live)
 {
@@ -271,7 +271,7 @@ static const char *refused(void *context)
 	return resp->refused;
 }
 
-/* --- its life --------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------- */
 
 static const struct coord_engine functions = {.beat = beat,
 	.release = release,
@@ -298,7 +298,7 @@ static const struct coord_engine functions = {.beat = beat,
 	.asked = asked,
 	.refused = refused};
 
-/* From the URL, the file or the environment: one of them. */
+/* Takes the password from the URL or the file, not both, or else from the environment. */
 static int find_password(
 	struct coord_resp *resp, const struct coord_server *server, char *message)
 {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A connection begins: where to, as whom, with which functions. */
+/* Makes a connection: finds the server, logs in, and loads the library. */
 
 #define LETTERS "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-"
 
@@ -71,7 +71,7 @@ static int tell(struct coord_resp *resp, const char *a, const char *b, const cha
 	return err;
 }
 
-/* --- as whom ---------------------------------------------------------------------------- */
+/* --- login ------------------------------------------------------------------------------ */
 
 int resp_read_password(struct coord_resp *resp, char message[SECRET_FILE_MESSAGE])
 {
@@ -109,9 +109,9 @@ static int log_in(struct coord_resp *resp)
 			    : tell(resp, "AUTH", url->password, NULL, NULL);
 }
 
-/* --- what is there ---------------------------------------------------------------------- */
+/* --- the server ------------------------------------------------------------------------- */
 
-/* A replica takes nothing, or loses it. */
+/* Checks that the server is a master (-EROFS): a replica refuses changes, or loses them. */
 static int check_role(struct coord_resp *resp)
 {
 	redisReply *reply;
@@ -127,7 +127,7 @@ static int check_role(struct coord_resp *resp)
 	return resp_end(resp, reply, good ? err : -EBADE);
 }
 
-/* The word behind the name in INFO. */
+/* Returns the word behind the name in INFO. false: none, or too long. */
 static bool take_fact(const char *info, const char *name, char *ret, size_t size)
 {
 	const char *at = strstr(info, name);
@@ -167,7 +167,7 @@ static int learn_facts(struct coord_resp *resp)
 	return resp_end(resp, reply, good ? 0 : -EBADE);
 }
 
-/* 0: the server has no library. */
+/* Asks for the revision of the server's library; 0: it has none. */
 static int ask_revision(struct coord_resp *resp, uint64_t *ret)
 {
 	static const char none[] = "ERR Function not found";
@@ -188,7 +188,8 @@ static uint64_t own_revision(void)
 	return strtoull(strstr(coord_lua, name) + strlen(name), NULL, 10);
 }
 
-/* An administrator may have loaded it: few users may. */
+/* Loads the library if the server's is missing or older. An administrator may have loaded it: few
+ * users have the right. */
 static int load_library(struct coord_resp *resp)
 {
 	uint64_t revision;
@@ -227,7 +228,7 @@ static int try_host(struct coord_resp *resp, const struct coord_host *host)
 
 /* --- Sentinels -------------------------------------------------------------------------- */
 
-/* The value of a field; NULL: it has none, or no text. */
+/* Returns the value of a field; NULL: it is missing, or no text. */
 static const char *field_of(const redisReply *reply, const char *name)
 {
 	for (size_t i = 0; i + 1 < reply->elements; i += 2)
@@ -245,7 +246,7 @@ static int refuse_master(struct coord_resp *resp, const char *why)
 	return -EHOSTUNREACH;
 }
 
-/* {field value}... */
+/* Reads the master's address from {field value}... */
 static int take_master(
 	struct coord_resp *resp, const redisReply *reply, struct coord_host *ret)
 {
@@ -257,7 +258,7 @@ static int take_master(
 		   *flags = field_of(reply, "flags");
 	if (!ip || !port || !flags)
 		return -EBADE;
-	/* It may be back, and think that it still is the master. */
+	/* The old master may be back, and think that it still is the master. */
 	if (strstr(flags, "down") || strstr(flags, "failover"))
 		return refuse_master(resp, "another server takes over as master");
 	strcpy(ret->name, ip);
@@ -265,7 +266,8 @@ static int take_master(
 	return ret->port > 0 && ret->port <= UINT16_MAX ? 0 : -EBADE;
 }
 
-/* At each connection: another one may be the master, and this one does not know it yet. */
+/* Asks a Sentinel for the master. Each connection does so: the former master may not know yet that
+ * another server has taken over. */
 static int find_master(struct coord_resp *resp, const struct coord_host *sentinel,
 	struct coord_host *ret)
 {
@@ -295,7 +297,7 @@ static int try_one(struct coord_resp *resp, const struct coord_host *host)
 	return err ? err : try_host(resp, &master);
 }
 
-/* --- all -------------------------------------------------------------------------------- */
+/* --- connecting ------------------------------------------------------------------------- */
 
 static int connect_anywhere(struct coord_resp *resp)
 {
@@ -303,7 +305,8 @@ static int connect_anywhere(struct coord_resp *resp)
 	resp->refused[0] = '\0';
 	if (resp->moved.port) {
 		struct coord_host moved = resp->moved;
-		resp->moved.port = 0; /* perhaps it is back where it was, if this fails */
+		resp->moved.port =
+			0; /* if this fails, the slot may be back where it was */
 		err = try_host(resp, &moved);
 		if (!err)
 			resp->moved = moved;
@@ -320,7 +323,7 @@ static int connect_anywhere(struct coord_resp *resp)
 	return err;
 }
 
-/* An error before anything was asked says nothing of jobs, leases and fences. */
+/* Replaces errors that mean jobs, leases or fences: a failed connection is about none of them. */
 static int as_no_fence(int err)
 {
 	static const int fences[] = {

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The connection: commands of any words, and errors as numbers. */
+/* Sends commands over the connection, and turns errors into numbers. */
 
-#define NUMBER_SIZE 48 /* bytes of a number as a word, with the 0; or of a token */
+#define NUMBER_SIZE 48 /* bytes of a number or a token as a word, with the 0 */
 
 /* --- words of a command ----------------------------------------------------------------- */
 
@@ -102,7 +102,6 @@ void resp_close(struct coord_resp *resp)
 	resp_forget_chunks(resp);
 }
 
-/* None that coord_engine.h gives another meaning. */
 int resp_network_error(const redisContext *link)
 {
 	if (link->err == REDIS_ERR_OOM)
@@ -121,7 +120,7 @@ int resp_network_error(const redisContext *link)
 	}
 }
 
-/* The group's slot is elsewhere: "MOVED SLOT HOST:PORT", where HOST may have colons. */
+/* Notes where the group's slot is: "MOVED SLOT HOST:PORT", where HOST may have colons. */
 static bool note_moved(struct coord_resp *resp, const char *text)
 {
 	struct coord_host to = {.port = 0};
@@ -150,8 +149,8 @@ static int fence_error(const char *text)
 	return 0;
 }
 
-/* What the user of an engine needs, beside the keys. coord.lua and the files coord_resp*.c
- * call no others. */
+/* The rights that an engine's user needs, beside the keys. coord.lua and the files coord_resp*.c
+ * use no other commands. */
 #define COMMANDS                                                                         \
 	"+fcall +info +role +select +function|load +xrange +getrange +get +set +del "    \
 	"+unlink "                                                                       \
@@ -162,7 +161,7 @@ static int fence_error(const char *text)
 static void note_refusal(struct coord_resp *resp, const char *text)
 {
 	const struct coord_url *url = &resp->url;
-	/* A server that does not know AUTH repeats its words. */
+	/* A server that does not know AUTH repeats the words, with the password. */
 	bool secret = url->password[0] && strstr(text, url->password);
 	snprintf(resp->refused, sizeof(resp->refused), "refuses %s: %.*s", resp->asked,
 		(int)strcspn(text, secret ? " " : ""), text);
@@ -188,7 +187,8 @@ static bool is_about_rights(const char *text)
 	return false;
 }
 
-/* What the server refuses, for a while or for ever; the next connection may do better. */
+/* Turns an error reply into a number. If it is no fence, notes the refusal and closes the
+ * connection: the next one may do better. */
 static int refusal(struct coord_resp *resp, const char *text)
 {
 	int fence = fence_error(text);
@@ -213,7 +213,7 @@ int resp_end(struct coord_resp *resp, redisReply *reply, int err)
 
 /* --- calls ------------------------------------------------------------------------------ */
 
-/* FCALL, and the name of a function; or a command. */
+/* Notes the name of the function for FCALL, else of the command. */
 static void note_asked(struct coord_resp *resp, const struct resp_words *words)
 {
 	bool function = words->n > 1 && strcmp(words->word[0], "FCALL") == 0;
@@ -238,7 +238,7 @@ static int take_reply(struct coord_resp *resp, const char *expected, redisReply 
 	return 0;
 }
 
-/* There are no parts of commands: TLS sends each one at once. */
+/* Sends the whole command at once. */
 static int send_by_tls(struct coord_resp *resp, const struct resp_words *words)
 {
 	char *text, message[COORD_TLS_MESSAGE] = "";

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The log. Ids are sent as they lie in memory: 4 bytes, the lowest first. */
+/* Appends to the log and repairs it. Ids are sent as they lie in memory: 4 bytes, little-endian. */
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ids are sent as they are");
 
@@ -141,7 +141,7 @@ int resp_repaired(void *context, const char *run, const char *node)
 	return resp_do(resp, &words);
 }
 
-/* "<job> <epoch> <rank> <base>", and samples */
+/* Checks an offer: "<job> <epoch> <rank> <base>", and samples. */
 static bool is_offer(const redisReply *name, const redisReply *ids)
 {
 	return resp_is_text(name, COORD_NAME + 48) && ids->type == REDIS_REPLY_STRING &&
@@ -167,7 +167,7 @@ static int take_offer(
 	return 0;
 }
 
-/* name ids ... */
+/* Reads offers: name ids ... */
 static int take_offers(const redisReply *reply, struct coord_offers *ret)
 {
 	int err = 0;
@@ -236,7 +236,7 @@ int resp_ready(void *context, const char *run, const struct coord_token *token)
 	return resp_do(resp, &words);
 }
 
-/* --- what nodes hold -------------------------------------------------------------------- */
+/* --- samples that nodes hold ------------------------------------------------------------ */
 
 int resp_tell(void *context, const char *node, const char *dataset,
 	const roaring_bitmap_t *ids, uint32_t ttl_ms)

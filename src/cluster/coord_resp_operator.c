@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Operators change the group. */
+/* Changes the group, for operators. */
 
 static int ask(struct coord_resp *resp, struct resp_words *words, redisReply **ret,
 	char said[COORD_TEXT])
@@ -23,7 +23,7 @@ static int ask(struct coord_resp *resp, struct resp_words *words, redisReply **r
 	return err == -ESTALE ? -EAGAIN : err;
 }
 
-/* Names of nodes. */
+/* Lists the live nodes in the reply. -EBUSY: there are some. */
 static int list_live(const redisReply *reply, char said[COORD_TEXT])
 {
 	char name[COORD_NAME];
@@ -49,7 +49,7 @@ int coord_resp_drop(struct coord_resp *resp, const char *name, char said[COORD_T
 	return err ? err : resp_end(resp, reply, list_live(reply, said));
 }
 
-/* "ranks" ranks batch, or "behind" rank position epoch others */
+/* Explains the obstacle: "ranks" ranks batch, or "behind" rank position epoch others. */
 static int take_obstacle(const redisReply *reply, char said[COORD_TEXT])
 {
 	uint32_t number[4] = {0};

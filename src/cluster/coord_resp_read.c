@@ -12,16 +12,16 @@
 #include <string.h>
 
 /*
- * A log is a row of chunks, one for each append: in a chunk lie the samples of the first rank,
- * those of the second, and so on. Which chunks there are is asked once. What a rank reads is
- * a part of each chunk; the parts of all reads are asked for together. A chunk that is not
- * there is of a log that was forgotten: its chunks are asked for again.
+ * A log is a row of chunks, one per append. A chunk has the samples of the first rank, then of the
+ * second, and so on. The list of chunks is asked for once. A rank reads a part of each chunk; the
+ * parts of all reads are asked for together. A missing chunk means that the log was forgotten: the
+ * list is asked for again.
  */
 
 #define CHUNKS_AT_ONCE 256
 #define KEY_SIZE 256
 
-/* --- which chunks there are ------------------------------------------------------------- */
+/* --- the list of chunks ----------------------------------------------------------------- */
 
 void resp_forget_chunks(struct coord_resp *resp)
 {
@@ -32,7 +32,7 @@ void resp_forget_chunks(struct coord_resp *resp)
 	resp->n_logs = 0;
 }
 
-/* Of the job, the even or the odd epochs. */
+/* Finds the job's entry for even or for odd epochs. NULL: none. */
 static struct resp_chunks *find_log(
 	struct coord_resp *resp, const char *job, uint32_t epoch)
 {
@@ -92,7 +92,7 @@ static int add_chunk(struct resp_chunks *log, uint32_t end)
 	return 0;
 }
 
-/* {"<base>-1" {"" count}} */
+/* Reads a chunk: {"<base>-1" {"" count}}. */
 static bool take_chunk(const redisReply *chunk, uint32_t *ret_base, uint32_t *ret_count)
 {
 	char *hyphen;
@@ -107,7 +107,8 @@ static bool take_chunk(const redisReply *chunk, uint32_t *ret_base, uint32_t *re
 		       ret_count);
 }
 
-/* *ret_known: false, if this is not the log that was known. */
+/* Appends the reply's chunks to the list. *ret_known false: they do not follow it, so the log is
+ * another one; the list is then empty. */
 static int take_chunks(const redisReply *reply, struct resp_chunks *log, bool *ret_known)
 {
 	*ret_known = true;
@@ -154,7 +155,7 @@ static int ask_for_chunks(
 	return resp_end(resp, reply, err);
 }
 
-/* Once for all that read beyond what is known. */
+/* Extends the lists of logs that are read beyond the known chunks. Asks once per log. */
 static int find_chunks(struct coord_resp *resp, struct coord_read *reads, size_t n)
 {
 	const char *asked = NULL;
@@ -192,7 +193,7 @@ struct parts {
 	size_t n, room;
 };
 
-/* Before this rank's samples in the chunk. */
+/* Returns the number of samples before the rank's in the chunk. */
 static size_t samples_before(const struct coord_read *read, uint32_t base, uint32_t end)
 {
 	size_t n = 0;
@@ -202,7 +203,7 @@ static size_t samples_before(const struct coord_read *read, uint32_t base, uint3
 	return n;
 }
 
-/* n samples of the rank's, from the k-th of its own in the chunk on. */
+/* Adds a command for n samples of the rank, from its k-th one in the chunk on. */
 static void ask_for_part(struct coord_resp *resp, struct parts *parts,
 	struct coord_read *read, uint32_t base, uint32_t end, uint32_t k, uint32_t n)
 {
@@ -221,7 +222,7 @@ static void ask_for_part(struct coord_resp *resp, struct parts *parts,
 	parts->parts[parts->n++] = (struct part){read, n};
 }
 
-/* The first chunk that ends behind the rank's position. */
+/* Returns the index of the first chunk that ends behind the rank's position. */
 static size_t find_chunk(const struct resp_chunks *log, const struct coord_read *read)
 {
 	size_t from = 0, to = log->n;
@@ -235,9 +236,9 @@ static size_t find_chunk(const struct resp_chunks *log, const struct coord_read 
 	return from;
 }
 
-#define PARTS_MOST 256 /* of a read at once */
+#define PARTS_MOST 256 /* parts of a read in one call */
 
-/* Without `parts`: counts them. */
+/* Adds commands for the parts of a read, and returns their number. parts NULL: only counts. */
 static size_t list_parts(
 	struct coord_resp *resp, struct coord_read *read, struct parts *parts)
 {
@@ -262,7 +263,7 @@ static size_t list_parts(
 	return n;
 }
 
-/* Up to the first one that is not there. false: one was not. */
+/* Copies the parts, of each read up to the first missing one. false: a part is missing. */
 static bool take_parts(
 	struct coord_resp *resp, const struct parts *parts, redisReply *const *replies)
 {
@@ -332,7 +333,7 @@ int resp_read(void *context, const char *run, struct coord_read *reads, size_t n
 	int err = resp_same_life(resp, run);
 	if (!err)
 		err = read_all(resp, reads, n, &whole);
-	if (!err && !whole) /* what was known of a log is old */
+	if (!err && !whole) /* a list of chunks was outdated */
 		err = read_all(resp, reads, n, &whole);
 	return err;
 }

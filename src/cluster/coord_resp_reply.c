@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a reply may hold. The server may be broken, or another's: each value is taken with the
- * type, length and range that it has to have, or not at all. */
+/* Reads values of replies. The server may be broken or hostile, so each value needs the expected
+ * type, length and range. */
 
 /* --- texts and numbers ------------------------------------------------------------------ */
 
@@ -36,11 +36,10 @@ bool resp_take_name(const redisReply *reply, char ret[COORD_NAME])
 	return true;
 }
 
-/* *at goes behind the digits. */
 static bool take_digits(const char **at, int base, uint64_t most, uint64_t *ret)
 {
 	char *end;
-	if (!isxdigit((unsigned char)**at)) /* no sign, no space */
+	if (!isxdigit((unsigned char)**at)) /* strtoull would accept signs and spaces */
 		return false;
 	errno = 0;
 	*ret = strtoull(*at, &end, base);
@@ -102,22 +101,22 @@ bool resp_take_position(const redisReply *reply, struct coord_position *ret)
 
 /*
  * The portable format of roaring bitmaps: [runs follow?] [which containers have runs]
- * [key, count - 1 of each] [offset of each] [containers]. The library's own reader believes
- * what containers say of themselves, so the values are added one container at a time.
+ * [key, count - 1 of each] [offset of each] [containers]. The library's own reader trusts the
+ * counts in containers, so this one checks and adds the values container by container.
  */
 
 #define COOKIE_PLAIN 12346
 #define COOKIE_RUNS 12347
-#define OFFSETS_FROM 4	/* containers, if there are runs */
-#define ARRAY_MOST 4096 /* values; more are bits */
+#define OFFSETS_FROM 4	/* with runs: containers from which there are offsets */
+#define ARRAY_MOST 4096 /* values in an array; more are stored as bits */
 #define BITS_BYTES 8192
 
 struct ids {
 	const uint8_t *at;
 	size_t left;
 	roaring_bitmap_t *set;
-	uint64_t next; /* no value below is to come */
-	size_t n;      /* of values, which are added together */
+	uint64_t next; /* the next value is at least this */
+	size_t n;      /* buffered values */
 	uint32_t values[256];
 };
 

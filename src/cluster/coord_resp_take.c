@@ -9,11 +9,11 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* A reply as it comes: no more memory than is allowed, also for what only says that it
- * will be long, and no more time than a slow network needs. */
+/* Reads a reply within limits: of memory, where announced lengths count at once, and of time, which
+ * suffices for a slow network. */
 
-#define OBJECT_BYTES 96		/* of memory for each value, beside its bytes */
-#define LEAST_BYTES_PER_MS 1024 /* after the timeout */
+#define OBJECT_BYTES 96		/* memory of each value, beside its bytes */
+#define LEAST_BYTES_PER_MS 1024 /* slower replies time out */
 #define NS_PER_MS UINT64_C(1000000)
 
 #if HIREDIS_MAJOR < 1
@@ -103,7 +103,7 @@ static bool is_too_much(struct coord_resp *resp)
 	return resp->too_much;
 }
 
-/* What the connection's errors are, as errors of the call. */
+/* Turns the connection's error into the call's. */
 static int error_of(const struct coord_resp *resp)
 {
 	const redisContext *link = resp->link;

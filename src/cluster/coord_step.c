@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * One step: the beat, which renews all leases of the node and tells who leads; then what
- * the node has to do in the engine's life, as the leader, and for the ranks that it serves.
+ * One step: the beat, which renews all leases of the node and tells who leads; then the work in the
+ * engine's life, as the leader, and for the ranks that the node serves.
  */
 
 void coord_doubt(struct coord *coord)
@@ -32,8 +32,7 @@ static size_t count_taken(const struct coord *coord)
 	return n;
 }
 
-/* The cursor is sent with each beat, also if it has not moved: the engine may have
- * forgotten it. */
+/* Returns the cursor for a beat, also if it has not moved: the engine may have forgotten it. */
 static struct coord_position cursor_to_send(const struct held_rank *rank)
 {
 	bool moved = position_before(rank->sent, rank->consumed);
@@ -63,7 +62,7 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 		job->entered = false; /* the engine has forgotten the job */
 		return;
 	}
-	/* The cursor went on without this node: another one had the rank for a while. */
+	/* The cursor went on without this node: another node had the rank for a while. */
 	bool served = rank->held && position_before(rank->consumed, lease->ret_cursor) &&
 		      position_before(rank->acked, lease->ret_cursor);
 	if (lease->error || served) {
@@ -86,7 +85,7 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 		rank->sent = lease->cursor;
 }
 
-/* No reader consumes beyond the end of an epoch. */
+/* Checks the engine's cursors: no reader consumes beyond the end of an epoch. */
 static bool are_possible(
 	const struct coord *coord, const struct coord_lease *leases, size_t n)
 {
@@ -131,7 +130,7 @@ static void viewed(struct coord *coord, const struct coord_view *view)
 		coord->counts.leader_changes++;
 	if (view->leader && view->leader != before.leader)
 		coord_moved(coord);
-	bool emptied = before.ready && !view->ready; /* while it runs */
+	bool emptied = before.ready && !view->ready; /* FLUSHALL without a restart */
 	if (!was_joined || strcmp(before.run, view->run) != 0 || emptied)
 		new_life(coord);
 	if (view->ready && !before.ready)
@@ -220,7 +219,7 @@ static int step(struct coord *coord)
 {
 	int err = 0;
 	if (coord->leads && coord->now_ns - coord->renewed_ns > coord->ttl_ns / 10 * 8)
-		coord_resign(coord); /* others may think that it is dead */
+		coord_resign(coord); /* other nodes may think that the leader is dead */
 	if (coord->now_ns >= coord->beat_ns)
 		err = coord_beat(coord);
 	due_at(coord, coord->beat_ns);
@@ -228,7 +227,7 @@ static int step(struct coord *coord)
 		return err;
 	if (any_not_entered(coord)) {
 		err = coord_enter_jobs(coord);
-		coord_beat_soon(coord); /* takes their ranks */
+		coord_beat_soon(coord); /* the beat takes their ranks */
 		due_at(coord, coord->beat_ns);
 	}
 	if (!err && coord->now_ns >= coord->look_ns)
@@ -242,7 +241,7 @@ static int step(struct coord *coord)
 	err = coord_tell_resident(coord);
 	if (err)
 		return err;
-	/* A log that can't be gone on with can still be read. */
+	/* A broken log can't be drawn for any more, but it can be read. */
 	int broken = coord_lead(coord);
 	if (broken && broken != -EBADMSG)
 		return broken;
@@ -281,7 +280,7 @@ static void away(struct coord *coord, int err)
 	coord->patience_ns = coord->patience_ns * 2 + coord->ttl_ns / 64;
 	if (coord->patience_ns > coord->ttl_ns / 4)
 		coord->patience_ns = coord->ttl_ns / 4;
-	/* The next call is a beat: it tells whether the engine is there. */
+	/* The next call is a beat, which finds out whether the engine is there. */
 	coord->beat_ns = coord->now_ns + coord->patience_ns;
 	coord->due_ns = coord->beat_ns;
 	coord->renew = true;

@@ -13,13 +13,13 @@
 #define PATH_MOST 107 /* bytes of a socket's path */
 #define DB_MOST 9999
 
-/* A part of the URL: bytes that are not yet decoded. */
+/* A part of the URL, not yet decoded. */
 struct part {
 	const char *at;
 	size_t n;
 };
 
-/* The rest of the URL. */
+/* The part of the URL that is not parsed yet. */
 struct rest {
 	const char *at;
 	char *message;
@@ -40,7 +40,7 @@ static int hex_digit(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* %XX is a byte, which is not 0. */
+/* Decodes %XX. false: malformed, too long, or a byte of 0. */
 static bool decode(struct part part, char ret[COORD_URL_TEXT])
 {
 	size_t n = 0;
@@ -73,7 +73,7 @@ static bool take_number(struct part part, int least, int most, int *ret)
 
 /* --- parts ------------------------------------------------------------------------------ */
 
-/* [USER[:PASSWORD]@], before the first `end` */
+/* Parses [USER[:PASSWORD]@] before the first `end`. */
 static int take_user(struct rest *rest, const char *end, struct coord_url *ret)
 {
 	size_t n = strcspn(rest->at, end);
@@ -120,7 +120,7 @@ static bool is_address(const char *text)
 	return inet_pton(AF_INET6, text, &address) == 1;
 }
 
-/* HOST[:PORT] */
+/* Parses HOST[:PORT]. */
 static int take_host(
 	struct rest *rest, struct part part, int preset, struct coord_url *ret)
 {
@@ -164,7 +164,7 @@ static int take_hosts(struct rest *rest, int preset, struct coord_url *ret)
 	}
 }
 
-/* Nothing, or the sign and perhaps a number: the rest. */
+/* Parses the rest: nothing, or the sign and a number, which may be missing behind a slash. */
 static int take_db(struct rest *rest, char sign, struct coord_url *ret)
 {
 	if (!*rest->at)

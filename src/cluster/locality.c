@@ -10,12 +10,12 @@
 
 #define NONE UINT32_MAX
 
-/* A node, and how many samples it has too many, or lacks. */
+/* A node, and its surplus or lack of samples. */
 struct imbalance {
 	uint32_t count, node;
 };
 
-/* The largest one is at the top; of equal ones, that of the smaller node. */
+/* A heap with the largest count at the top; of equal counts, the smaller node's. */
 struct heap {
 	struct imbalance *items;
 	uint32_t n;
@@ -24,9 +24,9 @@ struct heap {
 struct node {
 	uint32_t quota;	     /* samples that its ranks take together */
 	uint32_t has;	     /* samples of the batch that it has */
-	uint32_t kept;	     /* of them, that it has kept so far */
-	uint32_t rank;	     /* that takes the next sample; NONE: all have theirs */
-	uint32_t first_move; /* of what it gives away; NONE: no more */
+	uint32_t kept;	     /* samples of `has` that it has kept so far */
+	uint32_t rank;	     /* ring: the one before the next to take; NONE: all full */
+	uint32_t first_move; /* its first move to do; NONE: no more */
 };
 
 struct locality {
@@ -34,10 +34,10 @@ struct locality {
 	struct node *nodes;
 	struct heap surplus, lack;
 	struct locality_move *moves;
-	uint32_t *move_next, *move_left; /* of a node's moves; samples still to be told */
-	struct imbalance *fill; /* which node takes how many of those that nobody has */
+	uint32_t *move_next, *move_left; /* next move of the node; samples to go */
+	struct imbalance *fill;		 /* nodes' shares of samples that no node has */
 	uint32_t n_moves, fill_at;
-	uint32_t *rank_next; /* ranks of a node that still take samples, in a ring */
+	uint32_t *rank_next; /* ring of a node's ranks that still take samples */
 	uint32_t *rank_left;
 };
 
@@ -113,7 +113,7 @@ static void heap_push(struct heap *heap, uint32_t count, uint32_t node)
 		swap(&heap->items[i], &heap->items[(i - 1) / 2]);
 }
 
-/* Takes a part of the largest one away. */
+/* Reduces the largest count. */
 static void heap_reduce(struct heap *heap, uint32_t by)
 {
 	struct imbalance *items = heap->items;
@@ -129,7 +129,7 @@ static void heap_reduce(struct heap *heap, uint32_t by)
 	}
 }
 
-/* --- who gives how many to whom ---------------------------------------------------------- */
+/* --- the moves --------------------------------------------------------------------------- */
 
 static bool is_valid(const struct locality *locality, const struct locality_batch *batch)
 {
@@ -150,7 +150,7 @@ static bool is_valid(const struct locality *locality, const struct locality_batc
 	return sum == batch->n_samples;
 }
 
-/* The ranks of a node make a ring: `rank` is the last one of it until all are in. */
+/* Adds a rank to the ring of its node, behind the last one, and makes it the last one. */
 static void add_rank(struct locality *locality, uint32_t rank, uint32_t node, uint32_t n)
 {
 	struct node *at = &locality->nodes[node];
@@ -188,7 +188,8 @@ static int compare_fill(const void *a_, const void *b_)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* What nobody has goes to the smallest lacks; what is lacking then goes to the heap. */
+/* Gives samples that no node has to the smallest lacks first; the lacks that are left go to the
+ * heap. */
 static void fill(
 	struct locality *locality, const struct locality_batch *batch, uint32_t nowhere)
 {
@@ -229,7 +230,7 @@ static void balance(struct locality *locality, const struct locality_batch *batc
 		if (node->has > node->quota)
 			heap_push(surplus, node->has - node->quota, v);
 	}
-	while (surplus->n > 0) { /* as much is lacking */
+	while (surplus->n > 0) { /* the sum of lacks equals the sum of surpluses */
 		const struct imbalance *from = &surplus->items[0], *to = &lack->items[0];
 		uint32_t count = from->count < to->count ? from->count : to->count;
 		move(locality, from->node, to->node, count);
@@ -238,7 +239,7 @@ static void balance(struct locality *locality, const struct locality_batch *batc
 	}
 }
 
-/* --- which sample goes where ------------------------------------------------------------- */
+/* --- the samples ------------------------------------------------------------------------- */
 
 static uint32_t next_fill(struct locality *locality)
 {
@@ -268,7 +269,7 @@ static uint32_t taken_by(struct locality *locality, uint32_t home)
 	return next_move(locality, node);
 }
 
-/* The next rank of the ring, which leaves the ring with its last sample. */
+/* Returns the next rank of the ring. A rank leaves the ring with its last sample. */
 static uint32_t next_rank(struct locality *locality, struct node *node)
 {
 	uint32_t before = node->rank, rank = locality->rank_next[before];

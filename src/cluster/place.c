@@ -14,7 +14,7 @@
 struct entry {
 	uint64_t hash;
 	double capacity;
-	uint32_t index; /* the caller's */
+	uint32_t index; /* index in the caller's array */
 };
 
 struct place {
@@ -22,14 +22,14 @@ struct place {
 	struct entry entries[];
 };
 
-/* Where a node stands for a sample: less is nearer to being its home. */
+/* A node's rank for a sample. The smallest one is the home's. */
 struct rank {
 	double score;
-	uint64_t draw;	/* of two equal scores the larger one comes first */
-	uint32_t entry; /* then the smaller one */
+	uint64_t draw;	/* of equal scores, the larger draw comes first */
+	uint32_t entry; /* of equal draws, the smaller entry */
 };
 
-#define DRAW_BITS 53 /* as many as a double has */
+#define DRAW_BITS 53 /* bits of a double's significand */
 
 static inline uint64_t mix(uint64_t z)
 {
@@ -58,7 +58,7 @@ static bool is_before(const struct rank *a, const struct rank *b)
 uint64_t place_hash(const void *bytes, size_t n)
 {
 	const uint8_t *byte = bytes;
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, and then mixed */
+	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a; mixed at the end */
 	for (size_t i = 0; i < n; i++)
 		hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
 	return mix(hash);
@@ -123,8 +123,8 @@ static uint64_t key_of(uint64_t space, sample_id sample)
 	return rng_mix(space, sample);
 }
 
-/* Of nodes of one capacity the one with the largest draw is first, so that a logarithm is
- * needed for each capacity only. *i is set to where the next capacity begins. */
+/* Returns the first of the nodes of one capacity: the one with the largest draw, so that each
+ * capacity needs only one logarithm. Sets *i to the begin of the next capacity. */
 static struct rank first_of_capacity(const struct place *place, uint64_t key, uint32_t *i)
 {
 	double capacity = place->entries[*i].capacity;
