@@ -61,11 +61,10 @@ struct coord_engine;
 struct coord_node {
 	char name[COORD_NAME];
 	uint64_t incarnation;	     /* random, not 0; differs at each start */
-	char address[COORD_ADDRESS]; /* its server for peers; "": none */
+	char address[COORD_ADDRESS]; /* the node's server for peers; "": none */
 	double capacity;
-	uint64_t
-		before; /* its former incarnation, dead, whose leases are free; 0: none */
-	/* When it was last seen live, for coord_members and coord_silent; 0: never. */
+	uint64_t before; /* former incarnation, dead, whose leases are free; 0: none */
+	/* Time when the node was last seen live, for coord_members and coord_silent; 0: never. */
 	uint64_t heard_ns;
 };
 
@@ -147,7 +146,7 @@ struct coord_calls {
 
 struct coord_options {
 	struct coord_node self;
-	uint64_t ttl_ns;       /* of leases; a node that is silent for so long is dead */
+	uint64_t ttl_ns;       /* duration of leases; a node silent for so long is dead */
 	uint64_t seed;	       /* differs on each node and at each start */
 	uint32_t mini_batches; /* mini-batches drawn ahead, at least; 0: 4 */
 	uint64_t most_ids;     /* sum of the largest ids of all jobs, at most; 0: 2^33 */
@@ -169,7 +168,7 @@ void coord_leave(struct coord *coord);
 
 /*
  * Adds a job that the node runs. A later step compares it with the group's: coord_job_status.
- * -EEXIST: the job is there; -EALREADY: it is there, and neither its begin nor the group's log is
+ * -EEXIST: the job is there; -EALREADY: it is there, and neither its start nor the group's log is
  * so far as this one goes on; -EINVAL: no samples, fewer samples in a batch than ranks, a log
  * longer than the job, or a name that is not allowed; -ENOMEM.
  */
@@ -234,7 +233,7 @@ struct coord_job_status {
 	uint32_t epoch; /* the running one */
 	uint32_t next;	/* samples of it that were drawn, for all ranks */
 	uint32_t n;
-	char refused[COORD_TEXT]; /* which fact differs; "": none */
+	char refused[COORD_TEXT]; /* the fact that differs; "": none */
 };
 
 must_check int coord_job_status(

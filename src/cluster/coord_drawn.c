@@ -83,7 +83,7 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 			if (err)
 				return err;
 			if (read.ret_n == 0) {
-				/* another log than the caller thinks, or a part is lost */
+				/* The log is not the caller's, or a part is lost. */
 				err = coord_mend(coord, facts->name);
 				return err ? err : -ESTALE;
 			}

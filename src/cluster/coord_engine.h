@@ -61,7 +61,7 @@ struct coord_view {
 	char run[COORD_RUN];
 	bool ready;	 /* the log is whole in this life */
 	bool reported;	 /* this node has reported in this life */
-	uint64_t leader; /* its incarnation; 0: none */
+	uint64_t leader; /* the leader's incarnation; 0: none */
 	char leader_name[COORD_NAME];
 	uint64_t term;
 };
@@ -90,7 +90,7 @@ struct coord_append {
 	uint32_t epoch;
 	uint32_t base; /* samples that the log has so far */
 	uint32_t count;
-	uint32_t ranks, batch;	     /* of the job */
+	uint32_t ranks, batch;	     /* the job's */
 	const sample_id *const *ids; /* [ranks]: as many as ranks_position says */
 	/* The log's epoch and length so far, for fill; `epoch` may be a later one. */
 	uint32_t was_epoch, was_next;
@@ -100,7 +100,7 @@ struct coord_read {
 	const char *job;
 	uint32_t epoch;
 	uint32_t rank;
-	uint32_t ranks, batch; /* of the job */
+	uint32_t ranks, batch; /* the job's */
 	uint32_t from;	       /* the rank's position */
 	uint32_t most;
 	sample_id *ids; /* the caller's room for `most` */

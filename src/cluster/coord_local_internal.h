@@ -39,7 +39,7 @@ struct local_runner {
 struct local_job {
 	LIST_ENTRY(local_job) link;
 	char name[COORD_NAME], dataset[COORD_NAME];
-	struct coord_job facts; /* its strings are the name and dataset above */
+	struct coord_job facts; /* points to the name and dataset above */
 	roaring_bitmap_t *ids;
 	uint32_t n;
 	uint32_t epoch, next;

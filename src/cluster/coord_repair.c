@@ -55,7 +55,7 @@ static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t 
 	return err;
 }
 
-/* Visits a job's journals from the log's end on (from_end), or from the begin of the epoch before
+/* Visits a job's journals from the log's end on (from_end), or from the start of the epoch before
  * the running one. */
 static int visit_job(struct coord *coord, const struct held_job *job,
 	const struct coord_engine_job *log, bool from_end, sample_id *ids, visit *each)

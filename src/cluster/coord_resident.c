@@ -87,7 +87,7 @@ int coord_tell_resident(struct coord *coord)
 
 /* --- the leader ------------------------------------------------------------------------- */
 
-/* Forgets samples drawn 4 to 8 ttl ago: they are on their way to a cache no longer. */
+/* Forgets samples drawn 4 to 8 ttl ago: they are no longer on their way to a cache. */
 static void forget_fresh(struct coord *coord, struct pool *pool)
 {
 	uint64_t age_ns = coord->now_ns - pool->fresh_ns;

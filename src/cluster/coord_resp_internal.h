@@ -35,7 +35,7 @@ struct coord_resp {
 	char told[COORD_TEXT];	  /* the last refusal that was logged */
 	bool looks;		  /* coord_resp_look: load no library */
 	char policy[32];	  /* maxmemory-policy; "": not known */
-	char refused[COORD_TEXT]; /* what the server did instead; "": it answered */
+	char refused[COORD_TEXT]; /* the server's refusal; "": it answered */
 	const char *asked;	  /* the last command */
 	/* The reply that is being read. */
 	redisReplyObjectFunctions *makes, counts; /* hiredis's; with counting */

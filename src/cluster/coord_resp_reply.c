@@ -107,7 +107,7 @@ bool resp_take_position(const redisReply *reply, struct coord_position *ret)
 
 #define COOKIE_PLAIN 12346
 #define COOKIE_RUNS 12347
-#define OFFSETS_FROM 4	/* with runs: containers from which there are offsets */
+#define OFFSETS_FROM 4	/* least containers for offsets, if there are runs */
 #define ARRAY_MOST 4096 /* values in an array; more are stored as bits */
 #define BITS_BYTES 8192
 

@@ -26,7 +26,7 @@ struct node {
 	uint32_t has;	     /* samples of the batch that it has */
 	uint32_t kept;	     /* samples of `has` that it has kept so far */
 	uint32_t rank;	     /* ring: the one before the next to take; NONE: all full */
-	uint32_t first_move; /* its first move to do; NONE: no more */
+	uint32_t first_move; /* the node's first move to do; NONE: no more */
 };
 
 struct locality {

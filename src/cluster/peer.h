@@ -175,7 +175,7 @@ must_check int peer_client_space(
 struct peer_fetch {
 	uint32_t node, space; /* numbers, see above */
 	sample_id sample;
-	uint64_t deadline_ns; /* of clock_now_ns */
+	uint64_t deadline_ns; /* time of clock_now_ns */
 	/*
 	 * Returns memory for `length` bytes, which is written until done(). NULL: there is no
 	 * memory, or the head or the length is invalid; the fetch then fails with -EBADMSG.

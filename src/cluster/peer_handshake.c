@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define TLS_RECORD 0x16 /* first byte of a TLS handshake */
-#define TLS_MAJOR 3	/* its second byte */
+#define TLS_MAJOR 3	/* second byte of a TLS handshake */
 
 /* Messages of a verdict: [0] for the server's log, [1] for the client's. */
 static const char *const reasons[PEER_N_VERDICTS][2] = {
@@ -113,7 +113,7 @@ static int first_of_client(struct peer_handshake *handshake, struct peer_link *l
 	return send_hello(handshake, link, PEER_WELCOME);
 }
 
-/* -EACCES if the server answers TLS with a plain hello: it has no trust. 0: it has not. */
+/* Checks whether the server answers TLS with a plain hello, because it has no trust: -EACCES. */
 static int is_plain_server(struct peer_handshake *handshake, struct peer_link *link)
 {
 	uint8_t first;

@@ -266,7 +266,7 @@ static ssize_t send_tls(struct peer_link *link, const void *bytes, size_t n)
 		link, SSL_write(link->tls, bytes, n < RECORD ? (int)n : (int)RECORD));
 }
 
-/* Sends one record if the link has TLS: the front and the begin of the second part, copied. */
+/* Sends one record if the link has TLS: the front and the start of the second part, copied. */
 ssize_t peer_link_send(
 	struct peer_link *link, const struct iovec parts[static 2], bool more)
 {

@@ -36,7 +36,7 @@ struct peer_request {
 	struct peer_served *served;
 	uint32_t number; /* the client's number of the request */
 	int status;
-	struct peer_tensor tensor; /* its head is copied into `front` */
+	struct peer_tensor tensor; /* the head is copied into `front` */
 	uint64_t sent;		   /* bytes sent, of front and tensor together */
 	size_t n_front;
 	uint8_t front[PEER_ANSWER_BYTES + PEER_HEAD];

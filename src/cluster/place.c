@@ -25,8 +25,8 @@ struct place {
 /* A node's rank for a sample. The smallest one is the home's. */
 struct rank {
 	double score;
-	uint64_t draw;	/* of equal scores, the larger draw comes first */
-	uint32_t entry; /* of equal draws, the smaller entry */
+	uint64_t draw;	/* decides between equal scores: the larger one is first */
+	uint32_t entry; /* decides between equal draws: the smaller one is first */
 };
 
 #define DRAW_BITS 53 /* bits of a double's significand */
@@ -124,7 +124,7 @@ static uint64_t key_of(uint64_t space, sample_id sample)
 }
 
 /* Returns the first of the nodes of one capacity: the one with the largest draw, so that each
- * capacity needs only one logarithm. Sets *i to the begin of the next capacity. */
+ * capacity needs only one logarithm. Sets *i to the start of the next capacity. */
 static struct rank first_of_capacity(const struct place *place, uint64_t key, uint32_t *i)
 {
 	double capacity = place->entries[*i].capacity;

@@ -30,7 +30,7 @@ struct keyring {
 	struct lock lock;
 	pthread_cond_t cond; /* (lock) a fetch has ended */
 	char *file, *profile, *region;
-	struct key_settings settings; /* with the strings above */
+	struct key_settings settings; /* points to the strings above */
 	struct credentials now;	      /* (lock) */
 	uint64_t edition;	      /* (lock) 0: no credentials yet */
 	bool fetching;		      /* (lock) */

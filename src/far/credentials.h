@@ -26,7 +26,7 @@ struct credentials {
 	char *token;	 /* a session's token, or NULL */
 	char *bearer;	 /* a token instead of the three above, or NULL */
 	int64_t expires; /* seconds since 1970; 0: never, as far as known */
-	bool read_anew;	 /* from a file or program that may change at any time */
+	bool read_anew;	 /* the source, a file or program, may change at any time */
 };
 
 void credentials_free(struct credentials *credentials);

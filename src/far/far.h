@@ -37,7 +37,7 @@
 struct far_object {
 	const char *url;
 	size_t plain;
-	uint64_t bytes; /* of the whole object */
+	uint64_t bytes; /* size of the whole object */
 	/* Identifies the object's version, and serves as its mtime: Last-Modified gives the
 	 * seconds, a hash of the ETag the nanoseconds below a second. */
 	int64_t mtime_ns;
@@ -54,15 +54,15 @@ struct far_error {
 struct far_place {
 	const char *url;
 	unsigned timeout_s; /* silence of a server that counts as failure; 0: 20 s */
-	/* s3, and the other clouds as far as they have them: */
+	/* The rest is for s3, and for other clouds as far as they have it. */
 	const char *endpoint; /* http://HOST[:PORT]; NULL: Amazon's */
 	const char *region;
 	const char *credentials; /* a file in the format of Amazon's tools */
 	const char *profile;
 	bool without_credentials; /* requests are not signed */
 	bool requester_pays;
-	/* Where a URL has the bucket. FAR_NAMES_AUTO: as the profile says, or else in the
-	 * host for Amazon's servers, in the path for others. */
+	/* Decides whether host or path of a URL has the bucket. FAR_NAMES_AUTO: as the profile
+	 * says, or else the host for Amazon's servers, the path for others. */
 	enum far_bucket_names {
 		FAR_NAMES_AUTO,
 		FAR_NAMES_PATH,

@@ -18,7 +18,7 @@
 
 struct health {
 	struct health *next;
-	char *source;	    /* begin of its URLs */
+	char *source;	    /* prefix of its URLs */
 	char *known;	    /* (health_lock) a URL that could be read, or NULL */
 	uint64_t known_ns;  /* (health_lock) when it could */
 	uint64_t denied_ns; /* (health_lock) the last refusal; 0: does not refuse */

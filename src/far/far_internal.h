@@ -32,7 +32,7 @@ struct place {
 	struct place *next;
 	char *url;
 	unsigned timeout_s;
-	char *endpoint; /* without a slash at the end; NULL: Amazon's for the region */
+	char *endpoint; /* URL with no slash at the end; NULL: Amazon's for the region */
 	char *region;	/* NULL: neither s3 nor Google's */
 	struct learned *learned;
 	enum far_bucket_names bucket_names;

@@ -23,7 +23,7 @@ static struct place *_Atomic places;
 
 static const struct place plain = {.timeout_s = DEFAULT_TIMEOUT_S};
 
-/* Returns the place with the longest begin of the URL; the latest of equal ones. An s3 URL without
+/* Returns the place with the longest prefix of the URL; the latest of equal ones. An s3 URL without
  * one gets the latest place that has a region. */
 const struct place *place_of(const char *url)
 {

@@ -151,7 +151,7 @@ static size_t take_line(char *data, size_t size, size_t n, void *context)
 	return size * n;
 }
 
-/* false: the rest is not wanted. */
+/* Appends to the text. false: it is full, and the rest is not wanted. */
 static bool take_text(struct transfer *transfer, size_t most, const char *data, size_t n)
 {
 	size_t used = transfer->got;

@@ -20,7 +20,7 @@ static bool is_everywhere(const char *address)
 
 static const char *port_of(const char *bound)
 {
-	return strrchr(bound, ':'); /* with the colon */
+	return strrchr(bound, ':'); /* includes the colon */
 }
 
 /* Returns the local address that packets to the host would have. Sends nothing. */

@@ -178,7 +178,7 @@ static enum sampler_kind sampler_of(const struct group *group, const char *datas
 
 static int enter_training(struct group *group, const struct group_rank *rank)
 {
-	auto_edition *edition = sched_edition(rank->job, 0); /* epoch 0 always has one */
+	auto_edition *edition = sched_edition(rank->job, 0); /* the job has one */
 	const struct job_config *config = rank->config;
 	struct coord_job job = {.name = config->training,
 		.dataset = config->dataset,
@@ -364,7 +364,7 @@ static uint64_t place(uint32_t epoch, uint32_t position)
 	return (uint64_t)epoch << 32 | position;
 }
 
-/* Returns where the rank was committed to. The end of an epoch becomes the begin of the next one:
+/* Returns where the rank was committed to. The end of an epoch becomes the start of the next one:
  * the engine forgets an epoch's feeds when all ranks have come to its end. */
 static void committed(const struct group_rank *rank, uint32_t *ret_epoch, uint32_t *ret)
 {
