@@ -24,14 +24,15 @@ static struct place *_Atomic places;
 static const struct place plain = {.timeout_s = DEFAULT_TIMEOUT_S};
 
 /* Returns the place with the longest prefix of the URL; the latest of equal ones. An s3 URL without
- * one gets the latest place that has a region. */
+ * one gets the latest place of s3. */
 const struct place *place_of(const char *url)
 {
 	const struct place *found = &plain;
 	size_t most = 0;
 	for (const struct place *place = places; place; place = place->next) {
 		size_t n = strlen(place->url);
-		if (found == &plain && place->region && strncmp(url, "s3:", 3) == 0)
+		if (found == &plain && cloud_of(url) == CLOUD_S3 &&
+			cloud_of(place->url) == CLOUD_S3)
 			found = place;
 		if (n > most && strncmp(url, place->url, n) == 0) {
 			found = place;

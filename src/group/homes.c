@@ -219,7 +219,7 @@ void peers_refused(
 	LOCK_SCOPE(&peers->lock);
 	for (size_t i = 0; i < peers->n_homes; i++) {
 		struct home *home = &peers->homes[i];
-		if (home->is_here || home->node != node)
+		if (home->is_here || home->is_bad || home->node != node)
 			continue;
 		home->refuses_until_ns[space] = until_ns;
 		home->refused_ns = clock_now_ns();

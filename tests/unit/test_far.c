@@ -187,6 +187,17 @@ Test(far, urls_of_clouds)
 	cr_assert(far_lists("az://a/b") && far_lists("gs://a") && !far_lists("hf://a"));
 }
 
+Test(far, objects_of_s3_take_no_place_of_another_cloud)
+{
+	static const char s3[] = "s3://other/a.jpg";
+	const struct far_place google = {
+		.url = "gs://bucket", .without_credentials = true};
+	struct far_error error;
+	uint64_t before = far_server(s3);
+	cr_assert_eq(far_configure(&google, &error), 0, "%s", error.message);
+	cr_assert_eq(far_server(s3), before);
+}
+
 Test(far, no_listings)
 {
 	static const char with_nul[] =
