@@ -114,9 +114,11 @@ static ssize_t send_some(struct peer_served *served, struct peer_request *reques
 	size_t n_front = request->n_front;
 	size_t front = request->sent < n_front ? n_front - request->sent : 0;
 	uint64_t body = front ? 0 : request->sent - n_front;
+	uint8_t *bytes =
+		(uint8_t *)(uintptr_t)tensor->bytes; /* NULL: none follow the front */
 	const struct iovec parts[2] = {
 		{.iov_base = request->front + n_front - front, .iov_len = front},
-		{.iov_base = (uint8_t *)(uintptr_t)tensor->bytes + body,
+		{.iov_base = body > 0 ? bytes + body : bytes,
 			.iov_len = tensor->length - body}};
 	if (tensor->fd >= 0 && tensor->length > 0)
 		return peer_link_send_file(&served->stream, &parts[0], tensor->fd,
