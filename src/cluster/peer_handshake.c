@@ -80,24 +80,16 @@ static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 
 /* --- TLS --------------------------------------------------------------------------------- */
 
-/* Peeks at the first byte, and leaves it in the socket. 1: *ret is set; 0: no byte yet. */
-static int look(
-	struct peer_handshake *handshake, const struct peer_link *link, uint8_t *ret)
-{
-	ssize_t n = recv(link->fd, ret, 1, MSG_PEEK);
-	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-	return n == 0 ? hung_up(handshake, false) : 1;
-}
-
 /* Begins TLS if the client does and this server has a trust. Else the server goes on without TLS;
  * the hellos then decide whether it refuses the client. */
 static int first_of_server(struct peer_handshake *handshake, struct peer_link *link)
 {
 	uint8_t first;
-	int err = look(handshake, link, &first);
-	if (err <= 0)
-		return err;
+	ssize_t n = recv(link->fd, &first, 1, MSG_PEEK);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	if (n == 0)
+		return hung_up(handshake, false);
 	bool secure = handshake->self->trust && first == TLS_RECORD;
 	handshake->step = secure ? PEER_STEP_TLS : PEER_STEP_HELLO;
 	return secure ? peer_link_secure(link, handshake->self->trust) : 0;
@@ -113,24 +105,9 @@ static int first_of_client(struct peer_handshake *handshake, struct peer_link *l
 	return send_hello(handshake, link, PEER_WELCOME);
 }
 
-/* Checks whether the server answers TLS with a plain hello, because it has no trust: -EACCES. */
-static int is_plain_server(struct peer_handshake *handshake, struct peer_link *link)
-{
-	uint8_t first;
-	int n = look(handshake, link, &first);
-	if (n <= 0 || first != 'j')
-		return n < 0 ? n : 0;
-	return fail(handshake, -EACCES,
-		"it has no secret or certificate, and this node has one");
-}
-
 static int shake(struct peer_handshake *handshake, struct peer_link *link)
 {
-	int done = handshake->role == PEER_CLIENT ? is_plain_server(handshake, link) : 0;
-	if (done == 0)
-		done = peer_link_shake(link, handshake->self->trust);
-	else
-		return done;
+	int done = peer_link_shake(link, handshake->self->trust);
 	if (done == -ECONNRESET && !link->why)
 		return hung_up(handshake, true);
 	if (done < 0)

@@ -159,7 +159,10 @@ static void explain(struct peer_link *link, const struct peer_trust *trust)
 	const char *detail = tls_reason();
 	long verified = SSL_get_verify_result(link->tls);
 	bool has_secret = peer_trust_has_secret(trust);
-	if (is_reason(SSL_R_BINDER_DOES_NOT_VERIFY))
+	/* A node without a trust greets at once: its hello is no record of TLS. */
+	if (!link->serves && is_reason(SSL_R_WRONG_VERSION_NUMBER))
+		say(link, "it has no secret or certificate, and this node has one", NULL);
+	else if (is_reason(SSL_R_BINDER_DOES_NOT_VERIFY))
 		say(link, "it is refused: it has another secret than this node", NULL);
 	else if (has_secret && is_reason(SSL_R_SSLV3_ALERT_ILLEGAL_PARAMETER))
 		say(link, "it refuses this node, which has another secret", NULL);
