@@ -191,9 +191,9 @@ int coord_compare(struct coord *coord)
 
 /* --- the leader ------------------------------------------------------------------------- */
 
-/* Tells whether all nodes have reported that are in the group, or were in the engine's former
- * lives. */
-static int all_reported(struct coord *coord, bool *ret)
+/* Finds a node that is in the group, or was in the engine's former lives, and has not reported.
+ * ret->name is "": all have reported. */
+static int find_silent(struct coord *coord, struct coord_node *ret)
 {
 	const struct coord_engine *engine = coord->engine;
 	size_t n = coord->n_members + coord->n_expected;
@@ -209,9 +209,10 @@ static int all_reported(struct coord *coord, bool *ret)
 		err = engine->reported(
 			engine->context, coord->view.run, nodes, n, reported);
 	}
-	*ret = true;
-	for (size_t i = 0; i < n && !err; i++)
-		*ret &= reported[i];
+	*ret = (struct coord_node){.name = ""};
+	for (size_t i = 0; i < n && !err && !ret->name[0]; i++)
+		if (!reported[i])
+			*ret = nodes[i];
 	free(nodes);
 	free(reported);
 	return err;
@@ -221,7 +222,7 @@ static int all_reported(struct coord *coord, bool *ret)
  * Tells whether the log may be repaired now. Unknown nodes have one ttl to come, known ones three.
  * A jump of the clock counts as ttl / 8 of waiting at most.
  */
-static int waited_enough(struct coord *coord, bool *ret)
+static int waited_enough(struct coord *coord, bool *ret, struct coord_node *silent)
 {
 	uint64_t more = coord->now_ns - coord->waits_since_ns;
 	if (!coord->waits_since_ns) {
@@ -230,9 +231,9 @@ static int waited_enough(struct coord *coord, bool *ret)
 	}
 	coord->waits_since_ns = coord->now_ns ? coord->now_ns : 1;
 	coord->waited_ns += more < coord->ttl_ns / 8 ? more : coord->ttl_ns / 8;
-	bool all;
-	int err = all_reported(coord, &all);
-	bool known = all && (coord->engine->alone || coord->waited_ns >= coord->ttl_ns);
+	int err = find_silent(coord, silent);
+	bool known = !silent->name[0] &&
+		     (coord->engine->alone || coord->waited_ns >= coord->ttl_ns);
 	*ret = !err && (known || coord->waited_ns >= 3 * coord->ttl_ns);
 	return err;
 }
@@ -258,8 +259,9 @@ static int fill_all(struct coord *coord)
 int coord_repair(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
+	struct coord_node silent;
 	bool enough;
-	int err = waited_enough(coord, &enough);
+	int err = waited_enough(coord, &enough, &silent);
 	if (err)
 		return err;
 	if (!enough) {
@@ -271,6 +273,10 @@ int coord_repair(struct coord *coord)
 		err = engine->ready(engine->context, coord->view.run, &coord->token);
 	if (err)
 		return err;
+	if (silent.name[0])
+		log_warning("cluster: the group's log is repaired without node %s, which "
+			    "has not reported for 3 ttl: its readers may read samples twice",
+			silent.name);
 	coord->counts.repairs++;
 	coord_doubt(coord); /* the next beat finds that the log is whole */
 	return 0;

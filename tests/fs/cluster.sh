@@ -153,16 +153,6 @@ shows() {
 	fail "not '$2' in: $(<"$T/cluster")"
 }
 
-# logged WORDS: the log has them, within some seconds
-logged() {
-	local _
-	for _ in $(seq 400); do
-		! grep -q "$1" "$LOG" || return 0
-		sleep 0.05
-	done
-	fail "not '$1' in: $(<"$LOG")"
-}
-
 # --- networks --------------------------------------------------------------------------
 
 # networks NODE...: each has a name space, as has the server, which is `bridge`

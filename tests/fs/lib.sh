@@ -243,6 +243,16 @@ order() {
 	cat "$M/jobs/$1/epoch-${2:-0000}.order"
 }
 
+# logged PATTERN: the log has a line of it, within some seconds: a start does not wait for its scan
+logged() {
+	local _
+	for _ in $(seq 400); do
+		! grep -q -- "$1" "$LOG" || return 0
+		sleep 0.05
+	done
+	fail "not '$1' in the log: $(tail -n 20 "$LOG")"
+}
+
 # equal WHAT FOUND EXPECTED
 equal() {
 	[[ $2 == "$3" ]] || fail "$1: found '$2', expected '$3'"

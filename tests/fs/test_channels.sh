@@ -70,7 +70,7 @@ older() { # the catalogue of before these columns
 stop
 older
 start
-grep -q "of an older version" "$LOG" || fail "the catalogue is not brought up to date"
+logged "of an older version"
 ! grep "files are new" "$LOG" || fail "no file has changed"
 stop
 start

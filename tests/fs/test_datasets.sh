@@ -126,5 +126,4 @@ once b 12 0002
 stop
 mv "$T/more" "$T/away"
 start
-grep -q "dataset more: .*the catalogue is used as the last scan left it" "$LOG" ||
-	fail "the log says nothing of what is missing"
+logged "dataset more: .*the catalogue is used as the last scan left it"

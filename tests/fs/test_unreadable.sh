@@ -12,13 +12,13 @@ look() { as_user cat "$M/jobs/a/epoch-0000.order" | cut -f1-3,5; }
 samples() { as_user sed -n 's/^samples *//p' "$M/datasets/images/info"; }
 look >"$T/order"
 
-# again MESSAGE: the daemon says so at a start, and goes on with all it knows
+# again MESSAGE: the daemon says so after a start, and goes on with all it knows
 again() {
 	stop
 	: >"$LOG"
 	start_user
-	grep -q "$1" "$LOG" || fail "'$1' is not in the log"
-	grep -q 'nothing is added or removed' "$LOG" || fail "the log does not say what follows"
+	logged "$1"
+	logged 'nothing is added or removed'
 	equal "samples" "$(samples)" 24
 	look | diff "$T/order" - || fail "the order is another"
 }

@@ -75,16 +75,6 @@ manifest() {
 	)
 }
 
-# logged TEXT: the daemon says so, at most ten seconds later
-logged() {
-	local _
-	for _ in $(seq 200); do
-		if grep -qF -- "$1" "$LOG"; then return; fi
-		sleep 0.05
-	done
-	fail "'$1' is not said: $(tail -n 20 "$LOG")"
-}
-
 # Whether a server answers soon is the machine's affair.
 no_warnings() {
 	! grep 'warning:' "$LOG" | grep -v 'the storage does not answer' ||
