@@ -121,12 +121,12 @@ $(BUILD)/%.o: %.c
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # The functions of the engine, as a string of C.
-COORD_LUA := $(BUILD)/made/cluster/coord_lua.h
-$(COORD_LUA): src/cluster/coord.lua
+COORD_LUA := $(BUILD)/made/coord/coord_lua.h
+$(COORD_LUA): src/coord/coord.lua
 	@mkdir -p $(@D)
 	$(Q){ echo 'static const char coord_lua[] ='; \
 		sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $<; echo ';'; } >$@
-$(BUILD)/src/cluster/coord_resp_connect.o $(BUILD)/mutable/src/cluster/coord_resp_connect.o: $(COORD_LUA)
+$(BUILD)/src/coord/coord_resp_connect.o $(BUILD)/mutable/src/coord/coord_resp_connect.o: $(COORD_LUA)
 
 # A page, likewise.
 DASHBOARD := $(BUILD)/made/files/dashboard_html.h

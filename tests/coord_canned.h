@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/ensure.h"
-#include "cluster/coord_resp_internal.h"
+#include "coord/coord_resp_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/ensure.h"
-#include "cluster/coord.h"
+#include "coord/coord.h"
 
 #include <stdio.h>
 #include <stdlib.h>

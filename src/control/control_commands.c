@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/work.h"
-#include "cluster/coord.h"
+#include "coord/coord.h"
 #include "control/control_datasets.h"
 #include "control/control_jobs.h"
 #include "control/control_request.h"

@@ -3,8 +3,8 @@
 
 #include "base/address.h"
 #include "base/log.h"
-#include "cluster/coord_url.h"
-#include "cluster/peer_handshake.h"
+#include "coord/coord_url.h"
+#include "peer/peer_handshake.h"
 #include "group/peers.h"
 
 #include <errno.h>

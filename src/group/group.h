@@ -11,7 +11,7 @@
 struct sched;
 
 /*
- * Makes the daemon a node of its group. Connects the coordinator (src/cluster), which decides in
+ * Makes the daemon a node of its group. Connects the coordinator (src/coord), which decides in
  * which order the ranks of a training read, with the scheduler, whose jobs are these ranks.
  *
  *     coordinator --fed--> sched_feed -> journal, look-ahead -> readers

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "base/lock.h"
-#include "cluster/coord.h"
-#include "cluster/coord_local.h"
-#include "cluster/coord_resp.h"
+#include "coord/coord.h"
+#include "coord/coord_local.h"
+#include "coord/coord_resp.h"
 #include "group/group.h"
 #include "group/peers.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "cluster/divide.h"
+#include "place/divide.h"
 #include "group/peers.h"
 
 #include <errno.h>

@@ -4,9 +4,9 @@
 #pragma once
 
 #include "base/lock.h"
-#include "cluster/coord.h"
-#include "cluster/peer.h"
-#include "cluster/place.h"
+#include "coord/coord.h"
+#include "peer/peer.h"
+#include "place/place.h"
 #include "dataset/dataset.h"
 #include "image/preparation.h"
 

@@ -33,7 +33,7 @@ $(DST): $(DST_OBJECTS) $(LIB)
 # Groups of daemons: the coordinator, built with the mutants that the simulation has to notice.
 DST_CLUSTER := $(BUILD)/tests/dst/cluster/simulate
 DST_CLUSTER_SRC := $(sort $(wildcard tests/dst/cluster/*.c)) tests/dst/coroutines.c
-DST_COORD_SRC := $(sort $(filter-out src/cluster/coord_resp%,$(wildcard src/cluster/coord*.c)))
+DST_COORD_SRC := $(sort $(filter-out src/coord/coord_resp%,$(wildcard src/coord/coord*.c)))
 DST_CLUSTER_OBJECTS := $(DST_CLUSTER_SRC:%.c=$(BUILD)/mutable/%.o) $(DST_COORD_SRC:%.c=$(BUILD)/mutable/%.o)
 
 $(BUILD)/mutable/%.o: %.c

@@ -83,7 +83,7 @@ end a
 equal "loads" "$(ask info commandstats | sed -n 's/cmdstat_function|load:calls=\([0-9]*\),.*/\1/p')" 2
 
 # A changed library has to have another revision, else nodes go on with the older one.
-LUA=$ROOT/src/cluster/coord.lua
+LUA=$ROOT/src/coord/coord.lua
 equal "revision of coord.lua and checksum" \
 	"$(sed -n 's/^local REVISION = //p' "$LUA") $(cksum <"$LUA")" "4 1308808932 22950"
 

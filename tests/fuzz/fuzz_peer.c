@@ -3,8 +3,8 @@
 
 #include "base/ensure.h"
 #include "base/log.h"
-#include "cluster/peer_client_internal.h"
-#include "cluster/peer_server_internal.h"
+#include "peer/peer_client_internal.h"
+#include "peer/peer_server_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

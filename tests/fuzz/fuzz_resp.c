@@ -3,7 +3,7 @@
 
 #include "../coord_canned.h"
 #include "base/log.h"
-#include "cluster/coord.h"
+#include "coord/coord.h"
 
 /*
  * What a node makes of bytes that the engine's server sends: replies one after the other, to

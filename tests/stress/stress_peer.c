@@ -12,7 +12,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "cluster/peer.h"
+#include "peer/peer.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -5,8 +5,8 @@
 
 #include "../coord_journal.h"
 #include "base/clock.h"
-#include "cluster/coord_local.h"
-#include "cluster/coord_resp.h"
+#include "coord/coord_local.h"
+#include "coord/coord_resp.h"
 #include "redis_server.h"
 
 #include <criterion/criterion.h>

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "cluster/peer.h"
+#include "peer/peer.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "cluster/peer_handshake.h"
+#include "peer/peer_handshake.h"
 #include "peer_helpers.h"
 
 #include <netinet/in.h>

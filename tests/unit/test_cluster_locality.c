@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/rng.h"
-#include "cluster/locality.h"
+#include "place/locality.h"
 #include "effort.h"
 
 #include <criterion/criterion.h>

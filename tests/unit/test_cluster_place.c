@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/rng.h"
-#include "cluster/place.h"
+#include "place/place.h"
 #include "effort.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "cluster/peer_server_internal.h"
+#include "peer/peer_server_internal.h"
 #include "peer_helpers.h"
 
 #include <netinet/in.h>

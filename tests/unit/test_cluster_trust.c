@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "certificates.h"
-#include "cluster/peer_link.h"
+#include "peer/peer_link.h"
 #include "relay.h"
 
 /* Which daemons trust each other, and what goes between those that do: all of it, or nothing

@@ -3,7 +3,7 @@
 
 #include "coord_world.h"
 
-#include "cluster/divide.h"
+#include "place/divide.h"
 
 #include <errno.h>
 

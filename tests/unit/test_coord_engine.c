@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/rng.h"
-#include "cluster/coord_local.h"
-#include "cluster/coord_resp.h"
+#include "coord/coord_local.h"
+#include "coord/coord_resp.h"
 #include "effort.h"
 #include "redis_server.h"
 

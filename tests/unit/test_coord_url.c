@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/rng.h"
-#include "cluster/coord_url.h"
+#include "coord/coord_url.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -15,9 +15,9 @@
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/rng.h"
-#include "cluster/locality.h"
-#include "cluster/peer.h"
-#include "cluster/place.h"
+#include "place/locality.h"
+#include "peer/peer.h"
+#include "place/place.h"
 
 #include <fcntl.h>
 #include <semaphore.h>

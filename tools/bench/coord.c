@@ -8,7 +8,7 @@
  */
 
 #include "base/ensure.h"
-#include "cluster/coord_resp.h"
+#include "coord/coord_resp.h"
 
 #include <inttypes.h>
 #include <stdio.h>

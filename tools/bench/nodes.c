@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "base/ensure.h"
-#include "cluster/coord.h"
-#include "cluster/coord_resp.h"
+#include "coord/coord.h"
+#include "coord/coord_resp.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "cluster/coord_resp.h"
+#include "coord/coord_resp.h"
 #include "doctor.h"
 
 #include <string.h>

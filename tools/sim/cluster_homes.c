@@ -3,7 +3,7 @@
 
 #include "cluster.h"
 #include "base/rng.h"
-#include "cluster/place.h"
+#include "place/place.h"
 
 #include <errno.h>
 

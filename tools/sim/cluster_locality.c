@@ -4,7 +4,7 @@
 #include "cluster.h"
 #include "base/clock.h"
 #include "base/rng.h"
-#include "cluster/locality.h"
+#include "place/locality.h"
 
 #include <errno.h>
 #include <math.h>

@@ -7,9 +7,9 @@
 
 #include "../../coord_journal.h"
 #include "base/ensure.h"
-#include "cluster/coord.h"
-#include "cluster/coord_local_internal.h"
-#include "cluster/coord_mutant.h"
+#include "coord/coord.h"
+#include "coord/coord_local_internal.h"
+#include "coord/coord_mutant.h"
 
 /*
  * A group of daemons without data: coordinators as they are, over the engine in the

@@ -3,7 +3,7 @@
 
 #include "group.h"
 
-#include "cluster/divide.h"
+#include "place/divide.h"
 
 #include <errno.h>
 

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "coord/coord_internal.h"
+
+#include "base/ensure.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The leader draws. When a job's log is ahead of the readers by half its window or less, the leader
+ * draws rounds for all jobs of the pool that have room, because jobs share only samples drawn in
+ * one round. It appends the samples in whole mini-batches.
+ */
+
+#define DRAW_MOST 8192 /* samples of a job in one draw */
+
+static uint32_t room_of(const struct drawn_job *job)
+{
+	uint32_t batch = job->facts.batch, left = job->n - job->next;
+	uint32_t most = batch < DRAW_MOST ? DRAW_MOST / batch * batch : batch;
+	uint32_t room = job->ahead < job->window ? job->window - job->ahead : 0;
+	room = (room + batch - 1) / batch * batch;
+	if (room > most)
+		room = most;
+	if (room > 0)
+		room -= job->next % batch; /* the log may end within a mini-batch */
+	return room < left ? room : left;
+}
+
+/* Tells whether a training's first draw waits until each rank has a node, one ttl at most. Only
+ * then can samples be placed by their homes. */
+static bool waits_for_ranks(const struct coord *coord, const struct drawn_job *job)
+{
+	if (job->epoch > 0 || job->next > 0 || coord->n_live < 2 ||
+		coord->now_ns - job->met_ns >= coord->ttl_ns)
+		return false;
+	for (uint32_t r = 0; r < job->facts.ranks; r++)
+		if (!job->owners[r])
+			return true;
+	return false;
+}
+
+static bool is_low(const struct coord *coord, const struct drawn_job *job)
+{
+	return job->next < job->n && job->ahead * 2 <= job->window &&
+	       !waits_for_ranks(coord, job);
+}
+
+/* Decides how many samples each job of the pool gets now. false: none. */
+static bool plan(struct coord *coord, const struct pool *pool)
+{
+	struct drawn_job *job;
+	bool low = false;
+	LIST_FOREACH (job, &coord->drawn, link)
+		low |= job->pool == pool && is_low(coord, job);
+	LIST_FOREACH (job, &coord->drawn, link)
+		job->wants = low && job->pool == pool && !waits_for_ranks(coord, job)
+				     ? room_of(job)
+				     : 0;
+	return low;
+}
+
+static int make_room(struct coord *coord)
+{
+	struct drawn_job *job;
+	LIST_FOREACH (job, &coord->drawn, link) {
+		job->n_ids = 0;
+		free(job->ids);
+		job->ids = reallocarray(NULL, job->wants + 1, sizeof(sample_id));
+		if (!job->ids)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* --- rounds ----------------------------------------------------------------------------- */
+
+static void draw_rounds(struct coord *coord, struct pool *pool, struct drawn_job **who,
+	stream_id *streams, sample_id *samples)
+{
+	struct drawn_job *job;
+	for (;;) {
+		size_t n = 0;
+		LIST_FOREACH (job, &coord->drawn, link)
+			if (job->n_ids < job->wants) {
+				streams[n] = job->stream;
+				who[n++] = job;
+			}
+		if (n == 0)
+			return;
+		sampler_draw(pool->sampler, streams, n, samples);
+		for (size_t i = 0; i < n; i++) {
+			ensure(samples[i] != SAMPLE_NONE);
+			who[i]->ids[who[i]->n_ids++] = samples[i];
+		}
+	}
+}
+
+static int draw(struct coord *coord, struct pool *pool)
+{
+	const struct drawn_job *job;
+	size_t n = 0;
+	LIST_FOREACH (job, &coord->drawn, link)
+		n++;
+	auto_free struct drawn_job **who = reallocarray(NULL, n + 1, sizeof(*who));
+	auto_free stream_id *streams = reallocarray(NULL, n + 1, sizeof(*streams));
+	auto_free sample_id *samples = reallocarray(NULL, n + 1, sizeof(*samples));
+	int err = who && streams && samples ? make_room(coord) : -ENOMEM;
+	if (!err)
+		err = coord_update_resident(coord, pool);
+	if (!err)
+		draw_rounds(coord, pool, who, streams, samples);
+	LIST_FOREACH (job, &coord->drawn, link)
+		if (!err && job->pool == pool)
+			coord_note_drawn(pool, job->ids, job->n_ids);
+	return err;
+}
+
+/* --- placement -------------------------------------------------------------------------- */
+
+struct parts {
+	sample_id **ids; /* [ranks]: their samples */
+	uint32_t *n;
+	uint32_t *rank_of; /* [batch]: the reader of each sample */
+};
+
+static void free_parts(struct parts *parts, uint32_t ranks)
+{
+	for (uint32_t r = 0; parts->ids && r < ranks; r++)
+		free(parts->ids[r]);
+	free(parts->ids);
+	free(parts->n);
+	free(parts->rank_of);
+}
+
+static int make_parts(const struct drawn_job *job, struct parts *parts)
+{
+	uint32_t ranks = job->facts.ranks, batch = job->facts.batch;
+	parts->ids = calloc(ranks, sizeof(*parts->ids));
+	parts->n = calloc(ranks, sizeof(*parts->n));
+	parts->rank_of = calloc(batch, sizeof(*parts->rank_of));
+	if (!parts->ids || !parts->n || !parts->rank_of)
+		return -ENOMEM;
+	for (uint32_t r = 0; r < ranks; r++) {
+		uint32_t n = ranks_position(job->next + job->n_ids, batch, ranks, r) -
+			     ranks_position(job->next, batch, ranks, r);
+		parts->ids[r] = reallocarray(NULL, n + 1, sizeof(sample_id));
+		if (!parts->ids[r])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void place_batch(struct coord *coord, const struct drawn_job *job,
+	const sample_id *ids, uint32_t n, struct parts *parts)
+{
+	uint32_t ranks = job->facts.ranks;
+	const struct coord_batch batch = {.job = job->facts.name,
+		.dataset = job->facts.dataset,
+		.ids = ids,
+		.n = n,
+		.ranks = ranks,
+		.rank_node = job->owners};
+	if (!coord->calls.place ||
+		!coord->calls.place(coord->calls.context, &batch, parts->rank_of))
+		for (uint32_t i = 0; i < n; i++)
+			parts->rank_of[i] = i % ranks;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t r = parts->rank_of[i];
+		ensure(r < ranks);
+		parts->ids[r][parts->n[r]++] = ids[i];
+	}
+}
+
+/* Gives the rest of a mini-batch, of which `begun` samples are in the log, to the ranks in turn. */
+static uint32_t place_rest(
+	const struct drawn_job *job, uint32_t begun, struct parts *parts)
+{
+	uint32_t left = job->facts.batch - begun, ranks = job->facts.ranks;
+	uint32_t n = job->n_ids < left ? job->n_ids : left;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t r = (begun + i) % ranks;
+		parts->ids[r][parts->n[r]++] = job->ids[i];
+	}
+	return n;
+}
+
+static void place(struct coord *coord, const struct drawn_job *job, struct parts *parts)
+{
+	uint32_t ranks = job->facts.ranks, batch = job->facts.batch, n;
+	uint32_t begun = job->next % batch;
+	for (uint32_t at = begun ? place_rest(job, begun, parts) : 0; at < job->n_ids;
+		at += n) {
+		n = job->n_ids - at < batch ? job->n_ids - at : batch;
+		place_batch(coord, job, job->ids + at, n, parts);
+	}
+	for (uint32_t r = 0; r < ranks; r++)
+		ensure(parts->n[r] ==
+			ranks_position(job->next + job->n_ids, batch, ranks, r) -
+				ranks_position(job->next, batch, ranks, r));
+}
+
+static int append(struct coord *coord, struct drawn_job *job)
+{
+	const struct coord_engine *engine = coord->engine;
+	struct parts parts = {0};
+	int err = make_parts(job, &parts);
+	if (!err) {
+		place(coord, job, &parts);
+		struct coord_append to = {.job = job->facts.name,
+			.epoch = job->epoch,
+			.base = job->next,
+			.count = job->n_ids,
+			.ranks = job->facts.ranks,
+			.batch = job->facts.batch,
+			.ids = (const sample_id *const *)parts.ids};
+		err = engine->append(
+			engine->context, coord->view.run, &coord->token, &to);
+	}
+	free_parts(&parts, job->facts.ranks);
+	if (err)
+		return err;
+	coord_moved(coord);
+	job->next += job->n_ids;
+	job->ahead += job->n_ids;
+	coord->counts.drawn += job->n_ids;
+	return 0;
+}
+
+static int draw_pool(struct coord *coord, struct pool *pool, bool *more)
+{
+	struct drawn_job *job;
+	if (!plan(coord, pool))
+		return 0;
+	int err = draw(coord, pool);
+	LIST_FOREACH (job, &coord->drawn, link)
+		if (!err && job->n_ids) {
+			err = append(coord, job);
+			job->n_ids = 0;
+			*more |= room_of(job) > 0;
+		}
+	return err;
+}
+
+int coord_draw(struct coord *coord)
+{
+	struct pool *pool;
+	bool more = false;
+	if (coord->now_ns < coord->draw_ns) {
+		due_at(coord, coord->draw_ns);
+		return 0;
+	}
+	int err = coord_survey(coord);
+	LIST_FOREACH (pool, &coord->pools, link)
+		if (!err)
+			err = draw_pool(coord, pool, &more);
+	if (err) {
+		coord_drop_streams(coord);
+		return err;
+	}
+	coord->draw_ns = coord->now_ns + (more ? 0 : pause_ns(coord, coord->pace_ns));
+	due_at(coord, coord->draw_ns);
+	return 0;
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "coord/coord_facts.h"
+#include "coord/coord_internal.h"
+
+#include "base/ensure.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The jobs for which the leader draws: all jobs of the group, also those that only other nodes run.
+ * Their state comes from the engine, and can be dropped at any time.
+ */
+
+#define SUBTRACT_MOST 8192	     /* samples of a rank in one read */
+#define MOST_IDS (UINT32_C(1) << 28) /* ids of a dataset, at most */
+
+/* --- streams ---------------------------------------------------------------------------- */
+
+static void drop_stream(struct drawn_job *job)
+{
+	if (job->streams)
+		sampler_remove(job->pool->sampler, job->stream);
+	job->streams = false;
+}
+
+void coord_drop_streams(struct coord *coord)
+{
+	struct drawn_job *job;
+	LIST_FOREACH (job, &coord->drawn, link)
+		drop_stream(job);
+}
+
+static void free_drawn(struct drawn_job *job)
+{
+	drop_stream(job);
+	if (job->joined)
+		sampler_leave(job->pool->sampler, job->id);
+	LIST_REMOVE(job, link);
+	coord_facts_free(&job->facts);
+	free(job->ids);
+	free(job->owners);
+	free(job);
+}
+
+void coord_drop_drawn(struct coord *coord)
+{
+	while (!LIST_EMPTY(&coord->drawn))
+		free_drawn(LIST_FIRST(&coord->drawn));
+	while (!LIST_EMPTY(&coord->pools)) {
+		struct pool *pool = LIST_FIRST(&coord->pools);
+		LIST_REMOVE(pool, link);
+		sampler_free(&pool->sampler);
+		coord_free_resident(pool);
+		free(pool);
+	}
+}
+
+int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint32_t epoch,
+	uint32_t next, roaring_bitmap_t *ids)
+{
+	const struct coord_engine *engine = coord->engine;
+	auto_free sample_id *part = reallocarray(NULL, SUBTRACT_MOST, sizeof(*part));
+	if (!part)
+		return -ENOMEM;
+	for (uint32_t r = 0; r < facts->ranks; r++) {
+		uint32_t end = ranks_position(next, facts->batch, facts->ranks, r);
+		for (uint32_t at = 0; at < end;) {
+			uint32_t left = end - at;
+			struct coord_read read = {.job = facts->name,
+				.epoch = epoch,
+				.rank = r,
+				.ranks = facts->ranks,
+				.batch = facts->batch,
+				.from = at,
+				.most = left < SUBTRACT_MOST ? left : SUBTRACT_MOST,
+				.ids = part};
+			int err =
+				engine->read(engine->context, coord->view.run, &read, 1);
+			if (err)
+				return err;
+			if (read.ret_n == 0) {
+				/* The log is not the caller's, or a part is lost. */
+				err = coord_mend(coord, facts->name);
+				return err ? err : -ESTALE;
+			}
+			for (uint32_t i = 0; i < read.ret_n; i++)
+				roaring_bitmap_remove(ids, part[i]);
+			at += read.ret_n;
+		}
+	}
+	return 0;
+}
+
+/* Rebuilds remaining_j = D_j - log_j. The draws from then on have fresh random numbers. */
+static int rebuild(struct coord *coord, struct drawn_job *job)
+{
+	roaring_bitmap_t *remaining = roaring_bitmap_copy(job->facts.ids);
+	if (!remaining)
+		return -ENOMEM;
+	int err =
+		coord_subtract_log(coord, &job->facts, job->epoch, job->next, remaining);
+	if (!err && roaring_bitmap_get_cardinality(remaining) != job->n - job->next)
+		err = -EBADMSG; /* the log has a sample twice, or a foreign one */
+	if (err) {
+		roaring_bitmap_free(remaining);
+		return err;
+	}
+	job->stream = coord->next_stream++;
+	err = sampler_insert(job->pool->sampler, job->stream, job->id, remaining);
+	job->streams = err == 0;
+	return err;
+}
+
+/* --- jobs ------------------------------------------------------------------------------- */
+
+static int need_pool(
+	struct coord *coord, const struct coord_job *facts, struct pool **ret)
+{
+	struct pool *pool;
+	LIST_FOREACH (pool, &coord->pools, link)
+		if (pool->kind == facts->kind &&
+			strcmp(pool->dataset, facts->dataset) == 0) {
+			*ret = pool;
+			return 0;
+		}
+	pool = calloc(1, sizeof(*pool));
+	if (!pool)
+		return -ENOMEM;
+	uint64_t seed = rng_mix(coord->seed, rng_next(&coord->rng));
+	int err = sampler_new(facts->kind, seed, &pool->sampler);
+	if (err) {
+		free(pool);
+		return err;
+	}
+	pool->kind = facts->kind;
+	strcpy(pool->dataset, facts->dataset);
+	LIST_INSERT_HEAD(&coord->pools, pool, link);
+	*ret = pool;
+	return 0;
+}
+
+/* Checks the memory of samplers, which grows with the largest id of each job, the newest one
+ * included. -EBADE: no dataset has such an id; -E2BIG: above most_ids. */
+static int check_size(const struct coord *coord)
+{
+	uint64_t ids = 0;
+	const struct drawn_job *job;
+	LIST_FOREACH (job, &coord->drawn, link) {
+		uint32_t last =
+			job->facts.ids ? roaring_bitmap_maximum(job->facts.ids) : 0;
+		if (last >= MOST_IDS)
+			return -EBADE;
+		ids += (uint64_t)last + 1;
+	}
+	return ids <= coord->most_ids ? 0 : -E2BIG;
+}
+
+static int get_facts(
+	struct coord *coord, const struct coord_engine_job *log, struct coord_job *ret)
+{
+	const struct held_job *here = coord_find_job(coord, log->name);
+	if (here && here->entered && coord_is_same_job(&here->facts, log)) {
+		struct coord_job facts = here->facts;
+		facts.n_log = 0; /* the engine has the log already */
+		return coord_facts_copy(&facts, ret);
+	}
+	int err = coord->engine->facts(coord->engine->context, log->name, ret);
+	if (err)
+		return err;
+	err = coord_is_same_job(ret, log) ? check_size(coord) : -EBADE;
+	if (err)
+		coord_facts_free(ret);
+	return err;
+}
+
+static int make_drawn(
+	struct coord *coord, const struct coord_engine_job *log, struct drawn_job **ret)
+{
+	struct drawn_job *job = calloc(1, sizeof(*job));
+	if (!job)
+		return -ENOMEM;
+	LIST_INSERT_HEAD(&coord->drawn, job, link);
+	int err = get_facts(coord, log, &job->facts);
+	if (!err)
+		err = need_pool(coord, &job->facts, &job->pool);
+	if (!err) {
+		job->id = coord->next_id++;
+		job->met_ns = coord->now_ns;
+		job->n = (uint32_t)roaring_bitmap_get_cardinality(job->facts.ids);
+		err = sampler_join(job->pool->sampler, job->id, 0, job->facts.ids);
+		job->joined = err == 0;
+	}
+	if (err)
+		free_drawn(job);
+	else
+		*ret = job;
+	return err;
+}
+
+static struct drawn_job *find_drawn(struct coord *coord, const char *name)
+{
+	struct drawn_job *job;
+	LIST_FOREACH (job, &coord->drawn, link)
+		if (strcmp(job->facts.name, name) == 0)
+			return job;
+	return NULL;
+}
+
+/* Updates the job's rate: samples per second that all ranks together have committed. */
+static void measure(
+	struct coord *coord, struct drawn_job *job, const struct coord_engine_job *log)
+{
+	uint64_t consumed = 0;
+	for (uint32_t r = 0; r < log->ranks; r++)
+		consumed += (uint64_t)log->cursors[r].epoch *
+				    rank_length(&job->facts, job->n, r) +
+			    log->cursors[r].position;
+	uint64_t ns = coord->now_ns - job->measured_ns;
+	if (job->measured_ns && ns < coord->ttl_ns / 4)
+		return;
+	if (job->measured_ns && consumed >= job->consumed)
+		job->rate = job->rate / 2 + (double)(consumed - job->consumed) *
+						    (double)NS_PER_S / (double)ns / 2;
+	if (consumed != job->consumed)
+		coord_moved(coord);
+	job->consumed = consumed;
+	job->measured_ns = coord->now_ns;
+}
+
+/* Returns how far the log is ahead of the foremost reader, in samples of all ranks. */
+static uint32_t find_ahead(
+	const struct drawn_job *job, const struct coord_engine_job *log)
+{
+	uint32_t first = 0;
+	for (uint32_t r = 0; r < log->ranks; r++) {
+		uint32_t share = ranks_share(log->batch, log->ranks, r);
+		if (log->cursors[r].epoch < log->epoch)
+			continue;
+		if (log->cursors[r].epoch > log->epoch)
+			return 0;
+		uint64_t global =
+			(uint64_t)(log->cursors[r].position / share) * log->batch;
+		if (global > job->n)
+			global = job->n;
+		if (global > first)
+			first = (uint32_t)global;
+	}
+	return log->next > first ? log->next - first : 0;
+}
+
+/* Sets the window to the samples that readers need while a dead leader is replaced (3 ttl). */
+static void set_window(struct coord *coord, struct drawn_job *job)
+{
+	double seconds = 3.0 * (double)coord->ttl_ns / (double)NS_PER_S;
+	double need = job->rate * seconds;
+	uint64_t least = (uint64_t)coord->mini_batches * job->facts.batch;
+	uint64_t window = need < 1e9 ? (uint64_t)need : 1000000000;
+	if (window < least)
+		window = least;
+	job->window = window < job->n ? (uint32_t)window : job->n;
+}
+
+static int survey_job(struct coord *coord, struct coord_engine_job *log)
+{
+	struct drawn_job *job = find_drawn(coord, log->name);
+	/* The group may have forgotten the job, and have another one of this name. */
+	if (job && !coord_is_same_job(&job->facts, log)) {
+		free_drawn(job);
+		job = NULL;
+	}
+	int err = job ? 0 : make_drawn(coord, log, &job);
+	if (err)
+		return err;
+	job->seen = true;
+	if (job->epoch != log->epoch || job->next != log->next) {
+		coord_moved(coord);
+		drop_stream(job);
+	}
+	job->epoch = log->epoch;
+	job->next = log->next;
+	free(job->owners);
+	job->owners = log->owners;
+	log->owners = NULL;
+	measure(coord, job, log);
+	job->ahead = find_ahead(job, log);
+	set_window(coord, job);
+	return job->streams ? 0 : rebuild(coord, job);
+}
+
+static bool is_over(const struct coord_engine_job *log, const struct drawn_job *job)
+{
+	for (uint32_t r = 0; r < log->ranks; r++)
+		if (log->cursors[r].epoch < log->epoch &&
+			(log->cursors[r].epoch + 1 < log->epoch ||
+				log->cursors[r].position <
+					rank_length(&job->facts, job->n, r)))
+			return false;
+	return log->epoch > 0;
+}
+
+/* Deletes the feeds of the epoch before, when all ranks have read it. */
+static int forget_read(struct coord *coord, const struct coord_engine_job *log)
+{
+	struct drawn_job *job = find_drawn(coord, log->name);
+	if (!job || job->forgotten == log->epoch || !is_over(log, job))
+		return 0;
+	const struct coord_engine *engine = coord->engine;
+	int err =
+		engine->forget(engine->context, &coord->token, log->name, log->epoch - 1);
+	if (!err)
+		job->forgotten = log->epoch;
+	return err;
+}
+
+int coord_survey(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	struct coord_engine_jobs jobs;
+	struct drawn_job *job, *following;
+	int err = engine->jobs(engine->context, coord->view.run, &jobs);
+	if (err)
+		return err;
+	LIST_FOREACH (job, &coord->drawn, link)
+		job->seen = false;
+	for (size_t i = 0; i < jobs.n && !err; i++) {
+		err = survey_job(coord, &jobs.jobs[i]);
+		if (!err)
+			err = forget_read(coord, &jobs.jobs[i]);
+	}
+	for (job = LIST_FIRST(&coord->drawn); job && !err; job = following) {
+		following = LIST_NEXT(job, link);
+		if (!job->seen)
+			free_drawn(job);
+	}
+	coord_engine_jobs_free(&jobs);
+	return err;
+}

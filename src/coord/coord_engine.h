@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "coord/coord.h"
+
+/*
+ * The engine keeps the group's state, and has the few functions that change it. Each function is
+ * atomic. There are two engines: one in the process (coord_local.h), and one in a server that
+ * speaks the Redis protocol (coord_resp.h).
+ *
+ *     lead        incarnation of the leader: expires            token, term
+ *     node        name -> incarnation, address, capacity        expires
+ *     job         facts; epoch, next: the log's length          nodes that run it
+ *     feed        (job, epoch, rank) -> samples by position
+ *     own         (job, rank) -> incarnation                    expires
+ *     cursor      (job, rank) -> epoch, position
+ *     ready       the life of the engine in which the log is whole
+ *     offers      (life, job, epoch, rank, base) -> samples     until the log is whole
+ *     told        (node, dataset) -> samples that it holds      expires
+ *     reported    life -> nodes that have offered all they have
+ *
+ * An engine names its life (run). After a restart, or when a replica takes over, it may have lost
+ * the last seconds, and has another name. While `ready` does not name this life, nothing is
+ * appended or opened.
+ *
+ *   Threads: one at a time.
+ *   Errors: 0 or -errno. -ESTALE: a fence: the leader, the log or the engine's life is another than
+ *         the caller thinks. -EBUSY: another node has the lease. -EEXIST: another live daemon has
+ *         the node's name. -EPROTO: the group has another COORD_VERSION. -ENOENT: no such job.
+ *         -EBADE: the answer is nonsense. After all other errors, such as -ETIMEDOUT and
+ *         -ECONNRESET, the engine may have done the work, or not, or may do it later.
+ */
+
+#define COORD_RUN 48 /* bytes of a life's name, with the 0 */
+
+struct coord_token {
+	uint64_t term;
+	uint64_t random; /* an engine that lost a term may give it again */
+};
+
+struct coord_position {
+	uint32_t epoch;
+	uint32_t position;
+};
+
+/* A rank that a node serves, or wants to. */
+struct coord_lease {
+	const char *job;
+	uint32_t rank;
+	struct coord_position cursor; /* consumed; the engine keeps the larger one */
+	/* Set by beat. -EBUSY: another node has the rank; -ENOENT: no such job, or the node does
+	 * not run it. */
+	int error;
+	struct coord_position ret_cursor; /* the engine's cursor */
+};
+
+/* The engine's answer to a beat. */
+struct coord_view {
+	char run[COORD_RUN];
+	bool ready;	 /* the log is whole in this life */
+	bool reported;	 /* this node has reported in this life */
+	uint64_t leader; /* the leader's incarnation; 0: none */
+	char leader_name[COORD_NAME];
+	uint64_t term;
+};
+
+/* The engine's state of a job. */
+struct coord_engine_job {
+	char name[COORD_NAME];
+	uint32_t epoch;
+	uint32_t next; /* samples in the log of this epoch */
+	uint32_t n;
+	uint32_t ranks, batch;
+	uint64_t fingerprint;
+	struct coord_position *cursors; /* [ranks]; freed with the list */
+	uint64_t *owners; /* [ranks]: incarnations of their nodes; 0: none */
+};
+
+struct coord_engine_jobs {
+	struct coord_engine_job *jobs; /* sorted by name */
+	size_t n;
+};
+void coord_engine_jobs_free(struct coord_engine_jobs *jobs);
+
+/* The next samples of the log, for all ranks. */
+struct coord_append {
+	const char *job;
+	uint32_t epoch;
+	uint32_t base; /* samples that the log has so far */
+	uint32_t count;
+	uint32_t ranks, batch;	     /* the job's */
+	const sample_id *const *ids; /* [ranks]: as many as ranks_position says */
+	/* The log's epoch and length so far, for fill; `epoch` may be a later one. */
+	uint32_t was_epoch, was_next;
+};
+
+struct coord_read {
+	const char *job;
+	uint32_t epoch;
+	uint32_t rank;
+	uint32_t ranks, batch; /* the job's */
+	uint32_t from;	       /* the rank's position */
+	uint32_t most;
+	sample_id *ids; /* the caller's room for `most` */
+	uint32_t ret_n; /* samples read; 0: no more, or no such feed */
+};
+
+struct coord_offer {
+	char job[COORD_NAME];
+	uint32_t epoch, rank, base, n;
+	sample_id *ids;
+};
+
+struct coord_offers {
+	struct coord_offer *offers;
+	size_t n;
+};
+void coord_offers_free(struct coord_offers *offers);
+
+struct coord_engine {
+	void *context;
+	bool alone; /* no other node can reach it */
+	/* Renews the leases of the node and of its ranks for another ttl, and advances cursors. */
+	int (*beat)(void *context, const struct coord_node *self, uint32_t ttl_ms,
+		struct coord_lease *leases, size_t n, struct coord_view *ret);
+	/* Gives back the lease of a rank; job NULL: the node's own, and the leader's. */
+	int (*release)(void *context, const struct coord_node *self, const char *job,
+		uint32_t rank);
+	/* Lists the live nodes, then the silent ones. The caller frees *ret. */
+	int (*members)(
+		void *context, struct coord_node **ret, size_t *ret_n, size_t *ret_live);
+	/* Notes that the node runs the job. A new job begins at job->epoch and job->n_log, with all
+	 * ranks there. -EINVAL: other nodes run it with other facts, or the group is not so far, as
+	 * `differs` says; this node then counts no more as one that runs it. */
+	int (*enter)(void *context, const char *node, const struct coord_job *job,
+		char differs[COORD_TEXT]);
+	/* Notes that the node does not run the job any more. */
+	int (*leave)(void *context, const char *node, const char *job);
+	/* Lists all jobs. -ESTALE: another life, in which their logs may be shorter. */
+	int (*jobs)(void *context, const char *run, struct coord_engine_jobs *ret);
+	/* Returns the facts of a job, which the caller frees with coord_facts_free. */
+	int (*facts)(void *context, const char *job, struct coord_job *ret);
+	/* Makes the node the leader, in a new term, also if it leads already. -EBUSY: another one
+	 * leads. */
+	int (*elect)(void *context, const struct coord_node *self, uint64_t random,
+		uint32_t ttl_ms, struct coord_token *ret);
+	/* Renews the leader's lease. */
+	int (*renew)(void *context, const struct coord_node *self,
+		const struct coord_token *token, uint32_t ttl_ms);
+	/* Begins the epoch, unless it has begun. -EAGAIN: the one before is not wholly drawn. */
+	int (*open)(void *context, const char *run, const char *job, uint32_t epoch);
+	/* Appends samples to the log, if both fences hold: token and append->base. */
+	int (*append)(void *context, const char *run, const struct coord_token *token,
+		const struct coord_append *append);
+	/* Does all n reads at once. -ESTALE: another life. */
+	int (*read)(void *context, const char *run, struct coord_read *reads, size_t n);
+	/* Deletes the feeds of an epoch that is not the running one. */
+	int (*forget)(void *context, const struct coord_token *token, const char *job,
+		uint32_t epoch);
+	/* Checks a log of which a part seems to be missing. -ESTALE: it was lost; the engine drops
+	 * the log from there on, and it has to be repaired. A NULL pointer: the engine never loses
+	 * parts of a log. */
+	int (*mend)(void *context, const char *run, const char *job);
+	/* Repair: offers a run of positions that a journal has. */
+	int (*repair)(void *context, const char *run, const struct coord_offer *offer);
+	/* Repair: reports that the node has offered all that it has. */
+	int (*repaired)(void *context, const char *run, const char *node);
+	/* Repair: lists all offers, which the caller frees with coord_offers_free. */
+	int (*offers)(void *context, const char *run, struct coord_offers *ret);
+	/* Repair: tells which of the nodes have reported. */
+	int (*reported)(void *context, const char *run, const struct coord_node *nodes,
+		size_t n, bool *ret);
+	/* Repair: appends like append, to a log that is not ready; may go on to a later epoch. */
+	int (*fill)(void *context, const char *run, const struct coord_token *token,
+		const struct coord_append *append);
+	/* Ends the repair: the log is whole. Forgets dead nodes that did not report. */
+	int (*ready)(void *context, const char *run, const struct coord_token *token);
+	/* Notes which samples of the dataset the node holds. The note expires after ttl_ms. */
+	int (*tell)(void *context, const char *node, const char *dataset,
+		const roaring_bitmap_t *ids, uint32_t ttl_ms);
+	/* Adds the samples that any node holds to *ret. */
+	int (*told)(void *context, const char *dataset, roaring_bitmap_t *ret);
+	/* Names the last request, for messages. A NULL pointer: the engine is in this process. */
+	const char *(*asked)(void *context);
+	/* Tells what the server did instead of answering the last call, as in "refuses AUTH: why";
+	 * "": it answered. A NULL pointer: the engine never refuses. */
+	const char *(*refused)(void *context);
+};
+
+void coord_facts_free(struct coord_job *facts);

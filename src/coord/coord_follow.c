@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "coord/coord_facts.h"
+#include "coord/coord_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The work of each node for the ranks that it serves. */
+
+#define READ_MOST 1024		/* samples of a rank in one read */
+#define ENTER_NS (2 * NS_PER_S) /* pause before a refused job is tried again */
+
+/* Takes over the fingerprint of a former version if the group's training has it, so that the
+ * training goes on. */
+static int take_older(const struct coord *coord, struct coord_job *facts)
+{
+	const struct coord_engine *engine = coord->engine;
+	struct coord_job there;
+	if (!facts->older)
+		return 0;
+	int err = engine->facts(engine->context, facts->name, &there);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	if (there.fingerprint == facts->older)
+		facts->fingerprint = facts->older;
+	coord_facts_free(&there);
+	return 0;
+}
+
+int coord_enter_jobs(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	struct held_job *job;
+	uint64_t pause_ns = coord->ttl_ns / 2 < ENTER_NS ? coord->ttl_ns / 2 : ENTER_NS;
+	LIST_FOREACH (job, &coord->jobs, link) {
+		char differs[COORD_TEXT] = "";
+		if (job->entered || coord->now_ns < job->enter_ns)
+			continue;
+		int err = take_older(coord, &job->facts);
+		if (err)
+			return err;
+		err = engine->enter(
+			engine->context, coord->self.name, &job->facts, differs);
+		if (err && err != -EINVAL)
+			return err;
+		/* The job is tried again until no node runs it with the group's facts. */
+		job->enter_ns = err ? coord->now_ns + pause_ns : 0;
+		memcpy(job->refused, differs, sizeof(job->refused));
+		job->entered = err == 0;
+		coord->look_ns = coord->tell_ns = 0;
+	}
+	return 0;
+}
+
+static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jobs)
+{
+	for (size_t i = 0; i < jobs->n; i++) {
+		struct held_job *job = coord_find_job(coord, jobs->jobs[i].name);
+		if (!job || !job->entered)
+			continue;
+		/* The group may have forgotten the job, and have another one of this name. */
+		job->entered = coord_is_same_job(&job->facts, &jobs->jobs[i]);
+		if (!job->entered)
+			continue;
+		job->epoch = jobs->jobs[i].epoch;
+		job->next = jobs->jobs[i].next;
+		free(job->owners);
+		job->owners = jobs->jobs[i].owners;
+		jobs->jobs[i].owners = NULL;
+	}
+}
+
+/* Sets heard_ns: now for live nodes, the former list's time for the others. */
+static void note_heard(
+	const struct coord *coord, struct coord_node *members, size_t n, size_t live)
+{
+	for (size_t i = 0; i < n; i++)
+		members[i].heard_ns = i < live ? coord->now_ns : 0;
+	for (size_t i = live; i < n; i++)
+		for (size_t k = 0; k < coord->n_members; k++)
+			if (strcmp(members[i].name, coord->members[k].name) == 0)
+				members[i].heard_ns = coord->members[k].heard_ns;
+}
+
+int coord_look(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	struct coord_node *members;
+	size_t n, live;
+	int err = engine->members(engine->context, &members, &n, &live);
+	if (err)
+		return err;
+	note_heard(coord, members, n, live);
+	free(coord->members);
+	coord->members = members;
+	coord->n_members = n;
+	coord->n_live = live;
+	struct coord_engine_jobs jobs;
+	err = engine->jobs(engine->context, coord->view.run, &jobs);
+	if (err)
+		return err;
+	take_lengths(coord, &jobs);
+	coord_engine_jobs_free(&jobs);
+	coord->look_ns =
+		coord->now_ns + coord->ttl_ns * (coord_is_quiet(coord) ? 4 : 1) / 2;
+	return 0;
+}
+
+int coord_open_wanted(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	struct held_job *job;
+	LIST_FOREACH (job, &coord->jobs, link) {
+		if (!job->entered || job->opened >= job->wanted)
+			continue;
+		/* Epochs begin one at a time: the log of each is drawn to its end first. */
+		uint32_t epoch = job->wanted <= job->epoch ? job->wanted : job->epoch + 1;
+		int err = engine->open(
+			engine->context, coord->view.run, job->facts.name, epoch);
+		if (err == -EAGAIN) {
+			due_at(coord, coord->now_ns + coord->pace_ns / 64);
+			continue;
+		}
+		if (err)
+			return err;
+		job->opened = epoch;
+		if (epoch > job->epoch) {
+			job->epoch = epoch;
+			job->next = 0;
+		}
+		coord->draw_ns = 0;
+		due_at(coord, coord->now_ns);
+	}
+	return 0;
+}
+
+/* --- feeds ------------------------------------------------------------------------------ */
+
+/* Moves a rank at the end of its epoch to the next epoch. Skips epochs before the last one, which
+ * have no feeds any more. */
+static void turn_epoch(struct coord *coord, const struct held_job *job, uint32_t number)
+{
+	struct held_rank *rank = &job->ranks[number];
+	if (rank->head.position >= rank_length(&job->facts, job->n, number))
+		rank->head = (struct coord_position){rank->head.epoch + 1, 0};
+	if (rank->head.epoch + 1 < job->epoch) {
+		rank->head = (struct coord_position){job->epoch - 1, 0};
+		coord->counts.skips++;
+	}
+}
+
+static size_t list_reads(struct coord *coord, struct coord_read *reads, sample_id *ids)
+{
+	struct held_job *job;
+	size_t n = 0;
+	LIST_FOREACH (job, &coord->jobs, link)
+		for (uint32_t r = 0; r < job->facts.ranks; r++) {
+			struct held_rank *rank = &job->ranks[r];
+			if (!rank->held)
+				continue;
+			if (reads) {
+				turn_epoch(coord, job, r);
+				reads[n] = (struct coord_read){.job = job->facts.name,
+					.epoch = rank->head.epoch,
+					.rank = r,
+					.ranks = job->facts.ranks,
+					.batch = job->facts.batch,
+					.from = rank->head.position,
+					.most = READ_MOST,
+					.ids = ids + n * READ_MOST};
+			}
+			n++;
+		}
+	return n;
+}
+
+void coord_forget_came(struct held_job *job, uint32_t number)
+{
+	struct came *came = &job->came[number];
+	if (came->ids)
+		roaring_bitmap_free(came->ids);
+	came->ids = NULL;
+}
+
+/* Checks that no sample came before in this epoch (-EBADE). *ret: all that came, with these. */
+static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
+	roaring_bitmap_t **ret)
+{
+	struct came *came = &job->came[read->rank];
+	if (came->end.epoch != read->epoch || came->end.position != read->from)
+		coord_forget_came(job, read->rank);
+	uint64_t before = came->ids ? roaring_bitmap_get_cardinality(came->ids) : 0;
+	roaring_bitmap_t *ids = roaring_bitmap_of_ptr(n, read->ids);
+	if (ids && came->ids)
+		roaring_bitmap_or_inplace(ids, came->ids);
+	if (!ids)
+		return -ENOMEM;
+	if (roaring_bitmap_get_cardinality(ids) == before + n) {
+		*ret = ids;
+		return 0;
+	}
+	roaring_bitmap_free(ids);
+	return -EBADE;
+}
+
+/* Passes a read's samples to fed(). -EAGAIN: the journal does not take them. */
+static int feed(struct coord *coord, const struct coord_read *read)
+{
+	struct held_job *job = coord_find_job(coord, read->job);
+	struct held_rank *rank = job ? &job->ranks[read->rank] : NULL;
+	roaring_bitmap_t *ids;
+	if (!rank || !rank->held || rank->head.epoch != read->epoch ||
+		rank->head.position != read->from)
+		return 0;
+	uint32_t left = rank_length(&job->facts, job->n, read->rank) - read->from;
+	uint32_t n = read->ret_n < left ? read->ret_n : left;
+	int err = check_came(job, read, n, &ids);
+	if (err)
+		return err;
+	if (coord->calls.fed(coord->calls.context, read->job, read->rank, read->epoch,
+		    read->from, read->ids, n)) {
+		roaring_bitmap_free(ids);
+		return -EAGAIN;
+	}
+	rank->head.position += n;
+	coord_forget_came(job, read->rank);
+	job->came[read->rank] = (struct came){ids, rank->head};
+	return 0;
+}
+
+static bool anybody_waits(const struct coord *coord)
+{
+	const struct held_job *job;
+	LIST_FOREACH (job, &coord->jobs, link)
+		for (uint32_t r = 0; r < job->facts.ranks; r++)
+			if (job->ranks[r].held && !position_before(job->ranks[r].consumed,
+							  job->ranks[r].head))
+				return true;
+	return false;
+}
+
+static void read_again(struct coord *coord, bool any, bool more, bool failed)
+{
+	if (any) {
+		coord_moved(coord);
+		coord->hunger_ns = 0;
+	}
+	uint64_t most = 4 * coord->pace_ns;
+	if (coord_is_quiet(coord))
+		most = 2 * coord->ttl_ns;
+	else if (most > coord->ttl_ns)
+		most = coord->ttl_ns;
+	uint64_t in = pause_ns(coord, most);
+	if (failed) {
+		in = coord->pace_ns / 16;
+	} else if (more) {
+		in = 0;
+	} else if (anybody_waits(coord)) {
+		coord->hunger_ns = coord->hunger_ns * 2 + coord->pace_ns / 1024;
+		if (coord->hunger_ns > coord->pace_ns / 16)
+			coord->hunger_ns = coord->pace_ns / 16;
+		in = coord->hunger_ns;
+	}
+	coord->read_ns = coord->now_ns + in;
+	due_at(coord, coord->read_ns);
+}
+
+/* Tells whether the engine gave no samples although the log is known to have more for the rank. */
+static bool is_missing(const struct coord *coord, const struct coord_read *read)
+{
+	const struct held_job *job = coord_find_job(coord, read->job);
+	if (read->ret_n || !job || !job->entered || read->epoch > job->epoch)
+		return false;
+	uint32_t drawn = read->epoch == job->epoch ? job->next : job->n;
+	return read->from < rank_length(&job->facts, drawn, read->rank);
+}
+
+static int mend_missing(struct coord *coord, const struct coord_read *reads, size_t n)
+{
+	if (coord->now_ns < coord->mend_ns)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (is_missing(coord, &reads[i])) {
+			coord->mend_ns = coord->now_ns + coord->pace_ns;
+			return coord_mend(coord, reads[i].job);
+		}
+	return 0;
+}
+
+static int read_batch(struct coord *coord, struct coord_read *reads, sample_id *ids)
+{
+	const struct coord_engine *engine = coord->engine;
+	size_t n = list_reads(coord, reads, ids);
+	int err = engine->read(engine->context, coord->view.run, reads, n);
+	if (err)
+		return err;
+	bool any = false, more = false, failed = false;
+	for (size_t i = 0; i < n; i++) {
+		if (!reads[i].ret_n)
+			continue;
+		any = true;
+		more |= reads[i].ret_n == READ_MOST;
+		err = feed(coord, &reads[i]);
+		if (err && err != -EAGAIN)
+			return err;
+		failed |= err != 0;
+	}
+	read_again(coord, any, more, failed);
+	return mend_missing(coord, reads, n);
+}
+
+int coord_read_feeds(struct coord *coord)
+{
+	size_t n = list_reads(coord, NULL, NULL);
+	if (n == 0)
+		return 0;
+	if (coord->now_ns < coord->read_ns) {
+		due_at(coord, coord->read_ns);
+		return 0;
+	}
+	struct coord_read *reads = calloc(n, sizeof(*reads));
+	sample_id *ids = reallocarray(NULL, n * READ_MOST, sizeof(*ids));
+	int err = reads && ids ? read_batch(coord, reads, ids) : -ENOMEM;
+	free(reads);
+	free(ids);
+	return err;
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/rng.h"
+#include "coord/coord.h"
+#include "coord/coord_engine.h"
+#include "coord/coord_mutant.h"
+#include "sampler/sampler.h"
+
+#include <sys/queue.h>
+
+#define NS_PER_MS UINT64_C(1000000)
+#define NS_PER_S UINT64_C(1000000000)
+#define COMMIT_EVERY 32 /* positions consumed that make a beat due soon */
+
+struct held_rank {
+	bool taken;		    /* coord_take_rank was called */
+	bool held;		    /* this node has the lease */
+	bool at_cursor;		    /* begins at the cursor, not known yet */
+	struct coord_position head; /* the next position that fed() gets */
+	struct coord_position consumed;
+	struct coord_position sent, acked; /* last `consumed` sent; the engine's cursor */
+};
+
+/* The samples of an unbroken run of a rank's positions that came, up to `end`. It begins where this
+ * node began to read, or where the log was repaired. */
+struct came {
+	roaring_bitmap_t *ids; /* NULL: none */
+	struct coord_position end;
+};
+
+/* A job that this node runs. */
+struct held_job {
+	LIST_ENTRY(held_job) link;
+	struct coord_job facts;
+	uint32_t n;
+	bool entered;	   /* the engine has it, in this life */
+	uint64_t enter_ns; /* when a refused job is tried again */
+	char refused[COORD_TEXT];
+	uint32_t epoch, next; /* the engine's log at the last look */
+	uint32_t wanted;      /* the last epoch that a reader wants */
+	uint32_t opened;      /* the last epoch that is known to have begun */
+	struct held_rank *ranks;
+	struct came *came; /* [ranks] */
+	uint64_t *owners;  /* [ranks] at the last look; NULL: not known */
+};
+
+/* A job for which the leader draws. */
+struct drawn_job {
+	LIST_ENTRY(drawn_job) link;
+	struct coord_job facts;
+	uint32_t n;
+	job_id id;
+	struct pool *pool;
+	bool joined;
+	bool streams; /* the sampler has remaining_j of this epoch */
+	stream_id stream;
+	bool seen;	 /* the last survey found it */
+	uint64_t met_ns; /* when this leader first saw the job */
+	uint32_t epoch, next;
+	uint32_t forgotten; /* feeds of epochs before this one were deleted; 0: none */
+	uint32_t ahead;	    /* samples drawn beyond the foremost reader's position */
+	uint32_t window;    /* samples that should be drawn ahead */
+	uint32_t wants;	    /* samples to draw now */
+	uint64_t consumed;  /* samples, all ranks and epochs */
+	uint64_t measured_ns;
+	double rate;	  /* samples consumed per second */
+	uint64_t *owners; /* [ranks], for coord_batch.rank_node */
+	sample_id *ids;	  /* samples drawn now */
+	uint32_t n_ids;
+};
+
+/* The jobs of one dataset, which share draws. */
+struct pool {
+	LIST_ENTRY(pool) link;
+	char dataset[COORD_NAME];
+	enum sampler_kind kind;
+	struct sampler *sampler;
+	/* Bitmaps for exchange; NULL: nothing yet. */
+	roaring_bitmap_t *resident;	 /* the sampler's */
+	roaring_bitmap_t *fresh, *older; /* drawn of late */
+	uint64_t fresh_ns, told_ns;	 /* when fresh began; when to ask again */
+};
+
+struct coord {
+	struct coord_node self;
+	uint64_t ttl_ns;
+	uint64_t pace_ns; /* unit of the intervals at which the node looks */
+	uint32_t mini_batches;
+	uint64_t most_ids;
+	struct coord_calls calls;
+	const struct coord_engine *engine;
+	struct rng rng;
+	uint64_t seed;
+
+	uint64_t now_ns, due_ns;
+	uint64_t beat_ns, look_ns, read_ns, draw_ns, tell_ns; /* when each is due */
+	uint64_t mend_ns;     /* when engine->mend may be called again */
+	uint64_t beaten_ns;   /* the last beat */
+	uint64_t moved_ns;    /* when readers or the log last went on */
+	uint64_t hunger_ns;   /* pause between reads of feeds while readers wait */
+	uint64_t patience_ns; /* pause before an engine that is away is tried again */
+
+	struct coord_view view;
+	bool joined; /* the view is valid */
+	bool refused, compared;
+	char message[COORD_TEXT];
+	uint64_t away_since_ns;
+	int away_errno;
+	struct coord_status counts; /* only its numbers are used */
+	LIST_HEAD(, held_job) jobs;
+	struct coord_node *members; /* live ones first */
+	size_t n_members, n_live;
+	struct coord_node *expected; /* nodes live in former lives of the engine */
+	size_t n_expected;
+
+	/* The leader's: */
+	bool leads;
+	struct coord_token token;
+	uint64_t renewed_ns;
+	bool renew;		 /* renew the lease at once */
+	uint64_t waits_since_ns; /* last step that waited for journals; 0: none */
+	uint64_t waited_ns;	 /* time waited for journals */
+	LIST_HEAD(, drawn_job) drawn;
+	LIST_HEAD(, pool) pools;
+	job_id next_id;
+	stream_id next_stream;
+};
+
+static inline bool position_before(struct coord_position a, struct coord_position b)
+{
+	return a.epoch < b.epoch || (a.epoch == b.epoch && a.position < b.position);
+}
+
+/* Returns how many positions a rank has in a whole epoch. */
+static inline uint32_t rank_length(
+	const struct coord_job *facts, uint32_t n, uint32_t rank)
+{
+	return ranks_position(n, facts->batch, facts->ranks, rank);
+}
+
+static inline void due_at(struct coord *coord, uint64_t ns)
+{
+	if (ns < coord->due_ns)
+		coord->due_ns = ns;
+}
+
+static inline uint64_t quiet_ns(const struct coord *coord)
+{
+	return coord->now_ns - coord->moved_ns;
+}
+
+/* Returns the pause before the next look for changes by other nodes. It grows while nothing goes
+ * on. A reader of this node ends it (coord_moved). */
+static inline uint64_t pause_ns(const struct coord *coord, uint64_t most_ns)
+{
+	uint64_t in = quiet_ns(coord) / 4, least_ns = coord->pace_ns / 32;
+	if (in < least_ns)
+		return least_ns;
+	return in < most_ns ? in : most_ns;
+}
+
+static inline uint32_t ttl_ms(const struct coord *coord)
+{
+	return (uint32_t)(coord->ttl_ns / NS_PER_MS);
+}
+
+/* --- coord.c ---------------------------------------------------------------------------- */
+
+struct held_job *coord_find_job(const struct coord *coord, const char *name);
+/* Makes a beat due soon, but not at once. */
+void coord_beat_soon(struct coord *coord);
+/* Notes that readers or the log went on; after a quiet time all looks are due. */
+void coord_moved(struct coord *coord);
+/* Tells whether nothing went on for a ttl, and the node waits for no job and no rank. It then calls
+ * the engine more rarely. */
+bool coord_is_quiet(const struct coord *coord);
+/* Notes that another node serves the rank, and calls lost(). */
+void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
+
+/* Notes that the epoch has begun, since a reader is in it; the engine may have forgotten that. */
+static inline void coord_note_begun(struct held_job *job, struct coord_position at)
+{
+	if (at.position > 0 && at.epoch > job->wanted)
+		job->wanted = at.epoch;
+}
+
+/* --- coord_step.c ----------------------------------------------------------------------- */
+
+/* Makes all questions to the engine due again, after an answer that did not fit. */
+void coord_doubt(struct coord *coord);
+/* Renews all leases of the node, and sends its cursors. */
+must_check int coord_beat(struct coord *coord);
+
+/* --- coord_follow.c --------------------------------------------------------------------- */
+
+/* Enters jobs that are not entered, and notes refusals. */
+must_check int coord_enter_jobs(struct coord *coord);
+/* Asks for members, lengths of logs and owners of ranks. */
+must_check int coord_look(struct coord *coord);
+/* Begins the epochs that readers want. */
+must_check int coord_open_wanted(struct coord *coord);
+/* Reads the feeds of the ranks that the node serves, and calls fed(). */
+must_check int coord_read_feeds(struct coord *coord);
+/* Forgets which samples of the rank came, since the log may have changed. */
+void coord_forget_came(struct held_job *job, uint32_t number);
+
+/* --- coord_repair.c --------------------------------------------------------------------- */
+
+/* Offers what the local journals have beyond the log, and reports. */
+must_check int coord_report(struct coord *coord);
+/* Waits for reports, fills the log, and lets the group go on. The leader calls it. */
+must_check int coord_repair(struct coord *coord);
+/* Lets the engine check a job's log of which a part seems to be missing. -ESTALE: the part was
+ * lost, and will be repaired. */
+must_check int coord_mend(struct coord *coord, const char *job);
+/* Compares the samples that readers here had with the repaired log, and calls forget() for
+ * positions that differ. */
+must_check int coord_compare(struct coord *coord);
+
+/* --- coord_fill.c ----------------------------------------------------------------------- */
+
+/* Extends the log of a job to the end of the offers. Offered samples keep their positions; drawn
+ * ones fill the holes. */
+must_check int coord_fill(struct coord *coord, const struct coord_engine_job *job,
+	const struct coord_offers *offers);
+
+/* --- coord_lead.c ----------------------------------------------------------------------- */
+
+/* Runs for leader or renews the lease; repairs and draws as the leader. */
+must_check int coord_lead(struct coord *coord);
+/* Stops leading, and drops all that was drawn for. */
+void coord_resign(struct coord *coord);
+
+/* --- coord_drawn.c ---------------------------------------------------------------------- */
+
+/* Updates the leader's jobs from the engine; remaining_j = D_j - log_j. */
+must_check int coord_survey(struct coord *coord);
+/* Drops remaining_j of all jobs; the next survey rebuilds them. */
+void coord_drop_streams(struct coord *coord);
+/* Frees all jobs and pools of the leader. */
+void coord_drop_drawn(struct coord *coord);
+/* Removes the samples of an epoch's log, `next` samples of all ranks, from ids. -ESTALE: the engine
+ * has a shorter log. */
+must_check int coord_subtract_log(struct coord *coord, const struct coord_job *facts,
+	uint32_t epoch, uint32_t next, roaring_bitmap_t *ids);
+
+/* --- coord_draw.c ----------------------------------------------------------------------- */
+
+/* Draws for jobs whose log is not far enough ahead of the readers, and appends. */
+must_check int coord_draw(struct coord *coord);
+
+/* --- coord_resident.c ------------------------------------------------------------------- */
+
+/* Tells the engine now and then which samples this node holds, for exchange. */
+must_check int coord_tell_resident(struct coord *coord);
+/* Tells the pool's sampler which samples any node holds. */
+must_check int coord_update_resident(struct coord *coord, struct pool *pool);
+/* Notes samples as drawn of late: they are on their way to a cache. */
+void coord_note_drawn(struct pool *pool, const sample_id *ids, size_t n);
+void coord_free_resident(struct pool *pool);

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "coord/coord_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * Leads the group. The lease tells which node should draw; the token decides whose samples the
+ * engine appends. A leader that was replaced finds out by its next call at the latest, and forgets
+ * the samples that it has drawn.
+ */
+
+void coord_resign(struct coord *coord)
+{
+	coord->leads = false;
+	coord->waits_since_ns = 0;
+	coord_drop_drawn(coord);
+}
+
+static int elect(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	int err = engine->elect(engine->context, &coord->self, rng_next(&coord->rng),
+		ttl_ms(coord), &coord->token);
+	if (err == -EBUSY)
+		return 0;
+	if (err)
+		return err;
+	coord->leads = true;
+	coord->renew = false;
+	coord->renewed_ns = coord->now_ns;
+	coord->draw_ns = 0;
+	coord->view.leader = coord->self.incarnation;
+	coord->view.term = coord->token.term;
+	memcpy(coord->view.leader_name, coord->self.name, COORD_NAME);
+	coord->counts.leader_changes++;
+	return 0;
+}
+
+static int renew(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	if (!coord->renew && coord->now_ns - coord->renewed_ns < coord->ttl_ns / 4)
+		return 0;
+	int err = engine->renew(
+		engine->context, &coord->self, &coord->token, ttl_ms(coord));
+	if (err == -ESTALE) {
+		coord->counts.fenced++;
+		coord_resign(coord);
+	}
+	if (err)
+		return err;
+	coord->renewed_ns = coord->now_ns;
+	coord->renew = false;
+	return 0;
+}
+
+int coord_lead(struct coord *coord)
+{
+	int err = 0;
+	bool vacant =
+		!coord->view.leader || coord->view.leader == coord->self.incarnation;
+	if (!coord->leads && vacant)
+		err = elect(coord);
+	if (err || !coord->leads)
+		return err;
+	err = renew(coord);
+	if (err)
+		return err;
+	due_at(coord, coord->renewed_ns + coord->ttl_ns / 4);
+	return coord->view.ready ? coord_draw(coord) : coord_repair(coord);
+}

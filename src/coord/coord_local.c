@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "coord/coord_local_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Keeps the leases: of nodes, of the leader, and of ranks. */
+
+#define NS_PER_MS UINT64_C(1000000)
+
+static uint64_t now(const struct coord_local *local)
+{
+	return local->now_ns(local->clock);
+}
+
+static uint64_t end_of(const struct coord_local *local, uint32_t ttl_ms)
+{
+	return now(local) + ttl_ms * NS_PER_MS;
+}
+
+struct local_job *local_find(struct coord_local *local, const char *name)
+{
+	struct local_job *job;
+	LIST_FOREACH (job, &local->jobs, link)
+		if (strcmp(job->name, name) == 0)
+			return job;
+	return NULL;
+}
+
+bool local_token_is(const struct coord_local *local, const struct coord_token *token)
+{
+	return token->term && local->token.term == token->term &&
+	       local->token.random == token->random;
+}
+
+/* --- nodes ------------------------------------------------------------------------------ */
+
+static struct local_node *find_node(struct coord_local *local, const char *name)
+{
+	struct local_node *node;
+	LIST_FOREACH (node, &local->nodes, link)
+		if (strcmp(node->node.name, name) == 0)
+			return node;
+	return NULL;
+}
+
+static int beat_node(
+	struct coord_local *local, const struct coord_node *self, uint32_t ttl_ms)
+{
+	struct local_node *node = find_node(local, self->name);
+	if (node && node->until_ns > now(local) &&
+		node->node.incarnation != self->incarnation &&
+		node->node.incarnation != self->before)
+		return -EEXIST;
+	if (!node) {
+		node = calloc(1, sizeof(*node));
+		if (!node)
+			return -ENOMEM;
+		LIST_INSERT_HEAD(&local->nodes, node, link);
+	}
+	node->node = *self;
+	node->until_ns = end_of(local, ttl_ms);
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct coord_node *)a)->name,
+		((const struct coord_node *)b)->name);
+}
+
+static int members(
+	void *context, struct coord_node **ret, size_t *ret_n, size_t *ret_live)
+{
+	struct coord_local *local = context;
+	struct local_node *node;
+	size_t n = 0, live = 0;
+	LIST_FOREACH (node, &local->nodes, link)
+		n++;
+	struct coord_node *list = calloc(n + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	LIST_FOREACH (node, &local->nodes, link)
+		if (node->until_ns > now(local))
+			list[live++] = node->node;
+	n = live;
+	LIST_FOREACH (node, &local->nodes, link)
+		if (node->until_ns <= now(local))
+			list[n++] = node->node;
+	qsort(list, live, sizeof(*list), by_name);
+	*ret = list;
+	*ret_n = n;
+	*ret_live = live;
+	return 0;
+}
+
+/* --- leases of ranks -------------------------------------------------------------------- */
+
+static bool is_before(struct coord_position a, struct coord_position b)
+{
+	return a.epoch < b.epoch || (a.epoch == b.epoch && a.position < b.position);
+}
+
+static int beat_rank(struct coord_local *local, const struct coord_node *self,
+	uint32_t ttl_ms, struct coord_lease *lease)
+{
+	struct local_job *job = local_find(local, lease->job);
+	if (!job || lease->rank >= job->facts.ranks || !local_runner(job, self->name))
+		return -ENOENT;
+	struct local_rank *rank = &job->ranks[lease->rank];
+	lease->ret_cursor = rank->cursor;
+	if (rank->owner != self->incarnation && rank->owner != self->before &&
+		rank->until_ns > now(local))
+		return -EBUSY;
+	rank->owner = self->incarnation;
+	rank->until_ns = end_of(local, ttl_ms);
+	if (is_before(rank->cursor, lease->cursor))
+		rank->cursor = lease->cursor;
+	lease->ret_cursor = rank->cursor;
+	return 0;
+}
+
+static bool has_reported(const struct coord_local *local, const char *name)
+{
+	const struct local_runner *node;
+	LIST_FOREACH (node, &local->reported, link)
+		if (strcmp(node->node, name) == 0)
+			return true;
+	return false;
+}
+
+void local_forget_dead(struct coord_local *local)
+{
+	struct local_node *node = LIST_FIRST(&local->nodes), *following;
+	for (; node; node = following) {
+		following = LIST_NEXT(node, link);
+		if (node->until_ns > now(local) || has_reported(local, node->node.name))
+			continue;
+		LIST_REMOVE(node, link);
+		free(node);
+	}
+}
+
+static void view(struct coord_local *local, const char *self, struct coord_view *ret)
+{
+	*ret = (struct coord_view){.ready = strcmp(local->run, local->is_ready) == 0,
+		.reported = has_reported(local, self),
+		.term = local->token.term};
+	memcpy(ret->run, local->run, sizeof(ret->run));
+	if (local->leader_until_ns <= now(local))
+		return;
+	ret->leader = local->leader;
+	struct local_node *node;
+	LIST_FOREACH (node, &local->nodes, link)
+		if (node->node.incarnation == local->leader)
+			memcpy(ret->leader_name, node->node.name, COORD_NAME);
+}
+
+static int beat(void *context, const struct coord_node *self, uint32_t ttl_ms,
+	struct coord_lease *leases, size_t n, struct coord_view *ret)
+{
+	struct coord_local *local = context;
+	if (local->version != COORD_VERSION)
+		return -EPROTO;
+	int err = beat_node(local, self, ttl_ms);
+	if (err)
+		return err;
+	if (self->before && local->leader == self->before)
+		local->leader_until_ns = 0;
+	for (size_t i = 0; i < n; i++)
+		leases[i].error = beat_rank(local, self, ttl_ms, &leases[i]);
+	view(local, self->name, ret);
+	return 0;
+}
+
+static int release(
+	void *context, const struct coord_node *self, const char *name, uint32_t rank)
+{
+	struct coord_local *local = context;
+	if (name) {
+		struct local_job *job = local_find(local, name);
+		if (job && rank < job->facts.ranks &&
+			job->ranks[rank].owner == self->incarnation)
+			job->ranks[rank].until_ns = 0;
+		return 0;
+	}
+	struct local_node *node = find_node(local, self->name);
+	if (node && node->node.incarnation == self->incarnation) {
+		LIST_REMOVE(node, link);
+		free(node);
+	}
+	if (local->leader == self->incarnation)
+		local->leader_until_ns = 0;
+	return 0;
+}
+
+/* --- the leader ------------------------------------------------------------------------- */
+
+static int elect(void *context, const struct coord_node *self, uint64_t random,
+	uint32_t ttl_ms, struct coord_token *ret)
+{
+	struct coord_local *local = context;
+	if (local->leader_until_ns > now(local) && local->leader != self->incarnation)
+		return -EBUSY;
+	local->leader = self->incarnation;
+	local->leader_until_ns = end_of(local, ttl_ms);
+	local->token.term++;
+	local->token.random = random;
+	*ret = local->token;
+	return 0;
+}
+
+static int renew(void *context, const struct coord_node *self,
+	const struct coord_token *token, uint32_t ttl_ms)
+{
+	struct coord_local *local = context;
+	if (local->leader_until_ns <= now(local) || local->leader != self->incarnation ||
+		!local_token_is(local, token))
+		return -ESTALE;
+	local->leader_until_ns = end_of(local, ttl_ms);
+	return 0;
+}
+
+/* --- life ------------------------------------------------------------------------------- */
+
+static const struct coord_engine functions = {.beat = beat,
+	.release = release,
+	.members = members,
+	.enter = local_enter,
+	.leave = local_leave,
+	.jobs = local_jobs,
+	.facts = local_facts,
+	.elect = elect,
+	.renew = renew,
+	.open = local_open,
+	.append = local_append,
+	.read = local_read,
+	.forget = local_forget,
+	.repair = local_repair,
+	.repaired = local_repaired,
+	.offers = local_offers,
+	.reported = local_reported,
+	.fill = local_fill,
+	.ready = local_ready,
+	.tell = local_tell,
+	.told = local_told};
+
+int coord_local_new(uint64_t (*now_ns)(void *context), void *context, bool alone,
+	struct coord_local **ret)
+{
+	struct coord_local *local = calloc(1, sizeof(*local));
+	if (!local)
+		return -ENOMEM;
+	local->engine = functions;
+	local->engine.context = local;
+	local->engine.alone = alone;
+	local->now_ns = now_ns;
+	local->clock = context;
+	local->version = COORD_VERSION;
+	LIST_INIT(&local->nodes);
+	LIST_INIT(&local->jobs);
+	LIST_INIT(&local->told);
+	LIST_INIT(&local->offers);
+	LIST_INIT(&local->reported);
+	coord_local_restart(local);
+	*ret = local;
+	return 0;
+}
+
+void local_forget_life(struct coord_local *local)
+{
+	while (!LIST_EMPTY(&local->offers)) {
+		struct local_offer *offer = LIST_FIRST(&local->offers);
+		LIST_REMOVE(offer, link);
+		free(offer->offer.ids);
+		free(offer);
+	}
+	while (!LIST_EMPTY(&local->reported)) {
+		struct local_runner *node = LIST_FIRST(&local->reported);
+		LIST_REMOVE(node, link);
+		free(node);
+	}
+}
+
+void coord_local_free(struct coord_local **pointer)
+{
+	struct coord_local *local = *pointer;
+	if (!local)
+		return;
+	local_forget_life(local);
+	while (!LIST_EMPTY(&local->told))
+		local_told_free(LIST_FIRST(&local->told));
+	while (!LIST_EMPTY(&local->jobs))
+		local_job_free(LIST_FIRST(&local->jobs));
+	while (!LIST_EMPTY(&local->nodes)) {
+		struct local_node *node = LIST_FIRST(&local->nodes);
+		LIST_REMOVE(node, link);
+		free(node);
+	}
+	free(local);
+	*pointer = NULL;
+}
+
+const struct coord_engine *coord_local_engine(struct coord_local *local)
+{
+	return &local->engine;
+}
+
+void coord_local_restart(struct coord_local *local)
+{
+	local_forget_life(local);
+	snprintf(local->run, sizeof(local->run), "local-%" PRIu64, ++local->life);
+}

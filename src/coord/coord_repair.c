@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "coord/coord_facts.h"
+#include "coord/coord_internal.h"
+
+#include "base/log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Repairs the log after the engine came back in another life, and may have lost the log's end.
+ *
+ *   all nodes    offer what their journals have beyond the log, and report
+ *   the leader   waits for all reports, or 3 ttl; fills the log of each job (coord_fill.c)
+ *   all nodes    compare their readers' samples with the repaired log
+ */
+
+#define OFFER_MOST 4096 /* samples in one offer */
+
+static const struct coord_engine_job *find(
+	const struct coord_engine_jobs *jobs, const char *name)
+{
+	for (size_t i = 0; i < jobs->n; i++)
+		if (strcmp(jobs->jobs[i].name, name) == 0)
+			return &jobs->jobs[i];
+	return NULL;
+}
+
+/* --- journals --------------------------------------------------------------------------- */
+
+/* Receives each run of positions that the journal has. Any error ends the visit. */
+typedef int visit(struct coord *coord, const struct coord_offer *run);
+
+static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t epoch,
+	uint32_t rank, uint32_t from, sample_id *ids, visit *each)
+{
+	struct coord_tail tail = {job->facts.name, rank, epoch, from};
+	uint32_t n;
+	int err = 0;
+	while (!err && (n = coord->calls.tail(
+				coord->calls.context, &tail, ids, OFFER_MOST)) > 0) {
+		struct coord_offer run = {.epoch = epoch,
+			.rank = rank,
+			.base = tail.base,
+			.n = n,
+			.ids = ids};
+		strcpy(run.job, job->facts.name);
+		err = each(coord, &run);
+		tail.base += n;
+	}
+	return err;
+}
+
+/* Visits a job's journals from the log's end on (from_end), or from the start of the epoch before
+ * the running one. */
+static int visit_job(struct coord *coord, const struct held_job *job,
+	const struct coord_engine_job *log, bool from_end, sample_id *ids, visit *each)
+{
+	uint32_t known = coord->calls.known(coord->calls.context, job->facts.name);
+	uint32_t epoch = from_end || log->epoch == 0 ? log->epoch : log->epoch - 1;
+	int err = 0;
+	for (; epoch < known && !err; epoch++)
+		for (uint32_t r = 0; r < job->facts.ranks && !err; r++) {
+			uint32_t from = 0;
+			if (from_end && epoch == log->epoch)
+				from = ranks_position(
+					log->next, log->batch, log->ranks, r);
+			err = visit_rank(coord, job, epoch, r, from, ids, each);
+		}
+	return err;
+}
+
+static int visit_all(struct coord *coord, bool from_end, visit *each)
+{
+	const struct coord_engine *engine = coord->engine;
+	struct coord_engine_jobs jobs;
+	if (!coord->calls.tail || !coord->calls.known)
+		return 0;
+	int err = engine->jobs(engine->context, coord->view.run, &jobs);
+	if (err)
+		return err;
+	sample_id *ids = reallocarray(NULL, OFFER_MOST, sizeof(*ids));
+	struct held_job *job;
+	if (!ids)
+		err = -ENOMEM;
+	LIST_FOREACH (job, &coord->jobs, link) {
+		const struct coord_engine_job *log = find(&jobs, job->facts.name);
+		if (!err && log && job->entered && coord_is_same_job(&job->facts, log))
+			err = visit_job(coord, job, log, from_end, ids, each);
+	}
+	free(ids);
+	coord_engine_jobs_free(&jobs);
+	return err;
+}
+
+static int offer(struct coord *coord, const struct coord_offer *run)
+{
+	return coord->engine->repair(coord->engine->context, coord->view.run, run);
+}
+
+int coord_report(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	if (!mutant(MUTANT_NO_REPAIR)) {
+		int err = visit_all(coord, true, offer);
+		if (err)
+			return err;
+	}
+	int err = engine->repaired(engine->context, coord->view.run, coord->self.name);
+	if (!err)
+		coord->view.reported = true;
+	return err;
+}
+
+int coord_mend(struct coord *coord, const char *job)
+{
+	const struct coord_engine *engine = coord->engine;
+	return engine->mend ? engine->mend(engine->context, coord->view.run, job) : 0;
+}
+
+/* --- comparison ------------------------------------------------------------------------- */
+
+/* Reads the log at the run's positions, as far as the log goes. One call may give a part. */
+static int read_log(struct coord *coord, const struct held_job *job,
+	const struct coord_offer *run, sample_id *ids, uint32_t *ret_n)
+{
+	const struct coord_engine *engine = coord->engine;
+	for (*ret_n = 0; *ret_n < run->n;) {
+		struct coord_read read = {.job = run->job,
+			.epoch = run->epoch,
+			.rank = run->rank,
+			.ranks = job->facts.ranks,
+			.batch = job->facts.batch,
+			.from = run->base + *ret_n,
+			.most = run->n - *ret_n,
+			.ids = ids + *ret_n};
+		int err = engine->read(engine->context, coord->view.run, &read, 1);
+		if (err || read.ret_n == 0)
+			return err;
+		*ret_n += read.ret_n;
+	}
+	return 0;
+}
+
+static int compare(struct coord *coord, const struct coord_offer *run)
+{
+	struct held_job *job = coord_find_job(coord, run->job);
+	auto_free sample_id *ids = reallocarray(NULL, run->n, sizeof(*ids));
+	uint32_t n;
+	if (!ids || !job)
+		return ids ? 0 : -ENOMEM;
+	int err = read_log(coord, job, run, ids, &n);
+	if (err)
+		return err;
+	/* The log ends before the run, or all ranks have read the epoch and its feeds are gone. */
+	if (n < run->n) {
+		err = coord_mend(coord, run->job);
+		if (!err)
+			err = coord_look(coord);
+		if (err || run->epoch < job->epoch)
+			return err;
+	}
+	for (uint32_t i = 0; i < run->n; i++)
+		if (i >= n || ids[i] != run->ids[i]) {
+			coord->counts.rebound++;
+			coord_forget_came(job, run->rank);
+			coord->calls.forget(coord->calls.context, run->job, run->rank,
+				run->epoch, run->base + i, 1);
+		}
+	return 0;
+}
+
+int coord_compare(struct coord *coord)
+{
+	uint64_t before = coord->counts.rebound;
+	coord->compared = true;
+	int err = visit_all(coord, false, compare);
+	if (err)
+		coord->compared = false;
+	if (coord->counts.rebound > before)
+		log_error("cluster: %" PRIu64 " positions that readers of this node had "
+			  "were given otherwise: it was away while the group's log was "
+			  "repaired",
+			coord->counts.rebound - before);
+	return err;
+}
+
+/* --- the leader ------------------------------------------------------------------------- */
+
+/* Finds a node that is in the group, or was in the engine's former lives, and has not reported.
+ * ret->name is "": all have reported. */
+static int find_silent(struct coord *coord, struct coord_node *ret)
+{
+	const struct coord_engine *engine = coord->engine;
+	size_t n = coord->n_members + coord->n_expected;
+	struct coord_node *nodes = calloc(n + 1, sizeof(*nodes));
+	bool *reported = calloc(n + 1, sizeof(*reported));
+	int err = -ENOMEM;
+	if (nodes && reported) {
+		if (coord->n_members)
+			memcpy(nodes, coord->members, coord->n_members * sizeof(*nodes));
+		if (coord->n_expected)
+			memcpy(nodes + coord->n_members, coord->expected,
+				coord->n_expected * sizeof(*nodes));
+		err = engine->reported(
+			engine->context, coord->view.run, nodes, n, reported);
+	}
+	*ret = (struct coord_node){.name = ""};
+	for (size_t i = 0; i < n && !err && !ret->name[0]; i++)
+		if (!reported[i])
+			*ret = nodes[i];
+	free(nodes);
+	free(reported);
+	return err;
+}
+
+/*
+ * Tells whether the log may be repaired now. Unknown nodes have one ttl to come, known ones three.
+ * A jump of the clock counts as ttl / 8 of waiting at most.
+ */
+static int waited_enough(struct coord *coord, bool *ret, struct coord_node *silent)
+{
+	uint64_t more = coord->now_ns - coord->waits_since_ns;
+	if (!coord->waits_since_ns) {
+		coord->waited_ns = more = 0;
+		coord->look_ns = 0;
+	}
+	coord->waits_since_ns = coord->now_ns ? coord->now_ns : 1;
+	coord->waited_ns += more < coord->ttl_ns / 8 ? more : coord->ttl_ns / 8;
+	int err = find_silent(coord, silent);
+	bool known = !silent->name[0] &&
+		     (coord->engine->alone || coord->waited_ns >= coord->ttl_ns);
+	*ret = !err && (known || coord->waited_ns >= 3 * coord->ttl_ns);
+	return err;
+}
+
+static int fill_all(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	struct coord_offers offers;
+	struct coord_engine_jobs jobs;
+	int err = engine->offers(engine->context, coord->view.run, &offers);
+	if (err)
+		return err;
+	err = engine->jobs(engine->context, coord->view.run, &jobs);
+	if (!err) {
+		for (size_t i = 0; i < jobs.n && !err; i++)
+			err = coord_fill(coord, &jobs.jobs[i], &offers);
+		coord_engine_jobs_free(&jobs);
+	}
+	coord_offers_free(&offers);
+	return err;
+}
+
+int coord_repair(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	struct coord_node silent;
+	bool enough;
+	int err = waited_enough(coord, &enough, &silent);
+	if (err)
+		return err;
+	if (!enough) {
+		due_at(coord, coord->now_ns + coord->ttl_ns / 16);
+		return 0;
+	}
+	err = fill_all(coord);
+	if (!err)
+		err = engine->ready(engine->context, coord->view.run, &coord->token);
+	if (err)
+		return err;
+	if (silent.name[0])
+		log_warn("cluster: the group's log is repaired without node %s, which "
+			 "has not reported for 3 ttl: its readers may read samples twice",
+			silent.name);
+	coord->counts.repairs++;
+	coord_doubt(coord); /* the next beat finds that the log is whole */
+	return 0;
+}

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "coord/coord_resp.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#ifndef HAVE_HIREDIS
+
+int coord_resp_new(const struct coord_server *server, const char *group,
+	uint32_t timeout_ms, struct coord_resp **ret, char message[COORD_TEXT])
+{
+	(void)server, (void)group, (void)timeout_ms, (void)ret;
+	snprintf(message, COORD_TEXT, "joaderfs was built without hiredis");
+	return -ENOTSUP;
+}
+
+void coord_resp_free(struct coord_resp **resp)
+{
+	*resp = NULL;
+}
+
+const struct coord_engine *coord_resp_engine(struct coord_resp *resp)
+{
+	(void)resp;
+	return NULL;
+}
+
+int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT])
+{
+	(void)resp, (void)said;
+	return -ENOTSUP;
+}
+
+int coord_resp_drop(struct coord_resp *resp, const char *name, char said[COORD_TEXT])
+{
+	(void)resp, (void)name, (void)said;
+	return -ENOTSUP;
+}
+
+int coord_resp_resize(
+	struct coord_resp *resp, const char *job, uint32_t ranks, char said[COORD_TEXT])
+{
+	(void)resp, (void)job, (void)ranks, (void)said;
+	return -ENOTSUP;
+}
+
+bool coord_policy_evicts(const char *policy)
+{
+	(void)policy;
+	return false;
+}
+
+#else
+
+#include "coord/coord_facts.h"
+#include "coord/coord_resp_internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Asks the server about leases: of nodes, of the leader, and of ranks. */
+
+/* --- nodes ------------------------------------------------------------------------------ */
+
+/* Reads the leader: "", or "<incarnation> <node>". */
+static bool take_leader(const redisReply *reply, struct coord_view *view)
+{
+	const char *at = reply->str;
+	if (!resp_is_text(reply, COORD_NAME + 32))
+		return false;
+	if (!*at)
+		return true;
+	if (!resp_take_hex_at(&at, &view->leader) || *at++ != ' ' ||
+		!coord_name_is_good(at))
+		return false;
+	strcpy(view->leader_name, at);
+	return true;
+}
+
+static bool take_lease(
+	const redisReply *result, const redisReply *cursor, struct coord_lease *ret)
+{
+	if (!resp_is_text(result, 16) || !resp_take_position(cursor, &ret->ret_cursor))
+		return false;
+	ret->error = strcmp(result->str, "EBUSY") == 0	  ? -EBUSY
+		     : strcmp(result->str, "ENOENT") == 0 ? -ENOENT
+							  : 0;
+	return ret->error || strcmp(result->str, "OK") == 0;
+}
+
+/* Reads the answer to a beat: ready reported leader term {result cursor ...}. */
+static int take_beat(const struct coord_resp *resp, const redisReply *reply,
+	struct coord_lease *leases, size_t n, struct coord_view *ret)
+{
+	*ret = (struct coord_view){0};
+	if (!resp_is_array(reply, 5) || !resp_take_flag(reply->element[0], &ret->ready) ||
+		!resp_take_flag(reply->element[1], &ret->reported) ||
+		!take_leader(reply->element[2], ret) ||
+		!resp_take_u64(reply->element[3], INT64_MAX, &ret->term))
+		return -EBADE;
+	const redisReply *results = reply->element[4];
+	if (!resp_is_array(results, 2 * n))
+		return -EBADE;
+	for (size_t i = 0; i < n; i++)
+		if (!take_lease(results->element[2 * i], results->element[2 * i + 1],
+			    &leases[i]))
+			return -EBADE;
+	memcpy(ret->run, resp->run, sizeof(ret->run));
+	return 0;
+}
+
+static int beat(void *context, const struct coord_node *self, uint32_t ttl_ms,
+	struct coord_lease *leases, size_t n, struct coord_view *ret)
+{
+	struct coord_resp *resp = context;
+	char value[COORD_ADDRESS + 64];
+	redisReply *reply;
+	int err = resp_connect(resp); /* the life is one of the words */
+	if (err)
+		return err;
+	snprintf(value, sizeof(value), "%" PRIx64 " %.17g %s", self->incarnation,
+		self->capacity, self->address);
+	struct resp_words words = resp_function(resp, "joaderfs_2_beat", 7 + 4 * n);
+	resp_number(&words, COORD_VERSION);
+	resp_text(&words, self->name);
+	resp_hex(&words, self->incarnation);
+	resp_text(&words, value);
+	resp_number(&words, ttl_ms);
+	resp_text(&words, resp->run);
+	resp_hex(&words, self->before);
+	for (size_t i = 0; i < n; i++) {
+		resp_text(&words, leases[i].job);
+		resp_number(&words, leases[i].rank);
+		resp_number(&words, leases[i].cursor.epoch);
+		resp_number(&words, leases[i].cursor.position);
+	}
+	err = resp_call(resp, &words, &reply);
+	if (err)
+		return err;
+	err = take_beat(resp, reply, leases, n, ret);
+	if (!err && !ret->ready)
+		resp_forget_chunks(resp); /* the log may get other chunks */
+	return resp_end(resp, reply, err);
+}
+
+static int release(
+	void *context, const struct coord_node *self, const char *job, uint32_t rank)
+{
+	struct coord_resp *resp = context;
+	struct resp_words words = resp_function(resp, "joaderfs_2_release", 4);
+	resp_text(&words, self->name);
+	resp_hex(&words, self->incarnation);
+	if (job) {
+		resp_text(&words, job);
+		resp_number(&words, rank);
+	}
+	return resp_do(resp, &words);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct coord_node *one = a, *other = b;
+	bool live = one->incarnation != 0, other_lives = other->incarnation != 0;
+	if (live != other_lives)
+		return live ? -1 : 1;
+	return strcmp(one->name, other->name);
+}
+
+/* Reads a node: "<incarnation> <capacity> <address>"; "": it is not live. */
+static bool take_node(const redisReply *reply, struct coord_node *ret)
+{
+	const char *at = reply->str;
+	char *end;
+	if (!resp_is_text(reply, COORD_ADDRESS + 64))
+		return false;
+	if (!*at)
+		return true;
+	if (!resp_take_hex_at(&at, &ret->incarnation) || ret->incarnation == 0 ||
+		*at != ' ')
+		return false;
+	ret->capacity = strtod(at, &end);
+	if (end == at || *end != ' ' || !(ret->capacity > 0 && ret->capacity < 1e9))
+		return false;
+	at = end + 1;
+	if (strlen(at) >= sizeof(ret->address) || !coord_text_is_plain(at))
+		return false;
+	strcpy(ret->address, at);
+	return true;
+}
+
+/* Reads the members: {name node} ... */
+static int take_members(
+	const redisReply *reply, struct coord_node **ret, size_t *ret_n, size_t *ret_live)
+{
+	if (!resp_is_array(reply, 0) || reply->elements % 2)
+		return -EBADE;
+	size_t n = reply->elements / 2;
+	struct coord_node *list = calloc(n + 1, sizeof(*list));
+	bool good = true;
+	*ret_live = 0;
+	*ret_n = n;
+	*ret = list;
+	for (size_t i = 0; i < n && list && good; i++) {
+		good = resp_take_name(reply->element[2 * i], list[i].name) &&
+		       take_node(reply->element[2 * i + 1], &list[i]);
+		*ret_live += list[i].incarnation != 0;
+	}
+	if (!list || !good) {
+		free(list);
+		return list ? -EBADE : -ENOMEM;
+	}
+	qsort(list, n, sizeof(*list), by_name);
+	return 0;
+}
+
+static int members(
+	void *context, struct coord_node **ret, size_t *ret_n, size_t *ret_live)
+{
+	struct coord_resp *resp = context;
+	redisReply *reply;
+	struct resp_words words = resp_function(resp, "joaderfs_2_members", 0);
+	int err = resp_call(resp, &words, &reply);
+	if (err)
+		return err;
+	return resp_end(resp, reply, take_members(reply, ret, ret_n, ret_live));
+}
+
+/* --- the leader ------------------------------------------------------------------------- */
+
+static int elect(void *context, const struct coord_node *self, uint64_t random,
+	uint32_t ttl_ms, struct coord_token *ret)
+{
+	struct coord_resp *resp = context;
+	redisReply *reply;
+	struct resp_words words = resp_function(resp, "joaderfs_2_elect", 4);
+	resp_text(&words, self->name);
+	resp_hex(&words, self->incarnation);
+	resp_hex(&words, random);
+	resp_number(&words, ttl_ms);
+	int err = resp_call(resp, &words, &reply);
+	if (err)
+		return err;
+	ret->random = random;
+	bool good = resp_take_u64(reply, INT64_MAX, &ret->term);
+	return resp_end(resp, reply, good ? 0 : -EBADE);
+}
+
+static int renew(void *context, const struct coord_node *self,
+	const struct coord_token *token, uint32_t ttl_ms)
+{
+	struct coord_resp *resp = context;
+	struct resp_words words = resp_function(resp, "joaderfs_2_renew", 3);
+	resp_hex(&words, self->incarnation);
+	resp_token(&words, token);
+	resp_number(&words, ttl_ms);
+	return resp_do(resp, &words);
+}
+
+static const char *asked(void *context)
+{
+	const struct coord_resp *resp = context;
+	return resp->asked;
+}
+
+static const char *refused(void *context)
+{
+	const struct coord_resp *resp = context;
+	return resp->refused;
+}
+
+/* --- life ------------------------------------------------------------------------------- */
+
+static const struct coord_engine functions = {.beat = beat,
+	.release = release,
+	.members = members,
+	.enter = resp_enter,
+	.leave = resp_leave,
+	.jobs = resp_jobs,
+	.facts = resp_facts,
+	.elect = elect,
+	.renew = renew,
+	.open = resp_open,
+	.append = resp_append,
+	.read = resp_read,
+	.forget = resp_forget,
+	.mend = resp_mend,
+	.repair = resp_repair,
+	.repaired = resp_repaired,
+	.offers = resp_offers,
+	.reported = resp_reported,
+	.fill = resp_fill,
+	.ready = resp_ready,
+	.tell = resp_tell,
+	.told = resp_told,
+	.asked = asked,
+	.refused = refused};
+
+/* Takes the password from the URL or the file, not both, or else from the environment. */
+static int find_password(
+	struct coord_resp *resp, const struct coord_server *server, char *message)
+{
+	struct coord_url *url = &resp->url;
+	const char *given = getenv("JOADERFS_ENGINE_PASSWORD");
+	if (server->password_file && url->has_password) {
+		snprintf(message, COORD_TEXT,
+			"a password, and engine_password_file has one, too");
+		return -EINVAL;
+	}
+	if (server->password_file) {
+		resp->password_file = strdup(server->password_file);
+		char why[SECRET_FILE_MESSAGE];
+		int err = resp->password_file ? resp_read_password(resp, why) : -ENOMEM;
+		if (err && resp->password_file)
+			snprintf(message, COORD_TEXT, "%s", why);
+		return err;
+	}
+	if (url->has_password || !given)
+		return 0;
+	if (strlen(given) >= sizeof(url->password)) {
+		snprintf(message, COORD_TEXT,
+			"JOADERFS_ENGINE_PASSWORD has more than %zu bytes",
+			sizeof(url->password) - 1);
+		return -EINVAL;
+	}
+	strcpy(url->password, given);
+	url->has_password = true;
+	return 0;
+}
+
+static int keep(const char *path, char **ret)
+{
+	*ret = path ? strdup(path) : NULL;
+	return !path || *ret ? 0 : -ENOMEM;
+}
+
+static int find_files(
+	struct coord_resp *resp, const struct coord_server *server, char *message)
+{
+	const struct coord_tls_files files = {server->ca, server->cert, server->key};
+	const char *key = files.ca     ? "engine_ca"
+			  : files.cert ? "engine_cert"
+			  : files.key  ? "engine_key"
+				       : NULL;
+	if (!resp->url.tls && !key)
+		return 0;
+	if (!resp->url.tls || !files.cert != !files.key) {
+		snprintf(message, COORD_TEXT, "%s%s", resp->url.tls ? "" : key,
+			resp->url.tls ? "engine_cert and engine_key belong together"
+				      : " is for rediss:// and rediss-sentinel://");
+		return -EINVAL;
+	}
+	int err = coord_tls_check(&files, message);
+	if (!err)
+		err = keep(files.ca, &resp->files.ca);
+	if (!err)
+		err = keep(files.cert, &resp->files.cert);
+	return err ? err : keep(files.key, &resp->files.key);
+}
+
+static int find_server(struct coord_resp *resp, const struct coord_server *server,
+	const char *group, char *message)
+{
+	char why[COORD_URL_MESSAGE];
+	if (coord_url_parse(server->url, &resp->url, why) != 0) {
+		snprintf(message, COORD_TEXT, "%s; allowed: %s", why, COORD_URL_RULE);
+		return -EINVAL;
+	}
+	if (!coord_name_is_good(group)) {
+		snprintf(message, COORD_TEXT,
+			"group '%s'; allowed: up to %d characters without spaces, braces "
+			"and colons",
+			group, COORD_NAME - 1);
+		return -EINVAL;
+	}
+	snprintf(resp->group, sizeof(resp->group), "{%s}", group);
+	int err = find_password(resp, server, message);
+	return err ? err : find_files(resp, server, message);
+}
+
+int coord_resp_new(const struct coord_server *server, const char *group,
+	uint32_t timeout_ms, struct coord_resp **ret, char message[COORD_TEXT])
+{
+	struct coord_resp *resp = calloc(1, sizeof(*resp));
+	if (!resp)
+		return -ENOMEM;
+	int err = find_server(resp, server, group, message);
+	if (err) {
+		coord_resp_free(&resp);
+		return err;
+	}
+	resp->engine = functions;
+	resp->engine.context = resp;
+	resp->timeout_ms = timeout_ms;
+	resp->most = RESP_MOST_BYTES;
+	*ret = resp;
+	return 0;
+}
+
+void coord_resp_free(struct coord_resp **pointer)
+{
+	struct coord_resp *resp = *pointer;
+	if (!resp)
+		return;
+	resp_close(resp);
+	free(resp->password_file);
+	free(resp->files.ca);
+	free(resp->files.cert);
+	free(resp->files.key);
+	explicit_bzero(resp, sizeof(*resp));
+	free(resp);
+	*pointer = NULL;
+}
+
+const struct coord_engine *coord_resp_engine(struct coord_resp *resp)
+{
+	return &resp->engine;
+}
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/secret_file.h"
+#include "coord/coord_resp.h"
+#include "coord/coord_tls.h"
+#include "coord/coord_url.h"
+
+#include <hiredis/hiredis.h>
+
+/* The known chunks of an epoch's log, in order. */
+struct resp_chunks {
+	char job[COORD_NAME];
+	uint32_t epoch;
+	uint32_t *ends; /* [n]: log's length behind each, of all ranks */
+	size_t n, room;
+};
+
+struct coord_resp {
+	struct coord_engine engine;
+	struct coord_url url;
+	size_t host;		 /* index of the host to try first */
+	struct coord_host moved; /* port 0: not moved */
+	char *password_file;	 /* NULL: none */
+	char group[COORD_NAME + 2];
+	uint32_t timeout_ms;
+	redisContext *link;    /* NULL: not connected */
+	struct coord_tls *tls; /* the link's; NULL: none */
+	struct {
+		char *ca, *cert, *key; /* NULL: none */
+	} files;
+	char run[COORD_RUN];
+	char told[COORD_TEXT];	  /* the last refusal that was logged */
+	bool looks;		  /* coord_resp_look: load no library */
+	char policy[32];	  /* maxmemory-policy; "": not known */
+	char refused[COORD_TEXT]; /* the server's refusal; "": it answered */
+	const char *asked;	  /* the last command */
+	/* The reply that is being read. */
+	redisReplyObjectFunctions *makes, counts; /* hiredis's; with counting */
+	size_t taken, most;	  /* bytes of memory of the reply; limit */
+	bool too_much;		  /* the reply exceeded the limit */
+	struct resp_chunks *logs; /* at most two epochs of each job */
+	size_t n_logs;
+};
+
+/* Words of a command: texts, numbers and bytes. The caller's strings live until it is sent. */
+struct resp_words {
+	const char **word;
+	size_t *length;
+	size_t n, room;
+	char *numbers; /* buffers of words that are numbers */
+	bool failed;   /* no memory */
+};
+
+/* --- coord_resp_link.c ------------------------------------------------------------------ */
+
+/* Begins a command of at most `most` words. The call that sends it frees it. */
+struct resp_words resp_begin(size_t most);
+/* Begins an FCALL of a function with at most `most` arguments. */
+struct resp_words resp_function(struct coord_resp *resp, const char *name, size_t most);
+void resp_bytes(struct resp_words *words, const void *bytes, size_t length);
+void resp_text(struct resp_words *words, const char *text);
+void resp_number(struct resp_words *words, uint64_t number);
+void resp_hex(struct resp_words *words, uint64_t number);
+void resp_token(struct resp_words *words, const struct coord_token *token);
+
+/* Sends the command, after connecting if needed. The caller frees the reply with freeReplyObject,
+ * unless there is an error. */
+must_check int resp_call(
+	struct coord_resp *resp, struct resp_words *words, redisReply **ret);
+/* Sends n commands at once and reads n replies. If one fails, all do, and there are no replies.
+ * Frees the words. */
+must_check int resp_calls(
+	struct coord_resp *resp, struct resp_words *words, size_t n, redisReply **ret);
+/* Sends a command while the connection is being set up. An error reply that begins with `expected`
+ * is returned as a reply; NULL: none is. */
+must_check int resp_ask(struct coord_resp *resp, struct resp_words *words,
+	const char *expected, redisReply **ret);
+/* Calls resp_call, and frees the reply. -EBADE: it is no integer. */
+must_check int resp_do(struct coord_resp *resp, struct resp_words *words);
+/* Checks that the connection is to the engine's life of this name, after connecting if needed.
+ * -ESTALE: it is not. */
+must_check int resp_same_life(struct coord_resp *resp, const char *run);
+void resp_close(struct coord_resp *resp);
+/* Returns a negative errno for the link's error, none that coord_engine.h gives a meaning. */
+int resp_network_error(const redisContext *link);
+
+/* Frees the reply, and returns err. -EBADE, a reply that is nonsense: closes the connection, too,
+ * since nobody knows what else comes. */
+must_check int resp_end(struct coord_resp *resp, redisReply *reply, int err);
+
+/* --- coord_resp_take.c: a reply as it comes --------------------------------------------- */
+
+#define RESP_MOST_BYTES (256UL << 20) /* memory of a reply, at most */
+
+/* Makes the connection count the memory of its replies. */
+void resp_count(struct coord_resp *resp);
+/* Notes the message of TLS as the engine's refusal, and returns the error. */
+must_check int resp_tls_error(struct coord_resp *resp, int err, const char *message);
+/* Sends buffered commands, and reads one reply. */
+must_check int resp_take(struct coord_resp *resp, redisReply **ret);
+
+/* --- coord_resp_reply.c: false or -EBADE: the reply is of another type or malformed ------ */
+
+bool resp_is_array(const redisReply *reply, size_t least);
+bool resp_is_text(const redisReply *reply, size_t size); /* size: with the 0 */
+bool resp_take_name(const redisReply *reply, char ret[COORD_NAME]);
+bool resp_take_u64(const redisReply *reply, uint64_t most, uint64_t *ret);
+bool resp_take_u32(const redisReply *reply, uint32_t least, uint32_t most, uint32_t *ret);
+bool resp_take_flag(const redisReply *reply, bool *ret);
+bool resp_take_hex(const redisReply *reply, uint64_t *ret);
+/* Reads a number at *at, and moves *at behind it. */
+bool resp_take_hex_at(const char **at, uint64_t *ret);
+bool resp_take_position(const redisReply *reply, struct coord_position *ret);
+must_check int resp_take_ids(const redisReply *reply, roaring_bitmap_t **ret);
+
+/* --- coord_resp_connect.c --------------------------------------------------------------- */
+
+/* Connects, unless there is a connection. */
+must_check int resp_connect(struct coord_resp *resp);
+/* Reads the password from its file into resp->url. Errors have a message. */
+must_check int resp_read_password(
+	struct coord_resp *resp, char message[SECRET_FILE_MESSAGE]);
+
+/* --- coord_resp_jobs.c ------------------------------------------------------------------ */
+
+int resp_enter(void *context, const char *node, const struct coord_job *job,
+	char differs[COORD_TEXT]);
+int resp_leave(void *context, const char *node, const char *job);
+int resp_jobs(void *context, const char *run, struct coord_engine_jobs *ret);
+int resp_facts(void *context, const char *job, struct coord_job *ret);
+
+/* --- coord_resp_log.c ------------------------------------------------------------------- */
+
+/* Returns the samples of all ranks, rank by rank, which the caller frees. NULL: no memory. */
+sample_id *resp_join(const struct coord_append *append);
+int resp_open(void *context, const char *run, const char *job, uint32_t epoch);
+int resp_append(void *context, const char *run, const struct coord_token *token,
+	const struct coord_append *append);
+int resp_mend(void *context, const char *run, const char *job);
+int resp_forget(
+	void *context, const struct coord_token *token, const char *job, uint32_t epoch);
+int resp_repair(void *context, const char *run, const struct coord_offer *offer);
+int resp_repaired(void *context, const char *run, const char *node);
+int resp_offers(void *context, const char *run, struct coord_offers *ret);
+int resp_reported(void *context, const char *run, const struct coord_node *nodes,
+	size_t n, bool *ret);
+int resp_fill(void *context, const char *run, const struct coord_token *token,
+	const struct coord_append *append);
+int resp_ready(void *context, const char *run, const struct coord_token *token);
+
+int resp_tell(void *context, const char *node, const char *dataset,
+	const roaring_bitmap_t *ids, uint32_t ttl_ms);
+int resp_told(void *context, const char *dataset, roaring_bitmap_t *ret);
+
+/* --- coord_resp_read.c ------------------------------------------------------------------ */
+
+int resp_read(void *context, const char *run, struct coord_read *reads, size_t n);
+/* Forgets all known chunks. */
+void resp_forget_chunks(struct coord_resp *resp);

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#ifdef HAVE_HIREDIS
+
+#include "coord/coord_facts.h"
+#include "coord/coord_resp_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Asks the server about the jobs of the group. */
+
+static bool take_kind(const redisReply *reply, enum sampler_kind *ret)
+{
+	uint32_t kind;
+	bool good = resp_take_u32(reply, 0, SAMPLER_SEQUENTIAL, &kind);
+	*ret = good ? (enum sampler_kind)kind : SAMPLER_DSA;
+	return good;
+}
+
+static bool take_shape(const redisReply *ranks, const redisReply *batch, uint32_t *ret,
+	uint32_t *ret_batch)
+{
+	return resp_take_u32(ranks, 1, COORD_RANKS, ret) &&
+	       resp_take_u32(batch, *ret, COORD_BATCH, ret_batch);
+}
+
+/* Tells how the job differs from the group's: dataset n fingerprint ranks batch kind epoch next. */
+static int tell_difference(
+	const redisReply *reply, const struct coord_job *job, char differs[COORD_TEXT])
+{
+	char dataset[COORD_NAME];
+	struct coord_job there = {.dataset = dataset};
+	uint32_t n, epoch, next;
+	if (!resp_is_array(reply, 8) || !resp_take_name(reply->element[0], dataset) ||
+		!resp_take_u32(reply->element[1], 1, UINT32_MAX, &n) ||
+		!resp_take_hex(reply->element[2], &there.fingerprint) ||
+		!take_shape(reply->element[3], reply->element[4], &there.ranks,
+			&there.batch) ||
+		!take_kind(reply->element[5], &there.kind) ||
+		!resp_take_u32(reply->element[6], 0, COORD_EPOCHS, &epoch) ||
+		!resp_take_u32(reply->element[7], 0, n, &next))
+		return -EBADE;
+	bool differ = coord_facts_differ(job, &there, n, differs) ||
+		      coord_is_behind(job, epoch, next, differs);
+	return differ ? -EINVAL : -EBADE;
+}
+
+int resp_enter(void *context, const char *node, const struct coord_job *job,
+	char differs[COORD_TEXT])
+{
+	struct coord_resp *resp = context;
+	redisReply *reply;
+	size_t size = roaring_bitmap_portable_size_in_bytes(job->ids);
+	auto_free char *ids = malloc(size);
+	if (!ids)
+		return -ENOMEM;
+	roaring_bitmap_portable_serialize(job->ids, ids);
+	struct coord_append log;
+	int err = coord_log_parts(job, &log);
+	if (err)
+		return err;
+	auto_free sample_id *joined = resp_join(&log);
+	coord_log_parts_free(&log);
+	if (!joined)
+		return -ENOMEM;
+	struct resp_words words = resp_function(resp, "joaderfs_2_enter", 12);
+	resp_text(&words, node);
+	resp_text(&words, job->name);
+	resp_text(&words, job->dataset);
+	resp_number(&words, roaring_bitmap_get_cardinality(job->ids));
+	resp_hex(&words, job->fingerprint);
+	resp_number(&words, job->ranks);
+	resp_number(&words, job->batch);
+	resp_number(&words, (uint64_t)job->kind);
+	resp_bytes(&words, ids, size);
+	resp_number(&words, job->epoch);
+	resp_number(&words, job->n_log);
+	resp_bytes(&words, joined, job->n_log * sizeof(*joined));
+	err = resp_call(resp, &words, &reply);
+	if (err)
+		return err;
+	if (!resp_is_array(reply, 0))
+		err = -EBADE;
+	else if (reply->elements)
+		err = tell_difference(reply, job, differs);
+	return resp_end(resp, reply, err);
+}
+
+int resp_leave(void *context, const char *node, const char *job)
+{
+	struct coord_resp *resp = context;
+	struct resp_words words = resp_function(resp, "joaderfs_2_leave", 2);
+	resp_text(&words, node);
+	resp_text(&words, job);
+	return resp_do(resp, &words);
+}
+
+/* Reads cursors: {rank cursor ...}. */
+static bool take_cursors(const redisReply *reply, struct coord_engine_job *ret)
+{
+	if (!resp_is_array(reply, 0) || reply->elements % 2)
+		return false;
+	for (size_t i = 0; i < reply->elements; i += 2) {
+		uint32_t rank;
+		if (!resp_take_u32(reply->element[i], 0, ret->ranks - 1, &rank) ||
+			!resp_take_position(reply->element[i + 1], &ret->cursors[rank]))
+			return false;
+	}
+	return true;
+}
+
+/* Reads owners: "<incarnation> ...". */
+static bool take_owners(const redisReply *reply, struct coord_engine_job *ret)
+{
+	const char *at = reply->str;
+	if (!resp_is_text(reply, 32 * (size_t)ret->ranks))
+		return false;
+	for (uint32_t i = 0; i < ret->ranks; i++)
+		if ((i && *at++ != ' ') || !resp_take_hex_at(&at, &ret->owners[i]))
+			return false;
+	return *at == '\0';
+}
+
+/* Reads a state: epoch next n ranks batch fingerprint. */
+static bool take_state(const redisReply *reply, struct coord_engine_job *ret)
+{
+	redisReply *const *state = reply->element;
+	return resp_is_array(reply, 6) &&
+	       resp_take_u32(state[0], 0, COORD_EPOCHS, &ret->epoch) &&
+	       resp_take_u32(state[2], 1, UINT32_MAX, &ret->n) &&
+	       resp_take_u32(state[1], 0, ret->n, &ret->next) &&
+	       take_shape(state[3], state[4], &ret->ranks, &ret->batch) &&
+	       resp_take_hex(state[5], &ret->fingerprint);
+}
+
+/* Reads a job: name {state} {rank cursor ...} owners. */
+static int take_job(const redisReply *reply, struct coord_engine_job *ret)
+{
+	if (!resp_is_array(reply, 4) || !resp_take_name(reply->element[0], ret->name) ||
+		!take_state(reply->element[1], ret))
+		return -EBADE;
+	ret->cursors = calloc(ret->ranks, sizeof(*ret->cursors));
+	ret->owners = calloc(ret->ranks, sizeof(*ret->owners));
+	if (!ret->cursors || !ret->owners)
+		return -ENOMEM;
+	return take_cursors(reply->element[2], ret) && take_owners(reply->element[3], ret)
+		       ? 0
+		       : -EBADE;
+}
+
+static int jobs_by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct coord_engine_job *)a)->name,
+		((const struct coord_engine_job *)b)->name);
+}
+
+static int take_jobs(const redisReply *reply, struct coord_engine_jobs *ret)
+{
+	int err = 0;
+	if (!resp_is_array(reply, 0))
+		return -EBADE;
+	ret->jobs = calloc(reply->elements + 1, sizeof(*ret->jobs));
+	if (!ret->jobs)
+		return -ENOMEM;
+	for (; ret->n < reply->elements && !err; ret->n++)
+		err = take_job(reply->element[ret->n], &ret->jobs[ret->n]);
+	if (err)
+		return err;
+	qsort(ret->jobs, ret->n, sizeof(*ret->jobs), jobs_by_name);
+	for (size_t i = 1; i < ret->n; i++)
+		if (jobs_by_name(&ret->jobs[i - 1], &ret->jobs[i]) == 0)
+			return -EBADE; /* a job came twice */
+	return 0;
+}
+
+int resp_jobs(void *context, const char *run, struct coord_engine_jobs *ret)
+{
+	struct coord_resp *resp = context;
+	redisReply *reply;
+	*ret = (struct coord_engine_jobs){0};
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	struct resp_words words = resp_function(resp, "joaderfs_2_jobs", 0);
+	err = resp_call(resp, &words, &reply);
+	if (err)
+		return err;
+	err = resp_end(resp, reply, take_jobs(reply, ret));
+	if (err)
+		coord_engine_jobs_free(ret);
+	return err;
+}
+
+/* Reads facts: dataset fingerprint ranks batch kind ids. */
+static int take_facts(const redisReply *reply, const char *job, struct coord_job *ret)
+{
+	char dataset[COORD_NAME];
+	roaring_bitmap_t *ids;
+	*ret = (struct coord_job){0};
+	if (!resp_is_array(reply, 6) || !resp_take_name(reply->element[0], dataset) ||
+		!resp_take_hex(reply->element[1], &ret->fingerprint) ||
+		!take_shape(
+			reply->element[2], reply->element[3], &ret->ranks, &ret->batch) ||
+		!take_kind(reply->element[4], &ret->kind))
+		return -EBADE;
+	int err = resp_take_ids(reply->element[5], &ids);
+	if (err)
+		return err;
+	ret->ids = ids;
+	ret->name = strdup(job);
+	ret->dataset = strdup(dataset);
+	if (roaring_bitmap_is_empty(ids))
+		return -EBADE;
+	return ret->name && ret->dataset ? 0 : -ENOMEM;
+}
+
+int resp_facts(void *context, const char *job, struct coord_job *ret)
+{
+	struct coord_resp *resp = context;
+	redisReply *reply;
+	struct resp_words words = resp_function(resp, "joaderfs_2_facts", 1);
+	resp_text(&words, job);
+	int err = resp_call(resp, &words, &reply);
+	if (err)
+		return err;
+	err = resp_end(resp, reply, take_facts(reply, job, ret));
+	if (err)
+		coord_facts_free(ret);
+	return err;
+}
+
+#endif

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#ifdef HAVE_HIREDIS
+
+#include "coord/coord_resp_internal.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Appends to the log and repairs it. Ids are sent as they lie in memory: 4 bytes, little-endian. */
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ids are sent as they are");
+
+int resp_open(void *context, const char *run, const char *job, uint32_t epoch)
+{
+	struct coord_resp *resp = context;
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	struct resp_words words = resp_function(resp, "joaderfs_2_open", 3);
+	resp_text(&words, run);
+	resp_text(&words, job);
+	resp_number(&words, epoch);
+	return resp_do(resp, &words);
+}
+
+sample_id *resp_join(const struct coord_append *append)
+{
+	uint32_t batch = append->batch, ranks = append->ranks;
+	sample_id *ids = reallocarray(NULL, (size_t)append->count + 1, sizeof(*ids));
+	size_t at = 0;
+	for (uint32_t r = 0; r < ranks && ids; r++) {
+		uint32_t n =
+			ranks_position(append->base + append->count, batch, ranks, r) -
+			ranks_position(append->base, batch, ranks, r);
+		if (n)
+			memcpy(ids + at, append->ids[r], n * sizeof(*ids));
+		at += n;
+	}
+	return ids;
+}
+
+int resp_append(void *context, const char *run, const struct coord_token *token,
+	const struct coord_append *append)
+{
+	struct coord_resp *resp = context;
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	auto_free sample_id *ids = resp_join(append);
+	if (!ids)
+		return -ENOMEM;
+	struct resp_words words = resp_function(resp, "joaderfs_2_append", 7);
+	resp_text(&words, run);
+	resp_token(&words, token);
+	resp_text(&words, append->job);
+	resp_number(&words, append->epoch);
+	resp_number(&words, append->base);
+	resp_number(&words, append->count);
+	resp_bytes(&words, ids, append->count * sizeof(*ids));
+	return resp_do(resp, &words);
+}
+
+int resp_fill(void *context, const char *run, const struct coord_token *token,
+	const struct coord_append *append)
+{
+	struct coord_resp *resp = context;
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	auto_free sample_id *ids = resp_join(append);
+	if (!ids)
+		return -ENOMEM;
+	struct resp_words words = resp_function(resp, "joaderfs_2_fill", 9);
+	resp_text(&words, run);
+	resp_token(&words, token);
+	resp_text(&words, append->job);
+	resp_number(&words, append->was_epoch);
+	resp_number(&words, append->was_next);
+	resp_number(&words, append->epoch);
+	resp_number(&words, append->base);
+	resp_number(&words, append->count);
+	resp_bytes(&words, ids, append->count * sizeof(*ids));
+	return resp_do(resp, &words);
+}
+
+int resp_forget(
+	void *context, const struct coord_token *token, const char *job, uint32_t epoch)
+{
+	struct coord_resp *resp = context;
+	struct resp_words words = resp_function(resp, "joaderfs_2_forget", 3);
+	resp_token(&words, token);
+	resp_text(&words, job);
+	resp_number(&words, epoch);
+	return resp_do(resp, &words);
+}
+
+int resp_mend(void *context, const char *run, const char *job)
+{
+	struct coord_resp *resp = context;
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	struct resp_words words = resp_function(resp, "joaderfs_2_mend", 2);
+	resp_text(&words, run);
+	resp_text(&words, job);
+	return resp_do(resp, &words);
+}
+
+/* --- repair ----------------------------------------------------------------------------- */
+
+int resp_repair(void *context, const char *run, const struct coord_offer *offer)
+{
+	struct coord_resp *resp = context;
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	struct resp_words words = resp_function(resp, "joaderfs_2_repair", 6);
+	resp_text(&words, run);
+	resp_text(&words, offer->job);
+	resp_number(&words, offer->epoch);
+	resp_number(&words, offer->rank);
+	resp_number(&words, offer->base);
+	resp_bytes(&words, offer->ids, offer->n * sizeof(sample_id));
+	return resp_do(resp, &words);
+}
+
+int resp_repaired(void *context, const char *run, const char *node)
+{
+	struct coord_resp *resp = context;
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	struct resp_words words = resp_function(resp, "joaderfs_2_repaired", 2);
+	resp_text(&words, run);
+	resp_text(&words, node);
+	return resp_do(resp, &words);
+}
+
+/* Checks an offer: "<job> <epoch> <rank> <base>", and samples. */
+static bool is_offer(const redisReply *name, const redisReply *ids)
+{
+	return resp_is_text(name, COORD_NAME + 48) && ids->type == REDIS_REPLY_STRING &&
+	       (size_t)ids->len % sizeof(sample_id) == 0 &&
+	       (size_t)ids->len / sizeof(sample_id) < UINT32_MAX;
+}
+
+static int take_offer(
+	const redisReply *name, const redisReply *ids, struct coord_offer *ret)
+{
+	if (!is_offer(name, ids) ||
+		sscanf(name->str, "%64s %10u %10u %10u", ret->job, &ret->epoch,
+			&ret->rank, &ret->base) != 4 ||
+		ret->epoch > COORD_EPOCHS || ret->rank >= COORD_RANKS)
+		return -EBADE;
+	ret->n = (uint32_t)((size_t)ids->len / sizeof(sample_id));
+	if (ret->base > UINT32_MAX - ret->n)
+		return -EBADE;
+	ret->ids = malloc((size_t)ids->len + 1);
+	if (!ret->ids)
+		return -ENOMEM;
+	memcpy(ret->ids, ids->str, (size_t)ids->len);
+	return 0;
+}
+
+/* Reads offers: name ids ... */
+static int take_offers(const redisReply *reply, struct coord_offers *ret)
+{
+	int err = 0;
+	if (!resp_is_array(reply, 0) || reply->elements % 2)
+		return -EBADE;
+	ret->offers = calloc(reply->elements / 2 + 1, sizeof(*ret->offers));
+	if (!ret->offers)
+		return -ENOMEM;
+	for (size_t i = 0; i < reply->elements && !err; i += 2) {
+		err = take_offer(
+			reply->element[i], reply->element[i + 1], &ret->offers[ret->n]);
+		ret->n += err == 0;
+	}
+	return err;
+}
+
+int resp_offers(void *context, const char *run, struct coord_offers *ret)
+{
+	struct coord_resp *resp = context;
+	redisReply *reply;
+	*ret = (struct coord_offers){0};
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	struct resp_words words = resp_function(resp, "joaderfs_2_offers", 1);
+	resp_text(&words, run);
+	err = resp_call(resp, &words, &reply);
+	if (err)
+		return err;
+	err = resp_end(resp, reply, take_offers(reply, ret));
+	if (err)
+		coord_offers_free(ret);
+	return err;
+}
+
+int resp_reported(void *context, const char *run, const struct coord_node *nodes,
+	size_t n, bool *ret)
+{
+	struct coord_resp *resp = context;
+	redisReply *reply;
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	struct resp_words words = resp_function(resp, "joaderfs_2_reported", n + 1);
+	resp_text(&words, run);
+	for (size_t i = 0; i < n; i++)
+		resp_text(&words, nodes[i].name);
+	err = resp_call(resp, &words, &reply);
+	if (err)
+		return err;
+	bool good = resp_is_array(reply, n);
+	for (size_t i = 0; i < n && good; i++)
+		good = resp_take_flag(reply->element[i], &ret[i]);
+	return resp_end(resp, reply, good ? 0 : -EBADE);
+}
+
+int resp_ready(void *context, const char *run, const struct coord_token *token)
+{
+	struct coord_resp *resp = context;
+	int err = resp_same_life(resp, run);
+	if (err)
+		return err;
+	struct resp_words words = resp_function(resp, "joaderfs_2_ready", 2);
+	resp_text(&words, run);
+	resp_token(&words, token);
+	return resp_do(resp, &words);
+}
+
+/* --- samples that nodes hold ------------------------------------------------------------ */
+
+int resp_tell(void *context, const char *node, const char *dataset,
+	const roaring_bitmap_t *ids, uint32_t ttl_ms)
+{
+	struct coord_resp *resp = context;
+	size_t size = roaring_bitmap_portable_size_in_bytes(ids);
+	auto_free char *bytes = malloc(size);
+	if (!bytes)
+		return -ENOMEM;
+	roaring_bitmap_portable_serialize(ids, bytes);
+	struct resp_words words = resp_function(resp, "joaderfs_2_tell", 4);
+	resp_text(&words, node);
+	resp_text(&words, dataset);
+	resp_number(&words, ttl_ms);
+	resp_bytes(&words, bytes, size);
+	return resp_do(resp, &words);
+}
+
+int resp_told(void *context, const char *dataset, roaring_bitmap_t *ret)
+{
+	struct coord_resp *resp = context;
+	redisReply *reply;
+	struct resp_words words = resp_function(resp, "joaderfs_2_told", 1);
+	resp_text(&words, dataset);
+	int err = resp_call(resp, &words, &reply);
+	if (err)
+		return err;
+	err = resp_is_array(reply, 0) ? 0 : -EBADE;
+	for (size_t i = 0; err == 0 && i < reply->elements; i++) {
+		roaring_bitmap_t *ids;
+		err = resp_take_ids(reply->element[i], &ids);
+		if (err)
+			break;
+		roaring_bitmap_or_inplace(ret, ids);
+		roaring_bitmap_free(ids);
+	}
+	return resp_end(resp, reply, err);
+}
+
+#endif

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "coord/coord_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * One step: the beat, which renews all leases of the node and tells who leads; then the work in the
+ * engine's life, as the leader, and for the ranks that the node serves.
+ */
+
+void coord_doubt(struct coord *coord)
+{
+	coord->beat_ns = coord->look_ns = coord->draw_ns = 0;
+	coord->renew = true;
+	due_at(coord, coord->now_ns + coord->pace_ns / 256);
+}
+
+/* --- the beat --------------------------------------------------------------------------- */
+
+static size_t count_taken(const struct coord *coord)
+{
+	const struct held_job *job;
+	size_t n = 0;
+	LIST_FOREACH (job, &coord->jobs, link)
+		for (uint32_t r = 0; r < job->facts.ranks; r++)
+			n += job->entered && job->ranks[r].taken;
+	return n;
+}
+
+/* Returns the cursor for a beat, also if it has not moved: the engine may have forgotten it. */
+static struct coord_position cursor_to_send(const struct held_rank *rank)
+{
+	bool moved = position_before(rank->sent, rank->consumed);
+	if (mutant(MUTANT_NO_RECOMMIT) && !moved)
+		return (struct coord_position){0};
+	return rank->consumed;
+}
+
+static size_t list_leases(struct coord *coord, struct coord_lease *leases)
+{
+	struct held_job *job;
+	size_t n = 0;
+	LIST_FOREACH (job, &coord->jobs, link)
+		for (uint32_t r = 0; r < job->facts.ranks; r++)
+			if (job->entered && job->ranks[r].taken)
+				leases[n++] = (struct coord_lease){.job = job->facts.name,
+					.rank = r,
+					.cursor = cursor_to_send(&job->ranks[r])};
+	return n;
+}
+
+static void granted(struct coord *coord, struct held_job *job, uint32_t number,
+	const struct coord_lease *lease)
+{
+	struct held_rank *rank = &job->ranks[number];
+	if (lease->error == -ENOENT) {
+		job->entered = false; /* the engine has forgotten the job */
+		return;
+	}
+	/* The cursor went on without this node: another node had the rank for a while. */
+	bool served = rank->held && position_before(rank->consumed, lease->ret_cursor) &&
+		      position_before(rank->acked, lease->ret_cursor);
+	if (lease->error || served) {
+		if (rank->held)
+			coord_lose_rank(coord, job, number);
+		return;
+	}
+	if (!rank->held) {
+		coord_moved(coord);
+		coord->read_ns = coord->hunger_ns = 0;
+	}
+	rank->held = true;
+	if (rank->at_cursor) {
+		rank->at_cursor = false;
+		rank->head = rank->consumed = lease->ret_cursor;
+		coord_note_begun(job, rank->head);
+	}
+	rank->acked = lease->ret_cursor;
+	if (position_before(rank->sent, lease->cursor))
+		rank->sent = lease->cursor;
+}
+
+/* Checks the engine's cursors: no reader consumes beyond the end of an epoch. */
+static bool are_possible(
+	const struct coord *coord, const struct coord_lease *leases, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct held_job *job = coord_find_job(coord, leases[i].job);
+		if (leases[i].ret_cursor.position >
+			rank_length(&job->facts, job->n, leases[i].rank))
+			return false;
+	}
+	return true;
+}
+
+static void new_life(struct coord *coord)
+{
+	struct held_job *job;
+	coord->counts.lives++;
+	coord_resign(coord);
+	coord->compared = false;
+	coord->waits_since_ns = 0;
+	LIST_FOREACH (job, &coord->jobs, link) {
+		job->entered = false;
+		job->opened = 0;
+	}
+	struct coord_node *both = reallocarray(
+		coord->expected, coord->n_expected + coord->n_live + 1, sizeof(*both));
+	if (!both)
+		return;
+	coord->expected = both;
+	if (coord->n_live)
+		memcpy(both + coord->n_expected, coord->members,
+			coord->n_live * sizeof(*both));
+	coord->n_expected += coord->n_live;
+}
+
+static void viewed(struct coord *coord, const struct coord_view *view)
+{
+	bool was_joined = coord->joined;
+	struct coord_view before = coord->view;
+	coord->view = *view;
+	coord->joined = true;
+	if (was_joined && view->leader && view->leader != before.leader)
+		coord->counts.leader_changes++;
+	if (view->leader && view->leader != before.leader)
+		coord_moved(coord);
+	bool emptied = before.ready && !view->ready; /* FLUSHALL without a restart */
+	if (!was_joined || strcmp(before.run, view->run) != 0 || emptied)
+		new_life(coord);
+	if (view->ready && !before.ready)
+		coord_moved(coord); /* readers have waited for this */
+	if (!view->ready) {
+		coord->compared = false;
+	} else {
+		coord->n_expected = 0;
+		coord->waits_since_ns = 0;
+	}
+	if (coord->leads && view->leader != coord->self.incarnation) {
+		coord->counts.fenced++;
+		coord_resign(coord);
+	}
+}
+
+static void refuse(struct coord *coord, int err)
+{
+	struct held_job *job;
+	coord->refused = true;
+	coord->joined = false;
+	coord_resign(coord);
+	LIST_FOREACH (job, &coord->jobs, link)
+		for (uint32_t r = 0; r < job->facts.ranks; r++)
+			if (job->ranks[r].held)
+				coord_lose_rank(coord, job, r);
+	if (err == -EEXIST)
+		snprintf(coord->message, sizeof(coord->message),
+			"another live daemon of the group has the name '%s'",
+			coord->self.name);
+	else
+		snprintf(coord->message, sizeof(coord->message),
+			"the group has another version of the protocol than %d",
+			COORD_VERSION);
+}
+
+int coord_beat(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	size_t n = count_taken(coord);
+	struct coord_lease *leases = calloc(n + 1, sizeof(*leases));
+	struct coord_view view;
+	if (!leases)
+		return -ENOMEM;
+	list_leases(coord, leases);
+	int err = engine->beat(
+		engine->context, &coord->self, ttl_ms(coord), leases, n, &view);
+	if (!err && !are_possible(coord, leases, n))
+		err = -EBADE;
+	if (!err) {
+		coord->refused = false;
+		coord->message[0] = '\0';
+		for (size_t i = 0; i < n; i++)
+			granted(coord, coord_find_job(coord, leases[i].job),
+				leases[i].rank, &leases[i]);
+		viewed(coord, &view);
+		coord->beaten_ns = coord->now_ns;
+		uint64_t often = coord->ttl_ns / 4;
+		if (coord_is_quiet(coord))
+			often = coord->ttl_ns / 3;
+		else if (often > NS_PER_S)
+			often = NS_PER_S;
+		coord->beat_ns = coord->now_ns + often;
+	}
+	free(leases);
+	if (err == -EEXIST || err == -EPROTO) {
+		refuse(coord, err);
+		coord->beat_ns = coord->now_ns + coord->ttl_ns / 4;
+		return 0;
+	}
+	return err;
+}
+
+/* --- the step --------------------------------------------------------------------------- */
+
+static bool any_not_entered(const struct coord *coord)
+{
+	const struct held_job *job;
+	LIST_FOREACH (job, &coord->jobs, link)
+		if (!job->entered && coord->now_ns >= job->enter_ns)
+			return true;
+	return false;
+}
+
+static int step(struct coord *coord)
+{
+	int err = 0;
+	if (coord->leads && coord->now_ns - coord->renewed_ns > coord->ttl_ns / 10 * 8)
+		coord_resign(coord); /* other nodes may think that the leader is dead */
+	if (coord->now_ns >= coord->beat_ns)
+		err = coord_beat(coord);
+	due_at(coord, coord->beat_ns);
+	if (err || !coord->joined)
+		return err;
+	if (any_not_entered(coord)) {
+		err = coord_enter_jobs(coord);
+		coord_beat_soon(coord); /* the beat takes their ranks */
+		due_at(coord, coord->beat_ns);
+	}
+	if (!err && coord->now_ns >= coord->look_ns)
+		err = coord_look(coord);
+	if (!err && !coord->view.ready && !coord->view.reported)
+		err = coord_report(coord);
+	if (!err && coord->view.ready && !coord->compared)
+		err = coord_compare(coord);
+	if (err)
+		return err;
+	err = coord_tell_resident(coord);
+	if (err)
+		return err;
+	/* A broken log can't be drawn for any more, but it can be read. */
+	int broken = coord_lead(coord);
+	if (broken && broken != -EBADMSG)
+		return broken;
+	if (coord->view.ready)
+		err = coord_open_wanted(coord);
+	if (!err)
+		err = coord_read_feeds(coord);
+	return err ? err : broken;
+}
+
+static void away(struct coord *coord, int err)
+{
+	const struct coord_engine *engine = coord->engine;
+	const char *refused = engine->refused ? engine->refused(engine->context) : "";
+	if (!coord->away_since_ns)
+		coord->away_since_ns = coord->now_ns ? coord->now_ns : 1;
+	coord->away_errno = -err;
+	if (err == -EBADMSG)
+		snprintf(coord->message, sizeof(coord->message),
+			"the engine's log has a sample twice, or one that is not the "
+			"job's");
+	else if (err == -EBADE)
+		snprintf(coord->message, sizeof(coord->message),
+			"the engine answers nonsense to %s",
+			engine->asked ? engine->asked(engine->context) : "this node");
+	else if (err == -E2BIG)
+		snprintf(coord->message, sizeof(coord->message),
+			"the group's jobs have more samples than this node has memory "
+			"for");
+	else if (refused[0])
+		snprintf(coord->message, sizeof(coord->message), "the engine %.*s",
+			(int)sizeof(coord->message) - 32, refused);
+	else
+		snprintf(coord->message, sizeof(coord->message),
+			"the engine does not answer: %s", strerror(-err));
+	coord->patience_ns = coord->patience_ns * 2 + coord->ttl_ns / 64;
+	if (coord->patience_ns > coord->ttl_ns / 4)
+		coord->patience_ns = coord->ttl_ns / 4;
+	/* The next call is a beat, which finds out whether the engine is there. */
+	coord->beat_ns = coord->now_ns + coord->patience_ns;
+	coord->due_ns = coord->beat_ns;
+	coord->renew = true;
+}
+
+uint64_t coord_step(struct coord *coord, uint64_t now_ns)
+{
+	coord->now_ns = now_ns;
+	if (!coord->moved_ns)
+		coord->moved_ns = now_ns;
+	coord->due_ns = now_ns + coord->ttl_ns / 4;
+	if (coord->away_since_ns && now_ns < coord->beat_ns)
+		return coord->beat_ns;
+	int err = step(coord);
+	if (err == -ESTALE || err == -ENOENT || err == -EBUSY || err == -EAGAIN) {
+		coord_drop_streams(coord);
+		coord_doubt(coord);
+		err = 0;
+	}
+	if (err) {
+		coord_drop_streams(coord);
+		away(coord, err);
+	} else {
+		coord->away_since_ns = 0;
+		coord->away_errno = 0;
+		coord->patience_ns = 0;
+	}
+	return coord->due_ns;
+}

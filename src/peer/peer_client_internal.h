@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/lock.h"
+#include "peer/peer_handshake.h"
+
+#include <sys/queue.h>
+
+/*
+ * Internals of the client: peer_client.c has its loop, peer_node.c a connection, peer_receive.c
+ * reads the answers.
+ *
+ *     peer_fetch -> waiting (lock) -> queue -> slots, asked for -> bytes -> done()
+ *
+ * Fields marked (lock) need the client's lock; only the loop's thread uses all others.
+ */
+
+#define PEER_OUT_BYTES 16384
+#define PEER_IN_BYTES 4096
+#define PEER_SCRATCH_BYTES 65536
+#define PEER_JOIN_NS 2000000000u      /* limit from connect to welcome */
+#define PEER_FIRST_PAUSE_NS 10000000u /* pause after a first failure */
+#define PEER_LAST_PAUSE_NS 2000000000u
+
+/* An unfinished fetch. */
+struct peer_want {
+	TAILQ_ENTRY(peer_want) link; /* in node->waiting or node->queue */
+	struct peer_fetch fetch;
+};
+
+TAILQ_HEAD(peer_wants, peer_want);
+
+/* A request that was sent, until its answer has come completely. */
+struct peer_slot {
+	struct peer_want *want; /* NULL: given up; nobody waits for the answer */
+	uint32_t request;	/* slot + PEER_WINDOW * uses of the slot */
+	bool is_used;
+};
+
+enum peer_node_state { PEER_DOWN, PEER_CONNECTS, PEER_GREETS, PEER_UP };
+
+struct peer_node {
+	struct peer_client *client;
+	char name[PEER_NAME + 1];
+
+	SLIST_ENTRY(peer_node) ready_link; /* (lock) */
+	bool is_ready;			   /* (lock) */
+	struct peer_wants waiting;	   /* (lock) */
+	struct peer_address wanted;	   /* (lock) the address to use from now on */
+	bool is_gone, has_moved;	   /* (lock) */
+	uint64_t down_until_ns;		   /* (lock) 0: not known to be down */
+
+	struct peer_address address;
+	char address_text[PEER_ADDRESS_TEXT];
+	struct peer_link stream;
+	enum peer_node_state state;
+	bool waits_to_send;
+	uint64_t join_until_ns, pause_ns;
+	struct peer_handshake handshake;
+	struct peer_wants queue;
+	struct peer_slot slots[PEER_WINDOW];
+	uint32_t free_slots[PEER_WINDOW];
+	uint32_t n_free, n_left; /* free slots; used slots that were given up */
+	bool knows_space[PEER_SPACES];
+	char why[128]; /* the failure logged last; "": none since the welcome */
+	size_t n_out, out_sent;
+	uint8_t out[PEER_OUT_BYTES];
+
+	size_t n_in;
+	uint8_t in[PEER_IN_BYTES];
+	bool in_body;
+	struct peer_answer answer; /* the answer whose bytes are being received */
+	uint64_t got;
+	uint8_t *to; /* where its bytes go; NULL: they are dropped */
+	int to_err;  /* 0, or why the fetch fails although an answer came */
+
+	_Atomic uint64_t incarnation, bytes, samples, failed, n_waiting;
+	atomic_bool connected;
+};
+
+struct peer_client {
+	struct peer_self self;
+	char name[PEER_NAME + 1];
+	uint64_t most_bytes;
+	int epoll, wake;
+	pthread_t thread;
+	uint64_t next_look_ns; /* no deadline ends before this time */
+	uint8_t *scratch;
+	struct lock lock;
+	bool stopping;		       /* (lock) */
+	SLIST_HEAD(, peer_node) ready; /* (lock) nodes for which the loop has work */
+	struct peer_node **nodes;      /* (lock) */
+	uint32_t n_nodes;	       /* (lock) */
+	struct peer_space
+		spaces[PEER_SPACES]; /* (lock) entries below n_spaces never change */
+	uint32_t n_spaces;	     /* (lock) */
+};
+
+/* --- peer_node.c ------------------------------------------------------------------------- */
+
+/* Sends queued requests; connects first if there is no connection. */
+void peer_node_go(struct peer_node *node);
+/* Handles epoll events of the connection. */
+void peer_node_event(struct peer_node *node, uint32_t events);
+/* Ends the connection after a failure, logs why, and sets the pause before the next try. Sent
+ * requests fail with asked_err, queued ones with -EHOSTDOWN. */
+void peer_node_down(struct peer_node *node, int asked_err, const char *why);
+/* Gives up fetches past their deadline, and a connection that hangs. Returns the next deadline;
+ * UINT64_MAX: none. */
+uint64_t peer_node_look(struct peer_node *node, uint64_t now);
+/* Ends the connection to the former address, after node->address has changed. */
+void peer_node_move(struct peer_node *node);
+/* Ends the connection without logging. Sent requests fail with err, queued ones with -EHOSTDOWN,
+ * or -ECANCELED if err is that. */
+void peer_node_close(struct peer_node *node, int err);
+
+/* --- peer_receive.c ---------------------------------------------------------------------- */
+
+/* Reads answers from the connection and finishes their fetches. -errno: the connection has to
+ * end; *ret_why: the reason, or NULL for a strerror. */
+must_check int peer_receive(struct peer_node *node, const char **ret_why);
+
+/* --- peer_client.c ----------------------------------------------------------------------- */
+
+/* Calls the fetch's done() with err, and frees the want. */
+void peer_want_done(struct peer_node *node, struct peer_want *want, int err);
+void peer_slot_free(struct peer_node *node, struct peer_slot *slot);
+/* Lets fetches from the node fail until this time (clock_now_ns); 0: not any more. */
+void peer_node_set_down(struct peer_node *node, uint64_t until_ns);

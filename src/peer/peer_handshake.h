@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "peer/peer_link.h"
+#include "peer/peer_wire.h"
+
+#include <sys/socket.h>
+
+/*
+ * The handshake of two daemons: TLS, if they have a trust, then each side's hello. A server with
+ * a trust also reads the hello of a client without TLS, to tell it why it is refused.
+ *
+ *   Flow: peer_handshake_begin -> peer_handshake_go at each event of the link, until it returns 1;
+ *         then frames follow.
+ *   Owns: nothing.   Threads: caller serialises.   Locks: the trust's.   Clock, files: none.
+ *   Errors: -errno with `why` set, or NULL for a strerror.
+ */
+
+enum peer_role { PEER_CLIENT, PEER_SERVER };
+
+enum peer_step { PEER_STEP_FIRST, PEER_STEP_TLS, PEER_STEP_HELLO };
+
+struct peer_handshake {
+	const struct peer_self *self;
+	enum peer_role role;
+	enum peer_step step;
+	const char *expected; /* the name that the peer must have; NULL: any */
+	struct peer_hello other;
+	uint8_t in[PEER_HELLO_BYTES];
+	size_t n_in;
+	const char *why;
+	char text[128]; /* buffer of a `why` with details */
+};
+
+/* Starts a handshake. expected: the peer's name; NULL for a server, which accepts any name but its
+ * own. The strings stay the caller's. */
+void peer_handshake_begin(struct peer_handshake *handshake, const struct peer_self *self,
+	enum peer_role role, const char *expected);
+
+/* Goes on as far as the link allows. 1: done; 0: waits for input, or for room in the socket if
+ * link->wants_to_send. A client calls it first when the link is connected. */
+must_check int peer_handshake_go(
+	struct peer_handshake *handshake, struct peer_link *link);
+
+/* --- addresses --------------------------------------------------------------------------- */
+
+#define PEER_ADDRESS_TEXT 64
+
+struct peer_address {
+	struct sockaddr_storage bytes;
+	socklen_t n;
+};
+
+/* Parses "10.0.0.7:7070" or "[::1]:7070". -EINVAL for anything else, also host names. */
+must_check int peer_address_parse(const char *text, struct peer_address *ret);
+void peer_address_print(
+	const struct peer_address *address, char ret[static PEER_ADDRESS_TEXT]);
+bool peer_address_is_loopback(const struct peer_address *address);
+
+/* Makes the socket send small messages at once, and notice that the other end is gone. */
+void peer_socket_tune(int fd);

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "peer/peer_link.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void peer_link_begin(struct peer_link *link, int fd, bool serves)
+{
+	*link = (struct peer_link){.fd = fd, .serves = serves};
+}
+
+void peer_link_close(struct peer_link *link)
+{
+	peer_link_end_tls(link);
+	if (link->fd >= 0)
+		close(link->fd);
+	link->fd = -1;
+}
+
+/* --- without TLS ------------------------------------------------------------------------- */
+
+static ssize_t send_plain(struct peer_link *link, const struct iovec *parts, bool more)
+{
+	struct msghdr message = {
+		.msg_iov = (struct iovec *)(uintptr_t)parts, .msg_iovlen = 2};
+	return sendmsg(link->fd, &message, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+}
+
+static ssize_t send_file_plain(struct peer_link *link, const struct iovec *front,
+	int file, uint64_t offset, uint64_t n)
+{
+	const struct iovec parts[2] = {*front};
+	off_t at = (off_t)offset;
+	if (front->iov_len > 0)
+		return send_plain(link, parts, n > 0);
+	ssize_t sent = sendfile(link->fd, file, &at, n);
+	if (sent == 0)
+		errno = ENODATA;
+	return sent > 0 ? sent : -1;
+}
+
+#ifndef HAVE_OPENSSL
+
+int peer_link_secure(struct peer_link *link, struct peer_trust *trust)
+{
+	(void)link, (void)trust;
+	return -ENOTSUP;
+}
+
+int peer_link_shake(struct peer_link *link, const struct peer_trust *trust)
+{
+	(void)link, (void)trust;
+	return -ENOTSUP;
+}
+
+void peer_link_end_tls(struct peer_link *link)
+{
+	link->tls = NULL;
+}
+
+ssize_t peer_link_read(struct peer_link *link, const struct iovec *parts, int n)
+{
+	return readv(link->fd, parts, n);
+}
+
+bool peer_link_has_more(const struct peer_link *link)
+{
+	(void)link;
+	return false;
+}
+
+ssize_t peer_link_send(
+	struct peer_link *link, const struct iovec parts[static 2], bool more)
+{
+	return send_plain(link, parts, more);
+}
+
+ssize_t peer_link_send_file(struct peer_link *link, const struct iovec *front, int file,
+	uint64_t offset, uint64_t n)
+{
+	return send_file_plain(link, front, file, offset, n);
+}
+
+#else
+
+#include "base/tls_files.h"
+
+#include <openssl/err.h>
+
+#define RECORD (16u << 10) /* bytes that TLS encrypts at once */
+
+int peer_link_secure(struct peer_link *link, struct peer_trust *trust)
+{
+	link->tls = peer_trust_tls(trust, link->serves);
+	link->key_lasts = peer_trust_key_lasts(trust);
+	return link->tls && SSL_set_fd(link->tls, link->fd) ? 0 : -ENOMEM;
+}
+
+void peer_link_end_tls(struct peer_link *link)
+{
+	SSL_free(link->tls);
+	link->tls = NULL;
+	link->by_kernel = link->wants_to_send = false;
+}
+
+/* --- errors ------------------------------------------------------------------------------ */
+
+static void say(struct peer_link *link, const char *what, const char *detail)
+{
+	snprintf(link->text, sizeof(link->text), "%s%s%s", what, detail ? ": " : "",
+		detail ? detail : "");
+	link->why = link->text;
+}
+
+/* Turns OpenSSL's result into a socket's: 0 at the end, else -1 with errno (EAGAIN, EPROTO ...). */
+static ssize_t result_of(struct peer_link *link, int result)
+{
+	int error = SSL_get_error(link->tls, result), system = errno;
+	link->why = NULL;
+	link->wants_to_send = error == SSL_ERROR_WANT_WRITE;
+	if (error == SSL_ERROR_ZERO_RETURN || (error == SSL_ERROR_SYSCALL && system == 0))
+		return 0;
+	errno = error == SSL_ERROR_SYSCALL ? system : EAGAIN;
+	if (error == SSL_ERROR_SSL) {
+		say(link, "TLS ends", tls_reason());
+		errno = EPROTO;
+	}
+	return -1;
+}
+
+static void begin_call(void)
+{
+	ERR_clear_error();
+	errno = 0;
+}
+
+/* Tells whether the last error is an alert that the peer sent. */
+static bool is_alert(void)
+{
+	return ERR_GET_REASON(ERR_peek_last_error()) >= SSL_AD_REASON_OFFSET;
+}
+
+static bool is_reason(int reason)
+{
+	return ERR_GET_REASON(ERR_peek_last_error()) == reason;
+}
+
+/* --- the handshake ----------------------------------------------------------------------- */
+
+/* Sets `why` of a handshake that failed because one end refuses the other. */
+static void explain(struct peer_link *link, const struct peer_trust *trust)
+{
+	const char *detail = tls_reason();
+	long verified = SSL_get_verify_result(link->tls);
+	bool has_secret = peer_trust_has_secret(trust);
+	/* A node without a trust greets at once: its hello is no record of TLS. */
+	if (!link->serves && is_reason(SSL_R_WRONG_VERSION_NUMBER))
+		say(link, "it has no secret or certificate, and this node has one", NULL);
+	else if (is_reason(SSL_R_BINDER_DOES_NOT_VERIFY))
+		say(link, "it is refused: it has another secret than this node", NULL);
+	else if (has_secret && is_reason(SSL_R_SSLV3_ALERT_ILLEGAL_PARAMETER))
+		say(link, "it refuses this node, which has another secret", NULL);
+	else if (is_alert())
+		say(link, "it refuses this node", detail);
+	else if (has_secret)
+		say(link, "it is refused: it has no secret in its TLS", detail);
+	else if (is_reason(SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE))
+		say(link, "it is refused: it has no certificate", NULL);
+	else if (verified != X509_V_OK)
+		say(link, "it is refused: this node does not accept its certificate",
+			X509_verify_cert_error_string(verified));
+	else
+		say(link, "it is refused", detail);
+}
+
+static bool has_proved(const struct peer_link *link, const struct peer_trust *trust)
+{
+	X509 *certificate = SSL_get0_peer_certificate(link->tls);
+	if (peer_trust_has_secret(trust))
+		return SSL_session_reused(link->tls); /* the secret's session */
+	return certificate && SSL_get_verify_result(link->tls) == X509_V_OK;
+}
+
+int peer_link_shake(struct peer_link *link, const struct peer_trust *trust)
+{
+	begin_call();
+	int result = SSL_do_handshake(link->tls);
+	if (result == 1) {
+		link->wants_to_send = false;
+		link->by_kernel = BIO_get_ktls_send(SSL_get_wbio(link->tls));
+		if (has_proved(link, trust))
+			return 1;
+		say(link, "it is refused: it has not proved who it is", NULL);
+		return -EACCES;
+	}
+	bool ends = result_of(link, result) == 0;
+	int err = ends ? -ECONNRESET : errno == EAGAIN ? 0 : -errno;
+	if (err == -EPROTO) {
+		explain(link, trust);
+		err = -EACCES;
+	}
+	ERR_clear_error();
+	return err;
+}
+
+/* --- bytes ------------------------------------------------------------------------------- */
+
+ssize_t peer_link_read(struct peer_link *link, const struct iovec *parts, int n)
+{
+	link->why = NULL;
+	if (!link->tls)
+		return readv(link->fd, parts, n);
+	size_t room = parts->iov_len < INT32_MAX ? parts->iov_len : INT32_MAX;
+	begin_call();
+	int result = SSL_read(link->tls, parts->iov_base, (int)room);
+	if (result > 0)
+		return result;
+	ssize_t got = result_of(link, result);
+	if (got < 0 && errno == EPROTO && is_alert())
+		say(link, "it refuses this node", tls_reason());
+	ERR_clear_error();
+	return got;
+}
+
+bool peer_link_has_more(const struct peer_link *link)
+{
+	return link->tls && SSL_has_pending(link->tls);
+}
+
+/* Changes the key once it is used up. Keys in the kernel can't be changed: the connection ends with
+ * ECONNRESET, and the client makes another one. */
+static bool renew_keys(struct peer_link *link)
+{
+	if (link->n_sent < link->key_lasts)
+		return true;
+	link->n_sent = 0;
+	if (!link->by_kernel)
+		return SSL_key_update(link->tls, SSL_KEY_UPDATE_NOT_REQUESTED);
+	say(link, "its keys are used up", NULL);
+	errno = ECONNRESET;
+	return false;
+}
+
+static ssize_t written(struct peer_link *link, ssize_t result)
+{
+	if (result > 0) {
+		link->n_sent += (uint64_t)result;
+		return result;
+	}
+	ssize_t none = result_of(link, (int)result);
+	ERR_clear_error();
+	if (none == 0)
+		errno = ECONNRESET;
+	return -1;
+}
+
+static ssize_t send_tls(struct peer_link *link, const void *bytes, size_t n)
+{
+	begin_call();
+	if (!renew_keys(link))
+		return -1;
+	return written(
+		link, SSL_write(link->tls, bytes, n < RECORD ? (int)n : (int)RECORD));
+}
+
+/* Sends one record if the link has TLS: the front and the start of the second part, copied. */
+ssize_t peer_link_send(
+	struct peer_link *link, const struct iovec parts[static 2], bool more)
+{
+	uint8_t record[RECORD];
+	size_t front = parts[0].iov_len;
+	link->why = NULL;
+	if (!link->tls)
+		return send_plain(link, parts, more);
+	if (front == 0)
+		return send_tls(link, parts[1].iov_base, parts[1].iov_len);
+	if (front >= RECORD || parts[1].iov_len == 0)
+		return send_tls(link, parts[0].iov_base, front);
+	size_t rest =
+		parts[1].iov_len < RECORD - front ? parts[1].iov_len : RECORD - front;
+	memcpy(record, parts[0].iov_base, front);
+	memcpy(record + front, parts[1].iov_base, rest);
+	return send_tls(link, record, front + rest);
+}
+
+static ssize_t send_file_by_kernel(
+	struct peer_link *link, int file, uint64_t offset, uint64_t n)
+{
+	begin_call();
+	if (!renew_keys(link))
+		return -1;
+	ossl_ssize_t sent = SSL_sendfile(link->tls, file, (off_t)offset, n, 0);
+	if (sent == 0) {
+		errno = ENODATA;
+		return -1;
+	}
+	return written(link, sent);
+}
+
+ssize_t peer_link_send_file(struct peer_link *link, const struct iovec *front, int file,
+	uint64_t offset, uint64_t n)
+{
+	uint8_t bytes[RECORD];
+	link->why = NULL;
+	if (!link->tls)
+		return send_file_plain(link, front, file, offset, n);
+	if (link->by_kernel && front->iov_len == 0)
+		return send_file_by_kernel(link, file, offset, n);
+	size_t room = RECORD - front->iov_len;
+	ssize_t got = pread(file, bytes, n < room ? n : room, (off_t)offset);
+	if (got == 0)
+		errno = ENODATA;
+	if (got <= 0)
+		return -1;
+	const struct iovec parts[2] = {
+		*front, {.iov_base = bytes, .iov_len = (size_t)got}};
+	return peer_link_send(link, parts, false);
+}
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "base/lock.h"
+#include "peer/peer_handshake.h"
+
+#include <sys/queue.h>
+
+/*
+ * Internals of the server: peer_server.c has its loop, peer_served.c a connection.
+ *
+ *     accept -> peer_served_new -> handshake -> peer_served_event -> asked() -> peer_answer
+ *                                                                                  |
+ *     socket <- peer_served.answered <- peer_served_answer <- peer_server.answered (lock)
+ *
+ * Fields marked (lock) need the server's lock; only the loop's thread uses all others.
+ */
+
+#define PEER_STRANGERS 64	   /* connections before their welcome, at most */
+#define PEER_CONNECTIONS 1024	   /* connections, at most */
+#define PEER_GREET_NS 3000000000u  /* limit of a handshake */
+#define PEER_STALL_NS 30000000000u /* limit without progress in a message */
+
+/* Counters over all connections of a node. They stay until the server ends. */
+struct peer_counted {
+	SLIST_ENTRY(peer_counted) link; /* (lock) */
+	char name[PEER_NAME + 1];
+	_Atomic uint64_t incarnation, connections, bytes, samples, failed, waiting;
+};
+
+struct peer_request {
+	STAILQ_ENTRY(peer_request) link;
+	struct peer_server *server;
+	struct peer_served *served;
+	uint32_t number; /* the client's number of the request */
+	int status;
+	struct peer_tensor tensor; /* the head is copied into `front` */
+	uint64_t sent;		   /* bytes sent, of front and tensor together */
+	size_t n_front;
+	uint8_t front[PEER_ANSWER_BYTES + PEER_HEAD];
+};
+
+STAILQ_HEAD(peer_requests, peer_request);
+
+struct peer_served_space {
+	struct peer_space space;
+	char texts[]; /* dataset and preparation, each with a 0 */
+};
+
+/* A connection. Its memory stays while the owner has requests of it. */
+struct peer_served {
+	TAILQ_ENTRY(peer_served) link;
+	struct peer_server *server;
+	struct peer_link stream; /* fd -1: the connection has ended */
+	bool is_welcome, waits_to_send;
+	uint64_t begun_ns, progress_ns;
+	struct peer_handshake handshake;
+	struct peer_counted *counted; /* NULL before the welcome */
+	struct peer_served_space *spaces[PEER_SPACES];
+	struct peer_requests answered; /* queue to send; the first may be partly sent */
+	uint32_t n_open;	       /* requests whose answer is not wholly sent */
+	_Atomic uint32_t n_asked;      /* requests that the owner has; any thread */
+	size_t n_in;
+	uint8_t in[PEER_FRAME_MOST];
+	char address[PEER_ADDRESS_TEXT];
+};
+
+TAILQ_HEAD(peer_serveds, peer_served);
+
+struct peer_server {
+	struct peer_self self;
+	struct peer_server_calls calls;
+	char name[PEER_NAME + 1];
+	char address[PEER_ADDRESS_TEXT];
+	int listener, epoll, wake;
+	bool listens; /* false: accept() failed, perhaps for lack of descriptors */
+	pthread_t thread;
+	struct peer_serveds connections; /* oldest first */
+	struct peer_serveds gone; /* ended ones, until the owner has no request of them */
+	uint32_t n_connections, n_strangers;
+	uint64_t next_look_ns; /* when connections that hang are looked for */
+	uint64_t lines_since_ns;
+	uint32_t n_lines; /* lines in the log since lines_since_ns */
+	_Atomic uint64_t n_requests;
+	struct lock lock;
+	struct peer_requests answered;	    /* (lock) */
+	bool stopping, stopped;		    /* (lock) */
+	SLIST_HEAD(, peer_counted) counted; /* (lock) */
+};
+
+/* --- peer_served.c ----------------------------------------------------------------------- */
+
+/* Creates a connection. It takes over the descriptor, also when it fails. */
+must_check int peer_served_new(
+	struct peer_server *server, int fd, const struct peer_address *address);
+/* Handles epoll events: reads requests, sends answers. -errno: the connection has ended. */
+must_check int peer_served_event(struct peer_served *served, uint32_t events);
+/* Queues the answered request on its connection, and sends as much as the socket takes. If the
+ * connection has ended, frees the request. */
+void peer_served_answer(struct peer_served *served, struct peer_request *request);
+/* Ends the connection, and logs `why`, or else err of a welcome peer unless the peer hung up. */
+void peer_served_end(struct peer_served *served, int err, const char *why);
+/* Frees an ended connection of which the owner has no request. */
+void peer_served_free(struct peer_served *served);
+
+/* --- peer_server.c ----------------------------------------------------------------------- */
+
+/* Frees the request, and calls its tensor's release(). */
+void peer_request_free(struct peer_request *request);
+/* Returns the counters of the node that sent the hello. NULL: no memory. */
+struct peer_counted *peer_server_count(
+	struct peer_server *server, const struct peer_hello *hello);
+/* Tells whether another line about strangers may be logged: 20 in 10 seconds, at most. */
+bool peer_server_may_log(struct peer_server *server);

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "peer/peer.h"
+
+/*
+ * The messages between daemons, as bytes. Numbers are little-endian.
+ *
+ *     client                                  server
+ *     hello 128                       ---->
+ *                                     <----   hello 128, with its verdict
+ *     space: 8, 24, dataset, preparation  ->
+ *     fetch: 8, 8, n * (request, sample)  ->
+ *                                     <----   answer 24, head, bytes
+ *
+ * The first 12 bytes of a hello have one format in every version of the protocol, so that a
+ * daemon of another version is recognised as a daemon.
+ *
+ *   Flow: functions ending in _put write; functions ending in _take check and read bytes that
+ *         nobody has vouched for.
+ *   Threads, locks, clock, files: none.
+ *   Errors: -EPROTO, with *ret_why set to a static text.
+ */
+
+#define PEER_HELLO_BYTES 128
+#define PEER_FRAME_HEAD 8
+#define PEER_SPACE_HEAD 24
+#define PEER_FETCH_HEAD 8
+#define PEER_ANSWER_BYTES 24
+#define PEER_ERRNO_MOST 4095
+/* The largest frame of a client. */
+#define PEER_FRAME_MOST (PEER_FRAME_HEAD + PEER_FETCH_HEAD + 8 * PEER_WINDOW)
+
+/* A server's verdict on a client, which its hello tells the client. */
+enum peer_verdict {
+	PEER_WELCOME,
+	PEER_HAS_NO_TRUST,
+	PEER_HAS_TRUST,
+	PEER_HAS_THE_NAME,
+	PEER_IS_PLAIN,
+	PEER_ENCRYPTS,
+	PEER_N_VERDICTS
+};
+
+struct peer_hello {
+	uint32_t version;
+	bool has_trust;		   /* a secret or a certificate */
+	bool encrypts;		   /* also encrypts what follows the handshake */
+	enum peer_verdict verdict; /* the server's; a client sends PEER_WELCOME */
+	uint64_t incarnation;
+	char name[PEER_NAME + 1];
+};
+
+void peer_hello_put(const struct peer_hello *hello, uint8_t ret[static PEER_HELLO_BYTES]);
+/* Reads a hello. -EPROTO: malformed, or of another version, of which only ret->version is set. */
+must_check int peer_hello_take(const uint8_t bytes[static PEER_HELLO_BYTES],
+	struct peer_hello *ret, const char **ret_why);
+
+/* A frame of a client. The texts are not terminated, and point into the bytes that were read. */
+enum peer_frame_kind { PEER_FRAME_SPACE = 1, PEER_FRAME_FETCH = 2 };
+
+struct peer_frame {
+	enum peer_frame_kind kind;
+	uint32_t space; /* below PEER_SPACES */
+	/* PEER_FRAME_SPACE */
+	uint64_t fingerprint;
+	const char *dataset, *preparation;
+	size_t dataset_bytes, preparation_bytes;
+	/* PEER_FRAME_FETCH */
+	uint32_t count; /* [1, PEER_WINDOW] */
+	const uint8_t *wants;
+};
+
+/* Reads the first frame of n bytes. Returns its length in bytes; 0: the frame is not complete. */
+must_check int peer_frame_take(
+	const uint8_t *bytes, size_t n, struct peer_frame *ret, const char **ret_why);
+/* Returns request number and sample of entry i, below frame->count, of a PEER_FRAME_FETCH. */
+void peer_frame_want(const struct peer_frame *frame, uint32_t i, uint32_t *ret_request,
+	sample_id *ret_sample);
+
+/* These three return the number of bytes that they have written. */
+size_t peer_space_put(uint8_t *to, uint32_t number, const struct peer_space *space);
+size_t peer_fetch_begin(uint8_t *to, uint32_t space);
+size_t peer_fetch_put(uint8_t *to, uint32_t request, sample_id sample);
+/* Sets the length of a frame that peer_fetch_begin began and `count` peer_fetch_put filled. */
+void peer_fetch_end(uint8_t *frame, uint32_t count);
+
+struct peer_answer {
+	uint32_t request;
+	int status; /* 0, or a negative errno without head and bytes */
+	uint32_t head_bytes;
+	uint64_t length;
+};
+
+void peer_answer_put(
+	const struct peer_answer *answer, uint8_t ret[static PEER_ANSWER_BYTES]);
+/* Reads an answer's front. -EPROTO also if its tensor is longer than most_bytes. */
+must_check int peer_answer_take(const uint8_t bytes[static PEER_ANSWER_BYTES],
+	uint64_t most_bytes, struct peer_answer *ret, const char **ret_why);

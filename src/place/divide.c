@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "place/divide.h"
+
+#include "base/ranks.h"
+#include "place/locality.h"
+
+#include <stdlib.h>
+
+/* Returns the index of the node; n_nodes if it is none of them: a node without samples. */
+static uint32_t find(const uint64_t *nodes, uint32_t n_nodes, uint64_t incarnation)
+{
+	uint32_t i = 0;
+	while (i < n_nodes && nodes[i] != incarnation)
+		i++;
+	return i;
+}
+
+/* Finds each rank's node and number of samples. false: all ranks are on one node. */
+static bool find_ranks(const struct coord_batch *batch, const uint64_t *nodes,
+	uint32_t n_nodes, uint32_t *ret_node, uint32_t *ret_count)
+{
+	bool differ = false;
+	for (uint32_t r = 0; r < batch->ranks; r++) {
+		ret_node[r] = find(nodes, n_nodes, batch->rank_node[r]);
+		ret_count[r] = ranks_share(batch->n, batch->ranks, r);
+		differ |= ret_node[r] != ret_node[0];
+	}
+	return differ;
+}
+
+bool divide(const struct coord_batch *batch, const uint32_t *home, const uint64_t *nodes,
+	uint32_t n_nodes, uint32_t *ret_rank)
+{
+	auto_free uint32_t *node = calloc(batch->ranks, sizeof(*node));
+	auto_free uint32_t *count = calloc(batch->ranks, sizeof(*count));
+	auto_free uint32_t *sample_node = calloc(batch->n, sizeof(*sample_node));
+	if (!node || !count || !sample_node ||
+		!find_ranks(batch, nodes, n_nodes, node, count))
+		return false;
+	for (uint32_t i = 0; i < batch->n; i++)
+		sample_node[i] = home[i] < n_nodes ? home[i] : LOCALITY_NOWHERE;
+	struct locality *locality;
+	const struct locality_batch asked = {.sample_node = sample_node,
+		.n_samples = batch->n,
+		.rank_node = node,
+		.rank_count = count,
+		.n_ranks = batch->ranks,
+		.n_nodes = n_nodes + 1};
+	if (locality_new(n_nodes + 1, batch->ranks, batch->n, &locality))
+		return false;
+	int err = locality_assign(locality, &asked, ret_rank, NULL);
+	locality_free(&locality);
+	return err == 0;
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "place/locality.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+/* A node, and its surplus or lack of samples. */
+struct imbalance {
+	uint32_t count, node;
+};
+
+/* A heap with the largest count at the top; of equal counts, the smaller node's. */
+struct heap {
+	struct imbalance *items;
+	uint32_t n;
+};
+
+struct node {
+	uint32_t quota;	     /* samples that its ranks take together */
+	uint32_t has;	     /* samples of the batch that it has */
+	uint32_t kept;	     /* samples of `has` that it has kept so far */
+	uint32_t rank;	     /* ring: the one before the next to take; NONE: all full */
+	uint32_t first_move; /* the node's first move to do; NONE: no more */
+};
+
+struct locality {
+	uint32_t max_nodes, max_ranks, max_samples;
+	struct node *nodes;
+	struct heap surplus, lack;
+	struct locality_move *moves;
+	uint32_t *move_next, *move_left; /* next move of the node; samples to go */
+	struct imbalance *fill;		 /* nodes' shares of samples that no node has */
+	uint32_t n_moves, fill_at;
+	uint32_t *rank_next; /* ring of a node's ranks that still take samples */
+	uint32_t *rank_left;
+};
+
+/* --- memory ------------------------------------------------------------------------------ */
+
+void locality_free(struct locality **locality_)
+{
+	struct locality *locality = *locality_;
+	*locality_ = NULL;
+	if (!locality)
+		return;
+	free(locality->nodes);
+	free(locality->surplus.items);
+	free(locality->lack.items);
+	free(locality->moves);
+	free(locality->move_next);
+	free(locality->move_left);
+	free(locality->fill);
+	free(locality->rank_next);
+	free(locality->rank_left);
+	free(locality);
+}
+
+int locality_new(
+	uint32_t n_nodes, uint32_t n_ranks, uint32_t n_samples, struct locality **ret)
+{
+	struct locality *l = calloc(1, sizeof(*l));
+	size_t n = n_nodes ? n_nodes : 1, ranks = n_ranks ? n_ranks : 1;
+	if (!l)
+		return -ENOMEM;
+	l->max_nodes = n_nodes;
+	l->max_ranks = n_ranks;
+	l->max_samples = n_samples;
+	l->nodes = calloc(n, sizeof(*l->nodes));
+	l->surplus.items = calloc(n, sizeof(*l->surplus.items));
+	l->lack.items = calloc(n, sizeof(*l->lack.items));
+	l->moves = calloc(n, sizeof(*l->moves)); /* each one makes a node even */
+	l->move_next = calloc(n, sizeof(*l->move_next));
+	l->move_left = calloc(n, sizeof(*l->move_left));
+	l->fill = calloc(n, sizeof(*l->fill));
+	l->rank_next = calloc(ranks, sizeof(*l->rank_next));
+	l->rank_left = calloc(ranks, sizeof(*l->rank_left));
+	if (!l->nodes || !l->surplus.items || !l->lack.items || !l->moves ||
+		!l->move_next || !l->move_left || !l->fill || !l->rank_next ||
+		!l->rank_left) {
+		locality_free(&l);
+		return -ENOMEM;
+	}
+	*ret = l;
+	return 0;
+}
+
+/* --- heaps ------------------------------------------------------------------------------- */
+
+static bool is_above(const struct imbalance *a, const struct imbalance *b)
+{
+	return a->count != b->count ? a->count > b->count : a->node < b->node;
+}
+
+static void swap(struct imbalance *a, struct imbalance *b)
+{
+	struct imbalance c = *a;
+	*a = *b;
+	*b = c;
+}
+
+static void heap_push(struct heap *heap, uint32_t count, uint32_t node)
+{
+	uint32_t i = heap->n++;
+	heap->items[i] = (struct imbalance){.count = count, .node = node};
+	for (; i > 0 && is_above(&heap->items[i], &heap->items[(i - 1) / 2]);
+		i = (i - 1) / 2)
+		swap(&heap->items[i], &heap->items[(i - 1) / 2]);
+}
+
+/* Reduces the largest count. */
+static void heap_reduce(struct heap *heap, uint32_t by)
+{
+	struct imbalance *items = heap->items;
+	items[0].count -= by;
+	if (items[0].count == 0)
+		items[0] = items[--heap->n];
+	for (uint32_t i = 0, child; (child = 2 * i + 1) < heap->n; i = child) {
+		if (child + 1 < heap->n && is_above(&items[child + 1], &items[child]))
+			child++;
+		if (is_above(&items[i], &items[child]))
+			break;
+		swap(&items[i], &items[child]);
+	}
+}
+
+/* --- the moves --------------------------------------------------------------------------- */
+
+static bool is_valid(const struct locality *locality, const struct locality_batch *batch)
+{
+	uint64_t sum = 0;
+	if (batch->n_nodes > locality->max_nodes ||
+		batch->n_ranks > locality->max_ranks ||
+		batch->n_samples > locality->max_samples)
+		return false;
+	for (uint32_t r = 0; r < batch->n_ranks; r++) {
+		if (batch->rank_node[r] >= batch->n_nodes)
+			return false;
+		sum += batch->rank_count[r];
+	}
+	for (uint32_t i = 0; i < batch->n_samples; i++)
+		if (batch->sample_node[i] >= batch->n_nodes &&
+			batch->sample_node[i] != LOCALITY_NOWHERE)
+			return false;
+	return sum == batch->n_samples;
+}
+
+/* Adds a rank to the ring of its node, behind the last one, and makes it the last one. */
+static void add_rank(struct locality *locality, uint32_t rank, uint32_t node, uint32_t n)
+{
+	struct node *at = &locality->nodes[node];
+	at->quota += n;
+	locality->rank_left[rank] = n;
+	if (n == 0)
+		return;
+	if (at->rank == NONE) {
+		locality->rank_next[rank] = rank;
+	} else {
+		locality->rank_next[rank] = locality->rank_next[at->rank];
+		locality->rank_next[at->rank] = rank;
+	}
+	at->rank = rank;
+}
+
+static void begin(struct locality *locality, const struct locality_batch *batch)
+{
+	for (uint32_t v = 0; v < batch->n_nodes; v++)
+		locality->nodes[v] = (struct node){.rank = NONE, .first_move = NONE};
+	for (uint32_t r = 0; r < batch->n_ranks; r++)
+		add_rank(locality, r, batch->rank_node[r], batch->rank_count[r]);
+	for (uint32_t i = 0; i < batch->n_samples; i++)
+		if (batch->sample_node[i] != LOCALITY_NOWHERE)
+			locality->nodes[batch->sample_node[i]].has++;
+	locality->n_moves = locality->fill_at = 0;
+	locality->surplus.n = locality->lack.n = 0;
+}
+
+static int compare_fill(const void *a_, const void *b_)
+{
+	const struct imbalance *a = a_, *b = b_;
+	if (a->count != b->count)
+		return a->count < b->count ? -1 : 1;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+/* Gives samples that no node has to the smallest lacks first; the lacks that are left go to the
+ * heap. */
+static void fill(
+	struct locality *locality, const struct locality_batch *batch, uint32_t nowhere)
+{
+	uint32_t n = 0;
+	for (uint32_t v = 0; v < batch->n_nodes; v++) {
+		const struct node *node = &locality->nodes[v];
+		if (node->quota > node->has)
+			locality->fill[n++] = (struct imbalance){
+				.count = node->quota - node->has, .node = v};
+	}
+	if (nowhere > 0)
+		qsort(locality->fill, n, sizeof(*locality->fill), compare_fill);
+	for (uint32_t i = 0; i < n; i++) {
+		struct imbalance *lack = &locality->fill[i];
+		uint32_t part = lack->count < nowhere ? lack->count : nowhere;
+		if (part < lack->count)
+			heap_push(&locality->lack, lack->count - part, lack->node);
+		lack->count = part;
+		nowhere -= part;
+	}
+}
+
+static void move(struct locality *locality, uint32_t from, uint32_t to, uint32_t count)
+{
+	uint32_t i = locality->n_moves++;
+	locality->moves[i] =
+		(struct locality_move){.from = from, .to = to, .count = count};
+	locality->move_left[i] = count;
+	locality->move_next[i] = locality->nodes[from].first_move;
+	locality->nodes[from].first_move = i;
+}
+
+static void balance(struct locality *locality, const struct locality_batch *batch)
+{
+	struct heap *surplus = &locality->surplus, *lack = &locality->lack;
+	for (uint32_t v = 0; v < batch->n_nodes; v++) {
+		const struct node *node = &locality->nodes[v];
+		if (node->has > node->quota)
+			heap_push(surplus, node->has - node->quota, v);
+	}
+	while (surplus->n > 0) { /* the sum of lacks equals the sum of surpluses */
+		const struct imbalance *from = &surplus->items[0], *to = &lack->items[0];
+		uint32_t count = from->count < to->count ? from->count : to->count;
+		move(locality, from->node, to->node, count);
+		heap_reduce(surplus, count);
+		heap_reduce(lack, count);
+	}
+}
+
+/* --- the samples ------------------------------------------------------------------------- */
+
+static uint32_t next_fill(struct locality *locality)
+{
+	struct imbalance *part = &locality->fill[locality->fill_at];
+	if (--part->count == 0)
+		locality->fill_at++;
+	return part->node;
+}
+
+static uint32_t next_move(struct locality *locality, struct node *from)
+{
+	uint32_t i = from->first_move;
+	if (--locality->move_left[i] == 0)
+		from->first_move = locality->move_next[i];
+	return locality->moves[i].to;
+}
+
+static uint32_t taken_by(struct locality *locality, uint32_t home)
+{
+	if (home == LOCALITY_NOWHERE)
+		return next_fill(locality);
+	struct node *node = &locality->nodes[home];
+	if (node->kept < node->quota) {
+		node->kept++;
+		return home;
+	}
+	return next_move(locality, node);
+}
+
+/* Returns the next rank of the ring. A rank leaves the ring with its last sample. */
+static uint32_t next_rank(struct locality *locality, struct node *node)
+{
+	uint32_t before = node->rank, rank = locality->rank_next[before];
+	if (--locality->rank_left[rank] > 0) {
+		node->rank = rank;
+		return rank;
+	}
+	locality->rank_next[before] = locality->rank_next[rank];
+	if (before == rank)
+		node->rank = NONE;
+	return rank;
+}
+
+int locality_assign(struct locality *locality, const struct locality_batch *batch,
+	uint32_t *ret_rank, struct locality_outcome *ret_outcome)
+{
+	struct locality_outcome outcome = {.moves = locality->moves};
+	if (!is_valid(locality, batch))
+		return -EINVAL;
+	begin(locality, batch);
+	for (uint32_t i = 0; i < batch->n_samples; i++)
+		outcome.nowhere += batch->sample_node[i] == LOCALITY_NOWHERE;
+	fill(locality, batch, outcome.nowhere);
+	balance(locality, batch);
+	for (uint32_t i = 0; i < batch->n_samples; i++) {
+		uint32_t home = batch->sample_node[i];
+		uint32_t node = taken_by(locality, home);
+		outcome.own += node == home;
+		outcome.moved += home != LOCALITY_NOWHERE && node != home;
+		ret_rank[i] = next_rank(locality, &locality->nodes[node]);
+	}
+	outcome.n_moves = locality->n_moves;
+	if (ret_outcome)
+		*ret_outcome = outcome;
+	return 0;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "place/place.h"
+#include "base/rng.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* A node in the table, which is sorted by capacity and then by hash: so the order in which
+ * the caller names nodes decides nothing. */
+struct entry {
+	uint64_t hash;
+	double capacity;
+	uint32_t index; /* index in the caller's array */
+};
+
+struct place {
+	uint32_t n;
+	struct entry entries[];
+};
+
+/* A node's rank for a sample. The smallest one is the home's. */
+struct rank {
+	double score;
+	uint64_t draw;	/* decides between equal scores: the larger one is first */
+	uint32_t entry; /* decides between equal draws: the smaller one is first */
+};
+
+#define DRAW_BITS 53 /* bits of a double's significand */
+
+static inline uint64_t mix(uint64_t z)
+{
+	z = (z ^ z >> 32) * UINT64_C(0xd6e8feb86659fd93);
+	z = (z ^ z >> 32) * UINT64_C(0xd6e8feb86659fd93);
+	return z ^ z >> 32;
+}
+
+static inline uint64_t draw(const struct entry *entry, uint64_t key)
+{
+	return mix(entry->hash ^ key) >> (64 - DRAW_BITS);
+}
+
+static double score(uint64_t drawn, double capacity)
+{
+	return -log((double)(drawn + 1) * 0x1p-53) / capacity;
+}
+
+static bool is_before(const struct rank *a, const struct rank *b)
+{
+	if (a->score < b->score || a->score > b->score)
+		return a->score < b->score;
+	return a->draw != b->draw ? a->draw > b->draw : a->entry < b->entry;
+}
+
+uint64_t place_hash(const void *bytes, size_t n)
+{
+	const uint8_t *byte = bytes;
+	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a; mixed at the end */
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+	return mix(hash);
+}
+
+static int compare_entries(const void *a_, const void *b_)
+{
+	const struct entry *a = a_, *b = b_;
+	if (a->capacity < b->capacity || a->capacity > b->capacity)
+		return a->capacity < b->capacity ? -1 : 1;
+	return a->hash < b->hash ? -1 : a->hash > b->hash;
+}
+
+static int compare_hashes(const void *a_, const void *b_)
+{
+	const uint64_t *a = a_, *b = b_;
+	return *a < *b ? -1 : *a > *b;
+}
+
+static bool are_different(uint64_t *hashes, uint32_t n)
+{
+	qsort(hashes, n, sizeof(*hashes), compare_hashes);
+	for (uint32_t i = 1; i < n; i++)
+		if (hashes[i] == hashes[i - 1])
+			return false;
+	return true;
+}
+
+int place_new(const struct place_node *nodes, uint32_t n, struct place **ret)
+{
+	if (n > PLACE_MOST_NODES)
+		return -EINVAL;
+	auto_free uint64_t *hashes = calloc(n + 1, sizeof(*hashes));
+	auto_free struct place *place =
+		calloc(1, sizeof(*place) + n * sizeof(place->entries[0]));
+	if (!hashes || !place)
+		return -ENOMEM;
+	place->n = n;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!(nodes[i].capacity > 0) || !isfinite(nodes[i].capacity))
+			return -EINVAL;
+		hashes[i] = nodes[i].hash;
+		place->entries[i] = (struct entry){
+			.hash = nodes[i].hash, .capacity = nodes[i].capacity, .index = i};
+	}
+	if (!are_different(hashes, n))
+		return -EINVAL;
+	qsort(place->entries, n, sizeof(place->entries[0]), compare_entries);
+	*ret = place;
+	place = NULL;
+	return 0;
+}
+
+void place_free(struct place **place)
+{
+	free(*place);
+	*place = NULL;
+}
+
+static uint64_t key_of(uint64_t space, sample_id sample)
+{
+	return rng_mix(space, sample);
+}
+
+/* Returns the first of the nodes of one capacity: the one with the largest draw, so that each
+ * capacity needs only one logarithm. Sets *i to the start of the next capacity. */
+static struct rank first_of_capacity(const struct place *place, uint64_t key, uint32_t *i)
+{
+	double capacity = place->entries[*i].capacity;
+	struct rank first = {.draw = draw(&place->entries[*i], key), .entry = *i};
+	for (++*i; *i < place->n && place->entries[*i].capacity <= capacity; ++*i) {
+		uint64_t drawn = draw(&place->entries[*i], key);
+		if (drawn > first.draw) {
+			first.draw = drawn;
+			first.entry = *i;
+		}
+	}
+	first.score = score(first.draw, capacity);
+	return first;
+}
+
+uint32_t place_home(const struct place *place, uint64_t space, sample_id sample)
+{
+	uint64_t key = key_of(space, sample);
+	uint32_t i = 0;
+	if (place->n == 0)
+		return PLACE_NONE;
+	struct rank home = first_of_capacity(place, key, &i);
+	while (i < place->n) {
+		struct rank other = first_of_capacity(place, key, &i);
+		if (is_before(&other, &home))
+			home = other;
+	}
+	return place->entries[home.entry].index;
+}
+
+static struct rank rank_of(const struct place *place, uint64_t key, uint32_t entry)
+{
+	const struct entry *e = &place->entries[entry];
+	uint64_t drawn = draw(e, key);
+	return (struct rank){
+		.score = score(drawn, e->capacity), .draw = drawn, .entry = entry};
+}
+
+uint32_t place_next(
+	const struct place *place, uint64_t space, sample_id sample, uint32_t after)
+{
+	uint64_t key = key_of(space, sample);
+	uint32_t i = 0;
+	while (i < place->n && place->entries[i].index != after)
+		i++;
+	if (i == place->n)
+		return PLACE_NONE;
+	struct rank last = rank_of(place, key, i), next = {.entry = PLACE_NONE};
+	for (i = 0; i < place->n; i++) {
+		struct rank other = rank_of(place, key, i);
+		if (is_before(&last, &other) &&
+			(next.entry == PLACE_NONE || is_before(&other, &next)))
+			next = other;
+	}
+	return next.entry == PLACE_NONE ? PLACE_NONE : place->entries[next.entry].index;
+}
+
+static int compare_numbers(const void *a_, const void *b_)
+{
+	const uint32_t *a = a_, *b = b_;
+	return *a < *b ? -1 : *a > *b;
+}
+
+uint32_t place_joader(uint32_t n_nodes, const uint32_t *job_nodes, uint32_t n_job,
+	uint64_t space, sample_id sample)
+{
+	uint64_t key = key_of(space, sample);
+	if (n_job == 0)
+		return PLACE_NONE;
+	uint32_t node = (uint32_t)(key % n_nodes);
+	if (bsearch(&node, job_nodes, n_job, sizeof(*job_nodes), compare_numbers))
+		return node;
+	return job_nodes[mix(key + 1) % n_job];
+}
