@@ -5,7 +5,7 @@ DIR/data (a tree), DIR/shards (tar), DIR/all.zip.
 
 groups.py check JOBS_DIR DIR "JOB KIND KEY=VALUE..." ...: each sample is what Pillow makes of the
 frames, evenly spaced, with one crop and one flip for all, drawn as augmented.py says. KIND: npy,
-record, raw, tar or batch; KEYs are those of augmented.py, and frames."""
+record, raw, tar, batch, or labels (those of batches, which are columns x and y); KEYs are those of augmented.py, and frames."""
 
 import glob
 import io
@@ -47,6 +47,10 @@ def make(top):
         tars[int(path[6:].split("/")[1][5:]) % 2].addfile(info, io.BytesIO(data))
     for archive in (*tars, packed):
         archive.close()
+    with open(f"{top}/data/metadata.csv", "w", encoding="ascii") as file:
+        print("file_name", "x", "y", sep=",", file=file)
+        for i in range(N):  # the frame that stands for the video has its labels
+            print(f"class{i % 2}/video{i}/f7.jpg", i + 0.5, -i, sep=",", file=file)
 
 
 def read(epoch, kind, shape):
@@ -60,6 +64,8 @@ def read(epoch, kind, shape):
         return
     for path in sorted(glob.glob(f"{epoch}/*.{'raw' if kind == 'raw' else 'npy'}")):
         if kind == "batch" and "labels" not in path:
+            yield from numpy.load(path)
+        elif kind == "labels" and "labels" in path:
             yield from numpy.load(path)
         elif kind == "record":
             record = numpy.load(path)
@@ -89,6 +95,11 @@ def check(job, top, kind, want):
         rows = sorted((int(r[0]), r[2], r[4]) for r in (line.rstrip("\n").split("\t") for line in file))
     if len(rows) != N or len(taken) != N:
         sys.exit(f"{job}: {len(taken)} samples of {len(rows)}")
+    if kind == "labels":
+        found = [(video + 0.5, -video) for video in (int(path.split("/")[1][5:]) for _, _, path in rows)]
+        masks.same(numpy.stack(taken), numpy.array(found, numpy.float32), job)
+        print(f"{os.path.basename(job)}: labels of {N} groups")
+        return
     files = dict(videos())
     for (position, label, path), array in zip(rows, taken):
         video = os.path.dirname(path)

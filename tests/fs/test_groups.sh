@@ -32,9 +32,16 @@ read_drawn() {
 	cat "$(epoch same)"/*.npy "$(epoch batch)"/*.npy >/dev/null
 }
 for kind in data shards all.zip; do
+	rm -f "$T/jobs.d/numbers.ini"
+	[[ $kind != data ]] || group numbers 4 tensor.resize=32 tensor.crop=24 view.layout=batch view.batch=4 \
+		"view.labels=columns: x y"
 	D=$T/$kind config joaderfs.state="$T/state-$kind"
 	start
 	if [[ $kind == data ]]; then check_drawn; else check && read_drawn; fi
+	if [[ $kind == data ]]; then
+		check "numbers labels frames=4"
+		cat "$(epoch numbers)"/*.npy >/dev/null
+	fi
 	equal "videos of a class" "$(find "$(epoch classes)/class0" -name '*.npy' | wc -l)" 5
 	"$PYTHON" -c 'import sys, numpy; assert numpy.load(sys.argv[1]).shape == (4, 24, 24, 3)' \
 		"$(find "$(epoch classes)/class0" -name '*.npy' | head -n 1)"
