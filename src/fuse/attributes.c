@@ -4,7 +4,7 @@
 #include "files/data.h"
 #include "files/layout.h"
 #include "files/text.h"
-#include "fuse/composite_file.h"
+#include "fuse/composite/composite_file.h"
 #include "fuse/owner.h"
 #include "fuse/sample_file.h"
 #include "sched/jobs.h"

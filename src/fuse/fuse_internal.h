@@ -38,11 +38,11 @@ struct sched_job;
  *   sample_file.c      open samples: read, release
  *   label_file.c       open labels: read, release
  *   opening.c          opens of samples and labels: parked, interrupted, answered
- *   composite_*.c      open files that hold several positions: composite_file.h
+ *   composite/         open files that hold several positions: composite_file.h
  *   open_files.c       open files by their inode and their handle: handle.h
  *   await_close.c      opens that wait until another epoch of the inode is closed
- *   outlived.c         files that were open when the previous engine ended
- *   later.c            requests that a worker answers, since they take long
+ *   handover.c         files that were open when the previous engine ended
+ *   by_worker.c        requests that a worker answers, since they take long
  *   passthrough.c      files that the kernel reads by itself
  *   read_ahead.c       how far the kernel reads ahead
  *   reader.c           the process behind a request
@@ -103,7 +103,7 @@ struct session {
 	struct open_files open_composites;	 /* (lock) */
 	LIST_HEAD(, close_waiter) close_waiters; /* (lock) */
 	struct open_files open_texts;		 /* (lock) */
-	struct old_backing *old_backings;	 /* (lock) private to outlived.c */
+	struct old_backing *old_backings;	 /* (lock) private to handover.c */
 };
 
 /* Closes a file, whichever engine has opened it. */

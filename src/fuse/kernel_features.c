@@ -4,7 +4,7 @@
 #include "fuse/kernel_features.h"
 #include "base/fault.h"
 #include "base/log.h"
-#include "fuse/outlived.h"
+#include "fuse/handover.h"
 #include "fuse/passthrough.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static void note_message(struct session *session, const void *message, size_t by
 	const struct fuse_in_header *header = message;
 	if (bytes < sizeof(*header))
 		return;
-	outlived_received(header->unique);
+	handover_received(header->unique);
 	if (header->opcode != FUSE_INIT || !session->place || bytes > KEPT_MESSAGE)
 		return;
 	memcpy(session->place->mount.message, message, bytes);

@@ -4,7 +4,7 @@
 #include "files/label.h"
 #include "fuse/handle.h"
 #include "fuse/label_file.h"
-#include "fuse/outlived.h"
+#include "fuse/handover.h"
 #include "fuse/passthrough.h"
 #include "sched/jobs.h"
 #include "sched/positions.h"
@@ -117,9 +117,9 @@ static int join_locked(struct session *session, struct label_file *file)
 	lock_assert_held(&session->lock);
 	if (other && session->passes_through)
 		file->backing = ((const struct label_file *)other)->backing;
-	if (!file->backing || !outlived_has_locked(session, file->backing))
+	if (!file->backing || !handover_has_locked(session, file->backing))
 		return 0;
-	int err = outlived_hold_locked(session, file->backing);
+	int err = handover_hold_locked(session, file->backing);
 	file->borrows = err == 0;
 	return err;
 }
@@ -141,7 +141,7 @@ static void end(struct session *session, struct label_file *file)
 {
 	kept_open_remove(file->kept);
 	if (file->borrows)
-		outlived_put(session, file->backing);
+		handover_put(session, file->backing);
 	free(file);
 }
 
@@ -159,7 +159,7 @@ static int keep(struct session *session, struct label_file *file, uint32_t epoch
 {
 	if (!file->backing || !session->place)
 		return 0;
-	file->kept = outlived_add(
+	file->kept = handover_add(
 		session, file->open.handle, file->number, epoch, file->backing);
 	return file->kept ? 0 : -ENFILE;
 }
@@ -172,7 +172,7 @@ int label_file_outlives(struct session *session, struct kept_open *open)
 	*file = (struct label_file){
 		.number = open->inode, .backing = open->backing, .kept = open};
 	LOCK_SCOPE(&session->lock);
-	int err = outlived_hold_locked(session, open->backing);
+	int err = handover_hold_locked(session, open->backing);
 	file->borrows = err == 0;
 	if (!err)
 		err = open_files_add(&session->open_labels, file->number,

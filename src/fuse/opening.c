@@ -6,8 +6,8 @@
 #include "files/content_bytes.h"
 #include "fuse/handle.h"
 #include "fuse/label_file.h"
-#include "fuse/later.h"
-#include "fuse/outlived.h"
+#include "fuse/by_worker.h"
+#include "fuse/handover.h"
 #include "fuse/passthrough.h"
 #include "fuse/reader.h"
 #include "fuse/sample_file.h"
@@ -44,7 +44,7 @@ struct opening {
 	bool parked;
 	uint64_t ticket;
 	struct sched_handle *handle; /* set once it is opened */
-	struct later later;	     /* used while a worker makes the content */
+	struct by_worker later;	     /* used while a worker makes the content */
 	struct close_waiter waiter;  /* used while another epoch is open */
 	uint32_t epoch;		     /* the epoch to ask for then */
 	/* The label is opened first, to find the epoch: in current/ the second file of a pair
@@ -236,7 +236,7 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 static void answer(struct opening *opening)
 {
 	bool sample = inode_is_sample(opening->inode);
-	outlived_answers(opening->request);
+	handover_answers(opening->request);
 	if (sample && !opening->again) {
 		answer_sample(opening, opening->handle);
 		return;
@@ -248,17 +248,17 @@ static void answer(struct opening *opening)
 	opening_free(opening);
 }
 
-static struct opening *opening_of(struct later *later)
+static struct opening *opening_of(struct by_worker *later)
 {
 	return (struct opening *)((char *)later - offsetof(struct opening, later));
 }
 
-static void answer_later(struct later *later)
+static void answer_later(struct by_worker *later)
 {
 	answer(opening_of(later));
 }
 
-static void give_up(struct later *later)
+static void give_up(struct by_worker *later)
 {
 	struct opening *opening = opening_of(later);
 	sched_undo(opening->handle);
@@ -302,13 +302,13 @@ static void opened(void *context, const struct sched_opened *result)
 		return;
 	}
 	opening->handle = result->handle;
-	opening->later = (struct later){.req = opening->req,
+	opening->later = (struct by_worker){.req = opening->req,
 		.session = opening->session,
 		.answer = answer_later,
 		.give_up = give_up,
 		.waits = waits_for_server(opening)};
 	if (takes_long(opening))
-		later_start(&opening->later);
+		by_worker_start(&opening->later);
 	else
 		answer(opening);
 }
@@ -330,7 +330,7 @@ static int opening_new(fuse_req_t req, struct session *session, struct inode ino
 		.inode = inode,
 		.fi = *fi,
 		.begun_ns = clock_now_ns(),
-		.request = outlived_request()};
+		.request = handover_request()};
 	session_hold(session);
 	*ret = opening;
 	return 0;
@@ -341,7 +341,7 @@ static int opening_new(fuse_req_t req, struct session *session, struct inode ino
 static uint32_t epoch_of(fuse_req_t req, struct session *session, struct inode inode)
 {
 	uint32_t before, epoch = inode_sched_epoch(inode);
-	bool had = outlived_take_back(session, &before);
+	bool had = handover_take_back(session, &before);
 	if (epoch != SCHED_CURRENT || had)
 		return had ? before : epoch;
 	bool label = inode.kind != INODE_SAMPLE;
@@ -367,7 +367,7 @@ void opening_start(fuse_req_t req, struct session *session, struct inode inode,
 	}
 	uint32_t label, epoch = epoch_of(req, session, inode);
 	if (has_fixed_label(opening, &label)) {
-		outlived_answers(opening->request);
+		handover_answers(opening->request);
 		label_file_opened(
 			req, session, opening->job, inode, inode.epoch, label, fi);
 		opening_free(opening);

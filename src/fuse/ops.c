@@ -4,12 +4,12 @@
 #include "base/ensure.h"
 #include "files/content_parts.h"
 #include "files/data.h"
-#include "fuse/composite_file.h"
+#include "fuse/composite/composite_file.h"
 #include "fuse/kernel_features.h"
 #include "fuse/label_file.h"
-#include "fuse/later.h"
+#include "fuse/by_worker.h"
 #include "fuse/other_file.h"
-#include "fuse/outlived.h"
+#include "fuse/handover.h"
 #include "fuse/owner.h"
 #include "fuse/passthrough.h"
 #include "fuse/read_ahead.h"
@@ -140,7 +140,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 	want(conn, FUSE_CAP_SPLICE_MOVE, false);
 	kernel_features_ask(session, conn);
 	if (session->again)
-		outlived_begin(session);
+		handover_begin(session);
 	passthrough_begin(session);
 	if (conn->max_write > CONTENT_MAX_READ)
 		conn->max_write = CONTENT_MAX_READ; /* limits reads as well */
@@ -151,12 +151,12 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 /* --- names and attributes ----------------------------------------------------------- */
 
 static void later(fuse_req_t req, struct inode inode,
-	void (*answer)(const struct later_request *request))
+	void (*answer)(const struct by_worker_request *request))
 {
-	later_request(
-		&(struct later_request){.later = {.req = req, .session = session_of(req)},
-			.inode = inode,
-			.answer = answer});
+	by_worker_request(&(struct by_worker_request){
+		.later = {.req = req, .session = session_of(req)},
+		.inode = inode,
+		.answer = answer});
 }
 
 /* Returns how long the kernel may remember a name, or attributes. An epoch's files stay as they
@@ -168,7 +168,7 @@ static double lasting(const struct session *session, struct inode inode, double 
 	return session->untold && !file && timeout > UNTOLD_S ? UNTOLD_S : timeout;
 }
 
-static void answer_entry(const struct later_request *request)
+static void answer_entry(const struct by_worker_request *request)
 {
 	struct session *session = request->later.session;
 	fuse_req_t req = request->later.req;
@@ -201,11 +201,11 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent_ino, const char *name)
 	else if (attributes_take_long(session, inode, false))
 		later(req, inode, answer_entry);
 	else
-		answer_entry(&(struct later_request){
+		answer_entry(&(struct by_worker_request){
 			.later = {.req = req, .session = session}, .inode = inode});
 }
 
-static void answer_attributes(const struct later_request *request)
+static void answer_attributes(const struct by_worker_request *request)
 {
 	const struct session *session = request->later.session;
 	struct stat st;
@@ -231,7 +231,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	else if (attributes_take_long(session, inode, true))
 		later(req, inode, answer_attributes);
 	else
-		answer_attributes(&(struct later_request){
+		answer_attributes(&(struct by_worker_request){
 			.later = {.req = req, .session = session}, .inode = inode});
 }
 
@@ -305,7 +305,7 @@ static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
 	fuse_reply_err(req, -err);
 }
 
-static void answer_listing_plus(const struct later_request *request)
+static void answer_listing_plus(const struct by_worker_request *request)
 {
 	listing_reply(request->later.req, request->later.session, request->inode,
 		request->size, request->offset, true);
@@ -314,7 +314,7 @@ static void answer_listing_plus(const struct later_request *request)
 static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
 {
 	struct session *session = session_of(req);
-	struct later_request request = {.later = {.req = req, .session = session},
+	struct by_worker_request request = {.later = {.req = req, .session = session},
 		.size = size,
 		.offset = (uint64_t)offset,
 		.answer = answer_listing_plus};
@@ -323,7 +323,7 @@ static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool
 	if (err)
 		reply_error(req, err);
 	else if (plus && attributes_take_long(session, request.inode, false))
-		later_request(&request);
+		by_worker_request(&request);
 	else
 		listing_reply(req, session, request.inode, size, (uint64_t)offset, plus);
 }

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "files/layout_mirror.h"
 #include "fuse/handle.h"
-#include "fuse/later.h"
+#include "fuse/by_worker.h"
 #include "fuse/other_file.h"
 #include "load/beneath.h"
 #include "sched/jobs.h"
@@ -64,7 +64,7 @@ static ssize_t read_all(int fd, char *ret, size_t size, uint64_t offset)
 }
 
 static ssize_t read_other(
-	struct sched_job *job, const struct later_request *request, char *ret)
+	struct sched_job *job, const struct by_worker_request *request, char *ret)
 {
 	struct mirror_other other;
 	int err = mirror_other(job, request->inode, &other);
@@ -81,7 +81,7 @@ static ssize_t read_other(
 	return n < 0 && n != -ENOMEM ? -EIO : n;
 }
 
-static void answer(const struct later_request *request)
+static void answer(const struct by_worker_request *request)
 {
 	struct session *session = request->later.session;
 	struct sched_job *job =
@@ -99,9 +99,10 @@ static void answer(const struct later_request *request)
 void other_file_read(fuse_req_t req, struct session *session, struct inode inode,
 	size_t size, uint64_t offset)
 {
-	later_request(&(struct later_request){.later = {.req = req, .session = session},
-		.inode = inode,
-		.size = size,
-		.offset = offset,
-		.answer = answer});
+	by_worker_request(
+		&(struct by_worker_request){.later = {.req = req, .session = session},
+			.inode = inode,
+			.size = size,
+			.offset = offset,
+			.answer = answer});
 }

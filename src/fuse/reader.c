@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/rng.h"
-#include "fuse/outlived.h"
+#include "fuse/handover.h"
 #include "fuse/reader.h"
 #include "fuse/relatives.h"
 #include "sched/gauges.h"
@@ -187,7 +187,7 @@ static struct sched_reader reader_known(const struct known_thread *known, bool d
 		.elsewhere = known->elsewhere,
 		.thread = known->id,
 		.program = known->program,
-		.resent = outlived_is_resent()};
+		.resent = handover_is_resent()};
 }
 
 struct sched_reader reader_of(fuse_req_t req)

@@ -5,7 +5,7 @@
 #include "files/content.h"
 #include "files/content_bytes.h"
 #include "fuse/handle.h"
-#include "fuse/outlived.h"
+#include "fuse/handover.h"
 #include "fuse/passthrough.h"
 #include "fuse/reader.h"
 #include "fuse/sample_file.h"
@@ -83,7 +83,7 @@ static bool may_join_locked(const struct session *session, const struct sample_f
 {
 	lock_assert_held(&session->lock);
 	return other->job == file->job && other->epoch == file->epoch &&
-	       (!other->backing || outlived_has_locked(session, other->backing)) &&
+	       (!other->backing || handover_has_locked(session, other->backing)) &&
 	       !fault_hit("passthrough.new");
 }
 
@@ -95,9 +95,9 @@ static int join_locked(struct session *session, struct sample_file *file,
 	lock_assert_held(&session->lock);
 	if (other)
 		file->backing = other->backing;
-	if (!file->backing || !outlived_has_locked(session, file->backing))
+	if (!file->backing || !handover_has_locked(session, file->backing))
 		return 0;
-	int err = outlived_hold_locked(session, file->backing);
+	int err = handover_hold_locked(session, file->backing);
 	file->borrows = err == 0;
 	return err;
 }
@@ -168,7 +168,7 @@ static int keep(struct session *session, struct sample_file *file)
 {
 	if (!file->backing || !session->place)
 		return 0;
-	file->kept = outlived_add(
+	file->kept = handover_add(
 		session, file->open.handle, file->inode, file->epoch, file->backing);
 	return file->kept ? 0 : -ENFILE;
 }
@@ -187,7 +187,7 @@ static struct sched_handle *take_apart(struct session *session, struct sample_fi
 	struct sched_handle *handle = file->handle;
 	kept_open_remove(file->kept);
 	if (file->borrows)
-		outlived_put(session, file->backing);
+		handover_put(session, file->backing);
 	sample_file_free(file);
 	return handle;
 }
@@ -364,7 +364,7 @@ int sample_file_outlives(
 	LOCK_SCOPE(&session->lock);
 	file->backing = open->backing;
 	file->kept = open;
-	err = outlived_hold_locked(session, open->backing);
+	err = handover_hold_locked(session, open->backing);
 	file->borrows = err == 0;
 	if (!err)
 		err = open_files_add(&session->open_samples, file->inode,

@@ -7,10 +7,10 @@
 #include "base/machine.h"
 #include "base/signals.h"
 #include "files/data.h"
-#include "fuse/composite_file.h"
+#include "fuse/composite/composite_file.h"
 #include "fuse/kernel_features.h"
 #include "fuse/mount_options.h"
-#include "fuse/outlived.h"
+#include "fuse/handover.h"
 #include "fuse/passthrough.h"
 #include "fuse/label_file.h"
 #include "fuse/sample_file.h"
@@ -282,7 +282,7 @@ void session_end(struct session *session)
 	sample_files_undo_all(session);
 	label_files_close_all(session);
 	text_files_close_all(session);
-	outlived_end(session);
+	handover_end(session);
 }
 
 static int check_unmounted(const char *mountpoint)

@@ -6,7 +6,7 @@
 #include "files/made_text.h"
 #include "files/order_lines.h"
 #include "fuse/handle.h"
-#include "fuse/later.h"
+#include "fuse/by_worker.h"
 #include "sched/jobs.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static int order_size(struct session *session, struct inode inode, uint64_t *ret
 	return 0;
 }
 
-static void order_read(const struct later_request *request)
+static void order_read(const struct by_worker_request *request)
 {
 	fuse_req_t req = request->later.req;
 	struct session *session = request->later.session;
@@ -148,7 +148,7 @@ static void answer_open(fuse_req_t req, struct session *session,
 
 /* Makes a snapshot of a checkpoint. Everything that it tells is on the disk before anybody
  * reads it. */
-static int open_synced(const struct later_request *request)
+static int open_synced(const struct by_worker_request *request)
 {
 	struct session *session = request->later.session;
 	struct sched_job *job =
@@ -165,7 +165,7 @@ static int open_synced(const struct later_request *request)
 	return err;
 }
 
-static int open_later(const struct later_request *request)
+static int open_later(const struct by_worker_request *request)
 {
 	if (request->inode.kind == INODE_JOB_STATE)
 		return open_synced(request);
@@ -173,7 +173,7 @@ static int open_later(const struct later_request *request)
 		request->handle);
 }
 
-static void answer_open_later(const struct later_request *request)
+static void answer_open_later(const struct by_worker_request *request)
 {
 	fuse_req_t req = request->later.req;
 	const struct fuse_file_info fi = {.flags = O_RDONLY};
@@ -187,7 +187,8 @@ static void answer_open_later(const struct later_request *request)
 void text_file_open(fuse_req_t req, struct session *session, struct inode inode,
 	const struct fuse_file_info *fi)
 {
-	const struct later_request request = {.later = {.req = req, .session = session},
+	const struct by_worker_request request = {
+		.later = {.req = req, .session = session},
 		.inode = inode,
 		.handle = handle_new(0),
 		.answer = answer_open_later};
@@ -197,7 +198,7 @@ void text_file_open(fuse_req_t req, struct session *session, struct inode inode,
 	if (inode.kind == INODE_EPOCH_ORDER)
 		answer_open(req, session, fi, request.handle);
 	else if (later)
-		later_request(&request);
+		by_worker_request(&request);
 	else
 		answer_open_later(&request);
 }
@@ -254,7 +255,7 @@ static void answer_read(
 }
 
 /* Answers a read of a file that another engine has opened: the reader gets the present text. */
-static void read_again(const struct later_request *request)
+static void read_again(const struct by_worker_request *request)
 {
 	int err = open_later(request);
 	struct snapshot *snapshot =
@@ -269,7 +270,8 @@ bool text_file_read(fuse_req_t req, struct session *session, struct inode inode,
 	uint64_t handle, size_t size, uint64_t offset)
 {
 	bool order = inode.kind == INODE_EPOCH_ORDER;
-	const struct later_request request = {.later = {.req = req, .session = session},
+	const struct by_worker_request request = {
+		.later = {.req = req, .session = session},
 		.inode = inode,
 		.handle = handle,
 		.size = size,
@@ -281,7 +283,7 @@ bool text_file_read(fuse_req_t req, struct session *session, struct inode inode,
 	if (snapshot)
 		answer_read(req, snapshot, size, offset);
 	else
-		later_request(&request);
+		by_worker_request(&request);
 	return true;
 }
 

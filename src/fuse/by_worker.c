@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "fuse/later.h"
+#include "fuse/by_worker.h"
 #include "fuse/reader.h"
 #include "sched/sched.h"
 
@@ -9,8 +9,8 @@
 
 static void run(struct load_work *work)
 {
-	size_t offset = offsetof(struct later, work);
-	struct later *later = (struct later *)((char *)work - offset);
+	size_t offset = offsetof(struct by_worker, work);
+	struct by_worker *later = (struct by_worker *)((char *)work - offset);
 	/* Waits until `interrupted` has returned, if it runs. */
 	fuse_req_interrupt_func(later->req, NULL, NULL);
 	later->answer(later);
@@ -19,7 +19,7 @@ static void run(struct load_work *work)
 /* libfuse calls this at once if the interrupt came first: then there is no work yet. */
 static void interrupted(fuse_req_t req, void *context)
 {
-	struct later *later = context;
+	struct by_worker *later = context;
 	/* The pid of another name space says nothing. */
 	if (!later->session->other_pids && !reader_dies(fuse_req_ctx(req)))
 		return;
@@ -28,7 +28,7 @@ static void interrupted(fuse_req_t req, void *context)
 		later->give_up(later);
 }
 
-void later_start(struct later *later)
+void by_worker_start(struct by_worker *later)
 {
 	later->work = (struct load_work){.run = run, .waits = later->waits};
 	atomic_init(&later->interrupted, false);
@@ -43,28 +43,29 @@ void later_start(struct later *later)
 
 /* --- one that needs little ---------------------------------------------------------- */
 
-static void request_free(struct later_request *request)
+static void request_free(struct by_worker_request *request)
 {
 	session_unhold(request->later.session);
 	free(request);
 }
 
-static void answer(struct later *later)
+static void answer(struct by_worker *later)
 {
-	struct later_request *request = (struct later_request *)later; /* first member */
+	struct by_worker_request *request =
+		(struct by_worker_request *)later; /* first member */
 	request->answer(request);
 	request_free(request);
 }
 
-static void give_up(struct later *later)
+static void give_up(struct by_worker *later)
 {
 	reply_error(later->req, -EINTR);
-	request_free((struct later_request *)later);
+	request_free((struct by_worker_request *)later);
 }
 
-void later_request(const struct later_request *wanted)
+void by_worker_request(const struct by_worker_request *wanted)
 {
-	struct later_request *request = malloc(sizeof(*request));
+	struct by_worker_request *request = malloc(sizeof(*request));
 	if (!request) {
 		reply_error(wanted->later.req, -ENOMEM);
 		return;
@@ -73,5 +74,5 @@ void later_request(const struct later_request *wanted)
 	request->later.answer = answer;
 	request->later.give_up = give_up;
 	session_hold(request->later.session);
-	later_start(&request->later);
+	by_worker_start(&request->later);
 }

@@ -13,7 +13,7 @@
 
 /* Serves until the file system is unmounted, a signal comes, or `joaderctl upgrade` asks for
  * another engine. */
-int sick_run(const char *mountpoint);
+int engine_failed_run(const char *mountpoint);
 
 /* Unmounts the tree and removes the sockets after the last engine died while it was ending. */
-int sick_unmount(const char *mountpoint);
+int engine_failed_unmount(const char *mountpoint);

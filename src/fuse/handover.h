@@ -24,34 +24,34 @@
 
 /* Lists an open of a file that the kernel reads from `backing`, or of a shard. Called before
  * the open is answered. NULL: too many are listed. */
-struct kept_open *outlived_add(struct session *session, uint64_t handle, uint64_t number,
+struct kept_open *handover_add(struct session *session, uint64_t handle, uint64_t number,
 	uint32_t epoch, int backing);
 
 /* Takes back what a previous engine has listed of the open that the kernel now sends again.
  * true: that engine had found *ret_epoch. */
-bool outlived_take_back(struct session *session, uint32_t *ret_epoch);
+bool handover_take_back(struct session *session, uint32_t *ret_epoch);
 
 /* Returns the entry of an open shard, which has its epoch; NULL: it is not known. */
-struct kept_open *outlived_find(struct session *session, uint64_t handle);
+struct kept_open *handover_find(struct session *session, uint64_t handle);
 
 /* Lists the files that are open, and has the kernel forget all files that nobody reads. Called
  * before the session serves again. */
-void outlived_begin(struct session *session);
+void handover_begin(struct session *session);
 
 /* Tells whether open files use this file, which a previous engine has registered. */
-bool outlived_has_locked(const struct session *session, int backing);
+bool handover_has_locked(const struct session *session, int backing);
 /* Counts one more open that uses the file. -ENOMEM */
-must_check int outlived_hold_locked(struct session *session, int backing);
+must_check int handover_hold_locked(struct session *session, int backing);
 /* Counts one open less. After the last one the kernel forgets the file. */
-void outlived_put(struct session *session, int backing);
-void outlived_end(struct session *session);
+void handover_put(struct session *session, int backing);
+void handover_end(struct session *session);
 
 /* Returns the kernel's number of the request that this thread has received last. */
-uint64_t outlived_request(void);
+uint64_t handover_request(void);
 /* Tells whether the kernel has sent that request again. */
-bool outlived_is_resent(void);
+bool handover_is_resent(void);
 /* Tells that the calling thread will answer this request, which another thread may have
  * received. Opens that it lists belong to this request. */
-void outlived_answers(uint64_t request);
+void handover_answers(uint64_t request);
 /* Notes the number of a request. Called by the function that receives it. */
-void outlived_received(uint64_t unique);
+void handover_received(uint64_t unique);

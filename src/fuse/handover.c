@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "fuse/outlived.h"
+#include "fuse/handover.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "fuse/handle.h"
@@ -22,22 +22,22 @@ struct old_backing {
 
 static _Thread_local uint64_t received, answered;
 
-void outlived_received(uint64_t unique)
+void handover_received(uint64_t unique)
 {
 	received = unique;
 }
 
-uint64_t outlived_request(void)
+uint64_t handover_request(void)
 {
 	return received & ~UNIQUE_RESEND;
 }
 
-bool outlived_is_resent(void)
+bool handover_is_resent(void)
 {
 	return received & UNIQUE_RESEND;
 }
 
-void outlived_answers(uint64_t request)
+void handover_answers(uint64_t request)
 {
 	answered = request;
 }
@@ -49,7 +49,7 @@ static uint32_t mount_of(const struct session *session)
 	return (uint32_t)(session->place - kept()->descriptors);
 }
 
-struct kept_open *outlived_add(struct session *session, uint64_t handle, uint64_t number,
+struct kept_open *handover_add(struct session *session, uint64_t handle, uint64_t number,
 	uint32_t epoch, int backing)
 {
 	struct kept_open open = {.handle = handle,
@@ -64,7 +64,7 @@ struct kept_open *outlived_add(struct session *session, uint64_t handle, uint64_
 	return kept_open_add(&open);
 }
 
-struct kept_open *outlived_find(struct session *session, uint64_t handle)
+struct kept_open *handover_find(struct session *session, uint64_t handle)
 {
 	struct kept_open *open = NULL;
 	while (session->place && (open = kept_open_next(open, mount_of(session))))
@@ -85,13 +85,13 @@ static void forget(struct session *session, struct kept_open *open)
 		label_file_release(session, handle);
 }
 
-bool outlived_take_back(struct session *session, uint32_t *ret_epoch)
+bool handover_take_back(struct session *session, uint32_t *ret_epoch)
 {
 	struct kept_open *open = NULL;
-	if (!session->place || !outlived_is_resent())
+	if (!session->place || !handover_is_resent())
 		return false;
 	while ((open = kept_open_next(open, mount_of(session)))) {
-		if (open->request != outlived_request())
+		if (open->request != handover_request())
 			continue;
 		*ret_epoch = open->epoch;
 		forget(session, open);
@@ -110,7 +110,7 @@ static struct old_backing *find_locked(const struct session *session, int backin
 	return old;
 }
 
-bool outlived_has_locked(const struct session *session, int backing)
+bool handover_has_locked(const struct session *session, int backing)
 {
 	lock_assert_held(&session->lock);
 	return find_locked(session, backing) != NULL;
@@ -130,7 +130,7 @@ static struct old_backing *add_locked(struct session *session, int backing)
 	return NULL;
 }
 
-int outlived_hold_locked(struct session *session, int backing)
+int handover_hold_locked(struct session *session, int backing)
 {
 	lock_assert_held(&session->lock);
 	struct old_backing *old = find_locked(session, backing);
@@ -153,13 +153,13 @@ static bool put(struct session *session, int backing)
 	return true;
 }
 
-void outlived_put(struct session *session, int backing)
+void handover_put(struct session *session, int backing)
 {
 	if (put(session, backing))
 		passthrough_forget(session, backing);
 }
 
-void outlived_end(struct session *session)
+void handover_end(struct session *session)
 {
 	struct old_backing *old, *next;
 	LOCK_SCOPE(&session->lock);
@@ -184,7 +184,7 @@ static int list_open(struct session *session, struct kept_open *open)
 static bool is_used(struct session *session, int backing)
 {
 	LOCK_SCOPE(&session->lock);
-	return outlived_has_locked(session, backing);
+	return handover_has_locked(session, backing);
 }
 
 static void forget_unused(struct session *session)
@@ -209,7 +209,7 @@ static void take_closes(struct session *session)
 			session_release(session, inode, handle);
 }
 
-void outlived_begin(struct session *session)
+void handover_begin(struct session *session)
 {
 	struct kept_open *open = NULL;
 	unsigned n = 0;

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "files/content_bytes.h"
 #include "files/layout_tar.h"
-#include "fuse/composite_internal.h"
+#include "fuse/composite/composite_internal.h"
 #include "sched/jobs.h"
 #include "sched/positions.h"
 #include "sched/sched.h"

@@ -6,7 +6,7 @@
 #include "files/composite.h"
 #include "files/content.h"
 #include "fuse/await_close.h"
-#include "fuse/composite_file.h"
+#include "fuse/composite/composite_file.h"
 #include "load/load.h"
 
 #include <stdatomic.h>
@@ -17,7 +17,7 @@ struct sched_handle;
 struct sched_job;
 
 /*
- * The declarations that the files composite_*.c share.
+ * The declarations that the files of this folder share.
  *
  *   composite_file.c   open, release, the list of open files
  *   composite_bind.c   finds the samples of a file's labels
@@ -62,7 +62,7 @@ TAILQ_HEAD(slots, slot);
 struct wait {
 	struct composite_file *file;
 	fuse_req_t req;
-	uint64_t request; /* outlived_request() */
+	uint64_t request; /* handover_request() */
 	bool opens;	  /* an open; else it reads these bytes: */
 	uint64_t offset;
 	size_t size;
@@ -120,7 +120,7 @@ void composite_file_put(struct composite_file *file);
  * SCHED_CURRENT: the wait goes on when they have closed their file. */
 uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
 /* Returns the kernel's handle for the open file. The caller answers the open next, so a shard
- * whose epoch is unknown is listed (outlived.h). */
+ * whose epoch is unknown is listed (handover.h). */
 uint64_t composite_file_handle(struct composite_file *file);
 /* Gives the reader's reference back. undo: the positions are not consumed. */
 void composite_file_close(struct composite_file *file, bool undo);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "fuse/sick.h"
+#include "fuse/engine_failed.h"
 #include "base/kept.h"
 #include "base/log.h"
 #include "files/inode.h"
 #include "fuse/mount_options.h"
-#include "fuse/outlived.h"
+#include "fuse/handover.h"
 
 #include <errno.h>
 #include <linux/fuse.h>
@@ -155,7 +155,7 @@ static int open_signals(void)
 	return signalfd(-1, &signals, SFD_CLOEXEC);
 }
 
-int sick_unmount(const char *mountpoint)
+int engine_failed_unmount(const char *mountpoint)
 {
 	struct inode root = {.kind = INODE_ROOT};
 	struct kept_descriptor *place = NULL;
@@ -206,7 +206,7 @@ static void resend(void)
 				.error = NOTIFY_RESEND});
 }
 
-int sick_run(const char *mountpoint)
+int engine_failed_run(const char *mountpoint)
 {
 	static struct pollfd fds[KEPT_DESCRIPTORS + 1];
 	static struct kept_descriptor *places[KEPT_DESCRIPTORS];
@@ -220,10 +220,10 @@ int sick_run(const char *mountpoint)
 		if (poll(fds, n + 1, -1) < 0)
 			continue;
 		if (fds[n].revents)
-			return sick_unmount(mountpoint);
+			return engine_failed_unmount(mountpoint);
 		for (unsigned i = 0; i < n && !leaves; i++)
 			if (fds[i].revents && !serve_place(places[i]))
-				return sick_unmount(mountpoint);
+				return engine_failed_unmount(mountpoint);
 	}
 	atomic_store(&kept()->hands_over, true);
 	return EXIT_SUCCESS;

@@ -5,9 +5,9 @@
 #include "files/layout.h"
 #include "files/layout_batch.h"
 #include "files/layout_tar.h"
-#include "fuse/composite_internal.h"
+#include "fuse/composite/composite_internal.h"
 #include "fuse/handle.h"
-#include "fuse/outlived.h"
+#include "fuse/handover.h"
 #include "fuse/reader.h"
 #include "sched/jobs.h"
 #include "stats/stats.h"
@@ -143,7 +143,7 @@ uint64_t composite_file_handle(struct composite_file *file)
 	lock_release(&file->lock);
 	uint64_t handle = handle_of(epoch, file->open.handle);
 	if (!found)
-		file->kept = outlived_add(
+		file->kept = handover_add(
 			file->session, handle, inode_pack(file->inode), epoch, 0);
 	return handle;
 }
@@ -185,7 +185,7 @@ static uint32_t epoch_of_handle(
 	struct session *session, uint64_t handle, struct kept_open **ret_kept)
 {
 	uint32_t epoch = handle_epoch(handle);
-	*ret_kept = epoch == INODE_CURRENT ? outlived_find(session, handle) : NULL;
+	*ret_kept = epoch == INODE_CURRENT ? handover_find(session, handle) : NULL;
 	if (*ret_kept)
 		epoch = (*ret_kept)->epoch;
 	return epoch == INODE_CURRENT ? SCHED_CURRENT : epoch;
@@ -314,7 +314,7 @@ void composite_open(fuse_req_t req, struct session *session, struct inode inode,
 	struct composite_file *file = NULL;
 	struct wait wait = {.opens = true, .fi = *fi};
 	uint32_t before;
-	(void)outlived_take_back(session, &before); /* nobody has read it */
+	(void)handover_take_back(session, &before); /* nobody has read it */
 	int err = file_of(session, inode, req, 0, &file);
 	if (err) {
 		reply_error(req, err);

@@ -6,7 +6,7 @@
 #include "files/json.h"
 #include "files/label.h"
 #include "files/layout_tar.h"
-#include "fuse/composite_internal.h"
+#include "fuse/composite/composite_internal.h"
 #include "sched/jobs.h"
 #include "stats/stats.h"
 

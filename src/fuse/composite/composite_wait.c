@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/log.h"
-#include "fuse/composite_internal.h"
-#include "fuse/outlived.h"
+#include "fuse/composite/composite_internal.h"
+#include "fuse/handover.h"
 #include "fuse/reader.h"
 #include "sched/jobs.h"
 #include "sched/sched.h"
@@ -69,7 +69,7 @@ static void log_failed(const struct composite_file *file, const struct slot *fai
 static void reply_open(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
-	outlived_answers(wait->request);
+	handover_answers(wait->request);
 	wait->fi.fh = composite_file_handle(file);
 	session_set_io(file->session, file->job, file->inode, &wait->fi);
 	/* The last batch or shard of current/ may have had another size when the kernel asked. */
@@ -282,7 +282,7 @@ void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *
 	*wait = *wanted;
 	wait->file = file;
 	wait->req = req;
-	wait->request = outlived_request();
+	wait->request = handover_request();
 	wait->missing = 1;
 	wait->asking = true;
 	session_hold(file->session);
