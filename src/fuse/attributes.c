@@ -4,9 +4,9 @@
 #include "files/data.h"
 #include "files/layout.h"
 #include "files/text.h"
-#include "fuse/composite/composite_file.h"
+#include "fuse/open_file_ops.h"
 #include "fuse/owner.h"
-#include "fuse/sample_file.h"
+#include "fuse/text_file.h"
 #include "sched/jobs.h"
 #include "sched/positions.h"
 
@@ -40,7 +40,7 @@ static blksize_t block_size(
 	const struct job_config *config, struct inode inode, uint64_t size)
 {
 	uint64_t block = LEAST_BLOCK;
-	if (size == 0 || composite_is(inode.kind))
+	if (size == 0 || inode_is_composite(inode.kind))
 		return BLOCK_SIZE;
 	if (config_holds_arrays(config->format))
 		return LEAST_BLOCK;
@@ -76,12 +76,12 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	owner_show(session, job, ret);
 	bool lasts = sizes_last(job, inode);
 	/* The kernel cuts reads of an open file off at its size. */
-	bool known = !lasts && inode_is_sample(inode) &&
-		     sample_file_open_size(session, inode, &size);
+	bool known =
+		!lasts && inode_is_sample(inode) && open_file_size(session, inode, &size);
 	if (!known)
 		known = layout_of(job)->size(session->sizes, job, inode, &size);
 	if (inode_is_beside(inode.kind)) {
-		known = text_file_open_size(session, inode, &size);
+		known = open_file_size(session, inode, &size);
 		lasts = false;
 	}
 	set_size(ret, known ? size : 0);

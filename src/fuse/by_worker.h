@@ -16,9 +16,9 @@
 struct by_worker {
 	fuse_req_t req;
 	struct session *session;
-	void (*answer)(struct by_worker *later);
+	void (*answer)(struct by_worker *by_worker);
 	/* answers the request with -EINTR */
-	void (*give_up)(struct by_worker *later);
+	void (*give_up)(struct by_worker *by_worker);
 	bool waits; /* the answer has to wait for a server */
 	/* private to by_worker.c */
 	struct load_work work;
@@ -26,17 +26,9 @@ struct by_worker {
 };
 
 /* Gives the request to a worker, or calls give_up if it is interrupted already. */
-void by_worker_start(struct by_worker *later);
+void by_worker_start(struct by_worker *by_worker);
 
-/* A request that needs no more than these members. It is copied, and the session is held until
- * it is answered. If there is no memory for the copy the answer is -ENOMEM. */
-struct by_worker_request {
-	struct by_worker later; /* the caller sets req and session */
-	struct inode inode;
-	uint64_t handle;
-	size_t size;
-	uint64_t offset;
-	void (*answer)(const struct by_worker_request *request);
-};
-
-void by_worker_request(const struct by_worker_request *wanted);
+/* Has a worker call `answer` with a copy of the request, and holds the session until it is
+ * answered. If there is no memory for the copy the answer is -ENOMEM. */
+void by_worker_answer(
+	const struct request *wanted, void (*answer)(const struct request *request));

@@ -41,7 +41,8 @@ static bool succeeds(uint32_t opcode)
 	       opcode == FUSE_DESTROY;
 }
 
-/* Takes an open off the list that is sent again: its engine may have listed it before it died. */
+/* Takes an open off the list. The kernel has sent it again: the engine that received it first
+ * may have listed it before it died. */
 static void forget_open(uint32_t mount, uint64_t unique)
 {
 	struct kept_open *open = NULL;
@@ -50,7 +51,7 @@ static void forget_open(uint32_t mount, uint64_t unique)
 			kept_open_remove(open);
 }
 
-/* Notes opens and releases that the next engine could not know of. */
+/* Notes opens and releases, of which the next engine could not know. */
 static void note(const struct kept_descriptor *place, size_t bytes)
 {
 	const struct fuse_in_header *request = (const void *)buffer;
@@ -83,7 +84,7 @@ static bool refuse_one(const struct kept_descriptor *place)
 
 /* --- the control sockets ------------------------------------------------------------ */
 
-/* Receives a request up to its end, or as long as it may take. */
+/* Receives a request up to its end, or until it has taken CLIENT_MS. */
 static size_t receive(int client)
 {
 	size_t n = 0;
@@ -115,7 +116,8 @@ static bool is_master(int client)
 	       config_is_master(sender.uid);
 }
 
-/* Ends for the next engine: another program, or the same one, whose trouble was mended. */
+/* Ends this engine, so that the supervisor starts the next one: another program, or the same one
+ * after its trouble was mended. */
 static void take_upgrade(int client, size_t n)
 {
 	const char *program = buffer + strlen(buffer) + 1;

@@ -4,10 +4,11 @@
 #pragma once
 
 /*
- * The engine that follows engines that could not live: it leaves the mounts where they are and
- * answers EIO, and says why on the control sockets. It needs no ini and no state.
+ * An engine that only answers EIO. The supervisor starts it after too many other engines have
+ * died. It leaves the mounts where they are, and tells the cause on the control sockets. It needs
+ * no ini and no state.
  *
- *   Flow: main calls one of the two instead of all else.
+ *   Flow: main calls one of the two functions, and nothing else.
  *   Threads: one.   Errors: an exit status.
  */
 
@@ -15,5 +16,5 @@
  * another engine. */
 int engine_failed_run(const char *mountpoint);
 
-/* Unmounts the tree and removes the sockets after the last engine died while it was ending. */
+/* Unmounts the tree and removes the sockets. Called if the last engine died while it ended. */
 int engine_failed_unmount(const char *mountpoint);

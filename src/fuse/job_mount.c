@@ -118,8 +118,8 @@ static void *keep(void *argument)
 
 /* --- life --------------------------------------------------------------------------- */
 
-/* Tells whether the daemon has the mounter's name space of this kind. The kernel gives the pids
- * and users of readers in the mounter's. */
+/* Tells whether the daemon and the mounter have the same name space of this kind. The kernel
+ * names readers by their pids and users in the mounter's name space. */
 static bool same_names(pid_t mounter, const char *kind)
 {
 	char here[64], there[64];
@@ -339,10 +339,10 @@ static bool job_is_there(const struct session *session)
 
 static void forget_name(struct session *session, const char *name)
 {
-	fuse_lowlevel_notify_inval_entry(session->fuse, FUSE_ROOT_ID, name, strlen(name));
+	session_forget_name(session, session->root, name, strlen(name));
 }
 
-/* Makes the kernel forget the names that it finds without asking. */
+/* Makes the kernel forget the names that it has been told to keep. */
 static void forget_names(const struct job_mount *mount)
 {
 	char name[TREE_NAME];

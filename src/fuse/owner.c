@@ -16,8 +16,8 @@ static bool is_one_of(const gid_t *groups, int n, gid_t group)
 	return false;
 }
 
-/* Tells whether the request's process has the group. The kernel tells one of its groups; /proc
- * has the others, if it shows the process. */
+/* Tells whether the request's process has the group. The kernel's request names one group of the
+ * process. The others are read from /proc, if that shows the process. */
 static bool has_group(void *context, gid_t group)
 {
 	fuse_req_t req = context;
@@ -73,7 +73,7 @@ int owner_check(fuse_req_t req, struct inode inode, unsigned wanted)
 		return 0;
 	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
 	if (!job)
-		return 0; /* the request fails for that */
+		return 0; /* the request itself will fail with ENOENT */
 	struct config_user user = {.uid = process->uid,
 		.gid = process->gid,
 		.has_group = has_group,

@@ -22,7 +22,7 @@ bool reader_dies(const struct fuse_ctx *reader);
 bool reader_lives(const struct sched_program *program);
 
 /*
- * Finds who sent the request: the thread, its rank (the process that it works for), and the
+ * Finds the sender of the request: the thread, its rank (the process that it works for), and the
  * rank's script. /proc is read once for a thread, and looked at again after a second, since the
  * kernel gives its number to another thread some day. The caller holds no lock.
  *
@@ -30,8 +30,8 @@ bool reader_lives(const struct sched_program *program);
  * with it.
  */
 struct sched_reader reader_of(fuse_req_t req);
-/* Finds who sent a request that does not open a sample yet: the note of reader_has_read stays
- * for the next reader_of. */
+/* Finds the sender of a request that opens no sample yet: the note of reader_has_read stays for
+ * the next reader_of. */
 struct sched_reader reader_peek(fuse_req_t req);
 
 /* Notes that the thread of the request has read its last opened file to the end. */
