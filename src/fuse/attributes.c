@@ -125,8 +125,8 @@ static void set_in_job(struct session *session, struct sched_job *job, struct st
 	set_times(ret, time);
 }
 
-/* Sets the time of an epoch's directory, which changes when its bad samples are left out, and
- * with its edition. */
+/* Sets the time of an epoch's directory. It changes with the epoch's edition, and when bad samples
+ * are left out. */
 static void set_directory(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout)
 {

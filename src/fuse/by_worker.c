@@ -20,8 +20,7 @@ static void run(struct load_work *work)
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct by_worker *by_worker = context;
-	/* The pid of another name space says nothing. */
-	if (!by_worker->session->other_pids && !reader_dies(fuse_req_ctx(req)))
+	if (!reader_dies(req))
 		return;
 	atomic_store(&by_worker->interrupted, true);
 	if (sched_take_back(by_worker->session->context.sched, &by_worker->work))

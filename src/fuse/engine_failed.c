@@ -19,7 +19,7 @@
 #define NOTIFY_RESEND 7
 #define CLIENT_MS 1000 /* most time that a client may take for its request */
 
-/* The kernel gives no request to a reader with less room than for the largest one. */
+/* Has room for the largest request: the kernel gives no request to a reader with less room. */
 static char buffer[(1 << 20) + (1 << 16)];
 static bool leaves;
 

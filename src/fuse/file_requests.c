@@ -41,8 +41,8 @@ static const struct open_file_ops *ops_of(struct inode inode)
 	}
 }
 
-/* Tells whether the daemon itself has sent the request: a source leads to the own mount, by a
- * way that its scan did not see. The thread would wait for itself, and take a job's samples. */
+/* Tells whether the daemon itself has sent the request: a source leads into the daemon's own mount,
+ * which its scan did not notice. The thread would wait for itself, and take a job's samples. */
 static bool is_own_thread(const struct request *request)
 {
 	return !request->session->other_pids &&
@@ -130,7 +130,7 @@ void files_go_on(struct session *session)
 		if (err)
 			log_warn("an open file is forgotten: %s", strerror(-err));
 	}
-	/* closes that came while no engine could live */
+	/* Carries out the closes that came while only engine_failed.c answered. */
 	while (handover_take_close(session, &number, &handle))
 		file_release(session, number, handle);
 	if (session->passes_through)

@@ -96,8 +96,8 @@ int kernel_features_prepare(struct session *session)
 /*
  * Brings the pages of an answer into memory. The kernel copies an answer page by page: if the
  * process is killed while a page is brought in, the reader gets EIO. If it is killed here, there
- * is no answer, and the next engine is asked. A byte of each page is read: where the pages are
- * there, that takes less time than MADV_POPULATE_READ.
+ * is no answer, and the next engine is asked. A byte of each page is read: if the pages
+ * are in memory already, this takes less time than MADV_POPULATE_READ.
  */
 static void bring_in(const struct iovec *iov, int count)
 {

@@ -18,7 +18,7 @@
  *   - In current/, and where the kernel can't do that, the bytes are put into its page
  *     cache before the open is answered. The page cache has one content for a position's
  *     label, and another reader may have it open in another epoch. If anybody has it
- *     open, reads come to us, past the page cache.
+ *     open, reads of the later file come to us, past the page cache.
  */
 struct label_file {
 	struct open_file open; /* the first member */
@@ -116,9 +116,8 @@ static bool store(const struct label_file *file)
 
 /* --- opens -------------------------------------------------------------------------- */
 
-/* Lists the file. The kernel reads it from the file that it reads the open inode from.
- * *ret_cache: whether it may use the page cache: may_cache is set, and nobody else has it open.
- * -ENOMEM. */
+/* Lists the file. The kernel wants the same backing for all open files of an inode. *ret_cache:
+ * whether the file may use the page cache: may_cache is set, and its inode is not open. -ENOMEM. */
 static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 {
 	struct session *session = file->open.session;

@@ -33,7 +33,7 @@ struct open_file {
 	LIST_ENTRY(open_file) link; /* the open files of one inode */
 	struct open_inode *inode;
 	UT_hash_handle hash;
-	uint64_t serial; /* the handle's, by which the file is found */
+	uint64_t serial; /* of the handle; the file is found by it */
 
 	const struct open_file_ops *ops;
 	struct session *session;

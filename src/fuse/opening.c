@@ -44,8 +44,8 @@ struct opening {
 	struct by_worker by_worker;  /* used while a worker makes the content */
 	struct close_waiter waiter;  /* used while another epoch is open */
 	uint32_t epoch;		     /* the epoch to ask for then */
-	/* The label is opened first, to find the epoch: in current/ the second file of a pair
-	 * has the epoch that a label would have. Then the sample is opened. */
+	/* The label is opened first, only to find the epoch; then the sample is opened. The second
+	 * file of a pair has in current/ the epoch that a label would have. */
 	bool finds;
 };
 
@@ -62,12 +62,10 @@ static void opening_free(struct opening *opening)
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct opening *opening = context;
-	const struct session *session = opening->request.session;
-	/* The pid of another name space says nothing. */
-	if (!session->other_pids && !reader_dies(fuse_req_ctx(req)))
+	if (!reader_dies(req))
 		return;
 	interrupting = opening;
-	sched_cancel(session->context.sched, opening->ticket);
+	sched_cancel(opening->request.session->context.sched, opening->ticket);
 	interrupting = NULL;
 }
 
@@ -193,7 +191,7 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 		share(opening, epoch);
 		return;
 	}
-	if (err) /* -EAGAIN: of a removed job, whose number another job has now */
+	if (err) /* -EAGAIN: a file of a removed job is open, whose number this job has now */
 		reply_error(opening->request.req, err == -EAGAIN ? -EBUSY : err);
 	else
 		hand_over(opening, file);

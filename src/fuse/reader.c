@@ -23,11 +23,14 @@ static bool has_pending(const char *line, const char *key, int signal_number)
 	return strtoull(line + n, NULL, 16) >> (signal_number - 1) & 1;
 }
 
-bool reader_dies(const struct fuse_ctx *reader)
+bool reader_dies(fuse_req_t req)
 {
+	const struct session *session = fuse_req_userdata(req);
 	char path[64], line[256];
 	bool dies = false;
-	snprintf(path, sizeof(path), "/proc/%ld/status", (long)reader->pid);
+	if (session->other_pids)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%ld/status", (long)fuse_req_ctx(req)->pid);
 	auto_fclose FILE *file = fopen(path, "re");
 	if (!file)
 		return true;

@@ -11,12 +11,13 @@
 struct sched_program;
 
 /*
- * Tells whether the reader of an interrupted request is about to die. The kernel interrupts a
+ * Tells whether the reader that has sent an interrupted request is about to die. The kernel interrupts a
  * request for any signal, but many readers can't handle an open that fails with EINTR
  * because a child exited or a window changed. A signal that ends the process has become
- * SIGKILL by then. true also when nothing can be found out: the reader is let go.
+ * SIGKILL by then. true also if
+ * nothing can be found out, as of a reader in another name space of pids: its request is given up.
  */
-bool reader_dies(const struct fuse_ctx *reader);
+bool reader_dies(fuse_req_t req);
 
 /* Tells whether a process that has read still lives; true also when /proc does not tell. */
 bool reader_lives(const struct sched_program *program);

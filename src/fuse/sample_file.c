@@ -18,7 +18,7 @@
 struct sample_file {
 	struct open_file open; /* the first member */
 	struct sched_job *job;
-	struct sched_handle *handle; /* NULL: open.outlived */
+	struct sched_handle *handle; /* NULL: the kernel reads the file (open.outlived) */
 	uint32_t epoch, position;
 	bool second; /* the second file of a pair, which consumes nothing */
 	struct content content;

@@ -101,7 +101,7 @@ void session_go_on(struct session *session)
 	struct kept_mount *mount = &session->place->mount;
 	struct fuse_buf buffer = {.mem = mount->message, .size = mount->message_bytes};
 	if (mount->message_bytes == 0)
-		return; /* the kernel has not said anything */
+		return; /* the kernel has not sent any message */
 	fuse_session_process_buf(session->fuse, &buffer);
 	kernel_features_resend(session);
 }

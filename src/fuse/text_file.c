@@ -175,8 +175,8 @@ static void start_open(const struct request *request)
 {
 	struct request opened = *request;
 	opened.fi.fh = handle_new(0);
-	/* All workers may wait for a storage: then the other texts, which need none, tell about
-	 * it. */
+	/* Only these two need a worker. The others are answered, and tell the cause, even if all
+	 * workers wait for a storage. */
 	if (request->inode.kind == INODE_JOB_STATE ||
 		request->inode.kind == INODE_DASHBOARD)
 		by_worker_answer(&opened, answer_open);

@@ -57,7 +57,7 @@ static int start_whole(
 	} else {
 		session->foreign = true;
 		session->private = false;
-		session->other_pids = true; /* perhaps */
+		session->other_pids = true; /* it is not known */
 	}
 	return session_start(session, args, where);
 }

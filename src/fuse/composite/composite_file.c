@@ -265,7 +265,7 @@ static void start_open(const struct request *request)
 	struct composite_file *file = NULL;
 	struct wait wait = {.opens = true, .fi = request->fi};
 	uint32_t before;
-	/* nobody has read it */
+	/* Nobody has read the file of an open that is sent again: any epoch will do. */
 	(void)open_file_take_back(request->session, &before);
 	int err = open_file(request, &file);
 	if (err) {

@@ -94,9 +94,9 @@ static inline struct wait *wait_of(struct load_work *work)
 }
 
 struct composite_file {
-	struct open_file
-		open; /* the first member; a reference each for waits, slots under way */
-	bool again;   /* another engine has opened it */
+	/* the first member; waits and slots under way have references */
+	struct open_file open;
+	bool again; /* another engine has opened it */
 	struct sched_job *job;
 	struct inode inode;
 	struct composite composite;

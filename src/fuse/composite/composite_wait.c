@@ -23,7 +23,8 @@
  *     fuse_req_interrupt_func. There the request must not be answered (`asking`); the
  *     caller of fuse_req_interrupt_func does it.
  *   - Samples that were asked for are prepared although the reader has gone: they are
- *     bound, and others may still read the file. They are given up when it closes.
+ *     bound, and others may still read the file. They are given up when the file is
+ *     closed.
  */
 
 static void wait_finish(struct wait *wait, bool delivered)
@@ -158,8 +159,7 @@ static void interrupted(fuse_req_t req, void *context)
 {
 	struct wait *wait = context;
 	struct composite_file *file = wait->file;
-	/* The pid of another name space says nothing. */
-	if (!file->open.session->other_pids && !reader_dies(fuse_req_ctx(req)))
+	if (!reader_dies(req))
 		return;
 	lock_take(&file->lock);
 	bool mine = !wait->answered && !wait->asking;
