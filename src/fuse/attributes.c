@@ -157,19 +157,15 @@ static int attributes_in_epoch(struct session *session, struct sched_job *job,
 static int attributes_in_job(struct session *session, struct inode inode,
 	struct stat *ret, double *ret_timeout)
 {
-	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
-	int err = 0;
+	auto_job *job = sched_job_find_id(session->context.sched, inode.job);
 	if (!job)
 		return -ENOENT;
 	owner_show(session, job, ret);
-	if (inode.kind == INODE_JOB) {
-		set_in_job(session, job, ret);
-		*ret_timeout = 0;
-	} else {
-		err = attributes_in_epoch(session, job, inode, ret, ret_timeout);
-	}
-	sched_job_put(job);
-	return err;
+	if (inode.kind != INODE_JOB)
+		return attributes_in_epoch(session, job, inode, ret, ret_timeout);
+	set_in_job(session, job, ret);
+	*ret_timeout = 0;
+	return 0;
 }
 
 static int attributes_of_jobs(
@@ -220,12 +216,10 @@ static void show_owner_of_text(
 	bool of_job = inode.kind == INODE_JOB_INI || inode.kind == INODE_JOB_STATUS ||
 		      inode.kind == INODE_JOB_CLASSES || inode.kind == INODE_JOB_STATE ||
 		      inode.kind == INODE_EPOCH_ORDER;
-	struct sched_job *job =
+	auto_job *job =
 		of_job ? sched_job_find_id(session->context.sched, inode.job) : NULL;
-	if (!job)
-		return;
-	owner_show(session, job, ret);
-	sched_job_put(job);
+	if (job)
+		owner_show(session, job, ret);
 }
 
 static int attributes_of_text(struct session *session, struct inode inode, bool render,
@@ -252,11 +246,8 @@ bool attributes_take_long(struct session *session, struct inode inode, bool rend
 	if (!inode_is_sample(inode) && inode.kind != INODE_EPOCH &&
 		inode.kind != INODE_SHARD)
 		return false;
-	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
-	bool saved = job && sizes_are_saved(job, inode);
-	if (job)
-		sched_job_put(job);
-	return saved;
+	auto_job *job = sched_job_find_id(session->context.sched, inode.job);
+	return job && sizes_are_saved(job, inode);
 }
 
 static bool has_dataset(struct session *session, uint32_t number)

@@ -140,12 +140,8 @@ static int compare_ids(const void *a, const void *b)
 static bool list_job(struct listing *listing, job_id id)
 {
 	struct inode inode = {.kind = INODE_JOB, .job = id};
-	struct sched_job *job = sched_job_find_id(listing->session->context.sched, id);
-	if (!job)
-		return true;
-	bool room = put(listing, sched_job_config(job)->name, inode, FIRST + id);
-	sched_job_put(job);
-	return room;
+	auto_job *job = sched_job_find_id(listing->session->context.sched, id);
+	return !job || put(listing, sched_job_config(job)->name, inode, FIRST + id);
 }
 
 static int list_jobs(struct listing *listing)
@@ -249,8 +245,7 @@ static int list_data(struct listing *listing)
 static int list_with_job(struct listing *listing)
 {
 	struct inode directory = listing->directory;
-	struct sched_job *job =
-		sched_job_find_id(listing->session->context.sched, directory.job);
+	auto_job *job = sched_job_find_id(listing->session->context.sched, directory.job);
 	if (!job)
 		return -ENOENT;
 	int err = directory.kind == INODE_JOB ? 0 : tree_check(job, directory);
@@ -258,7 +253,6 @@ static int list_with_job(struct listing *listing)
 		list_in_job(listing, job);
 	else if (!err)
 		list_layout(listing, job);
-	sched_job_put(job);
 	return err;
 }
 

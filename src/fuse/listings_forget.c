@@ -71,10 +71,8 @@ void listings_forget(struct session *session, const char *dataset)
 	if (sched_job_ids(session->context.sched, &ids, &n) != 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		struct sched_job *job = sched_job_find_id(session->context.sched, ids[i]);
-		if (!job)
-			continue;
-		forget_of_job(session, job, dataset);
-		sched_job_put(job);
+		auto_job *job = sched_job_find_id(session->context.sched, ids[i]);
+		if (job)
+			forget_of_job(session, job, dataset);
 	}
 }

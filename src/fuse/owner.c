@@ -71,7 +71,7 @@ int owner_check(fuse_req_t req, struct inode inode, unsigned wanted)
 	if (!owner_is_checked(session) || process->uid == 0 ||
 		process->uid == session->uid || !is_in_job(inode.kind))
 		return 0;
-	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
+	auto_job *job = sched_job_find_id(session->context.sched, inode.job);
 	if (!job)
 		return 0; /* the request itself will fail with ENOENT */
 	struct config_user user = {.uid = process->uid,
@@ -80,9 +80,7 @@ int owner_check(fuse_req_t req, struct inode inode, unsigned wanted)
 		.context = req};
 	if (inode.kind != INODE_JOB)
 		wanted |= OWNER_SEARCH;
-	bool allowed = config_job_allows(sched_job_config(job), &user, wanted);
-	sched_job_put(job);
-	return allowed ? 0 : -EACCES;
+	return config_job_allows(sched_job_config(job), &user, wanted) ? 0 : -EACCES;
 }
 
 void owner_show(

@@ -172,8 +172,7 @@ void sample_file_read_again(
 int sample_file_outlives(const struct request *request, struct open_file **ret)
 {
 	struct session *session = request->session;
-	struct sched_job *job =
-		sched_job_find_id(session->context.sched, request->inode.job);
+	auto_job *job = sched_job_find_id(session->context.sched, request->inode.job);
 	if (!job)
 		return -ENOENT;
 	struct sample_file *file = file_new(request, job, request->fi.fh);
@@ -182,7 +181,6 @@ int sample_file_outlives(const struct request *request, struct open_file **ret)
 	if (sample != SAMPLE_NONE)
 		file->open.size = sizes_of_sample(
 			session->sizes, job, file->epoch, sample, file->second);
-	sched_job_put(job);
 	*ret = &file->open;
 	return file ? 0 : -ENOMEM;
 }
@@ -203,13 +201,9 @@ void sample_file_read(const struct request *request, struct open_file *open)
 void sample_file_consume(const struct request *request)
 {
 	struct inode inode = request->inode;
-	struct sched_job *job =
-		sched_job_find_id(request->session->context.sched, inode.job);
-	if (!job)
-		return;
-	if (inode.kind == INODE_SAMPLE)
+	auto_job *job = sched_job_find_id(request->session->context.sched, inode.job);
+	if (job && inode.kind == INODE_SAMPLE)
 		sched_consume(job, handle_epoch(request->fi.fh), inode.position, 1);
-	sched_job_put(job);
 }
 
 void sample_file_end(struct open_file *open)

@@ -134,8 +134,7 @@ static int open_snapshot(
 static int open_synced(const struct request *request)
 {
 	struct session *session = request->session;
-	struct sched_job *job =
-		sched_job_find_id(session->context.sched, request->inode.job);
+	auto_job *job = sched_job_find_id(session->context.sched, request->inode.job);
 	if (!job)
 		return -ENOENT;
 	int err = open_snapshot(request, NULL, SAMPLE_NONE);
@@ -144,7 +143,6 @@ static int open_synced(const struct request *request)
 		(void)open_file_close(session, request->fi.fh, true);
 		err = -EIO;
 	}
-	sched_job_put(job);
 	return err;
 }
 

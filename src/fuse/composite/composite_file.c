@@ -309,16 +309,12 @@ static void consume(const struct request *request)
 	struct session *session = request->session;
 	struct inode inode = request->inode;
 	struct kept_open *kept;
-	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
+	auto_job *job = sched_job_find_id(session->context.sched, inode.job);
 	struct composite composite = {0};
 	uint32_t epoch = epoch_of_handle(session, request->fi.fh, &kept);
 	kept_open_remove(kept);
-	if (!job)
-		return;
-	int err = describe(session, job, inode, epoch, &composite);
-	if (!err)
+	if (job && describe(session, job, inode, epoch, &composite) == 0)
 		consume_all(job, &composite, inode, epoch);
-	sched_job_put(job);
 }
 
 const struct open_file_ops composite_file_ops = {.open = start_open,
