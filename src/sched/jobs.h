@@ -102,6 +102,13 @@ struct sched_job *sched_job_find(struct sched *sched, const char *name);
 struct sched_job *sched_job_find_id(struct sched *sched, job_id id);
 void sched_job_put(struct sched_job *job);
 struct sched_job *sched_job_hold(struct sched_job *job); /* takes a reference */
+static inline void sched_job_put_(struct sched_job **job)
+{
+	if (*job)
+		sched_job_put(*job);
+}
+/* A reference, or NULL, that the scope's end gives back. */
+#define auto_job __attribute__((cleanup(sched_job_put_))) struct sched_job
 
 /* Lists the ids of all jobs in the order in which they were added; the caller frees *ret.
  * -ENOMEM */

@@ -28,8 +28,8 @@
  * An engine that hangs for a minute is killed (kept_beat).
  *
  * An engine that ends five times within a minute by its own fault is followed by one that
- * only answers EIO (sick.h). It is no fault to be killed by SIGKILL while serving, nor to
- * die of one image, which the next engine deals with (quarantine.h).
+ * only answers EIO (engine_failed.h). It is no fault to be killed by SIGKILL while serving, nor
+ * to die of one image, which the next engine deals with (quarantine.h).
  */
 
 struct supervisor_config {
