@@ -262,7 +262,8 @@ static atomic_int *file_place(int backing, uint32_t i)
 	return &page->files[((uint32_t)backing + i) % KEPT_FILES];
 }
 
-/* Lists a file. A file that finds no place is forgotten only by the end of the mount. */
+/* Lists a file that the kernel reads. If the list is full, the next engine can't remove the file:
+ * it stays until the mount ends. */
 void kept_file_add(int backing)
 {
 	atomic_store(&page->last_backing, backing);
@@ -289,7 +290,8 @@ static atomic_uint n_noting;
 static _Thread_local struct kept_note *own;
 static _Thread_local bool noting;
 
-/* Notes the sample that the thread prepares. Workers beyond KEPT_WORKERS have no note. */
+/* Notes the sample that the thread prepares. Workers beyond KEPT_WORKERS have no room for a
+ * note. */
 void kept_note_begin(const char *dataset, uint32_t sample)
 {
 	if (supervisor < 0)

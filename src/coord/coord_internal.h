@@ -24,8 +24,8 @@ struct held_rank {
 	struct coord_position sent, acked; /* last `consumed` sent; the engine's cursor */
 };
 
-/* The samples of an unbroken run of a rank's positions that came, up to `end`. It begins where this
- * node began to read, or where the log was repaired. */
+/* The set of samples at consecutive positions of a rank that have come, up to `end`. The positions
+ * begin where this node began to read, or where the log was repaired. */
 struct came {
 	roaring_bitmap_t *ids; /* NULL: none */
 	struct coord_position end;
@@ -113,10 +113,11 @@ struct coord {
 	LIST_HEAD(, held_job) jobs;
 	struct coord_node *members; /* live ones first */
 	size_t n_members, n_live;
-	struct coord_node *expected; /* nodes live in former lives of the engine */
+	/* nodes that were live in former lives of the engine */
+	struct coord_node *expected;
 	size_t n_expected;
 
-	/* The leader's: */
+	/* State of the leader: */
 	bool leads;
 	struct coord_token token;
 	uint64_t renewed_ns;
@@ -180,7 +181,8 @@ bool coord_is_quiet(const struct coord *coord);
 /* Notes that another node serves the rank, and calls lost(). */
 void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
 
-/* Notes that the epoch has begun, since a reader is in it; the engine may have forgotten that. */
+/* Notes that the epoch has begun, since a reader is in it. The engine may have forgotten
+ * that. */
 static inline void coord_note_begun(struct held_job *job, struct coord_position at)
 {
 	if (at.position > 0 && at.epoch > job->wanted)
@@ -231,7 +233,7 @@ must_check int coord_fill(struct coord *coord, const struct coord_engine_job *jo
 
 /* Runs for leader or renews the lease; repairs and draws as the leader. */
 must_check int coord_lead(struct coord *coord);
-/* Stops leading, and drops all that was drawn for. */
+/* Stops leading, and drops the jobs for which this node drew. */
 void coord_resign(struct coord *coord);
 
 /* --- coord_drawn.c ---------------------------------------------------------------------- */

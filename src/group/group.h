@@ -47,5 +47,5 @@ bool group_forget(struct group *group, const char *name, char text[GROUP_TEXT]);
 /* Lets the training go on where it is with another number of ranks. */
 bool group_resize(
 	struct group *group, const char *training, uint32_t ranks, char text[GROUP_TEXT]);
-/* Prints the metrics of ranks and nodes for Prometheus; stats.h has the others. */
+/* Prints the metrics of ranks and nodes for Prometheus; stats.h has the other metrics. */
 void group_print_metrics(struct group *group, enum stats_form form, FILE *out);

@@ -49,8 +49,9 @@ struct peers {
 	struct sched *sched;
 	struct dataset **datasets;
 	size_t n_datasets;
-	uint64_t *fingerprints; /* [n_datasets]: of all samples */
-	uint64_t patience_ns;	/* limit for an answer */
+	/* [n_datasets]: fingerprint of all samples of each dataset */
+	uint64_t *fingerprints;
+	uint64_t patience_ns; /* longest wait for an answer */
 	struct peer_self self;
 	struct peer_trust *trust;
 	struct peer_server *server;
@@ -76,7 +77,8 @@ must_check int peers_new(const struct daemon_config *config, struct dataset **da
 void peers_free(struct peers **peers);
 /* Returns the fingerprint of all samples of one of the daemon's datasets. */
 uint64_t peers_fingerprint(const struct peers *peers, const struct dataset *dataset);
-/* Returns the bytes of tensors received from and sent to the node. false: never connected. */
+/* Returns the bytes of tensors received from and sent to the node. false: the nodes were never
+ * connected. */
 bool peers_bytes(
 	const struct peers *peers, const char *name, uint64_t *ret_in, uint64_t *ret_out);
 

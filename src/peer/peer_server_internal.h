@@ -78,7 +78,8 @@ struct peer_server {
 	bool listens; /* false: accept() failed, perhaps for lack of descriptors */
 	pthread_t thread;
 	struct peer_serveds connections; /* oldest first */
-	struct peer_serveds gone; /* ended ones, until the owner has no request of them */
+	/* ended connections, until the owner has no request of them */
+	struct peer_serveds gone;
 	uint32_t n_connections, n_strangers;
 	uint64_t next_look_ns; /* when connections that hang are looked for */
 	uint64_t lines_since_ns;

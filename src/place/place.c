@@ -22,7 +22,8 @@ struct place {
 	struct entry entries[];
 };
 
-/* A node's rank for a sample. The smallest one is the home's. */
+/* A node's place among the possible homes of a sample. The node with the smallest one is the
+ * home. */
 struct rank {
 	double score;
 	uint64_t draw;	/* decides between equal scores: the larger one is first */
