@@ -101,8 +101,8 @@ struct coord_batch {
 	const char *job, *dataset;
 	const sample_id *ids;
 	uint32_t n, ranks;
-	const uint64_t
-		*rank_node; /* [ranks]: incarnation of its node; 0: nobody serves it */
+	/* [ranks]: incarnation of its node; 0: nobody serves it */
+	const uint64_t *rank_node;
 };
 
 /* Callbacks of the coordinator, which must not call the coordinator. context is the first argument

@@ -19,8 +19,8 @@
 #define FLAT_NAME 64 /* bytes that hold any name */
 
 struct flat_name {
-	enum inode_kind
-		kind; /* INODE_SAMPLE, INODE_LABEL, INODE_JSON, INODE_BESIDE ... */
+	/* INODE_SAMPLE, INODE_LABEL, INODE_JSON, INODE_BESIDE ... */
+	enum inode_kind kind;
 	uint32_t position;
 };
 

@@ -93,9 +93,9 @@ struct peer_client {
 	SLIST_HEAD(, peer_node) ready; /* (lock) nodes for which the loop has work */
 	struct peer_node **nodes;      /* (lock) */
 	uint32_t n_nodes;	       /* (lock) */
-	struct peer_space
-		spaces[PEER_SPACES]; /* (lock) entries below n_spaces never change */
-	uint32_t n_spaces;	     /* (lock) */
+	/* (lock) entries below n_spaces never change */
+	struct peer_space spaces[PEER_SPACES];
+	uint32_t n_spaces; /* (lock) */
 };
 
 /* --- peer_node.c ------------------------------------------------------------------------- */

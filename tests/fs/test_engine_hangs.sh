@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# An engine that lives, and does not go on, is killed, and another one follows.
+# An engine that is alive but hangs is killed, and another one takes over.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 dataset 2 8

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# An open that waits when the engine dies is answered by the next one; what was open is read
-# on and can be opened again, by the same inode; a position keeps its sample. Engines that
-# leave out one step of taking over are noticed. `joaderctl upgrade` is such an end, and
-# refuses a program that can't follow.
+# An open that waits when the engine dies is answered by the next engine. Open files can be read on,
+# and opened again with the same inode; positions keep their samples. Engines that omit one step of
+# taking over are noticed. `joaderctl upgrade` replaces the engine in the same way, and refuses a
+# program that can't follow.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 ulimit -c 0

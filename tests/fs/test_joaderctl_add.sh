@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl add and rm: the same job twice is no error, settings replace what an ini says,
-# several inis are added all or not at all, rm takes patterns and tells of a job that will be
-# back; and each command has help.
+# joaderctl add and rm: adding a job twice is no error; settings override the ini; several inis are
+# added all or not at all; rm takes patterns, and says when a job will come back at the next start.
+# Each command has a help text.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 job fromdir tensor.crop=32

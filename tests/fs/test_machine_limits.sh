@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The daemon in a container: the default cache is half of the memory that the container has
-# left, and an epoch of more than that is read without a kill. A larger cache gets the engine
-# killed: the log says that memory was missing, and how much there is; no image is to blame.
-# `workers = auto` counts the CPUs of the affinity and of the container's quota.
+# The daemon in a container: the default cache is half of the container's free memory, and an epoch
+# larger than that is read without a kill. A larger cache gets the engine killed: the log says that
+# memory ran out, and how much there is; no image is blamed. `workers = auto` counts the CPUs of the
+# affinity and of the container's quota.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 LIMIT=400M
 ulimit -c 0
-# ASan keeps what is freed.
+# ASan keeps freed memory.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=8
 
 # new_group CONTROLLER: prints the directory of a control group for this test, if there can be one

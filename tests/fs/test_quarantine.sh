@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# An image whose preparation ends the engine twice is not prepared any more: readers get EIO
-# for it, and for nothing else; the log and datasets/<dataset>/bad name it. It is so in the
-# daemon's next life, too, until the file changes. No image is to blame for a kill, as the
-# kernel's for want of memory, which the log tells.
+# An image whose preparation kills the engine twice is not prepared any more: its readers get EIO,
+# and no others; the log and datasets/<dataset>/bad name it. This outlasts a restart, until the file
+# changes. A kill from outside, such as the kernel's when memory runs out, blames no image; the log
+# reports it.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 ulimit -c 0
