@@ -132,8 +132,8 @@ static int tell_added(struct backings *backings, int fd)
 		id = kernel.add(kernel.context, fd);
 	ensure(id != 0);
 	if (id == -EPERM)
-		log_warn("the kernel refuses to read samples by itself: reads are "
-			 "answered by the daemon");
+		log_warn("the kernel refuses FUSE passthrough: the daemon answers all "
+			 "reads");
 	end_call(backings, id == -EPERM);
 	return id;
 }

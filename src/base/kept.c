@@ -71,7 +71,8 @@ static void tidy(void)
 		if (fd == 0)
 			atomic_store(&place->kind, KEPT_FREE);
 		else if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
-			log_warn("a descriptor is not here: %s", strerror(errno));
+			log_warn("a descriptor of the supervisor is missing: %s",
+				strerror(errno));
 	}
 	ensure(fcntl(supervisor, F_SETFD, FD_CLOEXEC) == 0);
 }

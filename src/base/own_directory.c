@@ -42,8 +42,8 @@ static void sync_name(const char *path, int directory)
 		openat(directory, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	/* Some file systems can't sync directories. */
 	if (parent < 0 || (fsync(parent) != 0 && errno != EINVAL))
-		log_warn("%s: can't be brought to the disk: %s; a failure of power may "
-			 "take it",
+		log_warn("%s: can't be written to the disk: %s; a power failure may "
+			 "lose it",
 			path, strerror(errno));
 }
 

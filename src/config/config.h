@@ -50,7 +50,7 @@ enum view_io { IO_AUTO, IO_DIRECT, IO_CACHED };
 
 /* A directory on a fast disk, and the bytes that it may take. */
 struct tier_config {
-	char *directory; /* absolute; NULL: there is none */
+	char *directory; /* absolute path; NULL: there is no tier */
 	uint64_t bytes;
 };
 
@@ -73,7 +73,7 @@ struct dataset_config {
 	uint32_t timeout_s;
 	/* Settings of s3; NULL: as the environment says. */
 	char *endpoint, *region;
-	char *credentials; /* a file, absolute; "none": requests are not signed */
+	char *credentials; /* absolute path of a file; "none": requests are not signed */
 	char *profile;
 	enum bucket_names { NAMES_AUTO, NAMES_PATH, NAMES_HOST } bucket_names;
 	bool requester_pays;

@@ -11,7 +11,7 @@
 #define MAX_PATH 180
 #define ARRAYS_ONLY "only with format = npy, record or raw"
 
-/* Checks of keys against each other, and defaults that depend on other keys. */
+/* Checks keys against each other, and sets defaults that depend on other keys. */
 
 /* Tells whether the key has another value than its default. A printed ini gives all keys, so given
  * keys with defaults don't count. */

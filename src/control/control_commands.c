@@ -43,8 +43,8 @@ static bool remove_job(const struct request *request, struct sched_job *job)
 		control_ini_of(request->context->config->jobs, config->name);
 	if (ini)
 		fprintf(request->out,
-			"%s is there: joaderfs adds %s again when it starts\n", ini,
-			config->name);
+			"%s still exists: joaderfs adds %s again at its next start\n",
+			ini, config->name);
 	return true;
 }
 

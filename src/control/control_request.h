@@ -11,7 +11,7 @@ struct sched_job;
 
 /* A request as the functions of commands get it, and functions that they share. */
 
-#define MAX_ARGUMENTS 1024 /* with the command */
+#define MAX_ARGUMENTS 1024 /* arguments, with the command itself */
 
 struct request {
 	const struct files_context *context;

@@ -114,8 +114,8 @@ bool control_upgrade(
 /* All answers are in the journals already, and the kernel sends all unanswered requests again. */
 _Noreturn void control_hand_over(void)
 {
-	log_info("the engine ends for another one%s%s", kept()->program[0] ? ", " : "",
-		kept()->program);
+	log_info("this engine ends, and another one takes over%s%s",
+		kept()->program[0] ? ", " : "", kept()->program);
 	atomic_store(&kept()->hands_over, true);
 	_exit(EXIT_SUCCESS);
 }

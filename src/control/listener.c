@@ -36,7 +36,8 @@ static int remove_stale(const struct sockaddr_un *address)
 		return -EADDRINUSE;
 	if (errno != ECONNREFUSED)
 		return -errno;
-	log_info("%s: nobody answers there, replaced", address->sun_path);
+	log_info("%s: no process answers there, so the socket is replaced",
+		address->sun_path);
 	return unlink(address->sun_path) < 0 && errno != ENOENT ? -errno : 0;
 }
 

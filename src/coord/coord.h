@@ -50,7 +50,7 @@
 #define COORD_ADDRESS 128 /* bytes of an address, with the 0 */
 #define COORD_TEXT 256	  /* bytes of a message, with the 0 */
 #define COORD_AT_CURSOR UINT32_MAX
-#define COORD_RANKS 4096       /* ranks, at most; as in [job] ranks */
+#define COORD_RANKS 4096 /* ranks of a job, at most; [job] ranks has the same limit */
 #define COORD_BATCH (1U << 24) /* samples of a global mini-batch, at most */
 #define COORD_EPOCHS (UINT32_MAX / 2)
 

@@ -50,7 +50,8 @@ struct coord_position {
 struct coord_lease {
 	const char *job;
 	uint32_t rank;
-	struct coord_position cursor; /* consumed; the engine keeps the larger one */
+	/* consumed position; the engine keeps the larger of its own and this one */
+	struct coord_position cursor;
 	/* Set by beat. -EBUSY: another node has the rank; -ENOENT: no such job, or the node does
 	 * not run it. */
 	int error;

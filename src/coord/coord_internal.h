@@ -37,7 +37,7 @@ struct held_job {
 	struct coord_job facts;
 	uint32_t n;
 	bool entered;	   /* the engine has it, in this life */
-	uint64_t enter_ns; /* when a refused job is tried again */
+	uint64_t enter_ns; /* time at which a refused job is tried again */
 	char refused[COORD_TEXT];
 	uint32_t epoch, next; /* the engine's log at the last look */
 	uint32_t wanted;      /* the last epoch that a reader wants */
@@ -58,7 +58,7 @@ struct drawn_job {
 	bool streams; /* the sampler has remaining_j of this epoch */
 	stream_id stream;
 	bool seen;	 /* the last survey found it */
-	uint64_t met_ns; /* when this leader first saw the job */
+	uint64_t met_ns; /* time at which this leader first saw the job */
 	uint32_t epoch, next;
 	uint32_t forgotten; /* feeds of epochs before this one were deleted; 0: none */
 	uint32_t ahead;	    /* samples drawn beyond the foremost reader's position */
@@ -81,7 +81,8 @@ struct pool {
 	/* Bitmaps for exchange; NULL: nothing yet. */
 	roaring_bitmap_t *resident;	 /* the sampler's */
 	roaring_bitmap_t *fresh, *older; /* drawn of late */
-	uint64_t fresh_ns, told_ns;	 /* when fresh began; when to ask again */
+	/* time when `fresh` began; time of the next question to the engine */
+	uint64_t fresh_ns, told_ns;
 };
 
 struct coord {
@@ -96,10 +97,11 @@ struct coord {
 	uint64_t seed;
 
 	uint64_t now_ns, due_ns;
-	uint64_t beat_ns, look_ns, read_ns, draw_ns, tell_ns; /* when each is due */
-	uint64_t mend_ns;     /* when engine->mend may be called again */
+	/* times at which these steps are due */
+	uint64_t beat_ns, look_ns, read_ns, draw_ns, tell_ns;
+	uint64_t mend_ns;     /* time from which on engine->mend may be called again */
 	uint64_t beaten_ns;   /* the last beat */
-	uint64_t moved_ns;    /* when readers or the log last went on */
+	uint64_t moved_ns;    /* time at which readers or the log last went on */
 	uint64_t hunger_ns;   /* pause between reads of feeds while readers wait */
 	uint64_t patience_ns; /* pause before an engine that is away is tried again */
 
@@ -109,7 +111,8 @@ struct coord {
 	char message[COORD_TEXT];
 	uint64_t away_since_ns;
 	int away_errno;
-	struct coord_status counts; /* only its numbers are used */
+	/* holds the counters for coord_status; its other fields are unused */
+	struct coord_status counts;
 	LIST_HEAD(, held_job) jobs;
 	struct coord_node *members; /* live ones first */
 	size_t n_members, n_live;

@@ -48,7 +48,7 @@ enum inode_kind {
 	/* directory below data/; the fields job, epoch, names and position hold the hash of its
 	 * path */
 	INODE_DATA_DIRECTORY,
-	INODE_DATA_LINK, /* symlink; epoch: how deep it lies below data/ */
+	INODE_DATA_LINK, /* symlink; epoch: its depth below data/ */
 	INODE_JOB_STATE,
 	INODE_DATASET_BAD,
 	INODE_DASHBOARD,

@@ -33,7 +33,9 @@ struct home {
 	double capacity;
 	bool is_here, is_bad; /* bad: the client refused it, which was logged */
 	uint32_t node;	      /* the client's number; not set if here or bad */
-	uint64_t refuses_until_ns[PEER_SPACES]; /* [client's space]; 0: gives */
+	/* [client's number of the space]: time until which the node gives no samples of it; 0: it
+	 * gives */
+	uint64_t refuses_until_ns[PEER_SPACES];
 	uint64_t refused_ns; /* the last refusal or failure; 0: never */
 	int refused_errno;
 };

@@ -213,7 +213,7 @@ static void welcome(struct peer_node *node)
 	atomic_store(&node->connected, true);
 	peer_node_set_down(node, 0);
 	if (node->why[0])
-		log_info("node %s at %s: is there again", node->name, node->address_text);
+		log_info("node %s at %s: answers again", node->name, node->address_text);
 	node->why[0] = '\0';
 }
 

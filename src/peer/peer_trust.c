@@ -252,7 +252,7 @@ static void read_again(struct peer_trust *trust)
 	if (!have_changed(trust, stamps))
 		return;
 	if (make_context(trust, &context, message)) {
-		log_warn("[cluster]:%s; the certificate of before stays in use", message);
+		log_warn("[cluster]:%s; the former certificate stays in use", message);
 		return;
 	}
 	lock_take(&trust->lock);

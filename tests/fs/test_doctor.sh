@@ -32,7 +32,7 @@ says ok "dataset images: not scanned yet"
 start
 stop
 examine "${doctor[@]}" "$T/joaderfs.ini"
-says ok "dataset images: as it was"
+says ok "dataset images: unchanged"
 cp "$D/class0/0000.jpg" "$D/class0/new.jpg"
 touch "$D/class0"
 examine "${doctor[@]}" "$T/joaderfs.ini"

@@ -13,7 +13,7 @@ status=0
 (another_engine "$before") || status=$?
 touch "$T/go" # also for one that would not end
 ((status == 0)) || fail "it is left as it is"
-grep -q "the engine hung .*; this is another one" "$LOG" || fail "the log does not say it"
+grep -q "the engine hung .*; a new engine takes over" "$LOG" || fail "the log does not say it"
 cmp "$T/first" "$(epoch a)/00000000.ppm"
 read_epoch a
 once a 16

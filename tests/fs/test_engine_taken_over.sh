@@ -59,7 +59,7 @@ for signal in KILL SEGV ABRT; do
 	waiting_goes_on $signal
 	open_goes_on $signal
 done
-engines=$(grep -c "this is another one" "$LOG")
+engines=$(grep -c "a new engine takes over" "$LOG")
 
 # Another program, and what is none.
 cp "$PROGRAM" "$T/next"
@@ -74,7 +74,7 @@ before=$(engine)
 ctl upgrade /bin/false 2>"$T/message" && fail "it can follow"
 grep -q "false can't follow" "$T/message" || fail "$(cat "$T/message")"
 equal "the engine" "$(engine)" "$before"
-equal "engines that died" "$(grep -c "this is another one" "$LOG")" "$engines"
+equal "engines that died" "$(grep -c "a new engine takes over" "$LOG")" "$engines"
 
 # The engine has started a program meanwhile. Its threads take requests until they are gone.
 "$PYTHON" "$FS/ask_the_dying.py" "$before" "$M/README" || (($? == 77)) ||

@@ -88,7 +88,7 @@ said "removed two" rm 't*' c
 jobs_are a b fromdir one
 refuses "no job matches x*" rm 'x*'
 refuses "did you mean one?" rm onne
-said "jobs.d/fromdir.ini is there: joaderfs adds fromdir again when it starts" rm fromdir
+said "jobs.d/fromdir.ini still exists: joaderfs adds fromdir again at its next start" rm fromdir
 said "removed one" rm '*'
 jobs_are ""
 

@@ -78,7 +78,7 @@ sed -i '/^cache = /d' "$T/joaderfs.ini"
 start_in "$MEMORY"
 read_epoch a
 once a 100
-! grep "this is another one" "$LOG" || fail "the engine was killed: $(<"$LOG")"
+! grep "a new engine takes over" "$LOG" || fail "the engine was killed: $(<"$LOG")"
 line=$(grep -E "cache = auto: [0-9]+M, half of the [0-9]+M that .*(memory.max|limit_in_bytes) leaves" "$LOG") ||
 	fail "the log does not say how large the cache is: $(<"$LOG")"
 read -r cache left < <(sed -E 's/.*auto: ([0-9]+)M, half of the ([0-9]+)M.*/\1 \2/' <<<"$line")
@@ -93,7 +93,7 @@ grep -qE "warning: .*cache: 4G is more than the memory of .*(memory.max|limit_in
 	fail "no warning: $(<"$LOG")"
 read_epoch a 0001
 once a 100 0001
-grep -qE "warning: the engine was killed for want of memory, of which .* has 400M: take a smaller cache" "$LOG" ||
+grep -qE "warning: the engine was killed because memory ran out, of which .* has 400M: set a smaller cache" "$LOG" ||
 	fail "the log does not say why: $(<"$LOG")"
 equal "bad" "$(cat "$M/datasets/images/bad")" ""
 ! grep "its preparation has ended" "$LOG" || fail "an image is blamed"

@@ -23,7 +23,7 @@ JOB=b sites errors "$(effort 20 300)" 3
 rm "$T/told"
 nothing_held
 sites jobs "$(effort 8 60)" 2
-! grep -q "this is another one" "$LOG" || fail "an engine ended"
+! grep -q "a new engine takes over" "$LOG" || fail "an engine ended"
 sites crashes "$(effort 12 300)" 4
 JOB=b sites crashes "$(effort 12 300)" 5
 nothing_held

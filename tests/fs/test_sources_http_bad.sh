@@ -77,7 +77,7 @@ says() { # MODE TEXT
 says 404 "the server answers 404"
 says 403 "the server answers 403"
 says 410 "the server answers 410"
-says whole "the server sends all of it (200) instead of the range"
+says whole "the server sends the whole object (200) instead of the requested range"
 says unsaid "the server does not tell which range it sends"
 says wrong "the server sends the range 1-"
 says more "the server sends more than the"

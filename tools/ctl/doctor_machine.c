@@ -95,7 +95,7 @@ static void check_user(struct findings *findings)
 {
 	if (is_on_path("fusermount3"))
 		found(findings, FINE, NULL,
-			"not the administrator: fusermount3 mounts, and is there");
+			"not the administrator: fusermount3 is installed, and mounts");
 	else
 		found(findings, BREAKS, "apt install fuse3",
 			"not the administrator, and no fusermount3 that could mount");

@@ -13,7 +13,7 @@
 #define EXPLAIN_NAME 80
 #define EXPLAIN_LAPS 12
 #define EXPLAIN_CAUSES 4
-#define EXPLAIN_TRUSTED .2 /* error of a simulation up to which it is trusted */
+#define EXPLAIN_TRUSTED .2 /* relative error up to which a simulation is trusted */
 
 /* A job, by its last epochs. */
 struct explain_job {

@@ -108,7 +108,8 @@ struct laboratory {
 	double least; /* least p of the promised figures */
 };
 
-/* Figures of one setting, for all samplers: the job (or pair) that is farthest off. */
+/* The figures of one setting for each sampler: those of the job (or pair of jobs) that is farthest
+ * from the expected value. */
 struct columns {
 	const struct setting *setting;
 	struct figure worst[KINDS][SAMPLERS];

@@ -32,8 +32,8 @@ must_check int sim_write_svg(const char *path, const char *title,
 	const struct sim_curve *curves, size_t n, bool log_x);
 
 /*
- * Prints an epoch of the first run of a scenario that has one curve and one size: a line for
- * each read, the position and its sample, as an epoch's order on a mount begins. which:
+ * Prints an epoch of a scenario's first run; the scenario has one curve and one size. Prints a line
+ * per read, with the position and its sample, like the first columns of an order file. which:
  * JOB:EPOCH; -EINVAL (reported): there is no such order.
  */
 must_check int sim_print_order(
