@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/* The daemon's samplers and cache in scenarios, without files or a mount. */
+/* Runs the daemon's samplers and cache in scenarios, without files or a mount. */
 
 #include "base/cleanup.h"
 #include "sim/cluster.h"
@@ -75,13 +75,13 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
 
-/* What the command line says. */
+/* The request, as given on the command line. */
 struct request {
 	bool list, show, linear, randomness;
 	const char *csv, *svg, *title, *epochs, *order, *scale;
 	struct sim_plan plan; /* jobs and samples 0: not given */
 	struct {
-		const char *key; /* of [scenario] */
+		const char *key; /* key of [scenario] */
 		const char *value;
 	} overrides[16];
 	size_t n_overrides;
@@ -125,7 +125,7 @@ static int show(char **names, int n)
 
 /* --- run --------------------------------------------------------------------------- */
 
-/* Of all scenarios. */
+/* The results of all scenarios. */
 struct outcome {
 	struct sim_scenario *scenarios;
 	size_t n_scenarios;
@@ -133,7 +133,7 @@ struct outcome {
 	size_t n_curves;
 };
 
-/* name NULL: of the plan. */
+/* Loads a scenario by its name; NULL: that of the plan. */
 static int load(const struct request *request, const char *name, struct sim_scenario *ret)
 {
 	int err = name ? sim_load(name, ret) : sim_load_plan(&request->plan, ret);
@@ -196,7 +196,7 @@ static int run_scenario(const struct request *request, struct outcome *outcome,
 	if (err)
 		sim_curves_free(curves, n);
 	else
-		free(curves); /* the points are the outcome's */
+		free(curves); /* the points belong to the outcome now */
 	return err;
 }
 
@@ -213,7 +213,8 @@ static int write_files(const struct request *request, const struct outcome *outc
 	return err ? fail(request->svg, err) : EXIT_SUCCESS;
 }
 
-/* All are read before the first is run, so that mistakes are told at once. */
+/* Runs the scenarios. Reads all of them before it runs the first one, so that mistakes are reported
+ * at once. */
 static int run(
 	const struct request *request, char **names, size_t n, struct outcome *outcome)
 {
@@ -321,7 +322,7 @@ static int print_shares(FILE *out, const char *csv, const char *svg)
 	return shares_print(out, csv);
 }
 
-/* Instead of scenarios. */
+/* Pages that can be named instead of scenarios. */
 static const struct page {
 	const char *name;
 	int (*print)(FILE *out, const char *csv, const char *svg);
@@ -407,7 +408,7 @@ static int take_plan(struct sim_plan *plan, const char *name, const char *value)
 	return EXIT_USAGE;
 }
 
-/* The exit status, or -1 to go on. */
+/* Handles an option. Returns the exit status, or -1 to go on. */
 static int take_option(struct request *request, int option, int index)
 {
 	switch (option) {

@@ -69,7 +69,7 @@ static bool asks_for_help(char **arguments, int n)
 	       (strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0);
 }
 
-/* The daemon is in another directory. */
+/* Asks for an upgrade. The path is made absolute, because the daemon runs in another directory. */
 static int upgrade(const char *path, char **arguments, int n)
 {
 	char *program = n == 2 ? realpath(arguments[1], NULL) : NULL;
@@ -141,7 +141,8 @@ static void report_mistake(void *context, const char *message)
 	complain("%s", message);
 }
 
-/* The one that the daemon's ini names, or its default; NULL: reported. */
+/* Returns the socket that the daemon's ini names, or its default. NULL: a mistake, which was
+ * reported. */
 static char *socket_of(const char *config_path)
 {
 	struct daemon_config config;
@@ -161,7 +162,7 @@ int main(int argc, char **argv)
 	const char *socket_path = getenv("JOADERFS_SOCKET");
 	auto_free char *default_path = NULL;
 	int option;
-	/* +: options behind the command belong to it */
+	/* +: options after the command belong to the command */
 	while ((option = getopt_long(argc, argv, "+s:c:h", options, NULL)) != -1) {
 		if (option == 's') {
 			socket_path = optarg;
@@ -189,7 +190,7 @@ int main(int argc, char **argv)
 		complain("%s", strerror(ENOMEM));
 		return EXIT_FAILURE;
 	}
-	/* It must not die by a signal when the user leaves a pager. */
+	/* Ignores SIGPIPE, so that the program does not die when the user leaves a pager. */
 	signal(SIGPIPE, SIG_IGN);
 	return carry_out(socket_path, argv + optind, argc - optind);
 }

@@ -60,7 +60,7 @@ int background_begin(void)
 	 * parent waiting. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
-	fflush(NULL); /* or both would write the buffered text */
+	fflush(NULL); /* otherwise parent and child would both write the buffered text */
 	pid_t parent = getpid();
 	pid_t child = fork();
 	if (child < 0) {
@@ -94,7 +94,8 @@ static void redirect_stdio(void)
 		if (dup2(null, fd) < 0)
 			log_warn(
 				"cannot redirect descriptor %d: %s", fd, strerror(errno));
-	close(null); /* no standard descriptor: background_fill_stdio has taken these */
+	/* above the standard descriptors, which background_fill_stdio has opened */
+	close(null);
 }
 
 void background_leave(void)

@@ -26,8 +26,8 @@ struct backings {
 	uint32_t limit;
 	atomic_uint count;
 	struct lock lock;
-	struct backing_kernel kernel; /* (lock) add is NULL: no session */
-	unsigned calls;		      /* (lock) running calls of its functions */
+	struct backing_kernel kernel; /* (lock) add NULL: there is no session */
+	unsigned calls;		      /* (lock) calls of its functions that are running */
 	pthread_cond_t idle;
 };
 
@@ -111,7 +111,8 @@ static void end_call(struct backings *backings, bool refused)
 		pthread_cond_broadcast(&backings->idle);
 }
 
-/* Removes the file, unless the session has ended: then the kernel forgets all files. */
+/* Removes the file. After the end of the session there is nothing to do: the kernel has forgotten
+ * all files. */
 void backing_remove(struct backings *backings, int id)
 {
 	struct backing_kernel kernel;
@@ -131,8 +132,8 @@ static int tell_added(struct backings *backings, int fd)
 		id = kernel.add(kernel.context, fd);
 	ensure(id != 0);
 	if (id == -EPERM)
-		log_warn("the kernel refuses to read samples by itself: reads are "
-			 "answered by the daemon");
+		log_warn("the kernel refuses FUSE passthrough: the daemon answers all "
+			 "reads");
 	end_call(backings, id == -EPERM);
 	return id;
 }
@@ -153,7 +154,7 @@ static int write_all(int fd, const struct iovec *parts, int n, size_t size)
 	return (size_t)written == size ? 0 : -ENOSPC;
 }
 
-/* Makes a sealed file: nobody who gets hold of it can change it. */
+/* Makes a sealed file, whose content no process can change. */
 static int new_file(struct backings *backings, const struct iovec *parts, int n,
 	size_t size, int *ret)
 {

@@ -10,8 +10,8 @@
 #include <sys/uio.h>
 
 /*
- * Files in memory that the kernel can read by itself. The daemon tells the kernel of such a
- * file and gets a number for it. An open of a file of the mount can then be answered by that
+ * Files in memory that the kernel can read without the daemon. The daemon tells the kernel of such
+ * a file and gets a number for it. An open of a file of the mount can then be answered by that
  * number, and its reads no longer come to the daemon. A file can't be changed after it is made.
  *
  *   Flow: main makes the store. The mount's session says how to tell the kernel
@@ -39,7 +39,8 @@ struct backing_kernel {
 };
 
 void backings_begin(struct backings *backings, const struct backing_kernel *kernel);
-/* Returns when neither of the two functions runs any more. They are not called again. */
+/* Ends the session: returns when neither function runs any more, and calls neither of them
+ * again. */
 void backings_end(struct backings *backings);
 
 /* A mapped file; its bytes can only be read. */

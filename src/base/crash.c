@@ -14,9 +14,10 @@
 
 #define FRAMES 64
 
-static _Thread_local char signal_stack[65536]; /* the kernel maps a page or two of it */
+/* used only in a crash, so the kernel maps only a page or two of it */
+static _Thread_local char signal_stack[65536];
 static _Thread_local bool telling;
-static atomic_bool told; /* set by the thread that comes first */
+static atomic_bool told; /* set by the first thread that crashes */
 
 static void (*dump_state)(void *context, FILE *out); /* set by main, with one thread */
 static void *dump_context;
@@ -26,7 +27,7 @@ static void *dump_context;
 static void put(int fd, const char *text)
 {
 	ssize_t ignored = write(fd, text, strlen(text));
-	(void)ignored; /* there is no place left to report it */
+	(void)ignored; /* a failed write can't be reported anywhere */
 }
 
 static void put_number(int fd, unsigned long number)
@@ -64,7 +65,7 @@ static void go_on(int number, siginfo_t *info, void *context)
 		if (signals[i] == number && earlier[i].sa_flags & SA_SIGINFO)
 			earlier[i].sa_sigaction(number, info, context);
 	signal(number, SIG_DFL);
-	raise(number); /* takes effect when this returns */
+	raise(number); /* takes effect when the handler returns */
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -93,7 +94,8 @@ static void put_state(int fd)
 	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
 	if (!out)
 		return;
-	setvbuf(out, NULL, _IOLBF, BUFSIZ); /* whatever is printed before the next bug */
+	/* so that each printed line is written even if the dump crashes */
+	setvbuf(out, NULL, _IOLBF, BUFSIZ);
 	dump_state(dump_context, out);
 	fclose(out);
 }

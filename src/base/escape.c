@@ -50,7 +50,7 @@ unsigned utf8_read(const char *bytes, uint32_t *ret)
 	return character < least[n] || surrogate || character > 0x10ffff ? 0 : n;
 }
 
-/* The text for one character, or for a byte that is no character. */
+/* The printed form of one character, or of a byte that is no part of a character. */
 struct escaped {
 	char text[4 * 4 + 1];
 	size_t length;
@@ -77,7 +77,8 @@ static struct escaped escape(const char *text)
 	return ret;
 }
 
-/* Tells whether a byte needs no look at the ranges, as nearly all bytes. */
+/* Tells whether a byte is printed as it is without a look at the ranges, as nearly all bytes
+ * are. */
 static bool is_plain(unsigned char byte)
 {
 	return byte >= 0x20 && byte < 0x7f && byte != '\\';

@@ -17,8 +17,8 @@
 
 #define MAX_FAULTS 16
 /* Errors that are no errno: */
-#define BUG (-1)   /* the place fails as an assertion does */
-#define CRASH (-2) /* the process is killed there */
+#define BUG (-1)   /* fails like an assertion at the place */
+#define CRASH (-2) /* kills the process at the place */
 
 struct fault {
 	char place[64];
@@ -127,7 +127,7 @@ int fault_add(const char *specification)
 	return 0;
 }
 
-/* Returns the fault that the place has now, with its error; false: none. */
+/* Returns the fault that the place has to fail with now. false: none. */
 static bool take_hit(const char *place, struct fault *ret)
 {
 	LOCK_SCOPE(&fault_lock);

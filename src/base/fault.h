@@ -23,7 +23,7 @@ must_check int fault_add(const char *specification);
 /* Returns the -errno that the place has to fail with now, or 0. */
 int fault_hit(const char *place);
 
-/* Tells whether any place is to fail. */
+/* Tells whether there is any fault. */
 bool fault_is_any(void);
 
 void fault_clear(void);

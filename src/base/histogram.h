@@ -18,7 +18,7 @@
 
 #define HISTOGRAM_BOUNDS 28
 
-/* A histogram of zeroes is empty. */
+/* A histogram; all zeroes: empty. */
 struct histogram {
 	_Atomic uint64_t buckets[HISTOGRAM_BOUNDS + 1];
 	_Atomic uint64_t sum_ns;
@@ -41,6 +41,6 @@ void histogram_copy_add(const struct histogram *histogram, struct histogram_copy
  * the one before it, up to this bound. */
 uint64_t histogram_bound(size_t i);
 uint64_t histogram_count(const struct histogram_copy *copy);
-/* Returns the ns that this part (0 to 1) of all durations took at most, interpolated within
- * its bucket; 0: the histogram is empty. */
+/* Returns the ns within which this part (0 to 1) of all durations lies, interpolated within a
+ * bucket; 0: the histogram is empty. */
 uint64_t histogram_quantile(const struct histogram_copy *copy, double part);

@@ -71,7 +71,8 @@ static void tidy(void)
 		if (fd == 0)
 			atomic_store(&place->kind, KEPT_FREE);
 		else if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
-			log_warn("a descriptor is not here: %s", strerror(errno));
+			log_warn("a descriptor of the supervisor is missing: %s",
+				strerror(errno));
 	}
 	ensure(fcntl(supervisor, F_SETFD, FD_CLOEXEC) == 0);
 }
@@ -262,7 +263,8 @@ static atomic_int *file_place(int backing, uint32_t i)
 	return &page->files[((uint32_t)backing + i) % KEPT_FILES];
 }
 
-/* Lists a file. A file that finds no place is forgotten only by the end of the mount. */
+/* Lists a file that the kernel reads. If the list is full, the next engine can't remove the file:
+ * it stays until the mount ends. */
 void kept_file_add(int backing)
 {
 	atomic_store(&page->last_backing, backing);
@@ -289,7 +291,8 @@ static atomic_uint n_noting;
 static _Thread_local struct kept_note *own;
 static _Thread_local bool noting;
 
-/* Notes the sample that the thread prepares. Workers beyond KEPT_WORKERS have no note. */
+/* Notes the sample that the thread prepares. Workers beyond KEPT_WORKERS have no room for a
+ * note. */
 void kept_note_begin(const char *dataset, uint32_t sample)
 {
 	if (supervisor < 0)

@@ -27,51 +27,52 @@
 
 #define KEPT_VERSION 1
 #define KEPT_DESCRIPTORS 512
-#define KEPT_OPENS 65536 /* open files that the next engine has to know of */
-#define KEPT_CLOSES 4096 /* closes that no engine has seen */
-#define KEPT_FILES ((1u << 20) + 32768) /* files that the kernel reads: backing.h */
+#define KEPT_OPENS 65536 /* open files that the next engine takes over, at most */
+#define KEPT_CLOSES 4096 /* closes that no engine has handled yet, at most */
+/* files that the kernel reads (backing.h), at most */
+#define KEPT_FILES ((1u << 20) + 32768)
 #define KEPT_WORKERS 512
-#define KEPT_MESSAGE 256 /* bytes for the kernel's first message, which has 104 */
+#define KEPT_MESSAGE 256 /* bytes for the kernel's first message, which has 104 today */
 #define KEPT_PATH 4096
 
 enum kept_kind { KEPT_FREE, KEPT_RESERVED, KEPT_MOUNT, KEPT_LISTENER, KEPT_LOCK };
 
 /* A mount that the kernel knows of. */
 struct kept_mount {
-	uint64_t root; /* inode of its root, as inode_pack makes it */
+	uint64_t root; /* inode number of the mount's root, packed by inode_pack */
 	bool other_pids;
 	bool maps_direct, passes_through,
-		omits_opendir; /* granted by the kernel at its beginning */
-	bool foreign;	       /* somebody else mounted it, and unmounts it */
+		omits_opendir; /* rights that the kernel granted when the mount began */
+	bool foreign;	       /* another process mounted it, and unmounts it */
 	bool untold;
-	bool everybody; /* the kernel lets all users in, whosever the jobs are */
+	bool everybody; /* the kernel lets all users in, whoever owns the jobs */
 	struct timespec started;
 	uint32_t message_bytes;
-	uint8_t message[KEPT_MESSAGE]; /* FUSE_INIT */
+	uint8_t message[KEPT_MESSAGE]; /* the FUSE_INIT message */
 };
 
 struct kept_descriptor {
-	atomic_int kind; /* written by the engine, when the rest is there */
-	atomic_int
-		fd; /* written by the supervisor: its number, in every engine too; 0: none */
+	atomic_int kind; /* written by the engine, after all other fields */
+	/* written by the supervisor: number of the descriptor, the same in each engine; 0: none */
+	atomic_int fd;
 	struct kept_mount mount;
-	char path[KEPT_PATH]; /* path of a listener */
+	char path[KEPT_PATH]; /* path of the socket, for a listener */
 	bool unlimited;	      /* the listener takes all commands */
 };
 
 /*
- * An open file, with what its inode and its handle don't tell. It is listed before the kernel
- * is told that it is open. If the engine dies between the two, the kernel sends the request
- * again, and `request` tells that nobody has the file.
+ * An open file, with the facts that its inode and handle do not have. The engine lists the file
+ * before it answers the kernel's open. If the engine dies between the two, the kernel sends the
+ * request again, and `request` tells that no reader has this file.
  */
 struct kept_open {
 	_Atomic uint64_t handle; /* 0: none */
-	uint64_t request;	 /* the kernel's number for the open */
+	uint64_t request;	 /* the kernel's number of the open request */
 	uint64_t inode;
 	uint64_t since_ns; /* CLOCK_MONOTONIC */
 	uint32_t mount;	   /* index of the mount's descriptor */
 	uint32_t epoch;	   /* epoch, as in a handle */
-	int32_t backing;   /* file that the kernel reads it from; 0: none */
+	int32_t backing;   /* number of the file that the kernel reads instead; 0: none */
 };
 
 /* A file that was closed while a sick engine answered. */
@@ -94,37 +95,40 @@ struct kept {
 	uint32_t bytes;
 	/* written by the supervisor */
 	atomic_uint lives; /* engines that were started */
-	atomic_int died;   /* how the last engine ended, as wait(2) tells; 0: none has */
+	/* status of the last engine's end, as of wait(2); 0: none has ended */
+	atomic_int died;
 	_Atomic int64_t died_ns; /* CLOCK_MONOTONIC */
-	atomic_bool sick;	 /* too many deaths: this engine only answers EIO */
-	atomic_bool ending;	 /* an engine that is started now only unmounts */
-	atomic_bool hung;	 /* the last engine was killed since its beats stopped */
+	atomic_bool sick;   /* true after too many deaths: this engine only answers EIO */
+	atomic_bool ending; /* true: an engine that starts now only unmounts */
+	/* the supervisor killed the last engine because its beats stopped */
+	atomic_bool hung;
 	/* written by the engines */
-	atomic_bool ended;	/* the engine has unmounted, or was unmounted */
-	atomic_bool hands_over; /* the engine is about to end for another one */
-	_Atomic uint64_t
-		beats; /* another number each second; 0: no beats are to be expected */
-	atomic_bool blamed; /* a worker caused the death: its note has `crashed` */
+	atomic_bool ended; /* the engine has unmounted, or was unmounted */
+	/* the engine is about to end so that another one takes over */
+	atomic_bool hands_over;
+	_Atomic uint64_t beats; /* changes every second; 0: the engine does not beat */
+	atomic_bool blamed;	/* a worker caused the death: its note has `crashed` */
 	_Atomic uint64_t handles;
-	_Atomic uint64_t
-		oom_kills; /* the kernel's count when the engine began: machine.h */
+	/* the kernel's count of kills when the engine began (machine.h) */
+	_Atomic uint64_t oom_kills;
 	atomic_int last_backing;
-	char log[KEPT_PATH];	 /* log file; empty: standard error */
-	char program[KEPT_PATH]; /* program of the next engine; empty: the same program */
-	char reason[1024];	 /* cause of the last death, for people */
-	char error[768];	 /* error that was logged last before the death */
+	char log[KEPT_PATH]; /* log file; empty: standard error */
+	/* program of the next engine; empty: the program that runs now */
+	char program[KEPT_PATH];
+	char reason[1024]; /* cause of the last death, for people */
+	char error[768];   /* error that was logged last before the death */
 	struct kept_descriptor descriptors[KEPT_DESCRIPTORS];
 	struct kept_note notes[KEPT_WORKERS];
 	struct kept_open opens[KEPT_OPENS];
 	struct kept_close closes[KEPT_CLOSES];
-	atomic_int files[KEPT_FILES]; /* numbers that the kernel gave; 0: none */
+	atomic_int files[KEPT_FILES]; /* the kernel's numbers of files; 0: a free place */
 };
 
 /* Attaches to the memory. `engine` is the text that the supervisor gave after --engine, NULL
  * without a supervisor. -EINVAL: the memory is of another version, logged. */
 must_check int kept_begin(const char *engine);
 struct kept *kept(void);
-/* Tells whether there is a supervisor; kept_is_again tells whether an engine served before
+/* Tells whether there is a supervisor. kept_is_again tells whether another engine has served before
  * this one. */
 bool kept_is_supervised(void);
 bool kept_is_again(void);
@@ -132,13 +136,13 @@ bool kept_is_again(void);
 /* Tells the supervisor that this engine serves everything from now on. */
 void kept_ready(void);
 
-/* Tells that the engine goes on; one thread calls it at least once a second. The supervisor
- * kills an engine whose beats stop for a minute. kept_beat_none ends the beats, for waits for
- * a disk and for the end, which take as long as they take. */
+/* Tells the supervisor that the engine is alive; one thread calls it at least once a second. The
+ * supervisor kills an engine whose beats stop for a minute. kept_beat_none suspends this while the
+ * engine waits for a disk, and at its end, which may take any time. */
 void kept_beat(void);
 void kept_beat_none(void);
 
-/* Notes an error that was logged: it may be the reason why this engine ends. */
+/* Notes an error that was logged, because it may be the reason for this engine's end. */
 void kept_note_error(const char *message);
 
 /* --- descriptors ------------------------------------------------------------------- */
@@ -148,7 +152,7 @@ void kept_note_error(const char *message);
 struct kept_descriptor *kept_new(void);
 /* Adds a place that was filled in. The supervisor gets a copy of the descriptor. */
 void kept_add(struct kept_descriptor *place, enum kept_kind kind, int fd);
-/* Gives the place back; *place may be NULL. */
+/* Frees the place, so that the supervisor closes its copy; *place may be NULL. */
 void kept_drop(struct kept_descriptor **place);
 /* Returns the next descriptor of the kind after `before` (NULL: the first one), or NULL. */
 struct kept_descriptor *kept_next(
@@ -166,10 +170,10 @@ struct kept_open *kept_open_add(const struct kept_open *open);
 struct kept_open *kept_open_next(const struct kept_open *before, uint32_t mount);
 void kept_open_remove(struct kept_open *open); /* may be NULL */
 
-/* Lists a close while no engine serves; one thread calls it. Closes beyond KEPT_CLOSES are
- * lost: their positions count as open until the next start. */
+/* Lists a file that was closed while no engine serves; one thread calls it. Closes beyond
+ * KEPT_CLOSES are lost: their positions count as open until the next start. */
 void kept_close_add(uint32_t mount, uint64_t inode, uint64_t handle);
-/* Takes one close of the mount off the list; false: there is none. */
+/* Takes one close of the mount off the list. false: the list has none. */
 bool kept_close_take(uint32_t mount, uint64_t *ret_inode, uint64_t *ret_handle);
 
 /* --- files that the kernel reads --------------------------------------------------- */
@@ -181,5 +185,5 @@ void kept_file_remove(int backing);
 
 void kept_note_begin(const char *dataset, uint32_t sample);
 void kept_note_end(void);
-/* Marks the sample that the calling thread prepares. A signal handler calls it. */
+/* Marks the calling thread's note as the cause of the crash. A signal handler calls it. */
 void kept_note_crashed(void);

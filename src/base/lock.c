@@ -20,7 +20,7 @@ static _Thread_local bool prepared; /* this thread has called crash_prepare_thre
 
 #define MAX_MEASURED 8
 
-/* Measured names. Slots are taken one after the other and never given back. */
+/* Measured names. Slots are taken in order, and never freed. */
 static struct measured {
 	_Atomic(const char *) name; /* NULL: free */
 	struct histogram holds;
@@ -77,7 +77,7 @@ static void begin_hold(struct lock *lock)
 		lock->since_ns = clock_now_ns();
 }
 
-/* Counts the hold; called by the holder before it releases the lock. */
+/* Counts how long the lock was held; the holder calls it before it releases the lock. */
 static void end_hold(struct lock *lock)
 {
 	if (lock->holds)

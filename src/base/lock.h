@@ -19,11 +19,11 @@
  */
 
 enum lock_rank {
-	LOCK_RANK_CONTROL = 10,	  /* control: the control socket */
-	LOCK_RANK_FUSE = 20,	  /* fuse: a session and its open files */
-	LOCK_RANK_FILES = 25,	  /* files: sizes, and where lines of orders start */
-	LOCK_RANK_GROUP = 27,	  /* group: state of the daemon's group */
-	LOCK_RANK_SCHED = 30,	  /* sched: sampler, streams, entries of the cache */
+	LOCK_RANK_CONTROL = 10, /* control: the control socket */
+	LOCK_RANK_FUSE = 20,	/* fuse: a session and its open files */
+	LOCK_RANK_FILES = 25, /* files: sizes of files, and starts of chunks of orders */
+	LOCK_RANK_GROUP = 27, /* group: state of the daemon's group */
+	LOCK_RANK_SCHED = 30, /* sched: sampler, streams, entries of the cache */
 	LOCK_RANK_JOURNAL = 35,	  /* epoch: records that are not written yet */
 	LOCK_RANK_HOMES = 37,	  /* group: which nodes have which samples */
 	LOCK_RANK_LOAD = 40,	  /* load: the pool's wake-up */
@@ -46,7 +46,8 @@ struct lock {
 	enum lock_rank rank;
 	const char *name;
 	struct histogram *holds; /* histogram of holds; NULL: not measured */
-	uint64_t since_ns;	 /* when the holder took it; only if it is measured */
+	/* time at which the holder took the lock; only if the lock is measured */
+	uint64_t since_ns;
 };
 
 void lock_init(struct lock *lock, enum lock_rank rank, const char *name);
@@ -55,8 +56,8 @@ void lock_take(struct lock *lock);
 void lock_release(struct lock *lock);
 
 /*
- * Releases the lock for a moment between the steps of long work, so that waiting threads get
- * it. With a mutex alone, the same thread would most often take it again at once.
+ * Releases the lock for a moment between the steps of long work, so that waiting threads get it.
+ * Without this, the same thread would mostly take the mutex again before the others run.
  */
 void lock_yield(struct lock *lock);
 
@@ -65,8 +66,8 @@ void lock_yield(struct lock *lock);
  * Costs some 50 ns each time that it is taken. Called before other threads know the lock.
  */
 void lock_measure(struct lock *lock);
-/* Adds to *sum how long the measured locks of the i-th name were held; false: there is no i-th
- * name. */
+/* Adds the times for which measured locks of the i-th name were held to *sum. false: there is no
+ * i-th name. */
 bool lock_holds(unsigned i, const char **ret_name, struct histogram_copy *sum);
 
 /* Aborts unless the calling thread holds the lock. */
@@ -83,7 +84,7 @@ bool lock_seize(struct lock *lock);
  * signal handler may call it. */
 void lock_each_held(void (*put)(int fd, const char *text), int fd);
 
-/* These wait like pthread_cond_wait and pthread_cond_timedwait. lock_wait_until returns
+/* Waits like pthread_cond_wait. lock_wait_until waits like pthread_cond_timedwait, and returns
  * ETIMEDOUT or 0. */
 void lock_wait(struct lock *lock, pthread_cond_t *cond);
 int lock_wait_until(

@@ -13,7 +13,7 @@
 #define LOCK_TRIES 100
 #define LOCK_PAUSE_NS 20000000
 
-/* Mode 0600: everybody who can open the file can hold its lock. */
+/* Uses mode 0600, because everybody who can open the file can hold its lock. */
 int lock_file_open(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);

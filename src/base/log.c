@@ -41,10 +41,10 @@ static void write_line(int fd, const char *prefix, const char *level, const char
 	char line[MAX_MESSAGE + 64];
 	int n = snprintf(line, sizeof(line), "%s%s%s\n", prefix, level, message);
 	ssize_t ignored = n > 0 ? write(fd, line, (size_t)n) : 0;
-	(void)ignored; /* there is no place left to report it */
+	(void)ignored; /* a failed write can't be reported anywhere */
 }
 
-/* Writes a message as one line: no name of a file looks like another message. */
+/* Writes a message as one line, so that no file name can look like another message. */
 static printf_like(2, 0) void emit(const char *level, const char *format, va_list args)
 {
 	char raw[MAX_MESSAGE], message[MAX_MESSAGE], stamp[32];
@@ -98,7 +98,7 @@ void log_keep(void)
 	atomic_store(&kept_fd, memfd_create("joaderfs log", MFD_CLOEXEC));
 }
 
-/* Writes the kept messages to fd. Their descriptor stays open: another thread may just be
+/* Writes the kept messages to fd. Leaves their descriptor open, because another thread may be
  * writing to it. */
 static void write_kept(int fd)
 {

@@ -19,7 +19,7 @@ void log_error(const char *format, ...) printf_like(1, 2);
 void log_warn(const char *format, ...) printf_like(1, 2);
 void log_info(const char *format, ...) printf_like(1, 2);
 
-/* Copies what this thread logs to `out`, too; NULL: ends that. */
+/* Copies the messages of this thread to `out`, too, from now on; NULL: not any more. */
 void log_also_to(FILE *out);
 
 /* Returns the descriptor that messages go to now. A signal handler may call it. */

@@ -16,9 +16,10 @@
 
 /* A control group of this process, and the mount that shows it. */
 struct group {
-	bool old;		  /* it belongs to cgroup v1 */
-	char directory[PATH_MAX]; /* begins with the root that tests give */
-	size_t mount;		  /* length of the mount point in it */
+	bool old; /* the group belongs to cgroup v1 */
+	/* path of the group, below the root directory that tests give */
+	char directory[PATH_MAX];
+	size_t mount; /* bytes of `directory` that are the mount point */
 };
 
 /* --- files ---------------------------------------------------------------------------- */
@@ -43,7 +44,8 @@ static bool read_number(const struct group *group, const char *name, uint64_t *r
 	return in && fscanf(in, "%" SCNu64, ret) == 1;
 }
 
-/* Adds up the numbers behind these names in a file of lines "NAME NUMBER" or "NAME: NUMBER". */
+/* Returns the sum of the numbers after these names in a file of lines "NAME NUMBER" or "NAME:
+ * NUMBER". */
 static uint64_t sum_of(FILE *in, const char *const *names)
 {
 	char name[64];
@@ -145,7 +147,7 @@ static bool find_group(const char *root, const char *controller, struct group *r
 	return false;
 }
 
-/* Moves to the group above. false: this one is the highest that can be seen. */
+/* Moves to the parent group. false: the parent is not visible. */
 static bool go_up(struct group *group)
 {
 	char *slash = strrchr(group->directory, '/');
@@ -157,8 +159,8 @@ static bool go_up(struct group *group)
 
 /* --- memory --------------------------------------------------------------------------- */
 
-/* Lowers the memory to the group's limit. Memory that the group holds of files counts as
- * unused, because the kernel gives it to processes that need memory. */
+/* Lowers the memory to the group's limit. The group's page cache counts as unused, because the
+ * kernel gives it to processes that need memory. */
 static void limit_memory(
 	const struct group *group, size_t root, struct machine_memory *memory)
 {
@@ -252,7 +254,7 @@ static uint64_t quota_of(const struct group *group)
 		if (!in || fscanf(in, "%" SCNu64 " %" SCNu64, &quota, &period) != 2)
 			return UINT64_MAX;
 	}
-	/* v1 says -1, which is read as the largest number there is. */
+	/* v1 has -1 for no limit, which is read as the largest number */
 	if (quota == 0 || period == 0 || quota > INT64_MAX)
 		return UINT64_MAX;
 	return (quota + period - 1) / period;

@@ -18,9 +18,9 @@
 
 struct machine_memory {
 	uint64_t most; /* bytes that the process and its neighbours may have together */
-	uint64_t
-		left; /* bytes of these that nobody uses yet; caches of files count as unused */
-	char limit[512]; /* file that sets the limit; empty: the machine has no more */
+	uint64_t left; /* unused bytes of `most`; caches of files count as unused */
+	/* file that sets the limit; empty: only the machine's memory does */
+	char limit[512];
 };
 
 /* Returns the limit that leaves the least memory. */
@@ -29,6 +29,6 @@ struct machine_memory machine_memory(const char *root);
 /* Returns the CPUs of this process, at least 1. */
 unsigned machine_cpus(const char *root);
 
-/* Returns how often the kernel has killed a process of this group for want of memory; outside
- * of groups, how often any process. */
+/* Returns how often the kernel has killed a process of this group because memory ran out; outside
+ * of groups: any process. */
 uint64_t machine_memory_kills(const char *root);

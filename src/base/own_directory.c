@@ -34,15 +34,16 @@ static int judge(const char *key, const char *path, const struct stat *found)
 	return 0;
 }
 
-/* Syncs the name of a new directory: a failure of power could take it, and all that is in it. */
+/* Writes the name of a new directory to the disk: a power failure could otherwise lose the
+ * directory with its content. */
 static void sync_name(const char *path, int directory)
 {
 	auto_close int parent =
 		openat(directory, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* Some file systems don't know it for directories. */
+	/* Some file systems can't sync directories. */
 	if (parent < 0 || (fsync(parent) != 0 && errno != EINVAL))
-		log_warn("%s: can't be brought to the disk: %s; a failure of power may "
-			 "take it",
+		log_warn("%s: can't be written to the disk: %s; a power failure may "
+			 "lose it",
 			path, strerror(errno));
 }
 

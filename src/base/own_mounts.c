@@ -10,14 +10,14 @@
 #include <sys/sysmacros.h>
 
 static const char *mount_point; /* NULL: none */
-static struct looked below;	/* the directory that is mounted on; inode 0: not known */
+static struct looked below; /* the directory under the mount point; inode 0: not known */
 
 static int look(
 	int directory, const char *path, int flags, struct looked *ret, bool *ret_root)
 {
 	struct statx st = {0};
 	flags |= AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
-	/* The mount of another user tells its device only if nothing else is asked for. */
+	/* statx refuses all fields but the device for another user's FUSE mount. */
 	if (statx(directory, path, flags, STATX_TYPE | STATX_INO, &st) != 0 &&
 		(errno != EACCES || statx(directory, path, flags, 0, &st) != 0))
 		return -errno;

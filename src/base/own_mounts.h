@@ -10,8 +10,8 @@
 #include <sys/types.h>
 
 /*
- * Lists the mounts of joaderfs that this process can reach. A scan must not enter one: it would
- * take samples from jobs, and wait for itself, or for a daemon that waits for it.
+ * Lists the mounts of joaderfs that this process can reach. A scan must not enter such a mount: it
+ * would read positions of jobs, and wait for itself, or for a daemon that waits for it.
  *
  *   Flow: main calls own_mounts_begin once. Each scan reads the list, and asks by looked_at,
  *         which waits for no server, which file system each directory lies on.
@@ -20,7 +20,7 @@
  *   Errors: 0 or -errno, not logged.
  */
 
-/* Sets the directory that this daemon mounts on, or has mounted on. It need not be there. */
+/* Sets the directory on which this daemon mounts, or has mounted. It need not exist. */
 void own_mounts_begin(const char *mountpoint);
 
 /* The file that a path leads to. */
@@ -40,11 +40,11 @@ struct own_mounts {
 must_check int own_mounts_read(struct own_mounts *ret);
 void own_mounts_free(struct own_mounts *mounts);
 
-/* Looks at a path without asking the file system for changes, so the root of a mount that
- * nobody serves can be looked at, too. flags: those of fstatat. */
+/* Looks at a path without asking the file system for changes, so it works for the root of a mount
+ * that no process serves. flags: those of fstatat. */
 must_check int looked_at(int directory, const char *path, int flags, struct looked *ret);
 
 bool own_mounts_have(const struct own_mounts *mounts, dev_t device);
-/* Tells whether this is the directory that this daemon mounts on, as it is before the mount or
+/* Tells whether the file is the directory on which this daemon mounts, before the mount or
  * after. */
 bool own_mounts_is_point(const struct own_mounts *mounts, const struct looked *looked);

@@ -20,8 +20,8 @@ static void ask_to_end(int number)
 	errno = saved;
 }
 
-/* Ends the process by this signal, unless the starting process ignores it. The handler has no
- * SA_RESTART, or the thread would go on waiting. */
+/* Ends the process by this signal, unless the starting process ignores the signal. The handler has
+ * no SA_RESTART, because the thread would go on waiting. */
 static void end_by(int number)
 {
 	struct sigaction action = {.sa_handler = ask_to_end}, old;

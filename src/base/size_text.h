@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Prints bytes as inis have them: 900T, 4G, 64K. If no unit divides them, rounds down to the
- * largest unit of which there are at least 10.   Threads: any.
+ * Prints bytes as inis have them: 900T, 4G, 64K. If no unit divides the bytes, rounds
+ * down to a multiple of the largest unit of which there are at least 10.   Threads: any.
  */
 
 struct size_text {

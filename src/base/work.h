@@ -9,7 +9,7 @@
 #include <sys/queue.h>
 
 /*
- * Lists long work, for people who wait for it.
+ * Lists long work, so that people can see why they wait.
  *
  *   Flow: the worker calls work_begin and work_end; work_print prints all work that runs.
  *   Owns: nothing; the struct is the caller's until work_end.
@@ -20,7 +20,7 @@
 
 struct work {
 	LIST_ENTRY(work) link;
-	char what[160]; /* "scanning photos" */
+	char what[160]; /* verb and name, as "scanning photos" */
 	uint64_t since_ns;
 	struct work_count {
 		const char *unit; /* NULL: no count */
@@ -28,10 +28,10 @@ struct work {
 	} counts[WORK_COUNTS];
 };
 
-/* Lists the work; the caller has set `counts` before. */
+/* Adds the work to the list; the caller has set `counts` before. */
 void work_begin(struct work *work, const char *verb, const char *name);
 void work_end(struct work *work);
 
-/* Prints a line for each: "scanning photos: 12000 files, 11500 headers, for 8 s". Returns how
- * many. */
+/* Prints one line per work: "scanning photos: 12000 files, 11500 headers, for 8 s". Returns the
+ * number of lines. */
 unsigned work_print(FILE *out);

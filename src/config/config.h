@@ -50,7 +50,7 @@ enum view_io { IO_AUTO, IO_DIRECT, IO_CACHED };
 
 /* A directory on a fast disk, and the bytes that it may take. */
 struct tier_config {
-	char *directory; /* absolute; NULL: there is none */
+	char *directory; /* absolute path; NULL: there is no tier */
 	uint64_t bytes;
 };
 
@@ -59,20 +59,21 @@ enum dataset_look { LOOK_BEFORE, LOOK_BEHIND, LOOK_NEVER };
 
 struct dataset_config {
 	char *name;
-	char *path;		   /* absolute, or a URL */
-	enum sampler_kind sampler; /* the daemon's unless it is given */
-	bool follow_outside; /* follow symlinks that leave the tree; else refuse them */
-	bool shows_others;   /* layout = mirror also has files that are no samples */
-	bool same_content;   /* images are equal if their bytes are, not their files */
-	char *extensions;    /* lower case, without dots, separated by spaces; "*": any */
-	struct tier_config tier; /* keeps data that was read of the dataset */
+	char *path;		   /* absolute path, or a URL */
+	enum sampler_kind sampler; /* default: the daemon's sampler */
+	bool follow_outside; /* follow symlinks that leave the tree; false: refuse them */
+	bool shows_others;   /* layout = mirror shows files that are no samples, too */
+	/* images with equal bytes are one image, even in different files */
+	bool same_content;
+	char *extensions; /* lower case, without dots, separated by spaces; "*": any */
+	struct tier_config tier; /* fast disk that keeps bytes read from the dataset */
 	char *label; /* auto, directory, cls, none, json:FIELD or csv:COLUMN; NULL: auto */
 	enum dataset_look look;
-	/* A server that sends nothing for this time is asked again. */
+	/* The time without data after which a request to the server is repeated. */
 	uint32_t timeout_s;
-	/* Settings of s3; NULL: the environment's. */
+	/* Settings of s3; NULL: as the environment says. */
 	char *endpoint, *region;
-	char *credentials; /* a file, absolute; "none": requests are not signed */
+	char *credentials; /* absolute path of a file; "none": requests are not signed */
 	char *profile;
 	enum bucket_names { NAMES_AUTO, NAMES_PATH, NAMES_HOST } bucket_names;
 	bool requester_pays;
@@ -80,18 +81,20 @@ struct dataset_config {
 
 /* A group of daemons that give the ranks of their jobs one common order. */
 struct cluster_config {
-	char *engine; /* keeps the agreed facts; NULL: this daemon is alone */
+	/* engine that keeps the group's state; NULL: this daemon is alone */
+	char *engine;
 	char *engine_password_file;		    /* an absolute path; NULL: none */
 	char *engine_ca, *engine_cert, *engine_key; /* absolute paths; NULL: none */
 	char *group;
-	char *node; /* this daemon's name in the group; NULL: the host's */
+	char *node; /* name of this daemon in the group; NULL: the host's name */
 	/* Address for the other daemons; NULL: no exchange of samples. */
 	char *listen;
-	/* Address where they reach it; NULL: `listen`, or the one that reaches the engine. */
+	/* Address under which other daemons reach `listen`; NULL: `listen` itself, or the local
+	 * address towards the engine. */
 	char *advertise;
 	char *secret;			   /* an absolute path; NULL: none */
 	char *tls_ca, *tls_cert, *tls_key; /* absolute paths; NULL: none */
-	bool encrypt;			   /* encrypts the data between nodes */
+	bool encrypt;			   /* encrypt the data between nodes */
 	double capacity;
 	uint32_t ttl_s;	     /* a daemon that is silent for this time is dead */
 	uint32_t patience_s; /* time to wait for an engine that is away; 0: for ever */
@@ -110,35 +113,37 @@ struct template_config {
 /* A program that makes arrays of samples; prepare/prepare.h describes its use. */
 struct preparation_config {
 	char *name;
-	char *command; /* an absolute path, and arguments, with blanks between */
+	/* absolute path of the program and its arguments, separated by blanks */
+	char *command;
 	struct array_type array;
 	unsigned processes;
 	uint32_t timeout_s;
-	uint64_t memory; /* bytes that a process may take */
+	uint64_t memory; /* bytes that a process may use */
 	char *version;	 /* NULL: none */
-	char *user;	 /* NULL: nobody for root's daemon, else the daemon's user */
+	/* user of the program; NULL: "nobody" if the daemon runs as root, else the daemon's user */
+	char *user;
 };
 
 struct daemon_config {
 	char *file; /* the ini, for messages */
 	struct cluster_config cluster;
-	/* "auto" becomes half of the memory that `memory` has left */
+	/* "auto" becomes half of the memory that is left, see `memory` */
 	uint64_t cache_bytes;
 	bool cache_auto;
-	struct machine_memory memory; /* the machine's, when the ini was read */
+	struct machine_memory memory; /* memory of the machine when the ini was read */
 	enum eviction_policy eviction;
 	enum sampler_kind sampler; /* dsa, isa or exchange */
 	unsigned workers;	   /* decoders; "auto" becomes the number of CPUs */
 	enum share_policy share;
-	/* Reads in flight, of each storage; 0: found while running. */
+	/* Reads in flight for each storage; 0: the daemon finds the best number. */
 	unsigned reads;
 	uint64_t max_pixels; /* larger images are refused */
-	uint64_t seed;	     /* 0: a fresh one each start */
+	uint64_t seed;	     /* 0: another seed at each start */
 	char *state;	     /* absolute directory */
 	char *jobs;	     /* absolute directory of job inis, NULL when there is none */
-	char *socket;	     /* absolute path of the control socket */
-	uint32_t socket_group; /* a group that may use the socket, too; 0: none */
-	char *metrics;	       /* address that serves metrics by HTTP; NULL: none */
+	char *socket;	     /* absolute path */
+	uint32_t socket_group; /* group that may use the socket, too; 0: none */
+	char *metrics;	       /* address where HTTP serves the metrics; NULL: none */
 	struct dataset_config *datasets;
 	size_t n_datasets;
 	struct preparation_config *preparations;
@@ -147,7 +152,7 @@ struct daemon_config {
 	size_t n_templates;
 };
 
-/* The most epochs and samples of a job: files/inode.h tells files apart by 64 bits. */
+/* The most epochs and samples of a job, because an inode number has 64 bits (files/inode.h). */
 #define CONFIG_MOST_EPOCHS 16383
 #define CONFIG_MOST_SAMPLES (1u << 28)
 
@@ -155,16 +160,16 @@ struct daemon_config {
  * files. */
 struct job_section {
 	char *name; /* a glob, or the name of a pair */
-	char *text; /* the given keys, a line for each, as in an ini */
-	/* The files' extension without the dot; of a pair mask.png, say. */
+	char *text; /* the given keys, one per line, in the form of an ini */
+	/* Extension of the files, without the dot; for a pair with its name, as mask.png. */
 	char *extension;
 	struct preparation preparation;
 	enum sample_format format;
 	struct pixel_type pixels;
-	bool is_pair; /* then it is the only section */
+	bool is_pair; /* the section is that of a pair, and the only one */
 };
 
-/* Limits of the files and columns that come along beside samples. */
+/* Limits of the files and columns that come with samples. */
 #define CONFIG_LONGEST_ENDING 16
 #define CONFIG_MOST_ENDINGS 8
 #define CONFIG_LONGEST_COLUMN 64
@@ -172,40 +177,42 @@ struct job_section {
 
 struct config_endings {
 	uint32_t n;
-	char of[CONFIG_MOST_ENDINGS][CONFIG_LONGEST_ENDING + 1]; /* lower case */
+	/* the endings, in lower case */
+	char of[CONFIG_MOST_ENDINGS][CONFIG_LONGEST_ENDING + 1];
 };
 
 struct job_config {
 	char *file;    /* the ini, for messages */
 	char *name;    /* [A-Za-z0-9._-]{1,64}, not starting with a dot */
-	char *dataset; /* the dataset's name; or a mixture: config_next_mixed */
-	/* A mixture's file; NULL: labels are found by the classes' names. */
+	char *dataset; /* name of a dataset; or a mixture: see config_next_mixed */
+	/* File that maps the labels of a mixture; NULL: equal class names are one label. */
 	char *label_table;
-	uint32_t owner, group; /* CONFIG_NO_OWNER: not given; config_job_owner */
-	uint32_t mode;	       /* the job directory's; 0: not given */
-	double weight;	       /* the job's weight in share_grant */
-	uint32_t epochs;       /* 0: no end; config_job_epochs */
-	char *order_text;      /* the text of the ini */
+	uint32_t owner, group; /* CONFIG_NO_OWNER: not given; see config_job_owner */
+	uint32_t mode;	       /* mode of the job's directory; 0: not given */
+	double weight;	       /* weight of the job in share_grant */
+	uint32_t epochs;       /* 0: no end; see config_job_epochs */
+	char *order_text;      /* `order` as written in the ini */
 	enum job_order order;
-	char *where; /* a predicate; NULL: none */
-	/* The job is parked when it has read nothing for this time. */
+	char *where; /* predicate that selects samples; NULL: none */
+	/* Time without reads after which the job is parked. */
 	uint32_t idle_s;
-	bool refuses_second; /* refuses a second script too far from the first */
-	/* Refuses a script some of whose ranks are on other machines. */
+	/* refuses a second script that is too far from the first one */
+	bool refuses_second;
+	/* Refuses a script with ranks on other machines. */
 	bool refuses_machines;
 	bool one_script;      /* all readers of current/ are ranks of one training */
 	bool skips_bad;	      /* leaves bad samples out of later epochs */
-	uint32_t keep_epochs; /* ended epochs whose orders are kept */
-	/* A training on several nodes: the job reads the part of rank `rank` of `ranks`; 0
-	 * ranks: there is none. `training` is the name on all nodes, the job's by default. */
+	uint32_t keep_epochs; /* number of ended epochs whose orders are kept */
+	/* A training on several nodes, of which the job is rank `rank` of `ranks`; ranks 0: the job
+	 * is no rank. `training` is its name on all nodes, by default the job's. */
 	char *training;
 	uint32_t ranks, rank;
-	/* Samples that all ranks read in one step; at least `ranks`. */
+	/* Samples of a global mini-batch, at least `ranks`. */
 	uint32_t global_batch;
-	char *prepare; /* the name of a preparation_config; NULL: none */
-	/* the path of a pair's second file, in the section of a pair only; else NULL */
+	char *prepare; /* name of a preparation_config; NULL: none */
+	/* path of a pair's second file; only in the section of a pair */
 	char *from;
-	/* The files of a directory are a sample; preparation.frames. */
+	/* A sample is the group of files in a directory; see preparation.frames. */
 	bool groups_directories;
 	struct preparation preparation;
 	enum sample_format format;
@@ -213,20 +220,22 @@ struct job_config {
 	struct augment_config augment;
 	enum view_layout layout;
 	enum view_size size;
-	char *extension;    /* the files' extension without the dot */
-	uint32_t lookahead; /* samples; 0: auto */
+	char *extension;    /* extension of the files, without the dot */
+	uint32_t lookahead; /* samples to prefetch; 0: auto */
 	uint32_t shard; /* positions per directory (flat) or file (tar); 0: not sharded */
 	uint32_t batch; /* samples per file (batch) */
-	bool drop_last; /* batch, tar: no short last file */
+	bool drop_last; /* batch, tar: leave out a shorter last file */
 	char *labels;	/* drawn, fixed, or columns: X Y ... */
 	bool fixed_labels; /* flat: each position keeps its label */
-	/* Columns that are the labels; 0: the classes are. */
+	/* Number of columns that are the label; 0: the class is the label. */
 	uint32_t n_targets;
 	enum view_mapping mapping;    /* layout = classes */
 	bool json;		      /* a .json beside each sample */
-	struct config_endings beside; /* endings of files that come along (flat, tar) */
-	char *text; /* the metadata's column that is the .txt (flat, tar); NULL: none */
-	char *path; /* path below data/, with the name for %name; NULL: none */
+	struct config_endings beside; /* endings of files beside samples (flat, tar) */
+	/* column of the metadata whose text is the .txt (flat, tar); NULL: none */
+	char *text;
+	/* path below data/, with the job's name in place of %name; NULL: none */
+	char *path;
 	enum view_io io;
 	struct job_section *sections; /* in the order of preparation.sections */
 	size_t n_sections;
@@ -238,10 +247,9 @@ static inline bool config_holds_arrays(enum sample_format format)
 	return format == FORMAT_NPY || format == FORMAT_RAW || format == FORMAT_RECORD;
 }
 
-/* Returns the names of the label columns, for config_next_column; NULL: classes are the
- * labels. */
+/* Returns the names of the label columns, for config_next_column; NULL: labels are classes. */
 const char *config_label_columns(const struct job_config *job);
-/* Takes the first name of a list; false: the list is empty. */
+/* Takes the first name off a list. false: the list is empty. */
 bool config_next_column(const char **list, char ret[CONFIG_LONGEST_COLUMN + 1]);
 
 /* Returns the samples to prefetch ahead of the reader, before the look-ahead grows with the
@@ -289,7 +297,7 @@ struct config_user {
 	bool (*has_group)(void *context, gid_t group);
 	void *context;
 };
-/* Tells whether the user may do what `wanted` says, bits of the mode for others. */
+/* Tells whether the user has all rights in `wanted`, given as bits of the mode for others. */
 bool config_job_allows(
 	const struct job_config *config, const struct config_user *user, unsigned wanted);
 /* Prints the user's name, or else the number. */
@@ -314,15 +322,15 @@ void config_daemon_free(struct daemon_config *config);
 must_check int config_parse_datasets(const char *file, const char *text,
 	enum sampler_kind sampler, config_report *report, void *context,
 	struct dataset_config **ret, size_t *ret_n);
-/* Loads such an ini from a file, by its absolute name. */
+/* Loads an ini for config_parse_datasets from a file; path: absolute. */
 must_check int config_load_datasets(const char *path, enum sampler_kind sampler,
 	config_report *report, void *context, struct dataset_config **ret, size_t *ret_n);
 must_check int config_dataset_copy(
 	const struct dataset_config *from, struct dataset_config *ret);
 void config_dataset_free(struct dataset_config *config);
-/* Prints a section that config_parse_datasets reads back. */
+/* Prints a section [dataset NAME], which config_parse_datasets can read back. */
 void config_print_dataset(FILE *out, const struct dataset_config *config);
-/* Adds a dataset to the daemon's; it is taken, also upon failure. -ENOMEM */
+/* Adds a dataset to the daemon's configuration, which takes it over, also on failure. -ENOMEM */
 must_check int config_add_dataset(
 	struct daemon_config *config, struct dataset_config *dataset);
 
@@ -334,7 +342,7 @@ must_check int config_add_dataset(
 struct config_unset {
 	unsigned line; /* line of the text; set by config_environment only */
 	const char *key;
-	char text[300]; /* found ..., allowed: ... */
+	char text[300]; /* the message: found ..., allowed: ... */
 };
 must_check int config_environment(
 	const char *text, char **ret, struct config_unset *unset);
@@ -346,15 +354,15 @@ must_check int config_environment_setting(
 /* Parses a job's ini. file: the name of the text in messages. */
 must_check int config_parse_job(const char *file, const char *text, config_report *report,
 	void *context, struct job_config *ret);
-/* Parses a job's ini with n settings, "SECTION.KEY=VALUE", which replace those of the text. */
+/* Parses a job's ini with n settings, "SECTION.KEY=VALUE", which override the keys of the text. */
 must_check int config_parse_job_with(const char *file, const char *text,
 	const char *const *settings, size_t n, config_report *report, void *context,
 	struct job_config *ret);
 /* Returns the template of that name; NULL: there is none. */
 const struct template_config *config_template(
 	const struct daemon_config *daemon, const char *name);
-/* Makes a job of the template, with settings as above. It has the template's name unless they
- * give another one. file: the daemon's ini, for messages. */
+/* Makes a job of the template, with settings as in config_parse_job_with. The job has the
+ * template's name unless a setting gives another one. file: the daemon's ini, for messages. */
 must_check int config_parse_template(const char *file,
 	const struct template_config *template, const char *const *settings, size_t n,
 	config_report *report, void *context, struct job_config *ret);
@@ -363,7 +371,7 @@ must_check int config_load_job(
 must_check int config_job_copy(const struct job_config *from, struct job_config *ret);
 void config_job_free(struct job_config *config);
 
-/* A dataset of a mixture, and its share of the samples relative to the others. */
+/* A dataset of a mixture, and its weight relative to the others. */
 struct config_mixed {
 	char name[65];
 	double weight;
@@ -371,14 +379,14 @@ struct config_mixed {
 #define CONFIG_MOST_MIXED 16
 /* Tells whether the job reads several datasets. */
 bool config_is_mixed(const struct job_config *config);
-/* Takes the next dataset of job_config.dataset, at which *text begins; a dataset alone has
- * weight 1. false: there is no more. */
+/* Takes the next dataset off job_config.dataset, at *text; a single dataset has weight 1. false: no
+ * more datasets. */
 bool config_next_mixed(const char **text, struct config_mixed *ret);
 
 /* Returns the file with the orders that the job replays; NULL: it replays none. */
 const char *config_replay(const struct job_config *config);
 
-/* Prints the effective configuration, defaults filled in; config_parse_job reads it back. */
+/* Prints the effective configuration, with defaults. config_parse_job can read it back. */
 void config_print_job(FILE *out, const struct job_config *config);
 
 /* Prints the options as mdoc list items, for joaderfs.ini(5): first the daemon's sections, then

@@ -40,13 +40,13 @@ void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 		if (!dataset->name)
 			ini->err = -ENOMEM;
 	}
-	/* A wrong section is reported already. */
+	/* A wrong section has been reported already. */
 	if (daemon->n_datasets == 0 && ini->mistakes == 0)
 		ini_mistake(ini, 0, NULL, NULL,
 			"found no [dataset NAME], allowed: at least one");
 }
 
-/* Checks that one directory has one size. */
+/* Checks that a directory has the same size wherever it is used as a tier. */
 static void check_tiers(struct ini *ini, const struct daemon_config *daemon)
 {
 	for (size_t i = 0; i < daemon->n_datasets; i++) {

@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Parses datasets that come while the daemon runs: an ini with [dataset NAME] alone. */
+/* Parses datasets that are added while the daemon runs: an ini with [dataset NAME] sections
+ * only. */
 
 static void refuse_others(struct ini *ini)
 {

@@ -26,7 +26,7 @@ static const char *find_key(const char *text, size_t n)
 	return NULL;
 }
 
-/* Returns the length of "$NAME" or "${NAME}" at the text; 0: there is no variable. */
+/* Returns the length of "$NAME" or "${NAME}" at the text; 0: the text begins with no variable. */
 static size_t variable_at(const char *text, const char **ret_name, size_t *ret_n)
 {
 	bool braces = text[1] == '{';
@@ -40,7 +40,7 @@ static size_t variable_at(const char *text, const char **ret_name, size_t *ret_n
 	return (size_t)(end - text) + braces;
 }
 
-/* Returns the variable's value; NULL: unset says why. */
+/* Returns the variable's value; NULL: unset tells the reason. */
 static const char *value_of(const char *name, size_t n, struct config_unset *unset)
 {
 	auto_free char *key = strndup(name, n);

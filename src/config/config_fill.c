@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Fills the fields of a struct from the texts of an ini, by the table, and
- * prints them. */
+/* Fills the fields of a struct from the texts of an ini, and prints them, by the table of
+ * options. */
 
 static char *allowed_text(const struct option *option)
 {
@@ -32,7 +32,7 @@ static const char *nearest_choice(const struct option *option, const char *text)
 	return config_nearest(text, option->choices, n);
 }
 
-/* A URL may have a password, which no message shows. */
+/* Returns the text for messages: no message shows a URL with a user, which may have a password. */
 static const char *shown(const char *text)
 {
 	const char *server = strstr(text, "://");

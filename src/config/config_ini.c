@@ -39,7 +39,7 @@ static void mistake_nearest(struct ini *ini, unsigned line, const char *label,
 struct reader {
 	struct ini *ini;
 	unsigned line;
-	/* The section of the next keys; NULL: they are skipped. */
+	/* Section of the next keys; NULL: the keys are skipped. */
 	struct ini_section *section;
 	bool began; /* a section has begun */
 };
@@ -185,7 +185,7 @@ static int find_option(enum section_id id, const char *key)
 	return -1;
 }
 
-/* Returns the name of the section of the same ini that the key belongs to, or NULL. */
+/* Returns the name of the section to which a key of the same kind of ini belongs, or NULL. */
 static const char *home_of_key(enum ini_kind kind, const char *key)
 {
 	for (int id = 0; id < SECTION_COUNT; id++)
@@ -413,8 +413,8 @@ static int read_all(FILE *file, char **ret)
 	return err;
 }
 
-/* Reads a job's ini with the daemon's environment; joaderctl fills in its own before it sends
- * an ini. */
+/* Reads a job's ini with the daemon's environment. joaderctl has replaced variables of its own
+ * environment before it sends an ini. */
 static int read_job(struct ini *ini, const char *text)
 {
 	auto_free char *filled = NULL;

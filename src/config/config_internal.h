@@ -34,7 +34,8 @@ enum section_id {
 struct section_spec {
 	const char *name;
 	enum ini_kind kind;
-	bool named; /* the section has a name, as [dataset NAME]; there may be several */
+	/* the section has a name, as in [dataset NAME], and may occur several times */
+	bool named;
 	const char *help;
 };
 
@@ -44,24 +45,24 @@ struct option {
 	enum section_id section;
 	const char *key;
 	const struct value_type *type;
-	uint64_t min; /* the least number, or bytes of a text */
+	uint64_t min; /* the least number, or the least bytes of a text */
 	uint64_t max;
 	const char *const *choices; /* ends with NULL; in the order of the enumeration */
-	const char *preset;	    /* the default as in an ini; NULL: unset */
-	const char *preset_help;    /* how a computed default is found */
+	const char *preset;	    /* the default in the form of an ini; NULL: unset */
+	const char *preset_help;    /* help: how a computed default is found */
 	bool required;
 	size_t offset;	  /* offset in daemon_config, dataset_config or job_config */
-	const char *help; /* a sentence per line */
+	const char *help; /* sentences, one per line */
 };
 
 struct value_type {
 	const char *metavar;
-	bool owned; /* the field is a char * that is freed */
+	bool owned; /* the field is a char * that the object owns */
 	/* dir: the directory that relative paths start from. -EINVAL: not allowed. */
 	int (*parse)(const struct option *option, const char *text, const char *dir,
 		void *field);
-	/* Prints the value as in an ini; nothing when it is unset. NULL for types that no
-	 * job has. */
+	/* Prints the value in the form of an ini; prints nothing for an unset value. NULL for types
+	 * that no job has. */
 	void (*print)(const struct option *option, const void *field, FILE *out);
 	void (*allowed)(const struct option *option, FILE *out);
 };
@@ -81,24 +82,25 @@ bool value_in_range(const struct option *option, uint64_t number);
 void value_allowed_range(const struct option *option, FILE *out);
 
 extern const struct section_spec config_sections[SECTION_COUNT];
-/* Tells whether beside the section without a name there may be some with one, as [tensor
+/* Tells whether a section may have a name although it also exists without one, like [tensor
  * NAME]. */
 static inline bool config_may_have_name(enum section_id id)
 {
 	return id == SECTION_TENSOR;
 }
 
-/* Every option has a number: first those of the daemon's ini, then those of a job's. */
+/* The tables of options. An option's number counts the daemon's options first, then those of a
+ * job. */
 extern const struct option config_daemon_options[], config_job_options[];
 extern const size_t config_n_daemon_options, config_n_job_options;
 size_t config_n_options(void);
 const struct option *config_option(size_t i);
 
 #define ORDER_REPLAY_PREFIX "replay:"
-/* Returns the kind of order that a text names, which value_order allows. */
+/* Returns the kind of order that a text names; value_order has accepted the text. */
 enum job_order config_order_of(const char *text);
 
-/* The rule for names, as messages say it. */
+/* The rule for names, for messages. */
 #define NAME_RULE "1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 bool config_name_valid(const char *name);
 
@@ -112,7 +114,8 @@ must_check int config_path_dir(const char *file, char **ret);
 
 struct ini_value {
 	char *text;
-	unsigned line; /* 0: not given; LINE_OF_SETTING: given by ini_set */
+	/* line of the value; 0: not given; LINE_OF_SETTING: given by ini_set */
+	unsigned line;
 };
 
 struct ini_section {
@@ -131,22 +134,23 @@ struct ini {
 	struct ini_section *sections;
 	size_t n_sections;
 	unsigned mistakes;
-	/* Missing keys are not reported: a job's ini was read as the daemon's, say. */
+	/* Set if keys may be missing without a message: a job's ini was read as the daemon's, for
+	 * instance. */
 	bool unusable;
-	int err; /* -ENOMEM once there was no memory */
+	int err; /* -ENOMEM after memory ran out */
 };
 
 /* Reads a text; reports mistakes in its form, its sections and its keys. */
 void ini_read(struct ini *ini, const char *text);
 /* Reads the file ini->file, as ini_read does. 0, or -errno (reported) if it can't be read. */
 must_check int ini_read_file(struct ini *ini);
-/* Sets one key, "SECTION.KEY=VALUE", instead of the value that was read. line: of the file, or
- * LINE_OF_SETTING. */
+/* Sets one key, "SECTION.KEY=VALUE", and overrides the value that was read. line: line of the file,
+ * or LINE_OF_SETTING. */
 void ini_set(struct ini *ini, const char *setting, unsigned line);
 void ini_free(struct ini *ini);
 
-/* Returns the first section with the id, or NULL. If sections of the id may have names, it is
- * the one without. */
+/* Returns the first section with the id, or NULL. For an id whose sections may have names, returns
+ * the section without a name. */
 const struct ini_section *ini_section(const struct ini *ini, enum section_id id);
 
 /* Sets the fields of the object from values and defaults. section NULL: all defaults. */
@@ -156,20 +160,21 @@ void ini_fill(struct ini *ini, const struct ini_section *section, enum section_i
 must_check int config_copy_fields(enum section_id id, const void *from, void *object);
 void config_free_fields(enum section_id id, void *object);
 
-/* Returns the line where a key was given; 0: it was not. */
+/* Returns the line that gives a key; 0: the key is not given. */
 unsigned ini_line(const struct ini *ini, enum section_id id, const char *key);
 
 /* Reports a mistake: FILE[:LINE][:[LABEL]][:KEY]: text. line 0, label and key NULL: none. */
 void ini_mistake(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
-/* Reports a setting that is allowed, but hardly meant, in the same form. */
+/* Reports a setting that is allowed, but hardly intended, in the form of ini_mistake. */
 void ini_warning(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
 
-/* Fills in all [dataset NAME], of which there has to be one; dir: for relative paths. */
+/* Fills in all [dataset NAME] sections; at least one has to exist. dir: directory where relative
+ * paths begin. */
 void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config *daemon);
 
-/* Returns the index of "SECTION.KEY" of a job's ini, or -1. */
+/* Returns the index of the option "SECTION.KEY" of a job's ini, or -1. */
 int template_option(const char *key);
 /* Reports a key for which template_option has returned -1. */
 void template_report_key(
@@ -183,7 +188,7 @@ void config_fill_preparations(
 	struct ini *ini, const char *dir, struct daemon_config *daemon);
 void config_free_preparations(struct daemon_config *daemon);
 
-/* Fills in all [tensor NAME], once the job's other fields are filled in. */
+/* Fills in all [tensor NAME] sections, after the job's other fields. */
 void config_fill_sections(struct ini *ini, struct job_config *job);
 void config_free_sections(struct job_config *job);
 must_check int config_copy_sections(

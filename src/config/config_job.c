@@ -7,14 +7,14 @@
 #include <errno.h>
 #include <string.h>
 
-/* Longest [view] path, so that the line can be read again when it is printed. */
+/* The longest [view] path. The printed line must not be too long to be read again. */
 #define MAX_PATH 180
 #define ARRAYS_ONLY "only with format = npy, record or raw"
 
-/* Checks of keys against each other, and defaults that depend on other keys. */
+/* Checks keys against each other, and sets defaults that depend on other keys. */
 
-/* Tells whether the key was given, and not with its default: every printed ini has the
- * defaults. */
+/* Tells whether the key has another value than its default. A printed ini gives all keys, so given
+ * keys with defaults don't count. */
 static bool asks_for_change(const struct ini *ini, size_t i)
 {
 	const struct option *option = config_option(i);
@@ -40,7 +40,8 @@ void config_check_source(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* Checks the fill: kept channels may be one, or have no colour. */
+/* Checks the fill: with channels = keep an image may have one channel, so the fill can't be a
+ * colour. */
 static void check_fill(struct ini *ini, const struct preparation *preparation)
 {
 	const uint8_t *fill = preparation->fill;
@@ -51,7 +52,7 @@ static void check_fill(struct ini *ini, const struct preparation *preparation)
 			fill[0], fill[1], fill[2]);
 }
 
-/* Checks the pixels: only arrays hold numbers or planes; files of images hold bytes, pixel by
+/* Checks the pixels: only arrays may hold floats or planes; image files hold bytes, pixel by
  * pixel. */
 static void check_pixels(struct ini *ini, const struct job_config *job)
 {
@@ -162,7 +163,7 @@ static void refuse(struct ini *ini, enum section_id section, const char *key,
 		"found \"%s\", allowed: %s", found, allowed);
 }
 
-/* Checks that all samples of a batch have one size, as a batch is an array. */
+/* Checks that all samples of a batch have one size, because a batch is an array. */
 static void check_batch(struct ini *ini, const struct job_config *job)
 {
 	if (job->format != FORMAT_NPY)
@@ -312,8 +313,8 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 	check_targets(ini, job);
 }
 
-/* Tells whether a key fits a program, which decides alone about its arrays; [augment] may still
- * have a filter for them. */
+/* Tells whether a key is allowed with a program. The program alone decides its arrays, but
+ * [augment] may give a filter for them. */
 static bool fits_program(const struct job_config *job, const char *key)
 {
 	return strcmp(key, "prepare") == 0 || strcmp(key, "dtype") == 0 ||
@@ -339,7 +340,7 @@ static void check_prepare(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* Checks a group, an array with one axis more than an image. */
+/* Checks a group of files, whose array has one axis more than that of an image. */
 static void check_group(struct ini *ini, struct job_config *job)
 {
 	if (job->groups_directories != (job->preparation.frames > 0))
@@ -401,7 +402,7 @@ static void default_extension(struct ini *ini, struct job_config *job)
 		ini->err = -ENOMEM;
 }
 
-/* Refuses to replay a mirror, whose files are always the same. */
+/* Refuses to replay an order in layout mirror, where a file is always the same sample. */
 static void check_replay(struct ini *ini, const struct job_config *job)
 {
 	if (job->order != ORDER_REPLAY || job->layout != LAYOUT_MIRROR)
@@ -451,8 +452,7 @@ static void check_mixture(struct ini *ini, const struct job_config *job)
 
 #define BATCH_OF_RANK 32
 
-/* Checks ranks: an epoch that is divided among ranks does not decide the place of a sample in
- * it. */
+/* Checks ranks: with ranks the group, and not the job, decides the positions of samples. */
 static void check_ranks(struct ini *ini, struct job_config *job)
 {
 	static const char *const keys[] = {"rank", "training", "global_batch"};
@@ -538,7 +538,7 @@ int config_finish_job(struct ini *ini, struct job_config *ret)
 		for (int id = SECTION_JOB; id <= SECTION_VIEW; id++)
 			ini_fill(ini, ini_section(ini, (enum section_id)id),
 				(enum section_id)id, NULL, &job);
-		/* If memory ran out, a text is missing that must be there. */
+		/* If memory ran out, texts may be missing that finish_fields needs. */
 		if (!ini->err)
 			finish_fields(ini, mistakes, &job);
 	}

@@ -68,7 +68,7 @@ static void print_section(FILE *out, enum section_id id)
 	fprintf(out, ".Ss Section Bq %s%s\n", spec->name, spec->named ? " NAME" : "");
 	print_help(out, NULL, spec->help);
 	if (id == SECTION_TEMPLATE)
-		return; /* its keys are those of other sections */
+		return; /* the section's keys are listed with another section */
 	fputs(".Bl -tag -width Ds\n", out);
 	for (size_t i = 0; i < config_n_options(); i++)
 		if (config_option(i)->section == id)

@@ -13,7 +13,7 @@
 
 /* The keys owner, group and mode of a job, and the rights that they give. */
 
-#define MOST_ANSWER (1u << 20) /* bytes of a group with many members */
+#define MOST_ANSWER (1u << 20) /* bytes for a group with many members */
 #define READABLE 0555
 
 /* --- users and groups ---------------------------------------------------------------- */
@@ -82,7 +82,7 @@ static int parse_group(
 	return parse_number_or_name(text, find_group, field);
 }
 
-/* Prints the number: a name may be another user's some day. */
+/* Prints the number, because the name may belong to another user some day. */
 static void print_number(const struct option *option, const void *field, FILE *out)
 {
 	uint32_t number = *(const uint32_t *)field;
@@ -181,7 +181,7 @@ bool config_job_allows(
 	return ((member ? group : others) & wanted) == wanted;
 }
 
-/* Reads /etc/passwd alone: other sources of names, as a server, might be waited for. */
+/* Looks in /etc/passwd only: other sources of names, such as a server, may be slow. */
 void config_print_user(FILE *out, uid_t uid)
 {
 	auto_fclose FILE *users = fopen("/etc/passwd", "re");

@@ -22,7 +22,7 @@ static const char *home_directory(void)
 	const struct passwd *user = getpwuid(geteuid());
 	if (user && user->pw_dir && user->pw_dir[0] == '/')
 		return user->pw_dir;
-	return ""; /* an unknown user: below the root directory */
+	return ""; /* unknown user: the path begins at the root directory */
 }
 
 static char *join(const char *directory, const char *name)

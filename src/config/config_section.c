@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Sections [tensor NAME]. Keys that such a section does not give are as in [tensor], except the
- * form of files. */
+/* Sections [tensor NAME]. Such a section inherits the keys that it does not give from [tensor],
+ * except the keys about the format of files. */
 
 static bool is_of_files(const char *key)
 {
@@ -16,8 +16,7 @@ static bool is_of_files(const char *key)
 	       strcmp(key, "dtype") == 0 || strcmp(key, "axes") == 0;
 }
 
-/* Merges the section with the keys that it has from [tensor]. The texts stay those of the
- * ini. */
+/* Merges the section with the keys that it inherits from [tensor]. The ini still owns the texts. */
 static int merge(
 	const struct ini *ini, const struct ini_section *own, struct ini_section *ret)
 {
@@ -37,7 +36,7 @@ static int merge(
 	return 0;
 }
 
-/* Returns the text of a key; NULL: the section does not give it. */
+/* Returns the text of a key; NULL: the section does not give the key. */
 static const char *value_of(const struct ini_section *section, const char *key)
 {
 	for (size_t i = 0; i < config_n_options(); i++)
@@ -46,7 +45,7 @@ static const char *value_of(const struct ini_section *section, const char *key)
 	return NULL;
 }
 
-/* Drops the keys that the section has from [tensor]: files as they are ignore its pixels. */
+/* Drops the inherited keys: format = source has no use for them. */
 static void drop_inherited(const struct ini_section *own, struct ini_section *merged)
 {
 	for (size_t i = 0; i < config_n_options(); i++)
@@ -54,7 +53,7 @@ static void drop_inherited(const struct ini_section *own, struct ini_section *me
 			merged->values[i] = (struct ini_value){0};
 }
 
-/* Returns the default format: a palette's indices have no place in a ppm. */
+/* Returns the default format: PNG instead of formats that can't hold the indices of a palette. */
 static enum sample_format default_format(const struct job_config *job)
 {
 	return job->format == FORMAT_PPM || job->format == FORMAT_BMP ? FORMAT_PNG

@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Templates of jobs, [template NAME] of the daemon's ini: their keys are SECTION.KEY. */
+/* Templates of jobs: sections [template NAME] of the daemon's ini, with keys of the form
+ * SECTION.KEY. */
 
 #define MAX_KEY 64
 
@@ -32,8 +33,8 @@ int template_option(const char *key)
 	return -1;
 }
 
-/* Finds the option whose key is given without its section, or the nearest one. false: none is
- * near. */
+/* Finds the option whose key was given without its section, or the most similar key. false: no key
+ * is similar. */
 static bool find_nearest(const char *key, char ret[static MAX_KEY])
 {
 	char(*names)[MAX_KEY] = calloc(config_n_options(), sizeof(*names));
@@ -99,7 +100,7 @@ static int take(const struct ini_section *section, struct template_config *ret)
 	return 0;
 }
 
-/* Reports the mistakes of a template, which are those that a job of it would have. */
+/* Reports the mistakes of a template: those that a job made of it would have. */
 static void check(struct ini *ini, const struct template_config *template)
 {
 	static const char *const some_dataset = "job.dataset=any";

@@ -11,7 +11,8 @@
 #define FILE_NAME "--try"
 
 static const struct try_job {
-	const char *name, *settings, *crop; /* the script crops, if images may differ */
+	/* crop: the script's crop, for images that may differ in size */
+	const char *name, *settings, *crop;
 } jobs[] = {
 	{"classes", "layout = classes\n", ""},
 	{"flat", "layout = flat\n", ""},

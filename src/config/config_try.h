@@ -12,12 +12,12 @@
  *   Threads: any.   Errors: -errno, reported as config.h has it.
  */
 
-/* Makes the daemon's configuration. The state lies in a directory of its own, so that each
- * dataset has its catalogue. */
+/* Makes the daemon's configuration. The state directory is one for this dataset alone, so that each
+ * dataset has its own catalogue. */
 must_check int config_try_daemon(const char *directory, config_report *report,
 	void *context, struct daemon_config *ret);
-/* Makes the configuration of job i. -ENOENT: there are no more. */
+/* Makes the configuration of job i. -ENOENT: there is no job i. */
 must_check int config_try_job(size_t i, const char *dataset, config_report *report,
 	void *context, struct job_config *ret);
-/* Prints what to do next. */
+/* Prints the next steps for the user. */
 void config_try_print(FILE *out, const char *mountpoint);

@@ -59,7 +59,7 @@ static int parse_u64(
 static void print_u32(const struct option *option, const void *field, FILE *out)
 {
 	uint32_t number = *(const uint32_t *)field;
-	/* Prints nothing for an unset value, which no ini can say. */
+	/* Prints nothing for an unset value: an ini has no text for it. */
 	if (number > 0 || option->preset)
 		fprintf(out, "%s = %" PRIu32 "\n", option->key, number);
 }
@@ -116,7 +116,8 @@ static void allowed_size(const struct option *option, FILE *out)
 
 const struct value_type value_size = {"size", false, parse_size, NULL, allowed_size};
 
-/* Parses the cache's size. auto: 0, until config_daemon.c finds what the machine leaves. */
+/* Parses the size of the cache. auto: sets 0; config_daemon.c then computes the size from the free
+ * memory. */
 static int parse_cache(
 	const struct option *option, const char *text, const char *dir, void *field)
 {
@@ -330,8 +331,8 @@ static void allowed_name(const struct option *option, FILE *out)
 
 const struct value_type value_name = {"name", true, parse_name, print_text, allowed_name};
 
-/* Parses a text. One that begins with ; would be a comment when it is printed and read
- * again. */
+/* Parses a text. Refuses a text that begins with ;, which would be a comment when the printed ini
+ * is read again. */
 static int parse_text(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

@@ -111,7 +111,7 @@ static void skip_blanks(const char **text)
 	*text += strspn(*text, " \t");
 }
 
-/* Reads up to MOST_CHANNELS numbers, and gives their number; 0: there is something else. */
+/* Reads up to MOST_CHANNELS numbers, and returns how many; 0: malformed. */
 static unsigned parse_numbers(const char **text, double ret[MOST_CHANNELS])
 {
 	unsigned n = 0;
@@ -128,7 +128,7 @@ static unsigned parse_numbers(const char **text, double ret[MOST_CHANNELS])
 	}
 }
 
-/* Tells whether no number is zero in float, in which the division is done. */
+/* Tells whether all numbers are above zero as floats: the division is done in float. */
 static bool all_positive(const double numbers[MOST_CHANNELS], unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)

@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* The place of labels: a word, or json:FIELD or csv:COLUMN. */
+/* The source of labels: a word, json:FIELD or csv:COLUMN. */
 
 #define MOST_NAME 100
 
-/* Tells whether the text names a field. dots: fields in fields have dots between, as in
- * json. */
+/* Tells whether the text is the name of a field. dots: allows dots between the names of nested
+ * fields, as in json. */
 static bool is_field(const char *name, bool dots)
 {
 	size_t n = strlen(name);

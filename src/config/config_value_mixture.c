@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * The datasets that a job reads: one, or several with weights. As text: a name alone, or names
- * with blanks or commas between, each perhaps with ":" and its weight. The text is kept with
- * commas, so that it is one word wherever it is shown.
+ * The datasets that a job reads: one, or several with weights. The text is a single name, or names
+ * separated by blanks or commas, each optionally with ":" and its weight. It is stored with commas,
+ * so that it is one word wherever it is printed.
  */
 
 #define MOST_WEIGHT 1e9
@@ -59,7 +59,7 @@ static bool is_before(const char *text, const char *end, const char *name)
 	return false;
 }
 
-/* Parses a mixture. The weight of a single dataset says nothing, and is left out. */
+/* Parses a mixture. Drops the weight of a single dataset, which has no meaning. */
 static int parse_mixture(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

@@ -8,8 +8,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* "DIRECTORY, SIZE": a directory as value_path has it, and a size as value_size has it. The
- * field is a struct tier_config, whose first member is freed as that of other types. */
+/* The value "DIRECTORY, SIZE": a directory in the form of value_path, and a size in the form of
+ * value_size. The field is a struct tier_config; config_free_fields frees its first member like the
+ * text of other types. */
 
 _Static_assert(offsetof(struct tier_config, directory) == 0, "config_free_fields");
 

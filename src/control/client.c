@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 
 #define ROOM_FIRST 1024u  /* bytes */
-#define LINES_AT_ONCE 256 /* lines of an order, some 10 KB */
+#define LINES_AT_ONCE 256 /* lines of an order that are rendered at once, some 10 KB */
 
 struct client *client_new(struct listener *listener, int fd)
 {
@@ -59,7 +59,7 @@ union rights {
 	struct cmsghdr align;
 };
 
-/* Takes the descriptor of a message. The last one counts. */
+/* Takes over the descriptor that came with a message. The last one of several messages counts. */
 static void take_descriptor(struct msghdr *message, int *descriptor)
 {
 	const struct cmsghdr *head = CMSG_FIRSTHDR(message);
@@ -86,8 +86,8 @@ static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
 	return n < 0 ? -errno : n;
 }
 
-/* Makes room for more of the request: up to one byte more than allowed, by which a request that
- * is too large is known. false: no memory. */
+/* Makes room for more of the request: up to one byte more than allowed, so that a request that is
+ * too large is noticed. false: no memory. */
 static bool grow(struct client *client)
 {
 	size_t most = client->listener->rights.max_request + 1;
@@ -123,7 +123,7 @@ void client_receive(struct client *client)
 	if (n == -EAGAIN || n == -EINTR)
 		return;
 	client->n_in += n > 0 ? (size_t)n : 0;
-	/* the client only looked whether the daemon is there */
+	/* the client only checked whether the daemon is there */
 	if (n < 0 || client->n_in == 0) {
 		client->state = CLIENT_ENDS;
 	} else if (client->n_in > client->listener->rights.max_request) {
@@ -137,7 +137,7 @@ void client_receive(struct client *client)
 
 /* --- the answer -------------------------------------------------------------------- */
 
-/* Makes a frame, which is sent next. Without memory for it the client is cut off. */
+/* Makes a frame, which is sent next. Without memory for the frame, hangs up on the client. */
 static void frame(struct client *client, const char *word, const char *text, size_t bytes)
 {
 	char head[40];
@@ -195,7 +195,8 @@ void client_execute(struct client *client, struct control *control)
 	client->in_room = 0;
 }
 
-/* Ends an order. If it has had lines it has them still, unless the order is not kept any more. */
+/* Ends an order. The order may have been deleted before all of its lines were sent; the client then
+ * gets an error. */
 static void end_lines(struct client *client)
 {
 	struct sched_job *job = client->lines.job;
@@ -208,7 +209,7 @@ static void end_lines(struct client *client)
 	sched_job_put(job);
 }
 
-/* Renders the next lines, or the end behind the last ones. */
+/* Renders the next lines; after the last line, ends the answer. */
 static void next_lines(struct client *client)
 {
 	auto_free char *text = NULL;

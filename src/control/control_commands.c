@@ -43,12 +43,12 @@ static bool remove_job(const struct request *request, struct sched_job *job)
 		control_ini_of(request->context->config->jobs, config->name);
 	if (ini)
 		fprintf(request->out,
-			"%s is there: joaderfs adds %s again when it starts\n", ini,
-			config->name);
+			"%s still exists: joaderfs adds %s again at its next start\n",
+			ini, config->name);
 	return true;
 }
 
-/* Removes the jobs that match a pattern, as *, which can't be a name. */
+/* Removes the jobs whose names match a pattern such as *, which can't be a name. */
 static bool remove_matching(const struct request *request, const char *pattern)
 {
 	struct request_jobs jobs;
@@ -320,8 +320,8 @@ enum control_place control_place_of(const struct control_message *message)
 	return is_list(message) ? CONTROL_AT_ONCE : CONTROL_SCANNER;
 }
 
-/* Tells whether the socket's rights allow the command. A job of the grant's name may be another
- * one by now. */
+/* Tells whether the socket's rights allow the command. The job that a grant names may have been
+ * removed, and another job may have its name. */
 static bool is_allowed(const struct request *request, const struct command *command)
 {
 	const struct listener_rights *rights = &request->message->listener->rights;

@@ -20,7 +20,7 @@ struct command {
 	struct session *session;
 	const atomic_bool *stop;
 	FILE *out;
-	bool quiet; /* nobody asked for the messages: the log has them */
+	bool quiet; /* no client waits for the messages: they go to the log */
 };
 
 static bool refuse(const struct command *command, const char *format, ...)
@@ -53,7 +53,8 @@ static int print_ini(const struct dataset_config *config, char **ret)
 	return fclose(out) == 0 ? 0 : -ENOMEM;
 }
 
-/* Keeps the ini. Nobody else may read it: a source may need a password. */
+/* Keeps the ini in the state directory. Other users may not read it: a source may need a
+ * password. */
 static int keep(const struct command *command, const struct dataset_config *config)
 {
 	auto_free char *directory = NULL;
@@ -69,7 +70,7 @@ static int keep(const struct command *command, const struct dataset_config *conf
 	return err ? err : disk_replace(directory, name, text, 0600);
 }
 
-/* Removes the kept ini. false: there was none. */
+/* Removes the kept ini. false: there was no ini. */
 static bool forget(const struct command *command, const char *name)
 {
 	auto_free char *path = NULL;
@@ -94,8 +95,8 @@ static bool is_on_mount(
 	       (path[n] == '/' || path[n] == '\0');
 }
 
-/* Scans a dataset. next: as the one that follows the dataset in use; *ret is then NULL if
- * nothing has changed. */
+/* Scans a dataset. next: compares it with the dataset in use, which it is to replace; *ret is NULL
+ * if nothing has changed. */
 static int scan(const struct command *command, const struct dataset_config *config,
 	bool next, struct dataset **ret)
 {
@@ -214,8 +215,7 @@ static int rescan_unused(
 	return err;
 }
 
-/* Moves the jobs to the next scan's dataset. The dataset that was taken stays so only if this
- * fails. */
+/* Moves the jobs to the newly scanned dataset. The taken dataset stays taken only if this fails. */
 static int move(const struct command *command, const struct dataset_config *config,
 	const char *jobs, struct dataset *next)
 {
@@ -297,8 +297,8 @@ static bool move_behind(const struct command *command, struct dataset *next)
 	return err ? refuse(command, "%s is as it was: %s", name, strerror(-err)) : true;
 }
 
-/* Scans a dataset in use and moves its jobs. Jobs come and go while it scans, but not while
- * they move. */
+/* Scans a dataset in use, then moves its jobs. Jobs may come and go during the scan, but not during
+ * the move. */
 static bool scan_behind(
 	const struct command *command, const struct dataset_config *config)
 {
@@ -332,7 +332,7 @@ static unsigned tries_left_behind(const char *state, const char *name)
 	return in && fscanf(in, "%u", &tries) == 1 ? tries : 0;
 }
 
-/* Removes the file, so the next engine does not scan again; the next start does. */
+/* Writes the number of tries to the file. forget_tries removes the file when the scan is over. */
 static void note_tries(const char *state, const char *name, unsigned tries)
 {
 	auto_free char *directory = NULL;

@@ -22,12 +22,13 @@ struct session;
 	"dataset ls | dataset add FILE TEXT | dataset rm DATASET | dataset rescan "      \
 	"DATASET"
 
-/* Carries out a dataset command. arguments: those behind the command; out: the messages. When
- * *stop becomes true a scan ends. session: may be NULL. false: it failed, and out says why. */
+/* Carries out a dataset command. arguments: without the command itself; out: receives the messages.
+ * When *stop becomes true, a scan ends. session may be NULL. false: the command failed, and out
+ * says why. */
 bool control_dataset(const struct files_context *context, struct session *session,
 	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out);
 
-/* Scans the datasets that were opened as the last scan has left them. Jobs go on with the
- * result; if they can't, the next start scans before it serves, which is logged. */
+/* Scans the datasets that this start has opened without a scan, from their last catalogue. Jobs go
+ * on with the result; if they can't, that is logged, and the next start scans before it serves. */
 void control_look_for_changes(const struct files_context *context,
 	struct session *session, const atomic_bool *stop);

@@ -38,32 +38,33 @@ struct sched_job;
 
 struct control_message {
 	const char *text;
-	size_t bytes;	/* > 0 */
-	int descriptor; /* the descriptor that came with it, or -1 */
-	int socket;	/* the socket that it came by */
+	size_t bytes;	/* bytes of the text, at least 1 */
+	int descriptor; /* descriptor that came with the message, or -1 */
+	int socket;	/* socket on which the message came */
 	struct {
-		pid_t pid; /* 0: it can't be seen from here */
+		/* 0: the sender's process is not visible from the daemon's name space */
+		pid_t pid;
 		uid_t uid;
 		gid_t gid;
 	} sender;
-	const struct listener *listener; /* the listener that it came by */
+	const struct listener *listener; /* listener on which the client came */
 };
 
 struct control_answer {
 	FILE *out;	 /* the text */
-	bool hands_over; /* the engine ends when the client has the answer */
-	bool ok;	 /* else the text says why it failed */
+	bool hands_over; /* the engine ends as soon as the client has the answer */
+	bool ok;	 /* false: the text says why the request failed */
 	/* The lines of an order, from number `next` on, follow the text; job may be NULL. */
 	struct order_lines lines;
 	uint32_t next;
 };
 
-/* The thread that carries a request out. WORKER: the one thread of commands that change jobs;
- * SCANNER: the one thread of commands that change datasets. */
+/* The thread that carries a request out. WORKER: the thread for commands that change jobs; SCANNER:
+ * the thread for commands that change datasets. */
 enum control_place { CONTROL_AT_ONCE, CONTROL_WORKER, CONTROL_SCANNER };
 enum control_place control_place_of(const struct control_message *message);
 
-/* Carries out one request. If it uses the descriptor, that is -1 afterwards. */
+/* Carries out one request. A function that uses the descriptor sets it to -1. */
 void control_execute(struct control *control, struct control_message *message,
 	struct control_answer *answer);
 
@@ -79,49 +80,52 @@ enum client_state { CLIENT_RECEIVES, CLIENT_WAITS, CLIENT_SENDS, CLIENT_ENDS };
 
 struct client {
 	struct watch watch;
-	TAILQ_ENTRY(client) link; /* its listener's clients */
+	TAILQ_ENTRY(client) link; /* links the clients of the listener */
 	STAILQ_ENTRY(client) queued;
 	struct listener *listener;
 	enum client_state state;
 	bool hands_over;
-	bool at_worker; /* the worker has all but the links to its listener, and bytes */
-	size_t bytes;	/* request and answer, as the listener counts them */
+	/* the worker owns all fields but `link`, `listener` and `bytes` */
+	bool at_worker;
+	size_t bytes; /* bytes of request and answer, as counted by the listener */
 	struct control_message message;
 	char *in;
 	size_t n_in, in_room;
-	char *out; /* the answer, with frames */
+	char *out; /* the answer in frames */
 	size_t n_out, sent;
-	struct order_lines lines; /* sent after `out`; or job is NULL */
+	struct order_lines lines; /* lines that follow `out`; job NULL: none */
 	uint32_t next;
 };
 
-struct client *client_new(struct listener *listener, int fd); /* NULL: no memory */
-void client_free(struct client *client);		      /* hangs up */
+/* Creates a client. NULL: no memory. */
+struct client *client_new(struct listener *listener, int fd);
+void client_free(struct client *client); /* Hangs up on the client, and frees it. */
 
-/* Receives what is there. Afterwards the client still receives, waits (the request is
- * complete), sends (the request is refused) or ends. */
+/* Receives the bytes that have arrived. Afterwards the client still receives, waits (its request is
+ * complete), sends (its request was refused) or ends. */
 void client_receive(struct client *client);
 
-/* Sends as much as the client takes, and renders more of an order meanwhile. */
+/* Sends as much as the socket takes, and renders more lines of an order meanwhile. */
 void client_send(struct client *client);
 
 /* Carries the request out. Afterwards the client sends, or ends. */
 void client_execute(struct client *client, struct control *control);
 
-/* Makes this message the answer. */
+/* Makes the message the answer, as an error. */
 void client_refuse(struct client *client, const char *format, ...) printf_like(2, 3);
 
 TAILQ_HEAD(client_list, client);
 
 /* The rights and limits of a socket's clients. */
 struct listener_rights {
-	/* 0: everything; otherwise to mount and read the job that has this id and name */
+	/* id of the only job that clients may mount and read; `name` is its name; 0: clients may do
+	 * everything */
 	job_id only;
 	char name[80];
-	mode_t mode; /* the socket file's */
-	gid_t group; /* 0: as it comes */
+	mode_t mode; /* mode of the socket file */
+	gid_t group; /* group of the socket file; 0: the default one */
 	size_t max_clients;
-	/* one client's request; all requests and answers */
+	/* limit of one client's request; limit of all requests and answers together */
 	size_t max_request, max_bytes;
 };
 
@@ -131,10 +135,11 @@ struct listener {
 	struct listener_rights rights;
 	struct kept_descriptor *kept; /* NULL: the socket ends with this engine */
 	struct sockaddr_un address;
-	dev_t device; /* our socket file's, and so is the next */
+	dev_t device; /* device and inode of our socket file */
 	ino_t inode;
 	bool closed;
-	struct client_list clients; /* the first one is silent longest */
+	/* in the order of the last activity: the first client is silent longest */
+	struct client_list clients;
 	size_t n_clients;
 };
 
@@ -144,22 +149,22 @@ must_check int listener_new(
 	const char *path, const struct listener_rights *rights, struct listener **ret);
 
 /*
- * Removes the file, unless another one has taken its place, and hangs up on the clients.
- * The listener is freed with the last client that the worker has.
+ * Makes a socket, or takes over the previous engine's. The file gets its mode before a client can
+ * connect. Errors are logged.
  */
 void listener_close(struct listener **listener);
 
 /* Counts one client less. A closed listener is freed with the last one. */
 void listener_forget(struct listener *listener);
 
-/* Notes that the client has done something, and so is not the one that is silent longest. */
+/* Notes that the client was active: others are silent for longer. */
 void listener_touch(struct client *client);
 
-/* Hangs up on the client that is silent longest, but not on `but`. false: there is none. */
+/* Hangs up on the client that is silent longest, except `but`. false: there is no other client. */
 bool listener_hang_up(struct listener *listener, const struct client *but);
 
-/* Counts the client's bytes, and hangs up on others until all is no more than allowed.
- * false: it still is. */
+/* Counts the client's bytes, and hangs up on other clients until the sum is allowed. false: the sum
+ * is still too large. */
 bool listener_make_room(struct client *client);
 
 /* --- worker ------------------------------------------------------------------------ */
@@ -170,40 +175,41 @@ struct worker {
 	struct control *control;
 	struct lock lock;
 	pthread_cond_t changed;
-	struct client_queue queue, done; /* (lock) */
-	bool stopping;			 /* (lock) */
+	/* (lock) clients whose requests wait, and clients whose requests are done */
+	struct client_queue queue, done;
+	bool stopping; /* (lock) */
 	bool running;
-	struct watch watch; /* eventfd: something is done */
+	struct watch watch; /* eventfd: a request is done */
 	pthread_t thread;
 };
 
 must_check int worker_start(struct worker *worker, struct control *control);
-/* Stops the thread. The command that is being carried out is waited for; queued ones are
- * dropped. */
+/* Stops the thread. Waits for the running command, and drops queued ones. */
 void worker_stop(struct worker *worker);
 /* Queues a client for the worker. */
 void worker_give(struct worker *worker, struct client *client);
-struct client *worker_take(struct worker *worker); /* a client that is done, or NULL */
+/* Returns a client whose request is done, or NULL. */
+struct client *worker_take(struct worker *worker);
 
 /* --- grants ------------------------------------------------------------------------ */
 
 /*
- * <state>/grants/<job>/socket: a client that reaches it can mount and read the job, and
- * nothing else. The directory is the record of the grant: it stays when the daemon ends,
- * and gets a new socket at the next start.
+ * <state>/grants/<job>/socket: a client that reaches this socket can mount and read the job, and
+ * can do nothing else. The directory is the record of the grant: it stays when the daemon ends, and
+ * the next start makes a new socket in it.
  */
 LIST_HEAD(grants, listener);
 
-/* Makes the socket, or finds it; *ret is its path. Errors are logged. */
+/* Makes the socket, unless it exists; *ret is its path. Errors are logged. */
 must_check int grants_add(
 	struct control *control, struct sched_job *job, const char **ret_path);
 /* Removes the job's grant. false: there was none. */
 bool grants_remove(struct control *control, job_id job);
-/* Removes the grants of jobs that were removed. */
+/* Removes the grants of jobs that do not exist any more. */
 void grants_prune(struct control *control);
 /* Makes the sockets of the grants in the state directory. */
 void grants_restore(struct control *control);
-/* Closes the sockets. The grants stay. */
+/* Closes the sockets. The grants stay in the state directory. */
 void grants_close(struct control *control);
 
 /* --- all --------------------------------------------------------------------------- */
@@ -215,21 +221,21 @@ struct control {
 	struct listener *listener; /* the socket of the daemon's user */
 	struct grants grants;
 	struct worker worker, scanner;
-	atomic_bool ends; /* tells the scanner to give up */
+	atomic_bool ends; /* tells the scanner to stop its scan */
 	int epoll;
-	uint64_t
-		paused_ns; /* since then new clients wait, for want of descriptors; or 0 */
+	/* time since which new clients wait for a free descriptor; 0: they do not wait */
+	uint64_t paused_ns;
 	bool running;
 	pthread_t thread;
 };
 
 /* Prints the table of the jobs. -ENOMEM */
 must_check int control_list(FILE *out, struct sched_job *const *jobs, size_t n);
-/* Prints the info of all datasets, or of the one that has this name. false: there is no such
- * dataset, which is printed, or no memory. */
+/* Prints the info of all datasets, or of the dataset with this name. false: no memory, or no such
+ * dataset, which it prints. */
 bool control_list_datasets(
 	FILE *out, const struct files_context *context, const char *name);
-/* Prints that there is no dataset of this name, and which one has a like name. */
+/* Prints that there is no dataset of this name, and the most similar name that exists. */
 void control_unknown_dataset(
 	FILE *out, const struct files_context *context, const char *name);
 /* Prints a table with a line for each dataset. false: no memory. */

@@ -13,7 +13,7 @@
 struct addition {
 	struct job_config config;
 	bool parsed;
-	bool there; /* the same job is there already */
+	bool there; /* a job with the same ini exists already */
 	bool added;
 };
 
@@ -22,14 +22,15 @@ struct additions {
 	FILE *out;
 	const char *const *settings;
 	size_t n_settings;
-	const struct template_config *template; /* the one job's; NULL: it has a file */
-	/* FILE TEXT ...; a template has FILE alone */
+	/* template of the only job; NULL: the job has an ini file */
+	const struct template_config *template;
+	/* FILE TEXT ...; for a template only FILE */
 	const char *const *files;
 	size_t n;
 	struct addition *of;
-	const struct sched_import *import; /* or NULL */
+	const struct sched_import *import; /* the checkpoint to import, or NULL */
 	const struct control_message *message;
-	bool own_name; /* the one job gets another name if its own is taken */
+	bool own_name; /* the only job gets another name if its own is taken */
 	size_t messages;
 };
 
@@ -44,7 +45,8 @@ static void report(void *context, const char *message)
 
 /* --- owners ------------------------------------------------------------------------- */
 
-#define MODE_OF_OTHERS 0500 /* a reader takes samples: by default only the owner reads */
+/* others may read: readers change the job's positions, so by default only the owner reads */
+#define MODE_OF_OTHERS 0500
 
 static int refuse(struct additions *all, const struct job_config *config, const char *key,
 	const char *allowed)
@@ -93,7 +95,7 @@ static int parse_one(
 	return err ? err : take_owner(all, &addition->config);
 }
 
-#define OWN_NAMES 10000 /* most that are tried */
+#define OWN_NAMES 10000 /* names that are tried, at most */
 
 static bool is_taken(struct sched *sched, const char *name)
 {
@@ -182,8 +184,8 @@ static bool has_line(const char *text, const char *line, size_t n)
 	return false;
 }
 
-/* Finds the first line that the other text does not have, and its length; NULL: none. Each line
- * of both ends with a newline. */
+/* Finds the first line that the other text lacks, and its length; NULL: there is none. Each line of
+ * both texts ends with a newline. */
 static const char *other_line(const char *text, const char *other, size_t *ret_n)
 {
 	for (; *text; text += *ret_n + 1) {
@@ -208,8 +210,8 @@ static void report_difference(const struct additions *all,
 		config->file, config->name, which, (int)n, line);
 }
 
-/* Finds out whether the same job is there already. -EEXIST: a different job of this name is
- * there, which is reported. */
+/* Finds out whether a job with the same ini exists already. -EEXIST: a job of this name has another
+ * ini; the difference is reported. */
 static int compare(struct additions *all, struct addition *addition)
 {
 	const struct job_config *config = &addition->config;
@@ -281,8 +283,8 @@ static int add(struct additions *all)
 	return err;
 }
 
-/* Tells of formats that readers of the layout can't read: those of a directory of classes, for
- * instance, list images only. */
+/* Warns of formats that the usual readers of the layout can't read: readers of a directory of
+ * classes, for instance, list images only. */
 static void tell_of_readers(FILE *out, const struct job_config *config)
 {
 	bool numbers = config->format == FORMAT_NPY || config->format == FORMAT_RAW ||
@@ -338,7 +340,8 @@ static int carry_out(
 	return err;
 }
 
-/* Finds the template. false: there is none, or a file was given, too, which is printed. */
+/* Finds the template. false: there is no such template, or a file was given as well; both are
+ * printed. */
 static bool take_template(struct additions *all, const struct daemon_config *daemon,
 	const char *name, size_t rest)
 {

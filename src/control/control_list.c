@@ -57,7 +57,7 @@ static void ls_fill_mapping(struct ls_row *row, const struct job_config *config,
 				: "fresh");
 }
 
-/* Fills in rates and shares. A job that was never read has no demand. */
+/* Fills in rates and shares. A job without reads has no demand. */
 static void ls_fill_share(struct ls_row *row, const struct sched_job_status *status)
 {
 	const struct sched_job_share *share = &status->share;
@@ -83,7 +83,7 @@ static void ls_fill_owner(char *cell, size_t size, const struct job_config *conf
 	if (!out)
 		return;
 	config_print_user(out, config_job_owner(config).uid);
-	(void)fclose(out); /* a name that is too long is cut off */
+	(void)fclose(out); /* a name that is too long is cut */
 }
 
 static void ls_fill(struct ls_row *row, struct sched_job *job)
@@ -135,7 +135,7 @@ static bool is_of_earlier_job(
 	return false;
 }
 
-/* Prints a storage that does not answer: readers of its jobs wait, whatever their shares are. */
+/* Prints a storage that does not answer: it explains why readers of its jobs wait. */
 static void print_silent(FILE *out, struct sched_job *const *jobs, size_t i)
 {
 	struct sched_storage storage;

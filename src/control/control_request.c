@@ -94,7 +94,8 @@ static bool has_group(void *message, gid_t group)
 	return request_has_group(message, group);
 }
 
-/* A client of a grant's socket may read the job; everything else was refused before. */
+/* A client of a grant's socket may read the job: is_allowed has refused all other commands and
+ * jobs. */
 bool request_may_read(const struct request *request, const struct sched_job *job)
 {
 	struct control_message *message = request->message;

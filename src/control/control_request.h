@@ -9,9 +9,9 @@
 
 struct sched_job;
 
-/* A request as the commands' functions get it, and the functions that they share. */
+/* A request as the functions of commands get it, and functions that they share. */
 
-#define MAX_ARGUMENTS 1024 /* with the command */
+#define MAX_ARGUMENTS 1024 /* arguments, with the command itself */
 
 struct request {
 	const struct files_context *context;
@@ -24,7 +24,7 @@ struct request {
 	FILE *out;
 };
 
-/* Makes the reason the answer, and returns false. */
+/* Makes the reason the answer. Returns false. */
 bool request_refuse(const struct request *request, const char *format, ...)
 	printf_like(2, 3);
 
@@ -34,17 +34,17 @@ struct request_jobs {
 	size_t n;
 };
 
-/* Lists all jobs, held until request_jobs_put. Jobs that are removed meanwhile are left out.
+/* Lists all jobs, and holds them until request_jobs_put. Leaves out jobs that are being removed.
  * -ENOMEM */
 must_check int request_jobs(const struct request *request, struct request_jobs *ret);
 void request_jobs_put(struct request_jobs *jobs);
 
-/* Answers that there is no such job, and which one has a like name. Returns false. */
+/* Answers that there is no such job, and names the most similar job. Returns false. */
 bool request_unknown_job(const struct request *request, const char *name);
 
 /*
- * Returns the job of this name, held, if its owner lets the sender of the request change it, or
- * read it. NULL: the answer says why not.
+ * Both return the job of this name, with a reference, if its owner lets the sender change or read
+ * it. NULL: the answer says why not.
  */
 must_check struct sched_job *request_job_to_change(
 	const struct request *request, const char *name);
@@ -54,7 +54,7 @@ must_check struct sched_job *request_job_to_read(
 bool request_may_change(const struct request *request, const struct sched_job *job);
 /* Tells whether the job's owner lets the sender read it. */
 bool request_may_read(const struct request *request, const struct sched_job *job);
-/* Tells whether the sender has this group. */
+/* Tells whether the sender belongs to the group. */
 bool request_has_group(const struct control_message *message, gid_t group);
 
 /* --- control_show.c: commands that change nothing ---------------------------------------- */

@@ -78,7 +78,7 @@ static bool has_begun(
 	return epoch == status->epoch || sched_has_order(job, epoch);
 }
 
-/* Takes the reference to the job, if it returns true. */
+/* Begins to answer with an order. Keeps the reference to the job if it returns true. */
 static bool begin_order(
 	const struct request *request, struct sched_job *job, const char *epoch_text)
 {

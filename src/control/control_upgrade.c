@@ -56,7 +56,8 @@ static void copy(int from, FILE *out)
 			fwrite(part, 1, (size_t)n, out);
 }
 
-/* Tells whether the program knows the state directory's format, and what the supervisor keeps. */
+/* Tells whether the program knows the format of the state directory, and the layout of the memory
+ * that the supervisor keeps. */
 static bool can_follow(const char *state, char *program, FILE *out)
 {
 	auto_free char *question = NULL;
@@ -110,11 +111,11 @@ bool control_upgrade(
 	return true;
 }
 
-/* All that was answered is in the journals, and all unanswered requests will be sent again. */
+/* All answers are in the journals already, and the kernel sends all unanswered requests again. */
 _Noreturn void control_hand_over(void)
 {
-	log_info("the engine ends for another one%s%s", kept()->program[0] ? ", " : "",
-		kept()->program);
+	log_info("this engine ends, and another one takes over%s%s",
+		kept()->program[0] ? ", " : "", kept()->program);
 	atomic_store(&kept()->hands_over, true);
 	_exit(EXIT_SUCCESS);
 }

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 /*
- * <state>/grants         0700: nobody but the daemon's user comes by here
+ * <state>/grants         0700: only the daemon's user can enter
  * <state>/grants/<job>   0755, as the socket for anybody: in a container it may be a user
  *                        of any number who reaches what was mounted there
  */
@@ -30,7 +30,7 @@ static char *path_of(const struct control *control, const char *job, const char 
 
 #define MOST_ASIDE 1000
 
-/* Makes a directory with this mode, whatever the umask is. */
+/* Makes a directory with this mode, independent of the umask. */
 static int make_directory(const char *path, mode_t mode)
 {
 	if ((mkdir(path, mode) != 0 && errno != EEXIST) || chmod(path, mode) != 0) {
@@ -94,8 +94,8 @@ int grants_add(struct control *control, struct sched_job *job, const char **ret_
 	return err;
 }
 
-/* Renames the directory of a removed grant. A client may have left files in it, and it would be
- * a grant again after a restart. The new name is none of a job. */
+/* Renames the directory of a removed grant, because it would be a grant again after a restart: it
+ * can't be removed if a client left files in it. No job can have the new name. */
 static int put_aside(const struct control *control, const char *job)
 {
 	auto_free char *from = path_of(control, job, "");

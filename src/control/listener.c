@@ -20,7 +20,7 @@ static int open_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Removes the file if it is a socket where nobody answers. */
+/* Removes the file if it is a socket on which no process answers. */
 static int remove_stale(const struct sockaddr_un *address)
 {
 	struct stat st;
@@ -36,7 +36,8 @@ static int remove_stale(const struct sockaddr_un *address)
 		return -EADDRINUSE;
 	if (errno != ECONNREFUSED)
 		return -errno;
-	log_info("%s: nobody answers there, replaced", address->sun_path);
+	log_info("%s: no process answers there, so the socket is replaced",
+		address->sun_path);
 	return unlink(address->sun_path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
@@ -53,9 +54,9 @@ static int give_to_group(const struct listener *listener, const char *file)
 	return err;
 }
 
-/* Sets the socket file's mode and group, whatever the umask is. A client may share the
- * directory, and put a link, for instance, in the place of the file that was bound: neither the
- * link nor the file that it leads to is changed. */
+/* Sets the socket file's mode and group, whatever the umask is. A client that can write to the
+ * directory may replace the bound file, for instance by a link: neither the link nor its target is
+ * changed. */
 static int set_rights(struct listener *listener)
 {
 	struct stat st;
@@ -81,8 +82,8 @@ static int bind_socket(struct listener *listener)
 	int fd = listener->watch.fd = open_socket();
 	if (fd < 0)
 		return fd;
-	/* bind() gives the file the mode of the socket, so the umask, which belongs to
-	 * all threads, can stay as it is. */
+	/* bind() gives the file the mode of the socket, so the umask, which all threads share, need
+	 * not change. */
 	if (fchmod(fd, mode) < 0)
 		return -errno;
 	if (bind(fd, address, sizeof(listener->address)) < 0) {
@@ -99,7 +100,7 @@ static int bind_socket(struct listener *listener)
 	return !err && listen(fd, SOMAXCONN) < 0 ? -errno : err;
 }
 
-/* Takes over the socket that the previous engine has listened to, where its clients wait.
+/* Takes over the socket on which the previous engine listened, and where clients may be waiting.
  * false: there is none, or its file is gone. */
 static bool take_over(struct listener *listener)
 {
@@ -136,7 +137,7 @@ static int listen_at(struct listener *listener)
 	if (take_over(listener))
 		return 0;
 	if (listener->watch.fd >= 0)
-		close(listener->watch.fd); /* its file is gone: no client finds it */
+		close(listener->watch.fd); /* no client finds it any more */
 	kept_drop(&listener->kept);
 	int err = bind_socket(listener);
 	if (!err)
@@ -210,7 +211,7 @@ void listener_close(struct listener **listener_)
 	kept_drop(&listener->kept);
 	close(listener->watch.fd);
 	listener->watch.fd = -1;
-	listener->n_clients++; /* keeps it until the clients below are gone */
+	listener->n_clients++; /* keeps the listener until its clients below are gone */
 	listener->closed = true;
 	for (client = TAILQ_FIRST(&listener->clients); client; client = next) {
 		next = TAILQ_NEXT(client, link);

@@ -17,9 +17,9 @@
 unsigned coord_mutants;
 #endif
 
-/* Takes the daemon's requests. Most are only noted here, and done in the next step. */
+/* Takes the daemon's requests. Most are only noted here; the next step carries them out. */
 
-/* Bounds the pace however long a lease is, because readers wait for the looks. */
+/* Upper bound of the pace, however long a lease is: readers wait for these looks at the engine. */
 #define MOST_PACE_NS UINT64_C(1000000000)
 #define MOST_IDS (UINT64_C(1) << 33)
 
@@ -116,7 +116,7 @@ void coord_leave(struct coord *coord)
 	struct held_job *job;
 	if (coord->joined && !coord->refused && !coord->away_since_ns)
 		(void)!coord_beat(
-			coord); /* else the engine keeps the last beat's cursors */
+			coord); /* else the engine has the cursors of the last beat */
 	LIST_FOREACH (job, &coord->jobs, link)
 		for (uint32_t r = 0; r < job->facts.ranks; r++)
 			if (job->ranks[r].held)
@@ -128,7 +128,8 @@ void coord_leave(struct coord *coord)
 
 /* --- jobs ------------------------------------------------------------------------------- */
 
-/* Tells whether these facts go on later than the job's own begin and the group's log. */
+/* Tells whether the facts let the job go on at a later place than the held job's own start and the
+ * end of the group's log. */
 static bool goes_on_later(const struct coord_job *facts, const struct held_job *held)
 {
 	struct coord_position to = {facts->epoch, facts->n_log};

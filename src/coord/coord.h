@@ -50,7 +50,7 @@
 #define COORD_ADDRESS 128 /* bytes of an address, with the 0 */
 #define COORD_TEXT 256	  /* bytes of a message, with the 0 */
 #define COORD_AT_CURSOR UINT32_MAX
-#define COORD_RANKS 4096       /* ranks, at most; as in [job] ranks */
+#define COORD_RANKS 4096 /* ranks of a job, at most; [job] ranks has the same limit */
 #define COORD_BATCH (1U << 24) /* samples of a global mini-batch, at most */
 #define COORD_EPOCHS (UINT32_MAX / 2)
 
@@ -77,7 +77,7 @@ struct coord_job {
 	const roaring_bitmap_t *ids; /* D_j, not empty */
 	uint32_t ranks;
 	uint32_t batch;		/* samples of a global mini-batch, at least `ranks` */
-	enum sampler_kind kind; /* the dataset's */
+	enum sampler_kind kind; /* the sampler of the job's dataset */
 	/*
 	 * Where the job goes on if the group does not know it: the first samples of this epoch's
 	 * log, in its order, which were consumed. A group whose log is not so far refuses the job.
@@ -88,7 +88,7 @@ struct coord_job {
 	uint32_t n_log;
 };
 
-/* A run of positions of a rank that the local journal knows. */
+/* A run of consecutive positions of a rank that the local journal knows. */
 struct coord_tail {
 	const char *job;
 	uint32_t rank;
@@ -101,8 +101,8 @@ struct coord_batch {
 	const char *job, *dataset;
 	const sample_id *ids;
 	uint32_t n, ranks;
-	const uint64_t
-		*rank_node; /* [ranks]: incarnation of its node; 0: nobody serves it */
+	/* [ranks]: incarnation of its node; 0: nobody serves it */
+	const uint64_t *rank_node;
 };
 
 /* Callbacks of the coordinator, which must not call the coordinator. context is the first argument
@@ -214,24 +214,25 @@ struct coord_status {
 	int away_errno;
 	char leader[COORD_NAME]; /* "": none, or not known */
 	uint64_t term;
-	uint64_t leader_changes; /* changes that this node has seen */
+	uint64_t leader_changes; /* changes of the leader that this node has seen */
 	uint64_t lives;		 /* lives of the engine that this node has seen */
-	uint64_t repairs;	 /* repairs that it made as the leader */
-	uint64_t fenced;	 /* times that it led and found another leader, or none */
-	uint64_t drawn;		 /* samples that it appended as the leader */
-	uint64_t skips; /* ranks two epochs behind the others, which had to skip */
+	uint64_t repairs;	 /* repairs that this node made as the leader */
+	uint64_t fenced; /* times that this node led and found another leader, or none */
+	uint64_t drawn;	 /* samples that this node appended as the leader */
+	uint64_t skips;	 /* ranks two epochs behind the others, which had to skip */
 	/* Positions at which readers of this node had other samples than the log has now: this node
 	 * was away while the log was repaired. */
 	uint64_t rebound;
-	char message[COORD_TEXT]; /* why it is refused or away; "": neither */
+	/* reason for COORD_REFUSED or COORD_AWAY; "": neither */
+	char message[COORD_TEXT];
 };
 
 void coord_status(const struct coord *coord, struct coord_status *ret);
 
 struct coord_job_status {
 	bool entered;	/* the group has the job, with these facts */
-	uint32_t epoch; /* the running one */
-	uint32_t next;	/* samples of it that were drawn, for all ranks */
+	uint32_t epoch; /* the running epoch */
+	uint32_t next;	/* samples of the epoch that were drawn, for all ranks */
 	uint32_t n;
 	char refused[COORD_TEXT]; /* the fact that differs; "": none */
 };
@@ -243,7 +244,8 @@ struct coord_rank_status {
 	bool held;			     /* this node has the rank's lease */
 	uint32_t epoch, position;	     /* the next position that fed() gets */
 	uint32_t committed_epoch, committed; /* the engine's cursor */
-	char owner[COORD_NAME]; /* node that served it at the last look; "": none known */
+	/* node that served the rank at the last look; "": none known */
+	char owner[COORD_NAME];
 };
 
 must_check int coord_rank_status(const struct coord *coord, const char *job,

@@ -2,8 +2,9 @@
 -- SPDX-License-Identifier: MIT
 -- Copyright (c) 2026 The joaderfs authors
 --
--- The coordinator's functions in an engine that speaks the Redis protocol; coord_engine.h says
--- what each is for. KEYS[1] is {group}: all keys begin with it, and lie in one slot.
+-- The coordinator's functions in an engine that speaks the Redis protocol; coord_engine.h
+-- describes each. The comment above a function lists its arguments. KEYS[1] is {group}: all keys
+-- begin with it, so they lie in one slot of a cluster. PX: the key has a time to live.
 --
 --   :version                      :lead "<incarnation> <node>" PX   :termno  :token "<term>:<random>"
 --   :nodes set of names           :node:<node> "<incarnation> <capacity> <address>" PX
@@ -15,11 +16,12 @@
 --   :has:<dataset>:<node> bitmap of samples PX
 --   :ready run                    :offers:<run> hash, :rep:<run> set: until the log is whole
 
--- One more with each change of this file: a node loads it where an older one is.
+-- Grows by one with each change of the functions: a node replaces a library with a smaller one.
 local REVISION = 4
 
 local DAY = 24 * 60 * 60 * 1000
--- Among the nodes of a training that was resized, until a node runs it with its new ranks.
+-- Stands for a node in :with:<job> of a training that was resized, until a node runs the training
+-- with its new ranks.
 local RESIZED = ':resized'
 
 local function key(keys, name, ...)
@@ -38,7 +40,8 @@ local function is_token(keys, token)
 	return redis.call('GET', key(keys, 'token')) == token
 end
 
--- Of another node. The clock was set back if it has longer to live than any node asks for.
+-- Shortens a lease of another node. A lease that lasts longer than any node asks for means that the
+-- server's clock was set back.
 local function bound_lease(lease, ttl)
 	local most = 3 * tonumber(ttl)
 	if redis.call('PTTL', lease) > most then
@@ -55,26 +58,27 @@ local function drop_log(keys, job, epoch, ranks, batch)
 	redis.call('UNLINK', log)
 end
 
--- The log of the epoch before is still read.
+-- Begins epoch `to`. The log of the epoch before it stays, because ranks still read it.
 local function begin_epoch(keys, job, from, to, ranks, batch)
 	for epoch = math.max(from - 1, 0), to - 2 do
 		if epoch <= from then
 			drop_log(keys, job, epoch, ranks, batch)
 		end
 	end
-	drop_log(keys, job, to, ranks, batch) -- of a life that was forgotten
+	drop_log(keys, job, to, ranks, batch) -- a log that an engine which lost its data left behind
 	redis.call('HSET', key(keys, 'job', job), 'epoch', to, 'next', 0)
 end
 
--- Positions of the rank before the global one: the first ranks of a mini-batch have one more.
+-- Returns how many positions before the global one the rank has. In each mini-batch the first ranks
+-- have one position more than the others.
 local function position_of(global, batch, ranks, rank)
 	local before, rest = math.floor(global / batch), global % batch
 	return before * (math.floor(batch / ranks) + (rank < batch % ranks and 1 or 0)) +
 		math.floor(rest / ranks) + (rank < rest % ranks and 1 or 0)
 end
 
--- ids: of all ranks, rank by rank. Readers name a chunk by its shape, so that they never take
--- one of another shape for it.
+-- Appends a chunk. ids: the samples of all ranks, rank by rank. The key of a chunk has its shape,
+-- so that a reader never takes a chunk of another shape for it.
 local function add(keys, job, epoch, base, count, batch, ranks, ids)
 	local log = key(keys, 'log', job, epoch)
 	redis.call('XADD', log, base .. '-1', '', count)
@@ -123,7 +127,7 @@ local function beat(keys, args)
 			result = 'EBUSY'
 		else
 			redis.call('SET', own, incarnation, 'PX', ttl)
-			-- Either may have been evicted.
+			-- Adds both again, because each of them may have been evicted.
 			redis.call('SADD', key(keys, 'jobs'), job)
 			redis.call('SADD', with, node)
 			local e, p = string.match(cursor, '(%d+):(%d+)')
@@ -194,7 +198,8 @@ end
 local FACTS = {'dataset', 'n', 'fingerprint', 'ranks', 'batch', 'kind'}
 local STATE = {'dataset', 'n', 'fingerprint', 'ranks', 'batch', 'kind', 'epoch', 'next'}
 
--- and not behind where the node goes on
+-- Tells whether the group has these facts, and its log has come at least to the place where the
+-- node goes on.
 local function is_same(there, args)
 	for i in ipairs(FACTS) do
 		if there[i] ~= args[2 + i] then
@@ -205,7 +210,8 @@ local function is_same(there, args)
 	return epoch > to or (epoch == to and tonumber(there[8]) >= tonumber(args[11]))
 end
 
--- The first `count` samples of the epoch were consumed: all ranks are there.
+-- Begins a job at the place where the first `count` samples of the epoch were consumed, and sets
+-- the cursors of all ranks to it.
 local function begin_there(keys, job, epoch, count, batch, ranks, ids)
 	if count > 0 then
 		add(keys, job, epoch, 0, count, batch, ranks, ids)
@@ -216,8 +222,8 @@ local function begin_there(keys, job, epoch, count, batch, ranks, ids)
 	end
 end
 
--- The job's facts were evicted, its other keys were not: its log is made whole from journals, as
--- after the loss of all.
+-- Handles a job whose facts were evicted while its other keys were not: the log is dropped, and the
+-- nodes repair it from their journals, as if the engine had lost all data.
 local function begin_after_loss(keys, job, batch, ranks)
 	if redis.call('EXISTS', key(keys, 'with', job)) == 0 then
 		return
@@ -233,7 +239,7 @@ local function begin_after_loss(keys, job, batch, ranks)
 	redis.call('DEL', key(keys, 'ready'))
 end
 
--- The chunks of the epoch's log, one after the other, up to `next`.
+-- Tells whether the epoch's log has all chunks up to `next`, without a gap.
 local function is_whole(keys, job, epoch, next, ranks, batch)
 	local log, at = key(keys, 'log', job, epoch), 0
 	for _, chunk in ipairs(redis.call('XRANGE', log, '-', '+')) do
@@ -251,7 +257,7 @@ local function is_live(keys, node)
 	return redis.call('EXISTS', key(keys, 'node', node)) == 1
 end
 
--- Nodes that have given no sign for a day do not run the job any more.
+-- Removes nodes from the job that were not live within the last day.
 local function end_memberships(keys, job)
 	for _, node in ipairs(redis.call('SMEMBERS', key(keys, 'with', job))) do
 		if not is_live(keys, node) and redis.call('EXISTS', key(keys, 'was', node)) == 0 then
@@ -260,13 +266,13 @@ local function end_memberships(keys, job)
 	end
 end
 
--- node job dataset n fingerprint ranks batch kind ids epoch count log; returns what is not
--- the same
+-- node job dataset n fingerprint ranks batch kind ids epoch count log
+-- Returns the group's facts if they differ.
 local function enter(keys, args)
 	local job = key(keys, 'job', args[2])
 	local there = redis.call('HMGET', job, unpack(STATE))
 	if there[1] and not is_same(there, args) then
-		-- The node does not run it as it was.
+		-- The node does not run the job with the group's facts any more.
 		leave(keys, args)
 		end_memberships(keys, args[2])
 		there = redis.call('HMGET', job, unpack(STATE))
@@ -291,7 +297,8 @@ local function enter(keys, args)
 	return {}
 end
 
--- name of a node or a training; returns whether it is gone now, and else which nodes live
+-- name (of a node or a training)
+-- Returns the live nodes that prevent the drop; an empty list: the node or training is gone now.
 local function drop(keys, args)
 	local name, live, found = args[1], {}, false
 	local with = key(keys, 'with', name)
@@ -318,7 +325,7 @@ local function drop(keys, args)
 	return found and {} or fail('ENOENT')
 end
 
--- What a rank has consumed of the epoch, as it lies in the chunks.
+-- Returns the ids of the samples that the rank has consumed of the epoch.
 local function consumed_of(keys, job, epoch, rank, position, ranks, batch)
 	local log, parts = key(keys, 'log', job, epoch), {}
 	for _, chunk in ipairs(redis.call('XRANGE', log, '-', '+')) do
@@ -338,8 +345,9 @@ local function consumed_of(keys, job, epoch, rank, position, ranks, batch)
 	return table.concat(parts)
 end
 
--- run job ranks: the same training goes on with so many ranks where it is, when nodes run it so.
--- Returns what is in the way.
+-- run job ranks
+-- Lets the training go on where it is with so many ranks, as soon as nodes run it with these.
+-- Returns the obstacle; an empty list: there was none.
 local function resize(keys, args)
 	local job, to = args[2], tonumber(args[3])
 	local state = redis.call('HMGET', key(keys, 'job', job), 'epoch', 'next', 'ranks', 'batch', 'n')
@@ -379,7 +387,7 @@ local function resize(keys, args)
 	return {}
 end
 
--- "<incarnation> ...", 0: nobody serves the rank.
+-- Returns "<incarnation> ..." of the nodes that serve the ranks; 0: no node serves the rank.
 local function owners(keys, job, ranks)
 	local result, own = {}, keys[1] .. ':own:' .. job .. ':'
 	for first = 0, ranks - 1, 1000 do
@@ -405,7 +413,7 @@ local function jobs(keys)
 	return result
 end
 
--- Some rank has not read this epoch, which was drawn to its end, to its end.
+-- Tells whether a rank has not yet come to the end of the epoch, which was drawn to its end.
 local function is_read_yet(keys, job, epoch, n, ranks, batch)
 	for rank = 0, ranks - 1 do
 		local cursor = redis.call('HGET', key(keys, 'cur', job), rank) or '0:0'
@@ -418,8 +426,9 @@ local function is_read_yet(keys, job, epoch, n, ranks, batch)
 	return false
 end
 
--- run job: a part of the log may have been evicted. If so, the log is made whole from journals, from
--- the beginning of the epoch on.
+-- run job
+-- Checks whether a part of the log was evicted. If so, drops the log from the beginning of the epoch
+-- on, so that the nodes repair it from their journals.
 local function mend(keys, args)
 	local run, job = args[1], args[2]
 	local state = redis.call('HMGET', key(keys, 'job', job), 'epoch', 'next', 'ranks', 'batch', 'n')
@@ -584,7 +593,7 @@ local function ready(keys, args)
 	if not is_token(keys, args[2]) then
 		return fail('ESTALE')
 	end
-	-- Who is dead, and was waited for in vain, is not waited for again.
+	-- Forgets dead nodes that did not report, so that no repair waits for them again.
 	for _, name in ipairs(redis.call('SMEMBERS', key(keys, 'nodes'))) do
 		if redis.call('EXISTS', key(keys, 'node', name)) == 0 and
 			redis.call('SISMEMBER', key(keys, 'rep', args[1]), name) == 0 then

@@ -122,7 +122,7 @@ static int draw(struct coord *coord, struct pool *pool)
 /* --- placement -------------------------------------------------------------------------- */
 
 struct parts {
-	sample_id **ids; /* [ranks]: their samples */
+	sample_id **ids; /* [ranks]: the samples of each rank */
 	uint32_t *n;
 	uint32_t *rank_of; /* [batch]: the reader of each sample */
 };

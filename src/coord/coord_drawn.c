@@ -83,7 +83,8 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 			if (err)
 				return err;
 			if (read.ret_n == 0) {
-				/* The log is not the caller's, or a part is lost. */
+				/* The engine has no samples where it should: it has another log
+				 * than the caller expects, or lost a part of it. */
 				err = coord_mend(coord, facts->name);
 				return err ? err : -ESTALE;
 			}
@@ -95,7 +96,7 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 	return 0;
 }
 
-/* Rebuilds remaining_j = D_j - log_j. The draws from then on have fresh random numbers. */
+/* Rebuilds remaining_j = D_j - log_j. Later draws use fresh random numbers. */
 static int rebuild(struct coord *coord, struct drawn_job *job)
 {
 	roaring_bitmap_t *remaining = roaring_bitmap_copy(job->facts.ids);
@@ -104,7 +105,7 @@ static int rebuild(struct coord *coord, struct drawn_job *job)
 	int err =
 		coord_subtract_log(coord, &job->facts, job->epoch, job->next, remaining);
 	if (!err && roaring_bitmap_get_cardinality(remaining) != job->n - job->next)
-		err = -EBADMSG; /* the log has a sample twice, or a foreign one */
+		err = -EBADMSG; /* the log has a sample twice, or one not in D_j */
 	if (err) {
 		roaring_bitmap_free(remaining);
 		return err;

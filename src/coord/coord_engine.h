@@ -37,7 +37,8 @@
 
 struct coord_token {
 	uint64_t term;
-	uint64_t random; /* an engine that lost a term may give it again */
+	/* tells terms apart: an engine that lost a term may give its number again */
+	uint64_t random;
 };
 
 struct coord_position {
@@ -49,7 +50,8 @@ struct coord_position {
 struct coord_lease {
 	const char *job;
 	uint32_t rank;
-	struct coord_position cursor; /* consumed; the engine keeps the larger one */
+	/* consumed position; the engine keeps the larger of its own and this one */
+	struct coord_position cursor;
 	/* Set by beat. -EBUSY: another node has the rank; -ENOENT: no such job, or the node does
 	 * not run it. */
 	int error;
@@ -90,7 +92,8 @@ struct coord_append {
 	uint32_t epoch;
 	uint32_t base; /* samples that the log has so far */
 	uint32_t count;
-	uint32_t ranks, batch;	     /* the job's */
+	/* the job's numbers of ranks and of samples per mini-batch */
+	uint32_t ranks, batch;
 	const sample_id *const *ids; /* [ranks]: as many as ranks_position says */
 	/* The log's epoch and length so far, for fill; `epoch` may be a later one. */
 	uint32_t was_epoch, was_next;
@@ -100,8 +103,9 @@ struct coord_read {
 	const char *job;
 	uint32_t epoch;
 	uint32_t rank;
-	uint32_t ranks, batch; /* the job's */
-	uint32_t from;	       /* the rank's position */
+	/* the job's numbers of ranks and of samples per mini-batch */
+	uint32_t ranks, batch;
+	uint32_t from; /* the first position of the rank to read */
 	uint32_t most;
 	sample_id *ids; /* the caller's room for `most` */
 	uint32_t ret_n; /* samples read; 0: no more, or no such feed */
@@ -125,15 +129,19 @@ struct coord_engine {
 	/* Renews the leases of the node and of its ranks for another ttl, and advances cursors. */
 	int (*beat)(void *context, const struct coord_node *self, uint32_t ttl_ms,
 		struct coord_lease *leases, size_t n, struct coord_view *ret);
-	/* Gives back the lease of a rank; job NULL: the node's own, and the leader's. */
+	/* Gives back the lease of a rank. job NULL: gives back the node's own lease, and the
+	 * leader's if the node leads. */
 	int (*release)(void *context, const struct coord_node *self, const char *job,
 		uint32_t rank);
 	/* Lists the live nodes, then the silent ones. The caller frees *ret. */
 	int (*members)(
 		void *context, struct coord_node **ret, size_t *ret_n, size_t *ret_live);
-	/* Notes that the node runs the job. A new job begins at job->epoch and job->n_log, with all
-	 * ranks there. -EINVAL: other nodes run it with other facts, or the group is not so far, as
-	 * `differs` says; this node then counts no more as one that runs it. */
+	/*
+	 * Notes that the node runs the job. A new job begins at job->epoch and job->n_log, with the
+	 * cursors of all ranks at that place. -EINVAL: other nodes run it with other facts, or the
+	 * group is not so far, as `differs` says; this node then counts no more as one that runs
+	 * it.
+	 */
 	int (*enter)(void *context, const char *node, const struct coord_job *job,
 		char differs[COORD_TEXT]);
 	/* Notes that the node does not run the job any more. */
@@ -142,8 +150,8 @@ struct coord_engine {
 	int (*jobs)(void *context, const char *run, struct coord_engine_jobs *ret);
 	/* Returns the facts of a job, which the caller frees with coord_facts_free. */
 	int (*facts)(void *context, const char *job, struct coord_job *ret);
-	/* Makes the node the leader, in a new term, also if it leads already. -EBUSY: another one
-	 * leads. */
+	/* Makes the node the leader in a new term. A node that leads already also gets a new term.
+	 * -EBUSY: another one leads. */
 	int (*elect)(void *context, const struct coord_node *self, uint64_t random,
 		uint32_t ttl_ms, struct coord_token *ret);
 	/* Renews the leader's lease. */

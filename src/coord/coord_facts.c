@@ -39,8 +39,8 @@ bool coord_facts_differ(const struct coord_job *here, const struct coord_job *th
 			"their times");
 	else if (here->fingerprint != there->fingerprint)
 		length = snprintf(text, COORD_TEXT,
-			"samples: those selected here are others than in the group "
-			"(fingerprint %016" PRIx64 ", there %016" PRIx64 ")",
+			"samples: other samples are selected here than in the group "
+			"(fingerprint %016" PRIx64 " here, %016" PRIx64 " in the group)",
 			here->fingerprint, there->fingerprint);
 	else if (here->ranks != there->ranks)
 		length = snprintf(text, COORD_TEXT,
@@ -62,9 +62,8 @@ bool coord_is_behind(const struct coord_job *here, uint32_t epoch, uint32_t next
 	if (epoch > here->epoch || (epoch == here->epoch && next >= here->n_log))
 		return false;
 	snprintf(text, COORD_TEXT,
-		"position: goes on at epoch %" PRIu32 ", sample %" PRIu32
-		" of all ranks here, the group has begun at epoch %" PRIu32
-		", and has come to sample %" PRIu32,
+		"position: epoch %" PRIu32 ", sample %" PRIu32
+		" of all ranks here, epoch %" PRIu32 ", sample %" PRIu32 " in the group",
 		here->epoch, here->n_log, epoch, next);
 	return true;
 }

@@ -13,8 +13,8 @@
 #define READ_MOST 1024		/* samples of a rank in one read */
 #define ENTER_NS (2 * NS_PER_S) /* pause before a refused job is tried again */
 
-/* Takes over the fingerprint of a former version if the group's training has it, so that the
- * training goes on. */
+/* Takes over the fingerprint that former versions computed, if the group's training has that one:
+ * so the training goes on. */
 static int take_older(const struct coord *coord, struct coord_job *facts)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -73,7 +73,8 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 	}
 }
 
-/* Sets heard_ns: now for live nodes, the former list's time for the others. */
+/* Sets heard_ns of the members: now for live nodes, and the time in the former list for silent
+ * ones. */
 static void note_heard(
 	const struct coord *coord, struct coord_node *members, size_t n, size_t live)
 {
@@ -185,7 +186,8 @@ void coord_forget_came(struct held_job *job, uint32_t number)
 	came->ids = NULL;
 }
 
-/* Checks that no sample came before in this epoch (-EBADE). *ret: all that came, with these. */
+/* Checks that no sample of the read has come before in this epoch (else -EBADE). *ret: all samples
+ * that have come so far, with those of the read. */
 static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
 	roaring_bitmap_t **ret)
 {

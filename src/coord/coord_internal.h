@@ -24,8 +24,8 @@ struct held_rank {
 	struct coord_position sent, acked; /* last `consumed` sent; the engine's cursor */
 };
 
-/* The samples of an unbroken run of a rank's positions that came, up to `end`. It begins where this
- * node began to read, or where the log was repaired. */
+/* The set of samples at consecutive positions of a rank that have come, up to `end`. The positions
+ * begin where this node began to read, or where the log was repaired. */
 struct came {
 	roaring_bitmap_t *ids; /* NULL: none */
 	struct coord_position end;
@@ -37,7 +37,7 @@ struct held_job {
 	struct coord_job facts;
 	uint32_t n;
 	bool entered;	   /* the engine has it, in this life */
-	uint64_t enter_ns; /* when a refused job is tried again */
+	uint64_t enter_ns; /* time at which a refused job is tried again */
 	char refused[COORD_TEXT];
 	uint32_t epoch, next; /* the engine's log at the last look */
 	uint32_t wanted;      /* the last epoch that a reader wants */
@@ -58,7 +58,7 @@ struct drawn_job {
 	bool streams; /* the sampler has remaining_j of this epoch */
 	stream_id stream;
 	bool seen;	 /* the last survey found it */
-	uint64_t met_ns; /* when this leader first saw the job */
+	uint64_t met_ns; /* time at which this leader first saw the job */
 	uint32_t epoch, next;
 	uint32_t forgotten; /* feeds of epochs before this one were deleted; 0: none */
 	uint32_t ahead;	    /* samples drawn beyond the foremost reader's position */
@@ -81,7 +81,8 @@ struct pool {
 	/* Bitmaps for exchange; NULL: nothing yet. */
 	roaring_bitmap_t *resident;	 /* the sampler's */
 	roaring_bitmap_t *fresh, *older; /* drawn of late */
-	uint64_t fresh_ns, told_ns;	 /* when fresh began; when to ask again */
+	/* time when `fresh` began; time of the next question to the engine */
+	uint64_t fresh_ns, told_ns;
 };
 
 struct coord {
@@ -96,10 +97,11 @@ struct coord {
 	uint64_t seed;
 
 	uint64_t now_ns, due_ns;
-	uint64_t beat_ns, look_ns, read_ns, draw_ns, tell_ns; /* when each is due */
-	uint64_t mend_ns;     /* when engine->mend may be called again */
+	/* times at which these steps are due */
+	uint64_t beat_ns, look_ns, read_ns, draw_ns, tell_ns;
+	uint64_t mend_ns;     /* time from which on engine->mend may be called again */
 	uint64_t beaten_ns;   /* the last beat */
-	uint64_t moved_ns;    /* when readers or the log last went on */
+	uint64_t moved_ns;    /* time at which readers or the log last went on */
 	uint64_t hunger_ns;   /* pause between reads of feeds while readers wait */
 	uint64_t patience_ns; /* pause before an engine that is away is tried again */
 
@@ -109,14 +111,16 @@ struct coord {
 	char message[COORD_TEXT];
 	uint64_t away_since_ns;
 	int away_errno;
-	struct coord_status counts; /* only its numbers are used */
+	/* holds the counters for coord_status; its other fields are unused */
+	struct coord_status counts;
 	LIST_HEAD(, held_job) jobs;
 	struct coord_node *members; /* live ones first */
 	size_t n_members, n_live;
-	struct coord_node *expected; /* nodes live in former lives of the engine */
+	/* nodes that were live in former lives of the engine */
+	struct coord_node *expected;
 	size_t n_expected;
 
-	/* The leader's: */
+	/* State of the leader: */
 	bool leads;
 	struct coord_token token;
 	uint64_t renewed_ns;
@@ -180,7 +184,8 @@ bool coord_is_quiet(const struct coord *coord);
 /* Notes that another node serves the rank, and calls lost(). */
 void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
 
-/* Notes that the epoch has begun, since a reader is in it; the engine may have forgotten that. */
+/* Notes that the epoch has begun, since a reader is in it. The engine may have forgotten
+ * that. */
 static inline void coord_note_begun(struct held_job *job, struct coord_position at)
 {
 	if (at.position > 0 && at.epoch > job->wanted)
@@ -231,7 +236,7 @@ must_check int coord_fill(struct coord *coord, const struct coord_engine_job *jo
 
 /* Runs for leader or renews the lease; repairs and draws as the leader. */
 must_check int coord_lead(struct coord *coord);
-/* Stops leading, and drops all that was drawn for. */
+/* Stops leading, and drops the jobs for which this node drew. */
 void coord_resign(struct coord *coord);
 
 /* --- coord_drawn.c ---------------------------------------------------------------------- */

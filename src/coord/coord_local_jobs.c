@@ -26,7 +26,7 @@ void local_job_free(struct local_job *job)
 	free(job);
 }
 
-/* Begins a job at its log's end, with all ranks there. */
+/* Begins a job at the end of its log, and sets the cursors of all ranks to that place. */
 static int begin_there(struct local_job *job, const struct coord_job *facts)
 {
 	struct coord_append log;

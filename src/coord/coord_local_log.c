@@ -48,7 +48,7 @@ void local_feed_free(struct local_feed *feed)
 	free(feed);
 }
 
-/* Begins an epoch, and frees feeds but those of the epoch before, which are still read. */
+/* Begins an epoch. Frees all feeds except those of the previous epoch, which ranks still read. */
 static void begin_epoch(struct local_job *job, uint32_t epoch)
 {
 	job->epoch = epoch;
@@ -61,7 +61,7 @@ static void begin_epoch(struct local_job *job, uint32_t epoch)
 	}
 }
 
-/* Frees the running epoch's feeds if it was not drawn to its end: nobody will do that now. */
+/* Frees the running epoch's feeds if the epoch was not drawn to its end: nobody will finish it. */
 static void drop_incomplete(struct local_job *job)
 {
 	struct local_feed *feed = find_feed(job, job->epoch);

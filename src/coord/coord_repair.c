@@ -182,9 +182,9 @@ int coord_compare(struct coord *coord)
 	if (err)
 		coord->compared = false;
 	if (coord->counts.rebound > before)
-		log_error("cluster: %" PRIu64 " positions that readers of this node had "
-			  "were given otherwise: it was away while the group's log was "
-			  "repaired",
+		log_error("cluster: at %" PRIu64 " positions readers of this node had "
+			  "other samples than the group's log, which was repaired while "
+			  "this node was away",
 			coord->counts.rebound - before);
 	return err;
 }

@@ -48,15 +48,18 @@ const struct coord_engine *coord_resp_engine(struct coord_resp *resp);
  * maxmemory-policy, or what it did instead, as in "refuses AUTH"; "": neither. */
 must_check int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT]);
 /*
- * coord_resp_drop lets the group forget a training that no live node runs, or a dead node.
- * coord_resp_resize lets the training go on where it is when jobs with so many ranks come.
- *
- * Operators may call both at any time. said: the live nodes that run the training, or the live
- * node (-EBUSY); why the training can't go on with so many ranks (-EINVAL); or what the server did
- * instead. -ENOENT: no such node or training; -EAGAIN: the log is being repaired.
+ * Lets the group forget a training that no live node runs, or a dead node. Operators may call it
+ * at any time. -EBUSY: the node is live, or live nodes run the training: said lists them.
+ * -ENOENT: no such node or training. After other errors said tells what the server did instead.
  */
 must_check int coord_resp_drop(
 	struct coord_resp *resp, const char *name, char said[COORD_TEXT]);
+/*
+ * Lets the training go on where it is when jobs with so many ranks come. Operators may call it at
+ * any time. -EBUSY: live nodes run the training: said lists them. -EINVAL: the training can't go
+ * on with so many ranks: said tells why. -ENOENT: no such training; -EAGAIN: the log is being
+ * repaired. After other errors said tells what the server did instead.
+ */
 must_check int coord_resp_resize(
 	struct coord_resp *resp, const char *job, uint32_t ranks, char said[COORD_TEXT]);
 /* Tells whether a maxmemory-policy evicts keys without a time to live. */

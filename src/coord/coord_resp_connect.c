@@ -323,7 +323,8 @@ static int connect_anywhere(struct coord_resp *resp)
 	return err;
 }
 
-/* Replaces errors that mean jobs, leases or fences: a failed connection is about none of them. */
+/* Replaces errors that coord_engine.h uses for jobs, leases and fences: a failed connection says
+ * nothing about these. */
 static int as_no_fence(int err)
 {
 	static const int fences[] = {

@@ -14,7 +14,8 @@
 struct resp_chunks {
 	char job[COORD_NAME];
 	uint32_t epoch;
-	uint32_t *ends; /* [n]: log's length behind each, of all ranks */
+	/* [n]: length of the log, in samples of all ranks, after each chunk */
+	uint32_t *ends;
 	size_t n, room;
 };
 
@@ -27,7 +28,7 @@ struct coord_resp {
 	char group[COORD_NAME + 2];
 	uint32_t timeout_ms;
 	redisContext *link;    /* NULL: not connected */
-	struct coord_tls *tls; /* the link's; NULL: none */
+	struct coord_tls *tls; /* TLS of the link; NULL: none */
 	struct {
 		char *ca, *cert, *key; /* NULL: none */
 	} files;
@@ -38,7 +39,8 @@ struct coord_resp {
 	char refused[COORD_TEXT]; /* the server's refusal; "": it answered */
 	const char *asked;	  /* the last command */
 	/* The reply that is being read. */
-	redisReplyObjectFunctions *makes, counts; /* hiredis's; with counting */
+	/* hiredis's own functions, and functions that also count memory */
+	redisReplyObjectFunctions *makes, counts;
 	size_t taken, most;	  /* bytes of memory of the reply; limit */
 	bool too_much;		  /* the reply exceeded the limit */
 	struct resp_chunks *logs; /* at most two epochs of each job */
@@ -84,11 +86,12 @@ must_check int resp_do(struct coord_resp *resp, struct resp_words *words);
  * -ESTALE: it is not. */
 must_check int resp_same_life(struct coord_resp *resp, const char *run);
 void resp_close(struct coord_resp *resp);
-/* Returns a negative errno for the link's error, none that coord_engine.h gives a meaning. */
+/* Returns a negative errno for the link's error, but no errno to which coord_engine.h gives a
+ * meaning. */
 int resp_network_error(const redisContext *link);
 
-/* Frees the reply, and returns err. -EBADE, a reply that is nonsense: closes the connection, too,
- * since nobody knows what else comes. */
+/* Frees the reply, and returns err. -EBADE, a reply that is nonsense, also closes the connection,
+ * because the bytes that follow can't be trusted. */
 must_check int resp_end(struct coord_resp *resp, redisReply *reply, int err);
 
 /* --- coord_resp_take.c: a reply as it comes --------------------------------------------- */
@@ -105,7 +108,8 @@ must_check int resp_take(struct coord_resp *resp, redisReply **ret);
 /* --- coord_resp_reply.c: false or -EBADE: the reply is of another type or malformed ------ */
 
 bool resp_is_array(const redisReply *reply, size_t least);
-bool resp_is_text(const redisReply *reply, size_t size); /* size: with the 0 */
+/* size includes the terminating NUL */
+bool resp_is_text(const redisReply *reply, size_t size);
 bool resp_take_name(const redisReply *reply, char ret[COORD_NAME]);
 bool resp_take_u64(const redisReply *reply, uint64_t most, uint64_t *ret);
 bool resp_take_u32(const redisReply *reply, uint32_t least, uint32_t most, uint32_t *ret);

@@ -187,8 +187,8 @@ static bool is_about_rights(const char *text)
 	return false;
 }
 
-/* Turns an error reply into a number. If it is no fence, notes the refusal and closes the
- * connection: the next one may do better. */
+/* Turns an error reply into a number. Unless the error is a fence, notes the refusal and closes the
+ * connection: the next connection may succeed. */
 static int refusal(struct coord_resp *resp, const char *text)
 {
 	int fence = fence_error(text);
@@ -300,7 +300,7 @@ static int take_replies(struct coord_resp *resp, size_t n, redisReply **ret)
 		int err = take_reply(resp, NULL, &ret[i]);
 		if (!err)
 			continue;
-		resp_close(resp); /* the other replies are not waited for */
+		resp_close(resp); /* nobody waits for the other replies */
 		while (i-- > 0)
 			freeReplyObject(ret[i]);
 		return err;

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Appends to the log and repairs it. Ids are sent as they lie in memory: 4 bytes, little-endian. */
+/* Appends to the log and repairs it. Ids are sent in their form in memory: 4 bytes,
+ * little-endian. */
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ids are sent as they are");
 

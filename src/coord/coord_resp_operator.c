@@ -49,7 +49,8 @@ int coord_resp_drop(struct coord_resp *resp, const char *name, char said[COORD_T
 	return err ? err : resp_end(resp, reply, list_live(reply, said));
 }
 
-/* Explains the obstacle: "ranks" ranks batch, or "behind" rank position epoch others. */
+/* Explains the obstacle to a resize. The reply is empty, or "ranks" ranks batch, or "behind" rank
+ * position epoch others. */
 static int take_obstacle(const redisReply *reply, char said[COORD_TEXT])
 {
 	uint32_t number[4] = {0};

@@ -107,8 +107,8 @@ static bool take_chunk(const redisReply *chunk, uint32_t *ret_base, uint32_t *re
 		       ret_count);
 }
 
-/* Appends the reply's chunks to the list. *ret_known false: they do not follow it, so the log is
- * another one; the list is then empty. */
+/* Appends the reply's chunks to the list. *ret_known false: the chunks do not continue the list, so
+ * the log was replaced; the list is then empty. */
 static int take_chunks(const redisReply *reply, struct resp_chunks *log, bool *ret_known)
 {
 	*ret_known = true;

@@ -32,7 +32,8 @@ static size_t count_taken(const struct coord *coord)
 	return n;
 }
 
-/* Returns the cursor for a beat, also if it has not moved: the engine may have forgotten it. */
+/* Returns the cursor for a beat. A cursor that has not moved is sent, too: the engine may have
+ * forgotten it. */
 static struct coord_position cursor_to_send(const struct held_rank *rank)
 {
 	bool moved = position_before(rank->sent, rank->consumed);
@@ -130,7 +131,8 @@ static void viewed(struct coord *coord, const struct coord_view *view)
 		coord->counts.leader_changes++;
 	if (view->leader && view->leader != before.leader)
 		coord_moved(coord);
-	bool emptied = before.ready && !view->ready; /* FLUSHALL without a restart */
+	/* the server lost its data without a restart (FLUSHALL) */
+	bool emptied = before.ready && !view->ready;
 	if (!was_joined || strcmp(before.run, view->run) != 0 || emptied)
 		new_life(coord);
 	if (view->ready && !before.ready)
@@ -241,7 +243,7 @@ static int step(struct coord *coord)
 	err = coord_tell_resident(coord);
 	if (err)
 		return err;
-	/* A broken log can't be drawn for any more, but it can be read. */
+	/* The leader can't draw for a broken log any more, but ranks can still read it. */
 	int broken = coord_lead(coord);
 	if (broken && broken != -EBADMSG)
 		return broken;
@@ -280,7 +282,7 @@ static void away(struct coord *coord, int err)
 	coord->patience_ns = coord->patience_ns * 2 + coord->ttl_ns / 64;
 	if (coord->patience_ns > coord->ttl_ns / 4)
 		coord->patience_ns = coord->ttl_ns / 4;
-	/* The next call is a beat, which finds out whether the engine is there. */
+	/* The next call is a beat, which finds out whether the engine answers again. */
 	coord->beat_ns = coord->now_ns + coord->patience_ns;
 	coord->due_ns = coord->beat_ns;
 	coord->renew = true;

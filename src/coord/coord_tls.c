@@ -156,7 +156,7 @@ static bool expect_host(struct coord_tls *tls)
 	       SSL_set_tlsext_host_name(tls->ssl, tls->host) == 1;
 }
 
-/* Sets the message why the handshake failed, and returns err. */
+/* Sets the message to the reason why the handshake failed, and returns err. */
 static int explain(const struct coord_tls *tls, int err, char *message)
 {
 	long verified = SSL_get_verify_result(tls->ssl);

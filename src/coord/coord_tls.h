@@ -25,8 +25,8 @@
 
 /* Absolute paths. */
 struct coord_tls_files {
-	const char *ca;		/* authorities in PEM; NULL: the system's */
-	const char *cert, *key; /* this node's; NULL: none */
+	const char *ca;		/* the trusted authorities in PEM; NULL: the system's */
+	const char *cert, *key; /* this node's certificate and key; NULL: none */
 };
 
 struct coord_tls;
@@ -41,7 +41,7 @@ must_check int coord_tls_connect(const struct coord_tls_files *files, int socket
 /* Writes all n bytes. */
 must_check int coord_tls_write(struct coord_tls *tls, const void *bytes, size_t n,
 	uint32_t timeout_ms, char message[COORD_TLS_MESSAGE]);
-/* Reads the bytes that are there, one at least. */
+/* Reads the bytes that have arrived; waits for at least one. */
 must_check int coord_tls_read(struct coord_tls *tls, void *bytes, size_t room,
 	uint32_t timeout_ms, size_t *ret_n, char message[COORD_TLS_MESSAGE]);
 void coord_tls_free(struct coord_tls **tls);

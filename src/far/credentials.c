@@ -152,7 +152,7 @@ static void fetch(struct keyring *keyring)
 	lock_release(&keyring->lock);
 	credentials_free(&fetched);
 	if (err && usable)
-		log_warn("%s; those that there are are used until they end",
+		log_warn("%s; the present credentials are used until they expire",
 			error.message);
 }
 
@@ -188,7 +188,7 @@ static int fail_without_locked(const struct keyring *keyring, struct far_error *
 	error->denied = true;
 	return keyring->err ? far_fail(error, keyring->err, "%s", keyring->error.message)
 			    : far_fail(error, -EACCES,
-				      "credentials: those that are given have ended");
+				      "credentials: the given ones have expired");
 }
 
 int keyring_take(struct keyring *keyring, struct credentials *ret, uint64_t *ret_edition,

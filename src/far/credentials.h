@@ -26,7 +26,8 @@ struct credentials {
 	char *token;	 /* a session's token, or NULL */
 	char *bearer;	 /* a token instead of the three above, or NULL */
 	int64_t expires; /* seconds since 1970; 0: never, as far as known */
-	bool read_anew;	 /* the source, a file or program, may change at any time */
+	/* the source (a file or program) may give other credentials at any time */
+	bool read_anew;
 };
 
 void credentials_free(struct credentials *credentials);
@@ -39,7 +40,7 @@ struct profile {
 	char *key_id, *secret, *token;
 	char *process;
 	char *role, *session, *identity; /* a web identity */
-	char *other_role, *sso;		 /* settings that are not supported */
+	char *other_role, *sso;		 /* set: a setting that is not supported */
 	char *region, *endpoint, *addressing;
 	bool found;
 };
@@ -51,22 +52,23 @@ must_check int profile_read(struct profile *profile, char *text, const char *sec
 
 /* A user's settings of the credentials for a place. */
 struct key_settings {
-	const char *file;    /* NULL: the files of Amazon's tools */
+	const char *file;    /* name of the profile; NULL: as the environment says */
 	const char *profile; /* NULL: as the environment says */
 	const char *region;  /* region of STS */
-	bool google;	     /* named keys, or the token of Google's machine */
+	bool google;	     /* HMAC keys, or the token of Google's machine */
 };
 
 /* Reads the first line of the file, which the caller frees; NULL: no such file. private: the file
- * has to exist, with no permissions for group and others (-EINVAL). */
+ * has to exist, and gives group and others no permissions (else -EINVAL). */
 must_check int credentials_line(
 	const char *path, bool private, char **ret, struct far_error *ret_error);
 
-/* Reads the profile that the settings or the environment name. -EINVAL: there is no such one. */
+/* Reads the profile that the settings or the environment name. -EINVAL: there is no such
+ * profile. */
 must_check int chain_profile(const struct key_settings *settings, struct profile *ret,
 	struct far_error *ret_error);
-/* Fetches credentials. only_look: only checks files and settings; asks no service and runs no
- * program. */
+/* Fetches credentials. only_look: only checks files and settings, without asking a service or
+ * running a program. */
 must_check int chain_fetch(const struct key_settings *settings, bool only_look,
 	struct credentials *ret, struct far_error *ret_error);
 

@@ -60,7 +60,7 @@ static int check_all(struct credentials *ret, const char *expires, const char *f
 		return 0;
 	}
 	credentials_free(ret);
-	return far_fail(error, -EIO, "credentials: what %s gives are none", from);
+	return far_fail(error, -EIO, "credentials: found none in the answer of %s", from);
 }
 
 int credentials_of_json(const char *text, const char *token_name, const char *from,
@@ -251,10 +251,10 @@ int google_credentials(struct credentials *ret, struct far_error *error)
 	*ret = (struct credentials){.bearer = json_member(text, "access_token")};
 	if (seconds && strtol(seconds, NULL, 10) > 0)
 		ret->expires = (int64_t)time(NULL) + strtol(seconds, NULL, 10);
-	return ret->bearer && ret->expires
-		       ? 0
-		       : far_fail(error, -EIO,
-				 "credentials: what Google's machine gives are none");
+	return ret->bearer && ret->expires ? 0
+					   : far_fail(error, -EIO,
+						     "credentials: found none in the "
+						     "answer of Google's machine");
 }
 
 /* --- a web identity -------------------------------------------------------------------------- */

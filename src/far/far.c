@@ -107,7 +107,8 @@ int far_refused(const struct transfer *transfer, struct far_error *error)
 		  : status == 416		   ? -ESTALE
 						   : -EIO;
 	(void)far_fail(error, err, "the server answers %ld%s%s", status,
-		status == 416 ? ", it has become shorter" : "", reason(transfer, text));
+		status == 416 ? ", the object has become shorter" : "",
+		reason(transfer, text));
 	if (learns_region(transfer)) {
 		(void)far_fail(error, -EIO, "the bucket is in the region %s",
 			place_region(transfer->place));
@@ -132,8 +133,8 @@ static int check_range(const struct transfer *transfer, struct far_error *error)
 	uint64_t last = transfer->offset + transfer->bytes - 1;
 	if (answer->status == 200)
 		return far_fail(error, -EIO,
-			"the server sends all of it (200) instead of the range that is "
-			"asked for (206): it can't be read in parts");
+			"the server sends the whole object (200) instead of the "
+			"requested range (206): it can't be read in parts");
 	if (answer->status != 206)
 		return far_refused(transfer, error);
 	if (!answer->has_range)
@@ -270,7 +271,8 @@ static int take_look(const struct transfer *transfer, struct far_object *object,
 	}
 	int err = check_range(transfer, error);
 	if (!err && answer->total == UINT64_MAX)
-		err = far_fail(error, -EIO, "the server does not tell how long it is");
+		err = far_fail(
+			error, -EIO, "the server does not tell the length of the object");
 	if (!err)
 		err = check_length(transfer, error);
 	object->bytes = answer->total;

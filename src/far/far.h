@@ -45,7 +45,7 @@ struct far_object {
 
 struct far_error {
 	bool passing;	   /* not the object's fault: the next try may succeed */
-	bool denied;	   /* the source refuses all requests; passes, too */
+	bool denied;	   /* the source refuses all requests; this may pass, too */
 	uint64_t retry_ns; /* the pause that the server asks for, or 0 */
 	char message[FAR_MESSAGE];
 };
@@ -54,7 +54,7 @@ struct far_error {
 struct far_place {
 	const char *url;
 	unsigned timeout_s; /* silence of a server that counts as failure; 0: 20 s */
-	/* The rest is for s3, and for other clouds as far as they have it. */
+	/* The rest is for s3; other clouds use the settings that they have, too. */
 	const char *endpoint; /* http://HOST[:PORT]; NULL: Amazon's */
 	const char *region;
 	const char *credentials; /* a file in the format of Amazon's tools */
@@ -85,19 +85,17 @@ must_check int far_configure(const struct far_place *place, struct far_error *re
 must_check int far_read(const struct far_object *object, uint64_t offset, uint64_t bytes,
 	uint8_t *ret, struct far_error *ret_error);
 
-/* --- for scans: these functions try again after errors that may pass -------------------- */
-
-/* Reads like far_read. */
+/* Reads like far_read, but tries again after errors that may pass; for scans. */
 must_check int far_read_again(const struct far_object *object, uint64_t offset,
 	uint64_t bytes, uint8_t *ret, struct far_error *ret_error);
 
-/* Finds out object->bytes and object->mtime_ns, and reads the object's first bytes. *bytes: the
- * room in `ret`, then the number of bytes that were read. */
+/* Finds out object->bytes and object->mtime_ns, and reads the object's first bytes. Tries again
+ * like far_read_again. *bytes: the room in `ret`, then the number of bytes that were read. */
 must_check int far_look(struct far_object *object, uint8_t *ret, size_t *bytes,
 	struct far_error *ret_error);
 
-/* Reads the whole object as a text with a NUL, which the caller frees. -EFBIG: it has more than
- * `most` bytes. */
+/* Reads the whole object as a text with a NUL, which the caller frees. Tries again like
+ * far_read_again. -EFBIG: it has more than `most` bytes. */
 must_check int far_text(
 	struct far_object *object, size_t most, char **ret, struct far_error *ret_error);
 
@@ -106,7 +104,7 @@ must_check int far_text(
 typedef int far_listed(void *context, const char *name, uint64_t bytes, int64_t mtime_ns);
 
 /* Calls listed() for each object below the URL (s3://BUCKET/PREFIX, or another that far_lists), in
- * byte order of names. Returns the first error. */
+ * byte order of names. Tries again like far_read_again. Returns the first error. */
 must_check int far_list(
 	const char *url, far_listed *listed, void *context, struct far_error *ret_error);
 

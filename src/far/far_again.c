@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Tries again, for scans. Reads of samples are tried again by their callers. */
+/* Tries reads again for scans. Callers that read samples try again themselves. */
 
 #define MOST_TRIES 6
 #define DENIED_TRIES 2 /* the second try has fresh credentials */

@@ -105,6 +105,6 @@ void health_denied(struct health *health, const char *message)
 {
 	if (health && note_denied(health))
 		log_warn("%s: the source refuses all reads, which wait or fail: %s; "
-			 "no sample is bad for that",
+			 "no sample counts as bad",
 			health->source, message);
 }

@@ -63,7 +63,8 @@ struct learned {
 
 /* Returns the region learned from the server, or else the configured one. */
 const char *place_region(const struct place *place);
-/* Uses the region that the server tells from now on. true: it differs from the one so far. */
+/* Sets the region that the server has told, for later requests. true: the former region was another
+ * one. */
 bool place_learns(const struct place *place, const char *region);
 /* Prints the URL of a bucket, without a slash at the end. */
 void print_bucket(FILE *out, const struct place *place, const char *bucket, size_t bytes);
@@ -84,8 +85,8 @@ struct answer {
 	bool has_range;
 	uint64_t first, last, total; /* Content-Range; total: UINT64_MAX: not told */
 	char etag[130];		     /* "": none */
-	char region[40];	     /* the bucket's; "": not told */
-	int64_t modified;	     /* seconds; INT64_MIN: not told */
+	char region[40];	     /* region of the bucket; "": not told */
+	int64_t modified; /* Last-Modified, in seconds since 1970; INT64_MIN: not told */
 	uint64_t retry_ns;
 };
 
@@ -168,7 +169,7 @@ int far_fail(struct far_error *error, int err, const char *format, ...) printf_l
  * keyring that its credentials were refused. */
 must_check int far_refused(const struct transfer *transfer, struct far_error *ret_error);
 
-/* Waits before the next try. false: there should be none. tried: tries before this one. */
+/* Waits before the next try. false: there should be no other try. tried: tries before this one. */
 bool far_tries_again(unsigned tried, const struct far_error *error);
 
 /* Reads a page of a listing, and changes `text`. prefix: bytes to drop from names. *ret_next: the

@@ -257,7 +257,7 @@ int far_list(const char *url, far_listed *listed, void *context, struct far_erro
 			break;
 		err = listing_read(text, strlen(prefix), listed, context, &token);
 		if (err == -EINVAL)
-			(void)far_fail(error, err, "what the server sends is no listing");
+			(void)far_fail(error, err, "the server's answer is no listing");
 		else if (!err && token && before && strcmp(token, before) == 0)
 			err = far_fail(error, -EINVAL, "the listing repeats itself");
 	} while (!err && token);

@@ -23,8 +23,8 @@ static struct place *_Atomic places;
 
 static const struct place plain = {.timeout_s = DEFAULT_TIMEOUT_S};
 
-/* Returns the place with the longest prefix of the URL; the latest of equal ones. An s3 URL without
- * one gets the latest place of s3. */
+/* Returns the place with the longest prefix of the URL, and of equal ones the latest. An s3 URL
+ * that matches no place gets the latest place of s3. */
 const struct place *place_of(const char *url)
 {
 	const struct place *found = &plain;
@@ -56,7 +56,8 @@ static const char *either(const char *given, const char *variable)
 	return given ? given : getenv(variable);
 }
 
-/* Sets the first of: the setting, AWS_REGION, AWS_DEFAULT_REGION, the profile's, us-east-1. */
+/* Sets the region to the first of these that is set: the setting, AWS_REGION, AWS_DEFAULT_REGION,
+ * the profile's, us-east-1. */
 static int set_region(struct place *place, const char *given, const char *of_profile,
 	struct far_error *error)
 {
@@ -203,7 +204,7 @@ bool place_learns(const struct place *place, const char *region)
 	log_info("%s: the server says that the bucket is in the region %s", place->url,
 		region);
 	atomic_store(&place->learned->region,
-		copied); /* not freed: other threads may read the former one */
+		copied); /* the former one is not freed: other threads may read it */
 	return true;
 }
 

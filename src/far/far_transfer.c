@@ -171,7 +171,8 @@ static bool take_text(struct transfer *transfer, size_t most, const char *data, 
 	return true;
 }
 
-/* Stores bytes of the range. false: more came than Content-Range tells, or than was asked for. */
+/* Stores bytes of the range. false: more bytes came than Content-Range announced, or than were
+ * requested. */
 static bool take_bytes(struct transfer *transfer, const char *data, size_t n)
 {
 	const struct answer *answer = &transfer->answer;

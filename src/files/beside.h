@@ -14,21 +14,22 @@ struct job_config;
 struct sched_job;
 
 /*
- * Files that come along with samples: those that lie beside them in the source (beside = txt json),
- * and the text of a column (text = COLUMN), each with an ending of its own. A job numbers them
- * from 0. They are read when they are asked for: nothing is kept of them.
+ * Files that come with each sample: files that lie beside the sample's file in the source
+ * (beside = txt json), and the text of a column (text = COLUMN). Each has an ending of its own; a job
+ * numbers the endings from 0. A file is read when a reader asks for it, and its bytes are not kept.
  *
- *   Threads: workers, since printing one reads a file.
- *   Errors: -EIO, logged: it has changed since the scan, or can't be read.
+ *   Threads: workers, because printing a file reads it.
+ *   Errors: -EIO, logged: the file has changed since the scan, or can't be read.
  */
 
 #define BESIDE_MOST (CONFIG_MOST_ENDINGS + 1)
 
 unsigned beside_count(const struct job_config *config);
 const char *beside_ending(const struct job_config *config, unsigned i);
-/* Finds the number of an ending; false: no file with it comes along. */
+/* Finds the number of an ending; false: the job has no files with this ending. */
 bool beside_number(const struct job_config *config, const char *ending, unsigned *ret);
 
-/* Prints the bytes of a sample's i-th such file; none if the sample does not have it. */
+/* Prints the bytes of the sample's file with ending number i; prints nothing if the sample lacks
+ * it. */
 must_check int beside_print(
 	FILE *out, struct sched_job *job, uint32_t epoch, sample_id sample, unsigned i);

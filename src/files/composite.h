@@ -26,20 +26,22 @@
  */
 
 enum segment_kind {
-	SEGMENT_CONSTANT, /* composite_constant gives its bytes */
+	SEGMENT_CONSTANT, /* composite_constant makes the bytes */
 	SEGMENT_ZEROS,
 	SEGMENT_SAMPLE,
 	SEGMENT_LABEL, /* ASCII, or int64 or float32 in a batch's labels */
 	SEGMENT_JSON,
-	SEGMENT_BESIDE /* a member with its header (tar_beside); constant: its number */
+	/* a file beside the sample, with its header (tar_beside); `constant`: number of its
+	 * ending */
+	SEGMENT_BESIDE
 };
 
 struct segment {
 	enum segment_kind kind;
 	uint64_t begin; /* offset in the file */
 	uint64_t bytes;
-	uint32_t index;	   /* its record's; n for the zeros that end the file */
-	unsigned constant; /* the number of the constant, among the layout's */
+	uint32_t index;	   /* index of the record; n for the zeros that end the file */
+	unsigned constant; /* which constant of the layout */
 };
 
 #define COMPOSITE_CONSTANT 4096 /* bytes that hold any constant */
@@ -48,7 +50,7 @@ struct composite;
 struct job_config;
 
 struct composite_rules {
-	/* offset: from the start of the record, less than the stride */
+	/* offset counts from the start of the record, and is less than the stride */
 	void (*record)(
 		const struct composite *composite, uint64_t offset, struct segment *ret);
 	void (*constant)(const struct composite *composite, const struct segment *segment,
@@ -59,25 +61,28 @@ struct composite {
 	const struct composite_rules *rules;
 	uint32_t first; /* position of the first record */
 	uint32_t n;	/* records, at least one */
-	uint64_t head;	/* bytes; at most COMPOSITE_CONSTANT, constant 0 */
+	/* bytes of the head, at most COMPOSITE_CONSTANT; the head is constant 0 */
+	uint64_t head;
 	uint64_t stride;
 	uint64_t bytes;
 
-	uint64_t sample_bytes, label_bytes, json_bytes; /* one record's; 0: none */
-	/* A tar of pairs: the bytes of each file alone, and where in the sample the second
-	 * header begins. */
+	/* bytes in one record; 0: it has none */
+	uint64_t sample_bytes, label_bytes, json_bytes;
+	/* A tar of pairs: the bytes of each of the two files, and the offset of the second file's
+	 * header in the sample. */
 	uint64_t first_bytes, second_bytes, second_at;
 	const char *second_extension;
 	unsigned n_beside;
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS +
-			      1]; /* each with its header and filler */
-	uint64_t sample_at;	  /* counted from the start of the record */
-	const char *extension;	  /* tar */
-	uint32_t targets;	  /* a batch's labels: columns; 0: classes */
-	struct pixel_type pixels; /* batch */
+			      1]; /* bytes of each member, with its header and filler */
+	uint64_t sample_at;	  /* offset of the sample in its record */
+	const char *extension;	  /* a tar's ending of samples */
+	uint32_t targets; /* a batch's labels: number of columns; 0: labels are classes */
+	struct pixel_type pixels; /* a batch's type of numbers */
 	struct tensor_shape shape;
-	struct tensor_shape second;	 /* a batch of pairs; height 0: it is none */
-	const struct job_config *config; /* a batch of pairs: its job's */
+	/* a batch of pairs: shape of the second file; height 0: no pairs */
+	struct tensor_shape second;
+	const struct job_config *config; /* a batch of pairs: configuration of the job */
 };
 
 /* Finds the segment of the byte at an offset that is less than composite->bytes. */
@@ -88,5 +93,6 @@ void composite_segment(
 void composite_constant(const struct composite *composite, const struct segment *segment,
 	uint8_t ret[COMPOSITE_CONSTANT]);
 
-/* Returns the number of files with `each` samples; drop_last: a shorter last one is left out. */
+/* Returns how many files hold the samples, `each` per file. drop_last: leaves out a shorter last
+ * file. */
 uint32_t composite_files(uint32_t samples, uint32_t each, bool drop_last);

@@ -14,8 +14,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Checks the content's length against st_size, which readers were told: a shorter content is
- * wrong data, a longer one would be cut. -EIO */
+/* Checks the content's length against st_size, which readers were told: a shorter content would be
+ * wrong data, and a longer one would be cut off. -EIO: the lengths differ. */
 static int check_bytes(const struct job_config *config, const struct sched_handle *handle,
 	bool padded, uint64_t bytes, uint64_t size)
 {
@@ -27,12 +27,13 @@ static int check_bytes(const struct job_config *config, const struct sched_handl
 	return -EIO;
 }
 
-/* The look of the job's samples, or of those that a section prepares. */
+/* The form in which samples appear in files: that of the job, or that of a section [tensor
+ * NAME]. */
 struct look {
 	enum sample_format format;
 	struct pixel_type pixels;
 	struct normalize_config normalize;
-	bool as_it_is; /* the shared tensor is not changed */
+	bool as_it_is; /* files hold the shared tensor unchanged */
 };
 
 static const struct job_section *section_of(
@@ -94,7 +95,7 @@ static void put_targets(struct sched_job *job, const struct content_place *place
 		edition->targets + sched_handle_sample(handle) * n, bytes);
 }
 
-/* Makes one content. label: a record's. */
+/* Makes the content of one file. label: the label, for records. */
 static int make_one(const struct job_config *config, uint64_t daemon_seed,
 	const struct content_place *place, const struct look *look,
 	const struct tensor *tensor, uint32_t label, struct content_made *ret)
@@ -140,7 +141,7 @@ static struct look look_of_second(const struct job_config *second, bool joined)
 		.format = joined ? FORMAT_RAW : second->format, .pixels = second->pixels};
 }
 
-/* Makes the second file of a pair in a file of its own. */
+/* Makes the content of a pair's second file, which readers see as a file of its own. */
 static int make_second(const struct job_config *second, uint64_t daemon_seed,
 	const struct content_place *place, const struct sched_handle *handle,
 	struct content *ret)
@@ -189,7 +190,7 @@ static void make_record_head(
 	format->head_bytes = PAIR_HEAD + sizeof(number);
 }
 
-/* Puts the second file behind the first one, once both are made. -EIO: a length is wrong */
+/* Puts the second file's content behind the first one's. -EIO: a length is wrong. */
 static int join(struct sched_job *job, const struct content_place *place,
 	const struct sched_handle *handle, struct content *ret)
 {
@@ -256,7 +257,7 @@ static uint64_t made_bytes(const struct content_made *made)
 	       (made->format.encoded ? made->format.bytes : 0);
 }
 
-/* Counts the bytes that were computed. The tensor itself is counted in the cache. */
+/* Counts the bytes that the content has computed. The cache counts the tensor itself. */
 static int hold(struct content *content)
 {
 	uint64_t bytes = made_bytes(&content->first) + made_bytes(&content->second);

@@ -17,30 +17,31 @@ struct sched_job;
  *   Owns: everything that it has computed. The tensor stays the handle's, and the handle
  *         has to live longer.
  *   Threads: any; immutable once made.
- *   Errors: -ENOMEM; -EIO, logged: it is not as long as readers were told, because the
- *         source was changed.
+ *   Errors: -ENOMEM; -EIO, logged: the content is not as long as readers were told, because
+ *         the source was changed.
  */
 
 /* A file, or a part of one, that is made of one tensor. */
 struct content_made {
-	const struct tensor *tensor; /* the handle's, or augmented */
+	const struct tensor *tensor; /* the handle's tensor, or `augmented` */
 	struct tensor *augmented;
 	struct formatted format;
 };
 
-#define CONTENT_HEADER 512 /* bytes of a header of tar */
+#define CONTENT_HEADER 512 /* bytes of a tar header */
 
 struct content {
 	struct content_made first;
 	struct content_made second; /* a pair's second file, if the content has both */
-	/* offset of `second`, or of its header if it has one; 0: not there */
+	/* offset of `second`, or of its header if it has one; 0: the content has no second file */
 	uint64_t second_at;
 	uint8_t header[CONTENT_HEADER];
 	size_t header_bytes;
-	struct tensor views[2]; /* the files of a pair, in the handle's tensor */
-	uint64_t size;		/* the file's, with the zeros at the end */
+	/* views of the two files of a pair in the handle's tensor */
+	struct tensor views[2];
+	uint64_t size; /* size of the file, with the zeros at its end */
 	struct sched *sched;
-	uint64_t held; /* bytes of what was computed, as sched counts them */
+	uint64_t held; /* computed bytes, as counted by the scheduler */
 };
 
 /* The file that the content is for, with the size that readers were told. */
@@ -48,11 +49,11 @@ struct content_place {
 	uint32_t epoch, position;
 	enum sample_format format;
 	uint64_t size;
-	bool second; /* the second file of a pair alone */
-	/* The files of a pair follow each other in a tar: */
-	uint64_t first_size;   /* the first file's; 0: it is no pair in a tar */
+	bool second; /* true: only the second file of a pair */
+	/* Two files of a pair in a tar, one behind the other: */
+	uint64_t first_size;   /* size of the first file; 0: no pair in a tar */
 	uint64_t second_at;    /* offset of the second file's header */
-	uint64_t second_size;  /* the second file's, without its header */
+	uint64_t second_size;  /* size of the second file, without its header */
 	const uint8_t *header; /* CONTENT_HEADER bytes */
 };
 
@@ -62,7 +63,7 @@ must_check int content_make(const struct files_context *context, struct sched_jo
 	struct content *ret);
 void content_free(struct content *content);
 
-/* Returns where the content's bytes lie, for as long as the content lives. */
+/* Returns the places of the content's bytes, valid as long as the content lives. */
 struct content_parts content_parts(const struct content *content);
 
 /* Describes the arrays of a pair in a record, or in an array of pairs. */

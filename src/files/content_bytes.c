@@ -55,8 +55,8 @@ uint64_t content_second_bytes(
 	return content_bytes(&second, dataset, file);
 }
 
-/* Returns the bytes of a pair's content. A record with a pair has a longer head than one with
- * an image. */
+/* Returns the bytes of a content with both files of a pair. A record with a pair has a longer head
+ * than a record with one image. */
 static uint64_t joined_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample)
 {

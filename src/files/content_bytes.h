@@ -17,15 +17,16 @@
 const struct job_section *content_section(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 
-/* Tells whether both files of a pair are in one file's content, one behind the other. */
+/* Tells whether one file has both files of a pair, one behind the other. */
 bool content_joins(const struct job_config *config);
-/* Returns the bytes of the second file's content in a pair, by config_second; 0: there is none. */
+/* Returns the bytes of the content of a pair's second file (config_second); 0: samples are no
+ * pairs. */
 uint64_t content_second_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
-/* Returns the bytes of the longest such content among the selected samples. */
+/* Returns the bytes of the longest content of a second file among the selected samples. */
 uint64_t content_second_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
-/* Returns the mode of the second files, where all have the same one. */
+/* Returns the pixel mode that all second files have. */
 enum pixel_mode content_second_mode(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
@@ -33,25 +34,26 @@ enum pixel_mode content_second_mode(const struct job_config *config,
 uint64_t content_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 
-/* Returns the mode of the images, where all have the same one. */
+/* Returns the pixel mode that all images have. */
 enum pixel_mode content_mode(
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Tells whether all contents are equally long, and how long, before any position is bound. */
+/* Tells whether all contents have the same length, which is known before any position is bound;
+ * *ret: the length. */
 bool content_bytes_fixed(const struct job_config *config, uint64_t *ret);
 
-/* Tells whether all files are as long as the longest content: zeros may follow the image. */
+/* Tells whether all files are as long as the longest content: zeros follow a shorter content. */
 bool content_is_padded(const struct job_config *config);
 
 /* Returns the bytes of the longest content among the selected samples. */
 uint64_t content_bytes_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Tells whether a content is computed from the shared tensor, which takes a worker's time. */
+/* Tells whether contents are computed from the shared tensor, which takes a worker's time. */
 bool content_is_computed(const struct job_config *config);
 
 /*
- * Tells whether the files of a job are the shared tensor behind a head, byte for byte, and
- * nothing else. The kernel can then read them from a file that the tensor lies in.
+ * Tells whether each file of a job is a head and the unchanged shared tensor. The kernel can then
+ * read such a file without the daemon, from the file in memory that has the tensor (backing.h).
  */
 bool content_head(const struct job_config *config, struct file_head *ret);

@@ -7,11 +7,13 @@
 struct cut {
 	struct iovec *iov;
 	int n;
-	uint64_t offset; /* the next wanted byte's, from the start of the next part */
+	/* offset of the next wanted byte, from the start of the next part */
+	uint64_t offset;
 	uint64_t left;
 };
 
-static uint8_t zeros[CONTENT_ZEROS]; /* never written; an iovec can't say const */
+/* never written; not const because an iovec can't point to const data */
+static uint8_t zeros[CONTENT_ZEROS];
 
 static void add(struct cut *cut, const void *data, uint64_t bytes)
 {
@@ -35,7 +37,7 @@ static void take_part(struct cut *cut, const void *data, uint64_t bytes)
 	cut->offset = 0;
 }
 
-/* Takes zeros, some of which may come before the bytes that are wanted. */
+/* Adds zeros to the cut. Wanted bytes may begin within them. */
 static void take_zeros(struct cut *cut, uint64_t bytes)
 {
 	while (bytes > 0 && cut->left > 0) {

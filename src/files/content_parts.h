@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 
 /*
- * A file whose parts lie in different places. content_cut cuts a read request out of it,
+ * A file whose parts lie in different places in memory. content_cut cuts a read request out of it,
  * without copying:
  *
  *   0          head_bytes           head + body            size
@@ -21,17 +21,18 @@
  *   Threads: any.   Errors: none; a request beyond the end gives nothing.
  */
 
-#define CONTENT_ZEROS ((size_t)64 * 1024)		   /* one block of zeros */
-#define CONTENT_MAX_READ ((size_t)1024 * 1024)		   /* the largest request */
-#define CONTENT_IOV (CONTENT_MAX_READ / CONTENT_ZEROS + 7) /* entries of any cut */
+#define CONTENT_ZEROS ((size_t)64 * 1024)      /* one block of zeros */
+#define CONTENT_MAX_READ ((size_t)1024 * 1024) /* bytes of the largest read request */
+/* entries of an iovec that hold any cut */
+#define CONTENT_IOV (CONTENT_MAX_READ / CONTENT_ZEROS + 7)
 
 struct content_parts {
 	const void *head;
 	uint64_t head_bytes;
 	const void *body;
 	uint64_t body_bytes;
-	uint64_t size;	    /* the whole file's, zeros included */
-	uint64_t second_at; /* 0: there is no second one */
+	uint64_t size;	    /* size of the whole file, with the zeros */
+	uint64_t second_at; /* offset of the second part; 0: there is none */
 	const void *second_header;
 	uint64_t second_header_bytes;
 	const void *second_head;
@@ -40,6 +41,7 @@ struct content_parts {
 	uint64_t second_body_bytes;
 };
 
-/* Cuts out a request and returns the number of entries. *ret_bytes is at most CONTENT_MAX_READ. */
+/* Cuts a read request out of the parts, and returns the number of iovec entries. *ret_bytes is at
+ * most CONTENT_MAX_READ. */
 int content_cut(const struct content_parts *parts, uint64_t offset, size_t length,
 	struct iovec iov[CONTENT_IOV], size_t *ret_bytes);

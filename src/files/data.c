@@ -9,13 +9,13 @@
 #include <errno.h>
 #include <string.h>
 
-#define HASH_BITS 58 /* the bits of an inode number beside the kind */
+#define HASH_BITS 58 /* bits of an inode number without the kind */
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
 /* --- directories as numbers ------------------------------------------------------- */
 
-/* Returns the hash of the subdirectory of this name. */
+/* Returns the hash of the subdirectory with this name. */
 static uint64_t hash_below(uint64_t hash, const char *name, size_t n)
 {
 	hash = (hash ^ '/') * FNV_PRIME;
@@ -122,7 +122,8 @@ static int compare_numbers(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Collects all entries of a directory. Where several jobs have one, the smallest id counts. */
+/* Collects all entries of a directory. If several jobs have an entry of one name, the job with the
+ * smallest id counts. */
 static int collect(
 	const struct files_context *context, struct inode directory, struct entries *ret)
 {

@@ -17,7 +17,7 @@
  */
 
 #define DATA_NAME 256	/* bytes that hold any name: a path has fewer than 256 */
-#define DATA_TARGET 512 /* bytes that hold the target of any link */
+#define DATA_TARGET 512 /* bytes that hold any link's target */
 
 struct data_entry {
 	struct inode inode;
@@ -25,11 +25,12 @@ struct data_entry {
 	uint64_t number; /* orders the listing of its directory; never changes */
 };
 
-/* Finds the entry of a directory that has this name. */
+/* Finds the entry of a directory by its name. */
 must_check int data_lookup(const struct files_context *context, struct inode directory,
 	const char *name, struct inode *ret);
 
-/* Finds the first entry whose number is at least this one. 1: it is *ret; 0: there is none. */
+/* Finds the first entry whose number is at least `number`. 1: *ret is the entry; 0: there is
+ * none. */
 must_check int data_entry(const struct files_context *context, struct inode directory,
 	uint64_t number, struct data_entry *ret);
 
@@ -37,19 +38,19 @@ must_check int data_entry(const struct files_context *context, struct inode dire
 must_check int data_subdirectories(
 	const struct files_context *context, struct inode directory, uint32_t *ret);
 
-/* Prints the path that a link leads to. */
+/* Prints the target of a link. */
 must_check int data_target(
 	const struct files_context *context, struct inode link, char ret[DATA_TARGET]);
 
 /*
- * One name on a job's path, and the directory that has it. No NUL ends the name. The path
- * resnet18/train has two steps: "resnet18" in data/, then "train" below that.
+ * A step of a job's path: a name, and the directory that has it. No NUL ends the name. The path
+ * resnet18/train has two steps: "resnet18" in data/, and "train" in data/resnet18.
  */
 struct data_step {
-	uint64_t hash; /* the directory's */
+	uint64_t hash; /* hash of the directory */
 	const char *name;
 	size_t bytes;
-	uint32_t depth; /* the name's: 1 in data/ itself */
+	uint32_t depth; /* depth of the name: 1 in data/ itself */
 	bool last;
 };
 

@@ -11,7 +11,8 @@
 struct sched;
 
 /*
- * The parts that the tree is made of: main fills this in, fuse and control show it.
+ * The parts of the daemon from which fuse and control make the tree of files. main fills in the
+ * struct.
  *
  *   Owns: nothing; everything in it outlives fuse and control.
  */
@@ -19,8 +20,10 @@ struct files_context {
 	const struct daemon_config *config;
 	struct sched *sched;
 	struct group *group;
-	struct backings *backings; /* sched's, or NULL */
+	struct backings *backings; /* the scheduler's backings, or NULL */
 	struct made_texts *texts;  /* made_text.h */
 	const char *mountpoint;	   /* absolute */
-	int device; /* /dev/fuse, which somebody else has mounted there; 0: nobody has */
+	/* a mounted /dev/fuse that was passed to the daemon at its start; 0: the daemon mounts
+	 * itself */
+	int device;
 };

@@ -141,8 +141,8 @@ static uint64_t png_bytes(struct tensor_shape shape)
 
 struct png {
 	uint8_t *at;
-	uint8_t *chunk;	   /* the beginning of the open chunk */
-	uint64_t raw_left; /* bytes that are not in a block yet */
+	uint8_t *chunk;	   /* start of the chunk that is being written */
+	uint64_t raw_left; /* bytes that are in no block yet */
 	uint32_t block_left;
 	uint32_t chunk_blocks;
 	uint32_t adler;
@@ -298,7 +298,7 @@ int format_make(enum sample_format format, struct pixel_type type,
 	ensure(config_holds_arrays(format) ||
 		(type.dtype == DTYPE_UINT8 && type.axes == AXES_HWC));
 	if (!format_holds(format, tensor->shape.mode))
-		return -EIO; /* no job is added whose samples have such pixels */
+		return -EIO; /* no such job can be added */
 	*ret = (struct formatted){
 		.bytes = format_bytes(format, type, tensor->shape, tensor->bytes),
 	};

@@ -27,26 +27,26 @@
 struct formatted {
 	uint8_t head[FILE_HEAD_MOST]; /* holds any head, also of a pair with its label */
 	size_t head_bytes;
-	uint8_t *encoded; /* the whole file; NULL: it is head + tensor */
-	uint64_t bytes;	  /* the whole file's */
+	uint8_t *encoded; /* the whole file; NULL: the file is head + tensor */
+	uint64_t bytes;	  /* bytes of the whole file */
 };
 
-/* Returns the length of the file for a tensor of this shape; for FORMAT_SOURCE it is
- * file_bytes. */
+/* Returns the length of the file of a tensor with this shape; FORMAT_SOURCE: file_bytes. */
 uint64_t format_bytes(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint64_t file_bytes);
 
-/* Makes the file of a tensor. label: a record's. If type.targets is set, the last bytes of the
- * head are room for the targets, and are zeros. */
+/* Makes the file of a tensor. label: the label of a record. If type.targets is set, the last bytes
+ * of the head are room for the targets, and are zeros. */
 must_check int format_make(enum sample_format format, struct pixel_type type,
 	const struct tensor *tensor, uint32_t label, struct formatted *ret);
 void format_free(struct formatted *file);
 
-/* Tells whether files of the format hold such pixels. */
+/* Tells whether files of the format can hold pixels of the mode. */
 bool format_holds(enum sample_format format, enum pixel_mode mode);
 
-/* Describes the head of files that are head + tensor. false: the format encodes. */
+/* Describes the head of a format whose files are head + tensor. false: the format encodes
+ * pixels. */
 bool format_head(enum sample_format format, struct file_head *ret);
 
-/* Returns the name in the ini ("ppm", "bmp", ...), which is also the default extension. */
+/* Returns the format's name in inis ("ppm", "bmp", ...), which is also the default extension. */
 const char *format_name(enum sample_format format);

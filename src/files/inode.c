@@ -5,7 +5,7 @@
 #include "files/inode.h"
 #include "sched/positions.h"
 
-#define FUSE_ROOT 1 /* FUSE_ROOT_ID, which this file needs no libfuse for */
+#define FUSE_ROOT 1 /* equals FUSE_ROOT_ID; this file does without libfuse's headers */
 
 #define KIND_SHIFT 58
 #define JOB_SHIFT 44

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * Inode numbers: kind | job | epoch | names | position in 64 bits. There is no table, and they
- * are the same after a restart.
+ * Inode numbers: kind | job | epoch | names | position in 64 bits. There is no table of inodes, and
+ * a file has the same number after a restart.
  *
  *   63..58   57..44           43..30   29..28   27..0
  *   kind     job or dataset   epoch    names    position
@@ -38,22 +38,25 @@ enum inode_kind {
 	INODE_EPOCH, /* directory; with epoch INODE_CURRENT: current/ */
 	INODE_SAMPLE,
 	INODE_LABEL, /* .cls */
-	/* directory in an epoch's; position: its number (shard, label ...) */
+	/* a directory in that of an epoch; position: its number (shard, label ...) */
 	INODE_SHARD,
 	INODE_JSON, /* .json */
-	INODE_TAR,  /* position: index of the file, also of the next two */
+	INODE_TAR,  /* position: index of the file; BATCH and BATCH_LABELS, too */
 	INODE_BATCH,
 	INODE_BATCH_LABELS,
 	INODE_DATA, /* directory data/ */
-	/* directory below data/; job, epoch, names, position: hash of the path */
+	/* directory below data/; the fields job, epoch, names and position hold the hash of its
+	 * path */
 	INODE_DATA_DIRECTORY,
-	INODE_DATA_LINK, /* symlink; epoch: how deep it lies below data/ */
+	INODE_DATA_LINK, /* symlink; epoch: its depth below data/ */
 	INODE_JOB_STATE,
 	INODE_DATASET_BAD,
 	INODE_DASHBOARD,
-	INODE_OTHER, /* layout mirror, no sample; position: number of the file */
-	INODE_PAIR,  /* layout flat: the second file of a pair, as 00000000.mask.png */
-	INODE_BESIDE, /* a file beside a sample, by its number (beside.h), and those behind */
+	/* layout mirror: a file that is no sample; position: number of the file */
+	INODE_OTHER,
+	INODE_PAIR, /* layout flat: the second file of a pair, as 00000000.mask.png */
+	/* a file beside a sample: the kind is INODE_BESIDE + number of its ending (beside.h) */
+	INODE_BESIDE,
 	INODE_BESIDE_LAST = INODE_BESIDE + CONFIG_MOST_ENDINGS,
 	INODE_KINDS
 };
@@ -67,13 +70,14 @@ _Static_assert(CONFIG_MOST_EPOCHS == INODE_CURRENT, "each epoch has a number");
 
 struct inode {
 	enum inode_kind kind;
-	uint32_t job; /* the job's, or the dataset's index */
+	uint32_t job; /* id of the job, or index of the dataset */
 	uint32_t epoch;
-	uint32_t names; /* struct sched_edition */
+	uint32_t names; /* the edition's names, see struct sched_edition */
 	uint32_t position;
 };
 
-/* Tells whether the file holds pixels of its position's sample, of either file of a pair. */
+/* Tells whether the file holds pixels of the sample at its position, or of the second file of a
+ * pair. */
 static inline bool inode_is_sample(struct inode inode)
 {
 	return inode.kind == INODE_SAMPLE || inode.kind == INODE_PAIR;
@@ -84,7 +88,7 @@ static inline bool inode_is_beside(enum inode_kind kind)
 	return kind >= INODE_BESIDE && kind <= INODE_BESIDE_LAST;
 }
 
-/* Tells whether the file is a text of its position's sample: a worker makes it. */
+/* Tells whether the file is a text about the sample at its position, which a worker makes. */
 static inline bool inode_is_text_of_sample(enum inode_kind kind)
 {
 	return kind == INODE_JSON || inode_is_beside(kind);
@@ -96,9 +100,9 @@ static inline bool inode_is_composite(enum inode_kind kind)
 	return kind == INODE_TAR || kind == INODE_BATCH || kind == INODE_BATCH_LABELS;
 }
 
-/* Returns sched's number of the inode's epoch. */
+/* Returns the epoch number that the scheduler uses for the inode's epoch. */
 uint32_t inode_sched_epoch(struct inode inode);
 
 uint64_t inode_pack(struct inode inode);
-/* Unpacks a number. false: it is no inode of ours. */
+/* Unpacks a number. false: no inode has this number. */
 bool inode_unpack(uint64_t number, struct inode *ret);

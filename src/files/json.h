@@ -12,9 +12,9 @@
 struct sched_job;
 
 /*
- * The .json beside a sample: one JSON object, then spaces up to the length of the longest
- * one of the dataset, and a newline. So all of them have one size, also before their
- * positions are bound.
+ * The .json beside a sample: one JSON object, then spaces up to the length of the longest one of
+ * the dataset, and a newline. So all .json files have one size, also before their positions are
+ * bound.
  *
  *   Threads: any.   Errors: -ENOMEM, -EIO.
  */

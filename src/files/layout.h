@@ -11,9 +11,9 @@ struct sched_job;
 /*
  * Layouts: the files and directories in an epoch's directory.
  *
- * The tree asks the job's layout about everything at and below INODE_EPOCH. Directories
- * are INODE_EPOCH and INODE_SHARD. An inode has the job and epoch of the directory that
- * it was found in, so a layout only decides about its kind and position.
+ * The tree asks the job's layout about each inode at and below INODE_EPOCH. Directories are
+ * INODE_EPOCH and INODE_SHARD. An inode has the job and epoch of its directory, so a layout decides
+ * only its kind and position.
  *
  *   Threads: any.   Errors: -ENOENT from lookup; -ENOMEM, -EIO where noted.
  */
@@ -26,10 +26,10 @@ struct layout_entry {
 };
 
 struct layout {
-	/* Returns a bound of the entries' numbers in a directory. An entry's number never
-	 * changes. */
+	/* Returns a number that is greater than the numbers of all entries of the directory. The
+	 * number of an entry never changes. */
 	uint64_t (*entries)(struct sched_job *job, struct inode directory);
-	/* Finds the entry with a number; false: the number is not used. */
+	/* Finds the entry with a number; false: no entry has it. */
 	bool (*entry)(struct sched_job *job, struct inode directory, uint64_t number,
 		struct layout_entry *ret);
 	int (*lookup)(struct sched_job *job, struct inode directory, const char *name,
@@ -37,7 +37,7 @@ struct layout {
 	/* Tells whether the layout has an inode of this kind and position. */
 	bool (*exists)(struct sched_job *job, struct inode inode);
 	uint32_t (*subdirectories)(struct sched_job *job, struct inode directory);
-	/* Finds the size of a file. false: it is known only once the file is open. */
+	/* Finds the size of a file. false: the size is known only when the file is open. */
 	bool (*size)(struct sizes *sizes, struct sched_job *job, struct inode file,
 		uint64_t *ret);
 };
@@ -47,10 +47,10 @@ extern const struct layout layout_flat, layout_classes, layout_mirror, layout_ta
 
 const struct layout *layout_of(const struct sched_job *job);
 
-/* Returns the number of samples in a batch or a shard that is not the last one. */
+/* Returns the samples in each batch or shard except the last one. */
 uint32_t layout_file_samples(const struct job_config *config);
 
-/* Tells whether the epoch leaves out all n positions from this one on, since their samples are
- * bad: listings don't show them. */
+/* Tells whether the epoch skips all n positions from this one on, because their samples are bad:
+ * listings leave such files out. */
 bool layout_skips(
 	struct sched_job *job, struct inode directory, uint32_t position, uint32_t n);

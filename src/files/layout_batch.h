@@ -17,13 +17,13 @@ struct sched_job;
  *   Threads: any.   Errors: none.
  */
 
-/* Bytes before the samples of a batch. A reader that maps the file has the samples at the
- * beginning of a page, as drivers want memory that they read by themselves. */
+/* Bytes before the samples of a batch. In a mapped file the samples begin at a page boundary, as
+ * drivers need that read the memory by DMA. */
 #define BATCH_HEAD 4096
 
 struct composite batch_composite(
 	uint32_t first, uint32_t n, struct pixel_type pixels, struct tensor_shape shape);
-/* targets: number of columns that are the labels; 0: the classes are the labels. */
+/* Describes a batch's labels. targets: number of label columns; 0: labels are classes. */
 struct composite batch_labels_composite(uint32_t first, uint32_t n, uint32_t targets);
 
 /* Describes the batch, or the labels, of an inode that exists. */

@@ -9,13 +9,13 @@
 #include <string.h>
 
 /*
- * The layout "classes": CLASS/NNNNNNNN.<extension>, counted from 0 in each class. The
- * directory of a class is INODE_SHARD with the label as position. A class without
- * selected samples has no directory, since readers as torchvision's ImageFolder refuse
- * empty ones. There are no label files: the directory tells the label.
+ * The layout "classes": CLASS/NNNNNNNN.<extension>, counted from 0 in each class. The directory of
+ * a class is INODE_SHARD with the label as position. A class without selected samples has no
+ * directory, because readers such as torchvision's ImageFolder refuse empty ones. There are no
+ * label files: the directory is the label.
  *
- * After another scan a name is another position, and inodes have the names that they were
- * found by: an old one is -ESTALE, and the kernel looks its path up again.
+ * After a rescan a name may stand for another position. Each inode has the number of the names by
+ * which it was found: an inode with former names is -ESTALE, so the kernel looks its path up again.
  */
 
 static uint32_t n_labels(const struct sched_edition *edition)

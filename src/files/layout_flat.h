@@ -9,10 +9,9 @@
 #include <stddef.h>
 
 /*
- * The layout "flat": NNNNNNNN.<extension> is the sample of a position, NNNNNNNN.cls its
- * label, and NNNNNNNN.json its row in the catalogue; other files come along with the sample
- * (beside.h). They lie in the epoch's directory or, with `shard`, in directories 000, 001, ...
- * below it.
+ * The layout "flat": NNNNNNNN.<extension> is the sample of a position, NNNNNNNN.cls its label, and
+ * NNNNNNNN.json its row in the catalogue; each ending of beside.h has a file, too. The files lie in
+ * the epoch's directory or, with `shard`, in directories 000, 001, ... below it.
  *
  *   Threads: any.   Errors: none.
  */
@@ -20,8 +19,8 @@
 #define FLAT_NAME 64 /* bytes that hold any name */
 
 struct flat_name {
-	enum inode_kind
-		kind; /* INODE_SAMPLE, INODE_LABEL, INODE_JSON, INODE_BESIDE ... */
+	/* INODE_SAMPLE, INODE_LABEL, INODE_JSON, INODE_BESIDE ... */
+	enum inode_kind kind;
 	uint32_t position;
 };
 
@@ -29,7 +28,7 @@ struct flat_name {
 size_t flat_print(
 	struct flat_name name, const struct job_config *config, char ret[FLAT_NAME]);
 
-/* Parses a name. false: it names no position below n_positions. */
+/* Parses a name. false: no position below n_positions has this name. */
 bool flat_parse(const char *name, const struct job_config *config, uint32_t n_positions,
 	struct flat_name *ret);
 
@@ -37,7 +36,7 @@ bool flat_parse(const char *name, const struct job_config *config, uint32_t n_po
  * FLAT_DIGITS. */
 #define FLAT_DIGITS 10
 size_t flat_print_number(uint32_t number, unsigned digits, char *ret);
-/* Parses a number and returns its length; 0: the text is not what flat_print_number prints for
- * a number below bound. */
+/* Parses a number and returns its length; 0: the text does not begin with a number below bound in
+ * the form of flat_print_number. */
 size_t flat_parse_number(
 	const char *text, unsigned digits, uint32_t bound, uint32_t *ret);

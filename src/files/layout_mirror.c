@@ -13,17 +13,16 @@
 #include <string.h>
 
 /*
- * The layout "mirror": the tree of the dataset under its own names. A directory is
- * INODE_SHARD, with its number among the dataset's directories as position. The position
- * of a file is the rank of its sample among the selected ones. Directories without
- * selected samples below them are left out, as in "classes". A file that is no sample is
- * INODE_OTHER, with its number among all files as position; where a sample has its name, the
- * sample is meant.
+ * The layout "mirror": the tree of the dataset under its own names. A directory is INODE_SHARD,
+ * with its number among the dataset's directories as position. The position of a sample's file is
+ * the index of the sample among the selected ones. Directories without selected samples below them
+ * are left out, as in "classes". A file that is no sample is INODE_OTHER, with its number among all
+ * files as position; if a sample's file has the same name, the name stands for the sample.
  */
 
 /* --- names ------------------------------------------------------------------------ */
 
-/* Returns how many bytes come before ".extension"; 0: the name does not end so. */
+/* Returns the bytes before ".extension"; 0: the name has another ending. */
 static size_t bytes_before(const char *name, const char *extension)
 {
 	size_t n = strlen(name), bytes = strlen(extension);
@@ -40,8 +39,8 @@ static uint32_t find_sample(const struct dataset_paths *paths,
 	return paths_other(paths, file) ? UINT32_MAX : file;
 }
 
-/* Tells whether the file keeps its name: it has the ending already, and no other file is called
- * as it is without the ending, which would get the same name. */
+/* Tells whether the file keeps its name: the name ends in the extension already, and no other
+ * sample's name plus the extension is equal to it. */
 static bool keeps_name(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -53,13 +52,13 @@ static bool keeps_name(const struct dataset_paths *paths,
 
 #define HASHED 17 /* bytes: "~" and 16 digits */
 
-/* Tells whether the name is too long for a file with the ending behind it. */
+/* Tells whether the name with the extension behind it is too long for a file name. */
 static bool is_too_long(const char *name, const char *extension)
 {
 	return strlen(name) + 1 + strlen(extension) > NAME_MAX;
 }
 
-/* Prints the beginning of the name, in whole characters, and a hash of all of it. */
+/* Prints the first part of the name, cut between characters, followed by a hash of the whole name. */
 static void print_short(const char *name, const char *extension, char ret[MIRROR_NAME])
 {
 	int least = (int)(NAME_MAX - HASHED - 1 - strlen(extension)) - 3, n = least + 3;
@@ -69,8 +68,8 @@ static void print_short(const char *name, const char *extension, char ret[MIRROR
 		extension);
 }
 
-/* Tells whether the job's ending replaces the name's, so that the label beside it differs in
- * the ending alone. No other sample may have the same stem, or the name that results. */
+/* Tells whether the extension replaces the ending of the name, so that an image and its label file
+ * differ in the ending only. No other sample may have the same stem, or the resulting name. */
 static bool replaces_ending(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -125,8 +124,7 @@ static uint32_t find_whole(const struct dataset_paths *paths,
 	return file;
 }
 
-/* Looks through the directory's too long names. They are rare, and so are lookups of names of
- * this length. */
+/* Searches the directory's names that are too long. This is slow, but such names are rare. */
 static uint32_t find_short(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {
@@ -157,7 +155,7 @@ uint32_t mirror_find(const struct dataset_paths *paths,
 	return find_short(paths, directory, extension, name);
 }
 
-/* Returns the ending that the file gets; NULL: it keeps its name. */
+/* Returns the extension that the file gets; NULL: the file keeps its name. */
 static const char *extension_of(
 	struct sched_job *job, const struct dataset_paths *paths, uint32_t file)
 {
@@ -178,7 +176,7 @@ static bool is_same_ending(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Finds the file that has the name with this ending. */
+/* Finds the file that has the name and gets this extension. */
 static uint32_t find_with(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {
@@ -189,7 +187,7 @@ static uint32_t find_with(struct sched_job *job, const struct dataset_paths *pat
 		       : UINT32_MAX;
 }
 
-/* Finds the file that has the name with any of the endings that the job's files get. */
+/* Finds the file that has the name, with any of the extensions that the job's files get. */
 static uint32_t find_shown(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name)
 {
@@ -256,7 +254,7 @@ static struct inode sample_inode(
 	return directory;
 }
 
-/* Finds the sample that is shown under a name; UINT32_MAX: none. */
+/* Finds the selected sample whose file has the name; UINT32_MAX: none. */
 static uint32_t find_selected(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name)
 {

@@ -9,14 +9,13 @@
 struct sched_job;
 
 /*
- * Names of the layout "mirror": a file has the name of its source file with the job's
- * extension after it (tulip.jpg.ppm). Where the extension is jpg, tulip.jpg keeps its
- * name, unless the directory has a file "tulip", too, which is then called tulip.jpg.
- * A name that would have more than 255 bytes is cut, and has a hash of all of it before the
- * extension.
+ * Names of the layout "mirror": a file has the name of its source file with the job's extension
+ * after it (tulip.jpg.ppm). Where the extension is jpg, tulip.jpg keeps its name, unless the
+ * directory has a file "tulip", too, which is then called tulip.jpg. A name that would have more
+ * than 255 bytes is cut, and gets a hash of the whole name before the extension.
  *
- * Where other files are shown (others = show) the extension replaces the ending, if only one
- * sample of the directory gets its name so; tulip.png becomes tulip.jpg, beside tulip.txt.
+ * Where other files are shown (others = show) the extension replaces the ending, if no two samples
+ * of the directory would get the same name; tulip.png becomes tulip.jpg, beside tulip.txt.
  *
  *   extension NULL: every file keeps its name.
  *   Threads: any.   Errors: none.
@@ -33,14 +32,14 @@ void mirror_print(const struct dataset_paths *paths,
 uint32_t mirror_find(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name);
 
-/* A file that is no sample, as the scan found it. */
+/* A file that is no sample, as found by the scan. */
 struct mirror_other {
 	char *path;	/* absolute */
-	char *boundary; /* the directory that it has to lie in; NULL: it may lie anywhere */
+	char *boundary; /* directory that the file has to lie in; NULL: any */
 	uint64_t bytes;
 	int64_t mtime_ns;
 };
-/* Finds the file of an inode. -ENOENT, -ENOMEM. The caller frees ret's members by
+/* Finds the source file of an inode. -ENOENT, -ENOMEM. The caller frees ret's members with
  * mirror_other_free. */
 must_check int mirror_other(
 	struct sched_job *job, struct inode inode, struct mirror_other *ret);

@@ -20,10 +20,10 @@
 /* --- the parts of a shard ---------------------------------------------------------- */
 
 /*
- * Members of one size have one place in all records. Where each sample has its own, as a
- * caption has, the place is known before the size. There the head of the member is made when
- * the position is bound, and a comment follows, as an extended header (pax) has one: readers
- * of tar files skip it, and see a member of the exact size.
+ * A member of one size has the same place in all records. A text beside the sample has a size of
+ * its own in each record. Its place, with room for the largest one, is known from the start; its
+ * header is made when the position is bound. A comment, in the form of an extended header (pax),
+ * fills the rest of the room: readers of tar files skip it, and see a member of the exact size.
  */
 
 enum member { MEMBER_LABEL, MEMBER_JSON, MEMBER_BESIDE, MEMBER_SAMPLE, MEMBERS };
@@ -41,7 +41,7 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 	return (bytes + unit - 1) / unit * unit;
 }
 
-#define LEAST_COMMENT (2 * BLOCK) /* a head, and a line */
+#define LEAST_COMMENT (2 * BLOCK) /* bytes of a header, and of a line */
 
 static uint64_t beside_blocks(uint64_t most_bytes)
 {
@@ -60,8 +60,8 @@ static uint64_t member_blocks(const struct composite *tar, enum member member)
 	return blocks;
 }
 
-/* Finds the segment of a text that comes along. ret->begin is the beginning of the first one,
- * and offset counts from there. */
+/* Finds the segment of a text beside the sample. ret->begin: start of the first text; offset counts
+ * from there. */
 static void find_beside(const struct composite *tar, uint64_t offset, struct segment *ret)
 {
 	unsigned i = 0;
@@ -74,8 +74,7 @@ static void find_beside(const struct composite *tar, uint64_t offset, struct seg
 	ret->bytes = tar->beside_bytes[i];
 }
 
-/* Finds the segment in a member. ret->begin is the beginning of the member, and offset counts
- * from there. */
+/* Finds the segment in a member. ret->begin: start of the member; offset counts from there. */
 static void find_in_member(const struct composite *tar, enum member member,
 	uint64_t offset, struct segment *ret)
 {
@@ -307,7 +306,7 @@ int tar_file(struct sizes *sizes, struct sched_job *job,
 		known &= sizes_of_part(sizes, job, file, true, &tar.second);
 		tar.second_extension = config->sections[0].extension;
 	}
-	ensure(known); /* config refuses tar where sizes are not known */
+	ensure(known); /* config refuses tar for sizes that are not known */
 	int err = config->json ? json_bytes(job, epoch, &tar.json) : 0;
 	if (!err)
 		*ret = tar_composite(

@@ -26,22 +26,22 @@ struct sched_job;
 
 #define TAR_SHARD 1000 /* samples, unless the job says how many */
 
-/* Bytes of each record's members. json 0: there is none. beside: the largest file of each
- * ending that comes along. */
+/* Bytes of each record's members. json 0: records have no .json. beside: the largest file of each
+ * ending in beside.h. */
 struct tar_sizes {
 	uint64_t label, json, sample;
-	uint64_t second; /* a pair's second file; 0: there is none */
+	uint64_t second; /* a pair's second file; 0: samples are no pairs */
 	const char *second_extension;
 	unsigned n_beside;
 	uint64_t beside[CONFIG_MOST_ENDINGS + 1];
 };
 
-/* Makes the member of a text that comes along, of any size up to the largest, and the comment
- * behind it: segment->bytes in all. */
+/* Makes the member of a text beside the sample, and the comment that fills the room: segment->bytes
+ * in all. The text has any size up to the largest. */
 void tar_beside(const struct composite *tar, const struct segment *segment,
 	const char *ending, const char *text, size_t text_bytes, uint8_t *ret);
 
-/* Describes a shard. The extension stays the caller's. */
+/* Describes a shard. The extension still belongs to the caller. */
 struct composite tar_composite(
 	uint32_t first, uint32_t n, struct tar_sizes sizes, const char *extension);
 
@@ -49,6 +49,6 @@ struct composite tar_composite(
 void tar_second_header(
 	const struct composite *tar, uint32_t index, uint8_t ret[static 512]);
 
-/* Describes the shard of an inode that exists. -ENOMEM, -EIO (the catalogue can't be read). */
+/* Describes the shard of an existing inode. -ENOMEM; -EIO: the catalogue can't be read. */
 must_check int tar_file(struct sizes *sizes, struct sched_job *job,
 	const struct sched_edition *edition, struct inode file, struct composite *ret);

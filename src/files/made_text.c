@@ -10,15 +10,14 @@
 #include <time.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-/* Making the texts of a kind takes one part in so many of a CPU's time at most, except for a
- * burst. */
+/* Making the texts of one kind takes at most 1 / ONE_IN of a CPU's time, except for bursts. */
 #define ONE_IN 20
 #define BURST_NS (2 * SECOND_NS)
 
 struct shared {
 	struct made_text *text; /* (lock) or NULL */
-	unsigned makers;	/* (lock) threads that print one */
-	uint64_t paid_ns;	/* (lock) until then its time is used up */
+	unsigned makers;	/* (lock) threads that are printing one */
+	uint64_t paid_ns; /* (lock) time until which its share of the CPU is used up */
 };
 
 struct made_texts {
@@ -112,8 +111,8 @@ static int print(FILE *out, const struct files_context *context, enum made_kind 
 	}
 }
 
-/* Tells whether the shared text will do. While somebody makes the next one, an old one is good
- * enough for all others. */
+/* Tells whether the shared text is recent enough. While a thread makes the next text, all others
+ * take the former one. */
 static bool is_good_enough(
 	const struct shared *shared, enum made_kind kind, bool latest, uint64_t now_ns)
 {
@@ -143,8 +142,8 @@ static uint64_t own_cpu_ns(void)
 	return (uint64_t)time.tv_sec * SECOND_NS + (uint64_t)time.tv_nsec;
 }
 
-/* Shares a text that was made; text: NULL if it could not be. Returns the old one, which the
- * caller puts back, or NULL. */
+/* Shares a new text; NULL: it could not be made. Returns the former text, which the caller puts
+ * back, or NULL. */
 static struct made_text *share(struct made_texts *texts, enum made_kind kind,
 	struct made_text *text, uint64_t cost_ns)
 {

@@ -9,13 +9,13 @@
 #include <stdatomic.h>
 
 /*
- * Texts that were printed, and are kept while somebody reads them. All readers share the texts
- * of the daemon: stats, stats.json, metrics and dashboard.html take long to make with many
- * jobs. A text of counters is made anew for each reader who asks, as long as that costs less
- * than a twentieth of a CPU, and else once a second; the page at most once a second.
+ * Printed texts, which are kept while readers use them. All readers share the texts of the daemon:
+ * stats, stats.json, metrics and dashboard.html take long to make with many jobs. A text of
+ * counters is made anew for each reader as long as that takes less than a twentieth of a CPU's
+ * time, and else once a second. The page is made at most once a second.
  *
  *   Flow: main makes the daemon's; fuse's workers and web's thread take a text, and put it back.
- *   Threads: any but FUSE's, which would wait for what is printed.   Locks: one, in
+ *   Threads: any but those of FUSE, which would wait until the text is printed.   Locks: one, in
  *            made_text.c, which nobody holds while a text is printed.
  */
 
@@ -42,8 +42,8 @@ struct made_texts;
 must_check int made_texts_new(struct made_texts **ret);
 void made_texts_free(struct made_texts **texts);
 
-/* Takes a text of the daemon. latest: only its length matters, so it may be a second old.
- * -errno */
+/* Takes a text of the daemon. latest: the caller needs only its length, so the text may be a second
+ * old. -errno */
 must_check int made_texts_take(const struct files_context *context, enum made_kind kind,
 	bool latest, struct made_text **ret);
 /* Takes the text of a file, for which text_is is true. -errno */

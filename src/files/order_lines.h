@@ -10,7 +10,7 @@ struct sched;
 struct sched_job;
 
 /*
- * The lines of epoch-NNNN.order, for order_text.h, which reads them.
+ * The lines of epoch-NNNN.order, in the form that order_text.h reads.
  *
  *   Owns: a reference to the job, from order_lines_find until sched_job_put(lines.job).
  *   Threads: any.   Errors: -ENOENT.
@@ -25,7 +25,7 @@ struct order_lines {
 must_check int order_lines_find(
 	struct sched *sched, struct inode inode, struct order_lines *ret);
 
-/* Prints n lines from number `first` on, or as many as there are, and returns how many. */
+/* Prints at most n lines from number `first` on, and returns how many lines it printed. */
 uint32_t order_lines_print(
 	const struct order_lines *lines, uint32_t first, uint32_t n, FILE *out);
 

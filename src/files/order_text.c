@@ -12,14 +12,14 @@
 struct known {
 	SLIST_ENTRY(known) link;
 	uint64_t key;
-	uint64_t *starts; /* byte offsets of chunks 0, 1, ... */
+	uint64_t *starts; /* byte offsets of the starts of chunks 0, 1, ... */
 	size_t n, capacity;
 };
 
 struct order_texts {
 	struct lock lock;
 	SLIST_HEAD(, known) known; /* (lock) */
-	uint64_t generation;	   /* (lock) changes when all is forgotten */
+	uint64_t generation; /* (lock) grows when the starts of all texts are forgotten */
 };
 
 /* The start of a chunk. */

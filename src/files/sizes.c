@@ -15,14 +15,14 @@
 struct padded_size {
 	SLIST_ENTRY(padded_size) link;
 	job_id job;
-	bool second; /* files of pairs */
+	bool second; /* true: second files of pairs */
 	uint64_t bytes;
 };
 
 struct sizes {
 	struct lock lock;
-	SLIST_HEAD(, padded_size) padded; /* (lock) forgotten when jobs change */
-	uint64_t generation;		  /* (lock) counts these changes */
+	SLIST_HEAD(, padded_size) padded; /* (lock) forgotten when jobs come or go */
+	uint64_t generation;		  /* (lock) grows when `padded` is forgotten */
 };
 
 int sizes_new(struct sizes **ret)
@@ -99,7 +99,7 @@ static uint64_t largest(
 				config, edition->dataset, edition->readable);
 }
 
-/* Finds the padded size. All samples of the job are looked at, but only once. */
+/* Finds the padded size. Looks at all samples of the job, once per job. */
 static uint64_t padded_size(struct sizes *sizes, struct sched_job *job,
 	const struct sched_edition *edition, bool second)
 {
@@ -112,7 +112,8 @@ static uint64_t padded_size(struct sizes *sizes, struct sched_job *job,
 	return found.bytes;
 }
 
-/* Returns the configuration of the files whose size is asked for. */
+/* Returns the configuration that decides the size: the job's own, or that of the second files of
+ * pairs. */
 static struct job_config looks(struct sched_job *job, bool second)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -131,8 +132,8 @@ uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t ep
 		      : content_bytes(&look, edition->dataset, sample);
 }
 
-/* Returns the sample of a position; SAMPLE_NONE: it is not bound. In mirror a position is the
- * same sample in all epochs. */
+/* Returns the sample of a position; SAMPLE_NONE: the position is not bound. In layout mirror a
+ * position has the same sample in all epochs. */
 static sample_id sample_at(struct sched_job *job, struct inode inode)
 {
 	auto_edition *edition = sched_edition(job, inode_sched_epoch(inode));
@@ -168,7 +169,7 @@ bool sizes_of_position(
 	return sizes_of_part(sizes, job, inode, inode.kind == INODE_PAIR, ret);
 }
 
-/* Tells whether the second files of pairs would be padded to another size. */
+/* Tells whether the next edition pads second files of pairs to another size. */
 static bool second_changes(const struct job_config *config,
 	const struct sched_edition *now, const struct sched_edition *next)
 {
@@ -211,7 +212,7 @@ bool sizes_are_saved(struct sched_job *job, struct inode inode)
 	       sched_bound_is_saved(job, inode_sched_epoch(inode), position);
 }
 
-/* Tells whether the file may be longer in the next epoch, as the last batch or shard may be. */
+/* Tells whether the file may be longer in the next epoch: the last batch or shard may be. */
 static bool may_grow(struct sched_job *job, struct inode inode)
 {
 	const struct job_config *config = sched_job_config(job);

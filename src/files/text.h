@@ -15,21 +15,22 @@ struct sched_job;
  * The texts that the mount's files and joaderctl show. Names and paths are escaped
  * (escape.h); UTF-8 stays as it is.
  *
- *   Threads: any.   Errors: if something can't be read, the text says so.
+ *   Threads: any.   Errors: a text reports data that can't be read.
  */
 
 void text_readme(FILE *out, const struct files_context *context);
-void text_stats(FILE *out, const struct files_context *context); /* name value */
+/* Prints "name value" lines. */
+void text_stats(FILE *out, const struct files_context *context);
 void text_stats_json(FILE *out, const struct files_context *context);
 /* Prints the daemon's counters and gauges of the jobs for Prometheus (text_metrics.c). */
 void text_metrics(FILE *out, const struct files_context *context, enum stats_form form);
 
-/* Prints a page for browsers, which needs nothing else (text_dashboard.c). It keeps its length
- * until jobs come or go, by newlines at its end: browsers read as much of a file as it had when
- * they looked first. -ENOMEM */
+/* Prints a page for browsers, which loads no other files (text_dashboard.c). Newlines at its end
+ * keep its length constant until jobs come or go, because browsers read only as many bytes as the
+ * file had at first. -ENOMEM */
 must_check int text_dashboard(FILE *out, const struct files_context *context);
 
-/* Prints the state that joaderctl explain simulates (text_explain.c). -ENOMEM */
+/* Prints the state from which joaderctl explain simulates (text_explain.c). -ENOMEM */
 must_check int text_explain(FILE *out, const struct files_context *context);
 /* Prints the numbers that joaderctl top shows (text_top.c). -ENOMEM */
 must_check int text_top(FILE *out, const struct files_context *context);
@@ -38,23 +39,24 @@ must_check int text_top(FILE *out, const struct files_context *context);
  * jobs). */
 void text_dataset_info(
 	FILE *out, const struct files_context *context, const struct dataset *dataset);
-void text_classes(FILE *out, const struct dataset *dataset); /* line i: name of label i */
+/* Prints the name of label i on line i. */
+void text_classes(FILE *out, const struct dataset *dataset);
 
-void text_job_status(FILE *out, struct sched_job *job); /* "key value" lines */
+void text_job_status(FILE *out, struct sched_job *job); /* Prints "key value" lines. */
 
 /* Prints one line of epoch-NNNN.order: "position sample label served path\n", tab separated. */
 void text_order_line(
 	FILE *out, const struct sched_edition *edition, const struct binding *binding);
-/* Returns the length of that line; the catalogue is not read. */
+/* Returns the length of the line that text_order_line prints, without reading the catalogue. */
 size_t text_order_line_length(
 	const struct sched_edition *edition, const struct binding *binding);
 
-/* Tells whether the inode is a text file of the mount, which text_print prints. */
+/* Tells whether the inode is a text file of the mount. */
 bool text_is(enum inode_kind kind);
 
 /*
- * Prints a text file of the mount, unless all readers share it: made_text.h. -ENOENT: there is
- * no such file any more.
+ * Prints a text file of the mount that is no order (order_lines.h), and that readers do not share
+ * (made_text.h). -ENOENT: the file does not exist any more.
  */
 must_check int text_print(
 	FILE *out, const struct files_context *context, struct inode inode);

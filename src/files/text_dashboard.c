@@ -12,14 +12,14 @@
 #include <time.h>
 
 /*
- * dashboard.html of this folder is the page, which draws what stands at its DATA: one object
- * of JSON with a number for each reading of the last hour, or for each step between two of
- * them. All names in it are valid by config_name_valid: nothing needs to be escaped.
+ * dashboard.html in this folder is the page. It draws the JSON object that replaces its DATA: for
+ * each value one number per reading of the last hour, or one per step between two readings. All
+ * names in the object satisfy config_name_valid, so they need no escapes.
  */
 
 #define DATA "@DATA@"
 
-/* The largest number that is printed, so that the rooms below are enough. */
+/* The largest number that is printed. The sizes of buffers below depend on it. */
 #define MOST UINT64_C(9999999999999)
 #define NUMBER_ROOM (13 + 1)
 #define LIST_ROOM ((HISTORY_READINGS + 1) * NUMBER_ROOM)
@@ -28,13 +28,13 @@
 
 struct job_field {
 	const char *name;
-	size_t offset; /* in struct history_job */
+	size_t offset; /* offset in struct history_job */
 	uint64_t unit;
 };
 
 struct field {
 	const char *name;
-	size_t offset; /* in struct history_reading */
+	size_t offset; /* offset in struct history_reading */
 };
 
 static uint64_t number_at(const void *structure, size_t offset)
@@ -44,8 +44,8 @@ static uint64_t number_at(const void *structure, size_t offset)
 	return number;
 }
 
-/* Prints a number. With many jobs there are a hundred thousand: fprintf would take four times
- * as long. */
+/* Prints a number. A page with many jobs has a hundred thousand, for which fprintf would take four
+ * times as long. */
 static void print_number(FILE *out, uint64_t number)
 {
 	char text[NUMBER_ROOM];
@@ -208,7 +208,7 @@ static void print_job(FILE *out, const struct sched_past *past, size_t place)
 	fputs("]}", out);
 }
 
-/* Prints all jobs. *ret: how many there are. */
+/* Prints all jobs. *ret: number of jobs. */
 static void print_jobs(FILE *out, const struct sched_past *past, size_t *ret)
 {
 	*ret = 0;

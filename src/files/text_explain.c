@@ -12,7 +12,7 @@
 #include <time.h>
 
 /*
- * The state that joaderctl explain simulates: "KIND key=value ..." lines. Times are in ns.
+ * Prints the state from which joaderctl explain simulates: "KIND key=value ..." lines, times in ns.
  */
 
 static uint64_t cpu_ns(void)
@@ -102,7 +102,7 @@ static int print_common(
 	return err;
 }
 
-/* Bit i of the parts is the i-th job that is printed. */
+/* Bit i of a part is set if the i-th printed job reads its samples. */
 int text_explain(FILE *out, const struct files_context *context)
 {
 	job_id *ids = NULL;

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* The metrics of Prometheus: the daemon's counters, and gauges of each job. */
+/* Prints the metrics for Prometheus: the daemon's counters, and gauges of each job. */
 
 struct series {
 	const char *name;
@@ -224,7 +224,8 @@ static void print_cache(FILE *out, struct sched *sched, enum stats_form form)
 			i, i == SCHED_NEEDS - 1 ? "+" : "", cache.needed[i]);
 }
 
-/* Prints a label's value. Backslashes of the escaped text are escaped as Prometheus has it. */
+/* Prints a label's value. Escapes the backslashes of the escaped text once more, as Prometheus
+ * requires. */
 static void print_label(FILE *out, const char *text)
 {
 	auto_free char *escaped = NULL;
@@ -272,7 +273,7 @@ static void print_jobs(FILE *out, struct sched *sched, enum stats_form form)
 	job_id *ids = NULL;
 	size_t n = 0;
 	if (sched_job_ids(sched, &ids, &n) != 0)
-		return; /* no memory: without the jobs */
+		return; /* no memory: leaves out the jobs */
 	for (size_t i = 0; n > 0 && i < SERIES; i++)
 		print_series(out, form, &series[i], sched, ids, n);
 	if (n > 0)

@@ -7,13 +7,14 @@
 #include "stats/stats.h"
 
 /*
- * The histograms of stats, stats.json and metrics: of the daemon, of each dataset, of each
- * lock that is measured.
+ * Prints the histograms of stats, stats.json and metrics: those of the daemon, of each dataset, and
+ * of each measured lock.
  *
  *   Threads: any.   Errors: without memory some histograms are missing.
  */
 
 void text_times(FILE *out, const struct files_context *context);
-void text_times_json(FILE *out, const struct files_context *context); /* members */
+/* Prints members of a JSON object. */
+void text_times_json(FILE *out, const struct files_context *context);
 void text_times_metrics(
 	FILE *out, const struct files_context *context, enum stats_form form);

@@ -10,8 +10,8 @@
 #include <inttypes.h>
 
 /*
- * The numbers that joaderctl top asks for again and again: "KIND key=value ..." lines. Counters
- * are told as they stand, so that two answers give the rates.
+ * Prints the numbers for joaderctl top, which asks again and again: "KIND key=value ..." lines.
+ * Counters are printed as totals; two answers give the rates.
  */
 
 static void print_daemon(FILE *out, const struct files_context *context)

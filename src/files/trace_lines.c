@@ -13,7 +13,7 @@
 
 #define LINES_AT_ONCE 4096
 
-/* Returns the ns from the clock of events to the time of day. */
+/* Returns the difference in ns between the clock of events and the time of day. */
 static int64_t offset_ns(void)
 {
 	struct timespec now;

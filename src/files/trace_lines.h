@@ -17,7 +17,7 @@ struct sched_job;
  */
 
 /*
- * Prints "next N lost M", then a line with tabs for each event from the number `from` on, at
- * most some thousand. from NULL: prints no event, and N is the number of the next one.
+ * Prints "next N lost M", then tab-separated lines of events from number `from` on, at most some
+ * thousand. from NULL: prints no event, and N is the number of the next event.
  */
 must_check int trace_lines(FILE *out, struct sched_job *job, const uint64_t *from);

@@ -11,8 +11,8 @@
 struct sched_job;
 
 /*
- * The tree of a mount: which names lead to which inodes. Within an epoch it asks the
- * job's layout (layout.h), below data/ the paths of all jobs (data.h).
+ * The tree of a mount: maps names to inodes. Within an epoch it asks the job's layout (layout.h),
+ * below data/ the paths of all jobs (data.h).
  *
  *   Threads: any; no state.   Errors: -ENOENT.
  */
@@ -33,13 +33,13 @@ bool tree_is_directory(enum inode_kind kind);
 mode_t tree_type(enum inode_kind kind); /* S_IFDIR, S_IFREG or S_IFLNK */
 struct inode tree_parent(struct inode inode);
 
-/* Returns the number of epochs that can ever have a directory. */
+/* Returns the number of epochs that may ever have a directory. */
 uint32_t tree_epochs(struct sched_job *job);
 
 /*
- * The epochs that have a directory now: epochs that have begun, as far as their orders are
- * kept, and the next one. All of them are at least `first` and less than `end`. So a job has few
- * names, however many epochs it may read.
+ * The epochs that have a directory now: begun epochs whose order is kept, and the next one. All are
+ * at least `first` and less than `end`. So a directory has few names, however many epochs the job
+ * reads.
  */
 struct tree_range {
 	uint32_t first, end;
@@ -54,8 +54,8 @@ bool tree_has_epoch(
 bool tree_has_order(
 	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
 
-/* Checks that an inode is the directory of an epoch, or in it by the job's layout. -ENOENT: it
- * is not; -ESTALE: its name is that of another inode now. */
+/* Checks that an inode is the directory of an epoch, or in it by the job's layout. -ENOENT: it is
+ * not; -ESTALE: its name belongs to another inode now. */
 must_check int tree_check(struct sched_job *job, struct inode inode);
 
 /* Finds the inode of a name in a directory. */

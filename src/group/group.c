@@ -21,7 +21,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 #define ENGINE_TIMEOUT_MS 1000
-#define BYTES_OF_ID 32 /* per sample in a leader's samplers, at most */
+#define BYTES_OF_ID 32 /* memory of one sample in a leader's samplers, at most */
 
 static uint64_t now_of_engine(void *context)
 {
@@ -86,7 +86,7 @@ static void tell(const struct group *group)
 {
 	const struct coord_status *is = &group->status, *was = &group->was;
 	if (!group->config->cluster.engine)
-		return; /* a node without a group has none to tell */
+		return; /* a node without a group has no state to report */
 	if (is->state == was->state && is->repairing == was->repairing)
 		return;
 	if (is->state == COORD_AWAY)

@@ -45,12 +45,12 @@ void group_remove_dataset(struct group *group, const char *name);
 
 /* Prints the group as this node sees it, for joaderctl(1), cluster. */
 void group_print(struct group *group, FILE *out);
-/* Lets the group forget a dead node, or a training that no node runs. Both functions are for
- * operators: they make a connection of their own, and wait for the engine. false: text says why;
- * true: text says that it was done. */
+/* Lets the group forget a dead node, or a training that no node runs. For operators, like
+ * group_resize: makes a connection of its own, and waits for the engine. false: text tells the
+ * reason; true: text reports the success. */
 bool group_forget(struct group *group, const char *name, char text[GROUP_TEXT]);
 /* Lets the training go on where it is with another number of ranks. */
 bool group_resize(
 	struct group *group, const char *training, uint32_t ranks, char text[GROUP_TEXT]);
-/* Prints the metrics of ranks and nodes for Prometheus; stats.h has the others. */
+/* Prints the metrics of ranks and nodes for Prometheus; stats.h has the other metrics. */
 void group_print_metrics(struct group *group, enum stats_form form, FILE *out);

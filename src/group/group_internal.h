@@ -32,17 +32,19 @@ struct otherwise {
 struct group_rank {
 	TAILQ_ENTRY(group_rank) link;
 	struct sched_job *job;		   /* held */
-	const struct job_config *config;   /* the job's */
-	struct coord_job_status status;	   /* the training's; (lock) */
+	const struct job_config *config;   /* configuration of the job */
+	struct coord_job_status status;	   /* (lock) status of the training */
 	struct coord_rank_status position; /* (lock) */
-	char unserved[COORD_TEXT]; /* the training's ranks that no node serves; (lock) */
-	uint32_t lag;	  /* samples drawn for the rank and not consumed; (lock) */
-	bool refused;	  /* the group refuses the job, which was logged */
-	bool gone;	  /* scratch of sync_jobs: the scheduler has removed the job */
-	bool lost;	  /* another node serves it, or taking it again failed */
-	bool lent;	  /* readers get nothing of the feed that is here */
-	bool bad;	  /* the last feed did not fit, which was logged */
-	uint64_t went_on; /* epoch << 32 | position of another daemon, taken over */
+	char unserved[COORD_TEXT]; /* (lock) ranks of the training that no node serves */
+	/* (lock) samples that were drawn for the rank and not consumed yet */
+	uint32_t lag;
+	bool refused; /* the group refuses the job, which was logged */
+	bool gone;    /* scratch of sync_jobs: the scheduler has removed the job */
+	bool lost;    /* another node serves it, or taking it again failed */
+	bool lent;    /* readers get no samples of the feed that is on this node */
+	bool bad;     /* the last feed did not fit, which was logged */
+	/* place that another daemon had reached, where the rank went on: epoch << 32 | position */
+	uint64_t went_on;
 	struct otherwise otherwise[2]; /* [epoch % 2] */
 };
 

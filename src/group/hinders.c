@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Prints the last lines of joaderctl cluster: each hindrance, and the command that mends it. */
+/* Prints the last lines of joaderctl cluster: each hindrance, and the command that removes it. */
 
 struct lines {
 	FILE *out;

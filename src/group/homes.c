@@ -11,8 +11,8 @@
 
 #define OF_LATE_NS UINT64_C(10000000000)
 
-/* Finds the home of a sample. The scheduler asks for each sample that it is about to prepare, with
- * its lock held. */
+/* Finds the home of a sample. The scheduler asks before it prepares a sample, with its lock
+ * held. */
 
 static bool is_home_of(const struct home *home, const struct coord_node *node)
 {
@@ -68,7 +68,8 @@ static bool has_this_node(const struct home *homes, size_t n)
 	return false;
 }
 
-/* Makes the table of homes; bad homes get no samples. NULL: an error, logged but for no memory. */
+/* Makes the table of homes; homes that the client refused get no samples. NULL: an error; it was
+ * logged, unless there is no memory. */
 static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
 {
 	struct place_node *nodes = calloc(n + 1, sizeof(*nodes));

@@ -34,7 +34,7 @@ static struct coord_resp *connect_to(const struct group *group, char text[GROUP_
 	return resp;
 }
 
-/* Explains the error in text. true: there was none. */
+/* Explains the error in text. Returns true if there was no error. */
 static bool explain(int err, const char *name, const char *said, char text[GROUP_TEXT])
 {
 	if (err == -ENOENT)

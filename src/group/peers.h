@@ -33,7 +33,9 @@ struct home {
 	double capacity;
 	bool is_here, is_bad; /* bad: the client refused it, which was logged */
 	uint32_t node;	      /* the client's number; not set if here or bad */
-	uint64_t refuses_until_ns[PEER_SPACES]; /* [client's space]; 0: gives */
+	/* [client's number of the space]: time until which the node gives no samples of it; 0: it
+	 * gives */
+	uint64_t refuses_until_ns[PEER_SPACES];
 	uint64_t refused_ns; /* the last refusal or failure; 0: never */
 	int refused_errno;
 };
@@ -52,7 +54,7 @@ struct shared_space {
 
 struct peers {
 	struct sched *sched;
-	uint64_t patience_ns; /* limit for an answer */
+	uint64_t patience_ns; /* longest wait for an answer */
 	struct peer_self self;
 	struct peer_trust *trust;
 	struct peer_server *server;
@@ -78,7 +80,8 @@ must_check int peers_new(const struct daemon_config *config, struct dataset **da
 	struct sched *sched, struct coord_node *self, struct peers **ret);
 /* Fails the fetches under way. Neither calls the scheduler nor holds its samples afterwards. */
 void peers_free(struct peers **peers);
-/* Returns the bytes of tensors received from and sent to the node. false: never connected. */
+/* Returns the bytes of tensors received from and sent to the node. false: the nodes were never
+ * connected. */
 bool peers_bytes(
 	const struct peers *peers, const char *name, uint64_t *ret_in, uint64_t *ret_out);
 

@@ -171,7 +171,8 @@ struct coord_calls group_calls(struct group *group)
 
 static int enter_training(struct group *group, const struct group_rank *rank)
 {
-	auto_edition *edition = sched_edition(rank->job, 0); /* the job has one */
+	/* a job with a rank always has an edition */
+	auto_edition *edition = sched_edition(rank->job, 0);
 	const struct job_config *config = rank->config;
 	struct coord_job job = {.name = config->training,
 		.dataset = config->dataset,
@@ -201,7 +202,7 @@ static int take_rank(struct group *group, const struct group_rank *rank)
 {
 	struct sched_feed_state state;
 	sched_feed_state(rank->job, &state);
-	/* A local engine has forgotten what was drawn: a repair takes it from journals. */
+	/* The local engine has forgotten what was drawn, so a repair takes it from the journals. */
 	if (state.started && group->local)
 		coord_local_restart(group->local);
 	return coord_take_rank(group->coord, rank->config->training, rank->config->rank,
@@ -223,7 +224,7 @@ static void remove_rank(struct group *group, struct group_rank *rank)
 	rank_free(rank);
 }
 
-/* Adds a rank for the job, and holds the job. */
+/* Adds a rank for the job, and holds a reference to the job. */
 static int add_rank(struct group *group, struct sched_job *job, job_id id)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -260,7 +261,7 @@ static struct group_rank *find_job(const struct group *group, const struct sched
 	return NULL;
 }
 
-/* Returns the job, held. NULL: it is gone, or is no rank. */
+/* Returns the job with a reference. NULL: the job is gone, or is no rank. */
 static struct sched_job *find_job_of_rank(const struct group *group, job_id id)
 {
 	struct sched_job *job = sched_job_find_id(group->sched, id);
@@ -357,8 +358,9 @@ static uint64_t place(uint32_t epoch, uint32_t position)
 	return (uint64_t)epoch << 32 | position;
 }
 
-/* Returns where the rank was committed to. The end of an epoch becomes the start of the next one:
- * the engine forgets an epoch's feeds when all ranks have come to its end. */
+/* Returns the position up to which the rank's samples were committed as consumed. The end of an
+ * epoch becomes the start of the next one: the engine forgets an epoch's feeds when all ranks have
+ * come to its end. */
 static void committed(const struct group_rank *rank, uint32_t *ret_epoch, uint32_t *ret)
 {
 	const struct job_config *config = rank->config;

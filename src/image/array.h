@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /*
- * Arrays of any kind of number and any fixed shape, as NumPy's files hold them.
+ * Arrays of any type of number and any fixed shape, in the form of NumPy's files.
  *
  *   Threads: any; no state.   Errors: none.
  */
@@ -41,15 +41,15 @@ uint64_t array_bytes(const struct array_type *type);
 /* Prints the type and the shape, as "<f4 (16, 224, 224)". */
 void array_print(const struct array_type *type, char ret[static ARRAY_TEXT]);
 
-/* Returns the size of an array of pixels, which has bytes of (height, width, 3); 0x0: the
+/* Returns the shape of an array of pixels, whose bytes have the shape (height, width, 3); 0x0: the
  * array has no pixels. */
 struct tensor_shape array_pixels(const struct array_type *type);
 
 #define ARRAY_MOST_HEAD 4096
 /*
- * Checks the head of a NumPy file of which n bytes are there. Returns the bytes of the head;
- * 0: more bytes are needed; -EBADMSG: the data are no head, or the head is one of another
- * array; the message tells.
+ * Checks the head of a NumPy file of which n bytes are there. Returns the bytes of the head; 0:
+ * more bytes are needed; -EBADMSG: the data are no head, or the head of another array; the message
+ * tells which.
  */
 must_check int array_check_head(const struct array_type *type, const uint8_t *data,
 	size_t n, char *message, size_t message_size);

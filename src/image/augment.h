@@ -17,24 +17,24 @@
  */
 
 /*
- * [augment]: the steps from the shared tensor to a job's own sample, in their order. A
+ * Describes [augment]: the steps from the shared tensor to a job's own sample, in this order. A
  * shape of zeros means "not configured"; at most one of the two shapes is configured.
  */
 struct augment_config {
 	struct tensor_shape random_crop;
 	struct tensor_shape random_resized_crop;
-	enum resample_filter filter; /* used by random_resized_crop */
+	enum resample_filter filter; /* filter of random_resized_crop */
 	double hflip;		     /* probability */
 	struct normalize_config normalize;
-	uint64_t seed; /* 0: from the daemon's seed and the job's name */
+	uint64_t seed; /* 0: derived from the daemon's seed and the job's name */
 };
 
-/* Returns the seed of all draws for the job of this name. */
+/* Returns the seed of all random decisions for the job of this name. */
 uint64_t augment_seed(
 	const struct augment_config *config, const char *job, uint64_t daemon_seed);
 
-/* augment_output returns the size of an image after augmentation; augment_fixed_size tells
- * whether all images get the same size. */
+/* Returns the size of an image after augmentation. augment_fixed_size tells whether all images get
+ * the same size. */
 struct tensor_shape augment_output(
 	const struct augment_config *config, struct tensor_shape image);
 bool augment_fixed_size(const struct augment_config *config);

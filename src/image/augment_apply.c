@@ -16,7 +16,7 @@
  *   tensor -> (window, resized) -> row with black around -> mirrored -> dtype and axes
  */
 
-/* The pixels at hand; everything around them is black. */
+/* The pixels that the plan needs; everything around them is black. */
 struct window {
 	const uint8_t *pixels;
 	size_t pixel; /* bytes */
@@ -29,9 +29,9 @@ struct target {
 	const struct pixels *pixels;
 	struct pixel_type type;
 	struct tensor_shape size;
-	struct pixels_scale scale
-		[MOST_CHANNELS]; /* HWC: only the first one is used, for whole rows */
-	uint8_t *row;		 /* three scratch rows */
+	/* planes; HWC: only the first one is used, for whole rows */
+	struct pixels_scale scale[MOST_CHANNELS];
+	uint8_t *row; /* three rows of scratch memory */
 	uint8_t *mirrored;
 	uint8_t *planes;
 	uint8_t *out;
@@ -89,7 +89,8 @@ static int resize(struct window *window, const struct augment_plan *plan, uint8_
 static const uint8_t *find_row(
 	const struct target *target, const struct window *window, uint32_t y)
 {
-	uint32_t inside = y - window->rows.pad; /* huge when it lies above */
+	/* huge if the row lies above the window */
+	uint32_t inside = y - window->rows.pad;
 	size_t bytes = window->columns.length * window->pixel;
 	size_t row_bytes = target->size.width * window->pixel;
 	const uint8_t *pixels = window_start(window) + inside * window->stride;
@@ -128,7 +129,7 @@ static void put_numbers(const struct target *target, const uint8_t *in, size_t n
 	}
 }
 
-/* Takes the channels of a row apart, each to its place in the output or to a scratch row. */
+/* Splits a row into its channels, each to its place in the output or to a scratch row. */
 static void split(const struct target *target, const uint8_t *row, size_t width,
 	uint8_t *const out[MOST_CHANNELS])
 {
@@ -202,7 +203,7 @@ static void set_scales(struct target *target, const struct normalize_config *nor
 		target->scale[c] = pixels_scale_plane(normalize, c);
 }
 
-/* Computes an image, or one frame of a group, which `pixels` points to. */
+/* Computes one image, or one frame of a group, at `pixels`. */
 static int compute(const struct normalize_config *normalize, struct pixel_type type,
 	const struct augment_plan *plan, const struct tensor *tensor,
 	const uint8_t *pixels, uint8_t *out)

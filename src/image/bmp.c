@@ -12,7 +12,7 @@
 /* Decodes BMP as Pillow's BmpImagePlugin does. */
 
 #define FILE_HEADER 14
-#define MOST_COLOURS 256 /* a palette with more is refused */
+#define MOST_COLOURS 256 /* larger palettes are refused */
 
 enum { UNCOMPRESSED, RLE8, RLE4, BITFIELDS };
 
@@ -98,8 +98,8 @@ static int read_masks(struct bmp *bmp, uint64_t *at)
 	return refuse(bmp, "unsupported bit fields");
 }
 
-/* Reads the palette. Grays in order count as no palette; of two colours they are black and
- * white. */
+/* Reads the palette. A palette of ascending grays counts as none; with two colours these are black
+ * and white. */
 static int read_palette(struct bmp *bmp, uint64_t *at)
 {
 	size_t each = bmp->header_bytes == 12 ? 3 : 4;
@@ -205,7 +205,7 @@ static int open_image(void *state, char *message, const uint8_t *data, size_t si
 /* Run lengths, decoded to indices of one byte each, as Pillow's BmpRleDecoder appends them. */
 struct runs {
 	const struct bmp *bmp;
-	uint64_t at, n, all; /* bytes of the file; indices made, and wanted */
+	uint64_t at, n, all; /* n: bytes of the file; all: wanted indices */
 	uint64_t x;
 	uint8_t *out;
 };

@@ -14,7 +14,7 @@
  *   Threads: one at a time.   Errors: -ENOMEM.
  */
 
-/* Larger buffers are not kept from one image to the next. */
+/* Buffers larger than this are freed after the image. */
 #define KEEP_BYTES ((size_t)16 << 20)
 
 struct buffer {

@@ -141,7 +141,7 @@ struct image_usage image_decoder_usage(const struct image_decoder *decoder)
 	return decoder->usage;
 }
 
-/* Returns the thread's own time, without waits for a processor. */
+/* Returns the processor time of the thread, without waits for a processor. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec now;
@@ -165,8 +165,8 @@ struct decoding {
 	struct image_decoder *decoder;
 	const struct encoded_image *image;
 	const struct codec *codec;
-	void *state;	      /* the codec's */
-	enum pixel_mode mode; /* shape of the pixels that the codec gives */
+	void *state;	      /* state of the codec */
+	enum pixel_mode mode; /* mode of the pixels that the codec gives */
 	char *message;
 };
 
@@ -175,8 +175,8 @@ struct transform {
 	struct resample_window window;
 	struct tensor_shape shape; /* size of the tensor */
 	const uint8_t *fill;	   /* colour around the image */
-	enum pixel_mode mode;	   /* rows of the decoded image */
-	struct image_part part;	   /* columns of the decoded image */
+	enum pixel_mode mode;	   /* mode of the decoded image */
+	struct image_part part;	   /* part of the image that is decoded */
 };
 
 static bool same_shape(struct tensor_shape a, struct tensor_shape b)
@@ -212,8 +212,8 @@ static struct image_part whole(struct tensor_shape image)
 		.rows.length = image.height, .columns.length = image.width};
 }
 
-/* Begins to decode the part that the transform needs. transform->part becomes the part
- * that the codec decodes, which may be larger. */
+/* Begins to decode the part that the transform needs. The codec may choose a larger part, and sets
+ * transform->part to it. */
 static int begin(const struct decoding *decoding, struct transform *transform)
 {
 	if (decoding->codec->begin)
@@ -338,7 +338,7 @@ static int resize_and_crop(struct image_decoder *decoder,
 		stride);
 }
 
-/* Decodes the open image into the tensor: at once if that is all, else by way of
+/* Decodes the open image into the tensor: directly if no other step is needed, else through
  * decoder->pixels. */
 static int make_tensor(const struct decoding *decoding, struct image_output *output)
 {
@@ -429,7 +429,8 @@ static int resize_one(const struct decoding *decoding, const struct image_part *
 	return err ? err : resize_and_crop(decoding->decoder, &transform, output->tensor);
 }
 
-/* Makes several tensors from one decode of the part that covers the needs of all. */
+/* Makes several tensors from one decode, of the smallest part that covers the needs of all
+ * tensors. */
 static int make_tensors(
 	const struct decoding *decoding, struct image_output *outputs, size_t n)
 {
@@ -506,7 +507,7 @@ static int check_fault(char *message)
 		   : 0;
 }
 
-/* Returns the index of the codec that knows the image, or N_CODECS. */
+/* Returns the index of the codec that recognises the image, or N_CODECS. */
 static size_t find_codec(const uint8_t *data, size_t size)
 {
 	for (size_t i = 0; i < N_CODECS; i++) {

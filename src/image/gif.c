@@ -27,7 +27,7 @@ struct palette {
 struct gif {
 	char *message;
 	const uint8_t *data;
-	size_t size, at; /* at: position of the frame's data after open */
+	size_t size, at; /* at: offset of the frame's data, after open */
 	uint32_t width, height;
 	uint32_t x, y, frame_width, frame_height;
 	int transparent; /* index of the transparent colour, or -1 */
@@ -45,7 +45,7 @@ static int refuse(struct gif *gif, const char *text)
 
 /* --- what stands before the frame --------------------------------------------------------- */
 
-/* Reads a palette. Grays in order are no palette. Grays fill a short one up. */
+/* Reads a palette. A palette of ascending grays counts as none. Grays fill up a short palette. */
 static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 {
 	size_t bytes = (size_t)3 << ((flags & 7) + 1), left = gif->size - gif->at;
@@ -127,7 +127,7 @@ static int read_frame(struct gif *gif)
 	return gif->bits > MOST_BITS ? refuse(gif, "damaged") : 0;
 }
 
-/* Moves to the frame's data. Bytes that mean nothing are skipped. */
+/* Moves to the frame's data. Skips bytes without meaning. */
 static int find_frame(struct gif *gif)
 {
 	while (gif->at < gif->size) {

@@ -28,7 +28,7 @@ void head_npy(
 	for (size_t i = 0; i < axes; i++)
 		n += snprintf(
 			text + n, room - (size_t)n, "%s%u", i ? ", " : "", shape[i]);
-	/* a tuple of one has a comma, too */
+	/* a tuple of one element ends in a comma */
 	n += snprintf(text + n, room - (size_t)n, "%s), }", axes == 1 ? "," : "");
 	ensure(n > 0 && (size_t)n < room - 1);
 	text[n] = ' ';

@@ -22,27 +22,27 @@
 
 #define IMAGE_MESSAGE 160 /* bytes that hold any message */
 
-/* The bytes of an image's file, and what the catalogue says of the image. */
+/* The bytes of an image file, and the catalogue's facts about the image. */
 struct encoded_image {
 	const uint8_t *data;
 	size_t size;
-	struct tensor_shape shape; /* others are refused; its mode if channels are kept */
-	unsigned
-		orientation; /* EXIF orientation, for preparations with exif; 0 or 1: upright */
+	/* expected shape, with the mode if channels are kept; images of another shape are
+	 * refused */
+	struct tensor_shape shape;
+	/* EXIF orientation, used by preparations with exif; 0 or 1: upright */
+	unsigned orientation;
 	uint64_t max_pixels; /* larger images are refused; 0: IMAGE_MAX_PIXELS */
 };
 
 struct image_output {
-	const struct preparation *preparation; /* `encoded` is not set */
-	struct tensor *tensor; /* set by image_decode; NULL: not made (yet) */
-	uint64_t
-		room; /* bytes that the tensor gets behind its pixels, for a second tensor */
+	const struct preparation *preparation; /* has `encoded` unset */
+	struct tensor *tensor; /* set by image_decode; NULL: the tensor was not made */
+	uint64_t room; /* bytes to allocate behind the pixels, for a second tensor */
 };
 
 /* Returns the names of the formats that this build decodes, with spaces between. */
 const char *image_readers(void);
-/* Returns the names of the formats that only other builds decode, for messages; "": there are
- * none. */
+/* Returns the names of the formats that need another build, for messages; "": there are none. */
 const char *image_lacking(void);
 
 /* EXIF data in the image's bytes; they begin with the head of a TIFF file. */
@@ -51,10 +51,10 @@ struct exif_data {
 	size_t size;
 };
 
-#define IMAGE_BEGIN 16 /* bytes of a file that tell its format */
+#define IMAGE_BEGIN 16 /* bytes at the start of a file that identify its format */
 
-/* Returns how many bytes of a file image_probe needs at most; begin: the file's first bytes.
- * 0: the file is no image. */
+/* Returns how many bytes of a file image_probe needs at most. begin: the file's first bytes. 0: the
+ * file is no image. */
 size_t image_head_bytes(const uint8_t *begin, size_t n);
 
 /* Reads the size and mode that image_decode expects, and the EXIF data, of formats other than
@@ -62,8 +62,8 @@ size_t image_head_bytes(const uint8_t *begin, size_t n);
 bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
 	struct exif_data *ret_exif);
 
-/* These return the mode of a PNG with this color type and so many bits, and of a JPEG with so
- * many components. */
+/* Returns the mode of a PNG with this color type and bit depth. image_jpeg_mode returns that of a
+ * JPEG with so many components. */
 enum pixel_mode image_png_mode(unsigned bits, unsigned color);
 enum pixel_mode image_jpeg_mode(int components);
 
@@ -71,7 +71,7 @@ struct image_decoder;
 must_check int image_decoder_new(struct image_decoder **ret);
 void image_decoder_free(struct image_decoder **decoder);
 
-/* Makes the decoder use the plain code from now on, for comparisons. After -ENOMEM the decoder
+/* Makes the decoder use only portable code from now on, for comparisons. After -ENOMEM the decoder
  * can only be freed. */
 must_check int image_decoder_use_plain(struct image_decoder *decoder);
 
@@ -81,7 +81,8 @@ void image_decoder_trim(struct image_decoder *decoder);
 struct image_usage {
 	uint64_t decode_ns; /* processor time, without resample_ns */
 	uint64_t resample_ns;
-	size_t bytes; /* held at the end of the last image, without tensors */
+	/* memory that the decoder held after the last image, without tensors */
+	size_t bytes;
 };
 struct image_usage image_decoder_usage(const struct image_decoder *decoder);
 

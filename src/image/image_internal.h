@@ -17,11 +17,11 @@
 /* Writes the message, of at most IMAGE_MESSAGE bytes, and returns `error`, a negative errno. */
 int image_fail(char *message, int error, const char *format, ...) printf_like(3, 4);
 
-/* Fails for a file that no codec knows; the message says what the file seems to be. */
+/* Fails for a file that no codec recognises; the message names the probable format. */
 int image_fail_unknown(char *message, const uint8_t *data, size_t size);
 
-/* Bytes of a file that PIL gives its decoders at once. Whether a damaged file passes can
- * depend on this size. */
+/* Bytes that PIL gives its decoders at once. Whether a damaged file passes can depend on this
+ * size. */
 #define CODEC_READ_SIZE 65536
 
 /* Rows and columns of a decoded image; pads are 0. */
@@ -39,11 +39,11 @@ struct image_part {
  */
 struct codec {
 	const char *name;
-	const char *magic; /* bytes that files begin with; else `knows` decides */
+	const char *magic; /* first bytes of such files; NULL: `knows` decides */
 	size_t magic_bytes;
 	bool (*knows)(const uint8_t *data, size_t size);
-	size_t head_bytes; /* bytes of a file that open needs at most; 0: all */
-	/* plain: with the code for every processor. */
+	size_t head_bytes; /* bytes of a file that open needs, at most; 0: all */
+	/* Creates the codec's state. plain: uses only portable code. */
 	int (*create)(bool plain, void **ret);
 	void (*destroy)(void *state);
 	/* Makes read fill pixels that this image lacks. Called before open. NULL: the codec
@@ -56,11 +56,11 @@ struct codec {
 	 * valid until close. */
 	int (*open)(void *state, char *message, const uint8_t *data, size_t size,
 		struct tensor_shape *ret);
-	/* Chooses to decode less exactly, at a fraction of the size that is not below `least`,
-	 * and returns the new size. NULL: the codec can't. */
+	/* Chooses a faster, approximate decode at a fraction of the size, but not below `least`.
+	 * Returns the new size. NULL: the codec can't. */
 	struct tensor_shape (*scale)(void *state, struct tensor_shape least);
-	/* Takes the part that the caller asks for, and changes it to the part that read will
-	 * give, which covers it. NULL: read gives the whole image. */
+	/* Takes the part that the caller wants, and changes it to a part that covers it, which read
+	 * will give. NULL: read gives the whole image. */
 	int (*begin)(void *state, struct image_part *part);
 	/* Decodes into rows * columns pixels. */
 	int (*read)(void *state, uint8_t *pixels);
@@ -70,7 +70,7 @@ struct codec {
 	struct exif_data (*exif)(const uint8_t *data, size_t size);
 };
 
-/* Returns the codec that knows the image, or NULL. */
+/* Returns the codec that recognises the image, or NULL. */
 const struct codec *codec_find(const uint8_t *data, size_t size);
 
 extern const struct codec codec_jpeg;

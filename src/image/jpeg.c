@@ -50,18 +50,19 @@ struct jpeg {
 	struct jpeg_source_mgr source;
 	struct jpeg_progress_mgr progress;
 	const uint8_t *end; /* end of the file, of which libjpeg sees a part */
-	size_t skip;	    /* bytes to drop when more come */
-	bool all_visible;   /* libjpeg sees the whole file, and running dry is an error */
+	size_t skip;	    /* bytes to skip when more arrive */
+	/* libjpeg sees the whole file, so the end of the data is an error */
+	bool all_visible;
 	struct image_part asked;
 	struct image_part part; /* part that libjpeg decodes, with the margin */
 	struct jpeg_memory memory;
-	struct baseline *baseline; /* NULL where libjpeg is faster */
+	struct baseline *baseline; /* NULL: libjpeg is faster on this processor */
 	const uint8_t *begin;	   /* first byte of the file */
 	bool by_baseline;
 	bool fill;	/* missing rows become black */
-	bool failed;	/* no more rows come (with fill) */
-	bool refused;	/* an error in spite of fill */
-	uint8_t *ended; /* rest of the file, and an end marker (with fill) */
+	bool failed;	/* no more rows are decoded (with fill) */
+	bool refused;	/* an error that even fill does not hide */
+	uint8_t *ended; /* the rest of the file with an end marker added (with fill) */
 	char *message;
 	int error;
 	jmp_buf escape;
@@ -83,7 +84,7 @@ static _Noreturn void on_error(j_common_ptr info)
 
 static void on_message(j_common_ptr info)
 {
-	(void)info; /* instead of printing it */
+	(void)info; /* drops the message, which libjpeg would print */
 }
 
 static void on_progress(j_common_ptr info)
@@ -96,7 +97,7 @@ static void on_progress(j_common_ptr info)
 
 static void on_source(j_decompress_ptr info)
 {
-	(void)info; /* nothing to begin or to end */
+	(void)info; /* there is nothing to do here */
 }
 
 static boolean on_fill(j_decompress_ptr info)
@@ -104,7 +105,7 @@ static boolean on_fill(j_decompress_ptr info)
 	struct jpeg *jpeg = info->client_data;
 	if (jpeg->all_visible)
 		give_up(jpeg, -EIO, "truncated");
-	return FALSE; /* suspend */
+	return FALSE; /* suspends the decompressor */
 }
 
 static void drop(struct jpeg *jpeg)
@@ -175,7 +176,7 @@ static void read_header(struct jpeg *jpeg)
 	info->out_color_space = info->num_components == 4 ? JCS_CMYK : JCS_RGB;
 }
 
-/* CMYK counts as RGB: it becomes RGB. */
+/* CMYK counts as RGB, because it is converted to RGB. */
 enum pixel_mode image_jpeg_mode(int components)
 {
 	return components == 1 ? PIXELS_L : PIXELS_RGB;
@@ -338,7 +339,7 @@ static bool is_filled(const struct jpeg *jpeg)
 	return jpeg->fill && jpeg->error == -EIO && !jpeg->refused;
 }
 
-/* Begins with all rows: those above decide where the data end. */
+/* Begins with all rows, because the rows above the part decide where the data end. */
 static int begin_filled(struct jpeg *jpeg, struct image_part *part)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;
@@ -398,8 +399,7 @@ static void read_part(struct jpeg *jpeg, uint8_t *pixels)
 	}
 }
 
-/* Reads the last row, since libjpeg would not look at rows that are skipped to
- * the end. */
+/* Reads the last row: libjpeg does not check rows that are skipped up to the end. */
 static void pass_rest(struct jpeg *jpeg)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;
@@ -415,7 +415,7 @@ static void read_libjpeg(struct jpeg *jpeg, uint8_t *pixels)
 	skip_rows(jpeg, jpeg->part.rows.first);
 	read_part(jpeg, pixels);
 	pass_rest(jpeg);
-	/* All rows are there: a missing end does not matter any more. */
+	/* All rows are there, so a missing end does not matter any more. */
 	jpeg->all_visible = false;
 	(void)jpeg_finish_decompress(&jpeg->info);
 }
@@ -431,7 +431,8 @@ static bool read_baseline(struct jpeg *jpeg, uint8_t *pixels)
 static int read_filled(struct jpeg *jpeg, uint8_t *pixels)
 {
 	struct image_part part = jpeg->asked;
-	bool cmyk = jpeg->info.out_color_space == JCS_CMYK; /* whose zeros are white */
+	/* in CMYK all bits set mean white */
+	bool cmyk = jpeg->info.out_color_space == JCS_CMYK;
 	memset(pixels, cmyk ? 255 : 0,
 		(size_t)part.rows.length * part.columns.length * 3);
 	if (jpeg->failed)

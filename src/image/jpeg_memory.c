@@ -26,7 +26,7 @@ static void *take(j_common_ptr info, int pool, size_t size)
 {
 	struct jpeg_memory *memory = (struct jpeg_memory *)info->mem;
 	void *piece = scratch_take(&memory->scratch, size);
-	(void)pool; /* the only pool: all end with the image */
+	(void)pool; /* there is one pool: all memory is freed after the image */
 	if (!piece)
 		ERREXIT1(info, JERR_OUT_OF_MEMORY, 0);
 	return piece;
@@ -89,7 +89,7 @@ static jvirt_barray_ptr request_blocks(j_common_ptr info, int pool, boolean clea
 
 static void realize_nothing(j_common_ptr info)
 {
-	(void)info; /* arrays are there once they were requested */
+	(void)info; /* arrays exist as soon as they are requested */
 }
 
 static void check_access(
@@ -117,7 +117,7 @@ static JBLOCKARRAY access_blocks(j_common_ptr info, jvirt_barray_ptr array,
 
 static void free_nothing(j_common_ptr info, int pool)
 {
-	(void)info; /* jpeg_memory_reset does it */
+	(void)info; /* jpeg_memory_reset frees the memory */
 	(void)pool;
 }
 

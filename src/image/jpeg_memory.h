@@ -22,8 +22,8 @@
  */
 
 struct jpeg_memory {
-	struct jpeg_memory_mgr manager; /* first: libjpeg points to it */
-	struct jpeg_memory_mgr *own;	/* libjpeg's */
+	struct jpeg_memory_mgr manager; /* first member: libjpeg has a pointer to it */
+	struct jpeg_memory_mgr *own;	/* libjpeg's own manager */
 	struct scratch scratch;
 };
 

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Side of the squares in which rows that become columns are read; a square stays in the cache. */
+/* Side of the squares in which rows are turned into columns, so that a square stays in the
+ * cache. */
 #define SQUARE 64
 
 /* Positions of the output's pixels, in bytes of the input: the first pixel, and the steps to

@@ -72,9 +72,9 @@ uint16_t pixels_half(float number)
 	memcpy(&bits, &number, sizeof(bits));
 	uint32_t sign = bits >> 16 & 0x8000;
 	uint32_t magnitude = bits & 0x7fffffff;
-	if (magnitude > 0x7f800000) /* not a number: quiet, its first bits kept */
+	if (magnitude > 0x7f800000) /* NaN: stays NaN (quiet), with its first bits */
 		return (uint16_t)(sign | 0x7e00 | (magnitude >> 13 & 0x1ff));
-	if (magnitude >= 0x477ff000) /* 65520 and more */
+	if (magnitude >= 0x477ff000) /* 65520 and more: infinity */
 		return (uint16_t)(sign | 0x7c00);
 	if (magnitude < 0x38800000) {
 		/* Below 2^-14 the halves are 2^-24 apart, and so are the floats from 1/2
@@ -89,7 +89,7 @@ uint16_t pixels_half(float number)
 	}
 	uint32_t odd = magnitude >> 13 & 1;
 	magnitude += 0xfff + odd;		 /* rounds to nearest even */
-	magnitude -= (UINT32_C(127) - 15) << 23; /* the other bias */
+	magnitude -= (UINT32_C(127) - 15) << 23; /* corrects the exponent's bias */
 	return (uint16_t)(sign | magnitude >> 13);
 }
 

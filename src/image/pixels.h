@@ -22,7 +22,7 @@
 /* Means and deviations of torchvision's Normalize: one for each channel, or one for all. */
 struct normalize_config {
 	bool given;
-	unsigned channels; /* 1 to MOST_CHANNELS, where means are given */
+	unsigned channels; /* 1 to MOST_CHANNELS, if means are given */
 	double mean[MOST_CHANNELS];
 	double deviation[MOST_CHANNELS];
 };
@@ -34,10 +34,10 @@ struct normalize_config {
 struct pixels_scale {
 	float mean[PIXELS_PERIOD];
 	float deviation[PIXELS_PERIOD];
-	bool identity; /* mean 0, deviation 1 */
+	bool identity; /* mean 0 and deviation 1 in all channels */
 };
 
-/* Returns the scale of pixels as they lie in a row. Without a given `normalize` it is x / 255. */
+/* Returns the scale for interleaved pixels of a row. Without a given `normalize` it is x / 255. */
 struct pixels_scale pixels_scale_row(
 	const struct normalize_config *normalize, unsigned channels);
 /* Returns the scale of the plane of one channel. */
@@ -57,8 +57,8 @@ struct pixels {
 		uint16_t *out);
 };
 
-/* These take pixels of any mode. Numbers of 16 bits are divided by 65535; floats and indices
- * are not divided. */
+/* These functions take pixels of any mode. Numbers of 16 bits are divided by 65535; floats and
+ * indices are not divided. */
 void pixels_mirror(
 	struct tensor_shape shape, const uint8_t *in, size_t width, uint8_t *out);
 void pixels_take_channel(struct tensor_shape shape, const uint8_t *in, size_t width,
@@ -69,7 +69,7 @@ void pixels_to_float16(enum pixel_mode mode, const uint8_t *in, size_t n,
 	const struct pixels_scale *scale, uint16_t *out);
 
 extern const struct pixels pixels_plain;
-/* Returns the set for AVX2, or NULL where the processor lacks it. */
+/* Returns the functions for AVX2, or NULL where the processor lacks it. */
 const struct pixels *pixels_avx2(void);
 const struct pixels *pixels_best(void);
 

@@ -169,7 +169,7 @@ static bool has_f16c(void)
 
 const struct pixels *pixels_avx2(void)
 {
-	static int known; /* every thread would find the same */
+	static int known; /* each thread would compute the same value */
 	int has = __atomic_load_n(&known, __ATOMIC_RELAXED);
 	if (!has) {
 		bool all = __builtin_cpu_supports("avx2") &&

@@ -66,12 +66,12 @@ struct png {
 	png_structp reader;
 	png_infop info;
 	size_t row_bytes;	 /* bytes of a row as libpng delivers it */
-	struct buffer rows;	 /* one row, or all rows of an interlaced image */
+	struct buffer rows;	 /* one row; of an interlaced image: all rows */
 	struct scratch scratch;	 /* libpng's memory */
-	struct png_whole *whole; /* or NULL */
-	bool keep;		 /* pixels as the file has them */
+	struct png_whole *whole; /* libdeflate's decoder, or NULL */
+	bool keep;		 /* keep the pixels in the file's mode */
 	size_t pixel;		 /* bytes of a pixel that read gives */
-	bool fill;		 /* missing rows are zero, wherever the data end */
+	bool fill;		 /* missing rows become zero, wherever the data end */
 	char *message;
 	int error;
 	jmp_buf escape;
@@ -118,7 +118,7 @@ static int parse_ihdr(struct png *png, const uint8_t *data, uint32_t length)
 static int parse_plte(struct png *png, const uint8_t *data, uint32_t length)
 {
 	if (png->header.color != PALETTE || !png->header.valid)
-		return 0; /* other kinds of images have a palette as a suggestion */
+		return 0; /* in other kinds of images the palette is only a suggestion */
 	if (length > sizeof(png->lookup))
 		return image_fail(png->message, -EIO, "PNG: palette too large");
 	memcpy(png->lookup, data, length - length % 3);
@@ -230,7 +230,7 @@ static _Noreturn void on_error(png_structp reader, png_const_charp text)
 
 static void on_warning(png_structp reader, png_const_charp text)
 {
-	(void)reader; /* instead of printing it */
+	(void)reader; /* drops the message, which libpng would print */
 	(void)text;
 }
 
@@ -399,7 +399,7 @@ static void convert_rest(const struct png *png, uint8_t *pixels)
 			png, row, pixels + (size_t)y * png->header.width * png->pixel);
 }
 
-/* Tells whether the data end where PIL accepts an end, after libpng failed. */
+/* Tells whether the data end at a place where PIL accepts the end, after libpng failed. */
 static bool ends_early(const struct png *png)
 {
 	struct png_layout layout = {
@@ -468,7 +468,8 @@ static int read_image(void *state, uint8_t *pixels)
 		convert_early_end(png, pixels);
 		return 0;
 	}
-	png->message[0] = '\0'; /* a failure behind the last row does not count */
+	/* libpng failed after the last row, which does not count */
+	png->message[0] = '\0';
 	convert_rest(png, pixels);
 	return 0;
 }
@@ -508,7 +509,7 @@ static int create(bool plain, void **ret)
 {
 	struct png *png = calloc(1, sizeof(*png));
 	if (png)
-		png->whole = png_whole_new(plain); /* libpng decides itself */
+		png->whole = png_whole_new(plain); /* libpng chooses its code itself */
 	*ret = png;
 	return png ? 0 : -ENOMEM;
 }

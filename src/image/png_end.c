@@ -82,7 +82,8 @@ static enum end read_piece(
 	struct rows *rows, z_stream *stream, const uint8_t *data, size_t size)
 {
 	enum end end = GOES_ON;
-	memcpy(&stream->next_in, &data, sizeof(data)); /* zlib does not write there */
+	/* zlib does not write to its input */
+	memcpy(&stream->next_in, &data, sizeof(data));
 	stream->avail_in = (unsigned)size;
 	while (end == GOES_ON && stream->avail_in > 0) {
 		end = read_row(rows, stream);

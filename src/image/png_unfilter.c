@@ -109,7 +109,8 @@ static inline void sub_pixels(unsigned pixel, uint8_t *row, size_t n)
 	}
 }
 
-/* Adds (left + above) / 2 rounded down: the average that rounds up, less the bit that did. */
+/* Adds (left + above) / 2 rounded down, computed as the average rounded up minus its rounding
+ * bit. */
 static inline void average_pixels(
 	unsigned pixel, uint8_t *row, const uint8_t *above, size_t n)
 {
@@ -161,7 +162,7 @@ static inline bool undo(
 	case PAETH:
 		paeth_pixels(pixel, row, above, n);
 		return true;
-	default: /* the compiler makes vector code for the others */
+	default: /* the compiler vectorises the other filters itself */
 		return png_unfilter_plain(filter, pixel, row, above, n);
 	}
 }

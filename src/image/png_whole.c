@@ -13,14 +13,14 @@
 #include <string.h>
 
 #define CHUNK_HEADER 8 /* length and name */
-#define CHUNK_EXTRA 12 /* a header and the checksum, which PIL ignores here */
+#define CHUNK_EXTRA 12 /* a header, and the checksum, which PIL ignores here */
 
 struct png_whole {
 	struct libdeflate_decompressor *decompressor;
 	png_unfilter *unfilter;
-	struct buffer stream; /* holds the data of several chunks */
-	struct buffer
-		rows; /* holds rows, each behind its filter; the first behind zeros */
+	struct buffer stream; /* data of several chunks, joined */
+	/* rows of pixels, each after its filter byte; zeros come before the first row */
+	struct buffer rows;
 };
 
 struct bytes {
@@ -92,8 +92,8 @@ static bool find_stream(struct png_whole *whole, const uint8_t *first, const uin
 	return true;
 }
 
-/* Tells whether the image stays within the memory that callers count on: 8 bytes for a pixel,
- * beside the file. */
+/* Tells whether the image fits the memory that callers reckon with: 8 bytes per pixel, beside the
+ * file. */
 static bool is_bounded(
 	const struct png_whole_image *image, size_t row_bytes, const struct bytes *stream)
 {
@@ -110,7 +110,7 @@ bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image
 		buffer_reserve(&whole->rows, stride + n + PNG_UNFILTER_SLACK) != 0)
 		return false;
 	uint8_t *row = whole->rows.data + stride;
-	/* A NULL in place of the byte count demands that all bytes come. */
+	/* NULL instead of a place for the byte count: all bytes have to come. */
 	if (libdeflate_zlib_decompress(whole->decompressor, stream.data, stream.n, row, n,
 		    NULL) != LIBDEFLATE_SUCCESS)
 		return false;

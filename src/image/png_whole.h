@@ -28,8 +28,8 @@ struct png_whole_image {
 	unsigned pixel_bytes; /* 1, 2, 3 or 4 */
 };
 
-/* plain: with the code for every processor. NULL: no memory, or a build without libdeflate,
- * which takes no file for regular. */
+/* Creates a decoder. plain: uses only portable code. NULL: no memory, or a build without
+ * libdeflate, which handles no file. */
 struct png_whole *png_whole_new(bool plain);
 void png_whole_free(struct png_whole *whole); /* may be NULL */
 
@@ -42,5 +42,6 @@ bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image
 	const uint8_t *first, const uint8_t *end, const uint8_t **ret);
 size_t png_whole_stride(const struct png_whole_image *image);
 
-void png_whole_trim(struct png_whole *whole); /* frees memory that a large image needed */
+/* Frees memory that a large image needed. */
+void png_whole_trim(struct png_whole *whole);
 size_t png_whole_bytes(const struct png_whole *whole);

@@ -18,7 +18,7 @@ struct ppm {
 	const uint8_t *data;
 	size_t size, at;
 	uint32_t width, height, most;
-	uint8_t kind; /* '4' to '6' */
+	uint8_t kind; /* '4' to '6', of the magic P4 to P6 */
 	bool keep;
 };
 
@@ -108,7 +108,7 @@ static unsigned scaled(const struct ppm *ppm, uint32_t value)
 
 static void put_number(const struct ppm *ppm, unsigned value, size_t i, uint8_t *pixels)
 {
-	/* Values from 255 on are white. */
+	/* Values of 255 and more are white. */
 	if (ppm->keep && ppm->most > 255)
 		memcpy(pixels + 2 * i, &(uint16_t){(uint16_t)value}, 2);
 	else

@@ -22,11 +22,12 @@ struct segments {
 	bool has_resolution;
 	bool has_exif;
 	bool exif_bad;
-	int first_profile; /* number of an ICC profile's first part, in PIL's order */
+	/* number of the first part of an ICC profile, in PIL's order */
+	int first_profile;
 };
 
-/* A part of an ICC profile has a number behind its name. The part that PIL sorts first
- * has to have more bytes behind that. */
+/* A part of an ICC profile has a number behind its name. The part that PIL sorts first must have
+ * more bytes after the number. */
 #define NO_PROFILE 1024
 #define PROFILE_NAME 12
 

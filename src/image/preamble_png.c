@@ -30,7 +30,8 @@ static bool inflates_to_too_much(const uint8_t *data, size_t size)
 	uint8_t out[16384];
 	size_t bytes = 0;
 	int status = Z_OK;
-	memcpy(&stream.next_in, &data, sizeof(data)); /* zlib does not write there */
+	/* zlib does not write to its input */
+	memcpy(&stream.next_in, &data, sizeof(data));
 	if (inflateInit(&stream) != Z_OK)
 		return true;
 	while (status == Z_OK && bytes < MAX_INFLATED) {
@@ -82,7 +83,7 @@ static bool international_text_bad(const uint8_t *data, size_t size)
 
 struct chunks {
 	const uint8_t *header;	  /* the data of IHDR, or NULL */
-	int64_t animation_number; /* number of the last fcTL, -1: none */
+	int64_t animation_number; /* sequence number of the last fcTL, -1: none */
 };
 
 /* Tells whether tRNS is bad: a transparent colour is one number of two bytes, or three. */

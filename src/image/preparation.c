@@ -50,7 +50,7 @@ const char *resample_filter_name(enum resample_filter filter)
 	return names[filter];
 }
 
-/* Returns the fill colour; black where nothing is added. */
+/* Returns the fill colour; black if no pixels are added. */
 static const uint8_t *fill_of(const struct preparation *preparation)
 {
 	static const uint8_t black[3];
@@ -79,7 +79,7 @@ bool preparation_equal(const struct preparation *a, const struct preparation *b)
 	       filter_of(a) == filter_of(b) && sections_equal(a->sections, b->sections);
 }
 
-#define MOST_TEXT 240 /* bytes of a preparation without sections */
+#define MOST_TEXT 240 /* bytes of a text without sections, at most */
 _Static_assert(
 	PREPARATION_TEXT >=
 		MOST_TEXT + SECTIONS_MOST * (MOST_TEXT + SECTION_NAME + 4) + SECTION_FROM,
@@ -142,8 +142,8 @@ struct tensor_shape preparation_image(const struct preparation *preparation,
 		.height = image.width, .width = image.height, .mode = image.mode};
 }
 
-/* Resizes like torchvision.transforms.functional._compute_resized_output_size for an int. A
- * side that is too long for 32 bits becomes UINT32_MAX, which is refused. */
+/* Resizes like torchvision.transforms.functional._compute_resized_output_size for an int. A side
+ * that does not fit into 32 bits becomes UINT32_MAX, which is refused. */
 static struct tensor_shape resize_short_side(uint32_t size, struct tensor_shape image)
 {
 	bool tall = image.width <= image.height;

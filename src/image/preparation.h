@@ -6,14 +6,14 @@
 #include "image/array.h"
 #include "image/resample.h"
 
-/* An array that a program makes of a sample. Arrays with the same identity are the same. */
+/* An array that a program makes of a sample. Arrays with equal identities are interchangeable. */
 struct prepared_array {
 	const char *name; /* name of the [preparation NAME] */
 	unsigned number;  /* index among the daemon's, from 0 on */
 	char identity[65];
 	struct array_type type;
-	struct tensor_shape
-		pixels; /* size of an array of pixels; 0x0: it has no pixels */
+	/* size of an array of pixels; 0x0: it has no pixels */
+	struct tensor_shape pixels;
 };
 
 struct tensor_sections;
@@ -22,7 +22,7 @@ struct tensor_sections;
 enum preparation_channels {
 	CHANNELS_RGB,  /* three, as Pillow's convert("RGB") gives them */
 	CHANNELS_GRAY, /* one, as Pillow's convert("L") gives it */
-	CHANNELS_KEEP, /* the file's own: its pixel_mode */
+	CHANNELS_KEEP, /* the channels of the file, given by its pixel_mode */
 };
 
 /*
@@ -42,7 +42,8 @@ enum preparation_channels {
  * A zero means "not configured".
  */
 struct preparation {
-	bool encoded; /* the tensor has the source file's bytes; nothing else may be set */
+	/* the tensor has the bytes of the source file; no other field may be set */
+	bool encoded;
 	uint32_t resize_short;
 	uint32_t resize_long;
 	uint32_t resize_width;
@@ -53,16 +54,18 @@ struct preparation {
 	uint32_t pad_width;
 	uint32_t pad_height;
 	bool pad_square;
-	uint8_t fill
-		[3]; /* colour that crop and pad add; with kept channels all numbers are equal */
-	bool approximate; /* decode at a fraction of the size where a resize follows */
+	/* colour of added pixels; with kept channels all three numbers are equal */
+	uint8_t fill[3];
+	bool approximate; /* may decode at a smaller size if a resize follows */
 	enum preparation_channels channels;
-	bool exif;	 /* turn the image first by its EXIF orientation */
-	uint32_t frames; /* files of a directory that is one sample; 0: one file is */
-	bool fills_truncated; /* missing rows of a truncated image become black */
-	const struct prepared_array
-		*array; /* array that a program makes; nothing else may be set */
-	const struct tensor_sections *sections; /* [tensor NAME], sections.h; or NULL */
+	bool exif; /* turn the image first by its EXIF orientation */
+	/* number of files in a directory that form one sample; 0: a file is a sample */
+	uint32_t frames;
+	bool fills_truncated; /* the missing rows of a truncated image become black */
+	/* array that a program makes; no other field may be set */
+	const struct prepared_array *array;
+	/* sections [tensor NAME] (sections.h); NULL: none */
+	const struct tensor_sections *sections;
 };
 
 /* Returns the filter's name in inis. */
@@ -92,8 +95,8 @@ enum pixel_mode preparation_mode(
 struct tensor_shape preparation_output(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* Tells which rows and columns of the resized image are in the output, and where; the pads are
- * fill. */
+/* Tells which rows and columns of the resized image are in the output, and where. The pads get the
+ * fill colour. */
 void preparation_window(const struct preparation *preparation,
 	struct tensor_shape resized, struct crop_axis *ret_rows,
 	struct crop_axis *ret_columns);

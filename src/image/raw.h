@@ -21,7 +21,7 @@ enum raw_kind {
 	RAW_BIT_INK,  /* 1: black */
 	RAW_GRAY,     /* 8 bits */
 	RAW_GRAY_INK, /* 8 bits, 0: white */
-	RAW_GRAY16,   /* numbers of 16 bits, big-endian; those from 255 on are white */
+	RAW_GRAY16,   /* 16 bits, big-endian; values of 255 and more are white */
 	RAW_INDEX1,
 	RAW_INDEX4,
 	RAW_INDEX8,
@@ -37,13 +37,14 @@ enum raw_kind {
 struct raw_image {
 	enum raw_kind kind;
 	uint32_t width, height;
-	uint64_t stride; /* bytes from row to row; 0: there are none between rows */
+	uint64_t stride; /* bytes from one row to the next; 0: rows without gaps */
 	bool from_bottom;
-	const uint8_t (*palette)[3]; /* 256 colours, for indices */
-	enum pixel_mode mode; /* RGB; gray; indices; 16-bit gray, of RAW_GRAY16; RGBA */
+	const uint8_t (*palette)[3]; /* 256 colours, if pixels are indices */
+	/* mode of the result: RGB; gray; indices; 16-bit gray (RAW_GRAY16); RGBA */
+	enum pixel_mode mode;
 };
 
-/* Unpacks the rows. Bytes that are missing behind the last row are not needed. false: too few
- * bytes, or rows that overlap. */
+/* Unpacks the rows. The padding of the last row may be missing. false: too few bytes, or rows that
+ * overlap. */
 bool raw_unpack(const struct raw_image *image, const uint8_t *data, uint64_t bytes,
 	uint8_t *pixels);

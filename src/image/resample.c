@@ -14,7 +14,7 @@
  */
 
 #define N_KERNELS 64
-/* Larger tables, which only huge images have, are not kept for later. */
+/* Tables larger than this, which only huge images need, are freed after use. */
 #define KEEP_KERNEL_BYTES ((size_t)256 << 10)
 #define ROW_ALIGNMENT 64
 
@@ -112,8 +112,8 @@ size_t resampler_bytes(const struct resampler *resampler)
 	return bytes;
 }
 
-/* Returns a kernel at hand, or a new one in the place of the one that was not used for the
- * longest time. It stays valid until N_KERNELS others were asked for. NULL: no memory. */
+/* Returns an existing kernel, or a new one in place of the least recently used one. It stays valid
+ * until N_KERNELS other kernels were requested. NULL: no memory. */
 static const struct kernel *get_kernel(struct resampler *resampler,
 	const struct resample_window *window, uint32_t in, uint32_t out)
 {
@@ -187,7 +187,7 @@ static void pass_horizontally(struct resampler *resampler,
 		stride);
 }
 
-/* Runs the horizontal pass into memory of its own, for the vertical pass to read. */
+/* Runs the horizontal pass into `middle`, which the vertical pass reads. */
 static int pass_to_middle(struct resampler *resampler,
 	const struct resample_window *window, const struct passes *passes,
 	struct rows *rows)

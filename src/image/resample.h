@@ -66,7 +66,7 @@ size_t resample_middle_bytes(enum pixel_mode mode);
 
 struct resampler;
 
-/* plain: use the code for every processor, even where there is faster code. */
+/* Creates a resampler. plain: uses only portable code. */
 must_check int resampler_new(bool plain, struct resampler **ret);
 void resampler_free(struct resampler **resampler);
 

@@ -20,8 +20,9 @@
 #define avx2 __attribute__((target("avx2")))
 #define inline_avx2 static inline __attribute__((always_inline)) avx2
 
-#define LOAD_BYTES 16 /* read at once; TAPS_GROUP pixels of them count */
-#define STEP 4	      /* output pixels */
+/* loads read this many bytes, of which TAPS_GROUP pixels are used */
+#define LOAD_BYTES 16
+#define STEP 4 /* output pixels */
 
 inline_avx2 __m256i sum_up(__m256i low, __m256i high)
 {
@@ -115,8 +116,8 @@ avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis colum
 	}
 }
 
-/* Computes two rows. groups: a constant for the compiler where it is 1. A store writes beyond
- * its pixels, and the next one writes over that. */
+/* Computes two rows. groups: 1 or a variable, so that the compiler specialises the case 1. Each
+ * store writes beyond its pixels, and the next store overwrites the excess. */
 inline_avx2 void compute_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t groups, const struct two_rows *rows)
 {
@@ -144,8 +145,7 @@ avx2 static void compute_two_rows(const struct kernel *kernel, struct crop_axis 
 			kernel, columns, (uint32_t)(kernel->width / TAPS_GROUP), rows);
 }
 
-/* Returns how many rows have enough bytes behind them that all loads stay within the rows'
- * memory, also the loads for weights that are zero. */
+/* Returns how many rows are followed by enough bytes for all loads, also those for zero weights. */
 static uint32_t roomy_rows(const struct kernel *kernel, const struct rows *in)
 {
 	size_t end = (in->length - 1) * in->stride;
@@ -170,8 +170,8 @@ void resample_horizontal_avx2(const struct kernel *kernel, struct crop_axis colu
 			out + y * stride);
 }
 
-/* Computes one output pixel of a gray row, four taps at a time: the low and the high parts of
- * their weights lie in turns, so each pair of pixels is there twice. */
+/* Computes one output pixel of a gray row, four taps at a time. Low and high parts of the weights
+ * alternate, so each pair of pixels is loaded twice. */
 inline_avx2 int32_t gray_pixel(
 	const struct weight_pair *pairs, uint32_t groups, const uint8_t *in)
 {
@@ -219,7 +219,7 @@ inline_avx2 void column(const struct weight_pair *pairs, uint32_t count,
 	__m256i low_a = _mm256_set1_epi32(HALF), low_b = low_a;
 	__m256i high_a = _mm256_setzero_si256(), high_b = high_a;
 	for (uint32_t i = 0; i < count; i += 2, pairs++, in += 2 * stride) {
-		/* Beyond the last weight there is a zero, whose row may not exist. */
+		/* The last weight may have a zero beside it, whose row may not exist. */
 		const uint8_t *next = i + 1 < count ? in + stride : in;
 		__m128i row = _mm_loadu_si128((const __m128i *)in);
 		__m128i below = _mm_loadu_si128((const __m128i *)next);

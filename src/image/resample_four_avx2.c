@@ -66,7 +66,7 @@ avx2 static void output_row(const struct kernel *kernel, struct crop_axis column
 	}
 }
 
-/* The last rows may have too few bytes behind them for weights that are zero. */
+/* The last rows may be followed by too few bytes for loads with zero weights. */
 void resample_horizontal_four_avx2(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
 {

@@ -16,7 +16,7 @@
 #define CHANNELS 3
 #define PRECISION_BITS 22
 #define HALF (1 << (PRECISION_BITS - 1))
-/* Tables have a multiple of TAPS_GROUP weights per pixel; the weights added are zero. */
+/* Tables have a multiple of TAPS_GROUP weights per pixel; added weights are zero. */
 #define TAPS_GROUP 4
 /* A weight is high << LOW_BITS | low, because multiplying 16 bits by 16 is cheap. */
 #define LOW_BITS 15
@@ -36,16 +36,16 @@ struct weight_pair {
 /* The weights of an axis that goes from `in` to `out` pixels. */
 struct kernel {
 	enum resample_filter filter;
-	bool exact; /* has exact_weights instead of weights and pairs */
+	bool exact; /* the kernel has exact_weights instead of weights and pairs */
 	uint32_t in;
 	uint32_t out;
 	uint64_t last_use;
 	size_t width;		   /* weights per output pixel */
-	struct taps *taps;	   /* one per output pixel */
+	struct taps *taps;	   /* one per output pixel: its inputs */
 	int32_t *weights;	   /* out * width */
-	struct weight_pair *pairs; /* the weights again, out * width / 2 */
+	struct weight_pair *pairs; /* the same weights in pairs, out * width / 2 */
 	double *exact_weights;	   /* out * width, as Pillow computes them */
-	void *memory;		   /* memory that the tables lie in */
+	void *memory;		   /* memory block of the tables */
 	size_t bytes;
 };
 
@@ -67,10 +67,12 @@ struct rows {
 	uint32_t length;
 };
 
-/* columns: of the output; source: the first column of the image that `in` holds. */
+/* Runs the horizontal pass. columns: columns of the output; source: first column of the image that
+ * `in` holds. */
 typedef void horizontal_pass(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
-/* rows: of the output; source: the first row of the image that `in` holds. */
+/* Runs the vertical pass. rows: rows of the output; source: first row of the image that `in`
+ * holds. */
 typedef void vertical_pass(const struct kernel *kernel, struct crop_axis rows,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride);
 
@@ -87,8 +89,8 @@ struct passes {
 void resample_wide(const struct resample_window *window, const struct passes *passes,
 	const struct rows *in, double *middle, uint8_t *out, size_t stride);
 
-/* alpha_multiply multiplies colours by alpha, as Pillow's convert("RGBa") and convert("La")
- * do; alpha_divide undoes that. channels: 2 or 4, of 8 bits. */
+/* Multiplies colours by alpha, as Pillow's convert("RGBa") and convert("La") do; alpha_divide
+ * undoes it. channels: 2 or 4, of 8 bits. */
 void alpha_multiply(const uint8_t *in, size_t pixels, size_t channels, uint8_t *out);
 void alpha_divide(uint8_t *pixel, size_t pixels, size_t channels);
 
@@ -105,7 +107,8 @@ horizontal_pass resample_horizontal_four_avx2;
 vertical_pass resample_vertical_avx2;
 #endif
 
-/* These compute single rows or parts of them, which the fast passes leave over. */
+/* Computes a row, or a part of one, that the fast passes leave over; resample_row_gray_plain a gray
+ * row, resample_column_plain a column. */
 void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const uint8_t *in, uint8_t *out);
 void resample_row_gray_plain(const struct kernel *kernel, struct crop_axis columns,

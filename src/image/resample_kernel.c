@@ -57,7 +57,7 @@ static double hamming(double x)
 
 static const struct filter {
 	double (*weight)(double x);
-	double support; /* weights are zero farther away */
+	double support; /* farther away, weights are zero */
 } filters[] = {
 	[FILTER_BILINEAR] = {triangle, 1.0},
 	[FILTER_BICUBIC] = {bicubic, 2.0},
@@ -69,7 +69,7 @@ static const struct filter {
 
 static double kernel_scale(uint32_t in, uint32_t out)
 {
-	return (double)(float)in / out; /* Pillow's box is of floats */
+	return (double)(float)in / out; /* Pillow stores the box as floats */
 }
 
 /* Returns the place of a pixel. Pillow adds the scale once per pixel, so rounding errors add
@@ -198,7 +198,7 @@ static size_t kernel_width(enum resample_filter filter, uint32_t in, uint32_t ou
 	return (most + TAPS_GROUP - 1) / TAPS_GROUP * TAPS_GROUP;
 }
 
-/* Lays the tables out in one block of memory. Exact weights take as much of it as the others
+/* Lays the tables out in one block of memory. Exact weights take as much room as the other weights
  * and their pairs. */
 static int lay_out(struct kernel *kernel, uint32_t out, size_t width)
 {

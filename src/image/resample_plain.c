@@ -3,9 +3,9 @@
 
 #include "image/resample_internal.h"
 
-/* Computes the passes as they are defined. Tests compare the faster ones with these. */
+/* Computes the passes by their definition. Tests compare the faster passes with these. */
 
-#define LANES 16 /* bytes that the vertical pass handles at once */
+#define LANES 16 /* bytes that the vertical pass computes at once */
 
 static uint8_t clip8(int32_t sum)
 {

@@ -70,7 +70,7 @@ static void pass_row(const struct resample_window *window, const struct passes *
 	}
 }
 
-#define LANES 16 /* numbers that are summed up beside each other */
+#define LANES 16 /* numbers that are summed up in parallel */
 
 /* Computes a row of the window from n columns of the rows in the middle. */
 static void pass_column(const struct kernel *kernel, size_t index, uint32_t source,

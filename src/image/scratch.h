@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 /*
- * Memory for one image, given out piece by piece and taken back all at once. It grows by
- * blocks when an image needs more than all images before it. scratch_reset then makes one
- * block of them, so that the next image of that kind needs no allocation.
+ * Memory for one image, given out piece by piece and taken back all at once. An image that needs
+ * more than any image before adds blocks. scratch_reset then joins the blocks to one, so that the
+ * next such image needs no allocation.
  *
  *   Owns: its blocks.   Threads: one at a time.
  */
@@ -18,9 +18,9 @@
 struct scratch_block;
 
 struct scratch {
-	struct scratch_block *block; /* newest block, which pieces are taken from */
-	size_t used;		     /* bytes of it that are taken */
-	size_t bytes;		     /* size of all blocks */
+	struct scratch_block *block; /* the newest block, from which pieces are taken */
+	size_t used;		     /* bytes of the newest block that are taken */
+	size_t bytes;		     /* bytes of all blocks */
 };
 
 /* Returns memory that is aligned for any vector instruction, and not cleared. NULL: no memory. */

@@ -24,20 +24,21 @@
 
 struct tensor_section {
 	char name[SECTION_NAME];
-	struct preparation preparation; /* has no sections itself */
+	struct preparation preparation; /* a preparation without sections */
 };
 
 struct tensor_sections {
-	const struct tensor_sections *next; /* links the sections that are kept */
+	const struct tensor_sections *next; /* links kept sections */
 	char from[SECTION_FROM];
-	size_t n; /* 1 for a pair */
+	size_t n; /* number of sections; 1 for a pair */
 	struct tensor_section section[SECTIONS_MOST];
 };
 
-/* Returns sections that are equal to these and live as long as the process; NULL: no memory. */
+/* Returns sections that are equal to the given ones and live as long as the process. NULL: no
+ * memory. */
 const struct tensor_sections *sections_keep(const struct tensor_sections *sections);
 
-/* Tells whether both are NULL, or have equal names and preparations in the same order. */
+/* Tells whether both are NULL, or have equal names and preparations in equal order. */
 bool sections_equal(const struct tensor_sections *a, const struct tensor_sections *b);
 
 /* Returns the index of the first section whose glob matches the path; * stands for / too. -1:

@@ -38,7 +38,7 @@ enum pixel_mode {
 struct pixel_mode_info {
 	const char *name; /* name in messages */
 	uint8_t channels;
-	uint8_t bytes; /* bytes of a number: 1; 2, unsigned; or 4, a float */
+	uint8_t bytes; /* bytes per number: 1 and 2 are unsigned, 4 is a float */
 	bool alpha;    /* the last channel is alpha */
 };
 extern const struct pixel_mode_info pixel_modes[N_PIXEL_MODES];
@@ -50,7 +50,7 @@ struct tensor_shape {
 	uint32_t height; /* pixels */
 	uint32_t width;
 	enum pixel_mode mode;
-	uint32_t frames; /* images of a group, one behind the other; 0: it is one image */
+	uint32_t frames; /* images of a group, one behind the other; 0: a single image */
 };
 
 static inline uint32_t tensor_channels(struct tensor_shape shape)
@@ -73,15 +73,15 @@ struct tensor {
 	struct tensor_shape shape;
 	uint64_t bytes;
 	uint8_t *data;
-	/* File of a tensor that lies in a file of its own, behind a head: see backing.h. */
+	/* The file in memory that has the tensor behind a head, see backing.h. */
 	struct backing file;
 	const uint8_t *head;
 	size_t head_bytes;
-	/* The second file's tensor of a pair begins second_at bytes behind the beginning; 0:
-	 * no pair. */
+	/* Shape of a pair's second file, whose tensor begins second_at bytes behind the first one;
+	 * 0: no pair. */
 	struct tensor_shape second;
 	uint64_t second_at;
-	uint32_t made_for; /* job that asked for it first; 0: not known */
+	uint32_t made_for; /* job that requested it first; 0: not known */
 	atomic_uint holds;
 };
 
@@ -95,7 +95,7 @@ static inline struct tensor_shape tensor_frame(struct tensor_shape shape)
 /* Returns the bytes of the pixels; UINT64_MAX: there are more. */
 uint64_t tensor_shape_bytes(struct tensor_shape shape);
 
-/* A pair is one tensor. Its second part begins at a multiple of so many bytes. */
+/* Alignment of the second part of a pair, which is one tensor. */
 #define TENSOR_SECOND_ALIGN 16
 static inline uint64_t tensor_second_at(uint64_t first_bytes)
 {
@@ -108,11 +108,12 @@ void tensor_view(const struct tensor *tensor, bool second, struct tensor *ret);
 /* Makes a tensor. NULL: no memory. */
 struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);
 /*
- * Moves a tensor into a file that begins with the head, so that the kernel can give it to
- * readers. Takes the tensor over and returns it, unchanged if there can be no file.
+ * Moves a tensor into a file that begins with the head, so that the kernel can serve reads from it.
+ * Takes the tensor over. Returns it, unchanged if no file could be made.
  */
 struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	const uint8_t *head, size_t head_bytes);
 /* Adds a holder and returns the tensor. */
 struct tensor *tensor_hold(struct tensor *tensor);
-void tensor_free(struct tensor *tensor); /* may be NULL */
+/* Drops a holder; the last one frees the tensor. tensor may be NULL. */
+void tensor_free(struct tensor *tensor);

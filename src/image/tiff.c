@@ -27,8 +27,8 @@ struct tiff {
 	TIFF *file;
 	uint32_t width, height;
 	uint16_t bits, channels, photometric, planar, orientation;
-	bool associated;      /* colours are multiplied by alpha */
-	bool keep, real;      /* real: floats */
+	bool associated; /* keep: keep the file's channels; real: numbers are floats */
+	bool keep, real; /* real: floats */
 	enum pixel_mode mode; /* mode of the file */
 	size_t pixel;	      /* bytes of a pixel that read gives */
 	uint8_t palette[256][3];
@@ -368,7 +368,7 @@ static int read_upright(struct tiff *tiff, uint8_t *pixels)
 	if (buffer_reserve(&tiff->row, (size_t)bytes + 8))
 		return image_fail(tiff->message, -ENOMEM, "no memory");
 	memset(tiff->row.data, 0,
-		(size_t)bytes); /* libtiff may leave out a damaged row */
+		(size_t)bytes); /* libtiff may deliver less for a damaged row */
 	return tiles ? read_tiles(tiff, pixels) : read_rows(tiff, pixels);
 }
 

@@ -81,7 +81,7 @@ static size_t held_bytes(const void *state)
 
 static int create(bool plain, void **ret)
 {
-	(void)plain; /* libwebp decides itself */
+	(void)plain; /* libwebp chooses its code itself */
 	*ret = calloc(1, sizeof(struct webp));
 	return *ret ? 0 : -ENOMEM;
 }

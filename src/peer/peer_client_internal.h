@@ -74,7 +74,7 @@ struct peer_node {
 	struct peer_answer answer; /* the answer whose bytes are being received */
 	uint64_t got;
 	uint8_t *to; /* where its bytes go; NULL: they are dropped */
-	int to_err;  /* 0, or why the fetch fails although an answer came */
+	int to_err;  /* 0; or the error of the fetch, although an answer came */
 
 	_Atomic uint64_t incarnation, bytes, samples, failed, n_waiting;
 	atomic_bool connected;
@@ -93,9 +93,9 @@ struct peer_client {
 	SLIST_HEAD(, peer_node) ready; /* (lock) nodes for which the loop has work */
 	struct peer_node **nodes;      /* (lock) */
 	uint32_t n_nodes;	       /* (lock) */
-	struct peer_space
-		spaces[PEER_SPACES]; /* (lock) entries below n_spaces never change */
-	uint32_t n_spaces;	     /* (lock) */
+	/* (lock) entries below n_spaces never change */
+	struct peer_space spaces[PEER_SPACES];
+	uint32_t n_spaces; /* (lock) */
 };
 
 /* --- peer_node.c ------------------------------------------------------------------------- */
@@ -112,8 +112,8 @@ void peer_node_down(struct peer_node *node, int asked_err, const char *why);
 uint64_t peer_node_look(struct peer_node *node, uint64_t now);
 /* Ends the connection to the former address, after node->address has changed. */
 void peer_node_move(struct peer_node *node);
-/* Ends the connection without logging. Sent requests fail with err, queued ones with -EHOSTDOWN,
- * or -ECANCELED if err is that. */
+/* Ends the connection without logging. Sent requests fail with err, queued ones with -EHOSTDOWN, or
+ * with -ECANCELED if err is -ECANCELED. */
 void peer_node_close(struct peer_node *node, int err);
 
 /* --- peer_receive.c ---------------------------------------------------------------------- */
@@ -127,5 +127,5 @@ must_check int peer_receive(struct peer_node *node, const char **ret_why);
 /* Calls the fetch's done() with err, and frees the want. */
 void peer_want_done(struct peer_node *node, struct peer_want *want, int err);
 void peer_slot_free(struct peer_node *node, struct peer_slot *slot);
-/* Lets fetches from the node fail until this time (clock_now_ns); 0: not any more. */
+/* Lets fetches from the node fail until this time (clock_now_ns); 0: lets them go through again. */
 void peer_node_set_down(struct peer_node *node, uint64_t until_ns);

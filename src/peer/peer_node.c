@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define MOST_LEFT (PEER_WINDOW / 2) /* overdue answers: the peer hangs */
+/* this many overdue answers mean that the peer hangs */
+#define MOST_LEFT (PEER_WINDOW / 2)
 
 /* --- the end of a connection ------------------------------------------------------------- */
 
@@ -154,7 +155,7 @@ static void gather(struct peer_node *node)
 	}
 }
 
-/* Sends the output buffer, and fills it again from the queue while the socket takes more.
+/* Sends the output buffer, and refills it from the queue for as long as the socket takes more.
  * -errno: the connection broke. */
 static int flush(struct peer_node *node)
 {
@@ -212,7 +213,7 @@ static void welcome(struct peer_node *node)
 	atomic_store(&node->connected, true);
 	peer_node_set_down(node, 0);
 	if (node->why[0])
-		log_info("node %s at %s: is there again", node->name, node->address_text);
+		log_info("node %s at %s: answers again", node->name, node->address_text);
 	node->why[0] = '\0';
 }
 

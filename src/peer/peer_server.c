@@ -36,7 +36,7 @@ void peer_request_free(struct peer_request *request)
 	struct peer_server *server = request->server;
 	free(request);
 	atomic_fetch_sub(
-		&server->n_requests, 1); /* after the last one the server may be freed */
+		&server->n_requests, 1); /* at 0 requests the server may be freed */
 	if (tensor.release)
 		tensor.release(tensor.context);
 }

@@ -78,9 +78,10 @@ struct peer_server {
 	bool listens; /* false: accept() failed, perhaps for lack of descriptors */
 	pthread_t thread;
 	struct peer_serveds connections; /* oldest first */
-	struct peer_serveds gone; /* ended ones, until the owner has no request of them */
+	/* ended connections, until the owner has no request of them */
+	struct peer_serveds gone;
 	uint32_t n_connections, n_strangers;
-	uint64_t next_look_ns; /* when connections that hang are looked for */
+	uint64_t next_look_ns; /* time of the next look for connections that hang */
 	uint64_t lines_since_ns;
 	uint32_t n_lines; /* lines in the log since lines_since_ns */
 	_Atomic uint64_t n_requests;
@@ -100,7 +101,8 @@ must_check int peer_served_event(struct peer_served *served, uint32_t events);
 /* Queues the answered request on its connection, and sends as much as the socket takes. If the
  * connection has ended, frees the request. */
 void peer_served_answer(struct peer_served *served, struct peer_request *request);
-/* Ends the connection, and logs `why`, or else err of a welcome peer unless the peer hung up. */
+/* Ends the connection. Logs `why`; without `why` logs err, if the peer was welcome and did not hang
+ * up. */
 void peer_served_end(struct peer_served *served, int err, const char *why);
 /* Frees an ended connection of which the owner has no request. */
 void peer_served_free(struct peer_served *served);

@@ -132,7 +132,7 @@ static SSL_SESSION *make_session(SSL *tls)
 	return NULL;
 }
 
-/* Offers the secret's session (client's callback). If it offers none, the server refuses it. */
+/* Offers the secret's session (client's callback). The server refuses a client that offers none. */
 static int offer_secret(SSL *tls, const EVP_MD *digest, const unsigned char **ret_id,
 	size_t *ret_n, SSL_SESSION **ret)
 {
@@ -252,7 +252,7 @@ static void read_again(struct peer_trust *trust)
 	if (!have_changed(trust, stamps))
 		return;
 	if (make_context(trust, &context, message)) {
-		log_warn("[cluster]:%s; the certificate of before stays in use", message);
+		log_warn("[cluster]:%s; the former certificate stays in use", message);
 		return;
 	}
 	lock_take(&trust->lock);

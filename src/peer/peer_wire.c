@@ -13,7 +13,8 @@
 #define MAGIC_BYTES 8
 #define HAS_TRUST 1u
 #define ENCRYPTS 2u
-#define ANSWER_MARK 0x7265706au /* reveals a stream that is out of step */
+/* marks the start of an answer: a stream that is out of step has other bytes there */
+#define ANSWER_MARK 0x7265706au
 
 static uint8_t *put32(uint8_t *to, uint32_t value)
 {

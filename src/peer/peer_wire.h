@@ -47,8 +47,8 @@ enum peer_verdict {
 struct peer_hello {
 	uint32_t version;
 	bool has_trust;		   /* a secret or a certificate */
-	bool encrypts;		   /* also encrypts what follows the handshake */
-	enum peer_verdict verdict; /* the server's; a client sends PEER_WELCOME */
+	bool encrypts;		   /* bytes after the handshake are encrypted, too */
+	enum peer_verdict verdict; /* verdict of a server; a client sends PEER_WELCOME */
 	uint64_t incarnation;
 	char name[PEER_NAME + 1];
 };
@@ -64,11 +64,11 @@ enum peer_frame_kind { PEER_FRAME_SPACE = 1, PEER_FRAME_FETCH = 2 };
 struct peer_frame {
 	enum peer_frame_kind kind;
 	uint32_t space; /* below PEER_SPACES */
-	/* PEER_FRAME_SPACE */
+	/* only in PEER_FRAME_SPACE: */
 	uint64_t fingerprint;
 	const char *dataset, *preparation;
 	size_t dataset_bytes, preparation_bytes;
-	/* PEER_FRAME_FETCH */
+	/* only in PEER_FRAME_FETCH: */
 	uint32_t count; /* [1, PEER_WINDOW] */
 	const uint8_t *wants;
 };
@@ -80,7 +80,8 @@ must_check int peer_frame_take(
 void peer_frame_want(const struct peer_frame *frame, uint32_t i, uint32_t *ret_request,
 	sample_id *ret_sample);
 
-/* These three return the number of bytes that they have written. */
+/* peer_space_put, peer_fetch_begin and peer_fetch_put return the number of bytes that they have
+ * written. */
 size_t peer_space_put(uint8_t *to, uint32_t number, const struct peer_space *space);
 size_t peer_fetch_begin(uint8_t *to, uint32_t space);
 size_t peer_fetch_put(uint8_t *to, uint32_t request, sample_id sample);

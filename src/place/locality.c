@@ -15,17 +15,19 @@ struct imbalance {
 	uint32_t count, node;
 };
 
-/* A heap with the largest count at the top; of equal counts, the smaller node's. */
+/* A heap with the largest count at the top; of equal counts, the one of the smaller node number. */
 struct heap {
 	struct imbalance *items;
 	uint32_t n;
 };
 
 struct node {
-	uint32_t quota;	     /* samples that its ranks take together */
-	uint32_t has;	     /* samples of the batch that it has */
-	uint32_t kept;	     /* samples of `has` that it has kept so far */
-	uint32_t rank;	     /* ring: the one before the next to take; NONE: all full */
+	uint32_t quota; /* samples that all ranks of the node take together */
+	uint32_t has;	/* samples of the batch that the node has in its cache */
+	uint32_t kept;	/* samples of `has` that the node has kept so far */
+	/* last rank of the ring that took a sample: the next one follows it; NONE: all ranks are
+	 * full */
+	uint32_t rank;
 	uint32_t first_move; /* the node's first move to do; NONE: no more */
 };
 
@@ -74,7 +76,7 @@ int locality_new(
 	l->nodes = calloc(n, sizeof(*l->nodes));
 	l->surplus.items = calloc(n, sizeof(*l->surplus.items));
 	l->lack.items = calloc(n, sizeof(*l->lack.items));
-	l->moves = calloc(n, sizeof(*l->moves)); /* each one makes a node even */
+	l->moves = calloc(n, sizeof(*l->moves)); /* each move makes one node even */
 	l->move_next = calloc(n, sizeof(*l->move_next));
 	l->move_left = calloc(n, sizeof(*l->move_left));
 	l->fill = calloc(n, sizeof(*l->fill));
@@ -188,8 +190,8 @@ static int compare_fill(const void *a_, const void *b_)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Gives samples that no node has to the smallest lacks first; the lacks that are left go to the
- * heap. */
+/* Gives samples that no node has to the nodes that lack fewest first. Nodes that still lack samples
+ * then go to the heap. */
 static void fill(
 	struct locality *locality, const struct locality_batch *batch, uint32_t nowhere)
 {

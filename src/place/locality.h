@@ -43,10 +43,12 @@ must_check int locality_new(
 void locality_free(struct locality **locality);
 
 struct locality_batch {
-	const uint32_t *sample_node; /* [n_samples]: its node, or LOCALITY_NOWHERE */
+	/* [n_samples]: the node that has the sample, or LOCALITY_NOWHERE */
+	const uint32_t *sample_node;
 	uint32_t n_samples;
-	const uint32_t *rank_node;  /* [n_ranks]: the node where the rank runs */
-	const uint32_t *rank_count; /* [n_ranks]: samples it takes; sum: n_samples */
+	const uint32_t *rank_node; /* [n_ranks]: the node where the rank runs */
+	/* [n_ranks]: samples that each rank takes; their sum is n_samples */
+	const uint32_t *rank_count;
 	uint32_t n_ranks;
 	uint32_t n_nodes; /* nodes are numbered below this */
 };

@@ -22,7 +22,7 @@ struct place {
 	struct entry entries[];
 };
 
-/* A node's rank for a sample. The smallest one is the home's. */
+/* Orders the possible homes of a sample: the node with the smallest one of these is the home. */
 struct rank {
 	double score;
 	uint64_t draw;	/* decides between equal scores: the larger one is first */

@@ -9,9 +9,9 @@
 #include <stdatomic.h>
 
 /*
- * Each thread counts in a block of its own, which no other thread writes. So counting
- * costs an addition, and no cache line travels. A reader sums over all blocks and over
- * the counts that ended threads have left.
+ * Each thread counts in a block of its own, which no other thread writes. So counting costs one
+ * addition, and no cache line moves between processors. A reader adds up all blocks, and the counts
+ * of ended threads.
  */
 
 struct block {
@@ -28,7 +28,7 @@ static struct lock stats_lock = {
 };
 static struct block blocks = {.next = &blocks, .prev = &blocks}; /* (stats_lock) */
 
-/* Counts of ended threads, and of threads that got no memory for a block. */
+/* Sums of the counts of ended threads, and counts of threads that got no memory for a block. */
 static _Atomic uint64_t ended[STAT_COUNT];
 static struct histogram ended_histograms[STATS_HISTOGRAM_COUNT];
 static _Atomic uint64_t gauges[STAT_COUNT];
@@ -45,7 +45,8 @@ static const enum kind kinds[] = {
 #undef STAT
 };
 
-/* Moves the counts under the lock, so that no reader sees them twice or not at all. */
+/* Moves the thread's counts to `ended` under the lock, so that no reader counts them twice or not
+ * at all. */
 static void thread_ends(void *context)
 {
 	struct block *block = context;
@@ -67,7 +68,7 @@ static void make_key(void)
 	ensure(pthread_key_create(&end_key, thread_ends) == 0);
 }
 
-/* NULL: no memory */
+/* Creates the thread's block. NULL: no memory. */
 static struct block *block_new(void)
 {
 	struct block *block = calloc(1, sizeof(*block));

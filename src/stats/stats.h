@@ -135,8 +135,8 @@
 		"samples drawn for the ranks of this node and not consumed yet")
 
 /*
- * HISTOGRAM(identifier, name, help): durations. Other modules count those with labels, one
- * histogram for each value; they are only printed here.
+ * HISTOGRAM(identifier, name, help): histograms of durations. A histogram with labels has several
+ * values; other modules count these, and this one only prints them.
  */
 #define STATS_HISTOGRAMS(HISTOGRAM)                                                      \
 	HISTOGRAM(OPEN_LATENCY, "open_latency",                                          \
@@ -161,44 +161,44 @@ enum stat_id {
 		STAT_COUNT
 };
 
-void stats_add(enum stat_id stat, uint64_t n);	   /* adds to a counter */
-void stats_set(enum stat_id stat, uint64_t value); /* for gauges */
-void stats_change(enum stat_id stat, int64_t by);  /* for gauges */
+void stats_add(enum stat_id stat, uint64_t n);	   /* Adds n to a counter. */
+void stats_set(enum stat_id stat, uint64_t value); /* Sets a gauge. */
+void stats_change(enum stat_id stat, int64_t by);  /* Changes a gauge. */
 uint64_t stats_get(enum stat_id stat);
 
 /* Adds a duration to a histogram without labels. */
 void stats_record(enum stats_histogram histogram, uint64_t ns);
 void stats_copy(enum stats_histogram histogram, struct histogram_copy *ret);
 
-void stats_print_text(FILE *out); /* prints "name value" lines */
+void stats_print_text(FILE *out); /* Prints "name value" lines. */
 void stats_print_json(
-	FILE *out); /* prints members by name, of an object that the caller closes */
-void stats_print_man(FILE *out); /* prints rows for the man page: mdoc list items */
+	FILE *out); /* Prints the members of a JSON object, which the caller closes. */
+void stats_print_man(FILE *out); /* Prints the rows for the man page: mdoc list items. */
 void stats_print_histograms_man(FILE *out);
 
 /*
- * Prometheus' two formats. Both have HELP, TYPE, UNIT and the EOF line. In OpenMetrics a
- * counter's HELP and TYPE name it without its "_total", and in Prometheus' own format with it.
+ * Prometheus' two formats. Both have HELP, TYPE, UNIT and the EOF line. HELP and TYPE name a
+ * counter without its "_total" in OpenMetrics, and with it in Prometheus' own format.
  */
 enum stats_form { STATS_PROMETHEUS, STATS_OPENMETRICS };
 
 enum stats_kind { STATS_GAUGE, STATS_COUNTER, STATS_TIMES };
-/* Prints the lines before the values of joaderfs_NAME, where a counter's name ends in _total.
- * A name that ends in _seconds, _bytes or _ratio before that has a unit. */
+/* Prints the lines before the values of joaderfs_NAME. A counter's NAME ends in _total. A NAME that
+ * ends in _seconds, _bytes or _ratio (before _total) has that unit. */
 void stats_print_head(FILE *out, enum stats_form form, const char *name,
 	enum stats_kind kind, const char *help);
-void stats_print_metrics(FILE *out, enum stats_form form); /* prints the counters */
+void stats_print_metrics(FILE *out, enum stats_form form); /* Prints the counters. */
 void stats_print_metrics_end(FILE *out);
 
-/* A histogram for one value of its label. */
+/* A histogram for one value of a label. */
 struct stats_times {
-	char name[80];	  /* the value; "" where there are no labels */
-	char labels[200]; /* text between { and }; may be "" */
+	char name[80];	  /* value of the label; "": no label */
+	char labels[200]; /* the labels, as between { and }; may be "" */
 	struct histogram_copy copy;
 };
 void stats_print_times_text(FILE *out, enum stats_histogram histogram,
 	const struct stats_times *times, size_t n);
-/* Prints a member of an object. */
+/* Prints a member of a JSON object. */
 void stats_print_times_json(FILE *out, enum stats_histogram histogram,
 	const struct stats_times *times, size_t n);
 void stats_print_times_metrics(FILE *out, enum stats_form form,

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Tells whether the engine was killed for want of memory. The kernel kills by SIGKILL, as
- * others do, and counts these kills. */
+/* Tells whether the kernel killed the engine because memory ran out. The kernel sends SIGKILL, as
+ * an operator may, but it counts its own kills. */
 static bool was_of_memory(int status, uint64_t kills_before, uint64_t kills)
 {
 	bool any = kills > kills_before || fault_hit("death.memory");
@@ -29,8 +29,8 @@ static void find_reason(int status, bool of_memory, char *ret, size_t size)
 		snprintf(ret, size, "the engine hung for a minute and was killed");
 	else if (of_memory)
 		snprintf(ret, size,
-			"the engine was killed for want of memory, of which %s has %s: "
-			"take a smaller cache or fewer workers in [joaderfs]",
+			"the engine was killed because memory ran out, of which %s has "
+			"%s: set a smaller cache or fewer workers in [joaderfs]",
 			memory.limit[0] ? memory.limit : "this machine",
 			size_text(memory.most).text);
 	else if (WIFSIGNALED(status))
@@ -51,6 +51,6 @@ void death_tell(bool has_died)
 		return;
 	find_reason(status, was_of_memory(status, kills_before, kills), kept_->reason,
 		sizeof(kept_->reason));
-	log_warn("%s, %llu ms ago; this is another one", kept_->reason,
+	log_warn("%s, %llu ms ago; a new engine takes over", kept_->reason,
 		(unsigned long long)ms);
 }

@@ -5,6 +5,6 @@
 
 #include <stdbool.h>
 
-/* Writes to the log and to kept()->reason why the previous engine has died, if it has. Each
- * engine calls this at its beginning. */
+/* Writes the cause of the previous engine's death, if it has died, to the log and to
+ * kept()->reason. Each engine calls this function when it begins. */
 void death_tell(bool has_died);

@@ -9,21 +9,21 @@
 #include <sys/un.h>
 
 /*
- * Tells systemd what it wants to know of a service of Type=notify. The protocol of sd_notify(3)
- * is a datagram of lines. Where systemd has not started the service, nothing happens.
+ * Sends systemd the messages that a service of Type=notify owes it, by the protocol of
+ * sd_notify(3): datagrams of lines. Does nothing if systemd has not started the service.
  *
- *   Owns: a socket.   Threads: one.   Errors: none; there is nobody to tell.
+ * Owns: a socket. Threads: one. Errors: none; nobody could be told.
  */
 struct notifier {
-	int fd; /* -1: nobody wants to know */
+	int fd; /* -1: systemd expects no messages */
 	struct sockaddr_un address;
 	socklen_t bytes;
-	uint64_t pause_ns, next_ns; /* the watchdog's; 0: it has none */
+	uint64_t pause_ns, next_ns; /* for the watchdog; 0: there is none */
 };
 
 void notifier_begin(struct notifier *notifier);
 void notifier_ready(struct notifier *notifier);
 void notifier_stopping(struct notifier *notifier);
-/* Returns when notifier_beat is to be called; UINT64_MAX: never. */
+/* Returns the time of the next call of notifier_beat; UINT64_MAX: never. */
 uint64_t notifier_next(const struct notifier *notifier);
 void notifier_beat(struct notifier *notifier);

@@ -26,8 +26,8 @@
 #define DEATHS_NS UINT64_C(60000000000)
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define SICK_PAUSE_NS UINT64_C(1000000000)
-/* An engine that is alive beats once a second, however busy the machine is. While the
- * supervisor itself does not run, as on a machine that is halted, no silence is counted. */
+/* An engine that is alive beats once a second, however busy the machine is. Silence does not count
+ * while the supervisor itself does not run, as on a suspended machine. */
 #define CHECK_NS UINT64_C(5000000000)
 #define SILENT_CHECKS 12
 
@@ -37,17 +37,17 @@ struct supervisor {
 	const struct supervisor_config *config;
 	struct kept *kept;
 	int page, socket, engines_socket, signals;
-	sigset_t mask;	   /* the process's own mask */
-	pid_t engine;	   /* 0: none runs */
-	bool ready;	   /* this engine has said so */
-	bool served;	   /* some engine has said so */
-	bool ending;	   /* a signal has asked for the end */
-	uint64_t start_ns; /* when the next engine starts */
+	sigset_t mask;	   /* the signal mask of the process */
+	pid_t engine;	   /* 0: no engine runs */
+	bool ready;	   /* this engine has reported that it serves */
+	bool served;	   /* an engine has reported that it serves */
+	bool ending;	   /* a signal has asked for the end of the program */
+	uint64_t start_ns; /* time when the next engine starts */
 	uint64_t deaths[DEATHS];
-	unsigned n_deaths; /* all deaths that count */
-	uint64_t check_ns; /* when the engine's beats are looked at; 0: they are not */
-	uint64_t beats;	   /* the beats at the last look */
-	unsigned n_silent; /* looks in a row that found them unchanged */
+	unsigned n_deaths; /* number of deaths that count as the engine's fault */
+	uint64_t check_ns; /* time of the next look at the engine's beats; 0: never */
+	uint64_t beats;	   /* the engine's beats at the last look */
+	unsigned n_silent; /* successive looks at which the beats had not changed */
 	struct notifier notifier;
 };
 
@@ -73,7 +73,7 @@ static _Noreturn void become_engine(struct supervisor *supervisor, pid_t parent)
 		if (fd > 0)
 			inherit(fd);
 	}
-	/* A session of its own: the terminal's signals are for the supervisor. */
+	/* Begins a session, so that signals of the terminal reach only the supervisor. */
 	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
@@ -96,7 +96,7 @@ static void start_engine(struct supervisor *supervisor)
 	if (supervisor->engine > 0) {
 		atomic_fetch_add(&supervisor->kept->lives, 1);
 		supervisor->start_ns = 0;
-	} else { /* no memory, for instance */
+	} else { /* fork failed, perhaps for lack of memory */
 		supervisor->engine = 0;
 		supervisor->start_ns = clock_now_ns() + SICK_PAUSE_NS;
 	}
@@ -116,7 +116,7 @@ static void begin_checks(struct supervisor *supervisor)
 		supervisor->check_ns = clock_now_ns() + pause_between_checks();
 }
 
-/* Kills an engine that hangs, so that another one follows. */
+/* Kills an engine that hangs, so that the next engine can start. */
 static void check_beats(struct supervisor *supervisor)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -162,7 +162,8 @@ static void obey(
 	begin_checks(supervisor);
 	if (!supervisor->served) {
 		background_ready();
-		/* The engine has given the device to be kept, under another number. */
+		/* The engine has sent the device as a descriptor to keep, which now has another
+		 * number here. */
 		if (supervisor->config->device)
 			close(supervisor->config->device);
 	}
@@ -170,7 +171,7 @@ static void obey(
 	supervisor->served = true;
 }
 
-/* Takes a message of the engine. false: there is none. */
+/* Receives one message of the engine. false: there is none. */
 static bool take_message(struct supervisor *supervisor)
 {
 	struct supervised_message message = {0};
@@ -201,7 +202,7 @@ static bool take_message(struct supervisor *supervisor)
 
 /* --- the engine's end --------------------------------------------------------------- */
 
-/* Tells whether the end was the engine's own fault, and likely to come again. */
+/* Tells whether the engine died by its own fault, and is likely to die again. */
 static bool counts(const struct supervisor *supervisor, int status)
 {
 	bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
@@ -235,7 +236,8 @@ static void plan_next(struct supervisor *supervisor, int status)
 		supervisor->start_ns += FIRST_PAUSE_NS << (n - 2);
 }
 
-/* Notes the engine's end, and plans the next engine. true: the supervisor ends, too, with *ret. */
+/* Notes the engine's end, and plans the start of the next engine. true: the supervisor ends, too,
+ * with status *ret. */
 static bool note_end(struct supervisor *supervisor, int status, int *ret)
 {
 	struct kept *kept = supervisor->kept;
@@ -274,7 +276,7 @@ static bool reap(struct supervisor *supervisor, int *ret)
 
 static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU};
 
-/* Takes the signals that end the engine, except those that the starting process has chosen to
+/* Takes over the signals that end the engine, except those that the starting process has chosen to
  * ignore. */
 static int open_signals(struct supervisor *supervisor)
 {
@@ -300,7 +302,7 @@ static void take_signals(struct supervisor *supervisor)
 			continue;
 		supervisor->ending = true;
 		notifier_stopping(&supervisor->notifier);
-		/* An engine that is to be started will only unmount. */
+		/* An engine that starts from now on only unmounts. */
 		atomic_store(&supervisor->kept->ending, true);
 		supervisor->start_ns = supervisor->engine ? 0 : clock_now_ns();
 		if (supervisor->engine)
@@ -330,7 +332,7 @@ static int share(struct supervisor *supervisor)
 	return 0;
 }
 
-/* Returns until when the supervisor may wait; UINT64_MAX: for ever. */
+/* Returns the time until which the supervisor may wait; UINT64_MAX: for ever. */
 static uint64_t next_event(const struct supervisor *supervisor)
 {
 	uint64_t next = notifier_next(&supervisor->notifier);

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 
 /*
- * The supervisor: the process that is started, and starts the engine, which does all else.
+ * The supervisor: the first process of the daemon. It starts the engine, a process that does all
+ * other work.
  *
  *     joaderfs CONFIG MOUNTPOINT          the supervisor
  *       joaderfs --engine=S,P CONFIG ...  the engine; the same program, or its successor
@@ -27,24 +28,26 @@
  *
  * An engine that hangs for a minute is killed (kept_beat).
  *
- * An engine that ends five times within a minute by its own fault is followed by one that
- * only answers EIO (engine_failed.h). It is no fault to be killed by SIGKILL while serving, nor
- * to die of one image, which the next engine deals with (quarantine.h).
+ * After five deaths within a minute by the engines' own fault, the next engine only answers EIO
+ * (engine_failed.h). Two deaths are no fault: by SIGKILL while serving, and by one image, which the next
+ * engine then avoids (quarantine.h).
  */
 
 struct supervisor_config {
-	/* arguments of the first engine, the last one NULL; the supervisor sets first[1] */
+	/* arguments of the first engine, ended by NULL; the supervisor sets first[1] */
 	char **first;
-	bool watches; /* an engine that hangs is killed */
-	int device;   /* the first engine's /dev/fuse, until it serves; 0: none */
-	char **again; /* later engines' arguments; these begin in another directory */
+	bool watches; /* kill an engine that hangs */
+	int device;   /* /dev/fuse for the first engine, until it serves; 0: none */
+	char **again; /* arguments of later engines, which begin in another directory */
 };
 
 /* Runs the supervisor. Returns the exit status of the process. */
 int supervisor_run(const struct supervisor_config *config);
 
-/* Makes the arguments of engines from those of the process, whose last two are the ini and
- * the mount point, goes to the background unless it stays in the foreground, and runs.
- * debug: an engine may be held for as long as somebody looks into it. device: is mounted at
- * the mount point already, where nobody answers before an engine serves; 0: none. */
+/*
+ * Makes the arguments of engines from those of the process, whose last two are the ini and the
+ * mount point. Goes to the background unless `foreground` is set, and runs the supervisor. debug:
+ * never kills an engine that hangs, so a debugger may stop it. device: a mounted /dev/fuse at the
+ * mount point, where no process answers before an engine serves; 0: none.
+ */
 int supervise(bool foreground, bool debug, int device, int argc, char **argv);

@@ -7,7 +7,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#define OF_ONE_NETWORK 8 /* bytes of an IPv6 address that are its network's */
+#define OF_ONE_NETWORK 8 /* bytes of an IPv6 address that identify its network */
 
 static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
@@ -23,11 +23,11 @@ static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_stor
 static void hang_up(struct visitor *visitor)
 {
 	visitor->leaves = true;
-	(void)shutdown(visitor->fd, SHUT_RDWR); /* the library sees that, and closes */
+	/* the library notices the end, and closes the socket */
+	(void)shutdown(visitor->fd, SHUT_RDWR);
 }
 
-/* Returns the number of visitors from an address, or of all if it is NULL, and the first of
- * them. */
+/* Returns how many visitors have the address (NULL: any address), and the first of them. */
 static unsigned count(const struct visitors *visitors,
 	const struct sockaddr_storage *address, struct visitor **ret_first)
 {

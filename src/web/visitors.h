@@ -11,9 +11,10 @@
 #include <sys/socket.h>
 
 /*
- * The connections of web's server. Each has to make its request, and take the answer, within a
- * time. At most VISITORS_MOST are open, of one address VISITORS_OF_ONE. If a new one is too
- * many, the connection whose request takes longest is hung up on: of its address, or of all.
+ * The connections of web's server. Each has to send its request, and to receive the answer, within
+ * a time limit. At most VISITORS_MOST connections are open, VISITORS_OF_ONE of them from one
+ * address. A new connection beyond a limit displaces the one whose request takes longest: among
+ * those of its address, or among all.
  *
  *   Flow: web tells of each connection and each answer, and has overdue ones hung up on.
  *   Owns: one entry a connection; the sockets are the library's, which closes them.
@@ -27,19 +28,19 @@ struct visitor {
 	TAILQ_ENTRY(visitor) link;
 	struct sockaddr_storage address;
 	int fd;
-	bool leaves; /* hung up, and does not count any more */
+	bool leaves; /* was hung up on, and does not count any more */
 	uint64_t since_ns;
 };
 
-/* The connections. The first one's request takes longest. */
+/* The connections, in the order of the times since which their requests last. */
 TAILQ_HEAD(visitors, visitor);
 
 /* Adds a connection, and hangs up on another one if there are too many. NULL: no memory. */
 struct visitor *visitors_add(
 	struct visitors *visitors, const struct sockaddr *address, int fd);
 void visitors_remove(struct visitors *visitors, struct visitor *visitor);
-/* Notes that the visitor has its answer, and may ask again. */
+/* Notes that the visitor has its answer; it may send another request. */
 void visitors_served(struct visitors *visitors, struct visitor *visitor);
-/* Hangs up on visitors that take longer than `most_ns`. Returns when it has to be called next;
- * UINT64_MAX: there is no need. */
+/* Hangs up on visitors whose request takes longer than `most_ns`. Returns the time of the next
+ * call; UINT64_MAX: none is needed. */
 uint64_t visitors_hurry(struct visitors *visitors, uint64_t most_ns);

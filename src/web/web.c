@@ -23,16 +23,17 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-/* The library accepts more connections than are allowed, since those that are hung up on end a
+/* The library accepts more connections than are allowed, because displaced connections end only a
  * moment later. */
 #define MOST_CONNECTIONS (2 * VISITORS_MOST)
 #define MOST_NS UINT64_C(10000000000)
-#define MEMORY_EACH 16384u /* bytes of a request's head, and more */
+/* bytes of memory for a connection: the head of a request, and more */
+#define MEMORY_EACH 16384u
 
 struct web {
 	const struct files_context *context;
 	struct MHD_Daemon *daemon;
-	int events, stop; /* epoll's, the library's; eventfd */
+	int events, stop; /* the library's epoll; an eventfd */
 	bool running;
 	pthread_t thread;
 	struct visitors visitors;
@@ -40,7 +41,7 @@ struct web {
 
 /* --- answers ---------------------------------------------------------------------------- */
 
-/* Answers. `text` is copied. */
+/* Answers the request. Copies `text`. */
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status,
 	const char *type, char *text, size_t bytes)
 {
@@ -60,7 +61,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
 static enum MHD_Result answer_text(
 	struct MHD_Connection *connection, unsigned status, const char *text)
 {
-	auto_free char *copy = strdup(text); /* the library wants no const */
+	auto_free char *copy = strdup(text); /* the library takes no const pointer */
 	if (!copy)
 		return MHD_NO;
 	return answer(
@@ -98,7 +99,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection,
 	(void)version;
 	(void)upload;
 	(void)request;
-	*upload_bytes = 0; /* a request's body is dropped */
+	*upload_bytes = 0; /* discards the body of a request */
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
 		strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
@@ -163,7 +164,7 @@ static void served(void *context, struct MHD_Connection *connection, void **requ
 		visitors_served(&web->visitors, visitor);
 }
 
-/* The library logs nothing; errno says why. */
+/* The library logs nothing; errno tells the cause of a failure. */
 static int start_library(struct web *web, const struct sockaddr_storage *address)
 {
 	unsigned flags = MHD_USE_EPOLL;

@@ -2,15 +2,15 @@
 # Copyright (c) 2026 The joaderfs authors
 # shellcheck shell=bash disable=SC2034
 #
-# For tests of several daemons, which agree by a Redis server. Sourced after lib.sh.
+# Functions for tests of several daemons, which agree through a Redis server. Sourced after lib.sh.
 #
-#     redis                   the server
-#     node a 'ttl = 1s'       a daemon's ini, with lines for its [cluster]; $DATASET_LINES for
-#                             its dataset
-#     rank a 0                a job, which is rank 0 of a training
-#     launch a                ${PIDS[a]}, mounted on $T/a/mnt
+#     redis                   starts the server
+#     node a 'ttl = 1s'       writes a daemon's ini, with lines for its [cluster]; $DATASET_LINES
+#                             has lines for its dataset
+#     rank a 0                writes the ini of a job, which is rank 0 of a training
+#     launch a                starts the daemon ${PIDS[a]}, mounted on $T/a/mnt
 #
-# With `networks`, before all of these, each node has a network name space of its own, whose
+# After `networks`, which a test calls first, each node has a network name space of its own, whose
 # link can be cut.
 
 command -v redis-server >/dev/null || skip "no redis-server"
@@ -18,7 +18,7 @@ pkg-config --exists hiredis || skip "built without hiredis"
 ulimit -c 0
 
 declare -A PIDS ADDRESS
-declare -A NET          # of a node: the process that holds its network name space
+declare -A NET          # by node: the process that holds its network name space
 ENGINE=redis+unix://$T/redis
 RANKS=4
 REDIS=
@@ -33,7 +33,8 @@ ask() {
 	redis-cli -s "$T/redis" "$@"
 }
 
-# redis [OPTION VALUE...]: with what is in $T/engine; ${NET[engine]}, if it is there
+# redis [OPTION VALUE...]: starts the server with the data in $T/engine, in the name space of
+# ${NET[engine]} if that is set
 redis() {
 	mkdir -p "$T/engine"
 	${NET[engine]+nsenter -t "${NET[engine]}" -n} "${under[@]}" redis-server "${LISTEN[@]}" \
@@ -52,7 +53,7 @@ kill_redis() {
 	rm -f "$T/redis"
 }
 
-# roll_back COMMAND...: to what the server had before the command
+# roll_back COMMAND...: runs the command, then gives the server its former data back
 roll_back() {
 	rm -rf "$T/older"
 	cp -r "$T/engine" "$T/older"
@@ -64,7 +65,8 @@ roll_back() {
 
 # --- certificates ----------------------------------------------------------------------
 
-# authority NAME, certificate NAME AUTHORITY SUBJECT-ALTERNATIVE: $T/NAME.crt and $T/NAME.key
+# authority NAME: makes a certificate authority in $T/NAME.crt and $T/NAME.key; certificate NAME
+# AUTHORITY SUBJECT-ALTERNATIVE makes a certificate that it has signed
 authority() {
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" \
 		-keyout "$T/$1.key" -out "$T/$1.crt" 2>/dev/null
@@ -78,7 +80,7 @@ certificate() {
 
 # --- nodes -----------------------------------------------------------------------------
 
-# node NAME [LINE...]: no [cluster] without lines
+# node NAME [LINE...]: writes the ini of a daemon, without a [cluster] if there are no lines
 node() {
 	local name=$1
 	shift
@@ -93,7 +95,8 @@ node() {
 	} >"$T/$name/joaderfs.ini"
 }
 
-# rank NODE NUMBER [section.key=value...]: job rNUMBER, of a training `net` with $RANKS
+# rank NODE NUMBER [section.key=value...]: writes the ini of job rNUMBER, which is rank NUMBER of the
+# training `net` with $RANKS ranks
 rank() {
 	job_text "r$2" job.epochs=9999 job.ranks="$RANKS" job.rank="$2" job.training=net \
 		job.global_batch=8 "${@:3}" >"$T/$1/jobs/r$2.ini"
@@ -114,7 +117,8 @@ end() {
 	wait "${PIDS[$1]}" || fail "$1 ended with $?: $(<"$LOG")"
 }
 
-# not_started WORDS URL [LINE...]: node a does not start, says why, and shows no password
+# not_started WORDS URL [LINE...]: checks that node a does not start, logs WORDS, and shows no
+# password
 not_started() {
 	local status=0
 	ENGINE=$2
@@ -126,7 +130,7 @@ not_started() {
 	! grep -q 'hunter2\|ter2' "$T/out" || fail "the password is shown: $(<"$T/out")"
 }
 
-# kill_node NAME: all of it, at once; launch begins it again
+# kill_node NAME: kills the supervisor and the engine of a node; launch starts it again
 kill_node() {
 	kill -KILL "${PIDS[$1]}" 2>/dev/null || true
 	wait "${PIDS[$1]}" 2>/dev/null || true
@@ -137,12 +141,12 @@ ctl_of() {
 	"$BUILD/joaderctl" --socket "$T/$1/socket" "${@:2}"
 }
 
-# of NODE COUNTER
+# of NODE COUNTER: prints a counter of a node
 of() {
 	sed -n "s/^$2 //p" "$T/$1/mnt/stats"
 }
 
-# shows NODE WORDS: joaderctl cluster does, within some seconds
+# shows NODE WORDS: waits some seconds until joaderctl cluster prints WORDS
 shows() {
 	local _
 	for _ in $(seq 400); do
@@ -187,7 +191,7 @@ both() {
 
 # --- networks --------------------------------------------------------------------------
 
-# networks NODE...: each has a name space, as has the server, which is `bridge`
+# networks NODE...: makes a network name space for each node and for the server; `bridge` joins them
 networks() {
 	local name process address status=0
 	"$ROOT/tools/network" "$@" >"$T/network" &
@@ -213,13 +217,13 @@ inside() {
 	nsenter -t "${NET[$1]}" -n "${@:2}"
 }
 
-# link NAME up|down
+# link NAME up|down: mends or cuts the link of a name space
 link() {
 	inside bridge ip link set "to-$1" "$2"
 }
 
-# silent FROM TO, heard FROM TO: packets of one node, or the bridge, do not come to another one;
-# or do again
+# silent FROM TO: drops the packets from one node, or the bridge, to another; heard FROM TO lets them
+# through again
 silent() {
 	inside "$1" ip neighbour replace "${ADDRESS[$2]}" lladdr 02:00:00:00:00:01 \
 		nud permanent dev "$(inside "$1" ip -o route get "${ADDRESS[$2]}" | sed 's/.* dev \([^ ]*\).*/\1/')"
@@ -231,14 +235,14 @@ heard() {
 
 # --- readers of all ranks --------------------------------------------------------------
 
-# read_ranks MS READER...: rank_readers.py beside the test, until finish_reading
+# read_ranks MS READER...: starts rank_readers.py in the background; finish_reading ends it
 read_ranks() {
 	"$PYTHON" "$FS/rank_readers.py" "$T" "$1" "$T/redis" "${@:2}" >"$T/readers" 2>&1 &
 	READERS=$!
 	until [[ -e $T/progress ]]; do sleep 0.02; done
 }
 
-# What nodes and readers say.
+# describe: prints the state of nodes and readers, for a failed test
 describe() {
 	local name
 	cat "$T/progress" "$T/readers" >&2
@@ -247,7 +251,7 @@ describe() {
 	done
 }
 
-# they_go_on RANK...: each of them reads further, or waits for the others to end the epoch
+# they_go_on RANK...: checks that each rank reads on, or waits for other ranks to end the epoch
 they_go_on() {
 	local rank was now state before
 	cat "$T/progress" >"$T/before"
@@ -266,7 +270,7 @@ they_go_on() {
 	done
 }
 
-# they_wait: no rank reads on, when all have read what there is
+# they_wait: waits until no rank reads on, because all drawn samples are read
 they_wait() {
 	local was='' _
 	for _ in $(seq 60); do
@@ -277,7 +281,7 @@ they_wait() {
 	fail "they read on: $was"
 }
 
-# finish_reading: all ranks end their epoch; nothing was wrong, and nothing is held
+# finish_reading: lets all ranks end their epoch; checks that they saw no error, and hold nothing
 finish_reading() {
 	local name _ status=0
 	touch "$T/stop"
@@ -302,7 +306,7 @@ row() {
 	echo "$SECONDS s: $*"
 }
 
-# three_nodes LINE...: a, b and c, with two of six ranks each, and these lines in [cluster]
+# three_nodes LINE...: starts nodes a, b and c with two of six ranks each; LINEs are for [cluster]
 three_nodes() {
 	local name number=0
 	RANKS=6
@@ -318,13 +322,13 @@ three_nodes() {
 	for name in a b c; do shows a "^member $name "; done
 }
 
-# read_three MS: what three_nodes have
+# read_three MS: starts readers of all ranks of three_nodes
 read_three() {
 	read_ranks "$1" 0:"$T/a/mnt/jobs/r0" 1:"$T/a/mnt/jobs/r1" 2:"$T/b/mnt/jobs/r2" \
 		3:"$T/b/mnt/jobs/r3" 4:"$T/c/mnt/jobs/r4" 5:"$T/c/mnt/jobs/r5"
 }
 
-# leads: the node that says that it leads; status 1: none
+# leads: prints the node that reports to be the leader; status 1: there is none
 leads() {
 	local name
 	for name in "${!PIDS[@]}"; do
@@ -337,7 +341,7 @@ leads() {
 	return 1
 }
 
-# leader: waits for one
+# leader: waits for a leader, and prints it
 leader() {
 	local _
 	for _ in $(seq 400); do
@@ -356,7 +360,7 @@ follower() {
 	echo "$name"
 }
 
-# another_leads NAME
+# another_leads NAME: waits until a node other than NAME leads
 another_leads() {
 	local name
 	for name in "${!PIDS[@]}"; do
@@ -365,7 +369,7 @@ another_leads() {
 	shows "$name" "^leader [^$1-]"
 }
 
-# slow_server MS TIMES: so many commands wait for so long
+# slow_server MS TIMES: blocks the server for MS milliseconds, TIMES times
 slow_server() {
 	local _
 	for _ in $(seq "$2"); do

@@ -2,13 +2,13 @@
 # Copyright (c) 2026 The joaderfs authors
 # shellcheck shell=bash disable=SC2034
 #
-# For tests that kill the engine.
+# Functions for tests that kill the engine.
 
 engine() {
 	pgrep -P "$PID"
 }
 
-# another_engine NUMBER: waits for one, and that it serves
+# another_engine PID: waits until an engine other than PID runs and serves the mount
 another_engine() {
 	local _ now
 	for _ in $(seq 2000); do
@@ -43,7 +43,8 @@ jobs_for_chaos() {
 	job contained "${more[@]}"
 }
 
-# upgrade_engine: to another build of the program, if there is one, or to a copy; and back
+# upgrade_engine: upgrades to a copy of the program, of another build if there is one; the next call
+# goes back
 upgrade_engine() {
 	local before other=$BUILD/tests/sites/joaderfs
 	before=$(engine)
@@ -57,9 +58,8 @@ upgrade_engine() {
 	another_engine "$before"
 }
 
-# kill_until_done SECONDS READER...: for so long, and ten times at least, the engine ends at
-# random moments: it is killed, or another program takes over. Then the readers finish their
-# epochs.
+# kill_until_done SECONDS READER...: starts readers, and kills or upgrades the engine at random moments,
+# for SECONDS and at least ten times. Then lets the readers finish their epochs.
 kill_until_done() {
 	local readers kills=0 end=$((SECONDS + $1))
 	"$PYTHON" "$FS/undisturbed.py" "$M/jobs" "$@" &

@@ -2,18 +2,18 @@
 # Copyright (c) 2026 The joaderfs authors
 # shellcheck shell=bash
 #
-# What every test_*.sh sources. A test says
+# The functions that every test_*.sh uses. A test begins with
 #
 #     . "$(dirname "$0")/lib.sh"
-#     dataset                 an ImageFolder in $D
-#     job a tensor.crop=32    a job, with options as section.key=value
-#     start                   the daemon, mounted on $M
+#     dataset                 makes an ImageFolder in $D
+#     job a tensor.crop=32    makes the ini of a job, with options as section.key=value
+#     start                   starts the daemon, mounted on $M
 #
-# and then what has to hold. Leaving it, also by a failure, stops the daemon, unmounts and
-# removes everything. Exit status: 0 passed, 77 skipped, anything else failed.
+# and then makes its checks. When it exits, also after a failure, the daemon is stopped, and all
+# mounts and files are removed. Exit status: 0 passed, 77 skipped, anything else failed.
 #
-# $T temporary directory   $D dataset   $M mount point   $LOG what the daemon printed
-# BUILD: the variant's directory, build/release unless set
+# $T temporary directory   $D dataset   $M mount point   $LOG messages of the daemon
+# BUILD: directory of the built programs, build/release unless set
 
 set -eEuo pipefail
 
@@ -38,13 +38,13 @@ skip() {
 	exit 77
 }
 
-# effort FEW MANY: how often to do again what chance makes different: in make check, and in
-# make check-long (tests/unit/effort.h)
+# effort FEW MANY: prints how often to repeat a check with a random outcome: FEW times in make
+# check, MANY times in make check-long (tests/unit/effort.h)
 effort() {
 	if [[ ${JOADERFS_LONG-} == 1 ]]; then echo "$2"; else echo "$1"; fi
 }
 
-# needs_torch: finds it without loading it, which takes as long as many a test
+# needs_torch: skips the test without torch; finds torch without loading it, which would take long
 needs_torch() {
 	"$PYTHON" - <<-'END' || skip "no torch and torchvision for $PYTHON on this system"
 		import importlib.util, sys
@@ -52,9 +52,9 @@ needs_torch() {
 	END
 }
 
-# --- the end, however it comes ---------------------------------------------------------
+# --- the end of a test -------------------------------------------------------------------
 
-# Also a mount of another user's, which root may not look at.
+# mounted PATH: tells whether PATH is a mount point, also of another user, which root can't stat
 mounted() {
 	mountpoint -q "$1" || grep -qF -- " $1 fuse" /proc/self/mounts
 }
@@ -65,7 +65,7 @@ unmount() {
 	fi
 }
 
-# at_end: a test that has more to end defines it; what it returns is not the test's
+# at_end: a test redefines it to end its own processes; its status is ignored
 at_end() {
 	:
 }
@@ -76,7 +76,7 @@ finish() {
 	at_end || true
 	for child in $(jobs -p); do
 		[[ $child == "$PID" ]] || kill -TERM "$child" 2>/dev/null || true
-		kill -CONT "$child" 2>/dev/null || true # one that a test has stopped
+		kill -CONT "$child" 2>/dev/null || true # a process that a test has stopped
 	done
 	if [[ -n $PID ]]; then
 		kill -TERM "$PID" 2>/dev/null || true
@@ -116,14 +116,14 @@ trap 'echo "line $LINENO: $BASH_COMMAND" >&2' ERR
 trap 'exit 143' TERM
 trap 'exit 130' INT
 
-# --- what the daemon is given ----------------------------------------------------------
+# --- inis and datasets -----------------------------------------------------------------
 
 # dataset [CLASSES [IMAGES_PER_CLASS [WIDTHxHEIGHT]]]
 dataset() {
 	"$PYTHON" "$FS/make_dataset.py" "$D" "${1:-3}" "${2:-8}" "${3:-96x72}"
 }
 
-# options SECTION key=value... : those given as SECTION.key=value, as lines of an ini
+# options SECTION [section.key=value...]: prints the options of SECTION as lines of an ini
 options() {
 	local section=$1 option
 	shift
@@ -132,7 +132,7 @@ options() {
 	done
 }
 
-# job_text NAME [section.key=value...]
+# job_text NAME [section.key=value...]: prints the ini of a job
 job_text() {
 	local name=$1
 	shift
@@ -152,8 +152,8 @@ job() {
 	job_text "$@" >"$T/jobs.d/$1.ini"
 }
 
-# shellcheck disable=SC2120 # without arguments: the default one
-# config [joaderfs.key=value...] [images.key=value...]
+# config [joaderfs.key=value...] [images.key=value...]: writes the daemon's ini
+# shellcheck disable=SC2120 # often called without arguments, for the default ini
 config() {
 	{
 		echo "[joaderfs]"
@@ -167,7 +167,7 @@ config() {
 	} >"$T/joaderfs.ini"
 }
 
-# read_rest VIEW N: all of its N files but the first, by this process, which is one script
+# read_rest VIEW N: reads files 1 to N - 1 of the view in this process, so that readers are one script
 read_rest() {
 	local i
 	for ((i = 1; i < $2; i++)); do
@@ -178,16 +178,16 @@ read_rest() {
 
 # --- the daemon ------------------------------------------------------------------------
 
-# alone: no supervisor, for what looks into the process or kills all of the daemon
+# alone: lets start omit the supervisor, for tests that inspect the process or kill the whole daemon
 alone() {
 	ALONE=1
 }
 
-# start [ARGUMENT...]: with the ini of config, or the default one
+# start [ARGUMENT...]: starts the daemon with the ini of config, or with the default one
 start() {
 	# shellcheck disable=SC2119
 	[[ -e $T/joaderfs.ini ]] || config
-	# A shell without job control starts what runs beside it with SIGINT and SIGQUIT
+	# A shell without job control starts background processes with SIGINT and SIGQUIT
 	# ignored.
 	env --default-signal=INT,QUIT "$PROGRAM" ${ALONE:+--no-supervisor} \
 		"$T/joaderfs.ini" "$M" -f "$@" >>"$LOG" 2>&1 &
@@ -198,7 +198,7 @@ start() {
 	done
 }
 
-# refused TEXT...: it does not start, says each of the texts, and leaves nothing mounted
+# refused TEXT...: checks that the daemon does not start, prints each TEXT, and leaves no mount
 refused() {
 	local text status=0
 	# shellcheck disable=SC2119
@@ -225,7 +225,7 @@ ctl() {
 	"$BUILD/joaderctl" --socket "$T/socket" "$@"
 }
 
-# --- what the mount says ---------------------------------------------------------------
+# --- files of the mount ----------------------------------------------------------------
 
 counter() {
 	sed -n "s/^$1 //p" "$M/stats" || echo "none, stats can't be read"
@@ -243,7 +243,7 @@ order() {
 	cat "$M/jobs/$1/epoch-${2:-0000}.order"
 }
 
-# logged PATTERN: the log has a line of it, within some seconds: a start does not wait for its scan
+# logged PATTERN: waits some seconds for a line with PATTERN in the log, since scans go on after a start
 logged() {
 	local _
 	for _ in $(seq 400); do
@@ -253,12 +253,12 @@ logged() {
 	fail "not '$1' in the log: $(tail -n 20 "$LOG")"
 }
 
-# equal WHAT FOUND EXPECTED
+# equal NAME FOUND EXPECTED: fails with the NAME unless both values are equal
 equal() {
 	[[ $2 == "$3" ]] || fail "$1: found '$2', expected '$3'"
 }
 
-# read_epoch JOB [EPOCH]: as a simple script does, in the order of the names
+# read_epoch JOB [EPOCH]: reads all files of the epoch in the order of their names
 read_epoch() {
 	local file
 	for file in "$(epoch "$@")"/*; do
@@ -266,14 +266,14 @@ read_epoch() {
 	done
 }
 
-# once JOB SAMPLES [EPOCH]: each position was bound, each to another sample
+# once JOB SAMPLES [EPOCH]: checks that all positions were bound, to different samples
 once() {
 	equal "positions of $1" "$(order "$1" "${3:-0000}" | cut -f1 | sort -n | uniq)" \
 		"$(seq 0 $(($2 - 1)))"
 	equal "different samples of $1" "$(order "$1" "${3:-0000}" | cut -f2 | sort -u | wc -l)" "$2"
 }
 
-# nothing_held: no pin and no need is left when all epochs are read
+# nothing_held: checks that no pin, need or open file is left after all epochs were read
 nothing_held() {
 	local _
 	for _ in $(seq 50); do # the kernel releases files a moment after close
@@ -285,13 +285,13 @@ nothing_held() {
 	equal "files left open" "$(counter open_files)" 0
 }
 
-# pixels "JOB [RESIZE [CROP]]"...: every file has the pixels that PIL gives for its source
+# pixels "JOB [RESIZE [CROP]]"...: checks that each file of the jobs has the same pixels as PIL
 pixels() {
 	"$PYTHON" "$FS/pixels.py" "$M/jobs" "$D" "$@"
 }
 
-# refuses_with FUNCTION TEXT section.key=value... -- ARGUMENT...: joaderctl does not add the job, to
-# whose ini the function of the arguments prints sections, and says the text
+# refuses_with FUNCTION TEXT section.key=value... -- ARGUMENT...: checks that joaderctl refuses the
+# job with TEXT. FUNCTION ARGUMENT... prints more sections of the job's ini.
 refuses_with() {
 	local print=$1 text=$2 keys=()
 	shift 2
@@ -306,7 +306,7 @@ refuses_with() {
 	grep -qF -- "$text" "$T/answer" || fail "'$text' is not in: $(cat "$T/answer")"
 }
 
-# names DIR: of what is in it, sorted; DIR may be a link
+# names DIR: prints the sorted names of the files in DIR, which may be a link
 names() {
 	find "$1/" -mindepth 1 -maxdepth 1 -printf '%f\n' | LC_ALL=C sort
 }

@@ -2,20 +2,20 @@
 # Copyright (c) 2026 The joaderfs authors
 # shellcheck shell=bash disable=SC2034
 #
-# Machines for documents and examples, which name places as /etc/joaderfs. Sourced after
-# cluster.sh.
+# Simulated machines for tests of documents and examples, which use paths such as /etc/joaderfs.
+# Sourced after cluster.sh.
 #
-#     machines node1 node2    each has a name space of processes, mounts and the network, its own
-#                             /etc, /var/lib, /run, /mnt and /data, and an address: 10.0.0.1,
-#                             10.0.0.2 and so on
-#     on node1 COMMAND...     runs there
+#     machines node1 node2    makes machines: each has a name space of processes, mounts and the
+#                             network, its own /etc, /var/lib, /run, /mnt and /data, and an address:
+#                             10.0.0.1, 10.0.0.2 and so on
+#     on node1 COMMAND...     runs a command on a machine
 
 declare -A MACHINE # a process in the name spaces of a machine
-APART=(-p --mount-proc) # (): they have the processes of this machine
-STARTED=()         # their first processes' parents
-MADE=()            # places of this machine that were not there
+APART=(-p --mount-proc) # (): without name spaces of processes
+STARTED=()         # parents of the machines' first processes
+MADE=()            # mount points that had to be made on this machine
 
-# machine NAME NUMBER: in the name spaces; ends with its process
+# machine NAME NUMBER: makes a machine in name spaces of its own; it ends with its first process
 machine() {
 	mkdir -p "$T/$1"/{etc,var/lib/redis,run,mnt,data/photos}
 	cp -a /etc/{passwd,group,nsswitch.conf,ld.so.cache,alternatives} "$T/$1/etc"
@@ -38,7 +38,7 @@ machine() {
 	STARTED+=($!)
 }
 
-# machines NAME...
+# machines NAME...: starts the machines
 machines() {
 	local name other place number=0
 	for place in /mnt /data; do

@@ -2,8 +2,8 @@
 # Copyright (c) 2026 The joaderfs authors
 # shellcheck shell=bash
 #
-# What tests of joaderctl mount source instead of lib.sh: a mount name space of their own,
-# so that nothing can stay mounted after them.
+# Sourced instead of lib.sh by tests of joaderctl mount: runs the test in a mount name space of its
+# own, so that no mount can outlive it.
 
 if ((EUID == 0)) && [[ -z ${OWN_MOUNTS-} ]]; then
 	OWN_MOUNTS=1 exec unshare -m bash "$0"
@@ -12,13 +12,13 @@ fi
 . "$(dirname "$0")/lib.sh"
 ((EUID == 0)) || skip "runs as root, to mount in a name space of its own"
 
-# FUSE descriptors of the daemon: one per session
+# sessions: prints the number of FUSE descriptors of the daemon, one per session
 sessions() {
 	find "/proc/$(pgrep -P "$PID" || echo "$PID")/fd" -lname /dev/fuse | wc -l
 }
 
-# wait_sessions NUMBER: a session ends a moment after its mount, or when the samples that
-# were waited for at it are prepared
+# wait_sessions NUMBER: waits for that many sessions. A session ends a moment after its mount, or when
+# the samples for which its readers wait are prepared.
 wait_sessions() {
 	local _
 	for _ in $(seq 300); do

@@ -2,17 +2,17 @@
 # Copyright (c) 2026 The joaderfs authors
 # shellcheck shell=bash
 #
-# What the tests of passthrough share, after lib.sh.
+# Functions for the tests of passthrough. Sourced after lib.sh.
 
-# start_passing [ARGUMENT...]: as start; the test is skipped where the kernel grants nothing
+# start_passing [ARGUMENT...]: starts the daemon; skips the test if the kernel grants no passthrough
 start_passing() {
 	start "$@"
 	grep -q "read by the kernel itself" "$LOG" ||
 		skip "no passthrough: Linux before 6.9, or without the right to it"
 }
 
-# calm COMMAND...: what it prints, once that is the same twice: an open is counted after it is
-# answered
+# calm COMMAND...: repeats the command until it prints the same twice, and prints that: opens are
+# counted after they are answered
 calm() {
 	local value now
 	now=$("$@")
@@ -25,7 +25,7 @@ calm() {
 	echo "$now"
 }
 
-# passed COMMAND...: how many files were passed through while it ran
+# passed COMMAND...: prints how many files were passed through while the command ran
 passed() {
 	local before
 	before=$(calm counter opens_passed_through)
@@ -33,12 +33,12 @@ passed() {
 	echo $(($(calm counter opens_passed_through) - before))
 }
 
-# mapped_files: those that the daemon has mapped
+# mapped_files: prints the number of files that the daemon has mapped
 mapped_files() {
 	grep -c memfd:joaderfs "/proc/$PID/maps" || true
 }
 
-# settled COMMAND... VALUE: it says so, perhaps a moment later: releases are late
+# settled COMMAND... VALUE: waits until the command prints VALUE, since releases come late
 settled() {
 	local value=${*: -1} _
 	for _ in $(seq 100); do

@@ -2,9 +2,10 @@
 # Copyright (c) 2026 The joaderfs authors
 # shellcheck shell=bash
 #
-# For tests of one dataset from several places, after lib.sh: `path_of KIND` says where.
+# Functions for tests that read one dataset from several places. Sourced after lib.sh. The test
+# defines `path_of KIND`, which prints the place.
 
-# sources_jobs: those whose files are compared
+# sources_jobs: writes the inis of the jobs whose files are compared
 sources_jobs() {
 	job a tensor.crop=32
 	job c tensor.crop=32 view.layout=classes
@@ -12,7 +13,7 @@ sources_jobs() {
 	job s tensor.format=source view.layout=mirror
 }
 
-# mount_source KIND [images.key=value...]: a daemon that has seen nothing before
+# mount_source KIND [images.key=value...]: starts a daemon with an empty state on the place of KIND
 mount_source() {
 	local kind=$1 real=$D
 	shift
@@ -21,7 +22,7 @@ mount_source() {
 	start
 }
 
-# copy KIND: all that the jobs give
+# copy KIND: copies all files of the jobs
 copy() {
 	local out=$T/out-$1
 	mkdir "$out"

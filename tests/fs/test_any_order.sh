@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Positions opened in any order: the last one first, over the whole epoch at random, and by
-# two readers at the same moment. Each sample comes once, with its own pixels and label, also
-# from a cache that holds next to nothing.
+# Opens positions in any order: the last one first, a whole epoch at random, and by two readers at
+# the same moment. Each sample comes once, with its own pixels and label, also with a cache that
+# holds hardly anything.
 . "$(dirname "$0")/lib.sh"
 dataset 4 25
 for sampler in dsa exchange; do

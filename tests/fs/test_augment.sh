@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Augmented files are to the bit what torchvision makes, the same whenever they are read;
-# jobs with other augmentation share what was decoded.
+# Augmented files equal torchvision's results to the bit, whenever they are read. Jobs with
+# different augmentation share the decoded samples.
 . "$(dirname "$0")/lib.sh"
 needs_torch
 dataset 3 10 96x72

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Without -f it returns once it is mounted, writes its log into the state directory, ends by
-# umount, and can be started again.
+# Without -f the command returns when the mount is ready. The daemon then logs to the state
+# directory, ends after umount, and can be started again.
 . "$(dirname "$0")/lib.sh"
 dataset 2 8
 job a tensor.crop=32

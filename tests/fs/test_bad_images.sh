@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A truncated JPEG, a text named .jpg, an empty file: EIO for these alone, and the rest of
-# the epoch is read as if nothing was. What the log says leaves them out.
+# A truncated JPEG, a text named .jpg and an empty file: only these files answer EIO, and the rest
+# of the epoch is read as usual. The setting that the log recommends leaves them out.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 truncate -s 900 "$D/class0/0002.jpg"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Mistakes that people make in inis: each has one message, a line that says where it is, what was
-# found, and what is allowed or to be done. Nothing is mounted or added.
+# Common mistakes in inis: each gives one message of one line, which names the place, the value that
+# was found, and the allowed values or a remedy. The daemon mounts nothing, and adds no job.
 . "$(dirname "$0")/lib.sh"
 dataset 2 4
 mkdir "$T/cases" "$T/empty" "$T/flat" "$T/videos" "$T/videos/a"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A mount point that is missing, a file, or busy; a second daemon on the same state.
+# Refused at the start: a mount point that is missing, a file, or busy; and a second daemon with the
+# same state directory.
 . "$(dirname "$0")/lib.sh"
 alone
 dataset 2 4

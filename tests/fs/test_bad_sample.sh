@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# bad_sample = skip: a sample that was found bad answers EIO in its epoch, and the later epochs
-# have each other sample once, under the names that are left. That outlives the daemon, until
-# the file changes. Jobs without it, on the same samples, are not concerned.
+# bad_sample = skip: a bad sample answers EIO in its epoch. Later epochs have each other sample
+# once, under the remaining names. The daemon remembers bad samples after a restart, until the file
+# changes. Jobs without the setting are not affected.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 ulimit -c 0

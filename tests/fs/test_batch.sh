@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# layout = batch: numpy loads batches and labels, plain and mapped; each sample comes once,
-# with the numbers that the layout flat has for it, augmented or not.
+# layout = batch: numpy loads and maps batches and labels. Each sample comes once, with the same
+# numbers as in layout flat, with and without augmentation.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 size=(tensor.resize=48 tensor.crop=40)

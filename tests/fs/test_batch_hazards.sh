@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# layout = batch: a damaged image makes its batch fail with EIO, and the log names both; the
-# other batches, all labels and the end of the epoch are as if nothing was. A reader killed
-# while it waits for a batch goes at once.
+# layout = batch: a damaged image makes its batch fail with EIO, and the log names both. The other
+# batches, all labels and the rest of the epoch are read as usual. A reader that is killed while it
+# waits for a batch ends at once.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 truncate -s 900 "$D/class0/0002.jpg"

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # beside: it sleeps most of the time
-# A batch for which there is no memory, since a reader holds another one open, is ENOMEM after
-# the patience for one sample, however many it has; it can be read when the other is closed.
+# A batch that does not fit into memory, because a reader holds another one open, fails with ENOMEM
+# after the patience for one sample, however many samples it has. It can be read when the other
+# batch is closed.
 . "$(dirname "$0")/lib.sh"
 dataset 1 16
 config joaderfs.cache=8M joaderfs.max_pixels=10000000

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Four jobs that read the same data in batches, step by step, from a cache that has room for
-# one batch, share what they draw; each gets every sample once.
+# Four jobs that read the same data in batches, step by step, with a cache for one batch, draw the
+# same samples. Each job gets every sample once.
 . "$(dirname "$0")/lib.sh"
 dataset 4 60
 batch=16

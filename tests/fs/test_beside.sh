@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# What lies beside an image comes along, byte for byte: from a directory, shards, a zip and an
-# LMDB file, as files of layout = flat and members of layout = tar, whatever size each has. Columns
-# of metadata are captions, and vectors of numbers in records and batches.
+# Files beside an image (from a directory, shards, a zip and an LMDB file) appear byte for byte as
+# files of layout = flat and members of layout = tar, whatever their sizes. Columns of metadata
+# become captions, and vectors of numbers in records and batches.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 "$PYTHON" "$FS/beside.py" make "$T"

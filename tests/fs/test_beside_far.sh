@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# What lies beside an image comes along from servers, too: from tar shards of a web server, and from
-# files of a bucket. A server that is slow or away holds up no reader of other files.
+# Files beside an image are read from servers, too: from tar shards of a web server, and from files
+# of a bucket. A slow or silent server delays no reader of other files.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/web.sh"
 "$PYTHON" "$FS/beside.py" make "$T"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A job's directory, or that of an epoch, bound to another place: as containers are given
-# it. It reads the same, and fails when the job or the daemon has gone.
+# Bind mounts of a job's directory, or of an epoch's, as containers get them: they have the same
+# content, and fail when the job or the daemon has gone.
 if ((EUID == 0)) && [[ -z ${OWN_MOUNTS-} ]]; then
 	OWN_MOUNTS=1 exec unshare -m bash "$0"
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A cache that holds one tensor, or less: slow, but everybody gets everything.
+# A cache for one tensor, or for less: reading is slow, but all readers get all samples.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 for name in a b c; do job $name tensor.resize=48 tensor.crop=32; done

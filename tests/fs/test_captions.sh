@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# With label = none, images without classes are samples of one class: those of a directory,
-# also directly in it, and of shards, a zip or an LMDB file that have captions beside them.
+# With label = none, images without classes are samples of one class: images of a directory, also
+# directly in it, and of shards, a zip or an LMDB file with captions.
 . "$(dirname "$0")/lib.sh"
 "$PYTHON" "$FS/captions.py" "$T"
 kinds="plain shards all.zip"

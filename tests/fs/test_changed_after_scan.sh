@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Files deleted or replaced after the scan fail alone; a picture is never a wrong one.
+# Of files that were deleted or replaced after the scan, only these fail. No reader gets a wrong
+# image.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 job a tensor.crop=32

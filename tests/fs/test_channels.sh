@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# channels = keep: one channel, a palette's indices, 16 bits, floats and alpha stay, in every
-# format that holds them; what does not fit a job is refused by name.
+# channels = keep: one channel, a palette's indices, 16 bits, floats and alpha are kept in each
+# format that can hold them. Samples that do not fit a job are refused by name.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 needs_torch

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# classes: as many files in each class as it has samples, numbered from 0; whatever is read
-# in whatever order, each sample comes once and in its own class.
+# layout = classes: each class has as many files as samples, numbered from 0. In any order of
+# reading each sample comes once, in its own class.
 . "$(dirname "$0")/lib.sh"
 dataset 4 5
 rm "$D"/class1/000[0-2].jpg

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Started without standard descriptors, it gives their numbers to no other file: what it
-# prints can't get into the state or into the device.
+# A daemon that is started without standard descriptors gives their numbers to no other file, so
+# that no message can get into the state directory or the device.
 . "$(dirname "$0")/lib.sh"
 dataset 2 8
 echo "no image" >"$D/class0/0000.jpg" # so that it has something to say

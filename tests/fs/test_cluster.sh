@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The ranks of one training on two daemons that agree by a Redis server: each sample goes to
-# one rank in each epoch, also when a daemon is killed and comes back, when the server dies
-# and comes back, and when it comes back without the last of what it knew. What does not fit
-# the group is refused: another selection of samples, a node's name that is taken.
+# The ranks of one training on two daemons, which agree through a Redis server. In each epoch each
+# sample goes to one rank, also when a daemon or the server is killed and comes back, and when the
+# server comes back without its latest data. Refused: another selection of samples, and a node's
+# name that is in use.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 dataset 2 24

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A node that listens at all its addresses tells the others the one that its ini says, as a number
-# or a name, or the one from which it reaches the engine.
+# A node that listens at all its addresses gives other nodes the address (number or name) from its
+# ini, or else the address from which it reaches the engine.
 . "$(dirname "$0")/lib.sh"
 . "$FS/web.sh"
 . "$FS/cluster.sh"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # beside: it sleeps most of the time
-# Six ranks read on three daemons, and one thing after the other fails at random moments. In each
-# epoch each sample comes once, positions keep their samples, what was read is what the server
-# has, and all ranks go on when all is whole again.
+# Six ranks read on three daemons while failures happen at random moments. In each epoch each sample
+# comes once, positions keep their samples, the samples that were read agree with the server's log,
+# and all ranks go on after the failures.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 CHAOS_SECONDS=${CHAOS_SECONDS:-120}

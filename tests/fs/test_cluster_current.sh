@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Ranks on two nodes read current/, and an epoch is longer than what is drawn at once: one
-# training script after the other goes through it, also after one that is killed in the middle.
-# No rank waits for ever, and in each pass all ranks together get each sample once.
+# Ranks on two nodes read current/ in epochs that are longer than one draw. Several training scripts
+# run one after the other, also after one that was killed in the middle of an epoch. No rank waits
+# for ever, and in each pass all ranks together get each sample once.
 # beside: it waits most of the time
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"

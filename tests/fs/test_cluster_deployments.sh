@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Deployments of the table in joaderfs-cluster(7) that no other test has: an engine that is a Redis
-# Cluster, and ranks with layouts that they can't have.
+# Deployments in the table of joaderfs-cluster(7) that no other test covers: an engine that is a
+# Redis Cluster, and layouts that ranks can't have.
 . "$(dirname "$0")/lib.sh"
 . "$FS/web.sh"
 . "$FS/cluster.sh"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# config/examples for several machines: the Slurm script for ranks makes a group in an allocation
-# of two machines and leaves nothing; the pods of the StatefulSets are a group, with a rank each.
+# config/examples for several machines: the Slurm script makes a group of ranks in an allocation of
+# two machines, and leaves nothing behind; the pods of the StatefulSets form a group with one rank
+# each.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 . "$FS/machines.sh"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # beside: it sleeps most of the time
-# While six ranks read on three daemons, daemons die and stop, and their server dies, forgets,
-# stops and refuses. In each epoch each sample comes once, positions keep their samples, and
-# what was read is what the server has.
+# Six ranks read on three daemons. Daemons die and stop, and their server dies, loses data, stops
+# and refuses. In each epoch each sample comes once, positions keep their samples, and the samples
+# that were read agree with the server's log.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 dataset 2 60 48x36

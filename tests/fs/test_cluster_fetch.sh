@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Two daemons that listen for each other prepare each sample once, also by a program, for jobs of
-# their own and for the ranks of a training, and their files are those of a daemon that is alone. What the
-# other one can't give is prepared here: when it is killed in the middle, has no job with the
-# same preparation, or another secret. An address that nobody can reach is refused.
+# Two daemons that listen for each other prepare each sample once, also by a program, for separate
+# jobs and for the ranks of a training. Their files equal those of a single daemon. A daemon
+# prepares a sample itself when the other one is killed, has no job with the same preparation, or
+# has another secret. An address that nobody can reach is refused.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 N=96

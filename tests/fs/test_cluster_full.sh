@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # beside: it sleeps most of the time
-# The server's disk is full, and that of a daemon; the server's clock jumps, and a daemon's is
-# another one. Readers wait, or read on, and nothing is lost.
+# The disk of the server, and that of a daemon, becomes full; the server's clock jumps, and a
+# daemon's clock differs. Readers wait or read on, and no sample is lost.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 dataset 2 60 48x36

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A node that never comes back blocks no training: a day after its last sign, or when an operator
-# says so, its trainings may have other ranks; and a training goes on in the middle of an epoch
-# with other ranks, each sample once. A run under an old name says how to begin anew.
+# A node that never comes back blocks no training. A day after its last sign of life, or by an
+# operator's command, its trainings may get other ranks. A training goes on with other ranks in the
+# middle of an epoch, each sample once. A run under a former name says how to begin anew.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 N=96

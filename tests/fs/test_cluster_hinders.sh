@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl cluster says in words what hinders: ranks that no node serves or another one does, a
-# node that is not heard, another dataset, another secret, an engine that is away.
+# joaderctl cluster names each hindrance: ranks that no node, or another node, serves; a silent
+# node; another dataset; another secret; an engine that is away.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 dataset 2 24 32x24

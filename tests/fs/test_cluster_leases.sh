@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Leases and cursors of nodes, with a ttl that is longer than this test waits for anything: a
-# daemon that ends gives back its leases at its last position, one that was killed takes them
-# again at its next start. Ranks change when no node has the training as it was. What a cache
-# holds is told, for exchange.
+# Leases and cursors of nodes, with a ttl that is longer than any wait of this test. A daemon that
+# ends gives back its leases at its last position; one that was killed takes them again at its next
+# start. The number of ranks may change when no node runs the training. Nodes tell the contents of
+# their caches, for exchange.
 . "$(dirname "$0")/lib.sh"
 export DATASET_LINES='sampler = exchange'
 . "$FS/cluster.sh"

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Ranks of a training on two nodes that listen for each other read mostly the samples that are
-# at home on their own node; together they read each sample once. What is told of the group.
+# Ranks of a training on two nodes that listen for each other read mostly samples whose home is
+# their own node. Together they read each sample once. joaderctl cluster prints the group.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 N=480
 dataset 2 $((N / 2)) 32x24
 redis
 
-# begin [CLUSTER-LINE...]: a serves rank 0, b rank 1 of 2
+# begin [CLUSTER-LINE...]: starts nodes a and b, which serve ranks 0 and 1 of 2
 begin() {
 	local name r=0
 	for name in a b; do

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The cache keeps what ranks of a training still ask for: a sample that stays in the cache of
-# its home from epoch to epoch is prepared once. Decodes per sample of three ranks on one node,
-# and on three nodes with a third of the memory each, are near those of one job.
+# The cache keeps samples that ranks of a training still need: a sample that stays in the cache of
+# its home from epoch to epoch is prepared once. Three ranks on one node, and on three nodes with a
+# third of the memory each, need nearly as few decodes per sample as one job.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 N=960 EPOCHS=4

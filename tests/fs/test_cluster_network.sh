@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # beside: it sleeps most of the time
-# Three daemons in network name spaces of their own: links are cut, or lose what goes one way.
-# Readers get what was drawn, then they wait, and go on when the link is whole; another daemon
-# goes on with the ranks of one that can't be reached.
+# Three daemons in network name spaces of their own. Links are cut, or drop packets in one
+# direction. Readers get the drawn samples, wait, and go on when the link is mended. Another daemon
+# takes over the ranks of one that can't be reached.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 dataset 2 60 48x36

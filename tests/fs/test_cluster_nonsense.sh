@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# An engine whose answers are nonsense ends no daemon: jobs that have nothing to do with the
-# group are read on without an error, and the group goes on when the answers are right again.
+# An engine with nonsensical answers crashes no daemon. Jobs outside the group are read without an
+# error, and the group goes on when the answers are right again.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 dataset 2 12

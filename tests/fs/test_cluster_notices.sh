@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # beside: it sleeps most of the time
-# test_cluster_chaos.sh notices daemons that don't put back what the server has forgotten.
+# test_cluster_chaos.sh fails for a daemon that does not restore the data that the server has lost.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 [[ -x $BUILD/tests/mutant/joaderfs ]] || skip "the mutant is not built: make check-fs"

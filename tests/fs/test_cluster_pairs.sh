@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # Two daemons that listen for each other prepare each pair of an image and its mask once, and each
-# group of frames: what comes from the other one equals Pillow's. What lies beside samples comes
-# from each daemon's own source.
+# group of frames. Samples from the other daemon equal Pillow's. Files beside samples come from each
+# daemon's own source.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 needs_torch

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# While the server of a group is away readers get what was drawn before, and then wait: for
-# ever, or until the patience of their node ends, with ETIMEDOUT. When it is back all goes on
-# as if nothing had been.
+# While the server of a group is away, readers get the samples that were drawn before, and then
+# wait: for ever, or until the patience of their node ends, with ETIMEDOUT. When the server is back,
+# reading goes on without a trace.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 N=480

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A training goes on in the middle of an epoch with other ranks: from the exports of the ranks
-# that it had, or from an earlier place. What those have read nobody is given again, and the
-# rest of the epoch each sample once. Twice in one epoch, over a killed node, and an engine
-# that has forgotten everything.
+# A training goes on with other ranks in the middle of an epoch: from the exports of its former
+# ranks, or from an earlier position. No sample that these have read comes again, and the rest of
+# the epoch has each sample once. Also twice in one epoch, with a killed node, and with an engine
+# that has lost all data.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 N=96

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # beside: it sleeps most of the time
-# A rank goes to another daemon and comes back in the same epoch: a reader that waits for it where
-# it was, beside samples that came for it before, gets what comes after what the other one gave.
+# A rank moves to another daemon and returns in the same epoch. A reader that waits there at its
+# former position, with samples that came before, gets the samples that follow those of the other
+# daemon.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 export RANKS=2

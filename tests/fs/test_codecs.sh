@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Whatever torchvision's ImageFolder lists is prepared, with the pixels of PIL; a scan names
-# what has no header, and looks at it again when a later build may know it.
+# Each file that torchvision's ImageFolder lists is prepared with the pixels of PIL. A scan names
+# files without a known header, and looks at them again with a later build, which may know them.
 . "$(dirname "$0")/lib.sh"
 "$PYTHON" - "$D" <<'END'
 import os, sys

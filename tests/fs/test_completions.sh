@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# bash, zsh and fish complete commands, options, keys, their choices, and what the daemon has.
+# bash, zsh and fish complete commands, options, keys and their choices, and names that the daemon
+# knows.
 # beside: it waits for shells
 . "$(dirname "$0")/lib.sh"
 dataset 2 4

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Several processes read pieces of one batch, or of one shard, that they have open in common:
-# each gets the bytes that a single reader gets.
+# Several processes read pieces of one batch, or of one shard, through a common descriptor: each
+# gets the same bytes as a single reader.
 . "$(dirname "$0")/lib.sh"
 dataset 3 40 64x48
 job batch tensor.crop=32 tensor.format=npy view.layout=batch view.batch=30 view.io=direct

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Clients of the control socket that are silent, or don't read, hold up nobody. Without room
-# for more, the client that was silent longest goes, and is told why. The order of an epoch is
-# sent in pieces: it takes no memory for the rest, no lock, and no other client's turn.
+# Clients of the control socket that are silent, or don't read, delay no other client. If there is
+# no room for a new client, the client that was silent longest is told and hung up on. The order of
+# an epoch is sent in pieces, without memory for the rest, without a lock, and in turns with other
+# clients.
 . "$(dirname "$0")/lib.sh"
 alone
 samples=12000
-# What is freed is not to be counted.
+# Lets ASan return freed memory, so that the test does not count it.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=1
 dataset 1 1
 "$PYTHON" -c '

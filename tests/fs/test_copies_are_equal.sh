@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# cp, tar and md5sum read the same bytes, however often.
+# cp, tar and md5sum read the same bytes each time.
 . "$(dirname "$0")/lib.sh"
 dataset
 job fixed tensor.crop=32

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A daemon in the background that has a bug leaves in its log what the bug is, where it
-# happened, which locks were held, and the jobs and counters; also with a lock held. A signal
-# that ends it leaves where it arrived.
+# A daemon in the background that has a bug logs the bug, its place, the held locks, the jobs and
+# the counters, also with a lock held. A fatal signal logs the place where it arrived.
 . "$(dirname "$0")/lib.sh"
 ulimit -c 0
 dataset 2 8

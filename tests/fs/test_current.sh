@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# current/ for scripts that know one directory: epoch after epoch, with a label that belongs
-# to its image, whoever else opens a file meanwhile, and after a restart.
+# current/ for scripts that know one directory: epoch after epoch, each label belongs to its image,
+# also while others open files, and after a restart.
 . "$(dirname "$0")/lib.sh"
 dataset 3 16
 job a tensor.crop=32 job.epochs=4

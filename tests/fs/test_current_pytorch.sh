@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# torchvision's ImageFolder with shuffle=True and a Dataset of files with labels, given one
-# path for all epochs: each sample once in each, whether workers stay or are new each time.
+# torchvision's ImageFolder with shuffle=True, and a Dataset of files with labels, use one path for
+# all epochs: each epoch has each sample once, with persistent workers and with new ones.
 . "$(dirname "$0")/lib.sh"
 . "$FS/trainer.sh"
 dataset 3 16

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# dashboard.html is made once a second, however many ask, and is drawn by a browser without a
-# network and without a message in its console; its figures are those of stats.json and the jobs'
-# status; names that scripts may trip over, and a job that has gone, are there.
+# dashboard.html is made at most once a second, for any number of readers. A browser draws it
+# without a network and without messages in its console. Its figures equal those of stats.json and
+# of the jobs' status. It shows names that could break scripts, and a job that was removed.
 . "$(dirname "$0")/lib.sh"
 
 BROWSER=$(command -v chromium-headless-shell || command -v chromium) ||
 	skip "no chromium on this system"
 
-# page FILE: what a browser makes of it, on standard output; its console in $T/console
+# page FILE: prints the page as a browser shows it; writes the browser's console to $T/console
 page() {
 	timeout 120 "$BROWSER" --headless --no-sandbox --disable-gpu --user-data-dir="$T/browser" \
 		--enable-logging=stderr --host-resolver-rules='MAP * ~NOTFOUND' \

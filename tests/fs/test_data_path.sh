@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# data/PATH leads to current/ of the job with that path, also as jobs come and go; a path
-# that is taken, or leads through one that is, is refused.
+# data/PATH leads to current/ of the job with that path, also as jobs come and go. A path that is in
+# use, or that leads through one in use, is refused.
 . "$(dirname "$0")/lib.sh"
 dataset 2 4
 job train tensor.crop=32 view.path=resnet18/train

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# What training programs do with torch's DataLoader and one path for all epochs: persistent
-# workers, fetching beyond the end of an epoch, drop_last, a pass over some batches before the
-# training, a restart in the middle. Each sample once in each epoch, with its label.
+# Training programs use torch's DataLoader with one path for all epochs: persistent workers,
+# prefetching beyond the end of an epoch, drop_last, a pass over some batches before the training, a
+# restart in the middle. Each epoch has each sample once, with its label.
 . "$(dirname "$0")/lib.sh"
 . "$FS/trainer.sh"
 dataset 3 120 48x36

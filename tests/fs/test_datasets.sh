@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl dataset: datasets come and go while jobs of others read. What was added is there
-# in the daemon's next life. A dataset that jobs use stays as it is. A scan again keeps the
-# numbers of the files that are still there, and changes nothing if it fails, or is killed.
+# joaderctl dataset: datasets come and go while jobs read others. An added dataset is there after a
+# restart. A dataset in use can't be removed. A rescan keeps the ids of files that still exist, and
+# changes nothing if it fails or is killed.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 dataset 2 8

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl doctor: what is fine is said to be fine, and each thing that is wrong is named with
-# what mends it. No daemon is asked.
+# joaderctl doctor reports good settings as good, and names each problem with a remedy. It asks no
+# daemon.
 . "$(dirname "$0")/lib.sh"
 dataset 2 4
 
@@ -32,7 +32,7 @@ says ok "dataset images: not scanned yet"
 start
 stop
 examine "${doctor[@]}" "$T/joaderfs.ini"
-says ok "dataset images: as it was"
+says ok "dataset images: unchanged"
 cp "$D/class0/0000.jpg" "$D/class0/new.jpg"
 touch "$D/class0"
 examine "${doctor[@]}" "$T/joaderfs.ini"

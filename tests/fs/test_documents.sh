@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Each job's ini in docs and in the manual pages is one that the daemon takes, and has files;
-# the Python in docs is Python, and the commands have options that there are.
+# The inis of jobs in docs and in the man pages are accepted by the daemon and have files; the
+# Python in docs is valid, and the commands use existing options.
 . "$(dirname "$0")/lib.sh"
 dataset 2 3
 start

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A directory without images is warned of and is no class, in a tree as in a zip; nor is what
-# macOS and Windows leave.
+# A directory without images gives a warning and is no class, in a tree and in a zip; the same holds
+# for directories that macOS and Windows leave behind.
 . "$(dirname "$0")/lib.sh"
 dataset 3 4
 mkdir -p "$D/class1b" "$D/__MACOSX/class0"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A job without `epochs` goes on without end: its epochs have numbers of five digits, too, before
-# and after a restart. A job with `epochs` tells when it is at its end.
+# A job without `epochs` goes on without end: its epochs get numbers of five digits, too, before and
+# after a restart. A job with `epochs` reports its end.
 . "$(dirname "$0")/lib.sh"
 dataset 1 2 48x36
 endless() {

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# An engine that cannot start again leaves the mount in place: readers get EIO, the log and
-# joaderctl say why. When it is mended, `joaderctl upgrade` starts another one. A signal
-# unmounts in either state, also when the engine dies of it, and so does the engine when its
-# supervisor is killed.
+# When engines die again and again, the mount stays: readers get EIO, and the log and joaderctl tell
+# the cause. After a repair `joaderctl upgrade` starts a good engine. In both states a signal
+# unmounts, even if the engine dies of it, and so does the engine when its supervisor is killed.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 ulimit -c 0

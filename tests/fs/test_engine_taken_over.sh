@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# An open that waits when the engine dies is answered by the next one; what was open is read
-# on and can be opened again, by the same inode; a position keeps its sample. Engines that
-# leave out one step of taking over are noticed. `joaderctl upgrade` is such an end, and
-# refuses a program that can't follow.
+# An open that waits when the engine dies is answered by the next engine. Open files can be read on,
+# and opened again with the same inode; positions keep their samples. Engines that omit one step of
+# taking over are noticed. `joaderctl upgrade` replaces the engine in the same way, and refuses a
+# program that can't follow.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 ulimit -c 0
@@ -59,7 +59,7 @@ for signal in KILL SEGV ABRT; do
 	waiting_goes_on $signal
 	open_goes_on $signal
 done
-engines=$(grep -c "this is another one" "$LOG")
+engines=$(grep -c "a new engine takes over" "$LOG")
 
 # Another program, and what is none.
 cp "$PROGRAM" "$T/next"
@@ -74,7 +74,7 @@ before=$(engine)
 ctl upgrade /bin/false 2>"$T/message" && fail "it can follow"
 grep -q "false can't follow" "$T/message" || fail "$(cat "$T/message")"
 equal "the engine" "$(engine)" "$before"
-equal "engines that died" "$(grep -c "this is another one" "$LOG")" "$engines"
+equal "engines that died" "$(grep -c "a new engine takes over" "$LOG")" "$engines"
 
 # The engine has started a program meanwhile. Its threads take requests until they are gone.
 "$PYTHON" "$FS/ask_the_dying.py" "$before" "$M/README" || (($? == 77)) ||

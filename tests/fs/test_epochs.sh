@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Epochs: each has every sample, in another order; a later one does not begin before half
-# of the running one is read; sequential is the order of the dataset.
+# Each epoch has every sample, in another order. An epoch does not begin before half of the previous
+# one is read. order = sequential is the order of the dataset.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 job a tensor.crop=32 job.epochs=2

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# size = exact with images of many sizes: 0 until the position is bound, its own then; in
-# current/ that of the sample that the position has now.
+# size = exact with images of many sizes: st_size is 0 until the position is bound, then the size of
+# its sample; in current/ the size of the sample that the position has now.
 . "$(dirname "$0")/lib.sh"
 "$PYTHON" - "$D" <<'PY'
 import os, sys

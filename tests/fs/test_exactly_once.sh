@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Four jobs at once, two of them with a part of the dataset: each is given each of its
-# samples once, with the pixels that PIL decodes.
+# Four jobs at once, two of them with a part of the dataset: each gets each of its samples once,
+# with the pixels that PIL decodes.
 . "$(dirname "$0")/lib.sh"
 dataset 4 12
 job a

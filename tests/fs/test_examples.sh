@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# config/examples: what the files for Kubernetes, compose, Slurm and systemd-run start is started,
-# as far as that goes without them: with their commands, inis, paths and rights.
+# config/examples for Kubernetes, compose, Slurm and systemd-run are run as far as possible without
+# these: with their commands, inis, paths and rights.
 if ((EUID == 0)) && [[ -z ${OWN_PLACES-} ]]; then
 	made=()
 	for place in /run /mnt /data /etc/joaderfs /var/lib/joaderfs; do

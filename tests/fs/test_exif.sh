@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# With exif = apply files have the size and the pixels that PIL's exif_transpose gives, as
-# do those of a job that crops; a job that ignores it shares nothing with them.
+# exif = apply gives the size and the pixels of PIL's exif_transpose, also in a job that crops. A
+# job that ignores the orientation shares no tensors with such jobs.
 . "$(dirname "$0")/lib.sh"
 dataset 2 16
 "$PYTHON" - "$D" <<'END'

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl explain tells what jobs waited for, and what would help: a larger cache for readers
-# that wait for a storage, nothing for a script that takes its time. It says so when it can't.
+# joaderctl explain names the causes of waits and the changes that would help: a larger cache for
+# readers that wait for a storage, and nothing for a slow script. It says when it can't tell.
 . "$(dirname "$0")/lib.sh"
 dataset 2 12
 mkdir "$T/slow"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # joaderctl export: a job goes on under another daemon with the same files, whose ids and mtimes
-# are others there; and order = replay:FILE gives exactly the orders of an earlier run.
+# differ there. order = replay:FILE gives exactly the orders of an earlier run.
 . "$(dirname "$0")/lib.sh"
 dataset 3 10
 job a tensor.crop=32 job.epochs=3

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Failures on demand. One while reading ahead is not the last word: the open asks again. When
-# all reading fails from some point on, every later open gets EIO, and the daemon serves on.
+# Injected failures. After a failure while prefetching the open tries again. When all reading fails
+# from some point on, later opens get EIO, and the daemon goes on.
 . "$(dirname "$0")/lib.sh"
 dataset 2 8
 job a tensor.crop=32

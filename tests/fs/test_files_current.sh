@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Batches and shards of current/: read again and again they hold one epoch after the other,
-# each sample once in each, labels that belong to the images, and never what the kernel has
-# kept of the epoch before.
+# Batches and shards of current/: repeated reads give one epoch after the other, each sample once
+# per epoch, with labels that belong to the images, and never bytes of an earlier epoch from the
+# kernel's cache.
 . "$(dirname "$0")/lib.sh"
 dataset 4 40
 size=(tensor.resize=24 tensor.crop=16)

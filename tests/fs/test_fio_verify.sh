@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# fio writes files whose blocks carry checksums, and verifies them through the mount, in and out
-# of order, under their names and as shuffled samples; it notices a wrong byte.
+# fio writes files whose blocks have checksums, and verifies them through the mount, in and out of
+# order, under their names and as shuffled samples. It notices a wrong byte.
 . "$(dirname "$0")/lib.sh"
 command -v fio >/dev/null || skip "fio is not installed"
 
-# verify DIRECTORY FILES OPTION...
+# verify DIRECTORY FILES OPTION...: lets fio write or check files with checksums
 verify() {
 	(cd "$1" && fio --name=verify --filename="$2" --size=300k --bs=4k --verify=crc32c --verify_state_save=0 \
 		--output="$T/fio" "${@:3}") >>"$T/fio" 2>&1

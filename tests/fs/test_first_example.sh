@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The first job of README.md, and the examples of config for scripts: a script whose own transforms
-# resize and crop sees the pixels that it sees without joaderfs.
+# The first job of README.md, and the examples in config for scripts: a script whose own transforms
+# resize and crop gets the same pixels as without joaderfs.
 . "$(dirname "$0")/lib.sh"
 needs_torch
 dataset 2 3 400x300

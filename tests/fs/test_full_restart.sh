@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A start with a full state directory: jobs, their inis and orders are those of before, epochs
-# go on from memory, and when there is room again nothing is missing.
+# A start with a full state directory: jobs, inis and orders are unchanged, epochs go on in memory,
+# and nothing is missing when there is room again.
 . "$(dirname "$0")/lib.sh"
 mount -t tmpfs -o size=2m,mode=700 tmpfs "$T/state" 2>/dev/null ||
 	skip "needs root, to mount a tmpfs"

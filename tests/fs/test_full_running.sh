@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The state directory becomes full while epochs are read: they are read all the same, a few
-# lines of the log say so, and when there is room again all of it is written.
+# The state directory becomes full while epochs are read: reading goes on, the log has a few lines
+# about it, and all data is written when there is room again.
 . "$(dirname "$0")/lib.sh"
 alone
 mount -t tmpfs -o size=2m,mode=700 tmpfs "$T/state" 2>/dev/null ||

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A full state directory: refused at the start; later, opens fail and the daemon lives on.
+# A full state directory is refused at the start. If it fills up later, opens fail and the daemon
+# goes on.
 . "$(dirname "$0")/lib.sh"
 mount -t tmpfs -o size=4m,mode=700 tmpfs "$T/state" 2>/dev/null || skip "needs root, to mount a tmpfs"
 fill() { cat /dev/zero >"$T/state/full" 2>/dev/null || true; }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# --fuse-fd: a helper with the right to mounts, and a daemon that has none, in a user name space
-# of its own, serves; also when its engine dies. Who has mounted unmounts.
+# --fuse-fd: a helper that may mount, and a daemon in a user name space that may not: the daemon
+# serves, also after its engine dies. The process that mounted also unmounts.
 . "$(dirname "$0")/user.sh"
 . "$FS/engine.sh"
 # shellcheck disable=SC2154 # user.sh's

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A container that gets the socket of one job can mount and read this job, and nothing else:
-# no other job, nothing that changes jobs. The grant lasts over a restart, and ends with the
-# job or by revoke.
+# A container with the socket of one job can mount and read this job only, and change no job. The
+# grant outlasts a restart, and ends with the job or by revoke.
 . "$(dirname "$0")/mounts.sh"
 dataset 2 6
 job a tensor.crop=32 job.epochs=2

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# group = directory: the files of a directory are one sample, with one more axis, in the order of
-# their names, and one crop and one flip for all; from a directory, shards and a zip.
+# group = directory: the files of a directory are one sample with one more axis, in the order of
+# their names, with one crop and one flip for all. From a directory, shards and a zip.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 needs_torch

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Trainings that one shell starts one after the other are scripts of their own, whatever words
-# their command lines have: each pass of the second has each sample once.
+# Trainings that one shell starts one after the other count as separate scripts, whatever their
+# command lines: each pass of the second one has each sample once.
 . "$(dirname "$0")/lib.sh"
 dataset 3 20
 for number in 0 1 2; do job flat$number tensor.crop=32 job.epochs=50; done

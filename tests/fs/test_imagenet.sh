@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A script that is given one directory with train/ and val/ in it, as PyTorch's ImageNet
-# example, on data/resnet18: what it reads in each epoch is what it reads from a tree of
-# prepared files; the training in another order each time, the validation always in the same.
+# A script that is given one directory with train/ and val/, as PyTorch's ImageNet example, on
+# data/resnet18: each epoch equals a tree of prepared files; the training set comes in another order
+# each time, the validation set always in the same.
 . "$(dirname "$0")/lib.sh"
 needs_torch
 dataset 3 20

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# tools/install-deps with programs in place of apt's: it waits for a lock that another program
-# has, says what it installs and how large that is, and needs no apt when all is there.
+# tools/install-deps with stubs in place of apt's programs: it waits for a lock of another program,
+# prints the packages and their size, and needs no apt if all are installed.
 . "${0%/*}/lib.sh"
 mkdir "$T/bin"
 cat >"$T/bin/apt-get" <<'APT'

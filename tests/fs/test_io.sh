@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# io = direct, cached and auto: what can be mapped, and that what is read again is what was
-# read before, from the kernel's cache or not. What bypasses the cache can be mapped with
-# Linux 6.6.
+# io = direct, cached and auto: which files can be mapped, and that a second read gives the same
+# bytes, from the kernel's cache or not. Files that bypass the cache can be mapped with Linux 6.6.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 size=(tensor.resize=48 tensor.crop=40)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl add and rm: the same job twice is no error, settings replace what an ini says,
-# several inis are added all or not at all, rm takes patterns and tells of a job that will be
-# back; and each command has help.
+# joaderctl add and rm: adding a job twice is no error; settings override the ini; several inis are
+# added all or not at all; rm takes patterns, and says when a job will come back at the next start.
+# Each command has a help text.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 job fromdir tensor.crop=32
@@ -88,7 +88,7 @@ said "removed two" rm 't*' c
 jobs_are a b fromdir one
 refuses "no job matches x*" rm 'x*'
 refuses "did you mean one?" rm onne
-said "jobs.d/fromdir.ini is there: joaderfs adds fromdir again when it starts" rm fromdir
+said "jobs.d/fromdir.ini still exists: joaderfs adds fromdir again at its next start" rm fromdir
 said "removed one" rm '*'
 jobs_are ""
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl mount: a job's directory as the root of mounts of its own, one and the same
-# job through all of them; each is unmounted for itself.
+# joaderctl mount: several mounts whose root is the directory of one job; all show the same job, and
+# each is unmounted separately.
 . "$(dirname "$0")/mounts.sh"
-# dotdot DIRECTORY: the number that its listing gives for ..
+# dotdot DIRECTORY: prints the inode number of .. in the listing of the directory
 dotdot() {
 	"$PYTHON" - "$1" <<'END'
 import ctypes, sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl mount from name spaces that know neither the daemon's mounts nor its processes:
-# read there, not seen here, and gone with them.
+# joaderctl mount in name spaces without the daemon's mounts and processes: the mount can be read
+# there, is invisible here, and ends with them.
 . "$(dirname "$0")/mounts.sh"
 unshare -mpf --mount-proc true 2>/dev/null || skip "no name spaces of processes here"
 dataset 1 6

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A mount of a job that is forced off, or whose job is removed, or whose daemon is stopped,
-# while readers wait at it: nobody hangs, and what was open of a removed job stays readable
-# for as long as there is a daemon.
+# A mount of a job is forced off, or its job removed, or its daemon stopped, while readers wait: no
+# process hangs, and open files of a removed job can be read as long as the daemon runs.
 . "$(dirname "$0")/mounts.sh"
 dataset 1 6
 size=64

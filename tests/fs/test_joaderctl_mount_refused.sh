@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl mount: what is wrong with the place, the job or the daemon is said, and nothing
-# is mounted then.
+# joaderctl mount reports problems of the place, the job or the daemon, and then mounts nothing.
 . "$(dirname "$0")/mounts.sh"
 alone
 dataset 2 4

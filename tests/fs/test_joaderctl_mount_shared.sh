@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A client that keeps the device that it has given to the daemon can harm its own mount alone:
-# the daemon serves all others, takes commands, and ends as it is asked to.
+# A client that keeps the device that it gave to the daemon can harm only its own mount: the daemon
+# serves all other mounts, takes commands, and ends when asked to.
 . "$(dirname "$0")/mounts.sh"
 dataset 2 4
 job a tensor.crop=32
 job b tensor.crop=32
 mkdir "$T/m"
 
-# client WHAT
+# client CASE: starts shared_device.py, which mounts the job and keeps the device
 client() {
 	: >"$T/ready"
 	exec {client}> >("$PYTHON" "$FS/shared_device.py" "$(ctl grant a)" a "$T/m" "$1" \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Mounts of jobs come and go, with and without their job, while they are read.
+# Mounts of jobs come and go, with and without their jobs, while they are read.
 . "$(dirname "$0")/mounts.sh"
 dataset 3 8
 job steady tensor.crop=32 job.epochs=4

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl mount of an ordinary user: by fusermount3; when it is killed half way, or
-# refused, what it has mounted is unmounted.
+# joaderctl mount by an ordinary user, through fusermount3. If it is killed half way, or refused, no
+# mount stays.
 . "$(dirname "$0")/user.sh"
 [[ -e /etc/mtab ]] || skip "no /etc/mtab here: fusermount3 can't unmount without it"
 dataset 2 4

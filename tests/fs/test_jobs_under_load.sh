@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Jobs come and go by joaderctl while others read: those are not disturbed, and nothing of
-# the removed ones stays.
+# joaderctl adds and removes jobs while others are read: these are not disturbed, and nothing of the
+# removed jobs stays.
 . "$(dirname "$0")/lib.sh"
 dataset 4 20
 job a tensor.crop=32

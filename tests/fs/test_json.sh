@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# json = yes: beside each sample what the dataset knows of it, all files of one size; it
-# binds like a label, and consumes nothing.
+# json = yes: a file beside each sample has the dataset's facts about it; all these files have one
+# size. Such a file binds its position like a label, and consumes nothing.
 . "$(dirname "$0")/lib.sh"
 dataset 2 4
 printf 'file_name,caption,score\nclass0/0001.jpg,"a ""rose"", pink",0.5\n' >"$D/metadata.csv"

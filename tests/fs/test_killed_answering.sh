@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The engine is killed while it answers reads of samples that lie in files of their own, whose
-# pages it has not touched: no reader gets EIO. Without that care one of 50 kills is noticed,
-# so it takes JOADERFS_LONG=1 to be nearly sure.
+# The engine is killed while it answers reads of samples that lie in files of their own, with pages
+# that it has not touched: no reader gets EIO. A bug there shows in one of 50 kills, so only
+# JOADERFS_LONG=1 is nearly sure to find it.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 kills=20
 [[ -z ${JOADERFS_LONG:-} ]] || kills=120
 dataset 4 60
-# The kernel reads files with the head of the first job by itself, the engine those of others.
+# The kernel serves the files of the first job, whose head they have, and the engine those of the others.
 job a tensor.crop=32 job.epochs=9999
 for name in b c d e; do
 	job $name tensor.crop=32 tensor.format=npy job.epochs=9999

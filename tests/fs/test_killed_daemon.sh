@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The daemon is killed while jobs read, again and again. What a reader has been given is
-# what it is given afterwards, and over all lives each sample comes once.
+# The daemon is killed again and again while jobs read. A position that was read keeps its sample,
+# and over all lives of the daemon each sample comes once.
 . "$(dirname "$0")/lib.sh"
 alone
 LIVES=${LIVES:-4}

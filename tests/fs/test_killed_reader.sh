@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A reader killed while its open is parked goes at once; the sample stays its position's,
-# and the other readers get theirs.
+# A reader that is killed while its open waits ends at once. The position keeps its sample, and the
+# other readers get theirs.
 . "$(dirname "$0")/lib.sh"
 dataset 1 6
 job a tensor.resize=64 tensor.crop=64

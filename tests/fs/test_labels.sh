@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The .cls beside a sample is the index of its class in classes.txt, whichever is read
-# first; a label file binds its position and consumes nothing. With labels = fixed it does not
-# even bind, and the labels are the same in all epochs and after a restart.
+# The .cls beside a sample is the index of its class in classes.txt, in either order of reading. A
+# label file binds its position and consumes nothing. With labels = fixed it does not even bind, and
+# the labels are the same in all epochs and after a restart.
 . "$(dirname "$0")/lib.sh"
 dataset 3 4
 job a tensor.crop=32

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Labels in current/ are those of the image read before them, also while somebody has the
-# same file open since the epoch before; that one goes on with its own.
+# A label in current/ belongs to the image that was read before it, also while another reader has
+# the file open since the previous epoch; that reader keeps its own content.
 . "$(dirname "$0")/lib.sh"
 dataset 12 4
 job auto tensor.crop=32 job.epochs=3

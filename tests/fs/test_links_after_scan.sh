@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Symbolic links that lead out of a dataset are not followed, also those that are put there
-# after the scan: their files fail. Links within the dataset are, absolute ones, too, and
-# with symlinks = follow all are.
+# Symbolic links that lead out of a dataset are not followed, even if they are made after the scan:
+# their files fail. Links within the dataset are followed, also absolute ones, and with symlinks =
+# follow all links are.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 ln -s ../class0/0000.jpg "$D/class2/relative.jpg"

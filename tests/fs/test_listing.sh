@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Directories of many files: every name once and the same at a second look, and the kernel
-# is made to remember only some of them.
+# Directories of many files list each name once, and the same names again, while the kernel can
+# remember only some of them.
 . "$(dirname "$0")/lib.sh"
 dataset 1 2
 "$PYTHON" - "$D" <<'PY'

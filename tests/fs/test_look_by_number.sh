@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# People grep through all that the mount has, epoch-0000/, epoch-0001/ and so on, while a
-# script trains on current/: each of its passes is exact, flat and classes, and nobody hangs.
+# People grep through epoch-0000/, epoch-0001/ and so on while a script trains on current/: each
+# pass of the script is exact, in layouts flat and classes, and no process hangs.
 . "$(dirname "$0")/lib.sh"
 dataset 4 40
 for layout in flat classes; do

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A person opens files of a job that runs, all of a file or some bytes, those that it has read
-# and, of many and before half of the epoch is read, others: the job gets what it would have got, each
-# sample once in each epoch.
+# A person opens files of a running job: wholly or in part, files that the job has read, and, of
+# many files and early in the epoch, others. The job gets the same samples as without this, each
+# once per epoch.
 . "$(dirname "$0")/lib.sh"
 dataset 4 25
 for layout in flat classes batch tar; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Looking around changes nothing: only an open binds, and it binds that position alone.
+# Listing and stat change nothing: only an open binds a position, and only this one.
 . "$(dirname "$0")/lib.sh"
 dataset
 job a tensor.crop=32

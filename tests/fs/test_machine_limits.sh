@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The daemon in a container: the default cache is half of the memory that the container has
-# left, and an epoch of more than that is read without a kill. A larger cache gets the engine
-# killed: the log says that memory was missing, and how much there is; no image is to blame.
-# `workers = auto` counts the CPUs of the affinity and of the container's quota.
+# The daemon in a container: the default cache is half of the container's free memory, and an epoch
+# larger than that is read without a kill. A larger cache gets the engine killed: the log says that
+# memory ran out, and how much there is; no image is blamed. `workers = auto` counts the CPUs of the
+# affinity and of the container's quota.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 LIMIT=400M
 ulimit -c 0
-# ASan keeps what is freed.
+# ASan keeps freed memory.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=8
 
 # new_group CONTROLLER: prints the directory of a control group for this test, if there can be one
@@ -78,7 +78,7 @@ sed -i '/^cache = /d' "$T/joaderfs.ini"
 start_in "$MEMORY"
 read_epoch a
 once a 100
-! grep "this is another one" "$LOG" || fail "the engine was killed: $(<"$LOG")"
+! grep "a new engine takes over" "$LOG" || fail "the engine was killed: $(<"$LOG")"
 line=$(grep -E "cache = auto: [0-9]+M, half of the [0-9]+M that .*(memory.max|limit_in_bytes) leaves" "$LOG") ||
 	fail "the log does not say how large the cache is: $(<"$LOG")"
 read -r cache left < <(sed -E 's/.*auto: ([0-9]+)M, half of the ([0-9]+)M.*/\1 \2/' <<<"$line")
@@ -93,7 +93,7 @@ grep -qE "warning: .*cache: 4G is more than the memory of .*(memory.max|limit_in
 	fail "no warning: $(<"$LOG")"
 read_epoch a 0001
 once a 100 0001
-grep -qE "warning: the engine was killed for want of memory, of which .* has 400M: take a smaller cache" "$LOG" ||
+grep -qE "warning: the engine was killed because memory ran out, of which .* has 400M: set a smaller cache" "$LOG" ||
 	fail "the log does not say why: $(<"$LOG")"
 equal "bad" "$(cat "$M/datasets/images/bad")" ""
 ! grep "its preparation has ended" "$LOG" || fail "an image is blamed"

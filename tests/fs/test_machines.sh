@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# docs/machines.md: the commands that it has for two machines are given on two machines, which are
-# name spaces (unshare), as they are printed, and print the same; each rank reads its samples.
+# docs/machines.md: its commands for two machines run as printed on two simulated machines
+# (unshare), and print the same output; each rank reads its samples.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 . "$FS/machines.sh"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Sixteen readers of one view, each its own part as the workers of a DataLoader, and each
-# all of it: the same bytes for all, every sample once.
+# Sixteen readers of one view, each of a part as the workers of a DataLoader, and each of all files:
+# all get the same bytes, and every sample comes once.
 . "$(dirname "$0")/lib.sh"
 dataset 4 16
 job a tensor.crop=32

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# [tensor GLOB]: in layout = mirror, files whose paths match are prepared by rules of their own,
-# so that an image is bilinear, and its mask keeps its indices.
+# [tensor GLOB] in layout = mirror: files whose paths match are prepared by other rules, so that an
+# image is resized bilinearly, and its mask keeps its indices.
 . "$(dirname "$0")/lib.sh"
 "$PYTHON" "$FS/masks.py" make "$D"
 

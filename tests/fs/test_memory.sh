@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# What the daemon holds has a bound. A sample that would exceed it is EIO by itself, with the
-# sizes in the log; a batch that would is refused with the job; large files of
-# format = source wait for each other. One image that does not fit into the cache holds up
-# nobody's look-ahead.
+# The daemon's memory is bounded. A sample that would exceed the bound answers EIO, with the sizes
+# in the log; a job whose batches would is refused; large files of format = source wait for each
+# other. An image that does not fit into the cache delays no job's look-ahead.
 . "$(dirname "$0")/lib.sh"
 alone
 dataset 2 16

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# metrics is what Prometheus takes, with the times of opens, waits, reads, decodes and locks;
+# Prometheus accepts the file metrics, with the times of opens, waits, reads, decodes and locks.
 # stats and stats.json have the same times.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8

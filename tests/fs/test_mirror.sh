@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# mirror: the tree of the dataset under its own names, each file the decoded source file
-# of that name, in every epoch; `where` leaves out files and what is empty without them.
+# layout = mirror: the tree of the dataset under its own names, in every epoch; each file is the
+# decoded source file of that name. `where` leaves out files, and directories that become empty.
 . "$(dirname "$0")/lib.sh"
 dataset 3 4
 mkdir -p "$D/class1/deep/er"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A dataset that is not there, not a directory, or empty: refused, by name.
+# A dataset that is missing, no directory, or empty is refused, by name.
 . "$(dirname "$0")/lib.sh"
 refused "$D" images
 touch "$D"

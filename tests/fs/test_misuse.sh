@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Scripts that are easily given something else than they think: each is given each sample once
-# in each epoch, or joaderfs notices, and says so once in the log and in status. Of what is exact
-# nothing is said.
+# Scripts that are likely to get other samples than they expect: each gets each sample once per
+# epoch, or joaderfs notices, and warns once in the log and in status. It does not warn of exact
+# ones.
 . "$(dirname "$0")/lib.sh"
 needs_torch
 dataset 3 80 48x36
 
-# view NAME LAYOUT [OPTION...]
+# view NAME LAYOUT [OPTION...]: writes the ini of a job
 view() {
 	job "$1" tensor.crop=32 job.epochs="${EPOCHS:-400}" view.layout="$2" "${@:3}"
 }

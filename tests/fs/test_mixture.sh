@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A job of several datasets: each epoch has them in the proportion of their weights, and each
-# goes through its own passes, over the ends of epochs and a death of the daemon. It shares
-# what it reads with jobs of one of them.
+# A job of several datasets: each epoch has them in proportion to their weights, and each dataset
+# goes through its own passes, over the ends of epochs and a crash of the daemon. The job shares
+# tensors with jobs that read one of the datasets.
 . "$(dirname "$0")/lib.sh"
 alone
 dataset 3 12

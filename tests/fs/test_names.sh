@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Names of all categories of Unicode, and bytes that are no text, are escaped in one way in each
-# output, and what the log advises leaves out this sample when it is pasted into an ini.
+# Names with characters of all Unicode categories, and bytes that are no text, are escaped in one
+# way in all outputs. The setting that the log recommends leaves out the right sample when it is
+# pasted into an ini.
 . "$(dirname "$0")/lib.sh"
 dataset 1 1 8x8
 D=$T/$'d\u009bx\u202ey'

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# fusermount3 doesn't unmount without /etc/mtab: an ordinary user's daemon does not start
-# without, and when it goes away later, the daemon says that it leaves its mount.
+# fusermount3 can't unmount without /etc/mtab: an ordinary user's daemon does not start without it,
+# and if it disappears later, the daemon says that its mount stays.
 if ((EUID == 0)) && [[ -z ${OWN_ETC-} ]]; then
 	OWN_ETC=1 exec unshare -m bash "$0"
 fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Without root: mounts through fusermount3, and keeps its state below XDG_STATE_HOME. When
-# its engine dies another one takes over, and unmounts in the end.
+# Without root the daemon mounts through fusermount3, and keeps its state below XDG_STATE_HOME. When
+# its engine dies, another one takes over, and unmounts at the end.
 . "$(dirname "$0")/user.sh"
 . "$FS/engine.sh"
 [[ -e /etc/mtab ]] || skip "no /etc/mtab here: fusermount3 can't unmount without it"

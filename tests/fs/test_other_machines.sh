@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Two daemons, and a training whose ranks are on both machines, which divides an ImageFolder as
-# DistributedSampler does. Where files hold the same samples on both, each sample comes once.
-# Where they don't, the daemon refuses, or warns, and names what is right. What launchers tell a
-# rank of other machines is in its environment.
+# Two daemons, and a training with ranks on both machines, which divides an ImageFolder as
+# DistributedSampler does. If files hold the same samples on both machines, each sample comes once.
+# If not, the daemon refuses or warns, and names the right setting. Launchers tell a rank of other
+# machines through its environment.
 . "$(dirname "$0")/lib.sh"
 dataset 3 20 48x36
 M2=$T/mnt2

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# With others = show, layout = mirror has the files that are no samples, byte for byte, so
-# that trainers of detectors find the boxes of prepared images; also after kill -9 of the
-# engine, and by rules that name them. One that changes answers EIO until the next start.
+# others = show: layout = mirror has the files that are no samples, byte for byte, so that trainers
+# of detectors find the boxes of prepared images; also after kill -9 of the engine, and with rules
+# that name them. Such a file that changes answers EIO until the next start.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 "$PYTHON" "$FS/detection.py" make "$D"

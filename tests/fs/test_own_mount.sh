@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A dataset never has samples of a mount of joaderfs: the daemon's own, those of single jobs,
-# those of other daemons, bound ones, also when nobody answers there. The mount point is no
-# class. A dataset that lies on such a mount is refused.
+# A dataset never has samples from a mount of joaderfs: the daemon's own, those of single jobs,
+# those of other daemons, bind mounts, and mounts that no process serves. The mount point is no
+# class. A dataset on such a mount is refused.
 . "$(dirname "$0")/lib.sh"
 dataset 2 4
 job a tensor.crop=32 job.epochs=9

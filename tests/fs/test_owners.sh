@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A job has an owner, a group and a mode: users whom the mode does not let in get EACCES and
-# take no sample, whatever they look at, on the mount and on mounts of the job; only the owner
-# and root remove the job. A job that an ordinary user adds is this user's, also after a
-# restart and after the death of the engine.
+# A job has an owner, a group and a mode. Users without the right get EACCES and take no sample, on
+# the daemon's mount and on mounts of the job. Only the owner and root may remove the job. A job
+# that an ordinary user adds belongs to this user, also after a restart and after a crash of the
+# engine.
 . "$(dirname "$0")/mounts.sh"
 . "$FS/engine.sh"
 chmod 755 "$T"

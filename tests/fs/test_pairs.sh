@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # [tensor mask] with from: an image and its mask are one sample, in every layout that draws, with
-# one crop and one flip; they are prepared by one decode, and shared by jobs that draw alike.
+# one crop and one flip. One decode prepares both, and jobs that draw alike share them.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 needs_torch
 "$PYTHON" "$FS/masks.py" make "$D"
 rm -r "$D/deep"
-# Masks of low resolution are of the same places of their images.
+# Makes two masks smaller than their images, of which they cover the same area.
 "$PYTHON" - "$D/masks" <<-'END'
 	import sys
 	from PIL import Image

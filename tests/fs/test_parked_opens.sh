@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# While an epoch takes long to begin, whoever opens its files waits: batches, their labels,
-# shards, JSON. The reader of another job notices nothing; those that are killed go at
-# once; the others get their bytes when the epoch has begun.
+# While an epoch takes long to begin, readers that open its files wait: batches, labels, shards,
+# JSON. The reader of another job is not delayed; readers that are killed end at once; the others
+# get their bytes when the epoch has begun.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 size=(tensor.resize=48 tensor.crop=40)

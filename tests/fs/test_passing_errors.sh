@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# An error that says nothing about the image passes without anybody noticing: the sample is
-# tried again. One that lasts is told to the reader, and the position stays unread: the
-# epoch has every sample once, when the error has gone.
+# A transient error, which is not the image's fault, is tried again, and no reader notices it. A
+# lasting error reaches the reader, and the position stays unread: the epoch has every sample once,
+# after the error has gone.
 . "$(dirname "$0")/lib.sh"
 alone
 dataset 2 8

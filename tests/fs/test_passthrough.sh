@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Files that the kernel reads by itself are, byte for byte, those that the daemon serves;
-# which ones those are; and what is left of them when they are gone from the cache.
+# Files that the kernel reads without the daemon equal, byte for byte, those that the daemon serves.
+# The test checks which files these are, and that nothing is left of them when they are evicted.
 . "$(dirname "$0")/lib.sh"
 alone
 . "$(dirname "$0")/passthrough.sh"
 dataset 3 8
-# Each of its own size: the tensors of a pair are shared, and the first job, by name, that
-# wants files decides about their head.
+# Each pair of jobs has a size of its own: the two jobs share tensors, and the first job by name
+# decides the head of the tensors' files.
 pair() {
 	job "$1" job.order=sequential "${@:2}"
 	job "$1-direct" job.order=sequential view.io=direct "${@:2}"

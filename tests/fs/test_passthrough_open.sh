@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# While a file is open the kernel reads it from one place only: whoever opens it then gets
-# that, or is served, and nobody an error. What is open stays as it was whatever ends.
+# While a file is open, the kernel reads it from one place only: later opens get the same place, or
+# are served by the daemon, and none fails. Open files keep their content, whatever is removed.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/passthrough.sh"
 dataset 3 8

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# What the kernel can't be told of is served by the daemon; never does an open fail, also
-# when two of them meet that would have been of different epochs.
+# Files that the kernel does not accept for passthrough are served by the daemon. No open fails,
+# also when two opens of one file would be of different epochs.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/passthrough.sh"
 dataset 3 8

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Programs prepare samples that are no images: what jobs read in each format is what the
-# function gives, it runs once for jobs with one preparation, as an ordinary user without a
-# network, and kills of its processes and of the engine cost nobody anything.
+# Programs prepare samples that are no images: in each format jobs read the result of the function.
+# The function runs once for jobs with one preparation, as an ordinary user without a network. Kills
+# of its processes and of the engine do no harm.
 . "$(dirname "$0")/lib.sh"
 HELPER=$ROOT/tools/prepare/joaderfs_prepare.py
 chmod 755 "$T"
 
-# arrays of float32, 4 x 6, whose sum is known by their name
+# Makes arrays of float32, 4 x 6, whose names tell their sums.
 "$PYTHON" - "$D" <<'END'
 import sys, os, numpy
 for c in range(2):

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The examples of joaderfs-prepare(7) prepare sounds, texts, arrays, images, volumes and slices;
-# what jobs read is what the function gives in the reader's own process, and is what the sample
-# says. A program in C does so with the header.
+# The examples of joaderfs-prepare(7) prepare sounds, texts, arrays, images, volumes and slices:
+# jobs read the same result as the function gives in the reader's own process, and it fits the
+# sample. So does a program in C with the header.
 . "$(dirname "$0")/lib.sh"
 HELPER=$ROOT/tools/prepare/joaderfs_prepare.py EXAMPLES=$ROOT/tools/prepare/examples
 chmod 755 "$T"

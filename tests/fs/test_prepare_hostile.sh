@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Programs that die, hang, fill their memory or answer nonsense cost the samples that they fail
-# for, which the log names, and nobody else; kills of processes, and of the engine, cost
-# nothing; an upgrade, and the end of the daemon, leave no process.
+# Programs that die, hang, fill their memory or answer nonsense lose only the samples for which they
+# fail, which the log names. Kills of processes and of the engine lose nothing. An upgrade, and the
+# end of the daemon, leave no process behind.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 # beside: it waits for programs that sleep

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# What takes long is seen: joaderctl status tells of it while it runs, and on a terminal the
-# command that waits for it shows it.
+# Long work is visible: joaderctl status reports it while it runs, and a command that waits for it
+# shows it on a terminal.
 . "$(dirname "$0")/lib.sh"
 dataset 2 4
 job a tensor.crop=32
 config
-# Nothing waits when a test fails.
+# Ends all waits, also after a failure.
 at_end() {
 	touch "$T/go" "$T/written"
 }

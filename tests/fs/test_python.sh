@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # The Python module, tools/python/joaderfs: its doctests, layouts, formats, jobs and ranks, without
-# torch; and, where there is torch, what DataLoader and loops of other libraries get from it.
+# torch; and, if torch is installed, the samples that DataLoader and loops of other libraries get
+# from it.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 config

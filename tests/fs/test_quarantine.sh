@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# An image whose preparation ends the engine twice is not prepared any more: readers get EIO
-# for it, and for nothing else; the log and datasets/<dataset>/bad name it. It is so in the
-# daemon's next life, too, until the file changes. No image is to blame for a kill, as the
-# kernel's for want of memory, which the log tells.
+# An image whose preparation kills the engine twice is not prepared any more: its readers get EIO,
+# and no others; the log and datasets/<dataset>/bad name it. This outlasts a restart, until the file
+# changes. A kill from outside, such as the kernel's when memory runs out, blames no image; the log
+# reports it.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 ulimit -c 0
@@ -31,7 +31,7 @@ for class in class0 class1; do
 	equal "lines of the log about $class" \
 		"$(grep -c "error:.*$class/0003.jpg: its preparation has ended the engine twice" "$LOG")" 1
 done
-equal "engines" "$(grep -c "this is another one" "$LOG")" 4
+equal "engines" "$(grep -c "a new engine takes over" "$LOG")" 4
 stop
 
 start
@@ -62,7 +62,7 @@ start --fault "load.image.0005.jpg:NONE:until=$T/go"
 stop
 start --fault "load.image.0005.jpg:NONE:until=$T/go" --fault death.memory:ENOMEM
 ! killed_over class0/0005.jpg || fail "an image is to blame for a lack of memory: $(cat "$T/message")"
-grep -q "the engine was killed for want of memory, of which .* has .*: take a smaller cache" "$LOG" ||
+grep -q "the engine was killed because memory ran out, of which .* has .*: set a smaller cache" "$LOG" ||
 	fail "the log does not say why"
 equal "bad, after kills for want of memory" "$(cat "$M/datasets/images/bad")" class1/0003.jpg
 cat "$(epoch m)/class1/0005.jpg.ppm" >/dev/null

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Random training programs read current/: no pass has a sample twice and nothing is said of it.
+# Random training programs read current/: no pass has a sample twice, and joaderfs warns of nothing.
 . "$(dirname "$0")/lib.sh"
 needs_torch
 TRIALS=$(effort 40 400)

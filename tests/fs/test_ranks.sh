@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Jobs that are the ranks of one training: each sample goes to one of them in each epoch, in
-# an order that stays through a restart and the death of the engine; and on two daemons that
-# agree by a Redis server, also when that goes away, or one of the daemons is killed.
+# Jobs that are the ranks of one training: in each epoch each sample goes to one of them, in an
+# order that outlasts a restart and a crash of the engine; and on two daemons that agree through a
+# Redis server, also when the server goes away, or one of the daemons is killed.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 dataset 2 24

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Ranks that a shell or multiprocessing has started are one script, whether they have workers and
-# whether their parts are padded: each epoch has each sample once, and the next one has others in its
-# positions. Ranks that nothing tells to be such are, if the job says so, also when the engine is
-# killed while they read. Two runs with different parameters are two scripts, whoever has started them.
+# Ranks that a shell or multiprocessing starts count as one script, with or without workers, and
+# with or without padding: each epoch has each sample once, and the next epoch another order.
+# Unmarked ranks do so, too, if the job says so, also when the engine is killed while they read. Two
+# runs with different parameters are two scripts, whichever process has started them.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 N=97 # padded for 2, 3 and 4 ranks, by 1 to 3

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A batch that is mapped, and read in order, is asked for in large pieces; what somebody sets for
-# a mount stays when an engine takes over.
+# A mapped batch that is read in order is requested in large pieces. A read-ahead that an operator
+# sets for a mount stays when another engine takes over.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 dataset 1 12 600x500

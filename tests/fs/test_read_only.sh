@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Nothing on the mount can be changed, and what is not there is not there.
+# Nothing on the mount can be changed, and names that do not exist give ENOENT.
 . "$(dirname "$0")/lib.sh"
 dataset 2 4
 job a tensor.crop=32

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The session in README.md is what the programs print. Its dataset and inis are made, its
-# commands run one after the other, and what they print is compared with the document, to the
-# space. Three things are not compared: where the dataset and the mount point lie; in a line of
-# epoch-0000.order (fields with tabs between), the digits, because a sample is drawn; and the
-# rates and shares that joaderctl ls tells.
+# The session in README.md is what the programs print: its dataset and inis are made, its commands
+# run one after the other, and their output is compared with the document, including blanks. Not
+# compared: the places of the dataset and the mount point; the digits in a line of epoch-0000.order
+# (fields with tabs between), because samples are drawn; and the rates and shares of joaderctl ls.
 . "$(dirname "$0")/lib.sh"
 README=${README:-$ROOT/README.md}
 S=$T/session

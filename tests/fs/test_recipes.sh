@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The examples of joaderctl(1) work as printed, with the inis in config/: each command that
-# follows "$ " is run, and must print what the page says. The mount is ~/joader there.
+# The examples of joaderctl(1) work as printed, with the inis in config/: each command after "$ " is
+# run, and must print the output on the page. The mount is ~/joader there.
 . "$(dirname "$0")/lib.sh"
 dataset 3 20
 {

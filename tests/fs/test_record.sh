@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# format = record: a file has its label and its image, whoever reads it, the kernel or the
-# daemon, and for whichever job the image was prepared. One open and one close are all that a
-# sample takes.
+# format = record: a file has its label and its image, whether the kernel or the daemon serves it,
+# and for whichever job the image was prepared. A sample needs one open and one close.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 record=(tensor.resize=48 tensor.crop=40 tensor.format=record)

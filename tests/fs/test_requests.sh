@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The requests that reading takes are counted, and are no more than needed: who has listed a
-# directory opens, reads once and closes; names and attributes are known by then.
+# The FUSE requests for reading are counted, and are no more than needed: after listing a directory,
+# a reader opens, reads once and closes; names and attributes are known by then.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8 600x500
 job image tensor.crop=300 view.layout=classes

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl dataset rescan while jobs read: files came and went, a class came, so that labels
-# are others, and a file that they have read is another image. Epochs that have begun stay as they are, to their
-# end, over a death of all processes, too; the next ones are of what the scan has found.
+# joaderctl dataset rescan while jobs read: files came and went, a new class changes labels, and a
+# file that was read is another image. Epochs that have begun stay unchanged to their end, even
+# after a kill of all processes; later epochs have the new scan's samples.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 dataset 3 8

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl dataset rescan under jobs with layout = classes, where classes and files in them come
-# and go, so that each name is another position: each file is of its class, by the numbers of
-# epochs and in current/, for who has looked before, too. A script that reads current/ keeps the
-# scan away. Going back over it is refused.
+# joaderctl dataset rescan under jobs with layout = classes: classes and their files come and go, so
+# that names stand for other positions. Each file is of its class, by epoch number and in current/,
+# also for readers that have listed before. A script that reads current/ delays the change. Going
+# back to an epoch before the rescan is refused.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 dataset 3 8

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl dataset rescan while jobs read: shards, batches, directories of positions and a
-# sequential order, by the numbers of epochs and in current/. Jobs that can't move refuse it,
-# and neither that nor a failure nor a death in the middle changes anything.
+# joaderctl dataset rescan while jobs read shards, batches, directories of positions and a
+# sequential order, by epoch number and in current/. Jobs that can't take the new scan refuse it. A
+# refusal, a failure or a crash in the middle changes nothing.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 dataset 3 8

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Resize and crop give, to the bit, what torchvision's transforms give with PIL: odd sizes,
-# upscaling, and a crop larger than the image.
+# Resize and crop equal torchvision's transforms with PIL to the bit: odd sizes, upscaling, and a
+# crop larger than the image.
 . "$(dirname "$0")/lib.sh"
 dataset 2 8 97x61
 job shrunk tensor.resize=37

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# After a restart, and after a crash, an epoch goes on where it was: what was bound is the
-# same, and over all of it every sample comes once.
+# After a restart, and after a crash, an epoch goes on where it was: bound positions keep their
+# samples, and the whole epoch has every sample once.
 . "$(dirname "$0")/lib.sh"
 alone
 dataset 3 16

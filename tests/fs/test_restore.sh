@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl restore: a job goes back to where jobs/JOB/state was copied. What was read since is
-# unread, with the same samples at the same positions; the rest of the epoch is what was left.
+# joaderctl restore: a job goes back to a copy of jobs/JOB/state. Positions read since are unread
+# again, with the same samples; the rest of the epoch has the remaining samples.
 . "$(dirname "$0")/lib.sh"
 dataset 4 15
 for name in a other; do

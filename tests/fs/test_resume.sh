@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # Trainings with torch are killed twice, and go on with other workers and ranks: three epochs are
-# exact. tools/examples/resume.py itself, too: what it has printed in the end is the same.
+# exact. tools/examples/resume.py, too, prints the same result in the end.
 . "$(dirname "$0")/lib.sh"
 needs_torch
 dataset 4 15 40x40

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl run: a job for as long as a command runs, which gets the path, the signals and its
-# own exit status; a second one of the same ini has a name of its own.
+# joaderctl run: a job exists as long as a command runs. The command gets the path and the signals,
+# and its exit status is returned. A second run of the same ini gets another job name.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 start

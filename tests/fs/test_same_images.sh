@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# What two datasets have in common is decoded once for jobs of the same tensors: hard links,
-# symbolic links, and with same_images = content also copies. Each dataset has its own labels,
-# and a file that took another one's place is itself.
+# Images that two datasets have in common are decoded once for jobs with equal tensors: hard links,
+# symbolic links, and with same_images = content also copies. Each dataset has its own labels, and a
+# file that replaces another is a new image.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 B=$T/both C=$T/copies
-# 12 hard links and 6 symbolic links to images of $D in classes of their own, and 4 own images
+# Makes a dataset of 12 hard links and 6 symbolic links to images of $D, and of 4 images of its own.
 mkdir -p "$B/class0/deep" "$B/other" "$B/own"
 for i in 0 1 2 3 4 5; do
 	ln "$D/class1/000$i.jpg" "$B/class0/deep/x$i.jpg"

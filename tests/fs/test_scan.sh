@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A mount that one may scan: of a job with many epochs only those that have begun, as far as
-# their orders are kept, and the next one are there; what scans the mount ends soon; and no
-# disk is full.
+# A mount that may be scanned: of a job with many epochs only the next one, and those that have
+# begun and whose orders are kept, are listed. A scan of the mount ends soon, and fills no disk.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 for name in a b c d; do

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A start serves what the last scan has found, and looks for changes behind it.
+# A start serves the result of the last scan, and looks for changes in the background.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 
 samples() { sed -n 's/^samples //p' "$M/datasets/images/info"; }
 
-# becomes N: the dataset gets so many samples
+# becomes N: waits until the dataset has N samples
 becomes() {
 	local _
 	for _ in $(seq 200); do

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Training programs that shuffle over current/, beside people who look at all of it, look for
-# epochs that are not there, or train with a second script: each sample once in each epoch.
+# Training programs shuffle current/ themselves while people look at all its files, look for epochs
+# that do not exist, or train with a second script: each epoch has each sample once.
 . "$(dirname "$0")/lib.sh"
 . "$FS/trainer.sh"
 dataset 3 100 48x36

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# "Does my DataLoader work?": each row of the table in joaderfs-readers(7) is a script, tried with the
-# layout that the row tells.
+# "Does my DataLoader work?": each row of the table in joaderfs-readers(7) is tried as a script,
+# with the layout of the row.
 . "$(dirname "$0")/lib.sh"
 needs_torch
 dataset 3 20 48x36
 
-# view NAME LAYOUT [OPTION...]
+# view NAME LAYOUT [OPTION...]: writes the ini of a job
 view() {
 	job "$1" tensor.crop=32 job.epochs=50 view.layout="$2" "${@:3}"
 }

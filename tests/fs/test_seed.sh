@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# seed = 1: the same choices where everything is the same, and others in each epoch and after
-# each start.
+# seed = 1: random choices are the same under the same circumstances, and differ between epochs and
+# between starts.
 . "$(dirname "$0")/lib.sh"
 dataset 2 32
 job a tensor.crop=32 job.epochs=9

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# flat with shard directories: every position in the directory it belongs to and in no
-# other one, in the order of the names, each sample once.
+# layout flat with shard directories: each position is in its directory and in no other one, in the
+# order of the names, and each sample comes once.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 job a tensor.crop=32 view.shard=7

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Two jobs that always wait get decode time by their weights, with `sampler = exchange`, while
-# other jobs come, read and go each second. What is read first come first served is divided in
-# another way. status, ls and metrics tell demand and share.
+# Two jobs that always wait get decode time by their weights, with `sampler = exchange`, while other
+# jobs come, read and go each second. First come, first served divides the time differently. status,
+# ls and metrics show demand and share.
 . "$(dirname "$0")/lib.sh"
 
-# 300 images so large that decoders are what all wait for, also where readers get little CPU
+# Makes 300 images so large that all readers wait for decoders, even if readers get little CPU.
 dataset 2 6 3000x2000
 for image in "$D"/*/*; do
 	for i in $(seq 24); do

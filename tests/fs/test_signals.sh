@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# No signal leaves a dead mount. Those that ask to end end it, also while readers wait, and
-# as soon as it is mounted: unmounted, status 0, and the readers get an error instead of
-# waiting for ever. Those that mean nothing to it are ignored.
+# No signal leaves a dead mount. Signals that ask for the end end the daemon, also while readers
+# wait, and as soon as it is mounted: it unmounts with status 0, and the readers get an error
+# instead of waiting for ever. Other signals are ignored.
 . "$(dirname "$0")/lib.sh"
 dataset 2 8
 job a tensor.crop=32
 
-# ended SIGNAL: the daemon, which got it, has unmounted and left
+# ended SIGNAL: checks that the daemon, which got SIGNAL, unmounts and ends
 ended() {
 	wait "$PID" || fail "ended with $? after SIG$1"
 	PID=

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A call of the daemon fails, for memory, of a file, or of an answer, wherever it is: a
-# reader sees an error of what it reads just then, at most, and finds all when it reads
-# again. The engine is killed at such a call: readers see no error at all.
+# A call of the daemon fails, wherever it is: for memory, of a file, or of an answer. A reader gets
+# at most an error of its current read, and finds all samples when it reads again. The engine is
+# killed at such a call: readers get no error at all.
 . "$(dirname "$0")/lib.sh"
 PROGRAM=$BUILD/tests/sites/joaderfs
 [[ -x $PROGRAM ]] || skip "not built: $PROGRAM"
@@ -23,7 +23,7 @@ JOB=b sites errors "$(effort 20 300)" 3
 rm "$T/told"
 nothing_held
 sites jobs "$(effort 8 60)" 2
-! grep -q "this is another one" "$LOG" || fail "an engine ended"
+! grep -q "a new engine takes over" "$LOG" || fail "an engine ended"
 sites crashes "$(effort 12 300)" 4
 JOB=b sites crashes "$(effort 12 300)" 5
 nothing_held

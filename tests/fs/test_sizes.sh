@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# What stat says is what a read gives, before and after the sample is bound.
+# stat and reads agree about sizes, before and after the sample is bound.
 . "$(dirname "$0")/lib.sh"
 dataset 2 6
 job fixed tensor.crop=32

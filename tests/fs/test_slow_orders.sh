@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The file with the order of an epoch that has ended can't be read for a while: who opens
-# the epoch's files, or asks for their sizes, waits; nobody else does.
+# The file with the order of an ended epoch can't be read for a while: only readers that open this
+# epoch's files, or ask for their sizes, wait.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 job a job.epochs=2 view.size=exact

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Two equal jobs that wait for a slow storage, with a cache for a twentieth of it, read each
-# sample about once together: what one of them fetches ahead does not hold up the other's
-# reader, so they draw together.
+# Two equal jobs wait for a slow storage, with a cache for a twentieth of it. They read each sample
+# about once together: the prefetches of one job do not delay the other job's reader, so they draw
+# together.
 . "$(dirname "$0")/lib.sh"
 N=800
 dataset 2 $((N / 2)) 64x48

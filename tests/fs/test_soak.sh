@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# What readers, clients, files and disks have done wrong, again and again to one daemon: its
-# memory, descriptors and threads stay what they were. Seconds in make check, three minutes in
-# make check-long.
+# Errors of readers, clients, files and disks are repeated with one daemon: its memory, descriptors
+# and threads do not grow. Takes seconds in make check, three minutes in make check-long.
 . "$(dirname "$0")/lib.sh"
 alone
 mount -t tmpfs -o size=4m,mode=700 tmpfs "$T/state" 2>/dev/null ||

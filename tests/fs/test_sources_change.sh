@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Shards that change or go while the daemon runs: EIO for their samples alone. The next start
-# takes up what is new, loses nothing that is away, and lists nothing twice.
+# Shards that change or disappear while the daemon runs: only their samples answer EIO. The next
+# start finds new shards, keeps shards that are away, and lists no sample twice.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 "$ROOT/tools/demo-source" tar "$D" "$T/shards"

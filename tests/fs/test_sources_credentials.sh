@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Credentials are found where Amazon's tools look for them: keys in the environment, a web
-# identity, a profile, the container's service, the machine's; they are renewed before they end.
-# Requests without a signature are made only if that is asked for. What is secret is shown nowhere.
+# Credentials are found where Amazon's tools look for them: keys in the environment, a web identity,
+# a profile, the container's service, the machine's; they are renewed before they expire. Requests
+# are unsigned only if the ini asks for it. No output shows a secret.
 . "$(dirname "$0")/lib.sh"
 . "$FS/web.sh"
 . "$FS/s3.sh"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Credentials that expire in the middle of an epoch, or are taken away, are a fact about the
-# source: reads fail as with a server that is away, their positions stay unread, the log says it
-# once, and no job leaves a sample out. One object that alone is refused is that sample's error.
+# Credentials that expire or are revoked in the middle of an epoch are a fact about the source:
+# reads fail as with a server that is away, their positions stay unread, the log reports it once,
+# and no job skips a sample. A refusal of one object is an error of that sample.
 . "$(dirname "$0")/lib.sh"
 . "$FS/web.sh"
 . "$FS/s3.sh"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A web server that misbehaves: what may pass is tried again, and the reader only waits; else
-# the sample concerned answers EIO, and the log says why. Nothing else stops, also not when the
-# server is silent: other jobs read on, waiting jobs can be removed, SIGTERM ends the daemon.
+# A web server that misbehaves: transient errors are tried again while the reader waits; for other
+# errors the sample answers EIO, and the log tells the cause. Nothing else stops, even if the server
+# is silent: other jobs read on, waiting jobs can be removed, and SIGTERM ends the daemon.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/web.sh"
 dataset 2 20 160x120
@@ -77,7 +77,7 @@ says() { # MODE TEXT
 says 404 "the server answers 404"
 says 403 "the server answers 403"
 says 410 "the server answers 410"
-says whole "the server sends all of it (200) instead of the range"
+says whole "the server sends the whole object (200) instead of the requested range"
 says unsaid "the server does not tell which range it sends"
 says wrong "the server sends the range 1-"
 says more "the server sends more than the"

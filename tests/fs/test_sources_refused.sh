@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Containers that lie, and those that can't be read in the middle, are refused: the message
-# names the file, the place and what is wrong.
+# Containers with false contents, and containers that can't be read in the middle, are refused: the
+# message names the file, the place and the problem.
 . "$(dirname "$0")/lib.sh"
 dataset 2 3
 "$PYTHON" "$FS/hostile.py" "$D" "$T/bad"
 job a
-# refuse FILE TEXT...
+# refuse FILE TEXT...: checks that the daemon refuses the container, and prints its name and each TEXT
 refuse() {
 	local file=$1
 	shift

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The same images in a directory and in a bucket, as files and as tar shards, give the same
-# files, labels and orders. Each request has the signature that botocore computes. The keys are
-# taken from the environment or from a file that nobody else may read, and are shown nowhere.
+# The same images in a directory and in a bucket, as files and as tar shards, give the same files,
+# labels and orders. Each request has the signature that botocore computes. The keys come from the
+# environment or from a file that no other user may read, and no output shows them.
 . "$(dirname "$0")/lib.sh"
 . "$FS/sources.sh"
 . "$(dirname "$0")/web.sh"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # A real server of S3, OpenStack Swift's: the same images in a directory and in its buckets, as
-# files and as tar shards, give the same files, labels and orders. Who has another secret gets none.
+# files and as tar shards, give the same files, labels and orders. A client with another secret gets
+# none.
 . "$(dirname "$0")/lib.sh"
 . "$FS/sources.sh"
 . "$FS/web.sh"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# What is said at the start, on the terminal and in the log, about what is allowed but hardly
-# meant; nothing of it when all is well; and what to do without /dev/fuse.
+# A start warns, on the terminal and in the log, about settings that are allowed but hardly
+# intended, and about nothing else; and it says what to do without /dev/fuse.
 . "$(dirname "$0")/lib.sh"
 mkdir "$T/images # all"
 D="$T/images # all"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Tools that look at everything change nothing, in any layout: no position is bound, no
-# image decoded. The sizes that they are told are those that are read.
+# Tools that look at all files change nothing, in any layout: no position is bound, no image
+# decoded. The sizes that they get are those of later reads.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 job flat tensor.crop=32

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Nobody else gets at the state directory: one that others own or may write to is refused, its
-# lock can't be taken, links in it are not followed, and rm removes what the daemon has made.
+# Other users can't reach the state directory: a directory that others own or may write to is
+# refused, its lock can't be taken, links in it are not followed, and rm removes all that the daemon
+# has made.
 . "$(dirname "$0")/lib.sh"
 ((EUID == 0)) || skip "runs as root, to become another user"
 S=$T/state

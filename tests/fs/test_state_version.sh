@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A state directory of another version is refused and left as it is; what to do is said.
+# A state directory of another version is refused and left unchanged; the message says what to do.
 . "$(dirname "$0")/lib.sh"
 dataset 2 4
 job a tensor.crop=32
 S=$T/state
 
-# all: every file with its content, and when it changed; the lock is empty
+# all: prints checksum, time and name of each file but the lock
 all() { (cd "$S" && find . ! -name lock -type f -exec md5sum {} + -printf '%T@ %p\n' | sort); }
-# refused_as_it_is TEXT...
+# refused_as_it_is TEXT...: checks that the daemon does not start, and changes no file
 refused_as_it_is() {
 	touch "$S/lock"
 	all >"$T/before"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A storage that does not answer stops nobody else: jobs on other storages read on, waiting
-# readers can be interrupted, jobs can be removed, SIGTERM ends the daemon, and it is told
-# which storage it is. When the storage answers again, its jobs go on.
+# A storage that does not answer delays only its own jobs: jobs on other storages read on, waiting
+# readers can be interrupted, jobs can be removed, SIGTERM ends the daemon, and status names the
+# storage. When the storage answers again, its jobs go on.
 . "$(dirname "$0")/lib.sh"
 dataset 2 40 160x120
 mkdir "$T/remote"

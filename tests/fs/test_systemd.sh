@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The unit is one that systemd understands and finds well shut in; and the daemon tells what
-# Type=notify waits for: ready, a watchdog's beats, stopping; also when the engine dies.
+# systemd accepts the unit and finds it well confined. The daemon sends the messages of Type=notify:
+# ready, a watchdog's beats, stopping; also when the engine dies.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
 unit=$T/joaderfs@.service

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# The unit in a systemd of its own: it starts, reloads and stops; and whichever of its processes
-# are killed, systemd starts it again and the mount is back, though the dead one was left.
+# The unit under a real systemd: it starts, reloads and stops. If any of its processes is killed,
+# systemd restarts it and the mount is back, although the dead mount was left.
 . "$(dirname "$0")/lib.sh"
 ((EUID == 0)) || skip "runs as root, to be systemd's"
 SYSTEMD=/lib/systemd/systemd

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# layout = tar: GNU tar and Python's tarfile read the shards, as streams and at random; each
-# sample comes once, with its label, as the files of the layout flat hold it.
+# layout = tar: GNU tar and Python's tarfile read the shards, as streams and at random. Each sample
+# comes once, with its label, as in layout flat.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 size=(tensor.resize=48 tensor.crop=40)

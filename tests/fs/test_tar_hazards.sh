@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# layout = tar: a damaged image is a member of zeros, which no reader takes for an image, and
-# the rest of the shard is read as if nothing was (format = raw: the read fails there, and
-# goes on behind it); a reader killed while it waits goes at once, and the daemon after it.
+# layout = tar: a damaged image is a member of zeros, which no reader takes for an image, and the
+# rest of the shard is read as usual (format = raw: the read of the member fails, and later reads go
+# on). A reader that is killed while it waits ends at once, and so does the daemon after it.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 truncate -s 900 "$D/class0/0002.jpg"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# layout = tar: headers bind nothing; reading a sample binds and consumes that one; a .json
-# member is the same as in the layout flat; any format fits.
+# layout = tar: headers bind nothing; reading a sample binds and consumes its position only; a .json
+# member equals that of layout flat; all formats are possible.
 . "$(dirname "$0")/lib.sh"
 dataset 3 8
 size=(tensor.resize=48 tensor.crop=40)

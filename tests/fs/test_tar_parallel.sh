@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# layout = tar: processes read one shard at once, from both ends and from the middle, with
-# a cache of three images; what they get is what a reader after them gets, and each sample
-# comes once.
+# layout = tar: processes read one shard at once, from both ends and from the middle, with a cache
+# for three images. They get the same bytes as a later reader, and each sample comes once.
 . "$(dirname "$0")/lib.sh"
 dataset 4 10
 config joaderfs.cache=15K # an image has 4800 bytes

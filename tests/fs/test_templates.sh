@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# [template NAME] of the daemon's ini: joaderctl add and run make jobs of it, with settings of
-# their own, which stay over a restart; mistakes in it are found when the daemon starts.
+# [template NAME] of the daemon's ini: joaderctl add and run make jobs of it, with settings of their
+# own, which outlast a restart. Mistakes in a template are reported when the daemon starts.
 . "$(dirname "$0")/lib.sh"
 dataset 2 4
 config

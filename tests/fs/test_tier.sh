@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A tier keeps what was read of a slow storage: a later epoch reads a part of it there, the
-# same bytes, also after the daemon was killed while it wrote. A file that changed is read
-# anew. A full disk, a second daemon and damaged files do no harm.
+# A tier keeps data read from a slow storage: a later epoch reads a part of it there, with the same
+# bytes, also after the daemon was killed during a write. A changed file is read again from the
+# storage. A full disk, a second daemon and damaged files do no harm.
 . "$(dirname "$0")/lib.sh"
 alone
 N=840 # of which 236 fit into a tier of 1M: a block and a name each

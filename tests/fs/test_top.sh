@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl ls: states and colours. joaderctl top: a screen that follows keys, signals and the terminal's size; one screen, or
-# JSON, where there is no terminal; what it says of waits is what happens meanwhile.
+# joaderctl ls: states and colours. joaderctl top: a screen that follows keys, signals and the
+# terminal's size; one screen, or JSON, without a terminal; its figures of waits agree with the
+# waits during the test.
 . "$(dirname "$0")/lib.sh"
 dataset 1 8
 job beta tensor.crop=32
 start
-# in the order in which they come, which is not that of their names
+# Adds jobs in an order that differs from that of their names.
 job_text alpha tensor.crop=32 job.order=sequential | ctl add -
 job_text gamma tensor.crop=32 | ctl add -
 read_epoch beta

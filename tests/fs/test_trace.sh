@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderctl trace prints each open and each close of a job's readers, and nothing of others,
-# until it is ended, or its reader leaves.
+# joaderctl trace prints each open and each close of a job's readers, and none of other jobs, until
+# it is ended, or its reader closes the pipe.
 . "$(dirname "$0")/lib.sh"
 dataset 1 8
 job a tensor.crop=32 job.order=sequential

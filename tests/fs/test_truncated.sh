@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# truncated = fill: of images that end too early, or are damaged, files have the pixels that Pillow
-# gives with LOAD_TRUNCATED_IMAGES, and a job without it gets EIO for them.
+# truncated = fill: files of truncated or damaged images have the pixels that Pillow gives with
+# LOAD_TRUNCATED_IMAGES. A job without the setting gets EIO for them.
 . "$(dirname "$0")/lib.sh"
 dataset 1 2
 count=$(effort 60 1000)

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# joaderfs --try DATASET MOUNTPOINT: without any ini there is a job of each layout, it says what
-# to do next, another engine goes on with it, and an unmount ends it.
+# joaderfs --try DATASET MOUNTPOINT: without any ini there is a job of each layout, the program says
+# what to do next, another engine can take over, and an unmount ends it.
 . "$(dirname "$0")/user.sh"
 . "$FS/engine.sh"
 [[ -e /etc/mtab ]] || skip "no /etc/mtab here: fusermount3 can't unmount without it"
 dataset 2 4
 mv "$D" "$T/some images"
 
-# From the directory that it is in.
+# Uses a relative path, with a blank in it.
 cd "$T" || exit
 # shellcheck disable=SC2154 # user.sh's
 "${user[@]}" env -u XDG_RUNTIME_DIR "$PROGRAM" --try "some images/" "$M" -f >"$T/out" 2>>"$LOG" &

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A daemon in a name space of processes of its own, as a sidecar: readers outside of it can't be told
-# apart. A job whose epochs differ says so, once; one whose positions keep their samples is exact.
+# A daemon in a name space of processes of its own, as a sidecar: it can't tell readers outside
+# apart. A job whose epochs differ warns of this once; a job whose positions keep their samples is
+# exact.
 . "$(dirname "$0")/lib.sh"
 unshare -p -f true 2>/dev/null || skip "no name spaces of processes here"
 dataset 2 8

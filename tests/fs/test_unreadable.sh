@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# A part of the dataset that can't be read at a start is not gone: jobs and their orders are as
-# before, its files answer EIO until it is back, and then can be read.
+# A part of the dataset that can't be read at a start is not removed: jobs and their orders stay,
+# and its files answer EIO until the part is back.
 . "$(dirname "$0")/user.sh"
 dataset 3 8
 job a tensor.crop=32 job.epochs=9

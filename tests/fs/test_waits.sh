@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# status, ls and metrics tell for how long the readers of a job waited, and for what; what all
-# prepared samples take; and the log, that samples are evicted which will be needed again.
+# status, ls and metrics show how long the readers of a job waited, and for which cause; how much
+# cache all prepared samples need; and the log warns when samples are evicted that will be needed
+# again.
 . "$(dirname "$0")/lib.sh"
 dataset 1 2
-# a fault of one image waits in the decoder, one of the read in the storage
+# The fault of an image makes the decoder wait, and that of a read the storage.
 job a tensor.crop=32 job.order=sequential
 start --fault "load.read:NONE:until=$T/read" --fault "load.image.0000.jpg:NONE:until=$T/decode"
 
-# beyond KEY MILLISECONDS: waits until the job's readers have waited so long for that
+# beyond KEY MILLISECONDS: waits until the job's readers have waited that long for the cause KEY
 beyond() {
 	local _ s
 	for _ in $(seq 300); do

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# --metrics, and metrics in the ini: a server for Prometheus, which takes what it gets; each
-# query of config/grafana.json has an answer there. Engines that follow serve it, too.
+# --metrics, and metrics in the ini: a server from which Prometheus accepts the metrics. Each query
+# of config/grafana.json has an answer there. Later engines serve it, too.
 . "$(dirname "$0")/lib.sh"
 dataset 2 12 64x64
 
-# port: where the daemon that was started last says that metrics are
+# port: prints the port at which the latest daemon serves metrics
 port() {
 	sed -nE 's/.*metrics are at http:\/\/.*:([0-9]+)\/metrics$/\1/p' "$LOG" | tail -n 1
 }

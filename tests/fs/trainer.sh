@@ -2,11 +2,11 @@
 # Copyright (c) 2026 The joaderfs authors
 # shellcheck shell=bash
 #
-# What tests with torch's DataLoader source after lib.sh: one process loads torch, and each
-# training is a child of it, so that torch is loaded once.
+# Trainings with torch's DataLoader. Sourced after lib.sh. One process loads torch, and each training
+# is its child, so that torch is loaded once.
 #
-#     train CASE DIRECTORY EPOCHS [BATCHES]    as dataloader.py says; what it was given is
-#                                              in $T/given then
+#     train CASE DIRECTORY EPOCHS [BATCHES]    runs a training, see dataloader.py, which writes the
+#                                              samples that it got to $T/given
 
 needs_torch
 coproc TRAINER { exec "$PYTHON" "$FS/dataloader.py" 2>>"$T/trainer"; }

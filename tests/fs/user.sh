@@ -2,11 +2,11 @@
 # Copyright (c) 2026 The joaderfs authors
 # shellcheck shell=bash
 #
-# What tests as an ordinary user source instead of lib.sh: a mount name space of their own,
-# where anybody may open /dev/fuse as on most machines, and
+# Sourced instead of lib.sh by tests with an ordinary user: runs the test in a mount name space of its
+# own, where all users may open /dev/fuse, as on most machines.
 #
-#     as_user COMMAND...      runs it as that user
-#     start_user              the daemon as that user, mounted on $M
+#     as_user COMMAND...      runs the command as the user
+#     start_user              starts the daemon as the user, mounted on $M
 #
 # $T/home and $T/run belong to the user.
 

@@ -2,14 +2,14 @@
 # Copyright (c) 2026 The joaderfs authors
 # shellcheck shell=bash
 #
-# Servers on the loopback, for tests that source this after lib.sh.
+# Servers on the loopback. Sourced after lib.sh.
 
-# A port that nobody has now.
+# free_port: prints a port on which no process listens
 free_port() {
 	"$PYTHON" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# answers PORT: until somebody listens there, at most ten seconds
+# answers PORT: waits until a process listens on the port, ten seconds at most
 answers() {
 	local _
 	for _ in $(seq 200); do
@@ -19,7 +19,8 @@ answers() {
 	fail "nobody answers at port $1"
 }
 
-# web_start DIRECTORY: nginx serves it at $WEB, and logs each request in $T/nginx/access
+# web_start DIRECTORY: starts nginx, which serves the directory at $WEB and logs each request in
+# $T/nginx/access
 web_start() {
 	local program port
 	program=$(PATH=$PATH:/usr/sbin type -P nginx) || skip "no nginx on this system"

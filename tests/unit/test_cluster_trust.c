@@ -198,7 +198,7 @@ Test(trust, a_certificate_that_is_renewed_is_read_again)
 	cr_assert_eq(rename(node.key, old.key), 0);
 	cr_assert_eq(ask_with(renewed, good), -EHOSTDOWN);
 	cr_assert(logged("its key is not that of tls_key"));
-	cr_assert(logged("the certificate of before stays in use"));
+	cr_assert(logged("the former certificate stays in use"));
 	cr_assert_eq(rename(node.cert, old.cert), 0);
 	cr_assert_eq(ask_with(renewed, renewed), 0);
 	cr_assert(logged("was read again"));

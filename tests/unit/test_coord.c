@@ -98,8 +98,9 @@ EACH_ENGINE(a_job_that_differs_is_refused)
 	static const char *const messages[] = {"ranks: 3 here, 2 in the group",
 		"batch: 9 here, 8 in the group",
 		"sampler: exchange here, dsa in the group",
-		"samples: those selected here", "dataset: 'trees' here, 'photos'",
-		"samples: 90 here, 100", "times: the files have other times here"};
+		"samples: other samples are selected here",
+		"dataset: 'trees' here, 'photos'", "samples: 90 here, 100",
+		"times: the files have other times here"};
 	for (unsigned i = 0; i < 7; i++) {
 		struct coord_job one = job;
 		roaring_bitmap_t *fewer = roaring_bitmap_from_range(0, 90, 1);
@@ -183,8 +184,8 @@ EACH_ENGINE(who_goes_on_later_than_the_group_is_refused)
 	world_until(world, coord_job_status(other->coord, "job0", &status) == 0 &&
 				   status.refused[0]);
 	cr_assert_str_eq(status.refused,
-		"position: goes on at epoch 1, sample 4 of all ranks here, the group has "
-		"begun at epoch 0, and has come to sample 0");
+		"position: epoch 1, sample 4 of all ranks here, epoch 0, sample 0 in the "
+		"group");
 	/* When nobody has it otherwise, it goes on there. */
 	cr_assert_eq(coord_remove_job(node->coord, "job0"), 0);
 	world_until(world,

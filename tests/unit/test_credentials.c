@@ -83,8 +83,8 @@ Test(credentials, json)
 		cr_assert_eq(credentials_of_json(
 				     bad[i], "Token", "a service", &credentials, &error),
 			-EIO, "%s", bad[i]);
-		cr_assert_str_eq(
-			error.message, "credentials: what a service gives are none");
+		cr_assert_str_eq(error.message,
+			"credentials: found none in the answer of a service");
 		cr_assert_null(credentials.secret);
 	}
 }

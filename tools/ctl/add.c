@@ -133,7 +133,7 @@ static int take_options(struct inis *inis, int argc, char **argv)
 		{"template", required_argument, NULL, 't'},
 		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	int option;
-	optind = 0; /* starts anew, behind the options of joaderctl */
+	optind = 0; /* restarts getopt after joaderctl's own options */
 	while ((option = getopt_long(argc, argv, "n:S:t:h", options, NULL)) != -1) {
 		bool ok = false;
 		if (option == 'h')
@@ -160,7 +160,7 @@ static int take_options(struct inis *inis, int argc, char **argv)
 static int send_inis(struct inis *inis, const char *socket_path, int argc,
 	char *const *argv, FILE *out)
 {
-	/* The request begins when all files are read: standard input may take its time. */
+	/* Connects only when all files are read, because standard input may take its time. */
 	for (int i = optind; i < argc; i++)
 		if (!add_file(inis, argv[i]))
 			return EXIT_FAILURE;
@@ -170,7 +170,7 @@ static int send_inis(struct inis *inis, const char *socket_path, int argc,
 
 static int add(const char *socket_path, int argc, char **argv, bool own, FILE *out)
 {
-	/* each argument becomes two at most */
+	/* an argument becomes at most two */
 	size_t most = 2 * (size_t)argc + 3;
 	struct inis inis = {.arguments = calloc(most, sizeof(*inis.arguments)),
 		.texts = calloc(most, sizeof(*inis.texts)),

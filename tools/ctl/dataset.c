@@ -61,7 +61,7 @@ static int print_settings(FILE *out, int argc, char **argv)
 	static const struct option options[] = {
 		{"set", required_argument, NULL, 'S'}, {NULL, 0, NULL, 0}};
 	int option, n = 0;
-	optind = 0; /* starts anew, behind the options of joaderctl */
+	optind = 0; /* restarts getopt after joaderctl's own options */
 	while ((option = getopt_long(argc, argv, "S:", options, NULL)) != -1) {
 		if (option != 'S' || strchr(optarg, '\n'))
 			return -1;

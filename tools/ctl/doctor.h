@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /*
- * joaderctl doctor: prints settings of this machine that cost time or break something, each with
- * a remedy. Asks the system only, so it works without a daemon.
+ * joaderctl doctor: prints settings of this machine that cost time or break something, each with a
+ * remedy. Asks only the system, so it works without a daemon.
  *
  *   Threads: none.   Errors: a fact that can't be found out is not printed.
  */

@@ -92,7 +92,7 @@ static void check_catalogue(
 			"dataset %s: %s has changed since it was scanned", dataset->name,
 			dataset->path);
 	else
-		found(findings, FINE, NULL, "dataset %s: as it was when it was scanned",
+		found(findings, FINE, NULL, "dataset %s: unchanged since it was scanned",
 			dataset->name);
 }
 

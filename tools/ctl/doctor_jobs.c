@@ -18,7 +18,7 @@ static void check_job(struct findings *findings, const char *path)
 {
 	struct job_config job;
 	if (config_load_job(path, NULL, NULL, &job) != 0)
-		return; /* the daemon's start says why */
+		return; /* the daemon reports the mistake at its start */
 	const struct preparation *how = &job.preparation;
 	if (has_images(&job) && how->crop_width &&
 		(how->resize_short || how->resize_width))

@@ -53,7 +53,7 @@ static bool is_administrator(void)
 		!(data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective &
 			CAP_TO_MASK(CAP_SYS_ADMIN)))
 		return false;
-	/* A user name space lowers the capability's worth: ids are mapped there. */
+	/* In a user name space the capability has little worth, because ids are mapped. */
 	auto_fclose FILE *in = fopen("/proc/self/uid_map", "re");
 	return in && fscanf(in, "%" SCNu64 " %" SCNu64, &first, &mapped) == 2 &&
 	       first == 0 && mapped == 0;
@@ -95,7 +95,7 @@ static void check_user(struct findings *findings)
 {
 	if (is_on_path("fusermount3"))
 		found(findings, FINE, NULL,
-			"not the administrator: fusermount3 mounts, and is there");
+			"not the administrator: fusermount3 is installed, and mounts");
 	else
 		found(findings, BREAKS, "apt install fuse3",
 			"not the administrator, and no fusermount3 that could mount");
@@ -127,8 +127,8 @@ static void check_kernel(struct findings *findings)
 			major, minor);
 }
 
-/* Checks the read-ahead. Each mount is a device there, from which the daemon's limit is
- * raised. */
+/* Checks the read-ahead. Each mount has a device in /sys/class/bdi, through which the daemon raises
+ * the limit. */
 static void check_read_ahead(struct findings *findings)
 {
 	if (access("/sys/class/bdi", W_OK) == 0)

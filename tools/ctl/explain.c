@@ -13,7 +13,7 @@
 #define EXIT_USAGE 2
 
 struct asked {
-	const char *job; /* name of a job; NULL: all */
+	const char *job; /* name of the job; NULL: all jobs */
 	unsigned plan;	 /* number of jobs; 0: none */
 	bool json;
 };
@@ -49,7 +49,7 @@ static bool parse(int argc, char **argv, struct asked *ret)
 	return true;
 }
 
-/* Finds the job that is asked for, or n_jobs for all; false: it failed, and has printed why. */
+/* Finds the job of this name; NULL: n_jobs, for all jobs. false: no such job, which was printed. */
 static bool find(const struct explain_facts *facts, const char *name, size_t *ret)
 {
 	size_t reads = 0;

@@ -47,13 +47,13 @@ static void take_laps(const char *line, struct explain_job *ret)
 	ret->ended = facts_number(line, "ended_ns") / NS;
 }
 
-/* Takes the means of the last laps, as far back as all jobs that read now did so; of one lap
- * at least. */
+/* Takes the means over the latest epochs, back to the time since which all present jobs read; over
+ * one epoch at least. */
 static void take_mean(struct explain_job *job, double since)
 {
 	size_t n = (size_t)fmin(job->laps, EXPLAIN_LAPS), i;
 	double end = job->ended;
-	/* The first epoch is left out: it fills the cache. */
+	/* The first epoch does not count: it fills the cache. */
 	n -= job->laps > 1 && job->laps <= EXPLAIN_LAPS;
 	for (i = 0; i < n && (i == 0 || end - job->lap[i] >= since); i++) {
 		job->seconds += job->lap[i];
@@ -118,7 +118,7 @@ static double mean(const char *line, const char *sum, const char *n)
 		       : 0;
 }
 
-/* Takes the facts of a dataset, whose jobs come after it. */
+/* Takes the facts of a dataset. Its jobs follow in the answer. */
 static void take_dataset_of(const char *text, struct explain_job *job)
 {
 	for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -149,7 +149,7 @@ static bool take_line(const char *line, const char *text, struct explain_facts *
 	return !begins_with(line, "part ") || take_part(line, ret);
 }
 
-/* Leaves out jobs that read long ago: they say nothing of the jobs that run now. */
+/* Leaves out jobs whose last reads are too long ago to say anything about the jobs that run now. */
 static void leave_out(struct explain_facts *facts)
 {
 	double last = 0, since = 0;
@@ -166,7 +166,7 @@ static void leave_out(struct explain_facts *facts)
 		take_mean(&facts->jobs[i], since);
 }
 
-/* Counts the CPUs that this process may use; the daemon may use as many. */
+/* Counts the CPUs of this process, which stand for those of the daemon. */
 static double count_cpus(void)
 {
 	cpu_set_t set;

@@ -13,24 +13,24 @@
 #define EXPLAIN_NAME 80
 #define EXPLAIN_LAPS 12
 #define EXPLAIN_CAUSES 4
-#define EXPLAIN_TRUSTED .2 /* a simulation that is off by more is not trusted */
+#define EXPLAIN_TRUSTED .2 /* relative error up to which a simulation is trusted */
 
 /* A job, by its last epochs. */
 struct explain_job {
 	char name[EXPLAIN_NAME], dataset[EXPLAIN_NAME];
 	double laps, epoch, samples, readers, lookahead;
-	double first, last;	  /* times of the first and the last open */
+	double first, last;	  /* times of the first and of the last open */
 	double ended;		  /* time when the latest lap ended */
 	double lap[EXPLAIN_LAPS]; /* times of laps, the latest first */
 	double lap_waited[EXPLAIN_LAPS];
-	double seconds; /* of an epoch, mean of the epochs beside the same jobs */
-	double waited[EXPLAIN_CAUSES]; /* in the last epoch, by cause */
-	double waited_all; /* of all readers together, mean of the same epochs */
+	double seconds;		       /* mean time of epochs read beside the same jobs */
+	double waited[EXPLAIN_CAUSES]; /* time waited in the last epoch, by cause */
+	double waited_all; /* waits of all readers together, mean of the same epochs */
 	double decoded, shared, hit;
-	double read, decode; /* of one sample; decode: on a processor */
+	double read, decode; /* of one sample: time to read; processor time to decode */
 	double cpu, cpu_samples, pause;
 	double drawn, labels, bytes, sampler, most_reads, tier;
-	bool left_out; /* the job does not read, or has read no epoch to its end */
+	bool left_out; /* the job has read no epoch to its end, or does not read now */
 };
 
 /* The daemon's answer. */
@@ -40,7 +40,7 @@ struct explain_facts {
 	struct timed_part *parts;
 	size_t n_parts;
 	double cache, workers, reads, eviction, share, cpu, served;
-	double decode_cpu; /* for all datasets */
+	double decode_cpu; /* processor time of a decode, mean over all datasets */
 	double cpus;
 };
 
@@ -54,15 +54,15 @@ void explain_facts_free(struct explain_facts *facts);
 #define EXPLAIN_TEXT 64
 
 struct explain_change {
-	char key[EXPLAIN_TEXT];	 /* cache, sampler ... */
-	char text[EXPLAIN_TEXT]; /* cache = 8G */
+	char key[EXPLAIN_TEXT];	 /* the changed key: cache, sampler ... */
+	char text[EXPLAIN_TEXT]; /* the change, as "cache = 8G" */
 	/* Predicted times of an epoch of each job: the mean, the shortest and the longest run. */
 	double seconds[TIMED_JOBS], least[TIMED_JOBS], most[TIMED_JOBS];
 };
 
 struct explain_answer {
-	struct timed_job jobs[TIMED_JOBS];	    /* the jobs as they are simulated */
-	struct timed_outcome simulated[TIMED_JOBS]; /* results without a change */
+	struct timed_job jobs[TIMED_JOBS]; /* the jobs, in the form of the simulation */
+	struct timed_outcome simulated[TIMED_JOBS]; /* results without any change */
 	double factor[TIMED_JOBS];		    /* predicted time / simulated time */
 	double loads, scale;
 	struct explain_change changes[EXPLAIN_CHANGES];
@@ -76,7 +76,7 @@ must_check int explain_simulate(
  * time lies within the range of the runs, where chance explains the difference. */
 double explain_factor(
 	const struct explain_job *job, const struct timed_outcome *simulated);
-/* Returns how far the simulated time is off, as a part of the measured time. */
+/* Returns the error of the simulated time, relative to the measured time. */
 double explain_off(const struct explain_job *job, const struct timed_outcome *simulated);
 
 /* --- --plan --- */
@@ -89,15 +89,15 @@ struct explain_plan {
 		double cache, part, seconds, loads;
 		enum sampler_kind sampler;
 	} rows[EXPLAIN_PLANS];
-	size_t n_rows, best; /* best: the row that is recommended */
+	size_t n_rows, best; /* best: index of the recommended row */
 };
 
-/* Simulates n jobs like this one, begun one after the other within an epoch. */
+/* Simulates n jobs like this one, which begin one after the other within an epoch. */
 must_check int explain_plan(const struct explain_facts *facts, size_t job, unsigned n,
 	struct explain_plan *ret);
 
 /* --- what is printed --- */
-/* These print one job, or all jobs if `job` is n_jobs. */
+/* Prints one job, or all jobs if `job` is n_jobs; so do the functions below. */
 void explain_print(FILE *out, const struct explain_facts *facts,
 	const struct explain_answer *answer, size_t job);
 void explain_print_json(FILE *out, const struct explain_facts *facts,

@@ -6,16 +6,16 @@
 
 #include <math.h>
 
-#define SAME .02 /* part of a time: nobody would notice a smaller difference */
-#define WIDE .2	 /* part of a time: a wider range is printed */
+#define SAME .02 /* relative difference of times that nobody would notice */
+#define WIDE .2	 /* relative width of a range from which on it is printed */
 
 static const char *const causes[EXPLAIN_CAUSES] = {
 	"storage", "decoding", "queue", "file system"};
 static const char *const keys[EXPLAIN_CAUSES] = {
 	"storage", "decoding", "queue", "filesystem"};
 
-/* Computes the parts of the epoch, and returns their sum; readers that wait at once count
- * once. */
+/* Computes the parts of the epoch that readers waited, by cause. Returns their sum; readers that
+ * wait at once count once. */
 static double exposed(const struct explain_job *job, double ret[static EXPLAIN_CAUSES])
 {
 	double sum = 0;
@@ -53,7 +53,7 @@ static bool matters(double seconds, const struct explain_job *job)
 	return fabs(seconds / job->seconds - 1) >= SAME;
 }
 
-/* Tells whether chance decides much: the moments at which the readers of jobs come to draw. */
+/* Tells whether the result depends much on chance: on the moments at which jobs draw. */
 static bool is_wide(double least, double seconds, double most)
 {
 	return most - least > WIDE * seconds;
@@ -123,7 +123,7 @@ static void print_job(FILE *out, const struct explain_facts *facts,
 			out);
 }
 
-/* Tells whether job j is asked for. */
+/* Tells whether the user asked for job j. */
 static bool is_asked(const struct explain_facts *facts, size_t asked, size_t j)
 {
 	return asked == facts->n_jobs || asked == j;

@@ -17,9 +17,9 @@
  */
 
 #define ENOUGH_SAMPLES                                                                   \
-	20000.		/* samples of a world; more are scaled down, to one in so many */
-#define DISK_READ .0002 /* s to read a sample from a tier on a disk of this machine */
-#define SLOW_READ .001	/* s of a read; a tier could help if it takes longer */
+	20000.		/* samples of a world, at most; larger worlds are scaled down */
+#define DISK_READ .0002 /* seconds to read a sample from a tier on a local disk */
+#define SLOW_READ .001	/* seconds of a read from which on a tier could help */
 #define LEAST_CPU 1e-6
 
 double explain_off(const struct explain_job *job, const struct timed_outcome *simulated)
@@ -93,7 +93,7 @@ static void set_starts(const struct explain_facts *facts, struct timed_world *wo
 	}
 }
 
-/* Scales down to one sample in so many, and the times with it. */
+/* Scales the world down to one in `scale` samples, and its times with it. */
 static void scale_down(struct timed_world *world, double scale)
 {
 	for (size_t i = 0; i < world->n_parts; i++)
@@ -206,7 +206,7 @@ static void change_cache(struct changing *changing)
 	for (size_t i = 0; i < 3; i++) {
 		struct timed_world world = *changing->base;
 		if (i < 2 && sizes[i] > all && now >= all)
-			continue; /* both sizes hold all samples */
+			continue; /* each of the two sizes holds all samples */
 		if (i == 2 && now >= all)
 			continue;
 		world.cache = sizes[i] / changing->answer->scale;
@@ -372,7 +372,8 @@ static int run_plan(const struct timed_world *world, struct explain_plan *ret,
 	return 0;
 }
 
-#define AS_GOOD 1.05 /* times the best time: the least cache below it is recommended */
+/* the least cache is recommended whose time is below this multiple of the best time */
+#define AS_GOOD 1.05
 
 static void recommend(struct explain_plan *plan)
 {

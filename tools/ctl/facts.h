@@ -17,7 +17,7 @@
 bool facts_ask(const char *socket_path, const char *command, char **ret);
 
 double facts_number(const char *line, const char *key);
-/* Copies the text of a key. whole: up to the end of the line. */
+/* Copies the value of a key. whole: the value ends at the end of the line. */
 void facts_text(const char *line, const char *key, bool whole, char *ret, size_t room);
 /* Returns the text behind "key=", or NULL. */
 const char *facts_value(const char *line, const char *key);

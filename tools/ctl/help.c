@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* text: the line in the list of all commands; more: further lines, or "". */
+/* text: line in the list of all commands; more: further lines of the command's own help, or "". */
 static const struct command_help {
 	const char *name, *arguments, *text, *more;
 } commands[] = {
@@ -144,7 +144,7 @@ static const struct command_help {
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 #define COLUMN 23
-#define NARROW 20 /* longer arguments have a line of their own */
+#define NARROW 20 /* longer arguments get a line of their own */
 
 static int end_of(FILE *out)
 {

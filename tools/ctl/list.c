@@ -17,9 +17,9 @@
 #define RED "\033[1;31m"
 #define YELLOW "\033[33m"
 #define NORMAL "\033[0m"
-#define MUCH_WAITED 20 /* percent, as in top */
+#define MUCH_WAITED 20 /* percent of waits from which on a job is coloured, as in top */
 
-/* Columns begin where their heads begin: the cells are ASCII, and never wider. */
+/* A column begins where its head begins: cells are ASCII, and never wider than their column. */
 struct columns {
 	size_t state, waited;
 };
@@ -30,7 +30,7 @@ static size_t column(const char *heads, const char *head)
 	return at ? (size_t)(at - heads) : strlen(heads);
 }
 
-/* Prints `n` bytes of the line in a colour; "" is the line's own. */
+/* Prints `n` bytes of the line in a colour, or in the line's own colour if it is "". */
 static const char *print_part(
 	const char *at, size_t n, const char *colour, const char *line_colour)
 {
@@ -44,8 +44,7 @@ static void print_job(const char *line, const struct columns *columns)
 {
 	size_t length = strlen(line), name = strcspn(line, " ");
 	if (columns->waited >= length || columns->state >= length) {
-		printf("%s%s%s\n", RED, line,
-			NORMAL); /* marks a storage that does not answer */
+		printf("%s%s%s\n", RED, line, NORMAL); /* marks a silent storage */
 		return;
 	}
 	bool ended = strncmp(line + columns->state, "ended", 5) == 0;

@@ -14,11 +14,11 @@
 #include <sys/wait.h>
 
 struct place {
-	const char *directory; /* absolute */
+	const char *directory; /* absolute path */
 	bool allow_other;
-	int device;   /* /dev/fuse, mounted */
-	int detached; /* descriptor of the mount; -1: it is already attached */
-	int guard;    /* -1: none */
+	int device;   /* descriptor of /dev/fuse, which is mounted */
+	int detached; /* descriptor of the detached mount; -1: the mount is attached */
+	int guard;    /* descriptor of the guard process; -1: none */
 	pid_t guard_pid;
 };
 
@@ -61,7 +61,7 @@ static int configure(int context, const struct place *place)
 	return err;
 }
 
-/* Makes a mount that is not attached. -EPERM: we may not; -ENOSYS: the kernel is older than
+/* Makes a mount that is not attached. -EPERM: this user may not; -ENOSYS: the kernel is older than
  * 5.2. */
 static int mount_detached(struct place *place)
 {
@@ -97,13 +97,14 @@ static void wait_for(pid_t child)
 		;
 }
 
-/* Waits for the other process. A byte means success. The end without a byte means that the
+/* Waits for the other process. A byte means success. An end of file without a byte means that the
  * other process has ended: its mount is then either served, or dead and unmounted here. */
 static _Noreturn void guard(const char *directory, int fd)
 {
 	struct statx st;
 	char byte;
-	setsid(); /* signals to the group of the other process are not for us */
+	/* leaves the group of the other process, whose signals are not for the guard */
+	setsid();
 	if (read(fd, &byte, 1) == 1)
 		_exit(EXIT_SUCCESS);
 	if (statx(AT_FDCWD, directory, AT_NO_AUTOMOUNT, STATX_TYPE, &st) == 0 ||

@@ -109,10 +109,10 @@ static int open_daemon(const char *path)
 struct answer {
 	const char *path; /* path of the socket, for messages */
 	int fd;
-	char data[65536]; /* received: [begin, end) is not used yet */
+	char data[65536]; /* received bytes; [begin, end) are not used yet */
 	size_t begin, end;
-	bool shows;    /* the daemon's status is shown on the terminal meanwhile */
-	bool is_shown; /* a line of status is on the terminal */
+	bool shows;    /* show the daemon's status on the terminal while waiting */
+	bool is_shown; /* the terminal has a line of status now */
 };
 
 #define PAUSE_MS 300
@@ -124,7 +124,7 @@ static void clear(struct answer *answer)
 	answer->is_shown = false;
 }
 
-/* Shows the first line of the daemon's status, unless it is a job's. */
+/* Shows the first line of the daemon's status, unless that line is about a job. */
 static void show(struct answer *answer)
 {
 	const char *const arguments[] = {"status"};
@@ -150,7 +150,7 @@ static void wait_and_show(struct answer *answer)
 	clear(answer);
 }
 
-/* Receives some bytes. false: nothing more came. */
+/* Receives some bytes. false: the connection has ended. */
 static bool receive(struct answer *answer)
 {
 	ssize_t n;
@@ -195,7 +195,7 @@ static bool print_text(struct answer *answer, size_t bytes, FILE *out)
 		size_t n = answer->end - answer->begin;
 		n = n < bytes ? n : bytes;
 		if (fwrite(answer->data + answer->begin, 1, n, out) != n) {
-			/* EPIPE means that the reader of our output has seen enough. */
+			/* EPIPE means that the reader of our output has read enough. */
 			if (errno != EPIPE)
 				complain("cannot write: %s", strerror(errno));
 			return false;

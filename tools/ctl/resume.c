@@ -33,7 +33,7 @@ int restore_job(const char *socket_path, int argc, char **argv)
 		{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
 	const char *at = NULL;
 	int option;
-	optind = 0; /* starts anew, behind the options of joaderctl */
+	optind = 0; /* restarts getopt after joaderctl's own options */
 	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		if (option == 'h')
 			return help_of("restore", stdout);
@@ -76,8 +76,8 @@ static int copy_to_output(int fd)
 	return 0;
 }
 
-/* Exports by way of a file that the daemon writes, so that it never waits for a slow reader of
- * a pipe. */
+/* Lets the daemon write the export to a file, and copies the file, so that the daemon never waits
+ * for a slow reader of a pipe. */
 int export_job(const char *socket_path, int argc, char **argv)
 {
 	if (argc != 2) {

@@ -21,9 +21,9 @@
 struct run {
 	const char *socket_path;
 	bool keeps;
-	int n_options; /* arguments of argv that are options of add; the file follows */
+	int n_options; /* number of options of add in argv; the file follows */
 	char **command;
-	char *name, *directory; /* of the job */
+	char *name, *directory; /* name and directory of the job */
 	sigset_t signals, mask; /* signals that are waited for; the mask before */
 };
 
@@ -117,7 +117,7 @@ static _Noreturn void become(const struct run *run)
 	_exit(err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
 
-/* Stops this process, since the command was stopped, and continues both together. */
+/* Stops this process when the command was stopped, and continues both together. */
 static void stop_with(pid_t child)
 {
 	raise(SIGSTOP);

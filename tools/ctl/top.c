@@ -66,7 +66,7 @@ static bool parse(int argc, char **argv, struct options *ret)
 		{"sort", required_argument, NULL, 's'}, {NULL, 0, NULL, 0}};
 	bool ok = true;
 	*ret = (struct options){.interval = 1};
-	optind = 0; /* starts anew: main has parsed other options */
+	optind = 0; /* restarts getopt after joaderctl's own options */
 	for (int c; ok && (c = getopt_long(argc, argv, "i:s:", options, NULL)) != -1;) {
 		ret->once |= c == '1';
 		ret->json |= c == 'j';
@@ -86,7 +86,7 @@ static bool parse(int argc, char **argv, struct options *ret)
 
 static volatile sig_atomic_t ends, stops;
 
-/* Notes a signal. The wait that it interrupts looks which one it was. */
+/* Notes a signal. The wait that it interrupts handles it. */
 static void take_signal(int signal_number)
 {
 	if (signal_number == SIGTSTP)
@@ -95,7 +95,7 @@ static void take_signal(int signal_number)
 		ends = 1;
 }
 
-/* Blocks the signals except while top waits, so that none is missed before a wait. */
+/* Blocks the signals except while top waits, so that no signal is missed before a wait. */
 static sigset_t take_signals(void)
 {
 	static const int taken[] = {
@@ -132,7 +132,8 @@ static void leave(const struct termios *before)
 	tcsetattr(STDIN_FILENO, TCSADRAIN, before);
 }
 
-/* Stops as a shell expects of ^Z, and goes on here when it is continued. */
+/* Stops the process, as a shell expects after ^Z, and sets the terminal again when it is
+ * continued. */
 static void stop_for_shell(const struct termios *before)
 {
 	stops = 0;
@@ -176,7 +177,7 @@ struct live {
 	const char *socket_path;
 	struct options options;
 	struct top_sample before, now;
-	char *message; /* error of a daemon that does not answer; NULL: it answers */
+	char *message; /* error of the daemon; NULL: it answers */
 };
 
 static void look(struct live *live)
@@ -208,7 +209,7 @@ static bool take_key(struct live *live, uint64_t *due_ns)
 	char key;
 	ssize_t n = read(STDIN_FILENO, &key, 1);
 	if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
-		return false; /* the terminal is gone */
+		return false; /* the terminal was closed */
 	if (n < 0)
 		return true;
 	for (size_t i = 0; i < ORDERS; i++)

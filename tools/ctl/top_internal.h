@@ -78,10 +78,10 @@ enum top_cause { TOP_STORAGE_WAIT, TOP_DECODING, TOP_QUEUE, TOP_FILE_SYSTEM, TOP
 struct top_job {
 	char name[TOP_NAME], dataset[TOP_NAME], state[TOP_NAME];
 	TOP_JOB(TOP_MEMBER)
-	/* Rates since the sample before. Without one: the daemon's rate of late, and the waits
-	 * of the running epoch. */
+	/* Rates since the previous sample. Without one: the daemon's recent rate, and the waits of
+	 * the running epoch. */
 	double per_second;
-	double exposed; /* part of the time in which its readers waited */
+	double exposed; /* part of the time in which the job's readers waited */
 	double cause[TOP_CAUSES];
 };
 
@@ -97,15 +97,15 @@ struct top_sample {
 	struct top_storage *storages;
 	struct top_job *jobs;
 	size_t n_storages, n_jobs;
-	double seconds; /* since the sample before; 0: there was none */
+	double seconds; /* seconds since the previous sample; 0: this is the first one */
 	double served_per_second, decodes_per_second,
-		busy; /* busy: decoders that worked */
+		busy; /* busy: mean number of decoders that worked */
 	double source_per_second, tier_per_second, evicted_needed;
 };
 
 /* Asks the daemon. false: it failed, and has printed why. */
 must_check bool top_sample_get(const char *socket_path, struct top_sample *ret);
-/* Computes the rates since the sample before; NULL: there was none. */
+/* Computes the rates since the previous sample; NULL: there is none. */
 void top_sample_compare(struct top_sample *sample, const struct top_sample *before);
 void top_sample_free(struct top_sample *sample);
 
@@ -120,10 +120,10 @@ enum top_order {
 void top_sort(struct top_sample *sample, enum top_order order);
 
 struct top_view {
-	int width, height; /* height 0: there is no limit */
-	bool attributes;   /* bold and colours */
+	int width, height; /* height 0: unlimited */
+	bool attributes;   /* attributes: bold and colours */
 };
-/* Prints lines, each with a newline but the last one of a full screen. message: or NULL. */
+/* Prints lines, each with a newline except the last line of a full screen. message may be NULL. */
 void top_print_screen(FILE *out, const struct top_sample *sample,
 	const struct top_view *view, const char *message);
 

@@ -96,8 +96,8 @@ static const struct top_job *find_job(const struct top_sample *sample, const cha
 	return NULL;
 }
 
-/* Returns the growth of a counter, or 0 if it is smaller: then it is another engine's, or
- * another job's. */
+/* Returns the growth of a counter. A counter that has become smaller belongs to another engine or
+ * job: 0. */
 static double growth(double now, double before)
 {
 	return now > before ? now - before : 0;
@@ -187,7 +187,8 @@ static int by_name(const void *a, const void *b)
 		((const struct top_job *)a)->name, ((const struct top_job *)b)->name);
 }
 
-/* Orders by the most, and equal jobs by name, so that lines stay where they are. */
+/* Compares by a number, the largest first, and by name if it is equal, so that equal lines keep
+ * their order. */
 static int most_first(
 	const void *a, const void *b, double (*of)(const struct top_job *job))
 {

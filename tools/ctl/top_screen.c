@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Prints the screen: some lines of the machine, then a table of jobs. A screen that is too narrow
- * lacks the least important columns, one that is too low the last jobs.
+ * Prints the screen: some lines of the machine, then a table of jobs. On a narrow screen the least
+ * important columns are missing, on a low one the last jobs.
  */
 
 #define CELL 96
@@ -20,7 +20,7 @@ struct figure {
 	char text[24];
 };
 
-/* Scales a number. The first unit is for numbers below a step; a space is no unit. */
+/* Scales a number to a unit. The first unit is for numbers below `step`; a space means no unit. */
 static struct figure scaled(double n, double step, const char *units)
 {
 	struct figure figure;
@@ -144,7 +144,7 @@ static void cell_file_system(const struct top_job *job, char ret[static CELL])
 	snprintf(ret, CELL, "%s", percent(job->cause[TOP_FILE_SYSTEM]).text);
 }
 
-/* Prints parts of all samples that the job got, in percent. */
+/* Prints how the job got its samples, as parts in percent. */
 static void cell_how(const struct top_job *job, char ret[static CELL])
 {
 	double all = job->decoded + job->shared + job->hit;
@@ -155,7 +155,7 @@ static void cell_how(const struct top_job *job, char ret[static CELL])
 
 static const struct column {
 	const char *head;
-	int keep; /* the least important goes first */
+	int keep; /* the column with the smallest number is dropped first */
 	bool left;
 	void (*cell)(const struct top_job *job, char ret[static CELL]);
 } columns[] = {
@@ -178,7 +178,7 @@ static const struct column {
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
 struct table {
-	int width[COLUMNS]; /* 0: left out */
+	int width[COLUMNS]; /* 0: the column is left out */
 };
 
 static int full_width(const struct table *table)
@@ -236,7 +236,7 @@ static bool is_full(const struct screen *screen)
 	return screen->view->height > 0 && screen->lines >= screen->view->height;
 }
 
-/* Ends a line. A full screen's last line has no newline, which would scroll. */
+/* Ends a line. The last line of a full screen gets no newline, which would scroll the screen. */
 static void end_line(struct screen *screen)
 {
 	screen->lines++;
@@ -298,7 +298,8 @@ static void print_heads(struct screen *screen, const struct table *table)
 	end_line(screen);
 }
 
-/* Returns the colour of a job. A job whose readers wait for a fifth of the time is held up. */
+/* Returns the colour of a job. A job whose readers wait for a fifth of the time or more is
+ * coloured. */
 static const char *attribute_of(const struct top_job *job)
 {
 	if (job->exposed >= 0.2)

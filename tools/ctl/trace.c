@@ -25,7 +25,7 @@ static void end(int signal_number)
 	ends = 1;
 }
 
-/* Prints the lines behind the head to standard output. */
+/* Prints the lines after the head to standard output. */
 static bool print_lines(char *text, char next[static NUMBER], bool *ret_more)
 {
 	uint64_t number, lost;
@@ -80,7 +80,7 @@ int trace(const char *socket_path, int argc, char **argv)
 		puts("time\topen\tevent\tepoch\tposition\tsample\twaited\terror");
 		fflush(stdout);
 	}
-	/* A last request follows the signal, for all that happened before it. */
+	/* After the signal one more request fetches the events before it. */
 	for (bool last = false; ok && (!last || more);) {
 		last = ends;
 		if (!last && !more)

@@ -20,7 +20,7 @@
 
 #define CLUSTER_MOST_FIGURES 256
 
-/* A figure of a table, at x of a curve. */
+/* A value of a table, at place x of a curve. */
 struct cluster_figure {
 	const char *table;
 	char curve[32];
@@ -33,10 +33,10 @@ struct cluster_out {
 	size_t n;
 };
 
-/* Prints the page; csv, svg: NULL or a path. */
+/* Prints the page. csv, svg: path, or NULL. */
 must_check int cluster_print(FILE *out, const char *csv, const char *svg);
 
-/* Adds a figure of the page to the CSV and the plots. */
+/* Adds a value of the page to the CSV and the plots. */
 void cluster_figure(struct cluster_out *out, const char *table, const char *curve,
 	double x, double value);
 

@@ -9,7 +9,7 @@
 
 /* Compares homes by rendezvous hashing with the remainder and the two hashes of JOADER's E.4. */
 
-#define SAMPLES 1281167 /* ImageNet's */
+#define SAMPLES 1281167 /* number of ImageNet's samples */
 #define MOST 257
 #define SPACE 1
 
@@ -26,9 +26,9 @@ static int make_place(uint32_t n, struct place **ret)
 }
 
 struct balance {
-	double most, least; /* samples of a node, over the mean */
+	double most, least; /* samples of a node / mean over the nodes */
 	double joins;	    /* part of the samples that move when a node joins */
-	double remainder;   /* the same part with homes by the remainder of the id */
+	double remainder;   /* the same part if homes were the remainder of the id */
 };
 
 static int run_balance(uint32_t n, struct balance *ret)
@@ -113,7 +113,7 @@ static void draw_nodes(struct rng *rng, uint32_t n, uint32_t ret[static NODES])
 	qsort(ret, n, sizeof(ret[0]), compare_numbers);
 }
 
-/* Returns how many different homes the jobs have for a sample: as often it is decoded. */
+/* Returns how many different homes a sample has for the jobs: it is decoded as often. */
 static double decodes(struct rng *rng, uint32_t jobs, uint32_t nodes_each)
 {
 	uint32_t nodes[MOST_JOBS][NODES];

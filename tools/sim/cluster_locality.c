@@ -16,18 +16,19 @@
  */
 
 #define SEED 1
-#define SAMPLES_EACH 1000000 /* samples of all batches of a setting, about */
+/* approximate number of samples in all batches of a setting */
+#define SAMPLES_EACH 1000000
 
 struct setting {
 	uint32_t nodes, learners;
-	uint32_t b;    /* samples of a learner, of all mini-batches at once */
-	double cached; /* part of the samples that some node has */
+	uint32_t b;    /* samples of a learner in all concatenated mini-batches */
+	double cached; /* part of the samples that are in some node's cache */
 };
 
 /* Means over the batches. */
 struct result {
 	double share, messages, sweep;
-	double us; /* the least in any batch */
+	double us; /* the least time of any batch, us */
 };
 
 struct world {

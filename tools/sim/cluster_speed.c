@@ -21,7 +21,7 @@
  * node, over which the share m moves. Yang and Cong have measured more than 30 at 256
  * nodes and do not print r, B and s; the figures here are assumptions, and are printed.
  */
-#define SAMPLE_BYTES 110e3 /* ImageNet's mean */
+#define SAMPLE_BYTES 110e3 /* mean of ImageNet's files */
 #define PREPARED 5500.	   /* r: 44 cores at 8 ms */
 #define NETWORK 12.5e9	   /* EDR InfiniBand */
 #define LEARNERS 4	   /* learners of a node */
@@ -91,7 +91,7 @@ static int print_storage(struct cluster_out *out)
 #define ROUNDS 200000
 #define MOST_JOBS 8
 
-/* Adds a stream of each job over all samples; job j lacks the first j 20ths. */
+/* Adds a stream for each job. Job j reads all samples but the first j 20ths. */
 static int fill(struct sampler *sampler, uint32_t jobs)
 {
 	int err = 0;
@@ -104,7 +104,7 @@ static int fill(struct sampler *sampler, uint32_t jobs)
 		if (err)
 			roaring_bitmap_free(set);
 		else
-			err = sampler_insert(sampler, j, j, set); /* takes it over */
+			err = sampler_insert(sampler, j, j, set); /* owns the set now */
 	}
 	return err;
 }

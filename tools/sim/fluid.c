@@ -6,19 +6,20 @@
 #include <math.h>
 
 /*
- * A run in which rates change only with events: a training arrives, has started, is through,
- * goes on after a pause, or the allocator looks at the buffered events.
+ * Runs trainings whose rates change only at events: a training arrives, has started, has finished
+ * or goes on after a pause, or the allocator handles the buffered events.
  */
 
 struct run {
 	const struct workload *workload;
 	double now;
 	double left[TRAININGS_MOST];	   /* images left */
-	double busy_until[TRAININGS_MOST]; /* end of its start or pause */
+	double busy_until[TRAININGS_MOST]; /* end of the training's start or pause */
 	bool runs[TRAININGS_MOST];
 	unsigned workers[TRAININGS_MOST];
 	double rates[TRAININGS_MOST];
-	double look_at; /* when the buffered events are looked at; infinite: there are none */
+	/* time at which buffered events are handled; infinite: no events */
+	double look_at;
 	struct workload_outcome *outcome;
 };
 
@@ -47,7 +48,7 @@ static bool is_taking(const struct run *run, size_t i)
 	return run->runs[i] && run->busy_until[i] <= run->now + 1e-9;
 }
 
-/* Tells whether the training came or is through since the allocator looked. */
+/* Tells whether the training has arrived or finished since the allocator ran. */
 static bool is_news(const struct run *run, size_t i)
 {
 	bool should_run = has_come(run, i) && !is_through(run, i);
@@ -186,8 +187,8 @@ static void reallocate(struct run *run, enum worker_policy policy, bool pauses)
 			run->busy_until[i] = run->now + PAUSE_SECONDS;
 }
 
-/* Returns when the allocator looks at an event. The first arrival is not buffered: it disturbs
- * no training. */
+/* Returns when the allocator handles an event. The first arrival is not buffered, because it
+ * disturbs no training. */
 static double buffered_until(const struct run *run, bool pauses)
 {
 	return pauses && run->now > 0 ? run->now + BUFFER_SECONDS : run->now;

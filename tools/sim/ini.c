@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest line for inih, which would cut longer ones. */
+/* Longest line that inih takes: it would cut longer lines. */
 #define MAX_LINE (INI_MAX_LINE - 3)
 
 struct parser {
@@ -19,10 +19,10 @@ struct parser {
 	struct sim_scenario *scenario;
 	unsigned line;
 	int err;
-	char label[INI_MAX_LINE]; /* the section of the last key */
+	char label[INI_MAX_LINE]; /* section of the last key */
 	enum sim_section section;
-	void *object;	/* object of the section; NULL: keys are skipped */
-	uint32_t given; /* bits: options that the section has */
+	void *object;	/* struct of the section; NULL: keys are skipped */
+	uint32_t given; /* bit set of the options that the section has given */
 };
 
 /* Reports "FILE:LINE:[LABEL]:KEY: text"; label and key NULL: none. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The order of one epoch of one job, noted by an observer. */
+/* The order of one epoch of one job, recorded by an observer. */
 struct order_of {
 	FILE *out;
 	size_t job;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prints the scenario of a plan. The second and the third epoch count: the cache then no
- * longer depends on how it began. */
+/* Prints the scenario of a plan. Counts the second and the third epoch, when the cache no longer
+ * depends on its start. */
 static void print_plan(FILE *out, const struct sim_plan *plan)
 {
 	fprintf(out,

@@ -21,7 +21,8 @@
 #define LOOKAHEAD 128
 #define PREFETCH 256
 #define WINDOW_SECONDS 1.
-#define EXPECTED_NS 10000000 /* expected time of a decode, before one is measured */
+/* expected time of the first decode, before one was measured */
+#define EXPECTED_NS 10000000
 
 struct slot {
 	struct share_request request;
@@ -33,10 +34,10 @@ struct pool_job {
 	const struct training *training;
 	struct share_job share;
 	bool runs;
-	double begins; /* infinite: the job is through */
-	double images; /* images of the whole training */
+	double begins; /* infinite: the job has finished */
+	double images; /* images that the whole training reads */
 	double asked, fetched, used;
-	double next_use; /* when the GPUs use the next image; infinite: they wait for one */
+	double next_use; /* time when the GPUs use the next image; infinite: they wait */
 	double waits_since;	      /* infinite: the reader does not wait */
 	struct slot slots[LOOKAHEAD]; /* slots of images fetched .. asked */
 };
@@ -44,11 +45,11 @@ struct pool_job {
 struct pool {
 	struct shares shares;
 	double now, window;
-	double ends
-		[WORKERS]; /* when each worker's decode ends; infinite: the worker is idle */
+	/* time at which each worker's decode ends; infinite: the worker is idle */
+	double ends[WORKERS];
 	struct slot *decodes[WORKERS];
 	unsigned busy;
-	double decoded; /* s of all workers, since the last window */
+	double decoded; /* decode time of all workers since the last window, s */
 	struct pool_job jobs[TRAININGS_MOST];
 	size_t n;
 };
@@ -116,7 +117,7 @@ static void use_on(const struct pool *pool, struct pool_job *job)
 		job->next_use = pool->now + 1 / training_demand(job->training);
 }
 
-/* Lets the job go on; called after each event of the job. */
+/* Lets the job go on. Called after each event of the job. */
 static int go_on(const struct pool *pool, struct pool_job *job)
 {
 	int err = ask_ahead(job);
@@ -141,7 +142,8 @@ static void keep_busy(struct pool *pool)
 		struct share_request *request = share_next(&pool->shares, take, NULL);
 		if (!request)
 			return;
-		pool->decodes[i] = (struct slot *)request; /* its first member */
+		/* the request is the slot's first member */
+		pool->decodes[i] = (struct slot *)request;
 		pool->busy++;
 		double seconds = decode_seconds(pool->decodes[i]->job, pool->busy);
 		pool->ends[i] = pool->now + seconds;

@@ -13,11 +13,11 @@
 /* --- figures of a setting -------------------------------------------------------------
  */
 
-enum unit { SMALL, LARGE }; /* sets of 3 to 5 samples; of hundreds */
+enum unit { SMALL, LARGE }; /* unit of sets: 3 to 5 samples, or hundreds */
 enum about {
-	ONE_EPOCH,    /* the order of an epoch by itself */
-	SOME_EPOCHS,  /* how epochs of a job go together */
-	SEVERAL_JOBS, /* how jobs go together */
+	ONE_EPOCH,    /* figures about the order of one epoch */
+	SOME_EPOCHS,  /* figures about several epochs of a job */
+	SEVERAL_JOBS, /* figures about several jobs */
 };
 
 #define SMALL_EPOCHS 3
@@ -28,7 +28,7 @@ static const uint32_t units[] = {[SMALL] = 1, [LARGE] = LARGE_UNIT};
 static const uint32_t epochs[] = {[SMALL] = SMALL_EPOCHS, [LARGE] = LARGE_EPOCHS};
 
 struct kind {
-	const char *name; /* name of the column in a CSV */
+	const char *name; /* name of the CSV's column */
 	const char *title;
 	enum unit unit;
 	enum about about;
@@ -74,9 +74,9 @@ static const enum sampler_kind samplers[] = {SAMPLER_ISA, SAMPLER_DSA, SAMPLER_E
 #define SAMPLERS (sizeof(samplers) / sizeof(samplers[0]))
 
 /*
- * Tells whether a figure is promised to be exact. A job alone shares nothing. isa promises all
- * figures. dsa draws uniformly whatever was drawn before, so epochs of a job do not depend on each
- * other. exchange promises an epoch's own order.
+ * Tells whether the sampler promises this figure exactly. A job alone shares nothing. isa promises
+ * all figures. dsa draws uniformly whatever was drawn before, so epochs of a job do not depend on
+ * each other. exchange promises the order within an epoch.
  */
 static bool claimed(
 	const struct setting *setting, enum sampler_kind sampler, enum about about)
@@ -105,10 +105,11 @@ struct laboratory {
 	const struct randomness_options *options;
 	size_t n_claims;
 	size_t n_wrong;
-	double least; /* least p of the claims */
+	double least; /* least p of the promised figures */
 };
 
-/* Figures of one setting, for all samplers: the job (or pair) that is farthest off. */
+/* The figures of one setting for each sampler: those of the job (or pair of jobs) that is farthest
+ * from the expected value. */
 struct columns {
 	const struct setting *setting;
 	struct figure worst[KINDS][SAMPLERS];
@@ -140,7 +141,7 @@ static void write_csv(struct laboratory *laboratory, const struct setting *setti
 		verdicts[judge(figure, claim)]);
 }
 
-/* Takes a figure of jobs a and b, which are the same job where a figure is about one. */
+/* Takes a figure of jobs a and b. For a figure of one job both are the same job. */
 static void take(struct laboratory *laboratory, struct columns *columns, size_t s,
 	size_t k, const struct places *places, size_t a, size_t b)
 {
@@ -177,8 +178,7 @@ static void take_all(struct laboratory *laboratory, struct columns *columns, siz
 
 #define USUAL_EPOCHS 1600
 
-/* Returns the number of runs: more of small sets, which are for counts of orders, of which
- * there are many. */
+/* Returns the number of runs: more for small sets, because they have many orders to count. */
 static uint32_t runs_of(const struct laboratory *laboratory, enum unit unit)
 {
 	uint32_t n = laboratory->options->epochs;

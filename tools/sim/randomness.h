@@ -30,13 +30,13 @@
 
 /* --- what is measured --------------------------------------------------------------- */
 
-/* The positions at which one job got each sample of its set: the ids first .. first + n - 1. */
+/* The positions at which a job got the samples of its set, the ids first .. first + n - 1. */
 struct places {
 	uint32_t first;
 	uint32_t n;
 	uint32_t runs;
 	uint32_t epochs;
-	uint32_t *at; /* read by place_of */
+	uint32_t *at; /* indexed by place_of */
 };
 
 static inline uint32_t *places_of(
@@ -95,11 +95,11 @@ struct setting {
 	struct {
 		uint32_t first; /* the job's set, in units */
 		uint32_t end;
-		double speed; /* relative to the other jobs */
-		double start; /* start in epochs */
+		double speed; /* speed relative to the other jobs */
+		double start; /* start, in epochs */
 	} job[RANDOMNESS_JOBS];
 	size_t n_jobs;
-	double cache;	/* size in units */
+	double cache;	/* size of the cache, in units */
 	uint32_t slots; /* slots of the cache, where a unit is one sample */
 };
 
@@ -114,7 +114,8 @@ struct setting_run {
 	uint64_t seed;
 };
 
-/* Runs the setting. The caller frees ret[].at of each job. -ENOMEM: nothing has to be freed. */
+/* Runs the setting. The caller frees ret[].at of each job. After -ENOMEM there is nothing to
+ * free. */
 must_check int setting_places(
 	const struct setting_run *run, struct places ret[RANDOMNESS_JOBS]);
 
@@ -129,6 +130,6 @@ struct randomness_options {
 	FILE *csv; /* may be NULL */
 };
 
-/* Prints tables. *ret_as_claimed: each figure that should be exact is within its bounds. */
+/* Prints tables. *ret_as_claimed: all promised figures are within their bounds. */
 must_check int randomness_run(
 	const struct randomness_options *options, bool *ret_as_claimed);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Shuffles a script's opens: it decides itself in which order labels come. */
+/* Shuffles the opens of a script, which thereby decides the order of labels. */
 static void shuffle(struct sim_run *run, struct script *script)
 {
 	for (uint32_t i = 0; i < script->size; i++)
@@ -75,7 +75,7 @@ static int read_same(
 	return err;
 }
 
-/* Reads samples in the cache first, before loads of the others may push them out. */
+/* Reads samples in the cache first, before loads of other samples may evict them. */
 int sim_read_together(struct sim_run *run, struct script *const *readers, size_t n)
 {
 	int err = open_all(run, readers, n);

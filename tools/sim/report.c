@@ -85,7 +85,7 @@ void sim_print_table(FILE *out, const struct sim_curve *curves, size_t n)
 	fputc('\n', out);
 }
 
-#define EXACT .02 /* misses per sample read: a smaller difference hardly decides */
+#define EXACT .02 /* misses per sample: smaller differences hardly matter */
 
 void sim_print_trust(FILE *out, const struct sim_trust *trust)
 {

@@ -19,14 +19,14 @@ struct script {
 	roaring_bitmap_t *selection;
 	uint32_t size;
 	double speed;	/* samples per tick, at most 1 */
-	uint64_t start; /* tick */
-	uint64_t n_all; /* positions of all its epochs together */
+	uint64_t start; /* the tick at which the script begins */
+	uint64_t n_all; /* positions of all epochs of the script together */
 	uint64_t n_read;
 	uint32_t *labels;	   /* label of each position; NULL: none */
 	uint32_t *opens;	   /* positions in the order of opens; only with labels */
-	struct sim_sched_job *job; /* exists from its start to its end */
+	struct sim_sched_job *job; /* exists from the script's start to its end */
 	struct sim_open open;
-	bool reads; /* its position is opened and not released */
+	bool reads; /* the script has opened a position and not released it */
 };
 
 struct sim_run {
@@ -36,14 +36,14 @@ struct sim_run {
 	struct rng rng;	  /* draws the scripts' choices */
 	uint32_t *labels; /* label of each id; NULL: none */
 	struct script *scripts;
-	struct script **readers; /* scripts that read in a tick */
+	struct script **readers; /* scripts that read in this tick */
 	struct sim_open **opens; /* opens of these scripts */
 	size_t n_waiting;	 /* scripts that have not begun */
 	size_t n_running;
 	uint64_t tick;
 	uint64_t count_from;   /* the tick at which the warm-up is over */
 	uint64_t loads_before; /* loads in the warm-up */
-	uint64_t end;	       /* the last tick; 0: until all jobs are through */
+	uint64_t end;	       /* the last tick; 0: when all jobs have finished */
 	struct sim_result result;
 };
 

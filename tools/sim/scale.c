@@ -14,9 +14,9 @@
  * thousands.
  */
 
-#define LARGE 1e7    /* reads that take too long for a user who waits */
-#define ENOUGH 5e6   /* reads that take seconds */
-#define LEAST 10000u /* samples that the largest dataset keeps */
+#define LARGE 1e7    /* reads from which on a run takes too long for a waiting user */
+#define ENOUGH 5e6   /* reads of a run that takes seconds */
+#define LEAST 10000u /* least samples of the largest dataset */
 
 double sim_reads(const struct sim_scenario *scenario)
 {

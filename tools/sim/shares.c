@@ -15,7 +15,7 @@ struct row {
 	bool pauses;
 };
 
-/* Rows that the text speaks of. */
+/* Rows to which the text refers. */
 enum {
 	ROW_REQUESTED,
 	ROW_BALANCE,

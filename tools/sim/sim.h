@@ -26,7 +26,7 @@
  *   Errors: -EINVAL (reported), -ENOMEM, and errors of files.
  */
 
-/* A dataset: the ids first .. end-1, or so many of them at random, others in each run. */
+/* A dataset: the ids first .. end-1, or a random choice of ids, another one in each run. */
 struct sim_dataset {
 	char *name;
 	bool sample;
@@ -39,12 +39,12 @@ struct sim_job {
 	char *name;
 	char *dataset_name;
 	size_t dataset;	 /* index of its dataset */
-	double speed;	 /* relative to the other jobs */
-	double start;	 /* epochs of time */
-	uint32_t epochs; /* 0: the job runs on until the time is over */
+	double speed;	 /* speed relative to the other jobs */
+	double start;	 /* start, in epochs of time */
+	uint32_t epochs; /* 0: until the time is over */
 };
 
-/* A size of the cache: samples, bytes, or a fraction of the union of the datasets. */
+/* A size of the cache: in samples, in bytes, or as a fraction of the union of the datasets. */
 struct sim_size {
 	double value;
 	bool fraction;
@@ -70,7 +70,8 @@ struct sim_scenario {
 	double sample_bytes; /* size of a prepared sample; 0: not known */
 	uint32_t runs;	     /* runs, each with another seed */
 	double warmup;	     /* epochs of time that are not counted */
-	double length; /* epochs of time after the warm-up; 0: until all jobs are through */
+	/* epochs of time after the warm-up; 0: until all jobs have finished */
+	double length;
 	uint64_t seed;
 };
 
@@ -91,7 +92,7 @@ must_check int sim_plan_dataset(const char *directory, struct sim_plan *ret);
 must_check int sim_load(const char *name_or_path, struct sim_scenario *ret);
 /* Parses an ini's text; `file` is its name in messages. */
 must_check int sim_parse(const char *file, const char *text, struct sim_scenario *ret);
-/* Sets an option of [scenario] from the command line, in place of the ini's value. */
+/* Sets an option of [scenario] from the command line, instead of the ini's value. */
 must_check int sim_override(
 	struct sim_scenario *scenario, const char *key, const char *value);
 /* Checks rules that concern several options; called after the last override. */
@@ -117,7 +118,7 @@ struct sim_read {
 	uint32_t epoch;
 	uint32_t position; /* position in the epoch that the script opened */
 	sample_id sample;
-	bool miss; /* nobody has read it since it was loaded */
+	bool miss; /* first read of the sample since it was loaded */
 };
 
 /* Shows the progress on a terminal; progress.c. */
@@ -137,7 +138,7 @@ struct sim_setup {
 	enum eviction_policy eviction;
 	struct sim_size cache;
 	uint64_t seed;
-	sim_observer *observer; /* may be NULL; is called for reads of the warm-up, too */
+	sim_observer *observer; /* called for reads of the warm-up, too; may be NULL */
 	void *context;
 	struct sim_progress *progress; /* may be NULL */
 };
@@ -160,7 +161,7 @@ roaring_bitmap_t *sim_dataset_ids(
 /* --- all runs of a scenario -------------------------------------------------------- */
 
 struct sim_point {
-	double capacity; /* these are means over the runs */
+	double capacity; /* `capacity` to `misses` are means over the runs */
 	double all;
 	double served;
 	double misses;
@@ -189,8 +190,8 @@ void sim_curves_free(struct sim_curve *curves, size_t n);
 double sim_reads(const struct sim_scenario *scenario);
 /* Returns the ticks of an epoch of time. */
 uint32_t sim_ticks(const struct sim_scenario *scenario);
-/* Returns the scale at which a scenario takes seconds: one in so many of its samples is
- * simulated. 1: all. */
+/* Returns a scale at which the scenario takes only seconds: one in so many samples is simulated. 1:
+ * all samples. */
 uint32_t sim_scale_choose(const struct sim_scenario *scenario);
 /*
  * Makes a scenario with one in `scale` samples: datasets, cache, labels and look-ahead shrink in
@@ -199,7 +200,7 @@ uint32_t sim_scale_choose(const struct sim_scenario *scenario);
 must_check int sim_scaled(
 	const struct sim_scenario *scenario, uint32_t scale, struct sim_scenario *ret);
 
-/* The error of a smaller scenario, as one of half its size shows it. */
+/* The error of a scaled-down scenario, estimated from one of half its size. */
 struct sim_trust {
 	uint32_t scale;	  /* 1: the whole scenario was run */
 	uint32_t samples; /* samples of the largest dataset in the smaller scenario */

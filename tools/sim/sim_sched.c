@@ -36,7 +36,7 @@ static void answer(struct sim_open *open)
 		sim_use_attach(open);
 }
 
-/* Refuses to go back to an epoch whose order is not kept: no order is. */
+/* Refuses to go back to a former epoch: no orders are kept here. */
 static void look_up(struct sim_open *open)
 {
 	open->answered = true;
@@ -72,7 +72,7 @@ static void execute_one(struct sim_sched_job *job, struct effect *effect)
 	case EFFECT_SAVE:
 		job->wants_clerk = true;
 		break;
-	case EFFECT_NOTICE: /* scripts here misuse nothing */
+	case EFFECT_NOTICE: /* the simulated scripts make no mistakes */
 		break;
 	case EFFECT_END:
 		end(job, &effect->queue);
@@ -135,7 +135,7 @@ static void ask(struct sim_open *open)
 	execute(open->job, &effects);
 }
 
-/* Does the work on epochs for which the daemon has a clerk, because it takes long. */
+/* Does the slow work on epochs for which the daemon has a clerk. */
 static void do_clerks_work(struct sim_sched_job *job)
 {
 	uint32_t epoch;

@@ -25,8 +25,8 @@ double normal_p(struct expected expected, double figure);
 /* Returns the distance from the mean that chance exceeds with probability p. */
 double normal_bound(struct expected expected, double p);
 
-/* chi_square_p returns the probability that a chi-square of so many degrees is at least this
- * large; the other function inverts it. */
+/* Returns the probability that a chi-square of so many degrees is at least this large.
+ * chi_square_bound is the inverse function. */
 double chi_square_p(double chi_square, double degrees);
 double chi_square_bound(double p, double degrees);
 
@@ -37,8 +37,8 @@ double correlation(const uint32_t *a, const uint32_t *b, size_t n);
 struct expected correlation_expected(size_t n);
 
 /*
- * serial_correlation returns the correlation of neighbours, x[i] and x[(i + 1) % n]; the next
- * function its distribution if the order of x is random (Wald and Wolfowitz, 1943). n >= 3.
+ * Returns the correlation of neighbours, x[i] and x[(i + 1) % n]. serial_correlation_expected
+ * returns its distribution if the order of x is random (Wald and Wolfowitz, 1943). n >= 3.
  */
 double serial_correlation(const uint32_t *x, size_t n);
 struct expected serial_correlation_expected(const uint32_t *x, size_t n);

@@ -85,7 +85,7 @@ static void line(const struct plot *plot, double x1, double y1, double x2, doubl
 
 /* --- axes -------------------------------------------------------------------------- */
 
-/* Returns a step of 1, 2 or 5 times a power of ten, which divides the range into about so many
+/* Returns a step of 1, 2 or 5 times a power of ten that divides the range into about `steps`
  * steps. */
 static double nice_step(double range, int steps)
 {

@@ -27,7 +27,7 @@ struct svg_plot {
 	bool log_x;
 	const struct svg_series *series;
 	size_t n;
-	double line;		/* level to compare with */
+	double line;		/* level of a line to compare curves with */
 	const char *line_label; /* NULL: there is no line */
 };
 

@@ -13,7 +13,7 @@
 struct drawing {
 	const struct sim_curve *curves;
 	size_t n;
-	bool several; /* scenarios */
+	bool several; /* the plot has several scenarios */
 	bool per_sample;
 	struct svg_series *series;
 	double *values; /* x and y of all series */
@@ -47,7 +47,7 @@ static void name_curve(const struct drawing *drawing, size_t i)
 		drawing->several ? ": " : "", name);
 }
 
-/* Fills in a curve's values. Returns where the values of the next curve begin. */
+/* Fills in a curve's values. Returns the place for the values of the next curve. */
 static double *fill_series(const struct drawing *drawing, size_t i, double *values)
 {
 	const struct sim_curve *curve = &drawing->curves[i];

@@ -6,10 +6,11 @@
 #include <errno.h>
 #include <math.h>
 
-#define MOST_READ_AGAIN                                                                  \
-	60 /* epochs of all jobs together, since some jobs are much slower */
+/* limit of epochs of all jobs together, because some jobs are much slower than others */
+#define MOST_READ_AGAIN 60
 #define READ_PER_DECODER 6 /* as in src/supply/storage.c */
-#define SPREAD .5	   /* samples take from half to one and a half of the mean */
+/* the times of samples vary from half the mean to one and a half of it */
+#define SPREAD .5
 #define SECOND 1.
 
 /* --- processors ---------------------------------------------------------------------- */
@@ -24,7 +25,7 @@ static size_t want_processor(const struct timed_run *run)
 	return n;
 }
 
-/* Returns the part of a processor that each gets that wants one. */
+/* Returns the part of a processor for each reader or decoder that wants one. */
 static double part_of_processor(const struct timed_run *run)
 {
 	size_t n = want_processor(run);
@@ -44,8 +45,8 @@ static const struct timed_job *job_of(const struct timed_run *run, sample_id sam
 	return &run->world->jobs[run->first_job[sample]];
 }
 
-/* Tells whether another read may begin. Samples that are read wait behind those that the
- * decoders have, as in src/supply/storage.c. */
+/* Tells whether another read may begin. Read samples wait for decoders in a bounded queue, as in
+ * src/supply/storage.c. */
 static bool may_read(const struct timed_run *run)
 {
 	const struct timed_world *world = run->world;
@@ -190,7 +191,7 @@ static int step(struct timed_run *run)
 	return err;
 }
 
-/* Tells whether each job has read its epochs, or all together very many. */
+/* Tells whether each job has read its epochs, or all jobs together have reached the limit. */
 static bool is_over(const struct timed_run *run)
 {
 	uint64_t least = UINT64_MAX;

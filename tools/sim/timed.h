@@ -26,14 +26,14 @@
 
 struct timed_job {
 	unsigned readers;
-	double think; /* s of one reader from a file to the next one, without waiting */
+	double think; /* s between two files of a reader, without waits */
 	double cpu;   /* s of `think` on a processor */
-	double start; /* s */
+	double start; /* s after which the job begins */
 	double pause; /* s between the last sample of an epoch and the first of the next */
 	double read;  /* s that reading a sample takes */
 	double decode;	     /* s of a processor that preparing a sample takes */
 	double bytes;	     /* size of a prepared sample */
-	unsigned most_reads; /* reads at once, to begin with */
+	unsigned most_reads; /* reads in flight at the start */
 	bool absent;
 };
 
@@ -52,24 +52,24 @@ struct timed_world {
 	enum eviction_policy eviction;
 	enum share_policy share;
 	uint32_t lookahead;
-	uint32_t
-		labels; /* labels that scripts ask for one by one; 0: they ask for any sample */
-	double cache;		 /* bytes */
-	unsigned workers, reads; /* reads at once; 0: found by trying */
+	/* labels that scripts open one by one; 0: scripts open any sample */
+	uint32_t labels;
+	double cache;		 /* bytes of the cache */
+	unsigned workers, reads; /* reads: reads in flight; 0: found by trying */
 	double cpus;
 	uint64_t seed;
-	unsigned laps; /* epochs that each job reads at least, with the first one */
+	unsigned laps; /* least epochs of each job, with the first one */
 };
 
 struct timed_outcome {
-	double epoch;  /* s, in the mean of all epochs but the first */
+	double epoch;  /* mean s of all epochs but the first */
 	double waited; /* part of these epochs in which a reader waited */
 	uint64_t laps;
 	double least, most; /* shortest and longest mean of several runs */
 };
 
-/* Runs until each job has read its epochs. ret: one for each job. *ret_loads: how often
- * samples were prepared, per sample read. */
+/* Runs the world until each job has read its epochs. ret: one outcome per job. *ret_loads: how
+ * often samples were prepared, per sample read. */
 must_check int timed_run(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
 /*
@@ -79,6 +79,6 @@ must_check int timed_run(
  */
 must_check int timed_runs(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
-/* These return the samples of the world, and of one job. */
+/* Returns the samples of the world. timed_job_samples returns those of one job. */
 uint32_t timed_samples(const struct timed_world *world);
 uint32_t timed_job_samples(const struct timed_world *world, size_t job);

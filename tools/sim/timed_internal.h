@@ -18,7 +18,8 @@ enum reader_state { READER_OUT, READER_RUNS, READER_SLEEPS, READER_WAITS };
 struct timed_reader {
 	size_t job;
 	enum reader_state state;
-	double until; /* if it runs: processor time; if it sleeps: time */
+	/* end of READER_RUNS in processor time, or of READER_SLEEPS in time */
+	double until;
 	struct sim_open open;
 };
 
@@ -30,19 +31,20 @@ struct timed_script {
 	uint32_t epoch;
 	uint32_t *labels,
 		*opens; /* label of each position, and the order of opens; or NULL */
-	double begins;	/* when the next epoch begins; infinite: an epoch runs */
+	/* time at which the next epoch begins; infinite: an epoch is running */
+	double begins;
 	double begun;
 	unsigned waiting;
 	double waits_since, counted_since;
-	double waited;		/* s in this epoch */
-	double sum, sum_waited; /* s of epochs that count */
+	double waited;		/* s that readers waited in this epoch */
+	double sum, sum_waited; /* s of the epochs that count */
 	uint64_t laps;
 };
 
 struct timed_decoder {
 	sample_id sample; /* SAMPLE_NONE: idle */
-	double until;	  /* processor time */
-	double since;	  /* s, when it began */
+	double until;	  /* end of the decode, in processor time */
+	double since;	  /* s at the start of the decode */
 };
 
 struct timed_read {
@@ -58,7 +60,7 @@ struct timed_run {
 	uint64_t *bytes; /* size of each id, in units */
 	double unit;	 /* bytes of a unit */
 	uint32_t *id_labels;
-	uint8_t *first_job; /* a job that reads the id, for each id */
+	uint8_t *first_job; /* for each id: a job that reads it */
 	struct timed_script scripts[TIMED_JOBS];
 	struct timed_reader *readers;
 	size_t n_readers;
@@ -68,10 +70,10 @@ struct timed_run {
 	sample_id *read; /* samples that wait for a decoder: a ring of n_ids */
 	uint32_t read_head, n_read;
 	struct flight flight;
-	double now,
-		processor; /* s; processor s that each who wants a processor had so far */
+	/* now: s; processor: processor s that each reader or decoder has had so far */
+	double now, processor;
 	double window;
-	double decoded; /* s of all decoders, since the last window */
+	double decoded; /* s that all decoders worked since the last window */
 	uint64_t served;
 };
 

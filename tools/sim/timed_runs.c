@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Computes the means of runs of a world: runs and laps are few where samples are many. */
+/* Computes means over several runs of a world. Worlds with many samples get fewer runs and
+ * epochs. */
 
 #define MOST_RUNS 8
 #define LEAST_RUNS 3
@@ -37,8 +38,8 @@ static double within(double least, double value, double most)
 	return fmin(fmax(value, least), most);
 }
 
-/* Sets the beginnings of a run. The first run has those of the world; in others each is half
- * to one and a half times as late. */
+/* Sets the starts of a run. The first run has those of the world; in others each start is half to
+ * one and a half times as late. */
 static void change_run(
 	const struct timed_world *world, struct timed_world *ret, unsigned number)
 {

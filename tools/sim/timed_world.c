@@ -74,7 +74,7 @@ static int make_ids(struct timed_run *run)
 	return run->id_labels ? 0 : -ENOMEM;
 }
 
-/* Makes the positions of a script that shuffles; each has a label. */
+/* Makes the positions of a script that shuffles itself; each position has a label. */
 static int make_positions(struct timed_run *run, struct timed_script *script)
 {
 	script->labels = calloc(script->samples + 1, sizeof(*script->labels));

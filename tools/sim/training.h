@@ -31,9 +31,9 @@ struct training {
 	double gflops;	   /* per image */
 	double parameters; /* millions */
 	double batch, iterations;
-	unsigned workers; /* requested */
+	unsigned workers; /* workers that the training requests */
 	double arrival;
-	double cost; /* cost of an image for a worker; 1: the usual cost */
+	double cost; /* worker time of an image, relative to the usual one */
 };
 
 struct workload {
@@ -90,19 +90,19 @@ struct workload_outcome {
 	double slowdown; /* the worst latency / latency alone */
 };
 
-/* Fills in the fields that follow from `finished`. */
+/* Computes the fields that follow from `finished`. */
 void outcome_finish(const struct workload *workload, struct workload_outcome *outcome);
 
-/* Runs a policy of workers. pauses: a training whose workers change pauses for 16 s, and
- * events are buffered for 30 s. */
+/* Runs a policy for workers. pauses: a training whose workers change pauses for 16 s, and events
+ * are buffered for 30 s. */
 void fluid_workers(const struct workload *workload, enum worker_policy policy,
 	bool pauses, struct workload_outcome *ret);
 /* Runs with the rates that share_grant grants if each demand is known. */
 void fluid_granted(const struct workload *workload, enum share_policy policy,
 	struct workload_outcome *ret);
-/* Runs with the daemon's queue, whose demand is found while running. -ENOMEM */
+/* Runs the daemon's queue, which finds demands while running. -ENOMEM */
 must_check int pool_run(const struct workload *workload, enum share_policy policy,
 	struct workload_outcome *ret);
 
-/* Prints the page; csv: NULL or a path. Returns 0 or -errno. */
+/* Prints the page. csv: path, or NULL. Returns 0 or -errno. */
 must_check int shares_print(FILE *out, const char *csv);

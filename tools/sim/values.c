@@ -86,7 +86,8 @@ static int each_word(const char *text, size_t size, void **ret, size_t *ret_n,
 static const char *const samplers[] = {[SAMPLER_DSA] = "dsa",
 	[SAMPLER_ISA] = "isa",
 	[SAMPLER_EXCHANGE] = "exchange",
-	[SAMPLER_SEQUENTIAL] = "", /* nobody shuffles: nothing to simulate */
+	/* not simulated: without shuffling there is nothing to compare */
+	[SAMPLER_SEQUENTIAL] = "",
 	[SAMPLER_DSA_TREE] = "dsa-tree"};
 static const char *const evictions[] = {[EVICTION_REFCNT] = "refcnt",
 	[EVICTION_LRU] = "lru",
@@ -125,7 +126,7 @@ static int one_eviction(void *field, const char *word)
 	return i < 0 ? i : 0;
 }
 
-/* Returns the factor of the unit that the text is; 0: it is none. */
+/* Returns the factor of a unit; 0: the text is no unit. */
 static double unit_of(const char *text)
 {
 	static const char units[] = "KMGT";
@@ -250,7 +251,7 @@ static int scenario_seed(void *object, const char *text)
 
 /* --- [dataset NAME] ---------------------------------------------------------------- */
 
-/* Parses FIRST-LAST, or sample(BELOW,SIZE): so many of 0 .. BELOW-1. */
+/* Parses FIRST-LAST, or sample(BELOW,SIZE): SIZE random ids of 0 .. BELOW-1. */
 static int dataset_ids(void *object, const char *text)
 {
 	struct sim_dataset *dataset = object;

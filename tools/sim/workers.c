@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Computes the paper's policies. Trainings that run always have one worker. */
+/* Computes the paper's policies. Each training that runs has at least one worker. */
 
 static size_t count(const bool *runs, size_t n)
 {
@@ -23,8 +23,8 @@ static unsigned sum_of(const unsigned *workers, size_t n)
 	return sum;
 }
 
-/* Divides all workers by weight: each training gets one, and then the one with the least for
- * its weight. */
+/* Divides all workers by weight: each training gets one, then always the training with the fewest
+ * workers for its weight. */
 static void divide(const struct workload *workload, const bool *runs,
 	double (*weight)(const struct training *training), unsigned *workers)
 {
@@ -61,7 +61,7 @@ static double by_inverse_size(const struct training *training)
 	return 1 / training->parameters;
 }
 
-/* Gives the workers of the paper's table; the workers of trainings that are through are idle. */
+/* Gives the workers of the paper's table. The workers of finished trainings are idle. */
 static void given(const struct workload *workload, const bool *runs,
 	const unsigned *table, unsigned *workers)
 {
@@ -93,8 +93,8 @@ static size_t sort(const struct workload *workload, const bool *runs, size_t *or
 	return n;
 }
 
-/* Runs Algorithm 1. The test in the loop is `sum < C`, so that a round that begins above C
- * takes until one worker less than C is left, or until it is through. */
+/* Runs Algorithm 1. The test in the loop is `sum < C`, so that a round that begins above C goes on
+ * until C - 1 workers are left, or until the round ends. */
 static void waa(
 	const struct workload *workload, const bool *runs, bool mended, unsigned *workers)
 {

@@ -25,7 +25,7 @@ uint32_t sim_ticks(const struct sim_scenario *scenario)
 	return size;
 }
 
-/* Makes the labels of the positions: any file of a label is as good to a script that shuffles. */
+/* Makes the labels of the positions. A script that shuffles takes any file of a label. */
 static int make_positions(struct sim_run *run, struct script *script)
 {
 	script->labels = calloc(script->size, sizeof(*script->labels));

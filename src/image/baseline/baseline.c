@@ -9,7 +9,7 @@
 /* Bytes of the stride before a row, for the sample to the left of the image. */
 #define ROW_LEAD 32
 #define ALIGNMENT 64
-/* Bytes of a block in the mean, which no photograph exceeds; a file that does is turned down. */
+/* Bytes per block, on average, that no photograph exceeds. A file with more is turned down. */
 #define MAX_BLOCK_BYTES 128
 
 struct baseline {
@@ -18,7 +18,7 @@ struct baseline {
 	struct frame frame;
 	struct huffman huffman[COMPONENTS];
 	struct scan scan;
-	uint8_t *memory; /* holds the segment and the samples */
+	uint8_t *memory; /* memory of the segment and of the samples */
 	size_t memory_bytes;
 };
 
@@ -83,7 +83,7 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	decoder->end = data + size;
 	if (!frame_parse(frame, data, size))
 		return false;
-	/* libjpeg upsamples images of up to 4 columns in another way. */
+	/* libjpeg upsamples images of up to 4 columns differently. */
 	if (h_factor(decoder) == 2 && frame->width <= 4)
 		return false;
 	*ret_width = frame->width;
@@ -111,8 +111,8 @@ static void set_quant(struct quant *quant, const uint8_t table[COEFFICIENTS])
 	}
 }
 
-/* Returns the look-ups of a component, or those of an earlier one with the same tables. NULL:
- * a table is bad. */
+/* Returns the look-ups of a component: new ones, or those of an earlier component with the same
+ * tables. NULL: a table is bad. */
 static const struct huffman *find_huffman(struct baseline *decoder, unsigned i)
 {
 	const struct frame *frame = &decoder->frame;
@@ -144,8 +144,8 @@ static bool set_planes(struct baseline *decoder)
 	return true;
 }
 
-/* Returns the MCUs along an axis that a span of pixels needs; upsampling needs one more sample
- * on each side. */
+/* Returns the MCUs along an axis that contain a span of pixels, and one more sample on each side
+ * for upsampling. */
 static struct baseline_span mcus_of(
 	struct baseline_span span, uint32_t length, unsigned factor)
 {
@@ -196,8 +196,8 @@ static bool set_memory(struct baseline *decoder, size_t columns)
 		struct plane *plane = &scan->planes[i];
 		unsigned h = plane->component->h, v = plane->component->v;
 		plane->rows = v * BLOCK;
-		/* The stride is an odd number of cache lines, so that rows don't share a place
-		 * in the cache. */
+		/* The stride is an odd number of cache lines, so that rows do not compete for the
+		 * same cache sets. */
 		plane->stride =
 			align(ROW_LEAD + columns / h_factor(decoder) * h + ROW_SLACK) |
 			ALIGNMENT;
@@ -214,7 +214,7 @@ static bool set_memory(struct baseline *decoder, size_t columns)
 	return true;
 }
 
-/* Begins the scan. columns: the MCUs that are kept. */
+/* Begins the scan. columns: the MCUs whose samples are kept. */
 static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 {
 	const struct frame *frame = &decoder->frame;
@@ -234,8 +234,8 @@ static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 
 /* --- rows of pixels ------------------------------------------------------------------- */
 
-/* Prepares MCU row `row`: the last row of the one before becomes the row above it, if it was
- * kept. */
+/* Prepares MCU row `row`. The last sample row of the previous MCU row, if that was kept, becomes
+ * the row above it. */
 static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {
@@ -298,7 +298,7 @@ static void make_wide_row(const struct baseline *decoder, uint32_t y,
 	struct baseline_span columns, const uint8_t *luma, uint8_t *out)
 {
 	uint32_t odd = columns.first % 2;
-	if (odd) { /* the right pixel of two */
+	if (odd) { /* the right one of two pixels */
 		struct chroma chroma = chroma_of(decoder, y, columns.first - 1);
 		uint8_t two[6];
 		decoder->kernels->rgb_wide(luma - 1, &chroma, 2, two);
@@ -325,7 +325,7 @@ static void make_row(const struct baseline *decoder, uint32_t y,
 		make_wide_row(decoder, y, columns, luma, out);
 }
 
-/* Returns how many pixel rows can be made when so many MCU rows are decoded. */
+/* Returns how many pixel rows can be computed after so many MCU rows were decoded. */
 static uint32_t rows_ready(const struct baseline *decoder, uint32_t mcu_rows)
 {
 	uint32_t height = decoder->frame.height;

@@ -33,10 +33,11 @@ struct baseline_part {
 	struct baseline_span columns;
 };
 
-/* plain: uses the code for every processor, for comparisons. NULL: no memory. */
+/* Creates a decoder. plain: uses the portable code instead of vector code, for comparisons. NULL:
+ * no memory. */
 struct baseline *baseline_new(bool plain);
-/* Tells whether there is vector code for this processor. libjpeg is faster than the plain
- * code. */
+/* Tells whether there is vector code for this processor. Without it libjpeg is faster than this
+ * decoder. */
 bool baseline_is_fast(void);
 void baseline_free(struct baseline *decoder); /* may be NULL */
 
@@ -45,9 +46,9 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	uint32_t *ret_width, uint32_t *ret_height);
 
 /*
- * Decodes a part of the open image, which is not empty, into rows of RGB without padding.
- * The decoder reads the whole file, so the part does not decide whether the file is accepted,
- * but for coefficients outside it that could overflow. false: the pixels may be partly written.
+ * Decodes a non-empty part of the open image into rows of RGB without padding. The decoder reads
+ * the whole file, so the part does not decide whether the file is accepted, but for coefficients
+ * outside it that could overflow. false: the pixels may be partly written.
  */
 bool baseline_read(struct baseline *decoder, struct baseline_part part, uint8_t *rgb);
 

@@ -45,11 +45,11 @@ struct frame {
 	uint32_t width, height;
 	unsigned n_components; /* 1 or 3 */
 	struct component components[COMPONENTS];
-	unsigned restart_interval;	      /* MCUs; 0: none */
+	unsigned restart_interval;	      /* MCUs between restart markers; 0: none */
 	uint8_t quants[TABLES][COEFFICIENTS]; /* in zigzag order */
 	bool quant_given[TABLES];
 	struct huffman_spec dc[TABLES], ac[TABLES];
-	const uint8_t *scan; /* first entropy-coded byte */
+	const uint8_t *scan; /* first byte of entropy-coded data */
 };
 
 bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
@@ -78,7 +78,7 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
 typedef uint32_t ac_entry;
 
 #define END_OF_BLOCK 128 /* flag in the advance */
-#define MAX_AC_BITS 18 /* most bits used: no code of a picture with its value has more */
+#define MAX_AC_BITS 18 /* most bits that a code of a picture and its value use together */
 
 static inline unsigned ac_advance(ac_entry entry)
 {
@@ -101,17 +101,18 @@ static inline unsigned ac_size(ac_entry entry)
 }
 
 /*
- * An entry of the look-up of DC differences: bits 0-7 used, 8-15 whether they include the end of
- * a block without other coefficients, 16-31 a constant. The difference is the number that the
+ * An entry of the look-up of DC differences: bits 0-7 used bits, 8-15 whether these include the
+ * end of a block without other coefficients, 16-31 a constant. The difference is the number that the
  * bits make plus the constant, modulo 2^16. An entry of 0 does not help.
  */
 typedef uint32_t dc_entry;
 
 /* Maps codes of any length to symbols: codes of one length are numbered one after another. */
 struct huffman_codes {
-	uint32_t end[MAX_CODE_BITS +
-		     1]; /* one above the last code of a length, left-aligned in 16 */
-	int first[MAX_CODE_BITS + 1]; /* number of the first symbol, less its code */
+	/* code after the last code of each length, left-aligned in 16 bits */
+	uint32_t end[MAX_CODE_BITS + 1];
+	/* index of the first symbol minus its code, for each length */
+	int first[MAX_CODE_BITS + 1];
 	uint8_t symbols[256];
 };
 
@@ -121,20 +122,20 @@ struct huffman {
 	struct huffman_codes ac_codes, dc_codes;
 	bool made;
 	struct huffman_spec ac_spec,
-		dc_spec; /* specs that the look-ups were made of, if `made` */
+		dc_spec; /* tables from which the look-ups were made, if `made` */
 };
 
-/* Makes the look-ups, unless they were made of these specs. false: a spec is no table. */
+/* Makes the look-ups, unless they exist for the same tables. false: a table is invalid. */
 bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
 	const struct huffman_spec *ac);
 
 /* --- entropy.c ------------------------------------------------------------------------ */
 
-/* More bytes than a block can have. So many zeros follow a segment, so that it suffices to
- * look for the end once per block. */
+/* A segment is followed by this many zeros, which is more than the bytes of a block: it is enough
+ * to check for the end once per block. */
 #define SEGMENT_PADDING 512
 
-/* The bytes of one restart interval, without stuffing, and the bits at hand. */
+/* The bytes of one restart interval, without stuffing, and the bits that were read but not used. */
 struct bits {
 	uint64_t buffer; /* used from the highest bit on; only `count` bits are defined */
 	unsigned count;
@@ -155,10 +156,10 @@ struct entropy {
 bool entropy_begin(struct entropy *entropy);
 /* Tells whether the segment was used up to its last byte. */
 bool entropy_is_used(const struct entropy *entropy);
-/* Checks that the segment was used, and begins the next one behind the restart marker whose
- * turn it is. */
+/* Checks that the segment was used up, and begins the next segment after the expected restart
+ * marker. */
 bool entropy_restart(struct entropy *entropy);
-/* Tells whether the segment was used, and the image ends behind it. */
+/* Tells whether the segment was used up, and the image ends after it. */
 bool entropy_end(const struct entropy *entropy);
 
 /* --- scan.h, idct.c, kernels_*.c ---------------------------------------------------------------- */
@@ -185,17 +186,18 @@ struct quant {
  * before it is limited, and all numbers that libjpeg computes in 16 bits fit. */
 #define MAX_WEIGHT (505 * 128)
 
-/* The destination of a component. */
+/* Memory that receives the samples of a component. */
 struct plane {
 	const struct component *component;
 	const struct huffman *huffman;
 	struct quant quant;
 	struct pair pair;
 	int dc;
-	uint8_t *samples; /* an MCU row, below the last row of the MCU row before */
+	/* samples of an MCU row, below the last sample row of the previous MCU row */
+	uint8_t *samples;
 	size_t stride;
-	uint32_t rows; /* rows of an MCU row */
-	uint32_t top;  /* first of these rows in the image */
+	uint32_t rows; /* sample rows of an MCU row */
+	uint32_t top;  /* index of the first of these rows in the image */
 };
 
 struct scan {
@@ -205,7 +207,7 @@ struct scan {
 	unsigned restart_interval;
 	unsigned until_restart;
 	uint32_t mcus;	     /* MCUs of a row */
-	uint32_t first, end; /* MCUs that are kept, if the row is */
+	uint32_t first, end; /* range of MCUs that are kept, if the row is kept */
 };
 
 /* zigzag_pair[k] is the place of coefficient k in a pair; for k > 63 it is in the spare room. */
@@ -220,22 +222,23 @@ extern const uint8_t zigzag_block[COEFFICIENTS];
  * division alternates.
  */
 struct chroma {
-	const uint8_t
-		*near[2]; /* neighbours of the first and the last sample are there */
+	/* samples beside the first and the last sample exist, too */
+	const uint8_t *near[2];
 	const uint8_t *far[2];
 	int added_even, added_odd;
 };
 
 struct kernels {
-	/* Decodes an MCU row. keep: its samples are wanted. */
+	/* Decodes an MCU row. keep: computes the samples, too. */
 	bool (*scan_row)(struct scan *scan, const struct kernels *kernels, bool keep);
 	/* Transforms the blocks of the pair and clears it. false: it could overflow. */
 	bool (*transform)(struct pair *pair, const struct quant *quant, size_t stride);
-	/* Make n pixels. They read up to ROW_SLACK beyond the samples that they need. */
+	/* Makes n pixels of RGB. Reads up to ROW_SLACK bytes beyond the samples that it needs, as
+	 * rgb_wide does. */
 	void (*rgb)(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint32_t n,
 		uint8_t *out);
-	/* Makes pixels where a sample of chroma is as wide as two; the first pixel is the left
-	 * one of the two. */
+	/* Makes pixels where each sample of chroma covers two pixels; the first pixel is the left
+	 * one of such two. */
 	void (*rgb_wide)(
 		const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out);
 	void (*gray)(const uint8_t *y, uint32_t n, uint8_t *out);

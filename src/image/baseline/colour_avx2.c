@@ -15,7 +15,7 @@
  */
 
 #define STEP 32	     /* pixels */
-#define STEP_WIDE 64 /* pixels if a sample of chroma is as wide as two */
+#define STEP_WIDE 64 /* pixels, where each sample of chroma covers two */
 
 struct both {
 	__m256i even, odd;
@@ -27,7 +27,7 @@ inline_avx2 struct both split(__m256i bytes)
 		_mm256_srli_epi16(bytes, 8)};
 }
 
-/* Joins numbers to bytes; in a lane the even ones come before the odd ones. */
+/* Joins even and odd numbers to bytes; each lane has the even ones before the odd ones. */
 inline_avx2 __m256i join(struct both numbers)
 {
 	return _mm256_packus_epi16(numbers.even, numbers.odd);
@@ -48,8 +48,8 @@ inline_avx2 __m256i load_lanes(const uint8_t *first, const uint8_t *second)
 
 /* --- chroma: Cb or Cr, less 128 ---------------------------------------------------------- */
 
-/* 3 times the near sample plus the far one, for 32 samples: the first and the second eight of
- * each lane. */
+/* Sums of 3 times the near sample and the far sample, for 32 samples: of each lane the first and
+ * the second eight. */
 struct sums {
 	__m256i first, second;
 };
@@ -62,7 +62,7 @@ inline_avx2 struct sums between(const uint8_t *near, const uint8_t *far)
 		_mm256_maddubs_epi16(_mm256_unpackhi_epi8(a, b), factors)};
 }
 
-/* added: added.even to the sums of even pixels, added.odd to those of odd ones. */
+/* Upsamples. added.even is added to the sums of even pixels, added.odd to those of odd pixels. */
 inline_avx2 struct both upsample(
 	__m256i before, __m256i here, __m256i behind, struct both added)
 {
@@ -73,7 +73,7 @@ inline_avx2 struct both upsample(
 }
 
 struct upsampled {
-	struct both first, second; /* same order as in sums */
+	struct both first, second; /* in the order of `sums` */
 };
 
 inline_avx2 struct upsampled upsample_rows(
@@ -129,7 +129,8 @@ inline_avx2 struct colours convert(__m256i luma, __m256i b, __m256i r)
  * colour is shuffled once, and the vectors are made of the three colours by masks.
  */
 
-/* The pixel whose colour is at byte i of the one vector that has this colour there. */
+/* Index of the pixel whose colour is byte i of the only vector that has this colour at that
+ * byte. */
 #define PIXEL_AT(i, c) ((((c) + 2 * (i)) % 3 * 16 + (i)) / 3)
 #define PLACE(i, c) (char)(PIXEL_AT(i, c) / 2 + PIXEL_AT(i, c) % 2 * 8)
 /* All ones if byte i of vector v is of this colour. */
@@ -220,7 +221,7 @@ inline_avx2 void step_wide(const uint8_t *y, const struct chroma *chroma, uint32
 avx2 void rgb_wide_avx2(
 	const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out)
 {
-	struct chroma rows = *chroma; /* copied: no store into out can change them */
+	struct chroma rows = *chroma; /* a copy, which stores to `out` can't change */
 	struct both added = {
 		_mm256_set1_epi16((short)(rows.added_even - CHROMA_CENTRE * 16)),
 		_mm256_set1_epi16((short)(rows.added_odd - CHROMA_CENTRE * 16))};

@@ -11,14 +11,14 @@
 #define MAX_AC_SIZE 10
 #define ZERO_RUN 15 /* the run of 16 zeros without a coefficient */
 
-/* The code that LOOKUP_BITS begin with; length 0: it is longer, or there is none. */
+/* The code at the start of LOOKUP_BITS bits; length 0: the code is longer, or there is none. */
 struct code {
 	uint8_t length;
 	uint8_t symbol;
 };
 
-/* Numbers the codes. false: libjpeg refuses the table, since it has more codes than there can
- * be, or a code of ones only. */
+/* Numbers the codes. false: the table has too many codes, or a code of ones only; libjpeg refuses
+ * it, too. */
 static bool number_codes(const struct huffman_spec *spec, struct huffman_codes *codes)
 {
 	int code = 0, symbol = 0;
@@ -49,9 +49,9 @@ static void look_up_codes(const struct huffman_codes *codes, struct code table[L
 		table[at] = (struct code){0};
 }
 
-/* The value of `size` bits, as far as an index tells it, and the constant of an entry. */
+/* The value of `size` bits, as far as the index contains it, and the constant of an entry. */
 struct value {
-	int known; /* the bits that the index does not have are 0 */
+	int known; /* the known bits of the value; bits beyond the index are 0 */
 	unsigned constant;
 };
 
@@ -68,7 +68,8 @@ static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsig
 
 /* A coefficient, or a run of zeros, or the end of the block. */
 struct step {
-	unsigned bits; /* used bits, including those before; 0: not in the look-up */
+	/* used bits, with those of the steps before; 0: the step is not in the look-up */
+	unsigned bits;
 	unsigned advance;
 	unsigned size;
 };
@@ -94,7 +95,7 @@ static ac_entry ac_entry_of(struct step last, unsigned advance, unsigned place, 
 	       last.size << 26;
 }
 
-/* Most bits of the value of the first of two. */
+/* Most bits of the value of an entry's first coefficient, if it has two. */
 #define MAX_FIRST_SIZE 6
 #define NO_PLACE 31
 
@@ -158,7 +159,7 @@ static dc_entry make_dc_entry(
 	return used | 1 << 8 | constant << 16;
 }
 
-/* Tells whether all symbols are sizes. libjpeg refuses a table with others, even if the scan
+/* Tells whether all symbols are sizes. libjpeg refuses a table with other symbols, even if the scan
  * doesn't use them. */
 static bool are_sizes(const struct huffman_spec *spec)
 {

@@ -12,7 +12,7 @@
 
 enum {
 	SOF0 = 0xc0, /* baseline */
-	SOF1,	     /* extended; with 8 bits and Huffman codes it is the same */
+	SOF1,	     /* extended; equal to baseline for 8 bits and Huffman codes */
 	DHT = 0xc4,
 	SOI = 0xd8,
 	SOS = 0xda,
@@ -140,7 +140,7 @@ static bool read_scan(struct frame *frame, struct segment segment)
 			!frame->quant_given[c->quant])
 			return false;
 	}
-	/* all coefficients, all their bits */
+	/* the segment covers all coefficients and all their bits */
 	const uint8_t *end = segment.data + 1 + 2 * n;
 	frame->scan = end + 3;
 	return end[0] == 0 && end[1] == COEFFICIENTS - 1 && end[2] == 0;

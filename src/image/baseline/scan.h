@@ -22,8 +22,8 @@
 
 enum block { BLOCK_BAD, BLOCK_DC, BLOCK_ALL };
 
-/* Refills to at least 56 bits. The bits below `count` are those of the bytes from `next` on,
- * so that they may be set again. */
+/* Refills to at least 56 bits. The bits below `count` are equal to the bytes from `next` on, so
+ * that they may be set again. */
 scan_inline void refill(struct bits *bits)
 {
 	uint64_t bytes;
@@ -82,10 +82,10 @@ scan_inline int take_symbol(struct bits *bits, const struct huffman_codes *codes
 	return -1;
 }
 
-/* A place among the coefficients: 64 and more if the block is bad; END_OF_BLOCK is added at
- * the end of the block. */
+/* An index of a coefficient: 64 and more: the block is bad; END_OF_BLOCK is added at the end of the
+ * block. */
 struct place {
-	struct bits bits; /* copied, so that the caller's bits stay in registers */
+	struct bits bits; /* a copy, so that the caller's bits stay in registers */
 	size_t k;
 };
 
@@ -109,7 +109,7 @@ static __attribute__((noinline)) struct place take_single(
 	return (struct place){bits, k};
 }
 
-/* Takes the difference of DC. *ret_only: the block has nothing else. */
+/* Takes the difference of DC. *ret_only: the block has no other coefficient. */
 scan_inline bool take_dc(
 	struct bits *bits, const struct huffman *huffman, int *ret, bool *ret_only)
 {
@@ -144,7 +144,7 @@ scan_inline ac_entry take_lookup(
 	return entry;
 }
 
-/* Takes the coefficients behind DC. block NULL: they are not wanted. */
+/* Takes the coefficients after DC. block NULL: discards them. */
 scan_inline bool take_ac(struct bits *bits, const struct huffman *huffman, int16_t *block)
 {
 	size_t k = 0;
@@ -189,7 +189,7 @@ scan_inline enum block take_block(struct bits *bits, struct plane *plane, int16_
 	return take_ac(bits, plane->huffman, block) ? BLOCK_ALL : BLOCK_BAD;
 }
 
-/* Decodes a block to samples, at once or when another block joins it. */
+/* Decodes a block to samples, now or together with the next block. */
 scan_inline bool keep_block(struct bits *bits, struct plane *plane,
 	const struct kernels *kernels, uint8_t *out)
 {
@@ -258,7 +258,7 @@ scan_inline bool take_mcus(struct scan *scan, const struct kernels *kernels,
 	return true;
 }
 
-/* Transforms blocks that no other block has joined. */
+/* Transforms blocks that still wait for a second block. */
 static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {
@@ -270,8 +270,8 @@ static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 	return true;
 }
 
-/* Prefetches the look-ups. The rows of pixels that were made before have displaced them from
- * the processor's first cache; without this, each line of them would be waited for. */
+/* Prefetches the look-ups. Writing the previous rows of pixels has evicted them from the L1 cache;
+ * without the prefetch each cache line would be a miss. */
 scan_inline void fetch_lookups(const struct scan *scan)
 {
 	for (unsigned i = 0; i < scan->n_planes && i < 2; i++)
