@@ -12,14 +12,16 @@
 
 /* Finds the files and texts that come along with samples, and labels in columns of numbers. */
 
-/* A file is held in memory while it is open; in a tar each takes the room of the largest. */
+/* Limits of the bytes of one such file. A file is held in memory while it is open. In a
+ * tar, each one gets as much room as the largest. */
 #define MOST_BYTES (UINT64_C(64) << 20)
 #define MOST_BYTES_IN_TAR (UINT64_C(1) << 20)
 
 struct looking {
 	struct edition *edition;
 	const struct job_config *config;
-	const char *key, *what; /* the key of the ini; a name for what it asks for */
+	/* the key of the ini, and a name in messages for the thing that it selects */
+	const char *key, *what;
 	config_report *report;
 	void *context;
 };

@@ -38,8 +38,8 @@ static char *directory_of(const char *path)
 		     : strdup(".");
 }
 
-/* Tells whether the directory is on another machine. A file system that does not answer counts
- * as one that is. */
+/* Tells whether the directory is on another machine. Returns true if the file system does
+ * not answer. */
 static bool is_remote(const char *directory)
 {
 	struct statfs fs;

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* The first stage: reads a file's bytes. A system call of it may never return, so the read has
- * its own copy of all that it needs. */
+/* The first stage reads a file's bytes. Its system calls may never return, so the read
+ * has its own copy of all that it needs. */
 
 /* Larger than any sensible image. */
 #define MAX_FILE_BYTES (UINT64_C(2) << 30)
@@ -113,7 +113,7 @@ static int fail(struct load_read *read, int error, const char *text)
 	return error;
 }
 
-/* Returns the thread's own time, without waits for the disk or for a processor. */
+/* Returns the processor time of the thread. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec now;
@@ -269,7 +269,7 @@ static int read_part(struct load_read *read, int fd, uint8_t *out)
 
 /* --- far away ---------------------------------------------------------------------------- */
 
-/* Fails with the error of a far source, which may pass, or of the sample. */
+/* Fails with the error of a far source, which is transient or the sample's own. */
 static int fail_far(struct load_read *read, int err, const struct far_error *error)
 {
 	fail(read, 0, error->message);
@@ -313,8 +313,8 @@ static int read_file(struct load_read *read)
 				  : read_bytes(read, fd, 0, read->expected_bytes, out);
 }
 
-/* Reads the bytes from the tier, which has them as they were fetched, or else from their
- * source. */
+/* Reads the bytes from the tier, or else from their source. The tier has them as they
+ * were fetched. */
 static int read_tiered(struct load_read *read)
 {
 	uint8_t *out = NULL;
@@ -340,8 +340,8 @@ static void identify_content(struct load_read *read)
 		read->identity = (struct load_identity){0};
 }
 
-/* Reads the second file of a pair, or the other files of a group. The sample is there only if
- * all its files are. */
+/* Reads the second file of a pair, or the other files of a group. If one of its files
+ * fails, the sample fails. */
 static void run_second(struct load_read *read)
 {
 	struct load_read *second = read->second;

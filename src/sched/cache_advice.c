@@ -135,7 +135,7 @@ static bool exchange_would_help_locked(const struct sched *sched)
 	return false;
 }
 
-/* Tells whether the log is due. *ret: evictions that were not logged yet. */
+/* Tells whether to log now. *ret: number of evictions since the last log. */
 static bool is_to_be_told(struct sched *sched, uint64_t *ret, bool *ret_exchange)
 {
 	LOCK_SCOPE(&sched->lock);

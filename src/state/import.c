@@ -23,9 +23,9 @@
  *
  *   | checkpoint | orders N kind KIND paths FINGERPRINT | order | order ... |
  *
- * Its orders hold a sample as its place among the selected samples in the byte order of their
- * paths. If the job is a rank, the line ends with `rank R of RANKS batch BATCH`, and the selected
- * samples are those of all ranks.
+ * An order names a sample by its place among the selected samples in the byte order of
+ * their paths. If the job is a rank, the line ends with `rank R of RANKS batch BATCH`,
+ * and the selected samples are the samples of all ranks.
  */
 
 #define TEXT_BYTES (CHECKPOINT_BYTES + 128)
@@ -107,8 +107,8 @@ static int write_one(const struct edition *edition, int fd, uint32_t epoch,
 	return err;
 }
 
-/* Leaves out orders of another scan of the dataset, which have other samples. Returns the number
- * of those that remain. */
+/* Removes orders of another scan of the dataset from the list, since they have other
+ * samples. Returns the number of orders that remain. */
 static size_t leave_out_others(
 	const struct edition *edition, struct epochs_order_file *orders, size_t n)
 {
@@ -258,7 +258,8 @@ static int check(struct importing *importing)
 		job->now->set.positions, importing->places.fingerprint);
 }
 
-/* Translates places to ids. false: there is no such place, or a position has another label. */
+/* Translates places to ids. Returns false if there is no such place, or if a position has
+ * another label here. */
 static bool translate(const struct importing *importing, struct order_data *data)
 {
 	const struct sched_job *job = importing->job;
@@ -356,7 +357,7 @@ static int check_replay(const struct importing *importing)
 	return 0;
 }
 
-/* Moves the job to the place where the exported one was, or to `at`. */
+/* Moves the job to where the exported job was, or to `at`. */
 static int go_there(struct importing *importing)
 {
 	const char *at = importing->import->at;
@@ -397,8 +398,8 @@ static int import_orders(struct importing *importing, bool place)
 	return err;
 }
 
-/* Imports the orders. place: the job goes to the exported one's place, too. A failure removes the
- * orders again if the job has not begun: it had none before. */
+/* Imports the orders. place: also moves the job to where the exported job was. After a
+ * failure a job that has not begun loses the orders again, since it had none before. */
 static int import(struct sched_job *job, const struct adding *adding, bool place)
 {
 	struct epochs_status status;
@@ -424,7 +425,7 @@ static bool has_epochs(struct sched_job *job)
 	return restore_list_orders(job, &orders, &n) != 0 || status.started || n > 0;
 }
 
-/* Imports the orders of order = replay:FILE. The file is not needed afterwards. */
+/* Imports the orders of order = replay:FILE. FILE is not needed afterwards. */
 static int import_replay(
 	struct sched_job *job, const char *file, const struct adding *adding)
 {

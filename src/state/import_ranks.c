@@ -16,10 +16,10 @@
 #include <sys/stat.h>
 
 /*
- * A training goes on with other ranks, or at an earlier place. The samples that its ranks had
- * read of an epoch are put in a row, mini-batch by mini-batch. They become the log that the
- * training goes on from: no rank is given them again, and the rest of the epoch is drawn and
- * divided anew.
+ * A training continues with another number of ranks, or at an earlier place. The samples
+ * that its ranks had read of an epoch are put in a row, mini-batch by mini-batch. They
+ * become the log from which the training continues: no rank is given them again, and the
+ * rest of the epoch is drawn and divided anew.
  */
 
 /* The export of one rank. */
@@ -28,8 +28,9 @@ struct one_rank {
 	uint32_t samples;
 	uint64_t orders_at; /* offset in the file */
 	unsigned n_orders;
-	uint32_t epoch;		 /* the earliest epoch that it has not wholly read */
-	struct order_data order; /* the epoch that the training goes on in */
+	uint32_t epoch; /* the earliest epoch that it has not read to the end */
+	/* its order of the epoch in which the training continues */
+	struct order_data order;
 };
 
 struct reading {
@@ -39,7 +40,7 @@ struct reading {
 	uint32_t n; /* samples of all ranks */
 	uint32_t ranks, batch;
 	struct one_rank *of;
-	uint32_t epoch, position; /* the training goes on there; position: with `at` */
+	uint32_t epoch, position; /* where the training continues; position: with `at` */
 	bool at;
 };
 
@@ -105,7 +106,7 @@ static int skip_orders(struct reading *reading, struct one_rank *rank, uint64_t 
 	return 0;
 }
 
-/* Reads one rank: the epoch that it had come to, and the order of that epoch. */
+/* Reads one rank: the epoch that it had reached, and the order of this epoch. */
 static int read_rank(struct reading *reading, uint64_t *offset)
 {
 	struct import_head head;
@@ -182,7 +183,7 @@ static int choose_epoch(struct reading *reading)
 	return 0;
 }
 
-/* Loads the rank's order of the chosen epoch, if the rank had come to another one. */
+/* Loads the rank's order of the chosen epoch, if the rank had reached another one. */
 static int load_order(struct reading *reading, uint32_t r)
 {
 	struct one_rank *rank = &reading->of[r];
@@ -238,8 +239,8 @@ struct row {
 	roaring_bitmap_t *seen;
 };
 
-/* Adds the sample of a position to the row, once: two positions may hold one sample if a node was
- * away for long. */
+/* Adds the sample of a position to the row, unless it is there already: two positions may
+ * hold one sample if a node was away for long. */
 static int add_position(const struct reading *reading, const struct one_rank *rank,
 	uint32_t position, struct row *row)
 {

@@ -17,8 +17,8 @@
 #include <string.h>
 
 /*
- * Takes checkpoints, and restores a job to one. The clerk restores it, so that nobody else makes
- * streams or saves orders of the job meanwhile:
+ * Takes checkpoints, and restores a job to a checkpoint. The clerk does it, so that no
+ * other thread makes streams or saves orders of the job meanwhile:
  *
  *   check the checkpoint -> epochs_hold: opens wait -> orders of live epochs to files ->
  *   the order that runs, with what had been read, to a file -> epochs_restored
@@ -129,8 +129,8 @@ static int check_identity(struct sched_job *job, struct restoring *restoring)
 	return 0;
 }
 
-/* Refuses an epoch with another list of files: scripts that read current/ would go from one list
- * to the other. */
+/* Refuses an epoch with another list of files: scripts that read current/ would suddenly
+ * see another list. */
 static int check_names(struct sched_job *job, struct restoring *restoring, uint32_t epoch)
 {
 	uint32_t names = sched_job_names(job, epoch);
@@ -193,7 +193,8 @@ static void give_up(struct sched_job *job)
 	sched_unlock(job->sched, &aftermath);
 }
 
-/* Gives the epochs and the list of orders to the engine. Takes them over, also on failure. */
+/* Gives the epochs and the list of orders to the engine. Takes ownership of them, also on
+ * failure. */
 static int go(struct sched_job *job, struct epoch *running, struct epoch *draining,
 	struct epochs_order_file *orders, size_t n)
 {
@@ -244,7 +245,8 @@ static int make_all(struct sched_job *job, struct restoring *restoring)
 	return err ? restore_failed(restoring, job->config.name, err) : 0;
 }
 
-/* Brings the journal to the disk. Its records from before the restore are not needed then. */
+/* Syncs the journal to the disk. Its records from before the restore are not needed after
+ * that. */
 static int finish(struct sched_job *job, struct restoring *restoring)
 {
 	uint32_t epoch = restoring->at ? restoring->at_epoch

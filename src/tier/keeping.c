@@ -12,7 +12,7 @@
 #include <sched.h>
 #include <string.h>
 
-/* The thread of a tier. Only it adds entries and writes files. */
+/* Runs the thread of a tier. No other thread adds entries or writes files. */
 
 #define BARREN_NS UINT64_C(1000000000)
 
@@ -121,7 +121,7 @@ static uint64_t lacks(struct tier *tier, uint64_t room)
 	return tier_policy_lacks(tier->policy, room);
 }
 
-/* Evicts some entries, if some of those that it looks at are worth less. */
+/* Looks at some entries, and evicts entries among them that are worth less. */
 static void make_some_room(struct tier *tier, uint32_t worth, uint64_t lacking)
 {
 	struct tier_entry entries[TIER_LOOK];
@@ -151,7 +151,8 @@ static bool make_room(struct tier *tier, uint32_t worth, uint64_t room)
 	return lacking == 0;
 }
 
-/* Evicts entries until the tier fits: an ini may give it less room than it had. */
+/* Evicts entries until the tier fits its capacity, which a changed ini may have
+ * reduced. */
 static void shrink(struct tier *tier)
 {
 	uint64_t lacking;
@@ -263,7 +264,8 @@ void *tier_main(void *argument)
 {
 	struct tier *tier = argument;
 	struct offer *offer;
-	/* Writing yields to the training jobs. The kernel may refuse this wish. */
+	/* Writing yields to the training jobs. A kernel that refuses this does no
+	 * harm. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	(void)pthread_setname_np(pthread_self(), "tier");

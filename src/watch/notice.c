@@ -58,7 +58,8 @@ const char *sched_notice_text(enum notice notice)
 	return texts[notice];
 }
 
-/* A critical section has room for one notice. A notice that is left out will come again. */
+/* A critical section has room for one notice. If another one is dropped, it occurs
+ * again. */
 void notice_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {
@@ -74,7 +75,8 @@ void notice_locked(
 
 #define KEPT_LEAST 64
 
-/* NOTICE_HANDLES is about files that hold one sample each and differ from epoch to epoch. */
+/* NOTICE_HANDLES concerns files that hold one sample each, a different one in each
+ * epoch. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
