@@ -121,13 +121,14 @@ struct load_usage {
 struct load_usage load_context_usage(const struct load_context *context);
 
 /*
- * Reads and prepares one sample, and `also`, in the calling thread. Output: RGB8 as PIL's
- * convert('RGB') gives it, turned if asked for, then resize (Pillow's antialiased
- * bilinear), then centre crop; or the file's bytes for `encoded`. Faults: load.read,
- * load.remote (like load.read, on another machine), load.decode, load.openat2. -EIO:
- * unreadable, truncated, corrupt, not an image, unsupported; -ESTALE: changed since the
- * scan; -ENOENT: gone; -ENOMEM. Errors that pass (passing.c): no memory, no descriptor, a
- * file server that is away, a directory that is not there.
+ * Reads and prepares one sample, and its chain `also`, in the calling thread. Output:
+ * RGB8 as PIL's convert('RGB') gives it, rotated by its EXIF orientation if the
+ * preparation says so, then resized (Pillow's antialiased bilinear), then centre-cropped;
+ * or the file's bytes for `encoded`. Faults: load.read, load.remote (like load.read, on
+ * another machine), load.decode, load.openat2. -EIO: unreadable, truncated, corrupt, not
+ * an image, unsupported; -ESTALE: changed since the scan; -ENOENT: gone; -ENOMEM.
+ * Transient errors (transient_error.c): no memory, no free descriptor, a file server that
+ * does not answer, a directory that is not there.
  */
 void load_prepare(struct load_context *context, struct load_task *task);
 

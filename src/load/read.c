@@ -5,8 +5,8 @@
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "far/far.h"
-#include "load/beneath.h"
-#include "load/passing.h"
+#include "load/open_beneath.h"
+#include "load/transient_error.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -156,7 +156,7 @@ static int check_unchanged(struct load_read *read, int fd)
 		read->in_container ? read->part.container_bytes : read->expected_bytes;
 	if ((uint64_t)st.st_size != bytes || mtime_ns != read->expected_mtime_ns)
 		return fail(read, -ESTALE,
-			read->in_container ? "the file that has it changed since the scan"
+			read->in_container ? "the container changed since the scan"
 					   : "changed since the scan");
 	if (!read->by_content)
 		read->identity = (struct load_identity){
@@ -183,7 +183,7 @@ static int read_bytes(
 	/* Checks again, for a file that was written to while it was read. */
 	int err = check_unchanged(read, fd);
 	if (!err && done < bytes)
-		err = fail(read, -EIO, "ends before its size");
+		err = fail(read, -EIO, "is shorter than it was at the scan");
 	return err;
 }
 
@@ -253,7 +253,7 @@ static int read_deflated(struct load_read *read, int fd, uint8_t *out)
 	err = source_unpack(part, read->stored.data, out, read->expected_bytes);
 	if (err == -ENOMEM)
 		return fail_memory(read);
-	return err ? fail(read, -EIO, "what it was deflated to is damaged") : 0;
+	return err ? fail(read, -EIO, "its compressed bytes are damaged") : 0;
 }
 
 static int read_part(struct load_read *read, int fd, uint8_t *out)

@@ -125,7 +125,7 @@ int reader_start(struct load_pool *pool)
 	if (!err)
 		return 0;
 	if (err != -ECANCELED)
-		log_warn("no thread for another read: %s", strerror(-err));
+		log_warn("can't start a thread for another read: %s", strerror(-err));
 	LOCK_SCOPE(&pool->lock);
 	pool->n_readers--;
 	pthread_cond_signal(&pool->ended);

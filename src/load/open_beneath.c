@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "load/beneath.h"
+#include "load/open_beneath.h"
 #include "base/fault.h"
 
 #include <errno.h>

@@ -69,11 +69,12 @@ static void scan(struct tier *tier)
 	int err = store_scan(tier->store, &scan);
 	take_directories(tier, scan.directories);
 	if (err)
-		log_warn("tier %s: can't be looked through: %s", tier->directory,
-			strerror(-err));
+		log_warn(
+			"tier %s: can't be scanned: %s", tier->directory, strerror(-err));
 	if (scan.strange > 0)
-		log_warn("tier %s: there are %" PRIu64 " files that are none of a tier, "
-			 "and stay as they are; what they take is not counted",
+		log_warn("tier %s: there are %" PRIu64
+			 " files that are not a tier's; they are left alone, and their "
+			 "size is not counted",
 			tier->directory, scan.strange);
 }
 
@@ -179,8 +180,8 @@ static bool has(const struct tier_sample *sample)
 
 static void break_down(struct tier *tier, int err)
 {
-	log_warn("tier %s: can't be written: %s; nothing more is kept there until the "
-		 "next start, what is there is read",
+	log_warn("tier %s: can't be written: %s; no more samples are kept there until "
+		 "the next start; those that are there are still read",
 		tier->directory, strerror(-err));
 	LOCK_SCOPE(&tier->lock);
 	tier->broken = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "load/passing.h"
+#include "load/transient_error.h"
 #include "base/cleanup.h"
 
 #include <errno.h>
