@@ -57,9 +57,9 @@ static void warn_of_missing(
 	struct dataset_sample sample = {0};
 	uint64_t all = roaring_bitmap_get_cardinality(looking->edition->selection);
 	sched_report(looking->report, looking->context,
-		CONFIG_WARNING "job %s: %" PRIu64 " of %" PRIu64
-			       " samples have no %s, so that "
-			       "theirs is empty; the first: %s",
+		CONFIG_WARNING
+		"job %s: %" PRIu64 " of %" PRIu64
+		" samples have no %s, so their file is empty; the first: %s",
 		looking->config->name, all - found->n, all, looking->what,
 		name_of(looking, found->missing, &sample));
 	dataset_sample_free(&sample);
@@ -71,8 +71,8 @@ static int check(const struct looking *looking, const struct dataset_besides *fo
 	uint64_t most = tar ? MOST_BYTES_IN_TAR : MOST_BYTES;
 	if (found->n == 0) {
 		sched_report(looking->report, looking->context,
-			"%s:[view]:%s: found %s, which no sample of dataset %s has that "
-			"the job selects, allowed: what some have",
+			"%s:[view]:%s: found %s, but no selected sample of dataset %s "
+			"has it, allowed: one that some samples have",
 			looking->config->file, looking->key, looking->what,
 			looking->config->dataset);
 		return -EINVAL;

@@ -42,7 +42,8 @@ static int select_part(struct part *part, config_report *report, void *context)
 		return 0;
 	sched_report(report, context,
 		"%s:[job]:where: found \"%s\", which selects none of the %u samples of "
-		"dataset %s; allowed: what selects at least one of each dataset",
+		"dataset %s; allowed: a predicate that selects at least one of each "
+		"dataset",
 		config->file, config->where ? config->where : "",
 		dataset_samples(dataset), dataset_name(dataset));
 	return -EINVAL;

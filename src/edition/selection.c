@@ -145,7 +145,8 @@ static int select_samples(struct edition *edition, config_report *report, void *
 	if (edition->set.positions == 0) {
 		sched_report(report, context,
 			"%s:[job]:where: found \"%s\", which selects none of the %u "
-			"samples of dataset %s; allowed: what selects at least one",
+			"samples of dataset %s; allowed: a predicate that selects at "
+			"least one",
 			edition->job->config.file,
 			edition->job->config.where ? edition->job->config.where : "",
 			dataset_samples(edition->is.dataset),

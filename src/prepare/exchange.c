@@ -195,7 +195,7 @@ static int receive_line(struct exchange *exchange, const char **ret)
 	while (!(end = memchr(exchange->buffer, '\n', exchange->have))) {
 		if (exchange->have >= LINE_BYTES)
 			return refuse(exchange, -EPROTO,
-				"the process answers what is no answer");
+				"the process has sent an invalid answer");
 		int err = receive_more(exchange, FIRST_READ);
 		if (err)
 			return err;
@@ -292,10 +292,12 @@ static int receive_answer(
 		return err;
 	bool array = strncmp(line, "array ", 6) == 0;
 	if (!array && strncmp(line, "error ", 6) != 0)
-		return refuse(exchange, -EPROTO, "the process answers what is no answer");
+		return refuse(
+			exchange, -EPROTO, "the process has sent an invalid answer");
 	line += 6;
 	if (!take_number(&line, ' ', &number) || !take_number(&line, '\0', &bytes))
-		return refuse(exchange, -EPROTO, "the process answers what is no answer");
+		return refuse(
+			exchange, -EPROTO, "the process has sent an invalid answer");
 	if (number != exchange->process->asked)
 		return refuse(exchange, -EPROTO,
 			"the process answers another sample than the one it was asked "

@@ -236,7 +236,7 @@ static void tell_isolation(
 	lock_release(&programs->lock);
 	if (tell)
 		log_warn("preparation %s: the kernel has neither name spaces nor filters "
-			 "for its processes: they are not cut off from the network",
+			 "for its processes, so they are not isolated from the network",
 			program->config->name);
 }
 

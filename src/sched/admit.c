@@ -117,8 +117,8 @@ int admit_rank(struct sched *sched, const struct job_config *config,
 		return 0;
 	sched_report(report, context,
 		"%s:[job]:%s: found %s that of job %s, of the same training, allowed: "
-		"ranks of a training have rank of their own, and ranks, global_batch, "
-		"dataset and where in common",
+		"each rank of a training has its own `rank`, and all have the same "
+		"ranks, global_batch, dataset and where",
 		config->file, key,
 		strcmp(key, "rank") == 0 ? "the same as" : "another than", name);
 	return -EEXIST;

@@ -120,9 +120,9 @@ static void note_save(struct sched_job *job, uint32_t epoch, int err)
 		job->save_in = job->save_pause;
 	}
 	if (err && !before)
-		log_error("job %s: the order of epoch %u can't be saved in %s: %s; it is "
-			  "kept in memory and in the journal, as those after it, until "
-			  "it can be",
+		log_error("job %s: the order of epoch %u can't be saved in %s: %s; this "
+			  "order and later ones are kept in memory and in the journal "
+			  "until they can be saved",
 			job->config.name, epoch, job->directory, strerror(-err));
 	if (!err && before)
 		log_info("job %s: orders are saved again", job->config.name);

@@ -43,7 +43,7 @@ struct moving {
 const char *move_obstacle(const struct job_config *config)
 {
 	if (config_is_mixed(config))
-		return "is a mixture, whose passes are of the samples that it began with";
+		return "is a mixture, which keeps the samples that it began with";
 	if (config->ranks > 0)
 		return "is a rank of a training";
 	if (config->layout == LAYOUT_MIRROR)
@@ -88,7 +88,7 @@ static int check(const struct moving *moving, const struct edition *next)
 		return err;
 	if (change)
 		return refuse(moving, job,
-			"has files of one size for all epochs, and would have another: ",
+			"has files of one size in all epochs, which would change: ",
 			change);
 	return admit_view(next);
 }

@@ -161,8 +161,8 @@ int sched_job_export(struct sched_job *job, int fd, config_report *report, void 
 	}
 	if (config_is_mixed(&job->config)) {
 		sched_report(report, context,
-			"job %s is a mixture, whose orders are of no single dataset: it "
-			"can't be exported",
+			"job %s is a mixture, whose orders can't be exported: they "
+			"belong to no single dataset",
 			job->config.name);
 		return -EOPNOTSUPP;
 	}
@@ -220,8 +220,8 @@ int import_read_head(
 	end = take_orders(end, ret);
 	if (!end)
 		return import_refuse(adding,
-			"%s: has no orders: found a checkpoint, allowed: what joaderctl "
-			"export has written",
+			"%s: has no orders: found a checkpoint, allowed: a file that "
+			"joaderctl export has written",
 			import->name);
 	*offset += (uint64_t)(end - text);
 	return 0;
@@ -284,7 +284,7 @@ static int save_order(
 	struct importing *importing, uint32_t epoch, struct order_data *data)
 {
 	const struct sched_job *job = importing->job;
-	const char *reason = "a sample is none of the job's, or of another label";
+	const char *reason = "a sample does not belong to the job, or has another label";
 	struct order order = order_of(data);
 	struct epoch *tried = NULL;
 	if (!translate(importing, data)) {
@@ -316,7 +316,7 @@ static int save_orders(struct importing *importing)
 			&importing->offset, &epoch, &data);
 		if (err == -EINVAL)
 			return import_refuse(importing->adding,
-				"%s: its orders are not whole; the log says why",
+				"%s: its orders are incomplete; the log says why",
 				importing->import->name);
 		if (!err)
 			err = save_order(importing, epoch, &data);
@@ -349,7 +349,7 @@ static int check_replay(const struct importing *importing)
 				", allowed: the epochs that it has (keep_epochs says how "
 				"many a run keeps)",
 				job->config.file, config_job_epochs(&job->config),
-				job->config.epochs ? "" : ", since nothing else is said",
+				job->config.epochs ? "" : ", the default",
 				importing->import->name, epoch);
 		if (err)
 			return err;
@@ -449,7 +449,7 @@ int import_for_job(struct sched_job *job, const struct adding *adding)
 		return has ? 0 : import_replay(job, replay, adding);
 	if (has)
 		return import_refuse(adding,
-			"job %s: has epochs here already, allowed: a job that has none",
+			"job %s has epochs here already, allowed: a job that has none",
 			job->config.name);
 	if (replay)
 		return import_refuse(adding,
@@ -458,14 +458,13 @@ int import_for_job(struct sched_job *job, const struct adding *adding)
 			job->config.name);
 	if (config_is_mixed(&job->config))
 		return import_refuse(adding,
-			"job %s: is a mixture, and no order to import is of several "
-			"datasets",
+			"job %s is a mixture, for which no orders can be imported",
 			job->config.name);
 	if (job_is_fed(job))
 		return import_ranks(job, adding);
 	if (job_kind(job) == EPOCHS_MIRRORED)
 		return import_refuse(adding,
-			"job %s: layout = mirror has no order to import",
+			"job %s has layout = mirror, for which no orders can be imported",
 			job->config.name);
 	return import(job, adding, true);
 }

@@ -95,7 +95,7 @@ static int skip_orders(struct reading *reading, struct one_rank *rank, uint64_t 
 			reading->places.fingerprint, offset, &epoch, &data);
 		if (err)
 			return err == -EINVAL ? REFUSE(reading, "%s",
-							"its orders are not whole; the "
+							"its orders are incomplete; the "
 							"log says why")
 					      : err;
 		if (rank->epoch == epoch)
@@ -170,7 +170,7 @@ static int choose_epoch(struct reading *reading)
 	if (reading->epoch > last)
 		return import_refuse(reading->adding,
 			"--at: found epoch %" PRIu32 ", allowed: up to %" PRIu32
-			", which the training has come to",
+			", the epoch that the training has reached",
 			reading->epoch, last);
 	if (reading->position > reading->n ||
 		(reading->position != reading->n && reading->position % reading->batch))
@@ -178,7 +178,7 @@ static int choose_epoch(struct reading *reading)
 			"--at: found position %" PRIu32
 			", allowed: a multiple of %" PRIu32
 			", the samples of a global mini-batch, up to %" PRIu32
-			", those of all ranks",
+			", the samples of all ranks",
 			reading->position, reading->batch, reading->n);
 	return 0;
 }
@@ -207,8 +207,8 @@ static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 	if (!reading->at && rank->epoch > reading->epoch &&
 		order->consumed < rank->samples)
 		return REFUSE(reading,
-			"has no whole order of epoch %" PRIu32 " of rank %" PRIu32
-			", which has come to epoch %" PRIu32
+			"has no complete order of epoch %" PRIu32 " of rank %" PRIu32
+			", which has reached epoch %" PRIu32
 			", allowed: ranks that are at most keep_epochs apart",
 			reading->epoch, r, rank->epoch);
 	for (uint32_t i = 0; !reading->at && i < order->consumed; i++) {
@@ -222,9 +222,8 @@ static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 		if (!order->samples || order->samples[i] == 0)
 			return import_refuse(reading->adding,
 				"--at: found %" PRIu32 ":%" PRIu32 ", but rank %" PRIu32
-				" has had position %" PRIu32 " of its %" PRIu32
-				" before there not yet, allowed: an "
-				"earlier place",
+				" has not yet had position %" PRIu32 " of its %" PRIu32
+				" before this place, allowed: an earlier place",
 				reading->epoch, reading->position, r, i, wanted);
 		ret[i] = 1;
 	}

@@ -203,8 +203,8 @@ int keep_restore(struct sched_job *job)
 	int err = open_journal(job, &found);
 	if (!err && found == JOURNAL_OTHER) {
 		log_warn("job %s: its dataset, its layout or the samples that `where` "
-			 "selects have changed since its epochs began; they begin "
-			 "again, and what was kept of them is now in %s/before",
+			 "selects have changed since its epochs began; they begin again, "
+			 "and their old files are now in %s/before",
 			job->config.name, job->directory);
 		err = journal_set_aside(job->directory);
 		if (!err)

@@ -103,9 +103,9 @@ static int check_identity(struct sched_job *job, struct restoring *restoring)
 	const struct checkpoint *from = restoring->from;
 	if (job_is_fed(job))
 		return restore_refuse(restoring,
-			"a rank gets its samples from its training, and goes on where "
-			"that is; `joaderctl add --import` takes a whole training "
-			"elsewhere");
+			"a rank gets its samples from its training, and "
+			"continues where the training is; `joaderctl add "
+			"--import` moves a whole training");
 	if (job_kind(job) == EPOCHS_MIRRORED)
 		return restore_refuse(restoring,
 			"layout = mirror has no order, and nothing is consumed: there is "
@@ -158,10 +158,10 @@ int restore_check_target(struct sched_job *job, struct restoring *restoring)
 	if ((epoch > last && !next) || epoch >= config_job_epochs(&job->config))
 		return restore_refuse(restoring,
 			"--at: found epoch %" PRIu32 ", allowed: up to %" PRIu32
-			", which the checkpoint has come to%s",
+			", the epoch of the checkpoint%s",
 			epoch, last,
 			last + 1 < config_job_epochs(&job->config)
-				? ", or the begin of the next one"
+				? ", or the begin of the next epoch"
 				: "");
 	return check_names(job, restoring, epoch);
 }
@@ -254,7 +254,9 @@ static int finish(struct sched_job *job, struct restoring *restoring)
 	int err = sched_job_sync(job);
 	if (err)
 		return restore_failed(restoring,
-			"it is where it was, but that can't be brought to the disk", err);
+			"the job is restored, but the journal can't be synced to the "
+			"disk",
+			err);
 	journal_forget(job->journal, epoch);
 	return 0;
 }
@@ -333,8 +335,8 @@ static void tell(struct sched_job *job, const struct restoring *restoring,
 {
 	if (restoring->from->ini != job->ini_hash)
 		sched_report(report, context,
-			CONFIG_WARNING "job %s: its ini is not the one that it had at "
-				       "the checkpoint: what files hold may differ",
+			CONFIG_WARNING "job %s: its ini has changed since the "
+				       "checkpoint, so files may have other contents",
 			job->config.name);
 }
 
@@ -347,7 +349,8 @@ int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 	char message[200] = "";
 	int err = checkpoint_parse(text, &from, &end, message);
 	if (err) {
-		sched_report(report, context, "no checkpoint of joaderfs: %s", message);
+		sched_report(
+			report, context, "not a checkpoint of joaderfs: %s", message);
 		return err;
 	}
 	if (at && checkpoint_parse_at(at, &restoring.at_epoch, &restoring.at_position) !=

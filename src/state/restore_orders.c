@@ -71,8 +71,8 @@ static int take_reads(struct restoring *restoring, struct order_data *data)
 		(from->all_runs && take_runs(data, from)))
 		return 0;
 	return restore_refuse(restoring,
-		"what had been read of epoch %" PRIu32
-		" is not known any more, since the job has gone back to an earlier place "
+		"the samples that were read of epoch %" PRIu32
+		" are no longer known, since the job has gone back to an earlier place "
 		"after this checkpoint, allowed: a later checkpoint, or --at %" PRIu32
 		":POSITION",
 		from->place.running.epoch, from->place.running.epoch);
