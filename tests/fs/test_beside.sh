@@ -77,7 +77,7 @@ start
 ctl dataset rescan images >/dev/null 2>&1
 told $'[view]\nbeside = npz' ":[view]:beside: found .npz, but no selected sample of dataset images has it, allowed: one that some samples have"
 told $'where = path like "%00000%"\n[view]\nbeside = txt' "where: predicate"
-told $'where = path like \'%00000%\'\n[view]\nbeside = txt' ":[view]:beside: found .txt, which no sample"
+told $'where = path like \'%00000%\'\n[view]\nbeside = txt' ":[view]:beside: found .txt, but no selected sample"
 told $'[view]\nlayout = tar\nbeside = txt' "[view]:beside: found .txt of 1048577 bytes for sample 1, 00002.jpg, allowed: at most 1048576 with layout = tar, where each takes the room of the largest (where leaves out samples that it does not select)"
 told $'[view]\nbeside = json' "found .json of 67108865 bytes"
 told $'[view]\ntext = colour' "[view]:text: found column colour, which dataset images does not have, allowed: path, class, caption, x, y, z"
