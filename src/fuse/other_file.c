@@ -6,7 +6,7 @@
 #include "fuse/handle.h"
 #include "fuse/by_worker.h"
 #include "fuse/other_file.h"
-#include "load/beneath.h"
+#include "load/open_beneath.h"
 #include "sched/jobs.h"
 
 #include <errno.h>
