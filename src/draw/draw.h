@@ -70,8 +70,8 @@ struct feed {
 /* Finds the ids of the strands of a rank's stream, which then count as need. No lock
  * held. -ENOMEM. */
 must_check int demand_find(struct stream *stream);
-/* Drops the stream's ids if another stream of the training's epoch has them. The stream draws
- * from now on. */
+/* Called when the stream begins to draw. Drops its ids if another stream of the
+ * training's epoch has them. */
 void demand_enter_locked(struct stream *stream);
 /* Drops the training's need of a sample that a rank was given. */
 void demand_drawn_locked(const struct stream *stream, sample_id sample);

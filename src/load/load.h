@@ -14,10 +14,10 @@
 #include <sys/queue.h>
 
 /*
- * Prepares samples in two stages: readers, threads that read files, as many as the storages
- * reward; and decoders (image.h), as many as there are CPUs. A read that takes long holds
- * up no decoder, and one that never ends holds up nothing but its own thread. Decoders also
- * do work that is too long for the thread that is asked for it: load_pool_run.
+ * Prepares samples in two stages. Readers are threads that read files: as many as make the
+ * storages faster. Decoders (image.h) are as many threads as there are CPUs. A read that takes
+ * long holds up no decoder, and a read that never ends holds up only its own thread. Decoders
+ * also do other work that would take too long in the thread of its caller: load_pool_run.
  *
  *     next_read --> a reader --> read ... next_decode --> a decoder --> done
  *

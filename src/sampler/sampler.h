@@ -55,34 +55,40 @@ void sampler_stir(struct sampler *sampler, uint64_t number);
 must_check int sampler_join(struct sampler *sampler, job_id job, uint32_t space,
 	const roaring_bitmap_t *selection);
 /*
- * Does what sampler_join does, in three steps, for callers that must hold their lock for
- * a short time only. _new and _prepared need the lock, and take hardly longer than
- * copying the bits of the sets. _prepare takes long, and needs neither the lock nor the
- * sampler; _free needs no lock. The selection stays the caller's. -EAGAIN: another job or
- * stream came in between: begin again with _new.
+ * A job that is joining, in three steps, for callers that must hold their lock for a short time
+ * only: sampler_joining_new, sampler_joining_prepare, sampler_join_prepared.
  */
 struct sampler_joining;
+/* Copies the bits of the streams' sets. Needs the lock. The selection stays the caller's. */
 must_check int sampler_joining_new(const struct sampler *sampler, uint32_t space,
 	const roaring_bitmap_t *selection, struct sampler_joining **ret);
+/* Does all that takes long. Needs neither the lock nor the sampler. */
 must_check int sampler_joining_prepare(struct sampler_joining *joining);
+/* Adds the job, as sampler_join does. Needs the lock. -EAGAIN: another job or stream came in
+ * between, so begin again with sampler_joining_new. */
 must_check int sampler_join_prepared(struct sampler *sampler, job_id job, uint32_t space,
 	struct sampler_joining *joining);
+/* Needs no lock. */
 void sampler_joining_free(struct sampler_joining **joining);
-void sampler_leave(struct sampler *sampler, job_id job); /* its stream was removed */
+/* Removes a job, whose stream must have been removed. */
+void sampler_leave(struct sampler *sampler, job_id job);
 
 /*
- * Merges classes that only jobs that have left had divided. This should be done before
- * each first stream: without it, jobs exchange less. _new sets *ret to NULL if there is
- * nothing to merge. Locks as for joining: _prepare takes long and needs no lock, nor does
- * _free. -EAGAIN: a job, stream or resident sample came or went in between: begin again
- * with _new.
+ * A coarsening merges classes that only jobs that have left had divided. It should be done before
+ * each first stream: without it, jobs exchange less. Its steps are sampler_coarsening_new,
+ * sampler_coarsening_prepare and sampler_coarsen.
  */
 struct sampler_coarsening;
+/* Begins a coarsening. Needs the lock. *ret: NULL if there is nothing to merge. */
 must_check int sampler_coarsening_new(
 	const struct sampler *sampler, struct sampler_coarsening **ret);
+/* Does all that takes long. Needs no lock. */
 must_check int sampler_coarsening_prepare(struct sampler_coarsening *coarsening);
+/* Merges the classes. Needs the lock. -EAGAIN: a job, stream or resident sample came or went in
+ * between, so begin again with sampler_coarsening_new. */
 must_check int sampler_coarsen(
 	struct sampler *sampler, struct sampler_coarsening *coarsening);
+/* Needs no lock. */
 void sampler_coarsening_free(struct sampler_coarsening **coarsening);
 
 /*

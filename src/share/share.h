@@ -37,7 +37,7 @@
 
 /* A policy says what is made equal for jobs of equal weight while decoders are short. */
 enum share_policy {
-	SHARE_SLOWDOWN,	  /* the part that a job gets of what it could use */
+	SHARE_SLOWDOWN,	  /* the fraction of its demand that a job gets */
 	SHARE_FAIR,	  /* decode time */
 	SHARE_THROUGHPUT, /* nothing: as many samples per second as possible */
 	SHARE_FIFO	  /* nothing: first come, first served */

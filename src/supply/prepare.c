@@ -619,7 +619,7 @@ void sched_load_done(void *context, struct load_task *task)
 			memory_order_relaxed);
 	}
 	aftermath.kick_decoders = !TAILQ_EMPTY(&sched->read); /* there is more memory */
-	/* A task is part of its use, which may be gone afterwards. */
+	/* The call may free the use, and the task with it. */
 	for (struct load_task *next; task; task = next) {
 		next = task->also;
 		finish_load_locked(task, &first, &aftermath);

@@ -15,8 +15,8 @@
  *
  * The caller knows the worth of a sample:
  *
- *     0      no job that reads has it
- *     1      a job that reads has it, and has read it in its running epoch
+ *     0      no job that is being read has it
+ *     1      a job that is being read has it, and has read it in its running epoch
  *     1 + n  n running epochs still need it
  *
  * A newcomer takes free room, or the room of samples that are worth less than itself, the

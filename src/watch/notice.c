@@ -13,7 +13,8 @@
 
 #include <inttypes.h>
 
-/* Notices warn of scripts that probably do not do what they mean: once for each job and kind. */
+/* Notices warn about scripts that probably do not do what their authors mean. Each kind
+ * is logged once for each job. */
 
 static const char *const texts[NOTICES] = {
 	[NOTICE_EARLY] =

@@ -9,12 +9,12 @@
 /*
  * Counts and reports what jobs do. It decides nothing.
  *
- *   waits.c         how long readers wait, and for what
- *   epoch_times.c   epochs that were read to the end: how long they took, and why
- *   last_hour.c     readings of the last hour
- *   trace.c         each open and close of a job's readers
- *   notice.c        warnings about scripts that probably do not do what they mean
- *   job_rates.c     samples per second
+ *   waits.c         counts how long readers wait, and for what
+ *   epoch_times.c   measures epochs that were read to the end
+ *   last_hour.c     keeps readings of the last hour
+ *   trace.c         records each open and close of a job's readers
+ *   notice.c        warns about scripts that probably do not do what their authors mean
+ *   job_rates.c     counts samples per second
  */
 
 struct past;

@@ -36,8 +36,9 @@ struct sampler_joining {
 	struct slots *refined;
 	struct member *member;
 	uint32_t n_ids;
-	bool covered;	 /* the space has a residency, and it is large enough */
-	uint32_t *where; /* replaces that of a small residency; later the old one */
+	bool covered; /* the space has a residency, and it is large enough */
+	/* the new residency->where, if that is too small; later the old array */
+	uint32_t *where;
 	struct left *left;
 	size_t n_left;
 };
