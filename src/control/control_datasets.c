@@ -7,6 +7,7 @@
 #include "control/control_datasets.h"
 #include "control/control_internal.h"
 #include "epoch/disk.h"
+#include "group/group.h"
 #include "files/sizes.h"
 
 #include <errno.h>
@@ -131,6 +132,8 @@ static bool add_one(const struct command *command, const struct dataset_config *
 	err = keep(command, config);
 	if (!err)
 		err = sched_dataset_add(sched, dataset, config);
+	if (!err)
+		group_add_dataset(command->context->group, dataset);
 	dataset_close(&dataset);
 	if (err) {
 		(void)forget(command, config->name);
@@ -187,6 +190,7 @@ static bool remove_one(const struct command *command, const char *name)
 	config_dataset_free(&config);
 	bool kept = forget(command, name);
 	sched_dataset_remove(command->context->sched, name);
+	group_remove_dataset(command->context->group, name);
 	fprintf(command->out, "removed %s\n", name);
 	if (kept)
 		dataset_forget(command->context->config->state, name);
@@ -204,6 +208,8 @@ static int rescan_unused(
 	int err = scan(command, config, false, &dataset);
 	if (!err)
 		err = sched_dataset_replace(command->context->sched, dataset, config);
+	if (!err)
+		group_add_dataset(command->context->group, dataset);
 	if (dataset)
 		dataset_close(&dataset);
 	return err;
@@ -215,12 +221,14 @@ static int move(const struct command *command, const struct dataset_config *conf
 {
 	int err = sched_dataset_move(command->context->sched, next, config, sizes_change,
 		report_to, command->out);
-	if (!err && command->session)
+	if (err)
+		return err;
+	group_add_dataset(command->context->group, next);
+	if (command->session)
 		session_dataset_moved(command->session, config->name);
-	if (!err)
-		fprintf(command->out, "%s: in use from the next epochs of %s on\n",
-			config->name, jobs);
-	return err;
+	fprintf(command->out, "%s: in use from the next epochs of %s on\n", config->name,
+		jobs);
+	return 0;
 }
 
 static int rescan_used(const struct command *command, const struct dataset_config *config,
@@ -405,14 +413,6 @@ bool control_dataset(const struct files_context *context, struct session *sessio
 	const char *verb = arguments[0];
 	if (strcmp(verb, "ls") == 0 && n == 1)
 		return control_dataset_table(out, context);
-	/* The nodes of a cluster have the same datasets, and know them from the start. */
-	if (context->config->cluster.engine || context->config->cluster.listen)
-		return refuse(&command,
-			"dataset %s: a daemon with [cluster] has the datasets of its "
-			"ini, the same ones on all nodes, allowed: ls; please change "
-			"[dataset NAME] or the files on all nodes, and start their "
-			"daemons again: datasets are scanned then",
-			verb);
 	if (strcmp(verb, "add") == 0 && n == 3)
 		return add(&command, arguments[1], arguments[2]);
 	if (strcmp(verb, "rm") == 0 && n == 2)

@@ -34,6 +34,8 @@
  *   - Files are opened in order, half of the epoch has been opened, and a worker goes back to a
  *     file that this epoch has given. A worker's row, in the steps of its batches, is of one
  *     pass; rows that begin after those that are over may be of the next one, and are kept.
+ *     So are files opened after the last file that was new to the epoch: workers of a Pool
+ *     begin a pass anywhere.
  *     If the file begins no row, or a worker has made another step since the file was opened
  *     last, files may be shuffled, and the run is kept.
  *     Workers that go on with their rows are late: they are given the epoch before.
@@ -377,8 +379,10 @@ uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 	bool in_order = is_in_order(script);
 	bool is_new = !worker || worker->file == NO_FILE;
 	if (in_order && script->odd <= script->marks[file] &&
-		(is_new || begins_row(current, script, file)))
-		return since_rows(current, script, file);
+		(is_new || begins_row(current, script, file))) {
+		since = since_rows(current, script, file);
+		return since < script->newest ? since : script->newest;
+	}
 	uint32_t mark = script->marks[file];
 	if (script->whole == 0 && in_order)
 		return mark > script->run ? mark : script->run;

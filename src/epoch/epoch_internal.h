@@ -109,6 +109,7 @@ struct script {
 	uint32_t streak_begun; /* opens before the streak, a row of different files */
 	/* Files of the streak that the epoch had opened before, and others. */
 	uint32_t streak, fresh;
+	uint32_t newest;  /* opens when the epoch last gave a file for the first time */
 	uint32_t streaks; /* streaks that have ended in the epoch */
 	/* Opens before the streak that follows the last one longer than a quarter of the
 	 * files. */

@@ -386,7 +386,7 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	script->labels_before = script->labels;
 	script->labels = 0;
 	script->epoch = opened->epoch;
-	script->turned = script->opens;
+	script->turned = script->newest = script->opens;
 	script->turns++;
 	return 0;
 }
@@ -413,6 +413,8 @@ static void note_file(
 		script->run = *mark;
 	uint32_t before = *mark;
 	*mark = ++script->opens;
+	if (!again)
+		script->newest = script->opens;
 	note_rank(&epochs->current, script, rank, before);
 	if (script->whole == 0 && is_whole(script)) {
 		/* The file may be the first of a new pass, as a file that turns is. */

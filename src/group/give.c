@@ -48,22 +48,20 @@ static void opened(void *context, const struct sched_opened *opened)
 	peer_answer(request, &answer);
 }
 
-/* Returns the dataset of this name with these samples, or NULL. */
-static const struct dataset *find_dataset(
-	const struct peers *peers, const struct peer_space *space)
+/* Returns the dataset of this name with these samples, held; NULL: there is none. */
+static struct dataset *hold_dataset(struct peers *peers, const struct peer_space *space)
 {
-	for (size_t i = 0; i < peers->n_datasets; i++)
-		if (peers->fingerprints[i] == space->fingerprint &&
-			strcmp(dataset_name(peers->datasets[i]), space->dataset) == 0)
-			return peers->datasets[i];
-	return NULL;
+	LOCK_SCOPE(&peers->lock);
+	const struct shared_dataset *shared =
+		shared_named_locked(peers, space->dataset, &space->fingerprint);
+	return shared ? dataset_hold(shared->dataset) : NULL;
 }
 
 void peers_asked(void *context, struct peer_request *request,
 	const struct peer_space *space, sample_id sample)
 {
-	const struct peers *peers = context;
-	const struct dataset *dataset = find_dataset(peers, space);
+	struct peers *peers = context;
+	struct dataset *dataset = hold_dataset(peers, space);
 	struct giving *giving = malloc(sizeof(*giving));
 	int err = !giving ? -ENOMEM : !dataset ? -ENOENT : 0;
 	if (!err) {
@@ -73,6 +71,8 @@ void peers_asked(void *context, struct peer_request *request,
 		err = sched_open_sample(
 			peers->sched, dataset, space->preparation, sample, &callbacks);
 	}
+	if (dataset)
+		dataset_close(&dataset);
 	if (err) {
 		free(giving);
 		peer_refuse(request, err);

@@ -249,6 +249,20 @@ int group_new(const struct daemon_config *config, struct dataset **datasets,
 	return err;
 }
 
+void group_add_dataset(struct group *group, struct dataset *dataset)
+{
+	int err = group && group->peers ? peers_share(group->peers, dataset) : 0;
+	if (err)
+		log_warn("dataset %s: its samples are not shared with other nodes: %s",
+			dataset_name(dataset), strerror(-err));
+}
+
+void group_remove_dataset(struct group *group, const char *name)
+{
+	if (group && group->peers)
+		peers_unshare(group->peers, name);
+}
+
 int group_start(struct group *group)
 {
 	int err = signals_thread(&group->thread, run, group);

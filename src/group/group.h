@@ -38,6 +38,11 @@ must_check int group_start(struct group *group);
  * group. *group may be NULL. */
 void group_free(struct group **group);
 
+/* Shares the samples of a dataset that was added, or of its next edition after a rescan, with other
+ * nodes; an error is logged, and this node then prepares all its samples. group may be NULL. */
+void group_add_dataset(struct group *group, struct dataset *dataset);
+void group_remove_dataset(struct group *group, const char *name);
+
 /* Prints the group as this node sees it, for joaderctl(1), cluster. */
 void group_print(struct group *group, FILE *out);
 /* Lets the group forget a dead node, or a training that no node runs. For operators, like

@@ -142,13 +142,23 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 
 /* Returns a dataset's hash for place_home. It leaves out the preparation: one home decodes a sample
  * once for all preparations. */
-static uint64_t hash_of(const struct peers *peers, const struct dataset *dataset)
+static uint64_t hash_of(const struct shared_dataset *shared)
 {
-	const char *name = dataset_name(dataset);
-	return place_hash(name, strlen(name)) ^ peers_fingerprint(peers, dataset);
+	const char *name = dataset_name(shared->dataset);
+	return place_hash(name, strlen(name)) ^ shared->fingerprint;
 }
 
-/* Returns the index of the space, which it adds if it is new. PEER_SPACES: no room for it. */
+static uint32_t free_space_locked(const struct peers *peers)
+{
+	uint32_t i = 0;
+	lock_assert_held(&peers->lock);
+	while (i < peers->n_spaces && peers->spaces[i].dataset)
+		i++;
+	return i;
+}
+
+/* Returns the index of the space, which it adds if it is new. PEER_SPACES: there is no room for
+ * it, or the dataset is not shared. */
 static uint32_t find_space_locked(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation)
 {
@@ -158,18 +168,22 @@ static uint32_t find_space_locked(struct peers *peers, const struct dataset *dat
 		if (peers->spaces[i].dataset == dataset &&
 			preparation_equal(&peers->spaces[i].preparation, preparation))
 			return i;
-	if (peers->n_spaces == PEER_SPACES)
+	const struct shared_dataset *shared = shared_find_locked(peers, dataset);
+	uint32_t at = free_space_locked(peers), number;
+	if (!shared || at == PEER_SPACES)
 		return PEER_SPACES;
 	preparation_print(preparation, text);
-	struct shared_space *space = &peers->spaces[peers->n_spaces];
-	*space = (struct shared_space){.dataset = dataset, .preparation = *preparation};
 	const struct peer_space named = {.dataset = dataset_name(dataset),
 		.preparation = text,
-		.fingerprint = peers_fingerprint(peers, dataset)};
-	if (peer_client_space(peers->client, &named, &space->number) != 0)
+		.fingerprint = shared->fingerprint};
+	if (peer_client_space(peers->client, &named, &number) != 0)
 		return PEER_SPACES;
-	space->hash = hash_of(peers, dataset);
-	return peers->n_spaces++;
+	peers->spaces[at] = (struct shared_space){.dataset = dataset,
+		.preparation = *preparation,
+		.number = number,
+		.hash = hash_of(shared)};
+	peers->n_spaces += at == peers->n_spaces;
+	return at;
 }
 
 static bool refuses(const struct home *home, const struct shared_space *space)
@@ -242,12 +256,14 @@ int peers_refusal(struct peers *peers, const char *name)
 
 /* --- the leader asks --------------------------------------------------------------------- */
 
-static const struct dataset *find_dataset(const struct peers *peers, const char *name)
+/* Sets *ret to hash_of of the dataset. false: it is not shared. */
+static bool find_hash(struct peers *peers, const char *name, uint64_t *ret)
 {
-	for (size_t i = 0; i < peers->n_datasets; i++)
-		if (strcmp(dataset_name(peers->datasets[i]), name) == 0)
-			return peers->datasets[i];
-	return NULL;
+	LOCK_SCOPE(&peers->lock);
+	const struct shared_dataset *shared = shared_named_locked(peers, name, NULL);
+	if (shared)
+		*ret = hash_of(shared);
+	return shared != NULL;
 }
 
 static bool serves_a_rank(const struct coord_batch *batch, const struct home *home)
@@ -277,13 +293,13 @@ static struct place *make_place_of_ranks(
 
 bool peers_place(struct peers *peers, const struct coord_batch *batch, uint32_t *rank_of)
 {
-	const struct dataset *dataset = find_dataset(peers, batch->dataset);
-	if (!peers->place || peers->n_homes < 2 || !dataset)
+	uint64_t hash;
+	if (!peers->place || peers->n_homes < 2 ||
+		!find_hash(peers, batch->dataset, &hash))
 		return false;
 	auto_free uint64_t *nodes = calloc(peers->n_homes, sizeof(*nodes));
 	auto_free uint32_t *home = calloc(batch->n, sizeof(*home));
 	auto_free uint32_t *at = calloc(peers->n_homes + 1, sizeof(*at));
-	const uint64_t hash = hash_of(peers, dataset);
 	struct place *place =
 		nodes && home && at ? make_place_of_ranks(peers, batch, at) : NULL;
 	if (!place)

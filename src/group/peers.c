@@ -74,42 +74,11 @@ static int fetch_sample(void *context, struct sched_fetch *fetch)
 
 /* --- life -------------------------------------------------------------------------------- */
 
-/* Hashes paths, sizes and ids, so that equal fingerprints mean equal samples on all nodes. */
-static int make_fingerprint(struct dataset *dataset, uint64_t *ret)
+static int share_all(struct peers *peers, struct dataset **datasets, size_t n)
 {
-	roaring_bitmap_t *all = NULL;
-	char *message = NULL;
-	uint64_t both[2];
-	int err = dataset_select(dataset, NULL, &all, &message);
-	free(message);
-	if (err)
-		return err;
-	size_t n = roaring_bitmap_get_cardinality(all);
-	sample_id *ids = calloc(n + 1, sizeof(*ids));
-	err = ids ? dataset_by_path(dataset, all, ids, &both[0]) : -ENOMEM;
-	if (!err) {
-		both[1] = place_hash(ids, n * sizeof(*ids));
-		*ret = place_hash(both, sizeof(both));
-	}
-	free(ids);
-	roaring_bitmap_free(all);
-	return err;
-}
-
-uint64_t peers_fingerprint(const struct peers *peers, const struct dataset *dataset)
-{
-	size_t i = 0;
-	while (peers->datasets[i] != dataset)
-		i++;
-	return peers->fingerprints[i];
-}
-
-static int make_fingerprints(struct peers *peers)
-{
-	peers->fingerprints = calloc(peers->n_datasets + 1, sizeof(uint64_t));
-	int err = peers->fingerprints ? 0 : -ENOMEM;
-	for (size_t i = 0; !err && i < peers->n_datasets; i++)
-		err = make_fingerprint(peers->datasets[i], &peers->fingerprints[i]);
+	int err = 0;
+	for (size_t i = 0; !err && i < n; i++)
+		err = peers_share(peers, datasets[i]);
 	return err;
 }
 
@@ -129,8 +98,8 @@ static int listen_at(
 	return advertise(config, peer_server_address(peers->server), self->address);
 }
 
-static int start(
-	struct peers *peers, const struct daemon_config *config, struct coord_node *self)
+static int start(struct peers *peers, const struct daemon_config *config,
+	struct dataset **datasets, struct coord_node *self)
 {
 	const struct cluster_config *cluster = &config->cluster;
 	const struct peer_trust_files trust = {.secret = cluster->secret,
@@ -149,7 +118,7 @@ static int start(
 		log_info("[cluster]:encrypt = no: nodes send images unencrypted; the "
 			 "network between them has to be trusted with the images");
 	if (!err)
-		err = make_fingerprints(peers);
+		err = share_all(peers, datasets, config->n_datasets);
 	if (!err)
 		err = peer_client_new(&peers->self, most_bytes(config), &peers->client);
 	if (!err)
@@ -166,13 +135,11 @@ int peers_new(const struct daemon_config *config, struct dataset **datasets,
 	if (!peers)
 		return -ENOMEM;
 	peers->sched = sched;
-	peers->datasets = datasets;
-	peers->n_datasets = config->n_datasets;
 	peers->patience_ns = 2 * config->cluster.ttl_s * SECOND_NS;
 	peers->self =
 		(struct peer_self){.name = self->name, .incarnation = self->incarnation};
 	lock_init(&peers->lock, LOCK_RANK_HOMES, "homes");
-	int err = start(peers, config, self);
+	int err = start(peers, config, datasets, self);
 	if (err) {
 		peers_free(&peers);
 		return err;
@@ -199,7 +166,7 @@ void peers_free(struct peers **peers_pointer)
 		place_free(&peers->place);
 	free(peers->homes);
 	free(peers->at);
-	free(peers->fingerprints);
+	shared_free(peers);
 	lock_destroy(&peers->lock);
 	free(peers);
 }

@@ -40,8 +40,13 @@ struct home {
 	int refused_errno;
 };
 
+struct shared_dataset {
+	struct dataset *dataset; /* held */
+	uint64_t fingerprint;	 /* of all its samples */
+};
+
 struct shared_space {
-	const struct dataset *dataset;
+	const struct dataset *dataset; /* NULL: none uses the entry */
 	struct preparation preparation;
 	uint32_t number; /* the client's number of the space */
 	uint64_t hash;
@@ -49,10 +54,6 @@ struct shared_space {
 
 struct peers {
 	struct sched *sched;
-	struct dataset **datasets;
-	size_t n_datasets;
-	/* [n_datasets]: fingerprint of all samples of each dataset */
-	uint64_t *fingerprints;
 	uint64_t patience_ns; /* longest wait for an answer */
 	struct peer_self self;
 	struct peer_trust *trust;
@@ -67,6 +68,8 @@ struct peers {
 	/* (lock) */
 	struct shared_space spaces[PEER_SPACES];
 	uint32_t n_spaces;
+	struct shared_dataset *shared; /* the newest edition of a dataset comes last */
+	size_t n_shared;
 };
 
 /* --- peers.c ----------------------------------------------------------------------------- */
@@ -77,12 +80,26 @@ must_check int peers_new(const struct daemon_config *config, struct dataset **da
 	struct sched *sched, struct coord_node *self, struct peers **ret);
 /* Fails the fetches under way. Neither calls the scheduler nor holds its samples afterwards. */
 void peers_free(struct peers **peers);
-/* Returns the fingerprint of all samples of one of the daemon's datasets. */
-uint64_t peers_fingerprint(const struct peers *peers, const struct dataset *dataset);
 /* Returns the bytes of tensors received from and sent to the node. false: the nodes were never
  * connected. */
 bool peers_bytes(
 	const struct peers *peers, const char *name, uint64_t *ret_in, uint64_t *ret_out);
+
+/* --- shared.c ---------------------------------------------------------------------------- */
+
+/* Shares the samples of the dataset, or of the next edition of one that is shared; takes a
+ * reference. -ENOMEM. */
+must_check int peers_share(struct peers *peers, struct dataset *dataset);
+/* Ends sharing of all editions of the dataset. */
+void peers_unshare(struct peers *peers, const char *name);
+/* Finds a dataset's entry. NULL: it is not shared. */
+const struct shared_dataset *shared_find_locked(
+	const struct peers *peers, const struct dataset *dataset);
+/* Finds the newest edition of the name, with this fingerprint if that is not NULL. */
+const struct shared_dataset *shared_named_locked(
+	const struct peers *peers, const char *name, const uint64_t *fingerprint);
+/* Frees the table. */
+void shared_free(struct peers *peers);
 
 /* --- advertise.c ------------------------------------------------------------------------- */
 

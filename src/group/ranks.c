@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/ranks.h"
 #include "group/group_internal.h"
+#include "sched/datasets.h"
 #include "sched/jobs.h"
 #include "sched/ranks.h"
 
@@ -168,14 +169,6 @@ struct coord_calls group_calls(struct group *group)
 
 /* --- jobs come and go -------------------------------------------------------------------- */
 
-static enum sampler_kind sampler_of(const struct group *group, const char *dataset)
-{
-	for (size_t i = 0; i < group->config->n_datasets; i++)
-		if (strcmp(group->config->datasets[i].name, dataset) == 0)
-			return group->config->datasets[i].sampler;
-	return group->config->sampler;
-}
-
 static int enter_training(struct group *group, const struct group_rank *rank)
 {
 	/* a job with a rank always has an edition */
@@ -186,7 +179,7 @@ static int enter_training(struct group *group, const struct group_rank *rank)
 		.ids = edition->selection,
 		.ranks = config->ranks,
 		.batch = config->global_batch,
-		.kind = sampler_of(group, config->dataset)};
+		.kind = sched_dataset_sampler(group->sched, config->dataset)};
 	job.fingerprint = dataset_group_fingerprint(edition->dataset, job.ids);
 	job.older = dataset_fingerprint(edition->dataset, job.ids);
 	auto_free sample_id *log = NULL;

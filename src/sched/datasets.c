@@ -68,3 +68,10 @@ void sched_dataset_remove(struct sched *sched, const char *name)
 	source->tier = NULL;
 	sched->sources_changed++;
 }
+
+enum sampler_kind sched_dataset_sampler(struct sched *sched, const char *name)
+{
+	LOCK_SCOPE(&sched->lock);
+	const struct source *source = source_find_locked(sched, name);
+	return source ? source->config.sampler : SAMPLER_DSA;
+}

@@ -62,6 +62,8 @@ uint32_t sched_datasets(struct sched *sched, uint64_t *ret_mark);
 struct dataset *sched_dataset_hold(struct sched *sched, uint32_t number);
 must_check int sched_dataset_find(struct sched *sched, const char *name, uint32_t *ret);
 
+/* Returns the sampler that the dataset's configuration names. */
+enum sampler_kind sched_dataset_sampler(struct sched *sched, const char *name);
 /* Counts the jobs that read the dataset. */
 uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset);
 

@@ -29,36 +29,6 @@ dtype = float64"
 
 redis --appendonly no
 
-# Each knows where the other one listens now.
-meet() {
-	shows a '^member a 127.0.0.1:'
-	shows b '^member b 127.0.0.1:'
-	shows a "$(ctl_of b cluster | grep -o '^member b [0-9.:]*')\b"
-	shows b "$(ctl_of a cluster | grep -o '^member a [0-9.:]*')\b"
-}
-
-# sums NODE JOB EPOCH POSITIONS: sample and checksum of each file that is read
-sums() {
-	local at=$T/$1/mnt/jobs/$2/epoch-000$3 k sum
-	for k in $4; do
-		sum=$(timeout 60 cat "$at/$(printf %08d "$k").ppm" | md5sum) || return 1
-		echo "$k $sum" | cut -d' ' -f1,2
-	done | sort -k1,1 >"$T/read.$1"
-	cut -f1,2 "$at.order" | tr '\t' ' ' | sort -k1,1 | join -o 1.2,2.2 - "$T/read.$1" | sort -n
-}
-
-# both FUNCTION...: in a process for each node; what they print is in $T/out.NODE
-both() {
-	local readers=() node
-	for node in a b; do
-		"$1" "$node" "${@:2}" >"$T/out.$node" &
-		readers+=($!)
-	done
-	for node in "${readers[@]}"; do
-		wait "$node" || fail "a reader failed"
-	done
-}
-
 same() {
 	cmp "$1" "$2" || fail "files differ from those of a daemon alone: $(diff "$1" "$2" | head -5)"
 }

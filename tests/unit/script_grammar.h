@@ -35,11 +35,18 @@ struct program {
 	uint32_t n_steps;
 };
 
+enum trial_kind {
+	TRIAL_ANY,
+	TRIAL_AHEAD, /* some workers begin the next pass long before others end theirs */
+	TRIAL_POOLS, /* all workers are those of a Pool, and no pass is broken off */
+};
+
 struct trial {
 	struct accesses accesses;
 	uint32_t files;
 	unsigned passes, programs;
-	bool beside, runs_ahead, ranks;
+	enum trial_kind kind;
+	bool beside, ranks;
 	size_t restart; /* before this access the daemon begins anew; 0: never */
 	bool looks
 		[PASSES_MOST]; /* beside other programs the first pass of a thread, in order */
@@ -104,19 +111,20 @@ static inline struct step *plan_pass(
 static inline void plan_steps(struct trial *trial, struct program *program)
 {
 	const struct loader *loader = &program->loader;
+	bool pools = trial->kind == TRIAL_POOLS;
 	uint32_t part = (trial->files - 1) / program->ranks + 1;
 	uint32_t whole = (part - 1) / loader->batch + 1;
-	uint32_t limit = chance(12) ? 1 + below(whole) : 0;
+	uint32_t limit = !pools && chance(12) ? 1 + below(whole) : 0;
 	if (chance(30))
 		plan_look(trial, program);
-	if (chance(10)) {
+	if (!pools && chance(10)) {
 		struct step *step =
 			plan_pass(trial, program, chance(50) ? 1 + below(2) : 0, 1);
 		step->in_order = true;
 		say(trial, "in order");
 	}
 	for (uint32_t n = 1 + below(5); n > 0; n--) {
-		if (limit || chance(70))
+		if (limit || pools || chance(70))
 			plan_pass(trial, program, limit, 1);
 		else
 			plan_pass(trial, program, 1 + below(whole), 1);
@@ -124,11 +132,12 @@ static inline void plan_steps(struct trial *trial, struct program *program)
 			continue;
 		if (chance(15))
 			plan_look(trial, program);
-		else if (chance(15))
+		else if (!pools && chance(15))
 			plan_pass(trial, program, 1, 1);
 	}
 	uint32_t ahead = 2 * loader->batch * loader->workers;
-	if (trial->runs_ahead && loader->stays && ahead > 0 && 2 * ahead <= part) {
+	if (trial->kind == TRIAL_AHEAD && loader->stays && ahead > 0 &&
+		2 * ahead <= part) {
 		plan_pass(trial, program, 0, 3)->beyond = true;
 		say(trial, "ahead");
 	}
@@ -140,7 +149,10 @@ static inline void say_program(struct trial *trial, const struct program *progra
 		", label by another thread", "", ", some labels before"};
 	const struct loader *loader = &program->loader;
 	say(trial, "; script: batch %u, %u workers%s%s%s%s", loader->batch,
-		loader->workers, loader->stays ? ", persistent" : "",
+		loader->workers,
+		loader->takes	? " of a Pool"
+		: loader->stays ? ", persistent"
+				: "",
 		loader->drop ? ", drop_last" : "", loader->drop_tail ? ", drop_tail" : "",
 		loader->in_order ? ", in order" : ", shuffled");
 	if (loader->pool)
@@ -180,6 +192,8 @@ static inline struct program plan_program(struct trial *trial, uint64_t script)
 	}
 	if (loader->workers == 0 && chance(15))
 		loader->pool = 2 + below(3);
+	if (trial->kind == TRIAL_POOLS && loader->workers > 1)
+		loader->takes = loader->stays = true;
 	say_program(trial, &program);
 	loader->stays |= loader->workers == 0; /* the main process reads */
 	uint32_t first = trial->passes;
@@ -243,12 +257,12 @@ static inline void load_program(
 
 /* --- a trial ------------------------------------------------------------------------- */
 
-static inline void make_trial(uint64_t seed, bool runs_ahead, struct trial *ret)
+static inline void make_trial(uint64_t seed, enum trial_kind kind, struct trial *ret)
 {
 	static const uint32_t files[] = {30, 30, 96, 96, 97, 97, 250, 485};
 	struct accesses streams[PROGRAMS_MOST] = {{0}};
 	rng_seed(&rng, seed);
-	*ret = (struct trial){.files = files[below(8)], .runs_ahead = runs_ahead};
+	*ret = (struct trial){.files = files[below(8)], .kind = kind};
 	ret->programs = 1 + (chance(30) ? below(PROGRAMS_MOST) : 0);
 	ret->beside = ret->programs > 1 && chance(30);
 	say(ret, "seed %llu, %u files", (unsigned long long)seed, ret->files);

@@ -10,7 +10,8 @@
  *
  * Workers are those of torch's DataLoader: batch b goes to worker b mod W, each worker is
  * first in, first out, and has at most `ahead` batches; the training takes the batches in
- * their order. A loader that fetches `beyond` the end of a pass has one list of batches
+ * their order. Those of multiprocessing's Pool take the next batch as soon as they have none, and
+ * the system may stop one in the middle of a batch. A loader that fetches `beyond` the end of a pass has one list of batches
  * for all passes. A release comes some opens after its open.
  */
 
@@ -62,6 +63,7 @@ struct loader {
 	unsigned labels; /* 0: none; 1: after; 2: before the image; 3: by another thread;
 			   4: of all files, before the first pass; 5: of some, before */
 	unsigned twice;	 /* so many opens of each file before the one that reads it */
+	bool takes;	 /* its workers are a Pool's */
 	bool mixes;	 /* each item opens another one, too */
 	bool shows;	 /* its main process opens the first file now and then */
 	bool processes;	 /* each pass is one of its own */
@@ -247,6 +249,29 @@ static inline void work(struct accesses *accesses, const struct loader *loader,
 	free(queues.done);
 }
 
+/* Batches to the workers of a Pool. */
+static inline void work_by_pool(struct accesses *accesses, const struct loader *loader,
+	const struct batches *batches, uint64_t threads)
+{
+	size_t at[16] = {0}, batch[16], sent = 0, left = batches->n_files;
+	uint32_t speed[16] = {0}; /* 0: the worker has no batch */
+	while (left > 0) {
+		uint32_t w = below(loader->workers);
+		if (speed[w] == 0 && sent < batches->n) {
+			batch[w] = sent++;
+			at[w] = batches->begin[batch[w]];
+			speed[w] = below(6) ? 50 + below(50) : 1;
+		}
+		if (speed[w] == 0 || below(100) >= speed[w])
+			continue;
+		add_item(accesses, loader, batches->passes[batch[w]], threads + w,
+			batches->files[at[w]++]);
+		left--;
+		if (at[w] == batches->begin[batch[w] + 1])
+			speed[w] = 0;
+	}
+}
+
 static inline void load(struct accesses *accesses, struct loader loader)
 {
 	loader.workers = loader.workers ? loader.workers : 1;
@@ -269,7 +294,8 @@ static inline void load(struct accesses *accesses, struct loader loader)
 		uint64_t threads =
 			loader.stays ? base : base + 20 * (loader.first_pass + pass);
 		make_batches(&loader, pass, step, &batches);
-		work(accesses, &loader, &batches, threads);
+		(loader.takes ? work_by_pool : work)(
+			accesses, &loader, &batches, threads);
 		free(batches.files);
 		free(batches.passes);
 		free(batches.begin);
