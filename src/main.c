@@ -23,7 +23,7 @@
 #include "files/made_text.h"
 #include "fuse/fuse.h"
 #include "fuse/reader.h"
-#include "fuse/sick.h"
+#include "fuse/engine_failed.h"
 #include "group/group.h"
 #include "sched/datasets.h"
 #include "sched/gauges.h"
@@ -501,8 +501,8 @@ static bool died_as_asked(void)
 static int serve_nothing(struct daemon *daemon)
 {
 	bool ends = atomic_load(&kept()->ending);
-	int status =
-		ends ? sick_unmount(daemon->mountpoint) : sick_run(daemon->mountpoint);
+	int status = ends ? engine_failed_unmount(daemon->mountpoint)
+			  : engine_failed_run(daemon->mountpoint);
 	free(daemon->mountpoint);
 	return died_as_asked() ? EXIT_SUCCESS : status;
 }

@@ -188,7 +188,8 @@ void cache_abandon(struct cache_space *space, sample_id id)
 	tell_gone(cache, space, id);
 }
 
-/* The entry stays, absent, with its pins. A new, dying entry takes the tensor over. */
+/* The entry stays with its pins, as an absent one. A new, dying entry takes the tensor
+ * over. */
 void cache_force_out(struct cache_space *space, sample_id id)
 {
 	struct cache *cache = space->cache;

@@ -22,8 +22,9 @@
  *      +--- cache_abandon-+
  *
  * need(space, id): the number of streams whose remaining set contains the sample.
- * pins(space, id): how often it was drawn and not consumed, or is held open. A pinned
- * entry is not evicted (but see cache_force_out). An absent entry may be pinned, too.
+ * pins(space, id): the number of times that it was drawn and not yet consumed, or is held
+ * open. A pinned entry is not evicted (but see cache_force_out). An absent entry may be
+ * pinned, too.
  *
  *   Flow: sched counts need and pins, reserves before load prepares, publishes after.
  *   Owns: every published tensor until it is reaped. The caller frees reaped tensors,
@@ -56,7 +57,8 @@ void cache_free(struct cache **cache); /* frees all tensors and spaces, too */
 typedef void cache_gone(void *context, struct cache_space *space, sample_id id);
 void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
 
-/* Makes a space for ids below n_ids, outside of the cache. Takes long, and needs no lock. */
+/* Makes a space for ids below n_ids, which is in no cache yet. Takes long, and needs no
+ * lock. */
 must_check int cache_space_make(uint32_t n_ids, struct cache_space **ret);
 /* Puts a space in the cache. */
 void cache_space_put_in(struct cache *cache, struct cache_space *space);
@@ -64,8 +66,8 @@ void cache_space_put_in(struct cache *cache, struct cache_space *space);
 must_check int cache_space_new(
 	struct cache *cache, uint32_t n_ids, struct cache_space **ret);
 
-/* Evicts up to n tensors of the space. true: none is left. No entry may be pinned, needed or
- * loading. */
+/* Evicts up to n tensors of the space. Returns true if none is left. No entry may be
+ * pinned, needed or loading. */
 bool cache_space_empty(struct cache_space *space, uint32_t n);
 /* Evicts all tensors of the space and takes it out of the cache. No entry may be pinned, needed
  * or loading. The space can then only be freed, which needs no lock. */
@@ -77,12 +79,13 @@ void cache_need_add(struct cache_space *space, sample_id id);
 void cache_need_drop(struct cache_space *space, sample_id id);
 uint32_t cache_need(const struct cache_space *space, sample_id id);
 /*
- * Change the need of many ids at once, when a stream comes or goes. A call of cache_need_add
- * for each id would be a use of each entry, and make ascending ids the order of eviction. These
- * functions keep the order among entries of equal need. The exchange sampler relies on that:
- * its orders are uniform only if ids do not decide which samples are resident.
+ * Adds one to the need of many ids at once, when a stream comes. cache_need_add for each id would
+ * count as a use of each entry, and make ascending ids the order of eviction. This function keeps
+ * the order among entries of equal need. The exchange sampler relies on that: its orders are
+ * uniform only if ids do not decide which samples are resident.
  */
 void cache_need_add_all(struct cache_space *space, const roaring_bitmap_t *ids);
+/* Takes one from the need of many ids at once, when a stream goes. Keeps the order, too. */
 void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids);
 
 /*
@@ -95,10 +98,11 @@ void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids)
 enum cache_change { CACHE_NEED_ADD, CACHE_NEED_DROP };
 void cache_need_begin(
 	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change);
-/* Does a step of the change that is under way, if there is one. The step costs as much as n
- * ids; entries cost more than ids. true: the change is done. */
+/* Does a step of the change of need that is under way, if there is one. The step costs as
+ * much as n ids; an id that has an entry costs more than others. Returns true if the
+ * change is done. */
 bool cache_need_step(struct cache *cache, uint32_t n);
-/* Tells whether a change is under way. */
+/* Tells whether a change of need is under way. */
 bool cache_need_changes(const struct cache *cache);
 
 must_check int cache_pin(struct cache_space *space, sample_id id); /* -ENOMEM */
@@ -108,9 +112,10 @@ uint32_t cache_pins(const struct cache_space *space, sample_id id);
 enum cache_state cache_state(const struct cache_space *space, sample_id id);
 
 /*
- * absent -> loading: makes room for the bytes by evicting unpinned entries. refcnt evicts
- * entries of least need first, and of these the least recently used. force: succeeds even if
- * the capacity is exceeded, for a sample that a reader waits for. The entry must be pinned.
+ * Reserves room for the bytes (absent -> loading) by evicting unpinned entries. refcnt
+ * evicts entries of least need first, and of these the least recently used. force:
+ * succeeds even if the capacity is exceeded, for a sample that a reader waits for. The
+ * entry must be pinned.
  */
 must_check int cache_reserve(
 	struct cache_space *space, sample_id id, uint64_t bytes, bool force);
@@ -120,14 +125,15 @@ bool cache_fits(const struct cache *cache, uint64_t bytes);
 /* Returns the loading and ready bytes that would be left after evicting all unpinned entries. */
 uint64_t cache_least_bytes(const struct cache *cache);
 
-/* loading -> ready: the cache owns the tensor from now on. Its size must be as reserved. */
+/* Publishes the tensor (loading -> ready), which the cache owns from then on. Its size
+ * must be as reserved. */
 void cache_publish(struct cache_space *space, sample_id id, struct tensor *tensor);
 
 /* Marks a loading entry as a copy, whose original is in the cache of another daemon. Once nobody
  * needs the copy, refcnt evicts it before all other entries. */
 void cache_spare(struct cache_space *space, sample_id id);
 
-/* loading -> absent: the tensor could not be prepared. */
+/* Gives a reservation up (loading -> absent), since the tensor could not be prepared. */
 void cache_abandon(struct cache_space *space, sample_id id);
 
 /* Returns the tensor of a ready entry; NULL otherwise. It is valid while the entry is pinned. */
@@ -137,16 +143,16 @@ const struct tensor *cache_get(const struct cache_space *space, sample_id id);
  * frees it, and must not change it. */
 struct tensor *cache_share(const struct cache_space *space, sample_id id);
 
-/*
- * ready -> dying although the entry is pinned, when loading + ready exceed the capacity. Nobody
- * may have it open. Its pins stay, on an absent entry. Without memory the tensor stays, too.
- */
+/* Evicts a pinned entry (ready -> dying) when loading + ready bytes exceed the capacity.
+ * Nobody may have it open. Its pins stay, on an absent entry. Without memory the tensor
+ * stays, too. */
 void cache_force_out(struct cache_space *space, sample_id id);
 
 /* Evicts unpinned entries while capacity is exceeded. */
 void cache_trim(struct cache *cache);
 
-/* dying -> absent: returns one tensor, which the caller frees; NULL: there is none. */
+/* Returns a dying tensor (dying -> absent), which the caller frees; NULL: there is
+ * none. */
 struct tensor *cache_reap(struct cache *cache);
 
 #define CACHE_NEEDS 5
@@ -161,8 +167,9 @@ struct cache_usage {
 	uint64_t pins, need;	  /* sums over all entries */
 	uint64_t evictions;
 	uint64_t evictions_needed; /* evictions of entries with a need */
-	/* refcnt: bytes of ready entries without pins by need; the last element has all
-	 * greater needs, too. During a change by steps some still count by their old need. */
+	/* refcnt: bytes of ready entries without pins, by need; the last element includes
+	 * all greater needs. While a change of need goes on in steps, some entries still
+	 * count by their old need. */
 	uint64_t needed_bytes[CACHE_NEEDS];
 };
 struct cache_usage cache_usage(const struct cache *cache);

@@ -48,11 +48,11 @@ struct cache_space {
 	uint64_t need_sum;
 };
 
-/* The memory of the policies; each uses its own part. */
+/* The state of the eviction policies; each policy uses its own part. */
 struct evict {
 	struct entry_list list; /* lru: unpinned, fifo: all ready; next victim first */
 	struct entry_list *buckets; /* refcnt: by need, each least recently used first */
-	uint32_t n_buckets;	    /* further buckets were never used */
+	uint32_t n_buckets;	    /* the buckets behind these were never used */
 	uint32_t lowest;	    /* buckets below this one are empty */
 	uint32_t sweep;		    /* the bucket that is being swept */
 	uint64_t needed_bytes[CACHE_NEEDS]; /* refcnt: by bucket */
@@ -100,17 +100,17 @@ struct evict_ops {
 	/* Makes room for one more ready entry, so that no function below can fail. */
 	int (*reserve)(struct cache *cache);
 	void (*publish)(struct cache *cache, struct entry *entry);
-	/* The entry is ready and not pinned: it may be chosen. */
+	/* The entry has become evictable: ready and not pinned. */
 	void (*allow)(struct cache *cache, struct entry *entry);
-	/* The entry is pinned, or about to die: it may not be chosen. */
+	/* The entry is no longer evictable: it is pinned, or about to die. */
 	void (*forbid)(struct cache *cache, struct entry *entry);
 	void (*forget)(struct cache *cache, struct entry *entry);
-	/* The need of an entry that may be chosen has changed. */
+	/* The need of an evictable entry has changed. */
 	void (*need_changed)(struct cache *cache, struct entry *entry);
-	/* The needs of many entries have changed, all up or all down. This counts as no use
-	 * of the entries. */
+	/* The needs of many entries have changed, all up or all down. This does not count
+	 * as a use of the entries. */
 	void (*sweep_begin)(struct cache *cache);
-	/* Brings about n entries up to date; true: all are. */
+	/* Brings about n entries up to date. Returns true if all are. */
 	bool (*sweep)(struct cache *cache, uint32_t n);
 	/* Returns the next entry to evict; there is at least one. */
 	struct entry *(*victim)(struct cache *cache);
@@ -149,6 +149,6 @@ static inline bool entry_evictable(const struct entry *entry)
 /* Turns a ready entry without pins into a dying one. */
 void entry_die(struct cache *cache, struct entry *entry);
 
-/* Allocates zeroed memory, for all of the cache except the tensors. NULL: no memory. Fault:
- * cache.memory. */
+/* Allocates zeroed memory, for all parts of the cache except the tensors. NULL: no
+ * memory. Fault: cache.memory. */
 void *cache_alloc(size_t bytes);

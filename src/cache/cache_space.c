@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Spaces are made and freed outside of the cache, since that may take long. */
+/* Spaces are made before they enter the cache, and freed after they have left it, since
+ * both may take long. */
 
 int cache_space_make(uint32_t n_ids, struct cache_space **ret)
 {

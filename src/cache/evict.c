@@ -22,8 +22,8 @@
 
 static int refcnt_init(struct cache *cache)
 {
-	/* A bucket for each possible need, so that no change of need can fail: 1 MiB of
-	 * addresses. Only buckets that are used get memory. */
+	/* There is a bucket for each possible need, so that no change of need can fail.
+	 * This takes 1 MiB of addresses, but only buckets that are used get memory. */
 	cache->evict.buckets =
 		cache_alloc((UINT16_MAX + 1) * sizeof(*cache->evict.buckets));
 	return cache->evict.buckets ? 0 : -ENOMEM;

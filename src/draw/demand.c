@@ -13,10 +13,10 @@
 #include <string.h>
 
 /*
- * A training asks for each sample once in an epoch: by one of its ranks here, or by another
- * daemon for which this one is the sample's home. Until then the sample is needed here; so
- * the cache evicts copies of samples at home elsewhere, and samples that were asked for,
- * first (JOADER's RefCnt, appendix E.3, for an aggregated cache).
+ * A training asks for each sample once in an epoch: by one of its ranks here, or by
+ * another daemon for which this one is the sample's home. Until then the sample is needed
+ * here. So the cache evicts first the copies of samples whose home is elsewhere, and
+ * samples that were asked for (JOADER's RefCnt, appendix E.3, for an aggregated cache).
  *
  *     stream_make -> demand_find -> counted -> demand_drawn, demand_fetched -> gone
  *
@@ -57,7 +57,8 @@ static bool is_borne(const struct stream *stream)
 	return find_bearer_locked(stream) != NULL;
 }
 
-/* Returns the k-th rank of the training here, held; NULL: there are no more. */
+/* Returns the k-th rank of the training that this daemon serves, held; NULL: there are no
+ * more. */
 static struct sched_job *hold_rank(struct sched *sched, const char *training, size_t k)
 {
 	struct sched_job *job;
@@ -87,8 +88,8 @@ static void remove_bound(
 	} while (n == AT_ONCE);
 }
 
-/* Removes samples that ranks here were given before the daemon began, or before all were
- * parked. */
+/* Removes the samples that ranks of this daemon were given before it was started, or
+ * before all of them were parked. */
 static int remove_given(const struct stream *stream)
 {
 	struct sched *sched = stream->job->sched;

@@ -37,7 +37,7 @@ void feeds_free(struct sched_job *job)
 		feed_free(&job->feeds[i]);
 }
 
-/* Returns the feed of a live epoch, and begins it if need be. */
+/* Returns the feed of a live epoch, and begins it if there is none. */
 static struct feed *feed_of_locked(struct sched_job *job, uint32_t epoch)
 {
 	struct feed *feed = &job->feeds[epoch % FEEDS];
@@ -129,8 +129,8 @@ static int append(struct feed *feed, uint32_t base, const sample_id *ids, uint32
 	return 0;
 }
 
-/* Binds and consumes the next samples, as long as another daemon's readers had them. They need
- * no tensor. */
+/* Binds and consumes the next samples while they are samples that readers of another
+ * daemon had. They need no tensor. */
 static int take_had_locked(
 	struct sched_job *job, struct feed *feed, struct aftermath *aftermath)
 {
@@ -156,8 +156,8 @@ static int take_had_locked(
 
 #define HAD_AT_ONCE 256
 
-/* Consumes samples that are bound here and that another daemon's readers had: a step from the
- * k-th binding on. Returns the binding to go on with. */
+/* Consumes positions that are bound here, and whose samples readers of another daemon
+ * had: a limited number, from the k-th binding on. Returns the binding to go on with. */
 static uint32_t consume_had_locked(
 	struct sched_job *job, struct feed *feed, uint32_t k, struct aftermath *aftermath)
 {
@@ -174,8 +174,8 @@ static uint32_t consume_had_locked(
 	return k;
 }
 
-/* Goes on with the epoch, of which other daemons' readers had the first `consumed` samples. *k:
- * the binding to go on with; -EINPROGRESS: there is more to do. */
+/* Continues the epoch, of which readers of another daemon had the first `consumed`
+ * samples. *k: the binding to go on with. -EINPROGRESS: there is more to do. */
 static int go_on_locked(struct sched_job *job, uint32_t epoch, uint32_t consumed,
 	uint32_t *k, struct aftermath *aftermath)
 {
@@ -317,7 +317,8 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
 	*ret = (struct sched_feed_state){.started = place.started, .newest = newest};
 	if (place.drains)
 		tell_locked(job, place.draining.epoch, ret);
-	/* The group draws only a window beyond the samples that readers have consumed. */
+	/* The group draws only a limited window beyond the consumed samples, so it is
+	 * told about the draining epoch until all of that is consumed. */
 	if (place.started && (!place.drains || ret->consumed == job->now->set.positions))
 		tell_locked(job, newest, ret);
 }

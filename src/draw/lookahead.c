@@ -33,11 +33,12 @@ bool ahead_has_room(const struct ahead *ahead)
 }
 
 /*
- * An open of a batch takes the samples of the whole batch, however little room there is. Jobs
- * of one speed open their batches soon after each other. If the first job's rounds left the
- * others out for want of room, they would draw other samples. A sample that a round gives to
- * several streams is loaded for the drawing stream in any case. So each stream takes part until
- * it has ahead what its next open takes.
+ * An open of a batch takes the samples of the whole batch, however little room there is.
+ * Jobs of equal speed open their batches shortly after each other. If a round of the
+ * first job left out the others for want of room, they would later draw other samples.
+ * And a sample that a round gives to several streams is loaded for the drawing stream in
+ * any case. So each stream takes part until it has as many samples ahead as its next open
+ * takes.
  */
 bool ahead_may_join(const struct ahead *ahead)
 {
@@ -50,11 +51,9 @@ bool ahead_is_full(const struct ahead *ahead)
 	return ahead->length >= ahead->lookahead;
 }
 
-/*
- * Streams that a round leaves out have to draw its samples later, and load them again if the
- * cache is small. So a stream that is ahead of others draws the second half of its look-ahead
- * in rounds for all. Streams of one speed then stay together.
- */
+/* Streams that a round leaves out have to draw its samples later, and if the cache is
+ * small, to load them again. So a stream that is ahead of others draws the second half of
+ * its look-ahead only in rounds for all. This keeps streams of equal speed together. */
 static bool may_leave_others_out(const struct ahead *ahead)
 {
 	return ahead->length < (ahead->lookahead + 1) / 2;

@@ -6,8 +6,8 @@
 #include "cache/cache.h"
 
 /*
- * Rules for how far ahead a stream draws, and when. The scheduler and joader-sim each gather
- * the facts, and ask here.
+ * Rules for how far ahead a stream draws, and when. The scheduler and joader-sim each
+ * gather the facts, and ask these functions.
  *
  *   Flow: a position is bound -> ahead_is_low -> rounds, as long as ahead_wants_round; all
  *         streams of the sampler that may join a round take part -> ahead_refilled.
@@ -21,7 +21,7 @@ struct ahead {
 	uint32_t at_once;   /* positions that one open binds: those of a batch, else 1 */
 	uint32_t length;    /* samples ahead: drawn and not bound */
 	uint32_t filled;    /* `length` after the last draw or refill: ahead_refilled */
-	uint32_t remaining; /* samples that it has not been given */
+	uint32_t remaining; /* samples of the epoch that it has not been given */
 	uint64_t tensor_bytes; /* size of the job's larger tensors; at least 1 */
 	uint32_t streams;      /* streams of all jobs, with this one */
 	struct cache_held cache;
@@ -36,12 +36,13 @@ bool ahead_may_join(const struct ahead *ahead);
 /* Tells whether the look-ahead is full, whatever room the cache has. */
 bool ahead_is_full(const struct ahead *ahead);
 
-/* other_is_full: a round would leave out another stream of the sampler. */
+/* Tells whether to draw another round. other_is_full: the round would leave out another
+ * stream of the sampler. */
 bool ahead_wants_round(const struct ahead *ahead, bool other_is_full);
 
 /* Tells whether it is time for a refill: half of the last one is left, or less. */
 bool ahead_is_low(const struct ahead *ahead);
 
-/* Returns `filled` after a refill: the length, or the whole look-ahead if the stream stopped
- * only so as not to leave others out. */
+/* Returns `filled` after a refill: `length`; or `lookahead`, if the stream stopped early
+ * only in order not to leave others out. */
 uint32_t ahead_refilled(const struct ahead *ahead);

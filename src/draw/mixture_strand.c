@@ -8,10 +8,11 @@
 #include "supply/supply.h"
 
 /*
- * The stream of a mixture has a strand in the sampler of each of its datasets. It takes part
- * in the rounds of one sampler at a time, the one of its next sample. Each remaining sample is
- * equally likely to be the next: this file draws the dataset, in proportion to what remains of
- * each, and the sampler draws the sample in it.
+ * The stream of a mixture has a strand in the sampler of each of its datasets. It takes
+ * part in the rounds of one sampler at a time: the sampler of its next sample. Each
+ * remaining sample is equally likely to be the next one: this file draws the dataset, in
+ * proportion to the samples that remain of each, and the sampler draws the sample within
+ * the dataset.
  */
 
 uint32_t strand_remaining(const struct stream *stream, const struct strand *strand)

@@ -40,8 +40,8 @@ uint32_t stream_remaining(const struct stream *stream)
 	return n;
 }
 
-/* Tells whether the sample is unbound, where the position determines the sample: by its place in
- * the selection, or in its label. */
+/* Tells whether the sample is unbound. Only for orders in which the position determines
+ * the sample: by its rank in the selection, or within its label. */
 static bool is_unbound(const struct stream *stream, sample_id sample)
 {
 	const struct edition *edition = stream->edition;
@@ -162,10 +162,9 @@ static void count_draw(enum served served)
 		1);
 }
 
-/*
- * A sample is prepared only when it is opened, if there is no memory for the pin or the request.
- * The sampler that has given it takes it for resident, and is told otherwise.
- */
+/* Without memory for the pin or the request, the sample is prepared only when it is
+ * opened. The sampler assumes that each sample it gave becomes resident, so it is told
+ * that this one does not. */
 void stream_hold_locked(
 	struct stream *stream, sample_id sample, struct aftermath *aftermath)
 {
@@ -195,7 +194,8 @@ void stream_hold_locked(
 		stream->filled = length;
 }
 
-/* Takes the sample that the stream's next strand was given. */
+/* Takes a sample from the stream's next strand, pins it, and chooses the strand after
+ * it. */
 static void hold_next_locked(
 	struct stream *stream, sample_id id, struct aftermath *aftermath)
 {
@@ -230,11 +230,9 @@ static bool draw_round_locked(
 	return true;
 }
 
-/*
- * Returns the sampler of the stream's next round. If another stream wants a round and could take
- * part in this one, but its next sample is to come from another sampler, returns that sampler
- * first: the more streams a round has, the more they share.
- */
+/* Returns the sampler of the stream's next round. If another stream wants a round and
+ * could take part in this one, but has its next sample in another sampler, returns that
+ * sampler first: the more streams a round has, the more they share. */
 static const struct sampler *choose_sampler_locked(const struct stream *stream)
 {
 	const struct sampler *sampler = stream->next->sampler;
@@ -282,8 +280,8 @@ static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 	return true;
 }
 
-/* Fills the job's streams, two at most: of the running epoch and of the draining one. true: there
- * is more to draw. */
+/* Fills the job's streams, of which there are two at most: of the running epoch and of
+ * the draining one. Returns true if there is more to draw. */
 static bool fill_all_locked(struct sched_job *job, struct aftermath *aftermath)
 {
 	struct stream *stream;
@@ -312,7 +310,8 @@ void streams_fill(struct sched_job *job)
 	}
 }
 
-/* The draw can't fail: the position is unbound, so that a sample remains, in its label too. */
+/* The draw can't fail: the position is unbound, so at least one sample remains, also in
+ * its label. */
 void stream_draw_locked(struct stream *stream, uint32_t position, sample_id fixed,
 	struct aftermath *aftermath)
 {

@@ -66,8 +66,8 @@ static int coarsening_finish(struct sched *sched, struct sampler *sampler,
 	return sampler_coarsen(sampler, coarsening);
 }
 
-/* Coarsens the sampler's classes, and begins again if a job came or went meanwhile. Without
- * memory the sampler stays as it is. */
+/* Merges classes of the sampler that are finer than needed, and begins again if a job
+ * came or went meanwhile. Without memory the sampler stays as it is. */
 static void coarsen(struct sched *sched, struct sampler *sampler)
 {
 	int err;
@@ -91,8 +91,8 @@ static int make_set(struct sched *sched, struct strand *strand)
 	return err ? err : sampler_set_fill(strand->set, strand->ids);
 }
 
-/* Finds the epoch's samples of each part, without the bound ones. Nothing is bound meanwhile,
- * since there is no stream. */
+/* Finds the epoch's unbound samples in each part. Nothing is bound meanwhile, since the
+ * epoch has no stream yet. */
 static int find_remaining(struct stream *stream)
 {
 	struct sched_job *job = stream->job;
@@ -185,7 +185,8 @@ static void leave_stand_in(const struct stream *stream, const struct strand *str
 #define STEP_IDS 16384
 #define STEP_RESIDENTS 64
 
-/* Finishes the change of need that is under way, of any stream: there can be one at a time. */
+/* Finishes the change of need that is under way, of whichever stream: the cache allows
+ * one at a time. */
 static void finish_change_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -209,7 +210,8 @@ static void change_need_locked(struct stream *stream, enum cache_change change)
 	}
 }
 
-/* Does a step of bringing the samplers up to date; true: they are. */
+/* Does one step of bringing the stream's samplers up to date. Returns true if they
+ * are. */
 static bool settle_locked(const struct stream *stream)
 {
 	lock_assert_held(&stream->job->sched->lock);
@@ -359,8 +361,8 @@ static roaring_bitmap_t *unbound_locked(const struct stream *stream)
 	return ids;
 }
 
-/* Finds the samples that an ending stream still needs. false: there are none, or their need is
- * given back already. */
+/* Finds the samples that an ending stream still needs. Returns false if there are none,
+ * or if their need is removed already. */
 static bool keep_remaining_locked(struct stream *stream)
 {
 	bool remains = stream_remaining(stream) > 0;
@@ -375,7 +377,7 @@ static bool keep_remaining_locked(struct stream *stream)
 	if (!remains)
 		return false;
 	stream->next->ids = unbound_locked(stream);
-	if (!stream->next->ids) /* slow path without memory: need must be given back */
+	if (!stream->next->ids) /* slow path without memory: the need must be removed */
 		drop_unbound_need_locked(stream);
 	return stream->next->ids != NULL;
 }
@@ -420,7 +422,7 @@ static void give_need_back_locked(struct stream *stream)
 	lock_assert_held(&sched->lock);
 	if (knows_ids(stream)) {
 		change_need_locked(stream, CACHE_NEED_DROP);
-	} else { /* slow path without memory: need must be given back */
+	} else { /* slow path without memory: the need must be removed */
 		finish_change_locked(sched);
 		TAILQ_REMOVE(&sched->counted, stream, link);
 		for (size_t i = 0; i < stream->n_strands; i++)
@@ -465,7 +467,7 @@ void streams_let_go(struct sched *sched)
 	lock_take(&sched->lock);
 	struct stream *stream = first_leaving_locked(sched);
 	if (stream)
-		stream->leaves = false; /* only this thread does it */
+		stream->leaves = false; /* no other thread takes it */
 	lock_release(&sched->lock);
 	if (!stream)
 		return;
@@ -473,7 +475,7 @@ void streams_let_go(struct sched *sched)
 	lock_take(&sched->lock);
 	give_need_back_locked(stream);
 	aftermath.kick = true;
-	sched_unlock(sched, &aftermath); /* this goes on to the next stream */
+	sched_unlock(sched, &aftermath); /* its phases go on with the next stream */
 	struct sched_job *job = stream->job;
 	stream_free(stream);
 	sched_job_put(job);

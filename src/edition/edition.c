@@ -260,7 +260,8 @@ struct order_set *edition_order_sets(struct sched_job *job, size_t *ret_n)
 	return sets;
 }
 
-/* Removes an edition that can be freed from the job, and returns it; NULL: none. */
+/* Removes from the job an edition that can be freed, and returns it; NULL: there is
+ * none. */
 static struct edition *take_dropped(struct sched_job *job)
 {
 	struct epoch_set *set;
@@ -288,7 +289,7 @@ void editions_sweep(struct sched_job *job)
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* The sets that epochs are made of, sorted by the number of the epoch. */
+/* The sets of epochs, sorted by the number of the epoch. */
 struct facts {
 	struct order_found *list;
 	size_t n, room;
@@ -318,8 +319,9 @@ static int facts_put(struct facts *facts, const struct order_found *found)
 	return 0;
 }
 
-/* Adds the sets that the journal tells. If the job went back to an earlier epoch, adds only those
- * after that: later epochs have the sets of their saved orders. */
+/* Adds the sets that the journal's segments tell. If the job went back to an earlier
+ * epoch, adds only the segments since then; the later epochs have the sets of their saved
+ * orders. */
 static int take_segments(
 	struct facts *facts, const struct order_found *segments, size_t n)
 {
@@ -348,8 +350,8 @@ static struct edition *find(const struct sched_job *job, const struct order_set 
 	return NULL;
 }
 
-/* Opens a kept edition of the dataset, and puts it before the job's own. One that can't be opened
- * is left out. */
+/* Opens a kept edition of the dataset, and inserts it before the job's own. Ignores an
+ * edition that can't be opened. */
 static void open_kept(struct sched_job *job, uint32_t number)
 {
 	struct edition *edition = NULL;
@@ -437,7 +439,7 @@ static int restore(struct sched_job *job, const struct order_found *orders,
 	int err = 0;
 	if (!knows_all(job, segments, n_segments) || !knows_all(job, orders, n_orders))
 		err = open_all_kept(job);
-	/* The journal is about other samples: see keep_restore. */
+	/* The journal belongs to other samples, so keep_restore sets it aside. */
 	if (!err && !knows_all(job, segments, n_segments))
 		free_but_now(job);
 	else if (!err) {

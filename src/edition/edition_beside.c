@@ -12,14 +12,16 @@
 
 /* Finds the files and texts that come along with samples, and labels in columns of numbers. */
 
-/* A file is held in memory while it is open; in a tar each takes the room of the largest. */
+/* Limits of the bytes of one such file. A file is held in memory while it is open. In a
+ * tar, each one gets as much room as the largest. */
 #define MOST_BYTES (UINT64_C(64) << 20)
 #define MOST_BYTES_IN_TAR (UINT64_C(1) << 20)
 
 struct looking {
 	struct edition *edition;
 	const struct job_config *config;
-	const char *key, *what; /* the key of the ini; a name for what it asks for */
+	/* the key of the ini, and a name in messages for the thing that it selects */
+	const char *key, *what;
 	config_report *report;
 	void *context;
 };
@@ -55,9 +57,9 @@ static void warn_of_missing(
 	struct dataset_sample sample = {0};
 	uint64_t all = roaring_bitmap_get_cardinality(looking->edition->selection);
 	sched_report(looking->report, looking->context,
-		CONFIG_WARNING "job %s: %" PRIu64 " of %" PRIu64
-			       " samples have no %s, so that "
-			       "theirs is empty; the first: %s",
+		CONFIG_WARNING
+		"job %s: %" PRIu64 " of %" PRIu64
+		" samples have no %s, so their file is empty; the first: %s",
 		looking->config->name, all - found->n, all, looking->what,
 		name_of(looking, found->missing, &sample));
 	dataset_sample_free(&sample);
@@ -69,8 +71,8 @@ static int check(const struct looking *looking, const struct dataset_besides *fo
 	uint64_t most = tar ? MOST_BYTES_IN_TAR : MOST_BYTES;
 	if (found->n == 0) {
 		sched_report(looking->report, looking->context,
-			"%s:[view]:%s: found %s, which no sample of dataset %s has that "
-			"the job selects, allowed: what some have",
+			"%s:[view]:%s: found %s, but no selected sample of dataset %s "
+			"has it, allowed: one that some samples have",
 			looking->config->file, looking->key, looking->what,
 			looking->config->dataset);
 		return -EINVAL;

@@ -47,7 +47,8 @@ uint32_t job_most_ahead(const struct job_config *config)
 	return config->lookahead == 0 && grown > least ? grown : least;
 }
 
-/* Returns how many positions a file holds. A shard binds its positions when they are read. */
+/* Returns how many positions a file holds. The positions of a shard are bound one by one,
+ * as they are read. */
 static uint32_t positions_of_file(const struct job_config *config)
 {
 	return config->layout == LAYOUT_TAR ? config->shard : job_binds_at_once(config);

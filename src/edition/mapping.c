@@ -15,21 +15,22 @@
  * Decides whether a file of layout = classes holds the same sample in every epoch (fixed), or
  * another one of its label (fresh).
  *
- * A script that reads classes shuffles by itself, so a fixed mapping takes nothing from it. A
- * fixed mapping is exact for all files that the script opens, in any order and by any number of
- * processes: a file means a sample. A fresh mapping lets a job take, within a label, the sample
- * that the cache holds. This pays where the prepared samples do not fit into the cache.
+ * A script that reads classes shuffles by itself, so it loses nothing with a fixed
+ * mapping, and each file keeps its meaning whichever files are opened, in whatever order
+ * and by however many processes. A fresh mapping lets a job take, within a label, a
+ * sample that the cache holds. This pays off where the prepared samples do not fit into
+ * the cache.
  *
- * The choice of `auto` is written to the job's state when the job is added first, and stays for
- * as long as this state is there: all orders of a job have one mapping.
+ * The choice of `auto` is saved in the job's directory when the job is added first, and
+ * is kept as long as the directory: all orders of a job have one mapping.
  */
 
 #define MAPPING_FILE "mapping"
 
 static const char fixed[] = "fixed\n", fresh[] = "fresh\n";
 
-/* Reads the choice into `text`, which is empty if there is no file. -EINVAL: another text. Errors
- * are logged. */
+/* Reads the saved choice into `text`, which is empty if there is no file. -EINVAL: the
+ * file has another text. Errors are logged. */
 static int read_choice(const struct sched_job *job, char text[static 16])
 {
 	auto_free char *path = NULL;
@@ -53,7 +54,8 @@ static int read_choice(const struct sched_job *job, char text[static 16])
 	return err;
 }
 
-/* Tells whether an earlier version has left orders, which have a fresh mapping. */
+/* Tells whether an earlier version of joaderfs has left orders. Such orders have a fresh
+ * mapping. */
 static int has_orders(const struct sched_job *job, bool *ret)
 {
 	struct order_found *found = NULL;

@@ -14,14 +14,14 @@
 #include <sys/stat.h>
 
 /*
- * A note of what edition_select has found of the samples of a job, in a file of the job's
- * directory:
+ * A note of the result of edition_select for a job, in a file of the job's directory:
  *
  *     head | selected | refused | label_begin
  *
- * The next engine loads the note. So it need not look at millions of samples while readers wait,
- * nor ask SQLite for the samples that `where` selects. A note that is damaged, or of another
- * catalogue, another ini or another version of joaderfs, is not used but made again.
+ * After a restart joaderfs loads the note. Thus readers need not wait until it has looked
+ * at millions of samples, or until SQLite has evaluated `where`. A note that is damaged,
+ * or belongs to another catalogue, another ini or another version of joaderfs, is ignored
+ * and made again.
  */
 
 #define MEASURED_MAGIC UINT64_C(0x6c65737265646f6a) /* "jodersel" */
@@ -30,7 +30,7 @@
 struct measured_head {
 	uint64_t magic;
 	uint64_t sum; /* hash of all that follows */
-	uint64_t key; /* key_of: hash of all that the note depends on */
+	uint64_t key; /* hash of all that the note depends on: key_of */
 	uint64_t content;
 	uint64_t all_bytes, largest_bytes, sample_bytes, typical_bytes;
 	uint64_t selected_bytes; /* size of a bitmap; 0: all samples of the dataset */
@@ -58,9 +58,9 @@ static uint64_t sum_of_file(const void *file, size_t n)
 	return sum_of((const char *)file + before, n - before);
 }
 
-/* Hashes all that the note depends on. 0: nothing can be noted. Arrays are not noted, since a
- * program of the daemon's ini decides about their size; pairs and groups are not, since they
- * are put together in any case. */
+/* Hashes all that the note depends on. 0: no note can be made. Arrays have no note, since
+ * a program of the daemon's ini decides about their size; pairs and groups have none,
+ * since they have to be assembled in any case. */
 static uint64_t key_of(const struct edition *edition)
 {
 	const struct sched_job *job = edition->job;
@@ -96,7 +96,8 @@ static int read_file(const char *path, uint8_t **ret, size_t *ret_n)
 	return err || done == *ret_n ? err : -EILSEQ;
 }
 
-/* Checks the head and the sizes. -ENOENT: a note of other samples; -EILSEQ: damaged. */
+/* Checks the head and the sizes. -ENOENT: the note is of other samples; -EILSEQ: it is
+ * damaged. */
 static int check(const struct edition *edition, const uint8_t *file, size_t n)
 {
 	struct measured_head head;

@@ -14,12 +14,13 @@
 #include <string.h>
 
 /*
- * Editions of several datasets. The engine and the files see a mixture as one dataset
- * (dataset_mix), whose epochs have fewer samples than it. Samplers and the cache see the
- * samples of its datasets, so that a mixture shares them with all other jobs of these.
+ * Makes editions of several datasets. The engine and the files see a mixture as one
+ * dataset (dataset_mix), whose epochs contain only a part of its samples. Samplers and
+ * the cache see the samples of the original datasets, so that a mixture shares them with
+ * all other jobs of these.
  *
- * The number of an epoch decides which samples it has of each dataset (passes.h). So they are
- * the same after a restart, and for all jobs of one mixture.
+ * The number of an epoch determines which samples it has of each dataset (passes.h), so
+ * they are the same after a restart, and for all jobs of one mixture.
  */
 
 /* --- selecting --------------------------------------------------------------------------- */
@@ -41,7 +42,8 @@ static int select_part(struct part *part, config_report *report, void *context)
 		return 0;
 	sched_report(report, context,
 		"%s:[job]:where: found \"%s\", which selects none of the %u samples of "
-		"dataset %s; allowed: what selects at least one of each dataset",
+		"dataset %s; allowed: a predicate that selects at least one of each "
+		"dataset",
 		config->file, config->where ? config->where : "",
 		dataset_samples(dataset), dataset_name(dataset));
 	return -EINVAL;
@@ -105,7 +107,7 @@ static uint32_t samples_of(const struct part *part)
 	return (uint32_t)roaring_bitmap_get_cardinality(part->selection);
 }
 
-/* Returns the ratio of the dataset with the fewest samples for its weight. At this ratio no
+/* Returns the smallest ratio of samples to weight among the datasets. With this ratio no
  * dataset has to give more samples than it has. */
 static double samples_per_weight(
 	const struct edition *edition, const struct config_mixed *mixed)

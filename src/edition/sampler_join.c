@@ -28,8 +28,8 @@ static struct sampler *sampler_of(const struct part *part)
 	return NULL;
 }
 
-/* Stirs the sampler's seed with the job's progress. Otherwise a restarted daemon would draw the
- * numbers again that earlier epochs were drawn with. */
+/* Mixes the job's progress into the sampler's random numbers. Otherwise a restarted
+ * daemon would draw later epochs with the numbers that it has used for earlier ones. */
 static void stir_locked(const struct part *part)
 {
 	const struct sched_job *job = part->edition->job;
@@ -92,7 +92,7 @@ static int finish(struct part *part, struct sampler_joining *joining)
 	return join_finish_locked(part, joining);
 }
 
-/* Joins the sampler, and begins again when another job was faster. */
+/* Joins the sampler, and begins again if another job came or went meanwhile. */
 static int join_part(struct part *part)
 {
 	int err;

@@ -72,7 +72,8 @@ static int pair_samples(struct edition *edition)
 
 struct unpaired {
 	const struct edition *edition;
-	uint32_t n, first; /* samples that can't be prepared, and the first */
+	/* number of samples that can't be prepared, and the first one */
+	uint32_t n, first;
 };
 
 static bool count_unpaired(uint32_t id, void *context)
@@ -86,8 +87,8 @@ static bool count_unpaired(uint32_t id, void *context)
 	return true;
 }
 
-/* Warns of samples that lack their second file or frames. -EINVAL, reported: all do, so that the
- * ini is wrong. */
+/* Warns about samples that lack their second file or frames. -EINVAL, reported: all
+ * samples lack them, so the ini must be wrong. */
 static int check_pairs(
 	const struct edition *edition, config_report *report, void *context)
 {
@@ -144,7 +145,8 @@ static int select_samples(struct edition *edition, config_report *report, void *
 	if (edition->set.positions == 0) {
 		sched_report(report, context,
 			"%s:[job]:where: found \"%s\", which selects none of the %u "
-			"samples of dataset %s; allowed: what selects at least one",
+			"samples of dataset %s; allowed: a predicate that selects at "
+			"least one",
 			edition->job->config.file,
 			edition->job->config.where ? edition->job->config.where : "",
 			dataset_samples(edition->is.dataset),
@@ -193,8 +195,9 @@ struct measuring {
 	uint64_t bytes[MOST_MEASURED]; /* tensor sizes of every step-th sample */
 };
 
-/* Returns the bytes of a sample's tensor. Remembers them by shape, since datasets have far fewer
- * shapes than images, and a smaller file needs no more memory. */
+/* Returns the bytes of a sample's tensor. Caches them by the image's shape: datasets have
+ * far fewer shapes than images, and of two files with one shape the smaller needs no more
+ * memory. */
 static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 {
 	const struct edition *edition = measuring->edition;
@@ -323,8 +326,8 @@ static bool list_label(uint32_t id, void *context)
 	return true;
 }
 
-/* Gives each position a label, in mixed order, since a script may read in order. The order does
- * not depend on the seed of the daemon. */
+/* Gives each position a label, in shuffled order, since a script may read the positions
+ * in order. The order does not depend on the seed of the daemon. */
 static int mix_labels(struct edition *edition)
 {
 	struct listing listing = {.edition = edition};
@@ -352,7 +355,8 @@ static int list_selection(struct edition *edition)
 	return 0;
 }
 
-/* Places samples or labels, in all layouts but classes, where directories are labels. */
+/* Assigns samples or labels to positions, in all layouts but classes, whose directories
+ * are the labels. */
 static int place_samples(struct edition *edition)
 {
 	if (job_kind(edition->job) == EPOCHS_FIXED)
@@ -363,7 +367,8 @@ static int place_samples(struct edition *edition)
 	return mix_labels(edition);
 }
 
-/* Selects and measures by looking at each sample, which takes long for millions of them. */
+/* Selects and measures the samples by looking at each of them, which takes long for
+ * millions. */
 static int look_at_samples(struct edition *edition, config_report *report, void *context)
 {
 	int err = config_is_mixed(&edition->job->config)
@@ -391,7 +396,8 @@ int edition_select(struct edition *edition, config_report *report, void *context
 		err = mapping_choose(edition->job, edition->all_bytes);
 	if (err)
 		return err;
-	/* An order depends on all that decides about the sample of a position. */
+	/* The fingerprint covers all that determines the sample of a position: a saved
+	 * order is only valid for the same fingerprint. */
 	edition->fingerprint = rng_mix(edition->content, job_kind(edition->job));
 	if (mixed)
 		edition->fingerprint =
@@ -436,8 +442,8 @@ static bool label_of_edition(
 	return true;
 }
 
-/* Finds the label of a position. The epoch of a file of current/ is not known before it is opened,
- * so this returns false for it while the job has several editions. */
+/* The epoch of a file of current/ is not known before the file is opened. So this returns
+ * false for it while the job has several editions. */
 bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);

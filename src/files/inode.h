@@ -94,6 +94,12 @@ static inline bool inode_is_text_of_sample(enum inode_kind kind)
 	return kind == INODE_JSON || inode_is_beside(kind);
 }
 
+/* Tells whether the file holds several positions. */
+static inline bool inode_is_composite(enum inode_kind kind)
+{
+	return kind == INODE_TAR || kind == INODE_BATCH || kind == INODE_BATCH_LABELS;
+}
+
 /* Returns the epoch number that the scheduler uses for the inode's epoch. */
 uint32_t inode_sched_epoch(struct inode inode);
 

@@ -4,9 +4,9 @@
 #include "files/data.h"
 #include "files/layout.h"
 #include "files/text.h"
-#include "fuse/composite_file.h"
+#include "fuse/open_file_ops.h"
 #include "fuse/owner.h"
-#include "fuse/sample_file.h"
+#include "fuse/text_file.h"
 #include "sched/jobs.h"
 #include "sched/positions.h"
 
@@ -40,7 +40,7 @@ static blksize_t block_size(
 	const struct job_config *config, struct inode inode, uint64_t size)
 {
 	uint64_t block = LEAST_BLOCK;
-	if (size == 0 || composite_is(inode.kind))
+	if (size == 0 || inode_is_composite(inode.kind))
 		return BLOCK_SIZE;
 	if (config_holds_arrays(config->format))
 		return LEAST_BLOCK;
@@ -76,12 +76,12 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	owner_show(session, job, ret);
 	bool lasts = sizes_last(job, inode);
 	/* The kernel cuts reads of an open file off at its size. */
-	bool known = !lasts && inode_is_sample(inode) &&
-		     sample_file_open_size(session, inode, &size);
+	bool known =
+		!lasts && inode_is_sample(inode) && open_file_size(session, inode, &size);
 	if (!known)
 		known = layout_of(job)->size(session->sizes, job, inode, &size);
 	if (inode_is_beside(inode.kind)) {
-		known = text_file_open_size(session, inode, &size);
+		known = open_file_size(session, inode, &size);
 		lasts = false;
 	}
 	set_size(ret, known ? size : 0);
@@ -125,8 +125,8 @@ static void set_in_job(struct session *session, struct sched_job *job, struct st
 	set_times(ret, time);
 }
 
-/* Sets the time of an epoch's directory, which changes when its bad samples are left out, and
- * with its edition. */
+/* Sets the time of an epoch's directory. It changes with the epoch's edition, and when bad samples
+ * are left out. */
 static void set_directory(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout)
 {
@@ -157,19 +157,15 @@ static int attributes_in_epoch(struct session *session, struct sched_job *job,
 static int attributes_in_job(struct session *session, struct inode inode,
 	struct stat *ret, double *ret_timeout)
 {
-	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
-	int err = 0;
+	auto_job *job = sched_job_find_id(session->context.sched, inode.job);
 	if (!job)
 		return -ENOENT;
 	owner_show(session, job, ret);
-	if (inode.kind == INODE_JOB) {
-		set_in_job(session, job, ret);
-		*ret_timeout = 0;
-	} else {
-		err = attributes_in_epoch(session, job, inode, ret, ret_timeout);
-	}
-	sched_job_put(job);
-	return err;
+	if (inode.kind != INODE_JOB)
+		return attributes_in_epoch(session, job, inode, ret, ret_timeout);
+	set_in_job(session, job, ret);
+	*ret_timeout = 0;
+	return 0;
 }
 
 static int attributes_of_jobs(
@@ -220,12 +216,10 @@ static void show_owner_of_text(
 	bool of_job = inode.kind == INODE_JOB_INI || inode.kind == INODE_JOB_STATUS ||
 		      inode.kind == INODE_JOB_CLASSES || inode.kind == INODE_JOB_STATE ||
 		      inode.kind == INODE_EPOCH_ORDER;
-	struct sched_job *job =
+	auto_job *job =
 		of_job ? sched_job_find_id(session->context.sched, inode.job) : NULL;
-	if (!job)
-		return;
-	owner_show(session, job, ret);
-	sched_job_put(job);
+	if (job)
+		owner_show(session, job, ret);
 }
 
 static int attributes_of_text(struct session *session, struct inode inode, bool render,
@@ -252,11 +246,8 @@ bool attributes_take_long(struct session *session, struct inode inode, bool rend
 	if (!inode_is_sample(inode) && inode.kind != INODE_EPOCH &&
 		inode.kind != INODE_SHARD)
 		return false;
-	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
-	bool saved = job && sizes_are_saved(job, inode);
-	if (job)
-		sched_job_put(job);
-	return saved;
+	auto_job *job = sched_job_find_id(session->context.sched, inode.job);
+	return job && sizes_are_saved(job, inode);
 }
 
 static bool has_dataset(struct session *session, uint32_t number)

@@ -39,7 +39,7 @@ void await_close_end(struct session *session, struct close_waiter *waiter)
 		take_off_locked(session, waiter);
 }
 
-/* Takes a waiter of the inode off the list, whose work nobody else has; NULL: there is none. */
+/* Takes a waiter of the inode off the list, unless a worker has its work; NULL: there is none. */
 static struct close_waiter *take_one(struct session *session, uint64_t number)
 {
 	struct close_waiter *waiter;

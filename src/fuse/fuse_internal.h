@@ -11,6 +11,7 @@
 #include "files/tree.h"
 #include "fuse/fuse.h"
 #include "fuse/open_files.h"
+#include "fuse/reply.h"
 
 #include <fuse_lowlevel.h>
 #include <stdatomic.h>
@@ -24,28 +25,35 @@ struct sched_job;
 /*
  * The parts of fuse, and what they share.
  *
- *   session.c          a session's life: mount, loop, unmount; news of jobs
- *   listings_forget.c  makes the kernel forget listings after a scan
+ * A file calls only files below it. Only open_file_ops.c calls the kinds of open file, by struct
+ * open_file_ops.
+ *
+ *   whole_mount.c      the session of the whole tree: mount, loop, unmount, news of jobs
  *   job_mount.c        further sessions, whose root is a job's directory
- *   job_device.c       the descriptor of such a session
- *   mount_options.c    -o options, checks of the mount point
- *   kernel_features.c  features of the kernel that libfuse does not know
+ *   listings_forget.c  makes the kernel forget listings after a scan
+ *   session.c          a session's life
  *   ops.c              FUSE's requests, one short function each
- *   attributes.c       inodes -> attributes
- *   owner.c            owners and modes of a job's files: owner.h
  *   listing.c          directory listings
- *   text_file.c        open, read, release of the text files
- *   sample_file.c      open samples: read, release
- *   label_file.c       open labels: read, release
- *   opening.c          opens of samples and labels: parked, interrupted, answered
- *   composite_*.c      open files that hold several positions: composite_file.h
- *   open_files.c       open files by their inode and their handle: handle.h
+ *   attributes.c       inodes -> attributes
+ *   file_requests.c    opens, reads and releases: finds the functions of a file's kind
+ *   opening.c          opens of samples, labels and texts of samples: parked, interrupted, answered
+ *   sample_file.c, label_file.c, text_file.c, other_file.c, composite/
+ *                      the kinds of open file; a composite holds several positions
+ *   open_file_ops.c    the life of an open file, the same for all kinds
+ *   owner.c            owners and modes of a job's files
  *   await_close.c      opens that wait until another epoch of the inode is closed
- *   outlived.c         files that were open when the previous engine ended
- *   later.c            requests that a worker answers, since they take long
+ *   kernel_features.c  features of the kernel that libfuse does not know
+ *   by_worker.c        requests that a worker answers, since they take long
+ *   reader.c           the process that has sent a request: relatives.c, process.c, process_kind.c
+ *   handover.c         the list of open files for the next engine
  *   passthrough.c      files that the kernel reads by itself
- *   read_ahead.c       how far the kernel reads ahead
- *   reader.c           the process behind a request
+ *   session_use.c      a session as requests use it: inodes, page cache, holds
+ *   open_files.c       open files by their inode and their handle
+ *   reply.c            answers
+ *
+ * For themselves: mount_options.c (-o options, checks of the mount point), job_device.c (the
+ * descriptor of a job's mount), read_ahead.c (how far the kernel reads ahead), engine_failed.c (an
+ * engine that only answers EIO).
  *
  *   Threads: FUSE's; sched's workers, which answer parked requests; and control's, for
  *            job_mount.c and session_jobs_changed.
@@ -66,19 +74,18 @@ struct session {
 	bool omits_opendir; /* the kernel takes ENOSYS of opendir for "nothing to do" */
 	bool foreign;	    /* the process that has mounted it unmounts it */
 	bool detached;	    /* session_detach was called */
-	/* The kernel gets no notifications, and asks again after UNTOLD_S. It takes locks for a
-	 * notification, which a client that has the device, too, could hold for ever: by taking
-	 * a request and not answering it. */
+	/* No notification is sent to the kernel, which asks again after UNTOLD_S. The kernel takes
+	 * locks for a notification. A client that has the device, too, could hold these locks for
+	 * ever, by taking a request and not answering it. */
 	bool untold;
 	bool other_pids; /* the pids of its readers belong to another name space */
-	/* the mounting process decides who reads: owner.h does not check */
-	bool everybody;
-	bool private;	     /* the kernel lets only the daemon's user in */
+	bool everybody; /* owner.h checks nothing: the mounting process decides who reads */
+	bool private;	/* the kernel lets only the daemon's user in */
 	bool maps_direct;    /* files that bypass the page cache can be mapped */
 	bool passes_through; /* the kernel can read files by itself: passthrough.h */
 	/* features in the kernel's first message (kernel_features.c) */
 	atomic_int offered;
-	bool again;		       /* a previous engine has made the mount */
+	bool again;		       /* an earlier engine has made the mount */
 	struct kept_descriptor *place; /* NULL: the mount ends with this engine */
 	uid_t uid;
 	gid_t gid;
@@ -95,23 +102,17 @@ struct session {
 	bool ending;	/* (lock) it can't be held any more */
 	bool stopping;	/* (lock) another thread will end it */
 	pthread_cond_t unheld;
-	struct timespec jobs_changed;	/* (lock) */
-	struct open_files open_samples; /* (lock) */
-	struct open_files open_labels;	/* (lock) */
-	/* (lock) files that labels are read from */
-	struct label_text *label_texts;
-	struct open_files open_composites;	 /* (lock) */
+	struct timespec jobs_changed;		 /* (lock) */
+	struct open_files open_files;		 /* (lock) */
 	LIST_HEAD(, close_waiter) close_waiters; /* (lock) */
-	struct open_files open_texts;		 /* (lock) */
-	struct old_backing *old_backings;	 /* (lock) private to outlived.c */
+	struct label_text *label_texts;	  /* (lock) files that labels are read from */
+	struct old_backing *old_backings; /* (lock) private to handover.c */
 };
 
-/* Closes a file, whichever engine has opened it. */
-void session_release(struct session *session, struct inode inode, uint64_t handle);
 extern const struct fuse_lowlevel_ops session_ops;
 
-/* Answers any request with -errno. */
-void reply_error(fuse_req_t req, int err);
+/* --- session_use.c ----------------------------------------------------------------- */
+
 /* Tells whether reads of open files go through the page cache. */
 bool session_is_cached(const struct session *session, const struct sched_job *job);
 /* Tells whether the page cache may hold bytes of open files. All readers that have a file open
@@ -124,9 +125,27 @@ void session_set_io(const struct session *session, const struct sched_job *job,
 /* Returns the kernel's number of an inode: FUSE_ROOT_ID for the mount's root, else
  * inode_pack's. */
 uint64_t session_number(const struct session *session, struct inode inode);
+/* Makes the kernel forget a name in a directory. A failure is ignored: the kernel does not know
+ * the name. */
+void session_forget_name(const struct session *session, struct inode directory,
+	const char *name, size_t bytes);
 /* Finds the inode of a kernel's number. -ENOENT: this mount has none. */
 must_check int session_inode(
 	const struct session *session, uint64_t number, struct inode *ret);
+
+/*
+ * A thread that answers a request later, or sends the kernel news, holds the session
+ * meanwhile. session_hold is for a request that is not answered yet. session_try_hold
+ * returns false when the session is about to end.
+ */
+void session_hold(struct session *session);
+must_check bool session_try_hold(struct session *session);
+void session_unhold(struct session *session);
+/* Waits until nobody holds the session. false: session_stop_waiting was called, before or
+ * meanwhile. */
+must_check bool session_wait_unheld(struct session *session);
+/* Makes session_wait_unheld return false. */
+void session_stop_waiting(struct session *session);
 
 /* --- session.c --------------------------------------------------------------------- */
 
@@ -142,26 +161,12 @@ must_check int session_start(
  * descriptor. */
 void session_take_over(struct session *session, struct kept_descriptor *place);
 /* Goes on where the previous engine ended. Called after session_start, before any thread
- * serves. */
+ * serves the session. */
 void session_go_on(struct session *session);
 /* Unmounts and ends the session. All its threads have returned, and nobody holds it. */
 void session_end(struct session *session);
 /* Returns how many threads serve a session. */
 unsigned session_threads(void);
-
-/*
- * A thread that answers a request later, or sends the kernel news, holds the session
- * meanwhile. session_hold is for a request that is not answered yet. session_try_hold
- * returns false when the session is about to end.
- */
-void session_hold(struct session *session);
-must_check bool session_try_hold(struct session *session);
-void session_unhold(struct session *session);
-/* Waits until nobody holds the session. false: session_stop_waiting was called, before or
- * meanwhile. */
-must_check bool session_wait_unheld(struct session *session);
-/* Makes session_wait_unheld return false. */
-void session_stop_waiting(struct session *session);
 
 /* Forgets everything that was remembered about jobs, since they have changed. */
 void session_touch_jobs(struct session *session);
@@ -184,8 +189,8 @@ void job_mounts_end(struct session *everything);
 
 /* --- job_device.c ----------------------------------------------------------------- */
 
-/* Makes the client's mounted device one whose reads don't wait and which, where the kernel can,
- * no other process has. -errno: *device is unchanged. */
+/* Makes reads of the client's mounted device not wait. Where the kernel can, replaces the device
+ * by one that no other process has. -errno: *device is unchanged. */
 must_check int job_device_own(int *device);
 
 /* --- attributes.c ------------------------------------------------------------------ */
@@ -208,32 +213,4 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 /* --- listing.c --------------------------------------------------------------------- */
 
 /* Answers a readdir or, if `plus`, a readdirplus. */
-void listing_reply(fuse_req_t req, struct session *session, struct inode directory,
-	size_t size, uint64_t offset, bool plus);
-
-/* --- text_file.c ------------------------------------------------------------------ */
-
-/* Finds the size of a text file, which is rendered or measured. -errno */
-must_check int text_file_size(struct session *session, struct inode inode, uint64_t *ret);
-/* Returns the size as far as it is known without rendering or measuring; else 0. */
-uint64_t text_file_known_size(struct session *session, struct inode inode);
-/* Answers the open of a text file, perhaps later. */
-void text_file_open(fuse_req_t req, struct session *session, struct inode inode,
-	const struct fuse_file_info *fi);
-/* Answers the open of a sample's JSON, or of a text beside it (beside.h). Its position is
- * bound. */
-void text_file_open_of_sample(fuse_req_t req, struct session *session,
-	struct sched_job *job, struct inode inode, uint32_t epoch, sample_id sample,
-	const struct fuse_file_info *fi);
-/* Opens such a file again under the handle that a previous engine gave it. -errno */
-must_check int text_file_again_of_sample(struct session *session, struct sched_job *job,
-	struct inode inode, sample_id sample, uint64_t handle);
-/* Finds the size of such a file while it is open; false: it is not. */
-bool text_file_open_size(struct session *session, struct inode inode, uint64_t *ret);
-/* Answers a read. false: another engine has opened the file, and the caller has to find the
- * sample of its position first. */
-must_check bool text_file_read(fuse_req_t req, struct session *session,
-	struct inode inode, uint64_t handle, size_t size, uint64_t offset);
-void text_file_release(struct session *session, uint64_t handle);
-/* Closes all texts when the session has ended. */
-void text_files_close_all(struct session *session);
+void listing_reply(const struct request *request, bool plus);

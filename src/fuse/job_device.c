@@ -29,8 +29,9 @@ static int join_mount(int device)
 	return err;
 }
 
-/* Opens an own device, or else makes reads of the client's not wait: an ordinary user may not
- * open /dev/fuse everywhere, and an older kernel joins no mount of another user name space. */
+/* Opens an own device. Where that fails, makes reads of the client's device not wait: an ordinary
+ * user may not open /dev/fuse everywhere, and an older kernel joins no mount of another user name
+ * space. */
 int job_device_own(int *device)
 {
 	int own = join_mount(*device);

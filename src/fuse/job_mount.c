@@ -118,8 +118,8 @@ static void *keep(void *argument)
 
 /* --- life --------------------------------------------------------------------------- */
 
-/* Tells whether the daemon has the mounter's name space of this kind. The kernel gives the pids
- * and users of readers in the mounter's. */
+/* Tells whether the daemon and the mounter have the same name space of this kind. The kernel
+ * names readers by their pids and users in the mounter's name space. */
 static bool same_names(pid_t mounter, const char *kind)
 {
 	char here[64], there[64];
@@ -242,11 +242,9 @@ static int mount_device(struct session *everything, struct sched_job *job, pid_t
 int session_mount_job(struct session *session, const char *name, pid_t mounter,
 	bool granted, int device)
 {
-	struct sched_job *job = sched_job_find(session->context.sched, name);
+	auto_job *job = sched_job_find(session->context.sched, name);
 	reap(session);
 	int err = job ? mount_device(session, job, mounter, granted, &device) : -ENOENT;
-	if (job)
-		sched_job_put(job);
 	if (device >= 0)
 		close(device);
 	return err;
@@ -303,15 +301,13 @@ static int go_on(struct session *everything, struct kept_descriptor *place)
 	int device = atomic_load(&place->fd);
 	if (!inode_unpack(place->mount.root, &root) || root.kind != INODE_JOB)
 		return 0;
-	struct sched_job *job = sched_job_find_id(everything->context.sched, root.job);
+	auto_job *job = sched_job_find_id(everything->context.sched, root.job);
 	int err = job_mount_new(everything, root, job ? tree_epochs(job) : 0, &mount);
 	if (!err) {
 		session_take_over(mount->session, place);
 		atomic_store(&mount->session->gone, job == NULL);
 		err = serve_mount(everything, mount, &device);
 	}
-	if (job)
-		sched_job_put(job);
 	return err;
 }
 
@@ -330,19 +326,16 @@ void job_mounts_go_on(struct session *everything)
 
 static bool job_is_there(const struct session *session)
 {
-	struct sched_job *job =
-		sched_job_find_id(session->context.sched, session->root.job);
-	if (job)
-		sched_job_put(job);
+	auto_job *job = sched_job_find_id(session->context.sched, session->root.job);
 	return job != NULL;
 }
 
 static void forget_name(struct session *session, const char *name)
 {
-	fuse_lowlevel_notify_inval_entry(session->fuse, FUSE_ROOT_ID, name, strlen(name));
+	session_forget_name(session, session->root, name, strlen(name));
 }
 
-/* Makes the kernel forget the names that it finds without asking. */
+/* Makes the kernel forget the names that it has been told to keep. */
 static void forget_names(const struct job_mount *mount)
 {
 	char name[TREE_NAME];

@@ -4,7 +4,7 @@
 #include "fuse/kernel_features.h"
 #include "base/fault.h"
 #include "base/log.h"
-#include "fuse/outlived.h"
+#include "fuse/handover.h"
 #include "fuse/passthrough.h"
 
 #include <errno.h>
@@ -15,7 +15,8 @@
 
 #define LEAST_BROUGHT_IN 256 /* bytes; a shorter piece lies on a stack */
 
-/* session->offered before the first message. The other threads begin after its answer. */
+/* The value of session->offered until the first message comes. The other threads begin after the
+ * answer to this message. */
 #define MESSAGE_AWAITED (-1)
 
 /* --- an engine after another ---------------------------------------------------------- */
@@ -23,7 +24,7 @@
 #define NOTIFY_RESEND 7 /* from protocol 7.40 on */
 #define FLAG2_HAS_RESEND (UINT32_C(1) << 7)
 
-/* Before the kernel's first message no request can be under way. */
+/* Returns true before the kernel's first message, too: no request can be under way then. */
 bool session_is_resent(const struct session *session)
 {
 	const struct kept_mount *mount = session->place ? &session->place->mount : NULL;
@@ -46,7 +47,7 @@ void kernel_features_resend(struct session *session)
 	ssize_t n = write(fuse_session_fd(session->fuse), &message, sizeof(message));
 	if (n != sizeof(message))
 		log_warn("this kernel does not send requests again (Linux 6.9 does): "
-			 "what was under way waits until its reader is killed");
+			 "requests under way wait until their readers are killed");
 }
 
 /* Notes a request's number, and keeps the message that begins the session for later engines. */
@@ -55,7 +56,7 @@ static void note_message(struct session *session, const void *message, size_t by
 	const struct fuse_in_header *header = message;
 	if (bytes < sizeof(*header))
 		return;
-	outlived_received(header->unique);
+	handover_received(header->unique);
 	if (header->opcode != FUSE_INIT || !session->place || bytes > KEPT_MESSAGE)
 		return;
 	memcpy(session->place->mount.message, message, bytes);
@@ -95,8 +96,8 @@ int kernel_features_prepare(struct session *session)
 /*
  * Brings the pages of an answer into memory. The kernel copies an answer page by page: if the
  * process is killed while a page is brought in, the reader gets EIO. If it is killed here, there
- * is no answer, and the next engine is asked. A byte of each page is read: where the pages are
- * there, that takes less time than MADV_POPULATE_READ.
+ * is no answer, and the next engine is asked. A byte of each page is read: if the pages
+ * are in memory already, this takes less time than MADV_POPULATE_READ.
  */
 static void bring_in(const struct iovec *iov, int count)
 {
@@ -147,7 +148,7 @@ void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 #define FLAG2_DIRECT_IO_ALLOW_MMAP (UINT32_C(1) << 4)
 #define FLAG2_PASSTHROUGH (UINT32_C(1) << 5)
 
-/* The place of max_stack_depth in fuse_init_out, which older headers don't name. */
+/* The offset of max_stack_depth in fuse_init_out. Older headers lack this member. */
 #define STACK_DEPTH_OFFSET (offsetof(struct fuse_init_out, flags2) + sizeof(uint32_t))
 
 static uint32_t offers(const void *message, size_t bytes)

@@ -6,15 +6,15 @@
 #include "fuse/fuse_internal.h"
 
 /*
- * Features that Linux offers when a session begins. libfuse before 3.17 does not know
- * them. There, the two messages that begin a session are read, and changed, on their way.
+ * Features that Linux offers when a session begins. libfuse before 3.17 does not know them.
+ * With such a libfuse, this file reads and changes the two messages that begin a session.
  *
  *   maps_direct     from 6.6 on, files that bypass the page cache can be mapped
  *   passes_through  from 6.9 on, the kernel can read a file of the mount from another one
  */
 
-/* Asks the kernel to send unanswered requests again. Before Linux 6.9 it can't: these requests
- * wait until their readers are killed. */
+/* Asks the kernel to send unanswered requests again. A kernel before Linux 6.9 can't: these
+ * requests wait until their readers are killed. */
 void kernel_features_resend(struct session *session);
 
 /* Makes the session's messages pass through this file. Called after fuse_session_mount. -errno */

@@ -3,14 +3,14 @@
 
 #pragma once
 
-#include "fuse/fuse_internal.h"
+#include "fuse/open_file_ops.h"
 
 struct sched_job;
 
 /*
  * Open labels. Their opens go through opening.c, since the epoch may have to begin first.
  *
- *   opening_start -> (parked) -> label_file_opened -> reads -> label_file_release
+ *   opening_start -> (parked) -> label_file_opened -> reads -> open_file_close
  *
  * The open of a label that its position keeps for ever (sched_label) is answered at once, and
  * binds nothing.
@@ -19,17 +19,16 @@ struct sched_job;
  */
 
 /* Answers the open of a label. epoch: as in a handle. */
-void label_file_opened(fuse_req_t req, struct session *session, struct sched_job *job,
-	struct inode inode, uint32_t epoch, uint32_t label,
-	const struct fuse_file_info *fi);
-/* Answers a read of a label that a previous engine has opened. */
-void label_file_read_again(fuse_req_t req, struct sched_job *job, uint32_t label,
-	size_t size, uint64_t offset);
-/* Answers a read. false: this engine did not open the file. */
-must_check bool label_file_read(fuse_req_t req, struct session *session, uint64_t handle,
-	size_t size, uint64_t offset);
-void label_file_release(struct session *session, uint64_t handle);
-/* Lists a label that the kernel reads by itself, and a previous engine has opened. -ENOMEM */
-must_check int label_file_outlives(struct session *session, struct kept_open *open);
-/* Closes all labels when the session has ended. */
-void label_files_close_all(struct session *session);
+void label_file_opened(const struct request *request, struct sched_job *job,
+	uint32_t epoch, uint32_t label);
+/* Answers a read of a label that an earlier engine has opened. */
+void label_file_read_again(
+	const struct request *request, struct sched_job *job, uint32_t label);
+
+/* The functions of open_file_ops.h for labels. */
+void label_file_read(const struct request *request, struct open_file *file);
+must_check int label_file_outlives(const struct request *request, struct open_file **ret);
+void label_file_end(struct open_file *file);
+
+/* Frees the session's list of files that labels are read from. */
+void label_texts_free(struct session *session);

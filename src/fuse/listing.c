@@ -30,8 +30,8 @@
  * when they are opened.
  */
 #define WINDOW 4096
-/* A reader of classes or mirror may begin anywhere: all entries get attributes,
- * or none. */
+/* A reader of the layouts classes and mirror may begin anywhere: all entries get attributes, or,
+ * if there are more, none. */
 #define MOST_UNORDERED 16384
 
 struct listing {
@@ -99,8 +99,8 @@ static bool list_dots(struct listing *listing)
 	return listing->offset > 1 || put(listing, "..", tree_parent(directory), 1);
 }
 
-/* Lists the tree's fixed entries. *number: the first one's; afterwards the number behind them.
- * false: the buffer is full */
+/* Lists the tree's fixed entries. *number: the number of the first entry; afterwards the number
+ * behind the last one. false: the buffer is full */
 static bool list_entries(struct listing *listing, uint64_t *number)
 {
 	for (size_t i = 0; i < tree_n_entries; i++) {
@@ -140,12 +140,8 @@ static int compare_ids(const void *a, const void *b)
 static bool list_job(struct listing *listing, job_id id)
 {
 	struct inode inode = {.kind = INODE_JOB, .job = id};
-	struct sched_job *job = sched_job_find_id(listing->session->context.sched, id);
-	if (!job)
-		return true;
-	bool room = put(listing, sched_job_config(job)->name, inode, FIRST + id);
-	sched_job_put(job);
-	return room;
+	auto_job *job = sched_job_find_id(listing->session->context.sched, id);
+	return !job || put(listing, sched_job_config(job)->name, inode, FIRST + id);
 }
 
 static int list_jobs(struct listing *listing)
@@ -164,8 +160,8 @@ static int list_jobs(struct listing *listing)
 	return 0;
 }
 
-/* Lists the directories of epochs, or their order files. number: that of epoch 0. false: the
- * buffer is full */
+/* Lists the directories of epochs, or their order files. number: the entry number of epoch 0.
+ * false: the buffer is full */
 static bool list_epochs(struct listing *listing, struct sched_job *job,
 	const struct tree_range *range, enum inode_kind kind, uint64_t number)
 {
@@ -249,8 +245,7 @@ static int list_data(struct listing *listing)
 static int list_with_job(struct listing *listing)
 {
 	struct inode directory = listing->directory;
-	struct sched_job *job =
-		sched_job_find_id(listing->session->context.sched, directory.job);
+	auto_job *job = sched_job_find_id(listing->session->context.sched, directory.job);
 	if (!job)
 		return -ENOENT;
 	int err = directory.kind == INODE_JOB ? 0 : tree_check(job, directory);
@@ -258,7 +253,6 @@ static int list_with_job(struct listing *listing)
 		list_in_job(listing, job);
 	else if (!err)
 		list_layout(listing, job);
-	sched_job_put(job);
 	return err;
 }
 
@@ -289,20 +283,16 @@ static int list(struct listing *listing)
 	}
 }
 
-void listing_reply(fuse_req_t req, struct session *session, struct inode directory,
-	size_t size, uint64_t offset, bool plus)
+void listing_reply(const struct request *request, bool plus)
 {
-	struct listing listing = {.req = req,
-		.session = session,
-		.directory = directory,
+	auto_free char *buffer = malloc(request->size);
+	struct listing listing = {.req = request->req,
+		.session = request->session,
+		.directory = request->inode,
 		.plus = plus,
-		.offset = offset,
-		.size = size};
-	auto_free char *buffer = malloc(size);
-	listing.buffer = buffer;
+		.offset = request->offset,
+		.buffer = buffer,
+		.size = request->size};
 	int err = buffer ? list(&listing) : -ENOMEM;
-	if (err)
-		reply_error(req, err);
-	else
-		fuse_reply_buf(req, buffer, listing.used);
+	reply_bytes(request->req, buffer, err ? err : (ssize_t)listing.used);
 }

@@ -16,12 +16,6 @@ static void forget_listing(struct session *session, struct inode directory)
 		session->fuse, session_number(session, directory), 0, 0);
 }
 
-static void forget_name(struct session *session, struct inode directory, const char *name)
-{
-	fuse_lowlevel_notify_inval_entry(
-		session->fuse, session_number(session, directory), name, strlen(name));
-}
-
 /* Makes the kernel forget the names of classes, which lead to other inodes now. Each name is
  * forgotten by itself, too: a class that is a process's working directory stays below a
  * forgotten directory. */
@@ -34,10 +28,11 @@ static void forget_classes(
 	struct layout_entry entry;
 	if (directory.epoch != INODE_CURRENT)
 		snprintf(name, sizeof(name), "epoch-%04u", directory.epoch);
-	forget_name(session, tree_parent(directory), name);
+	session_forget_name(session, tree_parent(directory), name, strlen(name));
 	for (uint64_t i = 0; i < n; i++)
 		if (layout->entry(job, directory, i, &entry))
-			forget_name(session, directory, entry.name);
+			session_forget_name(
+				session, directory, entry.name, strlen(entry.name));
 }
 
 /* Makes the kernel forget the listings of current/, and of the epoch that may begin. */
@@ -76,10 +71,8 @@ void listings_forget(struct session *session, const char *dataset)
 	if (sched_job_ids(session->context.sched, &ids, &n) != 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		struct sched_job *job = sched_job_find_id(session->context.sched, ids[i]);
-		if (!job)
-			continue;
-		forget_of_job(session, job, dataset);
-		sched_job_put(job);
+		auto_job *job = sched_job_find_id(session->context.sched, ids[i]);
+		if (job)
+			forget_of_job(session, job, dataset);
 	}
 }

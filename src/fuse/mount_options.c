@@ -174,8 +174,8 @@ const char *mount_device_advice(int err)
 	}
 }
 
-/* Checks that /dev/fuse can be opened. An ordinary user need not: fusermount3, which may open
- * more, does it. */
+/* Checks that /dev/fuse can be opened. EACCES is no error for an ordinary user: fusermount3 opens
+ * the device then, and may open more. */
 static int check_device(void)
 {
 	auto_close int fd = open(MOUNT_DEVICE, O_RDWR | O_CLOEXEC);
@@ -193,7 +193,7 @@ static void warn_of_content(const char *path)
 	while (directory && n <= 2 && readdir(directory))
 		n++;
 	if (n > 2) /* "." and ".." */
-		log_warn("mount point %s: is not empty; what is in it can't be seen "
+		log_warn("mount point %s: is not empty; its files can't be seen "
 			 "until joaderfs is unmounted",
 			path);
 	if (directory)
@@ -212,8 +212,8 @@ int mount_helper_check(char **ret_why)
 	return err;
 }
 
-/* Checks that the state is not below the mount, which would hide it: the daemon would wait for
- * itself. */
+/* Checks that the state directory is not below the mount point: the mount would hide it, and the
+ * daemon would wait for itself. */
 static int check_state(const struct files_context *context)
 {
 	auto_free char *mountpoint = realpath(context->mountpoint, NULL);
@@ -275,9 +275,9 @@ static void unmount_by_helper(const char *mountpoint)
 		;
 }
 
-/* --- what a daemon that was killed leaves ------------------------------------------------ */
+/* --- mounts of killed daemons ------------------------------------------------------- */
 
-/* Returns the absolute name of a directory, which itself is not looked at; NULL: there is none. */
+/* Returns the absolute name of a directory without asking the directory itself; NULL: it has none. */
 static char *absolute_name(const char *path)
 {
 	auto_free char *copy = strdup(path);
@@ -313,8 +313,8 @@ static bool is_of_our_kind(const char *path)
 	return ours;
 }
 
-/* Tells whether the daemon of the mount is gone. The kernel is made to ask, since it may
- * remember answers of a daemon that is gone. */
+/* Tells whether the daemon of the mount is gone. AT_STATX_FORCE_SYNC makes the kernel ask the
+ * daemon: it may remember answers of one that is gone. */
 static bool is_dead(const char *path)
 {
 	struct statx st;

@@ -3,6 +3,7 @@
 
 #include "fuse/open_files.h"
 #include "base/clock.h"
+#include "fuse/handle.h"
 
 #include <errno.h>
 
@@ -42,19 +43,18 @@ static void remove_from_inode(struct open_files *files, struct open_file *file)
 	free(inode);
 }
 
-int open_files_add(struct open_files *files, uint64_t number, uint64_t handle,
-	struct open_file *file)
+int open_files_add(struct open_files *files, struct open_file *file)
 {
-	struct open_inode *inode = find(files, number);
+	struct open_inode *inode = find(files, file->number);
 	if (!inode)
-		inode = add_inode(files, number);
+		inode = add_inode(files, file->number);
 	if (!inode)
 		return -ENOMEM;
 	LIST_INSERT_HEAD(&inode->files, file, link);
 	file->inode = inode;
 	file->since_ns = clock_now_ns();
-	file->handle = handle;
-	HASH_ADD(hash, files->handles, handle, sizeof(file->handle), file);
+	file->serial = file->handle & HANDLE_SERIAL;
+	HASH_ADD(hash, files->handles, serial, sizeof(file->serial), file);
 	if (file->hash.tbl)
 		return 0;
 	remove_from_inode(files, file);
@@ -69,8 +69,9 @@ void open_files_remove(struct open_files *files, struct open_file *file)
 
 struct open_file *open_files_find(const struct open_files *files, uint64_t handle)
 {
+	uint64_t serial = handle & HANDLE_SERIAL;
 	struct open_file *file;
-	HASH_FIND(hash, files->handles, &handle, sizeof(handle), file);
+	HASH_FIND(hash, files->handles, &serial, sizeof(serial), file);
 	return file;
 }
 

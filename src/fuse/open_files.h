@@ -5,6 +5,8 @@
 
 #include "base/cleanup.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
@@ -13,21 +15,40 @@
 #include <uthash.h>
 
 /*
- * The open files of one kind, found by their inode or by their handle. Looking at one inode's
- * files takes no longer when many others are open.
+ * The list of a session's open files, found by their inode or by their handle. Looking at one
+ * inode's files takes no longer when many others are open.
  *
  *   Owns: an entry for each inode that has an open file. The files are the caller's.
  *   Threads, locks: the caller serialises.   Errors: -ENOMEM.
  */
 
+struct kept_open;
+struct open_file_ops;
 struct open_inode;
+struct session;
 
+/* An open file; the first member of each kind's own struct. open_file_ops.h: its life. */
 struct open_file {
+	/* (session's lock) private to open_files.c */
 	LIST_ENTRY(open_file) link; /* the open files of one inode */
 	struct open_inode *inode;
-	uint64_t since_ns;   /* kept_open has the same */
-	UT_hash_handle hash; /* by handle */
+	UT_hash_handle hash;
+	uint64_t serial; /* of the handle; the file is found by it */
+
+	const struct open_file_ops *ops;
+	struct session *session;
+	uint64_t number; /* of its inode */
 	uint64_t handle;
+	uint64_t since_ns; /* kept_open has the same */
+	uint64_t size;	   /* st_size while it is open; 0: not known */
+	/* The reader has one, and so has each read: the kernel may release the file once it has
+	 * an answer's bytes, before the call that sends them has returned. */
+	atomic_uint references;
+	int backing;  /* the file that the kernel reads it from; 0: none */
+	bool borrows; /* an earlier engine has registered that file */
+	bool outlived; /* an earlier engine has opened it, and the kernel reads it by itself */
+	bool undo; /* (session's lock) nobody has read it: nothing is consumed */
+	struct kept_open *kept; /* its entry in the list for later engines, or NULL */
 };
 
 /* All zero: no file is open. */
@@ -36,9 +57,8 @@ struct open_files {
 	struct open_file *handles;
 };
 
-/* Lists a file by its inode's number and by a handle that no other file has. */
-must_check int open_files_add(struct open_files *files, uint64_t number, uint64_t handle,
-	struct open_file *file);
+/* Lists a file by its number and its handle, whose serial no other file has. */
+must_check int open_files_add(struct open_files *files, struct open_file *file);
 void open_files_remove(struct open_files *files, struct open_file *file);
 
 /* Returns the file of a handle, or NULL. */

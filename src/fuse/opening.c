@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "fuse/opening.h"
 #include "base/clock.h"
 #include "base/fault.h"
 #include "files/content_bytes.h"
+#include "fuse/await_close.h"
+#include "fuse/by_worker.h"
 #include "fuse/handle.h"
+#include "fuse/handover.h"
 #include "fuse/label_file.h"
-#include "fuse/later.h"
-#include "fuse/outlived.h"
-#include "fuse/passthrough.h"
 #include "fuse/reader.h"
 #include "fuse/sample_file.h"
+#include "fuse/text_file.h"
 #include "sched/gauges.h"
 #include "sched/jobs.h"
 #include "stats/stats.h"
@@ -31,24 +33,19 @@
  *   - No thread of FUSE computes a content: `opened` leaves this to a worker.
  */
 struct opening {
-	fuse_req_t req;
-	struct session *session;
+	struct request request;
+	bool again; /* it is a read of a file that an earlier engine has opened */
 	struct sched_job *job;
-	struct inode inode;
-	struct fuse_file_info fi;
 	uint64_t begun_ns;
-	uint64_t request; /* the kernel's number of the request */
-	uint64_t again;	  /* the handle of a file that another engine has opened: */
-	size_t size;	  /* then the request is a read of it */
-	uint64_t offset;
+	uint64_t unique; /* handover_request() */
 	bool parked;
 	uint64_t ticket;
 	struct sched_handle *handle; /* set once it is opened */
-	struct later later;	     /* used while a worker makes the content */
+	struct by_worker by_worker;  /* used while a worker makes the content */
 	struct close_waiter waiter;  /* used while another epoch is open */
 	uint32_t epoch;		     /* the epoch to ask for then */
-	/* The label is opened first, to find the epoch: in current/ the second file of a pair
-	 * has the epoch that a label would have. Then the sample is opened. */
+	/* The label is opened first, only to find the epoch; then the sample is opened. The second
+	 * file of a pair has in current/ the epoch that a label would have. */
 	bool finds;
 };
 
@@ -58,18 +55,17 @@ static _Thread_local const struct opening *interrupting;
 static void opening_free(struct opening *opening)
 {
 	sched_job_put(opening->job);
-	session_unhold(opening->session);
+	session_unhold(opening->request.session);
 	free(opening);
 }
 
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct opening *opening = context;
-	/* The pid of another name space says nothing. */
-	if (!opening->session->other_pids && !reader_dies(fuse_req_ctx(req)))
+	if (!reader_dies(req))
 		return;
 	interrupting = opening;
-	sched_cancel(opening->session->context.sched, opening->ticket);
+	sched_cancel(opening->request.session->context.sched, opening->ticket);
 	interrupting = NULL;
 }
 
@@ -78,7 +74,7 @@ static void parking(void *context, uint64_t ticket)
 	struct opening *opening = context;
 	opening->ticket = ticket;
 	opening->parked = true;
-	fuse_req_interrupt_func(opening->req, interrupted, opening);
+	fuse_req_interrupt_func(opening->request.req, interrupted, opening);
 }
 
 static uint32_t label_of(struct sched_job *job, uint32_t epoch, sample_id sample)
@@ -87,75 +83,43 @@ static uint32_t label_of(struct sched_job *job, uint32_t epoch, sample_id sample
 	return dataset_label(edition->dataset, sample);
 }
 
-static void answer_again(
-	struct opening *opening, struct sched_job *job, uint32_t epoch, sample_id sample)
-{
-	struct inode inode = opening->inode;
-	if (inode.kind == INODE_LABEL) {
-		label_file_read_again(opening->req, job, label_of(job, epoch, sample),
-			opening->size, opening->offset);
-		return;
-	}
-	int err = text_file_again_of_sample(
-		opening->session, job, inode, sample, opening->again);
-	if (err)
-		reply_error(opening->req, err);
-	else if (!text_file_read(opening->req, opening->session, inode, opening->again,
-			 opening->size, opening->offset))
-		reply_error(opening->req, -EIO);
-}
-
 static void answer_label(struct opening *opening, struct sched_handle *handle)
 {
+	const struct request *request = &opening->request;
+	struct sched_job *job = opening->job;
 	sample_id sample = sched_handle_sample(handle);
-	if (opening->again)
-		answer_again(opening, opening->job, sched_handle_epoch(handle), sample);
-	else if (inode_is_text_of_sample(opening->inode.kind))
-		text_file_open_of_sample(opening->req, opening->session, opening->job,
-			opening->inode, sched_handle_epoch(handle), sample, &opening->fi);
+	uint32_t epoch = sched_handle_epoch(handle);
+	bool text = inode_is_text_of_sample(request->inode.kind);
+	if (text && opening->again)
+		text_file_again_of_sample(request, job, sample);
+	else if (text)
+		text_file_open_of_sample(request, job, epoch, sample);
+	else if (opening->again)
+		label_file_read_again(request, job, label_of(job, epoch, sample));
 	else
-		label_file_opened(opening->req, opening->session, opening->job,
-			opening->inode, sched_handle_epoch(handle),
-			label_of(opening->job, sched_handle_epoch(handle), sample),
-			&opening->fi);
+		label_file_opened(request, job, epoch, label_of(job, epoch, sample));
 	sched_undo(handle);
 }
 
-/* Answers an open. After a success, the kernel may release the file before this returns. */
-static int reply(struct opening *opening, struct sample_file *file, int backing)
+/* Answers the open of a sample. After a success, the kernel may release the file before this
+ * returns. */
+static int reply(struct opening *opening, const struct open_file *file, int backing)
 {
-	opening->fi.fh = sample_file_handle(file);
+	struct request *request = &opening->request;
+	request->fi.fh = file->handle;
 	(void)fault_hit("fuse.answer");
-	if (backing)
-		return passthrough_reply(opening->req, opening->fi.fh, backing);
-	session_set_io(opening->session, opening->job, opening->inode, &opening->fi);
-	return fuse_reply_open(opening->req, &opening->fi);
+	session_set_io(request->session, opening->job, request->inode, &request->fi);
+	return reply_open(request->req, &request->fi, backing);
 }
 
-/* Answers a read of a file that a previous engine has opened. Another read may have opened it
- * again already. */
-static void read_again(struct opening *opening, struct sched_handle *handle)
+static void hand_over(struct opening *opening, struct open_file *file)
 {
-	struct sample_file *file = NULL;
-	int err = sample_file_again(opening->session, opening->job, opening->inode,
-		handle, opening->again, &file);
-	if (err == -EEXIST)
-		file = sample_file_find(opening->session, opening->again);
-	if (file)
-		sample_file_read(opening->req, opening->session, file, opening->size,
-			opening->offset);
-	else
-		reply_error(opening->req, err == -EEXIST ? -EIO : err);
-}
-
-static void hand_over(struct opening *opening, struct sample_file *file)
-{
-	int backing = sample_file_backing(file);
+	int backing = file->backing;
 	uint64_t waited_ns = sched_handle_waited(opening->handle);
 	if (backing) /* its reads won't come to this process */
-		reader_has_read(opening->req);
+		reader_has_read(opening->request.req);
 	if (reply(opening, file, backing) != 0) {
-		sample_file_undo(opening->session, file);
+		open_file_undo(file);
 		return;
 	}
 	stats_add(STAT_OPENS, 1);
@@ -171,23 +135,24 @@ static void opened(void *context, const struct sched_opened *result);
 /* Asks for the epoch's sample. The sample may be there at once, and the opening is then freed. */
 static void ask(struct opening *opening, uint32_t epoch)
 {
-	fuse_req_t req = opening->req;
+	fuse_req_t req = opening->request.req;
+	struct inode inode = opening->request.inode;
 	struct sched_open_callbacks callbacks = {.opened = opened,
 		.parking = parking,
 		.context = opening,
 		.reader = reader_of(req),
-		.names = opening->inode.names};
-	opening->finds = opening->inode.kind == INODE_PAIR && epoch == SCHED_CURRENT;
-	bool sample = inode_is_sample(opening->inode) && !opening->finds;
-	if (opening->inode.kind == INODE_PAIR && sample)
+		.names = inode.names};
+	opening->finds = inode.kind == INODE_PAIR && epoch == SCHED_CURRENT;
+	bool sample = inode_is_sample(inode) && !opening->finds;
+	if (inode.kind == INODE_PAIR && sample)
 		callbacks.reader = (struct sched_reader){0};
 	int (*open)(struct sched_job *, uint32_t, uint32_t,
 		const struct sched_open_callbacks *) =
 		sample ? sched_open : sched_open_label;
-	int err = open(opening->job, epoch, opening->inode.position, &callbacks);
+	int err = open(opening->job, epoch, inode.position, &callbacks);
 	if (err == -EAGAIN) { /* perhaps the programs that read current/ have ended */
 		sched_look(opening->job);
-		err = open(opening->job, epoch, opening->inode.position, &callbacks);
+		err = open(opening->job, epoch, inode.position, &callbacks);
 	}
 	if (!err)
 		return;
@@ -200,34 +165,34 @@ static void ask_again(struct load_work *work)
 	size_t offset =
 		offsetof(struct opening, waiter) + offsetof(struct close_waiter, work);
 	struct opening *opening = (struct opening *)((char *)work - offset);
-	await_close_end(opening->session, &opening->waiter);
+	await_close_end(opening->request.session, &opening->waiter);
 	ask(opening, opening->epoch);
 }
 
 /* Opens the epoch that other readers keep open. */
 static void share(struct opening *opening, uint32_t epoch)
 {
-	reader_shares(opening->req, inode_pack(opening->inode), epoch);
+	reader_shares(opening->request.req, inode_pack(opening->request.inode), epoch);
 	ask(opening, epoch);
 }
 
 static void answer_sample(struct opening *opening, struct sched_handle *handle)
 {
-	struct sample_file *file = NULL;
+	struct open_file *file = NULL;
 	uint32_t epoch = 0, asked = sched_handle_epoch(handle);
 	opening->parked = false;
 	opening->epoch = asked;
 	opening->waiter.work.run = ask_again;
-	int err = sample_file_new(opening->session, opening->job, opening->inode, handle,
-		&opening->waiter, &file, &epoch);
+	int err = sample_file_new(
+		&opening->request, opening->job, handle, &opening->waiter, &file, &epoch);
 	if (err == -EAGAIN && epoch == SCHED_CURRENT)
 		return;
 	if (err == -EAGAIN && epoch != asked) {
 		share(opening, epoch);
 		return;
 	}
-	if (err) /* -EAGAIN: of a removed job, whose number another job has now */
-		reply_error(opening->req, err == -EAGAIN ? -EBUSY : err);
+	if (err) /* -EAGAIN: a file of a removed job is open, whose number this job has now */
+		reply_error(opening->request.req, err == -EAGAIN ? -EBUSY : err);
 	else
 		hand_over(opening, file);
 	opening_free(opening);
@@ -235,34 +200,35 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 
 static void answer(struct opening *opening)
 {
-	bool sample = inode_is_sample(opening->inode);
-	outlived_answers(opening->request);
+	bool sample = inode_is_sample(opening->request.inode);
+	handover_answers(opening->unique);
 	if (sample && !opening->again) {
 		answer_sample(opening, opening->handle);
 		return;
 	}
 	if (sample)
-		read_again(opening, opening->handle);
+		sample_file_read_again(&opening->request, opening->job, opening->handle);
 	else
 		answer_label(opening, opening->handle);
 	opening_free(opening);
 }
 
-static struct opening *opening_of(struct later *later)
+static struct opening *opening_of(struct by_worker *by_worker)
 {
-	return (struct opening *)((char *)later - offsetof(struct opening, later));
+	size_t offset = offsetof(struct opening, by_worker);
+	return (struct opening *)((char *)by_worker - offset);
 }
 
-static void answer_later(struct later *later)
+static void answer_by_worker(struct by_worker *by_worker)
 {
-	answer(opening_of(later));
+	answer(opening_of(by_worker));
 }
 
-static void give_up(struct later *later)
+static void give_up(struct by_worker *by_worker)
 {
-	struct opening *opening = opening_of(later);
+	struct opening *opening = opening_of(by_worker);
 	sched_undo(opening->handle);
-	reply_error(opening->req, -EINTR);
+	reply_error(by_worker->req, -EINTR);
 	opening_free(opening);
 }
 
@@ -270,14 +236,15 @@ static void give_up(struct later *later)
  * not the shared tensor itself. */
 static bool takes_long(const struct opening *opening)
 {
-	return inode_is_text_of_sample(opening->inode.kind) ||
-	       (inode_is_sample(opening->inode) &&
+	struct inode inode = opening->request.inode;
+	return inode_is_text_of_sample(inode.kind) ||
+	       (inode_is_sample(inode) &&
 		       content_is_computed(sched_job_config(opening->job)));
 }
 
 static bool waits_for_server(const struct opening *opening)
 {
-	if (!inode_is_text_of_sample(opening->inode.kind))
+	if (!inode_is_text_of_sample(opening->request.inode.kind))
 		return false;
 	auto_edition *edition =
 		sched_edition(opening->job, sched_handle_epoch(opening->handle));
@@ -287,10 +254,11 @@ static bool waits_for_server(const struct opening *opening)
 static void opened(void *context, const struct sched_opened *result)
 {
 	struct opening *opening = context;
+	fuse_req_t req = opening->request.req;
 	if (opening->parked && interrupting != opening)
-		fuse_req_interrupt_func(opening->req, NULL, NULL);
+		fuse_req_interrupt_func(req, NULL, NULL);
 	if (result->status) {
-		reply_error(opening->req, result->status);
+		reply_error(req, result->status);
 		opening_free(opening);
 		return;
 	}
@@ -302,98 +270,102 @@ static void opened(void *context, const struct sched_opened *result)
 		return;
 	}
 	opening->handle = result->handle;
-	opening->later = (struct later){.req = opening->req,
-		.session = opening->session,
-		.answer = answer_later,
+	opening->by_worker = (struct by_worker){.req = req,
+		.session = opening->request.session,
+		.answer = answer_by_worker,
 		.give_up = give_up,
 		.waits = waits_for_server(opening)};
 	if (takes_long(opening))
-		later_start(&opening->later);
+		by_worker_start(&opening->by_worker);
 	else
 		answer(opening);
 }
 
-static int opening_new(fuse_req_t req, struct session *session, struct inode inode,
-	const struct fuse_file_info *fi, struct opening **ret)
+/* Begins an opening; NULL: the request is answered with an error. */
+static struct opening *opening_new(const struct request *request, bool again)
 {
-	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
-	if (!job)
-		return -ENOENT;
-	struct opening *opening = malloc(sizeof(*opening));
+	struct sched_job *job =
+		sched_job_find_id(request->session->context.sched, request->inode.job);
+	struct opening *opening = job ? malloc(sizeof(*opening)) : NULL;
 	if (!opening) {
-		sched_job_put(job);
-		return -ENOMEM;
+		reply_error(request->req, job ? -ENOMEM : -ENOENT);
+		if (job)
+			sched_job_put(job);
+		return NULL;
 	}
-	*opening = (struct opening){.req = req,
-		.session = session,
+	*opening = (struct opening){.request = *request,
+		.again = again,
 		.job = job,
-		.inode = inode,
-		.fi = *fi,
 		.begun_ns = clock_now_ns(),
-		.request = outlived_request()};
-	session_hold(session);
-	*ret = opening;
-	return 0;
+		.unique = handover_request()};
+	session_hold(request->session);
+	return opening;
 }
 
-/* Returns the epoch to open. An epoch that a previous engine has found, but not told, stays. A
+/* Returns the epoch to open. An epoch that an earlier engine has found, but not told, stays. A
  * label belongs to the sample that the reader had to share. */
-static uint32_t epoch_of(fuse_req_t req, struct session *session, struct inode inode)
+static uint32_t epoch_of(const struct request *request)
 {
+	struct inode inode = request->inode;
 	uint32_t before, epoch = inode_sched_epoch(inode);
-	bool had = outlived_take_back(session, &before);
+	bool had = open_file_take_back(request->session, &before);
 	if (epoch != SCHED_CURRENT || had)
 		return had ? before : epoch;
 	bool label = inode.kind != INODE_SAMPLE;
 	inode.kind = INODE_SAMPLE;
-	return label ? reader_shared(req, inode_pack(inode)) : SCHED_CURRENT;
+	return label ? reader_shared(request->req, inode_pack(inode)) : SCHED_CURRENT;
 }
 
 static bool has_fixed_label(const struct opening *opening, uint32_t *ret)
 {
-	return opening->inode.kind == INODE_LABEL &&
-	       sched_label(opening->job, inode_sched_epoch(opening->inode),
-		       opening->inode.position, ret);
+	struct inode inode = opening->request.inode;
+	return inode.kind == INODE_LABEL &&
+	       sched_label(opening->job, inode_sched_epoch(inode), inode.position, ret);
 }
 
-void opening_start(fuse_req_t req, struct session *session, struct inode inode,
-	const struct fuse_file_info *fi)
+static void opening_start(const struct request *request)
 {
-	struct opening *opening = NULL;
-	int err = opening_new(req, session, inode, fi, &opening);
-	if (err) {
-		reply_error(req, err);
+	struct opening *opening = opening_new(request, false);
+	if (!opening)
 		return;
-	}
-	uint32_t label, epoch = epoch_of(req, session, inode);
+	uint32_t label, epoch = epoch_of(request);
 	if (has_fixed_label(opening, &label)) {
-		outlived_answers(opening->request);
-		label_file_opened(
-			req, session, opening->job, inode, inode.epoch, label, fi);
+		handover_answers(opening->unique);
+		label_file_opened(request, opening->job, request->inode.epoch, label);
 		opening_free(opening);
 	} else {
 		ask(opening, epoch);
 	}
 }
 
-void opening_again(fuse_req_t req, struct session *session, struct inode inode,
-	uint64_t handle, size_t size, uint64_t offset)
+static void opening_again(const struct request *request)
 {
-	struct fuse_file_info fi = {.fh = handle};
-	struct opening *opening = NULL;
-	int err = opening_new(req, session, inode, &fi, &opening);
-	if (err) {
-		reply_error(req, err);
-		return;
-	}
-	opening->again = handle;
-	opening->size = size;
-	opening->offset = offset;
+	struct opening *opening = opening_new(request, true);
 	uint32_t label;
+	if (!opening)
+		return;
 	if (has_fixed_label(opening, &label)) {
-		label_file_read_again(req, opening->job, label, size, offset);
+		label_file_read_again(request, opening->job, label);
 		opening_free(opening);
 	} else {
-		ask(opening, handle_epoch(handle));
+		ask(opening, handle_epoch(request->fi.fh));
 	}
 }
+
+const struct open_file_ops opening_sample_ops = {.open = opening_start,
+	.read = sample_file_read,
+	.again = opening_again,
+	.consume = sample_file_consume,
+	.outlives = sample_file_outlives,
+	.end = sample_file_end};
+
+const struct open_file_ops opening_label_ops = {.open = opening_start,
+	.read = label_file_read,
+	.again = opening_again,
+	.outlives = label_file_outlives,
+	.end = label_file_end};
+
+const struct open_file_ops opening_text_ops = {.open = opening_start,
+	.read = text_file_read,
+	.again = opening_again,
+	.end = text_file_end};

@@ -4,9 +4,9 @@
 #include "base/log.h"
 #include "files/layout_mirror.h"
 #include "fuse/handle.h"
-#include "fuse/later.h"
+#include "fuse/by_worker.h"
 #include "fuse/other_file.h"
-#include "load/beneath.h"
+#include "load/open_beneath.h"
 #include "sched/jobs.h"
 
 #include <errno.h>
@@ -14,14 +14,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-void other_file_open(fuse_req_t req, struct session *session, struct inode inode,
-	const struct fuse_file_info *fi)
+static void answer_open(const struct request *request)
 {
-	struct fuse_file_info opened = *fi;
-	(void)session;
-	opened.fh = handle_new(inode.epoch);
-	opened.keep_cache = true; /* the bytes don't change: a changed file is an error */
-	fuse_reply_open(req, &opened);
+	struct fuse_file_info fi = request->fi;
+	fi.fh = handle_new(request->inode.epoch);
+	fi.keep_cache = true; /* the bytes don't change: a changed file is an error */
+	reply_open(request->req, &fi, 0);
 }
 
 static int open_other(const struct mirror_other *other)
@@ -63,8 +61,7 @@ static ssize_t read_all(int fd, char *ret, size_t size, uint64_t offset)
 	return (ssize_t)done;
 }
 
-static ssize_t read_other(
-	struct sched_job *job, const struct later_request *request, char *ret)
+static ssize_t read_other(struct sched_job *job, const struct request *request, char *ret)
 {
 	struct mirror_other other;
 	int err = mirror_other(job, request->inode, &other);
@@ -81,27 +78,20 @@ static ssize_t read_other(
 	return n < 0 && n != -ENOMEM ? -EIO : n;
 }
 
-static void answer(const struct later_request *request)
+static void answer_read(const struct request *request)
 {
-	struct session *session = request->later.session;
 	struct sched_job *job =
-		sched_job_find_id(session->context.sched, request->inode.job);
+		sched_job_find_id(request->session->context.sched, request->inode.job);
 	auto_free char *bytes = malloc(request->size + 1);
 	ssize_t n = !job ? -ENOENT : !bytes ? -ENOMEM : read_other(job, request, bytes);
 	if (job)
 		sched_job_put(job);
-	if (n < 0)
-		reply_error(request->later.req, (int)n);
-	else
-		fuse_reply_buf(request->later.req, bytes, (size_t)n);
+	reply_bytes(request->req, bytes, n);
 }
 
-void other_file_read(fuse_req_t req, struct session *session, struct inode inode,
-	size_t size, uint64_t offset)
+static void start_read(const struct request *request)
 {
-	later_request(&(struct later_request){.later = {.req = req, .session = session},
-		.inode = inode,
-		.size = size,
-		.offset = offset,
-		.answer = answer});
+	by_worker_answer(request, answer_read);
 }
+
+const struct open_file_ops other_file_ops = {.open = answer_open, .again = start_read};

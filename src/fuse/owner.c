@@ -16,8 +16,8 @@ static bool is_one_of(const gid_t *groups, int n, gid_t group)
 	return false;
 }
 
-/* Tells whether the request's process has the group. The kernel tells one of its groups; /proc
- * has the others, if it shows the process. */
+/* Tells whether the request's process has the group. The kernel's request names one group of the
+ * process. The others are read from /proc, if that shows the process. */
 static bool has_group(void *context, gid_t group)
 {
 	fuse_req_t req = context;
@@ -71,18 +71,16 @@ int owner_check(fuse_req_t req, struct inode inode, unsigned wanted)
 	if (!owner_is_checked(session) || process->uid == 0 ||
 		process->uid == session->uid || !is_in_job(inode.kind))
 		return 0;
-	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
+	auto_job *job = sched_job_find_id(session->context.sched, inode.job);
 	if (!job)
-		return 0; /* the request fails for that */
+		return 0; /* the request itself will fail with ENOENT */
 	struct config_user user = {.uid = process->uid,
 		.gid = process->gid,
 		.has_group = has_group,
 		.context = req};
 	if (inode.kind != INODE_JOB)
 		wanted |= OWNER_SEARCH;
-	bool allowed = config_job_allows(sched_job_config(job), &user, wanted);
-	sched_job_put(job);
-	return allowed ? 0 : -EACCES;
+	return config_job_allows(sched_job_config(job), &user, wanted) ? 0 : -EACCES;
 }
 
 void owner_show(

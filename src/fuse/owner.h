@@ -17,8 +17,8 @@ struct sched_job;
  *   Errors: -EACCES.
  */
 
-#define OWNER_SEARCH 1u /* finds a name in the directory */
-#define OWNER_READ 4u	/* reads it */
+#define OWNER_SEARCH 1u /* the right to find a name in the directory */
+#define OWNER_READ 4u	/* the right to read the inode */
 
 /* Tells whether rights are checked; else each process that the kernel lets in may read
  * everything. */

@@ -12,7 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-/* struct fuse_backing_map, which headers before Linux 6.9 lack. */
+/* struct fuse_backing_map: headers before Linux 6.9 lack it. */
 struct backing_map {
 	int32_t fd;
 	uint32_t flags;
@@ -20,16 +20,6 @@ struct backing_map {
 };
 #define BACKING_OPEN _IOW(229, 1, struct backing_map)
 #define BACKING_CLOSE _IOW(229, 2, uint32_t)
-
-struct open_reply {
-	uint64_t fh;
-	uint32_t flags;
-	int32_t backing_id;
-};
-/* The kernel refuses FOPEN_PASSTHROUGH beside flags as FOPEN_KEEP_CACHE, but not beside
- * FOPEN_NOFLUSH. */
-#define OPEN_NOFLUSH (UINT32_C(1) << 5)
-#define OPEN_PASSTHROUGH (UINT32_C(1) << 7)
 
 static bool is_capable(unsigned capability)
 {
@@ -56,7 +46,7 @@ static int add(void *context, int fd)
 	return id;
 }
 
-/* Makes the kernel forget a file. It has forgotten all files when the session is over. */
+/* Makes the kernel forget a file. After the session it has forgotten all files. */
 static int close_backing(const struct session *session, int id)
 {
 	uint32_t number = (uint32_t)id;
@@ -114,11 +104,4 @@ int passthrough_of(const struct session *session, const struct sched_job *job,
 		    format->head_bytes == tensor->head_bytes &&
 		    memcmp(format->head, tensor->head, tensor->head_bytes) == 0;
 	return same ? tensor->file.id : 0;
-}
-
-int passthrough_reply(fuse_req_t req, uint64_t fh, int id)
-{
-	struct open_reply reply = {
-		.fh = fh, .flags = OPEN_PASSTHROUGH | OPEN_NOFLUSH, .backing_id = id};
-	return fuse_reply_buf(req, (const char *)&reply, sizeof(reply));
 }

@@ -9,7 +9,7 @@
 struct sched_job;
 
 /*
- * FUSE passthrough: the answer to the open of a sample is "read it from that file", by
+ * FUSE passthrough: the answer to the open of a sample (reply_open) is "read it from that file", by
  * the file's number (backing.h). Then only its release comes to this process.
  *
  * While an inode is open, the kernel fails an open of it that names another file. So the
@@ -40,6 +40,3 @@ int passthrough_of(const struct session *session, const struct sched_job *job,
 void passthrough_forget(const struct session *session, int backing);
 /* Makes the kernel forget the file of this number, if there is one. */
 void passthrough_try_forget(const struct session *session, int backing);
-
-/* Answers an open. Returns what fuse_reply_open returns. */
-int passthrough_reply(fuse_req_t req, uint64_t fh, int id);

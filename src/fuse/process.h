@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A process as /proc tells of it while it lives. Nothing is kept; any thread may ask. */
+/* A living process, as /proc tells of it. Nothing is kept; any thread may ask. */
 
 #define PROCESS_TEXT 4096
 
@@ -21,8 +21,9 @@ struct process {
 /* Reads as much of a file in /proc/ID as there is room for, and ends it with a \0. false:
  * nothing was read. */
 bool process_read_file(long id, const char *name, char *ret, size_t room, size_t *ret_n);
+/* Reads all members. false: there is no such process. */
 bool process_read(long id, struct process *ret);
-/* Reads all but the command. id may be that of a thread. */
+/* Reads all members but the command. id: a process or a thread. */
 bool process_read_stat(long id, struct process *ret);
 /* Returns the process of a thread, or `thread` where /proc does not tell. */
 long process_of_thread(long thread);

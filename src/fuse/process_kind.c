@@ -266,7 +266,7 @@ static bool has_name(const char *text, const char *const *names)
 	return found;
 }
 
-/* The sum does not depend on the order of the variables. */
+/* Adds the hashes of variables: a sum does not depend on their order. */
 bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 {
 	struct arguments rest = {environ, environ + n};

@@ -11,7 +11,7 @@
  * Documentation/ABI/testing/sysfs-class-bdi). A mount's first answer can only lower it.
  */
 
-/* Two requests of the largest size: while one is copied, the next is on its way. */
+/* Two requests of the largest size: while one is copied, the next one is on its way. */
 #define READ_AHEAD ((size_t)2 * 1024 * 1024) /* bytes */
 
 /*

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/rng.h"
-#include "fuse/outlived.h"
+#include "fuse/handover.h"
 #include "fuse/reader.h"
 #include "fuse/relatives.h"
 #include "sched/gauges.h"
@@ -23,11 +23,14 @@ static bool has_pending(const char *line, const char *key, int signal_number)
 	return strtoull(line + n, NULL, 16) >> (signal_number - 1) & 1;
 }
 
-bool reader_dies(const struct fuse_ctx *reader)
+bool reader_dies(fuse_req_t req)
 {
+	const struct session *session = fuse_req_userdata(req);
 	char path[64], line[256];
 	bool dies = false;
-	snprintf(path, sizeof(path), "/proc/%ld/status", (long)reader->pid);
+	if (session->other_pids)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%ld/status", (long)fuse_req_ctx(req)->pid);
 	auto_fclose FILE *file = fopen(path, "re");
 	if (!file)
 		return true;
@@ -187,7 +190,7 @@ static struct sched_reader reader_known(const struct known_thread *known, bool d
 		.elsewhere = known->elsewhere,
 		.thread = known->id,
 		.program = known->program,
-		.resent = outlived_is_resent()};
+		.resent = handover_is_resent()};
 }
 
 struct sched_reader reader_of(fuse_req_t req)

@@ -11,18 +11,19 @@
 struct sched_program;
 
 /*
- * Tells whether the reader of an interrupted request is about to die. The kernel interrupts a
+ * Tells whether the reader that has sent an interrupted request is about to die. The kernel interrupts a
  * request for any signal, but many readers can't handle an open that fails with EINTR
  * because a child exited or a window changed. A signal that ends the process has become
- * SIGKILL by then. true also when nothing can be found out: the reader is let go.
+ * SIGKILL by then. true also if
+ * nothing can be found out, as of a reader in another name space of pids: its request is given up.
  */
-bool reader_dies(const struct fuse_ctx *reader);
+bool reader_dies(fuse_req_t req);
 
 /* Tells whether a process that has read still lives; true also when /proc does not tell. */
 bool reader_lives(const struct sched_program *program);
 
 /*
- * Finds who sent the request: the thread, its rank (the process that it works for), and the
+ * Finds the sender of the request: the thread, its rank (the process that it works for), and the
  * rank's script. /proc is read once for a thread, and looked at again after a second, since the
  * kernel gives its number to another thread some day. The caller holds no lock.
  *
@@ -30,8 +31,8 @@ bool reader_lives(const struct sched_program *program);
  * with it.
  */
 struct sched_reader reader_of(fuse_req_t req);
-/* Finds who sent a request that does not open a sample yet: the note of reader_has_read stays
- * for the next reader_of. */
+/* Finds the sender of a request that opens no sample yet: the note of reader_has_read stays for
+ * the next reader_of. */
 struct sched_reader reader_peek(fuse_req_t req);
 
 /* Notes that the thread of the request has read its last opened file to the end. */

@@ -104,7 +104,7 @@ struct group {
 	const struct process *parent;
 	enum birth birth; /* how `first` was started */
 	struct process_launch launch;
-	struct process other; /* the one that is looked at */
+	struct process other; /* the sibling that is looked at */
 	struct eldest eldest;
 	/* Siblings that have other ranks in their command lines. */
 	bool has_command;

@@ -2,45 +2,20 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "base/fault.h"
 #include "base/log.h"
 #include "base/machine.h"
-#include "base/signals.h"
-#include "files/data.h"
-#include "fuse/composite_file.h"
+#include "fuse/handover.h"
 #include "fuse/kernel_features.h"
-#include "fuse/mount_options.h"
-#include "fuse/outlived.h"
-#include "fuse/passthrough.h"
 #include "fuse/label_file.h"
-#include "fuse/sample_file.h"
+#include "fuse/mount_options.h"
+#include "fuse/open_file_ops.h"
+#include "fuse/passthrough.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fuse_log.h>
-#include <stdarg.h>
-#include <string.h>
+#include <unistd.h>
 
 #define MIN_THREADS 4 /* also with fewer CPUs, which readers keep busy */
-
-static void log_libfuse(enum fuse_log_level level, const char *format, va_list args)
-	printf_like(2, 0);
-
-static void log_libfuse(enum fuse_log_level level, const char *format, va_list args)
-{
-	auto_free char *text = NULL;
-	if (vasprintf(&text, format, args) < 0) {
-		text = NULL;
-		return;
-	}
-	text[strcspn(text, "\n")] = '\0';
-	if (level <= FUSE_LOG_ERR)
-		log_error("%s", text);
-	else if (level == FUSE_LOG_WARNING)
-		log_warn("%s", text);
-	else
-		log_info("%s", text);
-}
 
 int session_new(
 	const struct files_context *context, struct inode root, struct session **ret)
@@ -119,14 +94,14 @@ int session_start(struct session *session, struct fuse_args *args, const char *w
 	return err;
 }
 
-/* Gives libfuse the kernel's first message again. The kernel has its answer, and refuses this
- * one. Then it sends again the requests that the previous engine has not answered. */
+/* Gives libfuse the kernel's first message again. The kernel refuses libfuse's answer, since it
+ * has one. Then the kernel sends again all requests that the previous engine has not answered. */
 void session_go_on(struct session *session)
 {
 	struct kept_mount *mount = &session->place->mount;
 	struct fuse_buf buffer = {.mem = mount->message, .size = mount->message_bytes};
 	if (mount->message_bytes == 0)
-		return; /* the kernel has not said anything */
+		return; /* the kernel has not sent any message */
 	fuse_session_process_buf(session->fuse, &buffer);
 	kernel_features_resend(session);
 }
@@ -143,67 +118,6 @@ void session_take_over(struct session *session, struct kept_descriptor *place)
 	session->started = place->mount.started;
 }
 
-/* Finds the descriptor of the whole tree's mount that the previous engine has served; NULL:
- * none. */
-static struct kept_descriptor *find_whole(void)
-{
-	const struct inode root = {.kind = INODE_ROOT};
-	struct kept_descriptor *place = NULL;
-	while ((place = kept_next(place, KEPT_MOUNT)))
-		if (place->mount.root == inode_pack(root))
-			return place;
-	return NULL;
-}
-
-static int start_whole(
-	struct session *session, struct fuse_args *args, struct kept_descriptor *place)
-{
-	char where[32];
-	int device = place ? atomic_load(&place->fd) : session->context.device;
-	if (device == 0)
-		return session_start(session, args, session->context.mountpoint);
-	snprintf(where, sizeof(where), "/dev/fd/%d", device);
-	if (place) {
-		session_take_over(session, place);
-	} else {
-		session->foreign = true;
-		session->private = false;
-		session->other_pids = true; /* perhaps */
-	}
-	return session_start(session, args, where);
-}
-
-int session_mount(const struct files_context *context, const char *options, bool debug,
-	struct session **ret)
-{
-	struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
-	struct session *session = NULL;
-	struct kept_descriptor *place = find_whole();
-	fuse_set_log_func(log_libfuse);
-	int err = mount_options(options, debug, &args);
-	if (!err && !place)
-		err = mount_point_check(context);
-	if (!err)
-		err = session_new(context, (struct inode){.kind = INODE_ROOT}, &session);
-	if (!err) {
-		session->debug = debug;
-		session->private = !mount_options_let_others_in(&args);
-		err = start_whole(session, &args, place);
-	}
-	fuse_opt_free_args(&args);
-	if (!err) {
-		if (session->again) {
-			session_go_on(session);
-			job_mounts_go_on(session);
-		}
-		*ret = session;
-	} else if (session) {
-		session_end(session);
-		session_free(&session);
-	}
-	return err;
-}
-
 unsigned session_threads(void)
 {
 	unsigned n = machine_cpus("");
@@ -212,35 +126,9 @@ unsigned session_threads(void)
 	return n > SESSION_MAX_THREADS ? SESSION_MAX_THREADS : n;
 }
 
-static int loop(struct session *session)
-{
-	struct fuse_loop_config *config = fuse_loop_cfg_create();
-	if (!config)
-		return -ENOMEM;
-	fuse_loop_cfg_set_clone_fd(config, 0);
-	fuse_loop_cfg_set_max_threads(config, session_threads());
-	int result = fuse_session_loop_mt(session->fuse, config);
-	fuse_loop_cfg_destroy(config);
-	if (result < 0)
-		log_error("the mount's session failed: %s", strerror(-result));
-	return result < 0 ? result : 0; /* a positive result is the signal that came */
-}
-
-int session_run(struct session *session)
-{
-	int err = fault_hit("session.run");
-	if (err)
-		return err;
-	if (fuse_set_signal_handlers(session->fuse) != 0)
-		return -EIO;
-	session->handles_signals = true;
-	signals_release();
-	return loop(session);
-}
-
-/* Keeps libfuse from unmounting whatever is at the mount point by now. It does not unmount if
- * the descriptor tells by POLLERR that its mount has gone, as that of a pipe without a reader
- * does. */
+/* Keeps libfuse from unmounting a later mount at the mount point. libfuse does not unmount if
+ * poll gives POLLERR for its descriptor, as for a device whose mount has gone. A pipe without a
+ * reader gives POLLERR, too, and takes the device's place. */
 static void end_detached(struct session *session)
 {
 	int ends[2];
@@ -278,97 +166,9 @@ void session_end(struct session *session)
 		fuse_session_destroy(session->fuse);
 	session->fuse = NULL;
 	kept_drop(&session->place);
-	composite_files_undo_all(session);
-	sample_files_undo_all(session);
-	label_files_close_all(session);
-	text_files_close_all(session);
-	outlived_end(session);
-}
-
-static int check_unmounted(const char *mountpoint)
-{
-	struct stat st;
-	int err;
-	/* The supervisor may close the device meanwhile, which aborts the stat. */
-	do
-		err = stat(mountpoint, &st) == 0 ? 0 : errno;
-	while (err == ECONNABORTED);
-	if (err != ENOTCONN)
-		return 0;
-	log_error(
-		"%s: can't be unmounted; \"umount %s\" as root", mountpoint, mountpoint);
-	return -EBUSY;
-}
-
-void session_detach(struct session *session)
-{
-	if (!session->mounted || session->foreign)
-		return;
-	mount_point_unmount(session->context.mountpoint, fuse_session_fd(session->fuse));
-	session->detached = true;
-	if (session->place) /* a later engine unmounts nothing below it */
-		session->place->mount.foreign = true;
-}
-
-void session_stop(struct session *session)
-{
-	job_mounts_stop(session);
-}
-
-int session_unmount(struct session **session_pointer)
-{
-	struct session *session = *session_pointer;
-	if (!session)
-		return 0;
-	bool ours = session->mounted && !session->foreign;
-	job_mounts_end(session);
-	session_end(session);
-	int err = ours ? check_unmounted(session->context.mountpoint) : 0;
-	session_free(session_pointer);
-	return err;
-}
-
-/* --- holding the session ------------------------------------------------------------ */
-
-void session_hold(struct session *session)
-{
-	lock_take(&session->lock);
-	ensure(!session->ending);
-	session->holds++;
-	lock_release(&session->lock);
-}
-
-bool session_try_hold(struct session *session)
-{
-	LOCK_SCOPE(&session->lock);
-	if (session->ending)
-		return false;
-	session->holds++;
-	return true;
-}
-
-void session_unhold(struct session *session)
-{
-	LOCK_SCOPE(&session->lock);
-	ensure(session->holds > 0);
-	if (--session->holds == 0)
-		pthread_cond_broadcast(&session->unheld);
-}
-
-bool session_wait_unheld(struct session *session)
-{
-	LOCK_SCOPE(&session->lock);
-	session->ending = true;
-	while (session->holds > 0 && !session->stopping)
-		lock_wait(&session->lock, &session->unheld);
-	return !session->stopping;
-}
-
-void session_stop_waiting(struct session *session)
-{
-	LOCK_SCOPE(&session->lock);
-	session->stopping = true;
-	pthread_cond_broadcast(&session->unheld);
+	open_files_undo_all(session);
+	label_texts_free(session);
+	handover_end(session);
 }
 
 /* --- news of jobs ------------------------------------------------------------------- */
@@ -378,7 +178,8 @@ static bool is_later(struct timespec a, struct timespec b)
 	return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
 }
 
-/* Moves the time on; it always changes: see set_in_job in attributes.c. */
+/* Sets jobs_changed to the present time, or to one nanosecond more than before if this is later:
+ * set_in_job in attributes.c needs a change. */
 static void touch_jobs_locked(struct session *session)
 {
 	struct timespec now;
@@ -399,36 +200,4 @@ void session_touch_jobs(struct session *session)
 	lock_release(&session->lock);
 	sizes_forget(session->sizes);
 	order_texts_forget(session->orders);
-}
-
-/* Makes the kernel forget a name. If it does not know the name this fails, which is as good. */
-static void forget_name(
-	struct session *session, struct inode directory, const char *name, size_t bytes)
-{
-	fuse_lowlevel_notify_inval_entry(
-		session->fuse, inode_pack(directory), name, bytes);
-}
-
-static void forget_path(struct session *session, const char *path)
-{
-	struct data_step step = data_first_step(path);
-	do
-		forget_name(session, data_step_directory(&step), step.name, step.bytes);
-	while (data_next_step(&step));
-}
-
-void session_jobs_changed(struct session *session, const char *name, const char *path)
-{
-	struct inode jobs = {.kind = INODE_JOBS};
-	session_touch_jobs(session);
-	forget_name(session, jobs, name, strlen(name));
-	if (path)
-		forget_path(session, path);
-	job_mounts_changed(session);
-}
-
-void session_dataset_moved(struct session *session, const char *name)
-{
-	listings_forget(session, name);
-	job_mounts_moved(session, name);
 }

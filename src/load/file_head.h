@@ -10,7 +10,8 @@
 #include <stdbool.h>
 
 /*
- * Makes the bytes before a tensor's bytes in a file: a head, and in a record the label.
+ * Makes the bytes that precede a tensor's bytes in a file: a head, and in a record the
+ * label.
  *
  *   0         HEAD_SIZE   FILE_HEAD_SIZE
  *   +---------+-----------+------------------+
@@ -33,23 +34,24 @@ struct file_head {
 size_t file_head_make(struct file_head head, struct tensor_shape shape,
 	uint8_t ret[static FILE_HEAD_SIZE]);
 
-/* Makes the head of a record whose image has these axes, and returns its length; type: NumPy's
- * name, as "<f4". */
+/* Makes the head of a record whose image has these axes, and returns its length. type:
+ * NumPy's name for the type, such as "<f4". */
 size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
 	uint32_t label, uint8_t ret[static FILE_HEAD_SIZE]);
 
-/* Makes the head of an array of *records pairs: fields in this order, without gaps. records
- * NULL: makes the head of one record, whose label follows the head. */
+/* A field of a record with two arrays. */
 struct file_head_field {
 	const char *name, *type;
 	uint32_t shape[3];
 };
 #define PAIR_HEAD 256 /* bytes, without the label */
+/* Makes the head of an array of *records pairs: fields in this order, without gaps. records NULL:
+ * makes the head of one record, whose label follows the head. */
 void file_head_pair(const struct file_head_field fields[static 2],
 	const uint32_t *records, size_t bytes, uint8_t *head);
 
-/* Makes the head of a record whose label is an array of n numbers of float32, which are its last
- * bytes, and zeros here. */
+/* Makes the head of a record whose label is an array of n float32 numbers. They are the
+ * last bytes of the head, and zeros here. */
 #define FILE_HEAD_MOST (2 * HEAD_SIZE + 4 * CONFIG_MOST_TARGETS)
 size_t file_head_targets(const char *type, const uint32_t *shape, size_t axes, uint32_t n,
 	uint8_t ret[static FILE_HEAD_MOST]);

@@ -47,8 +47,9 @@ static void settle(struct flight *flight, double rate)
 	flight->rate = rate;
 }
 
-/* Judges a try. A good one is followed at once by a try of more, or by a rest after less; a
- * bad one by a rest and then the other direction. */
+/* Judges a try. After a good try of more, more is tried at once; after a good try of less
+ * there is a rest; after a bad try there is a rest, and then a try in the other
+ * direction. */
 static void judge_try(struct flight *flight, double rate)
 {
 	bool less = flight->tries_less;
@@ -79,8 +80,8 @@ static void try_another(struct flight *flight)
 		flight->tries_less = false;
 }
 
-/* Ends a round that was not at its limit, and so says nothing about it. But if it tried more
- * and was no slower, the lower limit had held up reads. */
+/* Ends a round that was not at its limit, which therefore says nothing about it. But if
+ * it tried more and was no slower, the lower limit had held up reads. */
 static void end_idle_round(struct flight *flight, double rate)
 {
 	if (flight->limit > flight->settled && rate >= flight->rate)

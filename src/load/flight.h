@@ -7,11 +7,12 @@
 #include <stdint.h>
 
 /*
- * Limits how many reads of one storage are in flight: to as many as the storage rewards, which
- * it finds by trying. A round is a number of reads that end. If a round had as many in flight as
- * were allowed, the next one tries twice as many, or half. Twice as many stay if they give a
- * quarter more reads per second, or if no more were asked for meanwhile; half as many stay
- * if they give nearly as many.
+ * Limits how many reads of one storage are in flight, to the number beyond which the
+ * storage gets no faster. The number is found by trying. A round is a number of reads
+ * that end. If a round had as many reads in flight as were allowed, the next round tries
+ * twice as many, or half. Twice as many stay if they give a quarter more reads per
+ * second, or if no more were requested meanwhile; half as many stay if they give nearly
+ * as many reads per second.
  *
  *   Flow: flight_init -> flight_begin, flight_end for each read, as far as
  *         flight_has_room.
@@ -21,7 +22,7 @@
 struct flight {
 	unsigned most;	    /* the highest limit */
 	unsigned limit;	    /* reads that may be in flight now */
-	unsigned settled;   /* limit that tries begin from */
+	unsigned settled;   /* the limit while nothing is tried */
 	bool fixed;	    /* the limit never changes */
 	bool tries_less;    /* a try (limit != settled, or the next one) is of less */
 	unsigned in_flight; /* reads in flight */
@@ -34,7 +35,7 @@ struct flight {
 	unsigned at_limit; /* reads that ended with no room left */
 };
 
-/* limit 0: flight finds the limit by trying, up to `most`. */
+/* Initialises a flight. limit 0: the limit is found by trying, up to `most`. */
 void flight_init(struct flight *flight, unsigned limit, unsigned most);
 bool flight_has_room(const struct flight *flight);
 void flight_begin(struct flight *flight, uint64_t now_ns);

@@ -49,10 +49,12 @@ struct load_task {
 	/* set by the caller */
 	const char *path;
 	const char *
-		container; /* the file that has it, as part tells; NULL: path is its file */
+		/* the container that has the sample at `part`; NULL: `path` is the
+		 * sample's file */
+		container;
 	struct source_part part;
 	size_t plain;	  /* offset of the name in a URL: see far_object */
-	const char *name; /* the sample's name, for programs */
+	const char *name; /* the sample's name, as programs get it */
 	const char
 		*root; /* root of the tree, which links must not leave; NULL: they may */
 	uint64_t expected_bytes;   /* bytes of the sample, by the catalogue */
@@ -62,32 +64,33 @@ struct load_task {
 		orientation; /* EXIF orientation, for preparations with exif; 0 or 1: upright */
 	uint64_t max_pixels; /* larger images are refused; 0: IMAGE_MAX_PIXELS */
 	const struct preparation *preparation;
-	struct tier_sample
-		tier; /* place in a tier, to read from and to write to; dataset NULL: none */
+	struct tier_sample tier; /* its place in a tier; dataset NULL: it is in no tier */
 	uint32_t tier_worth;
 	void *owner;		   /* the caller's */
 	struct backings *backings; /* store for a file of the tensor's own, or NULL */
 	struct file_head head;	   /* head of that file */
-	bool by_content;	   /* the identity comes from the bytes */
-	/* The next task of a chain, which prepares the same file in another way, from one read
-	 * and one decode. Only its preparation, owner, backings and head count. In a chain no
-	 * preparation may be encoded, approximate, exif or of kept channels. */
+	bool by_content;	   /* the identity is a hash of the bytes */
+	/* The next task of a chain. It prepares the same file in another way, from one
+	 * read and one decode. Only its preparation, owner, backings and head count. No
+	 * preparation of a chain may be encoded, approximate, exif or of kept
+	 * channels. */
 	struct load_task *also;
-	/* The second file of a pair, which is prepared by itself, and lies behind the tensor;
-	 * or, with frames, the next file of a group, whose own second is the frame after it.
-	 * Only the fields about the file, the preparation and the tier count; it is in no
-	 * chain. */
+	/* The second file of a pair, which is prepared by itself, and lies behind the
+	 * tensor. With frames: the next file of a group, whose own `second` is the frame
+	 * after it. Only the fields about the file, the preparation and the tier count;
+	 * it is in no chain. */
 	struct load_task *second;
-	struct load_read *read;	       /* the pool's, between the stages */
-	struct load_identity identity; /* the pool's too, for the caller to look at */
+	struct load_read *read; /* set by the pool between the stages */
+	/* set by the pool when the file was read; the caller may look at it */
+	struct load_identity identity;
 	/* A tensor that was prepared before. next_decode may set it, in all tasks of the
-	 * chain; it is held for these tasks, and nothing is decoded. */
+	 * chain. It is held for these tasks, and nothing is decoded. */
 	struct tensor *same;
 	/* set by the pool */
 	int status;
-	bool passing;	       /* the error is not the file's, and may pass */
-	bool told;	       /* the source has logged it, for all samples at once */
-	uint64_t retry_ns;     /* delay before a retry that a server asks for, or 0 */
+	bool passing;	       /* the error is transient, and not the file's fault */
+	bool told;	       /* the source has logged the error, once for all samples */
+	uint64_t retry_ns;     /* delay that a server asks for before a retry; 0: none */
 	bool damaged;	       /* the file was read, but can't be prepared as an image */
 	struct tensor *tensor; /* NULL unless status is 0 */
 	uint64_t decode_ns;    /* time that the chain took to decode */
@@ -100,10 +103,10 @@ struct load_context;
 must_check int load_context_new(struct load_context **ret);
 void load_context_free(struct load_context **context);
 
-/* Makes the context use the plain code from now on, for comparisons. After -ENOMEM the context
- * can only be freed. */
+/* Makes the context use the code without vector instructions from now on, for
+ * comparisons. After -ENOMEM the context can only be freed. */
 must_check int load_context_use_plain(struct load_context *context);
-/* Gives the context the programs for preparations with an array. */
+/* Gives the context the programs that prepare arrays. */
 void load_context_use_programs(struct load_context *context, struct programs *programs);
 
 /* Processor time that a context has used, and the most bytes that it held at the end of an
@@ -118,13 +121,14 @@ struct load_usage {
 struct load_usage load_context_usage(const struct load_context *context);
 
 /*
- * Reads and prepares one sample, and `also`, in the calling thread. Output: RGB8 as PIL's
- * convert('RGB') gives it, turned if asked for, then resize (Pillow's antialiased
- * bilinear), then centre crop; or the file's bytes for `encoded`. Faults: load.read,
- * load.remote (like load.read, on another machine), load.decode, load.openat2. -EIO:
- * unreadable, truncated, corrupt, not an image, unsupported; -ESTALE: changed since the
- * scan; -ENOENT: gone; -ENOMEM. Errors that pass (passing.c): no memory, no descriptor, a
- * file server that is away, a directory that is not there.
+ * Reads and prepares one sample, and its chain `also`, in the calling thread. Output:
+ * RGB8 as PIL's convert('RGB') gives it, rotated by its EXIF orientation if the
+ * preparation says so, then resized (Pillow's antialiased bilinear), then centre-cropped;
+ * or the file's bytes for `encoded`. Faults: load.read, load.remote (like load.read, on
+ * another machine), load.decode, load.openat2. -EIO: unreadable, truncated, corrupt, not
+ * an image, unsupported; -ESTALE: changed since the scan; -ENOENT: gone; -ENOMEM.
+ * Transient errors (transient_error.c): no memory, no free descriptor, a file server that
+ * does not answer, a directory that is not there.
  */
 void load_prepare(struct load_context *context, struct load_task *task);
 
@@ -134,10 +138,8 @@ void load_prepare(struct load_context *context, struct load_task *task);
  */
 must_check int load_bytes(struct load_task *task);
 
-/*
- * Other work for a decoder, or for a reader if it waits for a server. One of these threads calls
- * `run` once; `run` owns the work from then on.
- */
+/* Other work for a decoder, or for a reader thread if the work waits for a server. One of
+ * these threads calls `run` once; `run` owns the work from then on. */
 struct load_work {
 	TAILQ_ENTRY(load_work) link;
 	void (*run)(struct load_work *work);
@@ -165,8 +167,8 @@ enum load_stage { LOAD_READ, LOAD_DECODE, LOAD_RUN, LOAD_STAGES };
 /* Makes a pool. Readers are started when they are needed, up to most_readers. */
 must_check int load_pool_new(unsigned most_readers, unsigned n_decoders,
 	const struct load_callbacks *callbacks, struct load_pool **ret);
-/* Wakes one thread of the stage, if one sleeps. A callback that finds several tasks kicks
- * again. */
+/* Wakes one thread of the stage, if one sleeps. A callback that finds several tasks calls
+ * this again. */
 void load_pool_kick(struct load_pool *pool, enum load_stage stage);
 /* Queues the work for a decoder, before its next task; a decoder that calls this runs it at
  * once. Queues work that waits for a server for a reader, before its next read. */
@@ -180,5 +182,6 @@ must_check bool load_pool_take_back(struct load_pool *pool, struct load_work *wo
  */
 void load_pool_free(struct load_pool **pool);
 
-/* Does one task in the calling thread, in place of a pool. false: there is no task. */
+/* Does one task in the calling thread, for callers without a pool. Returns false if there
+ * is no task. */
 bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks);

@@ -34,7 +34,7 @@ struct load_read {
 	bool has_second;
 	char *second_name;     /* name in messages */
 	bool names_second;     /* the message names a file behind this one */
-	struct tensor *tensor; /* has the bytes if encoded; `bytes` has none then */
+	struct tensor *tensor; /* has the bytes if `encoded`; then `bytes` is empty */
 	uint64_t cpu_ns;
 	int status;
 	bool passing;
@@ -55,7 +55,7 @@ void load_name_second(
 must_check int load_read_prepare(struct load_read *read, const struct load_task *task);
 /* Reads the file. This may take long, or for ever. */
 void load_read_run(struct load_read *read);
-/* Hands the read, or NULL, to the task, which has it until it is decoded. */
+/* Gives the read, or NULL, to the task, which keeps it until it is decoded. */
 void load_read_give(struct load_read *read, struct load_task *task);
 
 /* Runs the second stage. task->read stays the caller's; it is NULL with status 0 if there was

@@ -25,7 +25,7 @@ struct decoder {
 	pthread_t thread;
 };
 
-/* True in the threads of decoders and runners. */
+/* tells whether this thread is a decoder or a runner */
 static _Thread_local bool is_decoder;
 
 void load_read_give(struct load_read *read, struct load_task *task)
@@ -83,7 +83,8 @@ void load_pool_kick(struct load_pool *pool, enum load_stage stage)
 	bool wake = crew->asleep > 0;
 	bool lacks = stage == LOAD_READ && readers_lack_locked(pool);
 	lock_release(&pool->lock);
-	/* The thread that is woken may get this one's CPU, and takes the lock first. */
+	/* The woken thread may run on this CPU at once, and takes the lock first. So the
+	 * lock is released before. */
 	if (wake)
 		pthread_cond_signal(&crew->kicked);
 	if (lacks)
@@ -228,7 +229,8 @@ static void *decoder_main(void *argument)
 {
 	struct decoder *decoder = argument;
 	is_decoder = true;
-	/* Decoding yields to the training jobs. The kernel may refuse this wish. */
+	/* Decoding yields to the training jobs. A kernel that refuses this does no
+	 * harm. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	bool runs = decoder->stage == LOAD_RUN;
@@ -359,7 +361,7 @@ void load_pool_free(struct load_pool **pool_pointer)
 		i++)
 		load_context_free(&pool->decoders[i].context);
 	free(pool->decoders);
-	if (all) /* else a thread may yet come back to it */
+	if (all) /* otherwise a thread that was left behind may still use it */
 		pool_destroy(pool);
 	*pool_pointer = NULL;
 }

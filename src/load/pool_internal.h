@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-/* Shared by pool.c, which has the decoders, and readers.c. */
+/* Types shared by pool.c, which has the decoders, and readers.c. */
 
 /* The threads of one stage. */
 struct crew {
@@ -52,14 +52,14 @@ struct load_read *pool_take_read(
 	struct load_pool *pool); /* returns NULL without memory */
 void pool_give_read(struct load_pool *pool, struct load_read *read);
 
-/* Does one piece of work that waits for a server, unless half of the readers do so. false: it
- * did none. */
+/* Does one piece of work that waits for a server, unless half of the readers do such
+ * work. Returns false if it did none. */
 bool pool_do_waiting(struct load_pool *pool);
 
 /* --- readers.c -------------------------------------------------------------------------- */
 
-/* Tells whether a kick finds no reader. Then it has counted another reader, which the caller
- * has to start. */
+/* Tells whether a kick would find no reader thread. If so, it has counted another one,
+ * which the caller has to start. */
 bool readers_lack_locked(struct load_pool *pool);
 int reader_start(struct load_pool *pool);
 /* Waits for the readers to end. false: some did not end. */

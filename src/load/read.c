@@ -5,8 +5,8 @@
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "far/far.h"
-#include "load/beneath.h"
-#include "load/passing.h"
+#include "load/open_beneath.h"
+#include "load/transient_error.h"
 #include "stats/stats.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* The first stage: reads a file's bytes. A system call of it may never return, so the read has
- * its own copy of all that it needs. */
+/* The first stage reads a file's bytes. Its system calls may never return, so the read
+ * has its own copy of all that it needs. */
 
 /* Larger than any sensible image. */
 #define MAX_FILE_BYTES (UINT64_C(2) << 30)
@@ -113,7 +113,7 @@ static int fail(struct load_read *read, int error, const char *text)
 	return error;
 }
 
-/* Returns the thread's own time, without waits for the disk or for a processor. */
+/* Returns the processor time of the thread. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec now;
@@ -156,7 +156,7 @@ static int check_unchanged(struct load_read *read, int fd)
 		read->in_container ? read->part.container_bytes : read->expected_bytes;
 	if ((uint64_t)st.st_size != bytes || mtime_ns != read->expected_mtime_ns)
 		return fail(read, -ESTALE,
-			read->in_container ? "the file that has it changed since the scan"
+			read->in_container ? "the container changed since the scan"
 					   : "changed since the scan");
 	if (!read->by_content)
 		read->identity = (struct load_identity){
@@ -183,7 +183,7 @@ static int read_bytes(
 	/* Checks again, for a file that was written to while it was read. */
 	int err = check_unchanged(read, fd);
 	if (!err && done < bytes)
-		err = fail(read, -EIO, "ends before its size");
+		err = fail(read, -EIO, "is shorter than it was at the scan");
 	return err;
 }
 
@@ -253,7 +253,7 @@ static int read_deflated(struct load_read *read, int fd, uint8_t *out)
 	err = source_unpack(part, read->stored.data, out, read->expected_bytes);
 	if (err == -ENOMEM)
 		return fail_memory(read);
-	return err ? fail(read, -EIO, "what it was deflated to is damaged") : 0;
+	return err ? fail(read, -EIO, "its compressed bytes are damaged") : 0;
 }
 
 static int read_part(struct load_read *read, int fd, uint8_t *out)
@@ -269,7 +269,7 @@ static int read_part(struct load_read *read, int fd, uint8_t *out)
 
 /* --- far away ---------------------------------------------------------------------------- */
 
-/* Fails with the error of a far source, which may pass, or of the sample. */
+/* Fails with the error of a far source, which is transient or the sample's own. */
 static int fail_far(struct load_read *read, int err, const struct far_error *error)
 {
 	fail(read, 0, error->message);
@@ -313,8 +313,8 @@ static int read_file(struct load_read *read)
 				  : read_bytes(read, fd, 0, read->expected_bytes, out);
 }
 
-/* Reads the bytes from the tier, which has them as they were fetched, or else from their
- * source. */
+/* Reads the bytes from the tier, or else from their source. The tier has them as they
+ * were fetched. */
 static int read_tiered(struct load_read *read)
 {
 	uint8_t *out = NULL;
@@ -340,8 +340,8 @@ static void identify_content(struct load_read *read)
 		read->identity = (struct load_identity){0};
 }
 
-/* Reads the second file of a pair, or the other files of a group. The sample is there only if
- * all its files are. */
+/* Reads the second file of a pair, or the other files of a group. If one of its files
+ * fails, the sample fails. */
 static void run_second(struct load_read *read)
 {
 	struct load_read *second = read->second;

@@ -12,10 +12,10 @@
 #include <string.h>
 
 /*
- * The reading stage: a thread for each read in flight, with plain system calls. A file system that
- * does not answer (a network's, a FUSE server) may hold the calling thread for ever, also a
- * kernel thread to which io_uring would give the call. The pool leaves such a thread alone, and
- * makes another one.
+ * The reading stage has a thread for each read in flight, with plain system calls. A file
+ * system that does not answer (a network's, a FUSE server) may hold the calling thread
+ * for ever. It would hold a kernel thread of io_uring as well. The pool leaves such a
+ * thread alone, and starts another one.
  */
 
 #define END_NS UINT64_C(2000000000)
@@ -30,7 +30,7 @@ bool readers_lack_locked(struct load_pool *pool)
 	return lacks;
 }
 
-/* Tells whether the reader still has its task. false: the pool took it away meanwhile. */
+/* Tells whether the reader still has its task. The pool may have taken it away. */
 static bool is_still_ours(struct reader *reader)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -39,7 +39,8 @@ static bool is_still_ours(struct reader *reader)
 	return ours;
 }
 
-/* Gives the reader its task. false: time is up, and nobody would wait for the read's end. */
+/* Gives the reader its task. Returns false if time is up: nobody would wait for the end
+ * of the read. */
 static bool begin(struct reader *reader, struct load_task *task)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -54,7 +55,8 @@ static void interrupt(struct load_task *task)
 	snprintf(task->message, sizeof(task->message), "the read did not end");
 }
 
-/* Reads a task's file. false: the thread has to end, and to touch nothing of the caller's. */
+/* Reads a task's file. Returns false if the thread has to end, and to touch nothing of
+ * the caller's. */
 static bool read_one(struct reader *reader, struct load_task *task)
 {
 	struct load_pool *pool = reader->pool;
@@ -123,7 +125,7 @@ int reader_start(struct load_pool *pool)
 	if (!err)
 		return 0;
 	if (err != -ECANCELED)
-		log_warn("no thread for another read: %s", strerror(-err));
+		log_warn("can't start a thread for another read: %s", strerror(-err));
 	LOCK_SCOPE(&pool->lock);
 	pool->n_readers--;
 	pthread_cond_signal(&pool->ended);

@@ -38,8 +38,9 @@ static int split(const char *text, struct command *command, char *message)
 
 /* --- the environment ------------------------------------------------------------------- */
 
-/* Fills in an environment that has nothing of the daemon's own, which may have keys of
- * servers. It makes a process compute with one thread: there is a process for each CPU. */
+/* Fills in the environment of the processes. It has no variable of the daemon's, which
+ * may have credentials of servers. It limits a process to one thread of computation,
+ * since there is a process for each CPU. */
 static int fill_environment(
 	const struct preparation_config *config, struct command *command)
 {
@@ -105,8 +106,8 @@ static int add_bytes(EVP_MD_CTX *hash, int fd)
 	return n < 0 ? -errno : 0;
 }
 
-/* Adds a file to the hash. The daemon may not be allowed to read a program: then its size and
- * time stand for it. */
+/* Adds a file to the hash. If the daemon is not allowed to read it, adds its size and
+ * time instead. */
 static int add_file(EVP_MD_CTX *hash, const char *path, const struct stat *st)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

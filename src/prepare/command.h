@@ -9,8 +9,8 @@
 #include <sys/types.h>
 
 /*
- * The command of a [preparation NAME]: words, user, environment, and the identity of the arrays
- * that it makes.
+ * The command of a [preparation NAME]: words, user, environment, and a hash that
+ * identifies the arrays that it makes.
  *
  *   Threads: any, once it is made: nothing changes.
  *   Errors: -errno, with a message.

@@ -14,16 +14,16 @@
 #include <unistd.h>
 
 /*
- * Messages of the daemon and a process, as joaderfs-prepare(7) describes them:
+ * Exchanges messages with a process, as joaderfs-prepare(7) describes them:
  *
  *     joaderfs-prepare 1\n                                     <-- once, by the process
  *     sample NUMBER NAME-BYTES BYTES\n name sample             -->
  *     array NUMBER BYTES\n file of NumPy's, or
  *     error NUMBER BYTES\n text                                <--
  *
- * The number grows by one. It tells an answer that comes late from the one that is due.
- * The process reads when it likes, and may write on its standard error at any time: the daemon
- * waits for all three at once.
+ * The number grows by one with each sample, so that a late answer is recognised. The
+ * process reads when it likes, and may write to its standard error at any time: the
+ * daemon waits for all three descriptors at once.
  */
 
 #define READY "joaderfs-prepare 1\n"
@@ -66,8 +66,8 @@ static void note_said(struct process *process, const char *text, size_t n)
 	}
 }
 
-/* Reads a little of the standard error at a time, so that much of it does not hold up the
- * answer. */
+/* Reads a limited part of the standard error at a time, so that much of it does not delay
+ * the answer. */
 static void listen_to(struct process *process)
 {
 	char text[1024];
@@ -94,7 +94,7 @@ static void describe_end(const struct process *process, char *ret, size_t size)
 		snprintf(ret, size, "was ended by signal %d", info.si_status);
 }
 
-/* Fails with the status of the ended process, and with its last line on standard error. */
+/* Fails with the exit status of the process, and with its last line on standard error. */
 static int has_ended(const struct exchange *exchange)
 {
 	struct process *process = exchange->process;
@@ -116,7 +116,8 @@ static int is_silent(const struct exchange *exchange)
 
 /* --- sending and receiving -------------------------------------------------------------- */
 
-/* Sends some of the unsent bytes. A process that has closed its input may have answered. */
+/* Sends some of the unsent bytes. A closed input is no error yet, since the process may
+ * have answered. */
 static void send_some(struct exchange *exchange)
 {
 	ssize_t n = writev(exchange->process->in, exchange->unsent, exchange->n_unsent);
@@ -187,14 +188,14 @@ static int receive_more(struct exchange *exchange, size_t most)
 	return err;
 }
 
-/* Receives a line. *ret: its first byte; exchange->used: behind it. */
+/* Receives a line. *ret: its first byte. Sets exchange->used behind it. */
 static int receive_line(struct exchange *exchange, const char **ret)
 {
 	uint8_t *end;
 	while (!(end = memchr(exchange->buffer, '\n', exchange->have))) {
 		if (exchange->have >= LINE_BYTES)
 			return refuse(exchange, -EPROTO,
-				"the process answers what is no answer");
+				"the process has sent an invalid answer");
 		int err = receive_more(exchange, FIRST_READ);
 		if (err)
 			return err;
@@ -241,7 +242,7 @@ static int receive_refusal(struct exchange *exchange, uint64_t bytes)
 	return -EBADMSG;
 }
 
-/* Receives the head of the array; exchange->used: behind it. */
+/* Receives the head of the array. Sets exchange->used behind it. */
 static int receive_head(
 	struct exchange *exchange, const struct array_type *type, uint64_t bytes)
 {
@@ -291,10 +292,12 @@ static int receive_answer(
 		return err;
 	bool array = strncmp(line, "array ", 6) == 0;
 	if (!array && strncmp(line, "error ", 6) != 0)
-		return refuse(exchange, -EPROTO, "the process answers what is no answer");
+		return refuse(
+			exchange, -EPROTO, "the process has sent an invalid answer");
 	line += 6;
 	if (!take_number(&line, ' ', &number) || !take_number(&line, '\0', &bytes))
-		return refuse(exchange, -EPROTO, "the process answers what is no answer");
+		return refuse(
+			exchange, -EPROTO, "the process has sent an invalid answer");
 	if (number != exchange->process->asked)
 		return refuse(exchange, -EPROTO,
 			"the process answers another sample than the one it was asked "

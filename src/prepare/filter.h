@@ -5,7 +5,8 @@
 
 #include "base/cleanup.h"
 
-/* Forbids this process, its children and the programs that they execute to make sockets other
- * than AF_UNIX: EACCES. The process has given up new privileges before. -errno: the kernel
- * can't. It makes one system call, and may be called where libc can't be trusted. */
+/* Forbids this process, its children and the programs that they execute to make sockets
+ * other than AF_UNIX: EACCES. The process must have PR_SET_NO_NEW_PRIVS. -errno: the
+ * kernel has no such filter. Makes one system call only, and may be called where libc
+ * must not be used. */
 must_check int filter_sockets(void);

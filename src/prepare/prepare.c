@@ -12,8 +12,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#define START_NS                                                                         \
-	UINT64_C(60000000000) /* least time that a program has to start and load */
+/* The least time that a program gets to start and to load its files. */
+#define START_NS UINT64_C(60000000000)
 #define TRIES 2
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define MOST_PAUSE_NS UINT64_C(5000000000)
@@ -34,8 +34,8 @@ struct program {
 	struct command command;
 	bool usable;
 	struct slot *slots; /* (lock) */
-	unsigned failures;  /* (lock) failures of processes, since one has answered */
-	bool told;	    /* (lock) it was logged that processes are not isolated */
+	unsigned failures;  /* (lock) failures of processes since the last answer */
+	bool told; /* (lock) the log says already that processes are not isolated */
 };
 
 struct programs {
@@ -158,7 +158,8 @@ unsigned programs_processes(const struct programs *programs, size_t n)
 
 /* --- slots ------------------------------------------------------------------------------ */
 
-/* Finds a slot whose process runs already, if there is one; NULL: all slots are taken. */
+/* Returns a free slot, if possible one whose process runs already; NULL: all slots are
+ * taken. */
 static struct slot *free_slot_locked(
 	const struct programs *programs, const struct program *program)
 {
@@ -235,7 +236,7 @@ static void tell_isolation(
 	lock_release(&programs->lock);
 	if (tell)
 		log_warn("preparation %s: the kernel has neither name spaces nor filters "
-			 "for its processes: they are not cut off from the network",
+			 "for its processes, so they are not isolated from the network",
 			program->config->name);
 }
 

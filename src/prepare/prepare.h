@@ -25,8 +25,8 @@
 
 struct programs;
 
-/* Reads the commands and logs their errors. stops: a command that can't be run is an error,
- * else a warning. */
+/* Reads the commands and logs their errors. stops: a command that can't be run is an
+ * error; otherwise it is a warning. */
 must_check int programs_new(
 	const struct daemon_config *config, bool stops, struct programs **ret);
 void programs_stop(struct programs *programs);
@@ -36,7 +36,8 @@ void programs_free(struct programs **programs);
 const struct prepared_array *programs_find(
 	const struct programs *programs, const char *name);
 size_t programs_count(const struct programs *programs);
-/* Returns how many processes the n-th program has: so many samples at once. */
+/* Returns the number of processes of the n-th program, which is how many samples it
+ * prepares at once. */
 unsigned programs_processes(const struct programs *programs, size_t n);
 
 struct program_sample {

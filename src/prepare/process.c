@@ -21,9 +21,10 @@
 #define END_MS 2000
 
 /*
- * The start of a process. fork would have to copy the page tables of a daemon with much memory,
- * so the child shares its parent's memory, as with vfork, until it executes the program. It makes
- * system calls only: libc's functions for users would look for its parent's threads.
+ * Starts processes. fork would have to copy the page tables of a daemon with much memory,
+ * so the child shares its parent's memory, as with vfork, until it executes the program.
+ * The child makes system calls only: libc's setuid and its like would try to change all
+ * threads of the parent.
  */
 
 struct child {
@@ -55,7 +56,7 @@ static void reset_signals(void)
 		(void)sigaction(number, &normal, NULL);
 }
 
-/* Makes the kernel end this process before the daemon when memory is short. */
+/* Makes the kernel kill this process before the daemon when memory is short. */
 static void be_the_first_to_end(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -102,8 +103,8 @@ __attribute__((no_sanitize("address", "undefined"))) static int child_main(void 
 	return 127;
 }
 
-/* Clones the child. A daemon that is not root's needs a user name space to have others. A
- * kernel or a container may allow none. */
+/* Clones the child, in namespaces of its own if possible. A daemon that does not run as
+ * root needs a user namespace for that, which a kernel or a container may not allow. */
 static pid_t clone_child(
 	struct child *child, uint8_t *stack, int *ret_pidfd, bool *ret_isolated)
 {
@@ -144,12 +145,12 @@ static void close_pipe(int ends[static 2])
 	}
 }
 
-/* Makes a pipe. `ours` is the end that does not wait. */
+/* Makes a pipe. `ours` is the index of the daemon's end, which does not block. */
 static int make_pipe(int ends[static 2], int ours)
 {
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return -errno;
-	(void)fcntl(ends[ours], F_SETPIPE_SZ, PIPE_BYTES); /* a wish */
+	(void)fcntl(ends[ours], F_SETPIPE_SZ, PIPE_BYTES); /* may fail */
 	return fcntl(ends[ours], F_SETFL, O_NONBLOCK) == 0 ? 0 : -errno;
 }
 
@@ -198,15 +199,16 @@ int process_start(const struct command *command, struct process *ret, bool *ret_
 
 /* --- the end -------------------------------------------------------------------------- */
 
-/* Kills the process and the processes that it has started: it is the first one of its name
- * space, or of its group. */
+/* Kills the process and the processes that it has started. It leads its process group,
+ * and is the first process of its PID namespace if it has one. */
 void process_kill(const struct process *process)
 {
 	kill(-process->pid, SIGKILL);
 	kill(process->pid, SIGKILL);
 }
 
-/* Ends the process. One that waits for a device may not end in time; it stays. */
+/* Ends the process, and waits for that. A process that waits for a device may not end in
+ * time; it is left alone. */
 void process_end(struct process *process)
 {
 	struct pollfd ended = {.fd = process->pidfd, .events = POLLIN};

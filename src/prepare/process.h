@@ -18,19 +18,19 @@ struct process {
 	pid_t pid; /* 0: no process */
 	int pidfd; /* -1: the kernel has no pidfds */
 	int in, out, err;
-	uint64_t asked; /* samples that it was asked for */
+	uint64_t asked; /* number of samples that it was asked for */
 	bool ready;	/* the process has told that it is ready */
 	char said[120]; /* the last line on its standard error */
 	size_t n_said;
 	bool line_ended, closed_err;
 };
 
-/* Starts a process. *ret_isolated: a name space of its own or a filter keeps it from the
- * network. */
+/* Starts a process. *ret_isolated: a network namespace of its own, or a filter, keeps it
+ * from the network. */
 must_check int process_start(const struct command *command, struct process *ret,
 	bool *ret_isolated, char message[static COMMAND_MESSAGE]);
-/* Kills the process; any thread may call this. The thread that asks finds that the process has
- * ended. */
+/* Kills the process. Any thread may call this; the thread that waits for an answer then
+ * finds that the process has ended. */
 void process_kill(const struct process *process);
 void process_end(struct process *process);
 

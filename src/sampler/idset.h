@@ -11,9 +11,9 @@
 #include <stddef.h>
 
 /*
- * A set of ids below a bound, as a bitset with counts above it: select and rank in
- * O(log n), membership in one load. A uniform element is idset_select of a uniform rank.
- * n/8 bytes for the bits and a few percent for the counts.
+ * A set of ids below a bound: a bitset with counts above it. Select and rank take O(log
+ * n), and membership takes one load. A uniform element is idset_select of a uniform rank.
+ * A set takes n/8 bytes for the bits and a few percent more for the counts.
  *
  *   Threads: caller serialises.   Errors: -ENOMEM from making one.
  */
@@ -50,10 +50,8 @@ uint32_t idset_rank(const struct idset *set, uint32_t id);
 /* Returns a new bitmap of the elements, which the caller owns; NULL: no memory. */
 roaring_bitmap_t *idset_to_bitmap(const struct idset *set);
 
-/*
- * Tells whether all n sets contain the id. Tries them in the order given, up to the first one
- * that lacks it; the two functions below read the bits of all sets.
- */
+/* Tells whether all n sets contain the id. Tries them in the given order, up to the first
+ * set that lacks it. (The two functions below read the bits of all sets.) */
 bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id);
 /* Counts the elements that all n sets have. */
 uint32_t idset_count_shared(const struct idset *const *sets, size_t n);

@@ -91,7 +91,7 @@ void sampler_free(struct sampler **sampler)
 	*sampler = NULL;
 }
 
-/* Returns the index of the stream in by_id, or the one at which it belongs. */
+/* Returns the index of the stream in by_id, or the index at which to insert it. */
 static size_t find(const struct sampler *sampler, stream_id id)
 {
 	size_t low = 0;
@@ -229,7 +229,8 @@ static void refresh_all(struct sampler *sampler)
 		;
 }
 
-/* Merges classes that nothing needs any more. If there is no memory, classes stay as they are. */
+/* Merges classes that are finer than any job needs. Without memory the classes stay as
+ * they are. */
 static void coarsen(struct sampler *sampler)
 {
 	struct sampler_coarsening *coarsening;

@@ -55,10 +55,11 @@ void sampler_stir(struct sampler *sampler, uint64_t number);
 must_check int sampler_join(struct sampler *sampler, job_id job, uint32_t space,
 	const roaring_bitmap_t *selection);
 /*
- * sampler_join in three steps, for callers whose lock others wait for. _new and _prepared need
- * the lock, and take hardly longer than copying the bits of the sets. _prepare takes long, and
- * needs neither the lock nor the sampler; _free needs no lock. The selection stays the
- * caller's. -EAGAIN: another job or stream came in between: begin again with _new.
+ * Does what sampler_join does, in three steps, for callers that must hold their lock for
+ * a short time only. _new and _prepared need the lock, and take hardly longer than
+ * copying the bits of the sets. _prepare takes long, and needs neither the lock nor the
+ * sampler; _free needs no lock. The selection stays the caller's. -EAGAIN: another job or
+ * stream came in between: begin again with _new.
  */
 struct sampler_joining;
 must_check int sampler_joining_new(const struct sampler *sampler, uint32_t space,
@@ -70,10 +71,11 @@ void sampler_joining_free(struct sampler_joining **joining);
 void sampler_leave(struct sampler *sampler, job_id job); /* its stream was removed */
 
 /*
- * Coarsening merges classes that only jobs that left have divided. It should be done before each
- * first stream: without it, jobs exchange less. _new sets *ret to NULL if there is nothing to
- * merge. Locks as for joining: _prepare takes long and needs no lock, nor does _free. -EAGAIN: a
- * job, stream or resident sample came or went in between: begin again with _new.
+ * Merges classes that only jobs that have left had divided. This should be done before
+ * each first stream: without it, jobs exchange less. _new sets *ret to NULL if there is
+ * nothing to merge. Locks as for joining: _prepare takes long and needs no lock, nor does
+ * _free. -EAGAIN: a job, stream or resident sample came or went in between: begin again
+ * with _new.
  */
 struct sampler_coarsening;
 must_check int sampler_coarsening_new(
@@ -92,13 +94,12 @@ must_check int sampler_insert(struct sampler *sampler, stream_id stream, job_id 
 	roaring_bitmap_t *remaining);
 void sampler_remove(struct sampler *sampler, stream_id stream);
 
-/*
- * R_j as this sampler keeps it. sampler_set_new makes an empty set and needs the caller's
- * lock; sampler_set_fill takes long and needs no lock, nor the sampler. If a job joins
- * between the two, exchange does a part of the filling again when the set is inserted.
- */
+/* A set R_j, in the form in which this sampler keeps it. */
 struct sampler_set;
+/* Makes an empty set. Needs the caller's lock. */
 must_check int sampler_set_new(const struct sampler *sampler, struct sampler_set **ret);
+/* Fills the set. Takes long, and needs neither a lock nor the sampler. If a job has joined since
+ * sampler_set_new, exchange repeats a part of this when the set is inserted. */
 must_check int sampler_set_fill(
 	struct sampler_set *set, const roaring_bitmap_t *remaining);
 void sampler_set_free(struct sampler_set **set);
@@ -106,16 +107,18 @@ roaring_bitmap_t *sampler_set_ids(const struct sampler_set *set); /* NULL: no me
 bool sampler_set_contains(const struct sampler_set *set, sample_id sample);
 
 /*
- * sampler_insert and sampler_remove for callers whose lock others wait for. They leave
- * exchange's candidates out of date; sampler_settle brings them up to date step by step. The
- * caller should finish this before the stream draws, which has fewer candidates until then
- * (nothing else is wrong), and before the next insertion or removal, which does the rest at
- * once. insert takes the set over; remove gives it to the caller.
+ * Does what sampler_insert does, for callers that must hold their lock for a short time only.
+ * Takes ownership of the set. Leaves exchange's candidates out of date: the caller then calls
+ * sampler_settle until it returns true. It should do so before the stream draws, which has fewer
+ * candidates until then (nothing else is wrong), and before the next insertion or removal, which
+ * does the rest at once.
  */
 must_check int sampler_insert_set(
 	struct sampler *sampler, stream_id stream, job_id job, struct sampler_set *set);
+/* Does what sampler_remove does, but returns the set, which is the caller's from then on, and leaves
+ * candidates out of date as sampler_insert_set does. */
 struct sampler_set *sampler_remove_set(struct sampler *sampler, stream_id stream);
-/* Brings about n resident samples up to date; true: all are. */
+/* Brings about n resident samples up to date. Returns true if all are. */
 bool sampler_settle(struct sampler *sampler, uint32_t n);
 
 /*
@@ -130,16 +133,16 @@ void sampler_draw(
 sample_id sampler_draw_within(struct sampler *sampler, stream_id stream, uint32_t label);
 
 /*
- * Report residency to exchange: sampler_resident says that the sample is in the space's cache or
- * on its way there, sampler_evicted that it no longer is. A sample that a draw gives is resident
- * from then on without a report; if it never gets into the cache, sampler_evicted has to say so.
- * A report may be repeated.
+ * Tells exchange that the sample is in the space's cache, or on its way there. A sample that a draw
+ * gives is resident without this call. The call may be repeated.
  *
- * Orders are uniform only if samples of one class become resident for reasons that treat
- * them alike. So the caller does not report samples that a job in dataset order, or a job
- * served label by label, has loaded.
+ * Orders are uniform only if samples of one class become resident for reasons that treat them
+ * alike. So the caller does not report samples that were loaded by a job in dataset order, or by a
+ * job that is served label by label.
  */
 void sampler_resident(struct sampler *sampler, uint32_t space, sample_id sample);
+/* Tells exchange that the sample is no longer in the space's cache, or that a sample which a draw
+ * gave will not get there. The call may be repeated. */
 void sampler_evicted(struct sampler *sampler, uint32_t space, sample_id sample);
 
 uint32_t sampler_remaining(const struct sampler *sampler, stream_id stream); /* |R_j| */

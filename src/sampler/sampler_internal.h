@@ -34,7 +34,8 @@ struct sampler {
 	size_t capacity;	       /* length of all arrays */
 	struct sampler_stream **order; /* dsa: ascending |R|, ties by id */
 	const struct idset **sets;     /* dsa: the sets of the round's streams */
-	struct exchange *exchange;     /* exchange: its own part; NULL otherwise */
+	/* exchange: the part of the sampler that only exchange has; otherwise NULL */
+	struct exchange *exchange;
 };
 
 /*

@@ -12,10 +12,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/*
- * [view] path: below data/ each job's path is a link, and its parents are directories. So a path
- * must not be another job's path, nor lead through one.
- */
+/* Checks [view] path: below data/ each job's path is a link, and its parents are
+ * directories. So a path must not be another job's path, nor lead through one. */
 
 static bool leads_through(const char *path, const char *link)
 {
@@ -73,8 +71,8 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Returns a key in which two ranks of one training must agree and do not, or "rank" if both are the
- * same rank; NULL: they go together. */
+/* Returns the first key in which two ranks of one training differ but must agree, or
+ * "rank" if both are the same rank; NULL: they go together. */
 static const char *rank_conflict(const struct job_config *a, const struct job_config *b)
 {
 	if (a->ranks == 0 || b->ranks == 0 || strcmp(a->training, b->training) != 0)
@@ -119,8 +117,8 @@ int admit_rank(struct sched *sched, const struct job_config *config,
 		return 0;
 	sched_report(report, context,
 		"%s:[job]:%s: found %s that of job %s, of the same training, allowed: "
-		"ranks of a training have rank of their own, and ranks, global_batch, "
-		"dataset and where in common",
+		"each rank of a training has its own `rank`, and all have the same "
+		"ranks, global_batch, dataset and where",
 		config->file, key,
 		strcmp(key, "rank") == 0 ? "the same as" : "another than", name);
 	return -EEXIST;
@@ -153,11 +151,12 @@ struct kept {
 	const struct edition *edition;
 	sample_id sample;
 	enum pixel_mode mode, first,
-		second;	     /* modes of the first sample's files: first, second */
+		second;	     /* modes of the first sample's first and second file */
 	const char *allowed; /* NULL: it fits */
 };
 
-/* Preparation and file format of a sample: from [tensor], or from a [tensor NAME]. */
+/* How files show a sample: the preparation and the format of [tensor] or of a [tensor
+ * NAME]. */
 struct look {
 	const struct preparation *preparation;
 	enum sample_format format;
@@ -190,8 +189,8 @@ static bool resizes(const struct job_config *config, const struct look *look)
 	       config->augment.random_resized_crop.width;
 }
 
-/* Describes the modes that a job allows, if it does not allow this one; NULL: it does. first: the
- * mode of the first sample. */
+/* Returns a description of the modes that the job allows, if it does not allow this one;
+ * NULL: it does. first: the mode of the first sample. */
 static const char *allowed_mode(const struct job_config *config, const struct look *look,
 	enum pixel_mode mode, enum pixel_mode first)
 {

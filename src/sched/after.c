@@ -91,7 +91,8 @@ static void answer(struct sched *sched, struct aftermath *aftermath)
 		struct sched_opened opened = {
 			.status = handle->status, .bad = handle->bad};
 		if (opened.status == 0) {
-			/* another thread may have bound it and not written that yet */
+			/* another thread may have bound the position, and not yet written
+			 * the record */
 			if (handle->job != aftermath->flush)
 				journal_flush(handle->job->journal);
 			opened.handle = handle;

@@ -6,7 +6,7 @@
 #include "sched/positions.h"
 #include "sched/sched_internal.h"
 
-/* Samples that positions hold, from the engine or from a saved order. */
+/* Finds the samples that positions hold, from the engine or from a saved order. */
 
 static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
 {
@@ -14,8 +14,8 @@ static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
 	return epochs_state(job->epochs, epoch);
 }
 
-/* Returns the sample that the engine knows. *ret_saved: the epoch whose saved order has it, else
- * SCHED_CURRENT. */
+/* Returns the sample that the engine knows for the position. *ret_saved: the epoch whose
+ * saved order has the sample, else SCHED_CURRENT. */
 static sample_id bound(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret_saved)
 {
@@ -63,7 +63,8 @@ bool sched_has_order(struct sched_job *job, uint32_t epoch)
 	       (state == EPOCH_LIVE && epochs_order(job->epochs, epoch).bound > 0);
 }
 
-/* Copies bindings of a live epoch. false: it is not live; its order may be saved. */
+/* Copies bindings of a live epoch. Returns false if the epoch is not live; its order may
+ * be saved. */
 static bool copy_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
 	struct binding *ret, uint32_t *ret_n)
 {

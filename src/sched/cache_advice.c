@@ -135,7 +135,7 @@ static bool exchange_would_help_locked(const struct sched *sched)
 	return false;
 }
 
-/* Tells whether the log is due. *ret: evictions that were not logged yet. */
+/* Tells whether to log now. *ret: number of evictions since the last log. */
 static bool is_to_be_told(struct sched *sched, uint64_t *ret, bool *ret_exchange)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -157,7 +157,8 @@ void prepared_report(struct sched *sched)
 	if (!is_to_be_told(sched, &n, &exchange))
 		return;
 	log_info("%" PRIu64 " prepared samples were evicted that running epochs need "
-		 "again: the cache has %s, and all that jobs read takes %s; a larger "
+		 "again: the cache has %s, and all samples that jobs read take %s; a "
+		 "larger "
 		 "cache in [joaderfs] helps, or fewer pixels in [tensor] of the jobs%s",
 		n, size_text(sched->config->cache_bytes).text,
 		size_text(all_prepared(sched)).text,

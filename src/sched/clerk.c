@@ -14,10 +14,11 @@
 #include <string.h>
 
 /*
- * Beginning an epoch of a million samples takes tens of milliseconds: the sampler's set is made
- * and need is counted. Saving an order writes megabytes. Few threads answer readers, and readers
- * of other jobs must not wait, so the clerk does such work, one job after the other. Opens of the
- * job wait in its engine until then.
+ * The clerk is a thread for work that takes long. Beginning an epoch of a million samples
+ * takes tens of milliseconds: the sampler's set is made and need is counted. Saving an
+ * order writes megabytes. Few threads answer readers, and readers of other jobs must not
+ * wait, so the clerk does such work, one job after the other. Opens of the job wait in
+ * its engine meanwhile.
  *
  * A job that has work is queued for the clerk, which asks the job's engine for it.
  */
@@ -41,8 +42,9 @@ void clerk_wait_for_last(struct sched_job *job)
 		lock_wait(&job->sched->lock, &job->sched->clerk_done_cond);
 }
 
-/* Tells the engine that the stream is made, or has failed: opens that waited for it go on in the
- * order in which they came. If no stream is found, it has ended meanwhile. */
+/* Tells the engine that the stream was made, or could not be made. Opens that waited for
+ * it go on in the order in which they came. If no stream is found, it has ended
+ * meanwhile. */
 static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 {
 	struct aftermath aftermath;
@@ -67,7 +69,8 @@ static bool wants_stream(struct sched_job *job, uint32_t *ret_epoch)
 	       epochs_wants_stream(job->epochs, ret_epoch);
 }
 
-/* Returns an order to be saved. It is of an ended epoch, so it stays valid without the lock. */
+/* Returns an order that is to be saved. Its epoch has ended, so the order stays valid
+ * without the lock. */
 static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -117,9 +120,9 @@ static void note_save(struct sched_job *job, uint32_t epoch, int err)
 		job->save_in = job->save_pause;
 	}
 	if (err && !before)
-		log_error("job %s: the order of epoch %u can't be saved in %s: %s; it is "
-			  "kept in memory and in the journal, as those after it, until "
-			  "it can be",
+		log_error("job %s: the order of epoch %u can't be saved in %s: %s; this "
+			  "order and later ones are kept in memory and in the journal "
+			  "until they can be saved",
 			job->config.name, epoch, job->directory, strerror(-err));
 	if (!err && before)
 		log_info("job %s: orders are saved again", job->config.name);
@@ -188,7 +191,8 @@ static void work_for(struct sched_job *job)
 		load(job, epoch, bound);
 	while (wants_stream(job, &epoch)) {
 		skip_epoch(job, epoch);
-		journal_flush(job->journal); /* now: stream_make may take long */
+		/* written now, since stream_make may take long */
+		journal_flush(job->journal);
 		tell_begun(job, epoch, stream_make(job, epoch));
 	}
 	save_orders(job);
@@ -207,7 +211,7 @@ static struct sched_job *next_job_locked(struct sched *sched)
 	return job;
 }
 
-/* Ends the work for a job. false: it has new work. */
+/* Ends the work for a job. Returns false if there is new work. */
 static bool leave(struct sched_job *job)
 {
 	uint32_t epoch, bound;

@@ -6,7 +6,7 @@
 #include "config/config.h"
 #include "dataset/dataset.h"
 
-/* The scheduler's datasets: the ones given to sched_new, and the ones added later. */
+/* Adds, removes and replaces the scheduler's datasets, and tells which there are. */
 
 struct sched;
 struct sched_edition;
@@ -14,21 +14,21 @@ struct sched_edition;
 #define SCHED_MOST_DATASETS 256 /* most datasets at once */
 #define SCHED_JOB_NAMES 1024
 
-/* Adds a dataset, takes a reference of its own and copies config. -EEXIST: the name is taken;
+/* Adds a dataset: takes a reference to it, and copies config. -EEXIST: the name is taken;
  * -ENFILE, -ENOMEM. The calling thread must be allowed to wait, here and in the functions
  * below. */
 must_check int sched_dataset_add(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
 /*
- * Takes a dataset that no job uses: no job of it can begin until the dataset is given back,
- * removed or replaced. *ret_config: a copy of its configuration, which the caller frees.
- * -ENOENT; -EBUSY: ret_jobs names the jobs that use it, or is "" if another caller has taken
- * it; -EINVAL: its configuration is not known.
+ * Reserves a dataset that no job uses: no job of it can begin until the dataset is given
+ * back, removed or replaced. *ret_config: a copy of its configuration, which the caller
+ * frees. -ENOENT; -EBUSY: ret_jobs names the jobs that use it, or is "" if another caller
+ * has taken it; -EINVAL: its configuration is not known.
  */
 must_check int sched_dataset_take(struct sched *sched, const char *name,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
-/* Takes a dataset even if jobs use it, and names them in ret_jobs. The caller then calls
- * sched_dataset_move or sched_dataset_give_back. */
+/* Reserves a dataset even if jobs use it, and names the jobs in ret_jobs. The caller then
+ * calls sched_dataset_move or sched_dataset_give_back. */
 must_check int sched_dataset_take_used(struct sched *sched, const char *name,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
 void sched_dataset_give_back(struct sched *sched, const char *name);
@@ -38,25 +38,23 @@ void sched_dataset_remove(struct sched *sched, const char *name);
 must_check int sched_dataset_replace(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
 
-/* Tells why the files of a job outside any epoch (current/, listings) would change with the
- * next edition; NULL: they would not. */
+/* Returns the reason why files of the job outside any epoch (current/, listings) would
+ * change with the next edition; NULL: they would not. */
 typedef const char *sched_edition_change(const struct job_config *config,
 	const struct sched_edition *now, const struct sched_edition *next);
-/*
- * Replaces a taken dataset by its next edition (dataset_scan_next) and installs that one: each
- * job of the dataset uses it from the next epoch that begins. -EINVAL: a job can't, which is
- * reported. On failure the dataset is still taken.
- */
+/* Replaces a taken dataset by its next edition (dataset_scan_next), and installs that
+ * edition: each job of the dataset uses it from the next epoch that begins. -EINVAL: a
+ * job can't, which is reported. On failure the dataset is still taken. */
 must_check int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, sched_edition_change *change,
 	config_report *report, void *context);
 
-/* Names the datasets whose jobs can't move to the result of a later scan, each name between
- * newlines. The caller frees the text; NULL: no memory. */
+/* Returns the names of the datasets whose jobs can't move to the result of a later scan,
+ * each name between newlines. The caller frees the text; NULL: no memory. */
 char *sched_datasets_that_stay(const struct daemon_config *daemon);
 
-/* Returns a bound: a dataset keeps one number below it as long as it exists. *ret_mark (may be
- * NULL) changes when datasets come or go. */
+/* Returns a bound of the datasets' numbers. A dataset keeps its number as long as it
+ * exists. *ret_mark (may be NULL) changes when datasets come or go. */
 uint32_t sched_datasets(struct sched *sched, uint64_t *ret_mark);
 /* Takes a reference to the dataset of this number; NULL: there is none. */
 struct dataset *sched_dataset_hold(struct sched *sched, uint32_t number);

@@ -5,8 +5,8 @@
 #include "sched/sched.h"
 #include "sched/sched_internal.h"
 
-/* Work that is due later, unless it is taken back before. The housekeeper gives it to a worker when
- * it is due, or when the scheduler stops. */
+/* Delays work, which can be taken back until it is due. The housekeeper gives it to a
+ * worker when it is due, or when the scheduler stops. */
 
 void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay_ns)
 {

@@ -41,9 +41,10 @@ static void note_bound_locked(
 }
 
 /*
- * Appends a record to the journal. Bindings, and choices of an epoch for a file of current/, are
- * written before anybody is told. Consumed positions are written by the function that releases
- * them, other records with the next of these, or within a second.
+ * Appends a record to the journal. Bindings, and choices of an epoch for a file of
+ * current/, are written to disk before any reader is answered. Consumed positions are
+ * written by the function that releases them; other records are written together with the
+ * next of these, or within a second.
  */
 static void record_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
@@ -97,7 +98,7 @@ static void give_back_queue_locked(
 	free(queue->ring);
 }
 
-/* Ends a stream: gives its pins back now. Its need is given back in steps, later. */
+/* Ends a stream, and gives its pins back at once. Its need is removed later, in steps. */
 static void end_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {
@@ -110,8 +111,8 @@ static void end_locked(
 		stream_end_locked(stream, aftermath);
 }
 
-/* Draws a sample for a request. The round may serve other jobs, too; none of them binds a position
- * meanwhile. */
+/* Draws a sample for a request. The round may serve other jobs, too, but binds no
+ * position of theirs. */
 static void draw_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {

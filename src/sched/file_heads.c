@@ -16,7 +16,7 @@ static bool has_space(const struct sched_job *job, const struct space *space)
 	return false;
 }
 
-/* Takes the head of the first job whose files can be read so. */
+/* Gives the space the head of the first job whose files the kernel can read by itself. */
 static void choose_head_locked(struct space *space)
 {
 	const struct sched *sched = space->source->sched;

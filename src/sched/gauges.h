@@ -16,7 +16,7 @@ struct sched;
 struct sched_job; /* counted reference, see sched_job_find */
 struct tier_status;
 
-/* Times that reading and preparing the samples of a dataset took. */
+/* Times of reading and of preparing the samples of a dataset. */
 struct sched_dataset_times {
 	struct histogram_copy read, decode;
 	uint64_t cpu_ns; /* processor time of all decoding */
@@ -25,29 +25,32 @@ struct sched_dataset_times {
 bool sched_dataset_times(
 	struct sched *sched, uint32_t number, struct sched_dataset_times *ret);
 
-/* The samples that the jobs of a dataset with one preparation read, all together. */
+/* The samples of a dataset that jobs with one preparation read, all jobs together. */
 struct sched_prepared {
 	char preparation[PREPARATION_TEXT];
 	uint32_t jobs, samples;
 	uint64_t sample_bytes; /* mean size of a tensor */
 };
-/* Lists them, an entry for each preparation; the caller frees *ret. Takes milliseconds with a
- * million samples. -ENOMEM */
+/* Lists an entry for each preparation of the dataset's jobs; the caller frees *ret. Takes
+ * milliseconds with a million samples. -ENOMEM */
 must_check int sched_dataset_prepared(struct sched *sched, const struct dataset *dataset,
 	struct sched_prepared **ret, size_t *ret_n);
 
 /* A device on which the files of datasets lie. */
 struct sched_storage {
-	const char *root;    /* root of the first dataset on it */
-	unsigned reads;	     /* reads in flight */
-	unsigned most_reads; /* the most parallel reads that seem to pay */
+	const char *root; /* root of the first dataset on it */
+	unsigned reads;	  /* reads in flight */
+	/* the number of parallel reads beyond which reading seems to get no faster */
+	unsigned most_reads;
 	uint64_t silent_ns; /* age of its oldest read while no read ends; 0: it answers */
-	uint64_t ended, bytes; /* ended reads and their bytes, from a tier, too */
-	uint64_t latency_ns;   /* mean latency of recent reads */
+	/* ended reads and their bytes, including reads from a tier */
+	uint64_t ended, bytes;
+	uint64_t latency_ns; /* mean latency of recent reads */
 };
-/* Returns the i-th storage; false: there are not so many. */
+/* Describes the i-th storage; false: there are not so many. */
 bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret);
-/* Returns a storage of the job: a silent one if there is one, else the first. */
+/* Describes a storage of the job: one that does not answer if there is one, else the
+ * first. */
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 
 struct sched_job_share {
@@ -67,7 +70,7 @@ enum wait_cause {
 };
 const char *sched_wait_cause(enum wait_cause cause); /* one word: "storage", ... */
 
-/* A process that has read a job. */
+/* A process that has read files of a job. */
 #define SCHED_PROGRAMS 8
 struct sched_program {
 	long id;	 /* number in /proc; 0: an empty entry, the last */
@@ -76,10 +79,11 @@ struct sched_program {
 };
 /* Tells whether the process lives. Called without locks. */
 typedef bool sched_lives(const struct sched_program *program);
-/* Makes the scheduler ask `lives` once a second, for current/. Call it before jobs are added. */
+/* Makes the scheduler ask `lives` once a second which processes have ended: current/
+ * depends on that. Call it before jobs are added. */
 void sched_on_look(struct sched *sched, sched_lives *lives);
-/* Asks `lives` at once about the job's processes: the job then knows which scripts of current/
- * have ended. */
+/* Asks `lives` at once about the job's processes, so that the job knows which scripts
+ * that read current/ have ended. */
 void sched_look(struct sched_job *job);
 struct sched_job_status {
 	bool started, running,
@@ -113,7 +117,8 @@ struct sched_job_status {
 const char *sched_notice_text(enum notice notice);
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
 
-/* Estimates the seconds until the running epoch ends, by status->rate; -1: not known. */
+/* Returns the estimated seconds until the running epoch ends, by status->rate; -1: not
+ * known. */
 double sched_seconds_left(const struct sched_job_status *status);
 
 /* Returns one word: new, running, parked (nobody has read it for long), waiting (for its next
@@ -121,11 +126,12 @@ double sched_seconds_left(const struct sched_job_status *status);
 const char *sched_job_state(
 	const struct job_config *config, const struct sched_job_status *status);
 
-/* Returns the tier of the dataset and the directory there; false: it has none. */
+/* Describes the tier of the dataset, and returns the dataset's directory there. false: it
+ * has no tier. */
 bool sched_tier(struct sched *sched, const struct dataset *dataset,
 	struct tier_status *ret, const char **ret_directory);
 
-/* Returns the first tier among the datasets of the job; false: there is none. */
+/* Describes the first tier among the datasets of the job. false: there is none. */
 bool sched_job_tier(
 	struct sched_job *job, struct tier_status *ret, const char **ret_directory);
 
@@ -139,7 +145,7 @@ struct sched_laps {
 	uint64_t first_ns, last_ns;
 	uint64_t n;	   /* number of laps so far */
 	uint64_t ended_ns; /* end of the latest lap */
-	/* Durations of the latest laps, and the time for which their opens waited, summed over
+	/* Durations of the latest laps, and the time that their opens waited, summed over
 	 * readers. The last lap is at (n - 1) % SCHED_LAPS. */
 	uint64_t ns[SCHED_LAPS], waited_ns[SCHED_LAPS];
 	/* The latest lap: */
@@ -148,9 +154,10 @@ struct sched_laps {
 	uint64_t pause_ns; /* pause between the lap before and this one */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t decoded, shared, hit;
-	/* Processor time of readers in all laps, and the samples that they got in this time. */
+	/* Processor time of readers in all laps, and the number of samples that they got
+	 * in this time. */
 	uint64_t cpu_ns, cpu_samples;
-	/* The set of samples, and their tensors. */
+	/* The job's samples and tensors: */
 	bool drawn; /* a sampler chooses the samples, not the position */
 	uint32_t
 		labels; /* labels, if a script chooses among them; 0: any sample at any time */
@@ -160,14 +167,14 @@ struct sched_laps {
 };
 void sched_job_laps(struct sched_job *job, struct sched_laps *ret);
 
-/* Samples that exactly the same jobs read, with the same preparation. */
+/* Samples that exactly this set of jobs reads, with one preparation. */
 struct sched_common {
 	uint64_t jobs; /* a bit for each of the given ids */
 	uint32_t samples;
 };
 #define SCHED_COMMON_JOBS 64
-/* Divides the samples of up to SCHED_COMMON_JOBS jobs by the jobs that read them; the caller
- * frees *ret. Takes milliseconds with a million samples. -ENOMEM */
+/* Divides the samples of up to SCHED_COMMON_JOBS jobs by the set of jobs that read them;
+ * the caller frees *ret. Takes milliseconds with a million samples. -ENOMEM */
 must_check int sched_common(struct sched *sched, const job_id *ids, size_t n,
 	struct sched_common **ret, size_t *ret_n);
 
@@ -184,18 +191,19 @@ struct sched_trace_event {
 	uint64_t ns; /* clock_now_ns */
 	enum sched_trace_kind kind;
 	int status;	/* 0 or -errno */
-	uint64_t open;	/* number of the open; 0: it came before the trace */
+	uint64_t open;	/* number of the open; 0: the trace began after it */
 	uint32_t epoch; /* SCHED_CURRENT: not known yet */
 	uint32_t position;
 	sample_id sample;   /* SAMPLE_NONE: not known yet */
 	uint64_t waited_ns; /* time that the open has waited for its tensor */
 };
 
-/* Starts to keep events, until nobody has read them for a minute. *ret_next: the number of the
- * next event. -ENOMEM */
+/* Starts to keep events. They are kept until nobody has read them for a minute.
+ * *ret_next: the number of the next event. -ENOMEM */
 must_check int sched_trace_begin(struct sched_job *job, uint64_t *ret_next);
-/* Reads up to `most` events, from number *from on, and advances *from to the next one. Returns
- * how many. *ret_lost: events before them that are no longer kept. */
+/* Reads up to `most` events, from number *from on, and advances *from behind them.
+ * Returns the number of events read. *ret_lost: number of events before them that are no
+ * longer kept. */
 uint32_t sched_trace_read(struct sched_job *job, uint64_t *from, uint64_t *ret_lost,
 	struct sched_trace_event *ret, uint32_t most);
 
@@ -203,8 +211,9 @@ uint32_t sched_trace_read(struct sched_job *job, uint64_t *from, uint64_t *ret_l
 
 struct sched_cache {
 	uint64_t capacity;
-	uint64_t held;	 /* bytes of tensors that are ready or loading */
-	uint64_t pinned; /* bytes of those drawn and not consumed, or open */
+	uint64_t held; /* bytes of tensors that are ready or loading */
+	/* bytes of tensors that are open, or drawn and not yet consumed */
+	uint64_t pinned;
 	/* eviction = refcnt: bytes of unpinned ready tensors, by the number of running epochs that
 	 * need them; the last entry also has all greater numbers. */
 	bool by_need;

@@ -83,7 +83,9 @@ void *sched_keep_house(void *context)
 		programs_look(sched);
 		look_after_jobs(sched);
 		shares_pass_window(sched);
-		kept_beat_none(); /* a log or a journal may lie on a disk that hangs */
+		/* a log or a journal may lie on a disk that hangs: no beat is due until
+		 * this ends */
+		kept_beat_none();
 		storages_report(sched);
 		prepared_report(sched);
 		past_pass(sched, clock_now_ns());

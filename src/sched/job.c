@@ -21,7 +21,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_JOB_ID ((1u << 14) - 1) /* the bits that an inode number has for it */
+#define MAX_JOB_ID ((1u << 14) - 1) /* an inode number has 14 bits for it */
 
 static void job_free(struct sched_job *job)
 {
@@ -54,7 +54,8 @@ void sched_job_put(struct sched_job *job)
 	job_free(job);
 }
 
-/* Finds a source and counts a job for it, so that it stays until the caller lowers the count. */
+/* Finds a source, and adds one to its count of jobs, so that it stays until the caller
+ * subtracts one. */
 static struct source *find_source(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -64,8 +65,8 @@ static struct source *find_source(struct sched *sched, const char *name)
 	return source;
 }
 
-/* Returns the name of the dataset most like this one. The caller frees it; NULL: no memory, or
- * there is no dataset. */
+/* Returns the dataset's name that is most similar to this one. The caller frees it; NULL:
+ * no memory, or there is no dataset. */
 static char *nearest_dataset(struct sched *sched, const char *name)
 {
 	auto_free const char **names = calloc(SCHED_MOST_DATASETS, sizeof(*names));
@@ -152,7 +153,8 @@ static struct sched_job *find_locked(struct sched *sched, const char *name, job_
 	return NULL;
 }
 
-/* Chooses the id that the name had before, or else one that no job has had for long. */
+/* Chooses an id: the one that the name had before, or else one that no job has had for
+ * long. */
 static job_id choose_id(struct sched *sched, job_id known)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -212,13 +214,15 @@ static int finish_joining(struct sched_job *job, struct sampler_joining *joining
 	return install_locked(job, job->sched, joining);
 }
 
-/* Adds the job to its samplers and to the list. With millions of samples a sampler takes a while to
- * make place for a job, so that is done without the lock, and again if another job came first. */
+/* Adds the job to its samplers and to the list. With millions of samples a sampler takes
+ * a while to take in a job, so that is done without the lock, and repeated if another job
+ * came first. */
 static int install(struct sched_job *job)
 {
 	struct edition *edition;
 	int err = 0;
-	TAILQ_FOREACH (edition, &job->editions, link) /* nobody else has it yet */
+	/* no other thread has the job yet */
+	TAILQ_FOREACH (edition, &job->editions, link)
 		if (!err && edition != job->now)
 			err = join(edition, 0);
 	if (!err)
@@ -249,7 +253,8 @@ static uint32_t count_jobs(struct sched *sched)
 	return sched->n_jobs;
 }
 
-/* Restores the state of the job and installs it: nobody can find the job before. */
+/* Restores the state of the job, and only then installs it, so that other threads can
+ * find it. */
 static int add_job(struct sched *sched, struct sched_job *job, bool persist,
 	const struct adding *adding)
 {
@@ -354,7 +359,8 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 	shares_leave_locked(job);
 }
 
-/* Removes the job from the list, and waits for the clerk. The caller puts it; NULL: none. */
+/* Removes the job from the list, and waits for the clerk. Returns the job, whose
+ * reference the caller gives back; NULL: there is none of this name. */
 static struct sched_job *take_out(struct sched *sched, const char *name)
 {
 	struct aftermath aftermath;

@@ -63,7 +63,7 @@ void shares_pass_window(struct sched *sched)
 		job->waiting_part = (double)job->share.waited_ns / SECOND_NS / seconds;
 	}
 	double busy = (double)sched->decoded_ns / SECOND_NS / seconds;
-	/* Failure (no memory): the window goes on for another second. */
+	/* If it fails for want of memory, the window goes on for another second. */
 	if (shares_window(&sched->shares, seconds, sched->config->workers, busy) == 0) {
 		sched->window_ns = now_ns;
 		sched->decoded_ns = 0;

@@ -36,10 +36,10 @@ void sched_job_print_state(struct sched_job *job, FILE *out);
 must_check int sched_job_sync(struct sched_job *job);
 
 /*
- * Takes the job back to a checkpoint: samples read since are unread again, at the same
- * positions. at: NULL, or "EPOCH:POSITION": the epoch counts as read before this position
- * instead. Opens wait meanwhile. -EINVAL and others: reported; the job stays as it was. The
- * calling thread must be allowed to wait.
+ * Takes the job back to a checkpoint: samples read since then are unread again, at the
+ * same positions. at: NULL, or "EPOCH:POSITION", in which case the epoch counts as read
+ * before this position. Opens wait meanwhile. -EINVAL and others: reported; the job stays
+ * as it was. The calling thread must be allowed to wait.
  */
 must_check int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 	config_report *report, void *context);
@@ -51,7 +51,7 @@ must_check int sched_job_restore(struct sched_job *job, const char *text, const 
 must_check int sched_job_export(
 	struct sched_job *job, int fd, config_report *report, void *context);
 
-/* A file that sched_job_export has written, and its name in messages. */
+/* A file that sched_job_export has written, and the name of the file in messages. */
 struct sched_import {
 	int fd;
 	const char *name;
@@ -59,49 +59,54 @@ struct sched_import {
 };
 
 /*
- * Adds a job (sched_job_add) that has no epochs here yet: it goes on where the exported job was,
- * and its positions hold the samples that they held there. If the job is a rank, the file has all
- * ranks of a training, one after the other; the job's training goes on there, even with another
- * number of ranks (sched_job_log). -EINVAL: the samples differ.
+ * Adds a job (sched_job_add) that has no epochs here yet. It continues where the exported
+ * job was, and its positions hold the same samples as there. If the job is a rank, the
+ * file has all ranks of a training, one after the other; the job's training continues
+ * there, even with another number of ranks (sched_job_log). -EINVAL: the samples differ.
  */
 must_check int sched_job_add_import(struct sched *sched, const struct job_config *config,
 	bool persist, const struct sched_import *import, config_report *report,
 	void *context);
 
-/*
- * Tells where the imported training of a rank goes on: the first samples of the log of an epoch,
- * which were read. The caller frees *ret. *ret_n = 0 and epoch 0: the training begins.
- */
+/* Tells where the imported training of a rank continues: in epoch *ret_epoch, after the
+ * *ret_n samples at *ret, which its ranks have read. The caller frees *ret. *ret_n = 0
+ * and epoch 0: the training begins. */
 must_check int sched_job_log(
 	struct sched_job *job, uint32_t *ret_epoch, sample_id **ret, uint32_t *ret_n);
 
 /* Keeps the ini of a job in the state directory, as sched_job_add does with persist. */
 must_check int sched_job_keep(struct sched_job *job);
 
-/*
- * Takes an addition back: removes the job, but deletes only the ini in the state directory,
- * since the other files may belong to an earlier job of the name. -ENOENT.
- */
+/* Undoes an addition: removes the job, but of its files deletes only the ini in the state
+ * directory, since the others may belong to an earlier job of the name. -ENOENT. */
 must_check int sched_job_withdraw(struct sched *sched, const char *name);
 
 /* Adds the jobs that the state directory has kept. Problems are logged, not fatal. */
 void sched_jobs_restore(struct sched *sched);
 
-/*
- * Adds the jobs of the start: the jobs of config_try.h if it `tries`, the inis of the jobs
- * directory, where one mistake is an error, and the jobs that were kept. -errno, logged.
- */
+/* Adds the jobs with which the daemon starts: the jobs of config_try.h if `tries`, the
+ * inis of the jobs directory, where one mistake is an error, and the jobs that were kept.
+ * -errno, logged. */
 must_check int sched_jobs_begin(
 	struct sched *sched, const struct daemon_config *daemon, bool tries);
 
 /* Warns if the cache is smaller than the look-ahead of all jobs together. */
 void sched_report_cache(struct sched *sched, config_report *report, void *context);
 
-/* Find a job by name or id; NULL: none. The caller gives the reference back by sched_job_put. */
+/* Finds a job by its name; NULL: there is none. The caller gives the reference back by
+ * sched_job_put. */
 struct sched_job *sched_job_find(struct sched *sched, const char *name);
+/* Finds a job by its id; NULL: there is none. The caller gives the reference back. */
 struct sched_job *sched_job_find_id(struct sched *sched, job_id id);
 void sched_job_put(struct sched_job *job);
 struct sched_job *sched_job_hold(struct sched_job *job); /* takes a reference */
+static inline void sched_job_put_(struct sched_job **job)
+{
+	if (*job)
+		sched_job_put(*job);
+}
+/* A reference, or NULL, that the scope's end gives back. */
+#define auto_job __attribute__((cleanup(sched_job_put_))) struct sched_job
 
 /* Lists the ids of all jobs in the order in which they were added; the caller frees *ret.
  * -ENOMEM */
@@ -110,10 +115,8 @@ must_check int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n);
 job_id sched_job_id(const struct sched_job *job);
 const struct job_config *sched_job_config(const struct sched_job *job);
 
-/*
- * The samples of which an epoch is made. A new scan of a dataset that jobs use gives the epochs
- * that begin later another edition; earlier epochs keep theirs.
- */
+/* The samples of an epoch. After a new scan of a dataset that jobs use, epochs that begin
+ * later get another edition; earlier epochs keep theirs. */
 struct sched_edition {
 	struct dataset *dataset;
 	uint32_t samples;		   /* positions in an epoch */
@@ -126,19 +129,23 @@ struct sched_edition {
 	 * and a position is only ever bound to a sample of its label. Other layouts: NULL.
 	 */
 	const uint32_t *label_begin;
-	/* layout = classes: a number for the names of the positions in directories; 0 unless the
-	 * dataset was scanned again. Some scans later a number may return. */
+	/* layout = classes: changes with the names of the positions in directories; 0
+	 * unless the dataset was scanned again. A number may be reused some scans
+	 * later. */
 	uint32_t names;
-	/* The most bytes of each kind of file beside a sample, by its number: files/beside.h. */
+	/* The most bytes of each kind of file beside a sample, by the number of the kind:
+	 * files/beside.h. */
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1];
 	bool beside_waits; /* the files beside samples are on a server */
 	/* labels = columns: the numbers of sample i begin at [i * n_targets]. Else NULL. */
 	const float *targets;
 };
-/* Return the edition of an epoch. SCHED_CURRENT: sched_edition returns the edition that a script
- * which begins now would read, sched_widest_edition the largest that a file of current/ may belong
- * to. It is constant until sched_edition_put, which must come before the job is put. */
+/* Returns the edition of an epoch. For SCHED_CURRENT it is the edition that a script
+ * which begins now would read. It is constant until sched_edition_put, which must come
+ * before the job is put. */
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch);
+/* Returns what sched_edition returns. But for SCHED_CURRENT it is the largest edition to which a file
+ * of current/ may belong. */
 const struct sched_edition *sched_widest_edition(struct sched_job *job, uint32_t epoch);
 void sched_edition_put(const struct sched_edition *edition);
 static inline void sched_edition_put_(const struct sched_edition **edition)
@@ -147,18 +154,19 @@ static inline void sched_edition_put_(const struct sched_edition **edition)
 }
 #define auto_edition                                                                     \
 	__attribute__((cleanup(sched_edition_put_))) const struct sched_edition
-/* Return `samples` and `names` of sched_edition. */
+/* Returns sched_edition.samples. */
 uint32_t sched_job_samples(struct sched_job *job, uint32_t epoch);
+/* Returns sched_edition.names. */
 uint32_t sched_job_names(struct sched_job *job, uint32_t epoch);
-/* Returns the epoch that a file of current/ would belong to if the reader opened it now. Changes
- * nothing. */
+/* Returns the epoch to which a file of current/ would belong if the reader opened it now.
+ * Changes nothing. */
 uint32_t sched_current(
 	struct sched_job *job, const struct sched_reader *reader, uint32_t position);
 /* Returns a number that changes with the edition of the epoch, or of SCHED_CURRENT. 0: the
  * dataset has had only one edition. */
 uint32_t sched_edition_mark(struct sched_job *job, uint32_t epoch);
 
-/* The part that a dataset has in each epoch of a mixture. */
+/* The part of one dataset in each epoch of a mixture. */
 struct sched_part {
 	char dataset[65];
 	uint32_t in_epoch,

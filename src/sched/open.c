@@ -18,7 +18,7 @@
 #include <string.h>
 
 /*
- * An open, from sched_open to sched_release.
+ * Serves an open, from sched_open to sched_release.
  *
  *   sched_open -> the engine chooses the sample (epochs_open, effects.c)
  *              -> handle_answered: the sample is held
@@ -92,8 +92,9 @@ static bool is_ready(const struct sched_handle *handle)
 				CACHE_READY);
 }
 
-/* Gives the handle's position and pin back. read: the position is consumed. It is false when nobody
- * got the bytes: no memory, or the reader gave up. */
+/* Gives the handle's position and pin back. read: the position is consumed. `read` is
+ * false if nobody got the bytes, since there was no memory, or the reader was
+ * interrupted. */
 static void give_back_locked(
 	struct sched_handle *handle, bool read, struct aftermath *aftermath)
 {
@@ -104,7 +105,7 @@ static void give_back_locked(
 		use_detach_locked(handle, aftermath);
 	if (handle->bare)
 		return;
-	/* The job was restored since: earlier opens consume nothing. */
+	/* Opens from before a restore of the job consume nothing. */
 	if (handle->request.era != epochs_era(job->epochs))
 		return;
 	effects_init(&effects);
@@ -149,7 +150,8 @@ static void give_tensor_locked(struct sched_handle *handle)
 	stats_add(STAT_SERVED, 1);
 }
 
-/* The position of a bad sample is consumed here, since no release will follow. */
+/* The position of a bad sample is consumed here, since the reader has no file to
+ * close. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath)
 {
@@ -176,12 +178,14 @@ void handle_give_up_locked(
 	if (!handle->bare)
 		(void)epochs_cancel(handle->job->epochs, &handle->request);
 	struct sched *sched = handle->job->sched;
-	/* A look-up is never postponed: only the pool can have it. */
+	/* Look-ups are never postponed, so a waiting one can only be in the pool's
+	 * queue. */
 	if (handle->looks_up && sched->pool &&
 		load_pool_take_back(sched->pool, &handle->look_up))
 		handle->looks_up = false;
 	if (handle->state == HANDLE_PARKING || handle->looks_up)
-		handle->status = status; /* the thread that works on it finishes it */
+		/* the thread that works on the handle finishes it */
+		handle->status = status;
 	else
 		handle_finish_locked(handle, status, aftermath);
 }
@@ -231,8 +235,9 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 		go_on_locked(handle, aftermath);
 }
 
-/* Asks the engine again for a lost position of current/, which then gets another epoch. false: not
- * in current/, asked again before, or given up. */
+/* Asks the engine again for a position of current/ that turned out to be stale; the
+ * engine then chooses another epoch. Returns false if the open is not of current/, has
+ * asked again before, or was given up. */
 static bool ask_again_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
@@ -248,7 +253,7 @@ static bool ask_again_locked(struct sched_handle *handle, struct aftermath *afte
 	return true;
 }
 
-/* Looks the sample up in a saved order, on a worker. */
+/* Looks the sample up in a saved order. Runs on a worker. */
 static void look_up(struct load_work *work)
 {
 	size_t offset = offsetof(struct sched_handle, look_up);
@@ -259,7 +264,8 @@ static void look_up(struct load_work *work)
 	request->status = order_look_up(job->directory, request->found_epoch,
 		request->position, &request->sample);
 	bool none = request->status == 0 && request->sample == SAMPLE_NONE;
-	if (none || request->status == -ENOENT) /* never bound, or removed just now */
+	/* the position was never bound, or the order was just removed */
+	if (none || request->status == -ENOENT)
 		request->status = -ESTALE;
 	aftermath_init(&aftermath);
 	struct sched *sched = job->sched;
@@ -295,7 +301,7 @@ static int take_ticket_locked(struct sched_handle *handle)
 	return 0;
 }
 
-/* Undoes an open that has got no ticket: nobody could cancel it. */
+/* Undoes an open that could not get a ticket, since no reader could cancel it. */
 static int refuse_to_wait_locked(
 	struct sched_handle *handle, int err, struct aftermath *aftermath)
 {
@@ -336,10 +342,9 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	return err ? refuse_to_wait_locked(handle, err, aftermath) : 0;
 }
 
-/*
- * Tells the reader its ticket, without the lock. Meanwhile the reader may give up or the job may
- * go (status says so), and the sample may become ready, or fail and be requested again.
- */
+/* Tells the reader its ticket, without the lock. Meanwhile the reader may be interrupted
+ * or the job may be removed (then `status` says so), and the sample may become ready, or
+ * fail and be requested again. */
 static void park(struct sched_handle *handle)
 {
 	struct sched *sched = handle->job->sched;
@@ -494,8 +499,8 @@ uint32_t sched_handle_epoch(const struct sched_handle *handle)
 	return handle->request.found_epoch;
 }
 
-/* Ends an open. A mirror consumes nothing, so each read counts for its rate. The journal has the
- * consumed position before the kernel is told that its file is closed. */
+/* Ends an open. A mirror consumes nothing, so for its rate each read counts. The consumed
+ * position is in the journal before the kernel is told that the file is closed. */
 static void end_open(struct sched_handle *handle, bool read)
 {
 	struct sched_job *job = handle->job;

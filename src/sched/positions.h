@@ -17,8 +17,9 @@ struct sched_handle; /* an open position: holds its tensor */
 struct dataset;
 
 /*
- * The epoch of current/: for each position, the epoch that a script means which knows nothing of
- * epochs. The last epoch is read again and again. epoch/current.c has the rules.
+ * The epoch of files in current/, which are for scripts that know nothing of epochs: for
+ * each position, the epoch that the script means. The last epoch is read again and again.
+ * epoch/current.c has the rules.
  *
  * layout = mirror: all epochs, including this one, hold the same samples in dataset order. Any
  * position may be opened at any time; nothing is bound or consumed.
@@ -26,7 +27,7 @@ struct dataset;
 #define SCHED_CURRENT EPOCH_CURRENT
 
 struct sched_opened {
-	/* 0, or -EIO, -ENOMEM, -EINTR (the reader gave up), -ENODEV (job removed,
+	/* 0, or -EIO, -ENOMEM, -EINTR (the reader was interrupted), -ENODEV (job removed,
 	 * shutdown) ... */
 	int status;
 	/* The sample itself is bad, and its position is consumed. After any other failure the
@@ -38,20 +39,21 @@ struct sched_opened {
 struct sched_reader {
 	struct reader who;
 	bool done;	/* the thread has read its last file to the end */
-	bool looks;	/* the process has workers that read for it */
+	bool looks;	/* the process only looks at files: workers of it read them */
 	bool resent;	/* a daemon before this one may have begun to answer */
 	bool unknown;	/* the kernel does not tell the process */
 	bool elsewhere; /* this is one of several ranks, some on other machines */
-	bool images;	/* the file has images, even if only the sample is requested */
-	long thread;	/* number in /proc; 0: not known */
-	long program;	/* number in /proc of the process who.rank; 0: not known */
+	/* the file holds images, even if this open only binds the position */
+	bool images;
+	long thread;  /* number in /proc; 0: not known */
+	long program; /* number in /proc of the process who.rank; 0: not known */
 };
 
 /*
- * An open reports back by these. If sched_open returns 0, `opened` is called exactly once, by any
- * thread, perhaps before sched_open returns. If the open has to wait, `parking` (may be NULL) is
- * called before that, in the caller's thread: from then on, even within `parking`, sched_cancel
- * may be called with the ticket.
+ * The callbacks of an open. If sched_open returns 0, `opened` is called exactly once, by
+ * any thread, perhaps before sched_open returns. If the open has to wait, `parking` (may
+ * be NULL) is called before that, in the caller's thread: from then on, even within
+ * `parking`, sched_cancel may be called with the ticket.
  */
 struct sched_open_callbacks {
 	void (*opened)(void *context, const struct sched_opened *opened);
@@ -73,11 +75,9 @@ struct sched_open_callbacks {
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
 
-/*
- * Opens a position for its label: binds it as sched_open does, but prepares and counts nothing.
- * Waits, if it must, until the epoch has begun. The handle has no tensor; sched_undo gives it
- * back.
- */
+/* Opens a position for its label: binds it as sched_open does, but prepares and counts
+ * nothing. Waits for the begin of the epoch if necessary. The handle has no tensor;
+ * sched_undo gives it back. */
 must_check int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
 
@@ -91,8 +91,8 @@ must_check int sched_open_sample(struct sched *sched, const struct dataset *data
 	const char *preparation, sample_id sample,
 	const struct sched_open_callbacks *callbacks);
 
-/* Ends a parked open, since its reader gave up: `opened` is called with -EINTR. Ignores an
- * unknown or finished ticket. */
+/* Cancels a parked open whose reader was interrupted: `opened` is called with -EINTR.
+ * Ignores an unknown or finished ticket. */
 void sched_cancel(struct sched *sched, uint64_t ticket);
 
 /*
@@ -104,9 +104,10 @@ sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
 /* Tells whether sched_bound would read a file: the order of the epoch is saved. */
 bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position);
 
-/* Returns for how many ns the open waited for its tensor. */
+/* Returns the ns that the open waited for its tensor. */
 uint64_t sched_handle_waited(const struct sched_handle *handle);
-/* Adds the time that answering an open of the job took besides such waits. Takes no lock. */
+/* Adds the time that it took to answer an open of the job, without sched_handle_waited.
+ * Takes no lock. */
 void sched_job_took(struct sched_job *job, uint64_t ns);
 
 const struct tensor *sched_handle_tensor(const struct sched_handle *handle);
@@ -114,32 +115,30 @@ sample_id sched_handle_sample(const struct sched_handle *handle);
 uint32_t sched_handle_epoch(const struct sched_handle *handle); /* never SCHED_CURRENT */
 /* Gives the handle back. The first release of a position consumes it. */
 void sched_release(struct sched_handle *handle);
-/* Gives back a handle that nobody has read: the position is not consumed. */
+/* Gives back a handle whose file nobody has read: the position is not consumed. */
 void sched_undo(struct sched_handle *handle);
 
-/*
- * Readers have released n positions, from `position` on, that a daemon before this one had
- * opened. Consumes the bound ones that are not consumed yet.
- */
+/* Consumes n positions, from `position` on, which readers had opened through an earlier
+ * daemon and have released now. Ignores positions that are not bound, or consumed
+ * already. */
 void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
 
-/* Returns the label that a position has whatever sample it is bound to: order = sequential,
- * layout = classes, labels = fixed. false: there is none, or in current/ it depends on the
- * epoch. */
+/* Returns the label of a position if it does not depend on the sample: order =
+ * sequential, layout = classes, labels = fixed. false: there is no such label, or in
+ * current/ it depends on the epoch. */
 bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret);
 
-/*
- * bad_sample = skip: counts the positions, among n from `position` on, that the epoch leaves out
- * (SCHED_CURRENT: the epoch that a script which begins now would read). They are bound to bad
- * samples. sched_skipped_mark returns a number that changes with these positions; sched_skips
- * tells whether the job may have such epochs.
- */
+/* Counts the positions, among n from `position` on, that the epoch leaves out because of
+ * bad_sample = skip. They are bound to bad samples. SCHED_CURRENT: the epoch that a
+ * script which begins now would read. */
 uint32_t sched_skipped(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
+/* Returns a number that changes with the positions of sched_skipped. */
 uint64_t sched_skipped_mark(struct sched_job *job, uint32_t epoch);
+/* Tells whether the job has bad_sample = skip. */
 bool sched_skips(const struct sched_job *job);
-/* Returns the bad samples, which later epochs leave out. The caller frees them; NULL: bad_sample
- * = fail, or no memory. */
+/* Returns the bad samples, which later epochs leave out. The caller frees the bitmap;
+ * NULL: bad_sample = fail, or no memory. */
 roaring_bitmap_t *sched_job_bad(struct sched_job *job);
 
 /* --- order --- */
@@ -148,7 +147,8 @@ roaring_bitmap_t *sched_job_bad(struct sched_job *job);
 bool sched_binding(
 	struct sched_job *job, uint32_t epoch, uint32_t k, struct binding *ret);
 
-/* Tells whether the epoch has begun: its edition does not change any more. SCHED_CURRENT: false. */
+/* Tells whether the epoch has begun, so that its edition does not change any more.
+ * SCHED_CURRENT: false. */
 bool sched_has_begun(struct sched_job *job, uint32_t epoch);
 
 /* Tells whether the epoch has bindings that are still known. */

@@ -8,9 +8,10 @@
 
 #include <string.h>
 
-/* The programs that read a job, and which of them have ended. */
+/* Keeps a list of the processes that read a job, and finds out which have ended. */
 
-/* Puts the reader's program first; the program that has not read for longest is forgotten. */
+/* Moves the reader's process to the front of the list. A full list drops the process that
+ * has not read for longest. */
 void program_note_locked(struct sched_job *job, const struct sched_reader *reader)
 {
 	struct sched_program *all = job->programs;
@@ -73,10 +74,11 @@ void programs_look(struct sched *sched)
 }
 
 /*
- * A job may say that all its readers are one script. Such scripts get even numbers, in sequence;
- * scripts named after processes have odd ones. A process that has read for the last script belongs
- * to it. A new process belongs to it while one of its processes lives. The first process that reads
- * from this daemon begins a new script, since earlier processes are not known.
+ * A job may say that all its readers are one script. Such scripts get even numbers, in
+ * sequence; scripts that are named after their processes have odd ones. A process that
+ * has read for the last script belongs to it, and so does a new process while a process
+ * of that script lives. The first process that reads from this daemon begins a new
+ * script, since earlier processes are not known.
  */
 
 static struct epochs_script last_script_locked(

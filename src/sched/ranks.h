@@ -8,7 +8,7 @@
 #include "image/preparation.h"
 #include "image/tensor.h"
 
-/* Ranks, whose samples are drawn elsewhere, and tensors that come from other daemons. */
+/* Feeds ranks, whose samples are drawn elsewhere, and gets tensors from other daemons. */
 
 struct sched;
 struct sched_job; /* counted reference, see sched_job_find */
@@ -20,19 +20,20 @@ struct sched_fetch {
 	const struct dataset *dataset;
 	const struct preparation *preparation;
 	sample_id sample;
-	struct tensor *tensor; /* the scheduler's */
-	/* the fetcher's */
+	struct tensor *tensor; /* owned by the scheduler */
+	/* set by the fetcher: */
 	void *context;
 	uint32_t node, space;
 };
 
 struct sched_fetcher {
-	/* Tells whether another daemon is to be asked. Called with the scheduler's lock, or without
-	 * it: it looks at a table, and neither waits nor calls anybody. */
+	/* Tells whether to ask another daemon for the sample. Called with or without the
+	 * scheduler's lock, so it only looks at a table: it neither waits nor calls
+	 * anybody. */
 	bool (*is_elsewhere)(void *context, const struct dataset *dataset,
 		const struct preparation *preparation, sample_id sample);
-	/* Asks, and returns at once. 0: sched_fetch_done is called once, perhaps before this
-	 * returns; -errno: sched_fetch_done is not called. */
+	/* Asks for the sample, and returns at once. 0: sched_fetch_done is called once,
+	 * perhaps before this returns; -errno: sched_fetch_done is not called. */
 	int (*fetch)(void *context, struct sched_fetch *fetch);
 	void *context;
 };
@@ -50,53 +51,52 @@ void sched_fetch_done(struct sched_fetch *fetch, int err);
 
 /* --- ranks: [job] ranks --- */
 
-/*
- * Samples are drawn elsewhere for all ranks of a training together, and reach each rank as its
- * feed: the k-th sample of an epoch's feed is the k-th binding of the epoch.
- */
+/* The state of a feed. Samples are drawn elsewhere for all ranks of a training together,
+ * and reach each rank as its feed: the k-th sample of an epoch's feed is the k-th binding
+ * of the epoch. */
 struct sched_feed_state {
 	bool started;	 /* an epoch has begun */
 	uint32_t newest; /* the last epoch that has begun */
-	/* The epoch described below: the one before the newest while it drains and has samples that
-	 * are not consumed, else the newest. */
+	/* The epoch that the fields below describe: the one before the newest as long as
+	 * it drains and has samples that are not consumed, else the newest. */
 	uint32_t epoch;
-	uint32_t next;	   /* samples that came so far: index of the next one */
+	/* number of samples received so far, which is the index of the next one */
+	uint32_t next;
 	uint32_t consumed; /* length of the prefix of bindings that are all consumed */
 };
 void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret);
 
 /*
- * Adds n samples to the feed of an epoch, from index `base` on. Samples that came before are
- * ignored, and so are all of an epoch that is over. -EAGAIN: the epoch has not begun; -EINVAL:
- * samples before `base` are missing, or one is not the job's; -ENOMEM.
+ * Adds n samples to the feed of an epoch, from index `base` on. Ignores samples that were
+ * received before, and all samples of an epoch that is over. -EAGAIN: the epoch has not
+ * begun; -EINVAL: samples before `base` are missing, or a sample does not belong to the
+ * job; -ENOMEM.
  */
 must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
 	const sample_id *ids, uint32_t n);
 
-/*
- * Tells that another daemon has served the rank, and readers have consumed the first `consumed`
- * samples of the epoch there. The feed still brings these samples, since readers may look at them
- * again. -ENOMEM; -EINVAL: an epoch has fewer samples.
- */
+/* Reports that another daemon has served the rank, and that readers have consumed the
+ * first `consumed` samples of the epoch there. The feed still brings these samples, since
+ * readers may look at them again. -ENOMEM; -EINVAL: an epoch has fewer samples. */
 must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
 
-/*
- * Tells that the feed of the job has failed since since_ns; 0: it works again. gives_up: opens
- * that find no sample in the feed, or wait for one, fail with -ETIMEDOUT.
- */
+/* Reports that the feed of the job has failed since since_ns; 0: it works again.
+ * gives_up: opens that find no sample in the feed, or wait for one, fail with
+ * -ETIMEDOUT. */
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
 
-/* lent: another daemon serves the rank, or may; readers here get the samples that they had, and
- * wait for more. Call it with false once sched_feed_go_on has told how far the other one came. */
+/* Reports whether another daemon serves the rank, or may serve it. While that is so,
+ * readers here get the samples that they already had, and wait for more. Call it with
+ * false once sched_feed_go_on has told how far the other daemon came. */
 void sched_feed_lend(struct sched_job *job, bool lent);
 
-/* Copies up to n samples that came in the epoch's feed, from index `base` on, bound or not.
- * Returns how many. */
+/* Copies up to n samples that were received in the epoch's feed, from index `base` on,
+ * bound or not. Returns the number of samples copied. */
 uint32_t sched_fed(
 	struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids, uint32_t n);
 
-/* Adds the samples of the dataset that the cache holds or loads, but only with preparations all of
- * whose jobs draw their samples. */
+/* Adds to `ids` the samples of the dataset that the cache holds or loads. Leaves out
+ * preparations for which some job does not draw its samples. */
 void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 
 /* Makes the scheduler call `news` when the state of a feed has changed: by any thread, without

@@ -24,8 +24,9 @@
  *                    |
  *     all jobs at once: epochs_use_set                      for epochs that begin later
  *
- * Epochs that have begun keep their edition. If the daemon dies between the last two steps, jobs
- * find in their journals to which scan their epochs belong (editions_restore).
+ * Epochs that have begun keep their edition. If the daemon dies between the last two
+ * steps, jobs find in their journals to which scan their epochs belong
+ * (editions_restore).
  */
 
 struct moving {
@@ -42,7 +43,7 @@ struct moving {
 const char *move_obstacle(const struct job_config *config)
 {
 	if (config_is_mixed(config))
-		return "is a mixture, whose passes are of the samples that it began with";
+		return "is a mixture, which keeps the samples that it began with";
 	if (config->ranks > 0)
 		return "is a rank of a training";
 	if (config->layout == LAYOUT_MIRROR)
@@ -56,7 +57,8 @@ const char *move_obstacle(const struct job_config *config)
 	return NULL;
 }
 
-/* Tells whether a script reads current/ by class: its list of names would be wrong after a scan. */
+/* Tells whether a script reads current/ of layout = classes: after a scan its list of
+ * names would be wrong. */
 static bool is_read_by_class(struct sched_job *job)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -72,7 +74,8 @@ static int refuse(const struct moving *moving, const struct sched_job *job,
 	return -EINVAL;
 }
 
-/* Checks a job with its next edition, since only that tells which samples the job selects. */
+/* Checks whether the job can move to its next edition. Only that edition tells which
+ * samples the job selects. */
 static int check(const struct moving *moving, const struct edition *next)
 {
 	struct sched_job *job = next->job;
@@ -85,7 +88,7 @@ static int check(const struct moving *moving, const struct edition *next)
 		return err;
 	if (change)
 		return refuse(moving, job,
-			"has files of one size for all epochs, and would have another: ",
+			"has files of one size in all epochs, which would change: ",
 			change);
 	return admit_view(next);
 }
@@ -153,7 +156,8 @@ static int prepare_all(struct moving *moving)
 	return err;
 }
 
-/* Waits for the clerk: a restore in progress is of epochs of the old scan. */
+/* Waits until the clerk has finished restores, since they are for epochs of the old
+ * scan. */
 static void wait_for_restores_locked(const struct moving *moving)
 {
 	struct sched *sched = moving->sched;
@@ -256,7 +260,8 @@ int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 		move_all(&moving);
 		prune(&moving);
 	} else {
-		/* The housekeeper would discard it too late: the next scan writes this name. */
+		/* Discards the scan here: the housekeeper would do so too late, since the
+		 * next scan writes files of the same name. */
 		dataset_discard(dataset);
 	}
 	end(&moving);

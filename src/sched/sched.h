@@ -37,34 +37,34 @@ must_check int sched_new(const struct daemon_config *config, struct dataset **da
 void sched_stop(struct sched *sched);
 void sched_free(struct sched **sched);
 
-/* Tells whether the files of a job are a head and the bytes of a tensor, and returns the head. */
+/* Tells whether the files of a job consist of a head and the bytes of a tensor, and
+ * returns the head. */
 typedef bool sched_head_of(const struct job_config *config, struct file_head *ret);
 
-/*
- * Makes the scheduler put the tensors of such jobs into files of their own, from which the kernel
- * can answer readers (backing.h). Call it before jobs are added. backings must outlive the
- * scheduler.
- */
+/* Makes the scheduler put the tensors of jobs for which head_of returns true into files
+ * of their own, from which the kernel can answer readers (backing.h). Call it before jobs
+ * are added. backings must outlive the scheduler. */
 void sched_use_backings(
 	struct sched *sched, struct backings *backings, sched_head_of *head_of);
 
-/* Has a worker do something that takes long; a caller that is a worker itself does it at once. */
+/* Has a worker do work that takes long. If the caller is a worker itself, does the work
+ * at once. */
 void sched_run(struct sched *sched, struct load_work *work);
 /* Calls sched_run after delay_ns, or at once if the scheduler stops. */
 void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay_ns);
-/* Takes work back. true: no worker has begun it, and none will. Work that was never given to
- * sched_run or sched_run_later must be zero. */
+/* Takes queued work back. Returns true if no worker has begun it, and none will. Work
+ * that was never given to sched_run or sched_run_later must be zero. */
 must_check bool sched_take_back(struct sched *sched, struct load_work *work);
 
-/*
- * Counts bytes that are made of a tensor for one open as held by the daemon; sched_drop_content
- * gives them back. -ENOMEM: readers hold too much open.
- */
+/* Counts bytes that are made from a tensor for one open as held by the daemon, until
+ * sched_drop_content. -ENOMEM: readers hold too much open. */
 must_check int sched_hold_content(struct sched *sched, uint64_t bytes);
-/* Gives such bytes back. Calls nobody back, so that callers may hold a lock of theirs. */
+/* Gives bytes of sched_hold_content back. Calls no callback, so that callers may hold a
+ * lock of their own. */
 void sched_drop_content(struct sched *sched, uint64_t bytes);
 
-/* Counts need and pins anew, and aborts when an invariant does not hold. For tests. */
+/* Counts need and pins from scratch, and aborts if an invariant does not hold. For
+ * tests. */
 void sched_validate(struct sched *sched);
 
 /* Prints one line per job and updates the statistics, for the log after a crash. May be called with

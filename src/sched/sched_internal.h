@@ -86,9 +86,9 @@ struct sched_handle {
 struct skipping {
 	roaring_bitmap_t *bad;	   /* samples that later epochs leave out */
 	roaring_bitmap_t *damaged; /* samples bad until their files change */
-	roaring_bitmap_t *told;	   /* bad samples that were logged; the clerk's */
-	bool found;		   /* `bad` has grown since the clerk looked */
-	struct skip_plan *plan;	   /* plan of the next epoch; NULL: leaves out nothing */
+	roaring_bitmap_t *told; /* bad samples that were logged; only the clerk uses it */
+	bool found;		/* `bad` has grown since the clerk looked */
+	struct skip_plan *plan; /* plan of the next epoch; NULL: leaves out nothing */
 };
 
 struct sched_job {
@@ -102,7 +102,7 @@ struct sched_job {
 	struct edition *now;		/* (lock) edition of the epochs that begin */
 	struct feed feeds[FEEDS];	/* feeds of a rank, by epoch */
 	uint32_t consumed_since; /* positions consumed since the last news of the feed */
-	uint64_t unfed_since_ns; /* see sched_feed_away */
+	uint64_t unfed_since_ns; /* when its feed failed: see sched_feed_away */
 	bool gives_up;
 	uint64_t ini_hash;
 	uint32_t open; /* open images of current/ */
@@ -110,16 +110,17 @@ struct sched_job {
 	struct journal *journal;
 	TAILQ_ENTRY(sched_job) clerk_link;
 	struct skipping skips;
-	struct restoring *restoring; /* restore that the clerk has to do, or NULL */
+	struct restoring *restoring; /* the restore that the clerk has to do */
 	bool clerk_wanted;	     /* waits for the clerk, or the clerk works for it */
-	/* Seconds between two tries to save an order, and until the next try. */
+	/* Seconds between two tries to save an order, and seconds until the next try. */
 	uint32_t save_pause, save_in;
 	struct handle_queue parked; /* handles with a ticket */
 	struct share_job share;
-	unsigned waiting;	 /* handles that wait for a tensor */
-	uint64_t waits_since_ns; /* waits until then are in share and totals */
+	unsigned waiting; /* handles that wait for a tensor */
+	/* waits before this time are counted in `share` and `totals` */
+	uint64_t waits_since_ns;
 	enum wait_cause waits_for;
-	_Atomic uint64_t own_ns; /* time to answer opens, besides waits */
+	_Atomic uint64_t own_ns; /* time that answering opens took, without waits */
 	struct watched watched;
 	struct sched_program programs[SCHED_PROGRAMS]; /* the latest first */
 	struct sched_laps laps;
@@ -139,8 +140,9 @@ struct sched {
 	const struct after_phases *phases;	 /* constant: after.c */
 	const struct supply_calls *supply_calls; /* constant */
 	struct daemon_config const *config;
-	struct source *sources; /* SCHED_MOST_DATASETS; free: without a dataset */
-	size_t n_sources;	/* entries used so far */
+	/* room for SCHED_MOST_DATASETS; a free entry has no dataset */
+	struct source *sources;
+	size_t n_sources; /* entries used so far */
 	uint64_t sources_changed;
 	uint64_t seed;			/* constant */
 	struct quarantine *quarantine;	/* constant */
@@ -170,7 +172,7 @@ struct sched {
 	size_t n_tiers;
 	struct shares shares;
 	uint64_t window_ns;    /* end of the last window */
-	uint64_t decoded_ns;   /* working time of decoders since then */
+	uint64_t decoded_ns;   /* working time of decoders since window_ns */
 	uint64_t cost_ns;      /* mean cost of recent decodes */
 	struct use_queue read; /* uses that wait for a decoder, or a program */
 	struct programs *programs;
@@ -178,7 +180,7 @@ struct sched {
 	struct use_queue delayed;
 	TAILQ_HEAD(, load_work) postponed;
 	uint32_t lack_room; /* delayed uses that lack room */
-	bool room_made;	    /* the housekeeper has to queue these again */
+	bool room_made; /* the housekeeper has to queue the uses that lack room again */
 	uint64_t reading, working, contents, held_peak; /* bytes: memory.c */
 	uint64_t evictions_told, told_ns;		/* cache_advice.c */
 	struct sched_handle *tickets;			/* hash by ticket */
@@ -189,10 +191,12 @@ struct sched {
 	bool stopping;
 	bool keeps_house;
 	pthread_t housekeeper;
-	pthread_cond_t house_cond; /* something is due earlier, or `stopping` */
+	/* signalled when work is due earlier than expected, or on `stopping` */
+	pthread_cond_t house_cond;
 	bool has_clerk;
 	pthread_t clerk;
-	pthread_cond_t clerk_cond; /* a job wants the clerk, or `stopping` */
+	/* signalled when a job wants the clerk, or on `stopping` */
+	pthread_cond_t clerk_cond;
 	pthread_cond_t clerk_done_cond;
 };
 
@@ -206,15 +210,16 @@ extern const struct after_phases after_phases;
 
 /* --- open.c --- */
 
-/* Goes on with a handle whose request the engine has answered. */
+/* Continues an open whose request the engine has answered. */
 void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Has a worker look up the sample of a request (EFFECT_LOOK_UP). */
+/* Has a worker look up a request's sample in a saved order (EFFECT_LOOK_UP). */
 void handle_look_up_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Ends an open: removes its ticket, gives it the tensor or gives the sample back. `opened` is
- * called after the critical section. */
+/* Ends an open: removes its ticket, and gives it the tensor, or on failure gives the
+ * sample back. `opened` is called after the critical section. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
-/* Ends an open that has a ticket with -errno: now, or when the thread that works on it is done. */
+/* Ends an open that has a ticket, with -errno: at once, or as soon as the thread that
+ * works on it is done. */
 void handle_give_up_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
 void handle_free(struct sched_handle *handle);
@@ -232,7 +237,8 @@ void postponed_run_due(struct sched *sched);
 /* Executes decisions of the job's engine. */
 void effects_execute_locked(
 	struct sched_job *job, struct effects *effects, struct aftermath *aftermath);
-/* Takes up requests whose wait has ended: the thing is there, or will not come. */
+/* Resumes requests that waited in the engine, and whose wait has ended with success or
+ * failure. */
 void effects_resume_locked(struct sched_job *job, struct aftermath *aftermath);
 
 /* --- job_shares.c --- */
@@ -242,25 +248,27 @@ void shares_note_cost_locked(struct space *space, uint64_t decode_ns);
 void shares_join_locked(struct sched_job *job);
 void shares_leave_locked(struct sched_job *job);
 void shares_status_locked(const struct sched_job *job, struct sched_job_share *ret);
-/* Ends the window, once a second: counts waits and makes new shares. Takes the lock. */
+/* Ends the window of measurements: counts waits and makes new shares. Called once a
+ * second. Takes the lock. */
 void shares_pass_window(struct sched *sched);
 
 /* --- programs.c --- */
 
 /* Notes the reader's process as the latest one that read the job. */
 void program_note_locked(struct sched_job *job, const struct sched_reader *reader);
-/* Finds out whether the earlier programs have ended, if this one is new and the job says that all
- * its readers are one script. Takes the lock. */
+/* Finds out whether the earlier programs have ended. Does so only if the job says that
+ * all its readers are one script, and this reader may begin a new one. Takes the lock. */
 void program_meet(struct sched_job *job, const struct sched_reader *reader);
-/* Returns the reader as the job's engine knows it. */
+/* Returns the reader's identity as the job's engine knows it. */
 struct reader program_who_locked(
 	const struct sched_job *job, const struct sched_reader *reader);
-/* Tells the engines which scripts have ended: none of their programs lives. Takes the lock. */
+/* Tells the engines which scripts have ended, that is, have no living process. Takes the
+ * lock. */
 void programs_look(struct sched *sched);
 
 /* --- rescan.c --- */
 
-/* Returns why a job can't move to a new scan of its dataset; NULL: it can. */
+/* Returns the reason why a job can't move to a new scan of its dataset; NULL: it can. */
 const char *move_obstacle(const struct job_config *config);
 
 /* --- skip.c: bad samples that later epochs leave out --- */
@@ -268,7 +276,7 @@ const char *move_obstacle(const struct job_config *config);
 /* Finds the samples that are known to be bad. The job's directory must exist. -ENOMEM */
 must_check int skip_begin(struct sched_job *job);
 void skip_free(struct sched_job *job);
-/* Notes a sample that is bad itself. damaged: it stays bad until its file changes. */
+/* Notes a bad sample. damaged: it stays bad until its file changes. */
 void skip_found_locked(const struct space *space, sample_id sample, bool damaged);
 /* Saves and logs the bad samples found since the last call. Called by the clerk. */
 void skip_update(struct sched_job *job);
@@ -278,23 +286,25 @@ void skip_status_locked(const struct sched_job *job, struct sched_job_status *re
 
 /* --- file_heads.c --- */
 
-/*
- * Decides anew, when a job came or went, whether tensors of the edition's spaces lie in files from
- * which the kernel can answer readers. Jobs of other formats get the bytes from the daemon as ever.
- */
+/* Decides anew whether tensors of the edition's spaces lie in files from which the kernel
+ * can answer readers. Called when a job came or went. Jobs with another file format read
+ * these tensors through the daemon. */
 void edition_choose_heads_locked(const struct edition *edition);
 
 /* --- clerk.c: long work at an epoch, in a thread of its own --- */
 
-/* Queues the job for the clerk: it has a stream to make, an order to save or load, or the like. */
+/* Queues the job for the clerk, because it has work such as a stream to make, or an order
+ * to save. */
 void clerk_request_locked(struct sched_job *job);
-/* Once a second: tries again to save an order that could not be saved, if it is time. */
+/* Tries again to save an order that could not be saved, if it is time. Called once a
+ * second. */
 void clerk_second_locked(struct sched_job *job);
 /* Waits until the clerk has done its work for a job that was removed. Takes the lock. */
 void clerk_wait_for_last(struct sched_job *job);
-/* The clerk's thread. */
+/* Runs the clerk's thread. */
 void *sched_clerk(void *sched);
-/* The housekeeper's thread: does work that is due, and once a second the periodic work. */
+/* Runs the housekeeper's thread: does work when it is due, and the periodic work once a
+ * second. */
 void *sched_keep_house(void *sched);
 
 /* --- sched.c --- */
@@ -303,9 +313,11 @@ void sched_stats_locked(struct sched *sched);
 
 /* --- job.c --- */
 
-/* Removes the job from the list, answers its parked opens, gives its pins and need back. */
+/* Removes the job from the list, answers its parked opens, and gives its pins and need
+ * back. */
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
-/* Calls visit for each job, held, without the lock; for none if there is no memory for ids. */
+/* Calls `visit` for each job, which is held meanwhile, without the lock. Without memory
+ * for the list of ids, visits no job. */
 void jobs_visit(struct sched *sched, void visit(struct sched_job *job));
 void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 
@@ -314,27 +326,29 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 /* Returns the job whose path below data/ collides with this one's, or NULL. */
 const struct sched_job *admit_conflict_locked(
 	const struct sched *sched, const struct job_config *config);
-/* Refuses such a collision: -EEXIST, reported. */
+/* Refuses a job with such a conflict: -EEXIST, reported. */
 must_check int admit_path(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
 /* Tells whether the job fits the other ranks of its training. If not, *ret_other is the rank that
  * it conflicts with, and *ret_key the key. */
 bool admit_rank_locked(const struct sched *sched, const struct job_config *config,
 	const struct sched_job **ret_other, const char **ret_key);
-/* Refuses such a conflict: -EEXIST, reported. */
+/* Refuses a job that conflicts with another rank: -EEXIST, reported. */
 must_check int admit_rank(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
-/* Refuses batches that the daemon can't hold at once: -EINVAL, reported. */
+/* Refuses a job whose batches the daemon can't hold in memory: -EINVAL, reported. */
 must_check int admit_batch(
 	const struct edition *edition, config_report *report, void *context);
 /* Refuses a format, a filter or a layout that can't hold the channels which the job keeps:
  * -EINVAL, reported. */
 must_check int admit_channels(
 	const struct edition *edition, config_report *report, void *context);
-/* Makes the tables of the dataset that the layout will need: takes a while, and may fail. */
+/* Makes the tables of the dataset that the job's layout needs. Takes a while, and may
+ * fail. */
 must_check int admit_view(const struct edition *edition);
 
 /* --- cache_advice.c: the memory that all prepared samples take --- */
 
-/* Logs now and then that evicted samples will be needed again. Takes the lock. */
+/* Logs, at most every ten minutes, that evicted samples will be needed again. Takes the
+ * lock. */
 void prepared_report(struct sched *sched);

@@ -16,15 +16,17 @@
 #include <string.h>
 
 /*
- * bad_sample = skip: epochs that begin later leave out the samples that were found bad.
+ * Implements bad_sample = skip: epochs leave out the samples that were found bad before
+ * they began.
  *
  *     skip_found_locked -> (clerk) skip_update: <state>/jobs/<job>/bad, log, plan
  *                                                                  |
  *     an epoch begins -> (clerk) stream_make -> skip_epoch <-------+
  *
- * The plan gives each bad sample a position. Listings do not show these positions, and the epoch
- * counts them as read. They are the last positions that could hold the sample: the last of all, of
- * its label, or the only one. So the names of the other positions stay as they are.
+ * The plan gives each bad sample a position: one of the last positions that could hold
+ * it, in the epoch or within its label, or the only such position. Listings do not show
+ * these positions, and the epoch counts them as read. So the names of the other positions
+ * stay as they are.
  */
 
 struct skip_plan {
@@ -147,7 +149,7 @@ static int plan_new(
 
 /* --- samples known to be bad ---------------------------------------------------------- */
 
-/* Tells whether the file is unchanged: a changed file is another image. */
+/* Tells whether the file is unchanged. A changed file counts as another image. */
 static bool is_same(
 	struct dataset *dataset, sample_id id, uint64_t bytes, int64_t mtime_ns)
 {
@@ -300,7 +302,8 @@ static void save(struct sched_job *job, const roaring_bitmap_t *damaged)
 		return;
 	print_damaged(out, job->now->is.dataset, damaged);
 	if (fclose(out) == 0)
-		(void)!keep_bad(job, text); /* logged; it will be found again */
+		/* the error is logged; a lost bad sample will be found again */
+		(void)!keep_bad(job, text);
 	free(text);
 }
 
@@ -308,7 +311,7 @@ static void update(struct sched_job *job, const roaring_bitmap_t *bad)
 {
 	struct skip_plan *plan, *old;
 	if (plan_new(job, bad, &plan) != 0)
-		return; /* out of memory: the next bad sample leads here again */
+		return; /* no memory: the next bad sample causes another try */
 	lock_take(&job->sched->lock);
 	old = job->skips.plan;
 	job->skips.plan = plan;

@@ -9,8 +9,9 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* Finds datasets whose jobs can't move to a later scan, from the inis of jobs, before the datasets
- * are opened. Mistakes in an ini are reported when the job is added. */
+/* Finds datasets whose jobs can't move to a later scan. It reads the inis of the jobs,
+ * since the datasets are not open yet. Mistakes in an ini are reported later, when the
+ * job is added. */
 
 static void ignore(void *context, const char *message)
 {

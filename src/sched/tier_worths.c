@@ -7,7 +7,8 @@
 #include "sched/sched_internal.h"
 #include "supply/supply.h"
 
-/* The worth of a sample to a tier: the epochs that need it, and whether a job will read it. */
+/* Computes the worth of a sample to a tier, from the epochs that need it and the jobs
+ * that will read it. */
 
 static bool has_stream_locked(const struct sched_job *job)
 {
@@ -19,8 +20,8 @@ static bool has_stream_locked(const struct sched_job *job)
 	return false;
 }
 
-/* Tells whether an active job will read the sample again, if only in its next epoch. A mirror has
- * no epochs: it always counts. */
+/* Tells whether a job that is being read will read the sample again, even if only in its
+ * next epoch. A mirror has no epochs, so it always counts. */
 static bool has_reader_locked(const struct source *source, sample_id sample)
 {
 	const struct sched_job *job;
@@ -50,7 +51,8 @@ void tell_worths(void *context, struct tier_asked *asked, size_t n)
 	LOCK_SCOPE(&sched->lock);
 	for (size_t i = 0; i < n; i++) {
 		const struct source *source = find_owner_locked(sched, asked[i].owner);
-		/* A file of the tier may be older than the dataset. */
+		/* The tier may have a file from an earlier scan, with an id that no
+		 * longer exists. */
 		if (source && asked[i].id >= dataset_ids(source->dataset))
 			source = NULL;
 		uint32_t need = source ? tier_need_locked(source, asked[i].id, true) : 0;

@@ -8,7 +8,8 @@
 #include "sched/sched_internal.h"
 #include "supply/supply.h"
 
-/* Counts sums anew from jobs, streams, epochs and uses, and compares them. */
+/* Counts sums from scratch, from jobs, streams, epochs and uses, and compares them with
+ * the sums that are kept. */
 
 static uint32_t count_need(const struct space *space, sample_id id)
 {

@@ -23,22 +23,20 @@ struct sched_job;
 
 TAILQ_HEAD(handle_queue, sched_handle);
 
-/*
- * Work that a critical section leaves to be done after it: writing the journal, callbacks,
- * frees, waking workers, drawing ahead. None of it may be done under the lock.
- */
+/* Work that a critical section leaves for the phases after it, which run without the
+ * lock: writing the journal, callbacks, frees, waking workers, drawing ahead. */
 struct aftermath {
-	/* The job whose journal is written. This is no reference: the caller, or a handle in
-	 * `finished`, holds the job. */
+	/* The job whose journal is written. The caller, or a handle in `finished`, has
+	 * the reference. */
 	struct sched_job *flush;
 	struct handle_queue finished; /* opens to be answered */
 	struct handle_queue look_ups; /* opens whose samples are in saved orders */
 	bool kick;		      /* wake readers */
 	bool kick_decoders;
-	struct sched_job *noticed; /* a reference; the job that `notice` is about */
+	struct sched_job *noticed; /* holds a reference; the job that `notice` is about */
 	enum notice notice;
 	uint32_t noticed_epoch;
-	struct sched_job *refill; /* a reference; the job has a stream that is low */
+	struct sched_job *refill; /* holds a reference; a stream of this job is low */
 	bool news;		  /* tell the feeder of ranks: sched->news */
 };
 

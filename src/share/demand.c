@@ -9,11 +9,10 @@
 #define NEVER_IDLES .15 /* part of a window: readers that idle less do so by chance */
 #define OFTEN_IDLES .9	/* part of a window: readers that idle as long have enough */
 
-#define MET                                                                              \
-	.95 /* part of a need: a job that gets as much gets its need, but for chance */
+#define MET .95 /* part of a need: a job that gets as much is taken to get all of it */
 
-/* Moves the rate toward the found one in steps. A job's readers also idle for moments while they
- * wait for decoders, and the rate found then is far more than they need. */
+/* Moves the rate toward the measured one in steps. While readers wait for decoders they
+ * idle for moments, too, and a rate measured then is far above their need. */
 static double toward(double rate, double found)
 {
 	if (rate <= 0)
@@ -26,8 +25,9 @@ static double raise(double rate, double got)
 	return got < rate * MET ? rate : fmax(rate, got * PROBE);
 }
 
-/* Tells whether a window contradicts the rate. One of several readers often waits while the job
- * as a whole does not. So a need that a window with few waits has shown stays until then. */
+/* Tells whether a window contradicts the rate. A rate found in a window with few waits is
+ * reliable, and stays until it is contradicted: one of several readers often waits while
+ * the job as a whole does not. */
 static bool contradicts(double rate, double got, double found)
 {
 	return got > rate || found < rate;

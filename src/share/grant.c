@@ -14,8 +14,8 @@
  *       |_______|  |____|   |_|    vessels get the rest of the capacity.
  */
 
-/* Part of the capacity for all jobs, so that even the job that gains least from decode time is
- * served now and then. */
+/* Part of the capacity that all jobs share in any case, so that even the job that gains
+ * least from decode time is served now and then. */
 #define CERTAIN_PART .05
 
 #define OPEN (-1) /* a rate that is not decided yet */
@@ -25,7 +25,7 @@ static double could_use(const struct share_claim *claim)
 	return claim->cost * claim->demand;
 }
 
-/* Returns a vessel's width, by weight alone or by weight and need. */
+/* Returns a vessel's width: the weight, or (by_need) the weight times the need. */
 static double width_of(const struct share_claim *claim, bool by_need)
 {
 	return by_need ? claim->weight * could_use(claim) : claim->weight;
@@ -65,7 +65,8 @@ static void pour(const struct share_claim *claims, size_t n, bool by_need,
 			rates[i] = width_of(&claims[i], by_need) * level / claims[i].cost;
 }
 
-/* Returns the job that gains most from more decode time; n: all have what they can use. */
+/* Returns the job that gains most from more decode time; n: all jobs have as much as they
+ * can use. */
 static size_t best_of(const struct share_claim *claims, size_t n, const double *rates)
 {
 	size_t best = n;

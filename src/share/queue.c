@@ -7,8 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Limits a job's debt for samples that other jobs have decoded for it, too. The debt holds up
- * the job's own requests for this many rounds at most. */
+/* Limits a job's debt. A job owes decode time also for samples that it gets when another
+ * job's request is decoded. The debt holds up the job's own requests for this many rounds
+ * at most. */
 #define MOST_ROUNDS_OF_DEBT 100
 
 struct share_want {
@@ -216,7 +217,7 @@ static void charge_one(struct share_job *job, int64_t part, bool took)
 	int64_t most = -MOST_ROUNDS_OF_DEBT * lane->quantum;
 	job->charged_ns += (uint64_t)part;
 	if (job->lane != lane)
-		return; /* first in, first out: nobody owes anything */
+		return; /* SHARE_FIFO: no job owes anything */
 	if (!took && debt < most)
 		debt = lane->deficit < most ? lane->deficit : most;
 	lane->deficit = debt;
@@ -243,9 +244,9 @@ void share_with(struct share_request *first, struct share_request *other)
 	first->with = other;
 }
 
-/* Offers the wants of a queue until one is taken or the answer is SHARE_STOP, and returns that
- * one; NULL: all are passed over. The lane of all jobs ignores SHARE_PASS_REST: its wants are of
- * several jobs. */
+/* Offers the wants of a queue until one is taken or the answer is SHARE_STOP, and returns
+ * that want; NULL: all are passed over. In the lane of all jobs SHARE_PASS_REST only
+ * passes over the one want, since the others are of other jobs. */
 static struct share_want *offer_queue(const struct share_wants *wants, share_offer *offer,
 	void *context, enum share_answer *ret_answer)
 {
@@ -294,7 +295,8 @@ static struct share_request *take(const struct share_want *want)
 	return first;
 }
 
-/* Returns the number of rounds until a lane that has no turn has one; 0: there is none. */
+/* Returns the number of rounds until the first of the lanes that have no turn now has
+ * one; 0: no such lane has requests. */
 static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 {
 	const struct share_job *job;
@@ -310,8 +312,8 @@ static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 	return least;
 }
 
-/* Gives rounds to all lanes. A lane whose requests are all passed over saves one quantum at most
- * for later. A lane without requests only pays off its debt. */
+/* Gives rounds to all lanes. A lane whose requests are all passed over saves at most one
+ * quantum for later. A lane without requests only pays off its debt. */
 static void give_rounds(struct shares *shares, int64_t rounds)
 {
 	struct share_job *job;
@@ -364,11 +366,9 @@ static struct share_want *offer_lanes(struct shares *shares, enum kinds kinds,
 	return NULL;
 }
 
-/*
- * Where decoders are short, a job whose readers wait takes nothing from the shares of others.
- * Where they idle, urgent requests of all jobs go before any look-ahead: else jobs that lag
- * would stay behind, and draw other samples than the rest.
- */
+/* Where decoders are short, urgent requests of a job take nothing from the shares of
+ * other jobs. Where decoders idle, urgent requests of all jobs go before any look-ahead;
+ * otherwise jobs that lag would stay behind, and draw other samples than the rest. */
 static struct share_want *offer_all(
 	struct shares *shares, share_offer *offer, void *context, enum share_answer *ret)
 {

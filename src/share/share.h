@@ -35,7 +35,7 @@
  *   Errors: -ENOMEM.
  */
 
-/* A policy makes something equal for jobs of one weight while decoders are short. */
+/* A policy says what is made equal for jobs of equal weight while decoders are short. */
 enum share_policy {
 	SHARE_SLOWDOWN,	  /* the part that a job gets of what it could use */
 	SHARE_FAIR,	  /* decode time */
@@ -48,7 +48,8 @@ enum share_policy {
 /* The claim of one job. */
 struct share_claim {
 	double weight; /* more than 0 */
-	double cost;   /* seconds of decode time per sample; 0: others decode for it */
+	/* seconds of decode time per sample; 0: other jobs decode all its samples */
+	double cost;
 	double demand; /* samples per second that it could use */
 };
 
@@ -69,8 +70,9 @@ void share_grant(enum share_policy policy, const struct share_claim *claims, siz
 
 struct share_demand {
 	double rate;   /* samples per second */
-	bool at_least; /* its readers never idled: the need may be more */
-	bool shown; /* its readers idled nearly all the time: the rate is what they need */
+	bool at_least; /* its readers never idled: the job could perhaps use more */
+	/* its readers idled nearly all the time: the rate is all that they need */
+	bool shown;
 };
 
 /* Measurements of a job over a window of time. */
@@ -82,9 +84,10 @@ struct share_window {
 };
 
 /*
- * Updates the estimate. A job whose readers idle would have taken samples / (seconds - waited)
- * without its waits. A job that never idles, although it gets the estimate, is taken to need
- * three tenths more. A window without reads says nothing.
+ * Updates the estimate. A job whose readers idle at times would have taken samples /
+ * (seconds - waited) per second without waits. A job whose readers never idle although it
+ * gets the estimate is assumed to need three tenths more. A window without reads changes
+ * nothing.
  */
 void share_demand_update(struct share_demand *demand, const struct share_window *window);
 
@@ -98,7 +101,7 @@ struct share_lane {
 	int64_t deficit, quantum; /* ns of decode time */
 };
 
-/* The module's fields come first; the caller counts the last two. */
+/* A job. The caller only writes the last two fields. */
 struct share_job {
 	TAILQ_ENTRY(share_job) link;
 	struct shares *shares;
@@ -110,8 +113,8 @@ struct share_job {
 	double cost;	     /* seconds that the job is charged per sample */
 	double granted;	     /* samples per second */
 	double rate;	     /* samples per second in the last window */
-	uint64_t charged_ns; /* since the last window */
-	bool passed;	     /* share_next could take none of its requests */
+	uint64_t charged_ns; /* decode time charged since the last window */
+	bool passed;	     /* share_next has passed over all of its requests */
 	uint64_t probed_at;  /* number of the window; 0: never */
 	/* counted by the caller, since the last window */
 	uint64_t samples;   /* samples given to readers, decoded or not */
@@ -123,7 +126,7 @@ struct share_request {
 	LIST_HEAD(, share_want) wants;
 	uint64_t cost_ns;	    /* the caller's estimate of its decode time */
 	struct share_request *with; /* the next request of those decoded together */
-	bool aside;		    /* taken, or put aside: in no lane */
+	bool aside; /* it is in no lane, since it was taken or put aside */
 };
 
 struct shares {
@@ -145,10 +148,9 @@ void share_leave(struct share_job *job);
 
 void share_request_init(struct share_request *request, uint64_t cost_ns);
 
-/*
- * The job wants the request: urgent if a reader waits. Asked again, the request becomes
- * urgent, or look-ahead again, first in the line. -ENOMEM: only when it is new.
- */
+/* Makes the job want the request. urgent: a reader waits. A job that wants it already may
+ * make it urgent, or look-ahead again, which puts it at the head of the queue. -ENOMEM:
+ * only if the want is new. */
 must_check int share_ask(
 	struct share_job *job, struct share_request *request, bool urgent);
 /* Removes the job's want. */
@@ -160,7 +162,7 @@ bool share_wants(const struct share_job *job, const struct share_request *reques
 /* Tells whether any job wants the request. */
 bool share_is_wanted(const struct share_request *request);
 
-/* Takes the request out of the lanes. Jobs may still ask for it. */
+/* Takes the request out of the lanes. Jobs still want it, and others may ask for it. */
 void share_put_aside(struct share_request *request);
 /* Puts a request that was aside back in the lanes of all jobs that want it. */
 void share_again(struct share_request *request);
@@ -169,21 +171,20 @@ void share_again(struct share_request *request);
 enum share_answer {
 	SHARE_TAKE,
 	SHARE_PASS,	 /* pass over this request, offer the next */
-	SHARE_PASS_REST, /* none of the job's requests that are as urgent */
-	SHARE_STOP	 /* none at all */
+	SHARE_PASS_REST, /* pass over the job's other requests of the same urgency, too */
+	SHARE_STOP	 /* take nothing now */
 };
 
 /* Answers an offer. It must not change any lane. */
 typedef enum share_answer share_offer(void *context, struct share_request *request);
 
-/* Has the other request decoded with the first. Called by an offer that then answers
- * SHARE_TAKE. */
+/* Makes the other request be decoded together with the first. Called by an offer that
+ * then answers SHARE_TAKE. */
 void share_with(struct share_request *first, struct share_request *other);
 
-/*
- * Returns the request for a free decoder, or NULL. It is put aside, with those that are decoded
- * with it. All jobs that want one of them are charged, in equal parts.
- */
+/* Returns the request for a free decoder, or NULL. It is put aside, together with the
+ * requests that are decoded with it. All jobs that want one of them are charged, in equal
+ * parts. */
 struct share_request *share_next(
 	struct shares *shares, share_offer *offer, void *context);
 

@@ -10,21 +10,22 @@
 /*
  * Turns measurements of jobs into quanta.
  *
- * The need of a job that never idles can't be measured: readers that fetch ahead take all that
- * comes until they have enough. So one such job at a time is probed: it is given most of the
- * decoders for some windows. If its readers have enough meanwhile, their need is known.
+ * The need of a job whose readers never idle can't be measured, since readers that fetch
+ * ahead take all that comes until they have enough. So one such job at a time is probed:
+ * for some windows it is given most of the decoders. If its readers have enough
+ * meanwhile, their need is known.
  */
 
 /* Part of a round that all jobs share by weight, even those that seem to need nothing. */
 #define LEAST_PART .02
-#define LEAST_COST 1e-9 /* seconds: a job whose samples others decode */
+#define LEAST_COST 1e-9 /* seconds: the cost for a job whose samples other jobs decode */
 
 /* Decoders are short if a larger part of them is at work. */
 #define SHORT_PART .75
 
 #define PROBE_PART .75
 #define PROBE_WINDOWS 3
-/* Windows from one probe of a job to its next one. */
+/* Number of windows from one probe of a job to its next probe. */
 #define REST_WINDOWS 60
 
 static double sum_of_weights(const struct shares *shares)
@@ -64,8 +65,8 @@ static bool was_idle(const struct share_job *job)
 	return job->samples == 0 && job->waited_ns == 0;
 }
 
-/* Updates the job's rate, cost and demand. The cost takes half of the new figure, since that of
- * one window is uneven. */
+/* Updates the job's rate, cost and demand. The cost moves halfway to the new figure,
+ * since single windows vary. */
 static void measure(struct share_job *job, double seconds, double decoders)
 {
 	double samples = (double)job->samples;
@@ -87,7 +88,8 @@ static bool needs_probe(const struct share_job *job)
 	return !was_idle(job) && job->demand.at_least;
 }
 
-/* Returns the job to probe: one that never was, else the one whose probe is longest ago. */
+/* Returns the job to probe: one that was never probed, else the one whose last probe is
+ * oldest. */
 static struct share_job *choose_probed(const struct shares *shares)
 {
 	struct share_job *job, *first = NULL;
@@ -128,9 +130,9 @@ static void probe(struct shares *shares)
 
 /* --- quanta ----------------------------------------------------------------------------- */
 
-/* Returns the job's part of a round, without regard to probes. Where decoders idle, the weight
- * decides: each job is granted its demand, but that is what it got, and a job that lags would
- * get ever less. */
+/* Returns the job's part of a round, without regard to probes. Where decoders idle, the
+ * weight decides. The grant could not: it is the demand, which is measured by what the
+ * job got, so a job that lags would get less and less. */
 static double part_of(const struct share_job *job, double all, double weights)
 {
 	if (!job->shares->is_short)
@@ -155,7 +157,7 @@ static void set_quanta(struct shares *shares, const double *rates)
 			set_quantum(job, PROBE_PART);
 		else if (!was_idle(job))
 			set_quantum(job, rest * part_of(job, all, weights));
-		else if (weights > 0) /* the others' part, for when it comes back */
+		else if (weights > 0) /* idle: this part is for its return */
 			set_quantum(job, fmin(job->weight / weights, 1));
 		job->samples = job->waited_ns = job->charged_ns = 0;
 	}

@@ -29,7 +29,7 @@ struct checkpoint {
 	struct run
 		runs[CHECKPOINT_RUNS]; /* positions of the running epoch that were read */
 	uint32_t n_runs;
-	bool all_runs; /* runs has all positions that were read */
+	bool all_runs; /* `runs` has all positions that were read */
 };
 
 void checkpoint_print(FILE *out, const struct checkpoint *checkpoint);

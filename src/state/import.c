@@ -23,9 +23,9 @@
  *
  *   | checkpoint | orders N kind KIND paths FINGERPRINT | order | order ... |
  *
- * Its orders hold a sample as its place among the selected samples in the byte order of their
- * paths. If the job is a rank, the line ends with `rank R of RANKS batch BATCH`, and the selected
- * samples are those of all ranks.
+ * An order names a sample by its place among the selected samples in the byte order of
+ * their paths. If the job is a rank, the line ends with `rank R of RANKS batch BATCH`,
+ * and the selected samples are the samples of all ranks.
  */
 
 #define TEXT_BYTES (CHECKPOINT_BYTES + 128)
@@ -107,8 +107,8 @@ static int write_one(const struct edition *edition, int fd, uint32_t epoch,
 	return err;
 }
 
-/* Leaves out orders of another scan of the dataset, which have other samples. Returns the number
- * of those that remain. */
+/* Removes orders of another scan of the dataset from the list, since they have other
+ * samples. Returns the number of orders that remain. */
 static size_t leave_out_others(
 	const struct edition *edition, struct epochs_order_file *orders, size_t n)
 {
@@ -161,8 +161,8 @@ int sched_job_export(struct sched_job *job, int fd, config_report *report, void 
 	}
 	if (config_is_mixed(&job->config)) {
 		sched_report(report, context,
-			"job %s is a mixture, whose orders are of no single dataset: it "
-			"can't be exported",
+			"job %s is a mixture, whose orders can't be exported: they "
+			"belong to no single dataset",
 			job->config.name);
 		return -EOPNOTSUPP;
 	}
@@ -220,8 +220,8 @@ int import_read_head(
 	end = take_orders(end, ret);
 	if (!end)
 		return import_refuse(adding,
-			"%s: has no orders: found a checkpoint, allowed: what joaderctl "
-			"export has written",
+			"%s: has no orders: found a checkpoint, allowed: a file that "
+			"joaderctl export has written",
 			import->name);
 	*offset += (uint64_t)(end - text);
 	return 0;
@@ -258,7 +258,8 @@ static int check(struct importing *importing)
 		job->now->set.positions, importing->places.fingerprint);
 }
 
-/* Translates places to ids. false: there is no such place, or a position has another label. */
+/* Translates places to ids. Returns false if there is no such place, or if a position has
+ * another label here. */
 static bool translate(const struct importing *importing, struct order_data *data)
 {
 	const struct sched_job *job = importing->job;
@@ -283,7 +284,7 @@ static int save_order(
 	struct importing *importing, uint32_t epoch, struct order_data *data)
 {
 	const struct sched_job *job = importing->job;
-	const char *reason = "a sample is none of the job's, or of another label";
+	const char *reason = "a sample does not belong to the job, or has another label";
 	struct order order = order_of(data);
 	struct epoch *tried = NULL;
 	if (!translate(importing, data)) {
@@ -315,7 +316,7 @@ static int save_orders(struct importing *importing)
 			&importing->offset, &epoch, &data);
 		if (err == -EINVAL)
 			return import_refuse(importing->adding,
-				"%s: its orders are not whole; the log says why",
+				"%s: its orders are incomplete; the log says why",
 				importing->import->name);
 		if (!err)
 			err = save_order(importing, epoch, &data);
@@ -348,7 +349,7 @@ static int check_replay(const struct importing *importing)
 				", allowed: the epochs that it has (keep_epochs says how "
 				"many a run keeps)",
 				job->config.file, config_job_epochs(&job->config),
-				job->config.epochs ? "" : ", since nothing else is said",
+				job->config.epochs ? "" : ", the default",
 				importing->import->name, epoch);
 		if (err)
 			return err;
@@ -356,7 +357,7 @@ static int check_replay(const struct importing *importing)
 	return 0;
 }
 
-/* Moves the job to the place where the exported one was, or to `at`. */
+/* Moves the job to where the exported job was, or to `at`. */
 static int go_there(struct importing *importing)
 {
 	const char *at = importing->import->at;
@@ -397,8 +398,8 @@ static int import_orders(struct importing *importing, bool place)
 	return err;
 }
 
-/* Imports the orders. place: the job goes to the exported one's place, too. A failure removes the
- * orders again if the job has not begun: it had none before. */
+/* Imports the orders. place: also moves the job to where the exported job was. After a
+ * failure a job that has not begun loses the orders again, since it had none before. */
 static int import(struct sched_job *job, const struct adding *adding, bool place)
 {
 	struct epochs_status status;
@@ -424,7 +425,7 @@ static bool has_epochs(struct sched_job *job)
 	return restore_list_orders(job, &orders, &n) != 0 || status.started || n > 0;
 }
 
-/* Imports the orders of order = replay:FILE. The file is not needed afterwards. */
+/* Imports the orders of order = replay:FILE. FILE is not needed afterwards. */
 static int import_replay(
 	struct sched_job *job, const char *file, const struct adding *adding)
 {
@@ -448,7 +449,7 @@ int import_for_job(struct sched_job *job, const struct adding *adding)
 		return has ? 0 : import_replay(job, replay, adding);
 	if (has)
 		return import_refuse(adding,
-			"job %s: has epochs here already, allowed: a job that has none",
+			"job %s has epochs here already, allowed: a job that has none",
 			job->config.name);
 	if (replay)
 		return import_refuse(adding,
@@ -457,14 +458,13 @@ int import_for_job(struct sched_job *job, const struct adding *adding)
 			job->config.name);
 	if (config_is_mixed(&job->config))
 		return import_refuse(adding,
-			"job %s: is a mixture, and no order to import is of several "
-			"datasets",
+			"job %s is a mixture, for which no orders can be imported",
 			job->config.name);
 	if (job_is_fed(job))
 		return import_ranks(job, adding);
 	if (job_kind(job) == EPOCHS_MIRRORED)
 		return import_refuse(adding,
-			"job %s: layout = mirror has no order to import",
+			"job %s has layout = mirror, for which no orders can be imported",
 			job->config.name);
 	return import(job, adding, true);
 }

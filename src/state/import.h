@@ -10,14 +10,15 @@ struct edition;
 struct sched_job;
 
 /*
- * Reads the files that joaderctl export writes: of a job that goes on as it was (import.c), or
- * of all ranks of a training that goes on with other ranks (import_ranks.c).
+ * Reads the files that joaderctl export writes: of one job that continues as it was
+ * (import.c), or of all ranks of a training that continues, perhaps with another number
+ * of ranks (import_ranks.c).
  *
  *   Owns: nothing.   Threads: the one that adds the job.
  *   Errors: -EBADMSG: refused, and reported; other -errno.
  */
 
-/* Samples by place and places by sample. A sample's place is its number in the byte order of
+/* Maps samples to places and back. A sample's place is its number in the byte order of
  * the paths. */
 struct places {
 	uint32_t n;
@@ -26,11 +27,12 @@ struct places {
 	uint64_t fingerprint;
 };
 
-/* Finds the places of all samples that the job selects, those of other ranks too. */
+/* Finds the places of all samples that the job selects, including the samples of other
+ * ranks. */
 must_check int places_find(const struct edition *edition, struct places *ret);
 void places_free(struct places *places);
 
-/* The checkpoint and the line that precede the orders of one job. */
+/* The checkpoint, and the line after it, which precede the orders of one job. */
 struct import_head {
 	struct checkpoint from;
 	unsigned n_orders, kind;
@@ -46,9 +48,7 @@ must_check int import_read_head(
 must_check int import_refuse(const struct adding *adding, const char *format, ...)
 	printf_like(2, 3);
 
-/*
- * Imports all ranks of a training for a job that is a rank. The samples that they had read of
- * their epoch become the log that the job's training goes on from. The log is kept in
- * jobs/JOB/training.order.
- */
+/* Imports all ranks of a training for a job that is a rank. The samples that the ranks
+ * had read of their epoch become the log from which the job's training continues. The log
+ * is kept in jobs/JOB/training.order. */
 must_check int import_ranks(struct sched_job *job, const struct adding *adding);

@@ -16,10 +16,10 @@
 #include <sys/stat.h>
 
 /*
- * A training goes on with other ranks, or at an earlier place. The samples that its ranks had
- * read of an epoch are put in a row, mini-batch by mini-batch. They become the log that the
- * training goes on from: no rank is given them again, and the rest of the epoch is drawn and
- * divided anew.
+ * A training continues with another number of ranks, or at an earlier place. The samples
+ * that its ranks had read of an epoch are put in a row, mini-batch by mini-batch. They
+ * become the log from which the training continues: no rank is given them again, and the
+ * rest of the epoch is drawn and divided anew.
  */
 
 /* The export of one rank. */
@@ -28,8 +28,9 @@ struct one_rank {
 	uint32_t samples;
 	uint64_t orders_at; /* offset in the file */
 	unsigned n_orders;
-	uint32_t epoch;		 /* the earliest epoch that it has not wholly read */
-	struct order_data order; /* the epoch that the training goes on in */
+	uint32_t epoch; /* the earliest epoch that it has not read to the end */
+	/* its order of the epoch in which the training continues */
+	struct order_data order;
 };
 
 struct reading {
@@ -39,7 +40,7 @@ struct reading {
 	uint32_t n; /* samples of all ranks */
 	uint32_t ranks, batch;
 	struct one_rank *of;
-	uint32_t epoch, position; /* the training goes on there; position: with `at` */
+	uint32_t epoch, position; /* where the training continues; position: with `at` */
 	bool at;
 };
 
@@ -94,7 +95,7 @@ static int skip_orders(struct reading *reading, struct one_rank *rank, uint64_t 
 			reading->places.fingerprint, offset, &epoch, &data);
 		if (err)
 			return err == -EINVAL ? REFUSE(reading, "%s",
-							"its orders are not whole; the "
+							"its orders are incomplete; the "
 							"log says why")
 					      : err;
 		if (rank->epoch == epoch)
@@ -105,7 +106,7 @@ static int skip_orders(struct reading *reading, struct one_rank *rank, uint64_t 
 	return 0;
 }
 
-/* Reads one rank: the epoch that it had come to, and the order of that epoch. */
+/* Reads one rank: the epoch that it had reached, and the order of this epoch. */
 static int read_rank(struct reading *reading, uint64_t *offset)
 {
 	struct import_head head;
@@ -169,7 +170,7 @@ static int choose_epoch(struct reading *reading)
 	if (reading->epoch > last)
 		return import_refuse(reading->adding,
 			"--at: found epoch %" PRIu32 ", allowed: up to %" PRIu32
-			", which the training has come to",
+			", the epoch that the training has reached",
 			reading->epoch, last);
 	if (reading->position > reading->n ||
 		(reading->position != reading->n && reading->position % reading->batch))
@@ -177,12 +178,12 @@ static int choose_epoch(struct reading *reading)
 			"--at: found position %" PRIu32
 			", allowed: a multiple of %" PRIu32
 			", the samples of a global mini-batch, up to %" PRIu32
-			", those of all ranks",
+			", the samples of all ranks",
 			reading->position, reading->batch, reading->n);
 	return 0;
 }
 
-/* Loads the rank's order of the chosen epoch, if the rank had come to another one. */
+/* Loads the rank's order of the chosen epoch, if the rank had reached another one. */
 static int load_order(struct reading *reading, uint32_t r)
 {
 	struct one_rank *rank = &reading->of[r];
@@ -206,8 +207,8 @@ static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 	if (!reading->at && rank->epoch > reading->epoch &&
 		order->consumed < rank->samples)
 		return REFUSE(reading,
-			"has no whole order of epoch %" PRIu32 " of rank %" PRIu32
-			", which has come to epoch %" PRIu32
+			"has no complete order of epoch %" PRIu32 " of rank %" PRIu32
+			", which has reached epoch %" PRIu32
 			", allowed: ranks that are at most keep_epochs apart",
 			reading->epoch, r, rank->epoch);
 	for (uint32_t i = 0; !reading->at && i < order->consumed; i++) {
@@ -221,9 +222,8 @@ static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 		if (!order->samples || order->samples[i] == 0)
 			return import_refuse(reading->adding,
 				"--at: found %" PRIu32 ":%" PRIu32 ", but rank %" PRIu32
-				" has had position %" PRIu32 " of its %" PRIu32
-				" before there not yet, allowed: an "
-				"earlier place",
+				" has not yet had position %" PRIu32 " of its %" PRIu32
+				" before this place, allowed: an earlier place",
 				reading->epoch, reading->position, r, i, wanted);
 		ret[i] = 1;
 	}
@@ -238,8 +238,8 @@ struct row {
 	roaring_bitmap_t *seen;
 };
 
-/* Adds the sample of a position to the row, once: two positions may hold one sample if a node was
- * away for long. */
+/* Adds the sample of a position to the row, unless it is there already: two positions may
+ * hold one sample if a node was away for long. */
 static int add_position(const struct reading *reading, const struct one_rank *rank,
 	uint32_t position, struct row *row)
 {

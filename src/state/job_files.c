@@ -80,7 +80,7 @@ int keep_bad(const struct sched_job *job, const char *text)
 	return replace_file(job->directory, "bad", text);
 }
 
-/* Reads the id that the job's name has; 0: none yet. */
+/* Reads the id of the job of this name; 0: it has none yet. */
 static int read_id(const char *directory, uint32_t *ret)
 {
 	auto_free char *path = NULL;
@@ -183,7 +183,8 @@ static int open_journal(struct sched_job *job, enum journal_found *ret_found)
 		job->directory, &identity, replay, job, ret_found, &job->journal);
 }
 
-/* Completes what the daemon's end has cut off. Nobody reads yet, and nothing is held. */
+/* Completes records that the end of the last daemon has cut off. No reader is connected
+ * yet, and no tensor is held. */
 static void make_up(struct sched_job *job)
 {
 	struct effects effects;
@@ -202,8 +203,8 @@ int keep_restore(struct sched_job *job)
 	int err = open_journal(job, &found);
 	if (!err && found == JOURNAL_OTHER) {
 		log_warn("job %s: its dataset, its layout or the samples that `where` "
-			 "selects have changed since its epochs began; they begin "
-			 "again, and what was kept of them is now in %s/before",
+			 "selects have changed since its epochs began; they begin again, "
+			 "and their old files are now in %s/before",
 			job->config.name, job->directory);
 		err = journal_set_aside(job->directory);
 		if (!err)
@@ -234,7 +235,7 @@ int keep_order(struct sched_job *job, uint32_t epoch, const struct order *order)
 	return 0;
 }
 
-/* Removes job.ini first: without it the job does not come back. */
+/* Removes job.ini first, since without job.ini a restart does not add the job again. */
 static int remove_own_files(int directory)
 {
 	static const char *const names[] = {"job.ini", "job.ini.new", "id", "id.new",

@@ -17,8 +17,8 @@
 #include <string.h>
 
 /*
- * Takes checkpoints, and restores a job to one. The clerk restores it, so that nobody else makes
- * streams or saves orders of the job meanwhile:
+ * Takes checkpoints, and restores a job to a checkpoint. The clerk does it, so that no
+ * other thread makes streams or saves orders of the job meanwhile:
  *
  *   check the checkpoint -> epochs_hold: opens wait -> orders of live epochs to files ->
  *   the order that runs, with what had been read, to a file -> epochs_restored
@@ -103,9 +103,9 @@ static int check_identity(struct sched_job *job, struct restoring *restoring)
 	const struct checkpoint *from = restoring->from;
 	if (job_is_fed(job))
 		return restore_refuse(restoring,
-			"a rank gets its samples from its training, and goes on where "
-			"that is; `joaderctl add --import` takes a whole training "
-			"elsewhere");
+			"a rank gets its samples from its training, and "
+			"continues where the training is; `joaderctl add "
+			"--import` moves a whole training");
 	if (job_kind(job) == EPOCHS_MIRRORED)
 		return restore_refuse(restoring,
 			"layout = mirror has no order, and nothing is consumed: there is "
@@ -129,8 +129,8 @@ static int check_identity(struct sched_job *job, struct restoring *restoring)
 	return 0;
 }
 
-/* Refuses an epoch with another list of files: scripts that read current/ would go from one list
- * to the other. */
+/* Refuses an epoch with another list of files: scripts that read current/ would suddenly
+ * see another list. */
 static int check_names(struct sched_job *job, struct restoring *restoring, uint32_t epoch)
 {
 	uint32_t names = sched_job_names(job, epoch);
@@ -158,10 +158,10 @@ int restore_check_target(struct sched_job *job, struct restoring *restoring)
 	if ((epoch > last && !next) || epoch >= config_job_epochs(&job->config))
 		return restore_refuse(restoring,
 			"--at: found epoch %" PRIu32 ", allowed: up to %" PRIu32
-			", which the checkpoint has come to%s",
+			", the epoch of the checkpoint%s",
 			epoch, last,
 			last + 1 < config_job_epochs(&job->config)
-				? ", or the begin of the next one"
+				? ", or the begin of the next epoch"
 				: "");
 	return check_names(job, restoring, epoch);
 }
@@ -193,7 +193,8 @@ static void give_up(struct sched_job *job)
 	sched_unlock(job->sched, &aftermath);
 }
 
-/* Gives the epochs and the list of orders to the engine. Takes them over, also on failure. */
+/* Gives the epochs and the list of orders to the engine. Takes ownership of them, also on
+ * failure. */
 static int go(struct sched_job *job, struct epoch *running, struct epoch *draining,
 	struct epochs_order_file *orders, size_t n)
 {
@@ -244,7 +245,8 @@ static int make_all(struct sched_job *job, struct restoring *restoring)
 	return err ? restore_failed(restoring, job->config.name, err) : 0;
 }
 
-/* Brings the journal to the disk. Its records from before the restore are not needed then. */
+/* Syncs the journal to the disk. Its records from before the restore are not needed after
+ * that. */
 static int finish(struct sched_job *job, struct restoring *restoring)
 {
 	uint32_t epoch = restoring->at ? restoring->at_epoch
@@ -252,7 +254,9 @@ static int finish(struct sched_job *job, struct restoring *restoring)
 	int err = sched_job_sync(job);
 	if (err)
 		return restore_failed(restoring,
-			"it is where it was, but that can't be brought to the disk", err);
+			"the job is restored, but the journal can't be synced to the "
+			"disk",
+			err);
 	journal_forget(job->journal, epoch);
 	return 0;
 }
@@ -331,8 +335,8 @@ static void tell(struct sched_job *job, const struct restoring *restoring,
 {
 	if (restoring->from->ini != job->ini_hash)
 		sched_report(report, context,
-			CONFIG_WARNING "job %s: its ini is not the one that it had at "
-				       "the checkpoint: what files hold may differ",
+			CONFIG_WARNING "job %s: its ini has changed since the "
+				       "checkpoint, so files may have other contents",
 			job->config.name);
 }
 
@@ -345,7 +349,8 @@ int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 	char message[200] = "";
 	int err = checkpoint_parse(text, &from, &end, message);
 	if (err) {
-		sched_report(report, context, "no checkpoint of joaderfs: %s", message);
+		sched_report(
+			report, context, "not a checkpoint of joaderfs: %s", message);
 		return err;
 	}
 	if (at && checkpoint_parse_at(at, &restoring.at_epoch, &restoring.at_position) !=

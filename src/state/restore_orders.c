@@ -10,7 +10,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Makes the epochs of a restored job: the orders in its directory, as far as they were read. */
+/* Makes the epochs of a restored job from the orders in its directory, as far as they
+ * were read. */
 
 /* --- reads ----------------------------------------------------------------------------- */
 
@@ -22,7 +23,8 @@ static void take_before(struct order_data *data, uint32_t end)
 	for (uint32_t position = 0; position < end; position++)
 		if (data->samples[position] != 0)
 			data->reads[data->consumed++] = position;
-	/* Positions that the epoch leaves out, its first bindings, count as read. */
+	/* Positions that the epoch leaves out are its first bindings, and count as
+	 * read. */
 	for (; k < data->bound && data->log[k] >> ORDER_POSITION_BITS == SERVED_SKIPPED;
 		k++) {
 		uint32_t position = order_log_entry_position(data->log[k]);
@@ -43,7 +45,8 @@ static bool take_runs(struct order_data *data, const struct checkpoint *from)
 	return true;
 }
 
-/* Cuts the order's reads down to the checkpoint's. false: their hash is another one. */
+/* Cuts the order's reads down to the number in the checkpoint. Returns false if their
+ * hash differs from the checkpoint's. */
 static bool take_first(struct order_data *data, const struct epochs_point *point)
 {
 	uint64_t hash = 0;
@@ -68,8 +71,8 @@ static int take_reads(struct restoring *restoring, struct order_data *data)
 		(from->all_runs && take_runs(data, from)))
 		return 0;
 	return restore_refuse(restoring,
-		"what had been read of epoch %" PRIu32
-		" is not known any more, since the job has gone back to an earlier place "
+		"the samples that were read of epoch %" PRIu32
+		" are no longer known, since the job has gone back to an earlier place "
 		"after this checkpoint, allowed: a later checkpoint, or --at %" PRIu32
 		":POSITION",
 		from->place.running.epoch, from->place.running.epoch);
@@ -77,7 +80,8 @@ static int take_reads(struct restoring *restoring, struct order_data *data)
 
 /* --- editions -------------------------------------------------------------------------- */
 
-/* The clerk frees editions, and nothing moves while it restores a job. */
+/* Needs no hold: the clerk alone frees editions, and no rescan moves a job that is being
+ * restored. */
 struct edition *restore_edition(struct sched_job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -123,7 +127,7 @@ static int load_order(struct sched_job *job, struct restoring *restoring, uint32
 			" is not kept any more, allowed: later epochs (keep_epochs = "
 			"%" PRIu32 ")",
 			epoch, job->config.keep_epochs);
-	if (err == -ENOENT) /* the epoch never had a bound position */
+	if (err == -ENOENT) /* no position of the epoch was ever bound */
 		err = empty_order(edition, ret);
 	if (err == -EINVAL)
 		return restore_refuse(restoring,
@@ -141,7 +145,7 @@ static bool next_order(struct sched_job *job, uint32_t *epoch, struct order *ret
 	return *epoch != UINT32_MAX;
 }
 
-/* Nothing is bound meanwhile. New reads are appended behind those that are saved. */
+/* Nothing is bound meanwhile. New reads are appended to the ones that are saved. */
 int restore_save_live(struct sched_job *job, struct restoring *restoring)
 {
 	uint32_t epoch = UINT32_MAX;
@@ -193,7 +197,8 @@ int restore_load(struct sched_job *job, const char *path, uint32_t epoch, uint32
 		consumed, ret_reason, ret);
 }
 
-/* Saves the order as it is from now on, and makes the epoch of it. Takes `data` over. */
+/* Saves the order in its new state, and makes the epoch from it. Takes ownership of
+ * `data`. */
 static int make_epoch(struct sched_job *job, struct restoring *restoring, uint32_t epoch,
 	bool drains, struct order_data *data, struct epoch **ret)
 {
@@ -236,7 +241,8 @@ int restore_make_running(
 	return make_epoch(job, restoring, epoch, false, &data, ret);
 }
 
-/* An epoch whose order is gone, or whose reads are not known any more, does not go on. */
+/* An epoch does not continue if its order is gone, or if it is not known any more which
+ * positions were read. */
 int restore_make_draining(
 	struct sched_job *job, struct restoring *restoring, struct epoch **ret)
 {

@@ -9,7 +9,8 @@
 #include "section/section.h"
 
 /*
- * A job's place: in its directory, as a text, and in files for other machines.
+ * Saves and restores where a job is: in its directory, as a text, and in files for other
+ * machines.
  *
  *   job_files.c        keeps files in <state>/jobs/<name>
  *   checkpoint.c       prints and parses checkpoints
@@ -23,8 +24,12 @@ struct edition;
 
 struct restoring {
 	struct checkpoint *from;
-	bool at; /* go to at_epoch, at_position: the positions before it count as read */
-	bool export; /* the job stays: its orders are saved, and `from` receives its place */
+	/* go to at_epoch and at_position: the positions before at_position count as
+	 * read */
+	bool at;
+	/* the job is not moved: its orders are saved, and `from` receives its
+	 * checkpoint */
+	bool export;
 	uint32_t at_epoch, at_position;
 	int err;
 	char message[600];
@@ -32,13 +37,13 @@ struct restoring {
 
 /* --- restore.c: back to a checkpoint --- */
 
-/* Restores the job in the calling thread, without checks. The caller is the clerk, or adds the
- * job, which nobody else knows yet. */
+/* Restores the job in the calling thread, without checks. The caller is the clerk, or the
+ * thread that adds the job, before any other thread knows it. */
 must_check int restore_new(struct sched_job *job, struct restoring *restoring);
 /* Checks that the job can go to the checkpoint's epoch, or to `at`. -EINVAL, with a message. */
 must_check int restore_check_target(struct sched_job *job, struct restoring *restoring);
-/* Has the clerk check and restore the job, and waits for that. -ENODEV: the job is removed, or
- * the scheduler stops; -EBUSY: another restore is under way. */
+/* Has the clerk check and restore the job, and waits for the result. -ENODEV: the job is
+ * removed, or the scheduler stops; -EBUSY: another restore is under way. */
 must_check int restore_by_clerk(struct sched_job *job, struct restoring *restoring);
 
 /* --- import.c: orders of other machines --- */
@@ -52,13 +57,15 @@ struct adding {
 	void *context;
 };
 
-/* Imports the orders of order = replay:FILE, unless the job has epochs, or those of an import,
- * which a job with epochs refuses. -EBADMSG: refused, and reported. */
+/* Imports orders for a job that is being added: from adding->import, or from FILE if the
+ * job has order = replay:FILE. A job that has epochs already ignores FILE and refuses
+ * adding->import. -EBADMSG: refused, and reported. */
 must_check int import_for_job(struct sched_job *job, const struct adding *adding);
 
 /* Returns a hash of the configuration; 0: no memory. */
 uint64_t restore_hash_ini(const struct job_config *config);
-/* Does the work that restore_by_clerk waits for, if there is any. Called by the clerk. */
+/* Does the restore that a caller of restore_by_clerk waits for, if there is one. Called
+ * by the clerk. */
 void restore_if_wanted(struct sched_job *job);
 /* Writes the message of a failure. Returns -EINVAL. */
 int restore_refuse(struct restoring *restoring, const char *format, ...)
@@ -68,11 +75,12 @@ int restore_failed(struct restoring *restoring, const char *what, int err);
 
 /* --- restore_orders.c: the orders of a restored job --- */
 
-/* Returns the epoch's edition, not held. Only the clerk may call it, or the thread that adds the
- * job: no edition is freed meanwhile. */
+/* Returns the epoch's edition, not held. Only the clerk may call it, or the thread that
+ * adds the job: no edition can be freed meanwhile. */
 struct edition *restore_edition(struct sched_job *job, uint32_t epoch);
 
-/* Saves the orders of live epochs. The job is held (epochs_hold), as for the next two. */
+/* Saves the orders of live epochs. The caller has called epochs_hold, here and for the
+ * next two functions. */
 must_check int restore_save_live(struct sched_job *job, struct restoring *restoring);
 /* Makes the epoch that is to run, and saves its order for the journal's next segment. */
 must_check int restore_make_running(
@@ -95,7 +103,7 @@ must_check int mapping_of_import(const struct adding *adding, enum view_mapping 
 
 /* --- job_files.c: files in <state>/jobs/<name> --- */
 
-/* Makes the directory, and reads the id that the job's name had before; 0: none. */
+/* Makes the directory, and reads the id of the job of this name; 0: it has none yet. */
 must_check int keep_begin(const struct sched_job *job, uint32_t *ret_id);
 /* Opens the journal, and rebuilds the engine from it and from the orders. */
 must_check int keep_restore(struct sched_job *job);
@@ -109,11 +117,11 @@ void keep_no_ini(const struct sched_job *job);
 FILE *keep_bad_open(const struct sched_job *job);
 /* Replaces the list of bad samples. */
 must_check int keep_bad(const struct sched_job *job, const char *text);
-/* Returns the first epoch whose order is kept once this epoch's order is saved. */
+/* Returns the first epoch whose order is kept after the order of this epoch is saved. */
 uint32_t keep_from(const struct sched_job *job, uint32_t epoch);
-/* Saves the order of an epoch that has ended, and removes those before keep_from. No lock
- * held. */
+/* Saves the order of an epoch that has ended, and removes the orders before keep_from. No
+ * lock held. */
 must_check int keep_order(
 	struct sched_job *job, uint32_t epoch, const struct order *order);
-/* Removes the job's files, and the directory unless it has other files. */
+/* Removes the job's files, and the directory too unless it has files of others. */
 void keep_nothing(const struct sched_job *job);

@@ -29,7 +29,7 @@
  * An engine that hangs for a minute is killed (kept_beat).
  *
  * After five deaths within a minute by the engines' own fault, the next engine only answers EIO
- * (sick.h). Two deaths are no fault: by SIGKILL while serving, and by one image, which the next
+ * (engine_failed.h). Two deaths are no fault: by SIGKILL while serving, and by one image, which the next
  * engine then avoids (quarantine.h).
  */
 

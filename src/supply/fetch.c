@@ -12,14 +12,15 @@
 #include <errno.h>
 
 /*
- * Tensors that come from another daemon instead of being prepared.
+ * Fetches tensors from another daemon, instead of preparing the samples here.
  *
  *     next read --elsewhere?--> fetch() ... sched_fetch_place ... sched_fetch_done
  *                                 |                                  |
  *                                 +-- an error: queued again, and prepared here
  *
- * No reader thread waits for them, and no storage counts them. A sample that another daemon asks
- * for is prepared here, or refused: two daemons never wait for each other.
+ * No reader thread waits for a fetch, and no storage counts it. If another daemon asks
+ * for a sample, this daemon prepares the sample or refuses, and never fetches it in turn:
+ * two daemons never wait for each other.
  */
 
 static struct use *use_of(struct sched_fetch *fetch)
@@ -56,7 +57,8 @@ bool fetch_is_due_locked(const struct use *use)
 
 /* --- the tensor comes ------------------------------------------------------------------- */
 
-/* Returns the size of the image in the file, turned if asked for. */
+/* Returns the size of the image in the file, rotated by its EXIF orientation if the
+ * preparation says so. */
 static struct tensor_shape image_of(const struct use *use)
 {
 	const struct dataset *dataset = use->key.space->source->dataset;
@@ -102,7 +104,8 @@ void *sched_fetch_place(
 	return fetch->tensor ? fetch->tensor->data : NULL;
 }
 
-/* Copies the tensor to a file that the kernel can read, as for one that was prepared here. */
+/* Copies the tensor to a file that the kernel can read, as is done for a tensor that was
+ * prepared here. */
 static void to_file(struct use *use)
 {
 	const struct sched *sched = use->key.space->source->sched;

@@ -61,7 +61,8 @@ uint64_t memory_most(const struct sched *sched)
 
 /* --- one sample ----------------------------------------------------------------------- */
 
-/* Returns the size of the image, turned if asked for; 0x0: the header is not readable. */
+/* Returns the size of the image, rotated by its EXIF orientation if the preparation says
+ * so. 0x0: the header is not readable. */
 static struct tensor_shape shape_of(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample)
 {
@@ -73,7 +74,8 @@ static struct memory_size full_size(const struct sched *sched,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample);
 
-/* Adds the memory of the later frames of a group, which are prepared one after the other. */
+/* Adds the memory of the later frames of a group, which are decoded one after the
+ * other. */
 static void add_frames(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
 {
@@ -107,8 +109,8 @@ static void add_second(const struct sched *sched, const struct dataset *dataset,
 	size->working = larger(size->working, second.working + second.tensor);
 }
 
-/* Returns the memory of a sample, whatever the limits are. A tensor that is to lie in a file is
- * copied there, and takes its bytes twice. */
+/* Returns the memory that a sample needs, without regard to the limits. A tensor that is
+ * to lie in a file is copied there, and needs its bytes twice. */
 static struct memory_size full_size(const struct sched *sched,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample)
@@ -231,9 +233,10 @@ bool memory_has_room_locked(const struct sched *sched, uint64_t tensor_bytes)
 	return cache_least_bytes(sched->cache) + beside <= memory_most_open(sched);
 }
 
-/* Returns the most bytes that several images may take together for decoding, and again for their
- * files: a quarter of what is left beside the cache, so that half remains for readers. One image
- * may take more. A cache that is larger than what was left is the user's decision. */
+/* Returns the most bytes that several images may take together for decoding, and as many
+ * for their files: a quarter of the memory that the cache leaves, so that half of it
+ * remains for readers. One image alone may take more. The user decides about the cache,
+ * which may be larger than the available memory. */
 static uint64_t most_at_once(const struct sched *sched)
 {
 	uint64_t left = sched->config->memory.left, cache = sched->config->cache_bytes;
@@ -241,8 +244,8 @@ static uint64_t most_at_once(const struct sched *sched)
 	return part < most_working(sched) ? part : most_working(sched);
 }
 
-/* A single file may always be read: it is no larger than the memory that preparing its sample
- * takes, which is limited. */
+/* A single file may always be read: it is no larger than the memory that its sample's
+ * preparation takes, and that memory is limited. */
 bool memory_may_read_locked(const struct sched *sched, uint64_t file_bytes)
 {
 	lock_assert_held(&sched->lock);

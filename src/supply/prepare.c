@@ -60,7 +60,8 @@ static bool is_queued(const struct use *use)
 	return use->state == USE_QUEUED || use->state == USE_URGENT;
 }
 
-/* Tells whether one decode may serve this use and others. A refused sample would fail them all. */
+/* Tells whether one decode may serve this use and others. If a refused sample took part,
+ * the decode would fail for all of them. */
 static bool can_share_decode(const struct use *use)
 {
 	const struct space *space = use->key.space;
@@ -98,7 +99,7 @@ static void answer_waiters_locked(
 {
 	lock_assert_held(&use->key.space->source->sched->lock);
 	struct sched_handle *handle;
-	use->opens++; /* keeps the use until the end of this */
+	use->opens++; /* keeps the use until this function ends */
 	while ((handle = TAILQ_FIRST(&use->waiters))) {
 		struct sched_job *job = handle->job;
 		handle->bad = bad;
@@ -109,7 +110,8 @@ static void answer_waiters_locked(
 	use->opens--;
 }
 
-/* Delays a use that a reader waits for and that lacks memory; after too many tries, fails it. */
+/* Delays a use that a reader waits for, because memory is lacking; fails it after too
+ * many tries. */
 static void put_off_locked(struct use *use, int err, struct aftermath *aftermath)
 {
 	lock_assert_held(&use->key.space->source->sched->lock);
@@ -123,12 +125,14 @@ static void put_off_locked(struct use *use, int err, struct aftermath *aftermath
 
 /* --- the next read ---------------------------------------------------------------------- */
 
-/* Look-ahead requests of a storage that are tried when the first ones do not fit. */
+/* Limits how many look-ahead requests of a storage are tried when the first ones do not
+ * fit. */
 #define MOST_PASSED_OVER 256
 
 struct offers {
 	struct sched *sched;
-	struct use *put_off; /* a reader waits, but readers hold too much open */
+	/* the first use that a reader waits for, while readers hold too much open */
+	struct use *put_off;
 	int err;
 };
 
@@ -202,7 +206,8 @@ static void begin_offers_locked(struct sched *sched)
 	}
 }
 
-/* Notes, after all requests were offered, how much room the smallest look-ahead lacks. */
+/* Notes how much room the smallest look-ahead lacks. Called after all requests were
+ * offered. */
 static void note_needs_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -312,7 +317,8 @@ static int add_second(struct use *use, sample_id sample, struct use_second **ret
 	return 0;
 }
 
-/* Makes tasks for the files that are prepared behind the sample's own, as a chain. */
+/* Makes tasks for the sample's further files (a pair's second, later frames), as a
+ * chain. */
 static int fill_second(struct use *use)
 {
 	const struct space *space = use->key.space;
@@ -352,8 +358,8 @@ static void fail_catalogue(struct use *use, int err)
 		strerror(-err));
 }
 
-/* Fills the use's task. false: the task has failed. A sample that SQLite can't read is not bad:
- * the error may pass. */
+/* Fills the use's task. Returns false if the task has failed. A sample that SQLite can't
+ * read is not bad: the error may be transient. */
 static bool fill_task(const struct sched *sched, struct use *use)
 {
 	struct space *space = use->key.space;
@@ -386,7 +392,8 @@ static bool fill_task(const struct sched *sched, struct use *use)
 	return !err;
 }
 
-/* Returns the next task. The reader that takes it wakes another one, if there are more tasks. */
+/* Returns the next task. The reader thread that takes it wakes another one, if there are
+ * more tasks. */
 struct load_task *sched_next_read(void *context)
 {
 	struct sched *sched = context;
@@ -435,9 +442,9 @@ static bool goes_before(const struct use *use, const struct use *first)
 	return false;
 }
 
-/* Returns the use to be decoded next: the first that was read, which is the order of the shares.
- * A use that a reader waits for goes before look-ahead of its job. A use whose image is being
- * decoded for another dataset waits, and others pass it. */
+/* Returns the use to decode next: the first that was read, which is the order of the
+ * shares. But uses that a reader waits for pass look-ahead of the same job, and all pass
+ * a use whose image is being decoded for another dataset. */
 static struct use *first_read_locked(const struct sched *sched, bool of_program)
 {
 	struct use *use, *first = NULL;
@@ -463,7 +470,8 @@ static uint64_t working_of_locked(const struct use *use)
 	return memory_size_of(sched, use->key.space, (sample_id)use->key.sample).working;
 }
 
-/* Begins the decode if there is memory for it. Otherwise no other decode may begin before. */
+/* Begins the decode if there is memory for it. If not, no smaller decode takes its
+ * turn. */
 static bool begin_decode_locked(struct sched *sched, struct use *first)
 {
 	uint64_t working = 0;
@@ -495,8 +503,8 @@ static struct use *next_read(struct sched *sched, bool of_program)
 	return use;
 }
 
-/* Returns the next task of a program. It makes no note for the quarantine, since only the program
- * decodes the sample. */
+/* Returns the next task of a program. No note is made for the quarantine: the program
+ * decodes the sample, so a crash of the daemon is not the sample's fault. */
 struct load_task *sched_next_run(void *context)
 {
 	struct use *use = next_read(context, true);
@@ -513,8 +521,8 @@ struct load_task *sched_next_decode(void *context)
 	return &use->task;
 }
 
-/* Returns true once per sample, however many jobs meet it; for a sample that programs prepare,
- * once per program. */
+/* Returns true for the first failure of a sample, whichever job it is; for a sample that
+ * programs prepare, for the first failure with each program. */
 static bool first_failure_locked(struct use *use)
 {
 	struct space *space = use->key.space;
@@ -576,7 +584,8 @@ void load_publish_locked(
 	finish_load_locked(&use->task, &result, aftermath);
 }
 
-/* Tells whether the failure is logged. An error that passes is logged when a reader gets it. */
+/* Tells whether the failure is logged here. A transient error is logged only when a
+ * reader gets it. */
 static bool is_worth_a_line_locked(struct use *use, const struct load_task *result)
 {
 	lock_assert_held(&use->key.space->source->sched->lock);

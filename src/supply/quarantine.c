@@ -53,7 +53,7 @@ static struct blamed *add(struct quarantine *quarantine, const struct blamed *bl
 
 /* --- the file ----------------------------------------------------------------------- */
 
-/* Tells whether the file is unchanged. A changed file is another image. */
+/* Tells whether the image's file is unchanged. A changed file counts as another image. */
 static bool is_same(const struct quarantine *quarantine, const struct blamed *blamed)
 {
 	struct dataset_sample sample = {0};
@@ -127,7 +127,7 @@ static int write_file(const struct quarantine *quarantine)
 	return err;
 }
 
-/* --- notes of the engine before ------------------------------------------------------ */
+/* --- notes of the previous engine ----------------------------------------------------- */
 
 static struct blamed *find(struct quarantine *quarantine, size_t dataset, sample_id id)
 {

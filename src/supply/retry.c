@@ -9,15 +9,16 @@
 #include "stats/stats.h"
 
 /*
- * Errors that have nothing to do with the sample, and may pass: no descriptor, no memory, a file
- * server that is away. The use is delayed, and queued again when it is due; no worker waits
- * for that. The housekeeper (housekeeper.c) sleeps until the first use is due. The delay
- * about doubles with each try, and a server may ask for a longer one. After six seconds, for
- * one sample as for all of a batch, the reader gets the error.
+ * Retries after errors that are transient and not the sample's fault: no free descriptor,
+ * no memory, a file server that does not answer. The use is delayed, and queued again
+ * when it is due; no worker waits for that. The housekeeper (housekeeper.c) sleeps until
+ * the first use is due. The delay about doubles with each try, and a server may ask for a
+ * longer one. A reader gets the error after six seconds, whether it opened one sample or
+ * a batch.
  *
- * A use that lacks room, because readers hold much open, is queued again as soon as one of them
- * closes a file. If none does for six seconds, the reader gets the error: it may hold the
- * files itself.
+ * A use that lacks room, because readers hold much open, is queued again as soon as a
+ * reader closes a file. If none does so within six seconds, the reader gets the error:
+ * perhaps it holds those files itself.
  */
 
 #define MOST_RETRIES 6
@@ -30,7 +31,8 @@ bool retry_is_left(const struct use *use)
 	       use_is_wanted(use);
 }
 
-/* Mixes the delays, so that requests that a server refused together do not return together. */
+/* Varies the delays at random, so that requests that a server refused together do not
+ * return together. */
 static uint64_t delay_ns(const struct use *use, uint64_t now_ns, uint64_t at_least_ns)
 {
 	uint64_t delay = FIRST_DELAY_NS << use->retries;

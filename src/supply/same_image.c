@@ -8,16 +8,17 @@
 #include <string.h>
 
 /*
- * Images that several datasets have. The thread that has read a file tells its identity
- * (load_identity). So nothing has to be known of a file before, and a file that has replaced
- * another one is another image.
+ * Finds images that several datasets have. The thread that has read a file computes its
+ * identity (load_identity). Therefore nothing has to be known about a file before, and a
+ * file that was replaced is another image.
  *
  *     same (an image, prepared in one way) --- places: samples of spaces whose tensor is in
  *                                              the cache, or is being loaded
  *
- * Each sample is looked up here before it is decoded. If another place has the tensor, the sample
- * takes it: then two spaces hold one tensor, each with its own pins and need, and the cache
- * counts its bytes twice. If another place is loading the tensor, the sample waits for it.
+ * Each sample is looked up here before it is decoded. If another place has the tensor,
+ * the sample takes it: two spaces then hold one tensor, each with its own pins and need,
+ * and the cache counts its bytes twice. If another place is loading the tensor, the
+ * sample waits for it.
  */
 
 struct same_key {
@@ -46,8 +47,9 @@ struct same_place {
 /* The state of the tensor in a place: absent, loading, ready. */
 enum there { NOT_THERE, ON_ITS_WAY, THERE };
 
-/* Tells whether the image may be looked for in other datasets. An array that a program makes may
- * depend on the sample's name, which differs between datasets; so does a section by path. */
+/* Tells whether the image may be looked for in other datasets. It may not if the result
+ * can depend on the sample's name, which differs between datasets: an array that a
+ * program makes, or a section by path. */
 static bool is_identified_locked(const struct use *first)
 {
 	static const struct load_identity unknown;
@@ -75,7 +77,8 @@ static struct same *find_locked(const struct sched *sched, const struct same_key
 
 /* --- looking up ------------------------------------------------------------------------- */
 
-/* Looks at one place. THERE: *ret is held. The sizes differ if a scan could not read the image. */
+/* Looks for the tensor in one place. THERE: *ret is held. Two catalogues differ in the
+ * image's size if a scan could not read it. */
 static enum there look_at_locked(
 	const struct same_place *place, const struct use *use, struct tensor **ret)
 {
@@ -96,7 +99,8 @@ static enum there look_at_locked(
 	return NOT_THERE;
 }
 
-/* Looks at all places of the image. THERE: *ret is held, and the caller frees it. */
+/* Looks for the tensor in all places of the image. THERE: *ret is held, and the caller
+ * frees it. */
 static enum there look_locked(
 	const struct use *first, const struct use *use, struct tensor **ret)
 {
@@ -118,8 +122,9 @@ static enum there look_locked(
 	return best;
 }
 
-/* Tells whether waiting spares the decode. If the tensor of one use is not there, the decode is
- * necessary, and gives all of them. */
+/* Waiting pays only if every use of the chain can then take its tensor from elsewhere. If
+ * a single one can't, the image must be decoded, and that one decode gives the tensors of
+ * all. */
 bool same_is_under_way_locked(const struct use *first)
 {
 	bool under_way = false;
@@ -176,7 +181,8 @@ static struct same *get_locked(struct sched *sched, const struct same_key *key)
 	return NULL;
 }
 
-/* Adds the use as a place of its image. If there is no memory, others decode the image, too. */
+/* Adds the use as a place of its image. Without memory for that, other datasets decode
+ * the image again. */
 static void note_locked(const struct use *first, const struct use *use)
 {
 	struct sched *sched = use->key.space->source->sched;

@@ -11,15 +11,15 @@
 #include <string.h>
 
 /*
- * The datasets that the daemon has, and how each is added and removed:
+ * The datasets of the daemon, and how they are added and removed:
  *
  *     sched_dataset_add -> there <-> taken (no job uses it, and none may begin to)
  *                                      |  sched_dataset_remove, sched_dataset_replace
  *                                      v
  *                                   removed -> (housekeeper) gone
  *
- * The place of a source that is gone is used again. A removed source stays until its last job
- * is freed, since that job may have files open.
+ * The array entry of a source that is gone is used again. A removed source stays until
+ * its last job is freed, since that job may have files open.
  */
 
 static uint64_t name_hash(const char *name)
@@ -39,7 +39,7 @@ static const struct dataset_config *config_of(
 	return NULL;
 }
 
-/* Takes a reference of the dataset. config: or NULL. */
+/* Initialises the source and takes a reference to the dataset. config may be NULL. */
 static int source_init(struct source *source, struct sched *sched,
 	struct dataset *dataset, const struct dataset_config *config)
 {
@@ -268,7 +268,8 @@ static bool is_of_edition(const struct source *source, const struct dataset *dat
 	       dataset_edition(source->dataset) == dataset_edition(dataset);
 }
 
-/* Finds the removed source of the edition, if another job has one, and adds the caller as a job. */
+/* Finds a removed source that has this edition of the dataset, and counts the caller as
+ * one of its jobs. NULL: there is none. */
 static struct source *find_beside(struct sched *sched, const struct dataset *dataset)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -322,13 +323,15 @@ struct source *source_taken_locked(const struct sched *sched, const char *name)
 	return source;
 }
 
-/* Puts *made in the old source's place. Ids mean the same files as before. */
+/* Puts *made in the place of the old source of the same name. Ids mean the same files as
+ * before. */
 static int replace_locked(struct sched *sched, struct source *made, uint64_t device)
 {
 	lock_assert_held(&sched->lock);
 	struct source *old = source_taken_locked(sched, dataset_name(made->dataset));
 	made->quarantined = old->quarantined;
-	/* Nobody reads the old source, and the tier has one owner of a name. */
+	/* A tier allows one owner per name, so the old source leaves before the new one
+	 * joins. */
 	tier_leave(old->tier);
 	old->tier = NULL;
 	int err = put_in_locked(sched, made, device);

@@ -15,11 +15,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/*
- * Storages: devices and servers that files lie on. Datasets on one device, or of one server,
- * share a storage. Each storage has its own requests and its own reads in flight (flight.h), so
- * that a storage that is slow, or does not answer, holds up no other one.
- */
+/* A storage is a device or a server on which files lie. Datasets on one device, or of one
+ * server, share a storage. Each storage has its own requests and its own reads in flight
+ * (flight.h), so that a storage that is slow, or does not answer, holds up no other
+ * one. */
 
 #define READ_BYTES                                                                       \
 	(UINT64_C(128) << 20) /* bytes of files being read or waiting for a decoder */
@@ -71,9 +70,10 @@ int storage_of_locked(
 /* --- room ------------------------------------------------------------------------------- */
 
 /*
- * Returns the most samples that may be in flight or wait for a decoder. Later requests wait
- * behind them, whatever the shares are then. So the limit is what the decoders use up during
- * a read, twice, as reads take longer or shorter, and some samples per decoder.
+ * Returns the most samples that may be in flight or wait for a decoder. A later request
+ * waits behind all of them, whatever the share of its job. Therefore the limit is low:
+ * some samples per decoder, and twice as many as the decoders decode during one read,
+ * since reads vary in length.
  */
 static unsigned most_read(const struct sched *sched, const struct storage *storage)
 {
@@ -109,8 +109,8 @@ static bool one_reader_is_enough(const struct sched *sched, const struct storage
 	       storage->latency_ns * sched->config->workers < sched->cost_ns;
 }
 
-/* If one reader is enough, it reads until there is no more room, and sleeps until half of what
- * the decoders have ahead is used up. */
+/* If one reader thread is enough, it reads until there is no more room, and sleeps until
+ * the decoders have used up half of the samples read ahead. */
 bool storage_wakes_reader_locked(const struct sched *sched, const struct storage *storage)
 {
 	unsigned read = storage->flight.in_flight + storage->waiting;
@@ -181,7 +181,7 @@ void storage_decodes_locked(struct use *use)
 	sched->reading -= use->file_bytes;
 }
 
-/* --- does it answer? -------------------------------------------------------------------- */
+/* --- storages that do not answer -------------------------------------------------------- */
 
 static uint64_t silent_ns(const struct storage *storage, uint64_t now)
 {

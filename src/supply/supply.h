@@ -47,12 +47,12 @@ struct sched_storage;
 
 struct source {
 	struct sched *sched;
-	struct storage *storage;   /* holds its files */
+	struct storage *storage;   /* the storage of its files */
 	struct tier *at;	   /* the tier that it is to join; NULL: none */
 	struct tier_dataset *tier; /* keeps samples that were read; NULL: none */
 	struct dataset *dataset;
 	struct dataset_config config; /* name NULL: not known */
-	bool taken;		      /* jobs may not begin */
+	bool taken;		      /* no job may begin with it */
 	bool removed;
 	atomic_uint jobs; /* editions, and jobs that are being added or moved here */
 	const char *root; /* root of its tree; NULL: links may lead out of the tree */
@@ -108,9 +108,10 @@ struct use {
 	UT_hash_handle hash;
 	struct use_key key;
 	enum use_state state;
-	struct share_request request; /* aside while delayed or loading */
+	struct share_request request; /* in no lane while the use is delayed or loading */
 	uint32_t opens;		      /* handles that hold or wait for the tensor */
-	/* The job that asked first since the use left all queues; 0: another daemon. */
+	/* The job that asked first since the use was last without a request; 0: another
+	 * daemon. */
 	job_id asked_by;
 	TAILQ_ENTRY(use) link;
 	TAILQ_HEAD(, sched_handle) waiters;
@@ -118,9 +119,9 @@ struct use {
 	bool lacks_room; /* while delayed: readers hold much open */
 	unsigned retries;
 	uint64_t first_try_ns; /* when it was delayed first */
-	bool here;	       /* this daemon prepares it, wherever its home is */
-	bool fetching;	       /* loading, by another daemon */
-	bool is_read;	       /* loading, and being read */
+	bool here;     /* this daemon prepares it, even if its home is another daemon */
+	bool fetching; /* loading, from another daemon */
+	bool is_read;  /* loading, and being read */
 	struct sched_fetch fetch;
 	/* while loading */
 	uint64_t read_ns;    /* when its read began */
@@ -137,15 +138,16 @@ struct use {
 
 TAILQ_HEAD(use_queue, use);
 
-/* The load of a program. taken: uses that are loading for it; running: uses that it prepares. */
+/* The samples of a program. taken: uses that are loading for it; running: uses that it
+ * prepares. */
 struct program_load {
 	unsigned processes, taken, running;
 };
 
-/* A device, or a server. */
+/* A device or a server on which files of datasets lie. */
 struct storage {
 	uint64_t device;
-	char *root; /* location of the first dataset on it: its name */
+	char *root; /* the root of the first dataset on it, used as its name */
 	struct flight flight;
 	unsigned urgent, queued;  /* uses that wait to be read */
 	struct use_queue reading; /* ordered by read_ns */
@@ -153,21 +155,24 @@ struct storage {
 	uint64_t latency_ns;	  /* recent mean of the duration of a read */
 	/* Bytes of the smallest queued look-ahead that did not fit into the cache; 0: not known. */
 	uint64_t ahead_needs;
-	uint64_t lacked;  /* scratch: the same number while requests are offered */
+	uint64_t lacked;  /* scratch: collects ahead_needs while requests are offered */
 	unsigned offered; /* scratch: look-ahead that was offered */
 	uint64_t bytes;	  /* bytes of files that are being read or wait for a decoder */
 	uint64_t reads, read_bytes; /* reads that have ended, and their bytes */
 	bool silent;		    /* the log tells that it does not answer */
 };
 
-/* The supply tells the scheduler of samples by these calls. */
+/* The calls by which the supply reports to the scheduler. */
 struct supply_calls {
-	/* The tensor is there, or will not come. Called once for each handle that waits. */
+	/* Reports that the handle's tensor is ready, or will not come (status). Called
+	 * once for each handle that waits. */
 	void (*done_locked)(
 		struct sched_handle *handle, int status, struct aftermath *aftermath);
-	/* The sample failed by itself. damaged: it fails until its file changes. */
+	/* Reports a sample whose own file is bad. damaged: it fails until its file
+	 * changes. */
 	void (*bad_locked)(const struct space *space, sample_id sample, bool damaged);
-	/* The sample waits for something else now, or is about to. */
+	/* Reports that the sample waits for another cause from now on. Called just before
+	 * or just after the change. */
 	void (*moved_on_locked)(struct use *use, uint64_t now_ns);
 	/* Tells a tier the worth of its samples. Takes the lock. context: the scheduler. */
 	void (*worths)(void *context, struct tier_asked *asked, size_t n);
@@ -180,13 +185,13 @@ must_check int sources_init(
 void sources_free(struct sched *sched);
 /* Returns the source of this name that is not removed, or NULL. */
 struct source *source_find_locked(const struct sched *sched, const char *name);
-/* Opens the kept edition `number` of the dataset of `now`. If a source of it exists, returns
- * that one. The caller counts as one of its jobs. */
+/* Opens the kept edition `number` of the dataset that `now` has, or finds the source that
+ * has it open. Counts the caller as one of the source's jobs. */
 must_check int source_open_kept(struct source *now, uint32_t number, struct source **ret);
 /* Returns the source of this name, which has to be taken. */
 struct source *source_taken_locked(const struct sched *sched, const char *name);
-/* Adds a source that is removed already, so that nobody finds it. The caller counts as its
- * only job. */
+/* Adds a source that is marked as removed from the start, so that nobody finds it by
+ * name. Counts the caller as its only job. */
 must_check int source_put_beside(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, struct source **ret);
 /* Frees removed sources that have no job. No lock held. */
@@ -197,10 +202,10 @@ must_check int source_label(struct source *source);
 /* --- wanted.c: samples that are open or are to be prepared --- */
 
 struct use *use_find_locked(const struct space *space, sample_id sample);
-/* Finds or makes the use. NULL: no memory. */
+/* Returns the sample's use, and makes it if there is none. NULL: no memory. */
 struct use *use_get_locked(struct space *space, sample_id sample);
-/* Queues the use for the job, unless it is being prepared. urgent: a reader of the job waits.
- * -ENOMEM */
+/* Queues the use for the job, unless it is being prepared already. urgent: a reader of
+ * the job waits. -ENOMEM */
 must_check int use_request_locked(
 	struct sched_job *job, struct use *use, bool urgent, struct aftermath *aftermath);
 /* Frees the sample's use, if nothing needs it any more. Called after a pin was given back. */
@@ -217,8 +222,8 @@ void use_taken_locked(struct use *use);
 bool use_is_wanted(const struct use *use);
 /* Frees the use, if nothing needs it any more. */
 void use_drop_if_unused_locked(struct use *use);
-/* Evicts the tensor, though it is drawn, if the cache exceeds its capacity and nobody has the
- * tensor open. */
+/* Evicts the tensor, although it is pinned by a draw, if the cache exceeds its capacity
+ * and nobody has the tensor open. */
 void use_keep_capacity_locked(struct use *use);
 
 /* --- prepare.c: tasks for workers --- */
@@ -231,15 +236,18 @@ void sched_load_done(void *context, struct load_task *task);
 /* Publishes the tensor of a use that was loading, and answers its waiters. */
 void load_publish_locked(
 	struct use *use, struct tensor *tensor, struct aftermath *aftermath);
-/* Tells whether a reader that looked now would find a task; true also if that is not known. */
+/* Tells whether a reader thread that looked now would find a task. Returns true if that
+ * is not known. */
 bool prepare_waits_locked(const struct sched *sched);
-/* Tells whether there is such a task, and a reader is to be woken for it. */
+/* Tells whether there is such a task, and a sleeping reader thread should be woken for
+ * it. */
 bool prepare_wakes_locked(const struct sched *sched);
 
 /* --- program.c --- */
 
 must_check int program_loads_new(struct sched *sched);
-/* taken: 1 when the use begins to load, -1 when it ends. */
+/* Counts the use among those that load for its program: 1 when it begins to load, -1 when
+ * it ends. */
 void program_change_taken_locked(const struct use *use, int taken);
 /* Tells whether a sample may be read for its program; true where no program prepares it. */
 must_check bool program_has_room_locked(const struct use *use);
@@ -270,15 +278,15 @@ bool storage_wakes_reader_locked(
 /* Tells whether a request could be read now. */
 bool storage_has_requests_locked(
 	const struct sched *sched, const struct storage *storage);
-/* Begins the read of a use that is in no queue. */
+/* Notes that the use's read begins. The use must be in no queue. */
 void storage_begin_locked(struct use *use);
-/* Ends the read; the use waits for a decoder. */
+/* Notes that the read has ended, and queues the use for a decoder. */
 void storage_end_locked(struct use *use);
-/* Begins the decode; the use is in no queue. */
+/* Notes that the decode begins, and removes the use from the queue for decoders. */
 void storage_decodes_locked(struct use *use);
 void storage_status_locked(const struct sched *sched, const struct storage *storage,
 	struct sched_storage *ret);
-/* Logs which storages do not answer any more, and which do again. No lock held. */
+/* Logs storages that have stopped or resumed answering. No lock held. */
 void storages_report(struct sched *sched);
 
 /* --- tiers.c: disks that keep samples as they were read --- */
@@ -300,7 +308,7 @@ void tiers_close(struct sched *sched);
 
 /* --- fetch.c: tensors from another daemon --- */
 
-/* Tells whether another daemon is asked for the sample, which is about to be read. */
+/* Tells whether to ask another daemon for the sample, which is about to be read. */
 bool fetch_is_due_locked(const struct use *use);
 /* Asks another daemon for the sample of a use that is loading and `fetching`. The use may have
  * ended when this returns. No lock held. */
@@ -308,7 +316,7 @@ void fetch_begin(struct use *use);
 
 /* --- decode_cost.c --- */
 
-/* Adds a value to a recent mean; 0: there was no value before. */
+/* Adds a value to a running mean of recent values. *mean is 0 before the first value. */
 void shares_mean(uint64_t *mean, uint64_t value);
 uint64_t shares_cost(const struct space *space); /* ns of decode time of a sample */
 
@@ -316,10 +324,11 @@ uint64_t shares_cost(const struct space *space); /* ns of decode time of a sampl
 
 /* Tells whether another use is decoding the image of this use, which was read. */
 bool same_is_under_way_locked(const struct use *use);
-/* Begins the use's decode: its tasks get the tensors that other datasets have, and others find
- * the use from now on. */
+/* Begins the use's decode. Its tasks get the tensors that other datasets have; from now
+ * on other uses find this one. */
 void same_begin_locked(struct use *use);
-/* Forgets the sample, which is neither in the cache nor loading. */
+/* Forgets where the sample's image is, since the sample is neither in the cache nor
+ * loading. */
 void same_gone_locked(struct space *space, sample_id sample);
 void same_validate_locked(const struct sched *sched);
 void same_free(struct sched *sched);
@@ -333,15 +342,16 @@ bool retry_later_locked(struct use *use, bool lacks_room, uint64_t at_least_ns);
 bool retry_is_left(const struct use *use);
 /* Queues the uses that are due. */
 void retry_due_locked(struct sched *sched, struct aftermath *aftermath);
-/* Queues the uses that lacked room, since a reader holds less open. */
+/* Queues the uses that lacked room. Called when readers hold less open than before. */
 void retry_with_room_locked(struct sched *sched, struct aftermath *aftermath);
 uint64_t retry_first_due_locked(const struct sched *sched); /* UINT64_MAX: none */
 
 /* --- memory.c: how much the daemon may hold --- */
 
 struct memory_size {
-	uint64_t tensor;  /* bytes */
-	uint64_t working; /* most bytes that its preparation takes beside the tensor */
+	uint64_t tensor; /* bytes */
+	/* most bytes that its preparation needs in addition to the tensor */
+	uint64_t working;
 };
 
 /* Returns zeros for a sample that is refused, or whose header is not readable. */
@@ -352,25 +362,27 @@ uint64_t memory_file_bytes(
 	const struct sched *sched, const struct space *space, sample_id sample);
 uint64_t memory_tensor_bytes(const struct sched *sched, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample);
-/* Tells whether the sample can't be prepared within the limits; `message` then says why. */
+/* Tells whether the sample can never be prepared within the limits; `message` then gives
+ * the reason. */
 bool memory_refuses(const struct sched *sched, const struct space *space,
 	sample_id sample, char message[static IMAGE_MESSAGE]);
-/* Tells whether there is room for a tensor that a reader waits for; false: not before readers
- * hold less open. */
+/* Tells whether there is room for a tensor that a reader waits for. If false, there is
+ * none until readers hold less open. */
 bool memory_has_room_locked(const struct sched *sched, uint64_t tensor_bytes);
-/* Tells whether a file may be read; false: not before less is being read. */
+/* Tells whether a file may be read. If false, it may not until less is being read. */
 bool memory_may_read_locked(const struct sched *sched, uint64_t file_bytes);
-/* Tells whether a decode may begin; false: not before less is being decoded. */
+/* Tells whether a decode may begin. If false, it may not until less is being decoded. */
 bool memory_may_decode_locked(const struct sched *sched, uint64_t working);
 void memory_change_working_locked(struct sched *sched, int64_t by);
 uint64_t memory_most_open(
-	const struct sched *sched); /* the cache, and what may be open beside it */
+	const struct sched *sched); /* the cache and the limit of open bytes beyond it */
 uint64_t memory_most(const struct sched *sched); /* sum of all limits */
 void memory_stats_locked(const struct sched *sched);
 
 /* --- bad_sample.c --- */
 
-/* Logs the failure. The message tells how to do without the sample, as few scripts survive EIO. */
+/* Logs the failure. The message tells the user how to leave the sample out, since few
+ * scripts survive EIO. */
 void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
 	const struct load_task *task);
 
@@ -379,31 +391,31 @@ void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
 /* Makes a space, which takes a while for millions of ids. No lock held. -ENOMEM */
 must_check int space_make(
 	struct source *source, const struct preparation *preparation, struct space **ret);
-/* Returns the source's space of the spare one's preparation. If there is none, the spare one
- * becomes it, and *spare becomes NULL. */
+/* Returns the source's space for the preparation of *spare. If there is none yet, *spare
+ * becomes that space, and *spare is set to NULL. */
 struct space *space_get_locked(struct space **spare);
 /* Gives a reference back. After the last one the space's tensors are freed when the lock is
  * released, unless a job takes the space again. */
 void space_put_locked(struct space *space);
-/* Frees some tensors of a space without references. true: there is more to do. *ret: an emptied
- * space, which the caller frees, or NULL. */
+/* Frees some tensors of a space without references. Returns true if there is more to do.
+ * *ret: an emptied space, which the caller frees, or NULL. */
 bool spaces_leave_locked(struct sched *sched, struct space **ret);
 /* Frees the space, which may have millions of ids. No lock held. */
 void space_free(struct space *space);
 /* Tells whether the sample is in the cache, or will be: queued, delayed or loading. */
 bool space_has_locked(const struct space *space, sample_id sample);
 /*
- * Tells the other samplers of a sample that this sampler's draw brings into the cache, if the
- * draw did not depend on the sample itself. Labels that a script asks for, the order of a
- * sequential job and names that are read in a mirror do depend on it: exchanging for samples
- * that they brought would make some samples come early.
+ * Tells the other samplers that this sampler's draw brings the sample into the cache, but
+ * only if the draw did not depend on the sample itself. It does depend on it where a
+ * script asks for a label, a job reads in sequential order, or a mirror is read by name.
+ * If other samplers exchanged for such samples, some samples would come early.
  */
 void space_drawn_locked(
 	struct space *space, sample_id sample, const struct sampler *sampler);
-/* Tells all samplers that the sample is evicted. */
+/* Tells all samplers that the sample is no longer in the cache. */
 void space_gone_locked(struct space *space, sample_id sample);
 cache_gone sched_cache_gone;
-/* Tells how the sample would be served now: from the cache, with others, or decoded. */
+/* Returns how the sample would be served now: as a hit, shared, or decoded. */
 enum served how_served_locked(struct space *space, sample_id sample);
 /* Gives a pin of the sample back. */
 void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath);

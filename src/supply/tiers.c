@@ -9,10 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * Tiers: disks that keep samples as they were read (src/tier). The scheduler tells them the
- * worth of a sample: how many epochs still need it.
- */
+/* A tier is a directory on a fast disk that keeps samples as they were read (src/tier).
+ * The scheduler tells it the worth of a sample: how many epochs still need the sample. */
 
 /* --- worths ----------------------------------------------------------------------------- */
 

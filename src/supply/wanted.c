@@ -118,7 +118,7 @@ void use_drop_if_unused_locked(struct use *use)
 		(requested && use_is_wanted(use)))
 		return;
 	ensure(TAILQ_EMPTY(&use->waiters));
-	if (requested) { /* the sample will not get into the cache */
+	if (requested) { /* the sample will not be loaded */
 		use_unqueue_locked(use);
 		space_gone_locked(space, (sample_id)use->key.sample);
 	}
@@ -157,14 +157,16 @@ static bool waits(const struct sched_job *job, const struct use *use)
 	return false;
 }
 
-/* Makes the request look-ahead again, first in the line, after the last reader gave up. */
+/* Makes the request look-ahead again, at the head of its queue, after the last reader
+ * gave up. */
 static void make_less_urgent_locked(struct use *use, struct sched_job *job)
 {
 	lock_assert_held(&job->sched->lock);
 	if (use->state == USE_OPEN_ONLY)
 		return;
 	if (share_wants(&job->share, &use->request) && !waits(job, use))
-		(void)!share_ask(&job->share, &use->request, false); /* wanted already */
+		/* can't fail: the job wants the request already */
+		(void)!share_ask(&job->share, &use->request, false);
 	if (use->state == USE_URGENT && use->opens == 0)
 		change_state_locked(use, USE_QUEUED);
 }

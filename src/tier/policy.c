@@ -109,8 +109,7 @@ int tier_policy_add(struct tier_policy *policy, const struct tier_entry *entry)
 	return 0;
 }
 
-/* Frees a slot, and moves up entries behind it that could not be found from their homes any
- * more. */
+/* Frees a slot, and moves up the entries behind it that a search would otherwise miss. */
 static void free_slot(struct tier_policy *policy, size_t slot)
 {
 	size_t next = slot;
@@ -185,7 +184,7 @@ uint32_t tier_policy_limit(unsigned i, uint32_t worth)
 	return worth > 2 && i < TIER_LOOKS / 2 ? 2 : worth;
 }
 
-/* Brings the least worth of entries[from ... n) to `from`. */
+/* Swaps the entry of least worth in entries[from ... n) to index `from`. */
 static void bring_least(
 	struct tier_entry *entries, uint32_t *worths, size_t from, size_t n)
 {

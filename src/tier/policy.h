@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /*
- * Decides which samples a tier has, and which of them leave it for another one.
+ * Decides which samples a tier keeps, and which of them make room for another one.
  *
  * The caller knows the worth of a sample:
  *
@@ -19,13 +19,15 @@
  *     1      a job that reads has it, and has read it in its running epoch
  *     1 + n  n running epochs still need it
  *
- * A newcomer takes free room, or the room of samples that are worth less than itself, the least
- * worth first. So the newcomers of an epoch, which their job has just read (1), never take the
- * place of samples that the job has yet to read (2), nor of each other. LRU does both, and finds
- * next to nothing in random orders; here a job alone finds in each later epoch the samples that
- * once filled the tier. Samples that other jobs still need stay until these have read them.
+ * A newcomer takes free room, or the room of samples that are worth less than itself, the
+ * least worth first. So the newcomers of an epoch, which their job has just read (1),
+ * never take the place of samples that the job has yet to read (2), nor of each other.
+ * LRU does both, and gets almost no hits when epochs are in random order. Here a job that
+ * is alone gets as hits, in each later epoch, the samples that first filled the tier.
+ * Samples that other jobs still need stay until these jobs have read them.
  *
- * A hand that goes around looks for victims, some entries at a time.
+ * Victims are found as in the CLOCK algorithm: a hand goes around over the entries, some
+ * at a time.
  *
  *   Flow: tier_policy_find; tier_policy_lacks -> tier_policy_look -> the caller's worths ->
  *         tier_policy_choose -> tier_policy_remove -> tier_policy_add.
@@ -33,7 +35,7 @@
  */
 
 struct tier_entry {
-	uint32_t dataset; /* number that the caller gave it */
+	uint32_t dataset; /* the caller's number of the dataset */
 	sample_id id;
 	uint64_t identity; /* tells the source of the bytes, and its version */
 	uint64_t room;	   /* bytes on the device */
@@ -58,19 +60,21 @@ bool tier_policy_remove(struct tier_policy *policy, uint32_t dataset, sample_id 
 /* Takes room for files that are no entries: directories. */
 void tier_policy_take(struct tier_policy *policy, uint64_t room);
 
-/* Returns how much room has to be made for an entry of this size; 0: none. */
+/* Returns the number of bytes that have to be freed for an entry of this size; 0:
+ * none. */
 uint64_t tier_policy_lacks(const struct tier_policy *policy, uint64_t room);
 uint64_t tier_policy_used(const struct tier_policy *policy);
 size_t tier_policy_entries(const struct tier_policy *policy);
 
-/* Moves the hand over the next entries, each once at most. Returns how many. */
+/* Moves the hand over the next entries, each once at most, and copies them. Returns how
+ * many. */
 size_t tier_policy_look(struct tier_policy *policy, struct tier_entry ret[TIER_LOOK]);
-/* Returns the limit of the i-th look of TIER_LOOKS for a newcomer of this worth: it takes
- * entries that are worth less. The first half of the looks only takes entries that no running
- * epoch needs. */
+/* Returns the limit of the i-th look of TIER_LOOKS for a newcomer of this worth: entries
+ * that are worth less than the limit may be evicted. The first half of the looks evicts
+ * only entries that no running epoch needs. */
 uint32_t tier_policy_limit(unsigned i, uint32_t worth);
-/* Chooses entries among the n that leave for a newcomer that lacks so much room, and moves
- * them to the front. Returns how many. Their room may be too little. */
+/* Chooses, among the n entries, entries to evict for a newcomer that lacks so many bytes,
+ * and moves them to the front. Returns how many. Their room may be too little. */
 size_t tier_policy_choose(struct tier_entry *entries, uint32_t *worths, size_t n,
 	uint32_t worth, uint64_t lacks);
 

@@ -208,13 +208,14 @@ static int write_file(int fd, const struct stored *sample, const void *bytes, ui
 	int err = write_all(fd, head, sizeof(head), 0);
 	if (!err)
 		err = write_all(fd, bytes, n, sizeof(head));
-	/* Some file systems tell only here that there was no room. */
+	/* Some file systems report a lack of room only here. */
 	if (close(fd) != 0 && !err)
 		err = -errno;
 	return err;
 }
 
-/* Writes the file without a sync: after a failure of power the checksum tells. */
+/* Writes the file without a sync. After a power failure the checksum reveals a damaged
+ * file. */
 int store_write(struct store *store, const struct stored *sample, const void *bytes,
 	uint64_t n, unsigned *ret_directories)
 {

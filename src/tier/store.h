@@ -24,13 +24,13 @@ struct store;
 must_check int store_open(const char *directory, struct store **ret);
 void store_close(struct store **store);
 
-/* Room on the device: STORE_DIRECTORY for a directory, STORE_NAME for a name in it. store_room
- * returns the room of a file of so many bytes, with its name. */
+/* Bytes on the device: of a directory, and of a name in it. */
 #define STORE_DIRECTORY 4096
 #define STORE_NAME 256
+/* Returns the bytes on the device of a file of so many bytes, with its name. */
 uint64_t store_room(const struct store *store, uint64_t bytes);
-int store_directory(
-	const struct store *store); /* returns a descriptor, which stays the store's */
+/* Returns the descriptor of the directory. It stays the store's. */
+int store_directory(const struct store *store);
 
 /* The sample that bytes belong to. */
 struct stored {

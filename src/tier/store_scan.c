@@ -26,7 +26,8 @@ static bool ends_in_new(const char *name)
 	return n > suffix && strcmp(name + n - suffix, RECORD_NEW) == 0;
 }
 
-/* Tells whether the name is that of a sample's file, or of one that was being written. */
+/* Tells whether it is the name of a sample's file, or of such a file that was being
+ * written. */
 static bool is_ours(const struct place *place, const char *name, struct stored *ret)
 {
 	char whole[64];
@@ -80,7 +81,7 @@ static int see(const struct place *place, int directory, const struct dirent *en
 	int err = see_directory(&inner, directory, entry->d_name);
 	if (err == -ENOMEM)
 		return err;
-	place->scan->strange += err != 0; /* a file, or lost+found */
+	place->scan->strange += err != 0; /* not a tier's: a file, or lost+found */
 	return 0;
 }
 

@@ -12,7 +12,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* The interface of a tier: opening, reading, offering. keeping.c has the thread that writes. */
+/* The interface of a tier: opening, reading, offering. tier_writer.c has the thread that
+ * writes. */
 
 #define QUEUE_BYTES ((uint64_t)32 << 20)
 #define END_NS UINT64_C(2000000000)
@@ -111,7 +112,8 @@ int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	return err;
 }
 
-/* Waits for the thread to end. false: a disk does not answer. */
+/* Waits for the thread to end. Returns false if it does not, since a disk does not
+ * answer. */
 static bool wait_for_thread(struct tier *tier)
 {
 	uint64_t until = clock_now_ns() + END_NS;
@@ -230,8 +232,8 @@ uint64_t tier_identity(const struct tier_source *source)
 	return hash;
 }
 
-/* Tells whether the sample is there. An entry of another version of it is removed, and
- * returned in *ret_outdated. */
+/* Tells whether the tier has the sample. If it has another version of it, removes that
+ * entry and returns it in *ret_outdated. */
 static bool find(const struct tier_sample *sample, struct stored *ret_outdated)
 {
 	const struct tier_dataset *dataset = sample->dataset;

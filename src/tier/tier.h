@@ -33,13 +33,13 @@
 struct tier;
 struct tier_dataset;
 
-/* A question for the worth of a sample (policy.h). */
+/* A question about the worth of a sample (policy.h). */
 struct tier_asked {
 	const void *owner; /* owner of the dataset; may be gone */
 	sample_id id;
 	uint32_t worth;
 };
-/* Fills in the worths. The tier's thread calls it and holds no lock. */
+/* Fills in the worths. Called by the tier's thread, which holds no lock. */
 typedef void tier_worths(void *context, struct tier_asked *asked, size_t n);
 
 must_check int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
@@ -48,8 +48,8 @@ must_check int tier_open(const char *directory, uint64_t capacity, tier_worths *
 void tier_close(struct tier **tier);
 const char *tier_directory(const struct tier *tier);
 
-/* Returns the tier's part for samples of the dataset `name`. Until tier_leave they are the
- * owner's. Valid as long as the tier is held. NULL: no memory. */
+/* Returns the tier's part for samples of the dataset `name`. The owner is asked for their
+ * worth until tier_leave. Valid as long as the tier is held. NULL: no memory. */
 struct tier_dataset *tier_dataset(struct tier *tier, const char *name, const void *owner);
 void tier_leave(struct tier_dataset *dataset);
 const char *tier_dataset_directory(const struct tier_dataset *dataset);
@@ -73,7 +73,7 @@ uint64_t tier_identity(const struct tier_source *source);
 
 /* Reads a sample from the tier. false: it has to be fetched. */
 must_check bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes);
-/* Offers a sample that was fetched. The bytes are copied if they are to be kept. */
+/* Offers a sample that was fetched. If the tier wants to keep it, it copies the bytes. */
 void tier_offer(
 	const struct tier_sample *sample, const void *bytes, uint64_t n, uint32_t worth);
 
@@ -82,7 +82,7 @@ struct tier_status {
 	uint64_t queued;		  /* bytes that wait to be written */
 	bool ready;  /* the thread has looked through the directory */
 	bool writes; /* no write has failed */
-	/* for the dataset */
+	/* of this dataset: */
 	uint64_t hits, misses, hit_bytes, fetched_bytes, written, evicted, damaged;
 };
 void tier_status(struct tier_dataset *dataset, struct tier_status *ret);

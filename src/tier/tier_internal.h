@@ -10,7 +10,8 @@
 
 #include <sys/queue.h>
 
-/* Shared by tier.c, which has the interface, and keeping.c, which has the thread that writes. */
+/* Types shared by tier.c, which has the interface, and tier_writer.c, which has the
+ * thread that writes. */
 
 enum tier_count {
 	TIER_HITS,
@@ -65,8 +66,8 @@ struct tier {
 	bool runs;	 /* (lock) the thread runs */
 	bool ready;	 /* (lock) the thread has looked through the directory */
 	bool broken;	 /* (lock) a write has failed: nothing is written any more */
-	/* (lock) A time until which no room is looked for a newcomer of worth 0 or 1: the last
-	 * search found none. */
+	/* (lock) No room is searched for a newcomer of worth 0 or 1 before this time,
+	 * since the last search found none. */
 	uint64_t barren_until_ns;
 	uint64_t told_used, told_samples; /* (lock) values that the gauges have */
 };
@@ -76,7 +77,8 @@ void tier_unref(struct tier *tier);
 struct tier_dataset *tier_get_dataset_locked(struct tier *tier, const char *name);
 /* Updates the gauges. */
 void tier_tell_locked(struct tier *tier);
-/* Forgets a sample; its file has to be removed. false: it was not there. */
+/* Removes the entry of a sample, whose file the caller has to remove. false: it was not
+ * there. */
 bool tier_forget(const struct tier_sample *sample);
 
 static inline struct stored tier_stored(const struct tier_sample *sample)

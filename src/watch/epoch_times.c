@@ -15,28 +15,27 @@
 #include <string.h>
 
 /*
- * A lap is an epoch that a job's readers read to the end: how long it took, what readers waited
- * for, how many they are, and how much processor time they take. joaderctl explain begins with
- * it.
+ * A lap is an epoch that a job's readers have read to the end. This file measures how
+ * long it took, what its readers waited for, how many readers there were, and how much
+ * processor time they took. joaderctl explain begins with these figures.
  *
  *     first open of an epoch -> lap_begin -> opens, samples consumed -> the last one ends it
  */
 
-/* Readers that fetch ahead begin the next epoch before they have released all of this one. */
+/* A lap counts if so many tenths of the epoch were consumed: readers that fetch ahead
+ * begin the next epoch before they have released all files of this one. */
 #define ENOUGH_OF_TEN 9
 
-/* Returns the samples that all readers consume while this one reads: from its first open to
- * the open that would follow its last one. */
+/* Returns how many samples all readers together consume while this one reads: from its
+ * first open to the open that would follow its last one. */
 static double span(const struct lap_reader *reader)
 {
 	double opens = reader->opens;
 	return opens > 1 ? (reader->last - reader->first) * opens / (opens - 1) : 1;
 }
 
-/*
- * Returns the mean number of readers at once: processes that read one after the other count as
- * one reader. Threads that are not told apart are taken to read like the others.
- */
+/* Returns the mean number of simultaneous readers: processes that read one after the
+ * other count as one. Threads beyond LAP_READERS are assumed to read like the others. */
 static unsigned readers_at_once(const struct watched *watched)
 {
 	double opens = 0, samples = 0;
@@ -96,8 +95,8 @@ void lap_begin_locked(struct sched_job *job, uint64_t begun_ns)
 	watched->ended = false;
 }
 
-/* Returns the thread's entry, else one that is free or whose thread has opened nothing of this
- * epoch. NULL: there is none. */
+/* Returns the thread's entry; else a free one, or the entry of a thread that has opened
+ * no file of this epoch. NULL: there is none. */
 static struct lap_reader *place_of(struct watched *watched, long thread)
 {
 	struct lap_reader *free = NULL;
@@ -177,7 +176,8 @@ void sched_job_laps(struct sched_job *job, struct sched_laps *ret)
 
 /* --- processor time of readers --------------------------------------------------------- */
 
-/* Returns the thread's processor time in ns; 0: it has ended, or its time can't be read. */
+/* Returns the thread's processor time in ns; 0: the thread has ended, or its time can't
+ * be read. */
 static uint64_t cpu_of(long thread)
 {
 	char path[64];
@@ -269,8 +269,8 @@ static int add_region(struct regions *regions, const struct space *space,
 	return 0;
 }
 
-/* Divides each region into samples that the job reads and samples that it does not, and adds the
- * rest of its samples as one more. */
+/* Divides each region into samples that the job reads and samples that it does not read.
+ * Adds one region for the job's samples that are in no region yet. */
 static int divide(struct regions *regions, const struct part *part, uint64_t job)
 {
 	size_t n = regions->n;

@@ -18,12 +18,12 @@ _Static_assert(HISTORY_NEEDS == SCHED_NEEDS, "needs are kept as the cache counts
 
 struct place {
 	struct sched_past_job is;
-	struct history_job last; /* last figures of a job that has gone */
+	struct history_job last; /* last figures of a removed job */
 };
 
 struct past {
 	struct history *history;
-	uint64_t due_ns;	  /* next reading; only the housekeeper uses it */
+	uint64_t due_ns; /* time of the next reading; only the housekeeper uses it */
 	job_id ids[HISTORY_JOBS]; /* (sched's lock) jobs in the places; 0: free */
 	struct place places[HISTORY_JOBS]; /* (sched's lock) */
 };
@@ -62,7 +62,8 @@ static size_t place_of(const struct past *past, job_id id)
 	return HISTORY_JOBS;
 }
 
-/* Frees a place. Tensors prepared for its job count as prepared for others from now on. */
+/* Frees a place. From now on, tensors prepared for its job count as prepared for a job
+ * without a place. */
 static void vacate(struct past *past, size_t place)
 {
 	for (size_t i = 0; i < HISTORY_JOBS; i++) {
@@ -74,8 +75,8 @@ static void vacate(struct past *past, size_t place)
 	past->places[place] = (struct place){0};
 }
 
-/* Tells whether `place` is a better one than `other` for a new job: free, or its job has gone
- * earlier. */
+/* Tells whether `place` suits a new job better than `other`: it is free, or its job was
+ * removed earlier. */
 static bool is_better(const struct past *past, size_t place, size_t other)
 {
 	const struct sched_past_job *job = &past->places[place].is;
@@ -88,7 +89,7 @@ static bool is_better(const struct past *past, size_t place, size_t other)
 void past_join_locked(const struct sched_job *job)
 {
 	struct past *past = job->sched->past;
-	size_t place = place_of(past, job->id); /* a place from before */
+	size_t place = place_of(past, job->id); /* of the last job with this id */
 	lock_assert_held(&job->sched->lock);
 	if (place == HISTORY_JOBS) {
 		place = 0;
@@ -164,7 +165,7 @@ static void read_jobs_locked(struct sched *sched, struct history_reading *ret)
 	}
 }
 
-/* Reads the daemon's figures, without those of jobs. */
+/* Reads the figures of the daemon as a whole, without the jobs. */
 static void read_daemon(struct sched *sched, struct history_reading *ret)
 {
 	struct sched_cache cache;
@@ -215,7 +216,7 @@ int sched_past(struct sched *sched, struct sched_past **ret)
 		return -ENOMEM;
 	past->n = history_copy(sched->past->history, past->readings);
 	past->untold = read_now(sched, past, &now);
-	/* Two readings a moment apart would give a rate of hardly any samples. */
+	/* Two readings in quick succession would give a rate from hardly any samples. */
 	if (past->n > 1 && now.ns < past->readings[past->n - 1].ns + HISTORY_STEP_NS / 4)
 		past->n--;
 	past->readings[past->n++] = now;

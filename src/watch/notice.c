@@ -17,40 +17,36 @@
 
 static const char *const texts[NOTICES] = {
 	[NOTICE_EARLY] =
-		"an epoch was opened by its number before more than half of the one "
-		"before was read, or while a script that reads current/ had not begun "
-		"it: EAGAIN; please read current/, or give each script a job of its "
-		"own",
+		"an epoch was opened by its number before more than half of the epoch "
+		"before it was read, or while a script that reads current/ had not begun "
+		"it: EAGAIN; please read current/, or give each script a job of its own",
 	[NOTICE_LAST] = "all epochs were read: current/ gives the last one again, in the "
 			"same order; please raise `epochs` in the job's ini",
 	[NOTICE_SCRIPTS] =
-		"two scripts read current/, more than an epoch apart: one of them is "
-		"given "
-		"an epoch again, or not all of one; please give each a job of its own, "
-		"or if they are ranks of one training `script = one`",
+		"two scripts read current/, more than an epoch apart: one of them reads "
+		"an epoch twice, or only a part of an epoch; please give each a job of "
+		"its own, or if they are ranks of one training `script = one`",
 	[NOTICE_PARTS] =
 		"files are divided by their positions (random_split, Subset, k-fold): a "
-		"position holds another sample in each epoch, so the training gets those "
-		"of the validation; please divide by samples, where = hash(path) % 5 != "
-		"0 and = 0, or use layout = mirror",
+		"position holds another sample in each epoch, so the training gets "
+		"samples of the validation; please divide by samples, where = hash(path) "
+		"% 5 != 0 and = 0, or use layout = mirror",
 	[NOTICE_LABELS] =
-		"labels were read of all positions, and then images without them: labels "
-		"differ from epoch to epoch; please read each with its image, or use "
-		"labels = fixed or layout = classes",
+		"the labels of all positions were read, and later images without their "
+		"labels: labels differ from epoch to epoch; please read each with its "
+		"image, or use labels = fixed or layout = classes",
 	[NOTICE_HANDLES] =
-		"half of all files or more are kept open: what is open stays the same "
-		"sample, in the same order in each epoch; please open a file when it is "
-		"read",
+		"half of all files or more are kept open: an open file keeps its sample, "
+		"so each epoch has the same order; please open each file when it is read",
 	[NOTICE_READERS] =
 		"the daemon has a name space of processes of its own, so scripts that "
 		"read current/ can't be told apart; please share the name space of the "
 		"readers: docker run --pid, shareProcessNamespace in Kubernetes",
 	[NOTICE_MACHINES] =
 		"ranks of the training run on other machines, too, where files hold "
-		"other "
-		"samples: some would come twice, and others never; please give each rank "
-		"a job with ranks, rank and training, or use layout = mirror, or classes "
-		"with mapping = fixed",
+		"other samples: some samples would come twice, and others never; please "
+		"give each rank a job with ranks, rank and training, or use layout = "
+		"mirror, or classes with mapping = fixed",
 };
 
 const char *sched_notice_text(enum notice notice)
@@ -58,7 +54,8 @@ const char *sched_notice_text(enum notice notice)
 	return texts[notice];
 }
 
-/* A critical section has room for one notice. A notice that is left out will come again. */
+/* A critical section has room for one notice. If another one is dropped, it occurs
+ * again. */
 void notice_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {
@@ -74,7 +71,8 @@ void notice_locked(
 
 #define KEPT_LEAST 64
 
-/* NOTICE_HANDLES is about files that hold one sample each and differ from epoch to epoch. */
+/* NOTICE_HANDLES concerns files that hold one sample each, a different one in each
+ * epoch. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
@@ -116,8 +114,8 @@ void notice_say(struct sched_job *job, enum notice notice, uint32_t epoch)
 {
 	struct sched_job_status status;
 	sched_job_status(job, &status);
-	log_warn("job %s: epoch %" PRIu32 ": %s (of epoch %" PRIu32 " %" PRIu32
-		 " of %" PRIu32 " samples are given)",
-		job->config.name, epoch, texts[notice], status.epoch, status.bound,
-		status.samples);
+	log_warn("job %s: epoch %" PRIu32 ": %s (%" PRIu32 " of %" PRIu32
+		 " samples of epoch %" PRIu32 " are given)",
+		job->config.name, epoch, texts[notice], status.bound, status.samples,
+		status.epoch);
 }

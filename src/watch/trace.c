@@ -8,13 +8,12 @@
 
 #include <errno.h>
 
-/*
- * A trace is a ring of a job's opens and closes. It is kept as long as somebody reads it. A late
- * reader finds the newest EVENTS events.
- */
+/* A trace is a ring buffer of a job's opens and closes. It is kept as long as somebody
+ * reads it. A reader that falls behind gets the newest EVENTS events. */
 
 #define EVENTS 65536
-#define KEPT_NS UINT64_C(60000000000) /* since it was read last */
+/* time after the last read at which a trace is freed */
+#define KEPT_NS UINT64_C(60000000000)
 
 struct trace {
 	uint64_t next, opens; /* number of events, and of opens, so far */

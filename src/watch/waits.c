@@ -11,8 +11,9 @@
 #include <string.h>
 
 /*
- * Counts how long the readers of a job waited, and for what. The job waits as long as at least
- * one of its readers waits; the cause is what the sample of the longest-waiting one waits for:
+ * Counts how long the readers of a job waited, and for what. A job waits as long as at
+ * least one of its readers waits. The cause is taken from the sample of the reader that
+ * has waited longest:
  *
  *   storage      the sample is being read, or other reads of its storage have to end first
  *   decoding     it is being prepared, or no decoder is free
@@ -136,8 +137,8 @@ void waits_epoch_locked(const struct sched_handle *handle)
 	lap_open_locked(handle);
 }
 
-/* Files of several readers are answered at once, so that the waits may add up to more than the
- * epoch's time. */
+/* Opens of several readers are answered in parallel, so the waits may add up to more than
+ * the epoch's time. */
 void waits_status_locked(struct sched_job *job, struct sched_job_status *ret)
 {
 	const struct watched *watched = &job->watched;

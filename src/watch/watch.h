@@ -24,10 +24,10 @@ struct use;
 
 #define LAP_READERS 64 /* further readers are not told apart */
 
-/* A thread that has opened files of the epoch. */
+/* A reader thread that has opened files of the epoch. */
 struct lap_reader {
 	long thread;	 /* 0: this entry and those behind it are free */
-	uint32_t epoch;	 /* the last epoch that it opened files of */
+	uint32_t epoch;	 /* the last epoch of which it opened files */
 	uint32_t opens;	 /* files of that epoch that it opened */
 	uint32_t first;	 /* samples that all readers had consumed at its first open */
 	uint32_t last;	 /* samples that all readers had consumed at its last open */
@@ -43,36 +43,41 @@ struct lap_served {
 /* The latest epoch that a job's readers have opened files of. */
 struct watched {
 	uint32_t epoch;
-	uint64_t begun_ns, last_ns; /* first open (0: no epoch), last sample consumed */
+	/* times of the first open (0: no epoch) and of the last consumed sample */
+	uint64_t begun_ns, last_ns;
 	/* The job's totals before the epoch, and the pause since the last sample before it. */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t waited_ns, pause_ns;
 	uint32_t positions, consumed, opens;
-	bool ended;		    /* all positions were consumed */
-	struct lap_served bound[2]; /* [epoch % 2]: running one, one before */
+	bool ended; /* all positions were consumed */
+	/* by epoch % 2: of the running epoch and of the one before */
+	struct lap_served bound[2];
 	struct lap_reader reader[LAP_READERS];
 };
 
 /* --- waits.c: how long readers wait, and for what --- */
 
-/* Adds the time until now to the job's waits, and looks for what it waits for from now on. */
+/* Adds the time until now to the job's waits, and finds the cause of its waiting from now
+ * on. */
 void waits_count_locked(struct sched_job *job, uint64_t now_ns);
-/* change 1: the handle begins to wait for its tensor; -1: its wait ends. */
+/* Counts a handle that begins to wait for its tensor (change 1), or whose wait ends
+ * (-1). */
 void waits_change_locked(struct sched_handle *handle, int change);
-/* Counts the waits of all jobs that wait for the sample. Called when the cause of their waiting
- * changes: just before, or just after. */
+/* Counts the waits of all jobs that wait for the sample. Called just before or just after
+ * the cause of their waiting changes. */
 void waits_move_on_locked(struct use *use, uint64_t now_ns);
-/* Notes the open of a handle that has just got its epoch. The first open of a later epoch begins
- * a lap. */
+/* Notes the open of a handle whose epoch has just been found. The first open of a later
+ * epoch begins a lap. */
 void waits_epoch_locked(const struct sched_handle *handle);
 /* Copies the job's waits by cause, in ns. */
 void waits_exposed_locked(const struct sched_job *job, uint64_t ret[static WAIT_CAUSES]);
-/* Fills the fields of the status that tell of waits. */
+/* Fills the status's fields about waits. */
 void waits_status_locked(struct sched_job *job, struct sched_job_status *ret);
 
 /* --- epoch_times.c: epochs that were read to the end --- */
 
-/* Ends the lap of the watched epoch if nine tenths of it were consumed, and begins the next. */
+/* Ends the lap of the watched epoch if nine tenths of it were consumed, and begins the
+ * next lap. */
 void lap_begin_locked(struct sched_job *job, uint64_t begun_ns);
 /* Counts an open of a file of the watched epoch, by its reader's thread. */
 void lap_open_locked(const struct sched_handle *handle);
@@ -87,11 +92,12 @@ void laps_measure(struct sched *sched);
 
 must_check int past_new(struct past **ret);
 void past_free(struct past **past);
-/* Gives a new job a place in the history, if one is free or its job has gone. */
+/* Gives a new job a place in the history, if one is free or belongs to a job that was
+ * removed. */
 void past_join_locked(const struct sched_job *job);
-/* Notes the last figures of a job that is about to go. */
+/* Notes the last figures of a job that is about to be removed. */
 void past_leave_locked(struct sched_job *job);
-/* Counts a tensor that the job is given, by the job that it was prepared for. */
+/* Counts a tensor that the job is given, by the job for which it was prepared. */
 void past_given_locked(const struct sched_job *job, const struct tensor *tensor);
 /* Takes a reading, if one is due. Called by the housekeeper, with no lock held. */
 void past_pass(struct sched *sched, uint64_t now_ns);
@@ -106,14 +112,15 @@ void trace_free(struct sched_job *job);
 
 /* --- notice.c: warnings about scripts --- */
 
-/* Counts a notice, and has it logged after the lock is released. Each job is told of each kind
- * once. */
+/* Counts a notice, and has it logged after the lock is released. Each kind is logged once
+ * for each job. */
 void notice_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath);
-/* Checks, as an image is opened, whether scripts keep too many files open, and whether readers
- * can be told apart. */
+/* Checks at the open of an image whether scripts keep too many files open, and whether
+ * readers can be told apart. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Notices an open by a rank whose training runs on other machines, too. true: it fails. */
+/* Warns if the reader is a rank of a training that also runs on other machines. Returns
+ * true if the open must fail for that. */
 bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath);
 /* Logs a notice. */
 void notice_say(struct sched_job *job, enum notice notice, uint32_t epoch);

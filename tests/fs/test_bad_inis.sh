@@ -157,7 +157,7 @@ alone 'a.ini:[job]:dataset: found "image", allowed: a [dataset NAME] of the daem
 alone 'a.ini:[job]:where: predicate "lable < 3": no such column: lable; columns: id, path, class, label' \
 	--set "job.where=lable < 3" a.ini
 alone '"class = "cat"": no such column: cat (text stands in single quotes: '"'text'" --set 'job.where=class = "cat"' a.ini
-alone '[job]:where: found "label < 0", which selects none of the 8 samples of dataset images; allowed: what selects at least one' \
+alone '[job]:where: found "label < 0", which selects none of the 8 samples of dataset images; allowed: a predicate that selects at least one' \
 	--set "job.where=label < 0" a.ini
 alone '[job]:order: found "replay:/nowhere/orders", which can'"'"'t be read: No such file' \
 	--set job.order=replay:/nowhere/orders --set job.epochs=1 a.ini

@@ -63,7 +63,7 @@ says "not written by joaderctl export: line 1" add --import "$T/a.ini" "$T/a.ini
 says "of other samples: found 30" add --import "$T/a" --set 'job.where=label < 2' "$T/a.ini"
 head -c 2000 "$T/a" | head -c -100 >"$T/short"
 head -n 3 "$T/a" >"$T/shorter"
-says "not whole" add --import "$T/short" "$T/a.ini"
+says "incomplete" add --import "$T/short" "$T/a.ini"
 says "not written by joaderctl export" add --import "$T/shorter" "$T/a.ini"
 ! ctl ls | grep -q '^a ' || fail "it was added all the same"
 [[ ! -e $T/state/jobs/a/epoch-0000.order ]] || fail "an order was left"
@@ -72,7 +72,7 @@ says "not written by joaderctl export" add --import "$T/shorter" "$T/a.ini"
 says "can't be read" add --set "job.order=replay:$T/none" "$T/c.ini"
 says "allowed: shuffled, sequential, replay:FILE" add --set "job.order=replay:c" "$T/c.ini"
 sed '/^epochs/d' "$T/c.ini" >"$T/endless.ini"
-says "epochs: found 16383, since nothing else is said, but $T/c has no order of epoch 2" \
+says "epochs: found 16383, the default, but $T/c has no order of epoch 2" \
 	add --set "job.order=replay:$T/c" "$T/endless.ini"
 says "has no order of epoch 2" add --set "job.order=replay:$T/c" --set job.epochs=3 "$T/c.ini"
 ctl add --set "job.order=replay:$T/c" "$T/c.ini"

@@ -66,7 +66,7 @@ noticed[early]="early-flat: give each script a job of its own"
 # said JOB TEXT: once in the log, with the epoch and what is read of it, and in status
 said() {
 	equal "lines about $1" "$(grep -c "job $1: epoch" "$LOG")" 1
-	grep -q "job $1: epoch [0-9]*: .*$2.* (of epoch [0-9]* [0-9]* of 240 samples" "$LOG" ||
+	grep -q "job $1: epoch [0-9]*: .*$2.* ([0-9]* of 240 samples of epoch [0-9]* " "$LOG" ||
 		fail "of $1 is not said '$2': $(grep "job $1:" "$LOG")"
 	status_of "$1" notice | grep -q "$2" || fail "status of $1: $(status_of "$1" notice)"
 }

@@ -133,7 +133,7 @@ for _ in range(3):
             file.read()
 PY
 equal "lines of few" "$(grep -c "job few:" "$LOG")" 2
-grep -q "job few: epoch 1: an epoch was opened by its number before .* (of epoch 0 1 of 300 samples" "$LOG" ||
+grep -q "job few: epoch 1: an epoch was opened by its number before .* (1 of 300 samples of epoch 0 " "$LOG" ||
 	fail "nothing said of an epoch that is early: $(cat "$LOG")"
 grep -q "job few: epoch 1: all epochs were read" "$LOG" || fail "nothing said of the last epoch"
 equal "notices in status" "$(status_of few notice | wc -l)" 2
@@ -192,7 +192,7 @@ said() {
 	ctl ls | grep -q "^$1! " || fail "$1 has no mark: $(ctl ls)"
 }
 said split "divided by their positions"
-said labels "then images without them"
+said labels "later images without their labels"
 said handles "are kept open"
 ctl ls | grep -q "^little " || fail "little has a mark: $(ctl ls)"
 ctl ls | grep -q "^shuffled " || fail "shuffled has a mark: $(ctl ls)"

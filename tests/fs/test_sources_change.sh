@@ -24,7 +24,7 @@ done
 equal "files that failed" $failures 16
 once a 24
 equal "errors" "$(status_of a errors)" 16
-grep -q 'shards-000001.tar/class1/000.*: the file that has it changed since the scan' "$LOG"
+grep -q 'shards-000001.tar/class1/000.*: the container changed since the scan' "$LOG"
 grep -q 'shards-000002.tar/class2/000.*: No such file or directory' "$LOG"
 stop
 

@@ -18,6 +18,13 @@ static uint64_t number_of(uint32_t i)
 	return UINT64_C(0x9e3779b97f4a7c15) * (i + 1);
 }
 
+static struct open_file *named(uint32_t i, unsigned k)
+{
+	opened[i][k].number = number_of(i);
+	opened[i][k].handle = OPENS * i + k + 1;
+	return &opened[i][k];
+}
+
 static unsigned found(const struct open_files *files, uint32_t i)
 {
 	unsigned n = 0;
@@ -34,8 +41,7 @@ Test(open_files, a_look_visits_only_files_of_its_inode)
 	struct open_files files = {0};
 	for (unsigned k = 0; k < OPENS; k++)
 		for (uint32_t i = 0; i < N_INODES; i++)
-			cr_assert(zero(int, open_files_add(&files, number_of(i),
-						    OPENS * i + k + 1, &opened[i][k])));
+			cr_assert(zero(int, open_files_add(&files, named(i, k))));
 	for (uint32_t i = 0; i < N_INODES; i++)
 		cr_assert(eq(u32, found(&files, i), OPENS));
 	cr_assert(open_files_of(&files, 1) == NULL);
@@ -54,8 +60,7 @@ Test(open_files, any_finds_all_while_they_are_removed)
 	unsigned n = 0;
 	for (uint32_t i = 0; i < 100; i++)
 		for (unsigned k = 0; k < OPENS; k++)
-			cr_assert(zero(int, open_files_add(&files, number_of(i),
-						    OPENS * i + k + 1, &opened[i][k])));
+			cr_assert(zero(int, open_files_add(&files, named(i, k))));
 	while ((file = open_files_any(&files))) {
 		open_files_remove(&files, file);
 		n++;

@@ -5,9 +5,9 @@
 #include "sampler/exchange/exchange_internal.h"
 
 /*
- * Residents and candidates. For each member, class and need there is a ring of the residents
- * that the member may be given in exchange. The one that any member was given longest ago is
- * first:
+ * Keeps residents and candidates. For each member, class and need there is a ring of the
+ * residents that the member may be given in exchange. The resident that was given longest
+ * ago, to any member, is first:
  *
  *   heads[group][column][need - 1] -> oldest <-> ... <-> newest <-> (oldest)
  *
@@ -131,7 +131,7 @@ static uint32_t class_of(const struct residency *residency, sample_id id)
 	return residency->exchange->slots->classes.of[id];
 }
 
-/* A sample is not taken for resident if there is no memory, which costs sharing only. */
+/* Without memory the sample does not count as resident, which only costs sharing. */
 void residency_admit(struct residency *residency, sample_id id)
 {
 	if (residency_has(residency, id) || id >= residency->n_ids)

@@ -6,9 +6,9 @@
 #include <errno.h>
 
 /*
- * Classes become coarser: when nothing remembers the jobs that left, the classes of the present
- * jobs are enough. There is no stream then, whose set would have to be numbered anew, and no
- * resident. With millions of ids it takes long all the same:
+ * Makes classes coarser. When nothing remembers the jobs that left, the classes of the
+ * present jobs are enough. There is no stream then, whose set would have to be numbered
+ * anew, and no resident. With millions of ids it takes long all the same:
  *
  *   sampler_coarsening_new       holds the slots and the members
  *   sampler_coarsening_prepare   divides all ids anew, by constant selections

@@ -156,7 +156,8 @@ struct slots *exchange_slots(const struct exchange *exchange)
 	return slots_hold(exchange->slots);
 }
 
-/* Numbers the set by the present slots: it may have been made before a job joined. */
+/* Numbers the set by the present slots, since it may have been made before a job
+ * joined. */
 static int renumber(const struct exchange *e, struct sampler_set *set)
 {
 	if (set->numbering != e->slots) {

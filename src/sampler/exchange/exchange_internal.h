@@ -34,8 +34,8 @@ struct classes {
 	uint32_t n;
 };
 
-/* The class of the ids that no job has selected. The ids of any other class are in the
- * selections of the same jobs. */
+/* The class of the ids that no job has selected. Any other class consists of ids that are
+ * in the selections of the same jobs. */
 #define CLASS_OUTSIDE 0
 
 /* Makes the classes before any job: CLASS_OUTSIDE, and with labels one more for each label. */
@@ -113,10 +113,8 @@ struct member *member_hold(struct member *member);
 /* Drops a reference. Needs no lock. */
 void member_put(struct member **member);
 
-/*
- * Tells whether a resident is a candidate for one member. Candidates of one column, group and
- * need are in one ring; links are indices of residents.
- */
+/* The state of a resident as a candidate for one member. Candidates of one column, group
+ * and need are in one ring; links are indices of residents. */
 struct node {
 	uint32_t previous;
 	uint32_t next; /* NODE_OUT or NODE_TAKEN: no candidate */
@@ -158,7 +156,7 @@ struct residency {
 	struct node *nodes; /* per resident and column */
 	uint32_t n;
 	uint32_t capacity;
-	uint32_t free; /* the first of the free ones, linked by newer */
+	uint32_t free; /* the first free resident; free ones are linked by `newer` */
 	uint32_t oldest;
 	uint32_t newest;
 	bool stale; /* a stream has come or gone since some residents were assessed */
@@ -215,9 +213,9 @@ void residency_leave(struct residency *residency, struct member *member);
 void residency_rebuild(struct residency *residency);
 /* Marks needs and candidates as out of date, after a stream has come or gone. */
 void residency_make_stale(struct residency *residency);
-/* Brings one id, which is about to be given, up to date. */
+/* Brings a resident that is about to be given up to date. */
 void residency_refresh_one(struct residency *residency, sample_id id);
-/* Brings about n more residents up to date; true: all are. */
+/* Brings about n more residents up to date. Returns true if all are. */
 bool residency_refresh(struct residency *residency, uint32_t n);
 
 /* Returns the member's best candidate of a class; SAMPLE_NONE: it has none. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /*
- * A job joins. The ids are divided into classes anew, and the remaining ids of the running
+ * Adds a job. The ids are divided into classes anew, and the remaining ids of the running
  * streams are numbered anew, which with millions of ids takes long:
  *
  *   sampler_joining_new       copies the bits of the streams' sets
@@ -42,7 +42,8 @@ struct sampler_joining {
 	size_t n_left;
 };
 
-/* Tells whether the selection may cut a class. The selection of another job cuts none. */
+/* Tells whether the selection may cut a class. It cuts none if another job has the same
+ * selection. */
 static bool may_cut(const struct exchange *e, const roaring_bitmap_t *selection)
 {
 	for (size_t i = 0; i < e->n_members; i++)

@@ -50,7 +50,7 @@ void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **whe
 	*where = old;
 }
 
-/* Makes room for twice as many columns, in everything whose size depends on them. */
+/* Makes room for twice as many columns, in all arrays whose size depends on them. */
 static int widen(struct residency *residency)
 {
 	uint32_t stride = residency->stride ? 2 * residency->stride : 4;

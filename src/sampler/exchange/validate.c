@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Counts anew everything that is kept up to date step by step. */
+/* Counts from scratch all that the sampler otherwise updates step by step. */
 
 struct count {
 	const struct classes *classes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "load/beneath.h"
+#include "load/open_beneath.h"
 #include "base/fault.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static const char *skip_slashes(const char *path)
 	return path + strspn(path, "/");
 }
 
-/* Returns the part of the path behind the root; NULL: it is not below the root. */
+/* Returns the part of the path after the root; NULL: the path is not below the root. */
 static const char *behind(const char *root, const char *path)
 {
 	size_t n = strlen(root);
@@ -44,13 +44,14 @@ static int openat2_beneath(int root, const char *relative, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Returns -EXDEV for a link in the path, where there was none just now; else err. */
+/* Returns -EXDEV if the error means that the path now has a link where there was none
+ * just before; otherwise returns err. */
 static int no_link(int err)
 {
 	return err == -ELOOP || err == -ENOTDIR ? -EXDEV : err;
 }
 
-/* Opens the path component by component and follows no link. Takes the directory over. */
+/* Opens the path component by component, and follows no link. Closes the directory. */
 static int walk(int directory, char *relative, int flags)
 {
 	char *slash;
@@ -71,8 +72,8 @@ static int walk(int directory, char *relative, int flags)
 	return err ? no_link(err) : fd;
 }
 
-/* Opens a path whose links realpath has followed; the result may have none. So an absolute
- * link that stays in the tree can be followed, too, which openat2 refuses. */
+/* Opens a path after realpath has resolved its links; the result must not have any. So an
+ * absolute link that stays in the tree can be followed, which openat2 refuses. */
 static int open_resolved(const char *root, const char *path, int flags)
 {
 	auto_free char *real_root = realpath(root, NULL);

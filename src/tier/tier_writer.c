@@ -12,7 +12,7 @@
 #include <sched.h>
 #include <string.h>
 
-/* The thread of a tier. Only it adds entries and writes files. */
+/* Runs the thread of a tier. No other thread adds entries or writes files. */
 
 #define BARREN_NS UINT64_C(1000000000)
 
@@ -69,11 +69,12 @@ static void scan(struct tier *tier)
 	int err = store_scan(tier->store, &scan);
 	take_directories(tier, scan.directories);
 	if (err)
-		log_warn("tier %s: can't be looked through: %s", tier->directory,
-			strerror(-err));
+		log_warn(
+			"tier %s: can't be scanned: %s", tier->directory, strerror(-err));
 	if (scan.strange > 0)
-		log_warn("tier %s: there are %" PRIu64 " files that are none of a tier, "
-			 "and stay as they are; what they take is not counted",
+		log_warn("tier %s: there are %" PRIu64
+			 " files that are not a tier's; they are left alone, and their "
+			 "size is not counted",
 			tier->directory, scan.strange);
 }
 
@@ -121,7 +122,7 @@ static uint64_t lacks(struct tier *tier, uint64_t room)
 	return tier_policy_lacks(tier->policy, room);
 }
 
-/* Evicts some entries, if some of those that it looks at are worth less. */
+/* Looks at some entries, and evicts entries among them that are worth less. */
 static void make_some_room(struct tier *tier, uint32_t worth, uint64_t lacking)
 {
 	struct tier_entry entries[TIER_LOOK];
@@ -151,7 +152,8 @@ static bool make_room(struct tier *tier, uint32_t worth, uint64_t room)
 	return lacking == 0;
 }
 
-/* Evicts entries until the tier fits: an ini may give it less room than it had. */
+/* Evicts entries until the tier fits its capacity, which a changed ini may have
+ * reduced. */
 static void shrink(struct tier *tier)
 {
 	uint64_t lacking;
@@ -178,8 +180,8 @@ static bool has(const struct tier_sample *sample)
 
 static void break_down(struct tier *tier, int err)
 {
-	log_warn("tier %s: can't be written: %s; nothing more is kept there until the "
-		 "next start, what is there is read",
+	log_warn("tier %s: can't be written: %s; no more samples are kept there until "
+		 "the next start; those that are there are still read",
 		tier->directory, strerror(-err));
 	LOCK_SCOPE(&tier->lock);
 	tier->broken = true;
@@ -263,7 +265,8 @@ void *tier_main(void *argument)
 {
 	struct tier *tier = argument;
 	struct offer *offer;
-	/* Writing yields to the training jobs. The kernel may refuse this wish. */
+	/* Writing yields to the training jobs. A kernel that refuses this does no
+	 * harm. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	(void)pthread_setname_np(pthread_self(), "tier");

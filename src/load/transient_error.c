@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "load/passing.h"
+#include "load/transient_error.h"
 #include "base/cleanup.h"
 
 #include <errno.h>
@@ -38,8 +38,8 @@ static char *directory_of(const char *path)
 		     : strdup(".");
 }
 
-/* Tells whether the directory is on another machine. A file system that does not answer counts
- * as one that is. */
+/* Tells whether the directory is on another machine. Returns true if the file system does
+ * not answer. */
 static bool is_remote(const char *directory)
 {
 	struct statfs fs;

@@ -13,30 +13,22 @@
  *   Owns: nothing; from the call of answer or give_up on, the request is the callee's.
  *   Threads: any; answer is called by a worker, give_up by any thread.   Locks: none.
  */
-struct later {
+struct by_worker {
 	fuse_req_t req;
 	struct session *session;
-	void (*answer)(struct later *later);
+	void (*answer)(struct by_worker *by_worker);
 	/* answers the request with -EINTR */
-	void (*give_up)(struct later *later);
+	void (*give_up)(struct by_worker *by_worker);
 	bool waits; /* the answer has to wait for a server */
-	/* private to later.c */
+	/* private to by_worker.c */
 	struct load_work work;
 	atomic_bool interrupted;
 };
 
 /* Gives the request to a worker, or calls give_up if it is interrupted already. */
-void later_start(struct later *later);
+void by_worker_start(struct by_worker *by_worker);
 
-/* A request that needs no more than these members. It is copied, and the session is held until
- * it is answered. If there is no memory for the copy the answer is -ENOMEM. */
-struct later_request {
-	struct later later; /* the caller sets req and session */
-	struct inode inode;
-	uint64_t handle;
-	size_t size;
-	uint64_t offset;
-	void (*answer)(const struct later_request *request);
-};
-
-void later_request(const struct later_request *wanted);
+/* Has a worker call `answer` with a copy of the request, and holds the session until it is
+ * answered. If there is no memory for the copy the answer is -ENOMEM. */
+void by_worker_answer(
+	const struct request *wanted, void (*answer)(const struct request *request));

@@ -6,8 +6,8 @@
 #include "base/cleanup.h"
 
 /*
- * Opens files of a tree, whatever becomes of its directories: symbolic links are followed
- * while they stay in the tree.
+ * Opens files of a tree, and no others even if directories are changed meanwhile.
+ * Symbolic links are followed while they stay in the tree.
  *
  *   Threads: any; no state.
  *   Errors: -errno; -EXDEV: a link leads out of the tree, or has just been changed.

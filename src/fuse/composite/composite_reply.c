@@ -6,9 +6,8 @@
 #include "files/json.h"
 #include "files/label.h"
 #include "files/layout_tar.h"
-#include "fuse/composite_internal.h"
+#include "fuse/composite/composite_internal.h"
 #include "sched/jobs.h"
-#include "stats/stats.h"
 
 #include <errno.h>
 #include <string.h>
@@ -57,7 +56,8 @@ static uint8_t *add_copied(struct gather *gather, size_t bytes)
 	return at;
 }
 
-/* Adds a cut of the parts. stays: they stay until the bytes are sent, and need not be copied. */
+/* Adds a piece of the parts. stays: the parts stay until the bytes are sent, and need not be
+ * copied. */
 static void add_content(struct gather *gather, const struct content_parts *source,
 	uint64_t offset, size_t bytes, bool stays)
 {
@@ -76,14 +76,14 @@ static void add_content(struct gather *gather, const struct content_parts *sourc
 
 /* --- one segment ------------------------------------------------------------------ */
 
-/* Tells whether zeros are no image in the format, so that no reader takes them for one. */
+/* Tells whether no reader takes zeros for an image of the format. */
 static bool zeros_are_no_sample(enum sample_format format)
 {
 	return format != FORMAT_RAW;
 }
 
-/* Finds the parts of a sample's segment. buffer: for the header that stays where a pair in a
- * tar is bad, so that members follow it. */
+/* Finds the parts of a sample's segment. buffer: room for the header of a pair's second member.
+ * A bad pair in a tar has this header, so that readers find the members behind it. */
 static int sample_source(const struct wait *wait, const struct segment *segment,
 	struct content_parts *ret, uint8_t buffer[COMPOSITE_CONSTANT])
 {
@@ -259,7 +259,5 @@ bool composite_reply(struct wait *wait)
 		return false;
 	}
 	wait->size = gather.bytes;
-	stats_add(STAT_READS, 1);
-	stats_add(STAT_READ_BYTES, gather.bytes);
-	return fuse_reply_iov(wait->req, gather.iov, gather.n) == 0;
+	return reply_samples(wait->req, gather.iov, gather.n, gather.bytes) == 0;
 }

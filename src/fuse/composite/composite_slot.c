@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "files/content_bytes.h"
 #include "files/layout_tar.h"
-#include "fuse/composite_internal.h"
+#include "fuse/composite/composite_internal.h"
 #include "sched/jobs.h"
 #include "sched/positions.h"
 #include "sched/sched.h"
@@ -37,7 +37,7 @@ static uint32_t position_of(const struct slot *slot)
 static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 {
 	struct composite_file *file = slot->file;
-	struct session *session = file->session;
+	struct session *session = file->open.session;
 	struct waits ready = TAILQ_HEAD_INITIALIZER(ready);
 	lock_take(&file->lock);
 	slot->status = status;
@@ -46,7 +46,7 @@ static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 	waits_collect_locked(file, slot->index, &ready);
 	lock_release(&file->lock);
 	waits_answer(&ready); /* the slot may be gone after this */
-	composite_file_put(file);
+	open_file_put(&file->open);
 	session_unhold(session);
 }
 
@@ -90,21 +90,21 @@ static void make_content_now(struct load_work *work)
 		place.header = header;
 		tar_second_header(&file->composite, slot->index, header);
 	}
-	int err = content_make(
-		&file->session->context, file->job, &place, slot->handle, &slot->content);
+	int err = content_make(&file->open.session->context, file->job, &place,
+		slot->handle, &slot->content);
 	if (err)
 		give_back_failed(slot, err);
 	else
 		slot_becomes(slot, SLOT_READY, 0);
 }
 
-/* Makes the content; a worker does if it takes long. */
+/* Makes the content, or has a worker make it, if that takes long. */
 static void make_content(struct slot *slot)
 {
 	const struct composite_file *file = slot->file;
 	slot->work.run = make_content_now;
 	if (content_is_computed(sched_job_config(file->job)))
-		sched_run(file->session->context.sched, &slot->work);
+		sched_run(file->open.session->context.sched, &slot->work);
 	else
 		make_content_now(&slot->work);
 }
@@ -155,7 +155,7 @@ static struct slot *slot_new_locked(struct composite_file *file, uint32_t index)
 	return slot;
 }
 
-/* A task that the caller has to do for the slot, without the lock. */
+/* The task that slot_need does for the slot after it has released the lock. */
 enum errand { ERRAND_NONE, ERRAND_OPEN, ERRAND_MAKE };
 
 static enum errand need_locked(struct wait *wait, struct slot *slot, bool is_new)
@@ -169,7 +169,7 @@ static enum errand need_locked(struct wait *wait, struct slot *slot, bool is_new
 	if (is_under_way(slot))
 		wait->missing++;
 	if (errand != ERRAND_NONE)
-		atomic_fetch_add(&slot->file->references, 1);
+		open_file_hold(&slot->file->open);
 	slot->users++;
 	if (wait->n++ == 0)
 		wait->first = slot->index;
@@ -191,7 +191,7 @@ int slot_need(struct wait *wait, uint32_t index)
 	if (!slot)
 		return -ENOMEM;
 	if (errand != ERRAND_NONE)
-		session_hold(file->session); /* until slot_becomes */
+		session_hold(file->open.session); /* until slot_becomes */
 	if (errand == ERRAND_OPEN)
 		return slot_open(slot);
 	if (errand == ERRAND_MAKE)
@@ -313,14 +313,14 @@ void slots_cancel(struct composite_file *file)
 {
 	uint64_t ticket;
 	while ((ticket = next_ticket(file)))
-		sched_cancel(file->session->context.sched, ticket);
+		sched_cancel(file->open.session->context.sched, ticket);
 }
 
 void slots_give_back(struct composite_file *file)
 {
 	struct slot *slot;
 	while ((slot = TAILQ_FIRST(&file->used))) {
-		bool read = is_tar(file) ? slot->read_some : !file->undo;
+		bool read = is_tar(file) ? slot->read_some : !file->open.undo;
 		ensure(slot->users == 0 && !is_under_way(slot));
 		TAILQ_REMOVE(&file->used, slot, link);
 		slot_give_back(slot, read);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "fuse/sick.h"
+#include "fuse/engine_failed.h"
 #include "base/kept.h"
 #include "base/log.h"
 #include "files/inode.h"
 #include "fuse/mount_options.h"
-#include "fuse/outlived.h"
+#include "fuse/handover.h"
 
 #include <errno.h>
 #include <linux/fuse.h>
@@ -19,7 +19,7 @@
 #define NOTIFY_RESEND 7
 #define CLIENT_MS 1000 /* most time that a client may take for its request */
 
-/* The kernel gives no request to a reader with less room than for the largest one. */
+/* Has room for the largest request: the kernel gives no request to a reader with less room. */
 static char buffer[(1 << 20) + (1 << 16)];
 static bool leaves;
 
@@ -41,7 +41,8 @@ static bool succeeds(uint32_t opcode)
 	       opcode == FUSE_DESTROY;
 }
 
-/* Takes an open off the list that is sent again: its engine may have listed it before it died. */
+/* Takes an open off the list. The kernel has sent it again: the engine that received it first
+ * may have listed it before it died. */
 static void forget_open(uint32_t mount, uint64_t unique)
 {
 	struct kept_open *open = NULL;
@@ -50,7 +51,7 @@ static void forget_open(uint32_t mount, uint64_t unique)
 			kept_open_remove(open);
 }
 
-/* Notes opens and releases that the next engine could not know of. */
+/* Notes opens and releases, of which the next engine could not know. */
 static void note(const struct kept_descriptor *place, size_t bytes)
 {
 	const struct fuse_in_header *request = (const void *)buffer;
@@ -83,7 +84,7 @@ static bool refuse_one(const struct kept_descriptor *place)
 
 /* --- the control sockets ------------------------------------------------------------ */
 
-/* Receives a request up to its end, or as long as it may take. */
+/* Receives a request up to its end, or until it has taken CLIENT_MS. */
 static size_t receive(int client)
 {
 	size_t n = 0;
@@ -115,7 +116,8 @@ static bool is_master(int client)
 	       config_is_master(sender.uid);
 }
 
-/* Ends for the next engine: another program, or the same one, whose trouble was mended. */
+/* Ends this engine, so that the supervisor starts the next one: another program, or the same one
+ * after its trouble was mended. */
 static void take_upgrade(int client, size_t n)
 {
 	const char *program = buffer + strlen(buffer) + 1;
@@ -155,7 +157,7 @@ static int open_signals(void)
 	return signalfd(-1, &signals, SFD_CLOEXEC);
 }
 
-int sick_unmount(const char *mountpoint)
+int engine_failed_unmount(const char *mountpoint)
 {
 	struct inode root = {.kind = INODE_ROOT};
 	struct kept_descriptor *place = NULL;
@@ -206,7 +208,7 @@ static void resend(void)
 				.error = NOTIFY_RESEND});
 }
 
-int sick_run(const char *mountpoint)
+int engine_failed_run(const char *mountpoint)
 {
 	static struct pollfd fds[KEPT_DESCRIPTORS + 1];
 	static struct kept_descriptor *places[KEPT_DESCRIPTORS];
@@ -220,10 +222,10 @@ int sick_run(const char *mountpoint)
 		if (poll(fds, n + 1, -1) < 0)
 			continue;
 		if (fds[n].revents)
-			return sick_unmount(mountpoint);
+			return engine_failed_unmount(mountpoint);
 		for (unsigned i = 0; i < n && !leaves; i++)
 			if (fds[i].revents && !serve_place(places[i]))
-				return sick_unmount(mountpoint);
+				return engine_failed_unmount(mountpoint);
 	}
 	atomic_store(&kept()->hands_over, true);
 	return EXIT_SUCCESS;

@@ -6,7 +6,7 @@
 #include "files/composite.h"
 #include "files/content.h"
 #include "fuse/await_close.h"
-#include "fuse/composite_file.h"
+#include "fuse/composite/composite_file.h"
 #include "load/load.h"
 
 #include <stdatomic.h>
@@ -17,7 +17,7 @@ struct sched_handle;
 struct sched_job;
 
 /*
- * The declarations that the files composite_*.c share.
+ * The declarations that the files of this folder share.
  *
  *   composite_file.c   open, release, the list of open files
  *   composite_bind.c   finds the samples of a file's labels
@@ -45,7 +45,7 @@ struct slot {
 	enum slot_state state;
 	int status; /* the error of a failed slot */
 	bool bad;   /* the sample itself is bad */
-	/* waits that use it; the slot stays while there are any */
+	/* number of waits that use the slot, which stays while there are any */
 	unsigned users;
 	uint64_t ticket;	  /* sched's ticket of a parked opening */
 	bool read_some, read_end; /* some bytes, the last byte were read */
@@ -62,8 +62,8 @@ TAILQ_HEAD(slots, slot);
 struct wait {
 	struct composite_file *file;
 	fuse_req_t req;
-	uint64_t request; /* outlived_request() */
-	bool opens;	  /* an open; else it reads these bytes: */
+	uint64_t unique; /* handover_request() */
+	bool opens;	 /* an open; else it reads these bytes: */
 	uint64_t offset;
 	size_t size;
 	struct fuse_file_info fi;   /* the answer's, of an open */
@@ -79,7 +79,8 @@ struct wait {
 	TAILQ_ENTRY(wait) link;
 	uint64_t ticket;   /* sched's ticket of a parked binding */
 	uint32_t first, n; /* slots */
-	uint32_t missing;  /* slots that are not there yet, and one more while `asking` */
+	uint32_t
+		missing; /* slots that are not prepared yet, and one more while `asking` */
 	bool asking, answered, interrupted;
 };
 
@@ -93,43 +94,36 @@ static inline struct wait *wait_of(struct load_work *work)
 }
 
 struct composite_file {
-	struct open_file
-		open; /* (session's lock) the first member; its handle: the serial */
-	bool again;   /* another engine has opened it */
-	struct kept_open *kept; /* the list's entry of a shard of current/ */
-	struct session *session;
+	/* the first member; waits and slots under way have references */
+	struct open_file open;
+	bool again; /* another engine has opened it */
 	struct sched_job *job;
 	struct inode inode;
 	struct composite composite;
 	enum sample_format format; /* the format of its samples */
-	atomic_uint references;	   /* one each of the reader, waits, slots under way */
 	struct lock lock;
-	uint32_t epoch;	      /* (lock) SCHED_CURRENT until something is bound */
-	uint32_t known_epoch; /* (session's lock) a batch and its labels have the same */
-	sample_id *samples;   /* (lock) the labels' samples, by index; NULL in a batch */
-	struct slot **slots;  /* (lock) by index; NULL in labels */
-	struct slots used;    /* (lock) the least recently used first */
-	uint32_t n_used;      /* (lock) */
-	struct waits waits;   /* (lock) */
-	bool undo;	      /* (lock) nobody has read it: nothing is consumed */
+	uint32_t epoch; /* (lock) SCHED_CURRENT until something is bound */
+	uint32_t
+		known_epoch; /* (session's lock) the epoch; a batch shares it with its labels */
+	sample_id *samples;  /* (lock) the labels' samples, by index; NULL in a batch */
+	struct slot **slots; /* (lock) by index; NULL in labels */
+	struct slots used;   /* (lock) the least recently used first */
+	uint32_t n_used;     /* (lock) */
+	struct waits waits;  /* (lock) */
 };
 
-void composite_file_put(struct composite_file *file);
-/* Returns the epoch of all positions of the file. A file of current/ gets the epoch of its
- * first bound position, which is `epoch`, unless other readers share another one.
- * SCHED_CURRENT: the wait goes on when they have closed their file. */
+/* Returns the epoch of all positions of the file. A file of current/ gets `epoch`, that of its
+ * first bound position, or the epoch that other readers have open. SCHED_CURRENT: the wait goes
+ * on when other readers have closed their file. */
 uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
 /* Returns the kernel's handle for the open file. The caller answers the open next, so a shard
- * whose epoch is unknown is listed (outlived.h). */
+ * whose epoch is unknown is listed (handover.h). */
 uint64_t composite_file_handle(struct composite_file *file);
-/* Gives the reader's reference back. undo: the positions are not consumed. */
-void composite_file_close(struct composite_file *file, bool undo);
-
 /* --- composite_bind.c --- */
 
 /* Binds the positions whose labels the request covers, then calls wait_bound, perhaps later. */
 void wait_bind(struct wait *wait);
-/* Goes on with an interrupted wait, whose work was taken back. */
+/* Goes on with an interrupted wait. Its work was taken back from the workers. */
 void wait_give_up(struct wait *wait);
 
 /* --- composite_slot.c --- */

@@ -5,19 +5,14 @@
 #include "files/layout.h"
 #include "files/layout_batch.h"
 #include "files/layout_tar.h"
-#include "fuse/composite_internal.h"
+#include "fuse/composite/composite_internal.h"
 #include "fuse/handle.h"
-#include "fuse/outlived.h"
+#include "fuse/handover.h"
 #include "fuse/reader.h"
 #include "sched/jobs.h"
 #include "stats/stats.h"
 
 #include <errno.h>
-
-bool composite_is(enum inode_kind kind)
-{
-	return kind == INODE_TAR || kind == INODE_BATCH || kind == INODE_BATCH_LABELS;
-}
 
 /* --- the life of an open file ----------------------------------------------------- */
 
@@ -45,9 +40,8 @@ static struct composite_file *file_of_open(struct open_file *open)
 }
 
 /* Returns the number that the file is listed by: a batch and its labels have the same one. */
-static uint64_t key_of(const struct composite_file *file)
+static uint64_t number_of(struct inode inode)
 {
-	struct inode inode = file->inode;
 	if (inode.kind == INODE_BATCH_LABELS)
 		inode.kind = INODE_BATCH;
 	return inode_pack(inode);
@@ -56,15 +50,15 @@ static uint64_t key_of(const struct composite_file *file)
 static bool may_share(const struct composite_file *file)
 {
 	return file->inode.kind != INODE_TAR &&
-	       session_is_mappable(file->session, file->job);
+	       session_is_mappable(file->open.session, file->job);
 }
 
 /* Finds an open file of the same batch, or of its labels, whose epoch is known. */
 static struct composite_file *find_other_locked(const struct composite_file *file)
 {
-	lock_assert_held(&file->session->lock);
+	lock_assert_held(&file->open.session->lock);
 	struct open_file *open =
-		open_files_of(&file->session->open_composites, key_of(file));
+		open_files_of(&file->open.session->open_files, file->open.number);
 	while (open && file_of_open(open)->known_epoch == SCHED_CURRENT)
 		open = LIST_NEXT(open, link);
 	return open ? file_of_open(open) : NULL;
@@ -77,13 +71,13 @@ static struct composite_file *find_other_locked(const struct composite_file *fil
 static uint32_t share_epoch(struct wait *wait, uint32_t epoch)
 {
 	struct composite_file *file = wait->file;
-	struct session *session = file->session;
+	struct session *session = file->open.session;
 	bool shares = may_share(file);
 	LOCK_SCOPE(&session->lock);
 	const struct composite_file *other = shares ? find_other_locked(file) : NULL;
 	if (other && other->known_epoch != epoch) {
 		if (await_close_locked(
-			    session, &wait->waiter, &other->open, key_of(file)))
+			    session, &wait->waiter, &other->open, file->open.number))
 			return SCHED_CURRENT;
 		epoch = other->known_epoch;
 	}
@@ -96,8 +90,8 @@ static uint32_t set_epoch(struct composite_file *file, uint32_t epoch)
 	LOCK_SCOPE(&file->lock);
 	if (file->epoch == SCHED_CURRENT)
 		file->epoch = epoch;
-	if (file->kept)
-		file->kept->epoch = file->epoch;
+	if (file->open.kept)
+		file->open.kept->epoch = file->epoch;
 	return file->epoch;
 }
 
@@ -107,7 +101,7 @@ uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch)
 	if (found == SCHED_CURRENT)
 		return found;
 	if (found != epoch)
-		reader_shares(wait->req, key_of(wait->file), found);
+		reader_shares(wait->req, wait->file->open.number, found);
 	return set_epoch(wait->file, found);
 }
 
@@ -116,23 +110,13 @@ static void follow(struct composite_file *file, fuse_req_t req)
 {
 	if (file->inode.kind != INODE_BATCH_LABELS || file->epoch != SCHED_CURRENT)
 		return;
-	uint32_t epoch = reader_shared(req, key_of(file));
+	uint32_t epoch = reader_shared(req, file->open.number);
 	if (epoch == SCHED_CURRENT)
 		return;
-	lock_take(&file->session->lock);
+	lock_take(&file->open.session->lock);
 	file->known_epoch = epoch;
-	lock_release(&file->session->lock);
+	lock_release(&file->open.session->lock);
 	(void)set_epoch(file, epoch);
-}
-
-/* Lists the file. -EEXIST: another read has opened it again. */
-static int list_file(struct composite_file *file, uint64_t serial)
-{
-	LOCK_SCOPE(&file->session->lock);
-	if (open_files_find(&file->session->open_composites, serial))
-		return -EEXIST;
-	return open_files_add(
-		&file->session->open_composites, key_of(file), serial, &file->open);
 }
 
 uint64_t composite_file_handle(struct composite_file *file)
@@ -141,11 +125,11 @@ uint64_t composite_file_handle(struct composite_file *file)
 	bool found = file->epoch != SCHED_CURRENT;
 	uint32_t epoch = found ? file->epoch : INODE_CURRENT;
 	lock_release(&file->lock);
-	uint64_t handle = handle_of(epoch, file->open.handle);
+	file->open.handle = handle_of(epoch, file->open.serial);
 	if (!found)
-		file->kept = outlived_add(
-			file->session, handle, inode_pack(file->inode), epoch, 0);
-	return handle;
+		file->open.kept = handover_add(
+			file->open.session, file->open.handle, file->open.number, 0);
+	return file->open.handle;
 }
 
 static int make_samples(struct composite_file *file)
@@ -162,8 +146,8 @@ static int make_samples(struct composite_file *file)
 static int prepare(struct composite_file *file, uint32_t epoch)
 {
 	bool tar = file->inode.kind == INODE_TAR;
-	int err =
-		describe(file->session, file->job, file->inode, epoch, &file->composite);
+	int err = describe(
+		file->open.session, file->job, file->inode, epoch, &file->composite);
 	if (!err && file->composite.n == 0)
 		err = -ENOENT;
 	if (!err && file->inode.kind != INODE_BATCH)
@@ -185,15 +169,10 @@ static uint32_t epoch_of_handle(
 	struct session *session, uint64_t handle, struct kept_open **ret_kept)
 {
 	uint32_t epoch = handle_epoch(handle);
-	*ret_kept = epoch == INODE_CURRENT ? outlived_find(session, handle) : NULL;
+	*ret_kept = epoch == INODE_CURRENT ? handover_find(session, handle) : NULL;
 	if (*ret_kept)
 		epoch = (*ret_kept)->epoch;
 	return epoch == INODE_CURRENT ? SCHED_CURRENT : epoch;
-}
-
-static void find_again(struct composite_file *file, uint64_t handle)
-{
-	file->epoch = epoch_of_handle(file->session, handle, &file->kept);
 }
 
 /* Returns the epoch of the file's samples; in current/ as far as that is known. */
@@ -209,27 +188,27 @@ static uint32_t epoch_for(const struct composite_file *file, fuse_req_t req)
 		file->job, &reader, inode.position * layout_file_samples(config));
 }
 
-/* Opens a file. Takes over the reference to the job, if it succeeds. handle: of a file that
- * another engine has opened, else 0. */
-static int file_new(struct session *session, struct sched_job *job, struct inode inode,
-	fuse_req_t req, uint64_t handle, struct composite_file **ret)
+/* Opens a file. Takes over the reference to the job, if it succeeds. request->fi.fh: the handle
+ * of a file that another engine has opened, else 0. */
+static int file_new(
+	const struct request *request, struct sched_job *job, struct composite_file **ret)
 {
-	uint64_t serial = handle ? handle & HANDLE_SERIAL : kept_serial();
+	uint64_t handle = request->fi.fh;
 	struct composite_file *file = calloc(1, sizeof(*file));
 	if (!file)
 		return -ENOMEM;
-	file->session = session;
+	open_file_init(&file->open, request, handle ? handle : kept_serial());
+	file->open.number = number_of(request->inode);
 	file->job = job;
-	file->inode = inode;
+	file->inode = request->inode;
 	file->again = handle != 0;
-	file->epoch = inode_sched_epoch(inode);
+	file->epoch = inode_sched_epoch(file->inode);
 	if (handle)
-		find_again(file, handle);
-	atomic_init(&file->references, 1);
+		file->epoch = epoch_of_handle(request->session, handle, &file->open.kept);
 	lock_init(&file->lock, LOCK_RANK_FUSE, "composite file");
-	int err = prepare(file, epoch_for(file, req));
+	int err = prepare(file, epoch_for(file, request->req));
 	if (!err)
-		err = list_file(file, serial);
+		err = open_file_list(&file->open);
 	if (err) {
 		file_free(file);
 		return err;
@@ -246,170 +225,101 @@ static void consume_all(struct sched_job *job, const struct composite *composite
 		sched_consume(job, epoch, composite->first, composite->n);
 }
 
-void composite_file_put(struct composite_file *file)
+static void end(struct open_file *open)
 {
-	if (atomic_fetch_sub(&file->references, 1) > 1)
-		return;
+	struct composite_file *file = file_of_open(open);
 	ensure(TAILQ_EMPTY(&file->waits));
 	struct sched_job *job = file->job;
 	slots_give_back(file);
-	if (file->again && !file->undo)
+	if (file->again && !open->undo)
 		consume_all(job, &file->composite, file->inode, file->epoch);
 	stats_change(STAT_OPEN_FILES, -1);
 	file_free(file);
 	sched_job_put(job);
 }
 
-static void close_unlisted(struct composite_file *file, bool undo)
+static void cancel(struct open_file *open)
 {
-	await_close_tell(file->session, key_of(file));
-	lock_take(&file->lock);
-	file->undo = undo;
-	lock_release(&file->lock);
-	kept_open_remove(file->kept);
-	slots_cancel(file);
-	composite_file_put(file);
-}
-
-void composite_file_close(struct composite_file *file, bool undo)
-{
-	lock_take(&file->session->lock);
-	open_files_remove(&file->session->open_composites, &file->open);
-	lock_release(&file->session->lock);
-	close_unlisted(file, undo);
-}
-
-void composite_files_undo_all(struct session *session)
-{
-	struct open_file *open;
-	for (;;) {
-		lock_take(&session->lock);
-		open = open_files_any(&session->open_composites);
-		lock_release(&session->lock);
-		if (!open)
-			return;
-		composite_file_close(file_of_open(open), true);
-	}
+	slots_cancel(file_of_open(open));
 }
 
 /* --- requests --------------------------------------------------------------------- */
 
-static int file_of(struct session *session, struct inode inode, fuse_req_t req,
-	uint64_t handle, struct composite_file **ret)
+static int open_file(const struct request *request, struct composite_file **ret)
 {
-	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
+	struct inode inode = request->inode;
+	struct sched_job *job =
+		sched_job_find_id(request->session->context.sched, inode.job);
 	if (!job)
 		return -ENOENT;
 	int err = tree_check(job, inode);
 	if (!err)
-		err = file_new(session, job, inode, req, handle, ret);
+		err = file_new(request, job, ret);
 	if (err)
 		sched_job_put(job);
 	return err;
 }
 
-void composite_open(fuse_req_t req, struct session *session, struct inode inode,
-	const struct fuse_file_info *fi)
+static void start_open(const struct request *request)
 {
 	struct composite_file *file = NULL;
-	struct wait wait = {.opens = true, .fi = *fi};
+	struct wait wait = {.opens = true, .fi = request->fi};
 	uint32_t before;
-	(void)outlived_take_back(session, &before); /* nobody has read it */
-	int err = file_of(session, inode, req, 0, &file);
+	/* Nobody has read the file of an open that is sent again: any epoch will do. */
+	(void)open_file_take_back(request->session, &before);
+	int err = open_file(request, &file);
 	if (err) {
-		reply_error(req, err);
+		reply_error(request->req, err);
 		return;
 	}
-	if (inode.kind != INODE_TAR) {
+	if (file->inode.kind != INODE_TAR) {
 		wait.size = file->composite.bytes;
-		follow(file, req);
+		follow(file, request->req);
 	}
-	wait_start(req, file, &wait);
+	wait_start(request->req, file, &wait);
 }
 
-/* Finds an open file, with a reference for the caller; NULL: it is not open here. */
-static struct composite_file *find(struct session *session, uint64_t handle)
+static void read_again(const struct request *request)
 {
-	LOCK_SCOPE(&session->lock);
-	struct open_file *open =
-		open_files_find(&session->open_composites, handle & HANDLE_SERIAL);
-	if (!open)
-		return NULL;
-	atomic_fetch_add(&file_of_open(open)->references, 1);
-	return file_of_open(open);
+	struct composite_file *file;
+	open_file_read_again(request, open_file(request, &file));
 }
 
-static int find_or_open(struct session *session, struct inode inode, fuse_req_t req,
-	uint64_t handle, struct composite_file **ret)
+static void read_file(const struct request *request, struct open_file *open)
 {
-	*ret = find(session, handle);
-	if (*ret)
-		return 0;
-	int err = file_of(session, inode, req, handle, ret);
-	if (err && err != -EEXIST)
-		return err;
-	*ret = find(session, handle);
-	return *ret ? 0 : -EIO;
-}
-
-static void read_file(
-	fuse_req_t req, struct composite_file *file, size_t size, uint64_t offset)
-{
-	struct wait wait = {.offset = offset, .size = size};
+	struct composite_file *file = file_of_open(open);
+	struct wait wait = {.offset = request->offset, .size = request->size};
 	uint64_t bytes = file->composite.bytes;
 	if (wait.size > CONTENT_MAX_READ)
 		wait.size = CONTENT_MAX_READ;
-	if (offset >= bytes)
+	if (wait.offset >= bytes)
 		wait.size = 0;
-	else if (wait.size > bytes - offset)
-		wait.size = (size_t)(bytes - offset);
-	if (offset + wait.size >= bytes)
-		reader_has_read(req);
+	else if (wait.size > bytes - wait.offset)
+		wait.size = (size_t)(bytes - wait.offset);
+	if (wait.offset + wait.size >= bytes)
+		reader_has_read(request->req);
 	if (wait.size > 0)
-		wait_start(req, file, &wait);
+		wait_start(request->req, file, &wait);
 	else
-		fuse_reply_buf(req, NULL, 0);
+		reply_bytes(request->req, NULL, 0);
 }
 
-void composite_read(fuse_req_t req, struct session *session, struct inode inode,
-	uint64_t handle, size_t size, uint64_t offset)
+static void consume(const struct request *request)
 {
-	struct composite_file *file;
-	int err = find_or_open(session, inode, req, handle, &file);
-	if (err) {
-		reply_error(req, err);
-		return;
-	}
-	read_file(req, file, size, offset);
-	composite_file_put(file);
-}
-
-/* Consumes the positions of a file that another engine has opened, and does not open it again. */
-static void consume_unopened(struct session *session, struct inode inode, uint64_t handle)
-{
+	struct session *session = request->session;
+	struct inode inode = request->inode;
 	struct kept_open *kept;
-	struct sched_job *job = sched_job_find_id(session->context.sched, inode.job);
+	auto_job *job = sched_job_find_id(session->context.sched, inode.job);
 	struct composite composite = {0};
-	uint32_t epoch = epoch_of_handle(session, handle, &kept);
+	uint32_t epoch = epoch_of_handle(session, request->fi.fh, &kept);
 	kept_open_remove(kept);
-	if (!job)
-		return;
-	int err = describe(session, job, inode, epoch, &composite);
-	if (!err)
+	if (job && describe(session, job, inode, epoch, &composite) == 0)
 		consume_all(job, &composite, inode, epoch);
-	sched_job_put(job);
 }
 
-void composite_release(struct session *session, struct inode inode, uint64_t handle)
-{
-	lock_take(&session->lock);
-	struct open_file *open =
-		open_files_find(&session->open_composites, handle & HANDLE_SERIAL);
-	if (open)
-		open_files_remove(&session->open_composites, open);
-	lock_release(&session->lock);
-	if (open)
-		close_unlisted(file_of_open(open), false);
-	else
-		consume_unopened(session, inode, handle);
-}
+const struct open_file_ops composite_file_ops = {.open = start_open,
+	.read = read_file,
+	.again = read_again,
+	.consume = consume,
+	.cancel = cancel,
+	.end = end};

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "fuse/composite_internal.h"
+#include "fuse/composite/composite_internal.h"
 #include "fuse/reader.h"
 #include "sched/sched.h"
 
@@ -16,7 +16,7 @@
  *   wait_bind -> sched_open_label -> bound -> ... -> wait_bound
  *
  * A position may have to wait until its epoch has begun. Then the thread that asked for it
- * leaves, and a worker goes on with the next one (`turn`). A worker also goes on when other
+ * leaves, and a worker goes on with the next position (`turn`). A worker also goes on when other
  * readers have closed another epoch of the file.
  */
 
@@ -81,8 +81,8 @@ static void go_on(struct load_work *work)
 	wait_bind(wait_of(work));
 }
 
-/* Tells whether the caller is the later one of two threads, that which asks and that which
- * answers: the later one goes on. */
+/* Tells whether the calling thread goes on: the later one of two threads does. One of them asks
+ * for the position, the other one brings the answer. */
 static bool is_later(struct wait *wait)
 {
 	return atomic_fetch_add(&wait->turn, 1) == 1;
@@ -98,7 +98,7 @@ static void bound(void *context, const struct sched_opened *result)
 	if (result->status == 0)
 		wait->bound = result->handle;
 	if (is_later(wait))
-		sched_run(wait->file->session->context.sched, &wait->waiter.work);
+		sched_run(wait->file->open.session->context.sched, &wait->waiter.work);
 }
 
 static void parking(void *context, uint64_t ticket)
@@ -109,7 +109,7 @@ static void parking(void *context, uint64_t ticket)
 	bool gone = wait->interrupted;
 	lock_release(&wait->file->lock);
 	if (gone)
-		sched_cancel(wait->file->session->context.sched, ticket);
+		sched_cancel(wait->file->open.session->context.sched, ticket);
 	else
 		wait_arm(wait);
 }
@@ -139,7 +139,7 @@ static bool bind_one(struct wait *wait, uint32_t index)
 void wait_bind(struct wait *wait)
 {
 	uint32_t index;
-	await_close_end(wait->file->session, &wait->waiter);
+	await_close_end(wait->file->open.session, &wait->waiter);
 	wait->waiter.work.run = go_on;
 	while (take_bound(wait)) {
 		if (!has_next(wait, &index)) {

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/log.h"
-#include "fuse/composite_internal.h"
-#include "fuse/outlived.h"
+#include "fuse/composite/composite_internal.h"
+#include "fuse/handover.h"
 #include "fuse/reader.h"
 #include "sched/jobs.h"
 #include "sched/sched.h"
@@ -23,15 +23,16 @@
  *     fuse_req_interrupt_func. There the request must not be answered (`asking`); the
  *     caller of fuse_req_interrupt_func does it.
  *   - Samples that were asked for are prepared although the reader has gone: they are
- *     bound, and others may still read the file. They are given up when it closes.
+ *     bound, and others may still read the file. They are given up when the file is
+ *     closed.
  */
 
 static void wait_finish(struct wait *wait, bool delivered)
 {
 	struct composite_file *file = wait->file;
-	struct session *session = file->session;
+	struct session *session = file->open.session;
 	slots_leave(wait, delivered);
-	composite_file_put(file);
+	open_file_put(&file->open);
 	session_unhold(session);
 	free(wait);
 }
@@ -64,21 +65,20 @@ static void log_failed(const struct composite_file *file, const struct slot *fai
 	dataset_sample_free(&sample);
 }
 
-/* Answers an open. After a success the file may be released before fuse_reply_open has
- * returned. */
-static void reply_open(struct wait *wait)
+/* Answers an open. After a success the file may be released before reply_open returns. */
+static void reply_opened(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
-	outlived_answers(wait->request);
+	handover_answers(wait->unique);
 	wait->fi.fh = composite_file_handle(file);
-	session_set_io(file->session, file->job, file->inode, &wait->fi);
+	session_set_io(file->open.session, file->job, file->inode, &wait->fi);
 	/* The last batch or shard of current/ may have had another size when the kernel asked. */
 	wait->fi.direct_io |= !sizes_last(file->job, file->inode);
 	wait->fi.keep_cache &= !wait->fi.direct_io;
-	if (fuse_reply_open(wait->req, &wait->fi) == 0)
+	if (reply_open(wait->req, &wait->fi, 0) == 0)
 		stats_add(STAT_OPENS, 1);
 	else
-		composite_file_close(file, true);
+		open_file_undo(&file->open);
 }
 
 /* Answers an open. If a sample of the batch is bad, the others are consumed with it, so that
@@ -96,9 +96,9 @@ static void answer_open(struct wait *wait)
 		log_failed(file, failed);
 	if (wait->status) {
 		reply_error(wait->req, wait->status);
-		composite_file_close(file, !bad);
+		(void)open_file_close(file->open.session, file->open.handle, !bad);
 	} else {
-		reply_open(wait);
+		reply_opened(wait);
 	}
 }
 
@@ -127,7 +127,8 @@ static bool waits_for_server(const struct wait *wait)
 	return edition->beside_waits;
 }
 
-/* Answers the request. A worker does if JSON of the catalogue or files beside samples are read. */
+/* Answers the request, or has a worker answer it, if texts of the catalogue or files beside
+ * samples are read. */
 static void answer(struct wait *wait)
 {
 	const struct composite_file *file = wait->file;
@@ -139,13 +140,12 @@ static void answer(struct wait *wait)
 	bool has_texts = file->composite.json_bytes > 0 || file->composite.n_beside > 0;
 	wait->waiter.work.waits = waits_for_server(wait);
 	if (has_texts && !wait->opens && !wait->interrupted)
-		sched_run(file->session->context.sched, &wait->waiter.work);
+		sched_run(file->open.session->context.sched, &wait->waiter.work);
 	else
 		answer_now(&wait->waiter.work);
 }
 
-/* --- from the request to the answer
- * ---------------------------------------------------------------- */
+/* --- from the request to the answer ------------------------------------------------- */
 
 /* Claims the answer. The calling thread then answers, without the lock. */
 static void claim_answer_locked(struct wait *wait)
@@ -159,8 +159,7 @@ static void interrupted(fuse_req_t req, void *context)
 {
 	struct wait *wait = context;
 	struct composite_file *file = wait->file;
-	/* The pid of another name space says nothing. */
-	if (!file->session->other_pids && !reader_dies(fuse_req_ctx(req)))
+	if (!reader_dies(req))
 		return;
 	lock_take(&file->lock);
 	bool mine = !wait->answered && !wait->asking;
@@ -170,9 +169,9 @@ static void interrupted(fuse_req_t req, void *context)
 	if (mine)
 		claim_answer_locked(wait);
 	lock_release(&file->lock);
-	/* true: no other thread works on the request */
-	bool taken = !mine &&
-		     sched_take_back(file->session->context.sched, &wait->waiter.work);
+	/* taken: no other thread works on the request */
+	bool taken = !mine && sched_take_back(file->open.session->context.sched,
+				      &wait->waiter.work);
 	/* answer() must not wait for the function that calls it */
 	if (mine || taken)
 		wait->armed = false;
@@ -181,7 +180,7 @@ static void interrupted(fuse_req_t req, void *context)
 	else if (taken)
 		wait_give_up(wait);
 	else if (ticket)
-		sched_cancel(file->session->context.sched, ticket);
+		sched_cancel(file->open.session->context.sched, ticket);
 }
 
 void waits_collect_locked(
@@ -256,7 +255,7 @@ static int ask(struct wait *wait)
 	return err;
 }
 
-/* Positions that could be bound are read, up to the first one that could not. */
+/* Asks also after an error: a read gets the bytes up to the first position that can't be bound. */
 void wait_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -276,17 +275,17 @@ void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *
 	if (!wait) {
 		reply_error(req, -ENOMEM);
 		if (wanted->opens)
-			composite_file_close(file, true);
+			open_file_undo(&file->open);
 		return;
 	}
 	*wait = *wanted;
 	wait->file = file;
 	wait->req = req;
-	wait->request = outlived_request();
+	wait->unique = handover_request();
 	wait->missing = 1;
 	wait->asking = true;
-	session_hold(file->session);
-	atomic_fetch_add(&file->references, 1);
+	session_hold(file->open.session);
+	open_file_hold(&file->open);
 	lock_take(&file->lock);
 	TAILQ_INSERT_TAIL(&file->waits, wait, link);
 	lock_release(&file->lock);

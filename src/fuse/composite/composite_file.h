@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "fuse/open_file_ops.h"
+
+/*
+ * Open files that hold several positions.
+ *
+ *   batch    open binds all positions, in order, and is answered when all are prepared;
+ *            release consumes them. No read waits for a sample.
+ *   labels   open binds all positions, and none is consumed.
+ *   tar      open binds nothing. A read binds the positions whose bytes it covers, in
+ *            order, and is answered when they are prepared. A position is consumed when
+ *            its last byte is read, or by the release if some of its bytes were read.
+ *
+ *   open -> (parked) -> reply -> read -> (parked) -> reply
+ *                             -> open_file_close
+ *
+ *   Threads: any; none waits. The worker that prepares the last sample of a request, or
+ *            goes on when the epoch has begun, answers it.
+ *   Locks: none while replying or calling sched.
+ */
+
+/* A file that another engine has opened is opened again when it is read, and holds the same
+ * samples. Its release consumes all of its positions that are bound. */
+extern const struct open_file_ops composite_file_ops;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "fuse/open_file_ops.h"
+
+/*
+ * Opens of samples, their labels and their texts: they bind a position, and may have to wait
+ * until it is prepared. A read of such a file that an earlier engine has opened goes the same
+ * way: the position is opened again.
+ *
+ *   opening_start -> (parked) -> sample_file_new, label_file_opened, text_file_open_of_sample
+ *   opening_again -> (parked) -> sample_file_read_again ...
+ *
+ *   Threads: any; none waits.   Locks: none.
+ */
+extern const struct open_file_ops opening_sample_ops, opening_label_ops, opening_text_ops;

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "fuse/fuse_internal.h"
+#include "sched/jobs.h"
+
+#include <errno.h>
+
+/* --- numbers of inodes in this mount ------------------------------------------------ */
+
+/* A job's mount has no directory outside the job's: .. of its root is the root. */
+uint64_t session_number(const struct session *session, struct inode inode)
+{
+	bool outside = inode.kind == INODE_ROOT || inode.kind == INODE_JOBS;
+	if (session->root.kind == INODE_JOB && (outside || inode.kind == INODE_JOB))
+		return FUSE_ROOT_ID;
+	return inode_pack(inode);
+}
+
+int session_inode(const struct session *session, uint64_t number, struct inode *ret)
+{
+	if (number == FUSE_ROOT_ID) {
+		*ret = session->root;
+		return 0;
+	}
+	if (!inode_unpack(number, ret))
+		return -ENOENT;
+	return session->root.kind == INODE_JOB && ret->job != session->root.job ? -ENOENT
+										: 0;
+}
+
+void session_forget_name(const struct session *session, struct inode directory,
+	const char *name, size_t bytes)
+{
+	fuse_lowlevel_notify_inval_entry(
+		session->fuse, session_number(session, directory), name, bytes);
+}
+
+/* --- the page cache ----------------------------------------------------------------- */
+
+/* Readers map batches. If files that bypass the page cache can't be mapped, batches go through
+ * it. */
+bool session_is_cached(const struct session *session, const struct sched_job *job)
+{
+	const struct job_config *config = sched_job_config(job);
+	return config->io == IO_CACHED ||
+	       (config->io == IO_AUTO && config->layout == LAYOUT_BATCH &&
+		       !session->maps_direct);
+}
+
+bool session_is_mappable(const struct session *session, const struct sched_job *job)
+{
+	return session->maps_direct || session->passes_through ||
+	       session_is_cached(session, job);
+}
+
+/*
+ * Cached bytes stay valid for a file of an explicit epoch, which never changes. A file of
+ * current/ may hold other samples when it is opened again.
+ */
+void session_set_io(const struct session *session, const struct sched_job *job,
+	struct inode inode, struct fuse_file_info *fi)
+{
+	bool cached = session_is_cached(session, job);
+	fi->direct_io = !cached;
+	fi->keep_cache = cached && inode.epoch != INODE_CURRENT;
+}
+
+/* --- holding the session ------------------------------------------------------------ */
+
+void session_hold(struct session *session)
+{
+	lock_take(&session->lock);
+	ensure(!session->ending);
+	session->holds++;
+	lock_release(&session->lock);
+}
+
+bool session_try_hold(struct session *session)
+{
+	LOCK_SCOPE(&session->lock);
+	if (session->ending)
+		return false;
+	session->holds++;
+	return true;
+}
+
+void session_unhold(struct session *session)
+{
+	LOCK_SCOPE(&session->lock);
+	ensure(session->holds > 0);
+	if (--session->holds == 0)
+		pthread_cond_broadcast(&session->unheld);
+}
+
+bool session_wait_unheld(struct session *session)
+{
+	LOCK_SCOPE(&session->lock);
+	session->ending = true;
+	while (session->holds > 0 && !session->stopping)
+		lock_wait(&session->lock, &session->unheld);
+	return !session->stopping;
+}
+
+void session_stop_waiting(struct session *session)
+{
+	LOCK_SCOPE(&session->lock);
+	session->stopping = true;
+	pthread_cond_broadcast(&session->unheld);
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "fuse/open_file_ops.h"
+
+struct sched_job;
+
+/*
+ * Open texts. An open makes the text, and its reads get parts of it; a file that an earlier engine
+ * has opened gets the present text. An epoch's order has no open file: each read makes its part.
+ *
+ *   text_file_ops    the tree's texts
+ *   order_file_ops   epoch-NNNN.order
+ *   text_file_open_of_sample, text_file_again_of_sample: a sample's JSON, and the texts beside
+ *                    it (beside.h), whose opens opening.c answers, since they bind a position
+ *
+ *   Threads: any.   Locks: none while replying or printing.
+ */
+extern const struct open_file_ops text_file_ops, order_file_ops;
+
+/* Finds the size of a text file, which is rendered or measured. -errno */
+must_check int text_file_size(struct session *session, struct inode inode, uint64_t *ret);
+/* Returns the size as far as it is known without rendering or measuring; else 0. */
+uint64_t text_file_known_size(struct session *session, struct inode inode);
+
+/* Answers the open of a sample's text. Its position is bound. */
+void text_file_open_of_sample(const struct request *request, struct sched_job *job,
+	uint32_t epoch, sample_id sample);
+/* Answers a read of a sample's text that an earlier engine has opened. */
+void text_file_again_of_sample(
+	const struct request *request, struct sched_job *job, sample_id sample);
+
+/* The functions of open_file_ops.h for a sample's text. */
+void text_file_read(const struct request *request, struct open_file *file);
+void text_file_end(struct open_file *file);
