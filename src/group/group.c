@@ -104,10 +104,11 @@ static void tell(const struct group *group)
 	if (is->lives < 2)
 		return; /* the engine's first life has lost nothing */
 	if (is->repairing && !was->repairing)
-		log_warn("cluster: the engine has lost something: its log is made whole "
-			 "from the nodes' journals");
+		log_warn(
+			"cluster: the engine has lost data: its log is repaired from the "
+			"nodes' journals");
 	if (!is->repairing && was->repairing)
-		log_info("cluster: the log is whole again");
+		log_info("cluster: the log is repaired");
 }
 
 /* Makes waiting opens fail once the engine has been away for longer than [cluster] patience. */

@@ -54,8 +54,7 @@ static void print_engine(const struct group *group, struct lines *lines)
 			group->config->cluster.ttl_s);
 	else if (status->repairing)
 		hinders(lines,
-			"the log is made whole from the nodes' journals: node %s waits "
-			"for "
+			"the log is repaired from the nodes' journals: node %s waits for "
 			"them for %" PRIu32 " to %" PRIu32 " s",
 			status->leader, group->config->cluster.ttl_s,
 			3 * group->config->cluster.ttl_s);

@@ -42,7 +42,7 @@ static bool explain(int err, const char *name, const char *said, char text[GROUP
 			name);
 	else if (err == -EAGAIN)
 		snprintf(text, GROUP_TEXT,
-			"the log is made whole now; please try again in some seconds");
+			"the log is being repaired; please try again in some seconds");
 	else if (err == -EBUSY && strcmp(said, name) == 0)
 		snprintf(text, GROUP_TEXT, "node %.64s lives; please end its daemon",
 			name);

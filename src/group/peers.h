@@ -33,20 +33,19 @@ struct home {
 	double capacity;
 	bool is_here, is_bad; /* bad: the client refused it, which was logged */
 	uint32_t node;	      /* the client's number; not set if here or bad */
-	/* [client's number of the space]: time until which the node gives no samples of it; 0: it
-	 * gives */
+	/* [client's number of the space]: time until which the node gives no samples of it */
 	uint64_t refuses_until_ns[PEER_SPACES];
 	uint64_t refused_ns; /* the last refusal or failure; 0: never */
 	int refused_errno;
 };
 
 struct shared_dataset {
-	struct dataset *dataset; /* held */
-	uint64_t fingerprint;	 /* of all its samples */
+	struct dataset *dataset; /* with a reference */
+	uint64_t fingerprint;	 /* fingerprint of all its samples */
 };
 
 struct shared_space {
-	const struct dataset *dataset; /* NULL: none uses the entry */
+	const struct dataset *dataset; /* NULL: the entry is free */
 	struct preparation preparation;
 	uint32_t number; /* the client's number of the space */
 	uint64_t hash;

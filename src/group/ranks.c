@@ -51,8 +51,8 @@ static int fed(void *context, const char *training, uint32_t number, uint32_t ep
 	int err = sched_feed(rank->job, epoch, base, ids, n);
 	bool bad = err == -EINVAL;
 	if (bad && !rank->bad)
-		log_error("job %s: samples %u to %u of epoch %u came, which do not "
-			  "follow what it has",
+		log_error("job %s: got samples %u to %u of epoch %u, which do not "
+			  "follow the samples before",
 			rank->config->name, base, base + n - 1, epoch);
 	rank->bad = bad;
 	return err;
@@ -189,7 +189,7 @@ static int enter_training(struct group *group, const struct group_rank *rank)
 		err = coord_add_job(group->coord, &job);
 	if (err == -EALREADY)
 		log_error(
-			"job %s: what was imported has no effect, because other ranks of "
+			"job %s: its import has no effect, because other ranks of "
 			"%s "
 			"have begun without it; remove them all (joaderctl rm), and add "
 			"this one first",
@@ -219,7 +219,7 @@ static void remove_rank(struct group *group, struct group_rank *rank)
 	(void)coord_drop_rank(group->coord, config->training, config->rank);
 	if (!find_training(group, config->training) &&
 		coord_remove_job(group->coord, config->training) != 0)
-		log_warn("job %s: the group could not be told that it is gone",
+		log_warn("job %s: the group can't be told that the job was removed",
 			config->name);
 	rank_free(rank);
 }
@@ -399,8 +399,7 @@ static void go_on(struct group *group, struct group_rank *rank)
 			config->name, consumed, epoch, strerror(-err));
 	else
 		log_info("job %s: goes on at position %u of epoch %u, which another "
-			 "daemon came to; for a new run give it another name of a "
-			 "training, or "
+			 "daemon has reached; for a new run set another training, or "
 			 "remove its jobs on all nodes first (joaderctl rm; joaderctl "
 			 "cluster forget %s, if a node is gone)",
 			config->name, consumed, epoch, config->training);

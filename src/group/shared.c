@@ -65,8 +65,8 @@ static void forget_spaces_locked(struct peers *peers, const struct dataset *data
 			peers->spaces[i].dataset = NULL;
 }
 
-/* Takes the editions of the name out of the table, but for the newest `keep`. Returns how many
- * datasets it has put into ret, for the caller to close without the lock. */
+/* Removes the editions of the dataset from the table, except the newest `keep`. Returns the number of
+ * datasets in ret, which the caller closes without the lock. */
 static size_t take_out_locked(
 	struct peers *peers, const char *name, size_t keep, struct dataset **ret)
 {

@@ -157,9 +157,9 @@ shows() {
 	fail "not '$2' in: $(<"$T/cluster")"
 }
 
-# --- what nodes a and b give each other --------------------------------------------------
+# --- samples from node to node -----------------------------------------------------------
 
-# meet: nodes a and b know where the other one listens
+# meet: waits until nodes a and b know where the other one listens
 meet() {
 	shows a '^member a 127.0.0.1:'
 	shows b '^member b 127.0.0.1:'
@@ -167,7 +167,7 @@ meet() {
 	shows b "$(ctl_of a cluster | grep -o '^member a [0-9.:]*')\b"
 }
 
-# sums NODE JOB EPOCH POSITIONS: sample and checksum of each file that is read
+# sums NODE JOB EPOCH POSITIONS: reads files, and prints sample and checksum of each
 sums() {
 	local at=$T/$1/mnt/jobs/$2/epoch-000$3 k sum
 	for k in $4; do
@@ -177,7 +177,7 @@ sums() {
 	cut -f1,2 "$at.order" | tr '\t' ' ' | sort -k1,1 | join -o 1.2,2.2 - "$T/read.$1" | sort -n
 }
 
-# both FUNCTION...: in a process for each node; what they print is in $T/out.NODE
+# both FUNCTION...: runs the function in a process for each node, with its output in $T/out.NODE
 both() {
 	local readers=() node
 	for node in a b; do

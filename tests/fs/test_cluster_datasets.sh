@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # Datasets come, change and go while daemons are nodes of a group. Nodes with the same samples
-# prepare each one once; a node whose samples are others prepares its own; the dataset of a training
-# stays as it is.
+# prepare each sample once; a node with other samples prepares its own; the dataset of a training
+# can't change.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 dataset 2 4

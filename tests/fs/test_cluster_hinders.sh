@@ -71,10 +71,6 @@ done
 shows b '^hinders node a .*another secret .*: what it holds is prepared here, too$'
 wait "${readers[@]}"
 
-# Datasets of a group stay as they are while it runs.
-! ctl_of a dataset rescan images >"$T/out" 2>&1 || fail "it was scanned"
-grep -q 'on all nodes, and start their daemons again' "$T/out" || fail "$(<"$T/out")"
-
 kill_redis
 shows a '^hinders the engine is away since [0-9]* s (.*): readers get what was drawn, and then wait$'
 redis
