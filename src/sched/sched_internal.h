@@ -139,7 +139,7 @@ struct sched {
 	const struct after_phases *phases;	 /* constant: after.c */
 	const struct supply_calls *supply_calls; /* constant */
 	struct daemon_config const *config;
-	struct source *sources; /* SCHED_MOST_DATASETS; free: without a dataset */
+	struct source *sources; /* CONFIG_MOST_DATASETS; free: without a dataset */
 	size_t n_sources;	/* entries used so far */
 	uint64_t sources_changed;
 	uint64_t seed;			/* constant */
@@ -164,9 +164,9 @@ struct sched {
 	stream_id next_stream;
 	job_id last_id;
 	struct use *uses;
-	struct storage *storages; /* one per device; room for SCHED_MOST_DATASETS */
+	struct storage *storages; /* one per device; room for CONFIG_MOST_DATASETS */
 	size_t n_storages;
-	struct tier **tiers; /* room for SCHED_MOST_DATASETS */
+	struct tier **tiers; /* room for CONFIG_MOST_DATASETS */
 	size_t n_tiers;
 	struct shares shares;
 	uint64_t window_ns;    /* end of the last window */
