@@ -156,6 +156,8 @@ struct daemon_config {
 #define CONFIG_MOST_EPOCHS 16383
 #define CONFIG_MOST_SAMPLES (1u << 28)
 
+#define CONFIG_MOST_DATASETS 2048 /* most datasets at once */
+
 /* A section [tensor NAME] of a job: the preparation of some samples, and the form of their
  * files. */
 struct job_section {

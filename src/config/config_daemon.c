@@ -44,6 +44,10 @@ void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 	if (daemon->n_datasets == 0 && ini->mistakes == 0)
 		ini_mistake(ini, 0, NULL, NULL,
 			"found no [dataset NAME], allowed: at least one");
+	if (daemon->n_datasets > CONFIG_MOST_DATASETS)
+		ini_mistake(ini, 0, NULL, NULL,
+			"found %zu sections [dataset NAME], allowed: at most %d",
+			daemon->n_datasets, CONFIG_MOST_DATASETS);
 }
 
 /* Checks that a directory has the same size wherever it is used as a tier. */

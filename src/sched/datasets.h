@@ -11,7 +11,6 @@
 struct sched;
 struct sched_edition;
 
-#define SCHED_MOST_DATASETS 256 /* most datasets at once */
 #define SCHED_JOB_NAMES 1024
 
 /* Adds a dataset: takes a reference to it, and copies config. -EEXIST: the name is taken;

@@ -69,7 +69,7 @@ static struct source *find_source(struct sched *sched, const char *name)
  * no memory, or there is no dataset. */
 static char *nearest_dataset(struct sched *sched, const char *name)
 {
-	auto_free const char **names = calloc(SCHED_MOST_DATASETS, sizeof(*names));
+	auto_free const char **names = calloc(CONFIG_MOST_DATASETS, sizeof(*names));
 	size_t n = 0;
 	LOCK_SCOPE(&sched->lock);
 	for (size_t i = 0; names && i < sched->n_sources; i++)

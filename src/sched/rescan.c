@@ -214,7 +214,7 @@ static void prune(const struct moving *moving)
 	struct sched *sched = moving->sched;
 	const char *name = dataset_name(moving->to->dataset);
 	auto_free struct dataset **used =
-		calloc(SCHED_MOST_DATASETS, sizeof(struct dataset *));
+		calloc(CONFIG_MOST_DATASETS, sizeof(struct dataset *));
 	size_t n = 0;
 	if (!used)
 		return;

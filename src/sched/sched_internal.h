@@ -140,7 +140,7 @@ struct sched {
 	const struct after_phases *phases;	 /* constant: after.c */
 	const struct supply_calls *supply_calls; /* constant */
 	struct daemon_config const *config;
-	/* room for SCHED_MOST_DATASETS; a free entry has no dataset */
+	/* room for CONFIG_MOST_DATASETS; a free entry has no dataset */
 	struct source *sources;
 	size_t n_sources; /* entries used so far */
 	uint64_t sources_changed;
@@ -166,9 +166,9 @@ struct sched {
 	stream_id next_stream;
 	job_id last_id;
 	struct use *uses;
-	struct storage *storages; /* one per device; room for SCHED_MOST_DATASETS */
+	struct storage *storages; /* one per device; room for CONFIG_MOST_DATASETS */
 	size_t n_storages;
-	struct tier **tiers; /* room for SCHED_MOST_DATASETS */
+	struct tier **tiers; /* room for CONFIG_MOST_DATASETS */
 	size_t n_tiers;
 	struct shares shares;
 	uint64_t window_ns;    /* end of the last window */

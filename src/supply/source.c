@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
+#include "base/log.h"
 #include "sched/datasets.h"
 #include "supply/quarantine.h"
 #include "sched/sched_internal.h"
@@ -107,15 +108,19 @@ static void source_destroy(struct source *source)
 int sources_init(struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed)
 {
 	sched->seed = seed;
-	sched->sources = calloc(SCHED_MOST_DATASETS, sizeof(*sched->sources));
-	sched->storages = calloc(SCHED_MOST_DATASETS, sizeof(*sched->storages));
-	sched->tiers = calloc(SCHED_MOST_DATASETS, sizeof(struct tier *));
+	sched->sources = calloc(CONFIG_MOST_DATASETS, sizeof(*sched->sources));
+	sched->storages = calloc(CONFIG_MOST_DATASETS, sizeof(*sched->storages));
+	sched->tiers = calloc(CONFIG_MOST_DATASETS, sizeof(struct tier *));
 	if (!sched->sources || !sched->storages || !sched->tiers)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		struct source *source = &sched->sources[i];
-		if (i == SCHED_MOST_DATASETS)
+		if (i == CONFIG_MOST_DATASETS) {
+			log_error("found %zu datasets, with those that joaderctl added, "
+				  "allowed: at most %d",
+				n, CONFIG_MOST_DATASETS);
 			return -ENFILE;
+		}
 		sched->n_sources++;
 		int err = source_init(source, sched, datasets[i],
 			config_of(sched->config, datasets[i]));
@@ -203,7 +208,7 @@ static struct source *free_place_locked(struct sched *sched)
 	for (size_t i = 0; i < sched->n_sources; i++)
 		if (!sched->sources[i].dataset)
 			return &sched->sources[i];
-	return sched->n_sources < SCHED_MOST_DATASETS
+	return sched->n_sources < CONFIG_MOST_DATASETS
 		       ? &sched->sources[sched->n_sources++]
 		       : NULL;
 }

@@ -57,7 +57,7 @@ int storage_of_locked(
 		if ((*ret)->device == device)
 			return 0;
 	}
-	if (sched->n_storages == SCHED_MOST_DATASETS)
+	if (sched->n_storages == CONFIG_MOST_DATASETS)
 		return -ENFILE;
 	char *name = strdup(root);
 	if (!name)

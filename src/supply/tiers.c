@@ -52,7 +52,7 @@ int tier_find(struct source *source, const struct dataset_config *config)
 	source->at = find_tier(sched, config->tier.directory);
 	if (source->at)
 		return 0;
-	if (sched->n_tiers == SCHED_MOST_DATASETS)
+	if (sched->n_tiers == CONFIG_MOST_DATASETS)
 		return -ENFILE;
 	int err = tier_open(config->tier.directory, config->tier.bytes,
 		sched->supply_calls->worths, sched, &source->at);

@@ -439,6 +439,24 @@ Test(config_errors, a_socket_that_no_address_holds)
 	expect_wrong_daemon(text, expected);
 }
 
+Test(config_errors, too_many_datasets)
+{
+	auto_free char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	for (int i = 0; i <= CONFIG_MOST_DATASETS; i++)
+		fprintf(out, "[dataset d%d]\npath = /d\n", i);
+	fclose(out);
+	expect_wrong_daemon(text, "joaderfs.ini: found 2049 sections [dataset NAME], "
+				  "allowed: at most 2048\n");
+	*strstr(text, "[dataset d2048]") = '\0';
+	struct daemon_config daemon;
+	messages.text[0] = '\0';
+	cr_assert_eq(load_daemon(text, &messages, &daemon), 0, "%s", messages.text);
+	cr_assert_eq(daemon.n_datasets, CONFIG_MOST_DATASETS);
+	config_daemon_free(&daemon);
+}
+
 Test(config_errors, files_that_can_not_be_read)
 {
 	struct job_config job;
