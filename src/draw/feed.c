@@ -11,6 +11,7 @@
 #include "sched/ranks.h"
 #include "sched/sched_internal.h"
 #include "section/section.h"
+#include "epoch/questions.h"
 
 #include <errno.h>
 #include <string.h>

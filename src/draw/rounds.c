@@ -10,6 +10,7 @@
 #include "section/section.h"
 #include "supply/supply.h"
 #include "stats/stats.h"
+#include "epoch/questions.h"
 
 #include <errno.h>
 

@@ -9,6 +9,7 @@
 #include "sched/jobs.h"
 #include "sched/sched_internal.h"
 #include "section/section.h"
+#include "epoch/questions.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "epoch/epoch.h"
+#include "epoch/questions.h"
 
 /*
  * Declarations that the files of the engine share.

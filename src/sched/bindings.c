@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "sched/positions.h"
 #include "sched/sched_internal.h"
+#include "epoch/questions.h"
 
 /* Finds the samples that positions hold, from the engine or from a saved order. */
 

@@ -9,6 +9,7 @@
 #include "sched/sched_internal.h"
 #include "section/section.h"
 #include "state/state.h"
+#include "epoch/questions.h"
 
 #include <errno.h>
 #include <string.h>

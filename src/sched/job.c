@@ -14,6 +14,7 @@
 #include "supply/supply.h"
 #include "watch/watch.h"
 #include "stats/stats.h"
+#include "epoch/questions.h"
 
 #include <dirent.h>
 #include <errno.h>

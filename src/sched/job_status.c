@@ -6,6 +6,7 @@
 #include "sched/gauges.h"
 #include "sched/sched_internal.h"
 #include "watch/watch.h"
+#include "epoch/questions.h"
 
 #include <string.h>
 

@@ -13,6 +13,7 @@
 #include "supply/supply.h"
 #include "watch/watch.h"
 #include "stats/stats.h"
+#include "epoch/questions.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "sched/sched.h"
 #include "sched/sched_internal.h"
 #include "supply/supply.h"
+#include "epoch/questions.h"
 
 /* Counts sums from scratch, from jobs, streams, epochs and uses, and compares them with
  * the sums that are kept. */

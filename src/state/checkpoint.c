@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "state/checkpoint.h"
+#include "epoch/questions.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "epoch/epoch.h"
+#include "epoch/questions.h"
 
 #include <stdio.h>
 

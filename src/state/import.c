@@ -9,6 +9,7 @@
 #include "state/state.h"
 
 #include "base/ranks.h"
+#include "epoch/questions.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,6 +10,7 @@
 #include "sched/sched_internal.h"
 #include "section/section.h"
 #include "state/state.h"
+#include "epoch/questions.h"
 
 #include <errno.h>
 #include <inttypes.h>

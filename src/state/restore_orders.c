@@ -5,6 +5,7 @@
 #include "edition/edition.h"
 #include "sched/sched_internal.h"
 #include "state/state.h"
+#include "epoch/questions.h"
 
 #include <errno.h>
 #include <inttypes.h>

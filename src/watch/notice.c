@@ -10,6 +10,7 @@
 #include "section/section.h"
 #include "watch/watch.h"
 #include "stats/stats.h"
+#include "epoch/questions.h"
 
 #include <inttypes.h>
 

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "epoch/questions.h"
 #include "epoch_twin.h"
 
 /*

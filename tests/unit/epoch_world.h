@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/rng.h"
-#include "epoch/epoch.h"
+#include "epoch/questions.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "epoch_random.h"
+#include "epoch/questions.h"
 
 /*
  * The journal and the engine: what the records say is what the engine knew, at every

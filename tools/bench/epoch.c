@@ -15,7 +15,7 @@
  */
 
 #include "base/rng.h"
-#include "epoch/epoch.h"
+#include "epoch/questions.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -16,6 +16,7 @@
 #include "base/ensure.h"
 #include "base/rng.h"
 #include "state/checkpoint.h"
+#include "epoch/questions.h"
 
 #include <stdlib.h>
 #include <string.h>

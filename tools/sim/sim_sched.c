@@ -3,6 +3,7 @@
 
 #include "base/ensure.h"
 #include "sim_sched_internal.h"
+#include "epoch/questions.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "base/ensure.h"
 #include "draw/lookahead.h"
 #include "sim_sched_internal.h"
+#include "epoch/questions.h"
 
 #include <errno.h>
 
