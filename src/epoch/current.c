@@ -378,12 +378,13 @@ uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 	}
 	bool in_order = is_in_order(script);
 	bool is_new = !worker || worker->file == NO_FILE;
-	if (in_order && script->odd <= script->marks[file] &&
-		(is_new || begins_row(current, script, file))) {
-		since = since_rows(current, script, file);
-		return since < script->newest ? since : script->newest;
-	}
 	uint32_t mark = script->marks[file];
+	if (in_order && script->odd <= mark &&
+		(is_new || begins_row(current, script, file))) {
+		uint32_t newest = mark > script->newest ? mark : script->newest;
+		since = since_rows(current, script, file);
+		return since < newest ? since : newest;
+	}
 	if (script->whole == 0 && in_order)
 		return mark > script->run ? mark : script->run;
 	if (script->whole == 0)
