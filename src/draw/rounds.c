@@ -163,8 +163,8 @@ static void count_draw(enum served served)
 		1);
 }
 
-/* Without memory for the pin or the request, the sample is prepared only when it is
- * opened. The sampler assumes that each sample it gave becomes resident, so it is told
+/* Pins a sample and requests it. If there is no memory for that, the sample is prepared only when
+ * it is opened. The sampler assumes that each sample it gave becomes resident, so it is told
  * that this one does not. */
 void stream_hold_locked(
 	struct stream *stream, sample_id sample, struct aftermath *aftermath)

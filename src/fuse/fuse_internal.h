@@ -74,7 +74,7 @@ struct session {
 	bool omits_opendir; /* the kernel takes ENOSYS of opendir for "nothing to do" */
 	bool foreign;	    /* the process that has mounted it unmounts it */
 	bool detached;	    /* session_detach was called */
-	/* No notification is sent to the kernel, which asks again after UNTOLD_S. The kernel takes
+	/* The session sends no notification; the kernel asks again after UNTOLD_S. The kernel takes
 	 * locks for a notification. A client that has the device, too, could hold these locks for
 	 * ever, by taking a request and not answering it. */
 	bool untold;

@@ -131,7 +131,8 @@ static uint32_t class_of(const struct residency *residency, sample_id id)
 	return residency->exchange->slots->classes.of[id];
 }
 
-/* Without memory the sample does not count as resident, which only costs sharing. */
+/* Counts the sample as resident. If there is no memory it does not count, which only costs
+ * sharing. */
 void residency_admit(struct residency *residency, sample_id id)
 {
 	if (residency_has(residency, id) || id >= residency->n_ids)
