@@ -45,20 +45,25 @@ sample_id *resp_join(const struct coord_append *append)
 	return ids;
 }
 
-int resp_append(void *context, const char *run, const struct coord_token *token,
+/* Calls a function that appends: append, or fill, which also tells where the log stood. */
+static int append_by(struct coord_resp *resp, const char *function, bool fills,
+	const char *run, const struct coord_token *token,
 	const struct coord_append *append)
 {
-	struct coord_resp *resp = context;
 	int err = resp_same_life(resp, run);
 	if (err)
 		return err;
 	auto_free sample_id *ids = resp_join(append);
 	if (!ids)
 		return -ENOMEM;
-	struct resp_words words = resp_function(resp, "joaderfs_2_append", 7);
+	struct resp_words words = resp_function(resp, function, fills ? 9 : 7);
 	resp_text(&words, run);
 	resp_token(&words, token);
 	resp_text(&words, append->job);
+	if (fills) {
+		resp_number(&words, append->was_epoch);
+		resp_number(&words, append->was_next);
+	}
 	resp_number(&words, append->epoch);
 	resp_number(&words, append->base);
 	resp_number(&words, append->count);
@@ -66,27 +71,16 @@ int resp_append(void *context, const char *run, const struct coord_token *token,
 	return resp_do(resp, &words);
 }
 
+int resp_append(void *context, const char *run, const struct coord_token *token,
+	const struct coord_append *append)
+{
+	return append_by(context, "joaderfs_2_append", false, run, token, append);
+}
+
 int resp_fill(void *context, const char *run, const struct coord_token *token,
 	const struct coord_append *append)
 {
-	struct coord_resp *resp = context;
-	int err = resp_same_life(resp, run);
-	if (err)
-		return err;
-	auto_free sample_id *ids = resp_join(append);
-	if (!ids)
-		return -ENOMEM;
-	struct resp_words words = resp_function(resp, "joaderfs_2_fill", 9);
-	resp_text(&words, run);
-	resp_token(&words, token);
-	resp_text(&words, append->job);
-	resp_number(&words, append->was_epoch);
-	resp_number(&words, append->was_next);
-	resp_number(&words, append->epoch);
-	resp_number(&words, append->base);
-	resp_number(&words, append->count);
-	resp_bytes(&words, ids, append->count * sizeof(*ids));
-	return resp_do(resp, &words);
+	return append_by(context, "joaderfs_2_fill", true, run, token, append);
 }
 
 int resp_forget(

@@ -25,7 +25,7 @@ struct bmp {
 	bool from_top, alpha, keep;
 	enum raw_kind kind;
 	uint8_t palette[256][3];
-	struct buffer indices; /* decoded from run lengths */
+	struct buffer *scratch; /* indices that were decoded from run lengths */
 };
 
 static int refuse(struct bmp *bmp, const char *text)
@@ -168,21 +168,22 @@ static enum pixel_mode mode_of(const struct bmp *bmp)
 			    : PIXELS_RGB;
 }
 
-static int open_image(void *state, char *message, const uint8_t *data, size_t size,
-	struct tensor_shape *ret)
+static int open_image(
+	void *state, const struct codec_input *input, struct tensor_shape *ret)
 {
 	struct bmp *bmp = state;
-	bmp->message = message;
-	bmp->alpha = false;
-	bmp->data = data;
-	bmp->size = size;
+	*bmp = (struct bmp){.message = input->message,
+		.data = input->data,
+		.size = input->size,
+		.keep = input->keep,
+		.scratch = input->scratch};
 	int err = read_sizes(bmp);
 	if (!err)
 		err = read_kind(bmp);
 	if (err)
 		return err;
 	uint64_t at = FILE_HEADER + bmp->header_bytes;
-	bmp->offset = get_le32(data + 10);
+	bmp->offset = get_le32(bmp->data + 10);
 	if (bmp->colours == 0)
 		bmp->colours = 1u << (bmp->bits < 31 ? bmp->bits : 31);
 	if (bmp->offset == at && bmp->bits <= 8)
@@ -297,9 +298,9 @@ static int read_runs(struct bmp *bmp, uint8_t *pixels)
 {
 	struct runs runs = {.bmp = bmp, .at = bmp->offset};
 	runs.all = (uint64_t)bmp->width * bmp->height;
-	if (buffer_reserve(&bmp->indices, runs.all))
+	if (buffer_reserve(bmp->scratch, runs.all))
 		return image_fail(bmp->message, -ENOMEM, "no memory");
-	runs.out = bmp->indices.data;
+	runs.out = bmp->scratch->data;
 	while (runs.n < runs.all && append_some(&runs))
 		;
 	const struct raw_image image = {
@@ -334,49 +335,13 @@ static int read_image(void *state, uint8_t *pixels)
 		       : refuse(bmp, "truncated");
 }
 
-static void keep_image(void *state)
-{
-	struct bmp *bmp = state;
-	bmp->keep = true;
-}
-
-static void close_image(void *state)
-{
-	struct bmp *bmp = state;
-	bmp->keep = false;
-	buffer_trim(&bmp->indices);
-}
-
-static size_t held_bytes(const void *state)
-{
-	const struct bmp *bmp = state;
-	return sizeof(*bmp) + bmp->indices.size;
-}
-
-static int create(bool plain, void **ret)
-{
-	(void)plain;
-	*ret = calloc(1, sizeof(struct bmp));
-	return *ret ? 0 : -ENOMEM;
-}
-
-static void destroy(void *state)
-{
-	struct bmp *bmp = state;
-	buffer_free(&bmp->indices);
-	free(bmp);
-}
-
 const struct codec codec_bmp = {
 	.name = "bmp",
 	.magic = "BM",
 	.magic_bytes = 2,
 	.head_bytes = 1 << 20,
-	.create = create,
-	.destroy = destroy,
-	.keep = keep_image,
+	.keeps = true,
+	.state_bytes = sizeof(struct bmp),
 	.open = open_image,
 	.read = read_image,
-	.close = close_image,
-	.bytes = held_bytes,
 };

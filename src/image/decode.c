@@ -61,9 +61,10 @@ const char *image_lacking(void)
 
 struct image_decoder {
 	void *codec_states[N_CODECS];
-	struct buffer pixels; /* the decoded image, before resize and crop */
-	struct buffer turned; /* the decoded image, turned */
-	struct buffer gray;   /* the image as gray instead of RGB */
+	struct buffer pixels;  /* the decoded image, before resize and crop */
+	struct buffer turned;  /* the decoded image, turned */
+	struct buffer gray;    /* the image as gray instead of RGB */
+	struct buffer scratch; /* memory for the codec of the image */
 	struct resampler *resampler;
 	struct image_usage usage;
 };
@@ -82,11 +83,33 @@ static int fail_memory(char *message)
 	return image_fail(message, -ENOMEM, "no memory");
 }
 
+int codec_create(const struct codec *codec, bool plain, void **ret)
+{
+	if (codec->create)
+		return codec->create(plain, ret);
+	*ret = calloc(1, codec->state_bytes);
+	return *ret ? 0 : -ENOMEM;
+}
+
+void codec_close(const struct codec *codec, void *state)
+{
+	if (codec->close)
+		codec->close(state);
+}
+
+void codec_destroy(const struct codec *codec, void *state)
+{
+	if (codec->destroy)
+		codec->destroy(state);
+	else
+		free(state);
+}
+
 static int make_parts(struct image_decoder *decoder, bool plain)
 {
 	int err = resampler_new(plain, &decoder->resampler);
 	for (size_t i = 0; !err && i < N_CODECS; i++)
-		err = codecs[i]->create(plain, &decoder->codec_states[i]);
+		err = codec_create(codecs[i], plain, &decoder->codec_states[i]);
 	return err;
 }
 
@@ -94,7 +117,7 @@ static void free_parts(struct image_decoder *decoder)
 {
 	for (size_t i = 0; i < N_CODECS; i++) {
 		if (decoder->codec_states[i])
-			codecs[i]->destroy(decoder->codec_states[i]);
+			codec_destroy(codecs[i], decoder->codec_states[i]);
 		decoder->codec_states[i] = NULL;
 	}
 	resampler_free(&decoder->resampler);
@@ -120,6 +143,7 @@ void image_decoder_free(struct image_decoder **decoder_pointer)
 	buffer_free(&decoder->pixels);
 	buffer_free(&decoder->turned);
 	buffer_free(&decoder->gray);
+	buffer_free(&decoder->scratch);
 	free(decoder);
 }
 
@@ -152,9 +176,11 @@ static uint64_t cpu_ns(void)
 static size_t held_bytes(const struct image_decoder *decoder)
 {
 	size_t bytes = sizeof(*decoder) + decoder->pixels.size + decoder->turned.size +
-		       decoder->gray.size + resampler_bytes(decoder->resampler);
+		       decoder->gray.size + decoder->scratch.size +
+		       resampler_bytes(decoder->resampler);
 	for (size_t i = 0; i < N_CODECS; i++)
-		bytes += codecs[i]->bytes(decoder->codec_states[i]);
+		bytes += codecs[i]->bytes ? codecs[i]->bytes(decoder->codec_states[i])
+					  : codecs[i]->state_bytes;
 	return bytes;
 }
 
@@ -484,7 +510,7 @@ static int keep_mode(struct decoding *decoding, const struct preparation *prepar
 		return image_fail(decoding->message, -ESTALE, "is %s, was %s at the scan",
 			pixel_modes[mode].name,
 			pixel_modes[decoding->image->shape.mode].name);
-	if (decoding->codec->keep)
+	if (decoding->codec->keeps)
 		decoding->mode = mode;
 	return 0;
 }
@@ -544,11 +570,13 @@ static int decode(struct image_decoder *decoder, const struct encoded_image *ima
 		err = check_preamble[i](message, image->data, image->size);
 	if (err)
 		return err;
-	if (outputs[0].preparation->fills_truncated && codecs[i]->fill)
-		codecs[i]->fill(decoding.state);
-	if (outputs[0].preparation->channels == CHANNELS_KEEP && codecs[i]->keep)
-		codecs[i]->keep(decoding.state);
-	err = codecs[i]->open(decoding.state, message, image->data, image->size, &shape);
+	const struct codec_input input = {.data = image->data,
+		.size = image->size,
+		.keep = outputs[0].preparation->channels == CHANNELS_KEEP,
+		.fill = outputs[0].preparation->fills_truncated,
+		.message = message,
+		.scratch = &decoder->scratch};
+	err = codecs[i]->open(decoding.state, &input, &shape);
 	if (!err)
 		err = check_shape(image, shape, message);
 	if (!err)
@@ -556,7 +584,8 @@ static int decode(struct image_decoder *decoder, const struct encoded_image *ima
 	if (!err)
 		err = make(&decoding, outputs, n);
 	decoder->usage.bytes = held_bytes(decoder);
-	codecs[i]->close(decoding.state);
+	codec_close(codecs[i], decoding.state);
+	buffer_trim(&decoder->scratch);
 	return err;
 }
 

@@ -35,7 +35,7 @@ struct gif {
 	unsigned bits; /* bits of the first codes, less one */
 	struct palette screen, frame;
 	bool keep;
-	struct buffer indices;
+	struct buffer *scratch;
 };
 
 static int refuse(struct gif *gif, const char *text)
@@ -148,16 +148,19 @@ static const struct palette *palette_of(const struct gif *gif)
 	return gif->frame.there ? &gif->frame : &gif->screen;
 }
 
-static int open_image(void *state, char *message, const uint8_t *data, size_t size,
-	struct tensor_shape *ret)
+static int open_image(
+	void *state, const struct codec_input *input, struct tensor_shape *ret)
 {
 	struct gif *gif = state;
-	gif->message = message;
+	const uint8_t *data = input->data;
+	gif->message = input->message;
 	gif->data = data;
-	gif->size = size;
+	gif->size = input->size;
+	gif->keep = input->keep;
+	gif->scratch = input->scratch;
 	gif->transparent = -1;
 	gif->screen.there = false;
-	if (size < SCREEN_BYTES)
+	if (gif->size < SCREEN_BYTES)
 		return refuse(gif, "truncated");
 	gif->width = get_le16(data + 6);
 	gif->height = get_le16(data + 8);
@@ -314,10 +317,10 @@ static int read_image(void *state, uint8_t *pixels)
 	struct gif *gif = state;
 	size_t n = (size_t)gif->width * gif->height;
 	const struct palette *palette = palette_of(gif);
-	if (buffer_reserve(&gif->indices, n + sizeof(struct lzw)))
+	if (buffer_reserve(gif->scratch, n + sizeof(struct lzw)))
 		return image_fail(gif->message, -ENOMEM, "no memory");
-	struct lzw *lzw = (void *)gif->indices.data;
-	uint8_t *indices = gif->indices.data + sizeof(*lzw);
+	struct lzw *lzw = (void *)gif->scratch->data;
+	uint8_t *indices = gif->scratch->data + sizeof(*lzw);
 	memset(lzw, 0, sizeof(*lzw));
 	memset(indices, gif->transparent < 0 ? 0 : gif->transparent, n);
 	lzw->gif = gif;
@@ -339,39 +342,6 @@ static int read_image(void *state, uint8_t *pixels)
 	return err;
 }
 
-static void keep_image(void *state)
-{
-	struct gif *gif = state;
-	gif->keep = true;
-}
-
-static void close_image(void *state)
-{
-	struct gif *gif = state;
-	gif->keep = false;
-	buffer_trim(&gif->indices);
-}
-
-static size_t held_bytes(const void *state)
-{
-	const struct gif *gif = state;
-	return sizeof(*gif) + gif->indices.size;
-}
-
-static int create(bool plain, void **ret)
-{
-	(void)plain;
-	*ret = calloc(1, sizeof(struct gif));
-	return *ret ? 0 : -ENOMEM;
-}
-
-static void destroy(void *state)
-{
-	struct gif *gif = state;
-	buffer_free(&gif->indices);
-	free(gif);
-}
-
 static bool knows(const uint8_t *data, size_t size)
 {
 	return size >= 6 &&
@@ -382,11 +352,8 @@ const struct codec codec_gif = {
 	.name = "gif",
 	.knows = knows,
 	.head_bytes = 1 << 20,
-	.create = create,
-	.destroy = destroy,
-	.keep = keep_image,
+	.keeps = true,
+	.state_bytes = sizeof(struct gif),
 	.open = open_image,
 	.read = read_image,
-	.close = close_image,
-	.bytes = held_bytes,
 };

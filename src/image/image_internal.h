@@ -30,11 +30,21 @@ struct image_part {
 	struct crop_axis columns;
 };
 
+/* An image file for a codec. All that it points to stays valid until close. */
+struct codec_input {
+	const uint8_t *data;
+	size_t size;
+	bool keep;     /* read gives pixels of the mode that open tells; false: RGB */
+	bool fill;     /* read fills pixels that the file lacks; only JPEG and PNG can */
+	char *message; /* IMAGE_MESSAGE bytes, written by a call that fails */
+	struct buffer *scratch; /* memory for the codec, until close */
+};
+
 /*
  * An image format.
  *
- *   Flow: create -> (open -> [scale] -> begin -> read -> close)* -> destroy; close also
- *         after a failure.
+ *   Flow: codec_create -> (open -> [scale] -> begin -> read -> codec_close)* -> codec_destroy;
+ *         codec_close also after a failure.
  *   Errors: 0 or -errno, with the message written.
  */
 struct codec {
@@ -43,19 +53,16 @@ struct codec {
 	size_t magic_bytes;
 	bool (*knows)(const uint8_t *data, size_t size);
 	size_t head_bytes; /* bytes of a file that open needs, at most; 0: all */
+	bool keeps;	   /* the codec heeds codec_input.keep */
+	/* Size of the state, which is zeros at first. 0: create makes the state, and destroy and
+	 * bytes are there, too. */
+	size_t state_bytes;
 	/* Creates the codec's state. plain: uses only portable code. */
 	int (*create)(bool plain, void **ret);
 	void (*destroy)(void *state);
-	/* Makes read fill pixels that this image lacks. Called before open. NULL: the codec
-	 * can't. */
-	void (*fill)(void *state);
-	/* Makes read give pixels of the mode that open tells; without this call it gives RGB.
-	 * Called before open. NULL: the codec can't. */
-	void (*keep)(void *state);
-	/* Reads the header, and tells the mode of the file. The data and the message stay
-	 * valid until close. */
-	int (*open)(void *state, char *message, const uint8_t *data, size_t size,
-		struct tensor_shape *ret);
+	/* Reads the header, and tells the mode of the file. */
+	int (*open)(
+		void *state, const struct codec_input *input, struct tensor_shape *ret);
 	/* Chooses a faster, approximate decode at a fraction of the size, but not below `least`.
 	 * Returns the new size. NULL: the codec can't. */
 	struct tensor_shape (*scale)(void *state, struct tensor_shape least);
@@ -64,11 +71,15 @@ struct codec {
 	int (*begin)(void *state, struct image_part *part);
 	/* Decodes into rows * columns pixels. */
 	int (*read)(void *state, uint8_t *pixels);
-	void (*close)(void *state);
+	void (*close)(void *state);	    /* NULL: there is nothing to close */
 	size_t (*bytes)(const void *state); /* returns the memory that the state holds */
 	/* Finds the EXIF data. NULL: the scan finds them itself, or the format has none. */
 	struct exif_data (*exif)(const uint8_t *data, size_t size);
 };
+
+int codec_create(const struct codec *codec, bool plain, void **ret);
+void codec_close(const struct codec *codec, void *state);
+void codec_destroy(const struct codec *codec, void *state);
 
 /* Returns the codec that recognises the image, or NULL. */
 const struct codec *codec_find(const uint8_t *data, size_t size);

@@ -182,17 +182,18 @@ enum pixel_mode image_jpeg_mode(int components)
 	return components == 1 ? PIXELS_L : PIXELS_RGB;
 }
 
-static int open_image(void *state, char *message, const uint8_t *data, size_t size,
-	struct tensor_shape *ret)
+static int open_image(
+	void *state, const struct codec_input *input, struct tensor_shape *ret)
 {
 	struct jpeg *jpeg = state;
-	jpeg->message = message;
-	jpeg->begin = data;
-	jpeg->end = data + size;
+	jpeg->message = input->message;
+	jpeg->begin = input->data;
+	jpeg->end = input->data + input->size;
+	jpeg->fill = input->fill;
 	jpeg->skip = 0;
 	jpeg->all_visible = false;
 	jpeg->source = (struct jpeg_source_mgr){
-		.next_input_byte = data,
+		.next_input_byte = input->data,
 		.init_source = on_source,
 		.fill_input_buffer = on_fill,
 		.skip_input_data = on_skip,
@@ -458,18 +459,12 @@ static int read_image(void *state, uint8_t *pixels)
 	return 0;
 }
 
-static void fill_image(void *state)
-{
-	struct jpeg *jpeg = state;
-	jpeg->fill = true;
-}
-
 static void close_image(void *state)
 {
 	struct jpeg *jpeg = state;
 	free(jpeg->ended);
 	jpeg->ended = NULL;
-	jpeg->fill = jpeg->failed = jpeg->refused = false;
+	jpeg->failed = jpeg->refused = false;
 	jpeg_memory_reset(&jpeg->memory, &jpeg->info, KEEP_BYTES);
 	if (jpeg->baseline)
 		baseline_trim(jpeg->baseline, KEEP_BYTES);
@@ -530,7 +525,6 @@ const struct codec codec_jpeg = {
 	.magic_bytes = 3,
 	.create = create,
 	.destroy = destroy,
-	.fill = fill_image,
 	.open = open_image,
 	.scale = scale_image,
 	.begin = begin_image,

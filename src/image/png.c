@@ -181,13 +181,15 @@ static void fill_gray_ramp(struct png *png, unsigned levels)
 		memset(png->lookup[i], (int)(i * 255 / (levels - 1)), 3);
 }
 
-static int open_image(void *state, char *message, const uint8_t *data, size_t size,
-	struct tensor_shape *ret)
+static int open_image(
+	void *state, const struct codec_input *input, struct tensor_shape *ret)
 {
 	struct png *png = state;
-	png->message = message;
-	png->next = data + SIGNATURE_BYTES;
-	png->end = data + size;
+	png->message = input->message;
+	png->next = input->data + SIGNATURE_BYTES;
+	png->end = input->data + input->size;
+	png->keep = input->keep;
+	png->fill = input->fill;
 	png->header = (struct header){0};
 	fill_gray_ramp(png, 256);
 	int err = read_chunks(png);
@@ -195,7 +197,7 @@ static int open_image(void *state, char *message, const uint8_t *data, size_t si
 		return err;
 	png->first = png->next;
 	if (!png->header.valid || png->header.width == 0 || png->header.height == 0)
-		return image_fail(message, -EIO, "PNG: bad header");
+		return image_fail(png->message, -EIO, "PNG: bad header");
 	if (png->header.color == GRAY && png->header.depth < 8)
 		fill_gray_ramp(png, 1u << png->header.depth);
 	*ret = (struct tensor_shape){.height = png->header.height,
@@ -474,23 +476,9 @@ static int read_image(void *state, uint8_t *pixels)
 	return 0;
 }
 
-static void keep_image(void *state)
-{
-	struct png *png = state;
-	png->keep = true;
-}
-
-static void fill_image(void *state)
-{
-	struct png *png = state;
-	png->fill = true;
-}
-
 static void close_image(void *state)
 {
 	struct png *png = state;
-	png->fill = false;
-	png->keep = false;
 	png_destroy_read_struct(&png->reader, &png->info, NULL);
 	scratch_reset(&png->scratch, KEEP_BYTES);
 	buffer_trim(&png->rows);
@@ -527,10 +515,9 @@ const struct codec codec_png = {
 	.name = "png",
 	.magic = "\x89PNG\r\n\x1a\n",
 	.magic_bytes = SIGNATURE_BYTES,
+	.keeps = true,
 	.create = create,
 	.destroy = destroy,
-	.keep = keep_image,
-	.fill = fill_image,
 	.open = open_image,
 	.read = read_image,
 	.close = close_image,

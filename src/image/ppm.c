@@ -70,16 +70,17 @@ static enum pixel_mode mode_of(const struct ppm *ppm)
 	return ppm->most > 255 ? PIXELS_L16 : PIXELS_L;
 }
 
-static int open_image(void *state, char *message, const uint8_t *data, size_t size,
-	struct tensor_shape *ret)
+static int open_image(
+	void *state, const struct codec_input *input, struct tensor_shape *ret)
 {
 	struct ppm *ppm = state;
-	*ppm = (struct ppm){.message = message,
+	const uint8_t *data = input->data;
+	*ppm = (struct ppm){.message = input->message,
 		.data = data,
-		.size = size,
+		.size = input->size,
 		.at = 3,
-		.keep = ppm->keep};
-	if (size < 3 || data[1] < '4' || data[1] > '6' || !is_space(data[2]))
+		.keep = input->keep};
+	if (ppm->size < 3 || data[1] < '4' || data[1] > '6' || !is_space(data[2]))
 		return refuse(ppm, "not binary");
 	ppm->kind = data[1];
 	ppm->most = 1;
@@ -150,36 +151,6 @@ static int read_image(void *state, uint8_t *pixels)
 		       : refuse(ppm, "truncated");
 }
 
-static void keep_image(void *state)
-{
-	struct ppm *ppm = state;
-	ppm->keep = true;
-}
-
-static void close_image(void *state)
-{
-	struct ppm *ppm = state;
-	ppm->keep = false;
-}
-
-static size_t held_bytes(const void *state)
-{
-	(void)state;
-	return sizeof(struct ppm);
-}
-
-static int create(bool plain, void **ret)
-{
-	(void)plain;
-	*ret = calloc(1, sizeof(struct ppm));
-	return *ret ? 0 : -ENOMEM;
-}
-
-static void destroy(void *state)
-{
-	free(state);
-}
-
 static bool knows(const uint8_t *data, size_t size)
 {
 	return size >= 3 && data[0] == 'P' && data[1] >= '4' && data[1] <= '6' &&
@@ -190,11 +161,8 @@ const struct codec codec_ppm = {
 	.name = "ppm",
 	.knows = knows,
 	.head_bytes = 1 << 20,
-	.create = create,
-	.destroy = destroy,
-	.keep = keep_image,
+	.keeps = true,
+	.state_bytes = sizeof(struct ppm),
 	.open = open_image,
 	.read = read_image,
-	.close = close_image,
-	.bytes = held_bytes,
 };

@@ -22,11 +22,15 @@ bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
 	void *state = NULL;
 	*ret = (struct tensor_shape){0};
 	*ret_exif = (struct exif_data){0};
-	if (!codec || codec->create(false, &state) != 0)
+	if (!codec || codec_create(codec, false, &state) != 0)
 		return false;
-	bool opened = codec->open(state, message, data, size, ret) == 0;
-	codec->close(state);
-	codec->destroy(state);
+	struct buffer scratch = {0};
+	const struct codec_input input = {
+		.data = data, .size = size, .message = message, .scratch = &scratch};
+	bool opened = codec->open(state, &input, ret) == 0;
+	codec_close(codec, state);
+	codec_destroy(codec, state);
+	buffer_free(&scratch);
 	if (opened && codec->exif)
 		*ret_exif = codec->exif(data, size);
 	if (!opened)

@@ -186,13 +186,14 @@ static int read_head(struct tiff *tiff)
 	return tiff->photometric == PHOTOMETRIC_PALETTE ? read_palette(tiff) : 0;
 }
 
-static int open_image(void *state, char *message, const uint8_t *data, size_t size,
-	struct tensor_shape *ret)
+static int open_image(
+	void *state, const struct codec_input *input, struct tensor_shape *ret)
 {
 	struct tiff *tiff = state;
-	tiff->message = message;
-	tiff->data = data;
-	tiff->size = size;
+	tiff->message = input->message;
+	tiff->data = input->data;
+	tiff->size = input->size;
+	tiff->keep = input->keep;
 	tiff->at = 0;
 	tiff->file = TIFFClientOpen("", "rm", tiff, on_read, on_write, on_seek, on_close,
 		on_size, NULL, NULL);
@@ -392,19 +393,12 @@ static int read_image(void *state, uint8_t *pixels)
 
 /* --- the codec ---------------------------------------------------------------------------- */
 
-static void keep_image(void *state)
-{
-	struct tiff *tiff = state;
-	tiff->keep = true;
-}
-
 static void close_image(void *state)
 {
 	struct tiff *tiff = state;
 	if (tiff->file)
 		TIFFClose(tiff->file);
 	tiff->file = NULL;
-	tiff->keep = false;
 	buffer_trim(&tiff->row);
 	buffer_trim(&tiff->upright);
 }
@@ -442,9 +436,9 @@ static bool knows(const uint8_t *data, size_t size)
 const struct codec codec_tiff = {
 	.name = "tiff",
 	.knows = knows,
+	.keeps = true,
 	.create = create,
 	.destroy = destroy,
-	.keep = keep_image,
 	.open = open_image,
 	.read = read_image,
 	.close = close_image,

@@ -26,17 +26,18 @@ static int refuse(struct webp *webp)
 	return image_fail(webp->message, -EIO, "WebP: damaged or truncated");
 }
 
-static int open_image(void *state, char *message, const uint8_t *data, size_t size,
-	struct tensor_shape *ret)
+static int open_image(
+	void *state, const struct codec_input *input, struct tensor_shape *ret)
 {
 	struct webp *webp = state;
-	const WebPData file = {data, size};
+	const WebPData file = {input->data, input->size};
 	WebPBitstreamFeatures features;
-	webp->message = message;
+	webp->message = input->message;
+	webp->keep = input->keep;
 	webp->decoder = WebPAnimDecoderNew(&file, NULL);
 	if (!webp->decoder || !WebPAnimDecoderGetInfo(webp->decoder, &webp->info))
 		return refuse(webp);
-	bool alpha = WebPGetFeatures(data, size, &features) != VP8_STATUS_OK ||
+	bool alpha = WebPGetFeatures(file.bytes, file.size, &features) != VP8_STATUS_OK ||
 		     features.has_alpha;
 	webp->mode = alpha ? PIXELS_RGBA : PIXELS_RGB;
 	*ret = (struct tensor_shape){.height = webp->info.canvas_height,
@@ -59,36 +60,11 @@ static int read_image(void *state, uint8_t *pixels)
 	return 0;
 }
 
-static void keep_image(void *state)
-{
-	struct webp *webp = state;
-	webp->keep = true;
-}
-
 static void close_image(void *state)
 {
 	struct webp *webp = state;
 	WebPAnimDecoderDelete(webp->decoder);
 	webp->decoder = NULL;
-	webp->keep = false;
-}
-
-static size_t held_bytes(const void *state)
-{
-	(void)state;
-	return sizeof(struct webp);
-}
-
-static int create(bool plain, void **ret)
-{
-	(void)plain; /* libwebp chooses its code itself */
-	*ret = calloc(1, sizeof(struct webp));
-	return *ret ? 0 : -ENOMEM;
-}
-
-static void destroy(void *state)
-{
-	free(state);
 }
 
 static bool knows(const uint8_t *data, size_t size)
@@ -116,13 +92,11 @@ static struct exif_data find_exif(const uint8_t *data, size_t size)
 const struct codec codec_webp = {
 	.name = "webp",
 	.knows = knows,
-	.create = create,
-	.destroy = destroy,
-	.keep = keep_image,
+	.keeps = true,
+	.state_bytes = sizeof(struct webp),
 	.open = open_image,
 	.read = read_image,
 	.close = close_image,
-	.bytes = held_bytes,
 	.exif = find_exif,
 };
 

@@ -70,7 +70,9 @@ static int decode(struct bytes bytes, struct image_part *part, uint8_t **ret)
 	char message[IMAGE_MESSAGE] = "";
 	struct tensor_shape shape;
 	*ret = NULL;
-	int err = codec_jpeg.open(state, message, bytes.data, bytes.size, &shape);
+	const struct codec_input input = {
+		.data = bytes.data, .size = bytes.size, .message = message};
+	int err = codec_jpeg.open(state, &input, &shape);
 	if (!err)
 		err = codec_jpeg.begin(state, part);
 	if (!err) {
@@ -176,8 +178,9 @@ Test(load_part, a_scaled_image_is_not_smaller_than_asked_for)
 		char message[IMAGE_MESSAGE] = "";
 		struct tensor_shape shape = cases[i].image;
 		struct bytes bytes = encode(&rng, shape, 3);
-		cr_assert(zero(int,
-			codec_jpeg.open(state, message, bytes.data, bytes.size, &shape)));
+		const struct codec_input input = {
+			.data = bytes.data, .size = bytes.size, .message = message};
+		cr_assert(zero(int, codec_jpeg.open(state, &input, &shape)));
 		struct tensor_shape scaled = codec_jpeg.scale(state, cases[i].least);
 		struct image_part part = {
 			.rows.length = scaled.height, .columns.length = scaled.width};
