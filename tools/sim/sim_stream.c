@@ -75,6 +75,7 @@ static struct ahead ahead_of(const struct sim_sched_job *job)
 {
 	const struct sim_sched *sched = job->sched;
 	uint32_t lookahead = sched->config.lookahead;
+	struct cache_held held = cache_held(sched->cache);
 	return (struct ahead){.may_draw = job->has_stream && (lookahead || job->asks),
 		.lookahead = lookahead ? lookahead : 1,
 		.at_once =
@@ -85,7 +86,7 @@ static struct ahead ahead_of(const struct sim_sched_job *job)
 		.tensor_bytes =
 			sim_use_bytes(sched, roaring_bitmap_minimum(job->selection)),
 		.streams = sched->n_streams,
-		.cache = cache_held(sched->cache)};
+		.cache = {held.capacity, held.pinned_bytes, held.awaited}};
 }
 
 static bool may_join(const struct sim_sched_job *job)
