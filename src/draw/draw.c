@@ -37,13 +37,12 @@ void strand_drop_ids(struct strand *strand)
 	strand->ids = NULL;
 }
 
-void draw_free_strands(struct stream *stream)
+void draw_drop_samples(struct stream *stream)
 {
 	for (size_t i = 0; i < stream->n_strands; i++) {
 		sampler_set_free(&stream->strands[i].set);
 		strand_drop_ids(&stream->strands[i]);
 	}
-	free(stream->strands);
 }
 
 struct draw_effect *draw_emit(struct draw *draw, enum draw_effect_kind kind)

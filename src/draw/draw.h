@@ -114,8 +114,8 @@ struct draw {
 
 void draw_init(struct draw *draw);
 void draw_free(struct draw *draw);
-/* Frees the strands of a stream that is in no list. */
-void draw_free_strands(struct stream *stream);
+/* Frees the ids and sets of a stream that is in no list. */
+void draw_drop_samples(struct stream *stream);
 
 /* --- events: streams begin and end -------------------------------------------------------- */
 

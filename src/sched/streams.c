@@ -183,7 +183,8 @@ void streams_tell_lookahead_locked(struct sched *sched)
 static void stream_free(struct stream *stream)
 {
 	edition_let_go(stream->edition);
-	draw_free_strands(stream);
+	draw_drop_samples(stream);
+	free(stream->strands);
 	free(stream);
 }
 
