@@ -3,55 +3,185 @@
 
 #pragma once
 
+#include "base/cleanup.h"
 #include "base/rng.h"
+#include "draw/lookahead.h"
 #include "sampler/sampler.h"
-#include "section/section.h"
 
 #include <sys/queue.h>
 
 /*
- * Streams decide which sample a job reads next.
+ * The draw engine decides which sample each job reads next: which streams draw together, how
+ * far ahead, and which samples are still needed. Events in, effects out: it has no clock, no
+ * locks, no threads and no files, and calls nobody but its samplers. The same events give the
+ * same effects.
  *
- *   stream.c           makes and ends streams
+ *   draw.c             streams begin and end
  *   rounds.c           draws ahead, by the rules of lookahead.c
  *   mixture_strand.c   divides the streams of a mixture by dataset
- *   feed.c             receives the samples of a rank, which are drawn elsewhere
  *   demand.c           counts samples that ranks of a training, and other daemons, still ask for
+ *   feed.c             keeps the samples of a rank, which are drawn elsewhere
+ *   validate.c         checks all of it, for tests
+ *
+ *   Flow: a stream is counted as need, enters, is made ready; it draws; it ends; its remaining
+ *         need is given back. After each event the caller executes the effects, in their order.
+ *   Owns: the streams' ids and sets. Samplers, selections and streams are the caller's.
+ *   Threads: caller serialises.
+ *   Errors: -ENOMEM from draw_enter; the other events can't fail.
  */
 
-struct edition;
-struct part;
-struct space;
+struct edition; /* the caller's: the samples of an epoch */
+struct space;	/* the caller's: the place of a dataset's tensors */
 
-/* A stream's samples of one part of its edition. Ids are those of the part's source. */
+/* The samples of a stream that come from one dataset. Ids are those of its sampler. */
 struct strand {
-	const struct part *part;
+	struct space *space;
 	struct sampler *sampler; /* NULL: samples are not drawn */
+	uint32_t number;	 /* number by which the sampler knows the space */
+	const roaring_bitmap_t *selection; /* the job's samples */
+	sample_id first;		   /* the stream's id of the sampler's sample 0 */
+	/* Positions that one open binds, for dsa. exchange draws late, since it gives what is
+	 * cached at the time, and isa shares no draws: 1. */
+	uint32_t at_once;
+	/* The most samples ahead; the caller may change it before each event. */
+	uint32_t lookahead;
 	/* the remaining samples while they are not in the sampler: in one of these two,
 	 * or in both */
 	struct sampler_set *set;
 	roaring_bitmap_t *ids;
 };
 
-/* A running epoch, as the samplers see it. A stream is removed while its job is parked.
- * Where the position determines the sample, the stream has no sampler and only counts
- * need. */
+/* A running epoch, as the samplers see it. The caller fills the fields up to `strands`, and
+ * ends the stream while its job is parked. Where the position determines the sample, the
+ * stream has no sampler and only counts need. */
 struct stream {
-	/* in sched->streams while it draws, else in sched->counted */
-	TAILQ_ENTRY(stream) link;
-	struct sched_job *job;
+	job_id job;
 	uint32_t epoch;
-	struct edition *edition; /* held */
-	stream_id id;		 /* number in all its samplers */
-	job_id joined_as;	 /* the job's id, or the stand-in's: stream.c */
-	bool ready;  /* may draw: its samplers are up to date, and the engine was told */
-	bool leaves; /* streams_let_go still has to remove its need */
-	uint32_t filled; /* see `filled` of struct ahead */
+	struct edition *edition;
+	const char *training;  /* name of the training whose rank is fed; NULL: none */
+	bool at_open;	       /* samples are drawn only when a position is opened */
+	uint64_t tensor_bytes; /* size of the job's larger tensors; at least 1 */
 	size_t n_strands;
-	struct strand *strands; /* one for each part */
-	struct strand *next;	/* the strand of its next sample: mixture_strand.c */
+	struct strand *strands; /* one for each dataset */
+
+	TAILQ_ENTRY(stream)
+	link;		     /* in draw->streams while it draws, else in draw->counted */
+	stream_id id;	     /* number in all its samplers */
+	job_id joined_as;    /* the job's id, or the stand-in's: draw.c */
+	bool ready;	     /* may draw */
+	bool leaves;	     /* its need has yet to be removed */
+	uint32_t ahead;	     /* samples drawn and not bound */
+	uint32_t unbound;    /* positions without a sample, bound or drawn */
+	uint32_t filled;     /* see `filled` of struct ahead */
+	struct strand *next; /* the strand of its next sample: mixture_strand.c */
 	struct rng rng;
 };
+
+enum draw_effect_kind {
+	DRAW_DROP, /* space, id: one epoch less needs the sample */
+	DRAW_DRAWN, /* stream, strand, space, id, sample: pin and request it; it is bound next */
+	DRAW_LOW, /* stream: half of its look-ahead is left: fill it soon */
+	DRAW_LEAVE, /* stream: has ended; remove the need of its remaining samples in steps */
+	DRAW_GONE, /* stream: has ended, and nothing remains to it: free it */
+	DRAW_EFFECT_KINDS
+};
+
+struct draw_effect {
+	enum draw_effect_kind kind;
+	struct stream *stream;
+	const struct strand *strand;
+	struct space *space;
+	sample_id id;	  /* of the strand's sampler */
+	sample_id sample; /* of the stream */
+};
+
+TAILQ_HEAD(draw_streams, stream);
+
+struct draw {
+	struct draw_streams streams; /* those that draw, the oldest first */
+	struct draw_streams counted; /* those that count as need, but do not draw */
+	uint32_t n_streams;	     /* of `streams` */
+	uint64_t seed;		     /* chooses the datasets of mixtures */
+	stream_id next_id;
+	/* the effects of the latest event, with room for those of any event */
+	struct draw_effect *effects;
+	size_t n_effects;
+	/* scratch of a round, with room for n_streams */
+	stream_id *round_ids;
+	struct stream **round_streams;
+	sample_id *round_samples;
+};
+
+void draw_init(struct draw *draw);
+void draw_free(struct draw *draw);
+/* Frees the ids and sets of a stream that is in no list. */
+void draw_drop_samples(struct stream *stream);
+
+/* --- events: streams begin and end -------------------------------------------------------- */
+
+/* Tells that the need of the stream's remaining samples is counted from now on. */
+void draw_count(struct draw *draw, struct stream *stream);
+/* Tells that the epoch begins to draw: inserts the stream into its samplers, as a stream that
+ * is not ready. ahead, unbound: as in draw_bound. On -ENOMEM the stream stays counted. */
+must_check int draw_enter(
+	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
+/* Tells whether the stream may draw. */
+void draw_ready(struct stream *stream, bool ready);
+/* Tells that the epoch draws no more: LEAVE or GONE. A stream without a sampler that leaves has
+ * no ids unless it bore those of its training; its order tells which samples remain. */
+void draw_end(struct draw *draw, struct stream *stream);
+/* Tells that a counted stream will not draw: draw_take_leaving returns it. */
+void draw_give_up(struct stream *stream);
+/* Makes the caller the only one to remove the need of a stream that leaves. NULL: none does. */
+struct stream *draw_take_leaving(struct draw *draw);
+/* Tells that the need of a counted stream is being removed. */
+void draw_left(struct draw *draw, struct stream *stream);
+
+/* --- events: drawing ---------------------------------------------------------------------- */
+
+/* Tells that a request for a position found nothing drawn: one round, or for a stream that
+ * draws at opens, one sample: the position's own one (`fixed`), or if that is SAMPLE_NONE, one
+ * with the label. DRAWN, for this stream and for those that join the round. */
+void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
+	const struct ahead_cache *cache);
+/* Tells that the stream may go on drawing ahead: one round. false: it wants no further one. */
+must_check bool draw_go_on(
+	struct draw *draw, struct stream *stream, const struct ahead_cache *cache);
+struct feed;
+/* Moves a sample from the rank's feed to the look-ahead: DROP, DRAWN. false: the feed is empty,
+ * or there is no room. */
+must_check bool draw_fed(struct draw *draw, struct stream *stream, struct feed *feed,
+	const struct ahead_cache *cache);
+/* Tells that positions were bound: so many samples are ahead now, and so many positions have no
+ * sample, bound or drawn. LOW. */
+void draw_bound(
+	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
+/* Tells that another daemon has fetched the sample: DROP, in the oldest epoch that has it. */
+void draw_fetched(struct draw *draw, const struct space *space, sample_id id);
+
+/* --- questions ---------------------------------------------------------------------------- */
+
+/* Returns the stream that draws for the job's epoch, or NULL. */
+struct stream *draw_find(const struct draw *draw, job_id job, uint32_t epoch);
+/* Tells whether a stream draws for the job. */
+bool draw_draws_for(const struct draw *draw, job_id job);
+/* Tells whether draw_take_leaving would return a stream. */
+bool draw_any_leaves(const struct draw *draw);
+/* Tells whether a rank's remaining samples are counted by another stream already. */
+bool draw_is_borne(const struct draw *draw, const struct stream *stream);
+uint32_t stream_remaining(const struct stream *stream);
+/* Returns the strand of a sample of the stream. */
+struct strand *strand_of(const struct stream *stream, sample_id sample);
+/* Returns the strand whose samples lie in the space, or NULL. */
+const struct strand *strand_in(const struct stream *stream, const struct space *space);
+/* Tells whether the strand needs the sample. If it has neither a sampler nor ids, the answer is
+ * false: only the epoch's order tells. */
+bool strand_needs(const struct stream *stream, const struct strand *strand, sample_id id);
+
+/* Aborts if an invariant does not hold. For tests; takes long. */
+void draw_validate(const struct draw *draw);
+
+/* --- feed.c: samples of a rank ------------------------------------------------------------ */
 
 /* Samples that a rank has received for an epoch, and that are neither drawn nor bound. */
 struct feed {
@@ -63,83 +193,28 @@ struct feed {
 	uint32_t had; /* number of first samples that were consumed on another daemon */
 	bool used;
 };
-#define FEEDS 2 /* the running epoch, and the one before it, which drains */
 
-/* --- demand.c: samples at home here that a training still asks for in an epoch --- */
+struct feeds {
+	struct feed feed[2]; /* the running epoch, and the one before it, which drains */
+	uint32_t consumed_since; /* positions consumed since the last news */
+};
 
-/* Finds the ids of the strands of a rank's stream, which then count as need. No lock
- * held. -ENOMEM. */
-must_check int demand_find(struct stream *stream);
-/* Called when the stream begins to draw. Drops its ids if another stream of the
- * training's epoch has them. */
-void demand_enter_locked(struct stream *stream);
-/* Drops the training's need of a sample that a rank was given. */
-void demand_drawn_locked(const struct stream *stream, sample_id sample);
-/* Drops the need of a sample that another daemon has fetched, in the oldest epoch that has it. */
-void demand_fetched_locked(const struct space *space, sample_id id);
-/* Hands the ids of a stream that ends to another stream of the training's epoch. Returns
- * true if there is none, and the need of these ids has to be removed. */
-must_check bool demand_keep_locked(struct stream *stream);
-
-/* --- rounds.c: drawing ahead; stream.c --- */
-
-struct stream *stream_find_locked(const struct sched_job *job, uint32_t epoch);
-/* Makes the stream that the engine has asked for. No lock held: with a million samples
- * this takes long, but readers wait only for steps of a few microseconds. Returns 0, even
- * if the stream is not wanted any more; -ENOMEM. */
-must_check int stream_make(struct sched_job *job, uint32_t epoch);
-/* Removes the stream from its samplers, and frees it if no sample remains to it.
- * Otherwise streams_let_go removes its need after the lock is released. */
-void stream_end_locked(struct stream *stream, struct aftermath *aftermath);
-/* Removes the need of one stream that has ended. No lock held. */
-void streams_let_go(struct sched *sched);
-/* Tells whether there is work for streams_let_go. */
-bool streams_leave_locked(const struct sched *sched);
-/* Draws a sample for the position. `fixed`: the position's own sample, or SAMPLE_NONE. */
-void stream_draw_locked(struct stream *stream, uint32_t position, sample_id fixed,
-	struct aftermath *aftermath);
-/* Pins and requests a sample that was drawn or fed, and passes it to the engine, which must
- * have room. */
-void stream_hold_locked(
-	struct stream *stream, sample_id sample, struct aftermath *aftermath);
-bool stream_has_room(const struct stream *stream);
-/* Requests streams_fill, after the lock is released, if the stream's look-ahead is low. */
-void stream_refill_locked(const struct stream *stream, struct aftermath *aftermath);
-/* Draws rounds until the job's streams have no room. Streams of other jobs that share the
- * sampler join them. No lock held. */
-void streams_fill(struct sched_job *job);
-/* Tells whether the strand needs the sample, an id of its source. The stream must be a
- * counted one, which is in no sampler. */
-bool strand_counts(const struct strand *strand, sample_id sample);
-uint32_t stream_remaining(const struct stream *stream);
-bool stream_contains(
-	const struct stream *stream, const struct strand *strand, sample_id sample);
-
-/* --- mixture_strand.c: streams of several samplers --- */
-
-uint32_t strand_remaining(const struct stream *stream, const struct strand *strand);
-/* Returns the strand of a sample of the edition. */
-struct strand *strand_of(const struct stream *stream, sample_id sample);
-/* Returns the strand whose samples lie in the space, or NULL. */
-const struct strand *strand_in(const struct stream *stream, const struct space *space);
-/* Returns the strand that draws from the sampler, or NULL. */
-const struct strand *strand_from(
-	const struct stream *stream, const struct sampler *sampler);
-/* Chooses the strand of the stream's next sample, in proportion to the number of samples
- * that remain to each. */
-void stream_choose_next_locked(struct stream *stream);
-
-/* --- feed.c: samples of a rank --- */
-
-/* Puts the queue of a stream that ends back at the front of the feed, for the epoch's
- * next stream. If there is no memory, drops the feed: its samples have to be sent
- * again. */
-void feed_return_locked(
-	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue);
-/* Moves samples from the feed to the look-ahead while it has room, and resumes opens that wait
- * for them. */
-void feed_fill_locked(struct stream *stream, struct aftermath *aftermath);
+/* Returns the feed of the epoch, or NULL. */
+struct feed *feed_find(struct feeds *feeds, uint32_t epoch);
+/* Begins a feed of which `next` samples are drawn or bound already. */
+struct feed *feed_begin(struct feeds *feeds, uint32_t epoch, uint32_t next);
+/* Appends n samples, which begin at the epoch's sample `base`: those that are new. -ENOMEM */
+must_check int feed_append(
+	struct feed *feed, uint32_t base, const sample_id *ids, uint32_t n);
+/* Makes room at the front for n samples that were drawn and not bound, which the caller writes
+ * there. Without memory, drops the feed, whose samples have to be sent again, and returns NULL;
+ * also if the epoch has no feed. */
+sample_id *feed_return(struct feeds *feeds, uint32_t epoch, uint32_t n);
+/* Removes the next sample, of which there must be one. */
+sample_id feed_take(struct feed *feed);
+/* Returns the epoch's k-th sample, if it is received and not drawn; else SAMPLE_NONE. */
+sample_id feed_at(const struct feed *feed, uint32_t k);
 /* Counts a consumed position. Returns true if enough were consumed since the last news to
  * tell the feeder. */
-bool feed_has_news_locked(struct sched_job *job);
-void feeds_free(struct sched_job *job);
+bool feed_has_news(struct feeds *feeds);
+void feeds_free(struct feeds *feeds);

@@ -1,29 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/clock.h"
 #include "base/ensure.h"
-#include "base/ranks.h"
-#include "base/rng.h"
 #include "draw/draw.h"
-#include "edition/edition.h"
-#include "sched/positions.h"
-#include "sched/ranks.h"
-#include "sched/sched_internal.h"
-#include "section/section.h"
-#include "epoch/questions.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
  * A feed holds the samples of a job that is one rank of a training. They are drawn elsewhere:
  *
- *     sched_feed -> feed -> queue of the engine, pinned and requested -> bound by an open
+ *     feed_append -> feed -> look-ahead (draw_fed), pinned and requested -> bound by an open
  *
- * The queue is as long as the look-ahead allows. An open that finds it empty waits in the
- * engine. Opens bind samples in the order of the feed, so that the journal tells how far the
- * feed has come.
+ * The queue is as long as the look-ahead allows. Opens bind samples in the order of the feed, so
+ * that the journal tells how far the feed has come.
  */
 
 static void feed_free(struct feed *feed)
@@ -32,24 +23,23 @@ static void feed_free(struct feed *feed)
 	*feed = (struct feed){0};
 }
 
-void feeds_free(struct sched_job *job)
+void feeds_free(struct feeds *feeds)
 {
-	for (unsigned i = 0; i < FEEDS; i++)
-		feed_free(&job->feeds[i]);
+	feed_free(&feeds->feed[0]);
+	feed_free(&feeds->feed[1]);
 }
 
-/* Returns the feed of a live epoch, and begins it if there is none. */
-static struct feed *feed_of_locked(struct sched_job *job, uint32_t epoch)
+struct feed *feed_find(struct feeds *feeds, uint32_t epoch)
 {
-	struct feed *feed = &job->feeds[epoch % FEEDS];
-	lock_assert_held(&job->sched->lock);
-	if (feed->used && feed->epoch == epoch)
-		return feed;
-	struct order order = epochs_order(job->epochs, epoch);
+	struct feed *feed = &feeds->feed[epoch % 2];
+	return feed->used && feed->epoch == epoch ? feed : NULL;
+}
+
+struct feed *feed_begin(struct feeds *feeds, uint32_t epoch, uint32_t next)
+{
+	struct feed *feed = &feeds->feed[epoch % 2];
 	feed_free(feed);
-	*feed = (struct feed){.used = true,
-		.epoch = epoch,
-		.next = order.bound + epochs_ahead(job->epochs, epoch)};
+	*feed = (struct feed){.used = true, .epoch = epoch, .next = next};
 	return feed;
 }
 
@@ -69,54 +59,21 @@ static int reserve(struct feed *feed, uint32_t n)
 	return 0;
 }
 
-void feed_return_locked(
-	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue)
+sample_id *feed_return(struct feeds *feeds, uint32_t epoch, uint32_t n)
 {
-	uint32_t n = queue->length;
-	lock_assert_held(&job->sched->lock);
-	struct feed *feed = &job->feeds[epoch % FEEDS];
-	if (n == 0 || !feed->used || feed->epoch != epoch)
-		return;
-	if (reserve(feed, n) != 0) { /* the samples have to be sent again */
+	struct feed *feed = feed_find(feeds, epoch);
+	if (n == 0 || !feed)
+		return NULL;
+	if (reserve(feed, n) != 0) {
 		feed_free(feed);
-		return;
+		return NULL;
 	}
 	memmove(feed->ids + n, feed->ids, feed->n * sizeof(*feed->ids));
-	for (uint32_t i = 0; i < n; i++)
-		feed->ids[i] = queue->ring[(queue->head + i) % queue->size].sample;
 	feed->n += n;
+	return feed->ids;
 }
 
-void feed_fill_locked(struct stream *stream, struct aftermath *aftermath)
-{
-	struct sched_job *job = stream->job;
-	lock_assert_held(&job->sched->lock);
-	struct feed *feed = feed_of_locked(job, stream->epoch);
-	while (feed->n > 0 && stream_has_room(stream)) {
-		feed->n--;
-		stream_hold_locked(stream, feed->ids[feed->head++], aftermath);
-	}
-	effects_resume_locked(job, aftermath);
-}
-
-#define NEWS_EVERY 16 /* positions; the feeder looks once a second anyway */
-
-bool feed_has_news_locked(struct sched_job *job)
-{
-	lock_assert_held(&job->sched->lock);
-	job->consumed_since = (job->consumed_since + 1) % NEWS_EVERY;
-	return job->consumed_since == 0;
-}
-
-static bool are_of_job(const struct sched_job *job, const sample_id *ids, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (!roaring_bitmap_contains(job->now->selection, ids[i]))
-			return false;
-	return true;
-}
-
-static int append(struct feed *feed, uint32_t base, const sample_id *ids, uint32_t n)
+int feed_append(struct feed *feed, uint32_t base, const sample_id *ids, uint32_t n)
 {
 	uint32_t known = feed->next - base;
 	if (known >= n)
@@ -130,241 +87,24 @@ static int append(struct feed *feed, uint32_t base, const sample_id *ids, uint32
 	return 0;
 }
 
-/* Binds and consumes the next samples while they are samples that readers of another
- * daemon had. They need no tensor. */
-static int take_had_locked(
-	struct sched_job *job, struct feed *feed, struct aftermath *aftermath)
+sample_id feed_take(struct feed *feed)
 {
-	lock_assert_held(&job->sched->lock);
-	for (;;) {
-		struct effects effects;
-		struct order order = epochs_order(job->epochs, feed->epoch);
-		bool drawn = epochs_ahead(job->epochs, feed->epoch) > 0;
-		if (order.bound >= feed->had || (!drawn && feed->n == 0))
-			return 0;
-		effects_init(&effects);
-		int err = epochs_had(job->epochs, feed->epoch,
-			drawn ? SAMPLE_NONE : feed->ids[feed->head], &effects);
-		if (err)
-			return err;
-		feed->n -= !drawn;
-		feed->head += !drawn;
-		effects_execute_locked(job, &effects, aftermath);
-		if (epochs_state(job->epochs, feed->epoch) != EPOCH_LIVE)
-			return 0;
-	}
+	ensure(feed->n > 0);
+	feed->n--;
+	return feed->ids[feed->head++];
 }
 
-#define HAD_AT_ONCE 256
-
-/* Consumes positions that are bound here, and whose samples readers of another daemon
- * had: a limited number, from the k-th binding on. Returns the binding to go on with. */
-static uint32_t consume_had_locked(
-	struct sched_job *job, struct feed *feed, uint32_t k, struct aftermath *aftermath)
+sample_id feed_at(const struct feed *feed, uint32_t k)
 {
-	lock_assert_held(&job->sched->lock);
-	struct order order = epochs_order(job->epochs, feed->epoch);
-	uint32_t end = order.bound < feed->had ? order.bound : feed->had;
-	for (uint32_t n = 0; n < HAD_AT_ONCE && k < end; n++, k++) {
-		struct effects effects;
-		effects_init(&effects);
-		epochs_released_before(job->epochs, feed->epoch,
-			order_binding(&order, k).position, clock_now_ns(), &effects);
-		effects_execute_locked(job, &effects, aftermath);
-	}
-	return k;
-}
-
-/* Continues the epoch, of which readers of another daemon had the first `consumed`
- * samples. *k: the binding to go on with. -EINPROGRESS: there is more to do. */
-static int go_on_locked(struct sched_job *job, uint32_t epoch, uint32_t consumed,
-	uint32_t *k, struct aftermath *aftermath)
-{
-	struct effects effects;
-	lock_assert_held(&job->sched->lock);
-	if (consumed > job->now->set.positions)
-		return -EINVAL;
-	effects_init(&effects);
-	int err = epochs_go_on(job->epochs, epoch, &effects);
-	effects_execute_locked(job, &effects, aftermath);
-	if (err || epochs_state(job->epochs, epoch) != EPOCH_LIVE)
-		return err;
-	struct feed *feed = feed_of_locked(job, epoch);
-	if (feed->had < consumed)
-		feed->had = consumed;
-	uint32_t from = *k;
-	*k = consume_had_locked(job, feed, from, aftermath);
-	if (*k > from)
-		return -EINPROGRESS;
-	return take_had_locked(job, feed, aftermath);
-}
-
-int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed)
-{
-	uint32_t k = 0;
-	int err;
-	do {
-		struct aftermath aftermath;
-		aftermath_init(&aftermath);
-		lock_take(&job->sched->lock);
-		err = job->removed ? 0
-				   : go_on_locked(job, epoch, consumed, &k, &aftermath);
-		sched_unlock(job->sched, &aftermath);
-	} while (err == -EINPROGRESS);
-	return err;
-}
-
-static int take_locked(struct sched_job *job, uint32_t epoch, uint32_t base,
-	const sample_id *ids, uint32_t n, struct aftermath *aftermath)
-{
-	enum epoch_state state = epochs_state(job->epochs, epoch);
-	lock_assert_held(&job->sched->lock);
-	if (state == EPOCH_UNKNOWN)
-		return -EAGAIN;
-	if (state != EPOCH_LIVE)
-		return 0;
-	struct feed *feed = feed_of_locked(job, epoch);
-	if (base > feed->next || n > job->now->set.positions ||
-		base > job->now->set.positions - n)
-		return -EINVAL;
-	int err = append(feed, base, ids, n);
-	if (!err)
-		err = take_had_locked(job, feed, aftermath);
-	if (err)
-		return err;
-	if (epochs_state(job->epochs, epoch) != EPOCH_LIVE)
-		return 0;
-	effects_resume_locked(job, aftermath);
-	struct stream *stream = stream_find_locked(job, epoch);
-	if (stream && stream->ready)
-		feed_fill_locked(stream, aftermath);
-	return 0;
-}
-
-int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base, const sample_id *ids,
-	uint32_t n)
-{
-	struct aftermath aftermath;
-	if (!are_of_job(job, ids, n))
-		return -EINVAL;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
-	int err = job->removed ? 0 : take_locked(job, epoch, base, ids, n, &aftermath);
-	aftermath.kick = true;
-	sched_unlock(job->sched, &aftermath);
-	return err;
-}
-
-/* Returns the epoch's k-th sample: bound, drawn, or only received. SAMPLE_NONE: not received. */
-static sample_id fed_locked(struct sched_job *job, uint32_t epoch, uint32_t k)
-{
-	struct order order = epochs_order(job->epochs, epoch);
-	const struct feed *feed = feed_of_locked(job, epoch);
-	lock_assert_held(&job->sched->lock);
-	if (k < order.bound)
-		return order_binding(&order, k).sample;
-	sample_id drawn = epochs_drawn_at(job->epochs, epoch, k - order.bound);
-	if (drawn != SAMPLE_NONE || k >= feed->next)
-		return drawn;
+	if (k >= feed->next || feed->next - k > feed->n)
+		return SAMPLE_NONE;
 	return feed->ids[feed->head + feed->n - (feed->next - k)];
 }
 
-static bool copy_fed(struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids,
-	uint32_t n, uint32_t *ret)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	if (epochs_state(job->epochs, epoch) != EPOCH_LIVE)
-		return false;
-	for (*ret = 0; *ret < n; ++*ret) {
-		ids[*ret] = fed_locked(job, epoch, base + *ret);
-		if (ids[*ret] == SAMPLE_NONE)
-			break;
-	}
-	return true;
-}
+#define NEWS_EVERY 16 /* positions; the feeder looks once a second anyway */
 
-uint32_t sched_fed(
-	struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids, uint32_t n)
+bool feed_has_news(struct feeds *feeds)
 {
-	struct binding binding;
-	uint32_t found = 0;
-	if (copy_fed(job, epoch, base, ids, n, &found))
-		return found;
-	while (found < n && sched_binding(job, epoch, base + found, &binding))
-		ids[found++] = binding.sample;
-	return found;
-}
-
-static void tell_locked(
-	struct sched_job *job, uint32_t epoch, struct sched_feed_state *ret)
-{
-	lock_assert_held(&job->sched->lock);
-	ret->epoch = epoch;
-	ret->consumed = ret->next = 0;
-	if (epochs_state(job->epochs, epoch) != EPOCH_LIVE)
-		return;
-	struct feed *feed = feed_of_locked(job, epoch);
-	feed->consumed = epochs_consumed_first(job->epochs, epoch, feed->consumed);
-	ret->consumed = feed->consumed;
-	ret->next = feed->next;
-}
-
-void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
-{
-	struct epochs_place place;
-	LOCK_SCOPE(&job->sched->lock);
-	epochs_place(job->epochs, &place);
-	uint32_t newest = place.running.epoch;
-	*ret = (struct sched_feed_state){.started = place.started, .newest = newest};
-	if (place.drains)
-		tell_locked(job, place.draining.epoch, ret);
-	/* The group draws only a limited window beyond the consumed samples, so it is
-	 * told about the draining epoch until all of that is consumed. */
-	if (place.started && (!place.drains || ret->consumed == job->now->set.positions))
-		tell_locked(job, newest, ret);
-}
-
-static void away_locked(struct sched_job *job, uint64_t since_ns, bool gives_up,
-	struct aftermath *aftermath)
-{
-	lock_assert_held(&job->sched->lock);
-	job->unfed_since_ns = since_ns;
-	if (job->removed || job->gives_up == gives_up)
-		return;
-	job->gives_up = gives_up;
-	epochs_starve(job->epochs, gives_up ? -ETIMEDOUT : 0);
-	effects_resume_locked(job, aftermath);
-}
-
-void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up)
-{
-	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
-	away_locked(job, since_ns, gives_up, &aftermath);
-	sched_unlock(job->sched, &aftermath);
-}
-
-static void lend_locked(struct sched_job *job, bool lent, struct aftermath *aftermath)
-{
-	lock_assert_held(&job->sched->lock);
-	if (job->removed)
-		return;
-	epochs_lend(job->epochs, lent);
-	effects_resume_locked(job, aftermath);
-}
-
-void sched_feed_lend(struct sched_job *job, bool lent)
-{
-	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
-	lend_locked(job, lent, &aftermath);
-	sched_unlock(job->sched, &aftermath);
-}
-
-void sched_on_news(struct sched *sched, sched_news *news, void *context)
-{
-	sched->news = news;
-	sched->news_context = context;
+	feeds->consumed_since = (feeds->consumed_since + 1) % NEWS_EVERY;
+	return feeds->consumed_since == 0;
 }

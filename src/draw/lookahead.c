@@ -9,7 +9,7 @@
  */
 static bool cache_has_room(const struct ahead *ahead)
 {
-	const struct cache_held *cache = &ahead->cache;
+	const struct ahead_cache *cache = &ahead->cache;
 	uint64_t held = cache->pinned_bytes + cache->awaited * ahead->tensor_bytes;
 	return held + ahead->tensor_bytes <= cache->capacity / 2;
 }

@@ -3,16 +3,23 @@
 
 #pragma once
 
-#include "cache/cache.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 /*
- * Rules for how far ahead a stream draws, and when. The scheduler and joader-sim each
- * gather the facts, and ask these functions.
+ * Rules for how far ahead a stream draws, and when.
  *
  *   Flow: a position is bound -> ahead_is_low -> rounds, as long as ahead_wants_round; all
  *         streams of the sampler that may join a round take part -> ahead_refilled.
  *   Threads: any; the functions keep no state.
  */
+
+/* The facts of the cache. */
+struct ahead_cache {
+	uint64_t capacity;     /* bytes */
+	uint64_t pinned_bytes; /* bytes of pinned tensors */
+	uint64_t awaited;      /* pinned samples that are not in the cache yet */
+};
 
 /* The facts of one stream. */
 struct ahead {
@@ -24,7 +31,7 @@ struct ahead {
 	uint32_t remaining; /* samples of the epoch that it has not been given */
 	uint64_t tensor_bytes; /* size of the job's larger tensors; at least 1 */
 	uint32_t streams;      /* streams of all jobs, with this one */
-	struct cache_held cache;
+	struct ahead_cache cache;
 };
 
 bool ahead_has_room(const struct ahead *ahead);

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/lock.h"
-#include "draw/draw.h"
-#include "edition/edition.h"
-#include "sched/sched_internal.h"
-#include "supply/supply.h"
+#include "draw/draw_internal.h"
 
 /*
  * The stream of a mixture has a strand in the sampler of each of its datasets. It takes
@@ -15,21 +11,28 @@
  * the dataset.
  */
 
-uint32_t strand_remaining(const struct stream *stream, const struct strand *strand)
+uint32_t stream_remaining(const struct stream *stream)
 {
-	return sampler_remaining(strand->sampler, stream->id);
+	uint32_t n = 0;
+	if (!stream->next->sampler)
+		return stream->unbound;
+	for (size_t i = 0; i < stream->n_strands; i++)
+		n += sampler_remaining(stream->strands[i].sampler, stream->id);
+	return n;
 }
 
 struct strand *strand_of(const struct stream *stream, sample_id sample)
 {
-	const struct edition *edition = stream->edition;
-	return &stream->strands[part_of(edition, sample) - edition->parts];
+	size_t i = stream->n_strands - 1;
+	while (i > 0 && stream->strands[i].first > sample)
+		i--;
+	return &stream->strands[i];
 }
 
 const struct strand *strand_in(const struct stream *stream, const struct space *space)
 {
 	for (size_t i = 0; i < stream->n_strands; i++)
-		if (stream->strands[i].part->space == space)
+		if (stream->strands[i].space == space)
 			return &stream->strands[i];
 	return NULL;
 }
@@ -43,15 +46,24 @@ const struct strand *strand_from(
 	return NULL;
 }
 
-void stream_choose_next_locked(struct stream *stream)
+bool strand_needs(const struct stream *stream, const struct strand *strand, sample_id id)
 {
-	lock_assert_held(&stream->job->sched->lock);
+	if (strand->ids)
+		return roaring_bitmap_contains(strand->ids, id);
+	if (strand->set)
+		return sampler_set_contains(strand->set, id);
+	return strand->sampler && !stream->training &&
+	       sampler_contains(strand->sampler, stream->id, id);
+}
+
+void stream_choose_next(struct stream *stream)
+{
 	if (stream->n_strands == 1)
 		return;
 	uint32_t remaining = stream_remaining(stream);
 	uint64_t k = remaining > 0 ? rng_below(&stream->rng, remaining) : 0;
 	for (size_t i = 0; i < stream->n_strands && remaining > 0; i++) {
-		uint32_t n = strand_remaining(stream, &stream->strands[i]);
+		uint32_t n = sampler_remaining(stream->strands[i].sampler, stream->id);
 		if (k < n) {
 			stream->next = &stream->strands[i];
 			return;

@@ -16,24 +16,30 @@ static const struct sampler_ops *const engines[] = {
 	[SAMPLER_SEQUENTIAL] = &sampler_sequential,
 };
 
-static int create(enum sampler_kind kind, uint64_t seed, const uint32_t *labels,
-	uint32_t n_ids, struct sampler **ret)
+int sampler_new_of(const struct sampler_ops *ops, uint64_t seed, struct sampler **ret)
 {
 	struct sampler *sampler = calloc(1, sizeof(*sampler));
 	if (!sampler)
 		return -ENOMEM;
-	ensure((size_t)kind < sizeof(engines) / sizeof(engines[0]));
-	sampler->ops = engines[kind];
+	sampler->ops = ops;
 	rng_seed(&sampler->rng, seed);
-	if (kind == SAMPLER_EXCHANGE) {
-		int error = exchange_new(labels, n_ids, &sampler->exchange);
-		if (error) {
-			free(sampler);
-			return error;
-		}
-	}
 	*ret = sampler;
 	return 0;
+}
+
+static int create(enum sampler_kind kind, uint64_t seed, const uint32_t *labels,
+	uint32_t n_ids, struct sampler **ret)
+{
+	struct sampler *sampler = NULL;
+	ensure((size_t)kind < sizeof(engines) / sizeof(engines[0]));
+	int error = sampler_new_of(engines[kind], seed, &sampler);
+	if (!error && kind == SAMPLER_EXCHANGE)
+		error = exchange_new(labels, n_ids, &sampler->exchange);
+	if (error)
+		sampler_free(&sampler);
+	else
+		*ret = sampler;
+	return error;
 }
 
 int sampler_new(enum sampler_kind kind, uint64_t seed, struct sampler **ret)
@@ -83,6 +89,8 @@ void sampler_free(struct sampler **sampler)
 	for (size_t i = 0; i < s->n; i++)
 		stream_free(s->by_id[i]);
 	exchange_free(&s->exchange);
+	if (s->ops->free)
+		s->ops->free(s);
 	free(s->by_id);
 	free(s->round);
 	free(s->order);
@@ -229,9 +237,7 @@ static void refresh_all(struct sampler *sampler)
 		;
 }
 
-/* Merges classes that are finer than any job needs. Without memory the classes stay as
- * they are. */
-static void coarsen(struct sampler *sampler)
+void sampler_coarsen_all(struct sampler *sampler)
 {
 	struct sampler_coarsening *coarsening;
 	if (sampler_coarsening_new(sampler, &coarsening) != 0 || !coarsening)
@@ -245,7 +251,7 @@ int sampler_insert(
 	struct sampler *sampler, stream_id id, job_id job, roaring_bitmap_t *remaining)
 {
 	struct sampler_set *set = NULL;
-	coarsen(sampler);
+	sampler_coarsen_all(sampler);
 	int error = sampler_set_new(sampler, &set);
 	if (!error)
 		error = sampler_set_fill(set, remaining);

@@ -90,6 +90,8 @@ must_check int sampler_coarsen(
 	struct sampler *sampler, struct sampler_coarsening *coarsening);
 /* Needs no lock. */
 void sampler_coarsening_free(struct sampler_coarsening **coarsening);
+/* Does all steps. Without memory the classes stay as they are. */
+void sampler_coarsen_all(struct sampler *sampler);
 
 /*
  * Adds a stream of a job that has joined. Takes over `remaining` (R_j: the ids that the stream

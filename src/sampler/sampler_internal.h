@@ -36,6 +36,7 @@ struct sampler {
 	const struct idset **sets;     /* dsa: the sets of the round's streams */
 	/* exchange: the part of the sampler that only exchange has; otherwise NULL */
 	struct exchange *exchange;
+	void *own; /* the data of another engine, which its `free` frees */
 };
 
 /*
@@ -58,7 +59,12 @@ struct sampler_ops {
 	void (*resident)(struct sampler *sampler, uint32_t space, sample_id sample);
 	void (*evicted)(struct sampler *sampler, uint32_t space, sample_id sample);
 	bool (*refresh)(struct sampler *sampler, uint32_t n);
+	void (*free)(struct sampler *sampler); /* frees sampler->own */
 };
+
+/* Makes a sampler with an engine that is not one of the daemon's. */
+must_check int sampler_new_of(
+	const struct sampler_ops *ops, uint64_t seed, struct sampler **ret);
 
 /* Takes the sample from R. */
 void stream_take(struct sampler_stream *stream, sample_id sample);

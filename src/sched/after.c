@@ -152,7 +152,7 @@ static bool let_go_is_due_locked(
 {
 	lock_assert_held(&sched->lock);
 	(void)aftermath;
-	return streams_leave_locked(sched);
+	return draw_any_leaves(&sched->draw);
 }
 
 static void let_go(struct sched *sched, struct aftermath *aftermath)

@@ -51,9 +51,9 @@ static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
 	lock_take(&job->sched->lock);
-	struct stream *stream = stream_find_locked(job, epoch);
+	struct stream *stream = draw_find(&job->sched->draw, job->id, epoch);
 	if (stream)
-		stream->ready = true;
+		draw_ready(stream, true);
 	aftermath.news = job_is_fed(job);
 	if (stream || status)
 		epochs_begun(job->epochs, epoch, status, clock_now_ns());

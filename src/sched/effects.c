@@ -32,12 +32,10 @@ static void count_served(struct sched_job *job, sample_id sample, enum served se
 static void note_bound_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
 {
-	const struct stream *stream = stream_find_locked(job, record->epoch);
 	lock_assert_held(&job->sched->lock);
 	count_served(job, record->sample, record->served);
 	lap_bound_locked(job, record->epoch, record->served);
-	if (stream)
-		stream_refill_locked(stream, aftermath);
+	draw_bound_locked(job, record->epoch, aftermath);
 }
 
 /*
@@ -61,7 +59,7 @@ static void record_locked(
 		stats_add(STAT_CONSUMED, 1);
 		job_count_consumed_locked(job, clock_now_ns());
 		lap_consumed_locked(job, record->epoch);
-		aftermath->news |= job_is_fed(job) && feed_has_news_locked(job);
+		aftermath->news |= job_is_fed(job) && feed_has_news(&job->feeds);
 		return;
 	}
 	if (record->kind != RECORD_BOUND && record->kind != RECORD_OPENED)
@@ -102,13 +100,11 @@ static void give_back_queue_locked(
 static void end_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {
-	struct stream *stream = stream_find_locked(job, effect->epoch);
 	lock_assert_held(&job->sched->lock);
 	if (job_is_fed(job))
 		feed_return_locked(job, effect->epoch, &effect->queue);
 	give_back_queue_locked(job, effect, aftermath);
-	if (stream)
-		stream_end_locked(stream, aftermath);
+	draw_end_locked(job, effect->epoch, aftermath);
 }
 
 /* Draws a sample for a request. The round may serve other jobs, too, but binds no
@@ -118,8 +114,7 @@ static void draw_locked(
 {
 	struct effects effects;
 	lock_assert_held(&job->sched->lock);
-	stream_draw_locked(stream_find_locked(job, effect->epoch), effect->position,
-		effect->sample, aftermath);
+	draw_asked_locked(job, effect, aftermath);
 	effects_init(&effects);
 	epochs_take_drawn(job->epochs, &effects);
 	effects_execute_locked(job, &effects, aftermath);

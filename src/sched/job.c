@@ -34,7 +34,7 @@ static void job_free(struct sched_job *job)
 		TAILQ_REMOVE(&job->editions, edition, link);
 		edition_free(edition);
 	}
-	feeds_free(job);
+	feeds_free(&job->feeds);
 	trace_free(job);
 	skip_free(job);
 	config_job_free(&job->config);

@@ -448,7 +448,7 @@ int sched_open_sample(struct sched *sched, const struct dataset *dataset,
 	if (part && (handle = handle_new(part->edition->job, 0, 0, callbacks, false)))
 		err = ask_sample_locked(handle, part, sample, &aftermath);
 	if (part && !err)
-		demand_fetched_locked(part->space, sample);
+		draw_fetched_locked(part->space, sample, &aftermath);
 	bool has_to_park = !err && handle->state == HANDLE_PARKING;
 	sched_unlock(sched, &aftermath);
 	if (err && handle)

@@ -80,8 +80,7 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 	init_condition(&sched->clerk_cond);
 	init_condition(&sched->clerk_done_cond);
 	TAILQ_INIT(&sched->jobs);
-	TAILQ_INIT(&sched->streams);
-	TAILQ_INIT(&sched->counted);
+	draw_init(&sched->draw);
 	TAILQ_INIT(&sched->for_clerk);
 	TAILQ_INIT(&sched->read);
 	TAILQ_INIT(&sched->delayed);
@@ -136,6 +135,7 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 		err = program_loads_new(sched);
 	if (!err)
 		err = sources_init(sched, datasets, n_datasets, seed);
+	sched->draw.seed = seed;
 	if (!err)
 		cache_on_gone(sched->cache, sched_cache_gone, sched);
 	if (!err)
@@ -222,9 +222,7 @@ void sched_free(struct sched **sched_pointer)
 	programs_free(&sched->programs);
 	free(sched->program_loads);
 	past_free(&sched->past);
-	free(sched->round_ids);
-	free(sched->round_streams);
-	free(sched->round_samples);
+	draw_free(&sched->draw);
 	pthread_cond_destroy(&sched->house_cond);
 	pthread_cond_destroy(&sched->clerk_cond);
 	pthread_cond_destroy(&sched->clerk_done_cond);
@@ -244,7 +242,7 @@ void sched_stats_locked(struct sched *sched)
 	stats_set(STAT_CACHE_PINS, usage.pins);
 	stats_set(STAT_CACHE_NEED, usage.need);
 	stats_set(STAT_JOBS, sched->n_jobs);
-	stats_set(STAT_STREAMS, sched->n_streams);
+	stats_set(STAT_STREAMS, sched->draw.n_streams);
 	stats_set(STAT_EVICTIONS, usage.evictions);
 	stats_set(STAT_EVICTIONS_NEEDED, usage.evictions_needed);
 }

@@ -22,7 +22,10 @@
  *
  *   open.c           an open, from its request to its answer
  *   bindings.c       samples that positions hold; positions read before a restart
- *   effects.c        executes the decisions of the engine
+ *   effects.c        executes the decisions of a job's engine
+ *   draw_effects.c   executes the decisions of the draw engine
+ *   streams.c        makes and ends streams of the draw engine
+ *   feeds.c          the samples of ranks
  *   after.c          the phases after a critical section
  *   clerk.c          the thread for long work at an epoch: its begin, its saved order
  *   delayed_work.c   other work that is due later
@@ -100,9 +103,8 @@ struct sched_job {
 	struct job_config config;
 	TAILQ_HEAD(, edition) editions; /* (lock) */
 	struct edition *now;		/* (lock) edition of the epochs that begin */
-	struct feed feeds[FEEDS];	/* feeds of a rank, by epoch */
-	uint32_t consumed_since; /* positions consumed since the last news of the feed */
-	uint64_t unfed_since_ns; /* when its feed failed: see sched_feed_away */
+	struct feeds feeds;		/* feeds of a rank, by epoch */
+	uint64_t unfed_since_ns;	/* when its feed failed: see sched_feed_away */
 	bool gives_up;
 	uint64_t ini_hash;
 	uint32_t open; /* open images of current/ */
@@ -158,12 +160,10 @@ struct sched {
 	struct sched_fetcher fetcher; /* constant once there are jobs; may be zero */
 	struct load_pool *pool;
 	TAILQ_HEAD(, sched_job) jobs;
-	TAILQ_HEAD(, stream) streams;
-	TAILQ_HEAD(, stream) counted; /* streams that count as need, but do not draw */
+	struct draw draw;
 	TAILQ_HEAD(, sched_job) for_clerk;
-	uint32_t n_streams, n_jobs;
+	uint32_t n_jobs;
 	uint32_t n_deserted; /* spaces without a job or a use */
-	stream_id next_stream;
 	job_id last_id;
 	struct use *uses;
 	struct storage *storages; /* one per device; room for CONFIG_MOST_DATASETS */
@@ -185,9 +185,6 @@ struct sched {
 	uint64_t evictions_told, told_ns;		/* cache_advice.c */
 	struct sched_handle *tickets;			/* hash by ticket */
 	uint64_t next_ticket;
-	stream_id *round_ids; /* scratch of a round, n_streams entries each */
-	struct stream **round_streams;
-	sample_id *round_samples;
 	bool stopping;
 	bool keeps_house;
 	pthread_t housekeeper;
@@ -240,6 +237,53 @@ void effects_execute_locked(
 /* Resumes requests that waited in the engine, and whose wait has ended with success or
  * failure. */
 void effects_resume_locked(struct sched_job *job, struct aftermath *aftermath);
+
+/* --- draw_effects.c --- */
+
+/* Draws a sample for a request (EFFECT_DRAW). */
+void draw_asked_locked(
+	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath);
+/* Tells the draw engine that a position of the epoch was bound. */
+void draw_bound_locked(
+	struct sched_job *job, uint32_t epoch, struct aftermath *aftermath);
+/* Moves a sample from the feed to the look-ahead. false: there is none, or no room. */
+must_check bool draw_fed_locked(
+	struct stream *stream, struct feed *feed, struct aftermath *aftermath);
+/* Drops the need of a sample that another daemon has fetched. */
+void draw_fetched_locked(
+	const struct space *space, sample_id id, struct aftermath *aftermath);
+/* Ends the epoch's stream, if there is one. Its need is removed later, in steps. */
+void draw_end_locked(struct sched_job *job, uint32_t epoch, struct aftermath *aftermath);
+/* Draws rounds until the job's streams have no room. Streams of other jobs that share the
+ * sampler join them. No lock held. */
+void streams_fill(struct sched_job *job);
+/* Returns how many positions of the epoch have no sample, bound or drawn. */
+uint32_t unbound_locked(const struct sched_job *job, uint32_t epoch);
+
+/* --- streams.c --- */
+
+/* Makes the stream that the engine has asked for. No lock held: with a million samples
+ * this takes long, but readers wait only for steps of a few microseconds. Returns 0, even
+ * if the stream is not wanted any more; -ENOMEM. */
+must_check int stream_make(struct sched_job *job, uint32_t epoch);
+/* Tells the draw engine how far ahead each stream may draw now. */
+void streams_tell_lookahead_locked(struct sched *sched);
+/* Ends a stream whose need streams_let_go has to remove. */
+void stream_leaves_locked(struct stream *stream);
+/* Frees a stream that has ended. */
+void stream_gone_locked(struct stream *stream);
+/* Removes the need of one stream that has ended. No lock held. */
+void streams_let_go(struct sched *sched);
+
+/* --- feeds.c --- */
+
+/* Puts the queue of a stream that ends back at the front of the feed, for the epoch's
+ * next stream. */
+void feed_return_locked(
+	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue);
+/* Moves samples from the feed to the look-ahead while it has room, and resumes opens that wait
+ * for them. */
+void feed_fill_locked(struct stream *stream, struct aftermath *aftermath);
 
 /* --- job_shares.c --- */
 

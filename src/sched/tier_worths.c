@@ -10,16 +10,6 @@
 /* Computes the worth of a sample to a tier, from the epochs that need it and the jobs
  * that will read it. */
 
-static bool has_stream_locked(const struct sched_job *job)
-{
-	const struct stream *stream;
-	lock_assert_held(&job->sched->lock);
-	TAILQ_FOREACH (stream, &job->sched->streams, link)
-		if (stream->job == job)
-			return true;
-	return false;
-}
-
 /* Tells whether a job that is being read will read the sample again, even if only in its
  * next epoch. A mirror has no epochs, so it always counts. */
 static bool has_reader_locked(const struct source *source, sample_id sample)
@@ -29,7 +19,8 @@ static bool has_reader_locked(const struct source *source, sample_id sample)
 	TAILQ_FOREACH (job, &source->sched->jobs, link) {
 		const struct part *part = edition_part_of_source(job->now, source);
 		if (part && roaring_bitmap_contains(part->selection, sample) &&
-			(job->config.layout == LAYOUT_MIRROR || has_stream_locked(job)))
+			(job->config.layout == LAYOUT_MIRROR ||
+				draw_draws_for(&source->sched->draw, job->id)))
 			return true;
 	}
 	return false;

@@ -12,19 +12,38 @@
 /* Counts sums from scratch, from jobs, streams, epochs and uses, and compares them with
  * the sums that are kept. */
 
+/* Tells whether the sample is unbound. Only for orders in which the position determines
+ * the sample: by its rank in the selection, or within its label. */
+static bool is_unbound(const struct stream *stream, sample_id sample)
+{
+	const struct edition *edition = stream->edition;
+	struct order order = epochs_order(edition->job->epochs, stream->epoch);
+	for (uint32_t i = 0; i < order.positions; i++)
+		if (edition->by_position[i] == sample)
+			return order_sample_at(&order, i) == SAMPLE_NONE;
+	return false;
+}
+
+static bool needs(const struct stream *stream, const struct space *space, sample_id id)
+{
+	const struct strand *strand = strand_in(stream, space);
+	if (!strand)
+		return false;
+	bool only_order_tells =
+		!strand->sampler && !strand->ids && !strand->set && !stream->training;
+	return only_order_tells ? is_unbound(stream, id)
+				: strand_needs(stream, strand, id);
+}
+
 static uint32_t count_need(const struct space *space, sample_id id)
 {
-	const struct strand *strand;
+	const struct draw *draw = &space->source->sched->draw;
 	const struct stream *stream;
 	uint32_t n = 0;
-	TAILQ_FOREACH (stream, &space->source->sched->streams, link) {
-		strand = strand_in(stream, space);
-		n += strand && stream_contains(stream, strand, id);
-	}
-	TAILQ_FOREACH (stream, &space->source->sched->counted, link) {
-		strand = strand_in(stream, space);
-		n += strand && strand_counts(strand, id);
-	}
+	TAILQ_FOREACH (stream, &draw->streams, link)
+		n += needs(stream, space, id);
+	TAILQ_FOREACH (stream, &draw->counted, link)
+		n += needs(stream, space, id);
 	return n;
 }
 
@@ -109,10 +128,10 @@ static void validate_source(struct source *source)
 
 static void validate_stream(const struct stream *stream)
 {
-	struct order order = epochs_order(stream->job->epochs, stream->epoch);
-	ensure(order.bound + epochs_ahead(stream->job->epochs, stream->epoch) +
-			stream_remaining(stream) ==
-		order.positions);
+	const struct sched_job *job = stream->edition->job;
+	ensure(stream->ahead == epochs_ahead(job->epochs, stream->epoch));
+	ensure(stream_remaining(stream) == unbound_locked(job, stream->epoch));
+	ensure(stream->unbound == stream_remaining(stream));
 }
 
 static void validate_labels(const struct sched_job *job, uint32_t epoch)
@@ -146,8 +165,9 @@ void sched_validate(struct sched *sched)
 			validate_source(&sched->sources[i]);
 	TAILQ_FOREACH (job, &sched->jobs, link)
 		validate_job(job);
-	TAILQ_FOREACH (stream, &sched->streams, link)
+	TAILQ_FOREACH (stream, &sched->draw.streams, link)
 		validate_stream(stream);
+	draw_validate(&sched->draw);
 	validate_storages(sched);
 	same_validate_locked(sched);
 	shares_validate(&sched->shares);

@@ -147,42 +147,41 @@ Test(dsa_tree_round, both_ways_to_enumerate_a_round_agree)
 
 /* --- the samplers ------------------------------------------------------------------ */
 
-static void draw(struct sim_sampler *sampler, unsigned who, int *ret)
+static void draw(struct sampler *sampler, unsigned who, int *ret)
 {
 	stream_id streams[TWIN_STREAMS];
 	sample_id samples[TWIN_STREAMS];
 	size_t n = twin_streams(who, streams);
-	sim_sampler_draw(sampler, streams, n, samples);
+	sampler_draw(sampler, streams, n, samples);
 	twin_given(streams, samples, n, ret);
 }
 
 /* The streams come in another order each time, and one of another set leaves again. */
-static void fill(
-	struct sim_sampler *sampler, const struct setting *setting, uint64_t turn)
+static void fill(struct sampler *sampler, const struct setting *setting, uint64_t turn)
 {
 	for (uint64_t i = 0; i < 5; i++) {
 		stream_id j = (stream_id)((i * (1 + turn % 4) + turn) % 5);
 		mask set = j < 4 ? setting->twin.r[j] : setting->gone;
-		cr_assert_eq(sim_sampler_insert(sampler, j, 0, twin_bitmap(set)), 0);
+		cr_assert_eq(sampler_insert(sampler, j, 0, twin_bitmap(set)), 0);
 	}
-	sim_sampler_remove(sampler, 4);
+	sampler_remove(sampler, 4);
 }
 
 static void count(enum sampler_kind kind, const struct setting *setting, uint64_t seed,
 	unsigned counts[ROUND_CELLS])
 {
-	struct sim_sampler sampler;
+	struct sampler *sampler = NULL;
 	memset(counts, 0, ROUND_CELLS * sizeof(*counts));
 	cr_assert_eq(sim_sampler_new(kind, seed, &sampler), 0);
 	for (uint64_t i = 0, n = ROUNDS; i < n; i++) {
 		int ret[TWIN_STREAMS];
-		fill(&sampler, setting, i);
-		draw(&sampler, setting->who, ret);
+		fill(sampler, setting, i);
+		draw(sampler, setting->who, ret);
 		counts[round_cell(ret)]++;
 		for (stream_id j = 0; j < 4; j++)
-			sim_sampler_remove(&sampler, j);
+			sampler_remove(sampler, j);
 	}
-	sim_sampler_free(&sampler);
+	sampler_free(&sampler);
 }
 
 Test(dsa_tree_round, the_tree_and_dsa_draw_from_the_exact_distribution)
@@ -226,18 +225,18 @@ static const struct timetable timetables[] = {
 static void count_orders(enum sampler_kind kind, const struct timetable *timetable,
 	uint64_t seed, unsigned counts[ORDERS])
 {
-	struct sim_sampler sampler;
+	struct sampler *sampler = NULL;
 	memset(counts, 0, ORDERS * sizeof(*counts));
 	cr_assert_eq(sim_sampler_new(kind, seed, &sampler), 0);
 	for (unsigned i = 0, n = EPOCHS; i < n; i++) {
 		unsigned order = 0;
 		for (stream_id j = 0; j < 3; j++)
-			cr_assert_eq(sim_sampler_insert(&sampler, j, 0,
-					     twin_bitmap(timetable->r[j])),
+			cr_assert_eq(sampler_insert(
+					     sampler, j, 0, twin_bitmap(timetable->r[j])),
 				0);
 		for (int round = 0; round < 8; round++) {
 			int ret[TWIN_STREAMS];
-			draw(&sampler, timetable->rounds[round], ret);
+			draw(sampler, timetable->rounds[round], ret);
 			for (int j = 0; j < 3; j++)
 				if (ret[j] >= 0)
 					order = order * 4 + (unsigned)ret[j];
@@ -245,9 +244,9 @@ static void count_orders(enum sampler_kind kind, const struct timetable *timetab
 		cr_assert_lt(order, ORDERS);
 		counts[order]++;
 		for (stream_id j = 0; j < 3; j++)
-			sim_sampler_remove(&sampler, j);
+			sampler_remove(sampler, j);
 	}
-	sim_sampler_free(&sampler);
+	sampler_free(&sampler);
 }
 
 /* The orders of all streams together: what one round leaves is what the next

@@ -13,7 +13,7 @@ $(BUILD)/bench/%: $(BUILD)/tools/bench/%.o $(LIB)
 
 # It has the paper's tree beside ours.
 $(BUILD)/bench/sampler: $(BUILD)/tools/bench/sampler.o \
-		$(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sim/dsa_tree*.c)) $(LIB)
+		$(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sim/dsa_tree*.c) tools/sim/sim_sampler.c) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)

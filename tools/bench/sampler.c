@@ -124,7 +124,7 @@ static double intersect(const roaring_bitmap_t *a, const roaring_bitmap_t *b)
 	return (cpu_us() - begin) / times;
 }
 
-static void fill(struct sim_sampler *sampler, const struct scenario *scenario,
+static void fill(struct sampler *sampler, const struct scenario *scenario,
 	struct rng *rng, struct result *result)
 {
 	roaring_bitmap_t *sets[MAX_JOBS];
@@ -138,13 +138,13 @@ static void fill(struct sim_sampler *sampler, const struct scenario *scenario,
 	result->and = intersect(sets[0], sets[1]);
 	double begin = cpu_us();
 	for (size_t i = 0; i < scenario->jobs; i++)
-		if (sim_sampler_insert(sampler, (stream_id)i, 0, sets[i]))
+		if (sampler_insert(sampler, (stream_id)i, 0, sets[i]))
 			out_of_memory();
 	result->insert = (cpu_us() - begin) / (double)scenario->jobs;
 }
 
 /* Whether anything was left to draw. */
-static bool round_of(struct sim_sampler *sampler, const struct scenario *scenario,
+static bool round_of(struct sampler *sampler, const struct scenario *scenario,
 	struct rng *rng, double *ret_us)
 {
 	stream_id streams[MAX_JOBS];
@@ -155,7 +155,7 @@ static bool round_of(struct sim_sampler *sampler, const struct scenario *scenari
 		if (!scenario->late || rng_below(rng, 8))
 			streams[n++] = (stream_id)i;
 	double begin = cpu_us();
-	sim_sampler_draw(sampler, streams, n, samples);
+	sampler_draw(sampler, streams, n, samples);
 	*ret_us = cpu_us() - begin;
 	for (size_t i = 0; i < n; i++)
 		any |= samples[i] != SAMPLE_NONE;
@@ -168,7 +168,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void draw(struct sim_sampler *sampler, const struct scenario *scenario,
+static void draw(struct sampler *sampler, const struct scenario *scenario,
 	struct rng *rng, struct result *result)
 {
 	size_t limit = scenario->rounds ? scenario->rounds : UNIVERSE * 2;
@@ -184,27 +184,27 @@ static void draw(struct sim_sampler *sampler, const struct scenario *scenario,
 	result->max = us[n - 1];
 }
 
-static void empty(struct sim_sampler *sampler, const struct scenario *scenario,
-	struct result *result)
+static void empty(
+	struct sampler *sampler, const struct scenario *scenario, struct result *result)
 {
 	double begin = cpu_us();
 	for (size_t i = 0; i < scenario->jobs; i++)
-		sim_sampler_remove(sampler, (stream_id)i);
+		sampler_remove(sampler, (stream_id)i);
 	result->remove = (cpu_us() - begin) / (double)scenario->jobs;
 }
 
 static struct result measure(const struct scenario *scenario, enum sampler_kind kind)
 {
-	struct sim_sampler sampler;
+	struct sampler *sampler = NULL;
 	struct result r = {0};
 	struct rng rng;
 	rng_seed(&rng, 1);
 	if (sim_sampler_new(kind, 1, &sampler))
 		out_of_memory();
-	fill(&sampler, scenario, &rng, &r);
-	draw(&sampler, scenario, &rng, &r);
-	empty(&sampler, scenario, &r);
-	sim_sampler_free(&sampler);
+	fill(sampler, scenario, &rng, &r);
+	draw(sampler, scenario, &rng, &r);
+	empty(sampler, scenario, &r);
+	sampler_free(&sampler);
 	return r;
 }
 

@@ -32,7 +32,7 @@ $(BUILD)/joader-sim: $(BUILD)/tools/joader-sim.o $(SIM_OBJ) $(LIB)
 	$(Q)$(CC) -o $@ $^ $(SIM_LIBS) $(ALL_LIBS)
 
 # The tree without the rest of the laboratory.
-TREE_OBJ := $(filter $(BUILD)/tools/sim/dsa_tree%,$(SIM_OBJ))
+TREE_OBJ := $(filter $(BUILD)/tools/sim/dsa_tree% %/sim_sampler.o,$(SIM_OBJ))
 $(BUILD)/tests/unit/test_dsa_%: $(BUILD)/tests/unit/test_dsa_%.o $(TREE_OBJ) $(LIB)
 	$(link-unit)
 

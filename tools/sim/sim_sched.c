@@ -26,8 +26,8 @@ static void note(struct sim_sched_job *job, const struct record *record)
 {
 	if (record->kind != RECORD_BOUND)
 		return;
-	job->asks = false;
-	job->wants_refill |= sim_stream_is_low(job);
+	sim_draw_asks(job, false);
+	sim_draw_bound(job);
 }
 
 static void answer(struct sim_open *open)
@@ -51,7 +51,7 @@ static void end(struct sim_sched_job *job, const struct drawn_queue *queue)
 		if (drawn->pinned)
 			sim_use_unpin(job->sched, drawn->sample);
 	}
-	sim_stream_end(job, queue);
+	sim_draw_end(job);
 	free(queue->ring);
 }
 
@@ -60,7 +60,7 @@ static void execute(struct sim_sched_job *job, struct effects *effects);
 static void draw(struct sim_sched_job *job, uint32_t position)
 {
 	struct effects effects;
-	sim_stream_draw(job, position);
+	sim_draw_asked(job, position);
 	effects_init(&effects);
 	epochs_take_drawn(job->epochs, &effects);
 	execute(job, &effects);
@@ -125,7 +125,7 @@ static void resume(struct sim_sched_job *job)
 
 static bool draws_already(const struct sim_open *open)
 {
-	return open->job->has_stream && open->job->stream_epoch == open->request.epoch;
+	return open->job->has_stream && open->job->stream.epoch == open->request.epoch;
 }
 
 static void ask(struct sim_open *open)
@@ -144,7 +144,7 @@ static void do_clerks_work(struct sim_sched_job *job)
 		return;
 	job->wants_clerk = false;
 	while (epochs_wants_stream(job->epochs, &epoch)) {
-		int err = sim_stream_make(job, epoch);
+		int err = sim_draw_begin(job, epoch);
 		sim_fail(job->sched, err);
 		epochs_begun(job->epochs, epoch, err, 0);
 		job->wants_refill = true;
@@ -156,7 +156,7 @@ static void do_clerks_work(struct sim_sched_job *job)
 static void refill(struct sim_sched_job *job)
 {
 	if (job->wants_refill)
-		sim_stream_fill(job);
+		sim_draw_fill(job);
 	job->wants_refill = false;
 }
 
@@ -169,7 +169,7 @@ int sim_sched_open(struct sim_sched *sched, struct sim_open *const *opens, size_
 {
 	ensure(n == 1 || !sched->config.lookahead);
 	for (size_t i = 0; i < n; i++) {
-		opens[i]->job->asks = true;
+		sim_draw_asks(opens[i]->job, true);
 		if (!draws_already(opens[i]))
 			ask(opens[i]);
 	}
@@ -182,7 +182,7 @@ int sim_sched_open(struct sim_sched *sched, struct sim_open *const *opens, size_
 		ensure(opens[i]->answered);
 	}
 	for (size_t i = 0; i < n; i++) {
-		opens[i]->job->asks = false;
+		sim_draw_asks(opens[i]->job, false);
 		refill(opens[i]->job);
 	}
 	sim_use_reap(sched);
@@ -224,18 +224,6 @@ uint64_t sim_sched_loads(const struct sim_sched *sched)
 
 /* --- jobs ---------------------------------------------------------------------------- */
 
-static int grow_round(struct sim_sched *sched, size_t n)
-{
-	struct sim_sched_job **round =
-		reallocarray(sched->round, n, sizeof(struct sim_sched_job *));
-	sched->round = round ? round : sched->round;
-	stream_id *ids = reallocarray(sched->round_ids, n, sizeof(*ids));
-	sched->round_ids = ids ? ids : sched->round_ids;
-	sample_id *samples = reallocarray(sched->round_samples, n, sizeof(*samples));
-	sched->round_samples = samples ? samples : sched->round_samples;
-	return round && ids && samples ? 0 : -ENOMEM;
-}
-
 static int make_epochs(struct sim_sched_job *job)
 {
 	uint32_t lookahead = job->sched->config.lookahead;
@@ -253,15 +241,14 @@ static int make_epochs(struct sim_sched_job *job)
 int sim_sched_join(struct sim_sched *sched, job_id id, const roaring_bitmap_t *selection,
 	const uint32_t *labels, struct sim_sched_job **ret)
 {
-	int err = grow_round(sched, sched->n_jobs + 1);
-	struct sim_sched_job *job = err ? NULL : calloc(1, sizeof(*job));
+	struct sim_sched_job *job = calloc(1, sizeof(*job));
 	if (!job)
 		return -ENOMEM;
 	*job = (struct sim_sched_job){
 		.sched = sched, .id = id, .selection = selection, .labels = labels};
-	err = make_epochs(job);
+	int err = make_epochs(job);
 	if (!err)
-		err = sim_sampler_join(&sched->sampler, id, 0, selection);
+		err = sampler_join(sched->sampler, id, 0, selection);
 	if (err) {
 		epochs_free(&job->epochs);
 		free(job);
@@ -270,7 +257,6 @@ int sim_sched_join(struct sim_sched *sched, job_id id, const roaring_bitmap_t *s
 	if (sched->config.timed)
 		share_join(&sched->shares, &job->share, 1, sched->config.cost_ns);
 	TAILQ_INSERT_TAIL(&sched->jobs, job, link);
-	sched->n_jobs++;
 	*ret = job;
 	return 0;
 }
@@ -282,12 +268,11 @@ void sim_sched_leave(struct sim_sched_job *job)
 	effects_init(&effects);
 	epochs_leave(job->epochs, &effects);
 	execute(job, &effects);
-	sim_sampler_leave(&sched->sampler, job->id);
+	sampler_leave(sched->sampler, job->id);
 	if (sched->config.timed)
 		share_leave(&job->share);
 	epochs_free(&job->epochs);
 	TAILQ_REMOVE(&sched->jobs, job, link);
-	sched->n_jobs--;
 	free(job);
 }
 
@@ -297,14 +282,14 @@ static void gone(void *context, struct cache_space *space, sample_id sample)
 {
 	struct sim_sched *sched = context;
 	(void)space;
-	sim_sampler_evicted(&sched->sampler, 0, sample);
+	sampler_evicted(sched->sampler, 0, sample);
 }
 
 static int make_sampler(struct sim_sched *sched)
 {
 	const struct sim_sched_config *config = &sched->config;
 	if (config->labels)
-		return sim_sampler_new_labelled(config->sampler_seed, config->labels,
+		return sampler_new_labelled(config->sampler_seed, config->labels,
 			config->n_ids, &sched->sampler);
 	return sim_sampler_new(config->sampler, config->sampler_seed, &sched->sampler);
 }
@@ -317,7 +302,7 @@ int sim_sched_new(const struct sim_sched_config *config, struct sim_sched **ret)
 		return -ENOMEM;
 	sched->config = *config;
 	TAILQ_INIT(&sched->jobs);
-	TAILQ_INIT(&sched->streams);
+	draw_init(&sched->draw);
 	TAILQ_INIT(&sched->queued);
 	shares_init(&sched->shares, config->share);
 	sched->uses = calloc(config->n_ids + 1, sizeof(*sched->uses));
@@ -345,11 +330,9 @@ void sim_sched_free(struct sim_sched **sched_pointer)
 		sim_sched_leave(job);
 	if (sched->cache)
 		cache_free(&sched->cache);
-	sim_sampler_free(&sched->sampler);
+	sampler_free(&sched->sampler);
 	free(sched->uses);
-	free(sched->round);
-	free(sched->round_ids);
-	free(sched->round_samples);
+	draw_free(&sched->draw);
 	free(sched);
 	*sched_pointer = NULL;
 }
@@ -359,5 +342,6 @@ void sim_sched_validate(const struct sim_sched *sched)
 	const struct sim_sched_job *job;
 	TAILQ_FOREACH (job, &sched->jobs, link)
 		epochs_validate(job->epochs);
+	draw_validate(&sched->draw);
 	cache_validate(sched->cache);
 }

@@ -9,8 +9,8 @@
 #include "sim_sampler.h"
 
 /*
- * The daemon's scheduler without threads, tensors and files. Sampler, cache, the rules of
- * look-ahead and the epoch engine of each job are the daemon's own. Their decisions are
+ * The daemon's scheduler without threads, tensors and files. Sampler, cache, the draw
+ * engine and the epoch engine of each job are the daemon's own. Their decisions are
  * executed here as the daemon does it, but one event after the other: each has all its
  * consequences before the next, as if the daemon's clerk and workers took no time.
  *
@@ -19,7 +19,7 @@
  *
  *   src                                  here
  *   sched: open.c, effects.c, clerk.c    sim_sched.c
- *   draw: rounds.c, stream.c             sim_stream.c
+ *   sched: draw_effects.c, streams.c     sim_draw.c
  *   supply: wanted.c                     sim_use.c
  *   supply: prepare.c, decode_cost.c     sim_load.c (with a clock)
  *

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "draw/draw.h"
 #include "sim_sched.h"
 
 /* Shared by the files of sim_sched. */
@@ -20,7 +21,6 @@ struct sim_use {
 /* A job, which has one stream at most: its epochs are opened by their numbers. */
 struct sim_sched_job {
 	TAILQ_ENTRY(sim_sched_job) link;
-	TAILQ_ENTRY(sim_sched_job) stream_link;
 	struct sim_sched *sched;
 	job_id id;
 	const roaring_bitmap_t *selection;
@@ -28,9 +28,8 @@ struct sim_sched_job {
 	struct epochs *epochs;
 	struct share_job share; /* only with a clock */
 	bool has_stream;
-	uint32_t stream_epoch;
-	stream_id stream;
-	uint32_t filled;   /* samples ahead after the last draw or refill */
+	struct stream stream;
+	struct strand strand;
 	bool asks;	   /* the job opens a position and has no sample for it yet */
 	bool wants_clerk;  /* a stream is to be made, or an order could be saved */
 	bool wants_refill; /* after this event it draws ahead */
@@ -39,18 +38,13 @@ TAILQ_HEAD(sim_sched_jobs, sim_sched_job);
 
 struct sim_sched {
 	struct sim_sched_config config;
-	struct sim_sampler sampler;
+	struct sampler *sampler;
+	struct draw draw;
 	struct cache *cache;
 	struct cache_space *space;
 	struct sim_sched_jobs jobs;
-	struct sim_sched_jobs streams; /* jobs that have a stream, the oldest first */
-	uint32_t n_jobs, n_streams;
-	stream_id next_stream;
 	struct sim_use *uses;
 	TAILQ_HEAD(, sim_use) queued;
-	struct sim_sched_job **round; /* this and the next two have room for all jobs */
-	stream_id *round_ids;
-	sample_id *round_samples;
 	uint64_t loads;
 	struct shares shares; /* only with a clock */
 	int error;	      /* the first error */
@@ -58,17 +52,19 @@ struct sim_sched {
 
 void sim_fail(struct sim_sched *sched, int err); /* keeps err, unless it is 0 */
 
-/* --- sim_stream.c --- */
+/* --- sim_draw.c: events for the draw engine, whose effects are executed at once --- */
 
 /* Makes the stream of the epoch, which begins. */
-must_check int sim_stream_make(struct sim_sched_job *job, uint32_t epoch);
-/* Ends the stream. queue: samples that it had drawn, unpinned already. */
-void sim_stream_end(struct sim_sched_job *job, const struct drawn_queue *queue);
+must_check int sim_draw_begin(struct sim_sched_job *job, uint32_t epoch);
+void sim_draw_end(struct sim_sched_job *job);
+/* Tells whether the job opens a position: without look-ahead it draws only then. */
+void sim_draw_asks(struct sim_sched_job *job, bool asks);
 /* Draws a sample for the position. */
-void sim_stream_draw(struct sim_sched_job *job, uint32_t position);
-bool sim_stream_is_low(const struct sim_sched_job *job);
+void sim_draw_asked(struct sim_sched_job *job, uint32_t position);
+/* Tells that a position was bound. */
+void sim_draw_bound(struct sim_sched_job *job);
 /* Runs rounds, for all jobs that have room, until this one has none. */
-void sim_stream_fill(struct sim_sched_job *job);
+void sim_draw_fill(struct sim_sched_job *job);
 
 /* --- sim_use.c --- */
 

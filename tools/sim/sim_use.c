@@ -61,7 +61,7 @@ static void drop_if_unused(struct sim_sched *sched, sample_id sample)
 		sim_load_drop(sched, sample);
 	else
 		unqueue(sched, use);
-	sim_sampler_evicted(&sched->sampler, 0, sample);
+	sampler_evicted(sched->sampler, 0, sample);
 }
 
 void sim_use_unpin(struct sim_sched *sched, sample_id sample)

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "draw/draw_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/*
+ * Streams begin and end. Inserting and removing a stream leaves exchange's candidates out of
+ * date: the caller settles the samplers, in steps.
+ *
+ *     draw_count         draw_enter       draw_end         draw_left
+ *      -> counted, draws not yet -> draws -> counted, leaves -> gone
+ */
+
+void draw_init(struct draw *draw)
+{
+	*draw = (struct draw){0};
+	TAILQ_INIT(&draw->streams);
+	TAILQ_INIT(&draw->counted);
+}
+
+void draw_free(struct draw *draw)
+{
+	free(draw->effects);
+	free(draw->round_ids);
+	free(draw->round_streams);
+	free(draw->round_samples);
+}
+
+void strand_drop_ids(struct strand *strand)
+{
+	if (strand->ids)
+		roaring_bitmap_free(strand->ids);
+	strand->ids = NULL;
+}
+
+void draw_drop_samples(struct stream *stream)
+{
+	for (size_t i = 0; i < stream->n_strands; i++) {
+		sampler_set_free(&stream->strands[i].set);
+		strand_drop_ids(&stream->strands[i]);
+	}
+}
+
+struct draw_effect *draw_emit(struct draw *draw, enum draw_effect_kind kind)
+{
+	struct draw_effect *effect = &draw->effects[draw->n_effects++];
+	*effect = (struct draw_effect){.kind = kind};
+	return effect;
+}
+
+struct stream *draw_find(const struct draw *draw, job_id job, uint32_t epoch)
+{
+	struct stream *stream;
+	TAILQ_FOREACH (stream, &draw->streams, link)
+		if (stream->job == job && stream->epoch == epoch)
+			return stream;
+	return NULL;
+}
+
+bool draw_draws_for(const struct draw *draw, job_id job)
+{
+	const struct stream *stream;
+	TAILQ_FOREACH (stream, &draw->streams, link)
+		if (stream->job == job)
+			return true;
+	return false;
+}
+
+void draw_count(struct draw *draw, struct stream *stream)
+{
+	TAILQ_INSERT_TAIL(&draw->counted, stream, link);
+}
+
+/* Makes room for a round of n streams, and for its effects: two for each. */
+static int reserve(struct draw *draw, size_t n)
+{
+	stream_id *ids = reallocarray(draw->round_ids, n, sizeof(*ids));
+	draw->round_ids = ids ? ids : draw->round_ids;
+	struct stream **streams =
+		reallocarray(draw->round_streams, n, sizeof(struct stream *));
+	draw->round_streams = streams ? streams : draw->round_streams;
+	sample_id *samples = reallocarray(draw->round_samples, n, sizeof(*samples));
+	draw->round_samples = samples ? samples : draw->round_samples;
+	struct draw_effect *effects =
+		reallocarray(draw->effects, 2 * n, sizeof(*effects));
+	draw->effects = effects ? effects : draw->effects;
+	return ids && streams && samples && effects ? 0 : -ENOMEM;
+}
+
+/*
+ * A job has one stream in a sampler. The epoch that drains beside the running one joins
+ * as a job of its own, with the same selection.
+ */
+#define STAND_IN (UINT32_C(1) << 31)
+
+static bool has_other_stream(const struct draw *draw, const struct stream *stream)
+{
+	const struct stream *other;
+	TAILQ_FOREACH (other, &draw->streams, link)
+		if (other->job == stream->job && other->edition == stream->edition &&
+			!(other->joined_as & STAND_IN))
+			return true;
+	return false;
+}
+
+static void leave_stand_in(const struct stream *stream, const struct strand *strand)
+{
+	if (stream->joined_as & STAND_IN)
+		sampler_leave(strand->sampler, stream->joined_as);
+}
+
+static int insert_strand(const struct stream *stream, struct strand *strand)
+{
+	int err = 0;
+	if (stream->joined_as & STAND_IN)
+		err = sampler_join(strand->sampler, stream->joined_as, strand->number,
+			strand->selection);
+	if (err)
+		return err;
+	struct sampler_set *set = strand->set;
+	strand->set = NULL;
+	err = sampler_insert_set(strand->sampler, stream->id, stream->joined_as, set);
+	if (err)
+		leave_stand_in(stream, strand);
+	return err;
+}
+
+static void remove_strand(const struct stream *stream, struct strand *strand)
+{
+	strand->set = sampler_remove_set(strand->sampler, stream->id);
+	leave_stand_in(stream, strand);
+}
+
+static int insert(struct draw *draw, struct stream *stream)
+{
+	int err = reserve(draw, draw->n_streams + 1);
+	stream->id = draw->next_id++;
+	stream->joined_as = stream->job;
+	stream->next = stream->strands;
+	if (err || !stream->next->sampler)
+		return err;
+	if (has_other_stream(draw, stream))
+		stream->joined_as |= STAND_IN;
+	size_t n = 0;
+	for (; n < stream->n_strands && !err; n++)
+		err = insert_strand(stream, &stream->strands[n]);
+	for (n -= err != 0; err && n > 0; n--)
+		remove_strand(stream, &stream->strands[n - 1]);
+	return err;
+}
+
+int draw_enter(struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound)
+{
+	int err = insert(draw, stream);
+	if (err)
+		return err;
+	stream->ahead = ahead;
+	stream->unbound = unbound;
+	TAILQ_REMOVE(&draw->counted, stream, link);
+	TAILQ_INSERT_TAIL(&draw->streams, stream, link);
+	draw->n_streams++;
+	if (stream->training)
+		demand_enter(draw, stream);
+	for (size_t i = 0; i < stream->n_strands && !stream->training; i++)
+		strand_drop_ids(&stream->strands[i]);
+	uint64_t where = rng_mix(stream->epoch, stream_remaining(stream));
+	rng_seed(&stream->rng, rng_mix(draw->seed, rng_mix(stream->job, where)));
+	stream_choose_next(stream);
+	return 0;
+}
+
+void draw_ready(struct stream *stream, bool ready)
+{
+	stream->ready = ready;
+}
+
+void draw_give_up(struct stream *stream)
+{
+	stream->leaves = true;
+}
+
+/* Takes the stream out of its samplers. Returns true if samples remain that it needs. */
+static bool remove_from_samplers(struct draw *draw, struct stream *stream)
+{
+	bool remains = stream_remaining(stream) > 0;
+	if (stream->training)
+		return demand_keep(draw, stream);
+	for (size_t i = 0; i < stream->n_strands && stream->next->sampler; i++)
+		remove_strand(stream, &stream->strands[i]);
+	return remains;
+}
+
+void draw_end(struct draw *draw, struct stream *stream)
+{
+	draw->n_effects = 0;
+	TAILQ_REMOVE(&draw->streams, stream, link);
+	draw->n_streams--;
+	stream->leaves = remove_from_samplers(draw, stream);
+	if (stream->leaves)
+		TAILQ_INSERT_TAIL(&draw->counted, stream, link);
+	draw_emit(draw, stream->leaves ? DRAW_LEAVE : DRAW_GONE)->stream = stream;
+}
+
+static struct stream *find_leaving(const struct draw *draw)
+{
+	struct stream *stream;
+	TAILQ_FOREACH (stream, &draw->counted, link)
+		if (stream->leaves)
+			return stream;
+	return NULL;
+}
+
+bool draw_any_leaves(const struct draw *draw)
+{
+	return find_leaving(draw) != NULL;
+}
+
+struct stream *draw_take_leaving(struct draw *draw)
+{
+	struct stream *stream = find_leaving(draw);
+	if (stream)
+		stream->leaves = false;
+	return stream;
+}
+
+void draw_left(struct draw *draw, struct stream *stream)
+{
+	TAILQ_REMOVE(&draw->counted, stream, link);
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "draw/draw.h"
+#include "edition/edition.h"
+#include "epoch/questions.h"
+#include "sched/jobs.h"
+#include "sched/sched_internal.h"
+#include "section/section.h"
+#include "stats/stats.h"
+#include "supply/supply.h"
+
+/* Passes events to the draw engine, and executes its effects one by one. */
+
+static void count_draw(enum served served)
+{
+	stats_add(STAT_DRAWS, 1);
+	stats_add(served == SERVED_HIT	    ? STAT_DRAWN_HIT
+		  : served == SERVED_SHARED ? STAT_DRAWN_SHARED
+					    : STAT_DRAWN_DECODE,
+		1);
+}
+
+/* Pins a sample, requests it, and passes it to the engine of its job. If there is no memory for
+ * that, the sample is prepared only when it is opened. The sampler assumes that each sample it
+ * gave becomes resident, so it is told that this one does not. */
+static void drawn_locked(const struct draw_effect *effect, struct aftermath *aftermath)
+{
+	const struct stream *stream = effect->stream;
+	struct sched_job *job = stream->edition->job;
+	struct space *space = effect->space;
+	sample_id id = effect->id;
+	lock_assert_held(&job->sched->lock);
+	struct drawn drawn = {
+		.sample = effect->sample, .served = how_served_locked(space, id)};
+	drawn.pinned = cache_pin(space->cache, id) == 0;
+	if (drawn.pinned && cache_state(space->cache, id) == CACHE_ABSENT) {
+		struct use *use = use_get_locked(space, id);
+		if (use && use_request_locked(job, use, false, aftermath) != 0)
+			use_drop_if_unused_locked(use);
+	}
+	if (space_has_locked(space, id))
+		space_drawn_locked(space, id, effect->strand->sampler);
+	else
+		space_gone_locked(space, id);
+	count_draw(drawn.served);
+	epochs_drawn(job->epochs, stream->epoch, &drawn);
+}
+
+static void execute_locked(struct sched *sched, const struct draw_effect *effect,
+	struct aftermath *aftermath)
+{
+	lock_assert_held(&sched->lock);
+	switch (effect->kind) {
+	case DRAW_DROP:
+		cache_need_drop(effect->space->cache, effect->id);
+		break;
+	case DRAW_DRAWN:
+		drawn_locked(effect, aftermath);
+		break;
+	case DRAW_LOW:
+		if (!aftermath->refill)
+			aftermath->refill = sched_job_hold(effect->stream->edition->job);
+		break;
+	case DRAW_LEAVE:
+		stream_leaves_locked(effect->stream);
+		break;
+	case DRAW_GONE:
+		stream_gone_locked(effect->stream);
+		break;
+	case DRAW_EFFECT_KINDS:
+		ensure(!"an effect");
+	}
+}
+
+/* Executes the effects of the latest event. */
+static void execute_all_locked(struct sched *sched, struct aftermath *aftermath)
+{
+	lock_assert_held(&sched->lock);
+	for (size_t i = 0; i < sched->draw.n_effects; i++)
+		execute_locked(sched, &sched->draw.effects[i], aftermath);
+}
+
+static struct ahead_cache cache_facts_locked(const struct sched *sched)
+{
+	struct cache_held held = cache_held(sched->cache);
+	lock_assert_held(&sched->lock);
+	return (struct ahead_cache){.capacity = held.capacity,
+		.pinned_bytes = held.pinned_bytes,
+		.awaited = held.awaited};
+}
+
+uint32_t unbound_locked(const struct sched_job *job, uint32_t epoch)
+{
+	struct order order = epochs_order(job->epochs, epoch);
+	lock_assert_held(&job->sched->lock);
+	return order.positions - order.bound - epochs_ahead(job->epochs, epoch);
+}
+
+void draw_bound_locked(struct sched_job *job, uint32_t epoch, struct aftermath *aftermath)
+{
+	struct draw *draw = &job->sched->draw;
+	struct stream *stream = draw_find(draw, job->id, epoch);
+	lock_assert_held(&job->sched->lock);
+	if (!stream)
+		return;
+	draw_bound(draw, stream, epochs_ahead(job->epochs, epoch),
+		unbound_locked(job, epoch));
+	execute_all_locked(job->sched, aftermath);
+}
+
+void draw_asked_locked(
+	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
+{
+	struct sched *sched = job->sched;
+	struct stream *stream = draw_find(&sched->draw, job->id, effect->epoch);
+	struct ahead_cache cache = cache_facts_locked(sched);
+	lock_assert_held(&sched->lock);
+	bool labelled = stream->at_open && effect->sample == SAMPLE_NONE;
+	uint32_t label =
+		labelled ? edition_label_of(stream->edition, effect->position) : 0;
+	streams_tell_lookahead_locked(sched);
+	draw_asked(&sched->draw, stream, label, effect->sample, &cache);
+	stats_add(STAT_ROUNDS, !stream->at_open);
+	execute_all_locked(sched, aftermath);
+}
+
+bool draw_fed_locked(
+	struct stream *stream, struct feed *feed, struct aftermath *aftermath)
+{
+	struct sched *sched = stream->edition->job->sched;
+	struct ahead_cache cache = cache_facts_locked(sched);
+	lock_assert_held(&sched->lock);
+	streams_tell_lookahead_locked(sched);
+	bool fed = draw_fed(&sched->draw, stream, feed, &cache);
+	execute_all_locked(sched, aftermath);
+	return fed;
+}
+
+void draw_fetched_locked(
+	const struct space *space, sample_id id, struct aftermath *aftermath)
+{
+	struct sched *sched = space->source->sched;
+	lock_assert_held(&sched->lock);
+	draw_fetched(&sched->draw, space, id);
+	execute_all_locked(sched, aftermath);
+}
+
+void draw_end_locked(struct sched_job *job, uint32_t epoch, struct aftermath *aftermath)
+{
+	struct sched *sched = job->sched;
+	struct stream *stream = draw_find(&sched->draw, job->id, epoch);
+	lock_assert_held(&sched->lock);
+	if (!stream)
+		return;
+	draw_end(&sched->draw, stream);
+	execute_all_locked(sched, aftermath);
+	cache_trim(sched->cache);
+	aftermath->kick = true;
+}
+
+#define STEP_ROUNDS 8
+
+/* Draws some rounds; false: the stream wants no further one. */
+static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
+{
+	struct sched *sched = stream->edition->job->sched;
+	lock_assert_held(&sched->lock);
+	streams_tell_lookahead_locked(sched);
+	for (int i = 0; i < STEP_ROUNDS; i++) {
+		struct ahead_cache cache = cache_facts_locked(sched);
+		if (!draw_go_on(&sched->draw, stream, &cache))
+			return false;
+		stats_add(STAT_ROUNDS, 1);
+		execute_all_locked(sched, aftermath);
+	}
+	return true;
+}
+
+/* Fills the job's streams, of which there are two at most: of the running epoch and of
+ * the draining one. Returns true if there is more to draw. */
+static bool fill_all_locked(struct sched_job *job, struct aftermath *aftermath)
+{
+	struct stream *stream;
+	bool more = false;
+	lock_assert_held(&job->sched->lock);
+	TAILQ_FOREACH (stream, &job->sched->draw.streams, link) {
+		if (stream->job != job->id || stream->at_open)
+			continue;
+		if (stream->training)
+			feed_fill_locked(stream, aftermath);
+		else if (fill_some_locked(stream, aftermath))
+			more = true;
+	}
+	return more;
+}
+
+void streams_fill(struct sched_job *job)
+{
+	bool more = true;
+	while (more) {
+		struct aftermath aftermath;
+		aftermath_init(&aftermath);
+		lock_take(&job->sched->lock);
+		more = fill_all_locked(job, &aftermath);
+		sched_unlock(job->sched, &aftermath);
+	}
+}

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/fault.h"
+#include "draw/draw.h"
+#include "edition/edition.h"
+#include "epoch/questions.h"
+#include "sched/jobs.h"
+#include "sched/positions.h"
+#include "sched/ranks.h"
+#include "sched/sched_internal.h"
+#include "section/section.h"
+#include "supply/supply.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * Makes streams for the draw engine, and removes the need of those that have ended. Both take
+ * long: need is counted, and exchange's candidates are brought up to date, in steps between
+ * which the lock is released.
+ */
+
+/* --- the remaining samples of a stream that is made --------------------------------------- */
+
+static void remove_sample(const struct stream *stream, sample_id sample)
+{
+	const struct strand *strand = strand_of(stream, sample);
+	roaring_bitmap_remove(strand->ids, sample - strand->first);
+}
+
+/* Returns the k-th rank of the training that this daemon serves, held; NULL: there are no
+ * more. */
+static struct sched_job *hold_rank(struct sched *sched, const char *training, size_t k)
+{
+	struct sched_job *job;
+	LOCK_SCOPE(&sched->lock);
+	TAILQ_FOREACH (job, &sched->jobs, link)
+		if (job_is_fed(job) && strcmp(job->config.training, training) == 0 &&
+			k-- == 0)
+			return sched_job_hold(job);
+	return NULL;
+}
+
+#define AT_ONCE 1024 /* bindings */
+
+static void remove_bound(
+	struct sched_job *job, const struct stream *stream, struct binding *bindings)
+{
+	uint32_t n, k = 0;
+	do {
+		n = sched_bindings(job, stream->epoch, k, AT_ONCE, bindings);
+		for (uint32_t i = 0; i < n; i++)
+			remove_sample(stream, bindings[i].sample);
+		k += n;
+	} while (n == AT_ONCE);
+}
+
+/* Removes the samples that ranks of this daemon were given before it was started, or
+ * before all of them were parked. */
+static int remove_given(const struct stream *stream)
+{
+	struct sched *sched = stream->edition->job->sched;
+	auto_free struct binding *bindings = calloc(AT_ONCE, sizeof(*bindings));
+	struct sched_job *job;
+	if (!bindings)
+		return -ENOMEM;
+	for (size_t k = 0; (job = hold_rank(sched, stream->training, k)); k++) {
+		remove_bound(job, stream, bindings);
+		sched_job_put(job);
+	}
+	return 0;
+}
+
+/* Adds the strand's samples whose home is here. */
+static int find_at_home(const struct part *part, roaring_bitmap_t *ids)
+{
+	const struct space *space = part->space;
+	const struct sched_fetcher *fetcher = &space->source->sched->fetcher;
+	auto_free sample_id *at = calloc(AT_ONCE, sizeof(*at));
+	roaring_uint32_iterator_t iterator;
+	uint32_t n;
+	if (!at)
+		return -ENOMEM;
+	roaring_init_iterator(part->selection, &iterator);
+	while ((n = roaring_read_uint32_iterator(&iterator, at, AT_ONCE)) > 0)
+		for (uint32_t i = 0; i < n; i++)
+			if (!fetcher->fetch || !fetcher->is_elsewhere(fetcher->context,
+						       space->source->dataset,
+						       &space->preparation, at[i]))
+				roaring_bitmap_add(ids, at[i]);
+	return 0;
+}
+
+static bool is_borne(const struct stream *stream)
+{
+	struct sched *sched = stream->edition->job->sched;
+	LOCK_SCOPE(&sched->lock);
+	return draw_is_borne(&sched->draw, stream);
+}
+
+/* Finds the samples at home here that the training still asks for in the epoch; none if another
+ * rank's stream has them. */
+static int find_demand(const struct stream *stream)
+{
+	const struct edition *edition = stream->edition;
+	bool borne = is_borne(stream);
+	int err = 0;
+	for (size_t i = 0; i < stream->n_strands && !err; i++) {
+		struct strand *strand = &stream->strands[i];
+		strand->ids = roaring_bitmap_create();
+		if (!strand->ids)
+			err = -ENOMEM;
+		else if (!borne)
+			err = find_at_home(&edition->parts[i], strand->ids);
+	}
+	return err || borne ? err : remove_given(stream);
+}
+
+/* Finds the epoch's unbound samples in each part. Nothing is bound meanwhile, since the
+ * epoch has no stream yet. */
+static int find_remaining(const struct stream *stream)
+{
+	const struct edition *edition = stream->edition;
+	struct sched_job *job = edition->job;
+	int err = 0;
+	if (stream->training)
+		return find_demand(stream);
+	for (size_t i = 0; i < stream->n_strands && !err; i++)
+		err = part_samples(
+			&edition->parts[i], stream->epoch, &stream->strands[i].ids);
+	if (err)
+		return err;
+	lock_take(&job->sched->lock);
+	struct order order = epochs_order(job->epochs, stream->epoch);
+	lock_release(&job->sched->lock);
+	for (uint32_t k = 0; k < order.bound; k++)
+		remove_sample(stream, order_binding(&order, k).sample);
+	return 0;
+}
+
+/* Returns the positions that one open binds, for a stream of dsa; else 1. */
+static uint32_t binds_at_once(const struct part *part)
+{
+	const struct sched_job *job = part->edition->job;
+	const struct dataset_config *config = &part->space->source->config;
+	enum sampler_kind kind =
+		config->name ? config->sampler : job->sched->config->sampler;
+	return kind == SAMPLER_DSA ? job_binds_at_once(&job->config) : 1;
+}
+
+/* Returns the configured look-ahead; by default at least twice the reads in flight, which keeps
+ * the storage busy while samples are decoded. */
+static uint32_t lookahead_of(const struct sched_job *job, const struct space *space)
+{
+	const struct job_config *config = &job->config;
+	uint32_t twice = 2 * space->source->storage->flight.limit;
+	uint32_t least = config_lookahead(config);
+	return config->lookahead == 0 && twice > least ? twice : least;
+}
+
+static struct strand strand_of_part(const struct part *part)
+{
+	return (struct strand){.space = part->space,
+		.sampler = part->sampler,
+		.number = part->space->number,
+		.selection = part->selection,
+		.first = part->first,
+		.at_once = binds_at_once(part),
+		.lookahead = lookahead_of(part->edition->job, part->space)};
+}
+
+void streams_tell_lookahead_locked(struct sched *sched)
+{
+	struct stream *stream;
+	lock_assert_held(&sched->lock);
+	TAILQ_FOREACH (stream, &sched->draw.streams, link)
+		for (size_t i = 0; i < stream->n_strands; i++)
+			stream->strands[i].lookahead = lookahead_of(
+				stream->edition->job, stream->strands[i].space);
+}
+
+static void stream_free(struct stream *stream)
+{
+	edition_let_go(stream->edition);
+	draw_drop_samples(stream);
+	free(stream->strands);
+	free(stream);
+}
+
+/* --- making a stream ---------------------------------------------------------------------- */
+
+static int coarsening_begin(
+	struct sched *sched, struct sampler *sampler, struct sampler_coarsening **ret)
+{
+	LOCK_SCOPE(&sched->lock);
+	return sampler_coarsening_new(sampler, ret);
+}
+
+static int coarsening_finish(struct sched *sched, struct sampler *sampler,
+	struct sampler_coarsening *coarsening)
+{
+	LOCK_SCOPE(&sched->lock);
+	return sampler_coarsen(sampler, coarsening);
+}
+
+/* Merges classes of the sampler that are finer than needed, and begins again if a job
+ * came or went meanwhile. Without memory the sampler stays as it is. */
+static void coarsen(struct sched *sched, struct sampler *sampler)
+{
+	int err;
+	do {
+		struct sampler_coarsening *coarsening;
+		err = coarsening_begin(sched, sampler, &coarsening);
+		if (!err && coarsening)
+			err = sampler_coarsening_prepare(coarsening);
+		if (!err && coarsening)
+			err = coarsening_finish(sched, sampler, coarsening);
+		sampler_coarsening_free(&coarsening);
+	} while (err == -EAGAIN);
+}
+
+static int make_set(struct sched *sched, struct strand *strand)
+{
+	coarsen(sched, strand->sampler);
+	lock_take(&sched->lock);
+	int err = sampler_set_new(strand->sampler, &strand->set);
+	lock_release(&sched->lock);
+	return err ? err : sampler_set_fill(strand->set, strand->ids);
+}
+
+static int make_strands(struct stream *stream)
+{
+	const struct edition *edition = stream->edition;
+	stream->strands = calloc(edition->n_parts, sizeof(*stream->strands));
+	if (!stream->strands)
+		return -ENOMEM;
+	stream->n_strands = edition->n_parts;
+	for (size_t i = 0; i < stream->n_strands; i++)
+		stream->strands[i] = strand_of_part(&edition->parts[i]);
+	int err = find_remaining(stream);
+	for (size_t i = 0; i < stream->n_strands && !err; i++)
+		if (stream->strands[i].sampler)
+			err = make_set(edition->job->sched, &stream->strands[i]);
+	return err;
+}
+
+static struct stream *stream_new(struct sched_job *job, uint32_t epoch)
+{
+	struct stream *stream = calloc(1, sizeof(*stream));
+	if (!stream)
+		return NULL;
+	struct edition *edition = edition_hold(job, epoch);
+	*stream = (struct stream){.job = job->id,
+		.epoch = epoch,
+		.edition = edition,
+		.training = job_is_fed(job) ? job->config.training : NULL,
+		.at_open = job_kind(job) != EPOCHS_DRAWN,
+		.tensor_bytes = edition->typical_bytes ? edition->typical_bytes : 1};
+	if (make_strands(stream) == 0)
+		return stream;
+	stream_free(stream);
+	return NULL;
+}
+
+/* --- steps -------------------------------------------------------------------------------- */
+
+/* Sizes of one step, which takes some tens of microseconds. */
+#define STEP_IDS 16384
+#define STEP_RESIDENTS 64
+
+/* Finishes the change of need that is under way, of whichever stream: the cache allows
+ * one at a time. */
+static void finish_change_locked(struct sched *sched)
+{
+	lock_assert_held(&sched->lock);
+	while (!cache_need_step(sched->cache, STEP_IDS))
+		lock_yield(&sched->lock);
+}
+
+static void change_need_locked(struct stream *stream, enum cache_change change)
+{
+	struct sched *sched = stream->edition->job->sched;
+	lock_assert_held(&sched->lock);
+	finish_change_locked(sched);
+	if (change == CACHE_NEED_ADD)
+		draw_count(&sched->draw, stream);
+	else
+		draw_left(&sched->draw, stream);
+	for (size_t i = 0; i < stream->n_strands; i++) {
+		const struct strand *strand = &stream->strands[i];
+		cache_need_begin(strand->space->cache, strand->ids, change);
+		finish_change_locked(sched);
+	}
+}
+
+/* Does one step of bringing the stream's samplers up to date. Returns true if they
+ * are. */
+static bool settle_locked(const struct stream *stream)
+{
+	lock_assert_held(&stream->edition->job->sched->lock);
+	for (size_t i = 0; i < stream->n_strands; i++) {
+		struct sampler *sampler = stream->strands[i].sampler;
+		if (sampler && !sampler_settle(sampler, STEP_RESIDENTS))
+			return false;
+	}
+	return true;
+}
+
+/* Brings exchange's candidates up to date, as an insertion or removal requires. */
+static void update_sampler_locked(const struct stream *stream)
+{
+	struct sched *sched = stream->edition->job->sched;
+	lock_assert_held(&sched->lock);
+	while (!settle_locked(stream))
+		lock_yield(&sched->lock);
+}
+
+/* Brings the stream's samplers up to date, so that it may draw. It may end meanwhile. */
+static void make_ready_locked(struct sched_job *job, uint32_t epoch)
+{
+	const struct stream *stream;
+	struct sched *sched = job->sched;
+	lock_assert_held(&sched->lock);
+	while ((stream = draw_find(&sched->draw, job->id, epoch)) &&
+		!settle_locked(stream))
+		lock_yield(&sched->lock);
+}
+
+static bool is_wanted_locked(const struct sched_job *job, uint32_t epoch)
+{
+	lock_assert_held(&job->sched->lock);
+	return !job->removed && !job->sched->stopping &&
+	       epochs_wants_stream_of(job->epochs, epoch);
+}
+
+int stream_make(struct sched_job *job, uint32_t epoch)
+{
+	struct sched *sched = job->sched;
+	struct aftermath aftermath;
+	int err = fault_hit("sched.stream");
+	struct stream *stream = err ? NULL : stream_new(job, epoch);
+	if (!stream)
+		return err ? err : -ENOMEM;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	change_need_locked(stream, CACHE_NEED_ADD);
+	update_sampler_locked(stream);
+	bool wanted = is_wanted_locked(job, epoch);
+	uint32_t ahead = epochs_ahead(job->epochs, epoch);
+	if (wanted)
+		err = draw_enter(&sched->draw, stream, ahead, unbound_locked(job, epoch));
+	if (wanted && !err) {
+		make_ready_locked(job, epoch);
+	} else {
+		sched_job_hold(job);
+		draw_give_up(stream);
+	}
+	sched_unlock(sched, &aftermath);
+	return err;
+}
+
+/* --- a stream that has ended -------------------------------------------------------------- */
+
+/* Finds the samples that an ended stream without a sampler still needs. */
+static roaring_bitmap_t *find_unbound_locked(const struct stream *stream)
+{
+	const struct edition *edition = stream->edition;
+	struct order order = epochs_order(edition->job->epochs, stream->epoch);
+	roaring_bitmap_t *ids = roaring_bitmap_copy(edition->selection);
+	lock_assert_held(&edition->job->sched->lock);
+	for (uint32_t k = 0; ids && k < order.bound; k++)
+		roaring_bitmap_remove(ids, order_binding(&order, k).sample);
+	return ids;
+}
+
+static void drop_unbound_need_locked(const struct stream *stream)
+{
+	const struct edition *edition = stream->edition;
+	struct order order = epochs_order(edition->job->epochs, stream->epoch);
+	lock_assert_held(&edition->job->sched->lock);
+	for (uint32_t i = 0; i < order.positions; i++)
+		if (order_sample_at(&order, i) == SAMPLE_NONE)
+			cache_need_drop(
+				stream->strands->space->cache, edition->by_position[i]);
+}
+
+void stream_leaves_locked(struct stream *stream)
+{
+	struct sched_job *job = stream->edition->job;
+	lock_assert_held(&job->sched->lock);
+	if (!stream->strands->ids && !stream->strands->set)
+		stream->strands->ids = find_unbound_locked(stream);
+	if (stream->strands->ids || stream->strands->set) {
+		(void)sched_job_hold(job);
+		return;
+	}
+	drop_unbound_need_locked(stream); /* slow path without memory */
+	draw_left(&job->sched->draw, stream);
+	stream_free(stream);
+}
+
+void stream_gone_locked(struct stream *stream)
+{
+	lock_assert_held(&stream->edition->job->sched->lock);
+	stream_free(stream);
+}
+
+static bool drop_need(uint32_t id, void *context)
+{
+	cache_need_drop(context, id);
+	return true;
+}
+
+static bool drop_need_if_in_set(uint32_t id, void *context)
+{
+	const struct strand *strand = context;
+	if (sampler_set_contains(strand->set, id))
+		cache_need_drop(strand->space->cache, id);
+	return true;
+}
+
+/* Removes the need at once: the slow path if there is no memory for the ids. */
+static void drop_all_need_locked(struct stream *stream)
+{
+	struct sched *sched = stream->edition->job->sched;
+	lock_assert_held(&sched->lock);
+	finish_change_locked(sched);
+	draw_left(&sched->draw, stream);
+	for (size_t i = 0; i < stream->n_strands; i++) {
+		struct strand *strand = &stream->strands[i];
+		if (strand->ids)
+			roaring_iterate(strand->ids, drop_need, strand->space->cache);
+		else
+			roaring_iterate(strand->selection, drop_need_if_in_set, strand);
+	}
+}
+
+static bool knows_ids(const struct stream *stream)
+{
+	for (size_t i = 0; i < stream->n_strands; i++)
+		if (!stream->strands[i].ids)
+			return false;
+	return true;
+}
+
+static void find_ids(struct stream *stream)
+{
+	for (size_t i = 0; i < stream->n_strands; i++) {
+		struct strand *strand = &stream->strands[i];
+		roaring_bitmap_t *ids = strand->ids;
+		if (!ids)
+			ids = sampler_set_ids(strand->set);
+		LOCK_SCOPE(&stream->edition->job->sched->lock);
+		strand->ids = ids;
+	}
+}
+
+static struct stream *take_leaving(struct sched *sched)
+{
+	LOCK_SCOPE(&sched->lock);
+	return draw_take_leaving(&sched->draw);
+}
+
+void streams_let_go(struct sched *sched)
+{
+	struct aftermath aftermath;
+	struct stream *stream = take_leaving(sched);
+	if (!stream)
+		return;
+	find_ids(stream);
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	if (knows_ids(stream))
+		change_need_locked(stream, CACHE_NEED_DROP);
+	else
+		drop_all_need_locked(stream);
+	update_sampler_locked(stream);
+	aftermath.kick = true;
+	sched_unlock(sched, &aftermath); /* its phases go on with the next stream */
+	struct sched_job *job = stream->edition->job;
+	stream_free(stream);
+	sched_job_put(job);
+}

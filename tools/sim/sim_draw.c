@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/ensure.h"
+#include "sim_sched_internal.h"
+#include "epoch/questions.h"
+
+#include <errno.h>
+
+/* --- effects -------------------------------------------------------------------------- */
+
+static struct sim_sched_job *job_of(struct stream *stream)
+{
+	return (struct sim_sched_job *)((char *)stream -
+					offsetof(struct sim_sched_job, stream));
+}
+
+/* Pins a drawn sample, asks for it, and gives it to the epoch engine. */
+static void hold(struct sim_sched_job *job, sample_id sample)
+{
+	struct sim_sched *sched = job->sched;
+	struct drawn drawn = {.sample = sample, .served = sim_use_served(sched, sample)};
+	int err = cache_pin(sched->space, sample);
+	sim_fail(sched, err);
+	drawn.pinned = !err;
+	if (drawn.pinned && sched->config.lookahead)
+		sim_use_request(job, sample);
+	epochs_drawn(job->epochs, job->stream.epoch, &drawn);
+}
+
+/* Removes the need of the samples that remain to an ended stream. */
+static void give_need_back(struct sim_sched_job *job)
+{
+	struct sim_sched *sched = job->sched;
+	roaring_bitmap_t *ids = sampler_set_ids(job->strand.set);
+	sim_fail(sched, ids ? 0 : -ENOMEM);
+	if (ids)
+		cache_need_drop_all(sched->space, ids);
+	draw_left(&sched->draw, &job->stream);
+	job->strand.ids = ids;
+}
+
+static void execute_one(struct sim_sched *sched, const struct draw_effect *effect)
+{
+	struct sim_sched_job *job = effect->stream ? job_of(effect->stream) : NULL;
+	switch (effect->kind) {
+	case DRAW_DROP:
+		cache_need_drop(sched->space, effect->id);
+		break;
+	case DRAW_DRAWN:
+		hold(job, effect->sample);
+		break;
+	case DRAW_LOW:
+		job->wants_refill = true;
+		break;
+	case DRAW_LEAVE:
+		give_need_back(job);
+		draw_drop_samples(&job->stream);
+		break;
+	case DRAW_GONE:
+		draw_drop_samples(&job->stream);
+		break;
+	case DRAW_EFFECT_KINDS:
+		ensure(!"an effect");
+	}
+}
+
+static void execute(struct sim_sched *sched)
+{
+	for (size_t i = 0; i < sched->draw.n_effects; i++)
+		execute_one(sched, &sched->draw.effects[i]);
+}
+
+/* --- a stream begins and ends --------------------------------------------------------- */
+
+static int make_set(struct sim_sched_job *job)
+{
+	struct strand *strand = &job->strand;
+	sampler_coarsen_all(strand->sampler);
+	int err = sampler_set_new(strand->sampler, &strand->set);
+	return err ? err : sampler_set_fill(strand->set, job->selection);
+}
+
+static void settle(struct sampler *sampler)
+{
+	while (!sampler_settle(sampler, UINT32_MAX))
+		;
+}
+
+int sim_draw_begin(struct sim_sched_job *job, uint32_t epoch)
+{
+	struct sim_sched *sched = job->sched;
+	uint32_t lookahead = sched->config.lookahead, at_once = sched->config.at_once;
+	struct order order = epochs_order(job->epochs, epoch);
+	ensure(!job->has_stream && order.bound == 0);
+	job->strand = (struct strand){.sampler = sched->sampler,
+		.selection = job->selection,
+		.at_once = sched->config.sampler == SAMPLER_DSA && at_once ? at_once : 1,
+		.lookahead = lookahead ? lookahead : 1};
+	job->stream = (struct stream){.job = job->id,
+		.epoch = epoch,
+		.at_open = job->labels != NULL,
+		.tensor_bytes =
+			sim_use_bytes(sched, roaring_bitmap_minimum(job->selection)),
+		.n_strands = 1,
+		.strands = &job->strand};
+	int err = make_set(job);
+	if (err) {
+		draw_drop_samples(&job->stream);
+		return err;
+	}
+	draw_count(&sched->draw, &job->stream);
+	err = draw_enter(&sched->draw, &job->stream, 0, order.positions);
+	if (err) {
+		draw_left(&sched->draw, &job->stream);
+		draw_drop_samples(&job->stream);
+		return err;
+	}
+	settle(sched->sampler);
+	cache_need_add_all(sched->space, job->selection);
+	job->has_stream = true;
+	sim_draw_asks(job, job->asks);
+	return 0;
+}
+
+void sim_draw_end(struct sim_sched_job *job)
+{
+	struct sim_sched *sched = job->sched;
+	if (!job->has_stream)
+		return;
+	job->has_stream = false;
+	draw_end(&sched->draw, &job->stream);
+	execute(sched);
+	settle(sched->sampler);
+	cache_trim(sched->cache);
+}
+
+/* --- drawing -------------------------------------------------------------------------- */
+
+static struct ahead_cache cache_facts(const struct sim_sched *sched)
+{
+	struct cache_held held = cache_held(sched->cache);
+	return (struct ahead_cache){.capacity = held.capacity,
+		.pinned_bytes = held.pinned_bytes,
+		.awaited = held.awaited};
+}
+
+void sim_draw_asks(struct sim_sched_job *job, bool asks)
+{
+	job->asks = asks;
+	if (job->has_stream)
+		draw_ready(&job->stream, asks || job->sched->config.lookahead > 0);
+}
+
+void sim_draw_asked(struct sim_sched_job *job, uint32_t position)
+{
+	struct sim_sched *sched = job->sched;
+	struct ahead_cache cache = cache_facts(sched);
+	draw_asked(&sched->draw, &job->stream, job->labels ? job->labels[position] : 0,
+		SAMPLE_NONE, &cache);
+	execute(sched);
+}
+
+void sim_draw_bound(struct sim_sched_job *job)
+{
+	struct sim_sched *sched = job->sched;
+	if (!job->has_stream)
+		return;
+	struct order order = epochs_order(job->epochs, job->stream.epoch);
+	uint32_t ahead = epochs_ahead(job->epochs, job->stream.epoch);
+	draw_bound(
+		&sched->draw, &job->stream, ahead, order.positions - order.bound - ahead);
+	execute(sched);
+}
+
+void sim_draw_fill(struct sim_sched_job *job)
+{
+	struct sim_sched *sched = job->sched;
+	bool more = job->has_stream && sched->config.lookahead && !job->labels;
+	while (more) {
+		struct ahead_cache cache = cache_facts(sched);
+		more = draw_go_on(&sched->draw, &job->stream, &cache);
+		execute(sched);
+	}
+}
