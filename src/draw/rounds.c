@@ -180,9 +180,10 @@ void stream_hold_locked(
 		cache_need_drop(space->cache, id);
 	drawn.pinned = cache_pin(space->cache, id) == 0;
 	if (drawn.pinned && cache_state(space->cache, id) == CACHE_ABSENT) {
-		struct use *use = use_get_locked(space, id);
-		if (use && use_request_locked(stream->job, use, false, aftermath) != 0)
-			use_drop_if_unused_locked(use);
+		struct wanted *wanted = wanted_get_locked(space, id);
+		if (wanted &&
+			wanted_request_locked(stream->job, wanted, false, aftermath) != 0)
+			wanted_drop_if_unused_locked(wanted);
 	}
 	if (space_has_locked(space, id))
 		space_drawn_locked(space, id, strand->sampler);

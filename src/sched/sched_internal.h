@@ -48,7 +48,7 @@ struct restoring;
  * OPENING: the opener holds the lock. PARKING: the opener tells the reader its ticket, without
  * the lock; until it is done, only the opener changes the state. AWAITS_SAMPLE: the engine has
  * not answered the request, or a worker reads the sample from a saved order (looks_up).
- * AWAITS_TENSOR: the handle is among the use's waiters. A step is left out when there is nothing
+ * AWAITS_TENSOR: the handle is among the wanted sample's waiters. A step is left out when there is nothing
  * to wait for.
  */
 enum handle_state {
@@ -66,7 +66,7 @@ struct sched_handle {
 	bool answered;
 	bool looks_up; /* a worker looks the sample up; only it may finish the handle */
 	struct load_work look_up;
-	struct use *use; /* NULL before the answer, and for a label */
+	struct wanted *wanted; /* NULL before the answer, and for a label */
 	const struct tensor *tensor;
 	enum handle_state state;
 	int status;
@@ -74,10 +74,11 @@ struct sched_handle {
 	UT_hash_handle hash; /* key: ticket */
 	uint64_t ticket;
 	uint64_t parked_ns;
-	uint64_t awaits_ns;		    /* start of its present wait for the tensor */
-	uint64_t waited_ns;		    /* sum of its waits for the tensor */
-	uint64_t traced_as;		    /* number in the trace */
-	TAILQ_ENTRY(sched_handle) link;	    /* the use's waiters, or an aftermath's */
+	uint64_t awaits_ns; /* start of its present wait for the tensor */
+	uint64_t waited_ns; /* sum of its waits for the tensor */
+	uint64_t traced_as; /* number in the trace */
+	TAILQ_ENTRY(sched_handle)
+	link; /* the wanted sample's waiters, or an aftermath's */
 	TAILQ_ENTRY(sched_handle) job_link; /* the job's `parked` */
 	struct sched_open_callbacks callbacks;
 };
@@ -162,25 +163,26 @@ struct sched {
 	TAILQ_HEAD(, stream) counted; /* streams that count as need, but do not draw */
 	TAILQ_HEAD(, sched_job) for_clerk;
 	uint32_t n_streams, n_jobs;
-	uint32_t n_deserted; /* spaces without a job or a use */
+	uint32_t n_deserted; /* spaces without a job or a wanted sample */
 	stream_id next_stream;
 	job_id last_id;
-	struct use *uses;
+	struct wanted *wanted;
 	struct storage *storages; /* one per device; room for CONFIG_MOST_DATASETS */
 	size_t n_storages;
 	struct tier **tiers; /* room for CONFIG_MOST_DATASETS */
 	size_t n_tiers;
 	struct shares shares;
-	uint64_t window_ns;    /* end of the last window */
-	uint64_t decoded_ns;   /* working time of decoders since window_ns */
-	uint64_t cost_ns;      /* mean cost of recent decodes */
-	struct use_queue read; /* uses that wait for a decoder, or a program */
+	uint64_t window_ns;  /* end of the last window */
+	uint64_t decoded_ns; /* working time of decoders since window_ns */
+	uint64_t cost_ns;    /* mean cost of recent decodes */
+	struct wanted_queue
+		read; /* wanted samples that wait for a decoder, or a program */
 	struct programs *programs;
 	struct program_load *program_loads; /* (lock) indexed by number of the program */
-	struct use_queue delayed;
+	struct wanted_queue delayed;
 	TAILQ_HEAD(, load_work) postponed;
-	uint32_t lack_room; /* delayed uses that lack room */
-	bool room_made; /* the housekeeper has to queue the uses that lack room again */
+	uint32_t lack_room; /* delayed wanted samples that lack room */
+	bool room_made; /* the housekeeper has to queue the wanted samples that lack room again */
 	uint64_t reading, working, contents, held_peak; /* bytes: memory.c */
 	uint64_t evictions_told, told_ns;		/* cache_advice.c */
 	struct sched_handle *tickets;			/* hash by ticket */

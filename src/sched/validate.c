@@ -9,7 +9,7 @@
 #include "supply/supply.h"
 #include "epoch/questions.h"
 
-/* Counts sums from scratch, from jobs, streams, epochs and uses, and compares them with
+/* Counts sums from scratch, from jobs, streams, epochs and wanted samples, and compares them with
  * the sums that are kept. */
 
 static uint32_t count_need(const struct space *space, sample_id id)
@@ -51,15 +51,16 @@ static uint32_t count_engine_pins(const struct space *space, sample_id id)
 }
 
 /* Checks that each job with a waiting reader has asked for the sample, and that the request is
- * aside exactly while the use is delayed or loading. */
-static void validate_request(const struct use *use)
+ * aside exactly while the wanted sample is delayed or loading. */
+static void validate_request(const struct wanted *wanted)
 {
 	const struct sched_handle *handle;
-	bool under_way = use->state == USE_DELAYED || use->state == USE_LOADING;
-	ensure(under_way == use->request.aside);
-	ensure(use->state != USE_OPEN_ONLY || !share_is_wanted(&use->request));
-	TAILQ_FOREACH (handle, &use->waiters, link)
-		ensure(share_wants(&handle->job->share, &use->request));
+	bool under_way =
+		wanted->state == WANTED_DELAYED || wanted->state == WANTED_LOADING;
+	ensure(under_way == wanted->request.aside);
+	ensure(wanted->state != WANTED_OPEN_ONLY || !share_is_wanted(&wanted->request));
+	TAILQ_FOREACH (handle, &wanted->waiters, link)
+		ensure(share_wants(&handle->job->share, &wanted->request));
 }
 
 static void validate_storages(const struct sched *sched)
@@ -70,29 +71,31 @@ static void validate_storages(const struct sched *sched)
 		queued += sched->storages[i].queued;
 		waiting += sched->storages[i].waiting;
 	}
-	for (const struct use *use = sched->uses; use; use = use->hash.next) {
-		urgent -= use->state == USE_URGENT;
-		queued -= use->state == USE_QUEUED;
+	for (const struct wanted *wanted = sched->wanted; wanted;
+		wanted = wanted->hash.next) {
+		urgent -= wanted->state == WANTED_URGENT;
+		queued -= wanted->state == WANTED_QUEUED;
 	}
-	const struct use *use;
-	TAILQ_FOREACH (use, &sched->read, link)
+	const struct wanted *wanted;
+	TAILQ_FOREACH (wanted, &sched->read, link)
 		waiting--;
 	ensure(urgent == 0 && queued == 0 && waiting == 0);
 }
 
 static void validate_sample(struct space *space, sample_id id)
 {
-	const struct use *use = use_find_locked(space, id);
-	uint32_t opens = use ? use->opens : 0;
+	const struct wanted *wanted = wanted_find_locked(space, id);
+	uint32_t opens = wanted ? wanted->opens : 0;
 	ensure(cache_need(space->cache, id) == count_need(space, id));
 	ensure(cache_pins(space->cache, id) == count_engine_pins(space, id) + opens);
-	if (use && use->state == USE_LOADING)
+	if (wanted && wanted->state == WANTED_LOADING)
 		ensure(cache_state(space->cache, id) == CACHE_LOADING);
-	if (use && !TAILQ_EMPTY(&use->waiters))
-		ensure(use->state == USE_URGENT || use->state == USE_DELAYED ||
-			use->state == USE_LOADING);
-	if (use)
-		validate_request(use);
+	if (wanted && !TAILQ_EMPTY(&wanted->waiters))
+		ensure(wanted->state == WANTED_URGENT ||
+			wanted->state == WANTED_DELAYED ||
+			wanted->state == WANTED_LOADING);
+	if (wanted)
+		validate_request(wanted);
 }
 
 static void validate_source(struct source *source)

@@ -23,16 +23,16 @@
  * two daemons never wait for each other.
  */
 
-static struct use *use_of(struct sched_fetch *fetch)
+static struct wanted *wanted_of(struct sched_fetch *fetch)
 {
-	return (struct use *)((char *)fetch - offsetof(struct use, fetch));
+	return (struct wanted *)((char *)fetch - offsetof(struct wanted, fetch));
 }
 
-static const struct preparation *preparation_of(const struct use *use)
+static const struct preparation *preparation_of(const struct wanted *wanted)
 {
-	const struct space *space = use->key.space;
-	return dataset_preparation(
-		space->source->dataset, &space->preparation, (sample_id)use->key.sample);
+	const struct space *space = wanted->key.space;
+	return dataset_preparation(space->source->dataset, &space->preparation,
+		(sample_id)wanted->key.sample);
 }
 
 void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher)
@@ -42,41 +42,41 @@ void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher)
 	sched->fetcher = *fetcher;
 }
 
-bool fetch_is_due_locked(const struct use *use)
+bool fetch_is_due_locked(const struct wanted *wanted)
 {
-	const struct space *space = use->key.space;
+	const struct space *space = wanted->key.space;
 	const struct preparation *preparation = &space->preparation;
-	const struct preparation *of_sample = preparation_of(use);
+	const struct preparation *of_sample = preparation_of(wanted);
 	const struct sched_fetcher *fetcher = &space->source->sched->fetcher;
 	lock_assert_held(&space->source->sched->lock);
-	return fetcher->fetch && !use->here && !of_sample->encoded &&
+	return fetcher->fetch && !wanted->here && !of_sample->encoded &&
 	       !of_sample->approximate &&
 	       fetcher->is_elsewhere(fetcher->context, space->source->dataset,
-		       preparation, (sample_id)use->key.sample);
+		       preparation, (sample_id)wanted->key.sample);
 }
 
 /* --- the tensor comes ------------------------------------------------------------------- */
 
 /* Returns the size of the image in the file, rotated by its EXIF orientation if the
  * preparation says so. */
-static struct tensor_shape image_of(const struct use *use)
+static struct tensor_shape image_of(const struct wanted *wanted)
 {
-	const struct dataset *dataset = use->key.space->source->dataset;
-	sample_id sample = (sample_id)use->key.sample;
-	return preparation_image(preparation_of(use),
+	const struct dataset *dataset = wanted->key.space->source->dataset;
+	sample_id sample = (sample_id)wanted->key.sample;
+	return preparation_image(preparation_of(wanted),
 		dataset_image_shape(dataset, sample),
 		dataset_orientation(dataset, sample));
 }
 
 /* Describes the second file of a pair: the other daemon sends both, one behind the other. */
-static void set_second(const struct use *use, struct tensor *tensor)
+static void set_second(const struct wanted *wanted, struct tensor *tensor)
 {
-	const struct space *space = use->key.space;
+	const struct space *space = wanted->key.space;
 	const struct dataset *dataset = space->source->dataset;
 	const struct preparation behind = dataset_preparation_behind(
-		dataset, &space->preparation, (sample_id)use->key.sample);
-	sample_id second =
-		dataset_second(dataset, &space->preparation, (sample_id)use->key.sample);
+		dataset, &space->preparation, (sample_id)wanted->key.sample);
+	sample_id second = dataset_second(
+		dataset, &space->preparation, (sample_id)wanted->key.sample);
 	if (second == SAMPLE_NONE)
 		return;
 	tensor->second = preparation_output(
@@ -88,11 +88,11 @@ static void set_second(const struct use *use, struct tensor *tensor)
 void *sched_fetch_place(
 	struct sched_fetch *fetch, struct tensor_shape shape, uint64_t bytes)
 {
-	struct use *use = use_of(fetch);
-	const struct space *space = use->key.space;
-	sample_id sample = (sample_id)use->key.sample;
-	const struct preparation *preparation = preparation_of(use);
-	struct tensor_shape image = image_of(use);
+	struct wanted *wanted = wanted_of(fetch);
+	const struct space *space = wanted->key.space;
+	sample_id sample = (sample_id)wanted->key.sample;
+	const struct preparation *preparation = preparation_of(wanted);
+	struct tensor_shape image = image_of(wanted);
 	struct tensor_shape expected = preparation_output(preparation, image);
 	uint64_t all = memory_size_of(space->source->sched, space, sample).tensor;
 	if (shape.height != expected.height || shape.width != expected.width ||
@@ -100,56 +100,56 @@ void *sched_fetch_place(
 		return NULL;
 	fetch->tensor = tensor_new(expected, bytes);
 	if (fetch->tensor)
-		set_second(use, fetch->tensor);
+		set_second(wanted, fetch->tensor);
 	return fetch->tensor ? fetch->tensor->data : NULL;
 }
 
 /* Copies the tensor to a file that the kernel can read, as is done for a tensor that was
  * prepared here. */
-static void to_file(struct use *use)
+static void to_file(struct wanted *wanted)
 {
-	const struct sched *sched = use->key.space->source->sched;
-	struct tensor *tensor = use->fetch.tensor;
+	const struct sched *sched = wanted->key.space->source->sched;
+	struct tensor *tensor = wanted->fetch.tensor;
 	uint8_t head[FILE_HEAD_SIZE];
-	if (!use->in_file)
+	if (!wanted->in_file)
 		return;
-	size_t head_bytes = file_head_make(use->head, tensor->shape, head);
-	use->fetch.tensor = tensor_to_file(tensor, sched->backings, head, head_bytes);
+	size_t head_bytes = file_head_make(wanted->head, tensor->shape, head);
+	wanted->fetch.tensor = tensor_to_file(tensor, sched->backings, head, head_bytes);
 }
 
-static void prepare_here_locked(struct use *use, struct aftermath *aftermath)
+static void prepare_here_locked(struct wanted *wanted, struct aftermath *aftermath)
 {
-	struct space *space = use->key.space;
+	struct space *space = wanted->key.space;
 	lock_assert_held(&space->source->sched->lock);
-	use->here = true;
-	use_unqueue_locked(use);
-	cache_abandon(space->cache, (sample_id)use->key.sample);
-	if (use_is_wanted(use))
-		use_queue_locked(use, !TAILQ_EMPTY(&use->waiters));
+	wanted->here = true;
+	wanted_unqueue_locked(wanted);
+	cache_abandon(space->cache, (sample_id)wanted->key.sample);
+	if (wanted_is_pinned(wanted))
+		wanted_queue_locked(wanted, !TAILQ_EMPTY(&wanted->waiters));
 	else
-		share_drop(&use->request);
-	use_drop_if_unused_locked(use);
+		share_drop(&wanted->request);
+	wanted_drop_if_unused_locked(wanted);
 	aftermath->kick = true;
 }
 
-static void end_fetch(struct use *use, int err)
+static void end_fetch(struct wanted *wanted, int err)
 {
-	struct sched *sched = use->key.space->source->sched;
-	struct tensor *tensor = use->fetch.tensor;
+	struct sched *sched = wanted->key.space->source->sched;
+	struct tensor *tensor = wanted->fetch.tensor;
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
 	stats_add(err ? STAT_FETCH_FAILURES : STAT_FETCHED, 1);
 	if (!err)
 		stats_add(STAT_FETCHED_BYTES, tensor->bytes);
 	lock_take(&sched->lock);
-	use->fetching = false;
-	use->fetch.tensor = NULL;
+	wanted->fetching = false;
+	wanted->fetch.tensor = NULL;
 	if (err) {
-		prepare_here_locked(use, &aftermath);
+		prepare_here_locked(wanted, &aftermath);
 	} else {
-		use->asked_by = 0;
-		cache_spare(use->key.space->cache, (sample_id)use->key.sample);
-		load_publish_locked(use, tensor, &aftermath);
+		wanted->asked_by = 0;
+		cache_spare(wanted->key.space->cache, (sample_id)wanted->key.sample);
+		load_publish_locked(wanted, tensor, &aftermath);
 	}
 	sched_unlock(sched, &aftermath);
 	if (err)
@@ -158,21 +158,22 @@ static void end_fetch(struct use *use, int err)
 
 void sched_fetch_done(struct sched_fetch *fetch, int err)
 {
-	struct use *use = use_of(fetch);
+	struct wanted *wanted = wanted_of(fetch);
 	if (!err && !fetch->tensor)
 		err = -EBADMSG;
 	if (!err)
-		to_file(use);
-	end_fetch(use, err);
+		to_file(wanted);
+	end_fetch(wanted, err);
 }
 
-void fetch_begin(struct use *use)
+void fetch_begin(struct wanted *wanted)
 {
-	const struct sched *sched = use->key.space->source->sched;
-	use->fetch = (struct sched_fetch){.dataset = use->key.space->source->dataset,
-		.preparation = &use->key.space->preparation,
-		.sample = (sample_id)use->key.sample};
-	int err = sched->fetcher.fetch(sched->fetcher.context, &use->fetch);
+	const struct sched *sched = wanted->key.space->source->sched;
+	wanted->fetch =
+		(struct sched_fetch){.dataset = wanted->key.space->source->dataset,
+			.preparation = &wanted->key.space->preparation,
+			.sample = (sample_id)wanted->key.sample};
+	int err = sched->fetcher.fetch(sched->fetcher.context, &wanted->fetch);
 	if (err)
-		end_fetch(use, err);
+		end_fetch(wanted, err);
 }

@@ -17,7 +17,7 @@
 /*
  * Gives readers and decoders their tasks, and publishes the results.
  *
- *            use_request_locked        reserve_locked           published
+ *            wanted_request_locked        reserve_locked           published
  *   open only ---------------> queued ---------------> loading -----------> open only
  *                              urgent <-- delayed <-------+ an error that passes
  *
@@ -29,14 +29,14 @@
  * that do not are passed over for others that do.
  */
 
-/* Reserves room in the cache, and marks the use as loading. urgent: may exceed the cache. -ENOSPC:
+/* Reserves room in the cache, and marks the wanted sample as loading. urgent: may exceed the cache. -ENOSPC:
  * the look-ahead does not fit; -EAGAIN: too much is being read just now; -ENOMEM: too much is
  * open. */
-static int reserve_locked(struct use *use, bool urgent)
+static int reserve_locked(struct wanted *wanted, bool urgent)
 {
-	struct space *space = use->key.space;
+	struct space *space = wanted->key.space;
 	struct sched *sched = space->source->sched;
-	sample_id sample = (sample_id)use->key.sample;
+	sample_id sample = (sample_id)wanted->key.sample;
 	uint64_t tensor = memory_size_of(sched, space, sample).tensor;
 	lock_assert_held(&sched->lock);
 	if (!memory_may_read_locked(sched, memory_file_bytes(sched, space, sample)))
@@ -46,81 +46,82 @@ static int reserve_locked(struct use *use, bool urgent)
 	int err = cache_reserve(space->cache, sample, tensor, urgent);
 	if (err)
 		return err;
-	use_taken_locked(use);
-	use->in_file = space->in_files;
-	use->head = space->head;
-	use->head.label = dataset_label(space->source->dataset, sample);
-	use->working = 0;
-	use->also = NULL;
+	wanted_taken_locked(wanted);
+	wanted->in_file = space->in_files;
+	wanted->head = space->head;
+	wanted->head.label = dataset_label(space->source->dataset, sample);
+	wanted->working = 0;
+	wanted->also = NULL;
 	return 0;
 }
 
-static bool is_queued(const struct use *use)
+static bool is_queued(const struct wanted *wanted)
 {
-	return use->state == USE_QUEUED || use->state == USE_URGENT;
+	return wanted->state == WANTED_QUEUED || wanted->state == WANTED_URGENT;
 }
 
-/* Tells whether one decode may serve this use and others. If a refused sample took part,
+/* Tells whether one decode may serve this sample and others. If a refused sample took part,
  * the decode would fail for all of them. */
-static bool can_share_decode(const struct use *use)
+static bool can_share_decode(const struct wanted *wanted)
 {
-	const struct space *space = use->key.space;
+	const struct space *space = wanted->key.space;
 	const struct preparation *preparation = &space->preparation;
 	char message[IMAGE_MESSAGE];
 	return !preparation->encoded && !preparation->approximate && !preparation->exif &&
 	       !preparation->fills_truncated && !preparation->array &&
 	       !preparation->sections && !preparation->frames &&
 	       preparation->channels != CHANNELS_KEEP &&
-	       !memory_refuses(
-		       space->source->sched, space, (sample_id)use->key.sample, message);
+	       !memory_refuses(space->source->sched, space, (sample_id)wanted->key.sample,
+		       message);
 }
 
-/* Adds queued uses of this sample in other spaces to its decode. */
-static void share_decode_locked(struct use *use)
+/* Adds the same sample of other spaces, where it is queued, to its decode. */
+static void share_decode_locked(struct wanted *wanted)
 {
-	lock_assert_held(&use->key.space->source->sched->lock);
+	lock_assert_held(&wanted->key.space->source->sched->lock);
 	struct space *space;
-	if (!can_share_decode(use))
+	if (!can_share_decode(wanted))
 		return;
-	LIST_FOREACH (space, &use->key.space->source->spaces, link) {
-		struct use *other = use_find_locked(space, (sample_id)use->key.sample);
-		if (!other || !is_queued(other) || !use_is_wanted(other) ||
+	LIST_FOREACH (space, &wanted->key.space->source->spaces, link) {
+		struct wanted *other =
+			wanted_find_locked(space, (sample_id)wanted->key.sample);
+		if (!other || !is_queued(other) || !wanted_is_pinned(other) ||
 			!can_share_decode(other) ||
-			reserve_locked(other, other->state == USE_URGENT) != 0)
+			reserve_locked(other, other->state == WANTED_URGENT) != 0)
 			continue;
-		other->also = use->also;
-		use->also = other;
-		share_with(&use->request, &other->request);
+		other->also = wanted->also;
+		wanted->also = other;
+		share_with(&wanted->request, &other->request);
 	}
 }
 
 static void answer_waiters_locked(
-	struct use *use, int status, bool bad, struct aftermath *aftermath)
+	struct wanted *wanted, int status, bool bad, struct aftermath *aftermath)
 {
-	lock_assert_held(&use->key.space->source->sched->lock);
+	lock_assert_held(&wanted->key.space->source->sched->lock);
 	struct sched_handle *handle;
-	use->opens++; /* keeps the use until this function ends */
-	while ((handle = TAILQ_FIRST(&use->waiters))) {
+	wanted->opens++; /* keeps the wanted sample until this function ends */
+	while ((handle = TAILQ_FIRST(&wanted->waiters))) {
 		struct sched_job *job = handle->job;
 		handle->bad = bad;
 		if (status != 0 && !handle->bare)
 			job->totals.errors++;
 		job->sched->supply_calls->done_locked(handle, status, aftermath);
 	}
-	use->opens--;
+	wanted->opens--;
 }
 
-/* Delays a use that a reader waits for, because memory is lacking; fails it after too
+/* Delays a wanted sample that a reader waits for, because memory is lacking; fails it after too
  * many tries. */
-static void put_off_locked(struct use *use, int err, struct aftermath *aftermath)
+static void put_off_locked(struct wanted *wanted, int err, struct aftermath *aftermath)
 {
-	lock_assert_held(&use->key.space->source->sched->lock);
-	use_unqueue_locked(use);
-	if (retry_later_locked(use, true, 0))
+	lock_assert_held(&wanted->key.space->source->sched->lock);
+	wanted_unqueue_locked(wanted);
+	if (retry_later_locked(wanted, true, 0))
 		return;
-	share_drop(&use->request);
-	answer_waiters_locked(use, err, false, aftermath);
-	use_drop_if_unused_locked(use);
+	share_drop(&wanted->request);
+	answer_waiters_locked(wanted, err, false, aftermath);
+	wanted_drop_if_unused_locked(wanted);
 }
 
 /* --- the next read ---------------------------------------------------------------------- */
@@ -131,32 +132,32 @@ static void put_off_locked(struct use *use, int err, struct aftermath *aftermath
 
 struct offers {
 	struct sched *sched;
-	/* the first use that a reader waits for, while readers hold too much open */
-	struct use *put_off;
+	/* the first wanted sample that a reader waits for, while readers hold too much open */
+	struct wanted *put_off;
 	int err;
 };
 
-static struct use *use_of(struct share_request *request)
+static struct wanted *wanted_of(struct share_request *request)
 {
-	return (struct use *)((char *)request - offsetof(struct use, request));
+	return (struct wanted *)((char *)request - offsetof(struct wanted, request));
 }
 
-static enum share_answer taken_locked(struct use *use)
+static enum share_answer taken_locked(struct wanted *wanted)
 {
-	lock_assert_held(&use->key.space->source->sched->lock);
-	use->request.cost_ns = shares_cost(use->key.space);
-	use->fetching = fetch_is_due_locked(use);
-	if (!use->fetching) {
-		share_decode_locked(use);
-		use->tier_worth = tier_worth_of_read_locked(
-			use->key.space->source, (sample_id)use->key.sample);
+	lock_assert_held(&wanted->key.space->source->sched->lock);
+	wanted->request.cost_ns = shares_cost(wanted->key.space);
+	wanted->fetching = fetch_is_due_locked(wanted);
+	if (!wanted->fetching) {
+		share_decode_locked(wanted);
+		wanted->tier_worth = tier_worth_of_read_locked(
+			wanted->key.space->source, (sample_id)wanted->key.sample);
 	}
 	return SHARE_TAKE;
 }
 
-static enum share_answer offer_ahead_locked(struct use *use)
+static enum share_answer offer_ahead_locked(struct wanted *wanted)
 {
-	struct space *space = use->key.space;
+	struct space *space = wanted->key.space;
 	struct sched *sched = space->source->sched;
 	struct storage *storage = space->source->storage;
 	lock_assert_held(&sched->lock);
@@ -164,12 +165,13 @@ static enum share_answer offer_ahead_locked(struct use *use)
 		!cache_fits(sched->cache, storage->ahead_needs))
 		return SHARE_PASS_REST;
 	storage->offered++;
-	uint64_t bytes = memory_size_of(sched, space, (sample_id)use->key.sample).tensor;
+	uint64_t bytes =
+		memory_size_of(sched, space, (sample_id)wanted->key.sample).tensor;
 	if (bytes >= storage->lacked)
 		return SHARE_PASS;
-	int err = reserve_locked(use, false);
+	int err = reserve_locked(wanted, false);
 	if (err == 0)
-		return taken_locked(use);
+		return taken_locked(wanted);
 	if (err == -EAGAIN)
 		return SHARE_PASS_REST;
 	storage->lacked = bytes;
@@ -179,20 +181,20 @@ static enum share_answer offer_ahead_locked(struct use *use)
 static enum share_answer offer_locked(void *context, struct share_request *request)
 {
 	struct offers *offers = context;
-	struct use *use = use_of(request);
+	struct wanted *wanted = wanted_of(request);
 	lock_assert_held(&offers->sched->lock);
-	if (!storage_has_room_locked(offers->sched, use->key.space->source->storage))
+	if (!storage_has_room_locked(offers->sched, wanted->key.space->source->storage))
 		return SHARE_PASS_REST;
-	if (!program_has_room_locked(use))
+	if (!program_has_room_locked(wanted))
 		return SHARE_PASS_REST;
-	if (use->state == USE_QUEUED)
-		return offer_ahead_locked(use);
-	int err = reserve_locked(use, true);
+	if (wanted->state == WANTED_QUEUED)
+		return offer_ahead_locked(wanted);
+	int err = reserve_locked(wanted, true);
 	if (err == 0)
-		return taken_locked(use);
+		return taken_locked(wanted);
 	if (err == -EAGAIN)
 		return SHARE_PASS_REST;
-	offers->put_off = use;
+	offers->put_off = wanted;
 	offers->err = err;
 	return SHARE_STOP;
 }
@@ -236,7 +238,8 @@ bool prepare_wakes_locked(const struct sched *sched)
 	return false;
 }
 
-static struct use *reserve_next_locked(struct sched *sched, struct aftermath *aftermath)
+static struct wanted *reserve_next_locked(
+	struct sched *sched, struct aftermath *aftermath)
 {
 	struct share_request *request = NULL;
 	struct offers offers;
@@ -254,29 +257,29 @@ static struct use *reserve_next_locked(struct sched *sched, struct aftermath *af
 		note_needs_locked(sched);
 		return NULL;
 	}
-	struct use *use = use_of(request);
-	if (!use->fetching)
-		storage_begin_locked(use);
-	return use;
+	struct wanted *wanted = wanted_of(request);
+	if (!wanted->fetching)
+		storage_begin_locked(wanted);
+	return wanted;
 }
 
-static struct load_task new_task(const struct sched *sched, struct use *use)
+static struct load_task new_task(const struct sched *sched, struct wanted *wanted)
 {
-	const struct space *space = use->key.space;
+	const struct space *space = wanted->key.space;
 	return (struct load_task){
 		.preparation = dataset_preparation(space->source->dataset,
-			&space->preparation, (sample_id)use->key.sample),
-		.backings = use->in_file ? sched->backings : NULL,
-		.head = use->head,
-		.owner = use};
+			&space->preparation, (sample_id)wanted->key.sample),
+		.backings = wanted->in_file ? sched->backings : NULL,
+		.head = wanted->head,
+		.owner = wanted};
 }
 
-static void fill_also(const struct sched *sched, struct use *use)
+static void fill_also(const struct sched *sched, struct wanted *wanted)
 {
-	for (; use->also; use = use->also) {
-		struct use *also = use->also;
+	for (; wanted->also; wanted = wanted->also) {
+		struct wanted *also = wanted->also;
 		also->task = new_task(sched, also);
-		use->task.also = &also->task;
+		wanted->task.also = &also->task;
 	}
 }
 
@@ -296,10 +299,10 @@ static void fill_file(const struct space *space, sample_id sample,
 	task->tier = tier_sample_of(space->source, sample, file);
 }
 
-static int add_second(struct use *use, sample_id sample, struct use_second **ret)
+static int add_second(struct wanted *wanted, sample_id sample, struct wanted_second **ret)
 {
-	const struct space *space = use->key.space;
-	struct use_second *second = calloc(1, sizeof(*second));
+	const struct space *space = wanted->key.space;
+	struct wanted_second *second = calloc(1, sizeof(*second));
 	if (!second)
 		return -ENOMEM;
 	int err = dataset_get(space->source->dataset, sample, &second->sample);
@@ -307,31 +310,31 @@ static int add_second(struct use *use, sample_id sample, struct use_second **ret
 		free(second);
 		return err;
 	}
-	second->preparation = dataset_preparation_behind(
-		space->source->dataset, &space->preparation, (sample_id)use->key.sample);
+	second->preparation = dataset_preparation_behind(space->source->dataset,
+		&space->preparation, (sample_id)wanted->key.sample);
 	second->task.preparation = &second->preparation;
-	second->task.max_pixels = use->task.max_pixels;
+	second->task.max_pixels = wanted->task.max_pixels;
 	fill_file(space, sample, &second->sample, &second->task);
-	second->task.tier_worth = use->tier_worth;
+	second->task.tier_worth = wanted->tier_worth;
 	*ret = second;
 	return 0;
 }
 
 /* Makes tasks for the sample's further files (a pair's second, later frames), as a
  * chain. */
-static int fill_second(struct use *use)
+static int fill_second(struct wanted *wanted)
 {
-	const struct space *space = use->key.space;
-	struct use_second **end = &use->second;
-	struct load_task *task = &use->task;
+	const struct space *space = wanted->key.space;
+	struct wanted_second **end = &wanted->second;
+	struct load_task *task = &wanted->task;
 	int err = 0;
-	use->second = NULL;
+	wanted->second = NULL;
 	for (uint32_t i = 0; !err; i++) {
 		sample_id next = dataset_behind(space->source->dataset,
-			&space->preparation, (sample_id)use->key.sample, i);
+			&space->preparation, (sample_id)wanted->key.sample, i);
 		if (next == SAMPLE_NONE)
 			break;
-		err = add_second(use, next, end);
+		err = add_second(wanted, next, end);
 		if (err)
 			break;
 		task = task->second = &(*end)->task;
@@ -340,55 +343,55 @@ static int fill_second(struct use *use)
 	return err;
 }
 
-static void free_second(struct use_second *second)
+static void free_second(struct wanted_second *second)
 {
 	while (second) {
-		struct use_second *next = second->next;
+		struct wanted_second *next = second->next;
 		dataset_sample_free(&second->sample);
 		free(second);
 		second = next;
 	}
 }
 
-static void fail_catalogue(struct use *use, int err)
+static void fail_catalogue(struct wanted *wanted, int err)
 {
-	use->task.status = err;
-	use->task.passing = err != -ENOENT;
-	snprintf(use->task.message, sizeof(use->task.message), "not in the catalogue: %s",
-		strerror(-err));
+	wanted->task.status = err;
+	wanted->task.passing = err != -ENOENT;
+	snprintf(wanted->task.message, sizeof(wanted->task.message),
+		"not in the catalogue: %s", strerror(-err));
 }
 
-/* Fills the use's task. Returns false if the task has failed. A sample that SQLite can't
+/* Fills the wanted sample's task. Returns false if the task has failed. A sample that SQLite can't
  * read is not bad: the error may be transient. */
-static bool fill_task(const struct sched *sched, struct use *use)
+static bool fill_task(const struct sched *sched, struct wanted *wanted)
 {
-	struct space *space = use->key.space;
-	sample_id sample = (sample_id)use->key.sample;
-	use->task = new_task(sched, use);
-	use->task.max_pixels = sched->config->max_pixels;
-	use->task.by_content = space->source->config.same_content;
-	fill_also(sched, use);
-	int err = dataset_get(space->source->dataset, sample, &use->sample);
+	struct space *space = wanted->key.space;
+	sample_id sample = (sample_id)wanted->key.sample;
+	wanted->task = new_task(sched, wanted);
+	wanted->task.max_pixels = sched->config->max_pixels;
+	wanted->task.by_content = space->source->config.same_content;
+	fill_also(sched, wanted);
+	int err = dataset_get(space->source->dataset, sample, &wanted->sample);
 	if (err) {
-		fail_catalogue(use, err);
+		fail_catalogue(wanted, err);
 		return false;
 	}
 	if (space->source->quarantined &&
 		roaring_bitmap_contains(space->source->quarantined, sample)) {
-		use->task.status = -EIO;
-		snprintf(use->task.message, sizeof(use->task.message),
+		wanted->task.status = -EIO;
+		snprintf(wanted->task.message, sizeof(wanted->task.message),
 			"its preparation has ended the engine twice");
 		return false;
 	}
-	if (memory_refuses(sched, space, sample, use->task.message)) {
-		use->task.status = -EIO;
+	if (memory_refuses(sched, space, sample, wanted->task.message)) {
+		wanted->task.status = -EIO;
 		return false;
 	}
-	fill_file(space, sample, &use->sample, &use->task);
-	use->task.tier_worth = use->tier_worth;
-	err = fill_second(use);
+	fill_file(space, sample, &wanted->sample, &wanted->task);
+	wanted->task.tier_worth = wanted->tier_worth;
+	err = fill_second(wanted);
 	if (err)
-		fail_catalogue(use, err);
+		fail_catalogue(wanted, err);
 	return !err;
 }
 
@@ -401,19 +404,19 @@ struct load_task *sched_next_read(void *context)
 		struct aftermath aftermath;
 		aftermath_init(&aftermath);
 		lock_take(&sched->lock);
-		struct use *use = reserve_next_locked(sched, &aftermath);
-		aftermath.kick = use != NULL;
-		bool fetching = use && use->fetching;
+		struct wanted *wanted = reserve_next_locked(sched, &aftermath);
+		aftermath.kick = wanted != NULL;
+		bool fetching = wanted && wanted->fetching;
 		sched_unlock(sched, &aftermath);
-		if (!use)
+		if (!wanted)
 			return NULL;
 		if (fetching) {
-			fetch_begin(use);
+			fetch_begin(wanted);
 			continue;
 		}
-		if (fill_task(sched, use))
-			return &use->task;
-		sched_read(sched, &use->task);
+		if (fill_task(sched, wanted))
+			return &wanted->task;
+		sched_read(sched, &wanted->task);
 	}
 }
 
@@ -430,58 +433,59 @@ void sched_read(void *context, struct load_task *task)
 
 /* --- decoders --------------------------------------------------------------------------- */
 
-/* Tells whether a reader waits for the use, whose job has asked for `first`, too; with SHARE_FIFO,
+/* Tells whether a reader waits for the wanted sample, whose job has asked for `first`, too; with SHARE_FIFO,
  * a reader of any job. */
-static bool goes_before(const struct use *use, const struct use *first)
+static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 {
 	const struct sched_handle *handle;
 	bool any_job = first->key.space->source->sched->config->share == SHARE_FIFO;
-	TAILQ_FOREACH (handle, &use->waiters, link)
+	TAILQ_FOREACH (handle, &wanted->waiters, link)
 		if (any_job || share_wants(&handle->job->share, &first->request))
 			return true;
 	return false;
 }
 
-/* Returns the use to decode next: the first that was read, which is the order of the
- * shares. But uses that a reader waits for pass look-ahead of the same job, and all pass
- * a use whose image is being decoded for another dataset. */
-static struct use *first_read_locked(const struct sched *sched, bool of_program)
+/* Returns the wanted sample to decode next: the first that was read, which is the order of the
+ * shares. But wanted samples that a reader waits for pass look-ahead of the same job, and all pass
+ * a wanted sample whose image is being decoded for another dataset. */
+static struct wanted *first_read_locked(const struct sched *sched, bool of_program)
 {
-	struct use *use, *first = NULL;
+	struct wanted *wanted, *first = NULL;
 	lock_assert_held(&sched->lock);
-	TAILQ_FOREACH (use, &sched->read, link) {
-		bool may_run = program_may_run_locked(use);
-		if (of_program ? !may_run : use->key.space->preparation.array != NULL)
+	TAILQ_FOREACH (wanted, &sched->read, link) {
+		bool may_run = program_may_run_locked(wanted);
+		if (of_program ? !may_run : wanted->key.space->preparation.array != NULL)
 			continue;
-		if (same_is_under_way_locked(use))
+		if (same_is_under_way_locked(wanted))
 			continue;
 		if (!first)
-			first = use;
-		if (goes_before(use, first))
-			return use;
+			first = wanted;
+		if (goes_before(wanted, first))
+			return wanted;
 	}
 	return first;
 }
 
-static uint64_t working_of_locked(const struct use *use)
+static uint64_t working_of_locked(const struct wanted *wanted)
 {
-	const struct sched *sched = use->key.space->source->sched;
+	const struct sched *sched = wanted->key.space->source->sched;
 	lock_assert_held(&sched->lock);
-	return memory_size_of(sched, use->key.space, (sample_id)use->key.sample).working;
+	return memory_size_of(sched, wanted->key.space, (sample_id)wanted->key.sample)
+		.working;
 }
 
 /* Begins the decode if there is memory for it. If not, no smaller decode takes its
  * turn. */
-static bool begin_decode_locked(struct sched *sched, struct use *first)
+static bool begin_decode_locked(struct sched *sched, struct wanted *first)
 {
 	uint64_t working = 0;
 	lock_assert_held(&sched->lock);
-	for (const struct use *use = first; use; use = use->also)
-		working += working_of_locked(use);
+	for (const struct wanted *wanted = first; wanted; wanted = wanted->also)
+		working += working_of_locked(wanted);
 	if (!memory_may_decode_locked(sched, working))
 		return false;
-	for (struct use *use = first; use; use = use->also)
-		use->working = working_of_locked(use);
+	for (struct wanted *wanted = first; wanted; wanted = wanted->also)
+		wanted->working = working_of_locked(wanted);
 	memory_change_working_locked(sched, (int64_t)working);
 	storage_decodes_locked(first);
 	program_begin_locked(first);
@@ -489,43 +493,43 @@ static bool begin_decode_locked(struct sched *sched, struct use *first)
 	return true;
 }
 
-static struct use *next_read(struct sched *sched, bool of_program)
+static struct wanted *next_read(struct sched *sched, bool of_program)
 {
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
 	lock_take(&sched->lock);
-	struct use *use = first_read_locked(sched, of_program);
-	if (use && !begin_decode_locked(sched, use))
-		use = NULL;
-	aftermath.kick = use != NULL;
-	aftermath.kick_decoders = use && !TAILQ_EMPTY(&sched->read);
+	struct wanted *wanted = first_read_locked(sched, of_program);
+	if (wanted && !begin_decode_locked(sched, wanted))
+		wanted = NULL;
+	aftermath.kick = wanted != NULL;
+	aftermath.kick_decoders = wanted && !TAILQ_EMPTY(&sched->read);
 	sched_unlock(sched, &aftermath);
-	return use;
+	return wanted;
 }
 
 /* Returns the next task of a program. No note is made for the quarantine: the program
  * decodes the sample, so a crash of the daemon is not the sample's fault. */
 struct load_task *sched_next_run(void *context)
 {
-	struct use *use = next_read(context, true);
-	return use ? &use->task : NULL;
+	struct wanted *wanted = next_read(context, true);
+	return wanted ? &wanted->task : NULL;
 }
 
 struct load_task *sched_next_decode(void *context)
 {
-	struct use *use = next_read(context, false);
-	if (!use)
+	struct wanted *wanted = next_read(context, false);
+	if (!wanted)
 		return NULL;
-	kept_note_begin(dataset_name(use->key.space->source->dataset),
-		(sample_id)use->key.sample);
-	return &use->task;
+	kept_note_begin(dataset_name(wanted->key.space->source->dataset),
+		(sample_id)wanted->key.sample);
+	return &wanted->task;
 }
 
 /* Returns true for the first failure of a sample, whichever job it is; for a sample that
  * programs prepare, for the first failure with each program. */
-static bool first_failure_locked(struct use *use)
+static bool first_failure_locked(struct wanted *wanted)
 {
-	struct space *space = use->key.space;
+	struct space *space = wanted->key.space;
 	roaring_bitmap_t *bad = space->source->bad;
 	lock_assert_held(&space->source->sched->lock);
 	if (space->preparation.array) {
@@ -533,7 +537,7 @@ static bool first_failure_locked(struct use *use)
 			space->bad = roaring_bitmap_create();
 		bad = space->bad;
 	}
-	return !bad || roaring_bitmap_add_checked(bad, (uint32_t)use->key.sample);
+	return !bad || roaring_bitmap_add_checked(bad, (uint32_t)wanted->key.sample);
 }
 
 /* Readers get EIO for every error but -ENOMEM. */
@@ -546,80 +550,80 @@ static int reader_status(int status)
 static void finish_load_locked(struct load_task *task, const struct load_task *result,
 	struct aftermath *aftermath)
 {
-	struct use *use = task->owner;
-	struct space *space = use->key.space;
+	struct wanted *wanted = task->owner;
+	struct space *space = wanted->key.space;
 	struct sched *sched = space->source->sched;
 	int status = result->status;
 	lock_assert_held(&sched->lock);
-	use->sample = (struct dataset_sample){0};
-	use->second = NULL;
-	use_unqueue_locked(use);
-	memory_change_working_locked(sched, -(int64_t)use->working);
+	wanted->sample = (struct dataset_sample){0};
+	wanted->second = NULL;
+	wanted_unqueue_locked(wanted);
+	memory_change_working_locked(sched, -(int64_t)wanted->working);
 	if (status == 0) {
 		if (!task->same)
-			task->tensor->made_for = use->asked_by;
-		cache_publish(space->cache, (sample_id)use->key.sample, task->tensor);
+			task->tensor->made_for = wanted->asked_by;
+		cache_publish(space->cache, (sample_id)wanted->key.sample, task->tensor);
 	} else {
-		cache_abandon(space->cache, (sample_id)use->key.sample);
+		cache_abandon(space->cache, (sample_id)wanted->key.sample);
 	}
 	if (status != 0 && status != -ENOMEM && !result->passing)
 		sched->supply_calls->bad_locked(
-			space, (sample_id)use->key.sample, result->damaged);
+			space, (sample_id)wanted->key.sample, result->damaged);
 	if (status == 0 || !result->passing ||
-		!retry_later_locked(use, false, result->retry_ns)) {
-		share_drop(&use->request);
-		answer_waiters_locked(use, reader_status(status),
+		!retry_later_locked(wanted, false, result->retry_ns)) {
+		share_drop(&wanted->request);
+		answer_waiters_locked(wanted, reader_status(status),
 			status != 0 && !result->passing, aftermath);
 	}
-	use_keep_capacity_locked(use);
-	use_drop_if_unused_locked(use);
+	wanted_keep_capacity_locked(wanted);
+	wanted_drop_if_unused_locked(wanted);
 }
 
 void load_publish_locked(
-	struct use *use, struct tensor *tensor, struct aftermath *aftermath)
+	struct wanted *wanted, struct tensor *tensor, struct aftermath *aftermath)
 {
 	const struct load_task result = {.status = 0};
-	lock_assert_held(&use->key.space->source->sched->lock);
-	use->task = (struct load_task){.tensor = tensor, .owner = use};
-	finish_load_locked(&use->task, &result, aftermath);
+	lock_assert_held(&wanted->key.space->source->sched->lock);
+	wanted->task = (struct load_task){.tensor = tensor, .owner = wanted};
+	finish_load_locked(&wanted->task, &result, aftermath);
 }
 
 /* Tells whether the failure is logged here. A transient error is logged only when a
  * reader gets it. */
-static bool is_worth_a_line_locked(struct use *use, const struct load_task *result)
+static bool is_worth_a_line_locked(struct wanted *wanted, const struct load_task *result)
 {
-	lock_assert_held(&use->key.space->source->sched->lock);
+	lock_assert_held(&wanted->key.space->source->sched->lock);
 	if (result->status == 0)
 		return false;
 	if (result->passing)
-		return !result->told && !TAILQ_EMPTY(&use->waiters) &&
-		       !retry_is_left(use);
-	return first_failure_locked(use);
+		return !result->told && !TAILQ_EMPTY(&wanted->waiters) &&
+		       !retry_is_left(wanted);
+	return first_failure_locked(wanted);
 }
 
 void sched_load_done(void *context, struct load_task *task)
 {
 	struct sched *sched = context;
-	struct use *use = task->owner;
-	struct dataset_sample sample = use->sample;
-	struct use_second *second = use->second;
+	struct wanted *wanted = task->owner;
+	struct dataset_sample sample = wanted->sample;
+	struct wanted_second *second = wanted->second;
 	struct load_task first = *task;
-	const char *dataset = dataset_name(use->key.space->source->dataset);
+	const char *dataset = dataset_name(wanted->key.space->source->dataset);
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
 	kept_note_end();
 
 	lock_take(&sched->lock);
-	bool log = is_worth_a_line_locked(use, &first);
-	program_end_locked(use, &aftermath);
+	bool log = is_worth_a_line_locked(wanted, &first);
+	program_end_locked(wanted, &aftermath);
 	if (first.status == 0 && !first.same) {
-		shares_note_cost_locked(use->key.space, first.decode_ns);
-		histogram_add_alone(&use->key.space->source->decodes, first.decode_ns);
-		atomic_fetch_add_explicit(&use->key.space->source->cpu_ns, first.cpu_ns,
-			memory_order_relaxed);
+		shares_note_cost_locked(wanted->key.space, first.decode_ns);
+		histogram_add_alone(&wanted->key.space->source->decodes, first.decode_ns);
+		atomic_fetch_add_explicit(&wanted->key.space->source->cpu_ns,
+			first.cpu_ns, memory_order_relaxed);
 	}
 	aftermath.kick_decoders = !TAILQ_EMPTY(&sched->read); /* there is more memory */
-	/* The call may free the use, and the task with it. */
+	/* The call may free the wanted sample, and the task with it. */
 	for (struct load_task *next; task; task = next) {
 		next = task->also;
 		finish_load_locked(task, &first, &aftermath);

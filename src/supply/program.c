@@ -19,15 +19,15 @@
 
 #define TAKEN_PER_PROCESS 2
 
-static const struct prepared_array *array_of(const struct use *use)
+static const struct prepared_array *array_of(const struct wanted *wanted)
 {
-	return use->key.space->preparation.array;
+	return wanted->key.space->preparation.array;
 }
 
-static struct program_load *load_of_locked(const struct use *use)
+static struct program_load *load_of_locked(const struct wanted *wanted)
 {
-	const struct prepared_array *array = array_of(use);
-	struct sched *sched = use->key.space->source->sched;
+	const struct prepared_array *array = array_of(wanted);
+	struct sched *sched = wanted->key.space->source->sched;
 	lock_assert_held(&sched->lock);
 	return array ? &sched->program_loads[array->number] : NULL;
 }
@@ -44,40 +44,40 @@ int program_loads_new(struct sched *sched)
 	return 0;
 }
 
-void program_change_taken_locked(const struct use *use, int taken)
+void program_change_taken_locked(const struct wanted *wanted, int taken)
 {
-	struct program_load *load = load_of_locked(use);
-	lock_assert_held(&use->key.space->source->sched->lock);
+	struct program_load *load = load_of_locked(wanted);
+	lock_assert_held(&wanted->key.space->source->sched->lock);
 	if (load)
 		load->taken += (unsigned)taken;
 }
 
-bool program_has_room_locked(const struct use *use)
+bool program_has_room_locked(const struct wanted *wanted)
 {
-	const struct program_load *load = load_of_locked(use);
-	lock_assert_held(&use->key.space->source->sched->lock);
+	const struct program_load *load = load_of_locked(wanted);
+	lock_assert_held(&wanted->key.space->source->sched->lock);
 	return !load || load->taken < TAKEN_PER_PROCESS * load->processes;
 }
 
-bool program_may_run_locked(const struct use *use)
+bool program_may_run_locked(const struct wanted *wanted)
 {
-	const struct program_load *load = load_of_locked(use);
-	lock_assert_held(&use->key.space->source->sched->lock);
+	const struct program_load *load = load_of_locked(wanted);
+	lock_assert_held(&wanted->key.space->source->sched->lock);
 	return load && load->running < load->processes;
 }
 
-void program_begin_locked(struct use *use)
+void program_begin_locked(struct wanted *wanted)
 {
-	struct program_load *load = load_of_locked(use);
-	lock_assert_held(&use->key.space->source->sched->lock);
+	struct program_load *load = load_of_locked(wanted);
+	lock_assert_held(&wanted->key.space->source->sched->lock);
 	if (load)
 		load->running++;
 }
 
-void program_end_locked(struct use *use, struct aftermath *aftermath)
+void program_end_locked(struct wanted *wanted, struct aftermath *aftermath)
 {
-	struct program_load *load = load_of_locked(use);
-	lock_assert_held(&use->key.space->source->sched->lock);
+	struct program_load *load = load_of_locked(wanted);
+	lock_assert_held(&wanted->key.space->source->sched->lock);
 	if (!load)
 		return;
 	ensure(load->running > 0);

@@ -50,7 +50,7 @@ enum there { NOT_THERE, ON_ITS_WAY, THERE };
 /* Tells whether the image may be looked for in other datasets. It may not if the result
  * can depend on the sample's name, which differs between datasets: an array that a
  * program makes, or a section by path. */
-static bool is_identified_locked(const struct use *first)
+static bool is_identified_locked(const struct wanted *first)
 {
 	static const struct load_identity unknown;
 	lock_assert_held(&first->key.space->source->sched->lock);
@@ -61,10 +61,10 @@ static bool is_identified_locked(const struct use *first)
 	       memcmp(&first->task.identity, &unknown, sizeof(unknown)) != 0;
 }
 
-/* Makes the key of a use. first: the first use of its chain, whose task has the identity. */
-static struct same_key key_of(const struct use *first, const struct use *use)
+/* Makes the key of a wanted sample. first: the first wanted sample of its chain, whose task has the identity. */
+static struct same_key key_of(const struct wanted *first, const struct wanted *wanted)
 {
-	return (struct same_key){first->task.identity, use->key.space->text_hash};
+	return (struct same_key){first->task.identity, wanted->key.space->text_hash};
 }
 
 static struct same *find_locked(const struct sched *sched, const struct same_key *key)
@@ -80,9 +80,9 @@ static struct same *find_locked(const struct sched *sched, const struct same_key
 /* Looks for the tensor in one place. THERE: *ret is held. Two catalogues differ in the
  * image's size if a scan could not read it. */
 static enum there look_at_locked(
-	const struct same_place *place, const struct use *use, struct tensor **ret)
+	const struct same_place *place, const struct wanted *wanted, struct tensor **ret)
 {
-	const struct space *space = place->key.space, *own = use->key.space;
+	const struct space *space = place->key.space, *own = wanted->key.space;
 	const struct sched *sched = own->source->sched;
 	sample_id sample = (sample_id)place->key.sample;
 	lock_assert_held(&sched->lock);
@@ -91,7 +91,7 @@ static enum there look_at_locked(
 	if (cache_state(space->cache, sample) == CACHE_LOADING)
 		return ON_ITS_WAY;
 	*ret = cache_share(space->cache, sample);
-	uint64_t bytes = memory_size_of(sched, own, (sample_id)use->key.sample).tensor;
+	uint64_t bytes = memory_size_of(sched, own, (sample_id)wanted->key.sample).tensor;
 	if (*ret && (*ret)->bytes == bytes)
 		return THERE;
 	tensor_free(*ret);
@@ -102,10 +102,10 @@ static enum there look_at_locked(
 /* Looks for the tensor in all places of the image. THERE: *ret is held, and the caller
  * frees it. */
 static enum there look_locked(
-	const struct use *first, const struct use *use, struct tensor **ret)
+	const struct wanted *first, const struct wanted *wanted, struct tensor **ret)
 {
-	const struct same_key key = key_of(first, use);
-	const struct same *same = find_locked(use->key.space->source->sched, &key);
+	const struct same_key key = key_of(first, wanted);
+	const struct same *same = find_locked(wanted->key.space->source->sched, &key);
 	const struct same_place *place;
 	enum there best = NOT_THERE;
 	lock_assert_held(&first->key.space->source->sched->lock);
@@ -113,7 +113,7 @@ static enum there look_locked(
 	if (!same)
 		return NOT_THERE;
 	LIST_FOREACH (place, &same->places, link) {
-		enum there there = look_at_locked(place, use, ret);
+		enum there there = look_at_locked(place, wanted, ret);
 		if (there == THERE)
 			return THERE;
 		if (there > best)
@@ -122,18 +122,18 @@ static enum there look_locked(
 	return best;
 }
 
-/* Waiting pays only if every use of the chain can then take its tensor from elsewhere. If
+/* Waiting pays only if every wanted sample of the chain can then take its tensor from elsewhere. If
  * a single one can't, the image must be decoded, and that one decode gives the tensors of
  * all. */
-bool same_is_under_way_locked(const struct use *first)
+bool same_is_under_way_locked(const struct wanted *first)
 {
 	bool under_way = false;
 	lock_assert_held(&first->key.space->source->sched->lock);
 	if (!is_identified_locked(first))
 		return false;
-	for (const struct use *use = first; use; use = use->also) {
+	for (const struct wanted *wanted = first; wanted; wanted = wanted->also) {
 		struct tensor *tensor;
-		enum there there = look_locked(first, use, &tensor);
+		enum there there = look_locked(first, wanted, &tensor);
 		tensor_free(tensor);
 		if (there == NOT_THERE)
 			return false;
@@ -142,16 +142,16 @@ bool same_is_under_way_locked(const struct use *first)
 	return under_way;
 }
 
-static void take_locked(struct use *first)
+static void take_locked(struct wanted *first)
 {
-	struct use *use;
+	struct wanted *wanted;
 	bool all = true;
 	lock_assert_held(&first->key.space->source->sched->lock);
-	for (use = first; use && all; use = use->also)
-		all = look_locked(first, use, &use->task.same) == THERE;
-	for (use = first; use && !all; use = use->also) {
-		tensor_free(use->task.same);
-		use->task.same = NULL;
+	for (wanted = first; wanted && all; wanted = wanted->also)
+		all = look_locked(first, wanted, &wanted->task.same) == THERE;
+	for (wanted = first; wanted && !all; wanted = wanted->also) {
+		tensor_free(wanted->task.same);
+		wanted->task.same = NULL;
 	}
 }
 
@@ -181,17 +181,18 @@ static struct same *get_locked(struct sched *sched, const struct same_key *key)
 	return NULL;
 }
 
-/* Adds the use as a place of its image. Without memory for that, other datasets decode
+/* Adds the wanted sample as a place of its image. Without memory for that, other datasets decode
  * the image again. */
-static void note_locked(const struct use *first, const struct use *use)
+static void note_locked(const struct wanted *first, const struct wanted *wanted)
 {
-	struct sched *sched = use->key.space->source->sched;
-	const struct same_key key = key_of(first, use);
+	struct sched *sched = wanted->key.space->source->sched;
+	const struct same_key key = key_of(first, wanted);
 	struct same *same = get_locked(sched, &key);
 	struct same_place *place = same ? calloc(1, sizeof(*place)) : NULL;
 	lock_assert_held(&sched->lock);
 	if (place) {
-		place->key = (struct same_place_key){use->key.space, use->key.sample};
+		place->key =
+			(struct same_place_key){wanted->key.space, wanted->key.sample};
 		place->same = same;
 		HASH_ADD(hash, sched->same_places, key, sizeof(place->key), place);
 		if (place->hash.tbl)
@@ -203,14 +204,14 @@ static void note_locked(const struct use *first, const struct use *use)
 		forget_if_unused_locked(sched, same);
 }
 
-void same_begin_locked(struct use *first)
+void same_begin_locked(struct wanted *first)
 {
 	lock_assert_held(&first->key.space->source->sched->lock);
 	if (!is_identified_locked(first))
 		return;
 	take_locked(first);
-	for (const struct use *use = first; use; use = use->also)
-		note_locked(first, use);
+	for (const struct wanted *wanted = first; wanted; wanted = wanted->also)
+		note_locked(first, wanted);
 }
 
 void same_gone_locked(struct space *space, sample_id sample)

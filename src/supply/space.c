@@ -114,11 +114,11 @@ void space_free(struct space *space)
 bool space_has_locked(const struct space *space, sample_id sample)
 {
 	lock_assert_held(&space->source->sched->lock);
-	const struct use *use;
+	const struct wanted *wanted;
 	if (cache_state(space->cache, sample) != CACHE_ABSENT)
 		return true;
-	use = use_find_locked(space, sample);
-	return use && use->state != USE_OPEN_ONLY;
+	wanted = wanted_find_locked(space, sample);
+	return wanted && wanted->state != WANTED_OPEN_ONLY;
 }
 
 enum served how_served_locked(struct space *space, sample_id sample)
@@ -132,8 +132,8 @@ enum served how_served_locked(struct space *space, sample_id sample)
 	case CACHE_ABSENT:
 		break;
 	}
-	struct use *use = use_find_locked(space, sample);
-	bool queued = use && use->state != USE_OPEN_ONLY;
+	struct wanted *wanted = wanted_find_locked(space, sample);
+	bool queued = wanted && wanted->state != WANTED_OPEN_ONLY;
 	return queued ? SERVED_SHARED : SERVED_DECODED;
 }
 
@@ -141,7 +141,7 @@ void unpin_locked(struct space *space, sample_id sample, struct aftermath *after
 {
 	lock_assert_held(&space->source->sched->lock);
 	cache_unpin(space->cache, sample);
-	use_unpinned_locked(space, sample);
+	wanted_unpinned_locked(space, sample);
 	cache_trim(space->source->sched->cache);
 	aftermath->kick = true;
 }

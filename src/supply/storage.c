@@ -123,69 +123,70 @@ bool storage_wakes_reader_locked(const struct sched *sched, const struct storage
 
 /* --- a read ----------------------------------------------------------------------------- */
 
-static struct storage *storage_of_use(const struct use *use)
+static struct storage *storage_of(const struct wanted *wanted)
 {
-	return use->key.space->source->storage;
+	return wanted->key.space->source->storage;
 }
 
-/* Marks the use, and the uses that share its decode, as being read or not. */
-static void set_is_read_locked(struct use *use, bool is_read, uint64_t now_ns)
+/* Marks the sample, and those that share its decode, as being read or not. */
+static void set_is_read_locked(struct wanted *wanted, bool is_read, uint64_t now_ns)
 {
-	lock_assert_held(&use->key.space->source->sched->lock);
-	for (; use; use = use->also) {
-		use->is_read = is_read;
-		use->key.space->source->sched->supply_calls->moved_on_locked(use, now_ns);
+	lock_assert_held(&wanted->key.space->source->sched->lock);
+	for (; wanted; wanted = wanted->also) {
+		wanted->is_read = is_read;
+		wanted->key.space->source->sched->supply_calls->moved_on_locked(
+			wanted, now_ns);
 	}
 }
 
-void storage_begin_locked(struct use *use)
+void storage_begin_locked(struct wanted *wanted)
 {
-	struct storage *storage = storage_of_use(use);
-	const struct source *source = use->key.space->source;
+	struct storage *storage = storage_of(wanted);
+	const struct source *source = wanted->key.space->source;
 	lock_assert_held(&source->sched->lock);
-	use->read_ns = clock_now_ns();
-	use->file_bytes = memory_file_bytes(
-		source->sched, use->key.space, (sample_id)use->key.sample);
-	storage->bytes += use->file_bytes;
-	source->sched->reading += use->file_bytes;
-	TAILQ_INSERT_TAIL(&storage->reading, use, link);
-	flight_begin(&storage->flight, use->read_ns);
-	set_is_read_locked(use, true, use->read_ns);
+	wanted->read_ns = clock_now_ns();
+	wanted->file_bytes = memory_file_bytes(
+		source->sched, wanted->key.space, (sample_id)wanted->key.sample);
+	storage->bytes += wanted->file_bytes;
+	source->sched->reading += wanted->file_bytes;
+	TAILQ_INSERT_TAIL(&storage->reading, wanted, link);
+	flight_begin(&storage->flight, wanted->read_ns);
+	set_is_read_locked(wanted, true, wanted->read_ns);
 }
 
-void storage_end_locked(struct use *use)
+void storage_end_locked(struct wanted *wanted)
 {
 	uint64_t now_ns = clock_now_ns();
-	struct storage *storage = storage_of_use(use);
-	struct sched *sched = use->key.space->source->sched;
+	struct storage *storage = storage_of(wanted);
+	struct sched *sched = wanted->key.space->source->sched;
 	lock_assert_held(&sched->lock);
-	TAILQ_REMOVE(&storage->reading, use, link);
+	TAILQ_REMOVE(&storage->reading, wanted, link);
 	flight_end(&storage->flight, now_ns);
-	shares_mean(&storage->latency_ns, now_ns - use->read_ns);
-	histogram_add_alone(&use->key.space->source->reads, now_ns - use->read_ns);
+	shares_mean(&storage->latency_ns, now_ns - wanted->read_ns);
+	histogram_add_alone(&wanted->key.space->source->reads, now_ns - wanted->read_ns);
 	storage->reads++;
-	storage->read_bytes += use->file_bytes;
+	storage->read_bytes += wanted->file_bytes;
 	storage->waiting++;
-	TAILQ_INSERT_TAIL(&sched->read, use, link);
-	set_is_read_locked(use, false, now_ns);
+	TAILQ_INSERT_TAIL(&sched->read, wanted, link);
+	set_is_read_locked(wanted, false, now_ns);
 }
 
-void storage_decodes_locked(struct use *use)
+void storage_decodes_locked(struct wanted *wanted)
 {
-	struct storage *storage = storage_of_use(use);
-	struct sched *sched = use->key.space->source->sched;
+	struct storage *storage = storage_of(wanted);
+	struct sched *sched = wanted->key.space->source->sched;
 	lock_assert_held(&sched->lock);
-	TAILQ_REMOVE(&sched->read, use, link);
+	TAILQ_REMOVE(&sched->read, wanted, link);
 	storage->waiting--;
-	storage->bytes -= use->file_bytes;
-	sched->reading -= use->file_bytes;
+	storage->bytes -= wanted->file_bytes;
+	sched->reading -= wanted->file_bytes;
 }
 
 /* --- storages that do not answer -------------------------------------------------------- */
 
 static uint64_t silent_ns(const struct storage *storage, uint64_t now)
 {
-	const struct use *first = TAILQ_FIRST(&storage->reading);
+	const struct wanted *first = TAILQ_FIRST(&storage->reading);
 	if (!first)
 		return 0;
 	uint64_t since = first->read_ns;

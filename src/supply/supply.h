@@ -23,7 +23,7 @@
  *           /       |
  *      samplers   spaces (dataset, preparation)
  *                   |
- *                  uses --- handles (opens)
+ *                  wanted samples --- handles (opens)
  *
  *   source.c       adds, replaces and removes datasets
  *   space.c        tensors of one preparation, and the samplers that are told of them
@@ -79,41 +79,42 @@ struct space {
 	bool in_files; /* tensors get files with this head: file_heads.c of the scheduler */
 	struct file_head head; /* each sample has its own label */
 	uint32_t number;     /* number in the source, by which samplers know the space */
-	uint32_t references; /* parts of editions, and uses */
+	uint32_t references; /* parts of editions, and wanted samples */
 };
 
-struct use_key {
+struct wanted_key {
 	struct space *space;
 	uint64_t sample;
 };
 
-enum use_state {
-	USE_OPEN_ONLY,
-	USE_QUEUED,  /* drawn ahead; jobs have asked for it */
-	USE_URGENT,  /* jobs have asked for it, and a reader waits */
-	USE_DELAYED, /* could not be prepared; is tried again when it is due */
-	USE_LOADING
+enum wanted_state {
+	WANTED_OPEN_ONLY,
+	WANTED_QUEUED,	/* drawn ahead; jobs have asked for it */
+	WANTED_URGENT,	/* jobs have asked for it, and a reader waits */
+	WANTED_DELAYED, /* could not be prepared; is tried again when it is due */
+	WANTED_LOADING
 };
 
 /* The second file of a pair, or a later frame of a group, while it is prepared. */
-struct use_second {
-	struct use_second *next;
+struct wanted_second {
+	struct wanted_second *next;
 	struct preparation preparation;
 	struct dataset_sample sample;
 	struct load_task task;
 };
 
 /* Exists while a sample of a space is open, waited for, or to be prepared. */
-struct use {
+struct wanted {
 	UT_hash_handle hash;
-	struct use_key key;
-	enum use_state state;
-	struct share_request request; /* in no lane while the use is delayed or loading */
-	uint32_t opens;		      /* handles that hold or wait for the tensor */
-	/* The job that asked first since the use was last without a request; 0: another
+	struct wanted_key key;
+	enum wanted_state state;
+	struct share_request
+		request; /* in no lane while the wanted sample is delayed or loading */
+	uint32_t opens;	 /* handles that hold or wait for the tensor */
+	/* The job that asked first since the wanted sample was last without a request; 0: another
 	 * daemon. */
 	job_id asked_by;
-	TAILQ_ENTRY(use) link;
+	TAILQ_ENTRY(wanted) link;
 	TAILQ_HEAD(, sched_handle) waiters;
 	uint64_t due_ns; /* while delayed: time of the next try */
 	bool lacks_room; /* while delayed: readers hold much open */
@@ -130,15 +131,16 @@ struct use {
 	uint64_t working;    /* bytes that decoding takes beside the tensor */
 	struct dataset_sample sample;
 	struct load_task task;
-	struct use_second *second; /* the second file, or later frames; or NULL */
-	bool in_file;		   /* the space's in_files and head when loading began */
+	struct wanted_second *second; /* the second file, or later frames; or NULL */
+	bool in_file; /* the space's in_files and head when loading began */
 	struct file_head head;
-	struct use *also; /* the sample's use in another space, which shares the decode */
+	struct wanted
+		*also; /* the same sample of another space, which shares the decode */
 };
 
-TAILQ_HEAD(use_queue, use);
+TAILQ_HEAD(wanted_queue, wanted);
 
-/* The samples of a program. taken: uses that are loading for it; running: uses that it
+/* The samples of a program. taken: those that are loading for it; running: those that it
  * prepares. */
 struct program_load {
 	unsigned processes, taken, running;
@@ -149,10 +151,10 @@ struct storage {
 	uint64_t device;
 	char *root; /* the root of the first dataset on it, used as its name */
 	struct flight flight;
-	unsigned urgent, queued;  /* uses that wait to be read */
-	struct use_queue reading; /* ordered by read_ns */
-	unsigned waiting;	  /* uses that wait for a decoder */
-	uint64_t latency_ns;	  /* recent mean of the duration of a read */
+	unsigned urgent, queued;     /* wanted samples that wait to be read */
+	struct wanted_queue reading; /* ordered by read_ns */
+	unsigned waiting;	     /* wanted samples that wait for a decoder */
+	uint64_t latency_ns;	     /* recent mean of the duration of a read */
 	/* Bytes of the smallest queued look-ahead that did not fit into the cache; 0: not known. */
 	uint64_t ahead_needs;
 	uint64_t lacked;  /* scratch: collects ahead_needs while requests are offered */
@@ -173,7 +175,7 @@ struct supply_calls {
 	void (*bad_locked)(const struct space *space, sample_id sample, bool damaged);
 	/* Reports that the sample waits for another cause from now on. Called just before
 	 * or just after the change. */
-	void (*moved_on_locked)(struct use *use, uint64_t now_ns);
+	void (*moved_on_locked)(struct wanted *wanted, uint64_t now_ns);
 	/* Tells a tier the worth of its samples. Takes the lock. context: the scheduler. */
 	void (*worths)(void *context, struct tier_asked *asked, size_t n);
 };
@@ -201,30 +203,30 @@ must_check int source_label(struct source *source);
 
 /* --- wanted.c: samples that are open or are to be prepared --- */
 
-struct use *use_find_locked(const struct space *space, sample_id sample);
-/* Returns the sample's use, and makes it if there is none. NULL: no memory. */
-struct use *use_get_locked(struct space *space, sample_id sample);
-/* Queues the use for the job, unless it is being prepared already. urgent: a reader of
+struct wanted *wanted_find_locked(const struct space *space, sample_id sample);
+/* Returns the wanted sample, and makes it if there is none. NULL: no memory. */
+struct wanted *wanted_get_locked(struct space *space, sample_id sample);
+/* Queues the wanted sample for the job, unless it is being prepared already. urgent: a reader of
  * the job waits. -ENOMEM */
-must_check int use_request_locked(
-	struct sched_job *job, struct use *use, bool urgent, struct aftermath *aftermath);
-/* Frees the sample's use, if nothing needs it any more. Called after a pin was given back. */
-void use_unpinned_locked(struct space *space, sample_id sample);
-/* Gives the handle's tensor and use back. */
-void use_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Queues the use in the lanes of the jobs that asked for it. */
-void use_queue_locked(struct use *use, bool urgent);
-/* Removes the use from all lanes, or from the delayed ones, or ends its loading. */
-void use_unqueue_locked(struct use *use);
-/* Marks the use as loading; `share_next` removes it from the lanes. */
-void use_taken_locked(struct use *use);
+must_check int wanted_request_locked(struct sched_job *job, struct wanted *wanted,
+	bool urgent, struct aftermath *aftermath);
+/* Frees the wanted sample, if nothing needs it any more. Called after a pin was given back. */
+void wanted_unpinned_locked(struct space *space, sample_id sample);
+/* Gives the handle's tensor and its wanted sample back. */
+void wanted_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
+/* Queues the wanted sample in the lanes of the jobs that asked for it. */
+void wanted_queue_locked(struct wanted *wanted, bool urgent);
+/* Removes the wanted sample from all lanes, or from the delayed ones, or ends its loading. */
+void wanted_unqueue_locked(struct wanted *wanted);
+/* Marks the wanted sample as loading; `share_next` removes it from the lanes. */
+void wanted_taken_locked(struct wanted *wanted);
 /* Tells whether somebody has drawn the sample, or has it open. */
-bool use_is_wanted(const struct use *use);
-/* Frees the use, if nothing needs it any more. */
-void use_drop_if_unused_locked(struct use *use);
+bool wanted_is_pinned(const struct wanted *wanted);
+/* Frees the wanted sample, if nothing needs it any more. */
+void wanted_drop_if_unused_locked(struct wanted *wanted);
 /* Evicts the tensor, although it is pinned by a draw, if the cache exceeds its capacity
  * and nobody has the tensor open. */
-void use_keep_capacity_locked(struct use *use);
+void wanted_keep_capacity_locked(struct wanted *wanted);
 
 /* --- prepare.c: tasks for workers --- */
 
@@ -233,9 +235,9 @@ void sched_read(void *context, struct load_task *task);
 struct load_task *sched_next_decode(void *context);
 struct load_task *sched_next_run(void *context);
 void sched_load_done(void *context, struct load_task *task);
-/* Publishes the tensor of a use that was loading, and answers its waiters. */
+/* Publishes the tensor of a wanted sample that was loading, and answers its waiters. */
 void load_publish_locked(
-	struct use *use, struct tensor *tensor, struct aftermath *aftermath);
+	struct wanted *wanted, struct tensor *tensor, struct aftermath *aftermath);
 /* Tells whether a reader thread that looked now would find a task. Returns true if that
  * is not known. */
 bool prepare_waits_locked(const struct sched *sched);
@@ -246,15 +248,15 @@ bool prepare_wakes_locked(const struct sched *sched);
 /* --- program.c --- */
 
 must_check int program_loads_new(struct sched *sched);
-/* Counts the use among those that load for its program: 1 when it begins to load, -1 when
+/* Counts the wanted sample among those that load for its program: 1 when it begins to load, -1 when
  * it ends. */
-void program_change_taken_locked(const struct use *use, int taken);
+void program_change_taken_locked(const struct wanted *wanted, int taken);
 /* Tells whether a sample may be read for its program; true where no program prepares it. */
-must_check bool program_has_room_locked(const struct use *use);
+must_check bool program_has_room_locked(const struct wanted *wanted);
 /* Tells whether a program prepares the sample, and has a process for it. */
-must_check bool program_may_run_locked(const struct use *use);
-void program_begin_locked(struct use *use);
-void program_end_locked(struct use *use, struct aftermath *aftermath);
+must_check bool program_may_run_locked(const struct wanted *wanted);
+void program_begin_locked(struct wanted *wanted);
+void program_end_locked(struct wanted *wanted, struct aftermath *aftermath);
 /* Finds the job's program, and sets the job's preparation. -EINVAL, reported: there is none, or
  * its arrays do not fit the job. */
 must_check int program_adopt(struct sched *sched, struct job_config *config,
@@ -278,12 +280,12 @@ bool storage_wakes_reader_locked(
 /* Tells whether a request could be read now. */
 bool storage_has_requests_locked(
 	const struct sched *sched, const struct storage *storage);
-/* Notes that the use's read begins. The use must be in no queue. */
-void storage_begin_locked(struct use *use);
-/* Notes that the read has ended, and queues the use for a decoder. */
-void storage_end_locked(struct use *use);
-/* Notes that the decode begins, and removes the use from the queue for decoders. */
-void storage_decodes_locked(struct use *use);
+/* Notes that the wanted sample's read begins. The wanted sample must be in no queue. */
+void storage_begin_locked(struct wanted *wanted);
+/* Notes that the read has ended, and queues the wanted sample for a decoder. */
+void storage_end_locked(struct wanted *wanted);
+/* Notes that the decode begins, and removes the wanted sample from the queue for decoders. */
+void storage_decodes_locked(struct wanted *wanted);
 void storage_status_locked(const struct sched *sched, const struct storage *storage,
 	struct sched_storage *ret);
 /* Logs storages that have stopped or resumed answering. No lock held. */
@@ -309,10 +311,10 @@ void tiers_close(struct sched *sched);
 /* --- fetch.c: tensors from another daemon --- */
 
 /* Tells whether to ask another daemon for the sample, which is about to be read. */
-bool fetch_is_due_locked(const struct use *use);
-/* Asks another daemon for the sample of a use that is loading and `fetching`. The use may have
+bool fetch_is_due_locked(const struct wanted *wanted);
+/* Asks another daemon for a wanted sample that is loading and `fetching`. The wanted sample may have
  * ended when this returns. No lock held. */
-void fetch_begin(struct use *use);
+void fetch_begin(struct wanted *wanted);
 
 /* --- decode_cost.c --- */
 
@@ -322,11 +324,11 @@ uint64_t shares_cost(const struct space *space); /* ns of decode time of a sampl
 
 /* --- same_image.c: images that several datasets have --- */
 
-/* Tells whether another use is decoding the image of this use, which was read. */
-bool same_is_under_way_locked(const struct use *use);
-/* Begins the use's decode. Its tasks get the tensors that other datasets have; from now
- * on other uses find this one. */
-void same_begin_locked(struct use *use);
+/* Tells whether the image of this sample, which was read, is being decoded for another one. */
+bool same_is_under_way_locked(const struct wanted *wanted);
+/* Begins the wanted sample's decode. Its tasks get the tensors that other datasets have; from now
+ * on other wanted samples find this one. */
+void same_begin_locked(struct wanted *wanted);
 /* Forgets where the sample's image is, since the sample is neither in the cache nor
  * loading. */
 void same_gone_locked(struct space *space, sample_id sample);
@@ -335,14 +337,14 @@ void same_free(struct sched *sched);
 
 /* --- retry.c: errors that pass --- */
 
-/* Delays a use that is in no queue, by at_least_ns or more. false: it was tried often enough, or
+/* Delays a wanted sample that is in no queue, by at_least_ns or more. false: it was tried often enough, or
  * nobody wants it. */
-bool retry_later_locked(struct use *use, bool lacks_room, uint64_t at_least_ns);
-/* Tells whether the use may be delayed once more. */
-bool retry_is_left(const struct use *use);
-/* Queues the uses that are due. */
+bool retry_later_locked(struct wanted *wanted, bool lacks_room, uint64_t at_least_ns);
+/* Tells whether the wanted sample may be delayed once more. */
+bool retry_is_left(const struct wanted *wanted);
+/* Queues the wanted samples that are due. */
 void retry_due_locked(struct sched *sched, struct aftermath *aftermath);
-/* Queues the uses that lacked room. Called when readers hold less open than before. */
+/* Queues the wanted samples that lacked room. Called when readers hold less open than before. */
 void retry_with_room_locked(struct sched *sched, struct aftermath *aftermath);
 uint64_t retry_first_due_locked(const struct sched *sched); /* UINT64_MAX: none */
 

@@ -20,10 +20,10 @@ uint32_t tier_need_locked(const struct source *source, sample_id sample, bool lo
 	uint32_t need = 0;
 	lock_assert_held(&source->sched->lock);
 	LIST_FOREACH (space, &source->spaces, link) {
-		const struct use *use = use_find_locked(space, sample);
+		const struct wanted *wanted = wanted_find_locked(space, sample);
 		need += cache_need(space->cache, sample);
-		need += use && use->state != USE_OPEN_ONLY &&
-			(loading || use->state != USE_LOADING);
+		need += wanted && wanted->state != WANTED_OPEN_ONLY &&
+			(loading || wanted->state != WANTED_LOADING);
 	}
 	return need;
 }
