@@ -173,19 +173,19 @@ void stream_hold_locked(
 	struct space *space = strand->part->space;
 	sample_id id = sample - strand->part->first;
 	lock_assert_held(&stream->job->sched->lock);
-	struct drawn drawn = {.sample = sample, .served = how_served_locked(space, id)};
+	struct drawn drawn = {.sample = sample, .served = how_served(space, id)};
 	if (job_is_fed(stream->job))
 		demand_drawn_locked(stream, sample);
 	else
 		cache_need_drop(space->cache, id);
 	drawn.pinned = cache_pin(space->cache, id) == 0;
 	if (drawn.pinned && cache_state(space->cache, id) == CACHE_ABSENT) {
-		struct wanted *wanted = wanted_get_locked(space, id);
+		struct wanted *wanted = wanted_get(space, id);
 		if (wanted &&
 			wanted_request_locked(stream->job, wanted, false, aftermath) != 0)
-			wanted_drop_if_unused_locked(wanted);
+			wanted_drop_if_unused(wanted);
 	}
-	if (space_has_locked(space, id))
+	if (space_has(space, id))
 		space_drawn_locked(space, id, strand->sampler);
 	else
 		space_gone_locked(space, id);

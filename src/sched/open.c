@@ -42,7 +42,7 @@ static int attach_locked(struct sched_handle *handle)
 	lock_assert_held(&space->source->sched->lock);
 	if (cache_pin(space->cache, sample) != 0)
 		return -ENOMEM;
-	struct wanted *wanted = wanted_get_locked(space, sample);
+	struct wanted *wanted = wanted_get(space, sample);
 	if (!wanted) {
 		cache_unpin(space->cache, sample);
 		return -ENOMEM;
@@ -121,7 +121,7 @@ static void take_off_ticket_locked(struct sched_handle *handle)
 	uint64_t waited = clock_now_ns() - handle->parked_ns;
 	lock_assert_held(&job->sched->lock);
 	if (handle->state == HANDLE_AWAITS_TENSOR) {
-		TAILQ_REMOVE(&handle->wanted->waiters, handle, link);
+		supply_stop_waiting(handle->wanted, &handle->waiter);
 		waits_change_locked(handle, -1);
 	}
 	TAILQ_REMOVE(&job->parked, handle, job_link);
@@ -215,7 +215,8 @@ static void go_on_locked(struct sched_handle *handle, struct aftermath *aftermat
 	}
 	if (handle->bare && first)
 		handle->wanted->asked_by = 0;
-	TAILQ_INSERT_TAIL(&handle->wanted->waiters, handle, link);
+	handle->waiter.job = &handle->job->share;
+	supply_wait(handle->wanted, &handle->waiter);
 	waits_change_locked(handle, 1);
 	handle->state = HANDLE_AWAITS_TENSOR;
 }
@@ -412,7 +413,7 @@ static const struct part *find_prepared_locked(
 static int ask_sample_locked(struct sched_handle *handle, const struct part *part,
 	sample_id sample, struct aftermath *aftermath)
 {
-	const struct wanted *wanted = wanted_find_locked(part->space, sample);
+	const struct wanted *wanted = wanted_find(part->space, sample);
 	lock_assert_held(&handle->job->sched->lock);
 	if (handle->job->sched->stopping)
 		return -ENODEV;

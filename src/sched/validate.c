@@ -9,7 +9,7 @@
 #include "supply/supply.h"
 #include "epoch/questions.h"
 
-/* Counts sums from scratch, from jobs, streams, epochs and wanted samples, and compares them with
+/* Counts sums from scratch, from jobs, streams and epochs, and compares them with
  * the sums that are kept. */
 
 static uint32_t count_need(const struct space *space, sample_id id)
@@ -50,52 +50,12 @@ static uint32_t count_engine_pins(const struct space *space, sample_id id)
 	return n;
 }
 
-/* Checks that each job with a waiting reader has asked for the sample, and that the request is
- * aside exactly while the wanted sample is delayed or loading. */
-static void validate_request(const struct wanted *wanted)
-{
-	const struct sched_handle *handle;
-	bool under_way =
-		wanted->state == WANTED_DELAYED || wanted->state == WANTED_LOADING;
-	ensure(under_way == wanted->request.aside);
-	ensure(wanted->state != WANTED_OPEN_ONLY || !share_is_wanted(&wanted->request));
-	TAILQ_FOREACH (handle, &wanted->waiters, link)
-		ensure(share_wants(&handle->job->share, &wanted->request));
-}
-
-static void validate_storages(const struct sched *sched)
-{
-	unsigned urgent = 0, queued = 0, waiting = 0;
-	for (size_t i = 0; i < sched->n_storages; i++) {
-		urgent += sched->storages[i].urgent;
-		queued += sched->storages[i].queued;
-		waiting += sched->storages[i].waiting;
-	}
-	for (const struct wanted *wanted = sched->wanted; wanted;
-		wanted = wanted->hash.next) {
-		urgent -= wanted->state == WANTED_URGENT;
-		queued -= wanted->state == WANTED_QUEUED;
-	}
-	const struct wanted *wanted;
-	TAILQ_FOREACH (wanted, &sched->read, link)
-		waiting--;
-	ensure(urgent == 0 && queued == 0 && waiting == 0);
-}
-
 static void validate_sample(struct space *space, sample_id id)
 {
-	const struct wanted *wanted = wanted_find_locked(space, id);
+	const struct wanted *wanted = wanted_find(space, id);
 	uint32_t opens = wanted ? wanted->opens : 0;
 	ensure(cache_need(space->cache, id) == count_need(space, id));
 	ensure(cache_pins(space->cache, id) == count_engine_pins(space, id) + opens);
-	if (wanted && wanted->state == WANTED_LOADING)
-		ensure(cache_state(space->cache, id) == CACHE_LOADING);
-	if (wanted && !TAILQ_EMPTY(&wanted->waiters))
-		ensure(wanted->state == WANTED_URGENT ||
-			wanted->state == WANTED_DELAYED ||
-			wanted->state == WANTED_LOADING);
-	if (wanted)
-		validate_request(wanted);
 }
 
 static void validate_source(struct source *source)
@@ -144,15 +104,13 @@ void sched_validate(struct sched *sched)
 	LOCK_SCOPE(&sched->lock);
 	const struct sched_job *job;
 	const struct stream *stream;
-	for (size_t i = 0; i < sched->n_sources; i++)
-		if (sched->sources[i].dataset)
-			validate_source(&sched->sources[i]);
+	for (size_t i = 0; i < sched->supply.n_sources; i++)
+		if (sched->supply.sources[i].dataset)
+			validate_source(&sched->supply.sources[i]);
 	TAILQ_FOREACH (job, &sched->jobs, link)
 		validate_job(job);
 	TAILQ_FOREACH (stream, &sched->streams, link)
 		validate_stream(stream);
-	validate_storages(sched);
-	same_validate_locked(sched);
-	shares_validate(&sched->shares);
+	supply_validate(&sched->supply);
 	cache_validate(sched->cache);
 }

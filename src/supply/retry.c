@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/clock.h"
 #include "base/rng.h"
-#include "sched/sched_internal.h"
-#include "section/section.h"
-#include "supply/supply.h"
-#include "stats/stats.h"
+#include "supply/supply_internal.h"
 
 /*
  * Retries after errors that are transient and not the sample's fault: no free descriptor,
@@ -28,7 +24,7 @@
 bool retry_is_left(const struct wanted *wanted)
 {
 	return wanted->retries < MOST_RETRIES &&
-	       !wanted->key.space->source->sched->stopping && wanted_is_pinned(wanted);
+	       !wanted->key.space->source->supply->stopping && wanted_is_pinned(wanted);
 }
 
 /* Varies the delays at random, so that requests that a server refused together do not
@@ -46,68 +42,61 @@ static uint64_t delay_ns(
 	return delay > at_least_ns ? delay : at_least_ns + mixed % FIRST_DELAY_NS;
 }
 
-bool retry_later_locked(struct wanted *wanted, bool lacks_room, uint64_t at_least_ns)
+bool retry_later(
+	struct wanted *wanted, bool lacks_room, uint64_t at_least_ns, uint64_t now_ns)
 {
-	struct sched *sched = wanted->key.space->source->sched;
-	lock_assert_held(&sched->lock);
+	struct supply *supply = wanted->key.space->source->supply;
 	if (!retry_is_left(wanted))
 		return false;
-	uint64_t now_ns = clock_now_ns();
-	stats_add(STAT_RETRIES, 1);
 	if (wanted->retries == 0)
 		wanted->first_try_ns = now_ns;
 	wanted->due_ns = now_ns + delay_ns(wanted, now_ns, at_least_ns);
 	wanted->retries++;
 	wanted->state = WANTED_DELAYED;
 	wanted->lacks_room = lacks_room;
-	sched->lack_room += lacks_room;
-	TAILQ_INSERT_TAIL(&sched->delayed, wanted, link);
-	pthread_cond_signal(&sched->house_cond);
+	supply->lack_room += lacks_room;
+	TAILQ_INSERT_TAIL(&supply->delayed, wanted, link);
+	supply->effects.delayed++;
 	return true;
 }
 
-uint64_t retry_first_due_locked(const struct sched *sched)
+uint64_t supply_first_due(const struct supply *supply)
 {
 	const struct wanted *wanted;
 	uint64_t first = UINT64_MAX;
-	lock_assert_held(&sched->lock);
-	TAILQ_FOREACH (wanted, &sched->delayed, link)
+	TAILQ_FOREACH (wanted, &supply->delayed, link)
 		if (wanted->due_ns < first)
 			first = wanted->due_ns;
 	return first;
 }
 
-static void queue_again_locked(struct wanted *wanted, struct aftermath *aftermath)
+static void queue_again(struct wanted *wanted)
 {
-	lock_assert_held(&wanted->key.space->source->sched->lock);
-	wanted_unqueue_locked(wanted);
-	wanted_queue_locked(wanted, !TAILQ_EMPTY(&wanted->waiters));
-	aftermath->kick = true;
+	wanted_unqueue(wanted);
+	wanted_queue(wanted);
+	wanted->key.space->source->supply->effects.reads = true;
 }
 
-void retry_due_locked(struct sched *sched, struct aftermath *aftermath)
+void supply_time(struct supply *supply, uint64_t now_ns)
 {
-	uint64_t now = clock_now_ns();
 	struct wanted *wanted, *next;
-	lock_assert_held(&sched->lock);
-	for (wanted = TAILQ_FIRST(&sched->delayed); wanted; wanted = next) {
+	for (wanted = TAILQ_FIRST(&supply->delayed); wanted; wanted = next) {
 		next = TAILQ_NEXT(wanted, link);
-		if (wanted->due_ns <= now)
-			queue_again_locked(wanted, aftermath);
+		if (wanted->due_ns <= now_ns)
+			queue_again(wanted);
 	}
 }
 
-void retry_with_room_locked(struct sched *sched, struct aftermath *aftermath)
+void supply_has_room(struct supply *supply)
 {
 	struct wanted *wanted, *next;
-	lock_assert_held(&sched->lock);
-	if (sched->lack_room == 0)
+	if (supply->lack_room == 0)
 		return;
-	for (wanted = TAILQ_FIRST(&sched->delayed); wanted; wanted = next) {
+	for (wanted = TAILQ_FIRST(&supply->delayed); wanted; wanted = next) {
 		next = TAILQ_NEXT(wanted, link);
 		if (!wanted->lacks_room)
 			continue;
 		wanted->retries = 0;
-		queue_again_locked(wanted, aftermath);
+		queue_again(wanted);
 	}
 }

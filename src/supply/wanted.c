@@ -2,29 +2,57 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "sched/sched_internal.h"
-#include "section/section.h"
-#include "supply/supply.h"
+#include "supply/supply_internal.h"
 
-#include <errno.h>
+/* --- the engine --------------------------------------------------------------------- */
 
-struct wanted *wanted_find_locked(const struct space *space, sample_id sample)
+void supply_init(
+	struct supply *supply, const struct daemon_config *config, struct cache *cache)
 {
-	lock_assert_held(&space->source->sched->lock);
+	supply->config = config;
+	supply->cache = cache;
+	shares_init(&supply->shares, config->share);
+	TAILQ_INIT(&supply->read);
+	TAILQ_INIT(&supply->delayed);
+	TAILQ_INIT(&supply->effects.ready);
+}
+
+void supply_end(struct supply *supply)
+{
+	same_free(supply);
+	free(supply->program_loads);
+	for (size_t i = 0; i < supply->n_storages; i++)
+		free(supply->storages[i].root);
+	free(supply->storages);
+	free(supply->sources);
+}
+
+void supply_take_effects(struct supply *supply, struct supply_effects *ret)
+{
+	*ret = supply->effects;
+	TAILQ_INIT(&ret->ready);
+	TAILQ_CONCAT(&ret->ready, &supply->effects.ready, link);
+	supply->effects = (struct supply_effects){0};
+	TAILQ_INIT(&supply->effects.ready);
+}
+
+/* --- wanted samples ----------------------------------------------------------------- */
+
+struct wanted *wanted_find(const struct space *space, sample_id sample)
+{
 	struct {
 		const struct space *space;
 		uint64_t sample;
 	} key = {space, sample};
 	struct wanted *wanted;
-	HASH_FIND(hash, space->source->sched->wanted, &key, sizeof(key), wanted);
+	HASH_FIND(hash, space->source->supply->wanted, &key, sizeof(key), wanted);
 	return wanted;
 }
 
-struct wanted *wanted_get_locked(struct space *space, sample_id sample)
+struct wanted *wanted_get(struct space *space, sample_id sample)
 {
-	lock_assert_held(&space->source->sched->lock);
-	struct sched *sched = space->source->sched;
-	struct wanted *wanted = wanted_find_locked(space, sample);
+	struct supply *supply = space->source->supply;
+	struct wanted *wanted = wanted_find(space, sample);
 	if (wanted)
 		return wanted;
 	wanted = calloc(1, sizeof(*wanted));
@@ -33,7 +61,7 @@ struct wanted *wanted_get_locked(struct space *space, sample_id sample)
 	wanted->key = (struct wanted_key){.space = space, .sample = sample};
 	TAILQ_INIT(&wanted->waiters);
 	share_request_init(&wanted->request, 0);
-	HASH_ADD(hash, sched->wanted, key, sizeof(wanted->key), wanted);
+	HASH_ADD(hash, supply->wanted, key, sizeof(wanted->key), wanted);
 	if (!wanted->hash.tbl) {
 		free(wanted);
 		return NULL;
@@ -43,14 +71,13 @@ struct wanted *wanted_get_locked(struct space *space, sample_id sample)
 }
 
 /* Changes the state, and the counts of the storage and of the program. */
-static void change_state_locked(struct wanted *wanted, enum wanted_state state)
+static void change_state(struct wanted *wanted, enum wanted_state state)
 {
 	struct storage *storage = wanted->key.space->source->storage;
-	lock_assert_held(&wanted->key.space->source->sched->lock);
 	storage->urgent -= wanted->state == WANTED_URGENT;
 	storage->queued -= wanted->state == WANTED_QUEUED;
 	if ((wanted->state == WANTED_LOADING) != (state == WANTED_LOADING))
-		program_change_taken_locked(wanted, state == WANTED_LOADING ? 1 : -1);
+		program_change_taken(wanted, state == WANTED_LOADING ? 1 : -1);
 	wanted->state = state;
 	storage->urgent += wanted->state == WANTED_URGENT;
 	storage->queued += wanted->state == WANTED_QUEUED;
@@ -58,135 +85,153 @@ static void change_state_locked(struct wanted *wanted, enum wanted_state state)
 		storage->ahead_needs = 0;
 }
 
-int wanted_request_locked(struct sched_job *job, struct wanted *wanted, bool urgent,
-	struct aftermath *aftermath)
+int supply_want(struct supply *supply, struct wanted *wanted, const struct want *want)
 {
-	lock_assert_held(&job->sched->lock);
-	if (urgent || !share_wants(&job->share, &wanted->request)) {
-		int err = share_ask(&job->share, &wanted->request, urgent);
+	if (want->urgent || !share_wants(want->job, &wanted->request)) {
+		int err = share_ask(want->job, &wanted->request, want->urgent);
 		if (err)
 			return err;
 	}
-	if (wanted->state == WANTED_OPEN_ONLY)
-		wanted->asked_by = job->id;
-	bool under_way =
-		wanted->state == WANTED_LOADING || wanted->state == WANTED_DELAYED;
-	bool asked = wanted->state == WANTED_URGENT ||
-		     (wanted->state == WANTED_QUEUED && !urgent);
-	if (under_way || asked)
-		return 0;
-	change_state_locked(wanted, urgent ? WANTED_URGENT : WANTED_QUEUED);
-	aftermath->kick = true;
+	if (wanted->state == WANTED_OPEN_ONLY) {
+		wanted->asked_by = want->id;
+		wanted->needs = want->needs;
+	} else if (wanted->state != WANTED_QUEUED || !want->urgent) {
+		return 0; /* asked for, or under way */
+	}
+	change_state(wanted, want->urgent ? WANTED_URGENT : WANTED_QUEUED);
+	supply->effects.reads = true;
 	return 0;
 }
 
-void wanted_queue_locked(struct wanted *wanted, bool urgent)
+void wanted_queue(struct wanted *wanted)
 {
-	lock_assert_held(&wanted->key.space->source->sched->lock);
-	change_state_locked(wanted, urgent ? WANTED_URGENT : WANTED_QUEUED);
+	bool urgent = !TAILQ_EMPTY(&wanted->waiters);
+	change_state(wanted, urgent ? WANTED_URGENT : WANTED_QUEUED);
 	share_again(&wanted->request);
 }
 
-void wanted_unqueue_locked(struct wanted *wanted)
+void wanted_unqueue(struct wanted *wanted)
 {
-	struct sched *sched = wanted->key.space->source->sched;
-	lock_assert_held(&sched->lock);
+	struct supply *supply = wanted->key.space->source->supply;
 	if (wanted->state == WANTED_DELAYED) {
-		TAILQ_REMOVE(&sched->delayed, wanted, link);
-		sched->lack_room -= wanted->lacks_room;
+		TAILQ_REMOVE(&supply->delayed, wanted, link);
+		supply->lack_room -= wanted->lacks_room;
 	}
 	share_put_aside(&wanted->request);
-	change_state_locked(wanted, WANTED_OPEN_ONLY);
+	change_state(wanted, WANTED_OPEN_ONLY);
 }
 
-void wanted_taken_locked(struct wanted *wanted)
+void wanted_taken(struct wanted *wanted)
 {
-	lock_assert_held(&wanted->key.space->source->sched->lock);
-	change_state_locked(wanted, WANTED_LOADING);
+	change_state(wanted, WANTED_LOADING);
 }
 
 bool wanted_is_pinned(const struct wanted *wanted)
 {
-	return cache_pins(wanted->key.space->cache, (sample_id)wanted->key.sample) > 0;
+	return cache_pins(wanted->key.space->cache, wanted_sample(wanted)) > 0;
 }
 
-void wanted_drop_if_unused_locked(struct wanted *wanted)
+void wanted_drop_if_unused(struct wanted *wanted)
 {
 	struct space *space = wanted->key.space;
-	struct sched *sched = space->source->sched;
-	lock_assert_held(&sched->lock);
+	struct supply *supply = space->source->supply;
 	bool requested = wanted->state != WANTED_OPEN_ONLY;
 	if (wanted->opens > 0 || wanted->state == WANTED_LOADING ||
 		(requested && wanted_is_pinned(wanted)))
 		return;
 	ensure(TAILQ_EMPTY(&wanted->waiters));
 	if (requested) { /* the sample will not be loaded */
-		wanted_unqueue_locked(wanted);
-		space_gone_locked(space, (sample_id)wanted->key.sample);
+		wanted_unqueue(wanted);
+		ensure(!supply->effects.gone);
+		supply->effects.gone = space;
+		supply->effects.gone_sample = wanted_sample(wanted);
 	}
 	share_drop(&wanted->request);
-	HASH_DELETE(hash, sched->wanted, wanted);
+	HASH_DELETE(hash, supply->wanted, wanted);
 	free(wanted);
-	space_put_locked(space);
+	space_put(space);
 }
 
-void wanted_unpinned_locked(struct space *space, sample_id sample)
+void supply_drop(struct space *space, sample_id sample)
 {
-	struct wanted *wanted = wanted_find_locked(space, sample);
-	lock_assert_held(&space->source->sched->lock);
+	struct supply *supply = space->source->supply;
+	struct wanted *wanted = wanted_find(space, sample);
+	cache_unpin(space->cache, sample);
 	if (wanted)
-		wanted_drop_if_unused_locked(wanted);
+		wanted_drop_if_unused(wanted);
+	cache_trim(supply->cache);
+	supply->effects.reads = true;
 }
 
-void wanted_keep_capacity_locked(struct wanted *wanted)
+void wanted_keep_capacity(struct wanted *wanted)
 {
-	struct sched *sched = wanted->key.space->source->sched;
-	lock_assert_held(&sched->lock);
+	struct supply *supply = wanted->key.space->source->supply;
 	struct cache_space *space = wanted->key.space->cache;
-	sample_id sample = (sample_id)wanted->key.sample;
-	cache_trim(sched->cache);
-	if (cache_is_exceeded(sched->cache) && wanted->opens == 0 &&
+	sample_id sample = wanted_sample(wanted);
+	cache_trim(supply->cache);
+	if (cache_is_exceeded(supply->cache) && wanted->opens == 0 &&
 		cache_state(space, sample) == CACHE_READY)
 		cache_force_out(space, sample);
 }
 
-static bool waits(const struct sched_job *job, const struct wanted *wanted)
+/* --- waiters ------------------------------------------------------------------------ */
+
+void supply_wait(struct wanted *wanted, struct waiter *waiter)
 {
-	const struct sched_handle *handle;
-	TAILQ_FOREACH (handle, &wanted->waiters, link)
-		if (handle->job == job)
+	waiter->waits = true;
+	TAILQ_INSERT_TAIL(&wanted->waiters, waiter, link);
+}
+
+void supply_stop_waiting(struct wanted *wanted, struct waiter *waiter)
+{
+	if (waiter->waits)
+		TAILQ_REMOVE(&wanted->waiters, waiter, link);
+	waiter->waits = false;
+}
+
+void wanted_answer(struct wanted *wanted, int status, bool bad)
+{
+	struct supply_effects *effects = &wanted->key.space->source->supply->effects;
+	struct waiter *waiter;
+	TAILQ_FOREACH (waiter, &wanted->waiters, link) {
+		waiter->waits = false;
+		waiter->status = status;
+		waiter->bad = bad;
+	}
+	TAILQ_CONCAT(&effects->ready, &wanted->waiters, link);
+}
+
+static bool waits(const struct wanted *wanted, const struct share_job *job)
+{
+	const struct waiter *waiter;
+	TAILQ_FOREACH (waiter, &wanted->waiters, link)
+		if (waiter->job == job)
 			return true;
 	return false;
 }
 
 /* Makes the request look-ahead again, at the head of its queue, after the last reader
  * gave up. */
-static void make_less_urgent_locked(struct wanted *wanted, struct sched_job *job)
+static void make_less_urgent(struct wanted *wanted, struct share_job *job)
 {
-	lock_assert_held(&job->sched->lock);
 	if (wanted->state == WANTED_OPEN_ONLY)
 		return;
-	if (share_wants(&job->share, &wanted->request) && !waits(job, wanted))
+	if (share_wants(job, &wanted->request) && !waits(wanted, job))
 		/* can't fail: the job wants the request already */
-		(void)!share_ask(&job->share, &wanted->request, false);
+		(void)!share_ask(job, &wanted->request, false);
 	if (wanted->state == WANTED_URGENT && wanted->opens == 0)
-		change_state_locked(wanted, WANTED_QUEUED);
+		change_state(wanted, WANTED_QUEUED);
 }
 
-void wanted_detach_locked(struct sched_handle *handle, struct aftermath *aftermath)
+void supply_detach(struct supply *supply, struct wanted *wanted, struct share_job *job)
 {
-	struct sched *sched = handle->job->sched;
-	struct wanted *wanted = handle->wanted;
-	uint64_t held = cache_least_bytes(sched->cache);
-	lock_assert_held(&sched->lock);
+	uint64_t held = cache_least_bytes(supply->cache);
 	wanted->opens--;
-	handle->wanted = NULL;
-	handle->tensor = NULL;
-	cache_unpin(wanted->key.space->cache, (sample_id)wanted->key.sample);
-	make_less_urgent_locked(wanted, handle->job);
-	wanted_keep_capacity_locked(wanted);
-	wanted_drop_if_unused_locked(wanted);
-	if (cache_least_bytes(sched->cache) < held) /* readers hold less now */
-		retry_with_room_locked(sched, aftermath);
-	aftermath->kick = true;
+	cache_unpin(wanted->key.space->cache, wanted_sample(wanted));
+	make_less_urgent(wanted, job);
+	wanted_keep_capacity(wanted);
+	wanted_drop_if_unused(wanted);
+	if (cache_least_bytes(supply->cache) < held) /* readers hold less now */
+		supply_has_room(supply);
+	supply->effects.reads = true;
 }

@@ -24,8 +24,8 @@
 static enum wait_cause cause_of_locked(const struct wanted *wanted)
 {
 	const struct storage *storage = wanted->key.space->source->storage;
-	const struct sched *sched = wanted->key.space->source->sched;
-	lock_assert_held(&sched->lock);
+	const struct source *source = wanted->key.space->source;
+	lock_assert_held(&source->sched->lock);
 	switch (wanted->state) {
 	case WANTED_LOADING:
 		return wanted->fetching || wanted->is_read ? WAIT_STORAGE : WAIT_DECODING;
@@ -34,8 +34,8 @@ static enum wait_cause cause_of_locked(const struct wanted *wanted)
 	default:
 		if (!flight_has_room(&storage->flight))
 			return WAIT_STORAGE;
-		return storage_has_room_locked(sched, storage) ? WAIT_QUEUE
-							       : WAIT_DECODING;
+		return storage_has_room(source->supply, storage) ? WAIT_QUEUE
+								 : WAIT_DECODING;
 	}
 }
 
@@ -82,11 +82,13 @@ void waits_change_locked(struct sched_handle *handle, int change)
 
 void waits_move_on_locked(struct wanted *wanted, uint64_t now_ns)
 {
-	const struct sched_handle *handle;
+	struct waiter *waiter;
 	lock_assert_held(&wanted->key.space->source->sched->lock);
-	TAILQ_FOREACH (handle, &wanted->waiters, link)
+	TAILQ_FOREACH (waiter, &wanted->waiters, link) {
+		const struct sched_handle *handle = handle_of_waiter(waiter);
 		if (!handle->bare)
 			waits_count_locked(handle->job, now_ns);
+	}
 }
 
 const char *sched_wait_cause(enum wait_cause cause)

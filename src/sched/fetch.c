@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "dataset/dataset_pairs.h"
 #include "sched/ranks.h"
@@ -23,9 +24,15 @@
  * two daemons never wait for each other.
  */
 
+/* A fetch under way. */
+struct fetching {
+	struct sched_fetch fetch;
+	struct wanted *wanted;
+};
+
 static struct wanted *wanted_of(struct sched_fetch *fetch)
 {
-	return (struct wanted *)((char *)fetch - offsetof(struct wanted, fetch));
+	return ((struct fetching *)fetch)->wanted;
 }
 
 static const struct preparation *preparation_of(const struct wanted *wanted)
@@ -49,8 +56,7 @@ bool fetch_is_due_locked(const struct wanted *wanted)
 	const struct preparation *of_sample = preparation_of(wanted);
 	const struct sched_fetcher *fetcher = &space->source->sched->fetcher;
 	lock_assert_held(&space->source->sched->lock);
-	return fetcher->fetch && !wanted->here && !of_sample->encoded &&
-	       !of_sample->approximate &&
+	return fetcher->fetch && !of_sample->encoded && !of_sample->approximate &&
 	       fetcher->is_elsewhere(fetcher->context, space->source->dataset,
 		       preparation, (sample_id)wanted->key.sample);
 }
@@ -94,7 +100,7 @@ void *sched_fetch_place(
 	const struct preparation *preparation = preparation_of(wanted);
 	struct tensor_shape image = image_of(wanted);
 	struct tensor_shape expected = preparation_output(preparation, image);
-	uint64_t all = memory_size_of(space->source->sched, space, sample).tensor;
+	uint64_t all = memory_size_of(space->source->supply, space, sample).tensor;
 	if (shape.height != expected.height || shape.width != expected.width ||
 		bytes != all || fetch->tensor)
 		return NULL;
@@ -106,74 +112,65 @@ void *sched_fetch_place(
 
 /* Copies the tensor to a file that the kernel can read, as is done for a tensor that was
  * prepared here. */
-static void to_file(struct wanted *wanted)
+static struct tensor *to_file(struct wanted *wanted, struct tensor *tensor)
 {
-	const struct sched *sched = wanted->key.space->source->sched;
-	struct tensor *tensor = wanted->fetch.tensor;
+	const struct space *space = wanted->key.space;
 	uint8_t head[FILE_HEAD_SIZE];
 	if (!wanted->in_file)
-		return;
+		return tensor;
+	wanted->head.label =
+		dataset_label(space->source->dataset, (sample_id)wanted->key.sample);
 	size_t head_bytes = file_head_make(wanted->head, tensor->shape, head);
-	wanted->fetch.tensor = tensor_to_file(tensor, sched->backings, head, head_bytes);
+	return tensor_to_file(tensor, space->source->sched->backings, head, head_bytes);
 }
 
-static void prepare_here_locked(struct wanted *wanted, struct aftermath *aftermath)
-{
-	struct space *space = wanted->key.space;
-	lock_assert_held(&space->source->sched->lock);
-	wanted->here = true;
-	wanted_unqueue_locked(wanted);
-	cache_abandon(space->cache, (sample_id)wanted->key.sample);
-	if (wanted_is_pinned(wanted))
-		wanted_queue_locked(wanted, !TAILQ_EMPTY(&wanted->waiters));
-	else
-		share_drop(&wanted->request);
-	wanted_drop_if_unused_locked(wanted);
-	aftermath->kick = true;
-}
-
-static void end_fetch(struct wanted *wanted, int err)
+/* tensor: NULL if the fetch has failed. */
+static void end_fetch(struct wanted *wanted, struct tensor *tensor)
 {
 	struct sched *sched = wanted->key.space->source->sched;
-	struct tensor *tensor = wanted->fetch.tensor;
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
-	stats_add(err ? STAT_FETCH_FAILURES : STAT_FETCHED, 1);
-	if (!err)
+	stats_add(tensor ? STAT_FETCHED : STAT_FETCH_FAILURES, 1);
+	if (tensor)
 		stats_add(STAT_FETCHED_BYTES, tensor->bytes);
 	lock_take(&sched->lock);
-	wanted->fetching = false;
-	wanted->fetch.tensor = NULL;
-	if (err) {
-		prepare_here_locked(wanted, &aftermath);
-	} else {
-		wanted->asked_by = 0;
-		cache_spare(wanted->key.space->cache, (sample_id)wanted->key.sample);
-		load_publish_locked(wanted, tensor, &aftermath);
-	}
+	if (tensor)
+		supply_fetched(&sched->supply, wanted, tensor, clock_now_ns());
+	else
+		supply_not_fetched(&sched->supply, wanted);
+	supply_execute_locked(sched, &aftermath);
 	sched_unlock(sched, &aftermath);
-	if (err)
-		tensor_free(tensor);
 }
 
 void sched_fetch_done(struct sched_fetch *fetch, int err)
 {
 	struct wanted *wanted = wanted_of(fetch);
-	if (!err && !fetch->tensor)
-		err = -EBADMSG;
-	if (!err)
-		to_file(wanted);
-	end_fetch(wanted, err);
+	struct tensor *tensor = fetch->tensor;
+	free((struct fetching *)fetch);
+	if (err) {
+		tensor_free(tensor);
+		tensor = NULL;
+	} else if (tensor) {
+		tensor = to_file(wanted, tensor);
+	}
+	end_fetch(wanted, tensor);
 }
 
 void fetch_begin(struct wanted *wanted)
 {
 	const struct sched *sched = wanted->key.space->source->sched;
-	wanted->fetch =
-		(struct sched_fetch){.dataset = wanted->key.space->source->dataset,
+	struct fetching *fetching = calloc(1, sizeof(*fetching));
+	int err = -ENOMEM;
+	if (fetching) {
+		fetching->wanted = wanted;
+		fetching->fetch = (struct sched_fetch){
+			.dataset = wanted->key.space->source->dataset,
 			.preparation = &wanted->key.space->preparation,
 			.sample = (sample_id)wanted->key.sample};
-	int err = sched->fetcher.fetch(sched->fetcher.context, &wanted->fetch);
-	if (err)
-		end_fetch(wanted, err);
+		err = sched->fetcher.fetch(sched->fetcher.context, &fetching->fetch);
+	}
+	if (!err)
+		return;
+	free(fetching);
+	end_fetch(wanted, NULL);
 }
