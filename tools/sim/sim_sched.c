@@ -34,7 +34,7 @@ static void answer(struct sim_open *open)
 {
 	open->answered = true;
 	if (open->request.status == 0)
-		sim_use_attach(open);
+		sim_supply_attach(open);
 }
 
 /* Refuses to go back to a former epoch: no orders are kept here. */
@@ -185,7 +185,7 @@ int sim_sched_open(struct sim_sched *sched, struct sim_open *const *opens, size_
 		opens[i]->job->asks = false;
 		refill(opens[i]->job);
 	}
-	sim_use_reap(sched);
+	sim_supply_reap(sched);
 	return sched->error;
 }
 
@@ -194,11 +194,10 @@ int sim_sched_load(struct sim_open *open)
 	struct sim_sched *sched = open->job->sched;
 	const struct open_request *request = &open->request;
 	ensure(open->answered && request->status == 0);
-	sim_use_load_now(sched, request->sample);
-	struct sim_use *use = &sched->uses[request->sample];
-	open->miss = use->unread;
-	use->unread = false;
-	sim_use_work(sched);
+	sim_supply_load_now(open);
+	open->miss = sched->unread[request->sample];
+	sched->unread[request->sample] = false;
+	sim_supply_work(sched);
 	return sched->error;
 }
 
@@ -207,13 +206,13 @@ int sim_sched_release(struct sim_open *open)
 	struct sim_sched_job *job = open->job;
 	struct effects effects;
 	ensure(open->answered && open->request.status == 0);
-	sim_use_detach(open);
+	sim_supply_detach(open);
 	effects_init(&effects);
 	epochs_released(job->epochs, open->request.found_epoch, open->request.position,
 		true, 0, &effects);
 	execute(job, &effects);
-	sim_use_work(job->sched);
-	sim_use_reap(job->sched);
+	sim_supply_work(job->sched);
+	sim_supply_reap(job->sched);
 	return job->sched->error;
 }
 
@@ -267,8 +266,7 @@ int sim_sched_join(struct sim_sched *sched, job_id id, const roaring_bitmap_t *s
 		free(job);
 		return err;
 	}
-	if (sched->config.timed)
-		share_join(&sched->shares, &job->share, 1, sched->config.cost_ns);
+	share_join(&sched->supply.shares, &job->share, 1, sched->config.cost_ns);
 	TAILQ_INSERT_TAIL(&sched->jobs, job, link);
 	sched->n_jobs++;
 	*ret = job;
@@ -283,8 +281,7 @@ void sim_sched_leave(struct sim_sched_job *job)
 	epochs_leave(job->epochs, &effects);
 	execute(job, &effects);
 	sim_sampler_leave(&sched->sampler, job->id);
-	if (sched->config.timed)
-		share_leave(&job->share);
+	share_leave(&job->share);
 	epochs_free(&job->epochs);
 	TAILQ_REMOVE(&sched->jobs, job, link);
 	sched->n_jobs--;
@@ -318,10 +315,7 @@ int sim_sched_new(const struct sim_sched_config *config, struct sim_sched **ret)
 	sched->config = *config;
 	TAILQ_INIT(&sched->jobs);
 	TAILQ_INIT(&sched->streams);
-	TAILQ_INIT(&sched->queued);
-	shares_init(&sched->shares, config->share);
-	sched->uses = calloc(config->n_ids + 1, sizeof(*sched->uses));
-	int err = sched->uses ? make_sampler(sched) : -ENOMEM;
+	int err = make_sampler(sched);
 	if (!err)
 		err = cache_new(config->capacity, config->eviction, config->cache_seed,
 			&sched->cache);
@@ -329,6 +323,8 @@ int sim_sched_new(const struct sim_sched_config *config, struct sim_sched **ret)
 		cache_on_gone(sched->cache, gone, sched);
 		err = cache_space_new(sched->cache, config->n_ids, &sched->space);
 	}
+	if (!err)
+		err = sim_supply_make(sched);
 	if (err)
 		sim_sched_free(&sched);
 	*ret = sched;
@@ -346,7 +342,7 @@ void sim_sched_free(struct sim_sched **sched_pointer)
 	if (sched->cache)
 		cache_free(&sched->cache);
 	sim_sampler_free(&sched->sampler);
-	free(sched->uses);
+	sim_supply_free(sched);
 	free(sched->round);
 	free(sched->round_ids);
 	free(sched->round_samples);
@@ -359,5 +355,6 @@ void sim_sched_validate(const struct sim_sched *sched)
 	const struct sim_sched_job *job;
 	TAILQ_FOREACH (job, &sched->jobs, link)
 		epochs_validate(job->epochs);
+	supply_validate(&sched->supply);
 	cache_validate(sched->cache);
 }
