@@ -8,8 +8,8 @@ include tools/bench/bench.mk
 
 CTL_SRC := $(sort $(wildcard tools/ctl/*.c))
 # What explain simulates with.
-CTL_SIM := $(patsubst %,$(BUILD)/tools/sim/%.o,timed timed_runs timed_script timed_world sim_load \
-	sim_sched sim_draw sim_use sim_sampler dsa_tree dsa_tree_round)
+CTL_SIM := $(patsubst %,$(BUILD)/tools/sim/%.o,timed timed_runs timed_script timed_world sim_sched \
+	sim_draw sim_supply sim_sampler dsa_tree dsa_tree_round)
 $(BUILD)/joaderctl: $(BUILD)/tools/joaderctl.o $(CTL_SRC:%.c=$(BUILD)/%.o) $(CTL_SIM) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)

@@ -101,7 +101,7 @@ static void leave(struct edition *edition)
 	edition_leave_samplers_locked(edition);
 	for (size_t i = 0; i < edition->n_parts; i++)
 		if (edition->parts[i].space)
-			space_put_locked(edition->parts[i].space);
+			space_put(edition->parts[i].space);
 	sched_unlock(sched, &aftermath);
 }
 

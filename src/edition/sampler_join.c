@@ -69,7 +69,7 @@ static int get_space(struct part *part)
 	if (err)
 		return err;
 	lock_take(&sched->lock);
-	part->space = space_get_locked(&spare);
+	part->space = space_get(&spare);
 	lock_release(&sched->lock);
 	space_free(spare);
 	return 0;

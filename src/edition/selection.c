@@ -216,7 +216,8 @@ static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 		known->image.mode == now.image.mode &&
 		known->orientation == now.orientation)
 		return known->bytes;
-	now.bytes = memory_tensor_bytes(edition->job->sched, dataset, preparation, id);
+	now.bytes = memory_tensor_bytes(
+		&edition->job->sched->supply, dataset, preparation, id);
 	*known = now;
 	return now.bytes;
 }

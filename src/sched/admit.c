@@ -129,7 +129,7 @@ int admit_batch(const struct edition *edition, config_report *report, void *cont
 {
 	const struct sched_job *job = edition->job;
 	const struct job_config *config = &job->config;
-	uint64_t most = memory_most_open(job->sched);
+	uint64_t most = memory_most_open(&job->sched->supply);
 	uint64_t n = config->batch < edition->set.positions ? config->batch
 							    : edition->set.positions;
 	if (config->layout != LAYOUT_BATCH || edition->largest_bytes == 0 ||
@@ -301,4 +301,85 @@ int admit_view(const struct edition *edition)
 	if (!err && config->json)
 		err = dataset_json_longest(edition->is.dataset, &longest);
 	return err;
+}
+
+/* --- programs --------------------------------------------------------------------------- */
+
+static int unknown(const struct sched *sched, const struct job_config *config,
+	config_report *report, void *context)
+{
+	const struct daemon_config *daemon = sched->config;
+	const char *names[32];
+	size_t n = 0;
+	while (n < daemon->n_preparations && n < 32) {
+		names[n] = daemon->preparations[n].name;
+		n++;
+	}
+	const char *near = n > 0 ? config_nearest(config->prepare, names, n) : NULL;
+	sched_report(report, context,
+		"%s:[tensor]:prepare: found \"%s\", allowed: a [preparation NAME] of the "
+		"daemon's ini%s%s%s",
+		config->file, config->prepare,
+		near	 ? "; did you mean \""
+		: n == 0 ? ", which has none"
+			 : "",
+		near ? near : "", near ? "\"?" : "");
+	return -EINVAL;
+}
+
+static int refuse(const struct job_config *config, const struct prepared_array *array,
+	const char *key, const char *allowed, config_report *report, void *context)
+{
+	char type[ARRAY_TEXT];
+	array_print(&array->type, type);
+	sched_report(report, context,
+		"%s:[%s]:%s: found it with prepare = %s, which gives arrays of %s, "
+		"allowed: %s",
+		config->file, strcmp(key, "random_crop") == 0 ? "augment" : "tensor", key,
+		config->prepare, type, allowed);
+	return -EINVAL;
+}
+
+static bool augments(const struct job_config *config)
+{
+	const struct augment_config *augment = &config->augment;
+	return augment->random_crop.width || augment->random_resized_crop.width ||
+	       augment->hflip > 0 || augment->normalize.given;
+}
+
+/* Refuses keys that change pixels or need them, for arrays that are no pixels. -EINVAL */
+static int check_array(const struct job_config *config,
+	const struct prepared_array *array, config_report *report, void *context)
+{
+	if (!config_holds_arrays(config->format))
+		return refuse(config, array, "format",
+			"npy, record or raw; other formats hold uint8 and a shape of H W "
+			"3",
+			report, context);
+	if (config->pixels.dtype != DTYPE_UINT8 || config->pixels.axes != AXES_HWC)
+		return refuse(config, array,
+			config->pixels.axes != AXES_HWC ? "axes" : "dtype",
+			"neither dtype nor axes, which the program decides about", report,
+			context);
+	if (augments(config))
+		return refuse(config, array, "random_crop",
+			"no key of [augment], which is for uint8 and a shape of H W 3",
+			report, context);
+	return 0;
+}
+
+int program_adopt(struct sched *sched, struct job_config *config, config_report *report,
+	void *context)
+{
+	if (!config->prepare)
+		return 0;
+	const struct prepared_array *array =
+		programs_find(sched->programs, config->prepare);
+	if (!array)
+		return unknown(sched, config, report, context);
+	config->preparation = (struct preparation){.array = array};
+	if (array->pixels.height > 0)
+		return 0;
+	config->pixels.array = &array->type;
+	return check_array(config, array, report, context);
 }

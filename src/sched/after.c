@@ -24,7 +24,7 @@ static bool kick_readers_is_due_locked(
 {
 	lock_assert_held(&sched->lock);
 	return aftermath->kick && has_workers_locked(sched) &&
-	       prepare_wakes_locked(sched);
+	       supply_wakes_reader(&sched->supply);
 }
 
 static void kick_readers(struct sched *sched, struct aftermath *aftermath)
@@ -166,7 +166,7 @@ static bool free_spaces_is_due_locked(
 {
 	lock_assert_held(&sched->lock);
 	(void)aftermath;
-	return sched->n_deserted > 0;
+	return sched->supply.n_deserted > 0;
 }
 
 static void free_spaces(struct sched *sched, struct aftermath *aftermath)
@@ -176,7 +176,7 @@ static void free_spaces(struct sched *sched, struct aftermath *aftermath)
 	while (deserted) {
 		struct space *gone;
 		lock_take(&sched->lock);
-		deserted = spaces_leave_locked(sched, &gone);
+		deserted = spaces_leave(&sched->supply, &gone);
 		section_reap(sched);
 		space_free(gone);
 	}

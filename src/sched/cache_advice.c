@@ -124,8 +124,8 @@ static uint64_t all_prepared(struct sched *sched)
 static bool exchange_would_help_locked(const struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
-	for (size_t i = 0; i < sched->n_sources; i++) {
-		const struct source *source = &sched->sources[i];
+	for (size_t i = 0; i < sched->supply.n_sources; i++) {
+		const struct source *source = &sched->supply.sources[i];
 		enum sampler_kind kind = source->config.name ? source->config.sampler
 							     : sched->config->sampler;
 		if (source->dataset && atomic_load(&source->jobs) > 1 &&

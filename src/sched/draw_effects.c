@@ -32,15 +32,14 @@ static void drawn_locked(const struct draw_effect *effect, struct aftermath *aft
 	struct space *space = effect->space;
 	sample_id id = effect->id;
 	lock_assert_held(&job->sched->lock);
-	struct drawn drawn = {
-		.sample = effect->sample, .served = how_served_locked(space, id)};
+	struct drawn drawn = {.sample = effect->sample, .served = how_served(space, id)};
 	drawn.pinned = cache_pin(space->cache, id) == 0;
 	if (drawn.pinned && cache_state(space->cache, id) == CACHE_ABSENT) {
-		struct use *use = use_get_locked(space, id);
-		if (use && use_request_locked(job, use, false, aftermath) != 0)
-			use_drop_if_unused_locked(use);
+		struct wanted *wanted = wanted_get(space, id);
+		if (wanted && wanted_request_locked(job, wanted, false, aftermath) != 0)
+			wanted_drop_if_unused(wanted);
 	}
-	if (space_has_locked(space, id))
+	if (space_has(space, id))
 		space_drawn_locked(space, id, effect->strand->sampler);
 	else
 		space_gone_locked(space, id);

@@ -53,9 +53,9 @@ bool sched_dataset_times(
 {
 	LOCK_SCOPE(&sched->lock);
 	*ret = (struct sched_dataset_times){0};
-	if (number >= sched->n_sources)
+	if (number >= sched->supply.n_sources)
 		return false;
-	const struct source *source = &sched->sources[number];
+	const struct source *source = &sched->supply.sources[number];
 	if (!source->dataset || source->removed)
 		return false;
 	histogram_copy_add(&source->reads, &ret->read);

@@ -78,7 +78,7 @@ static void answer_locked(struct open_request *request, struct aftermath *afterm
 	bool mirrored = job_kind(job) == EPOCHS_MIRRORED;
 	if (mirrored && request->status == 0 && !request->label)
 		count_served(job, request->sample,
-			how_served_locked(job->now->parts[0].space, request->sample));
+			how_served(job->now->parts[0].space, request->sample));
 	handle_answered_locked(handle, aftermath);
 }
 

@@ -53,7 +53,7 @@ static bool sleep_until(struct sched *sched, uint64_t second_ns)
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
 	lock_take(&sched->lock);
-	uint64_t retry_ns = retry_first_due_locked(sched);
+	uint64_t retry_ns = supply_first_due(&sched->supply);
 	uint64_t due_ns = postponed_first_due_locked(sched);
 	due_ns = retry_ns < due_ns ? retry_ns : due_ns;
 	uint64_t wake_ns = due_ns < second_ns ? due_ns : second_ns;
@@ -61,9 +61,10 @@ static bool sleep_until(struct sched *sched, uint64_t second_ns)
 		.tv_nsec = (long)(wake_ns % SECOND_NS)};
 	if (!sched->stopping && !sched->room_made)
 		(void)lock_wait_until(&sched->lock, &sched->house_cond, &wake);
-	retry_due_locked(sched, &aftermath);
+	supply_time(&sched->supply, clock_now_ns());
 	if (sched->room_made)
-		retry_with_room_locked(sched, &aftermath);
+		supply_has_room(&sched->supply);
+	supply_execute_locked(sched, &aftermath);
 	sched->room_made = false;
 	bool stopping = sched->stopping;
 	sched_unlock(sched, &aftermath);

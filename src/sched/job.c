@@ -73,9 +73,9 @@ static char *nearest_dataset(struct sched *sched, const char *name)
 	auto_free const char **names = calloc(CONFIG_MOST_DATASETS, sizeof(*names));
 	size_t n = 0;
 	LOCK_SCOPE(&sched->lock);
-	for (size_t i = 0; names && i < sched->n_sources; i++)
-		if (sched->sources[i].dataset && !sched->sources[i].removed)
-			names[n++] = dataset_name(sched->sources[i].dataset);
+	for (size_t i = 0; names && i < sched->supply.n_sources; i++)
+		if (sched->supply.sources[i].dataset && !sched->supply.sources[i].removed)
+			names[n++] = dataset_name(sched->supply.sources[i].dataset);
 	const char *near = n > 0 ? config_nearest(name, names, n) : NULL;
 	return n > 0 ? strdup(near ? near : names[0]) : NULL;
 }

@@ -21,7 +21,7 @@ static uint64_t cost_of(const struct edition *edition)
 	uint64_t sum = 0, n = 0;
 	for (size_t i = 0; i < edition->n_parts; i++) {
 		const struct part *part = &edition->parts[i];
-		sum += part->in_epoch * shares_cost(part->space);
+		sum += part->in_epoch * space_cost(part->space);
 		n += part->in_epoch;
 	}
 	return n > 0 ? sum / n : 0;
@@ -30,8 +30,8 @@ static uint64_t cost_of(const struct edition *edition)
 void shares_join_locked(struct sched_job *job)
 {
 	lock_assert_held(&job->sched->lock);
-	share_join(
-		&job->sched->shares, &job->share, job->config.weight, cost_of(job->now));
+	share_join(&job->sched->supply.shares, &job->share, job->config.weight,
+		cost_of(job->now));
 }
 
 void shares_leave_locked(struct sched_job *job)
@@ -62,10 +62,11 @@ void shares_pass_window(struct sched *sched)
 		waits_count_locked(job, now_ns);
 		job->waiting_part = (double)job->share.waited_ns / SECOND_NS / seconds;
 	}
-	double busy = (double)sched->decoded_ns / SECOND_NS / seconds;
+	double busy = (double)sched->supply.decoded_ns / SECOND_NS / seconds;
 	/* If it fails for want of memory, the window goes on for another second. */
-	if (shares_window(&sched->shares, seconds, sched->config->workers, busy) == 0) {
+	if (shares_window(&sched->supply.shares, seconds, sched->config->workers, busy) ==
+		0) {
 		sched->window_ns = now_ns;
-		sched->decoded_ns = 0;
+		sched->supply.decoded_ns = 0;
 	}
 }

@@ -29,7 +29,7 @@
  *   sched_release -> the engine tells which pins are given back
  */
 
-/* Pins the sample, and counts the handle in its use, until use_detach_locked. -ENOMEM */
+/* Pins the sample, and counts the handle among its opens, until wanted_detach_locked. -ENOMEM */
 static int attach_locked(struct sched_handle *handle)
 {
 	const struct sched_job *job = handle->job;
@@ -42,13 +42,13 @@ static int attach_locked(struct sched_handle *handle)
 	lock_assert_held(&space->source->sched->lock);
 	if (cache_pin(space->cache, sample) != 0)
 		return -ENOMEM;
-	struct use *use = use_get_locked(space, sample);
-	if (!use) {
+	struct wanted *wanted = wanted_get(space, sample);
+	if (!wanted) {
 		cache_unpin(space->cache, sample);
 		return -ENOMEM;
 	}
-	use->opens++;
-	handle->use = use;
+	wanted->opens++;
+	handle->wanted = wanted;
 	return 0;
 }
 
@@ -87,10 +87,10 @@ void handle_free(struct sched_handle *handle)
 /* Tells whether the open can finish: it is answered, and its tensor, if any, is ready. */
 static bool is_ready(const struct sched_handle *handle)
 {
-	const struct use *use = handle->use;
+	const struct wanted *wanted = handle->wanted;
 	return handle->answered &&
-	       (!use || cache_state(use->key.space->cache, (sample_id)use->key.sample) ==
-				CACHE_READY);
+	       (!wanted || cache_state(wanted->key.space->cache,
+				   (sample_id)wanted->key.sample) == CACHE_READY);
 }
 
 /* Gives the handle's position and pin back. read: the position is consumed. `read` is
@@ -102,8 +102,8 @@ static void give_back_locked(
 	struct sched_job *job = handle->job;
 	struct effects effects;
 	lock_assert_held(&job->sched->lock);
-	if (handle->use)
-		use_detach_locked(handle, aftermath);
+	if (handle->wanted)
+		wanted_detach_locked(handle, aftermath);
 	if (handle->bare)
 		return;
 	/* Opens from before a restore of the job consume nothing. */
@@ -121,7 +121,7 @@ static void take_off_ticket_locked(struct sched_handle *handle)
 	uint64_t waited = clock_now_ns() - handle->parked_ns;
 	lock_assert_held(&job->sched->lock);
 	if (handle->state == HANDLE_AWAITS_TENSOR) {
-		TAILQ_REMOVE(&handle->use->waiters, handle, link);
+		supply_stop_waiting(handle->wanted, &handle->waiter);
 		waits_change_locked(handle, -1);
 	}
 	TAILQ_REMOVE(&job->parked, handle, job_link);
@@ -140,7 +140,7 @@ static void give_tensor_locked(struct sched_handle *handle)
 	struct sched_job *job = handle->job;
 	lock_assert_held(&job->sched->lock);
 	handle->tensor = cache_get(
-		handle->use->key.space->cache, (sample_id)handle->use->key.sample);
+		handle->wanted->key.space->cache, (sample_id)handle->wanted->key.sample);
 	ensure(handle->tensor);
 	if (handle->bare || !epochs_given(job->epochs, handle->request.found_epoch,
 				    handle->request.position))
@@ -162,11 +162,11 @@ void handle_finish_locked(
 	handle->state = HANDLE_FINISHED;
 	handle->status = status;
 	trace_note_locked(handle, status ? SCHED_TRACE_FAILED : SCHED_TRACE_READY);
-	if (status == 0 && handle->use) {
+	if (status == 0 && handle->wanted) {
 		give_tensor_locked(handle);
 		handle->job->open += handle->request.epoch == SCHED_CURRENT;
 		notice_open_locked(handle, aftermath);
-	} else if (handle->use) {
+	} else if (handle->wanted) {
 		give_back_locked(handle, handle->bad, aftermath);
 	}
 	TAILQ_INSERT_TAIL(&aftermath->finished, handle, link);
@@ -207,15 +207,16 @@ static void go_on_locked(struct sched_handle *handle, struct aftermath *aftermat
 		handle->state = HANDLE_AWAITS_SAMPLE;
 		return;
 	}
-	bool first = handle->use->state == USE_OPEN_ONLY;
-	int err = use_request_locked(handle->job, handle->use, true, aftermath);
+	bool first = handle->wanted->state == WANTED_OPEN_ONLY;
+	int err = wanted_request_locked(handle->job, handle->wanted, true, aftermath);
 	if (err) {
 		handle_finish_locked(handle, err, aftermath);
 		return;
 	}
 	if (handle->bare && first)
-		handle->use->asked_by = 0;
-	TAILQ_INSERT_TAIL(&handle->use->waiters, handle, link);
+		handle->wanted->asked_by = 0;
+	handle->waiter.job = &handle->job->share;
+	supply_wait(handle->wanted, &handle->waiter);
 	waits_change_locked(handle, 1);
 	handle->state = HANDLE_AWAITS_TENSOR;
 }
@@ -311,7 +312,7 @@ static int refuse_to_wait_locked(
 		(void)epochs_cancel(handle->job->epochs, &handle->request);
 	if (handle->looks_up)
 		TAILQ_REMOVE(&aftermath->look_ups, handle, link);
-	if (handle->use)
+	if (handle->wanted)
 		give_back_locked(handle, false, aftermath);
 	handle->status = err;
 	return err;
@@ -412,11 +413,11 @@ static const struct part *find_prepared_locked(
 static int ask_sample_locked(struct sched_handle *handle, const struct part *part,
 	sample_id sample, struct aftermath *aftermath)
 {
-	const struct use *use = use_find_locked(part->space, sample);
+	const struct wanted *wanted = wanted_find(part->space, sample);
 	lock_assert_held(&handle->job->sched->lock);
 	if (handle->job->sched->stopping)
 		return -ENODEV;
-	if (use && use->fetching)
+	if (wanted && wanted->fetching)
 		return -EAGAIN;
 	handle->bare = true;
 	handle->answered = true;
@@ -424,7 +425,7 @@ static int ask_sample_locked(struct sched_handle *handle, const struct part *par
 	int err = attach_locked(handle);
 	if (err)
 		return err;
-	handle->use->here = true;
+	handle->wanted->here = true;
 	if (is_ready(handle)) {
 		handle_finish_locked(handle, 0, aftermath);
 		return 0;
@@ -510,7 +511,7 @@ static void end_open(struct sched_handle *handle, bool read)
 	lock_take(&job->sched->lock);
 	ensure(handle->state == HANDLE_FINISHED);
 	trace_note_locked(handle, SCHED_TRACE_RELEASE);
-	if (handle->use) {
+	if (handle->wanted) {
 		job->open -= handle->request.epoch == SCHED_CURRENT;
 		give_back_locked(handle, read, &aftermath);
 	}

@@ -219,9 +219,9 @@ static void prune(const struct moving *moving)
 	if (!used)
 		return;
 	lock_take(&sched->lock);
-	for (size_t i = 0; i < sched->n_sources; i++)
-		if (sched->sources[i].dataset)
-			used[n++] = dataset_hold(sched->sources[i].dataset);
+	for (size_t i = 0; i < sched->supply.n_sources; i++)
+		if (sched->supply.sources[i].dataset)
+			used[n++] = dataset_hold(sched->supply.sources[i].dataset);
 	lock_release(&sched->lock);
 	dataset_prune(sched->config->state, name, used, n);
 	for (size_t i = 0; i < n; i++)

@@ -45,8 +45,8 @@ static void add_of_all(
 
 void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids)
 {
-	for (size_t i = 0; i < sched->n_sources; i++) {
-		struct source *source = &sched->sources[i];
+	for (size_t i = 0; i < sched->supply.n_sources; i++) {
+		struct source *source = &sched->supply.sources[i];
 		uint32_t n = dataset_ids(source->dataset);
 		if (strcmp(dataset_name(source->dataset), dataset) != 0)
 			continue;

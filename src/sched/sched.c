@@ -59,11 +59,6 @@ static void init_condition(pthread_cond_t *cond)
 	pthread_condattr_destroy(&attributes);
 }
 
-static const struct supply_calls supply_calls = {.done_locked = handle_finish_locked,
-	.bad_locked = skip_found_locked,
-	.moved_on_locked = waits_move_on_locked,
-	.worths = tell_worths};
-
 static struct sched *sched_alloc(const struct daemon_config *config)
 {
 	struct sched *sched = calloc(1, sizeof(*sched));
@@ -71,10 +66,8 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 		return NULL;
 	sched->config = config;
 	sched->phases = &after_phases;
-	sched->supply_calls = &supply_calls;
 	lock_init(&sched->lock, LOCK_RANK_SCHED, "sched");
 	lock_measure(&sched->lock);
-	shares_init(&sched->shares, config->share);
 	sched->window_ns = clock_now_ns();
 	init_condition(&sched->house_cond);
 	init_condition(&sched->clerk_cond);
@@ -82,8 +75,7 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 	TAILQ_INIT(&sched->jobs);
 	draw_init(&sched->draw);
 	TAILQ_INIT(&sched->for_clerk);
-	TAILQ_INIT(&sched->read);
-	TAILQ_INIT(&sched->delayed);
+	supply_init(&sched->supply, config, NULL);
 	TAILQ_INIT(&sched->postponed);
 	return sched;
 }
@@ -98,8 +90,8 @@ static int start_threads(struct sched *sched)
 		.next_run = sched_next_run,
 		.programs = sched->programs};
 	struct load_pool *pool;
-	int err = load_pool_new(
-		storage_most_reads(sched), sched->config->workers, &callbacks, &pool);
+	int err = load_pool_new(storage_most_reads(&sched->supply),
+		sched->config->workers, &callbacks, &pool);
 	if (err)
 		return err;
 	sched->pool = pool;
@@ -109,6 +101,18 @@ static int start_threads(struct sched *sched)
 		err = signals_thread(&sched->clerk, sched_clerk, sched);
 	sched->has_clerk = err == 0;
 	return err;
+}
+
+static int make_program_loads(struct sched *sched)
+{
+	size_t n = programs_count(sched->programs);
+	struct program_load *loads = calloc(n + 1, sizeof(*loads));
+	if (!loads)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		loads[i].processes = programs_processes(sched->programs, i);
+	sched->supply.program_loads = loads;
+	return 0;
 }
 
 int sched_new(const struct daemon_config *config, struct dataset **datasets,
@@ -126,13 +130,14 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 	if (!err)
 		err = cache_new(
 			config->cache_bytes, config->eviction, seed, &sched->cache);
+	sched->supply.cache = sched->cache;
 	if (!err)
 		err = quarantine_open(
 			config->state, datasets, n_datasets, &sched->quarantine);
 	if (!err)
 		err = programs_new(config, !kept_is_again(), &sched->programs);
 	if (!err)
-		err = program_loads_new(sched);
+		err = make_program_loads(sched);
 	if (!err)
 		err = sources_init(sched, datasets, n_datasets, seed);
 	sched->draw.seed = seed;
@@ -156,6 +161,7 @@ void sched_use_backings(
 	LOCK_SCOPE(&sched->lock);
 	ensure(sched->n_jobs == 0);
 	sched->backings = backings;
+	sched->supply.copies = backings != NULL;
 	sched->head_of = head_of;
 }
 
@@ -165,7 +171,7 @@ void sched_stop(struct sched *sched)
 	struct sched_job *job;
 	aftermath_init(&aftermath);
 	lock_take(&sched->lock);
-	sched->stopping = true;
+	sched->stopping = sched->supply.stopping = true;
 	pthread_cond_broadcast(&sched->house_cond);
 	pthread_cond_broadcast(&sched->clerk_cond);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
@@ -218,9 +224,8 @@ void sched_free(struct sched **sched_pointer)
 	quarantine_free(&sched->quarantine);
 	if (sched->cache)
 		cache_free(&sched->cache);
-	same_free(sched);
+	supply_end(&sched->supply);
 	programs_free(&sched->programs);
-	free(sched->program_loads);
 	past_free(&sched->past);
 	draw_free(&sched->draw);
 	pthread_cond_destroy(&sched->house_cond);
@@ -235,7 +240,9 @@ void sched_stats_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
 	struct cache_usage usage = cache_usage(sched->cache);
-	memory_stats_locked(sched);
+	stats_set(STAT_HELD_BYTES, memory_held(&sched->supply));
+	stats_set(STAT_HELD_PEAK, sched->supply.held_peak);
+	stats_set(STAT_HELD_LIMIT, memory_most(&sched->supply));
 	stats_set(STAT_CACHE_BYTES, usage.bytes);
 	stats_set(STAT_CACHE_PEAK, usage.peak_bytes);
 	stats_set(STAT_CACHE_TENSORS, usage.tensors);

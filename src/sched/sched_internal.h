@@ -7,6 +7,7 @@
 #include "epoch/journal.h"
 #include "draw/draw.h"
 #include "sched/positions.h"
+#include "sched/ranks.h"
 #include "sched/sched.h"
 #include "supply/supply.h"
 #include "watch/watch.h"
@@ -34,6 +35,10 @@
  *   programs.c       the processes that read a job
  *   job.c            adds and removes jobs; admit.c: checks a new job
  *   rescan.c         moves jobs to a new scan; stay.c: datasets whose jobs can't move
+ *   source.c         datasets; tiers.c: disks that keep samples as they were read
+ *   supplying.c      the supply's events and effects
+ *   tasks.c          the supply's samples as tasks for workers; fetch.c: as fetches
+ *   storages.c       how storages answer
  *   skip.c           bad samples that later epochs leave out
  *   sched.c          makes and stops the scheduler and its threads
  *   dump.c           gauges, and the text for the log after a crash
@@ -41,7 +46,10 @@
  */
 
 struct adding;
+struct programs;
 struct restoring;
+struct sched_storage;
+struct tier_asked;
 
 /*
  * An open, from its request to its release.
@@ -51,7 +59,7 @@ struct restoring;
  * OPENING: the opener holds the lock. PARKING: the opener tells the reader its ticket, without
  * the lock; until it is done, only the opener changes the state. AWAITS_SAMPLE: the engine has
  * not answered the request, or a worker reads the sample from a saved order (looks_up).
- * AWAITS_TENSOR: the handle is among the use's waiters. A step is left out when there is nothing
+ * AWAITS_TENSOR: the handle is among the wanted sample's waiters. A step is left out when there is nothing
  * to wait for.
  */
 enum handle_state {
@@ -69,7 +77,7 @@ struct sched_handle {
 	bool answered;
 	bool looks_up; /* a worker looks the sample up; only it may finish the handle */
 	struct load_work look_up;
-	struct use *use; /* NULL before the answer, and for a label */
+	struct wanted *wanted; /* NULL before the answer, and for a label */
 	const struct tensor *tensor;
 	enum handle_state state;
 	int status;
@@ -80,7 +88,8 @@ struct sched_handle {
 	uint64_t awaits_ns;		    /* start of its present wait for the tensor */
 	uint64_t waited_ns;		    /* sum of its waits for the tensor */
 	uint64_t traced_as;		    /* number in the trace */
-	TAILQ_ENTRY(sched_handle) link;	    /* the use's waiters, or an aftermath's */
+	struct waiter waiter;		    /* while it awaits the tensor */
+	TAILQ_ENTRY(sched_handle) link;	    /* an aftermath's */
 	TAILQ_ENTRY(sched_handle) job_link; /* the job's `parked` */
 	struct sched_open_callbacks callbacks;
 };
@@ -139,18 +148,13 @@ struct sched_job {
 struct sched {
 	/* Guards all below, and all it points to, except constant fields. */
 	struct lock lock;
-	const struct after_phases *phases;	 /* constant: after.c */
-	const struct supply_calls *supply_calls; /* constant */
+	const struct after_phases *phases; /* constant: after.c */
+	struct supply supply;
 	struct daemon_config const *config;
-	/* room for CONFIG_MOST_DATASETS; a free entry has no dataset */
-	struct source *sources;
-	size_t n_sources; /* entries used so far */
 	uint64_t sources_changed;
-	uint64_t seed;			/* constant */
-	struct quarantine *quarantine;	/* constant */
-	struct past *past;		/* constant */
-	struct same *same;		/* hash: same_image.c */
-	struct same_place *same_places; /* hash: same_image.c */
+	uint64_t seed;		       /* constant */
+	struct quarantine *quarantine; /* constant */
+	struct past *past;	       /* constant */
 	struct cache *cache;
 	struct backings *backings; /* constant once there are jobs; may be NULL */
 	sched_head_of *head_of;
@@ -163,27 +167,15 @@ struct sched {
 	struct draw draw;
 	TAILQ_HEAD(, sched_job) for_clerk;
 	uint32_t n_jobs;
-	uint32_t n_deserted; /* spaces without a job or a use */
 	job_id last_id;
-	struct use *uses;
-	struct storage *storages; /* one per device; room for CONFIG_MOST_DATASETS */
-	size_t n_storages;
 	struct tier **tiers; /* room for CONFIG_MOST_DATASETS */
 	size_t n_tiers;
-	struct shares shares;
-	uint64_t window_ns;    /* end of the last window */
-	uint64_t decoded_ns;   /* working time of decoders since window_ns */
-	uint64_t cost_ns;      /* mean cost of recent decodes */
-	struct use_queue read; /* uses that wait for a decoder, or a program */
+	uint64_t window_ns; /* end of the last window */
 	struct programs *programs;
-	struct program_load *program_loads; /* (lock) indexed by number of the program */
-	struct use_queue delayed;
 	TAILQ_HEAD(, load_work) postponed;
-	uint32_t lack_room; /* delayed uses that lack room */
-	bool room_made; /* the housekeeper has to queue the uses that lack room again */
-	uint64_t reading, working, contents, held_peak; /* bytes: memory.c */
-	uint64_t evictions_told, told_ns;		/* cache_advice.c */
-	struct sched_handle *tickets;			/* hash by ticket */
+	bool room_made; /* the housekeeper has to queue the wanted samples that lack room again */
+	uint64_t evictions_told, told_ns; /* cache_advice.c */
+	struct sched_handle *tickets;	  /* hash by ticket */
 	uint64_t next_ticket;
 	bool stopping;
 	bool keeps_house;
@@ -200,6 +192,94 @@ struct sched {
 /* --- tier_worths.c --- */
 
 void tell_worths(void *context, struct tier_asked *asked, size_t n);
+
+/* --- source.c: datasets --- */
+
+must_check int sources_init(
+	struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed);
+void sources_free(struct sched *sched);
+/* Returns the source of this name that is not removed, or NULL. */
+struct source *source_find_locked(const struct sched *sched, const char *name);
+/* Opens the kept edition `number` of the dataset that `now` has, or finds the source that
+ * has it open. Counts the caller as one of the source's jobs. */
+must_check int source_open_kept(struct source *now, uint32_t number, struct source **ret);
+/* Returns the source of this name, which has to be taken. */
+struct source *source_taken_locked(const struct sched *sched, const char *name);
+/* Adds a source that is marked as removed from the start, so that nobody finds it by
+ * name. Counts the caller as its only job. */
+must_check int source_put_beside(struct sched *sched, struct dataset *dataset,
+	const struct dataset_config *config, struct source **ret);
+/* Frees removed sources that have no job. No lock held. */
+void sources_sweep(struct sched *sched);
+/* Makes the source's sampler that exchanges samples within a label. -ENOMEM. No lock held. */
+must_check int source_label(struct source *source);
+
+/* --- tiers.c: disks that keep samples as they were read --- */
+
+/* Opens the tier of the source's configuration, if there is one, or finds it open. Called by one
+ * thread at a time, without the lock. Errors of the tier are logged. */
+must_check int tier_find(struct source *source, const struct dataset_config *config);
+/* Adds the dataset to its tier. The tier keeps the source's address, which may not change. */
+must_check int tier_join_locked(struct source *source);
+/* Describes the sample to the tier, for the thread that reads it. No lock held. */
+struct tier_sample tier_sample_of(
+	const struct source *source, sample_id id, const struct dataset_sample *sample);
+void tiers_close(struct sched *sched);
+
+/* --- storages.c --- */
+
+/* Returns the device or server of the dataset's files; 0: not known. */
+uint64_t storage_device(const struct dataset *dataset);
+void storage_status_locked(const struct sched *sched, const struct storage *storage,
+	struct sched_storage *ret);
+/* Logs storages that have stopped or resumed answering. No lock held. */
+void storages_report(struct sched *sched);
+
+/* --- supplying.c: the supply's events and effects --- */
+
+static inline struct sched_handle *handle_of_waiter(struct waiter *waiter)
+{
+	return (struct sched_handle *)((char *)waiter -
+				       offsetof(struct sched_handle, waiter));
+}
+
+/* Executes the effects of the supply's last event. */
+void supply_execute_locked(struct sched *sched, struct aftermath *aftermath);
+/* Queues the sample for the job, unless it is being prepared already. urgent: a reader of
+ * the job waits. -ENOMEM */
+must_check int wanted_request_locked(struct sched_job *job, struct wanted *wanted,
+	bool urgent, struct aftermath *aftermath);
+/* Gives the handle's tensor and its wanted sample back. */
+void wanted_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
+/* Gives a pin of the sample back. */
+void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath);
+/*
+ * Tells the other samplers that this sampler's draw brings the sample into the cache, but
+ * only if the draw did not depend on the sample itself. It does depend on it where a
+ * script asks for a label, a job reads in sequential order, or a mirror is read by name.
+ * If other samplers exchanged for such samples, some samples would come early.
+ */
+void space_drawn_locked(
+	struct space *space, sample_id sample, const struct sampler *sampler);
+/* Tells all samplers that the sample is no longer in the cache. */
+void space_gone_locked(struct space *space, sample_id sample);
+cache_gone sched_cache_gone;
+
+/* --- tasks.c: tasks for workers --- */
+
+struct load_task *sched_next_read(void *context);
+void sched_read(void *context, struct load_task *task);
+struct load_task *sched_next_decode(void *context);
+struct load_task *sched_next_run(void *context);
+void sched_load_done(void *context, struct load_task *task);
+
+/* --- fetch.c: tensors from another daemon --- */
+
+/* Tells whether to ask another daemon for the sample, which is about to be read. */
+bool fetch_is_due_locked(const struct wanted *wanted);
+/* Asks another daemon for a wanted sample that is loading and `fetching`. The wanted sample may
+ * have ended when this returns. No lock held. */
+void fetch_begin(struct wanted *wanted);
 
 /* --- after.c --- */
 
@@ -287,8 +367,6 @@ void feed_fill_locked(struct stream *stream, struct aftermath *aftermath);
 
 /* --- job_shares.c --- */
 
-/* Notes the time that a decode took. */
-void shares_note_cost_locked(struct space *space, uint64_t decode_ns);
 void shares_join_locked(struct sched_job *job);
 void shares_leave_locked(struct sched_job *job);
 void shares_status_locked(const struct sched_job *job, struct sched_job_share *ret);
@@ -366,6 +444,11 @@ void jobs_visit(struct sched *sched, void visit(struct sched_job *job));
 void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 
 /* --- admit.c: checks of a job that is to be added --- */
+
+/* Finds the job's program, and sets the job's preparation. -EINVAL, reported: there is none, or
+ * its arrays do not fit the job. */
+must_check int program_adopt(struct sched *sched, struct job_config *config,
+	config_report *report, void *context);
 
 /* Returns the job whose path below data/ collides with this one's, or NULL. */
 const struct sched_job *admit_conflict_locked(

@@ -30,9 +30,9 @@ static const struct source *find_owner_locked(
 	const struct sched *sched, const void *owner)
 {
 	lock_assert_held(&sched->lock);
-	for (size_t i = 0; i < sched->n_sources; i++)
-		if (&sched->sources[i] == owner && sched->sources[i].tier)
-			return &sched->sources[i];
+	for (size_t i = 0; i < sched->supply.n_sources; i++)
+		if (&sched->supply.sources[i] == owner && sched->supply.sources[i].tier)
+			return &sched->supply.sources[i];
 	return NULL;
 }
 
@@ -46,7 +46,7 @@ void tell_worths(void *context, struct tier_asked *asked, size_t n)
 		 * longer exists. */
 		if (source && asked[i].id >= dataset_ids(source->dataset))
 			source = NULL;
-		uint32_t need = source ? tier_need_locked(source, asked[i].id, true) : 0;
+		uint32_t need = source ? tier_need(source, asked[i].id, true) : 0;
 		bool read =
 			need > 0 || (source && has_reader_locked(source, asked[i].id));
 		asked[i].worth = read + need;
@@ -68,9 +68,10 @@ bool sched_tier(struct sched *sched, const struct dataset *dataset,
 	struct tier_status *ret, const char **ret_directory)
 {
 	LOCK_SCOPE(&sched->lock);
-	for (size_t i = 0; i < sched->n_sources; i++)
-		if (sched->sources[i].dataset == dataset)
-			return status_locked(&sched->sources[i], ret, ret_directory);
+	for (size_t i = 0; i < sched->supply.n_sources; i++)
+		if (sched->supply.sources[i].dataset == dataset)
+			return status_locked(
+				&sched->supply.sources[i], ret, ret_directory);
 	return false;
 }
 

@@ -9,7 +9,7 @@
 #include "supply/supply.h"
 #include "epoch/questions.h"
 
-/* Counts sums from scratch, from jobs, streams, epochs and uses, and compares them with
+/* Counts sums from scratch, from jobs, streams and epochs, and compares them with
  * the sums that are kept. */
 
 /* Tells whether the sample is unbound. Only for orders in which the position determines
@@ -69,49 +69,12 @@ static uint32_t count_engine_pins(const struct space *space, sample_id id)
 	return n;
 }
 
-/* Checks that each job with a waiting reader has asked for the sample, and that the request is
- * aside exactly while the use is delayed or loading. */
-static void validate_request(const struct use *use)
-{
-	const struct sched_handle *handle;
-	bool under_way = use->state == USE_DELAYED || use->state == USE_LOADING;
-	ensure(under_way == use->request.aside);
-	ensure(use->state != USE_OPEN_ONLY || !share_is_wanted(&use->request));
-	TAILQ_FOREACH (handle, &use->waiters, link)
-		ensure(share_wants(&handle->job->share, &use->request));
-}
-
-static void validate_storages(const struct sched *sched)
-{
-	unsigned urgent = 0, queued = 0, waiting = 0;
-	for (size_t i = 0; i < sched->n_storages; i++) {
-		urgent += sched->storages[i].urgent;
-		queued += sched->storages[i].queued;
-		waiting += sched->storages[i].waiting;
-	}
-	for (const struct use *use = sched->uses; use; use = use->hash.next) {
-		urgent -= use->state == USE_URGENT;
-		queued -= use->state == USE_QUEUED;
-	}
-	const struct use *use;
-	TAILQ_FOREACH (use, &sched->read, link)
-		waiting--;
-	ensure(urgent == 0 && queued == 0 && waiting == 0);
-}
-
 static void validate_sample(struct space *space, sample_id id)
 {
-	const struct use *use = use_find_locked(space, id);
-	uint32_t opens = use ? use->opens : 0;
+	const struct wanted *wanted = wanted_find(space, id);
+	uint32_t opens = wanted ? wanted->opens : 0;
 	ensure(cache_need(space->cache, id) == count_need(space, id));
 	ensure(cache_pins(space->cache, id) == count_engine_pins(space, id) + opens);
-	if (use && use->state == USE_LOADING)
-		ensure(cache_state(space->cache, id) == CACHE_LOADING);
-	if (use && !TAILQ_EMPTY(&use->waiters))
-		ensure(use->state == USE_URGENT || use->state == USE_DELAYED ||
-			use->state == USE_LOADING);
-	if (use)
-		validate_request(use);
 }
 
 static void validate_source(struct source *source)
@@ -160,16 +123,14 @@ void sched_validate(struct sched *sched)
 	LOCK_SCOPE(&sched->lock);
 	const struct sched_job *job;
 	const struct stream *stream;
-	for (size_t i = 0; i < sched->n_sources; i++)
-		if (sched->sources[i].dataset)
-			validate_source(&sched->sources[i]);
+	for (size_t i = 0; i < sched->supply.n_sources; i++)
+		if (sched->supply.sources[i].dataset)
+			validate_source(&sched->supply.sources[i]);
 	TAILQ_FOREACH (job, &sched->jobs, link)
 		validate_job(job);
 	TAILQ_FOREACH (stream, &sched->draw.streams, link)
 		validate_stream(stream);
 	draw_validate(&sched->draw);
-	validate_storages(sched);
-	same_validate_locked(sched);
-	shares_validate(&sched->shares);
+	supply_validate(&sched->supply);
 	cache_validate(sched->cache);
 }

@@ -42,6 +42,17 @@ static char *all_but(const char *path)
 	return NULL;
 }
 
+bool bad_sample_is_new(struct space *space, sample_id sample)
+{
+	roaring_bitmap_t *bad = space->source->bad;
+	if (space->preparation.array) {
+		if (!space->bad)
+			space->bad = roaring_bitmap_create();
+		bad = space->bad;
+	}
+	return !bad || roaring_bitmap_add_checked(bad, sample);
+}
+
 void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
 	const struct load_task *task)
 {

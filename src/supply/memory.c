@@ -3,10 +3,7 @@
 
 #include "dataset/dataset_pairs.h"
 #include "image/sections.h"
-#include "sched/sched.h"
-#include "sched/sched_internal.h"
-#include "supply/supply.h"
-#include "stats/stats.h"
+#include "supply/supply_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -32,9 +29,9 @@
 #define WORKING_PER_PIXEL 16
 #define KEPT_BY_WORKER (128 * MIB) /* eight buffers of KEEP_BYTES */
 
-static uint64_t max_pixels(const struct sched *sched)
+static uint64_t max_pixels(const struct supply *supply)
 {
-	return sched->config->max_pixels ? sched->config->max_pixels : IMAGE_MAX_PIXELS;
+	return supply->config->max_pixels ? supply->config->max_pixels : IMAGE_MAX_PIXELS;
 }
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -42,21 +39,21 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-uint64_t memory_most_open(const struct sched *sched)
+uint64_t memory_most_open(const struct supply *supply)
 {
-	uint64_t beside = larger(LEAST_BYTES, OPEN_PER_PIXEL * max_pixels(sched));
-	return sched->config->cache_bytes + beside;
+	uint64_t beside = larger(LEAST_BYTES, OPEN_PER_PIXEL * max_pixels(supply));
+	return supply->config->cache_bytes + beside;
 }
 
-static uint64_t most_working(const struct sched *sched)
+static uint64_t most_working(const struct supply *supply)
 {
-	return larger(LEAST_BYTES, WORKING_PER_PIXEL * max_pixels(sched));
+	return larger(LEAST_BYTES, WORKING_PER_PIXEL * max_pixels(supply));
 }
 
-uint64_t memory_most(const struct sched *sched)
+uint64_t memory_most(const struct supply *supply)
 {
-	return memory_most_open(sched) + 2 * most_working(sched) +
-	       sched->config->workers * KEPT_BY_WORKER;
+	return memory_most_open(supply) + 2 * most_working(supply) +
+	       supply->config->workers * KEPT_BY_WORKER;
 }
 
 /* --- one sample ----------------------------------------------------------------------- */
@@ -70,7 +67,7 @@ static struct tensor_shape shape_of(const struct dataset *dataset,
 		dataset_orientation(dataset, sample));
 }
 
-static struct memory_size full_size(const struct sched *sched,
+static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample);
 
@@ -95,7 +92,7 @@ static void add_frames(const struct dataset *dataset,
 }
 
 /* Adds the memory of the second file of a pair, which is prepared after the first one. */
-static void add_second(const struct sched *sched, const struct dataset *dataset,
+static void add_second(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
 {
 	const struct tensor_section *section = preparation_pair(preparation);
@@ -104,14 +101,14 @@ static void add_second(const struct sched *sched, const struct dataset *dataset,
 	const struct preparation behind =
 		dataset_preparation_behind(dataset, preparation, sample);
 	struct memory_size second = full_size(
-		sched, dataset, &behind, dataset_second(dataset, preparation, sample));
+		supply, dataset, &behind, dataset_second(dataset, preparation, sample));
 	size->tensor = tensor_second_at(size->tensor) + second.tensor;
 	size->working = larger(size->working, second.working + second.tensor);
 }
 
 /* Returns the memory that a sample needs, without regard to the limits. A tensor that is
  * to lie in a file is copied there, and needs its bytes twice. */
-static struct memory_size full_size(const struct sched *sched,
+static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample)
 {
@@ -125,15 +122,15 @@ static struct memory_size full_size(const struct sched *sched,
 	size.tensor = preparation_bytes(preparation, image, file);
 	if (decoded)
 		size.working = image_working_bytes(preparation, image, file);
-	add_second(sched, dataset, preparation, sample, &size);
+	add_second(supply, dataset, preparation, sample, &size);
 	add_frames(dataset, preparation, sample, &size);
-	if (sched->backings)
+	if (supply->copies)
 		size.working += size.tensor;
 	return size;
 }
 
 /* Returns why the sample is refused, or NULL. "": dataset_pair_fails tells the reason. */
-static const char *find_reason(const struct sched *sched, const struct dataset *dataset,
+static const char *find_reason(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, uint64_t *ret_found,
 	uint64_t *ret_limit)
 {
@@ -142,31 +139,31 @@ static const char *find_reason(const struct sched *sched, const struct dataset *
 		return "";
 	struct tensor_shape image = shape_of(dataset, preparation, sample);
 	*ret_found = preparation_most_pixels(preparation, image);
-	*ret_limit = max_pixels(sched);
+	*ret_limit = max_pixels(supply);
 	if (!preparation->encoded && !preparation->array && *ret_found > *ret_limit)
 		return "pixels, as it is or resized,";
-	struct memory_size size = full_size(sched, dataset, preparation, sample);
+	struct memory_size size = full_size(supply, dataset, preparation, sample);
 	*ret_found = size.tensor;
-	*ret_limit = memory_most_open(sched);
+	*ret_limit = memory_most_open(supply);
 	if (size.tensor > *ret_limit)
 		return "bytes when it is prepared";
 	*ret_found = size.working;
-	*ret_limit = most_working(sched);
+	*ret_limit = most_working(supply);
 	return size.working > *ret_limit ? "bytes to be prepared" : NULL;
 }
 
-static const char *reason_of(const struct sched *sched, const struct space *space,
+static const char *reason_of(const struct supply *supply, const struct space *space,
 	sample_id sample, uint64_t *ret_found, uint64_t *ret_limit)
 {
-	return find_reason(sched, space->source->dataset, &space->preparation, sample,
+	return find_reason(supply, space->source->dataset, &space->preparation, sample,
 		ret_found, ret_limit);
 }
 
-bool memory_refuses(const struct sched *sched, const struct space *space,
+bool memory_refuses(const struct supply *supply, const struct space *space,
 	sample_id sample, char message[static IMAGE_MESSAGE])
 {
 	uint64_t found, limit;
-	const char *reason = reason_of(sched, space, sample, &found, &limit);
+	const char *reason = reason_of(supply, space, sample, &found, &limit);
 	if (reason && !*reason)
 		(void)dataset_pair_fails(
 			space->source->dataset, &space->preparation, sample, message);
@@ -177,30 +174,26 @@ bool memory_refuses(const struct sched *sched, const struct space *space,
 	return reason != NULL;
 }
 
-uint64_t memory_tensor_bytes(const struct sched *sched, const struct dataset *dataset,
+uint64_t memory_tensor_bytes(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample)
 {
 	uint64_t found, limit;
-	if (find_reason(sched, dataset, preparation, sample, &found, &limit))
+	if (find_reason(supply, dataset, preparation, sample, &found, &limit))
 		return 0;
-	return full_size(sched, dataset, preparation, sample).tensor;
+	return full_size(supply, dataset, preparation, sample).tensor;
 }
 
 struct memory_size memory_size_of(
-	const struct sched *sched, const struct space *space, sample_id sample)
+	const struct supply *supply, const struct space *space, sample_id sample)
 {
 	uint64_t found, limit;
-	if (reason_of(sched, space, sample, &found, &limit))
+	if (reason_of(supply, space, sample, &found, &limit))
 		return (struct memory_size){0};
-	return full_size(sched, space->source->dataset, &space->preparation, sample);
+	return full_size(supply, space->source->dataset, &space->preparation, sample);
 }
 
-uint64_t memory_file_bytes(
-	const struct sched *sched, const struct space *space, sample_id sample)
+static uint64_t file_bytes(const struct space *space, sample_id sample)
 {
-	uint64_t found, limit;
-	if (reason_of(sched, space, sample, &found, &limit))
-		return 0;
 	const struct dataset *dataset = space->source->dataset;
 	uint64_t bytes = dataset_file_bytes(dataset, sample);
 	sample_id next;
@@ -211,86 +204,89 @@ uint64_t memory_file_bytes(
 	return bytes;
 }
 
+/* Tells whether one decode may serve samples of several spaces. If a refused sample took part, the
+ * decode would fail for all of them. */
+static bool can_share_decode(const struct preparation *preparation)
+{
+	return !preparation->encoded && !preparation->approximate && !preparation->exif &&
+	       !preparation->fills_truncated && !preparation->array &&
+	       !preparation->sections && !preparation->frames &&
+	       preparation->channels != CHANNELS_KEEP;
+}
+
+struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample)
+{
+	const struct supply *supply = space->source->supply;
+	uint64_t found, limit;
+	if (reason_of(supply, space, sample, &found, &limit))
+		return (struct wanted_needs){.alone = true};
+	return (struct wanted_needs){.memory = full_size(supply, space->source->dataset,
+					     &space->preparation, sample),
+		.file = file_bytes(space, sample),
+		.alone = !can_share_decode(&space->preparation)};
+}
+
 /* --- the account ---------------------------------------------------------------------- */
 
-static uint64_t held_locked(const struct sched *sched)
+uint64_t memory_held(const struct supply *supply)
 {
-	lock_assert_held(&sched->lock);
-	return cache_usage(sched->cache).bytes + sched->contents + sched->working +
-	       sched->reading;
+	return cache_usage(supply->cache).bytes + supply->contents + supply->working +
+	       supply->reading;
 }
 
-static void note_peak_locked(struct sched *sched)
+static void note_peak(struct supply *supply)
 {
-	lock_assert_held(&sched->lock);
-	sched->held_peak = larger(sched->held_peak, held_locked(sched));
+	supply->held_peak = larger(supply->held_peak, memory_held(supply));
 }
 
-bool memory_has_room_locked(const struct sched *sched, uint64_t tensor_bytes)
+bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes)
 {
-	lock_assert_held(&sched->lock);
-	uint64_t beside = sched->contents + tensor_bytes;
-	return cache_least_bytes(sched->cache) + beside <= memory_most_open(sched);
+	uint64_t beside = supply->contents + tensor_bytes;
+	return cache_least_bytes(supply->cache) + beside <= memory_most_open(supply);
 }
 
 /* Returns the most bytes that several images may take together for decoding, and as many
  * for their files: a quarter of the memory that the cache leaves, so that half of it
  * remains for readers. One image alone may take more. The user decides about the cache,
  * which may be larger than the available memory. */
-static uint64_t most_at_once(const struct sched *sched)
+static uint64_t most_at_once(const struct supply *supply)
 {
-	uint64_t left = sched->config->memory.left, cache = sched->config->cache_bytes;
+	uint64_t left = supply->config->memory.left, cache = supply->config->cache_bytes;
 	uint64_t part = left > cache ? (left - cache) / 4 : LEAST_BYTES;
-	return part < most_working(sched) ? part : most_working(sched);
+	return part < most_working(supply) ? part : most_working(supply);
 }
 
 /* A single file may always be read: it is no larger than the memory that its sample's
  * preparation takes, and that memory is limited. */
-bool memory_may_read_locked(const struct sched *sched, uint64_t file_bytes)
+bool memory_may_read(const struct supply *supply, uint64_t file_bytes)
 {
-	lock_assert_held(&sched->lock);
-	return sched->reading == 0 || sched->reading + file_bytes <= most_at_once(sched);
+	return supply->reading == 0 ||
+	       supply->reading + file_bytes <= most_at_once(supply);
 }
 
-bool memory_may_decode_locked(const struct sched *sched, uint64_t working)
+bool memory_may_decode(const struct supply *supply, uint64_t working)
 {
-	lock_assert_held(&sched->lock);
-	return sched->working == 0 || sched->working + working <= most_at_once(sched);
+	return supply->working == 0 || supply->working + working <= most_at_once(supply);
 }
 
-void memory_change_working_locked(struct sched *sched, int64_t by)
+void memory_change_working(struct supply *supply, int64_t by)
 {
-	lock_assert_held(&sched->lock);
-	sched->working += (uint64_t)by;
-	note_peak_locked(sched);
+	supply->working += (uint64_t)by;
+	note_peak(supply);
 }
 
-int sched_hold_content(struct sched *sched, uint64_t bytes)
+int supply_hold_content(struct supply *supply, uint64_t bytes)
 {
-	LOCK_SCOPE(&sched->lock);
-	uint64_t held = cache_usage(sched->cache).live_bytes + sched->contents;
-	uint64_t most = memory_most_open(sched);
+	uint64_t held = cache_usage(supply->cache).live_bytes + supply->contents;
+	uint64_t most = memory_most_open(supply);
 	if (held > most || bytes > most - held)
 		return -ENOMEM;
-	sched->contents += bytes;
-	note_peak_locked(sched);
+	supply->contents += bytes;
+	note_peak(supply);
 	return 0;
 }
 
-void sched_drop_content(struct sched *sched, uint64_t bytes)
+void supply_drop_content(struct supply *supply, uint64_t bytes)
 {
-	LOCK_SCOPE(&sched->lock);
-	sched->contents -= bytes;
-	if (sched->lack_room == 0)
-		return;
-	sched->room_made = true;
-	pthread_cond_signal(&sched->house_cond);
-}
-
-void memory_stats_locked(const struct sched *sched)
-{
-	lock_assert_held(&sched->lock);
-	stats_set(STAT_HELD_BYTES, held_locked(sched));
-	stats_set(STAT_HELD_PEAK, sched->held_peak);
-	stats_set(STAT_HELD_LIMIT, memory_most(sched));
+	supply->contents -= bytes;
 }

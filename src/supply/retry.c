@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/clock.h"
 #include "base/rng.h"
-#include "sched/sched_internal.h"
-#include "section/section.h"
-#include "supply/supply.h"
-#include "stats/stats.h"
+#include "supply/supply_internal.h"
 
 /*
  * Retries after errors that are transient and not the sample's fault: no free descriptor,
- * no memory, a file server that does not answer. The use is delayed, and queued again
+ * no memory, a file server that does not answer. The wanted sample is delayed, and queued again
  * when it is due; no worker waits for that. The housekeeper (housekeeper.c) sleeps until
- * the first use is due. The delay about doubles with each try, and a server may ask for a
+ * the first wanted sample is due. The delay about doubles with each try, and a server may ask for a
  * longer one. A reader gets the error after six seconds, whether it opened one sample or
  * a batch.
  *
- * A use that lacks room, because readers hold much open, is queued again as soon as a
+ * A wanted sample that lacks room, because readers hold much open, is queued again as soon as a
  * reader closes a file. If none does so within six seconds, the reader gets the error:
  * perhaps it holds those files itself.
  */
@@ -25,19 +21,20 @@
 #define FIRST_DELAY_NS UINT64_C(100000000)
 #define PATIENCE_NS UINT64_C(6000000000)
 
-bool retry_is_left(const struct use *use)
+bool retry_is_left(const struct wanted *wanted)
 {
-	return use->retries < MOST_RETRIES && !use->key.space->source->sched->stopping &&
-	       use_is_wanted(use);
+	return wanted->retries < MOST_RETRIES &&
+	       !wanted->key.space->source->supply->stopping && wanted_is_pinned(wanted);
 }
 
 /* Varies the delays at random, so that requests that a server refused together do not
  * return together. */
-static uint64_t delay_ns(const struct use *use, uint64_t now_ns, uint64_t at_least_ns)
+static uint64_t delay_ns(
+	const struct wanted *wanted, uint64_t now_ns, uint64_t at_least_ns)
 {
-	uint64_t delay = FIRST_DELAY_NS << use->retries;
-	uint64_t mixed = rng_mix(use->key.sample, use->retries);
-	uint64_t end_ns = use->first_try_ns + PATIENCE_NS;
+	uint64_t delay = FIRST_DELAY_NS << wanted->retries;
+	uint64_t mixed = rng_mix(wanted->key.sample, wanted->retries);
+	uint64_t end_ns = wanted->first_try_ns + PATIENCE_NS;
 	uint64_t left = end_ns > now_ns ? end_ns - now_ns : 0;
 	delay = delay / 2 + mixed % delay;
 	if (delay > left)
@@ -45,68 +42,61 @@ static uint64_t delay_ns(const struct use *use, uint64_t now_ns, uint64_t at_lea
 	return delay > at_least_ns ? delay : at_least_ns + mixed % FIRST_DELAY_NS;
 }
 
-bool retry_later_locked(struct use *use, bool lacks_room, uint64_t at_least_ns)
+bool retry_later(
+	struct wanted *wanted, bool lacks_room, uint64_t at_least_ns, uint64_t now_ns)
 {
-	struct sched *sched = use->key.space->source->sched;
-	lock_assert_held(&sched->lock);
-	if (!retry_is_left(use))
+	struct supply *supply = wanted->key.space->source->supply;
+	if (!retry_is_left(wanted))
 		return false;
-	uint64_t now_ns = clock_now_ns();
-	stats_add(STAT_RETRIES, 1);
-	if (use->retries == 0)
-		use->first_try_ns = now_ns;
-	use->due_ns = now_ns + delay_ns(use, now_ns, at_least_ns);
-	use->retries++;
-	use->state = USE_DELAYED;
-	use->lacks_room = lacks_room;
-	sched->lack_room += lacks_room;
-	TAILQ_INSERT_TAIL(&sched->delayed, use, link);
-	pthread_cond_signal(&sched->house_cond);
+	if (wanted->retries == 0)
+		wanted->first_try_ns = now_ns;
+	wanted->due_ns = now_ns + delay_ns(wanted, now_ns, at_least_ns);
+	wanted->retries++;
+	wanted->state = WANTED_DELAYED;
+	wanted->lacks_room = lacks_room;
+	supply->lack_room += lacks_room;
+	TAILQ_INSERT_TAIL(&supply->delayed, wanted, link);
+	supply->effects.delayed++;
 	return true;
 }
 
-uint64_t retry_first_due_locked(const struct sched *sched)
+uint64_t supply_first_due(const struct supply *supply)
 {
-	const struct use *use;
+	const struct wanted *wanted;
 	uint64_t first = UINT64_MAX;
-	lock_assert_held(&sched->lock);
-	TAILQ_FOREACH (use, &sched->delayed, link)
-		if (use->due_ns < first)
-			first = use->due_ns;
+	TAILQ_FOREACH (wanted, &supply->delayed, link)
+		if (wanted->due_ns < first)
+			first = wanted->due_ns;
 	return first;
 }
 
-static void queue_again_locked(struct use *use, struct aftermath *aftermath)
+static void queue_again(struct wanted *wanted)
 {
-	lock_assert_held(&use->key.space->source->sched->lock);
-	use_unqueue_locked(use);
-	use_queue_locked(use, !TAILQ_EMPTY(&use->waiters));
-	aftermath->kick = true;
+	wanted_unqueue(wanted);
+	wanted_queue(wanted);
+	wanted->key.space->source->supply->effects.reads = true;
 }
 
-void retry_due_locked(struct sched *sched, struct aftermath *aftermath)
+void supply_time(struct supply *supply, uint64_t now_ns)
 {
-	uint64_t now = clock_now_ns();
-	struct use *use, *next;
-	lock_assert_held(&sched->lock);
-	for (use = TAILQ_FIRST(&sched->delayed); use; use = next) {
-		next = TAILQ_NEXT(use, link);
-		if (use->due_ns <= now)
-			queue_again_locked(use, aftermath);
+	struct wanted *wanted, *next;
+	for (wanted = TAILQ_FIRST(&supply->delayed); wanted; wanted = next) {
+		next = TAILQ_NEXT(wanted, link);
+		if (wanted->due_ns <= now_ns)
+			queue_again(wanted);
 	}
 }
 
-void retry_with_room_locked(struct sched *sched, struct aftermath *aftermath)
+void supply_has_room(struct supply *supply)
 {
-	struct use *use, *next;
-	lock_assert_held(&sched->lock);
-	if (sched->lack_room == 0)
+	struct wanted *wanted, *next;
+	if (supply->lack_room == 0)
 		return;
-	for (use = TAILQ_FIRST(&sched->delayed); use; use = next) {
-		next = TAILQ_NEXT(use, link);
-		if (!use->lacks_room)
+	for (wanted = TAILQ_FIRST(&supply->delayed); wanted; wanted = next) {
+		next = TAILQ_NEXT(wanted, link);
+		if (!wanted->lacks_room)
 			continue;
-		use->retries = 0;
-		queue_again_locked(use, aftermath);
+		wanted->retries = 0;
+		queue_again(wanted);
 	}
 }

@@ -2,8 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "sched/sched_internal.h"
-#include "supply/supply.h"
+#include "supply/supply_internal.h"
 
 #include <string.h>
 
@@ -50,28 +49,26 @@ enum there { NOT_THERE, ON_ITS_WAY, THERE };
 /* Tells whether the image may be looked for in other datasets. It may not if the result
  * can depend on the sample's name, which differs between datasets: an array that a
  * program makes, or a section by path. */
-static bool is_identified_locked(const struct use *first)
+static bool is_identified(const struct wanted *first)
 {
 	static const struct load_identity unknown;
-	lock_assert_held(&first->key.space->source->sched->lock);
-	return first->key.space->source->sched->n_sources > 1 &&
+	return first->key.space->source->supply->n_sources > 1 &&
 	       !first->key.space->preparation.array &&
 	       !first->key.space->preparation.sections &&
 	       !first->key.space->preparation.frames &&
 	       memcmp(&first->task.identity, &unknown, sizeof(unknown)) != 0;
 }
 
-/* Makes the key of a use. first: the first use of its chain, whose task has the identity. */
-static struct same_key key_of(const struct use *first, const struct use *use)
+/* Makes the key of a wanted sample. first: the first wanted sample of its chain, whose task has the identity. */
+static struct same_key key_of(const struct wanted *first, const struct wanted *wanted)
 {
-	return (struct same_key){first->task.identity, use->key.space->text_hash};
+	return (struct same_key){first->task.identity, wanted->key.space->text_hash};
 }
 
-static struct same *find_locked(const struct sched *sched, const struct same_key *key)
+static struct same *find(const struct supply *supply, const struct same_key *key)
 {
 	struct same *same;
-	lock_assert_held(&sched->lock);
-	HASH_FIND(hash, sched->same, key, sizeof(*key), same);
+	HASH_FIND(hash, supply->same, key, sizeof(*key), same);
 	return same;
 }
 
@@ -79,20 +76,17 @@ static struct same *find_locked(const struct sched *sched, const struct same_key
 
 /* Looks for the tensor in one place. THERE: *ret is held. Two catalogues differ in the
  * image's size if a scan could not read it. */
-static enum there look_at_locked(
-	const struct same_place *place, const struct use *use, struct tensor **ret)
+static enum there look_at(
+	const struct same_place *place, const struct wanted *wanted, struct tensor **ret)
 {
-	const struct space *space = place->key.space, *own = use->key.space;
-	const struct sched *sched = own->source->sched;
+	const struct space *space = place->key.space, *own = wanted->key.space;
 	sample_id sample = (sample_id)place->key.sample;
-	lock_assert_held(&sched->lock);
 	if (!preparation_equal(&space->preparation, &own->preparation))
 		return NOT_THERE; /* the hashes collide */
 	if (cache_state(space->cache, sample) == CACHE_LOADING)
 		return ON_ITS_WAY;
 	*ret = cache_share(space->cache, sample);
-	uint64_t bytes = memory_size_of(sched, own, (sample_id)use->key.sample).tensor;
-	if (*ret && (*ret)->bytes == bytes)
+	if (*ret && (*ret)->bytes == wanted->needs.memory.tensor)
 		return THERE;
 	tensor_free(*ret);
 	*ret = NULL;
@@ -101,19 +95,18 @@ static enum there look_at_locked(
 
 /* Looks for the tensor in all places of the image. THERE: *ret is held, and the caller
  * frees it. */
-static enum there look_locked(
-	const struct use *first, const struct use *use, struct tensor **ret)
+static enum there look(
+	const struct wanted *first, const struct wanted *wanted, struct tensor **ret)
 {
-	const struct same_key key = key_of(first, use);
-	const struct same *same = find_locked(use->key.space->source->sched, &key);
+	const struct same_key key = key_of(first, wanted);
+	const struct same *same = find(wanted->key.space->source->supply, &key);
 	const struct same_place *place;
 	enum there best = NOT_THERE;
-	lock_assert_held(&first->key.space->source->sched->lock);
 	*ret = NULL;
 	if (!same)
 		return NOT_THERE;
 	LIST_FOREACH (place, &same->places, link) {
-		enum there there = look_at_locked(place, use, ret);
+		enum there there = look_at(place, wanted, ret);
 		if (there == THERE)
 			return THERE;
 		if (there > best)
@@ -122,18 +115,17 @@ static enum there look_locked(
 	return best;
 }
 
-/* Waiting pays only if every use of the chain can then take its tensor from elsewhere. If
+/* Waiting pays only if every wanted sample of the chain can then take its tensor from elsewhere. If
  * a single one can't, the image must be decoded, and that one decode gives the tensors of
  * all. */
-bool same_is_under_way_locked(const struct use *first)
+bool same_is_under_way(const struct wanted *first)
 {
 	bool under_way = false;
-	lock_assert_held(&first->key.space->source->sched->lock);
-	if (!is_identified_locked(first))
+	if (!is_identified(first))
 		return false;
-	for (const struct use *use = first; use; use = use->also) {
+	for (const struct wanted *wanted = first; wanted; wanted = wanted->also) {
 		struct tensor *tensor;
-		enum there there = look_locked(first, use, &tensor);
+		enum there there = look(first, wanted, &tensor);
 		tensor_free(tensor);
 		if (there == NOT_THERE)
 			return false;
@@ -142,100 +134,94 @@ bool same_is_under_way_locked(const struct use *first)
 	return under_way;
 }
 
-static void take_locked(struct use *first)
+static void take(struct wanted *first)
 {
-	struct use *use;
+	struct wanted *wanted;
 	bool all = true;
-	lock_assert_held(&first->key.space->source->sched->lock);
-	for (use = first; use && all; use = use->also)
-		all = look_locked(first, use, &use->task.same) == THERE;
-	for (use = first; use && !all; use = use->also) {
-		tensor_free(use->task.same);
-		use->task.same = NULL;
+	for (wanted = first; wanted && all; wanted = wanted->also)
+		all = look(first, wanted, &wanted->task.same) == THERE;
+	for (wanted = first; wanted && !all; wanted = wanted->also) {
+		tensor_free(wanted->task.same);
+		wanted->task.same = NULL;
 	}
 }
 
 /* --- places ----------------------------------------------------------------------------- */
 
-static void forget_if_unused_locked(struct sched *sched, struct same *same)
+static void forget_if_unused(struct supply *supply, struct same *same)
 {
-	lock_assert_held(&sched->lock);
 	if (!LIST_EMPTY(&same->places))
 		return;
-	HASH_DELETE(hash, sched->same, same);
+	HASH_DELETE(hash, supply->same, same);
 	free(same);
 }
 
-static struct same *get_locked(struct sched *sched, const struct same_key *key)
+static struct same *get(struct supply *supply, const struct same_key *key)
 {
-	struct same *same = find_locked(sched, key);
-	lock_assert_held(&sched->lock);
+	struct same *same = find(supply, key);
 	if (same || !(same = calloc(1, sizeof(*same))))
 		return same;
 	same->key = *key;
 	LIST_INIT(&same->places);
-	HASH_ADD(hash, sched->same, key, sizeof(same->key), same);
+	HASH_ADD(hash, supply->same, key, sizeof(same->key), same);
 	if (same->hash.tbl)
 		return same;
 	free(same);
 	return NULL;
 }
 
-/* Adds the use as a place of its image. Without memory for that, other datasets decode
+/* Adds the wanted sample as a place of its image. Without memory for that, other datasets decode
  * the image again. */
-static void note_locked(const struct use *first, const struct use *use)
+static void note(const struct wanted *first, const struct wanted *wanted)
 {
-	struct sched *sched = use->key.space->source->sched;
-	const struct same_key key = key_of(first, use);
-	struct same *same = get_locked(sched, &key);
+	struct supply *supply = wanted->key.space->source->supply;
+	const struct same_key key = key_of(first, wanted);
+	struct same *same = get(supply, &key);
 	struct same_place *place = same ? calloc(1, sizeof(*place)) : NULL;
-	lock_assert_held(&sched->lock);
 	if (place) {
-		place->key = (struct same_place_key){use->key.space, use->key.sample};
+		place->key =
+			(struct same_place_key){wanted->key.space, wanted->key.sample};
 		place->same = same;
-		HASH_ADD(hash, sched->same_places, key, sizeof(place->key), place);
+		HASH_ADD(hash, supply->same_places, key, sizeof(place->key), place);
 		if (place->hash.tbl)
 			LIST_INSERT_HEAD(&same->places, place, link);
 		else
 			free(place);
 	}
 	if (same)
-		forget_if_unused_locked(sched, same);
+		forget_if_unused(supply, same);
 }
 
-void same_begin_locked(struct use *first)
+void same_begin(struct wanted *first)
 {
-	lock_assert_held(&first->key.space->source->sched->lock);
-	if (!is_identified_locked(first))
+	if (!is_identified(first))
 		return;
-	take_locked(first);
-	for (const struct use *use = first; use; use = use->also)
-		note_locked(first, use);
+	take(first);
+	for (const struct wanted *wanted = first; wanted; wanted = wanted->also)
+		note(first, wanted);
 }
 
-void same_gone_locked(struct space *space, sample_id sample)
+void same_gone(struct space *space, sample_id sample)
 {
-	struct sched *sched = space->source->sched;
+	struct supply *supply = space->source->supply;
 	const struct same_place_key key = {space, sample};
 	struct same_place *place;
-	lock_assert_held(&sched->lock);
-	HASH_FIND(hash, sched->same_places, &key, sizeof(key), place);
+	HASH_FIND(hash, supply->same_places, &key, sizeof(key), place);
 	if (!place)
 		return;
 	struct same *same = place->same;
 	LIST_REMOVE(place, link);
-	HASH_DELETE(hash, sched->same_places, place);
+	HASH_DELETE(hash, supply->same_places, place);
 	free(place);
-	forget_if_unused_locked(sched, same);
+	forget_if_unused(supply, same);
 }
 
 /* --- all images ------------------------------------------------------------------------- */
 
-void same_validate_locked(const struct sched *sched)
+void same_validate(const struct supply *supply)
 {
-	lock_assert_held(&sched->lock);
 	size_t n = 0;
-	for (const struct same *same = sched->same; same; same = same->hash.next) {
+	for (const struct same *same = supply->same; same; same = same->hash.next) {
 		const struct same_place *place;
 		ensure(!LIST_EMPTY(&same->places));
 		LIST_FOREACH (place, &same->places, link) {
@@ -244,19 +230,19 @@ void same_validate_locked(const struct sched *sched)
 			n++;
 		}
 	}
-	ensure(n == HASH_CNT(hash, sched->same_places));
+	ensure(n == HASH_CNT(hash, supply->same_places));
 }
 
-void same_free(struct sched *sched)
+void same_free(struct supply *supply)
 {
 	struct same_place *place, *next_place;
 	struct same *same, *next;
-	HASH_ITER (hash, sched->same_places, place, next_place) {
-		HASH_DELETE(hash, sched->same_places, place);
+	HASH_ITER (hash, supply->same_places, place, next_place) {
+		HASH_DELETE(hash, supply->same_places, place);
 		free(place);
 	}
-	HASH_ITER (hash, sched->same, same, next) {
-		HASH_DELETE(hash, sched->same, same);
+	HASH_ITER (hash, supply->same, same, next) {
+		HASH_DELETE(hash, supply->same, same);
 		free(same);
 	}
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "sched/sched_internal.h"
-#include "section/section.h"
-#include "supply/supply.h"
+#include "base/rng.h"
+#include "supply/supply_internal.h"
 
 #include <errno.h>
 
@@ -44,39 +43,36 @@ int space_make(
 	return 0;
 }
 
-struct space *space_get_locked(struct space **spare)
+struct space *space_get(struct space **spare)
 {
 	struct space *space, *made = *spare;
 	struct source *source = made->source;
-	lock_assert_held(&source->sched->lock);
 	LIST_FOREACH (space, &source->spaces, link) {
 		if (preparation_equal(&space->preparation, &made->preparation)) {
-			source->sched->n_deserted -= space->references == 0;
+			source->supply->n_deserted -= space->references == 0;
 			space->references++;
 			return space;
 		}
 	}
 	made->number = lowest_number(source);
 	made->references = 1;
-	cache_space_put_in(source->sched->cache, made->cache);
+	cache_space_put_in(source->supply->cache, made->cache);
 	LIST_INSERT_HEAD(&source->spaces, made, link);
 	*spare = NULL;
 	return made;
 }
 
-void space_put_locked(struct space *space)
+void space_put(struct space *space)
 {
-	lock_assert_held(&space->source->sched->lock);
 	if (--space->references == 0)
-		space->source->sched->n_deserted++;
+		space->source->supply->n_deserted++;
 }
 
-static struct space *first_deserted_locked(struct sched *sched)
+static struct space *first_deserted(struct supply *supply)
 {
 	struct space *space;
-	lock_assert_held(&sched->lock);
-	for (size_t i = 0; i < sched->n_sources; i++)
-		LIST_FOREACH (space, &sched->sources[i].spaces, link)
+	for (size_t i = 0; i < supply->n_sources; i++)
+		LIST_FOREACH (space, &supply->sources[i].spaces, link)
 			if (space->references == 0)
 				return space;
 	return NULL;
@@ -84,10 +80,9 @@ static struct space *first_deserted_locked(struct sched *sched)
 
 #define STEP_TENSORS 64
 
-bool spaces_leave_locked(struct sched *sched, struct space **ret)
+bool spaces_leave(struct supply *supply, struct space **ret)
 {
-	struct space *space = first_deserted_locked(sched);
-	lock_assert_held(&sched->lock);
+	struct space *space = first_deserted(supply);
 	*ret = NULL;
 	if (!space)
 		return false;
@@ -96,7 +91,7 @@ bool spaces_leave_locked(struct sched *sched, struct space **ret)
 	cache_space_take_out(space->cache);
 	LIST_REMOVE(space, link);
 	*ret = space;
-	return --sched->n_deserted > 0;
+	return --supply->n_deserted > 0;
 }
 
 void space_free(struct space *space)
@@ -109,21 +104,19 @@ void space_free(struct space *space)
 	free(space);
 }
 
-/* --- residency: which samples are in the cache, for samplers that exchange ---------- */
+/* --- which samples are in the cache ------------------------------------------------- */
 
-bool space_has_locked(const struct space *space, sample_id sample)
+bool space_has(const struct space *space, sample_id sample)
 {
-	lock_assert_held(&space->source->sched->lock);
-	const struct use *use;
+	const struct wanted *wanted;
 	if (cache_state(space->cache, sample) != CACHE_ABSENT)
 		return true;
-	use = use_find_locked(space, sample);
-	return use && use->state != USE_OPEN_ONLY;
+	wanted = wanted_find(space, sample);
+	return wanted && wanted->state != WANTED_OPEN_ONLY;
 }
 
-enum served how_served_locked(struct space *space, sample_id sample)
+enum served how_served(struct space *space, sample_id sample)
 {
-	lock_assert_held(&space->source->sched->lock);
 	switch (cache_state(space->cache, sample)) {
 	case CACHE_READY:
 		return SERVED_HIT;
@@ -132,48 +125,44 @@ enum served how_served_locked(struct space *space, sample_id sample)
 	case CACHE_ABSENT:
 		break;
 	}
-	struct use *use = use_find_locked(space, sample);
-	bool queued = use && use->state != USE_OPEN_ONLY;
+	struct wanted *wanted = wanted_find(space, sample);
+	bool queued = wanted && wanted->state != WANTED_OPEN_ONLY;
 	return queued ? SERVED_SHARED : SERVED_DECODED;
 }
 
-void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath)
+uint32_t tier_need(const struct source *source, sample_id sample, bool loading)
 {
-	lock_assert_held(&space->source->sched->lock);
-	cache_unpin(space->cache, sample);
-	use_unpinned_locked(space, sample);
-	cache_trim(space->source->sched->cache);
-	aftermath->kick = true;
-}
-
-void space_drawn_locked(
-	struct space *space, sample_id sample, const struct sampler *sampler)
-{
-	lock_assert_held(&space->source->sched->lock);
-	const struct source *source = space->source;
-	if (sampler == source->shuffled && source->labelled)
-		sampler_resident(source->labelled, space->number, sample);
-}
-
-void space_gone_locked(struct space *space, sample_id sample)
-{
-	lock_assert_held(&space->source->sched->lock);
-	const struct source *source = space->source;
-	sampler_evicted(source->shuffled, space->number, sample);
-	if (source->labelled)
-		sampler_evicted(source->labelled, space->number, sample);
-}
-
-void sched_cache_gone(void *context, struct cache_space *cache, sample_id sample)
-{
-	struct sched *sched = context;
-	for (size_t i = 0; i < sched->n_sources; i++) {
-		struct space *space;
-		LIST_FOREACH (space, &sched->sources[i].spaces, link) {
-			if (space->cache != cache)
-				continue;
-			space_gone_locked(space, sample);
-			same_gone_locked(space, sample);
-		}
+	const struct space *space;
+	uint32_t need = 0;
+	LIST_FOREACH (space, &source->spaces, link) {
+		const struct wanted *wanted = wanted_find(space, sample);
+		need += cache_need(space->cache, sample);
+		need += wanted && wanted->state != WANTED_OPEN_ONLY &&
+			(loading || wanted->state != WANTED_LOADING);
 	}
+	return need;
+}
+
+/* --- the decode time of a sample ---------------------------------------------------- */
+
+#define FIRST_COST_NS UINT64_C(2000000) /* cost of a sample, before one is measured */
+#define OLD_PARTS 7			/* weight of the old mean, beside a new value */
+
+uint64_t space_cost(const struct space *space)
+{
+	return space->cost_ns ? space->cost_ns : FIRST_COST_NS;
+}
+
+void mean_add(uint64_t *mean, uint64_t value)
+{
+	uint64_t old = *mean ? *mean : value;
+	*mean = (OLD_PARTS * old + value) / (OLD_PARTS + 1);
+}
+
+void supply_note_cost(struct space *space, uint64_t decode_ns)
+{
+	struct supply *supply = space->source->supply;
+	mean_add(&space->cost_ns, decode_ns);
+	mean_add(&supply->cost_ns, decode_ns);
+	supply->decoded_ns += decode_ns;
 }

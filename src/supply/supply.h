@@ -5,48 +5,69 @@
 
 #include "base/histogram.h"
 #include "cache/cache.h"
+#include "config/config.h"
+#include "dataset/dataset.h"
+#include "epoch/record.h"
 #include "load/file_head.h"
 #include "load/flight.h"
 #include "load/load.h"
 #include "sampler/sampler.h"
-#include "sched/ranks.h"
-#include "section/section.h"
 #include "share/share.h"
 
 #include <stdatomic.h>
 #include <sys/queue.h>
 
+/* A failed insertion leaves hash.tbl NULL; nothing exits. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
 /*
- * The supply prepares each wanted sample, and puts its tensor into the cache.
+ * The supply decides which wanted sample is read, fetched and decoded next, which sample is tried
+ * again, and which tensors the cache keeps. The engine is pure: events go in, effects come out.
+ * It has no lock, thread or clock, reads no file, and calls nothing back.
  *
  *            source (a dataset)
  *           /       |
  *      samplers   spaces (dataset, preparation)
  *                   |
- *                  uses --- handles (opens)
+ *              wanted samples --- waiters
  *
- *   source.c       adds, replaces and removes datasets
- *   space.c        tensors of one preparation, and the samplers that are told of them
+ *   Flow: an event is one call. Its effects are in supply->effects, which the caller executes
+ *         before the next event (supply_take_effects):
+ *
+ *         supply_want -----> reads, and a reader calls supply_next_read
+ *              --> the caller reads the file, or fetches the tensor from another daemon
+ *         supply_was_read --> decodes, moved, and a decoder calls supply_next_decode
+ *         supply_done,    --> ready: the waiters are answered; or the sample is tried again:
+ *         supply_fetched      delayed, and supply_time or supply_has_room queues it
+ *         supply_drop, supply_detach --> gone: the sample will not be loaded
+ *
+ *   Owns: wanted samples, requests, and what is known of images that several datasets have. The
+ *         caller owns sources and spaces.
+ *   Threads: the caller serialises.
+ *   Errors: -ENOMEM from supply_want. Other errors go to the waiters.
+ *
  *   wanted.c       samples that are open, waited for, or to be prepared
- *   prepare.c      tasks for readers and decoders; retry.c: tasks that are tried again later
+ *   next_read.c    the sample that is read next
+ *   prepare.c      the sample that is decoded next, and the end of loading
+ *   retry.c        samples that are tried again later
  *   program.c      samples that a program prepares
  *   storage.c      requests and reads in flight of each storage
- *   tiers.c        disks that keep samples as they were read
- *   fetch.c        tensors that come from another daemon
- *   decode_cost.c  the decode time of a sample
- *   quarantine.c   images that are not prepared, since they end the process
+ *   space.c        tensors of one preparation
  *   memory.c       how much memory all of it may take
  *   same_image.c   images that several datasets have
+ *   validate.c     counts sums anew
  */
 
-struct programs;
+struct sched;
+struct supply;
 struct tier;
-struct tier_asked;
 struct tier_dataset;
-struct sched_storage;
+struct wanted_second;
 
 struct source {
-	struct sched *sched;
+	struct supply *supply;
+	struct sched *sched;	   /* the caller's */
 	struct storage *storage;   /* the storage of its files */
 	struct tier *at;	   /* the tier that it is to join; NULL: none */
 	struct tier_dataset *tier; /* keeps samples that were read; NULL: none */
@@ -76,69 +97,86 @@ struct space {
 	uint64_t text_hash;
 	struct cache_space *cache;
 	uint64_t cost_ns; /* recent mean of decode times; 0: not known */
-	bool in_files; /* tensors get files with this head: file_heads.c of the scheduler */
+	bool in_files; /* tensors get files with this head: the scheduler's file_heads.c */
 	struct file_head head; /* each sample has its own label */
 	uint32_t number;     /* number in the source, by which samplers know the space */
-	uint32_t references; /* parts of editions, and uses */
+	uint32_t references; /* parts of editions, and wanted samples */
 };
 
-struct use_key {
+struct wanted_key {
 	struct space *space;
 	uint64_t sample;
 };
 
-enum use_state {
-	USE_OPEN_ONLY,
-	USE_QUEUED,  /* drawn ahead; jobs have asked for it */
-	USE_URGENT,  /* jobs have asked for it, and a reader waits */
-	USE_DELAYED, /* could not be prepared; is tried again when it is due */
-	USE_LOADING
+enum wanted_state {
+	WANTED_OPEN_ONLY,
+	WANTED_QUEUED,	/* drawn ahead; jobs have asked for it */
+	WANTED_URGENT,	/* jobs have asked for it, and a reader waits */
+	WANTED_DELAYED, /* could not be prepared; is tried again when it is due */
+	WANTED_LOADING
 };
 
-/* The second file of a pair, or a later frame of a group, while it is prepared. */
-struct use_second {
-	struct use_second *next;
-	struct preparation preparation;
-	struct dataset_sample sample;
-	struct load_task task;
+/* The memory that a sample needs. */
+struct memory_size {
+	uint64_t tensor; /* bytes */
+	/* most bytes that its preparation needs in addition to the tensor */
+	uint64_t working;
 };
+
+/* Facts about a sample, which don't change. Zeros for a sample that is refused. */
+struct wanted_needs {
+	struct memory_size memory;
+	uint64_t file; /* bytes of its files */
+	bool alone;    /* its decode gives no tensor of another space */
+};
+
+/* Somebody who waits for a tensor. */
+struct waiter {
+	TAILQ_ENTRY(waiter) link;
+	struct share_job *job;
+	bool waits; /* is among the waiters of a wanted sample */
+	/* the answer */
+	int status;
+	bool bad; /* the sample itself is bad */
+};
+TAILQ_HEAD(waiters, waiter);
 
 /* Exists while a sample of a space is open, waited for, or to be prepared. */
-struct use {
+struct wanted {
 	UT_hash_handle hash;
-	struct use_key key;
-	enum use_state state;
-	struct share_request request; /* in no lane while the use is delayed or loading */
-	uint32_t opens;		      /* handles that hold or wait for the tensor */
-	/* The job that asked first since the use was last without a request; 0: another
+	struct wanted_key key;
+	enum wanted_state state;
+	struct share_request request; /* in no lane while it is delayed or loading */
+	uint32_t opens;		      /* waiters and others that hold the tensor */
+	/* The job that asked first since the wanted sample was last without a request; 0: another
 	 * daemon. */
 	job_id asked_by;
-	TAILQ_ENTRY(use) link;
-	TAILQ_HEAD(, sched_handle) waiters;
-	uint64_t due_ns; /* while delayed: time of the next try */
-	bool lacks_room; /* while delayed: readers hold much open */
+	TAILQ_ENTRY(wanted) link;
+	struct waiters waiters;
+	struct wanted_needs needs; /* once it was requested */
+	uint64_t due_ns;	   /* while delayed: time of the next try */
+	bool lacks_room;	   /* while delayed: readers hold much open */
 	unsigned retries;
 	uint64_t first_try_ns; /* when it was delayed first */
 	bool here;     /* this daemon prepares it, even if its home is another daemon */
 	bool fetching; /* loading, from another daemon */
 	bool is_read;  /* loading, and being read */
-	struct sched_fetch fetch;
 	/* while loading */
 	uint64_t read_ns;    /* when its read began */
-	uint64_t file_bytes; /* counted until its decode begins */
 	uint32_t tier_worth; /* worth to its tier, once it is read */
 	uint64_t working;    /* bytes that decoding takes beside the tensor */
-	struct dataset_sample sample;
-	struct load_task task;
-	struct use_second *second; /* the second file, or later frames; or NULL */
-	bool in_file;		   /* the space's in_files and head when loading began */
+	struct load_task
+		task; /* the caller's; the engine reads identity, and sets same */
+	struct dataset_sample sample; /* the caller's */
+	struct wanted_second *second; /* the caller's: the second file, or later frames */
+	bool in_file; /* the space's in_files and head when loading began */
 	struct file_head head;
-	struct use *also; /* the sample's use in another space, which shares the decode */
+	struct wanted *also; /* the sample in another space, which shares the decode */
 };
 
-TAILQ_HEAD(use_queue, use);
+TAILQ_HEAD(wanted_queue, wanted);
 
-/* The samples of a program. taken: uses that are loading for it; running: uses that it
+/* The samples of a program. taken: those that are loading for it; running: those that it
  * prepares. */
 struct program_load {
 	unsigned processes, taken, running;
@@ -149,10 +187,10 @@ struct storage {
 	uint64_t device;
 	char *root; /* the root of the first dataset on it, used as its name */
 	struct flight flight;
-	unsigned urgent, queued;  /* uses that wait to be read */
-	struct use_queue reading; /* ordered by read_ns */
-	unsigned waiting;	  /* uses that wait for a decoder */
-	uint64_t latency_ns;	  /* recent mean of the duration of a read */
+	unsigned urgent, queued;     /* wanted samples that wait to be read */
+	struct wanted_queue reading; /* ordered by read_ns */
+	unsigned waiting;	     /* wanted samples that wait for a decoder */
+	uint64_t latency_ns;	     /* recent mean of the duration of a read */
 	/* Bytes of the smallest queued look-ahead that did not fit into the cache; 0: not known. */
 	uint64_t ahead_needs;
 	uint64_t lacked;  /* scratch: collects ahead_needs while requests are offered */
@@ -162,260 +200,211 @@ struct storage {
 	bool silent;		    /* the log tells that it does not answer */
 };
 
-/* The calls by which the supply reports to the scheduler. */
-struct supply_calls {
-	/* Reports that the handle's tensor is ready, or will not come (status). Called
-	 * once for each handle that waits. */
-	void (*done_locked)(
-		struct sched_handle *handle, int status, struct aftermath *aftermath);
-	/* Reports a sample whose own file is bad. damaged: it fails until its file
-	 * changes. */
-	void (*bad_locked)(const struct space *space, sample_id sample, bool damaged);
-	/* Reports that the sample waits for another cause from now on. Called just before
-	 * or just after the change. */
-	void (*moved_on_locked)(struct use *use, uint64_t now_ns);
-	/* Tells a tier the worth of its samples. Takes the lock. context: the scheduler. */
-	void (*worths)(void *context, struct tier_asked *asked, size_t n);
+/* The caller executes these after an event. */
+struct supply_effects {
+	bool reads;	  /* READ: wake a reader, if supply_wakes_reader says so */
+	bool decodes;	  /* DECODE: wake a decoder */
+	unsigned delayed; /* samples that are tried again: supply_first_due has changed */
+	struct waiters
+		ready; /* READY: answer them, whose tensor is there or will not come */
+	/* The sample, and those that share its decode, wait for another cause since moved_ns. */
+	struct wanted *moved;
+	uint64_t moved_ns;
+	/* GONE: the sample is not in the cache, and will not be loaded. NULL: none. */
+	struct space *gone;
+	sample_id gone_sample;
+	/* BAD: a sample whose own file is bad. damaged: it fails until its file changes. */
+	struct space *bad;
+	sample_id bad_sample;
+	bool damaged;
 };
 
-/* --- source.c --- */
+struct supply {
+	const struct daemon_config *config;
+	struct cache *cache;
+	bool copies; /* tensors are copied to files that the kernel can read */
+	/* room for CONFIG_MOST_DATASETS; a free entry has no dataset */
+	struct source *sources;
+	size_t n_sources;      /* entries used so far */
+	struct wanted *wanted; /* hash */
+	struct shares shares;
+	struct storage *storages; /* one per device; room for CONFIG_MOST_DATASETS */
+	size_t n_storages;
+	struct wanted_queue read; /* samples that wait for a decoder, or a program */
+	struct program_load *program_loads; /* indexed by number of the program */
+	struct wanted_queue delayed;
+	uint32_t lack_room;		/* delayed samples that lack room */
+	uint32_t n_deserted;		/* spaces without a job or a wanted sample */
+	struct same *same;		/* hash: same_image.c */
+	struct same_place *same_places; /* hash: same_image.c */
+	uint64_t cost_ns;		/* mean cost of recent decodes */
+	uint64_t decoded_ns; /* working time of decoders; the caller resets it */
+	uint64_t reading, working, contents, held_peak; /* bytes: memory.c */
+	bool stopping; /* nothing is read or tried again */
+	struct supply_effects effects;
+};
 
-must_check int sources_init(
-	struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed);
-void sources_free(struct sched *sched);
-/* Returns the source of this name that is not removed, or NULL. */
-struct source *source_find_locked(const struct sched *sched, const char *name);
-/* Opens the kept edition `number` of the dataset that `now` has, or finds the source that
- * has it open. Counts the caller as one of the source's jobs. */
-must_check int source_open_kept(struct source *now, uint32_t number, struct source **ret);
-/* Returns the source of this name, which has to be taken. */
-struct source *source_taken_locked(const struct sched *sched, const char *name);
-/* Adds a source that is marked as removed from the start, so that nobody finds it by
- * name. Counts the caller as its only job. */
-must_check int source_put_beside(struct sched *sched, struct dataset *dataset,
-	const struct dataset_config *config, struct source **ret);
-/* Frees removed sources that have no job. No lock held. */
-void sources_sweep(struct sched *sched);
-/* Makes the source's sampler that exchanges samples within a label. -ENOMEM. No lock held. */
-must_check int source_label(struct source *source);
+/* Begins with a zeroed struct, and the room for sources and storages. */
+void supply_init(
+	struct supply *supply, const struct daemon_config *config, struct cache *cache);
+/* Frees what the engine owns. Nothing is wanted any more. */
+void supply_end(struct supply *supply);
+/* Takes the effects since the last call. */
+void supply_take_effects(struct supply *supply, struct supply_effects *ret);
+/* Aborts if an invariant does not hold. For tests. */
+void supply_validate(const struct supply *supply);
 
-/* --- wanted.c: samples that are open or are to be prepared --- */
+/* --- events ------------------------------------------------------------------------ */
 
-struct use *use_find_locked(const struct space *space, sample_id sample);
-/* Returns the sample's use, and makes it if there is none. NULL: no memory. */
-struct use *use_get_locked(struct space *space, sample_id sample);
-/* Queues the use for the job, unless it is being prepared already. urgent: a reader of
- * the job waits. -ENOMEM */
-must_check int use_request_locked(
-	struct sched_job *job, struct use *use, bool urgent, struct aftermath *aftermath);
-/* Frees the sample's use, if nothing needs it any more. Called after a pin was given back. */
-void use_unpinned_locked(struct space *space, sample_id sample);
-/* Gives the handle's tensor and use back. */
-void use_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Queues the use in the lanes of the jobs that asked for it. */
-void use_queue_locked(struct use *use, bool urgent);
-/* Removes the use from all lanes, or from the delayed ones, or ends its loading. */
-void use_unqueue_locked(struct use *use);
-/* Marks the use as loading; `share_next` removes it from the lanes. */
-void use_taken_locked(struct use *use);
-/* Tells whether somebody has drawn the sample, or has it open. */
-bool use_is_wanted(const struct use *use);
-/* Frees the use, if nothing needs it any more. */
-void use_drop_if_unused_locked(struct use *use);
-/* Evicts the tensor, although it is pinned by a draw, if the cache exceeds its capacity
- * and nobody has the tensor open. */
-void use_keep_capacity_locked(struct use *use);
+/* Queues the sample for the job, unless it is being prepared already. urgent: a waiter of the job
+ * waits. needs: facts, for a sample in WANTED_OPEN_ONLY. -ENOMEM */
+struct want {
+	struct share_job *job;
+	job_id id; /* 0: another daemon */
+	bool urgent;
+	struct wanted_needs needs;
+};
+must_check int supply_want(
+	struct supply *supply, struct wanted *wanted, const struct want *want);
+/* Adds a waiter to a sample that its job wants. */
+void supply_wait(struct wanted *wanted, struct waiter *waiter);
+/* Removes a waiter that gives up, if it waits. */
+void supply_stop_waiting(struct wanted *wanted, struct waiter *waiter);
+/* Gives an open of the sample, and its pin, back. */
+void supply_detach(struct supply *supply, struct wanted *wanted, struct share_job *job);
+/* Gives a pin of a drawn sample back. */
+void supply_drop(struct space *space, sample_id sample);
 
-/* --- prepare.c: tasks for workers --- */
+/* Tells whether another daemon is to be asked for the sample. */
+typedef bool supply_is_elsewhere(void *context, const struct wanted *wanted);
+/* A reader is free. Returns the sample to read, or to fetch if its `fetching` is true. NULL:
+ * none. is_elsewhere: answered by the caller, for a sample that is about to be taken; may be
+ * NULL. */
+struct wanted *supply_next_read(struct supply *supply, uint64_t now_ns,
+	supply_is_elsewhere *is_elsewhere, void *context);
+/* The sample was read. Its task has the image's identity. */
+void supply_was_read(struct supply *supply, struct wanted *wanted, uint64_t now_ns);
+/* A decoder, or a program, is free. Returns the sample to decode. NULL: none, or no memory. */
+struct wanted *supply_next_decode(struct supply *supply, bool of_program);
 
-struct load_task *sched_next_read(void *context);
-void sched_read(void *context, struct load_task *task);
-struct load_task *sched_next_decode(void *context);
-struct load_task *sched_next_run(void *context);
-void sched_load_done(void *context, struct load_task *task);
-/* Publishes the tensor of a use that was loading, and answers its waiters. */
-void load_publish_locked(
-	struct use *use, struct tensor *tensor, struct aftermath *aftermath);
-/* Tells whether a reader thread that looked now would find a task. Returns true if that
- * is not known. */
-bool prepare_waits_locked(const struct sched *sched);
-/* Tells whether there is such a task, and a sleeping reader thread should be woken for
- * it. */
-bool prepare_wakes_locked(const struct sched *sched);
+/* The end of a decode. */
+struct supply_result {
+	int status;
+	bool passing;	       /* the error is transient */
+	bool damaged;	       /* the sample fails until its file changes */
+	uint64_t retry_ns;     /* least delay of the next try */
+	struct tensor *tensor; /* taken; NULL unless status is 0 */
+	bool same;	       /* the tensor is another dataset's */
+};
+/* The sample is decoded, or has failed. Called for each sample of a shared decode. The sample may
+ * be gone afterwards. */
+void supply_done(struct supply *supply, struct wanted *wanted,
+	const struct supply_result *result, uint64_t now_ns);
+/* Tells that the decode took as long, before supply_done. */
+void supply_note_cost(struct space *space, uint64_t decode_ns);
+/* Ends the use of a program, before supply_done. */
+void program_end(struct supply *supply, const struct wanted *wanted);
+/* The sample has come from another daemon; or could not be fetched, and is prepared here. The
+ * tensor is taken. */
+void supply_fetched(struct supply *supply, struct wanted *wanted, struct tensor *tensor,
+	uint64_t now_ns);
+void supply_not_fetched(struct supply *supply, struct wanted *wanted);
 
-/* --- program.c --- */
+/* Queues the samples that are due. */
+void supply_time(struct supply *supply, uint64_t now_ns);
+uint64_t supply_first_due(const struct supply *supply); /* UINT64_MAX: none */
+/* Queues the samples that lacked room. Called when readers hold less open than before. */
+void supply_has_room(struct supply *supply);
 
-must_check int program_loads_new(struct sched *sched);
-/* Counts the use among those that load for its program: 1 when it begins to load, -1 when
- * it ends. */
-void program_change_taken_locked(const struct use *use, int taken);
-/* Tells whether a sample may be read for its program; true where no program prepares it. */
-must_check bool program_has_room_locked(const struct use *use);
-/* Tells whether a program prepares the sample, and has a process for it. */
-must_check bool program_may_run_locked(const struct use *use);
-void program_begin_locked(struct use *use);
-void program_end_locked(struct use *use, struct aftermath *aftermath);
-/* Finds the job's program, and sets the job's preparation. -EINVAL, reported: there is none, or
- * its arrays do not fit the job. */
-must_check int program_adopt(struct sched *sched, struct job_config *config,
-	config_report *report, void *context);
+/* --- wanted.c ---------------------------------------------------------------------- */
 
-/* --- storage.c: requests of each storage --- */
+struct wanted *wanted_find(const struct space *space, sample_id sample);
+/* Returns the wanted sample, and makes it if there is none. NULL: no memory. */
+struct wanted *wanted_get(struct space *space, sample_id sample);
+/* Frees the wanted sample, if nothing needs it any more. */
+void wanted_drop_if_unused(struct wanted *wanted);
+/* Tells whether the sample may be tried once more. */
+bool retry_is_left(const struct wanted *wanted);
+
+/* --- next_read.c ------------------------------------------------------------------- */
+
+/* Tells whether a reader that looked now would find a sample. Returns true if that is not
+ * known. */
+bool supply_has_reads(const struct supply *supply);
+/* Tells whether there is such a sample, and a sleeping reader should be woken for it. */
+bool supply_wakes_reader(const struct supply *supply);
+
+/* --- storage.c --------------------------------------------------------------------- */
 
 #define STORAGE_MOST_READS                                                               \
 	1024 /* most reads of one storage at once, and the most that `reads` allows */
 
-/* Returns the device or server of the dataset's files; 0: not known. */
-uint64_t storage_device(const struct dataset *dataset);
 /* Finds the storage of the device, or makes it. root: the name of a new one. -ENOMEM, -ENFILE */
-must_check int storage_of_locked(
-	struct sched *sched, uint64_t device, const char *root, struct storage **ret);
-unsigned storage_most_reads(const struct sched *sched); /* sum of all storages */
-bool storage_has_room_locked(const struct sched *sched, const struct storage *storage);
-/* Tells whether a reader is to be woken for the storage's requests. */
-bool storage_wakes_reader_locked(
-	const struct sched *sched, const struct storage *storage);
-/* Tells whether a request could be read now. */
-bool storage_has_requests_locked(
-	const struct sched *sched, const struct storage *storage);
-/* Notes that the use's read begins. The use must be in no queue. */
-void storage_begin_locked(struct use *use);
-/* Notes that the read has ended, and queues the use for a decoder. */
-void storage_end_locked(struct use *use);
-/* Notes that the decode begins, and removes the use from the queue for decoders. */
-void storage_decodes_locked(struct use *use);
-void storage_status_locked(const struct sched *sched, const struct storage *storage,
-	struct sched_storage *ret);
-/* Logs storages that have stopped or resumed answering. No lock held. */
-void storages_report(struct sched *sched);
+must_check int storage_get(
+	struct supply *supply, uint64_t device, const char *root, struct storage **ret);
+unsigned storage_most_reads(const struct supply *supply); /* sum of all storages */
+bool storage_has_room(const struct supply *supply, const struct storage *storage);
+/* Returns how long the storage has not answered; 0: it answers. */
+uint64_t storage_silent_ns(const struct storage *storage, uint64_t now_ns);
 
-/* --- tiers.c: disks that keep samples as they were read --- */
+/* --- space.c ----------------------------------------------------------------------- */
 
-/* Opens the tier of the source's configuration, if there is one, or finds it open. Called by one
- * thread at a time, without the lock. Errors of the tier are logged. */
-must_check int tier_find(struct source *source, const struct dataset_config *config);
-/* Adds the dataset to its tier. The tier keeps the source's address, which may not change. */
-must_check int tier_join_locked(struct source *source);
-/* Counts the running epochs that have yet to draw the sample, and the spaces in which it is
- * drawn and waits to be read; with `loading` also those in which it is loading. */
-uint32_t tier_need_locked(const struct source *source, sample_id sample, bool loading);
-/* Returns the worth of a sample that was just read, as src/tier/policy.h defines it. */
-uint32_t tier_worth_of_read_locked(const struct source *source, sample_id sample);
-/* Describes the sample to the tier, for the thread that reads it. No lock held. */
-struct tier_sample tier_sample_of(
-	const struct source *source, sample_id id, const struct dataset_sample *sample);
-void tiers_close(struct sched *sched);
-
-/* --- fetch.c: tensors from another daemon --- */
-
-/* Tells whether to ask another daemon for the sample, which is about to be read. */
-bool fetch_is_due_locked(const struct use *use);
-/* Asks another daemon for the sample of a use that is loading and `fetching`. The use may have
- * ended when this returns. No lock held. */
-void fetch_begin(struct use *use);
-
-/* --- decode_cost.c --- */
-
-/* Adds a value to a running mean of recent values. *mean is 0 before the first value. */
-void shares_mean(uint64_t *mean, uint64_t value);
-uint64_t shares_cost(const struct space *space); /* ns of decode time of a sample */
-
-/* --- same_image.c: images that several datasets have --- */
-
-/* Tells whether another use is decoding the image of this use, which was read. */
-bool same_is_under_way_locked(const struct use *use);
-/* Begins the use's decode. Its tasks get the tensors that other datasets have; from now
- * on other uses find this one. */
-void same_begin_locked(struct use *use);
-/* Forgets where the sample's image is, since the sample is neither in the cache nor
- * loading. */
-void same_gone_locked(struct space *space, sample_id sample);
-void same_validate_locked(const struct sched *sched);
-void same_free(struct sched *sched);
-
-/* --- retry.c: errors that pass --- */
-
-/* Delays a use that is in no queue, by at_least_ns or more. false: it was tried often enough, or
- * nobody wants it. */
-bool retry_later_locked(struct use *use, bool lacks_room, uint64_t at_least_ns);
-/* Tells whether the use may be delayed once more. */
-bool retry_is_left(const struct use *use);
-/* Queues the uses that are due. */
-void retry_due_locked(struct sched *sched, struct aftermath *aftermath);
-/* Queues the uses that lacked room. Called when readers hold less open than before. */
-void retry_with_room_locked(struct sched *sched, struct aftermath *aftermath);
-uint64_t retry_first_due_locked(const struct sched *sched); /* UINT64_MAX: none */
-
-/* --- memory.c: how much the daemon may hold --- */
-
-struct memory_size {
-	uint64_t tensor; /* bytes */
-	/* most bytes that its preparation needs in addition to the tensor */
-	uint64_t working;
-};
-
-/* Returns zeros for a sample that is refused, or whose header is not readable. */
-struct memory_size memory_size_of(
-	const struct sched *sched, const struct space *space, sample_id sample);
-/* Returns the bytes of the sample's files; 0 for a refused sample, whose files are not read. */
-uint64_t memory_file_bytes(
-	const struct sched *sched, const struct space *space, sample_id sample);
-uint64_t memory_tensor_bytes(const struct sched *sched, const struct dataset *dataset,
-	const struct preparation *preparation, sample_id sample);
-/* Tells whether the sample can never be prepared within the limits; `message` then gives
- * the reason. */
-bool memory_refuses(const struct sched *sched, const struct space *space,
-	sample_id sample, char message[static IMAGE_MESSAGE]);
-/* Tells whether there is room for a tensor that a reader waits for. If false, there is
- * none until readers hold less open. */
-bool memory_has_room_locked(const struct sched *sched, uint64_t tensor_bytes);
-/* Tells whether a file may be read. If false, it may not until less is being read. */
-bool memory_may_read_locked(const struct sched *sched, uint64_t file_bytes);
-/* Tells whether a decode may begin. If false, it may not until less is being decoded. */
-bool memory_may_decode_locked(const struct sched *sched, uint64_t working);
-void memory_change_working_locked(struct sched *sched, int64_t by);
-uint64_t memory_most_open(
-	const struct sched *sched); /* the cache and the limit of open bytes beyond it */
-uint64_t memory_most(const struct sched *sched); /* sum of all limits */
-void memory_stats_locked(const struct sched *sched);
-
-/* --- bad_sample.c --- */
-
-/* Logs the failure. The message tells the user how to leave the sample out, since few
- * scripts survive EIO. */
-void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
-	const struct load_task *task);
-
-/* --- space.c --- */
-
-/* Makes a space, which takes a while for millions of ids. No lock held. -ENOMEM */
+/* Makes a space, which takes a while for millions of ids. -ENOMEM */
 must_check int space_make(
 	struct source *source, const struct preparation *preparation, struct space **ret);
 /* Returns the source's space for the preparation of *spare. If there is none yet, *spare
  * becomes that space, and *spare is set to NULL. */
-struct space *space_get_locked(struct space **spare);
-/* Gives a reference back. After the last one the space's tensors are freed when the lock is
- * released, unless a job takes the space again. */
-void space_put_locked(struct space *space);
+struct space *space_get(struct space **spare);
+/* Gives a reference back. After the last one spaces_leave frees the space's tensors, unless
+ * a job takes the space again. */
+void space_put(struct space *space);
 /* Frees some tensors of a space without references. Returns true if there is more to do.
  * *ret: an emptied space, which the caller frees, or NULL. */
-bool spaces_leave_locked(struct sched *sched, struct space **ret);
-/* Frees the space, which may have millions of ids. No lock held. */
+bool spaces_leave(struct supply *supply, struct space **ret);
+/* Frees the space, which may have millions of ids. */
 void space_free(struct space *space);
 /* Tells whether the sample is in the cache, or will be: queued, delayed or loading. */
-bool space_has_locked(const struct space *space, sample_id sample);
-/*
- * Tells the other samplers that this sampler's draw brings the sample into the cache, but
- * only if the draw did not depend on the sample itself. It does depend on it where a
- * script asks for a label, a job reads in sequential order, or a mirror is read by name.
- * If other samplers exchanged for such samples, some samples would come early.
- */
-void space_drawn_locked(
-	struct space *space, sample_id sample, const struct sampler *sampler);
-/* Tells all samplers that the sample is no longer in the cache. */
-void space_gone_locked(struct space *space, sample_id sample);
-cache_gone sched_cache_gone;
+bool space_has(const struct space *space, sample_id sample);
 /* Returns how the sample would be served now: as a hit, shared, or decoded. */
-enum served how_served_locked(struct space *space, sample_id sample);
-/* Gives a pin of the sample back. */
-void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath);
+enum served how_served(struct space *space, sample_id sample);
+/* Counts the running epochs that have yet to draw the sample, and the spaces in which it is
+ * drawn and waits to be read; with `loading` also those in which it is loading. */
+uint32_t tier_need(const struct source *source, sample_id sample, bool loading);
+uint64_t space_cost(const struct space *space); /* ns of decode time of a sample */
+
+/* --- same_image.c ------------------------------------------------------------------ */
+
+/* Forgets where the sample's image is, since the sample is neither in the cache nor
+ * loading. */
+void same_gone(struct space *space, sample_id sample);
+
+/* --- memory.c: how much the daemon may hold ---------------------------------------- */
+
+/* Returns the facts about a sample that a job wants. */
+struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample);
+/* Returns zeros for a sample that is refused, or whose header is not readable. */
+struct memory_size memory_size_of(
+	const struct supply *supply, const struct space *space, sample_id sample);
+uint64_t memory_tensor_bytes(const struct supply *supply, const struct dataset *dataset,
+	const struct preparation *preparation, sample_id sample);
+/* Tells whether the sample can never be prepared within the limits; `message` then gives
+ * the reason. */
+bool memory_refuses(const struct supply *supply, const struct space *space,
+	sample_id sample, char message[static IMAGE_MESSAGE]);
+uint64_t memory_most_open(const struct supply
+		*supply); /* the cache and the limit of open bytes beyond it */
+uint64_t memory_most(const struct supply *supply); /* sum of all limits */
+uint64_t memory_held(const struct supply *supply);
+/* Holds bytes of contents made for one open. -ENOMEM: readers hold too much open. */
+must_check int supply_hold_content(struct supply *supply, uint64_t bytes);
+void supply_drop_content(struct supply *supply, uint64_t bytes);
+
+/* --- bad_sample.c ------------------------------------------------------------------ */
+
+/* Returns true for the first failure of a sample, whichever job it is; for a sample that
+ * programs prepare, for the first failure with each program. */
+bool bad_sample_is_new(struct space *space, sample_id sample);
+/* Logs the failure. The message tells the user how to leave the sample out, since few
+ * scripts survive EIO. */
+void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
+	const struct load_task *task);

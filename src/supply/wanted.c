@@ -2,189 +2,236 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "sched/sched_internal.h"
-#include "section/section.h"
-#include "supply/supply.h"
+#include "supply/supply_internal.h"
 
-#include <errno.h>
+/* --- the engine --------------------------------------------------------------------- */
 
-struct use *use_find_locked(const struct space *space, sample_id sample)
+void supply_init(
+	struct supply *supply, const struct daemon_config *config, struct cache *cache)
 {
-	lock_assert_held(&space->source->sched->lock);
+	supply->config = config;
+	supply->cache = cache;
+	shares_init(&supply->shares, config->share);
+	TAILQ_INIT(&supply->read);
+	TAILQ_INIT(&supply->delayed);
+	TAILQ_INIT(&supply->effects.ready);
+}
+
+void supply_end(struct supply *supply)
+{
+	same_free(supply);
+	free(supply->program_loads);
+	for (size_t i = 0; i < supply->n_storages; i++)
+		free(supply->storages[i].root);
+	free(supply->storages);
+	free(supply->sources);
+}
+
+void supply_take_effects(struct supply *supply, struct supply_effects *ret)
+{
+	*ret = supply->effects;
+	TAILQ_INIT(&ret->ready);
+	TAILQ_CONCAT(&ret->ready, &supply->effects.ready, link);
+	supply->effects = (struct supply_effects){0};
+	TAILQ_INIT(&supply->effects.ready);
+}
+
+/* --- wanted samples ----------------------------------------------------------------- */
+
+struct wanted *wanted_find(const struct space *space, sample_id sample)
+{
 	struct {
 		const struct space *space;
 		uint64_t sample;
 	} key = {space, sample};
-	struct use *use;
-	HASH_FIND(hash, space->source->sched->uses, &key, sizeof(key), use);
-	return use;
+	struct wanted *wanted;
+	HASH_FIND(hash, space->source->supply->wanted, &key, sizeof(key), wanted);
+	return wanted;
 }
 
-struct use *use_get_locked(struct space *space, sample_id sample)
+struct wanted *wanted_get(struct space *space, sample_id sample)
 {
-	lock_assert_held(&space->source->sched->lock);
-	struct sched *sched = space->source->sched;
-	struct use *use = use_find_locked(space, sample);
-	if (use)
-		return use;
-	use = calloc(1, sizeof(*use));
-	if (!use)
+	struct supply *supply = space->source->supply;
+	struct wanted *wanted = wanted_find(space, sample);
+	if (wanted)
+		return wanted;
+	wanted = calloc(1, sizeof(*wanted));
+	if (!wanted)
 		return NULL;
-	use->key = (struct use_key){.space = space, .sample = sample};
-	TAILQ_INIT(&use->waiters);
-	share_request_init(&use->request, 0);
-	HASH_ADD(hash, sched->uses, key, sizeof(use->key), use);
-	if (!use->hash.tbl) {
-		free(use);
+	wanted->key = (struct wanted_key){.space = space, .sample = sample};
+	TAILQ_INIT(&wanted->waiters);
+	share_request_init(&wanted->request, 0);
+	HASH_ADD(hash, supply->wanted, key, sizeof(wanted->key), wanted);
+	if (!wanted->hash.tbl) {
+		free(wanted);
 		return NULL;
 	}
 	space->references++;
-	return use;
+	return wanted;
 }
 
 /* Changes the state, and the counts of the storage and of the program. */
-static void change_state_locked(struct use *use, enum use_state state)
+static void change_state(struct wanted *wanted, enum wanted_state state)
 {
-	struct storage *storage = use->key.space->source->storage;
-	lock_assert_held(&use->key.space->source->sched->lock);
-	storage->urgent -= use->state == USE_URGENT;
-	storage->queued -= use->state == USE_QUEUED;
-	if ((use->state == USE_LOADING) != (state == USE_LOADING))
-		program_change_taken_locked(use, state == USE_LOADING ? 1 : -1);
-	use->state = state;
-	storage->urgent += use->state == USE_URGENT;
-	storage->queued += use->state == USE_QUEUED;
-	if (state == USE_QUEUED)
+	struct storage *storage = wanted->key.space->source->storage;
+	storage->urgent -= wanted->state == WANTED_URGENT;
+	storage->queued -= wanted->state == WANTED_QUEUED;
+	if ((wanted->state == WANTED_LOADING) != (state == WANTED_LOADING))
+		program_change_taken(wanted, state == WANTED_LOADING ? 1 : -1);
+	wanted->state = state;
+	storage->urgent += wanted->state == WANTED_URGENT;
+	storage->queued += wanted->state == WANTED_QUEUED;
+	if (state == WANTED_QUEUED)
 		storage->ahead_needs = 0;
 }
 
-int use_request_locked(
-	struct sched_job *job, struct use *use, bool urgent, struct aftermath *aftermath)
+int supply_want(struct supply *supply, struct wanted *wanted, const struct want *want)
 {
-	lock_assert_held(&job->sched->lock);
-	if (urgent || !share_wants(&job->share, &use->request)) {
-		int err = share_ask(&job->share, &use->request, urgent);
+	if (want->urgent || !share_wants(want->job, &wanted->request)) {
+		int err = share_ask(want->job, &wanted->request, want->urgent);
 		if (err)
 			return err;
 	}
-	if (use->state == USE_OPEN_ONLY)
-		use->asked_by = job->id;
-	bool under_way = use->state == USE_LOADING || use->state == USE_DELAYED;
-	bool asked = use->state == USE_URGENT || (use->state == USE_QUEUED && !urgent);
-	if (under_way || asked)
-		return 0;
-	change_state_locked(use, urgent ? USE_URGENT : USE_QUEUED);
-	aftermath->kick = true;
+	if (wanted->state == WANTED_OPEN_ONLY) {
+		wanted->asked_by = want->id;
+		wanted->needs = want->needs;
+	} else if (wanted->state != WANTED_QUEUED || !want->urgent) {
+		return 0; /* asked for, or under way */
+	}
+	change_state(wanted, want->urgent ? WANTED_URGENT : WANTED_QUEUED);
+	supply->effects.reads = true;
 	return 0;
 }
 
-void use_queue_locked(struct use *use, bool urgent)
+void wanted_queue(struct wanted *wanted)
 {
-	lock_assert_held(&use->key.space->source->sched->lock);
-	change_state_locked(use, urgent ? USE_URGENT : USE_QUEUED);
-	share_again(&use->request);
+	bool urgent = !TAILQ_EMPTY(&wanted->waiters);
+	change_state(wanted, urgent ? WANTED_URGENT : WANTED_QUEUED);
+	share_again(&wanted->request);
 }
 
-void use_unqueue_locked(struct use *use)
+void wanted_unqueue(struct wanted *wanted)
 {
-	struct sched *sched = use->key.space->source->sched;
-	lock_assert_held(&sched->lock);
-	if (use->state == USE_DELAYED) {
-		TAILQ_REMOVE(&sched->delayed, use, link);
-		sched->lack_room -= use->lacks_room;
+	struct supply *supply = wanted->key.space->source->supply;
+	if (wanted->state == WANTED_DELAYED) {
+		TAILQ_REMOVE(&supply->delayed, wanted, link);
+		supply->lack_room -= wanted->lacks_room;
 	}
-	share_put_aside(&use->request);
-	change_state_locked(use, USE_OPEN_ONLY);
+	share_put_aside(&wanted->request);
+	change_state(wanted, WANTED_OPEN_ONLY);
 }
 
-void use_taken_locked(struct use *use)
+void wanted_taken(struct wanted *wanted)
 {
-	lock_assert_held(&use->key.space->source->sched->lock);
-	change_state_locked(use, USE_LOADING);
+	change_state(wanted, WANTED_LOADING);
 }
 
-bool use_is_wanted(const struct use *use)
+bool wanted_is_pinned(const struct wanted *wanted)
 {
-	return cache_pins(use->key.space->cache, (sample_id)use->key.sample) > 0;
+	return cache_pins(wanted->key.space->cache, wanted_sample(wanted)) > 0;
 }
 
-void use_drop_if_unused_locked(struct use *use)
+void wanted_drop_if_unused(struct wanted *wanted)
 {
-	struct space *space = use->key.space;
-	struct sched *sched = space->source->sched;
-	lock_assert_held(&sched->lock);
-	bool requested = use->state != USE_OPEN_ONLY;
-	if (use->opens > 0 || use->state == USE_LOADING ||
-		(requested && use_is_wanted(use)))
+	struct space *space = wanted->key.space;
+	struct supply *supply = space->source->supply;
+	bool requested = wanted->state != WANTED_OPEN_ONLY;
+	if (wanted->opens > 0 || wanted->state == WANTED_LOADING ||
+		(requested && wanted_is_pinned(wanted)))
 		return;
-	ensure(TAILQ_EMPTY(&use->waiters));
+	ensure(TAILQ_EMPTY(&wanted->waiters));
 	if (requested) { /* the sample will not be loaded */
-		use_unqueue_locked(use);
-		space_gone_locked(space, (sample_id)use->key.sample);
+		wanted_unqueue(wanted);
+		ensure(!supply->effects.gone);
+		supply->effects.gone = space;
+		supply->effects.gone_sample = wanted_sample(wanted);
 	}
-	share_drop(&use->request);
-	HASH_DELETE(hash, sched->uses, use);
-	free(use);
-	space_put_locked(space);
+	share_drop(&wanted->request);
+	HASH_DELETE(hash, supply->wanted, wanted);
+	free(wanted);
+	space_put(space);
 }
 
-void use_unpinned_locked(struct space *space, sample_id sample)
+void supply_drop(struct space *space, sample_id sample)
 {
-	struct use *use = use_find_locked(space, sample);
-	lock_assert_held(&space->source->sched->lock);
-	if (use)
-		use_drop_if_unused_locked(use);
+	struct supply *supply = space->source->supply;
+	struct wanted *wanted = wanted_find(space, sample);
+	cache_unpin(space->cache, sample);
+	if (wanted)
+		wanted_drop_if_unused(wanted);
+	cache_trim(supply->cache);
+	supply->effects.reads = true;
 }
 
-void use_keep_capacity_locked(struct use *use)
+void wanted_keep_capacity(struct wanted *wanted)
 {
-	struct sched *sched = use->key.space->source->sched;
-	lock_assert_held(&sched->lock);
-	struct cache_space *space = use->key.space->cache;
-	sample_id sample = (sample_id)use->key.sample;
-	cache_trim(sched->cache);
-	if (cache_is_exceeded(sched->cache) && use->opens == 0 &&
+	struct supply *supply = wanted->key.space->source->supply;
+	struct cache_space *space = wanted->key.space->cache;
+	sample_id sample = wanted_sample(wanted);
+	cache_trim(supply->cache);
+	if (cache_is_exceeded(supply->cache) && wanted->opens == 0 &&
 		cache_state(space, sample) == CACHE_READY)
 		cache_force_out(space, sample);
 }
 
-static bool waits(const struct sched_job *job, const struct use *use)
+/* --- waiters ------------------------------------------------------------------------ */
+
+void supply_wait(struct wanted *wanted, struct waiter *waiter)
 {
-	const struct sched_handle *handle;
-	TAILQ_FOREACH (handle, &use->waiters, link)
-		if (handle->job == job)
+	waiter->waits = true;
+	TAILQ_INSERT_TAIL(&wanted->waiters, waiter, link);
+}
+
+void supply_stop_waiting(struct wanted *wanted, struct waiter *waiter)
+{
+	if (waiter->waits)
+		TAILQ_REMOVE(&wanted->waiters, waiter, link);
+	waiter->waits = false;
+}
+
+void wanted_answer(struct wanted *wanted, int status, bool bad)
+{
+	struct supply_effects *effects = &wanted->key.space->source->supply->effects;
+	struct waiter *waiter;
+	TAILQ_FOREACH (waiter, &wanted->waiters, link) {
+		waiter->waits = false;
+		waiter->status = status;
+		waiter->bad = bad;
+	}
+	TAILQ_CONCAT(&effects->ready, &wanted->waiters, link);
+}
+
+static bool waits(const struct wanted *wanted, const struct share_job *job)
+{
+	const struct waiter *waiter;
+	TAILQ_FOREACH (waiter, &wanted->waiters, link)
+		if (waiter->job == job)
 			return true;
 	return false;
 }
 
 /* Makes the request look-ahead again, at the head of its queue, after the last reader
  * gave up. */
-static void make_less_urgent_locked(struct use *use, struct sched_job *job)
+static void make_less_urgent(struct wanted *wanted, struct share_job *job)
 {
-	lock_assert_held(&job->sched->lock);
-	if (use->state == USE_OPEN_ONLY)
+	if (wanted->state == WANTED_OPEN_ONLY)
 		return;
-	if (share_wants(&job->share, &use->request) && !waits(job, use))
+	if (share_wants(job, &wanted->request) && !waits(wanted, job))
 		/* can't fail: the job wants the request already */
-		(void)!share_ask(&job->share, &use->request, false);
-	if (use->state == USE_URGENT && use->opens == 0)
-		change_state_locked(use, USE_QUEUED);
+		(void)!share_ask(job, &wanted->request, false);
+	if (wanted->state == WANTED_URGENT && wanted->opens == 0)
+		change_state(wanted, WANTED_QUEUED);
 }
 
-void use_detach_locked(struct sched_handle *handle, struct aftermath *aftermath)
+void supply_detach(struct supply *supply, struct wanted *wanted, struct share_job *job)
 {
-	struct sched *sched = handle->job->sched;
-	struct use *use = handle->use;
-	uint64_t held = cache_least_bytes(sched->cache);
-	lock_assert_held(&sched->lock);
-	use->opens--;
-	handle->use = NULL;
-	handle->tensor = NULL;
-	cache_unpin(use->key.space->cache, (sample_id)use->key.sample);
-	make_less_urgent_locked(use, handle->job);
-	use_keep_capacity_locked(use);
-	use_drop_if_unused_locked(use);
-	if (cache_least_bytes(sched->cache) < held) /* readers hold less now */
-		retry_with_room_locked(sched, aftermath);
-	aftermath->kick = true;
+	uint64_t held = cache_least_bytes(supply->cache);
+	wanted->opens--;
+	cache_unpin(wanted->key.space->cache, wanted_sample(wanted));
+	make_less_urgent(wanted, job);
+	wanted_keep_capacity(wanted);
+	wanted_drop_if_unused(wanted);
+	if (cache_least_bytes(supply->cache) < held) /* readers hold less now */
+		supply_has_room(supply);
+	supply->effects.reads = true;
 }

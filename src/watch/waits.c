@@ -21,21 +21,21 @@
  *   file system  joaderfs itself; callers that answer opens report it (sched_job_took)
  */
 
-static enum wait_cause cause_of_locked(const struct use *use)
+static enum wait_cause cause_of_locked(const struct wanted *wanted)
 {
-	const struct storage *storage = use->key.space->source->storage;
-	const struct sched *sched = use->key.space->source->sched;
-	lock_assert_held(&sched->lock);
-	switch (use->state) {
-	case USE_LOADING:
-		return use->fetching || use->is_read ? WAIT_STORAGE : WAIT_DECODING;
-	case USE_DELAYED:
-		return use->lacks_room ? WAIT_QUEUE : WAIT_STORAGE;
+	const struct storage *storage = wanted->key.space->source->storage;
+	const struct source *source = wanted->key.space->source;
+	lock_assert_held(&source->sched->lock);
+	switch (wanted->state) {
+	case WANTED_LOADING:
+		return wanted->fetching || wanted->is_read ? WAIT_STORAGE : WAIT_DECODING;
+	case WANTED_DELAYED:
+		return wanted->lacks_room ? WAIT_QUEUE : WAIT_STORAGE;
 	default:
 		if (!flight_has_room(&storage->flight))
 			return WAIT_STORAGE;
-		return storage_has_room_locked(sched, storage) ? WAIT_QUEUE
-							       : WAIT_DECODING;
+		return storage_has_room(source->supply, storage) ? WAIT_QUEUE
+								 : WAIT_DECODING;
 	}
 }
 
@@ -58,7 +58,7 @@ void waits_count_locked(struct sched_job *job, uint64_t now_ns)
 		job->totals.exposed_ns[job->waits_for] += now_ns - job->waits_since_ns;
 		const struct sched_handle *first = first_waiter_locked(job);
 		if (first)
-			job->waits_for = cause_of_locked(first->use);
+			job->waits_for = cause_of_locked(first->wanted);
 	}
 	job->waits_since_ns = now_ns;
 }
@@ -76,17 +76,19 @@ void waits_change_locked(struct sched_handle *handle, int change)
 	else
 		handle->waited_ns += now_ns - handle->awaits_ns;
 	if (job->waiting == 0)
-		job->waits_for = cause_of_locked(handle->use);
+		job->waits_for = cause_of_locked(handle->wanted);
 	job->waiting += (unsigned)change;
 }
 
-void waits_move_on_locked(struct use *use, uint64_t now_ns)
+void waits_move_on_locked(struct wanted *wanted, uint64_t now_ns)
 {
-	const struct sched_handle *handle;
-	lock_assert_held(&use->key.space->source->sched->lock);
-	TAILQ_FOREACH (handle, &use->waiters, link)
+	struct waiter *waiter;
+	lock_assert_held(&wanted->key.space->source->sched->lock);
+	TAILQ_FOREACH (waiter, &wanted->waiters, link) {
+		const struct sched_handle *handle = handle_of_waiter(waiter);
 		if (!handle->bare)
 			waits_count_locked(handle->job, now_ns);
+	}
 }
 
 const char *sched_wait_cause(enum wait_cause cause)

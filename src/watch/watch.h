@@ -18,7 +18,7 @@
  */
 
 struct past;
-struct use;
+struct wanted;
 
 #define RATE_SECONDS 8
 
@@ -65,7 +65,7 @@ void waits_count_locked(struct sched_job *job, uint64_t now_ns);
 void waits_change_locked(struct sched_handle *handle, int change);
 /* Counts the waits of all jobs that wait for the sample. Called just before or just after
  * the cause of their waiting changes. */
-void waits_move_on_locked(struct use *use, uint64_t now_ns);
+void waits_move_on_locked(struct wanted *wanted, uint64_t now_ns);
 /* Notes the open of a handle whose epoch has just been found. The first open of a later
  * epoch begins a lap. */
 void waits_epoch_locked(const struct sched_handle *handle);

@@ -155,7 +155,7 @@ Test(sched_same, a_dataset_without_jobs_leaves_nothing)
 	sched_job_put(twice.other);
 	cr_assert_eq(0, sched_job_remove(twice.world.sched, "b"));
 	sched_validate(world_of);
-	cr_expect_null(twice.world.sched->same);
-	cr_expect_null(twice.world.sched->same_places);
+	cr_expect_null(twice.world.sched->supply.same);
+	cr_expect_null(twice.world.sched->supply.same_places);
 	world_end(&twice.world);
 }

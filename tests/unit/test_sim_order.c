@@ -300,7 +300,7 @@ static void twin_begin(
 	struct twin *twin, const struct daemon *daemon, const struct trial *trial)
 {
 	bool labelled = trial->jobs->layout == LAYOUT_CLASSES;
-	uint64_t seed = daemon->world.sched->sources[0].seed;
+	uint64_t seed = daemon->world.sched->supply.sources[0].seed;
 	*twin = (struct twin){0};
 	for (sample_id id = 0; id < N; id++)
 		twin->labels[id] = dataset_label(daemon->world.dataset, id);

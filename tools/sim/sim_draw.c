@@ -19,12 +19,13 @@ static struct sim_sched_job *job_of(struct stream *stream)
 static void hold(struct sim_sched_job *job, sample_id sample)
 {
 	struct sim_sched *sched = job->sched;
-	struct drawn drawn = {.sample = sample, .served = sim_use_served(sched, sample)};
+	struct drawn drawn = {
+		.sample = sample, .served = sim_supply_served(sched, sample)};
 	int err = cache_pin(sched->space, sample);
 	sim_fail(sched, err);
 	drawn.pinned = !err;
 	if (drawn.pinned && sched->config.lookahead)
-		sim_use_request(job, sample);
+		sim_supply_request(job, sample);
 	epochs_drawn(job->epochs, job->stream.epoch, &drawn);
 }
 
@@ -101,7 +102,7 @@ int sim_draw_begin(struct sim_sched_job *job, uint32_t epoch)
 		.epoch = epoch,
 		.at_open = job->labels != NULL,
 		.tensor_bytes =
-			sim_use_bytes(sched, roaring_bitmap_minimum(job->selection)),
+			sim_supply_bytes(sched, roaring_bitmap_minimum(job->selection)),
 		.n_strands = 1,
 		.strands = &job->strand};
 	int err = make_set(job);

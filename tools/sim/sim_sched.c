@@ -34,7 +34,7 @@ static void answer(struct sim_open *open)
 {
 	open->answered = true;
 	if (open->request.status == 0)
-		sim_use_attach(open);
+		sim_supply_attach(open);
 }
 
 /* Refuses to go back to a former epoch: no orders are kept here. */
@@ -49,7 +49,7 @@ static void end(struct sim_sched_job *job, const struct drawn_queue *queue)
 	for (uint32_t i = 0; i < queue->length; i++) {
 		const struct drawn *drawn = &queue->ring[(queue->head + i) % queue->size];
 		if (drawn->pinned)
-			sim_use_unpin(job->sched, drawn->sample);
+			sim_supply_unpin(job->sched, drawn->sample);
 	}
 	sim_draw_end(job);
 	free(queue->ring);
@@ -82,7 +82,7 @@ static void execute_one(struct sim_sched_job *job, struct effect *effect)
 		draw(job, effect->position);
 		break;
 	case EFFECT_UNPIN:
-		sim_use_unpin(job->sched, effect->sample);
+		sim_supply_unpin(job->sched, effect->sample);
 		break;
 	case EFFECT_ANSWER:
 		answer(open_of(effect->request));
@@ -106,7 +106,7 @@ static void execute(struct sim_sched_job *job, struct effects *effects)
 		execute_one(job, &effects->list[i]);
 	while ((pin = TAILQ_FIRST(&effects->unpinned))) {
 		TAILQ_REMOVE(&effects->unpinned, pin, link);
-		sim_use_unpin(job->sched, pin->sample);
+		sim_supply_unpin(job->sched, pin->sample);
 		free(pin);
 	}
 }
@@ -185,7 +185,7 @@ int sim_sched_open(struct sim_sched *sched, struct sim_open *const *opens, size_
 		sim_draw_asks(opens[i]->job, false);
 		refill(opens[i]->job);
 	}
-	sim_use_reap(sched);
+	sim_supply_reap(sched);
 	return sched->error;
 }
 
@@ -194,11 +194,10 @@ int sim_sched_load(struct sim_open *open)
 	struct sim_sched *sched = open->job->sched;
 	const struct open_request *request = &open->request;
 	ensure(open->answered && request->status == 0);
-	sim_use_load_now(sched, request->sample);
-	struct sim_use *use = &sched->uses[request->sample];
-	open->miss = use->unread;
-	use->unread = false;
-	sim_use_work(sched);
+	sim_supply_load_now(open);
+	open->miss = sched->unread[request->sample];
+	sched->unread[request->sample] = false;
+	sim_supply_work(sched);
 	return sched->error;
 }
 
@@ -207,13 +206,13 @@ int sim_sched_release(struct sim_open *open)
 	struct sim_sched_job *job = open->job;
 	struct effects effects;
 	ensure(open->answered && open->request.status == 0);
-	sim_use_detach(open);
+	sim_supply_detach(open);
 	effects_init(&effects);
 	epochs_released(job->epochs, open->request.found_epoch, open->request.position,
 		true, 0, &effects);
 	execute(job, &effects);
-	sim_use_work(job->sched);
-	sim_use_reap(job->sched);
+	sim_supply_work(job->sched);
+	sim_supply_reap(job->sched);
 	return job->sched->error;
 }
 
@@ -254,8 +253,7 @@ int sim_sched_join(struct sim_sched *sched, job_id id, const roaring_bitmap_t *s
 		free(job);
 		return err;
 	}
-	if (sched->config.timed)
-		share_join(&sched->shares, &job->share, 1, sched->config.cost_ns);
+	share_join(&sched->supply.shares, &job->share, 1, sched->config.cost_ns);
 	TAILQ_INSERT_TAIL(&sched->jobs, job, link);
 	*ret = job;
 	return 0;
@@ -269,8 +267,7 @@ void sim_sched_leave(struct sim_sched_job *job)
 	epochs_leave(job->epochs, &effects);
 	execute(job, &effects);
 	sampler_leave(sched->sampler, job->id);
-	if (sched->config.timed)
-		share_leave(&job->share);
+	share_leave(&job->share);
 	epochs_free(&job->epochs);
 	TAILQ_REMOVE(&sched->jobs, job, link);
 	free(job);
@@ -303,10 +300,7 @@ int sim_sched_new(const struct sim_sched_config *config, struct sim_sched **ret)
 	sched->config = *config;
 	TAILQ_INIT(&sched->jobs);
 	draw_init(&sched->draw);
-	TAILQ_INIT(&sched->queued);
-	shares_init(&sched->shares, config->share);
-	sched->uses = calloc(config->n_ids + 1, sizeof(*sched->uses));
-	int err = sched->uses ? make_sampler(sched) : -ENOMEM;
+	int err = make_sampler(sched);
 	if (!err)
 		err = cache_new(config->capacity, config->eviction, config->cache_seed,
 			&sched->cache);
@@ -314,6 +308,8 @@ int sim_sched_new(const struct sim_sched_config *config, struct sim_sched **ret)
 		cache_on_gone(sched->cache, gone, sched);
 		err = cache_space_new(sched->cache, config->n_ids, &sched->space);
 	}
+	if (!err)
+		err = sim_supply_make(sched);
 	if (err)
 		sim_sched_free(&sched);
 	*ret = sched;
@@ -331,7 +327,7 @@ void sim_sched_free(struct sim_sched **sched_pointer)
 	if (sched->cache)
 		cache_free(&sched->cache);
 	sampler_free(&sched->sampler);
-	free(sched->uses);
+	sim_supply_free(sched);
 	draw_free(&sched->draw);
 	free(sched);
 	*sched_pointer = NULL;
@@ -343,5 +339,6 @@ void sim_sched_validate(const struct sim_sched *sched)
 	TAILQ_FOREACH (job, &sched->jobs, link)
 		epochs_validate(job->epochs);
 	draw_validate(&sched->draw);
+	supply_validate(&sched->supply);
 	cache_validate(sched->cache);
 }

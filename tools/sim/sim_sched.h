@@ -7,6 +7,7 @@
 #include "epoch/epoch.h"
 #include "share/share.h"
 #include "sim_sampler.h"
+#include "supply/supply.h"
 
 /*
  * The daemon's scheduler without threads, tensors and files. Sampler, cache, the draw
@@ -20,8 +21,7 @@
  *   src                                  here
  *   sched: open.c, effects.c, clerk.c    sim_sched.c
  *   sched: draw_effects.c, streams.c     sim_draw.c
- *   supply: wanted.c                     sim_use.c
- *   supply: prepare.c, decode_cost.c     sim_load.c (with a clock)
+ *   sched: supplying.c, tasks.c          sim_supply.c
  *
  *   Flow: a job joins; a position is opened, loaded and released; the job leaves.
  *   Owns: its jobs.
@@ -74,7 +74,8 @@ struct sim_open {
 	struct sim_sched_job *job;
 	struct open_request request; /* epoch and position, and the answer */
 	bool answered;
-	bool miss; /* nobody has read the sample since it was loaded */
+	bool miss;	       /* nobody has read the sample since it was loaded */
+	struct wanted *wanted; /* the supply's, once it is answered */
 };
 
 static inline struct sim_open sim_open_of(

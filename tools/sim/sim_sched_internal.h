@@ -8,16 +8,6 @@
 
 /* Shared by the files of sim_sched. */
 
-/* A sample that jobs use; its index is its id. */
-struct sim_use {
-	TAILQ_ENTRY(sim_use) link;
-	bool queued;		      /* is to be loaded */
-	bool unread;		      /* nobody has read it since it was loaded */
-	bool loading, urgent;	      /* only with a clock */
-	struct share_request request; /* only with a clock */
-	uint32_t opens;
-};
-
 /* A job, which has one stream at most: its epochs are opened by their numbers. */
 struct sim_sched_job {
 	TAILQ_ENTRY(sim_sched_job) link;
@@ -26,7 +16,7 @@ struct sim_sched_job {
 	const roaring_bitmap_t *selection;
 	const uint32_t *labels;
 	struct epochs *epochs;
-	struct share_job share; /* only with a clock */
+	struct share_job share;
 	bool has_stream;
 	struct stream stream;
 	struct strand strand;
@@ -43,11 +33,12 @@ struct sim_sched {
 	struct cache *cache;
 	struct cache_space *space;
 	struct sim_sched_jobs jobs;
-	struct sim_use *uses;
-	TAILQ_HEAD(, sim_use) queued;
+	struct daemon_config daemon; /* the part that the supply reads */
+	struct supply supply;
+	struct space prepared; /* the supply's view of `space` */
+	bool *unread;	       /* by id: nobody has read it since it was loaded */
 	uint64_t loads;
-	struct shares shares; /* only with a clock */
-	int error;	      /* the first error */
+	int error; /* the first error */
 };
 
 void sim_fail(struct sim_sched *sched, int err); /* keeps err, unless it is 0 */
@@ -66,27 +57,21 @@ void sim_draw_bound(struct sim_sched_job *job);
 /* Runs rounds, for all jobs that have room, until this one has none. */
 void sim_draw_fill(struct sim_sched_job *job);
 
-/* --- sim_use.c --- */
+/* --- sim_supply.c --- */
 
+/* Makes the supply, once there is a cache. -ENOMEM */
+must_check int sim_supply_make(struct sim_sched *sched);
+void sim_supply_free(struct sim_sched *sched);
 /* Returns how a sample that is drawn now will get into the cache. */
-enum served sim_use_served(const struct sim_sched *sched, sample_id sample);
+enum served sim_supply_served(struct sim_sched *sched, sample_id sample);
 /* Asks for the sample to be loaded, unless it is in the cache. */
-void sim_use_request(struct sim_sched_job *job, sample_id sample);
-uint64_t sim_use_bytes(const struct sim_sched *sched, sample_id sample);
-/* Puts a loaded sample into the cache. */
-must_check int sim_use_publish(struct sim_sched *sched, sample_id sample);
-void sim_use_unpin(struct sim_sched *sched, sample_id sample);
-void sim_use_attach(struct sim_open *open);
-void sim_use_detach(struct sim_open *open);
+void sim_supply_request(struct sim_sched_job *job, sample_id sample);
+uint64_t sim_supply_bytes(const struct sim_sched *sched, sample_id sample);
+void sim_supply_unpin(struct sim_sched *sched, sample_id sample);
+void sim_supply_attach(struct sim_open *open);
+void sim_supply_detach(struct sim_open *open);
 /* Loads the samples that were asked for, in that order, as long as there is room. */
-void sim_use_work(struct sim_sched *sched);
+void sim_supply_work(struct sim_sched *sched);
 /* Loads a sample for a reader that waits. */
-void sim_use_load_now(struct sim_sched *sched, sample_id sample);
-void sim_use_reap(struct sim_sched *sched);
-
-/* --- sim_load.c: with a clock --- */
-
-/* Asks for a sample for the job; urgent: a reader waits. */
-void sim_load_ask(struct sim_sched_job *job, sample_id sample, bool urgent);
-/* Drops a sample that no job has drawn any more. */
-void sim_load_drop(struct sim_sched *sched, sample_id sample);
+void sim_supply_load_now(struct sim_open *open);
+void sim_supply_reap(struct sim_sched *sched);

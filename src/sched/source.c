@@ -4,8 +4,8 @@
 #include "base/ensure.h"
 #include "base/log.h"
 #include "sched/datasets.h"
-#include "supply/quarantine.h"
 #include "sched/sched_internal.h"
+#include "supply/quarantine.h"
 #include "supply/supply.h"
 
 #include <errno.h>
@@ -46,7 +46,8 @@ static int source_init(struct source *source, struct sched *sched,
 {
 	uint64_t own = rng_mix(sched->seed, name_hash(dataset_name(dataset)));
 	enum sampler_kind kind = config ? config->sampler : sched->config->sampler;
-	*source = (struct source){.sched = sched,
+	*source = (struct source){.supply = &sched->supply,
+		.sched = sched,
 		.dataset = dataset_hold(dataset),
 		.root = config && config->follow_outside ? NULL : dataset_source(dataset),
 		.seed = own};
@@ -108,26 +109,28 @@ static void source_destroy(struct source *source)
 int sources_init(struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed)
 {
 	sched->seed = seed;
-	sched->sources = calloc(CONFIG_MOST_DATASETS, sizeof(*sched->sources));
-	sched->storages = calloc(CONFIG_MOST_DATASETS, sizeof(*sched->storages));
+	sched->supply.sources =
+		calloc(CONFIG_MOST_DATASETS, sizeof(*sched->supply.sources));
+	sched->supply.storages =
+		calloc(CONFIG_MOST_DATASETS, sizeof(*sched->supply.storages));
 	sched->tiers = calloc(CONFIG_MOST_DATASETS, sizeof(struct tier *));
-	if (!sched->sources || !sched->storages || !sched->tiers)
+	if (!sched->supply.sources || !sched->supply.storages || !sched->tiers)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		struct source *source = &sched->sources[i];
+		struct source *source = &sched->supply.sources[i];
 		if (i == CONFIG_MOST_DATASETS) {
 			log_error("found %zu datasets, with those that joaderctl added, "
 				  "allowed: at most %d",
 				n, CONFIG_MOST_DATASETS);
 			return -ENFILE;
 		}
-		sched->n_sources++;
+		sched->supply.n_sources++;
 		int err = source_init(source, sched, datasets[i],
 			config_of(sched->config, datasets[i]));
 		if (err)
 			return err;
 		LOCK_SCOPE(&sched->lock);
-		err = storage_of_locked(sched, storage_device(datasets[i]),
+		err = storage_get(&sched->supply, storage_device(datasets[i]),
 			dataset_source(datasets[i]), &source->storage);
 		if (!err)
 			err = tier_join_locked(source);
@@ -140,12 +143,8 @@ int sources_init(struct sched *sched, struct dataset **datasets, size_t n, uint6
 
 void sources_free(struct sched *sched)
 {
-	for (size_t i = 0; i < sched->n_sources; i++)
-		source_destroy(&sched->sources[i]);
-	for (size_t i = 0; i < sched->n_storages; i++)
-		free(sched->storages[i].root);
-	free(sched->sources);
-	free(sched->storages);
+	for (size_t i = 0; i < sched->supply.n_sources; i++)
+		source_destroy(&sched->supply.sources[i]);
 	free(sched->tiers);
 }
 
@@ -154,8 +153,8 @@ void sources_free(struct sched *sched)
 struct source *source_find_locked(const struct sched *sched, const char *name)
 {
 	lock_assert_held(&sched->lock);
-	for (size_t i = 0; i < sched->n_sources; i++) {
-		struct source *source = &sched->sources[i];
+	for (size_t i = 0; i < sched->supply.n_sources; i++) {
+		struct source *source = &sched->supply.sources[i];
 		if (source->dataset && !source->removed &&
 			strcmp(dataset_name(source->dataset), name) == 0)
 			return source;
@@ -167,7 +166,7 @@ struct dataset *sched_dataset_hold(struct sched *sched, uint32_t number)
 {
 	LOCK_SCOPE(&sched->lock);
 	const struct source *source =
-		number < sched->n_sources ? &sched->sources[number] : NULL;
+		number < sched->supply.n_sources ? &sched->supply.sources[number] : NULL;
 	return source && source->dataset && !source->removed
 		       ? dataset_hold(source->dataset)
 		       : NULL;
@@ -179,7 +178,7 @@ int sched_dataset_find(struct sched *sched, const char *name, uint32_t *ret)
 	const struct source *source = source_find_locked(sched, name);
 	if (!source)
 		return -ENOENT;
-	*ret = (uint32_t)(source - sched->sources);
+	*ret = (uint32_t)(source - sched->supply.sources);
 	return 0;
 }
 
@@ -188,15 +187,16 @@ uint32_t sched_datasets(struct sched *sched, uint64_t *ret_mark)
 	LOCK_SCOPE(&sched->lock);
 	if (ret_mark)
 		*ret_mark = sched->sources_changed;
-	return (uint32_t)sched->n_sources;
+	return (uint32_t)sched->supply.n_sources;
 }
 
 roaring_bitmap_t *sched_quarantined(struct sched *sched, const struct dataset *dataset)
 {
 	LOCK_SCOPE(&sched->lock);
-	for (size_t i = 0; i < sched->n_sources; i++)
-		if (sched->sources[i].dataset == dataset && sched->sources[i].quarantined)
-			return roaring_bitmap_copy(sched->sources[i].quarantined);
+	for (size_t i = 0; i < sched->supply.n_sources; i++)
+		if (sched->supply.sources[i].dataset == dataset &&
+			sched->supply.sources[i].quarantined)
+			return roaring_bitmap_copy(sched->supply.sources[i].quarantined);
 	return roaring_bitmap_create();
 }
 
@@ -205,11 +205,11 @@ roaring_bitmap_t *sched_quarantined(struct sched *sched, const struct dataset *d
 static struct source *free_place_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
-	for (size_t i = 0; i < sched->n_sources; i++)
-		if (!sched->sources[i].dataset)
-			return &sched->sources[i];
-	return sched->n_sources < CONFIG_MOST_DATASETS
-		       ? &sched->sources[sched->n_sources++]
+	for (size_t i = 0; i < sched->supply.n_sources; i++)
+		if (!sched->supply.sources[i].dataset)
+			return &sched->supply.sources[i];
+	return sched->supply.n_sources < CONFIG_MOST_DATASETS
+		       ? &sched->supply.sources[sched->supply.n_sources++]
 		       : NULL;
 }
 
@@ -221,8 +221,8 @@ static int place_locked(struct sched *sched, struct source *made, uint64_t devic
 	struct source *place = free_place_locked(sched);
 	if (!place)
 		return -ENFILE;
-	int err = storage_of_locked(
-		sched, device, dataset_source(made->dataset), &made->storage);
+	int err = storage_get(
+		&sched->supply, device, dataset_source(made->dataset), &made->storage);
 	if (err)
 		return err;
 	*place = *made;
@@ -278,10 +278,10 @@ static bool is_of_edition(const struct source *source, const struct dataset *dat
 static struct source *find_beside(struct sched *sched, const struct dataset *dataset)
 {
 	LOCK_SCOPE(&sched->lock);
-	for (size_t i = 0; i < sched->n_sources; i++)
-		if (is_of_edition(&sched->sources[i], dataset)) {
-			atomic_fetch_add(&sched->sources[i].jobs, 1);
-			return &sched->sources[i];
+	for (size_t i = 0; i < sched->supply.n_sources; i++)
+		if (is_of_edition(&sched->supply.sources[i], dataset)) {
+			atomic_fetch_add(&sched->supply.sources[i].jobs, 1);
+			return &sched->supply.sources[i];
 		}
 	return NULL;
 }
@@ -364,8 +364,8 @@ int sched_dataset_replace(
 static bool take_gone(struct sched *sched, struct source *ret)
 {
 	LOCK_SCOPE(&sched->lock);
-	for (size_t i = 0; i < sched->n_sources; i++) {
-		struct source *source = &sched->sources[i];
+	for (size_t i = 0; i < sched->supply.n_sources; i++) {
+		struct source *source = &sched->supply.sources[i];
 		if (!source->removed || atomic_load(&source->jobs) > 0 ||
 			!LIST_EMPTY(&source->spaces))
 			continue;

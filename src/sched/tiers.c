@@ -12,28 +12,6 @@
 /* A tier is a directory on a fast disk that keeps samples as they were read (src/tier).
  * The scheduler tells it the worth of a sample: how many epochs still need the sample. */
 
-/* --- worths ----------------------------------------------------------------------------- */
-
-uint32_t tier_need_locked(const struct source *source, sample_id sample, bool loading)
-{
-	const struct space *space;
-	uint32_t need = 0;
-	lock_assert_held(&source->sched->lock);
-	LIST_FOREACH (space, &source->spaces, link) {
-		const struct use *use = use_find_locked(space, sample);
-		need += cache_need(space->cache, sample);
-		need += use && use->state != USE_OPEN_ONLY &&
-			(loading || use->state != USE_LOADING);
-	}
-	return need;
-}
-
-uint32_t tier_worth_of_read_locked(const struct source *source, sample_id sample)
-{
-	lock_assert_held(&source->sched->lock);
-	return source->tier ? 1 + tier_need_locked(source, sample, false) : 0;
-}
-
 /* --- opening and closing ---------------------------------------------------------------- */
 
 static struct tier *find_tier(const struct sched *sched, const char *directory)
@@ -54,8 +32,8 @@ int tier_find(struct source *source, const struct dataset_config *config)
 		return 0;
 	if (sched->n_tiers == CONFIG_MOST_DATASETS)
 		return -ENFILE;
-	int err = tier_open(config->tier.directory, config->tier.bytes,
-		sched->supply_calls->worths, sched, &source->at);
+	int err = tier_open(config->tier.directory, config->tier.bytes, tell_worths,
+		sched, &source->at);
 	if (!err)
 		sched->tiers[sched->n_tiers++] = source->at;
 	return err;
@@ -73,9 +51,9 @@ int tier_join_locked(struct source *source)
 void tiers_close(struct sched *sched)
 {
 	lock_take(&sched->lock);
-	for (size_t i = 0; i < sched->n_sources; i++) {
-		tier_leave(sched->sources[i].tier);
-		sched->sources[i].tier = NULL;
+	for (size_t i = 0; i < sched->supply.n_sources; i++) {
+		tier_leave(sched->supply.sources[i].tier);
+		sched->supply.sources[i].tier = NULL;
 	}
 	lock_release(&sched->lock);
 	while (sched->n_tiers > 0)

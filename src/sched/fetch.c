@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/clock.h"
+#include "base/ensure.h"
+#include "dataset/dataset_pairs.h"
+#include "sched/ranks.h"
+#include "sched/sched_internal.h"
+#include "section/section.h"
+#include "supply/supply.h"
+#include "stats/stats.h"
+
+#include <errno.h>
+
+/*
+ * Fetches tensors from another daemon, instead of preparing the samples here.
+ *
+ *     next read --elsewhere?--> fetch() ... sched_fetch_place ... sched_fetch_done
+ *                                 |                                  |
+ *                                 +-- an error: queued again, and prepared here
+ *
+ * No reader thread waits for a fetch, and no storage counts it. If another daemon asks
+ * for a sample, this daemon prepares the sample or refuses, and never fetches it in turn:
+ * two daemons never wait for each other.
+ */
+
+/* A fetch under way. */
+struct fetching {
+	struct sched_fetch fetch;
+	struct wanted *wanted;
+};
+
+static struct wanted *wanted_of(struct sched_fetch *fetch)
+{
+	return ((struct fetching *)fetch)->wanted;
+}
+
+static const struct preparation *preparation_of(const struct wanted *wanted)
+{
+	const struct space *space = wanted->key.space;
+	return dataset_preparation(space->source->dataset, &space->preparation,
+		(sample_id)wanted->key.sample);
+}
+
+void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher)
+{
+	LOCK_SCOPE(&sched->lock);
+	ensure(sched->n_jobs == 0);
+	sched->fetcher = *fetcher;
+}
+
+bool fetch_is_due_locked(const struct wanted *wanted)
+{
+	const struct space *space = wanted->key.space;
+	const struct preparation *preparation = &space->preparation;
+	const struct preparation *of_sample = preparation_of(wanted);
+	const struct sched_fetcher *fetcher = &space->source->sched->fetcher;
+	lock_assert_held(&space->source->sched->lock);
+	return fetcher->fetch && !of_sample->encoded && !of_sample->approximate &&
+	       fetcher->is_elsewhere(fetcher->context, space->source->dataset,
+		       preparation, (sample_id)wanted->key.sample);
+}
+
+/* --- the tensor comes ------------------------------------------------------------------- */
+
+/* Returns the size of the image in the file, rotated by its EXIF orientation if the
+ * preparation says so. */
+static struct tensor_shape image_of(const struct wanted *wanted)
+{
+	const struct dataset *dataset = wanted->key.space->source->dataset;
+	sample_id sample = (sample_id)wanted->key.sample;
+	return preparation_image(preparation_of(wanted),
+		dataset_image_shape(dataset, sample),
+		dataset_orientation(dataset, sample));
+}
+
+/* Describes the second file of a pair: the other daemon sends both, one behind the other. */
+static void set_second(const struct wanted *wanted, struct tensor *tensor)
+{
+	const struct space *space = wanted->key.space;
+	const struct dataset *dataset = space->source->dataset;
+	const struct preparation behind = dataset_preparation_behind(
+		dataset, &space->preparation, (sample_id)wanted->key.sample);
+	sample_id second = dataset_second(
+		dataset, &space->preparation, (sample_id)wanted->key.sample);
+	if (second == SAMPLE_NONE)
+		return;
+	tensor->second = preparation_output(
+		&behind, preparation_image(&behind, dataset_image_shape(dataset, second),
+				 dataset_orientation(dataset, second)));
+	tensor->second_at = tensor_second_at(tensor_shape_bytes(tensor->shape));
+}
+
+void *sched_fetch_place(
+	struct sched_fetch *fetch, struct tensor_shape shape, uint64_t bytes)
+{
+	struct wanted *wanted = wanted_of(fetch);
+	const struct space *space = wanted->key.space;
+	sample_id sample = (sample_id)wanted->key.sample;
+	const struct preparation *preparation = preparation_of(wanted);
+	struct tensor_shape image = image_of(wanted);
+	struct tensor_shape expected = preparation_output(preparation, image);
+	uint64_t all = memory_size_of(space->source->supply, space, sample).tensor;
+	if (shape.height != expected.height || shape.width != expected.width ||
+		bytes != all || fetch->tensor)
+		return NULL;
+	fetch->tensor = tensor_new(expected, bytes);
+	if (fetch->tensor)
+		set_second(wanted, fetch->tensor);
+	return fetch->tensor ? fetch->tensor->data : NULL;
+}
+
+/* Copies the tensor to a file that the kernel can read, as is done for a tensor that was
+ * prepared here. */
+static struct tensor *to_file(struct wanted *wanted, struct tensor *tensor)
+{
+	const struct space *space = wanted->key.space;
+	uint8_t head[FILE_HEAD_SIZE];
+	if (!wanted->in_file)
+		return tensor;
+	wanted->head.label =
+		dataset_label(space->source->dataset, (sample_id)wanted->key.sample);
+	size_t head_bytes = file_head_make(wanted->head, tensor->shape, head);
+	return tensor_to_file(tensor, space->source->sched->backings, head, head_bytes);
+}
+
+/* tensor: NULL if the fetch has failed. */
+static void end_fetch(struct wanted *wanted, struct tensor *tensor)
+{
+	struct sched *sched = wanted->key.space->source->sched;
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	stats_add(tensor ? STAT_FETCHED : STAT_FETCH_FAILURES, 1);
+	if (tensor)
+		stats_add(STAT_FETCHED_BYTES, tensor->bytes);
+	lock_take(&sched->lock);
+	if (tensor)
+		supply_fetched(&sched->supply, wanted, tensor, clock_now_ns());
+	else
+		supply_not_fetched(&sched->supply, wanted);
+	supply_execute_locked(sched, &aftermath);
+	sched_unlock(sched, &aftermath);
+}
+
+void sched_fetch_done(struct sched_fetch *fetch, int err)
+{
+	struct wanted *wanted = wanted_of(fetch);
+	struct tensor *tensor = fetch->tensor;
+	free((struct fetching *)fetch);
+	if (err) {
+		tensor_free(tensor);
+		tensor = NULL;
+	} else if (tensor) {
+		tensor = to_file(wanted, tensor);
+	}
+	end_fetch(wanted, tensor);
+}
+
+void fetch_begin(struct wanted *wanted)
+{
+	const struct sched *sched = wanted->key.space->source->sched;
+	struct fetching *fetching = calloc(1, sizeof(*fetching));
+	int err = -ENOMEM;
+	if (fetching) {
+		fetching->wanted = wanted;
+		fetching->fetch = (struct sched_fetch){
+			.dataset = wanted->key.space->source->dataset,
+			.preparation = &wanted->key.space->preparation,
+			.sample = (sample_id)wanted->key.sample};
+		err = sched->fetcher.fetch(sched->fetcher.context, &fetching->fetch);
+	}
+	if (!err)
+		return;
+	free(fetching);
+	end_fetch(wanted, NULL);
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/clock.h"
+#include "sched/sched.h"
+#include "sched/sched_internal.h"
+#include "section/section.h"
+#include "stats/stats.h"
+
+/* Tells the supply's engine what happens, and executes its effects. */
+
+/* Answers the waiters, in their order. */
+static void answer_locked(
+	struct sched *sched, struct waiters *ready, struct aftermath *aftermath)
+{
+	struct waiter *waiter;
+	lock_assert_held(&sched->lock);
+	while ((waiter = TAILQ_FIRST(ready))) {
+		struct sched_handle *handle = handle_of_waiter(waiter);
+		TAILQ_REMOVE(ready, waiter, link);
+		handle->bad = waiter->bad;
+		if (waiter->status != 0 && !handle->bare)
+			handle->job->totals.errors++;
+		handle_finish_locked(handle, waiter->status, aftermath);
+	}
+}
+
+void supply_execute_locked(struct sched *sched, struct aftermath *aftermath)
+{
+	struct supply_effects effects;
+	lock_assert_held(&sched->lock);
+	supply_take_effects(&sched->supply, &effects);
+	aftermath->kick |= effects.reads;
+	aftermath->kick_decoders |= effects.decodes;
+	if (effects.delayed > 0) {
+		stats_add(STAT_RETRIES, effects.delayed);
+		pthread_cond_signal(&sched->house_cond);
+	}
+	for (struct wanted *wanted = effects.moved; wanted; wanted = wanted->also)
+		waits_move_on_locked(wanted, effects.moved_ns);
+	if (effects.gone)
+		space_gone_locked(effects.gone, effects.gone_sample);
+	if (effects.bad)
+		skip_found_locked(effects.bad, effects.bad_sample, effects.damaged);
+	answer_locked(sched, &effects.ready, aftermath);
+}
+
+/* --- events ------------------------------------------------------------------------- */
+
+int wanted_request_locked(struct sched_job *job, struct wanted *wanted, bool urgent,
+	struct aftermath *aftermath)
+{
+	struct want want = {.job = &job->share, .id = job->id, .urgent = urgent};
+	lock_assert_held(&job->sched->lock);
+	if (wanted->state == WANTED_OPEN_ONLY)
+		want.needs =
+			wanted_needs_of(wanted->key.space, (sample_id)wanted->key.sample);
+	int err = supply_want(&job->sched->supply, wanted, &want);
+	supply_execute_locked(job->sched, aftermath);
+	return err;
+}
+
+void wanted_detach_locked(struct sched_handle *handle, struct aftermath *aftermath)
+{
+	struct sched *sched = handle->job->sched;
+	struct wanted *wanted = handle->wanted;
+	lock_assert_held(&sched->lock);
+	handle->wanted = NULL;
+	handle->tensor = NULL;
+	supply_detach(&sched->supply, wanted, &handle->job->share);
+	supply_execute_locked(sched, aftermath);
+}
+
+void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath)
+{
+	lock_assert_held(&space->source->sched->lock);
+	supply_drop(space, sample);
+	supply_execute_locked(space->source->sched, aftermath);
+}
+
+/* --- memory of contents ------------------------------------------------------------- */
+
+int sched_hold_content(struct sched *sched, uint64_t bytes)
+{
+	LOCK_SCOPE(&sched->lock);
+	return supply_hold_content(&sched->supply, bytes);
+}
+
+void sched_drop_content(struct sched *sched, uint64_t bytes)
+{
+	LOCK_SCOPE(&sched->lock);
+	supply_drop_content(&sched->supply, bytes);
+	if (sched->supply.lack_room == 0)
+		return;
+	sched->room_made = true;
+	pthread_cond_signal(&sched->house_cond);
+}
+
+/* --- what samplers that exchange are told ------------------------------------------- */
+
+void space_drawn_locked(
+	struct space *space, sample_id sample, const struct sampler *sampler)
+{
+	lock_assert_held(&space->source->sched->lock);
+	const struct source *source = space->source;
+	if (sampler == source->shuffled && source->labelled)
+		sampler_resident(source->labelled, space->number, sample);
+}
+
+void space_gone_locked(struct space *space, sample_id sample)
+{
+	lock_assert_held(&space->source->sched->lock);
+	const struct source *source = space->source;
+	sampler_evicted(source->shuffled, space->number, sample);
+	if (source->labelled)
+		sampler_evicted(source->labelled, space->number, sample);
+}
+
+void sched_cache_gone(void *context, struct cache_space *cache, sample_id sample)
+{
+	const struct sched *sched = context;
+	for (size_t i = 0; i < sched->supply.n_sources; i++) {
+		struct space *space;
+		LIST_FOREACH (space, &sched->supply.sources[i].spaces, link) {
+			if (space->cache != cache)
+				continue;
+			space_gone_locked(space, sample);
+			same_gone(space, sample);
+		}
+	}
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/clock.h"
+#include "base/kept.h"
+#include "dataset/dataset_pairs.h"
+#include "image/sections.h"
+#include "sched/sched_internal.h"
+#include "section/section.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Gives workers the samples that the supply's engine chooses, as tasks, and tells it the
+ * results. */
+
+/* The second file of a pair, or a later frame of a group, while it is prepared. */
+struct wanted_second {
+	struct wanted_second *next;
+	struct preparation preparation;
+	struct dataset_sample sample;
+	struct load_task task;
+};
+
+static struct load_task new_task(const struct sched *sched, struct wanted *wanted)
+{
+	const struct space *space = wanted->key.space;
+	sample_id sample = (sample_id)wanted->key.sample;
+	wanted->head.label = dataset_label(space->source->dataset, sample);
+	return (struct load_task){
+		.preparation = dataset_preparation(
+			space->source->dataset, &space->preparation, sample),
+		.backings = wanted->in_file ? sched->backings : NULL,
+		.head = wanted->head,
+		.owner = wanted};
+}
+
+static void fill_also(const struct sched *sched, struct wanted *wanted)
+{
+	for (; wanted->also; wanted = wanted->also) {
+		struct wanted *also = wanted->also;
+		also->task = new_task(sched, also);
+		wanted->task.also = &also->task;
+	}
+}
+
+static void fill_file(const struct space *space, sample_id sample,
+	const struct dataset_sample *file, struct load_task *task)
+{
+	task->path = file->path;
+	task->name = file->relative;
+	task->container = file->container;
+	task->part = file->part;
+	task->plain = file->plain;
+	task->root = file->container ? NULL : space->source->root;
+	task->expected_bytes = file->bytes;
+	task->expected_mtime_ns = file->mtime_ns;
+	task->expected_image = file->image;
+	task->orientation = file->orientation;
+	task->tier = tier_sample_of(space->source, sample, file);
+}
+
+static int add_second(struct wanted *wanted, sample_id sample, struct wanted_second **ret)
+{
+	const struct space *space = wanted->key.space;
+	struct wanted_second *second = calloc(1, sizeof(*second));
+	if (!second)
+		return -ENOMEM;
+	int err = dataset_get(space->source->dataset, sample, &second->sample);
+	if (err) {
+		free(second);
+		return err;
+	}
+	second->preparation = dataset_preparation_behind(space->source->dataset,
+		&space->preparation, (sample_id)wanted->key.sample);
+	second->task.preparation = &second->preparation;
+	second->task.max_pixels = wanted->task.max_pixels;
+	fill_file(space, sample, &second->sample, &second->task);
+	second->task.tier_worth = wanted->tier_worth;
+	*ret = second;
+	return 0;
+}
+
+/* Makes tasks for the sample's further files (a pair's second, later frames), as a
+ * chain. */
+static int fill_second(struct wanted *wanted)
+{
+	const struct space *space = wanted->key.space;
+	struct wanted_second **end = &wanted->second;
+	struct load_task *task = &wanted->task;
+	int err = 0;
+	wanted->second = NULL;
+	for (uint32_t i = 0; !err; i++) {
+		sample_id next = dataset_behind(space->source->dataset,
+			&space->preparation, (sample_id)wanted->key.sample, i);
+		if (next == SAMPLE_NONE)
+			break;
+		err = add_second(wanted, next, end);
+		if (err)
+			break;
+		task = task->second = &(*end)->task;
+		end = &(*end)->next;
+	}
+	return err;
+}
+
+static void free_second(struct wanted_second *second)
+{
+	while (second) {
+		struct wanted_second *next = second->next;
+		dataset_sample_free(&second->sample);
+		free(second);
+		second = next;
+	}
+}
+
+static void fail_catalogue(struct wanted *wanted, int err)
+{
+	wanted->task.status = err;
+	wanted->task.passing = err != -ENOENT;
+	snprintf(wanted->task.message, sizeof(wanted->task.message),
+		"not in the catalogue: %s", strerror(-err));
+}
+
+/* Fills the wanted sample's task. Returns false if the task has failed. A sample that SQLite can't
+ * read is not bad: the error may be transient. */
+static bool fill_task(const struct sched *sched, struct wanted *wanted)
+{
+	struct space *space = wanted->key.space;
+	sample_id sample = (sample_id)wanted->key.sample;
+	wanted->task = new_task(sched, wanted);
+	wanted->task.max_pixels = sched->config->max_pixels;
+	wanted->task.by_content = space->source->config.same_content;
+	fill_also(sched, wanted);
+	int err = dataset_get(space->source->dataset, sample, &wanted->sample);
+	if (err) {
+		fail_catalogue(wanted, err);
+		return false;
+	}
+	if (space->source->quarantined &&
+		roaring_bitmap_contains(space->source->quarantined, sample)) {
+		wanted->task.status = -EIO;
+		snprintf(wanted->task.message, sizeof(wanted->task.message),
+			"its preparation has ended the engine twice");
+		return false;
+	}
+	if (memory_refuses(&sched->supply, space, sample, wanted->task.message)) {
+		wanted->task.status = -EIO;
+		return false;
+	}
+	fill_file(space, sample, &wanted->sample, &wanted->task);
+	wanted->task.tier_worth = wanted->tier_worth;
+	err = fill_second(wanted);
+	if (err)
+		fail_catalogue(wanted, err);
+	return !err;
+}
+
+/* --- readers -------------------------------------------------------------------------- */
+
+static bool is_elsewhere(void *context, const struct wanted *wanted)
+{
+	(void)context;
+	return fetch_is_due_locked(wanted);
+}
+
+/* Returns the next task. The reader thread that takes it wakes another one, if there are
+ * more tasks. */
+struct load_task *sched_next_read(void *context)
+{
+	struct sched *sched = context;
+	for (;;) {
+		struct aftermath aftermath;
+		aftermath_init(&aftermath);
+		lock_take(&sched->lock);
+		struct wanted *wanted = supply_next_read(
+			&sched->supply, clock_now_ns(), is_elsewhere, NULL);
+		bool fetching = wanted && wanted->fetching;
+		supply_execute_locked(sched, &aftermath);
+		sched_unlock(sched, &aftermath);
+		if (!wanted)
+			return NULL;
+		if (fetching) {
+			fetch_begin(wanted);
+			continue;
+		}
+		if (fill_task(sched, wanted))
+			return &wanted->task;
+		sched_read(sched, &wanted->task);
+	}
+}
+
+void sched_read(void *context, struct load_task *task)
+{
+	struct sched *sched = context;
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	supply_was_read(&sched->supply, task->owner, clock_now_ns());
+	supply_execute_locked(sched, &aftermath);
+	sched_unlock(sched, &aftermath);
+}
+
+/* --- decoders ------------------------------------------------------------------------- */
+
+static struct wanted *next_decode(struct sched *sched, bool of_program)
+{
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	struct wanted *wanted = supply_next_decode(&sched->supply, of_program);
+	supply_execute_locked(sched, &aftermath);
+	sched_unlock(sched, &aftermath);
+	return wanted;
+}
+
+/* Returns the next task of a program. No note is made for the quarantine: the program
+ * decodes the sample, so a crash of the daemon is not the sample's fault. */
+struct load_task *sched_next_run(void *context)
+{
+	struct wanted *wanted = next_decode(context, true);
+	return wanted ? &wanted->task : NULL;
+}
+
+struct load_task *sched_next_decode(void *context)
+{
+	struct wanted *wanted = next_decode(context, false);
+	if (!wanted)
+		return NULL;
+	kept_note_begin(dataset_name(wanted->key.space->source->dataset),
+		(sample_id)wanted->key.sample);
+	return &wanted->task;
+}
+
+/* Tells whether the failure is logged here. A transient error is logged only when a
+ * reader gets it. */
+static bool is_worth_a_line_locked(struct wanted *wanted, const struct load_task *result)
+{
+	struct space *space = wanted->key.space;
+	lock_assert_held(&space->source->sched->lock);
+	if (result->status == 0)
+		return false;
+	if (result->passing)
+		return !result->told && !TAILQ_EMPTY(&wanted->waiters) &&
+		       !retry_is_left(wanted);
+	return bad_sample_is_new(space, (sample_id)wanted->key.sample);
+}
+
+static void note_cost_locked(struct space *space, const struct load_task *result)
+{
+	struct source *source = space->source;
+	lock_assert_held(&source->sched->lock);
+	if (result->status != 0 || result->same)
+		return;
+	supply_note_cost(space, result->decode_ns);
+	histogram_add_alone(&source->decodes, result->decode_ns);
+	atomic_fetch_add_explicit(&source->cpu_ns, result->cpu_ns, memory_order_relaxed);
+}
+
+/* Ends the load of a task, which may be gone afterwards. first: the first task of its chain, which
+ * has the result. */
+static void end_task_locked(struct sched *sched, struct load_task *task,
+	const struct load_task *first, struct aftermath *aftermath)
+{
+	struct wanted *wanted = task->owner;
+	const struct supply_result result = {.status = first->status,
+		.passing = first->passing,
+		.damaged = first->damaged,
+		.retry_ns = first->retry_ns,
+		.tensor = task->tensor,
+		.same = task->same != NULL};
+	lock_assert_held(&sched->lock);
+	wanted->sample = (struct dataset_sample){0};
+	wanted->second = NULL;
+	supply_done(&sched->supply, wanted, &result, clock_now_ns());
+	supply_execute_locked(sched, aftermath);
+}
+
+void sched_load_done(void *context, struct load_task *task)
+{
+	struct sched *sched = context;
+	struct wanted *wanted = task->owner;
+	struct dataset_sample sample = wanted->sample;
+	struct wanted_second *second = wanted->second;
+	const struct load_task first = *task;
+	const char *dataset = dataset_name(wanted->key.space->source->dataset);
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	kept_note_end();
+
+	lock_take(&sched->lock);
+	bool log = is_worth_a_line_locked(wanted, &first);
+	program_end(&sched->supply, wanted);
+	note_cost_locked(wanted->key.space, &first);
+	for (struct load_task *next; task; task = next) {
+		next = task->also;
+		end_task_locked(sched, task, &first, &aftermath);
+	}
+	sched_unlock(sched, &aftermath);
+
+	if (log)
+		log_bad_sample(dataset, &sample, &first);
+	dataset_sample_free(&sample);
+	free_second(second);
+}
