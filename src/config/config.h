@@ -209,7 +209,10 @@ struct job_config {
 	 * is no rank. `training` is its name on all nodes, by default the job's. */
 	char *training;
 	uint32_t ranks, rank;
-	/* Samples of a global mini-batch, at least `ranks`. */
+	/* Processes of the training, all_ranks. local_ranks of them read the job together, and count
+	 * as one rank, whose number is node_rank; 0: one of them, own_rank. */
+	uint32_t all_ranks, local_ranks, node_rank, own_rank;
+	/* Samples of a global mini-batch, at least `all_ranks`. */
 	uint32_t global_batch;
 	char *prepare; /* name of a preparation_config; NULL: none */
 	/* path of a pair's second file; only in the section of a pair */
@@ -338,8 +341,8 @@ must_check int config_add_dataset(
 
 /*
  * Replaces $NAME and ${NAME} by the environment variables of this process in the text of a
- * job's ini: in name, dataset, training, ranks, rank and global_batch of [job]. The caller
- * frees *ret. -EINVAL: unset says which variable is missing.
+ * job's ini: in name, dataset, training, ranks, rank, local_ranks, node_rank and global_batch
+ * of [job]. The caller frees *ret. -EINVAL: unset says which variable is missing.
  */
 struct config_unset {
 	unsigned line; /* line of the text; set by config_environment only */

@@ -14,8 +14,8 @@
  * a $ otherwise may have variables.
  */
 
-static const char *const keys[] = {
-	"name", "dataset", "training", "ranks", "rank", "global_batch"};
+static const char *const keys[] = {"name", "dataset", "training", "ranks", "rank",
+	"local_ranks", "node_rank", "global_batch"};
 
 /* Returns the key of that name whose value may have variables; NULL: there is none. */
 static const char *find_key(const char *text, size_t n)

@@ -450,40 +450,6 @@ static void check_mixture(struct ini *ini, const struct job_config *job)
 			"only where dataset names one");
 }
 
-#define BATCH_OF_RANK 32
-
-/* Checks ranks: with ranks the group, and not the job, decides the positions of samples. */
-static void check_ranks(struct ini *ini, struct job_config *job)
-{
-	static const char *const keys[] = {"rank", "training", "global_batch"};
-	bool drawn = job->order == ORDER_SHUFFLED && job->layout != LAYOUT_CLASSES &&
-		     job->layout != LAYOUT_MIRROR && !job->fixed_labels;
-	if (job->ranks == 0) {
-		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-			if (ini_line(ini, SECTION_JOB, keys[i]) && job->rank > 0)
-				refuse(ini, SECTION_JOB, keys[i], keys[i],
-					"only with ranks");
-		return;
-	}
-	if (!drawn)
-		refuse(ini, SECTION_JOB, "ranks", "ranks",
-			"only with order = shuffled, labels = drawn, and layout = flat, "
-			"tar or batch");
-	if (job->rank >= job->ranks)
-		ini_mistake(ini, ini_line(ini, SECTION_JOB, "rank"), "job", "rank",
-			"found %u, allowed: less than ranks, which is %u", job->rank,
-			job->ranks);
-	if (job->global_batch == 0)
-		job->global_batch = BATCH_OF_RANK * job->ranks;
-	if (job->global_batch < job->ranks)
-		ini_mistake(ini, ini_line(ini, SECTION_JOB, "global_batch"), "job",
-			"global_batch",
-			"found %u, allowed: at least one for each of the %u ranks",
-			job->global_batch, job->ranks);
-	if (!job->training && job->name && !(job->training = strdup(job->name)))
-		ini->err = -ENOMEM;
-}
-
 void config_check_tensor(struct ini *ini, const struct job_config *job)
 {
 	check_pad(ini, job);
@@ -523,7 +489,7 @@ static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config 
 		config_check_tensor(ini, job);
 		check_random_crop(ini, job);
 		check_layout(ini, job);
-		check_ranks(ini, job);
+		config_check_ranks(ini, job);
 		check_bad_sample(ini, job);
 		check_mixture(ini, job);
 		config_fill_sections(ini, job);

@@ -142,15 +142,25 @@ const struct option config_job_options[] = {
 		JOB(keep_epochs),
 		.help = "Of so many epochs that have ended the order is kept.\n"
 			"The files of older ones can't be opened any more."},
-	{SECTION_JOB, "ranks", &value_u32, .min = 1, .max = 4096, JOB(ranks),
+	{SECTION_JOB, "ranks", &value_u32, .min = 1, .max = 4096, JOB(all_ranks),
 		.preset_help = "the job is of this node alone",
 		.help = "Ranks of a training that runs on the nodes of a [cluster].\n"
-			"The job reads what one of them does: each sample goes to one "
-			"rank in each epoch.\n"
+			"The job has the samples of one of them, or of the local_ranks "
+			"of "
+			"a node: each sample goes to one rank in each epoch.\n"
 			"Only with order = shuffled, and not with layout = classes or "
 			"mirror, or labels = fixed."},
-	{SECTION_JOB, "rank", &value_u32, .max = 4095, JOB(rank), .preset_help = "0",
-		.help = "Which of the ranks the job is, from 0."},
+	{SECTION_JOB, "rank", &value_u32, .max = 4095, JOB(own_rank), .preset_help = "0",
+		.help = "Which of the ranks the job is, from 0; not with local_ranks."},
+	{SECTION_JOB, "local_ranks", &value_u32, .min = 1, .max = 4096, JOB(local_ranks),
+		.preset_help = "each rank has a job of its own",
+		.help = "How many ranks read this job, as many on each node: each of "
+			"them reads its part of the files.\n"
+			"A node with twice as many ranks as others has two such jobs."},
+	{SECTION_JOB, "node_rank", &value_u32, .max = 4095, JOB(node_rank),
+		.preset_help = "0",
+		.help = "With local_ranks: which of these jobs it is, from 0.\n"
+			"It has ranks node_rank * local_ranks and the next ones."},
 	{SECTION_JOB, "training", &value_name, JOB(training),
 		.preset_help = "the job's name",
 		.help = "Name of the training, the same for all its ranks."},
@@ -158,7 +168,8 @@ const struct option config_job_options[] = {
 		JOB(global_batch), .preset_help = "32 for each rank",
 		.help = "Samples that all ranks together read in one step.\n"
 			"They are drawn together; which rank reads which of them follows "
-			"the nodes that have them."},
+			"the nodes that have them.\n"
+			"With local_ranks a multiple of ranks."},
 
 	{SECTION_TENSOR, "prepare", &value_name, JOB(prepare),
 		.preset_help = "samples are images",

@@ -239,9 +239,15 @@ int measured_load(struct edition *edition)
 
 /* --- writing the note --------------------------------------------------------------------- */
 
+/* Returns the number of selected samples, of which a rank has only a part as positions. */
+static uint32_t n_selected(const struct edition *edition)
+{
+	return (uint32_t)roaring_bitmap_get_cardinality(edition->selection);
+}
+
 static bool selects_all(const struct edition *edition)
 {
-	return edition->set.positions == dataset_samples(edition->is.dataset);
+	return n_selected(edition) == dataset_samples(edition->is.dataset);
 }
 
 /* Makes the bytes of the file. NULL: no memory. */
@@ -256,7 +262,7 @@ static uint8_t *make_file(
 		.largest_bytes = edition->largest_bytes,
 		.sample_bytes = edition->sample_bytes,
 		.typical_bytes = edition->typical_bytes,
-		.positions = edition->set.positions};
+		.positions = n_selected(edition)};
 	if (!selects_all(edition))
 		head.selected_bytes = roaring_bitmap_portable_size_in_bytes(selected);
 	if (!roaring_bitmap_is_empty(refused))

@@ -248,6 +248,15 @@ static bool had_parts(const struct opener *opener)
 	       parts.since != NOBODY && opener->rank->count >= parts.most;
 }
 
+/* Tells whether the pass of a fed job's ranks is over. An epoch of a fed job keeps no samples of
+ * the one before, so all files are opened before the first one belongs to the next pass, as ranks
+ * that train in step have it. */
+static bool had_all_fed(const struct opener *opener)
+{
+	const struct script *script = opener->script;
+	return opener->epochs->config.fed && script->opened == script->files;
+}
+
 static bool ends_part(const struct opener *opener)
 {
 	struct parts parts = parts_of(&opener->epochs->current, opener->script);
@@ -542,7 +551,9 @@ static struct choice choose_in_pass(const struct opener *opener)
 		return is_whole(script) ? begin_pass(opener, OPENED_JOINS)
 					: catch_up(opener);
 	if (n_ranks(&opener->epochs->current, script) > 1)
-		return had_parts(opener) ? begin_pass(opener, OPENED_NEXT) : given;
+		return had_all_fed(opener) || had_parts(opener)
+			       ? begin_pass(opener, OPENED_NEXT)
+			       : given;
 	if (opens_last_again(opener))
 		return given;
 	if (goes_back(opener))

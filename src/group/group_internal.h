@@ -98,6 +98,14 @@ void group_look_at_jobs(struct group *group);
 /* Frees all ranks, without telling the coordinator. */
 void group_forget_ranks(struct group *group);
 
+/* --- print.c ----------------------------------------------------------------------------- */
+
+#define GROUP_RANK_TEXT 24 /* bytes of the numbers of a job's ranks, with the 0 */
+
+/* Writes the numbers of the training's ranks that read the job: "3", or "4-7"; returns text. */
+const char *group_rank_text(
+	const struct job_config *config, char text[static GROUP_RANK_TEXT]);
+
 /* --- hinders.c --------------------------------------------------------------------------- */
 
 /* Prints a line "hinders ..." for each reason why readers wait or nodes share less. */

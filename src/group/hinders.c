@@ -86,6 +86,7 @@ static void print_rank(const struct group_rank *rank, struct lines *lines)
 {
 	const struct job_config *config = rank->config;
 	const char *refused = rank->status.refused, *owner = rank->position.owner;
+	char numbers[GROUP_RANK_TEXT];
 	if (refused[0])
 		hinders(lines, "job %s can't join training %s: %s%s", config->name,
 			config->training, refused,
@@ -94,9 +95,9 @@ static void print_rank(const struct group_rank *rank, struct lines *lines)
 				: "; until no node runs it as it was (joaderctl rm)");
 	else if (!rank->position.held && owner[0])
 		hinders(lines,
-			"job %s waits: node %s serves rank %" PRIu32
-			" of %s (joaderctl rm there)",
-			config->name, owner, config->rank, config->training);
+			"job %s waits: node %s serves rank %s of %s (joaderctl rm there)",
+			config->name, owner, group_rank_text(config, numbers),
+			config->training);
 }
 
 /* Prints a training's unserved ranks once: with its first job on this node. */
@@ -108,10 +109,12 @@ static void print_unserved(
 		first = TAILQ_NEXT(first, link);
 	if (first == rank && rank->unserved[0] && !rank->status.refused[0])
 		hinders(lines,
-			"training %s: no node serves rank %s of %" PRIu32
+			"training %s: no node serves %s %s of %" PRIu32
 			" (0 is the first): the others wait when they have read what is "
 			"drawn; add their jobs",
-			rank->config->training, rank->unserved, rank->config->ranks);
+			rank->config->training,
+			rank->config->local_ranks ? "node_rank" : "rank", rank->unserved,
+			rank->config->ranks);
 }
 
 static const char *refusal_text(int err)

@@ -77,11 +77,24 @@ static void print_samples(FILE *out)
 		part(cached, all), stats_get(STAT_GIVEN));
 }
 
+const char *group_rank_text(
+	const struct job_config *config, char text[static GROUP_RANK_TEXT])
+{
+	uint32_t local = config->local_ranks, first = config->rank * (local ? local : 1);
+	if (local > 1)
+		snprintf(text, GROUP_RANK_TEXT, "%" PRIu32 "-%" PRIu32, first,
+			first + local - 1);
+	else
+		snprintf(text, GROUP_RANK_TEXT, "%" PRIu32, first);
+	return text;
+}
+
 static void print_rank(const struct group_rank *rank, FILE *out)
 {
 	const struct job_config *config = rank->config;
-	fprintf(out, "rank %s %" PRIu32 "/%" PRIu32 " job %s ", config->training,
-		config->rank, config->ranks, config->name);
+	char numbers[GROUP_RANK_TEXT];
+	fprintf(out, "rank %s %s/%" PRIu32 " job %s ", config->training,
+		group_rank_text(config, numbers), config->all_ranks, config->name);
 	if (rank->status.refused[0])
 		fprintf(out, "refused: %s\n", rank->status.refused);
 	else
@@ -129,12 +142,14 @@ void group_print_metrics(struct group *group, enum stats_form form, FILE *out)
 	if (!TAILQ_EMPTY(&group->ranks))
 		stats_print_head(out, form, "job_lag", STATS_GAUGE,
 			"Samples drawn for the rank and not consumed yet");
-	TAILQ_FOREACH (rank, &group->ranks, link)
+	TAILQ_FOREACH (rank, &group->ranks, link) {
+		char numbers[GROUP_RANK_TEXT];
 		fprintf(out,
-			"joaderfs_job_lag{job=\"%s\",training=\"%s\",rank=\"%" PRIu32
-			"\"} %" PRIu32 "\n",
-			rank->config->name, rank->config->training, rank->config->rank,
-			rank->lag);
+			"joaderfs_job_lag{job=\"%s\",training=\"%s\",rank=\"%s\"} "
+			"%" PRIu32 "\n",
+			rank->config->name, rank->config->training,
+			group_rank_text(rank->config, numbers), rank->lag);
+	}
 	if (!group->peers)
 		return;
 	print_bytes(group, form, false, "peer_received_bytes_total",

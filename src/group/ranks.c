@@ -61,13 +61,14 @@ static int fed(void *context, const char *training, uint32_t number, uint32_t ep
 static void lost(void *context, const char *training, uint32_t number)
 {
 	struct group_rank *rank = find_rank(context, training, number);
+	char numbers[GROUP_RANK_TEXT];
 	if (!rank)
 		return;
 	rank->lost = true;
 	lend(rank, true);
-	log_warn("job %s: rank %u of %s is not served by this node any more; its readers "
+	log_warn("job %s: rank %s of %s is not served by this node any more; its readers "
 		 "wait until it is",
-		rank->config->name, number, training);
+		rank->config->name, group_rank_text(rank->config, numbers), training);
 }
 
 static uint32_t known(void *context, const char *training)
@@ -245,9 +246,11 @@ static int add_rank(struct group *group, struct sched_job *job, job_id id)
 		roaring_bitmap_remove(group->not_served, id);
 		return 0;
 	}
+	char numbers[GROUP_RANK_TEXT];
 	if (roaring_bitmap_add_checked(group->not_served, id))
-		log_error("job %s: rank %u of %s can't be served: %s; it is tried again",
-			config->name, config->rank, config->training, strerror(-err));
+		log_error("job %s: rank %s of %s can't be served: %s; it is tried again",
+			config->name, group_rank_text(config, numbers), config->training,
+			strerror(-err));
 	remove_rank(group, rank);
 	return err;
 }

@@ -72,20 +72,24 @@ static bool same_text(const char *a, const char *b)
 }
 
 /* Returns the first key in which two ranks of one training differ but must agree, or
- * "rank" if both are the same rank; NULL: they go together. */
+ * "rank" or "node_rank" if both are the same rank; NULL: they go together. */
 static const char *rank_conflict(const struct job_config *a, const struct job_config *b)
 {
 	if (a->ranks == 0 || b->ranks == 0 || strcmp(a->training, b->training) != 0)
 		return NULL;
-	if (a->ranks != b->ranks)
+	if (a->all_ranks != b->all_ranks)
 		return "ranks";
+	if (a->local_ranks != b->local_ranks)
+		return "local_ranks";
 	if (a->global_batch != b->global_batch)
 		return "global_batch";
 	if (strcmp(a->dataset, b->dataset) != 0)
 		return "dataset";
 	if (!same_text(a->where, b->where))
 		return "where";
-	return a->rank == b->rank ? "rank" : NULL;
+	if (a->rank != b->rank)
+		return NULL;
+	return a->local_ranks ? "node_rank" : "rank";
 }
 
 bool admit_rank_locked(const struct sched *sched, const struct job_config *config,
@@ -115,12 +119,13 @@ int admit_rank(struct sched *sched, const struct job_config *config,
 	lock_release(&sched->lock);
 	if (fits)
 		return 0;
+	bool same = strcmp(key, "rank") == 0 || strcmp(key, "node_rank") == 0;
 	sched_report(report, context,
 		"%s:[job]:%s: found %s that of job %s, of the same training, allowed: "
-		"each rank of a training has its own `rank`, and all have the same "
-		"ranks, global_batch, dataset and where",
-		config->file, key,
-		strcmp(key, "rank") == 0 ? "the same as" : "another than", name);
+		"each rank of a training has its own rank, or node_rank, and all have "
+		"the "
+		"same ranks, local_ranks, global_batch, dataset and where",
+		config->file, key, same ? "the same as" : "another than", name);
 	return -EEXIST;
 }
 

@@ -196,6 +196,15 @@ def ranks():
         del os.environ[rank_name], os.environ[size_name]
     os.environ.update(RANK="1", WORLD_SIZE="4", LOCAL_WORLD_SIZE="2")
     refused(lambda: joaderfs.IterableDataset("jobs/odd"), "several machines")
+    refused(lambda: joaderfs.IterableDataset("jobs/local"), "found rank 1 of 4, allowed: 0 to 1 of 2")
+    found = []
+    for rank in range(2):
+        os.environ.update(RANK=str(rank), WORLD_SIZE="2")
+        part = list(joaderfs.IterableDataset("jobs/local", epoch=0))
+        assert len(part) == 13 - rank
+        found += [digest(image) for image, _ in part]
+    assert len(set(found)) == 25
+    os.environ.update(RANK="1", WORLD_SIZE="4")
     os.environ["LOCAL_WORLD_SIZE"] = "4"
     refused(lambda: joaderfs.job("images", crop=16), "no name")
     sys.modules["accelerate"] = sys

@@ -57,8 +57,9 @@ class Meeting:
 
 def part_of(epoch, options):
     order = list(range(len(names)))
-    random.Random(epoch).shuffle(order)
-    order += order[:-len(order) % options.ranks]
+    if not options.in_order:
+        random.Random(epoch).shuffle(order)
+        order += order[:-len(order) % options.ranks]
     mine = order[options.rank::options.ranks]
     return [mine[i:i + BATCH] for i in range(0, len(mine), BATCH)]
 
@@ -114,6 +115,7 @@ def main():
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--look", type=int, default=0, help="first, so many files")
+    parser.add_argument("--in-order", action="store_true", help="neither shuffled nor padded")
     parser.add_argument("--launch", choices=("fork", "spawn", "forkserver"))
     options = parser.parse_args()
     names[:] = sorted(glob.glob(options.directory + "/**/*.ppm", recursive=True))

@@ -28,7 +28,7 @@ for path in sorted(glob.glob(f"{root}/docs/*.md") + glob.glob(f"{root}/man/*.7.i
             programs += 1
 assert inis >= 8 and programs >= 4, (inis, programs)
 PYTHON
-export RANK=0 WORLD_SIZE=2 # as a launcher of ranks says
+export RANK=0 NODE_RANK=0 WORLD_SIZE=2 # as a launcher of ranks says
 for ini in "$T"/document-*.ini; do
 	name=$(basename "$ini" .ini)
 	ctl add "$ini" >/dev/null || fail "$(cat "$ini")"

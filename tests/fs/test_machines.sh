@@ -11,6 +11,22 @@ dataset 2 30 300x260
 machines node1 node2
 mkdir "$T/bin"
 ln -s "$PROGRAM" "$BUILD/joaderctl" "$PYTHON" "$T/bin/"
+# The torchrun of some distributions does not start. Ranks get the same variables from this one.
+cat >"$T/bin/torchrun" <<'END'
+#!/bin/bash
+while [[ $1 == --* ]]; do
+	declare "${1#--}=$2"
+	shift 2
+done
+export MASTER_ADDR=$master_addr WORLD_SIZE=$((nnodes * nproc_per_node)) LOCAL_WORLD_SIZE=$nproc_per_node
+ranks=()
+for ((local = 0; local < nproc_per_node; local++)); do
+	RANK=$((node_rank * nproc_per_node + local)) LOCAL_RANK=$local python3 "$@" &
+	ranks+=($!)
+done
+for rank in "${ranks[@]}"; do wait "$rank" || exit; done
+END
+chmod +x "$T/bin/torchrun"
 ln -s "$ROOT/tools/examples/train_ranks.py" "$T/"
 sed 's|node2:|node2|' >"$T/bin/scp" <<END
 #!/bin/bash
@@ -40,7 +56,6 @@ gives() {
 "$PYTHON" - "$ROOT/docs/machines.md" >"$T/commands" <<'END'
 import re, sys
 text = open(sys.argv[1], encoding="utf-8").read()
-text = text.split("\n    torchrun ")[0]  # which stands for the two commands before it
 lines = [line[4:] for line in re.findall(r"^    .*", text, re.M)]
 commands = []
 for line in lines:
@@ -61,7 +76,7 @@ trainings=()
 while IFS= read -r -d '' machine && IFS= read -r -d '' command && IFS= read -r -d '' printed; do
 	case $machine in both) names=(node1 node2) ;; *) names=("$machine") ;; esac
 	for name in "${names[@]}"; do
-		if [[ $command == RANK=* ]]; then
+		if [[ $command == NODE_RANK=* ]]; then
 			typed "$name" "$command" >"$T/training.$name" 2>&1 </dev/null &
 			trainings+=($!)
 		elif [[ -n $printed ]]; then
@@ -77,8 +92,8 @@ for training in "${trainings[@]}"; do
 	wait "$training" || fail "$(cat "$T"/training.*)"
 done
 for epoch in 0 1; do
-	equal "samples of epoch $epoch" "$(sed -n "s/^rank \([01]\), epoch $epoch: \(.*\) samples,.*/\1 \2/p" \
-		"$T"/training.* | sort | xargs)" "0 30 1 30"
+	equal "samples of epoch $epoch" "$(sed -n "s/^rank \([0-3]\), epoch $epoch: \(.*\) samples,.*/\1 \2/p" \
+		"$T"/training.* | sort | xargs)" "0 15 1 15 2 15 3 15"
 done
 fetched=$(sed -n 's/^samples_fetched //p' <(on node1 cat /mnt/joaderfs/stats))
 ((fetched > 0)) || fail "node1 has fetched nothing from node2"

@@ -22,6 +22,7 @@ many record tensor.format=record
 many sharded view.shard=10
 many linked view.layout=classes view.path=linked/train
 many odd job.dataset=odd
+many local job.dataset=odd job.ranks=2 job.local_ranks=2
 mkdir -p "$T/paired"
 "$PYTHON" - "$T/paired" <<-'END'
 	import os, sys

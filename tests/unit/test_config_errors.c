@@ -39,7 +39,8 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 #define JOB_KEYS                                                                         \
 	"allowed: name, dataset, label_table, epochs, order, where, owner, "             \
 	"group, mode, weight, idle, second_script, other_machines, script, "             \
-	"bad_sample, keep_epochs, ranks, rank, training, global_batch"
+	"bad_sample, keep_epochs, ranks, rank, local_ranks, node_rank, training, "       \
+	"global_batch"
 #define DAEMON_KEYS                                                                      \
 	"allowed: cache, eviction, sampler, workers, share, reads, max_pixels, seed, "   \
 	"state, "                                                                        \

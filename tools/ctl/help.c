@@ -36,8 +36,9 @@ static const struct command_help {
 		"%name in the ini's [view] path stands for the name; $NAME and ${NAME} "
 		"in "
 		"name,\n"
-		"dataset, training, ranks, rank and global_batch for environment "
-		"variables.\n"},
+		"dataset, training, ranks, rank, local_ranks, node_rank and global_batch "
+		"for\n"
+		"environment variables.\n"},
 	{"run",
 		"[--name NAME] [--set SECTION.KEY=VALUE]... [--keep] [FILE] -- "
 		"COMMAND...",

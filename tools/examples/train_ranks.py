@@ -3,12 +3,13 @@
 # Copyright (c) 2026 The joaderfs authors
 """A training with a rank for each GPU, on any number of machines, without a DistributedSampler.
 
-    torchrun ... --no_python joaderctl run rank.ini -- python3 train_ranks.py {}
+    joaderctl run ranks.ini -- torchrun ... train_ranks.py {}
     srun joaderctl run rank.ini -- python3 train_ranks.py {}
 
-The argument is <mount>/jobs/<job>/current of this rank's own job, which has ranks, rank and
-global_batch (joaderfs-cluster(7)) and layout = flat. The job has this rank's samples and no
-others, shuffled anew in each epoch, so the script reads them in the order of their names.
+The argument is <mount>/jobs/<job>/current of a job with layout = flat, ranks and global_batch
+(joaderfs-cluster(7)): that of all ranks of this machine, with local_ranks and node_rank, or this
+rank's own, with rank. The job has the samples of its ranks and no others, shuffled anew in each
+epoch, so each rank reads its part of them in the order of their names.
 """
 
 import argparse
@@ -24,8 +25,8 @@ from torchvision import transforms
 
 
 class Samples(Dataset):
-    def __init__(self, directory):
-        self.files = sorted(glob.glob(os.path.join(directory, "*.ppm")))
+    def __init__(self, directory, local, local_ranks):
+        self.files = sorted(glob.glob(os.path.join(directory, "*.ppm")))[local::local_ranks]
         self.transform = transforms.ToTensor()
 
     def __len__(self):
@@ -37,9 +38,13 @@ class Samples(Dataset):
         return self.transform(Image.open(self.files[i])), label
 
 
-def join_the_others(job):
+def join_the_others(job, local, local_ranks):
     """The job says how many ranks there are; the launcher has to say the same."""
-    ranks, rank = int(job["ranks"]), int(job.get("rank", 0))
+    ranks = int(job["ranks"])
+    rank = (int(job.get("node_rank", 0)) * local_ranks + local if "local_ranks" in job
+            else int(job.get("rank", 0)))
+    if local >= local_ranks:
+        raise SystemExit(f"LOCAL_RANK is {local}, and the job has {local_ranks} local ranks")
     os.environ.setdefault("MASTER_ADDR", os.environ.get("SLURM_LAUNCH_NODE_IPADDR", "127.0.0.1"))
     os.environ.setdefault("MASTER_PORT", "29400")
     for name, mine in (("WORLD_SIZE", ranks), ("SLURM_NTASKS", ranks), ("RANK", rank),
@@ -62,7 +67,11 @@ def main():
         job = dict(line.rstrip("\n").split(" = ", 1) for line in file if " = " in line)
     with open(os.path.join(args.directory, "../classes.txt")) as file:
         n_classes = len(file.read().splitlines())
-    rank, ranks = join_the_others(job)
+    local_ranks = int(job.get("local_ranks", 1))
+    local = int(os.environ.get("LOCAL_RANK", os.environ.get("SLURM_LOCALID", 0)))
+    if "local_ranks" not in job:
+        local = 0
+    rank, ranks = join_the_others(job, local, local_ranks)
     device = torch.device("cpu")
     if torch.cuda.is_available():
         device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", rank))
@@ -74,7 +83,7 @@ def main():
         torch.nn.Linear(8 * 16, n_classes)).to(device)
     model = DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-    loader = DataLoader(Samples(args.directory), int(job["global_batch"]) // ranks,
+    loader = DataLoader(Samples(args.directory, local, local_ranks), int(job["global_batch"]) // ranks,
                         num_workers=args.workers, persistent_workers=args.workers > 0)
 
     for epoch in range(args.epochs):

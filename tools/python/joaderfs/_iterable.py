@@ -85,7 +85,7 @@ class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
 
     def _found_ranks(self) -> Ranks:
         if self._ranks == "env":
-            return of_environment("ranks" not in self._place.ini)
+            return of_environment(self._place.ini)
         return Ranks(*self._ranks) if self._ranks else Ranks(0, 1)
 
     def _part(self, number: int, workers: int) -> tuple[numpy.ndarray, list[int]]:
@@ -94,7 +94,8 @@ class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
         if self.layout == "tar" and len(names) < ranks:
             raise ValueError(f"joaderfs.IterableDataset: found {len(names)} shards for {ranks} "
                              "ranks; allowed: at least as many, by a smaller shard")
-        names = names[:len(names) - len(names) % ranks]
+        if "ranks" not in self._place.ini:
+            names = names[:len(names) - len(names) % ranks]
         part, parts = rank * workers + number, ranks * workers
         return names[rank::ranks][number::workers], [part, parts]
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 # The keys of a job's ini by their sections: joaderfs.ini(5).
 KEYS = {
     "job": "dataset label_table epochs order where weight idle second_script "
-           "other_machines script bad_sample keep_epochs ranks rank training global_batch "
-           "owner group mode",
+           "other_machines script bad_sample keep_epochs ranks rank local_ranks node_rank "
+           "training global_batch owner group mode",
     "tensor": "prepare group frames resize filter crop pad fill channels accuracy exif truncated format dtype "
               "axes",
     "augment": "random_crop random_resized_crop hflip normalize seed",

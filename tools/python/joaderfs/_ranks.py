@@ -56,22 +56,35 @@ def several_machines(size: int) -> bool:
             any(n is not None and n < size for n in local))
 
 
-def of_environment(splits: bool) -> Ranks:
-    """The ranks that divide an epoch: this job's ranks are those of the process, unless the job
-    itself is of one rank (splits is false). ValueError: a division would be wrong."""
+def _of_node(found: Ranks, ini: dict[str, str]) -> Ranks:
+    """The process among the local_ranks of the job."""
+    local = int(ini["local_ranks"])
+    first = int(ini.get("node_rank", 0)) * local
+    if found.ranks != int(ini["ranks"]) or not first <= found.rank < first + local:
+        raise ValueError(
+            f"joaderfs.IterableDataset: found rank {found.rank} of {found.ranks}, allowed: {first} "
+            f"to {first + local - 1} of {ini['ranks']}, the ranks of this job")
+    return Ranks(found.rank - first, local)
+
+
+def of_environment(ini: dict[str, str]) -> Ranks:
+    """The ranks that divide an epoch of the job: those of its local_ranks, none if the job is of
+    one rank, and else all. ValueError: a division would be wrong."""
     found = ranks()
-    if found.ranks == 1 or not splits:
+    if found.ranks == 1 or ("ranks" in ini and int(ini.get("local_ranks", 1)) == 1):
         return Ranks(0, 1)
     if "accelerate" in sys.modules:
         raise ValueError(
             "joaderfs.IterableDataset: found ranks and accelerate, which divides what an "
             "IterableDataset gives among the ranks itself; allowed: ranks=None, or "
             'ranks="env" in a DataLoader that accelerate does not prepare')
+    if "ranks" in ini:
+        return _of_node(found, ini)
     if several_machines(found.ranks):
         raise ValueError(
             f"joaderfs.IterableDataset: found {found.ranks} ranks on several machines, whose "
-            "daemons have orders of their own; allowed: a job with ranks, rank and training "
-            "for each, joaderfs.ini(5)")
+            "daemons have orders of their own; allowed: a job with ranks, local_ranks and "
+            "node_rank for each machine, joaderfs-cluster(7)")
     return found
 
 
