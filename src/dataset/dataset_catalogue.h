@@ -72,7 +72,8 @@ must_check int catalogue_load(
 	const char *file, const char *source, struct catalogue *ret);
 void catalogue_free(struct catalogue *catalogue);
 
-/* Brings the catalogue up to date with the examined tree. Sets *ret_changed if it changes. */
+/* Brings the catalogue up to date with the examined tree, whose names it takes. Sets *ret_changed
+ * if it changes. A first scan leaves no files in the tree, unless it is described. */
 must_check int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 	struct tree *tree, bool *ret_changed);
 

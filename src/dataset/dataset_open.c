@@ -229,12 +229,9 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 
 /* Writes the catalogue, and reads metadata, only if the catalogue or the metadata has changed. */
 static int save(struct scan *scan, const char *file, struct catalogue *catalogue,
-	const struct tree *tree, bool *changed)
+	const struct tree *tree, struct metadata *metadata, bool *changed)
 {
-	struct metadata *metadata;
-	int err = metadata_open(scan, tree, &metadata);
-	if (err)
-		return err;
+	int err = 0;
 	if (strcmp(metadata_stamp(metadata), catalogue->stamp) != 0) {
 		snprintf(catalogue->stamp, sizeof(catalogue->stamp), "%s",
 			metadata_stamp(metadata));
@@ -245,7 +242,6 @@ static int save(struct scan *scan, const char *file, struct catalogue *catalogue
 	catalogue->edition += *changed && scan->next;
 	if (*changed && !err)
 		err = catalogue_write(file, scan, catalogue, metadata, tree);
-	metadata_close(&metadata);
 	return err;
 }
 
@@ -379,6 +375,7 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 {
 	struct catalogue catalogue = {0};
 	struct tree tree = {0};
+	struct metadata *metadata = NULL;
 	bool seen = false;
 	auto_free char *rule = scan_rule(scan);
 	auto_free char *file = catalogue_file(state_dir, config->name, "");
@@ -387,6 +384,9 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 	if (!err && !seen && scan->anew)
 		err = -EIO;
 	if (!err && seen)
+		err = metadata_open(scan, &tree, &metadata);
+	tree.described = metadata != NULL;
+	if (!err && seen)
 		err = catalogue_update(scan, &catalogue, &tree, ret_changed);
 	bool only_form =
 		!*ret_changed && catalogue.with_table && !catalogue.without_channels;
@@ -394,12 +394,13 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 		*ret_changed || catalogue.outdated || (seen && catalogue.with_table);
 	catalogue.without_channels = catalogue.without_channels && !seen;
 	if (!err && seen) {
-		err = save(scan, dataset->file, &catalogue, &tree, ret_changed);
+		err = save(scan, dataset->file, &catalogue, &tree, metadata, ret_changed);
 		if (err == -ENOSPC && only_form) {
 			err = 0; /* the catalogue of the older version is as good */
 			*ret_changed = false;
 		}
 	}
+	metadata_close(&metadata);
 	tree_free(&tree);
 	if (!err && (*ret_changed || !scan->next))
 		err = attach(scan, seen ? rule : "", *ret_changed, &catalogue, dataset);

@@ -106,7 +106,8 @@ struct tree {
 	struct name_list metadata; /* files of metadata below the root */
 	uint64_t root_files;	   /* files directly in the root, which have no class */
 	struct issues issues;
-	struct arena names;
+	struct arena names; /* the catalogue's, once it is updated */
+	bool described;	    /* metadata names files: they outlive catalogue_update */
 };
 
 enum label_kind {

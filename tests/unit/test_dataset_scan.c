@@ -276,3 +276,44 @@ Test(dataset_scan, can_be_stopped)
 	cr_assert_neq(access(place.catalogue, F_OK), 0);
 	place_end(&place);
 }
+
+/* A header of an empty file in a tar. */
+static void write_member(FILE *tar, unsigned number)
+{
+	unsigned char header[512] = {0};
+	unsigned sum = 0;
+	snprintf((char *)header, 100, "class%u/%06u.jpg", number % 2, number);
+	memcpy(header + 124, "00000000000", 12);
+	memset(header + 148, ' ', 8);
+	memcpy(header + 257, "ustar\00000", 8);
+	for (size_t i = 0; i < sizeof(header); i++)
+		sum += header[i];
+	snprintf((char *)header + 148, 8, "%06o", sum);
+	cr_assert_eq(fwrite(header, sizeof(header), 1, tar), 1);
+}
+
+/* Lists of a scan shrink while they are taken from; none of them loses a sample. */
+Test(dataset_scan, has_each_of_many_samples_of_a_tar)
+{
+	const unsigned n = 150000;
+	struct place place;
+	struct path_text path = {0};
+	char name[96];
+	place_begin(&place);
+	snprintf(name, sizeof(name), "%s/many.tar", place.directory);
+	FILE *tar = fopen(name, "w");
+	cr_assert_not_null(tar);
+	for (unsigned i = 0; i < n; i++)
+		write_member(tar, i);
+	fclose(tar);
+	place.config.path = name;
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(dataset_samples(place.dataset), n);
+	for (sample_id id = 0; id < n; id++) {
+		char expected[32];
+		unsigned of = id < n / 2 ? 2 * id : 2 * (id - n / 2) + 1;
+		snprintf(expected, sizeof(expected), "class%u/%06u.jpg", of % 2, of);
+		cr_assert_str_eq(dataset_relative(place.dataset, id, &path), expected);
+	}
+	place_end(&place);
+}
