@@ -310,19 +310,18 @@ static int check_denied(struct scan *scan, int err)
 	return -EACCES;
 }
 
-/* Loads the catalogue and scans the tree. *ret_seen: the scan has seen all places where the
- * catalogue has samples, so that the catalogue can be updated. */
+/* Loads the catalogue and scans the tree. root_err: what find_root returned. *ret_seen: the scan
+ * has seen all places where the catalogue has samples, so that the catalogue can be updated. */
 static int look(const struct dataset_config *config, struct scan *scan, const char *file,
-	struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
+	int root_err, struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
 {
 	const char *sample, *unseen;
 	int err = catalogue_load(file, scan->root, catalogue);
 	if (err)
 		return err;
 	*ret_seen = false;
-	err = find_root(scan);
-	if (err)
-		return without_root(config, scan, catalogue, err);
+	if (root_err)
+		return without_root(config, scan, catalogue, root_err);
 	if (catalogue->without_channels && catalogue->n_rows > 0)
 		log_info("catalogue %s: of an older version; headers of files are read "
 			 "again",
@@ -379,8 +378,12 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 	bool seen = false;
 	auto_free char *rule = scan_rule(scan);
 	auto_free char *file = catalogue_file(state_dir, config->name, "");
-	int err = rule && file ? look(config, scan, file, &catalogue, &tree, &seen)
-			       : -ENOMEM;
+	if (!rule || !file)
+		return -ENOMEM;
+	int err = find_root(scan);
+	if (!err && scan->next && catalogue_is_current(scan, rule, file))
+		return 0;
+	err = look(config, scan, file, err, &catalogue, &tree, &seen);
 	if (!err && !seen && scan->anew)
 		err = -EIO;
 	if (!err && seen)

@@ -151,10 +151,9 @@ static int update_rows(
 	return err;
 }
 
-static bool containers_equal(const struct scan *scan, const struct catalogue *catalogue)
+bool containers_equal(const struct scan *scan, const struct catalogue *catalogue)
 {
 	if (scan->n_containers != catalogue->n_containers ||
-		scan->labelled != catalogue->labelled ||
 		strcmp(catalogue->settings ? catalogue->settings : "", scan->settings) !=
 			0)
 		return false;
@@ -170,7 +169,8 @@ static bool containers_equal(const struct scan *scan, const struct catalogue *ca
 static int update_containers(
 	const struct scan *scan, struct catalogue *catalogue, struct changes *changes)
 {
-	changes->containers = !containers_equal(scan, catalogue);
+	changes->containers = scan->labelled != catalogue->labelled ||
+			      !containers_equal(scan, catalogue);
 	size_t n = scan->n_containers;
 	struct container *containers = calloc(n + 1, sizeof(*containers));
 	if (!containers)
