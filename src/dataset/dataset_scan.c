@@ -49,9 +49,15 @@ static int compare_spans(const char *a, size_t a_length, const char *b, size_t b
 	return order ? order : (a_length > b_length) - (a_length < b_length);
 }
 
+/* Returns the length of the path's first part. */
+static size_t first_part(const char *path)
+{
+	return (size_t)(strchrnul(path, '/') - path);
+}
+
 int path_compare(const char *a, const char *b)
 {
-	int order = compare_spans(a, strcspn(a, "/"), b, strcspn(b, "/"));
+	int order = compare_spans(a, first_part(a), b, first_part(b));
 	if (order)
 		return order;
 	const char *a_slash = strrchr(a, '/'), *b_slash = strrchr(b, '/');
