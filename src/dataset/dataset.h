@@ -160,6 +160,18 @@ uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id);
 /* Returns the preparation of the section whose glob matches the sample's path, or `preparation`. */
 const struct preparation *dataset_preparation(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
+/* Samples whose images have one shape and orientation. */
+struct dataset_shape {
+	uint32_t samples;
+	sample_id largest; /* sample whose file has the most bytes */
+	sample_id first,
+		last; /* all of them lie here, and samples of other shapes, too */
+};
+/* Lists the shapes of the selected samples, without looking at each of them. NULL: they are not
+ * known, since not all samples are selected, or there are too many shapes. */
+const struct dataset_shape *dataset_shapes(
+	const struct dataset *dataset, const roaring_bitmap_t *selection, size_t *ret_n);
+
 /* A reader of paths; {0} at first. */
 struct path_text {
 	uint64_t at; /* offset of the next path in the catalogue */

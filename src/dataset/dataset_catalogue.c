@@ -369,15 +369,15 @@ static void probe_again(struct catalogue *catalogue)
 	}
 }
 
-static int load_rows(sqlite3 *db, bool same_readers, struct catalogue *catalogue)
+static int load_rows(sqlite3 *db, struct catalogue *catalogue)
 {
 	int err = rows_read(db, catalogue);
-	if (!err && !same_readers)
+	if (!err && catalogue->other_readers)
 		probe_again(catalogue);
 	return err;
 }
 
-static const char *rows_query(sqlite3_int64 version, bool same_readers)
+static const char *rows_query(sqlite3_int64 version, bool other_readers)
 {
 	if (version == CATALOGUE_WITHOUT_ORIENTATION)
 		return SELECT_ROWS("1", "0", NO_PART, NO_MODE);
@@ -385,12 +385,22 @@ static const char *rows_query(sqlite3_int64 version, bool same_readers)
 		return SELECT_ROWS("exif_orientation", "0", NO_PART, NO_MODE);
 	if (version == CATALOGUE_WITHOUT_CHANNELS)
 		return SELECT_ROWS("exif_orientation", "0", PART, NO_MODE);
-	return same_readers ? SELECT_ROWS("exif_orientation", "probed", PART, MODE)
-			    : SELECT_ROWS("exif_orientation", PROBED_AGAIN, PART, MODE);
+	return other_readers ? SELECT_ROWS("exif_orientation", PROBED_AGAIN, PART, MODE)
+			     : SELECT_ROWS("exif_orientation", "probed", PART, MODE);
 }
 
-static int load_content(
-	sqlite3 *db, const char *source, struct catalogue *catalogue, bool *ret_ours)
+static int load_samples(sqlite3 *db, sqlite3_int64 version, struct catalogue *catalogue)
+{
+	int err = catalogue->with_table
+			  ? load_all(db, rows_query(version, catalogue->other_readers),
+				    load_row, catalogue)
+			  : load_rows(db, catalogue);
+	return err ? err : load_beside(db, catalogue);
+}
+
+/* samples: reads them, too. */
+static int load_content(sqlite3 *db, const char *source, bool samples,
+	struct catalogue *catalogue, bool *ret_ours)
 {
 	sqlite3_int64 version;
 	bool same_readers = false;
@@ -417,17 +427,12 @@ static int load_content(
 			"SELECT number, name, bytes, mtime_ns FROM containers ORDER BY "
 			"number",
 			load_container, catalogue);
-	if (!err)
-		err = catalogue->with_table
-			      ? load_all(db, rows_query(version, same_readers), load_row,
-					catalogue)
-			      : load_rows(db, same_readers, catalogue);
-	if (!err)
-		err = load_beside(db, catalogue);
-	return err;
+	catalogue->other_readers = !same_readers;
+	return err || !samples ? err : load_samples(db, version, catalogue);
 }
 
-int catalogue_load(const char *file, const char *source, struct catalogue *ret)
+static int load_file(
+	const char *file, const char *source, bool samples, struct catalogue *ret)
 {
 	sqlite3 *db;
 	bool ours = false;
@@ -437,7 +442,7 @@ int catalogue_load(const char *file, const char *source, struct catalogue *ret)
 	int err = catalogue_open_read(file, &db);
 	if (err)
 		return err;
-	err = load_content(db, source, ret, &ours);
+	err = load_content(db, source, samples, ret, &ours);
 	if (err && err != -EILSEQ)
 		log_error("catalogue %s: can't be read: %s", file, strerror(-err));
 	sqlite3_close(db);
@@ -454,6 +459,16 @@ int catalogue_load(const char *file, const char *source, struct catalogue *ret)
 		log_info("catalogue %s: it was of another path; it is built anew", file);
 	}
 	return err == -EILSEQ ? 0 : err;
+}
+
+int catalogue_load(const char *file, const char *source, struct catalogue *ret)
+{
+	return load_file(file, source, true, ret);
+}
+
+int catalogue_load_about(const char *file, const char *source, struct catalogue *ret)
+{
+	return load_file(file, source, false, ret);
 }
 
 void catalogue_free(struct catalogue *catalogue)

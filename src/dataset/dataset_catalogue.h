@@ -59,6 +59,7 @@ struct catalogue {
 	bool unusable;	       /* the file is no catalogue, or damaged */
 	bool outdated;	       /* its version lacks facts that samples need */
 	bool without_channels; /* its version has no channels: all images count as RGB */
+	bool other_readers;    /* the build that wrote it could read other formats */
 	bool with_table; /* its version has a table `samples`, which takes more disk */
 	uint32_t edition;
 	struct arena names;
@@ -70,9 +71,22 @@ void pixels_count(struct dataset_pixels *pixels, struct tensor_shape image);
 /* Reads the catalogue. When there is no usable one, *ret is empty; the reason is logged. */
 must_check int catalogue_load(
 	const char *file, const char *source, struct catalogue *ret);
+/* Does as catalogue_load, without rows and files beside them. */
+must_check int catalogue_load_about(
+	const char *file, const char *source, struct catalogue *ret);
 void catalogue_free(struct catalogue *catalogue);
 
-/* Brings the catalogue up to date with the examined tree. Sets *ret_changed if it changes. */
+/* Tells whether the catalogue has the containers and the settings that the scan has found. */
+bool containers_equal(const struct scan *scan, const struct catalogue *catalogue);
+/*
+ * Tells whether the catalogue `file` has all that a scan of its containers would find: they, the
+ * settings and the metadata are unchanged. Looks at no sample's path, so that it takes little time
+ * and memory. rule: scan_rule.
+ */
+bool catalogue_is_current(const struct scan *scan, const char *rule, const char *file);
+
+/* Brings the catalogue up to date with the examined tree, whose names it takes. Sets *ret_changed
+ * if it changes. A first scan leaves no files in the tree, unless it is described. */
 must_check int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 	struct tree *tree, bool *ret_changed);
 

@@ -60,6 +60,11 @@ uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns)
 	return (uint32_t)(scatter(hash ^ scatter((uint64_t)mtime_ns)) >> 32);
 }
 
+uint64_t sample_scatter(sample_id id, uint32_t identity)
+{
+	return scatter((uint64_t)id << 32 | identity);
+}
+
 uint32_t part_identity(uint32_t identity, const struct source_part *part)
 {
 	uint64_t hash = scatter(identity ^ scatter(part->container_bytes));
@@ -86,6 +91,12 @@ uint64_t content_sum(const void *bytes, size_t n)
 
 #define AT_ONCE 256
 
+static bool knows_sum(const struct dataset *dataset, const roaring_bitmap_t *selection)
+{
+	return dataset->map && dataset->map->head->version != MAP_WITHOUT_SHAPES &&
+	       roaring_bitmap_equals(selection, dataset->present);
+}
+
 /* Adds independent numbers, so that the processor overlaps them. */
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection)
@@ -94,13 +105,15 @@ uint64_t dataset_fingerprint(
 	uint32_t ids[AT_ONCE], n;
 	uint64_t sum = 0;
 	sample_id own;
+	if (knows_sum(dataset, selection))
+		return scatter(dataset->map->head->identities + dataset->n_samples);
 	roaring_init_iterator(selection, &iterator);
 	while ((n = roaring_read_uint32_iterator(&iterator, ids, AT_ONCE)) > 0) {
 		ensure(ids[n - 1] < dataset->n_ids); /* ids ascend */
 		for (uint32_t i = 0; i < n; i++) {
 			const struct dataset *of = dataset_of(dataset, ids[i], &own);
-			sum += scatter((uint64_t)ids[i] << 32 |
-				       map_value(of->map, MAP_IDENTITIES, own));
+			sum += sample_scatter(ids[i],
+				(uint32_t)map_value(of->map, MAP_IDENTITIES, own));
 		}
 	}
 	return scatter(sum + roaring_bitmap_get_cardinality(selection));

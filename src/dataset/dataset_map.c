@@ -66,18 +66,33 @@ static uint64_t section_bytes(const struct catalogue_map *map, enum map_section 
 
 uint64_t map_head_sum(const struct map_head *head)
 {
-	struct map_head copy = *head;
+	struct map_head copy = {0};
+	memcpy(&copy, head, head->head_bytes);
 	copy.sum = 0;
-	return content_sum(&copy, sizeof(copy));
+	return content_sum(&copy, head->head_bytes);
+}
+
+int map_sections(const struct map_head *head)
+{
+	return head->version == MAP_WITHOUT_SHAPES ? MAP_SHAPES : MAP_N_SECTIONS;
+}
+
+static bool is_of_version(const struct map_head *head)
+{
+	return (head->version == MAP_VERSION && head->head_bytes == sizeof(*head)) ||
+	       (head->version == MAP_WITHOUT_SHAPES &&
+		       head->head_bytes == MAP_HEAD_WITHOUT_SHAPES);
 }
 
 static const char *head_problem(const struct catalogue_map *map)
 {
 	const struct map_head *head = map->head;
-	if (map->size < sizeof(*head) || head->magic != MAP_MAGIC)
+	if (map->size < MAP_HEAD_WITHOUT_SHAPES || head->magic != MAP_MAGIC)
 		return "is no mapped catalogue";
-	if (head->version != MAP_VERSION || head->head_bytes != sizeof(*head))
+	if (!is_of_version(head))
 		return "is of another version";
+	if (map->size < head->head_bytes)
+		return "is truncated";
 	if (head->sum != map_head_sum(head))
 		return "has a damaged head";
 	return head->file_bytes == map->size ? NULL : "is truncated";
@@ -138,6 +153,14 @@ static bool containers_fit(const struct catalogue_map *map)
 	return true;
 }
 
+static bool shapes_fit(const struct catalogue_map *map)
+{
+	return map->head->version == MAP_WITHOUT_SHAPES ||
+	       map_shapes_fit(map_section(map, MAP_SHAPES),
+		       section_bytes(map, MAP_SHAPES) / sizeof(struct dataset_shape),
+		       map->head->n_ids);
+}
+
 static bool names_fit(const struct catalogue_map *map)
 {
 	const struct map_head *head = map->head;
@@ -154,22 +177,23 @@ static bool names_fit(const struct catalogue_map *map)
 static const char *content_problem(const struct catalogue_map *map)
 {
 	const struct map_head *head = map->head;
-	for (int i = 0; i < MAP_N_SECTIONS; i++)
+	for (int i = 0; i < map_sections(head); i++)
 		if (!is_placed(map, (enum map_section)i))
 			return "has a section where none can be";
 	if (head->n_ids >= SAMPLE_NONE || head->n_samples > head->n_ids)
 		return "has too many samples";
 	if (!names_fit(map))
 		return "has damaged names";
-	return runs_fit(map) ? NULL : "has damaged ids";
+	return runs_fit(map) && shapes_fit(map) ? NULL : "has damaged ids";
 }
 
 static const char *sum_problem(const struct catalogue_map *map, bool all)
 {
-	for (int i = 0; i < MAP_N_SECTIONS; i++) {
+	for (int i = 0; i < map_sections(map->head); i++) {
 		const struct map_place *place = &map->head->sections[i];
-		if ((all || i < MAP_LABELS) && content_sum(map->bytes + place->offset,
-						       place->bytes) != place->sum)
+		if ((all || i < MAP_LABELS || i == MAP_SHAPES) &&
+			content_sum(map->bytes + place->offset, place->bytes) !=
+				place->sum)
 			return "has another checksum than when it was written";
 	}
 	return NULL;
@@ -190,7 +214,7 @@ static int map_fd(int fd, struct catalogue_map *ret)
 	struct stat status;
 	if (fstat(fd, &status) < 0)
 		return -errno;
-	if (status.st_size < (off_t)sizeof(struct map_head))
+	if (status.st_size < (off_t)MAP_HEAD_WITHOUT_SHAPES)
 		return -EILSEQ;
 	ret->size = (size_t)status.st_size;
 	void *bytes = mmap(NULL, ret->size, PROT_READ, MAP_SHARED, fd, 0);

@@ -29,7 +29,9 @@
  */
 
 #define MAP_MAGIC UINT64_C(0x70616d7265646f6a) /* "jodermap" */
-#define MAP_VERSION 2
+#define MAP_VERSION 3
+/* The version of maps that end before SHAPES: those of rows (dataset_rows.h), and older ones. */
+#define MAP_WITHOUT_SHAPES 2
 #define MAP_ALIGNMENT 64
 
 struct map_container {
@@ -43,6 +45,9 @@ struct map_run {
 	uint32_t first;
 	uint32_t last;
 };
+
+/* More shapes are not listed: a job then looks at each sample. */
+#define MAP_MOST_SHAPES (1 << 20)
 
 /*
  * Each line has a name, the bytes of an element, and the kind of the section:
@@ -74,7 +79,8 @@ struct map_run {
 	section(PART_CHECKSUMS,  1,                            MAP_COLUMN_OR_NONE)       \
 	section(PART_METHODS,    1,                            MAP_COLUMN_OR_NONE)       \
 	section(PATH_GROUPS,     1,                            MAP_GROUPS)               \
-	section(PATHS,           1,                            MAP_BYTES)
+	section(PATHS,           1,                            MAP_BYTES)                \
+	section(SHAPES,          sizeof(struct dataset_shape), MAP_BYTES)
 /* clang-format on */
 
 #define MAP_SECTION_NAME(name, bytes, per) MAP_##name,
@@ -118,7 +124,11 @@ struct map_head {
 	uint32_t unused;
 	struct dataset_pixels pixels; /* counts of samples that are not gone */
 	struct map_place sections[MAP_N_SECTIONS];
+	/* A MAP_WITHOUT_SHAPES ends before its place. */
+	uint64_t identities; /* sum of sample_scatter of all samples that are not gone */
 };
+
+#define MAP_HEAD_WITHOUT_SHAPES offsetof(struct map_head, sections[MAP_SHAPES])
 
 struct catalogue_map {
 	const struct map_head *head;
@@ -144,6 +154,8 @@ void map_close(struct catalogue_map **map);
 
 /* Returns the sum of a head, with head->sum taken as 0. */
 uint64_t map_head_sum(const struct map_head *head);
+/* Returns how many sections the map has, from the first one on. */
+int map_sections(const struct map_head *head);
 enum map_kind map_kind(enum map_section section);
 
 void *map_section(const struct catalogue_map *map, enum map_section section);
@@ -188,6 +200,11 @@ must_check int map_rows_make(
 must_check int map_paths_make(const struct catalogue *catalogue,
 	struct map_bytes *ret_groups, struct map_bytes *ret_paths);
 size_t map_path_groups(size_t n_ids);
+
+/* Makes the section SHAPES, which is empty if there are too many; the caller frees it. */
+must_check int map_shapes_make(const struct catalogue *catalogue, struct map_bytes *ret);
+/* Tells whether all ids of the shapes are below n_ids. */
+bool map_shapes_fit(const struct dataset_shape *shapes, size_t n, uint32_t n_ids);
 
 /* Makes a small number of a small difference, whatever its sign. */
 static inline uint64_t map_zigzag(uint64_t difference)

@@ -269,6 +269,16 @@ static int write_paths(struct map_writer *writer)
 	return err;
 }
 
+static int write_shapes(struct map_writer *writer)
+{
+	struct map_bytes shapes = {0};
+	int err = map_shapes_make(writer->catalogue, &shapes);
+	if (!err)
+		err = write_bytes(writer, MAP_SHAPES, shapes);
+	free(shapes.at);
+	return err;
+}
+
 static void count_samples(struct map_writer *writer)
 {
 	const struct catalogue *catalogue = writer->catalogue;
@@ -277,6 +287,9 @@ static void count_samples(struct map_writer *writer)
 			continue;
 		writer->head.n_samples++;
 		writer->head.total_bytes += catalogue->rows[id].facts.bytes;
+		if (!writer->rows_only)
+			writer->head.identities += sample_scatter(
+				(sample_id)id, identity_of(&catalogue->rows[id]));
 		pixels_count(&writer->head.pixels, catalogue->rows[id].facts.image);
 	}
 }
@@ -287,8 +300,8 @@ static int write_sections(struct map_writer *writer)
 	struct map_head *head = &writer->head;
 	int err = 0;
 	head->magic = MAP_MAGIC;
-	head->version = MAP_VERSION;
-	head->head_bytes = sizeof(*head);
+	head->version = writer->rows_only ? MAP_WITHOUT_SHAPES : MAP_VERSION;
+	head->head_bytes = writer->rows_only ? MAP_HEAD_WITHOUT_SHAPES : sizeof(*head);
 	head->n_ids = (uint32_t)catalogue->n_rows;
 	head->n_classes = (uint32_t)catalogue->n_classes;
 	head->n_containers = (uint32_t)catalogue->n_containers;
@@ -296,16 +309,18 @@ static int write_sections(struct map_writer *writer)
 	head->labelled = catalogue->labelled;
 	head->without_channels = catalogue->without_channels;
 	count_samples(writer);
-	writer->end = sizeof(*head);
+	writer->end = head->head_bytes;
 	for (int i = 0; i < MAP_PATH_GROUPS && !err; i++)
 		err = write_section(writer, (enum map_section)i);
 	if (!err)
 		err = write_paths(writer);
+	if (!err && !writer->rows_only)
+		err = write_shapes(writer);
 	head->file_bytes = writer->end;
 	if (!err && !writer->rows_only && ftruncate(writer->fd, (off_t)writer->end) < 0)
 		err = -errno;
 	head->sum = map_head_sum(head);
-	return err ? err : put(writer, (const void *)head, sizeof(*head), 0);
+	return err ? err : put(writer, (const void *)head, head->head_bytes, 0);
 }
 
 /* Writes the file under another name, and renames it when all of it is on the disk. */

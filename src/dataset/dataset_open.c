@@ -229,12 +229,9 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 
 /* Writes the catalogue, and reads metadata, only if the catalogue or the metadata has changed. */
 static int save(struct scan *scan, const char *file, struct catalogue *catalogue,
-	const struct tree *tree, bool *changed)
+	const struct tree *tree, struct metadata *metadata, bool *changed)
 {
-	struct metadata *metadata;
-	int err = metadata_open(scan, tree, &metadata);
-	if (err)
-		return err;
+	int err = 0;
 	if (strcmp(metadata_stamp(metadata), catalogue->stamp) != 0) {
 		snprintf(catalogue->stamp, sizeof(catalogue->stamp), "%s",
 			metadata_stamp(metadata));
@@ -245,7 +242,6 @@ static int save(struct scan *scan, const char *file, struct catalogue *catalogue
 	catalogue->edition += *changed && scan->next;
 	if (*changed && !err)
 		err = catalogue_write(file, scan, catalogue, metadata, tree);
-	metadata_close(&metadata);
 	return err;
 }
 
@@ -314,19 +310,18 @@ static int check_denied(struct scan *scan, int err)
 	return -EACCES;
 }
 
-/* Loads the catalogue and scans the tree. *ret_seen: the scan has seen all places where the
- * catalogue has samples, so that the catalogue can be updated. */
+/* Loads the catalogue and scans the tree. root_err: what find_root returned. *ret_seen: the scan
+ * has seen all places where the catalogue has samples, so that the catalogue can be updated. */
 static int look(const struct dataset_config *config, struct scan *scan, const char *file,
-	struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
+	int root_err, struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
 {
 	const char *sample, *unseen;
 	int err = catalogue_load(file, scan->root, catalogue);
 	if (err)
 		return err;
 	*ret_seen = false;
-	err = find_root(scan);
-	if (err)
-		return without_root(config, scan, catalogue, err);
+	if (root_err)
+		return without_root(config, scan, catalogue, root_err);
 	if (catalogue->without_channels && catalogue->n_rows > 0)
 		log_info("catalogue %s: of an older version; headers of files are read "
 			 "again",
@@ -379,13 +374,21 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 {
 	struct catalogue catalogue = {0};
 	struct tree tree = {0};
+	struct metadata *metadata = NULL;
 	bool seen = false;
 	auto_free char *rule = scan_rule(scan);
 	auto_free char *file = catalogue_file(state_dir, config->name, "");
-	int err = rule && file ? look(config, scan, file, &catalogue, &tree, &seen)
-			       : -ENOMEM;
+	if (!rule || !file)
+		return -ENOMEM;
+	int err = find_root(scan);
+	if (!err && scan->next && catalogue_is_current(scan, rule, file))
+		return 0;
+	err = look(config, scan, file, err, &catalogue, &tree, &seen);
 	if (!err && !seen && scan->anew)
 		err = -EIO;
+	if (!err && seen)
+		err = metadata_open(scan, &tree, &metadata);
+	tree.described = metadata != NULL;
 	if (!err && seen)
 		err = catalogue_update(scan, &catalogue, &tree, ret_changed);
 	bool only_form =
@@ -394,12 +397,13 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 		*ret_changed || catalogue.outdated || (seen && catalogue.with_table);
 	catalogue.without_channels = catalogue.without_channels && !seen;
 	if (!err && seen) {
-		err = save(scan, dataset->file, &catalogue, &tree, ret_changed);
+		err = save(scan, dataset->file, &catalogue, &tree, metadata, ret_changed);
 		if (err == -ENOSPC && only_form) {
 			err = 0; /* the catalogue of the older version is as good */
 			*ret_changed = false;
 		}
 	}
+	metadata_close(&metadata);
 	tree_free(&tree);
 	if (!err && (*ret_changed || !scan->next))
 		err = attach(scan, seen ? rule : "", *ret_changed, &catalogue, dataset);

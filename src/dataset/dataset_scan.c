@@ -49,9 +49,15 @@ static int compare_spans(const char *a, size_t a_length, const char *b, size_t b
 	return order ? order : (a_length > b_length) - (a_length < b_length);
 }
 
+/* Returns the length of the path's first part. */
+static size_t first_part(const char *path)
+{
+	return (size_t)(strchrnul(path, '/') - path);
+}
+
 int path_compare(const char *a, const char *b)
 {
-	int order = compare_spans(a, strcspn(a, "/"), b, strcspn(b, "/"));
+	int order = compare_spans(a, first_part(a), b, first_part(b));
 	if (order)
 		return order;
 	const char *a_slash = strrchr(a, '/'), *b_slash = strrchr(b, '/');
@@ -67,21 +73,28 @@ int found_compare(const void *a, const void *b)
 		((const struct found *)a)->path, ((const struct found *)b)->path);
 }
 
+static int compare_rows(const void *a, const void *b, void *context)
+{
+	const struct row *rows = context;
+	return path_compare(
+		rows[*(const sample_id *)a].path, rows[*(const sample_id *)b].path);
+}
+
 /* Sorts the catalogue's rows, and walks through them and the tree's files together. */
 int scan_match(const struct catalogue *catalogue, struct tree *tree)
 {
 	size_t n = catalogue->n_rows;
-	struct found *known = calloc(n + 1, sizeof(*known));
+	sample_id *known = calloc(n + 1, sizeof(*known));
 	if (!known)
 		return -ENOMEM;
 	for (size_t id = 0; id < n; id++)
-		known[id] = (struct found){
-			.path = catalogue->rows[id].path, .id = (sample_id)id};
-	qsort(known, n, sizeof(*known), found_compare);
+		known[id] = (sample_id)id;
+	qsort_r(known, n, sizeof(*known), compare_rows, catalogue->rows);
 	for (size_t i = 0, k = 0; i < tree->n_files && k < n;) {
-		int order = path_compare(tree->files[i].path, known[k].path);
+		int order =
+			path_compare(tree->files[i].path, catalogue->rows[known[k]].path);
 		if (order == 0)
-			tree->files[i].id = known[k].id;
+			tree->files[i].id = known[k];
 		i += order <= 0;
 		k += order >= 0;
 	}

@@ -106,7 +106,8 @@ struct tree {
 	struct name_list metadata; /* files of metadata below the root */
 	uint64_t root_files;	   /* files directly in the root, which have no class */
 	struct issues issues;
-	struct arena names;
+	struct arena names; /* the catalogue's, once it is updated */
+	bool described;	    /* metadata names files: they outlive catalogue_update */
 };
 
 enum label_kind {
@@ -228,5 +229,8 @@ uint8_t png_orientation(FILE *file);
 /* Returns a number of a file and its content, as far as a stat shows it. path: relative to the
  * root. */
 uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns);
+/* Returns a number of a sample that has this identity: a fingerprint is the sum of those of its
+ * samples. */
+uint64_t sample_scatter(sample_id id, uint32_t identity);
 /* Returns the number of a part of a container. identity: its sample_identity. */
 uint32_t part_identity(uint32_t identity, const struct source_part *part);

@@ -32,6 +32,9 @@ void arena_free(struct arena *arena);
 
 /* Makes room for one more item in a growing array, and returns the new array, or NULL. */
 void *array_grow(void *items, size_t n, size_t *capacity, size_t item_bytes);
+/* Gives back the memory of an array behind its first n items, now and then, for a caller that
+ * takes items from the end. Returns the array. */
+void *array_shrink(void *items, size_t n, size_t item_bytes);
 
 /* A file name for a message: control characters escaped, cut to a line's length. */
 struct quoted {

@@ -19,18 +19,18 @@ struct changes {
 	bool containers;
 };
 
-static int copy_part(
-	struct catalogue *catalogue, struct row *row, const struct found *found)
+static struct row row_of(const struct found *found)
 {
-	row->part = NULL;
-	if (!found->part)
-		return 0;
-	struct part *part = arena_alloc(&catalogue->names, sizeof(*part));
-	if (!part)
-		return -ENOMEM;
-	*part = *found->part;
-	row->part = part;
-	return 0;
+	return (struct row){.path = found->path,
+		.facts = found->facts,
+		.part = found->part,
+		.beside = found->beside};
+}
+
+static int too_many(void)
+{
+	log_error("a dataset can't have more than %u files", SAMPLE_NONE);
+	return -EOVERFLOW;
 }
 
 static int add_row(struct catalogue *catalogue, struct found *found)
@@ -40,17 +40,40 @@ static int add_row(struct catalogue *catalogue, struct found *found)
 	if (!rows)
 		return -ENOMEM;
 	catalogue->rows = rows;
-	if (catalogue->n_rows == SAMPLE_NONE) {
-		log_error("a dataset can't have more than %u files", SAMPLE_NONE);
-		return -EOVERFLOW;
-	}
-	const char *path = arena_text(&catalogue->names, found->path);
-	if (!path)
-		return -ENOMEM;
+	if (catalogue->n_rows == SAMPLE_NONE)
+		return too_many();
 	found->id = (sample_id)catalogue->n_rows;
-	struct row *row = &rows[catalogue->n_rows++];
-	*row = (struct row){.path = path, .facts = found->facts, .beside = found->beside};
-	return copy_part(catalogue, row, found);
+	rows[catalogue->n_rows++] = row_of(found);
+	return 0;
+}
+
+/* Makes all rows of a first scan. Takes the files from the end, and gives back their memory. */
+static int add_all(
+	struct catalogue *catalogue, struct tree *tree, struct changes *changes)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < tree->n_files; i++)
+		n += tree->files[i].present;
+	if (n > SAMPLE_NONE)
+		return too_many();
+	struct row *rows = reallocarray(catalogue->rows, n + 1, sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	catalogue->rows = rows;
+	catalogue->n_rows = changes->added = n;
+	catalogue->rows_capacity = n + 1;
+	for (size_t i = tree->n_files; i-- > 0;) {
+		struct found *found = &tree->files[i];
+		if (found->present) {
+			found->id = (sample_id)--n;
+			rows[n] = row_of(found);
+		}
+		if (!tree->described) {
+			tree->n_files = i;
+			tree->files = array_shrink(tree->files, i, sizeof(*tree->files));
+		}
+	}
+	return 0;
 }
 
 /* Compares size and mtime: an older version knew no more of a file. */
@@ -77,7 +100,7 @@ static bool parts_equal(const struct part *a, const struct part *b)
 	       a->at.checksum == b->at.checksum && a->at.method == b->at.method;
 }
 
-static int update_row(struct catalogue *catalogue, struct row *row,
+static void update_row(const struct catalogue *catalogue, struct row *row,
 	const struct found *found, struct changes *changes)
 {
 	if (row->gone)
@@ -88,9 +111,9 @@ static int update_row(struct catalogue *catalogue, struct row *row,
 		 !beside_equal(row->beside, found->beside))
 		changes->changed++;
 	row->facts = found->facts;
+	row->part = found->part;
 	row->beside = found->beside;
 	row->gone = false;
-	return copy_part(catalogue, row, found);
 }
 
 static int update_rows(
@@ -108,7 +131,7 @@ static int update_rows(
 			changes->added++;
 		} else {
 			kept[found->id] = true;
-			err = update_row(
+			update_row(
 				catalogue, &catalogue->rows[found->id], found, changes);
 		}
 	}
@@ -128,10 +151,9 @@ static int update_rows(
 	return err;
 }
 
-static bool containers_equal(const struct scan *scan, const struct catalogue *catalogue)
+bool containers_equal(const struct scan *scan, const struct catalogue *catalogue)
 {
 	if (scan->n_containers != catalogue->n_containers ||
-		scan->labelled != catalogue->labelled ||
 		strcmp(catalogue->settings ? catalogue->settings : "", scan->settings) !=
 			0)
 		return false;
@@ -147,7 +169,8 @@ static bool containers_equal(const struct scan *scan, const struct catalogue *ca
 static int update_containers(
 	const struct scan *scan, struct catalogue *catalogue, struct changes *changes)
 {
-	changes->containers = !containers_equal(scan, catalogue);
+	changes->containers = scan->labelled != catalogue->labelled ||
+			      !containers_equal(scan, catalogue);
 	size_t n = scan->n_containers;
 	struct container *containers = calloc(n + 1, sizeof(*containers));
 	if (!containers)
@@ -253,7 +276,8 @@ int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 {
 	struct changes changes = {0};
 	bool first = catalogue->n_rows == 0;
-	int err = update_rows(catalogue, tree, &changes);
+	arena_join(&catalogue->names, &tree->names);
+	int err = (first ? add_all : update_rows)(catalogue, tree, &changes);
 	if (!err)
 		err = update_classes(scan, catalogue, tree, &changes);
 	if (!err)

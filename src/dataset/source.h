@@ -80,6 +80,7 @@ struct container_scan {
 	size_t first; /* index of the container's first sample in the listing */
 	struct group_label *labels;
 	size_t n_labels, labels_capacity;
+	struct arena label_names; /* paths of members that have labels */
 	struct beside_files beside;
 };
 
@@ -149,6 +150,7 @@ struct listed {
 struct listing {
 	struct listed *samples;
 	size_t n, capacity;
+	struct arena members;	      /* paths of samples in containers */
 	struct name_list directories; /* classes, if directories are classes */
 	struct issues issues;
 	struct arena names;

@@ -245,7 +245,7 @@ static int add_sample(struct container_scan *container, const char *path,
 	*part = (struct part){.container = container->number, .at = *at};
 	part->at.container_bytes = container->file->bytes;
 	listed->part = part;
-	listed->member = arena_text(&listing->names, path);
+	listed->member = arena_text(&listing->members, path);
 	if (!listed->member)
 		return -ENOMEM;
 	listed->facts = (struct facts){
@@ -417,6 +417,7 @@ static int list_opened(struct containers *all, struct container_scan *container)
 	int err = is_known(all, container->number) ? reuse(all, container)
 						   : all->scan->source->index(container);
 	free(container->labels);
+	arena_free(&container->label_names);
 	free(container->beside.of);
 	return err;
 }

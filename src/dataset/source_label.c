@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -86,6 +87,7 @@ void listing_free(struct listing *listing)
 	}
 	free(listing->samples);
 	free(listing->directories.name);
+	arena_free(&listing->members);
 	arena_free(&listing->names);
 	*listing = (struct listing){0};
 }
@@ -120,7 +122,7 @@ static int read_label(struct container_scan *container, const char *path,
 	if (!label)
 		container_issue(container, ISSUE_LABEL, path);
 	container->group->label = label;
-	container->group->member = arena_text(&listing->names, path);
+	container->group->member = arena_text(&container->label_names, path);
 	return container->group->member ? 0 : -ENOMEM;
 }
 
@@ -443,12 +445,13 @@ static int make_path(const struct scan *scan, const struct numbers *numbers,
 	return err;
 }
 
+/* Takes the samples from the end of the listing, and gives back their memory. */
 static int add_found(struct scan *scan, const struct numbers *numbers,
-	const struct listing *listing, struct tree *tree)
+	struct listing *listing, struct tree *tree)
 {
 	int err = 0;
-	for (size_t i = 0; !err && i < listing->n; i++) {
-		const struct listed *listed = &listing->samples[i];
+	for (; !err && listing->n > 0; listing->n--) {
+		const struct listed *listed = &listing->samples[listing->n - 1];
 		const char *path;
 		err = make_path(scan, numbers, listed, tree, &path);
 		if (!err && path)
@@ -458,8 +461,22 @@ static int add_found(struct scan *scan, const struct numbers *numbers,
 				.facts = listed->facts,
 				.part = listed->part,
 				.beside = listed->beside};
+		listing->samples =
+			array_shrink(listing->samples, listing->n, sizeof(*listed));
 	}
 	return err;
+}
+
+/* Frees the paths of members, or gives them to the tree if they are paths of samples. */
+static void end_members(
+	const struct scan *scan, struct listing *listing, struct tree *tree)
+{
+	if (!scan->labelled && !(scan->label == LABEL_WITHOUT && scan->sharded)) {
+		arena_join(&tree->names, &listing->members);
+		return;
+	}
+	arena_free(&listing->members);
+	malloc_trim(0); /* the blocks lie between others */
 }
 
 static int compare_found(const void *a, const void *b)
@@ -524,6 +541,7 @@ int listings_join(struct scan *scan, struct listing *listings, size_t n, struct 
 	for (size_t i = 0; !err && i < n; i++) {
 		struct listing *listing = &listings[i];
 		err = add_found(scan, &numbers, listing, ret);
+		end_members(scan, listing, ret);
 		for (size_t k = 0; !err && !scan->labelled && k < listing->directories.n;
 			k++)
 			err = add_name(&ret->classes, listing->directories.name[k]);

@@ -78,14 +78,18 @@ static uint64_t number(const char *field, size_t bytes)
 static bool has_checksum(const struct header *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
-	size_t begin = offsetof(struct header, checksum);
-	uint64_t sum = 0;
-	int64_t of_signed = 0;
+	const unsigned char *field = bytes + offsetof(struct header, checksum);
+	uint32_t sum = 0,
+		 high = 0; /* high: how many bytes are negative if they are signed */
 	for (size_t i = 0; i < BLOCK; i++) {
-		bool blank = i >= begin && i < begin + sizeof(header->checksum);
-		sum += blank ? ' ' : bytes[i];
-		of_signed += blank ? ' ' : (signed char)bytes[i];
+		sum += bytes[i];
+		high += bytes[i] >> 7;
 	}
+	for (size_t i = 0; i < sizeof(header->checksum); i++) { /* it counts as blanks */
+		sum += ' ' - (uint32_t)field[i];
+		high -= field[i] >> 7;
+	}
+	int64_t of_signed = (int64_t)sum - 256 * (int64_t)high;
 	uint64_t found = number(header->checksum, sizeof(header->checksum));
 	return found == sum || (of_signed >= 0 && found == (uint64_t)of_signed);
 }

@@ -83,6 +83,12 @@ enum epochs_kind job_kind(const struct sched_job *job);
 bool edition_fixes_labels(const struct edition *edition);
 uint32_t edition_label_of(const struct edition *edition, uint32_t position);
 
+/* --- measure.c --- */
+
+/* Measures the selected samples: sets edition->readable and the sums and sizes of their
+ * tensors. */
+must_check int edition_measure(struct edition *edition);
+
 /* --- job_epochs.c --- */
 
 /* Tells whether the job serves a rank, whose samples come as its feed. */

@@ -175,93 +175,6 @@ static int check_length(
 	return -EINVAL;
 }
 
-/* --- the sizes of samples ----------------------------------------------------------- */
-
-#define MOST_MEASURED 4096
-#define SHAPES 1024
-
-/* The memory of a decoded image of this shape whose file has at most file_bytes. */
-struct measured {
-	struct tensor_shape image;
-	uint8_t orientation;
-	uint64_t file_bytes, bytes;
-};
-
-struct measuring {
-	struct edition *edition;
-	struct measured shapes[SHAPES];
-	uint32_t seen, step;
-	uint32_t n;
-	uint64_t bytes[MOST_MEASURED]; /* tensor sizes of every step-th sample */
-};
-
-/* Returns the bytes of a sample's tensor. Caches them by the image's shape: datasets have
- * far fewer shapes than images, and of two files with one shape the smaller needs no more
- * memory. */
-static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
-{
-	const struct edition *edition = measuring->edition;
-	const struct dataset *dataset = edition->is.dataset;
-	const struct preparation *preparation = &edition->job->config.preparation;
-	struct measured now = {.image = dataset_image_shape(dataset, id),
-		.orientation = dataset_orientation(dataset, id),
-		.file_bytes = dataset_file_bytes(dataset, id)};
-	struct measured *known =
-		&measuring->shapes[(now.image.height * 61 + now.image.width) % SHAPES];
-	bool alike =
-		!preparation->encoded && !preparation->array && !preparation->sections;
-	if (alike && known->bytes > 0 && known->file_bytes >= now.file_bytes &&
-		known->image.height == now.image.height &&
-		known->image.width == now.image.width &&
-		known->image.mode == now.image.mode &&
-		known->orientation == now.orientation)
-		return known->bytes;
-	now.bytes = memory_tensor_bytes(
-		&edition->job->sched->supply, dataset, preparation, id);
-	*known = now;
-	return now.bytes;
-}
-
-static bool measure_one(uint32_t id, void *context)
-{
-	struct measuring *measuring = context;
-	struct edition *edition = measuring->edition;
-	uint64_t bytes = bytes_of(measuring, id);
-	edition->all_bytes += bytes;
-	part_of(edition, id)->all_bytes += bytes;
-	if (bytes > edition->largest_bytes)
-		edition->largest_bytes = bytes;
-	if (bytes == 0)
-		roaring_bitmap_remove(edition->readable, id);
-	if (measuring->seen++ % measuring->step == 0)
-		measuring->bytes[measuring->n++] = bytes;
-	return true;
-}
-
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
-/* Measures all samples. typical_bytes is a quantile, since a few huge images say nothing about
- * how many samples fit into the cache. */
-static int measure(struct edition *edition)
-{
-	auto_free struct measuring *measuring = calloc(1, sizeof(*measuring));
-	edition->readable = roaring_bitmap_copy(edition->selection);
-	if (!measuring || !edition->readable)
-		return -ENOMEM;
-	uint64_t n = roaring_bitmap_get_cardinality(edition->selection);
-	measuring->edition = edition;
-	measuring->step = (uint32_t)((n + MOST_MEASURED - 1) / MOST_MEASURED);
-	roaring_iterate(edition->selection, measure_one, measuring);
-	qsort(measuring->bytes, measuring->n, sizeof(measuring->bytes[0]), compare);
-	edition->sample_bytes = edition->all_bytes / n;
-	edition->typical_bytes = measuring->bytes[measuring->n * 3 / 4];
-	return 0;
-}
-
 /* --- classes: positions by label ---------------------------------------------------- */
 
 /* Counts label l at index l + 1. The prefix sum then gives the first position of each label. */
@@ -378,7 +291,7 @@ static int look_at_samples(struct edition *edition, config_report *report, void 
 	if (!err)
 		err = check_length(edition, report, context);
 	if (!err)
-		err = measure(edition);
+		err = edition_measure(edition);
 	if (!err && edition->job->config.layout == LAYOUT_CLASSES)
 		err = find_labels(edition);
 	if (!err)

@@ -68,10 +68,12 @@ static void correct_sums(uint8_t *data, size_t size)
 		return;
 	memcpy(&head, data, sizeof(head));
 	head.magic = MAP_MAGIC;
-	head.version = MAP_VERSION;
-	head.head_bytes = sizeof(head);
+	if (head.version != MAP_WITHOUT_SHAPES)
+		head.version = MAP_VERSION;
+	head.head_bytes =
+		head.version == MAP_VERSION ? sizeof(head) : MAP_HEAD_WITHOUT_SHAPES;
 	head.file_bytes = size;
-	for (int i = 0; i < MAP_N_SECTIONS; i++) {
+	for (int i = 0; i < map_sections(&head); i++) {
 		struct map_place *place = &head.sections[i];
 		if (place->offset <= size && place->bytes <= size - place->offset)
 			place->sum = content_sum(data + place->offset, place->bytes);
@@ -111,6 +113,13 @@ static void ask(struct catalogue_map *map)
 		for (int column = MAP_LABELS; column <= MAP_PATH_LENGTHS; column++)
 			(void)map_value(map, (enum map_section)column, id);
 	}
+	size_t n = 0;
+	const struct dataset_shape *shapes =
+		dataset_shapes(&dataset, dataset.present, &n);
+	for (size_t i = 0; i < n; i++)
+		ensure(shapes[i].first < dataset.n_ids &&
+			dataset_image_shape(&dataset, shapes[i].largest).mode <
+				N_PIXEL_MODES);
 	roaring_bitmap_free(dataset.present);
 	for (uint32_t i = 0; i < dataset.n_classes; i++)
 		free(dataset.classes[i]);

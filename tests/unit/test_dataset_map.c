@@ -159,8 +159,8 @@ Test(dataset_map, a_truncated_one_is_made_again)
 	cr_assert_eq(place_open(&place), 0);
 	note(&place, &known);
 	off_t size = size_of(map_of(&place));
-	const off_t sizes[] = {
-		0, 8, sizeof(struct map_head), size / 2, size - 1, size + 1};
+	const off_t sizes[] = {0, 8, MAP_HEAD_WITHOUT_SHAPES, sizeof(struct map_head),
+		size / 2, size - 1, size + 1};
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		dataset_close(&place.dataset);
 		cr_assert_eq(truncate(map_of(&place), sizes[i]), 0);

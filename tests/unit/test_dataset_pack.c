@@ -128,3 +128,76 @@ Test(dataset_pack, paths_are_what_they_were_in_any_order)
 		free(texts.at);
 	}
 }
+
+static bool has_shape(const struct row *a, const struct row *b)
+{
+	return memcmp(&a->facts.image, &b->facts.image, sizeof(a->facts.image)) == 0 &&
+	       a->facts.orientation == b->facts.orientation;
+}
+
+static void expect_shape(
+	const struct catalogue *catalogue, const struct dataset_shape *shape)
+{
+	const struct row *rows = catalogue->rows;
+	sample_id first = SAMPLE_NONE, last = 0;
+	uint32_t n = 0;
+	for (sample_id id = 0; id < catalogue->n_rows; id++) {
+		if (rows[id].gone || !has_shape(&rows[id], &rows[shape->largest]))
+			continue;
+		cr_assert_leq(rows[id].facts.bytes, rows[shape->largest].facts.bytes);
+		first = n++ ? first : id;
+		last = id;
+	}
+	cr_assert_eq(shape->samples, n);
+	cr_assert_eq(shape->first, first);
+	cr_assert_eq(shape->last, last);
+}
+
+Test(dataset_pack, each_shape_is_listed_once_with_its_samples)
+{
+	static struct row rows[4000];
+	struct catalogue catalogue = {.rows = rows, .n_rows = 4000};
+	struct map_bytes made;
+	struct rng rng;
+	uint64_t samples = 0, there = 0;
+	rng_seed(&rng, 3);
+	for (size_t i = 0; i < catalogue.n_rows; i++) {
+		struct facts *facts = &rows[i].facts;
+		facts->image.width = (uint32_t)rng_below(&rng, 40);
+		facts->image.height = (uint32_t)rng_below(&rng, 20);
+		facts->image.mode = (enum pixel_mode)rng_below(&rng, N_PIXEL_MODES);
+		facts->orientation = (uint8_t)(1 + rng_below(&rng, 2));
+		facts->bytes = rng_below(&rng, 1000);
+		rows[i].gone = rng_below(&rng, 10) == 0;
+		there += !rows[i].gone;
+	}
+	cr_assert_eq(map_shapes_make(&catalogue, &made), 0);
+	const struct dataset_shape *shapes = (const void *)made.at;
+	size_t n = made.n / sizeof(*shapes);
+	cr_assert_gt(n, 1000);
+	cr_assert(map_shapes_fit(shapes, n, 4000));
+	cr_assert_not(map_shapes_fit(shapes, n, 3000));
+	for (size_t i = 0; i < n; i++) {
+		expect_shape(&catalogue, &shapes[i]);
+		samples += shapes[i].samples;
+	}
+	cr_assert_eq(samples, there); /* so no shape is listed twice */
+	free(made.at);
+}
+
+Test(dataset_pack, too_many_shapes_are_not_listed)
+{
+	size_t n = MAP_MOST_SHAPES + 1;
+	struct catalogue catalogue = {.rows = calloc(n, sizeof(struct row)), .n_rows = n};
+	struct map_bytes made;
+	for (size_t i = 0; i < n; i++)
+		catalogue.rows[i].facts.image.width = (uint32_t)i;
+	cr_assert_eq(map_shapes_make(&catalogue, &made), 0);
+	cr_assert_eq(made.n, 0);
+	free(made.at);
+	catalogue.n_rows = n - 1;
+	cr_assert_eq(map_shapes_make(&catalogue, &made), 0);
+	cr_assert_eq(made.n, (n - 1) * sizeof(struct dataset_shape));
+	free(made.at);
+	free(catalogue.rows);
+}

@@ -276,3 +276,91 @@ Test(dataset_scan, can_be_stopped)
 	cr_assert_neq(access(place.catalogue, F_OK), 0);
 	place_end(&place);
 }
+
+/* A header of an empty file in a tar. */
+static void write_member(FILE *tar, unsigned number)
+{
+	unsigned char header[512] = {0};
+	unsigned sum = 0;
+	snprintf((char *)header, 100, "class%u/%06u.jpg", number % 2, number);
+	memcpy(header + 124, "00000000000", 12);
+	memset(header + 148, ' ', 8);
+	memcpy(header + 257, "ustar\00000", 8);
+	for (size_t i = 0; i < sizeof(header); i++)
+		sum += header[i];
+	snprintf((char *)header + 148, 8, "%06o", sum);
+	cr_assert_eq(fwrite(header, sizeof(header), 1, tar), 1);
+}
+
+/* Lists of a scan shrink while they are taken from; none of them loses a sample. */
+Test(dataset_scan, has_each_of_many_samples_of_a_tar)
+{
+	const unsigned n = 150000;
+	struct place place;
+	struct path_text path = {0};
+	char name[96];
+	place_begin(&place);
+	snprintf(name, sizeof(name), "%s/many.tar", place.directory);
+	FILE *tar = fopen(name, "w");
+	cr_assert_not_null(tar);
+	for (unsigned i = 0; i < n; i++)
+		write_member(tar, i);
+	fclose(tar);
+	place.config.path = name;
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_eq(dataset_samples(place.dataset), n);
+	for (sample_id id = 0; id < n; id++) {
+		char expected[32];
+		unsigned of = id < n / 2 ? 2 * id : 2 * (id - n / 2) + 1;
+		snprintf(expected, sizeof(expected), "class%u/%06u.jpg", of % 2, of);
+		cr_assert_str_eq(dataset_relative(place.dataset, id, &path), expected);
+	}
+	place_end(&place);
+}
+
+/* Spoils the deflated rows of the catalogue, whose size and time stay. */
+static void spoil_rows(const struct place *place)
+{
+	static uint8_t bytes[1 << 20];
+	struct stat before;
+	int fd = open(place->catalogue, O_RDWR | O_CLOEXEC);
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(fstat(fd, &before), 0);
+	ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
+	const uint8_t *rows = memmem(bytes, (size_t)n, "\x78\x9c", 2);
+	cr_assert_not_null(rows);
+	cr_assert_eq(pwrite(fd, "spoilt", 6, rows - bytes + 2), 6);
+	cr_assert_eq(
+		futimens(fd, (struct timespec[]){before.st_atim, before.st_mtim}), 0);
+	close(fd);
+}
+
+/* So a start with unchanged tars takes no memory for them. */
+Test(dataset_scan, of_unchanged_tars_does_not_read_the_samples_of_the_catalogue)
+{
+	struct place place;
+	struct dataset *next;
+	char name[96];
+	place_begin(&place);
+	snprintf(name, sizeof(name), "%s/some.tar", place.directory);
+	for (unsigned n = 10; n <= 12; n++) {
+		FILE *tar = fopen(name, "w");
+		for (unsigned i = 0; i < n; i++)
+			write_member(tar, i);
+		fclose(tar);
+		place.config.path = name;
+		cr_assert_eq(place_open(&place), 0);
+		cr_assert_eq(dataset_samples(place.dataset), n);
+		cr_assert_eq(
+			dataset_scan_next(&place.config, place.state, NULL, &next), 0);
+		cr_assert_null(next);
+	}
+	spoil_rows(&place);
+	cr_assert_eq(dataset_scan_next(&place.config, place.state, NULL, &next), 0);
+	cr_assert_null(next);
+	cr_assert_not(place_logged(&place, "damaged"));
+	cr_assert_eq(utimensat(AT_FDCWD, name, NULL, 0), 0); /* now they are read */
+	cr_assert_neq(dataset_scan_next(&place.config, place.state, NULL, &next), 0);
+	cr_assert(place_logged(&place, "damaged"));
+	place_end(&place);
+}

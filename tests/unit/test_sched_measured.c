@@ -211,6 +211,59 @@ Test(sched_measured, one_of_other_samples_is_not_used)
 	end(&world);
 }
 
+static void write_image(const char *path, unsigned width)
+{
+	uint8_t pixels[3 * 64 * 8] = {0};
+	png_image image = {.version = PNG_IMAGE_VERSION,
+		.width = width,
+		.height = 8,
+		.format = PNG_FORMAT_RGB};
+	cr_assert(png_image_write_to_file(&image, path, 0, pixels, 0, NULL));
+}
+
+/* Adds what a job of these samples has found. */
+static void add_found(
+	struct world *world, char *where, uint64_t *bytes, uint64_t *readable)
+{
+	struct job_config config = config_of(where, LAYOUT_FLAT);
+	struct sched_job_status status;
+	world_start(world);
+	struct sched_job *job = world_add_config(world, &config);
+	const struct sched_edition *edition = sched_edition(job, SCHED_CURRENT);
+	*readable += roaring_bitmap_get_cardinality(edition->readable);
+	sched_edition_put(edition);
+	sched_job_status(job, &status);
+	*bytes += status.all_bytes;
+	sched_job_put(job);
+	world_stop(world);
+}
+
+/* Those of a whole dataset are measured by their shapes, some of which are refused. */
+Test(sched_measured, all_samples_have_the_sizes_that_each_of_them_has)
+{
+	static char odd[] = "id % 2 = 1", even[] = "id % 2 = 0";
+	struct world world;
+	char path[128];
+	uint64_t each = 0, all = 0, readable_of_each = 0, readable = 0;
+	world_begin(&world, N, N);
+	world_stop(&world);
+	for (unsigned i = 0; i < N; i++) {
+		world_image_path(&world, i, path);
+		write_image(path, 1 + i % 60);
+		if (i % 9 == 0)
+			cr_assert_eq(0, truncate(path, 3));
+	}
+	world.config.max_pixels = 57 * 8;
+	world.dataset_config.look = LOOK_BEFORE;
+	add_found(&world, odd, &each, &readable_of_each);
+	add_found(&world, even, &each, &readable_of_each);
+	add_found(&world, NULL, &all, &readable);
+	cr_assert_eq(all, each);
+	cr_assert_eq(readable, readable_of_each);
+	cr_assert_eq(readable, N - 7 - 3);
+	end(&world);
+}
+
 static char said[400];
 
 static void note(void *context, const char *message)

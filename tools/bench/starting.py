@@ -20,7 +20,7 @@ HUGE = 100_000_000
 STARTS, DEATHS, JOBS, UNREAD = 3, 7, 8, 100
 # What a first scan needs at most for each sample: of memory, and of the disk, where the new
 # catalogue lies beside none.
-MEMORY, DISK = 360, 60
+MEMORY, DISK = 190, 60
 
 
 def meminfo(key):

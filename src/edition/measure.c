@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "edition/edition.h"
+#include "sched/sched_internal.h"
+#include "supply/supply.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/*
+ * Measures the tensors of an edition's samples. If all samples of a dataset are selected, it is
+ * enough to look at one sample of each shape, which takes no longer with more samples.
+ * typical_bytes is a quantile, since a few huge images say nothing about how many samples fit
+ * into the cache.
+ */
+
+/* --- by samples --------------------------------------------------------------------------- */
+
+#define MOST_MEASURED 4096
+#define SHAPES 1024
+
+/* The memory of a decoded image of this shape whose file has at most file_bytes. */
+struct measured {
+	struct tensor_shape image;
+	uint8_t orientation;
+	uint64_t file_bytes, bytes;
+};
+
+struct measuring {
+	struct edition *edition;
+	struct measured shapes[SHAPES];
+	uint32_t seen, step;
+	uint32_t n;
+	uint64_t bytes[MOST_MEASURED]; /* tensor sizes of every step-th sample */
+};
+
+/* Returns the bytes of a sample's tensor. Caches them by the image's shape: datasets have
+ * far fewer shapes than images, and of two files with one shape the smaller needs no more
+ * memory. */
+static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
+{
+	const struct edition *edition = measuring->edition;
+	const struct dataset *dataset = edition->is.dataset;
+	const struct preparation *preparation = &edition->job->config.preparation;
+	struct measured now = {.image = dataset_image_shape(dataset, id),
+		.orientation = dataset_orientation(dataset, id),
+		.file_bytes = dataset_file_bytes(dataset, id)};
+	struct measured *known =
+		&measuring->shapes[(now.image.height * 61 + now.image.width) % SHAPES];
+	bool alike =
+		!preparation->encoded && !preparation->array && !preparation->sections;
+	if (alike && known->bytes > 0 && known->file_bytes >= now.file_bytes &&
+		known->image.height == now.image.height &&
+		known->image.width == now.image.width &&
+		known->image.mode == now.image.mode &&
+		known->orientation == now.orientation)
+		return known->bytes;
+	now.bytes = memory_tensor_bytes(
+		&edition->job->sched->supply, dataset, preparation, id);
+	*known = now;
+	return now.bytes;
+}
+
+static bool measure_one(uint32_t id, void *context)
+{
+	struct measuring *measuring = context;
+	struct edition *edition = measuring->edition;
+	uint64_t bytes = bytes_of(measuring, id);
+	edition->all_bytes += bytes;
+	part_of(edition, id)->all_bytes += bytes;
+	if (bytes > edition->largest_bytes)
+		edition->largest_bytes = bytes;
+	if (bytes == 0)
+		roaring_bitmap_remove(edition->readable, id);
+	if (measuring->seen++ % measuring->step == 0)
+		measuring->bytes[measuring->n++] = bytes;
+	return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Measures each sample. */
+static int measure_each(struct edition *edition)
+{
+	auto_free struct measuring *measuring = calloc(1, sizeof(*measuring));
+	if (!measuring)
+		return -ENOMEM;
+	uint64_t n = roaring_bitmap_get_cardinality(edition->selection);
+	measuring->edition = edition;
+	measuring->step = (uint32_t)((n + MOST_MEASURED - 1) / MOST_MEASURED);
+	roaring_iterate(edition->selection, measure_one, measuring);
+	qsort(measuring->bytes, measuring->n, sizeof(measuring->bytes[0]), compare);
+	edition->typical_bytes = measuring->bytes[measuring->n * 3 / 4];
+	return 0;
+}
+
+/* --- by shapes ---------------------------------------------------------------------------- */
+
+#define MOST_REFUSED 8
+
+/* So many samples have tensors of so many bytes. */
+struct equal {
+	uint64_t bytes, samples;
+};
+
+struct by_shape {
+	struct edition *edition;
+	struct equal *equal;
+	size_t n;
+};
+
+static void add_equal(struct by_shape *by, uint64_t bytes, uint64_t samples)
+{
+	struct edition *edition = by->edition;
+	if (samples == 0)
+		return;
+	by->equal[by->n++] = (struct equal){bytes, samples};
+	edition->all_bytes += bytes * samples;
+	if (bytes > edition->largest_bytes)
+		edition->largest_bytes = bytes;
+}
+
+static bool has_shape_of(const struct dataset *dataset, sample_id a, sample_id b)
+{
+	struct tensor_shape x = dataset_image_shape(dataset, a);
+	struct tensor_shape y = dataset_image_shape(dataset, b);
+	return x.height == y.height && x.width == y.width && x.mode == y.mode &&
+	       dataset_orientation(dataset, a) == dataset_orientation(dataset, b);
+}
+
+/* Looks at each sample of a shape whose largest file is refused: smaller files may not be. */
+static void measure_refused(struct by_shape *by, const struct dataset_shape *shape)
+{
+	struct edition *edition = by->edition;
+	const struct dataset *dataset = edition->is.dataset;
+	uint64_t bytes = 0, refused = 0;
+	roaring_uint32_iterator_t next;
+	roaring_init_iterator(edition->selection, &next);
+	roaring_move_uint32_iterator_equalorlarger(&next, shape->first);
+	for (; next.has_value && next.current_value <= shape->last;
+		roaring_advance_uint32_iterator(&next)) {
+		sample_id id = next.current_value;
+		if (!has_shape_of(dataset, id, shape->largest))
+			continue;
+		uint64_t found = memory_tensor_bytes(&edition->job->sched->supply,
+			dataset, &edition->job->config.preparation, id);
+		if (found == 0)
+			roaring_bitmap_remove(edition->readable, id);
+		refused += found == 0;
+		bytes = found ? found : bytes;
+	}
+	add_equal(by, bytes, shape->samples - refused);
+	add_equal(by, 0, refused);
+}
+
+static int compare_equal(const void *a, const void *b)
+{
+	uint64_t x = ((const struct equal *)a)->bytes;
+	uint64_t y = ((const struct equal *)b)->bytes;
+	return (x > y) - (x < y);
+}
+
+static uint64_t typical_of(struct by_shape *by, uint64_t samples)
+{
+	uint64_t before = 0;
+	size_t i = 0;
+	qsort(by->equal, by->n, sizeof(*by->equal), compare_equal);
+	while (i + 1 < by->n && (before += by->equal[i].samples) <= samples / 4 * 3)
+		i++;
+	return by->equal[i].bytes;
+}
+
+/* Tells whether samples whose images have one shape have tensors of one size. */
+static bool are_alike(const struct preparation *preparation)
+{
+	return !preparation->encoded && !preparation->array && !preparation->sections &&
+	       !preparation->frames;
+}
+
+/* -EAGAIN: each sample has to be looked at. */
+static int measure_shapes(struct edition *edition)
+{
+	const struct preparation *preparation = &edition->job->config.preparation;
+	size_t n = 0, refused = 0;
+	const struct dataset_shape *shapes =
+		are_alike(preparation)
+			? dataset_shapes(edition->is.dataset, edition->selection, &n)
+			: NULL;
+	auto_free uint64_t *bytes = calloc(n + 1, sizeof(*bytes));
+	auto_free struct equal *equal = calloc(2 * n + 1, sizeof(*equal));
+	if (!bytes || !equal)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		bytes[i] = memory_tensor_bytes(&edition->job->sched->supply,
+			edition->is.dataset, preparation, shapes[i].largest);
+		refused += bytes[i] == 0;
+	}
+	if (n == 0 || refused > MOST_REFUSED)
+		return -EAGAIN;
+	struct by_shape by = {.edition = edition, .equal = equal};
+	for (size_t i = 0; i < n; i++)
+		if (bytes[i])
+			add_equal(&by, bytes[i], shapes[i].samples);
+		else
+			measure_refused(&by, &shapes[i]);
+	part_of(edition, shapes[0].first)->all_bytes = edition->all_bytes;
+	edition->typical_bytes = typical_of(&by, edition->set.positions);
+	return 0;
+}
+
+int edition_measure(struct edition *edition)
+{
+	edition->readable = roaring_bitmap_copy(edition->selection);
+	if (!edition->readable)
+		return -ENOMEM;
+	int err = measure_shapes(edition);
+	if (err == -EAGAIN)
+		err = measure_each(edition);
+	edition->sample_bytes =
+		edition->all_bytes / roaring_bitmap_get_cardinality(edition->selection);
+	return err;
+}
