@@ -46,6 +46,7 @@ struct twin {
 	struct entries urgent, ahead, read, delayed; /* the last two of samples */
 	struct supply_open opens[OPENS];
 	unsigned reading;
+	bool fails; /* each error passes, and comes again */
 	struct rng rng;
 };
 
@@ -331,7 +332,7 @@ static void play_done(struct twin *twin, sample_id id)
 {
 	static const struct supply_result results[] = {
 		{.status = 0}, {.status = -EIO, .passing = true}, {.status = -EIO}};
-	const struct supply_result *result = &results[chance(twin, 3)];
+	const struct supply_result *result = &results[twin->fails ? 1 : chance(twin, 3)];
 	struct twin_sample *sample = &twin->samples[id];
 	unsigned answers = waiters(sample);
 	bool retried = result->passing && sample->retries < 6 &&
@@ -351,10 +352,14 @@ static void play_done(struct twin *twin, sample_id id)
 	expect(twin, answers, result->status, false);
 }
 
-/* Ends a stage of a sample that is loading. */
+/* Ends a stage of a sample that is being read or decoded. */
 static void play_stage(struct twin *twin)
 {
 	sample_id id = chance(twin, IDS);
+	for (unsigned i = 0; i < IDS; i++, id = (id + 1) % IDS)
+		if (twin->samples[id].state == WANTED_LOADING &&
+			twin->samples[id].stage != READ)
+			break;
 	if (twin->samples[id].state != WANTED_LOADING)
 		return;
 	if (twin->samples[id].stage == READING)
@@ -425,14 +430,15 @@ static void no_gone(void *context, struct cache_space *space, sample_id sample)
 
 Test(supply, decides_as_a_twin_by_brute_force)
 {
-	for (uint32_t seed = 0; seed < effort(300, 20000); seed++) {
+	for (uint32_t seed = 0; seed < effort(200, 20000); seed++) {
 		struct twin twin = {0};
 		rng_seed(&twin.rng, seed);
 		supply_world_make(&twin.world, 1 + chance(&twin, 8), SHARE_FIFO, READS,
 			no_gone, NULL);
 		for (sample_id id = 0; id < IDS; id++)
 			twin.world.bytes[id] = 1 + chance(&twin, 3);
-		for (unsigned i = 0; i < 300; i++)
+		twin.fails = chance(&twin, 4) == 0;
+		for (unsigned i = 0; i < 500; i++)
 			play(&twin);
 		leave(&twin);
 		supply_world_free(&twin.world);
