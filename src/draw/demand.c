@@ -68,7 +68,8 @@ static bool take(struct draw *draw, const struct strand *strand, sample_id id)
 
 void demand_drawn(struct draw *draw, const struct stream *stream, sample_id sample)
 {
-	const struct stream *bearer = find_bearer(draw, stream);
+	const struct stream *bearer =
+		stream->training ? find_bearer(draw, stream) : stream;
 	if (!bearer)
 		return;
 	const struct strand *strand = strand_of(bearer, sample);

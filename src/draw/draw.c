@@ -165,7 +165,7 @@ int draw_enter(struct draw *draw, struct stream *stream, uint32_t ahead, uint32_
 	draw->n_streams++;
 	if (stream->training)
 		demand_enter(draw, stream);
-	for (size_t i = 0; i < stream->n_strands && !stream->training; i++)
+	for (size_t i = 0; i < stream->n_strands && stream->next->sampler; i++)
 		strand_drop_ids(&stream->strands[i]);
 	uint64_t where = rng_mix(stream->epoch, stream_remaining(stream));
 	rng_seed(&stream->rng, rng_mix(draw->seed, rng_mix(stream->job, where)));

@@ -45,7 +45,7 @@ struct strand {
 	uint32_t at_once;
 	/* The most samples ahead; the caller may change it before each event. */
 	uint32_t lookahead;
-	/* the remaining samples while they are not in the sampler: in one of these two,
+	/* the remaining samples while they are not in a sampler: in one of these two,
 	 * or in both */
 	struct sampler_set *set;
 	roaring_bitmap_t *ids;
@@ -127,8 +127,7 @@ must_check int draw_enter(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
 /* Tells whether the stream may draw. */
 void draw_ready(struct stream *stream, bool ready);
-/* Tells that the epoch draws no more: LEAVE or GONE. A stream without a sampler that leaves has
- * no ids unless it bore those of its training; its order tells which samples remain. */
+/* Tells that the epoch draws no more: LEAVE or GONE. */
 void draw_end(struct draw *draw, struct stream *stream);
 /* Tells that a counted stream will not draw: draw_take_leaving returns it. */
 void draw_give_up(struct stream *stream);
@@ -174,8 +173,7 @@ uint32_t stream_remaining(const struct stream *stream);
 struct strand *strand_of(const struct stream *stream, sample_id sample);
 /* Returns the strand whose samples lie in the space, or NULL. */
 const struct strand *strand_in(const struct stream *stream, const struct space *space);
-/* Tells whether the strand needs the sample. If it has neither a sampler nor ids, the answer is
- * false: only the epoch's order tells. */
+/* Tells whether the strand needs the sample. */
 bool strand_needs(const struct stream *stream, const struct strand *strand, sample_id id);
 
 /* Aborts if an invariant does not hold. For tests; takes long. */

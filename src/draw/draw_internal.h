@@ -26,7 +26,8 @@ void stream_choose_next(struct stream *stream);
 /* Drops the ids of a stream that begins to draw, if another stream of the training's epoch
  * has them. */
 void demand_enter(const struct draw *draw, struct stream *stream);
-/* Drops the training's need of a sample that a rank was given. */
+/* Drops the need of a sample that a stream without a sampler was given: its own, or that of
+ * the training. */
 void demand_drawn(struct draw *draw, const struct stream *stream, sample_id sample);
 /* Hands the ids of a stream that ends to another stream of the training's epoch. Returns
  * true if there is none, and the need of these ids has to be removed. */

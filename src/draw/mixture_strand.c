@@ -52,8 +52,7 @@ bool strand_needs(const struct stream *stream, const struct strand *strand, samp
 		return roaring_bitmap_contains(strand->ids, id);
 	if (strand->set)
 		return sampler_set_contains(strand->set, id);
-	return strand->sampler && !stream->training &&
-	       sampler_contains(strand->sampler, stream->id, id);
+	return strand->sampler && sampler_contains(strand->sampler, stream->id, id);
 }
 
 void stream_choose_next(struct stream *stream)

@@ -56,7 +56,7 @@ static void hold(struct draw *draw, struct stream *stream, const struct strand *
 {
 	struct draw_effect *effect;
 	ensure(id != SAMPLE_NONE);
-	if (stream->training) {
+	if (!strand->sampler) {
 		demand_drawn(draw, stream, strand->first + id);
 	} else {
 		effect = draw_emit(draw, DRAW_DROP);

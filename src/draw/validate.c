@@ -10,13 +10,13 @@ static void validate_strands(const struct stream *stream, bool draws)
 {
 	for (size_t i = 0; i < stream->n_strands; i++) {
 		const struct strand *strand = &stream->strands[i];
-		bool sampled = strand->sampler && !stream->training;
+		bool sampled = strand->sampler != NULL;
 		ensure(i == 0 || strand->first > stream->strands[i - 1].first);
-		ensure(sampled == (stream->strands[0].sampler != NULL) ||
-			stream->training);
+		ensure(sampled == (stream->strands[0].sampler != NULL));
+		ensure(!sampled || !stream->training);
 		if (!draws)
 			continue;
-		ensure(!strand->set && (!strand->ids || stream->training));
+		ensure(!strand->set && (!strand->ids || !sampled));
 		ensure(strand->at_once > 0 && strand->lookahead > 0);
 		if (sampled)
 			ensure(sampler_remaining(strand->sampler, stream->id) <=

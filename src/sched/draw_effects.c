@@ -63,7 +63,7 @@ static void execute_locked(struct sched *sched, const struct draw_effect *effect
 			aftermath->refill = sched_job_hold(effect->stream->edition->job);
 		break;
 	case DRAW_LEAVE:
-		stream_leaves_locked(effect->stream);
+		(void)sched_job_hold(effect->stream->edition->job);
 		break;
 	case DRAW_GONE:
 		stream_gone_locked(effect->stream);
@@ -131,7 +131,6 @@ bool draw_fed_locked(
 	struct sched *sched = stream->edition->job->sched;
 	struct ahead_cache cache = cache_facts_locked(sched);
 	lock_assert_held(&sched->lock);
-	streams_tell_lookahead_locked(sched);
 	bool fed = draw_fed(&sched->draw, stream, feed, &cache);
 	execute_all_locked(sched, aftermath);
 	return fed;

@@ -42,6 +42,7 @@ void feed_fill_locked(struct stream *stream, struct aftermath *aftermath)
 	struct sched_job *job = stream->edition->job;
 	lock_assert_held(&job->sched->lock);
 	struct feed *feed = feed_of_locked(job, stream->epoch);
+	streams_tell_lookahead_locked(job->sched);
 	while (draw_fed_locked(stream, feed, aftermath))
 		;
 	effects_resume_locked(job, aftermath);

@@ -348,8 +348,6 @@ uint32_t unbound_locked(const struct sched_job *job, uint32_t epoch);
 must_check int stream_make(struct sched_job *job, uint32_t epoch);
 /* Tells the draw engine how far ahead each stream may draw now. */
 void streams_tell_lookahead_locked(struct sched *sched);
-/* Ends a stream whose need streams_let_go has to remove. */
-void stream_leaves_locked(struct stream *stream);
 /* Frees a stream that has ended. */
 void stream_gone_locked(struct stream *stream);
 /* Removes the need of one stream that has ended. No lock held. */

@@ -362,44 +362,6 @@ int stream_make(struct sched_job *job, uint32_t epoch)
 
 /* --- a stream that has ended -------------------------------------------------------------- */
 
-/* Finds the samples that an ended stream without a sampler still needs. */
-static roaring_bitmap_t *find_unbound_locked(const struct stream *stream)
-{
-	const struct edition *edition = stream->edition;
-	struct order order = epochs_order(edition->job->epochs, stream->epoch);
-	roaring_bitmap_t *ids = roaring_bitmap_copy(edition->selection);
-	lock_assert_held(&edition->job->sched->lock);
-	for (uint32_t k = 0; ids && k < order.bound; k++)
-		roaring_bitmap_remove(ids, order_binding(&order, k).sample);
-	return ids;
-}
-
-static void drop_unbound_need_locked(const struct stream *stream)
-{
-	const struct edition *edition = stream->edition;
-	struct order order = epochs_order(edition->job->epochs, stream->epoch);
-	lock_assert_held(&edition->job->sched->lock);
-	for (uint32_t i = 0; i < order.positions; i++)
-		if (order_sample_at(&order, i) == SAMPLE_NONE)
-			cache_need_drop(
-				stream->strands->space->cache, edition->by_position[i]);
-}
-
-void stream_leaves_locked(struct stream *stream)
-{
-	struct sched_job *job = stream->edition->job;
-	lock_assert_held(&job->sched->lock);
-	if (!stream->strands->ids && !stream->strands->set)
-		stream->strands->ids = find_unbound_locked(stream);
-	if (stream->strands->ids || stream->strands->set) {
-		(void)sched_job_hold(job);
-		return;
-	}
-	drop_unbound_need_locked(stream); /* slow path without memory */
-	draw_left(&job->sched->draw, stream);
-	stream_free(stream);
-}
-
 void stream_gone_locked(struct stream *stream)
 {
 	lock_assert_held(&stream->edition->job->sched->lock);

@@ -12,27 +12,10 @@
 /* Counts sums from scratch, from jobs, streams and epochs, and compares them with
  * the sums that are kept. */
 
-/* Tells whether the sample is unbound. Only for orders in which the position determines
- * the sample: by its rank in the selection, or within its label. */
-static bool is_unbound(const struct stream *stream, sample_id sample)
-{
-	const struct edition *edition = stream->edition;
-	struct order order = epochs_order(edition->job->epochs, stream->epoch);
-	for (uint32_t i = 0; i < order.positions; i++)
-		if (edition->by_position[i] == sample)
-			return order_sample_at(&order, i) == SAMPLE_NONE;
-	return false;
-}
-
 static bool needs(const struct stream *stream, const struct space *space, sample_id id)
 {
 	const struct strand *strand = strand_in(stream, space);
-	if (!strand)
-		return false;
-	bool only_order_tells =
-		!strand->sampler && !strand->ids && !strand->set && !stream->training;
-	return only_order_tells ? is_unbound(stream, id)
-				: strand_needs(stream, strand, id);
+	return strand && strand_needs(stream, strand, id);
 }
 
 static uint32_t count_need(const struct space *space, sample_id id)

@@ -217,19 +217,6 @@ static inline void take_drawn(struct draw_world *world, const struct draw_effect
 	world_print(world, "drawn", name, effect->sample);
 }
 
-static inline roaring_bitmap_t *remaining_ids(const struct stream *stream, size_t i)
-{
-	const struct world_stream *s = (const struct world_stream *)stream;
-	const struct strand *strand = &stream->strands[i];
-	if (strand->set)
-		return sampler_set_ids(strand->set);
-	roaring_bitmap_t *ids = roaring_bitmap_copy(strand->selection);
-	for (sample_id id = 0; id < IDS; id++)
-		if (s->given[i * IDS + id])
-			roaring_bitmap_remove(ids, id);
-	return ids;
-}
-
 /* Removes the stream's need, as far as there are ids, and frees the stream. */
 static inline void leave(struct draw_world *world, struct stream *stream, bool leaves)
 {
@@ -237,7 +224,8 @@ static inline void leave(struct draw_world *world, struct stream *stream, bool l
 		cr_assert_eq(draw_take_leaving(&world->draw), stream);
 		for (size_t i = 0; i < stream->n_strands; i++)
 			if (!stream->strands[i].ids)
-				stream->strands[i].ids = remaining_ids(stream, i);
+				stream->strands[i].ids =
+					sampler_set_ids(stream->strands[i].set);
 		world_change_need(world, stream, (uint32_t)-1);
 		draw_left(&world->draw, stream);
 	}
