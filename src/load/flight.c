@@ -60,6 +60,7 @@ static void judge_try(struct flight *flight, double rate)
 		return;
 	}
 	flight->limit = flight->settled;
+	flight->has_failed = true;
 	flight->tries_less = !less;
 	flight->rest = REST_ROUNDS;
 }
@@ -107,15 +108,20 @@ static void end_round(struct flight *flight, uint64_t now_ns)
 		try_another(flight);
 }
 
+/* Returns the number of reads of a round. */
+static unsigned round_reads(const struct flight *flight)
+{
+	unsigned reads = flight->has_failed ? flight->limit * 2 : flight->limit;
+	return reads > LEAST_ROUND ? reads : LEAST_ROUND;
+}
+
 void flight_end(struct flight *flight, uint64_t now_ns)
 {
-	unsigned round = flight->limit * 2;
 	ensure(flight->in_flight > 0);
 	flight->at_limit += flight->in_flight >= flight->limit;
 	flight->ended++;
 	flight->in_flight--;
 	flight->idle_ns = now_ns;
-	if (!flight->fixed &&
-		flight->ended >= (round > LEAST_ROUND ? round : LEAST_ROUND))
+	if (!flight->fixed && flight->ended >= round_reads(flight))
 		end_round(flight, now_ns);
 }

@@ -9,10 +9,11 @@
 /*
  * Limits how many reads of one storage are in flight, to the number beyond which the
  * storage gets no faster. The number is found by trying. A round is a number of reads
- * that end. If a round had as many reads in flight as were allowed, the next round tries
- * twice as many, or half. Twice as many stay if they give a quarter more reads per
- * second, or if no more were requested meanwhile; half as many stay if they give nearly
- * as many reads per second.
+ * that end: as many as are allowed at once, until the first try fails, so that the number
+ * doubles with each round trip; then twice as many. If a round had as many reads in
+ * flight as were allowed, the next round tries twice as many, or half. Twice as many stay
+ * if they give a quarter more reads per second, or if no more were requested meanwhile;
+ * half as many stay if they give nearly as many reads per second.
  *
  *   Flow: flight_init -> flight_begin, flight_end for each read, as far as
  *         flight_has_room.
@@ -24,6 +25,7 @@ struct flight {
 	unsigned limit;	    /* reads that may be in flight now */
 	unsigned settled;   /* the limit while nothing is tried */
 	bool fixed;	    /* the limit never changes */
+	bool has_failed;    /* a try has failed */
 	bool tries_less;    /* a try (limit != settled, or the next one) is of less */
 	unsigned in_flight; /* reads in flight */
 	double rate;	    /* reads per second at the settled limit; 0: not known */

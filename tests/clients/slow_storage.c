@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 		.open = slow_open,
 		.read = slow_read,
 		.release = slow_release};
-	static char foreground[] = "-f", options[] = "-oro,fsname=slow,max_threads=300";
+	static char foreground[] = "-f", options[] = "-oro,fsname=slow,max_threads=1100";
 	if (argc != 4) {
 		fputs("usage: slow_storage SOURCE MOUNTPOINT MILLISECONDS\n", stderr);
 		return 2;

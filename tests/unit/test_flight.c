@@ -121,6 +121,18 @@ Test(flight, twenty_milliseconds_are_made_up_for_within_a_second)
 	cr_expect_eq(flight.settled, MOST, "%u", flight.settled);
 }
 
+/* Four times twice as many are four round trips, of 125 ms at most. */
+Test(flight, the_number_doubles_with_each_round_trip)
+{
+	struct flight flight;
+	struct storage storage = {.lanes = 1024, .ns = 100 * MS};
+	uint64_t now = 1;
+	flight_init(&flight, 0, 1024);
+	while (flight.limit < 1024 && now < 1000 * MS)
+		run(&flight, &storage, 1024, 4, &now);
+	cr_expect_leq(now, 4 * 125 * MS, "%u ms", (unsigned)(now / MS));
+}
+
 Test(flight, a_number_that_is_given_stays)
 {
 	struct flight flight;
