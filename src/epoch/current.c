@@ -3,8 +3,6 @@
 
 #include "epoch/epoch_internal.h"
 
-#include <errno.h>
-
 /*
  * Decides which epoch's sample a file of current/ holds.
  *
@@ -51,8 +49,6 @@
  * next. A program that looks at files is such a script, and takes nothing from others.
  */
 
-#define HEDGE (1u << 20)
-
 /* --- which epochs there are ---------------------------------------------------------- */
 
 /* Tells whether the file has a sample in the epoch, or will get one. */
@@ -89,70 +85,6 @@ static uint32_t running_epoch(
 	return running && (lacks || can_give(epochs, running->number, request))
 		       ? running->number
 		       : next_epoch(epochs);
-}
-
-/* Tells whether another script is in the middle of the draining epoch, which the next one ends.
- * An older script that has turned before counts if it has opened a file since the running epoch
- * began. script: NULL: a new one; then all scripts count, also if they have read within a
- * minute. */
-static bool strands_another(const struct epochs *epochs, const struct script *script)
-{
-	const struct current *current = &epochs->current;
-	for (uint32_t i = 0; epochs->draining && i < current->n_scripts; i++) {
-		const struct script *other = &current->scripts[i];
-		if (other == script || other->epoch != epochs->draining->number ||
-			other->ended || is_whole(other))
-			continue;
-		bool older =
-			!script || (other->turns > 0 && other->since < script->since);
-		bool pauses =
-			!script && other->used_ns + PAUSE_NS >= epochs->last_read_ns;
-		if (older && (other->used > current->begun || pauses))
-			return true;
-	}
-	return false;
-}
-
-static bool has_read(const struct script *script, uint64_t now_ns)
-{
-	return script->used_ns + PAUSE_NS >= now_ns;
-}
-
-bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns)
-{
-	const struct current *current = &epochs->current;
-	for (uint32_t i = 0; i < current->n_scripts; i++)
-		if (has_read(&current->scripts[i], now_ns))
-			return true;
-	return false;
-}
-
-bool current_belongs_to_another(
-	const struct epochs *epochs, const struct open_request *request, uint64_t now_ns)
-{
-	const struct current *current = &epochs->current;
-	for (uint32_t i = 0; i < current->n_scripts; i++) {
-		const struct script *script = &current->scripts[i];
-		if (script->id != request->reader.script && !script->ended &&
-			script->turns + script->opened > 1 && has_read(script, now_ns) &&
-			find_epoch(epochs, script->epoch))
-			return true;
-	}
-	return false;
-}
-
-bool current_needs_draining(const struct epochs *epochs, uint64_t now_ns)
-{
-	const struct current *current = &epochs->current;
-	for (uint32_t i = 0; epochs->draining && i < current->n_ranks; i++) {
-		const struct rank *rank = &current->ranks[i];
-		const struct script *script =
-			rank->script == NOBODY ? NULL : &current->scripts[rank->script];
-		if (script && script->epoch == epochs->draining->number &&
-			!script->ended && has_read(script, now_ns))
-			return true;
-	}
-	return false;
 }
 
 /* Tells whether a new script goes on with the rest of the epoch that the job went back to, if
@@ -205,28 +137,6 @@ struct opener {
 static bool had_half(const struct script *script)
 {
 	return script->opened - script->adopted >= script->files - script->opened;
-}
-
-/* Returns the least J for which one of HEDGE random rows of all files ends with J files given
- * in advance; of few files an eighth. */
-uint32_t n_hedged(const struct script *script)
-{
-	uint32_t n = script->files, j = 0;
-	double rows = 1;
-	if (n < FEW_MOST)
-		return n / 8;
-	while (rows < HEDGE && j < n / 2) {
-		j++;
-		rows *= (double)(n - j + 1) / j;
-	}
-	return j;
-}
-
-/* Tells whether a run had all files once more, exactly as many opens after the last time as
- * there are files. */
-static bool is_regular(const struct script *script)
-{
-	return script->was_whole && script->whole - script->last_whole == script->files;
 }
 
 /* Tells whether an open of the file ends a whole run, which began after `first` opens and had
@@ -304,106 +214,6 @@ static bool may_turn(const struct opener *opener)
 	const struct script *script = opener->script;
 	return script->whole > 0 || is_whole(script) || ends_part(opener) ||
 	       (is_in_order(script) && had_half(script));
-}
-
-static bool begins_row(
-	const struct current *current, const struct script *script, uint32_t file)
-{
-	for (uint32_t i = 0; i < current->n_workers; i++) {
-		const struct worker *worker = &current->workers[i];
-		if (is_worker_of(current, worker, script) && worker->start == file &&
-			worker->file != NO_FILE)
-			return true;
-	}
-	return false;
-}
-
-/* Returns after how many opens files may be of the new pass, if files are opened in order. A
- * worker's row is of one pass, if its steps are those of batches. The pass that begins now did
- * so after the file was opened last. So rows that had begun by then are of the pass before.
- * Rows that begin after these have ended may be of the new pass. */
-static uint32_t since_rows(
-	const struct current *current, const struct script *script, uint32_t file)
-{
-	uint32_t ended = script->begun;
-	uint32_t since = script->opens;
-	for (uint32_t i = 0; i < current->n_workers; i++) {
-		const struct worker *worker = &current->workers[i];
-		if (is_worker_of(current, worker, script) &&
-			worker->began < script->marks[file] && worker->last > ended)
-			ended = worker->last;
-	}
-	for (uint32_t i = 0; i < current->n_workers; i++) {
-		const struct worker *worker = &current->workers[i];
-		if (is_worker_of(current, worker, script) && worker->began >= ended &&
-			worker->began < since)
-			since = worker->began;
-	}
-	return since;
-}
-
-/* Returns after how many opens the last pass has begun. Passes of several workers may overlap,
- * so that the run is shorter than the pass. The pass began before the first row, by as many
- * opens at most as have followed. */
-static uint32_t since_run(const struct script *script)
-{
-	uint32_t since =
-		script->rows_begun < script->run ? script->rows_begun : script->run;
-	uint32_t margin = script->opens - since;
-	return since - script->begun > margin ? since - margin : script->begun;
-}
-
-/* Returns how far regular passes of several workers overlap: one worker may open the first
- * files of the next pass when another one opens the last files of this pass. */
-static uint32_t n_overlapping(
-	const struct current *current, const struct script *script, uint32_t hedged)
-{
-	uint32_t n = 0, most = script->files / 64, least = script->files >= FEW_MOST;
-	for (uint32_t i = 0; i < current->n_workers; i++) {
-		const struct worker *worker = &current->workers[i];
-		n += is_worker_of(current, worker, script) &&
-		     worker->last > script->begun;
-	}
-	if (n <= 1 || most < least)
-		return least;
-	return hedged < most ? hedged : most;
-}
-
-uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
-	const struct record *opened)
-{
-	const struct current *current = &epochs->current;
-	const struct script *script =
-		&current->scripts[script_place(current, opened->reader.script)];
-	uint32_t file = opened->position / epochs->config.file;
-	uint32_t since = script->opens, hedged = n_hedged(script);
-	if (opened->how == OPENED_KEEPS)
-		return since_run(script);
-	if (opened->how != OPENED_NEXT)
-		return since;
-	if (n_ranks(current, script) > 1) {
-		struct parts parts = parts_of(current, script);
-		return parts.since < since ? parts.since : since;
-	}
-	bool in_order = is_in_order(script);
-	bool is_new = !worker || worker->file == NO_FILE;
-	uint32_t mark = script->marks[file];
-	if (in_order && script->odd <= mark &&
-		(is_new || begins_row(current, script, file))) {
-		uint32_t newest = mark > script->newest ? mark : script->newest;
-		since = since_rows(current, script, file);
-		return since < newest ? since : newest;
-	}
-	if (script->whole == 0 && in_order)
-		return mark > script->run ? mark : script->run;
-	if (script->whole == 0)
-		return since;
-	since = mark > script->whole ? mark : script->whole;
-	if (is_regular(script))
-		hedged = n_overlapping(current, script, hedged);
-	if (script->opens - hedged < since)
-		since = script->opens - hedged;
-	return since;
 }
 
 /* --- what an open is ----------------------------------------------------------------- */

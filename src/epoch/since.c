@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "epoch/epoch_internal.h"
+
+/*
+ * Where the last pass of a script began. The next epoch keeps the samples of the files that
+ * the script has opened since; current.c says why that makes a turn exact.
+ */
+
+#define HEDGE (1u << 20)
+
+/* Of few files J is an eighth. */
+uint32_t n_hedged(const struct script *script)
+{
+	uint32_t n = script->files, j = 0;
+	double rows = 1;
+	if (n < FEW_MOST)
+		return n / 8;
+	while (rows < HEDGE && j < n / 2) {
+		j++;
+		rows *= (double)(n - j + 1) / j;
+	}
+	return j;
+}
+
+bool is_regular(const struct script *script)
+{
+	return script->was_whole && script->whole - script->last_whole == script->files;
+}
+
+static bool begins_row(
+	const struct current *current, const struct script *script, uint32_t file)
+{
+	for (uint32_t i = 0; i < current->n_workers; i++) {
+		const struct worker *worker = &current->workers[i];
+		if (is_worker_of(current, worker, script) && worker->start == file &&
+			worker->file != NO_FILE)
+			return true;
+	}
+	return false;
+}
+
+/* Returns after how many opens files may be of the new pass, if files are opened in order. A
+ * worker's row is of one pass, if its steps are those of batches. The pass that begins now did
+ * so after the file was opened last. So rows that had begun by then are of the pass before.
+ * Rows that begin after these have ended may be of the new pass. */
+static uint32_t since_rows(
+	const struct current *current, const struct script *script, uint32_t file)
+{
+	uint32_t ended = script->begun;
+	uint32_t since = script->opens;
+	for (uint32_t i = 0; i < current->n_workers; i++) {
+		const struct worker *worker = &current->workers[i];
+		if (is_worker_of(current, worker, script) &&
+			worker->began < script->marks[file] && worker->last > ended)
+			ended = worker->last;
+	}
+	for (uint32_t i = 0; i < current->n_workers; i++) {
+		const struct worker *worker = &current->workers[i];
+		if (is_worker_of(current, worker, script) && worker->began >= ended &&
+			worker->began < since)
+			since = worker->began;
+	}
+	return since;
+}
+
+/* Returns after how many opens the last pass has begun. Passes of several workers may overlap,
+ * so that the run is shorter than the pass. The pass began before the first row, by as many
+ * opens at most as have followed. */
+uint32_t since_run(const struct script *script)
+{
+	uint32_t since =
+		script->rows_begun < script->run ? script->rows_begun : script->run;
+	uint32_t margin = script->opens - since;
+	return since - script->begun > margin ? since - margin : script->begun;
+}
+
+/* Returns how far regular passes of several workers overlap: one worker may open the first
+ * files of the next pass when another one opens the last files of this pass. */
+static uint32_t n_overlapping(
+	const struct current *current, const struct script *script, uint32_t hedged)
+{
+	uint32_t n = 0, most = script->files / 64, least = script->files >= FEW_MOST;
+	for (uint32_t i = 0; i < current->n_workers; i++) {
+		const struct worker *worker = &current->workers[i];
+		n += is_worker_of(current, worker, script) &&
+		     worker->last > script->begun;
+	}
+	if (n <= 1 || most < least)
+		return least;
+	return hedged < most ? hedged : most;
+}
+
+uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
+	const struct record *opened)
+{
+	const struct current *current = &epochs->current;
+	const struct script *script =
+		&current->scripts[script_place(current, opened->reader.script)];
+	uint32_t file = opened->position / epochs->config.file;
+	uint32_t since = script->opens, hedged = n_hedged(script);
+	if (opened->how == OPENED_KEEPS)
+		return since_run(script);
+	if (opened->how != OPENED_NEXT)
+		return since;
+	if (n_ranks(current, script) > 1) {
+		struct parts parts = parts_of(current, script);
+		return parts.since < since ? parts.since : since;
+	}
+	bool in_order = is_in_order(script);
+	bool is_new = !worker || worker->file == NO_FILE;
+	uint32_t mark = script->marks[file];
+	if (in_order && script->odd <= mark &&
+		(is_new || begins_row(current, script, file))) {
+		uint32_t newest = mark > script->newest ? mark : script->newest;
+		since = since_rows(current, script, file);
+		return since < newest ? since : newest;
+	}
+	if (script->whole == 0 && in_order)
+		return mark > script->run ? mark : script->run;
+	if (script->whole == 0)
+		return since;
+	since = mark > script->whole ? mark : script->whole;
+	if (is_regular(script))
+		hedged = n_overlapping(current, script, hedged);
+	if (script->opens - hedged < since)
+		since = script->opens - hedged;
+	return since;
+}
