@@ -16,27 +16,46 @@
 /* Locks that this thread holds, in the order in which it took them: ranks ascend. */
 static _Thread_local const struct lock *held[MAX_HELD];
 static _Thread_local int n_held;
-static _Thread_local bool prepared; /* this thread has called crash_prepare_thread */
+_Thread_local const struct lock *lock_taken_last;
+static _Thread_local bool prepared; /* this thread has called prepare_thread */
 
 #define MAX_MEASURED 8
 
-/* Measured names. Slots are taken in order, and never freed. */
-static struct measured {
+/* Threads add to one of so many histograms, so that few of them write the same memory. */
+#define PARTS 16
+
+/* The holds of all locks of a name. Entries are taken in order, and never freed. */
+struct lock_holds {
 	_Atomic(const char *) name; /* NULL: free */
-	struct histogram holds;
-} measured[MAX_MEASURED];
+	struct {
+		_Alignas(64) struct histogram holds;
+	} part[PARTS];
+};
+
+static struct lock_holds measured[MAX_MEASURED];
+static atomic_uint n_threads;
+static _Thread_local unsigned own_part;
+
+static void prepare_thread(void)
+{
+	prepared = true;
+	own_part = atomic_fetch_add(&n_threads, 1) % PARTS;
+	crash_prepare_thread();
+}
 
 static void push_held(const struct lock *lock)
 {
 	ensure(n_held < MAX_HELD);
 	ensure(n_held == 0 || held[n_held - 1]->rank < lock->rank);
 	held[n_held++] = lock;
+	lock_taken_last = lock;
 }
 
 static void pop_held(const struct lock *lock)
 {
 	ensure(n_held > 0 && held[n_held - 1] == lock);
 	n_held--;
+	lock_taken_last = n_held > 0 ? held[n_held - 1] : NULL;
 }
 
 void lock_init(struct lock *lock, enum lock_rank rank, const char *name)
@@ -52,11 +71,11 @@ void lock_destroy(struct lock *lock)
 
 void lock_measure(struct lock *lock)
 {
-	for (struct measured *one = measured; one < measured + MAX_MEASURED; one++) {
+	for (struct lock_holds *one = measured; one < measured + MAX_MEASURED; one++) {
 		const char *name = NULL;
 		if (atomic_compare_exchange_strong(&one->name, &name, lock->name) ||
 			strcmp(name, lock->name) == 0) {
-			lock->holds = &one->holds;
+			lock->holds = one;
 			return;
 		}
 	}
@@ -66,8 +85,8 @@ void lock_measure(struct lock *lock)
 bool lock_holds(unsigned i, const char **ret_name, struct histogram_copy *sum)
 {
 	*ret_name = i < MAX_MEASURED ? atomic_load(&measured[i].name) : NULL;
-	if (*ret_name)
-		histogram_copy_add(&measured[i].holds, sum);
+	for (unsigned k = 0; *ret_name && k < PARTS; k++)
+		histogram_copy_add(&measured[i].part[k].holds, sum);
 	return *ret_name != NULL;
 }
 
@@ -77,11 +96,22 @@ static void begin_hold(struct lock *lock)
 		lock->since_ns = clock_now_ns();
 }
 
-/* Counts how long the lock was held; the holder calls it before it releases the lock. */
-static void end_hold(struct lock *lock)
+/* Returns how long the lock was held; the holder calls it before it releases the lock. */
+static uint64_t end_hold(const struct lock *lock)
 {
-	if (lock->holds)
-		histogram_add(lock->holds, clock_now_ns() - lock->since_ns);
+	return lock->holds ? clock_now_ns() - lock->since_ns : 0;
+}
+
+static void count_hold(struct lock_holds *holds, uint64_t ns)
+{
+	if (holds)
+		histogram_add(&holds->part[own_part].holds, ns);
+}
+
+uint64_t lock_time(const struct lock *lock)
+{
+	lock_assert_held(lock);
+	return lock->holds ? lock->since_ns : clock_now_ns();
 }
 
 static void take_mutex(struct lock *lock)
@@ -95,10 +125,8 @@ static void take_mutex(struct lock *lock)
 
 void lock_take(struct lock *lock)
 {
-	if (!prepared) {
-		prepared = true;
-		crash_prepare_thread();
-	}
+	if (!prepared)
+		prepare_thread();
 	push_held(lock);
 	take_mutex(lock);
 	begin_hold(lock);
@@ -106,9 +134,11 @@ void lock_take(struct lock *lock)
 
 void lock_release(struct lock *lock)
 {
+	struct lock_holds *holds = lock->holds;
 	pop_held(lock);
-	end_hold(lock);
+	uint64_t ns = end_hold(lock);
 	ensure(pthread_mutex_unlock(&lock->mutex) == 0);
+	count_hold(holds, ns); /* the lock may be gone */
 }
 
 #define YIELDS 1000
@@ -139,6 +169,7 @@ bool lock_seize(struct lock *lock)
 	if (n_held == MAX_HELD || pthread_mutex_timedlock(&lock->mutex, &deadline) != 0)
 		return false;
 	held[n_held++] = lock;
+	lock_taken_last = lock;
 	return true;
 }
 
@@ -152,7 +183,7 @@ void lock_each_held(void (*put)(int fd, const char *text), int fd)
 		put(fd, " none");
 }
 
-void lock_assert_held(const struct lock *lock)
+void lock_assert_held_below(const struct lock *lock)
 {
 	if (!is_held(lock))
 		ensure(!"the lock that this function needs is not held");
@@ -161,7 +192,7 @@ void lock_assert_held(const struct lock *lock)
 void lock_wait(struct lock *lock, pthread_cond_t *cond)
 {
 	lock_assert_held(lock);
-	end_hold(lock);
+	count_hold(lock->holds, end_hold(lock));
 	ensure(pthread_cond_wait(cond, &lock->mutex) == 0);
 	begin_hold(lock);
 }
@@ -170,7 +201,7 @@ int lock_wait_until(
 	struct lock *lock, pthread_cond_t *cond, const struct timespec *deadline)
 {
 	lock_assert_held(lock);
-	end_hold(lock);
+	count_hold(lock->holds, end_hold(lock));
 	int err = pthread_cond_timedwait(cond, &lock->mutex, deadline);
 	begin_hold(lock);
 	ensure(err == 0 || err == ETIMEDOUT);

@@ -45,7 +45,7 @@ struct lock {
 	atomic_uint waiting;
 	enum lock_rank rank;
 	const char *name;
-	struct histogram *holds; /* histogram of holds; NULL: not measured */
+	struct lock_holds *holds; /* NULL: not measured */
 	/* time at which the holder took the lock; only if the lock is measured */
 	uint64_t since_ns;
 };
@@ -66,12 +66,23 @@ void lock_yield(struct lock *lock);
  * Costs some 50 ns each time that it is taken. Called before other threads know the lock.
  */
 void lock_measure(struct lock *lock);
+/* Returns the time at which the calling thread took the lock that it holds, by clock_now_ns; now,
+ * if the lock is not measured. Cheaper than a clock. */
+uint64_t lock_time(const struct lock *lock);
 /* Adds the times for which measured locks of the i-th name were held to *sum. false: there is no
  * i-th name. */
 bool lock_holds(unsigned i, const char **ret_name, struct histogram_copy *sum);
 
+/* The lock that this thread took last, of those that it holds; NULL: it holds none. */
+extern _Thread_local const struct lock *lock_taken_last;
+void lock_assert_held_below(const struct lock *lock);
+
 /* Aborts unless the calling thread holds the lock. */
-void lock_assert_held(const struct lock *lock);
+static inline void lock_assert_held(const struct lock *lock)
+{
+	if (lock != lock_taken_last)
+		lock_assert_held_below(lock);
+}
 
 /*
  * Takes the lock to report a bug before the process ends, whatever else the calling thread

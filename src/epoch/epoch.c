@@ -25,11 +25,14 @@ int epoch_alloc(const struct epoch_set *set, uint32_t number, struct epoch **ret
 		return -ENOMEM;
 	epoch->number = number;
 	epoch->set = set;
+	epoch->none.position = UINT32_MAX; /* no position */
+	HASH_ADD(hash, epoch->pin_table, position, sizeof(uint32_t), &epoch->none);
 	epoch->samples = calloc(n, sizeof(*epoch->samples));
 	epoch->consumed_bits = calloc(n / 8 + 1, 1);
 	epoch->reads = calloc(n, sizeof(*epoch->reads));
 	TAILQ_INIT(&epoch->pins);
-	if (!epoch->samples || !epoch->consumed_bits || !epoch->reads) {
+	if (!epoch->none.hash.tbl || !epoch->samples || !epoch->consumed_bits ||
+		!epoch->reads) {
 		epoch_reaped_free(epoch);
 		return -ENOMEM;
 	}
@@ -65,6 +68,7 @@ void epoch_reaped_free(struct epoch *epoch)
 {
 	if (!epoch)
 		return;
+	HASH_CLEAR(hash, epoch->pin_table);
 	free(epoch->samples);
 	free(epoch->log);
 	free(epoch->consumed_bits);

@@ -53,8 +53,10 @@ struct epoch {
 	enum stream_state stream;
 	/* Samples that are drawn and not bound; no ring without a stream. */
 	struct drawn_queue queue;
-	struct pins pins;	    /* bound and not consumed, in the order of binding */
-	struct pin *pin_table;	    /* the pins, hashed by position */
+	struct pins pins; /* bound and not consumed, in the order of binding */
+	/* The pins, hashed by position. An empty table would be freed: `none` is always in it. */
+	struct pin *pin_table;
+	struct pin none;
 	roaring_bitmap_t *replayed; /* samples bound so far, during a replay */
 	/* Set by epochs_prepare: bits of the files whose positions were all consumed. */
 	uint8_t *files_read;

@@ -48,37 +48,18 @@ static void kick_decoders(struct sched *sched, struct aftermath *aftermath)
 		load_pool_kick(sched->pool, LOAD_RUN);
 }
 
-static bool flush_is_due_locked(
-	const struct sched *sched, const struct aftermath *aftermath)
-{
-	lock_assert_held(&sched->lock);
-	return aftermath->flush != NULL;
-}
-
 static void flush(struct sched *sched, struct aftermath *aftermath)
 {
 	(void)sched;
+	if (!aftermath->flush)
+		return;
 	journal_flush(aftermath->flush->journal);
-}
-
-static bool news_is_due_locked(
-	const struct sched *sched, const struct aftermath *aftermath)
-{
-	lock_assert_held(&sched->lock);
-	return aftermath->news && sched->news != NULL;
 }
 
 static void tell_news(struct sched *sched, struct aftermath *aftermath)
 {
-	(void)aftermath;
-	sched->news(sched->news_context);
-}
-
-static bool answer_is_due_locked(
-	const struct sched *sched, const struct aftermath *aftermath)
-{
-	lock_assert_held(&sched->lock);
-	return !TAILQ_EMPTY(&aftermath->finished);
+	if (aftermath->news && sched->news)
+		sched->news(sched->news_context);
 }
 
 static void answer(struct sched *sched, struct aftermath *aftermath)
@@ -103,13 +84,6 @@ static void answer(struct sched *sched, struct aftermath *aftermath)
 	}
 }
 
-static bool look_up_is_due_locked(
-	const struct sched *sched, const struct aftermath *aftermath)
-{
-	lock_assert_held(&sched->lock);
-	return !TAILQ_EMPTY(&aftermath->look_ups);
-}
-
 static void look_up(struct sched *sched, struct aftermath *aftermath)
 {
 	struct sched_handle *handle;
@@ -119,30 +93,20 @@ static void look_up(struct sched *sched, struct aftermath *aftermath)
 	}
 }
 
-static bool say_is_due_locked(
-	const struct sched *sched, const struct aftermath *aftermath)
-{
-	lock_assert_held(&sched->lock);
-	return aftermath->noticed != NULL;
-}
-
 static void say(struct sched *sched, struct aftermath *aftermath)
 {
 	(void)sched;
+	if (!aftermath->noticed)
+		return;
 	notice_say(aftermath->noticed, aftermath->notice, aftermath->noticed_epoch);
 	sched_job_put(aftermath->noticed);
-}
-
-static bool refill_is_due_locked(
-	const struct sched *sched, const struct aftermath *aftermath)
-{
-	lock_assert_held(&sched->lock);
-	return aftermath->refill != NULL;
 }
 
 static void refill(struct sched *sched, struct aftermath *aftermath)
 {
 	(void)sched;
+	if (!aftermath->refill)
+		return;
 	streams_fill(aftermath->refill);
 	sched_job_put(aftermath->refill);
 }
@@ -186,12 +150,12 @@ const struct after_phases after_phases = {.n = 10,
 	.phase = {
 		{kick_readers_is_due_locked, kick_readers},
 		{kick_decoders_is_due_locked, kick_decoders},
-		{flush_is_due_locked, flush},
-		{news_is_due_locked, tell_news},
-		{answer_is_due_locked, answer},
-		{look_up_is_due_locked, look_up},
-		{say_is_due_locked, say},
-		{refill_is_due_locked, refill},
+		{NULL, flush},
+		{NULL, tell_news},
+		{NULL, answer},
+		{NULL, look_up},
+		{NULL, say},
+		{NULL, refill},
 		{let_go_is_due_locked, let_go},
 		{free_spaces_is_due_locked, free_spaces},
 	}};

@@ -57,7 +57,7 @@ static void record_locked(
 	journal_append(job->journal, record);
 	if (record->kind == RECORD_CONSUMED) {
 		stats_add(STAT_CONSUMED, 1);
-		job_count_consumed_locked(job, clock_now_ns());
+		job_count_consumed_locked(job, lock_time(&job->sched->lock));
 		lap_consumed_locked(job, record->epoch);
 		aftermath->news |= job_is_fed(job) && feed_has_news(&job->feeds);
 		return;
@@ -147,7 +147,7 @@ static void execute_locked(
 		handle_look_up_locked(handle_of(effect->request), aftermath);
 		break;
 	case EFFECT_NOTICE:
-		notice_locked(job, effect, aftermath);
+		notice_locked(job, effect->notice, effect->epoch, aftermath);
 		break;
 	case EFFECT_RECORD:
 		record_locked(job, &effect->record, aftermath);

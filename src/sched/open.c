@@ -111,7 +111,7 @@ static void give_back_locked(
 		return;
 	effects_init(&effects);
 	epochs_released(job->epochs, handle->request.found_epoch,
-		handle->request.position, read, clock_now_ns(), &effects);
+		handle->request.position, read, lock_time(&job->sched->lock), &effects);
 	effects_execute_locked(job, &effects, aftermath);
 }
 
@@ -330,7 +330,8 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 		return -EOPNOTSUPP;
 	trace_note_locked(handle, SCHED_TRACE_OPEN);
 	effects_init(&effects);
-	epochs_open(job->epochs, &handle->request, clock_now_ns(), &effects);
+	epochs_open(
+		job->epochs, &handle->request, lock_time(&job->sched->lock), &effects);
 	effects_execute_locked(job, &effects, aftermath);
 	if (handle->status) {
 		trace_note_locked(handle, SCHED_TRACE_FAILED);
@@ -516,7 +517,7 @@ static void end_open(struct sched_handle *handle, bool read)
 		give_back_locked(handle, read, &aftermath);
 	}
 	if (read && job_kind(job) == EPOCHS_MIRRORED)
-		job_count_consumed_locked(job, clock_now_ns());
+		job_count_consumed_locked(job, lock_time(&job->sched->lock));
 	if (read && job->journal)
 		aftermath.flush = job;
 	sched_unlock(job->sched, &aftermath);

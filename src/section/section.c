@@ -41,7 +41,8 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 	bool is_due[AFTER_PHASES];
 	lock_assert_held(&sched->lock);
 	for (size_t i = 0; i < phases->n; i++)
-		is_due[i] = phases->phase[i].is_due_locked(sched, aftermath);
+		is_due[i] = !phases->phase[i].is_due_locked ||
+			    phases->phase[i].is_due_locked(sched, aftermath);
 	section_reap(sched);
 	for (size_t i = 0; i < phases->n; i++)
 		if (is_due[i])

@@ -42,8 +42,8 @@ struct aftermath {
 
 /*
  * One phase of the work after a critical section. sched->phases lists the phases in the order in
- * which they run. is_due_locked tells, under the lock, whether there is work; run does it,
- * and is called without the lock.
+ * which they run. is_due_locked tells, under the lock, whether there is work; NULL: the
+ * aftermath tells. `run` does the work, and is called without the lock.
  */
 struct after_phase {
 	bool (*is_due_locked)(

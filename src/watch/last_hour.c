@@ -56,9 +56,12 @@ void past_free(struct past **past)
 /* Returns the job's place; HISTORY_JOBS: it has none. */
 static size_t place_of(const struct past *past, job_id id)
 {
-	for (size_t i = 0; id != 0 && i < HISTORY_JOBS; i++)
-		if (past->ids[i] == id)
-			return i;
+	/* The search begins at the place where most jobs are: ids begin at 1. */
+	for (size_t i = 0; id != 0 && i < HISTORY_JOBS; i++) {
+		size_t place = (id - 1 + i) % HISTORY_JOBS;
+		if (past->ids[place] == id)
+			return place;
+	}
 	return HISTORY_JOBS;
 }
 

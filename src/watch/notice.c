@@ -60,17 +60,17 @@ const char *sched_notice_text(enum notice notice)
 
 /* A critical section has room for one notice. If another one is dropped, it occurs
  * again. */
-void notice_locked(
-	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
+void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
+	struct aftermath *aftermath)
 {
 	lock_assert_held(&job->sched->lock);
-	if (job->totals.notices & 1u << effect->notice || aftermath->noticed)
+	if (job->totals.notices & 1u << notice || aftermath->noticed)
 		return;
-	job->totals.notices |= 1u << effect->notice;
+	job->totals.notices |= 1u << notice;
 	stats_add(STAT_NOTICES, 1);
 	aftermath->noticed = sched_job_hold(job);
-	aftermath->notice = effect->notice;
-	aftermath->noticed_epoch = effect->epoch;
+	aftermath->notice = notice;
+	aftermath->noticed_epoch = epoch;
 }
 
 #define KEPT_LEAST 64
@@ -80,22 +80,18 @@ void notice_locked(
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
+	uint32_t epoch = handle->request.found_epoch;
 	enum epochs_kind kind = job_kind(job);
-	struct effect effect = {.kind = EFFECT_NOTICE,
-		.notice = NOTICE_HANDLES,
-		.epoch = handle->request.found_epoch};
+	bool drawn = kind == EPOCHS_DRAWN || kind == EPOCHS_DRAWN_AT_OPEN;
 	bool single =
 		job->config.layout == LAYOUT_FLAT || job->config.layout == LAYOUT_CLASSES;
 	lock_assert_held(&job->sched->lock);
-	uint32_t samples =
-		epochs_set(job->epochs, handle->request.found_epoch)->positions;
-	if (single && (kind == EPOCHS_DRAWN || kind == EPOCHS_DRAWN_AT_OPEN) &&
-		job->open >= KEPT_LEAST && samples <= 2 * (uint64_t)job->open)
-		notice_locked(job, &effect, aftermath);
-	effect.notice = NOTICE_READERS;
-	if (handle->callbacks.reader.unknown && handle->request.epoch == SCHED_CURRENT &&
-		(kind == EPOCHS_DRAWN || kind == EPOCHS_DRAWN_AT_OPEN))
-		notice_locked(job, &effect, aftermath);
+	if (drawn && single && job->open >= KEPT_LEAST &&
+		epochs_set(job->epochs, epoch)->positions <= 2 * (uint64_t)job->open)
+		notice_locked(job, NOTICE_HANDLES, epoch, aftermath);
+	if (drawn && handle->callbacks.reader.unknown &&
+		handle->request.epoch == SCHED_CURRENT)
+		notice_locked(job, NOTICE_READERS, epoch, aftermath);
 }
 
 bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath)
@@ -108,9 +104,7 @@ bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aft
 		(kind != EPOCHS_DRAWN && kind != EPOCHS_DRAWN_AT_OPEN))
 		return false;
 	epochs_status(job->epochs, &status);
-	const struct effect effect = {
-		.kind = EFFECT_NOTICE, .notice = NOTICE_MACHINES, .epoch = status.epoch};
-	notice_locked(handle->job, &effect, aftermath);
+	notice_locked(handle->job, NOTICE_MACHINES, status.epoch, aftermath);
 	return kind == EPOCHS_DRAWN_AT_OPEN && job->config.refuses_machines;
 }
 

@@ -114,8 +114,8 @@ void trace_free(struct sched_job *job);
 
 /* Counts a notice, and has it logged after the lock is released. Each kind is logged once
  * for each job. */
-void notice_locked(
-	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath);
+void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
+	struct aftermath *aftermath);
 /* Checks at the open of an image whether scripts keep too many files open, and whether
  * readers can be told apart. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);

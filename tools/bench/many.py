@@ -48,12 +48,13 @@ def names_of(program, addresses):
 
 
 def held(found):
-    """{(lock, function that lets it go): [us per sample, longest us]}, longest sum first."""
+    """{(lock, function that lets it go): [us per sample, longest us]}, longest sum first; without
+    the holds beyond 100 us, in which threads have mostly lost their CPU."""
     names = names_of(found["program"], [place["at"] for place in found["places"]])
     sums = collections.defaultdict(lambda: [0.0, 0.0])
     for place in found["places"]:
         entry = sums[place["lock"], names[place["at"]]]
-        entry[0] += place["ns"] / 1000 / found["reads"]
+        entry[0] += (place["ns"] - place["long_ns"]) / 1000 / found["reads"]
         entry[1] = max(entry[1], place["longest"] / 1000)
     return dict(sorted(sums.items(), key=lambda item: -item[1][0]))
 
@@ -68,6 +69,8 @@ def lock_rows(title, found):
     rows.append(["", f"takes {found['takes'] / found['reads']:.1f}, of them waited "
                  f"{found['waits'] / found['takes']:.1%}, wake-ups "
                  f"{found['wakes'] / found['reads']:.2f}, per sample", "", ""])
+    long = sum(place["long_holds"] for place in found["places"])
+    rows.append(["", f"{long} holds beyond 100 us are not in these sums", "", ""])
     return rows, {"hold_us": round(total, 3), "wakes": round(found["wakes"] / found["reads"], 3),
                   "waited": round(found["waits"] / found["takes"], 4)}
 
