@@ -218,7 +218,7 @@ check-unit: $(UNIT) $(FAULTY)
 # what takes bytes apart or puts them together; in make check-long for all but statistics.
 ifeq ($(JOADERFS_LONG),1)
 VALGRIND := $(filter-out %_uniform %_misses %_epochs %_round %_property %_randomness %_labelled \
-	%_restart %_replay %_twin %_sim_run %_sim_order %_prepare,$(UNIT))
+	%_restart %_replay %_twin %_sim_run %_prepare,$(UNIT))
 else
 VALGRIND := $(filter %_augment %_escape %_format %_header %_journal_damage %_json %_metadata \
 	%_orientation %_part %_pixels %_jpeg %_png %_preamble %_resample %_bytes %_parts %_head \
