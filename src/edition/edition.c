@@ -7,7 +7,7 @@
 #include "edition/edition.h"
 #include "sched/jobs.h"
 #include "sched/positions.h"
-#include "sched/sched_internal.h"
+#include "sched/supplying.h"
 #include "section/section.h"
 #include "supply/supply.h"
 

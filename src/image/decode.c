@@ -34,31 +34,6 @@ static const struct codec *const codecs[] = {
 static int (*const check_preamble[N_CODECS])(char *message, const uint8_t *data,
 	size_t size) = {preamble_check_jpeg, preamble_check_png};
 
-const char *image_readers(void)
-{
-	return "jpeg png(text) bmp gif ppm"
-#ifdef HAVE_WEBP
-	       " webp"
-#endif
-#ifdef HAVE_TIFF
-	       " tiff"
-#endif
-		;
-}
-
-const char *image_lacking(void)
-{
-#if defined(HAVE_WEBP) && defined(HAVE_TIFF)
-	return "";
-#elif defined(HAVE_WEBP)
-	return " (this build has no TIFF)";
-#elif defined(HAVE_TIFF)
-	return " (this build has no WebP)";
-#else
-	return " (this build has neither WebP nor TIFF)";
-#endif
-}
-
 struct image_decoder {
 	void *codec_states[N_CODECS];
 	struct buffer pixels;  /* the decoded image, before resize and crop */
@@ -81,28 +56,6 @@ int image_fail(char *message, int error, const char *format, ...)
 static int fail_memory(char *message)
 {
 	return image_fail(message, -ENOMEM, "no memory");
-}
-
-int codec_create(const struct codec *codec, bool plain, void **ret)
-{
-	if (codec->create)
-		return codec->create(plain, ret);
-	*ret = calloc(1, codec->state_bytes);
-	return *ret ? 0 : -ENOMEM;
-}
-
-void codec_close(const struct codec *codec, void *state)
-{
-	if (codec->close)
-		codec->close(state);
-}
-
-void codec_destroy(const struct codec *codec, void *state)
-{
-	if (codec->destroy)
-		codec->destroy(state);
-	else
-		free(state);
 }
 
 static int make_parts(struct image_decoder *decoder, bool plain)
@@ -179,8 +132,7 @@ static size_t held_bytes(const struct image_decoder *decoder)
 		       decoder->gray.size + decoder->scratch.size +
 		       resampler_bytes(decoder->resampler);
 	for (size_t i = 0; i < N_CODECS; i++)
-		bytes += codecs[i]->bytes ? codecs[i]->bytes(decoder->codec_states[i])
-					  : codecs[i]->state_bytes;
+		bytes += codec_bytes(codecs[i], decoder->codec_states[i]);
 	return bytes;
 }
 

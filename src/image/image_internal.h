@@ -80,6 +80,7 @@ struct codec {
 int codec_create(const struct codec *codec, bool plain, void **ret);
 void codec_close(const struct codec *codec, void *state);
 void codec_destroy(const struct codec *codec, void *state);
+size_t codec_bytes(const struct codec *codec, const void *state);
 
 /* Returns the codec that recognises the image, or NULL. */
 const struct codec *codec_find(const uint8_t *data, size_t size);

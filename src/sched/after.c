@@ -5,7 +5,7 @@
 #include "sched/jobs.h"
 #include "sched/positions.h"
 #include "sched/sched.h"
-#include "sched/sched_internal.h"
+#include "sched/drawing.h"
 #include "section/section.h"
 #include "supply/supply.h"
 #include "watch/watch.h"

@@ -6,7 +6,7 @@
 #include "draw/draw.h"
 #include "edition/edition.h"
 #include "sched/jobs.h"
-#include "sched/sched_internal.h"
+#include "sched/drawing.h"
 #include "section/section.h"
 #include "state/state.h"
 #include "epoch/questions.h"

@@ -3,7 +3,7 @@
 
 #include "edition/edition.h"
 #include "sched/datasets.h"
-#include "sched/sched_internal.h"
+#include "sched/supplying.h"
 #include "supply/supply.h"
 #include "tier/tier.h"
 

@@ -5,7 +5,7 @@
 #include "supply/supply.h"
 #include "sched/gauges.h"
 #include "sched/sched.h"
-#include "sched/sched_internal.h"
+#include "sched/supplying.h"
 
 #include <string.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "base/ensure.h"
 #include "draw/draw.h"
 #include "edition/edition.h"
-#include "sched/sched_internal.h"
+#include "sched/drawing.h"
 #include "section/section.h"
 #include "supply/supply.h"
 #include "watch/watch.h"

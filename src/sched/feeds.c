@@ -7,7 +7,7 @@
 #include "epoch/questions.h"
 #include "sched/positions.h"
 #include "sched/ranks.h"
-#include "sched/sched_internal.h"
+#include "sched/drawing.h"
 #include "section/section.h"
 
 #include <errno.h>

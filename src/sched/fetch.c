@@ -5,7 +5,7 @@
 #include "base/ensure.h"
 #include "dataset/dataset_pairs.h"
 #include "sched/ranks.h"
-#include "sched/sched_internal.h"
+#include "sched/supplying.h"
 #include "section/section.h"
 #include "supply/supply.h"
 #include "stats/stats.h"

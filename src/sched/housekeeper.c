@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/kept.h"
-#include "sched/sched_internal.h"
+#include "sched/supplying.h"
 #include "section/section.h"
 #include "supply/supply.h"
 #include "watch/watch.h"

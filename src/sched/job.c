@@ -8,7 +8,7 @@
 #include "draw/draw.h"
 #include "edition/edition.h"
 #include "sched/jobs.h"
-#include "sched/sched_internal.h"
+#include "sched/supplying.h"
 #include "section/section.h"
 #include "state/state.h"
 #include "supply/supply.h"

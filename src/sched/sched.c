@@ -14,7 +14,7 @@
 #include "sched/positions.h"
 #include "supply/quarantine.h"
 #include "sched/sched.h"
-#include "sched/sched_internal.h"
+#include "sched/supplying.h"
 #include "section/section.h"
 #include "supply/supply.h"
 #include "watch/watch.h"

@@ -4,7 +4,7 @@
 #include "base/ensure.h"
 #include "base/log.h"
 #include "sched/datasets.h"
-#include "sched/sched_internal.h"
+#include "sched/supplying.h"
 #include "supply/quarantine.h"
 #include "supply/supply.h"
 

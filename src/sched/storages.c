@@ -6,7 +6,7 @@
 #include "far/far.h"
 #include "sched/datasets.h"
 #include "sched/gauges.h"
-#include "sched/sched_internal.h"
+#include "sched/supplying.h"
 
 #include <sys/stat.h>
 

@@ -8,7 +8,7 @@
 #include "sched/jobs.h"
 #include "sched/positions.h"
 #include "sched/ranks.h"
-#include "sched/sched_internal.h"
+#include "sched/drawing.h"
 #include "section/section.h"
 #include "supply/supply.h"
 

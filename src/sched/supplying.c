@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "sched/sched.h"
-#include "sched/sched_internal.h"
+#include "sched/supplying.h"
 #include "section/section.h"
 #include "stats/stats.h"
 

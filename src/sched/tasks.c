@@ -5,7 +5,7 @@
 #include "base/kept.h"
 #include "dataset/dataset_pairs.h"
 #include "image/sections.h"
-#include "sched/sched_internal.h"
+#include "sched/supplying.h"
 #include "section/section.h"
 
 #include <errno.h>

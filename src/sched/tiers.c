@@ -3,7 +3,7 @@
 
 #include "sched/datasets.h"
 #include "sched/gauges.h"
-#include "sched/sched_internal.h"
+#include "sched/supplying.h"
 #include "supply/supply.h"
 
 #include <errno.h>

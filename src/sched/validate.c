@@ -5,7 +5,7 @@
 #include "draw/draw.h"
 #include "edition/edition.h"
 #include "sched/sched.h"
-#include "sched/sched_internal.h"
+#include "sched/drawing.h"
 #include "supply/supply.h"
 #include "epoch/questions.h"
 

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "sched/gauges.h"
 #include "sched/positions.h"
-#include "sched/sched_internal.h"
+#include "sched/supplying.h"
 #include "supply/supply.h"
 #include "watch/watch.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/fault.h"
 #include "edition/edition.h"
-#include "sched/sched_internal.h"
+#include "sched/supplying.h"
 #include "supply/supply.h"
 #include "world.h"
 

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "sched/sched_internal.h"
+
+/*
+ * Functions that drive the supply: its datasets, tiers and storages, its events and effects, and
+ * the tasks that it gives to workers.
+ *
+ *   Locks: the scheduler's is held where the name says so, else not, unless a comment says it.
+ */
+
+/* --- source.c: datasets --- */
+
+must_check int sources_init(
+	struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed);
+void sources_free(struct sched *sched);
+/* Returns the source of this name that is not removed, or NULL. */
+struct source *source_find_locked(const struct sched *sched, const char *name);
+/* Opens the kept edition `number` of the dataset that `now` has, or finds the source that
+ * has it open. Counts the caller as one of the source's jobs. */
+must_check int source_open_kept(struct source *now, uint32_t number, struct source **ret);
+/* Returns the source of this name, which has to be taken. */
+struct source *source_taken_locked(const struct sched *sched, const char *name);
+/* Adds a source that is marked as removed from the start, so that nobody finds it by
+ * name. Counts the caller as its only job. */
+must_check int source_put_beside(struct sched *sched, struct dataset *dataset,
+	const struct dataset_config *config, struct source **ret);
+/* Frees removed sources that have no job. No lock held. */
+void sources_sweep(struct sched *sched);
+/* Makes the source's sampler that exchanges samples within a label. -ENOMEM. No lock held. */
+must_check int source_label(struct source *source);
+
+/* --- tiers.c: disks that keep samples as they were read --- */
+
+/* Opens the tier of the source's configuration, if there is one, or finds it open. Called by one
+ * thread at a time, without the lock. Errors of the tier are logged. */
+must_check int tier_find(struct source *source, const struct dataset_config *config);
+/* Adds the dataset to its tier. The tier keeps the source's address, which may not change. */
+must_check int tier_join_locked(struct source *source);
+/* Describes the sample to the tier, for the thread that reads it. No lock held. */
+struct tier_sample tier_sample_of(
+	const struct source *source, sample_id id, const struct dataset_sample *sample);
+void tiers_close(struct sched *sched);
+
+/* --- storages.c --- */
+
+/* Returns the device or server of the dataset's files; 0: not known. */
+uint64_t storage_device(const struct dataset *dataset);
+void storage_status_locked(const struct sched *sched, const struct storage *storage,
+	struct sched_storage *ret);
+/* Logs storages that have stopped or resumed answering. No lock held. */
+void storages_report(struct sched *sched);
+
+/* --- supplying.c: the supply's events and effects --- */
+
+static inline struct sched_handle *handle_of_waiter(struct waiter *waiter)
+{
+	return (struct sched_handle *)((char *)waiter -
+				       offsetof(struct sched_handle, waiter));
+}
+
+/* Executes the effects of the supply's last event. */
+void supply_execute_locked(struct sched *sched, struct aftermath *aftermath);
+/* Queues the sample for the job, unless it is being prepared already. urgent: a reader of
+ * the job waits. -ENOMEM */
+must_check int wanted_request_locked(struct sched_job *job, struct wanted *wanted,
+	bool urgent, struct aftermath *aftermath);
+/* Gives the handle's tensor and its wanted sample back. */
+void wanted_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
+/* Gives a pin of the sample back. */
+void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath);
+/*
+ * Tells the other samplers that this sampler's draw brings the sample into the cache, but
+ * only if the draw did not depend on the sample itself. It does depend on it where a
+ * script asks for a label, a job reads in sequential order, or a mirror is read by name.
+ * If other samplers exchanged for such samples, some samples would come early.
+ */
+void space_drawn_locked(
+	struct space *space, sample_id sample, const struct sampler *sampler);
+/* Tells all samplers that the sample is no longer in the cache. */
+void space_gone_locked(struct space *space, sample_id sample);
+cache_gone sched_cache_gone;
+
+/* --- tasks.c: tasks for workers --- */
+
+struct load_task *sched_next_read(void *context);
+void sched_read(void *context, struct load_task *task);
+struct load_task *sched_next_decode(void *context);
+struct load_task *sched_next_run(void *context);
+void sched_load_done(void *context, struct load_task *task);
+
+/* --- fetch.c: tensors from another daemon --- */
+
+/* Tells whether to ask another daemon for the sample, which is about to be read. */
+bool fetch_is_due_locked(const struct wanted *wanted);
+/* Asks another daemon for a wanted sample that is loading and `fetching`. The wanted sample may
+ * have ended when this returns. No lock held. */
+void fetch_begin(struct wanted *wanted);
