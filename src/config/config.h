@@ -257,6 +257,10 @@ const char *config_label_columns(const struct job_config *job);
 /* Takes the first name off a list. false: the list is empty. */
 bool config_next_column(const char **list, char ret[CONFIG_LONGEST_COLUMN + 1]);
 
+/* Tells whether each file holds one tensor of so few bytes that to open a file takes longer than to
+ * prepare the tensor: images of up to 64 pixels. */
+bool config_has_small_files(const struct job_config *job, uint64_t tensor_bytes);
+
 /* Returns the samples to prefetch ahead of the reader, before the look-ahead grows with the
  * storage's reads. */
 uint32_t config_lookahead(const struct job_config *job);

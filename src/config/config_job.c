@@ -368,6 +368,14 @@ static void default_for_batch(struct ini *ini, struct job_config *job)
 }
 
 /* A look-ahead of two batches prepares the next batch, too. */
+#define SMALL_TENSOR (64 * 64 * 3)
+
+bool config_has_small_files(const struct job_config *job, uint64_t tensor_bytes)
+{
+	return job->layout != LAYOUT_TAR && job->layout != LAYOUT_BATCH &&
+	       tensor_bytes <= SMALL_TENSOR;
+}
+
 uint32_t config_lookahead(const struct job_config *job)
 {
 	const uint32_t least = 128, most = 65536;

@@ -67,9 +67,10 @@ static void print_job(FILE *out, struct sched_job *job)
 		laps.decoded, laps.shared, laps.hit, laps.cpu_ns, laps.cpu_samples);
 	fprintf(out,
 		" drawn=%d labels=%" PRIu32 " sample_bytes=%" PRIu64
-		" sampler=%d most_reads=%u tier=%d\n",
+		" sampler=%d most_reads=%u tier=%d small_files=%d\n",
 		laps.drawn, laps.labels, laps.sample_bytes, (int)laps.sampler,
-		storage.most_reads, sched_job_tier(job, &tier, &directory));
+		storage.most_reads, sched_job_tier(job, &tier, &directory),
+		config_has_small_files(config, laps.sample_bytes));
 }
 
 static void print_dataset(FILE *out, const struct files_context *context, uint32_t number)

@@ -43,7 +43,12 @@ job arrays tensor.resize=256 tensor.crop=224 tensor.format=npy
 job once tensor.resize=256 view.layout=classes
 examine "${doctor[@]}" "$T/joaderfs.ini"
 says costs "job twice: .* does so twice"
-equal "jobs that cost" "$(grep -c '^costs *job' <<<"$OUT")" 1
+job small tensor.crop=32
+job batches tensor.crop=32 view.layout=batch view.batch=8
+job hardly tensor.crop=80
+examine "${doctor[@]}" "$T/joaderfs.ini"
+says costs "job small: .* to open a file takes longer"
+equal "jobs that cost" "$(grep -c '^costs *job' <<<"$OUT")" 2
 rm "$T"/jobs.d/*.ini
 config joaderfs.cache=900T
 mv "$D" "$T/elsewhere"

@@ -76,6 +76,8 @@ grep -Eq '^a: waited [0-9]+ % of epoch 2, [0-9.]+ s: storage [0-9]+, decoding [0
 	"$T/a" || fail "$(cat "$T/a")"
 grep -Eq '^  simulated as it is: [0-9.e+-]+ s per epoch instead of [0-9.e+-]+, [0-9]+ % off$' "$T/a" ||
 	fail "$(cat "$T/a")"
+grep -qx '  a sample has 3072 bytes: to open its file takes longer than to prepare it;' "$T/a" ||
+	fail "$(cat "$T/a")"
 ctl explain --json >"$T/a.json"
 ctl explain --plan 3 --json a >"$T/plan.json"
 "$PYTHON" - "$T/a.json" "$T/plan.json" <<'PYTHON'

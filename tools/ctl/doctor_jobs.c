@@ -14,6 +14,16 @@ static bool has_images(const struct job_config *job)
 	       job->format == FORMAT_PNG;
 }
 
+/* Tells whether the job's files are small, as far as the ini alone says how large they are. */
+static bool has_small_files(const struct job_config *job)
+{
+	const struct preparation *how = &job->preparation;
+	bool known = how->crop_width || (how->resize_width && how->resize_height);
+	const struct tensor_shape large = {.height = 4096, .width = 4096};
+	return known && !how->array && !how->encoded &&
+	       config_has_small_files(job, preparation_bytes(how, large, 0));
+}
+
 static void check_job(struct findings *findings, const char *path)
 {
 	struct job_config job;
@@ -26,6 +36,13 @@ static void check_job(struct findings *findings, const char *path)
 			"without crop, unless the script's transform is ToTensor alone",
 			"job %s: resize and crop: a script that resizes and crops "
 			"itself does so twice, and sees the middle, blurred",
+			job.name);
+	if (has_small_files(&job))
+		found(findings, COSTS,
+			"view.layout = batch, if the script can read batches",
+			"job %s: the samples are so small that to open a file takes "
+			"longer "
+			"than to prepare it",
 			job.name);
 	config_job_free(&job);
 }

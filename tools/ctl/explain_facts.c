@@ -88,6 +88,7 @@ static void take_job(const char *line, struct explain_job *ret)
 	ret->sampler = facts_number(line, "sampler");
 	ret->most_reads = facts_number(line, "most_reads");
 	ret->tier = facts_number(line, "tier");
+	ret->small_files = facts_number(line, "small_files") > 0;
 }
 
 static bool take_part(const char *line, struct explain_facts *ret)

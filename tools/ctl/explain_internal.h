@@ -30,7 +30,8 @@ struct explain_job {
 	double read, decode; /* of one sample: time to read; processor time to decode */
 	double cpu, cpu_samples, pause;
 	double drawn, labels, bytes, sampler, most_reads, tier;
-	bool left_out; /* the job has read no epoch to its end, or does not read now */
+	bool small_files; /* to open a file takes longer than to prepare its sample */
+	bool left_out;	  /* the job has read no epoch to its end, or does not read now */
 };
 
 /* The daemon's answer. */

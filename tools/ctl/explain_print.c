@@ -46,6 +46,12 @@ static void print_waits(FILE *out, const struct explain_job *job)
 		"found in the cache %.0f\n",
 		job->samples, job->readers, job->readers == 1 ? "reader" : "readers",
 		job->decoded, job->shared, job->hit);
+	if (job->small_files)
+		fprintf(out,
+			"  a sample has %.0f bytes: to open its file takes longer than "
+			"to "
+			"prepare it;\n  view.layout = batch gives many samples a file\n",
+			job->bytes);
 }
 
 static bool matters(double seconds, const struct explain_job *job)
