@@ -247,7 +247,7 @@ struct supply {
 /* Begins with a zeroed struct, and the room for sources and storages. */
 void supply_init(
 	struct supply *supply, const struct daemon_config *config, struct cache *cache);
-/* Frees what the engine owns. Nothing is wanted any more. */
+/* Frees what the engine owns, and the samples that are still wanted. Their jobs have left. */
 void supply_end(struct supply *supply);
 /* Takes the effects since the last call. */
 void supply_take_effects(struct supply *supply, struct supply_effects *ret);

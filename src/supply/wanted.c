@@ -19,6 +19,12 @@ void supply_init(
 
 void supply_end(struct supply *supply)
 {
+	struct wanted *wanted, *next;
+	HASH_ITER (hash, supply->wanted, wanted, next) {
+		share_drop(&wanted->request);
+		HASH_DELETE(hash, supply->wanted, wanted);
+		free(wanted);
+	}
 	same_free(supply);
 	free(supply->program_loads);
 	for (size_t i = 0; i < supply->n_storages; i++)
