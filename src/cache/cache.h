@@ -166,7 +166,8 @@ struct cache_usage {
 	uint64_t tensors;	  /* ready + dying */
 	uint64_t pins, need;	  /* sums over all entries */
 	uint64_t evictions;
-	uint64_t evictions_needed; /* evictions of entries with a need */
+	uint64_t
+		evictions_needed; /* evictions of samples that running epochs still needed */
 	/* refcnt: bytes of ready entries without pins, by need; the last element includes
 	 * all greater needs. While a change of need goes on in steps, some entries still
 	 * count by their old need. */

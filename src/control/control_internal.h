@@ -54,7 +54,8 @@ struct control_answer {
 	FILE *out;	 /* the text */
 	bool hands_over; /* the engine ends as soon as the client has the answer */
 	bool ok;	 /* false: the text says why the request failed */
-	/* The lines of an order, from number `next` on, follow the text; job may be NULL. */
+	/* After the text the client gets the lines of an order, from line `next` on. lines.job is
+	 * NULL: the answer has no order. */
 	struct order_lines lines;
 	uint32_t next;
 };

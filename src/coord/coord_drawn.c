@@ -253,7 +253,8 @@ static uint32_t find_ahead(
 	return log->next > first ? log->next - first : 0;
 }
 
-/* Sets the window to the samples that readers need while a dead leader is replaced (3 ttl). */
+/* Sets the window to the number of samples that readers consume in 3 ttl, the time in which a dead
+ * leader is replaced. */
 static void set_window(struct coord *coord, struct drawn_job *job)
 {
 	double seconds = 3.0 * (double)coord->ttl_ns / (double)NS_PER_S;

@@ -77,7 +77,7 @@ must_check int resp_call(
 must_check int resp_calls(
 	struct coord_resp *resp, struct resp_words *words, size_t n, redisReply **ret);
 /* Sends a command while the connection is being set up. An error reply that begins with `expected`
- * is returned as a reply; NULL: none is. */
+ * is returned as a reply. If `expected` is NULL, each error reply is a failure. */
 must_check int resp_ask(struct coord_resp *resp, struct resp_words *words,
 	const char *expected, redisReply **ret);
 /* Calls resp_call, and frees the reply. -EBADE: it is no integer. */

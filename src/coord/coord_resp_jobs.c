@@ -194,7 +194,7 @@ int resp_jobs(void *context, const char *run, struct coord_engine_jobs *ret)
 	return err;
 }
 
-/* Reads facts: dataset fingerprint ranks batch kind ids. */
+/* Parses a job's facts. The reply has six elements: dataset, fingerprint, ranks, batch, kind, ids. */
 static int take_facts(const redisReply *reply, const char *job, struct coord_job *ret)
 {
 	char dataset[COORD_NAME];

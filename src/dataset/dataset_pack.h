@@ -13,11 +13,12 @@
  *
  *     block, block, ... | bits of the first block | bits of the second | ... | tail
  *
- * A block has the smallest of PACK_BLOCK numbers, the common divisor of their distances from
- * it, and the bits that a quotient takes: 0 if all numbers are equal.
+ * A block describes PACK_BLOCK numbers by three values: the smallest number, the greatest common
+ * divisor of the distances from the smallest number, and the width of a quotient (distance /
+ * divisor) in bits, which is 0 if all numbers are equal.
  *
- *   Threads: any.   Errors: -ENOMEM. Damaged bytes give wrong numbers, but no reads outside of
- *   them.
+ *   Threads: any.   Errors: -ENOMEM. Damaged bytes give wrong numbers, but no function reads
+ *   outside the packed bytes.
  */
 
 #define PACK_BLOCK 256

@@ -208,7 +208,7 @@ must_check int feed_append(
  * there. Without memory, drops the feed, whose samples have to be sent again, and returns NULL;
  * also if the epoch has no feed. */
 sample_id *feed_return(struct feeds *feeds, uint32_t epoch, uint32_t n);
-/* Removes the next sample, of which there must be one. */
+/* Removes the next sample from the feed and returns it. The feed must not be empty. */
 sample_id feed_take(struct feed *feed);
 /* Returns the epoch's k-th sample, if it is received and not drawn; else SAMPLE_NONE. */
 sample_id feed_at(const struct feed *feed, uint32_t k);

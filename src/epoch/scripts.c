@@ -7,10 +7,11 @@
 #include <string.h>
 
 /*
- * Facts about the scripts that read current/: which files each has opened, when, and how far
- * each thread has come. They change only by the records of opens, so a replay of these rebuilds
- * them. If there are too many, those that have opened least, or nothing for the longest time,
- * are forgotten; if these come again, they are new.
+ * Facts about the scripts that read current/: the files that each script has opened, when, and how
+ * far each of its threads has come. Only records of opens change the facts, so a replay of the
+ * records rebuilds the facts. If there are too many scripts, the engine forgets the scripts with
+ * the fewest opens, or with the longest time since the last open. A forgotten script that opens a
+ * file again is a new script.
  */
 
 /* For each file that it opened, a script is remembered for so many opens longer. */
@@ -222,8 +223,8 @@ static uint32_t get_worker(struct current *current, uint32_t rank, uint64_t id)
 
 /* --- an open ------------------------------------------------------------------------- */
 
-/* Notes which workers are late: they may still be in the pass before, unless they have begun
- * the next one first. */
+/* Marks the workers that may still read the pass before: those that have not begun the new pass.
+ * `first` is the worker that began the new pass first. */
 static void note_late(struct current *current, const struct script *script,
 	const struct worker *first, uint32_t since)
 {

@@ -15,6 +15,6 @@
 
 #define STATE_VERSION 2
 
-/* Checks the directory's version. A directory that no joaderfs has kept jobs in gets the
- * present version, and so does one of version 1. */
+/* Checks the version of the state directory. Writes the present version into a directory that has
+ * never held jobs, and into a directory of version 1. */
 must_check int state_version_take(const char *state);

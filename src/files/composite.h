@@ -40,8 +40,9 @@ struct segment {
 	enum segment_kind kind;
 	uint64_t begin; /* offset in the file */
 	uint64_t bytes;
-	uint32_t index;	   /* index of the record; n for the zeros that end the file */
-	unsigned constant; /* which constant of the layout */
+	uint32_t index; /* index of the record; n for the zeros that end the file */
+	unsigned
+		constant; /* number of a constant of the layout: bytes that are always alike */
 };
 
 #define COMPOSITE_CONSTANT 4096 /* bytes that hold any constant */

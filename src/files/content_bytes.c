@@ -55,8 +55,8 @@ uint64_t content_second_bytes(
 	return content_bytes(&second, dataset, file);
 }
 
-/* Returns the bytes of a content with both files of a pair. A record with a pair has a longer head
- * than a record with one image. */
+/* Returns the size of a content that has both images of a pair. The record of a pair has a longer
+ * head than the record of one image. */
 static uint64_t joined_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample)
 {

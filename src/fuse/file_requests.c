@@ -41,8 +41,9 @@ static const struct open_file_ops *ops_of(struct inode inode)
 	}
 }
 
-/* Tells whether the daemon itself has sent the request: a source leads into the daemon's own mount,
- * which its scan did not notice. The thread would wait for itself, and take a job's samples. */
+/* Tells whether the daemon itself has sent the request. The daemon does so if a dataset's source
+ * leads into the daemon's own mount, and the scan did not notice that. If the daemon answered, the
+ * thread would wait for itself, and consume a job's samples. */
 static bool is_own_thread(const struct request *request)
 {
 	return !request->session->other_pids &&

@@ -198,8 +198,8 @@ static size_t kernel_width(enum resample_filter filter, uint32_t in, uint32_t ou
 	return (most + TAPS_GROUP - 1) / TAPS_GROUP * TAPS_GROUP;
 }
 
-/* Lays the tables out in one block of memory. Exact weights take as much room as the other weights
- * and their pairs. */
+/* Divides one block of memory among the tables. A kernel has exact weights, or rounded weights and
+ * pairs of rounded weights; both need the same room, and lie in the same place. */
 static int lay_out(struct kernel *kernel, uint32_t out, size_t width)
 {
 	size_t n = out * width;

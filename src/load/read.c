@@ -16,10 +16,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* The first stage reads a file's bytes. Its system calls may never return, so the read
- * has its own copy of all that it needs. */
+/* The first stage of loading reads a file's bytes. A system call on the file may never return, so
+ * struct load_read has a copy of all data that the stage uses. */
 
-/* Larger than any sensible image. */
+/* No sensible image has more bytes. */
 #define MAX_FILE_BYTES (UINT64_C(2) << 30)
 
 struct load_read *load_read_new(void)

@@ -123,8 +123,9 @@ static uint64_t key_of(uint64_t space, sample_id sample)
 	return rng_mix(space, sample);
 }
 
-/* Returns the first of the nodes of one capacity: the one with the largest draw, so that each
- * capacity needs only one logarithm. Sets *i to the start of the next capacity. */
+/* Returns the node that ranks first among the nodes with the capacity of entry *i. Among equal
+ * capacities the largest draw ranks first, so only that node's score, a logarithm, is computed.
+ * Sets *i to the first entry of the next capacity. */
 static struct rank first_of_capacity(const struct place *place, uint64_t key, uint32_t *i)
 {
 	double capacity = place->entries[*i].capacity;

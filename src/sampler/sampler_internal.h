@@ -34,7 +34,7 @@ struct sampler {
 	size_t capacity;	       /* length of all arrays */
 	struct sampler_stream **order; /* dsa: ascending |R|, ties by id */
 	const struct idset **sets;     /* dsa: the sets of the round's streams */
-	/* exchange: the part of the sampler that only exchange has; otherwise NULL */
+	/* the data of the engine `exchange`; NULL: the sampler has another engine */
 	struct exchange *exchange;
 	void *own; /* the data of another engine, which its `free` frees */
 };

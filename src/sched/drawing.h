@@ -9,7 +9,8 @@
  * Functions that drive the draw engine: its events and effects, its streams, and the samples of
  * ranks.
  *
- *   Locks: the scheduler's is held where the name says so, else not, unless a comment says it.
+ *   Locks: the caller of a function whose name ends in _locked holds the scheduler's lock. The
+ *          caller of another function holds no lock, unless its comment says otherwise.
  */
 
 /* --- draw_effects.c --- */

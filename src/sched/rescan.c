@@ -57,8 +57,8 @@ const char *move_obstacle(const struct job_config *config)
 	return NULL;
 }
 
-/* Tells whether a script reads current/ of layout = classes: after a scan its list of
- * names would be wrong. */
+/* Tells whether the job has layout = classes and a script reads its current/. A rescan would make
+ * the script's list of file names wrong. */
 static bool is_read_by_class(struct sched_job *job)
 {
 	LOCK_SCOPE(&job->sched->lock);

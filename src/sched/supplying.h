@@ -9,7 +9,8 @@
  * Functions that drive the supply: its datasets, tiers and storages, its events and effects, and
  * the tasks that it gives to workers.
  *
- *   Locks: the scheduler's is held where the name says so, else not, unless a comment says it.
+ *   Locks: the caller of a function whose name ends in _locked holds the scheduler's lock. The
+ *          caller of another function holds no lock, unless its comment says otherwise.
  */
 
 /* --- source.c: datasets --- */

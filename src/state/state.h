@@ -9,8 +9,8 @@
 #include "section/section.h"
 
 /*
- * Saves and restores where a job is: in its directory, as a text, and in files for other
- * machines.
+ * Saves and restores a job's progress. The progress is kept in the job's directory, printed as a
+ * text (a checkpoint), and written to files for other machines.
  *
  *   job_files.c        keeps files in <state>/jobs/<name>
  *   checkpoint.c       prints and parses checkpoints

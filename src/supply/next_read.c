@@ -212,6 +212,6 @@ struct wanted *supply_next_read(struct supply *supply, uint64_t now_ns,
 	struct wanted *wanted = wanted_of(request);
 	if (!wanted->fetching)
 		storage_begin(wanted, now_ns);
-	supply->effects.reads = true; /* there may be another one */
+	supply->effects.reads = true; /* another sample may be ready to be read */
 	return wanted;
 }

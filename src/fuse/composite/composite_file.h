@@ -23,6 +23,6 @@
  *   Locks: none while replying or calling sched.
  */
 
-/* A file that another engine has opened is opened again when it is read, and holds the same
- * samples. Its release consumes all of its positions that are bound. */
+/* The operations of composite files. If an earlier engine opened the file, the first read opens
+ * the file again, with the same samples. A release consumes all bound positions of the file. */
 extern const struct open_file_ops composite_file_ops;

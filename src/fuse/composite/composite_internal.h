@@ -77,7 +77,7 @@ struct wait {
 	struct close_waiter waiter; /* its work makes another thread go on */
 	/* (file's lock) */
 	TAILQ_ENTRY(wait) link;
-	uint64_t ticket;   /* sched's ticket of a parked binding */
+	uint64_t ticket;   /* the scheduler's number for an open that waits */
 	uint32_t first, n; /* slots */
 	uint32_t
 		missing; /* slots that are not prepared yet, and one more while `asking` */

@@ -153,7 +153,7 @@ static dc_entry make_dc_entry(
 	unsigned used = bits + next.length;
 	if (next.length == 0 || next.symbol != 0 || used > DC_LOOKUP_BITS)
 		return bits | constant << 16;
-	/* The bits of the end stand behind the value, which is known. */
+	/* The index holds the whole value, and behind the value the code that ends the block. */
 	int value = value_at(in, DC_LOOKUP_BITS, code.length, size).known;
 	constant = ((unsigned)value - (in >> (DC_LOOKUP_BITS - used))) & 0xffff;
 	return used | 1 << 8 | constant << 16;

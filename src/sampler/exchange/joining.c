@@ -43,8 +43,8 @@ struct sampler_joining {
 	size_t n_left;
 };
 
-/* Tells whether the selection may cut a class. It cuts none if another job has the same
- * selection. */
+/* Tells whether the selection could divide a class: contain some ids of the class, and not all. A
+ * selection that another job has, too, divides no class. */
 static bool may_cut(const struct exchange *e, const roaring_bitmap_t *selection)
 {
 	for (size_t i = 0; i < e->n_members; i++)
