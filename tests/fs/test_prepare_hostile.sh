@@ -111,7 +111,7 @@ kill_one() { # never twice for one sample
 		decodes=$(counter decodes)
 		pid=$(of_programs | tail -n 1)
 		[[ -z $pid ]] || kill -KILL "$pid" 2>/dev/null || true
-		for _ in $(seq 100); do
+		for _ in $(seq 1200); do # a program takes seconds to start on a busy machine
 			(($(counter decodes) < decodes + 2)) || break # one may have been ready
 			sleep 0.05
 		done
