@@ -234,12 +234,12 @@ struct load_task *sched_next_decode(void *context)
 
 /* Tells whether the failure is logged here. A transient error is logged only when a
  * reader gets it. */
-static bool is_worth_a_line_locked(struct wanted *wanted, const struct load_task *result)
+static bool is_worth_a_line(struct wanted *wanted, const struct load_task *result)
 {
 	struct space *space = wanted->key.space;
-	lock_assert_held(&space->source->sched->lock);
 	if (result->status == 0)
 		return false;
+	LOCK_SCOPE(&space->source->sched->lock);
 	if (result->passing)
 		return !result->told && !TAILQ_EMPTY(&wanted->waiters) &&
 		       !retry_is_left(wanted);
@@ -283,13 +283,15 @@ void sched_load_done(void *context, struct load_task *task)
 	struct dataset_sample sample = wanted->sample;
 	struct wanted_second *second = wanted->second;
 	const struct load_task first = *task;
-	const char *dataset = dataset_name(wanted->key.space->source->dataset);
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
 	kept_note_end();
 
+	/* The log tells the failure before a reader gets it. */
+	if (is_worth_a_line(wanted, &first))
+		log_bad_sample(dataset_name(wanted->key.space->source->dataset), &sample,
+			&first);
 	lock_take(&sched->lock);
-	bool log = is_worth_a_line_locked(wanted, &first);
 	program_end(&sched->supply, wanted);
 	note_cost_locked(wanted->key.space, &first);
 	for (struct load_task *next; task; task = next) {
@@ -298,8 +300,6 @@ void sched_load_done(void *context, struct load_task *task)
 	}
 	sched_unlock(sched, &aftermath);
 
-	if (log)
-		log_bad_sample(dataset, &sample, &first);
 	dataset_sample_free(&sample);
 	free_second(second);
 }
