@@ -119,7 +119,7 @@ static int can_follow(const char *question)
 	return state_version_take(question + at) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* Of a descriptor that is not one of the first three. */
+/* Parses the number of a descriptor that is not one of the first three. */
 static bool take_number(const char *text, int *ret)
 {
 	char *end;
@@ -378,7 +378,7 @@ static int go_to_background(struct daemon *daemon)
 	return 0;
 }
 
-/* What the engines before this one have opened in the background. */
+/* Opens the log file again that an earlier engine has opened in the background. */
 static void go_on_with_log(const struct daemon *daemon)
 {
 	const char *path = kept()->log;
@@ -497,7 +497,7 @@ static bool died_as_asked(void)
 	       (died == 0 || (WIFSIGNALED(died) && WTERMSIG(died) == SIGTERM));
 }
 
-/* In place of an engine that is not wanted any more, or could not live. */
+/* Answers requests in place of an engine that is not wanted any more, or could not live. */
 static int serve_nothing(struct daemon *daemon)
 {
 	bool ends = atomic_load(&kept()->ending);

@@ -198,6 +198,9 @@ void config_print_sections(FILE *out, const struct job_config *config);
 void config_check_source(struct ini *ini, struct job_config *job);
 /* Checks the other keys of [tensor] against each other. */
 void config_check_tensor(struct ini *ini, const struct job_config *job);
+/* Notes a mistake: the key has the value `found`. */
+void config_refuse(struct ini *ini, enum section_id section, const char *key,
+	const char *found, const char *allowed);
 /* Checks ranks and the keys that go with it, and finds which rank the job is. */
 void config_check_ranks(struct ini *ini, struct job_config *job);
 /* Returns the usual ending of files of a format. */

@@ -156,7 +156,7 @@ static void check_raw(struct ini *ini, const struct job_config *job)
 			"tell its size");
 }
 
-static void refuse(struct ini *ini, enum section_id section, const char *key,
+void config_refuse(struct ini *ini, enum section_id section, const char *key,
 	const char *found, const char *allowed)
 {
 	ini_mistake(ini, ini_line(ini, section, key), config_sections[section].name, key,
@@ -167,30 +167,31 @@ static void refuse(struct ini *ini, enum section_id section, const char *key,
 static void check_batch(struct ini *ini, const struct job_config *job)
 {
 	if (job->format != FORMAT_NPY)
-		refuse(ini, SECTION_TENSOR, "format", "format",
+		config_refuse(ini, SECTION_TENSOR, "format", "format",
 			"npy, with layout = batch");
 	if (!has_fixed_size(job))
-		refuse(ini, SECTION_VIEW, "layout", "batch",
+		config_refuse(ini, SECTION_VIEW, "layout", "batch",
 			"only with crop, pad, random_crop, random_resized_crop or resize "
 			"= "
 			"WxH, since all images of a batch have one size");
 	if (job->json)
-		refuse(ini, SECTION_VIEW, "json", "json", "not with layout = batch");
+		config_refuse(
+			ini, SECTION_VIEW, "json", "json", "not with layout = batch");
 }
 
 /* Checks that the places of members in a tar file are known before the members are bound. */
 static void check_tar(struct ini *ini, const struct job_config *job)
 {
 	if (job->format == FORMAT_RECORD)
-		refuse(ini, SECTION_TENSOR, "format", "record",
+		config_refuse(ini, SECTION_TENSOR, "format", "record",
 			"any other, with layout = tar, where labels are members");
 	if (job->size == SIZE_EXACT &&
 		(!has_fixed_size(job) || job->preparation.channels == CHANNELS_KEEP))
-		refuse(ini, SECTION_VIEW, "size", "exact",
+		config_refuse(ini, SECTION_VIEW, "size", "exact",
 			"padded, with layout = tar and images of several sizes or kinds "
 			"of pixels");
 	if (job->io == IO_CACHED)
-		refuse(ini, SECTION_VIEW, "io", "cached",
+		config_refuse(ini, SECTION_VIEW, "io", "cached",
 			"auto or direct, with layout = tar, whose reads wait for "
 			"samples");
 }
@@ -212,46 +213,47 @@ static void check_beside(struct ini *ini, const struct job_config *job)
 {
 	bool has_files = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_TAR;
 	if (job->beside.n > 0 && !has_files)
-		refuse(ini, SECTION_VIEW, "beside", "beside",
+		config_refuse(ini, SECTION_VIEW, "beside", "beside",
 			"only with layout = flat or tar");
 	if (job->text && !has_files)
-		refuse(ini, SECTION_VIEW, "text", job->text,
+		config_refuse(ini, SECTION_VIEW, "text", job->text,
 			"only with layout = flat or tar");
 	for (uint32_t i = 0; i < job->beside.n; i++) {
 		const char *ending = job->beside.of[i];
 		if (strcmp(ending, job->extension ? job->extension : "") == 0)
-			refuse(ini, SECTION_VIEW, "beside", ending,
+			config_refuse(ini, SECTION_VIEW, "beside", ending,
 				"other endings than that of the samples' files");
 		if (job->json && strcmp(ending, "json") == 0)
-			refuse(ini, SECTION_VIEW, "beside", ending,
+			config_refuse(ini, SECTION_VIEW, "beside", ending,
 				"other endings with json = yes");
 		if (job->text && strcmp(ending, "txt") == 0)
-			refuse(ini, SECTION_VIEW, "beside", ending,
+			config_refuse(ini, SECTION_VIEW, "beside", ending,
 				"other endings with text");
 	}
 	if (job->text && job->extension && strcmp(job->extension, "txt") == 0)
-		refuse(ini, SECTION_VIEW, "extension", "txt", "any other, with text");
+		config_refuse(
+			ini, SECTION_VIEW, "extension", "txt", "any other, with text");
 }
 
 static void check_targets(struct ini *ini, const struct job_config *job)
 {
 	if (job->n_targets > 0 && job->layout != LAYOUT_BATCH &&
 		job->format != FORMAT_RECORD)
-		refuse(ini, SECTION_VIEW, "labels", job->labels,
+		config_refuse(ini, SECTION_VIEW, "labels", job->labels,
 			"columns only with layout = batch or format = record");
 }
 
 static void check_names(struct ini *ini, const struct job_config *job)
 {
 	if (job->json && job->extension && strcmp(job->extension, "json") == 0)
-		refuse(ini, SECTION_VIEW, "extension", "json",
+		config_refuse(ini, SECTION_VIEW, "extension", "json",
 			"any other, with json = yes");
 	if (job->path && (!is_relative_path(job->path) || strchr("\"'~", *job->path)))
-		refuse(ini, SECTION_VIEW, "path", job->path,
+		config_refuse(ini, SECTION_VIEW, "path", job->path,
 			"names with / between them, none of them . or .., without "
 			"quotes and ~");
 	else if (job->path && strlen(job->path) > MAX_PATH)
-		refuse(ini, SECTION_VIEW, "path", job->path, "at most 180 bytes");
+		config_refuse(ini, SECTION_VIEW, "path", job->path, "at most 180 bytes");
 }
 
 /* Puts the name in place of %name. The caller frees the text; NULL: no memory. */
@@ -293,20 +295,20 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 	if (tar)
 		check_tar(ini, job);
 	if (job->drop_last && !tar && !batch)
-		refuse(ini, SECTION_VIEW, "drop_last", "yes",
+		config_refuse(ini, SECTION_VIEW, "drop_last", "yes",
 			"only with layout = tar or batch");
 	if (job->shard && !flat && !tar)
-		refuse(ini, SECTION_VIEW, "shard", "shard",
+		config_refuse(ini, SECTION_VIEW, "shard", "shard",
 			"only with layout = flat or tar");
 	if (job->fixed_labels && !flat)
-		refuse(ini, SECTION_VIEW, "labels", "fixed",
+		config_refuse(ini, SECTION_VIEW, "labels", "fixed",
 			"only with layout = flat; in classes they are fixed");
 	bool classes = job->layout == LAYOUT_CLASSES && job->order == ORDER_SHUFFLED;
 	if (job->mapping == MAPPING_FIXED && !classes)
-		refuse(ini, SECTION_VIEW, "mapping", "fixed",
+		config_refuse(ini, SECTION_VIEW, "mapping", "fixed",
 			"only with layout = classes and order = shuffled");
 	if (job->json && !flat && !tar && !batch)
-		refuse(ini, SECTION_VIEW, "json", "yes",
+		config_refuse(ini, SECTION_VIEW, "json", "yes",
 			"only with layout = flat or tar");
 	check_names(ini, job);
 	check_beside(ini, job);
@@ -329,13 +331,13 @@ static void check_prepare(struct ini *ini, struct job_config *job)
 	if (!ini_line(ini, SECTION_TENSOR, "format"))
 		job->format = FORMAT_NPY;
 	if (job->format == FORMAT_SOURCE)
-		refuse(ini, SECTION_TENSOR, "format", "source",
+		config_refuse(ini, SECTION_TENSOR, "format", "source",
 			"any other, with prepare");
 	for (size_t i = 0; i < config_n_options(); i++) {
 		const struct option *option = config_option(i);
 		if (option->section == SECTION_TENSOR && asks_for_change(ini, i) &&
 			!fits_program(job, option->key))
-			refuse(ini, SECTION_TENSOR, option->key, option->key,
+			config_refuse(ini, SECTION_TENSOR, option->key, option->key,
 				"not with prepare, whose program makes the arrays");
 	}
 }
@@ -344,7 +346,8 @@ static void check_prepare(struct ini *ini, struct job_config *job)
 static void check_group(struct ini *ini, struct job_config *job)
 {
 	if (job->groups_directories != (job->preparation.frames > 0))
-		refuse(ini, SECTION_TENSOR, job->groups_directories ? "group" : "frames",
+		config_refuse(ini, SECTION_TENSOR,
+			job->groups_directories ? "group" : "frames",
 			job->groups_directories ? "directory" : "frames",
 			"group = directory and frames = N, both or neither");
 	if (!job->groups_directories)
@@ -352,11 +355,11 @@ static void check_group(struct ini *ini, struct job_config *job)
 	if (!ini_line(ini, SECTION_TENSOR, "format"))
 		job->format = FORMAT_NPY;
 	if (!config_holds_arrays(job->format))
-		refuse(ini, SECTION_TENSOR, "format", "format",
+		config_refuse(ini, SECTION_TENSOR, "format", "format",
 			"npy, record or raw, with group = directory, whose samples have "
 			"one axis more than an image");
 	if (job->layout == LAYOUT_MIRROR || config_is_mixed(job))
-		refuse(ini, SECTION_TENSOR, "group", "directory",
+		config_refuse(ini, SECTION_TENSOR, "group", "directory",
 			"not with layout = mirror, or several datasets");
 }
 
@@ -367,7 +370,6 @@ static void default_for_batch(struct ini *ini, struct job_config *job)
 		job->format = FORMAT_NPY;
 }
 
-/* A look-ahead of two batches prepares the next batch, too. */
 #define SMALL_TENSOR (64 * 64 * 3)
 
 bool config_has_small_files(const struct job_config *job, uint64_t tensor_bytes)
@@ -376,6 +378,7 @@ bool config_has_small_files(const struct job_config *job, uint64_t tensor_bytes)
 	       tensor_bytes <= SMALL_TENSOR;
 }
 
+/* A look-ahead of two batches prepares the next batch, too. */
 uint32_t config_lookahead(const struct job_config *job)
 {
 	const uint32_t least = 128, most = 65536;
@@ -427,7 +430,7 @@ static void check_bad_sample(struct ini *ini, const struct job_config *job)
 {
 	bool single = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_CLASSES;
 	if (job->skips_bad && (!single || job->ranks > 0 || job->order == ORDER_REPLAY))
-		refuse(ini, SECTION_JOB, "bad_sample", "skip",
+		config_refuse(ini, SECTION_JOB, "bad_sample", "skip",
 			"fail, or skip with layout = flat or classes, without ranks, and "
 			"with order = shuffled or sequential");
 }
@@ -439,22 +442,23 @@ static void check_mixture(struct ini *ini, const struct job_config *job)
 {
 	const char *table = job->label_table;
 	if (table && (!config_is_mixed(job) || *table != '/'))
-		refuse(ini, SECTION_JOB, "label_table", table,
+		config_refuse(ini, SECTION_JOB, "label_table", table,
 			"an absolute path, only where dataset names several");
 	if (!config_is_mixed(job))
 		return;
 	if (job->layout == LAYOUT_CLASSES || job->layout == LAYOUT_MIRROR)
-		refuse(ini, SECTION_VIEW, "layout",
+		config_refuse(ini, SECTION_VIEW, "layout",
 			job->layout == LAYOUT_CLASSES ? "classes" : "mirror",
 			"flat, tar or batch, " OF_ONE);
 	if (job->fixed_labels)
-		refuse(ini, SECTION_VIEW, "labels", "fixed", "drawn, " OF_ONE);
+		config_refuse(ini, SECTION_VIEW, "labels", "fixed", "drawn, " OF_ONE);
 	if (job->order != ORDER_SHUFFLED)
-		refuse(ini, SECTION_JOB, "order", job->order_text, "shuffled, " OF_ONE);
+		config_refuse(
+			ini, SECTION_JOB, "order", job->order_text, "shuffled, " OF_ONE);
 	if (job->skips_bad)
-		refuse(ini, SECTION_JOB, "bad_sample", "skip", "fail, " OF_ONE);
+		config_refuse(ini, SECTION_JOB, "bad_sample", "skip", "fail, " OF_ONE);
 	if (job->ranks > 0)
-		refuse(ini, SECTION_JOB, "ranks", "ranks",
+		config_refuse(ini, SECTION_JOB, "ranks", "ranks",
 			"only where dataset names one");
 }
 
@@ -489,7 +493,8 @@ static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config 
 	check_prepare(ini, job);
 	check_group(ini, job);
 	if (job->from)
-		refuse(ini, SECTION_TENSOR, "from", "from", "only in [tensor NAME]");
+		config_refuse(
+			ini, SECTION_TENSOR, "from", "from", "only in [tensor NAME]");
 	config_check_source(ini, job);
 	default_extension(ini, job);
 	find_targets(job);

@@ -8,12 +8,6 @@
 
 /* Checks ranks: with ranks the group, and not the job, decides the positions of samples. */
 
-static void refuse(struct ini *ini, const char *key, const char *allowed)
-{
-	ini_mistake(ini, ini_line(ini, SECTION_JOB, key), "job", key,
-		"found \"%s\", allowed: %s", key, allowed);
-}
-
 #define BATCH_OF_RANK 32
 
 static void check_local_ranks(struct ini *ini, const struct job_config *job)
@@ -25,7 +19,8 @@ static void check_local_ranks(struct ini *ini, const struct job_config *job)
 			"node has as many; a node with more has several jobs",
 			job->local_ranks, job->all_ranks);
 	if (ini_line(ini, SECTION_JOB, "rank"))
-		refuse(ini, "rank", "not with local_ranks, which has node_rank instead");
+		config_refuse(ini, SECTION_JOB, "rank", "rank",
+			"not with local_ranks, which has node_rank instead");
 	if (job->global_batch % job->all_ranks != 0)
 		ini_mistake(ini, ini_line(ini, SECTION_JOB, "global_batch"), "job",
 			"global_batch",
@@ -47,7 +42,8 @@ static void find_rank(struct ini *ini, struct job_config *job)
 			"found %u, allowed: less than %s, which is %u", job->rank,
 			local ? "ranks / local_ranks" : "ranks", job->ranks);
 	if (!local && ini_line(ini, SECTION_JOB, "node_rank"))
-		refuse(ini, "node_rank", "only with local_ranks");
+		config_refuse(ini, SECTION_JOB, "node_rank", "node_rank",
+			"only with local_ranks");
 }
 
 void config_check_ranks(struct ini *ini, struct job_config *job)
@@ -59,11 +55,12 @@ void config_check_ranks(struct ini *ini, struct job_config *job)
 	if (job->all_ranks == 0) {
 		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 			if (ini_line(ini, SECTION_JOB, keys[i]))
-				refuse(ini, keys[i], "only with ranks");
+				config_refuse(ini, SECTION_JOB, keys[i], keys[i],
+					"only with ranks");
 		return;
 	}
 	if (!drawn)
-		refuse(ini, "ranks",
+		config_refuse(ini, SECTION_JOB, "ranks", "ranks",
 			"only with order = shuffled, labels = drawn, and layout = flat, "
 			"tar or batch");
 	find_rank(ini, job);

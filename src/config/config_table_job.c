@@ -145,9 +145,8 @@ const struct option config_job_options[] = {
 	{SECTION_JOB, "ranks", &value_u32, .min = 1, .max = 4096, JOB(all_ranks),
 		.preset_help = "the job is of this node alone",
 		.help = "Ranks of a training that runs on the nodes of a [cluster].\n"
-			"The job has the samples of one of them, or of the local_ranks "
-			"of "
-			"a node: each sample goes to one rank in each epoch.\n"
+			"The job has the samples of one of them, or of a node's "
+			"local_ranks: each sample goes to one rank in each epoch.\n"
 			"Only with order = shuffled, and not with layout = classes or "
 			"mirror, or labels = fixed."},
 	{SECTION_JOB, "rank", &value_u32, .max = 4095, JOB(own_rank), .preset_help = "0",

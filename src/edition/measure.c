@@ -103,9 +103,10 @@ static int measure_each(struct edition *edition)
 
 #define MOST_REFUSED 8
 
-/* So many samples have tensors of so many bytes. */
+/* Samples whose tensors have one size. */
 struct equal {
-	uint64_t bytes, samples;
+	uint64_t bytes;	  /* size of each tensor */
+	uint64_t samples; /* their number */
 };
 
 struct by_shape {

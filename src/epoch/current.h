@@ -152,7 +152,7 @@ uint32_t since_run(const struct script *script);
  * there are files. */
 bool is_regular(const struct script *script);
 /* Returns the least J for which a random row of all files has J of them, given in advance, in
- * one place with a chance of less than one in a million. */
+ * one place with a chance of less than one in a million; an eighth of the files if they are few. */
 uint32_t n_hedged(const struct script *script);
 
 /* --- readers.c --- */

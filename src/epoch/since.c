@@ -10,7 +10,6 @@
 
 #define HEDGE (1u << 20)
 
-/* Of few files J is an eighth. */
 uint32_t n_hedged(const struct script *script)
 {
 	uint32_t n = script->files, j = 0;

@@ -19,7 +19,7 @@
 /* The first stage of loading reads a file's bytes. A system call on the file may never return, so
  * struct load_read has a copy of all data that the stage uses. */
 
-/* No sensible image has more bytes. */
+/* The limit is far above the size of any sensible image. */
 #define MAX_FILE_BYTES (UINT64_C(2) << 30)
 
 struct load_read *load_read_new(void)

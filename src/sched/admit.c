@@ -122,9 +122,8 @@ int admit_rank(struct sched *sched, const struct job_config *config,
 	bool same = strcmp(key, "rank") == 0 || strcmp(key, "node_rank") == 0;
 	sched_report(report, context,
 		"%s:[job]:%s: found %s that of job %s, of the same training, allowed: "
-		"each rank of a training has its own rank, or node_rank, and all have "
-		"the "
-		"same ranks, local_ranks, global_batch, dataset and where",
+		"each rank of a training has its own rank, or node_rank; ranks, "
+		"local_ranks, global_batch, dataset and where are the same for all",
 		config->file, key, same ? "the same as" : "another than", name);
 	return -EEXIST;
 }

@@ -304,20 +304,12 @@ int source_open_kept(struct source *now, uint32_t number, struct source **ret)
 	return err;
 }
 
-int sched_dataset_add(
-	struct sched *sched, struct dataset *dataset, const struct dataset_config *config)
+static int add_locked(struct sched *sched, struct source *made, uint64_t device)
 {
-	struct source made;
-	uint64_t device = storage_device(dataset);
-	int err = source_init(&made, sched, dataset, config);
-	if (!err) {
-		LOCK_SCOPE(&sched->lock);
-		err = source_find_locked(sched, dataset_name(dataset))
-			      ? -EEXIST
-			      : put_in_locked(sched, &made, device);
-	}
-	source_destroy(&made);
-	return err;
+	lock_assert_held(&sched->lock);
+	return source_find_locked(sched, dataset_name(made->dataset))
+		       ? -EEXIST
+		       : put_in_locked(sched, made, device);
 }
 
 struct source *source_taken_locked(const struct sched *sched, const char *name)
@@ -347,18 +339,32 @@ static int replace_locked(struct sched *sched, struct source *made, uint64_t dev
 	return err;
 }
 
-int sched_dataset_replace(
-	struct sched *sched, struct dataset *dataset, const struct dataset_config *config)
+/* Makes a source of the dataset and calls put_locked for it. */
+static int make_and_put(struct sched *sched, struct dataset *dataset,
+	const struct dataset_config *config,
+	int put_locked(struct sched *sched, struct source *made, uint64_t device))
 {
 	struct source made;
 	uint64_t device = storage_device(dataset);
 	int err = source_init(&made, sched, dataset, config);
 	if (!err) {
 		LOCK_SCOPE(&sched->lock);
-		err = replace_locked(sched, &made, device);
+		err = put_locked(sched, &made, device);
 	}
 	source_destroy(&made);
 	return err;
+}
+
+int sched_dataset_add(
+	struct sched *sched, struct dataset *dataset, const struct dataset_config *config)
+{
+	return make_and_put(sched, dataset, config, add_locked);
+}
+
+int sched_dataset_replace(
+	struct sched *sched, struct dataset *dataset, const struct dataset_config *config)
+{
+	return make_and_put(sched, dataset, config, replace_locked);
 }
 
 static bool take_gone(struct sched *sched, struct source *ret)

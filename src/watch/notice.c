@@ -48,9 +48,8 @@ static const char *const texts[NOTICES] = {
 		"ranks of the training run on other machines, too, where files hold "
 		"other samples: some samples would come twice, and others never; please "
 		"give each rank a job with ranks, rank and training, or each machine one "
-		"with local_ranks, too, or use layout = mirror, or classes with mapping "
-		"= "
-		"fixed",
+		"with local_ranks, too, or use layout = mirror, or classes with "
+		"mapping = fixed",
 };
 
 const char *sched_notice_text(enum notice notice)

@@ -292,6 +292,15 @@ static void write_member(FILE *tar, unsigned number)
 	cr_assert_eq(fwrite(header, sizeof(header), 1, tar), 1);
 }
 
+static void write_tar(const char *name, unsigned n)
+{
+	FILE *tar = fopen(name, "w");
+	cr_assert_not_null(tar);
+	for (unsigned i = 0; i < n; i++)
+		write_member(tar, i);
+	cr_assert_eq(fclose(tar), 0);
+}
+
 /* Lists of a scan shrink while they are taken from; none of them loses a sample. */
 Test(dataset_scan, has_each_of_many_samples_of_a_tar)
 {
@@ -301,11 +310,7 @@ Test(dataset_scan, has_each_of_many_samples_of_a_tar)
 	char name[96];
 	place_begin(&place);
 	snprintf(name, sizeof(name), "%s/many.tar", place.directory);
-	FILE *tar = fopen(name, "w");
-	cr_assert_not_null(tar);
-	for (unsigned i = 0; i < n; i++)
-		write_member(tar, i);
-	fclose(tar);
+	write_tar(name, n);
 	place.config.path = name;
 	cr_assert_eq(place_open(&place), 0);
 	cr_assert_eq(dataset_samples(place.dataset), n);
@@ -335,7 +340,7 @@ static void spoil_rows(const struct place *place)
 	close(fd);
 }
 
-/* So a start with unchanged tars takes no memory for them. */
+/* A start with unchanged tars takes no memory for their samples. */
 Test(dataset_scan, of_unchanged_tars_does_not_read_the_samples_of_the_catalogue)
 {
 	struct place place;
@@ -344,10 +349,7 @@ Test(dataset_scan, of_unchanged_tars_does_not_read_the_samples_of_the_catalogue)
 	place_begin(&place);
 	snprintf(name, sizeof(name), "%s/some.tar", place.directory);
 	for (unsigned n = 10; n <= 12; n++) {
-		FILE *tar = fopen(name, "w");
-		for (unsigned i = 0; i < n; i++)
-			write_member(tar, i);
-		fclose(tar);
+		write_tar(name, n);
 		place.config.path = name;
 		cr_assert_eq(place_open(&place), 0);
 		cr_assert_eq(dataset_samples(place.dataset), n);

@@ -238,7 +238,7 @@ static void add_found(
 	world_stop(world);
 }
 
-/* Those of a whole dataset are measured by their shapes, some of which are refused. */
+/* A job of a whole dataset measures tensors by shape, and some shapes are refused. */
 Test(sched_measured, all_samples_have_the_sizes_that_each_of_them_has)
 {
 	static char odd[] = "id % 2 = 1", even[] = "id % 2 = 0";

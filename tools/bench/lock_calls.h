@@ -12,7 +12,7 @@
  *   Threads: any; the lock is held in all but lock_calls_taking.
  */
 
-/* It is about to be taken. */
+/* Called when a lock is about to be taken. */
 void lock_calls_taking(struct lock *lock);
 void lock_calls_begin(const struct lock *lock);
 /* by: where in the program it is let go. */

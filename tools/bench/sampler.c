@@ -234,7 +234,7 @@ static void compare(const struct scenario *scenario)
 	fflush(stdout);
 }
 
-/* What many streams of a large dataset take. */
+/* Measures the memory and time that many streams of a large dataset take. */
 static void print_memory(void)
 {
 	const uint32_t sizes[] = {2 * M, 14 * M};

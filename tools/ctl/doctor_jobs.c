@@ -40,9 +40,8 @@ static void check_job(struct findings *findings, const char *path)
 	if (has_small_files(&job))
 		found(findings, COSTS,
 			"view.layout = batch, if the script can read batches",
-			"job %s: the samples are so small that to open a file takes "
-			"longer "
-			"than to prepare it",
+			"job %s: the samples are so small that to open a file "
+			"takes longer than to prepare it",
 			job.name);
 	config_job_free(&job);
 }

@@ -48,9 +48,9 @@ static void print_waits(FILE *out, const struct explain_job *job)
 		job->decoded, job->shared, job->hit);
 	if (job->small_files)
 		fprintf(out,
-			"  a sample has %.0f bytes: to open its file takes longer than "
-			"to "
-			"prepare it;\n  view.layout = batch gives many samples a file\n",
+			"  a sample has %.0f bytes: to open its file takes longer "
+			"than to prepare it;\n"
+			"  view.layout = batch gives many samples a file\n",
 			job->bytes);
 }
 
