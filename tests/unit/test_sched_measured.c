@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/fault.h"
+#include "edition/edition.h"
+#include "sched/sched_internal.h"
 #include "world.h"
 
 #include <fcntl.h>
@@ -221,8 +223,8 @@ static void write_image(const char *path, unsigned width)
 	cr_assert(png_image_write_to_file(&image, path, 0, pixels, 0, NULL));
 }
 
-/* Adds what a job of these samples has found. */
-static void add_found(
+/* Adds the sums of a job of these samples. Returns its typical size of a tensor. */
+static uint64_t add_found(
 	struct world *world, char *where, uint64_t *bytes, uint64_t *readable)
 {
 	struct job_config config = config_of(where, LAYOUT_FLAT);
@@ -234,8 +236,10 @@ static void add_found(
 	sched_edition_put(edition);
 	sched_job_status(job, &status);
 	*bytes += status.all_bytes;
+	uint64_t typical = job->now->typical_bytes;
 	sched_job_put(job);
 	world_stop(world);
+	return typical;
 }
 
 /* A job of a whole dataset measures tensors by shape, and some shapes are refused. */
@@ -257,10 +261,13 @@ Test(sched_measured, all_samples_have_the_sizes_that_each_of_them_has)
 	world.dataset_config.look = LOOK_BEFORE;
 	add_found(&world, odd, &each, &readable_of_each);
 	add_found(&world, even, &each, &readable_of_each);
-	add_found(&world, NULL, &all, &readable);
+	uint64_t typical = add_found(&world, NULL, &all, &readable);
 	cr_assert_eq(all, each);
 	cr_assert_eq(readable, readable_of_each);
 	cr_assert_eq(readable, N - 7 - 3);
+	/* Of 60 tensors, 10 of which have no bytes, 45 are smaller than the typical one: 35 of the
+	 * widths that are not 1, 10, 19, 28, 37 are below 41. */
+	cr_assert_eq(typical, (uint64_t)41 * 8 * 3);
 	end(&world);
 }
 
