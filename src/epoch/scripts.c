@@ -132,6 +132,20 @@ static void mark_before(const struct current *current, struct script *script)
 	script->up = last + 1 == script->opened ? last : 0;
 }
 
+/* Marks the files that the epoch has kept from the one before as opened by the script that has
+ * begun it. A journal that begins with the epoch lacks these opens, but they are of the pass
+ * that goes on, so the next turn has to know them. When the turn is noted, no other files are
+ * bound. */
+static void mark_kept(const struct epochs *epochs, struct script *script)
+{
+	const struct epoch *epoch = find_epoch(epochs, script->epoch);
+	for (uint32_t i = 0; epoch && i < epoch->set->positions; i++) {
+		uint32_t *mark = &script->marks[i / epochs->config.file];
+		if (*mark == 0 && epoch_has_bound(epoch, i))
+			*mark = ++script->opens;
+	}
+}
+
 /* Gives the script marks for the files of the epoch's set, of which none was opened. -ENOMEM */
 static int new_marks(const struct epochs *epochs, struct script *script, uint32_t epoch)
 {
@@ -166,17 +180,22 @@ static uint32_t place_for_script(const struct current *current)
 }
 
 /* Returns the script's place; NOBODY: no memory. */
-static uint32_t get_script(struct epochs *epochs, uint64_t id, uint32_t epoch)
+static uint32_t get_script(struct epochs *epochs, const struct record *opened)
 {
 	struct current *current = &epochs->current;
-	uint32_t place = script_place(current, id);
+	uint32_t place = script_place(current, opened->reader.script);
 	if (place != NOBODY)
 		return place;
-	struct script script = {
-		.id = id, .repeated = NOBODY, .since = current->opened, .epoch = epoch};
-	if (new_marks(epochs, &script, epoch) != 0)
+	struct script script = {.id = opened->reader.script,
+		.repeated = NOBODY,
+		.since = current->opened,
+		.epoch = opened->epoch};
+	if (new_marks(epochs, &script, opened->epoch) != 0)
 		return NOBODY;
-	mark_before(current, &script);
+	if (opened->how == OPENED_NEXT || opened->how == OPENED_KEEPS)
+		mark_kept(epochs, &script);
+	else
+		mark_before(current, &script);
 	place = current->n_scripts < CURRENT_SCRIPTS ? current->n_scripts++
 						     : place_for_script(current);
 	free(current->scripts[place].marks);
@@ -242,8 +261,10 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 {
 	uint32_t place = rank->script;
 	struct script *script = &epochs->current.scripts[place];
-	uint32_t since = file < script->files ? current_since(epochs, worker, opened)
-					      : script->opens;
+	bool is_new = script->used == 0; /* mark_kept has marked the files */
+	uint32_t since = is_new			? 0
+			 : file < script->files ? current_since(epochs, worker, opened)
+						: script->opens;
 	if (set_of(epochs, opened->epoch) != script->set) {
 		if (new_marks(epochs, script, opened->epoch) != 0)
 			return -ENOMEM;
@@ -254,7 +275,7 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	uint32_t run = file < script->files && script->marks[file] > script->run
 			       ? script->marks[file]
 			       : script->run;
-	note_parts(&epochs->current, place, opened->how, since);
+	note_parts(&epochs->current, place, opened->how, is_new ? script->opens : since);
 	if (in_order && alone &&
 		(opened->how == OPENED_NEXT || opened->how == OPENED_JOINS))
 		note_late(&epochs->current, script, worker, since > run ? since : 0);
@@ -410,7 +431,7 @@ int current_note(struct epochs *epochs, const struct record *opened)
 {
 	struct current *current = &epochs->current;
 	uint32_t file = opened->position / epochs->config.file;
-	uint32_t s = get_script(epochs, opened->reader.script, opened->epoch);
+	uint32_t s = get_script(epochs, opened);
 	if (s == NOBODY)
 		return -ENOMEM;
 	uint32_t r = get_rank(current, s, opened->reader.rank);

@@ -28,6 +28,18 @@ struct tally {
 #define RELEASED_LATER 3
 
 static unsigned noticed[NOTICES]; /* in the last run */
+static size_t restart; /* before this access the daemon begins anew; 0: never */
+
+static void begin_anew(struct epoch_world *world, struct world_request **open)
+{
+	for (size_t i = 0; i < RELEASED_LATER; i++) {
+		if (open[i])
+			world_release(world, open[i], true);
+		open[i] = NULL;
+	}
+	world_restart(world, world->n_records);
+	world_replayed(world);
+}
 
 static void run(const struct accesses *accesses, uint32_t files, enum epochs_kind kind,
 	sample_id *ret)
@@ -49,6 +61,8 @@ static void run(const struct accesses *accesses, uint32_t files, enum epochs_kin
 		*slot = NULL;
 		if (i >= accesses->n)
 			continue;
+		if (i > 0 && i == restart)
+			begin_anew(&world, open);
 		const struct access *access = &accesses->list[i];
 		struct world_request *request = world_request_by(&world, EPOCH_CURRENT,
 			access->file, access->reader, access->label);
@@ -342,6 +356,17 @@ Test(epoch_scripts, ranks)
 		4, 20, 30, 2);
 	ranks("4 ranks, drop_last",
 		(struct loader){.passes = 30, .batch = 32, .drop = true}, 4, 20, 3, 3);
+}
+
+/* The journal has only what was opened since the epoch began, and which files it has kept. */
+Test(epoch_scripts, ranks_and_a_restart)
+{
+	for (restart = 100; restart < 400; restart += 7)
+		ranks("8 ranks in order, and a restart",
+			(struct loader){
+				.files = 96, .passes = 6, .batch = 4, .in_order = true},
+			8, 4, 0, 0);
+	restart = 0;
 }
 
 /* Each rank as many files, the last ones once more; as workers of new processes or kept ones. */
