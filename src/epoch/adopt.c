@@ -16,7 +16,7 @@ uint32_t adopt_since(const struct epochs *epochs, const struct record *opened)
 	const struct current *current = &epochs->current;
 	uint32_t s = script_place(current, opened->reader.script), r = NOBODY, w = NOBODY;
 	uint32_t file = opened->position / epochs->config.file;
-	if (s == NOBODY || (opened->how != OPENED_NEXT && opened->how != OPENED_KEEPS))
+	if (s == NOBODY || !may_keep(opened))
 		return UINT32_MAX;
 	const struct script *script = &current->scripts[s];
 	if (file >= script->files || script->set != set_of(epochs, opened->epoch))

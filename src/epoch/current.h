@@ -198,6 +198,8 @@ uint32_t rank_place(const struct current *current, uint32_t script, uint64_t id)
 uint32_t worker_place(const struct current *current, uint32_t rank, uint64_t id);
 bool is_worker_of(const struct current *current, const struct worker *worker,
 	const struct script *script);
+/* Tells whether the open begins an epoch that may keep files of the one before. */
+bool may_keep(const struct record *opened);
 /* Tells whether the script has opened the file in its epoch. */
 bool is_opened(const struct script *script, uint32_t file);
 /* Tells whether the open is its script's first one of an image of the epoch. */

@@ -60,6 +60,11 @@ uint32_t worker_place(const struct current *current, uint32_t rank, uint64_t id)
 	return NOBODY;
 }
 
+bool may_keep(const struct record *opened)
+{
+	return opened->how == OPENED_NEXT || opened->how == OPENED_KEEPS;
+}
+
 bool is_opened(const struct script *script, uint32_t file)
 {
 	return script->marks[file] > script->begun;
@@ -144,6 +149,7 @@ static void mark_kept(const struct epochs *epochs, struct script *script)
 		if (*mark == 0 && epoch_has_bound(epoch, i))
 			*mark = ++script->opens;
 	}
+	script->opened = script->adopted = script->opens;
 }
 
 /* Gives the script marks for the files of the epoch's set, of which none was opened. -ENOMEM */
@@ -192,7 +198,7 @@ static uint32_t get_script(struct epochs *epochs, const struct record *opened)
 		.epoch = opened->epoch};
 	if (new_marks(epochs, &script, opened->epoch) != 0)
 		return NOBODY;
-	if (opened->how == OPENED_NEXT || opened->how == OPENED_KEEPS)
+	if (may_keep(opened))
 		mark_kept(epochs, &script);
 	else
 		mark_before(current, &script);
@@ -448,7 +454,8 @@ int current_note(struct epochs *epochs, const struct record *opened)
 				 : NOBODY;
 	if (other != NOBODY)
 		current->workers[other].row[opened->label]++;
-	bool counts = !only_label || script->labels_first;
+	/* After a replay that begins with this open, less is known of labels. */
+	bool counts = !only_label || script->labels_first || may_keep(opened);
 	/* A label that is ahead of its image by several files begins no pass. */
 	bool ahead = opened->how == OPENED_GIVEN && !opened->label &&
 		     file < script->files && is_opened(script, file);
