@@ -64,6 +64,28 @@ static void adopt_position(const struct epoch *from, struct epoch *to, uint32_t 
 				       .position = position});
 }
 
+/* Records the opens that are of the epoch's pass, for a replay of this epoch alone. false: there
+ * are more. */
+static bool record_beyond(struct epochs *epochs, struct effects *effects)
+{
+	struct adopting *adopting = &epochs->adopting;
+	const struct script *script = &epochs->current.scripts[adopting->script];
+	enum division over = division_over(&epochs->current, script);
+	const struct beyond *next;
+	while (over != DIVISIONS && effects->n < EFFECTS_MAX) {
+		next = next_beyond(script, over, &adopting->beyond);
+		if (!next)
+			return true;
+		effect_record(
+			effects, (struct record){.kind = RECORD_OPENED,
+					 .epoch = adopting->opened.epoch,
+					 .position = next->file * epochs->config.file,
+					 .reader = {next->thread, next->rank, script->id},
+					 .how = OPENED_BEYOND});
+	}
+	return over == DIVISIONS;
+}
+
 void adopt_some(struct epochs *epochs, struct effects *effects)
 {
 	struct adopting *adopting = &epochs->adopting;
@@ -80,7 +102,7 @@ void adopt_some(struct epochs *epochs, struct effects *effects)
 			epoch_has_bound(from, position))
 			adopt_position(from, to, position, effects);
 	}
-	if (effects->n + 1 > EFFECTS_MAX)
+	if (!record_beyond(epochs, effects) || effects->n + 1 > EFFECTS_MAX)
 		return;
 	adopting->active = false;
 	if (current_note(epochs, &adopting->opened) == 0)

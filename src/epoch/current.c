@@ -152,10 +152,10 @@ static bool ends_whole(const struct script *script, uint32_t file)
  * files, and differ by one file at most; a sampler pads them, or drops the rest. */
 static bool had_parts(const struct opener *opener)
 {
+	const struct current *current = &opener->epochs->current;
 	const struct script *script = opener->script;
-	struct parts parts = parts_of(&opener->epochs->current, script);
-	return !is_first(&opener->epochs->current, script, script->marks[opener->file]) &&
-	       parts.since != NOBODY && opener->rank->count >= parts.most;
+	return !is_first(current, script, script->marks[opener->file]) &&
+	       division_over(current, script) != DIVISIONS;
 }
 
 /* Tells whether the pass of a fed job's ranks is over. An epoch of a fed job keeps no samples of
@@ -169,8 +169,8 @@ static bool had_all_fed(const struct opener *opener)
 
 static bool ends_part(const struct opener *opener)
 {
-	struct parts parts = parts_of(&opener->epochs->current, opener->script);
-	return parts.n > 1 && opener->rank->count >= parts.most;
+	uint32_t n = n_ranks(&opener->epochs->current, opener->script);
+	return n > 1 && opener->rank->count >= files_of_part(opener->script, n, DROPS);
 }
 
 static bool goes_back(const struct opener *opener)
@@ -247,11 +247,14 @@ static bool opens_again(const struct opener *opener)
 		habit = opener->rank->habit[kind];
 	if (left && worker->used + RECENT_OPENS < opener->epochs->current.opened)
 		return false;
-	bool had_row = is_in_order(opener->script) && habit > 0 && row >= habit &&
-		       row < ROW_MOST; /* a file that is opened for ever begins no pass */
+	bool had_row =
+		is_in_order(opener->script) && habit > 0 && row >= habit &&
+		worker->stays < ROW_MOST; /* opened for ever, a file begins no pass */
+	if (row == 0 && left && kind == FILE_LABEL && !opener->rank->labels_after)
+		return false;
 	if (row == 0 || (!left && !had_row && !may_turn(opener)))
 		return true;
-	if (habit >= ROW_MOST)
+	if (worker->stays >= ROW_MOST)
 		return true; /* no more opens are noted */
 	return habit > 0 ? row < habit : !opener->request->done;
 }

@@ -23,6 +23,16 @@ enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
 #define FEW_MOST 16	/* smaller numbers of files have bounds of their own */
 #define LOOKED_AT 1024	/* files that misuse.c looks at */
 
+/* The ways of a sampler to divide files into parts that have the same size: ranks.c. */
+enum division { PADS, DROPS, DIVISIONS };
+
+struct beyond {
+	uint64_t rank, thread;
+	uint32_t file;
+	uint32_t count; /* opens of the rank's pass before this one */
+	uint32_t mark;	/* the file's */
+};
+
 /* A script that reads current/. Its opens are counted, except opens of the file that the thread
  * opened last, of a late worker, or of a label by a thread that opens only labels. */
 struct script {
@@ -58,14 +68,14 @@ struct script {
 	/* Opens before the streak that follows the last one longer than a quarter of the
 	 * files. */
 	uint32_t rows_begun;
-	/* Opens of files that the epoch had opened, by ranks within their parts; note_rank
-	 * weighs them. */
-	uint32_t repeats;
-	/* Opens of files that the epoch has kept, by ranks within their parts; how many of
-	 * these are not of the epoch's pass. */
-	uint32_t kept_again, excused;
-	/* Opens before the first repeat near the end of a part; NOBODY: none. */
-	uint32_t repeated;
+	uint32_t n_ranks; /* the number of ranks when one of them opened a file last */
+	/* Bits of each file: the ranks have opened it in their parts of the pass. ranks.c */
+	uint8_t *parts;
+	uint32_t parted[DIVISIONS]; /* number of files with the bit */
+	bool refuted[DIVISIONS];
+	/* Opens by ranks that had opened the smaller part, in their order. */
+	struct beyond *beyond;
+	uint32_t n_beyond, room_beyond;
 	/* Steps of threads to a later file, and to an earlier one, in the epoch. */
 	uint32_t up, down;
 	/* Step from a worker's batch to its next one, seen twice; another step, seen once. */
@@ -85,12 +95,10 @@ struct script {
 struct rank {
 	uint64_t id;
 	uint64_t used;
-	uint32_t script; /* index in current.scripts; NOBODY: forgotten */
-	uint32_t count;	 /* opens in the rank's pass */
-	/* Opens of the script when the rank had opened as many files as the smallest part has,
-	 * and the largest; 0: it has not. */
-	uint32_t at_least, at_most;
-	uint32_t habit[FILE_KINDS]; /* opens in a row of the last file, by kind */
+	uint32_t script;	    /* index in current.scripts; NOBODY: forgotten */
+	uint32_t count;		    /* opens in the rank's pass */
+	uint32_t habit[FILE_KINDS]; /* most opens of a file in a row, by kind */
+	bool labels_after; /* a thread has opened a file's label after its image */
 };
 
 /* A thread of a rank. It opens files in the order in which they were handed to it. */
@@ -103,11 +111,15 @@ struct worker {
 	uint32_t began, last;
 	uint32_t row_began;
 	uint32_t start; /* the file that the worker went back to, or began with */
-	uint32_t row[FILE_KINDS];   /* opens in a row of `file`, by kind */
+	uint32_t row[FILE_KINDS];   /* opens of `file` in the pass, by kind */
+	uint32_t stays;		    /* opens in a row of `file` */
 	uint32_t habit[FILE_KINDS]; /* `row` of the file before */
 	bool images;		    /* the worker opens images, not only labels */
+	bool is_owed;		    /* the last open was of a label, and not counted */
 	/* The worker has opened no file yet of the epoch that its script has turned to. */
 	bool late;
+	uint32_t
+		pass; /* script.turns + 1 at the worker's last open within a part; 0: none */
 };
 
 struct current {
@@ -222,21 +234,25 @@ bool is_only_label(const struct script *script, const struct worker *worker, boo
 
 /* Returns the number of the script's ranks that have not gone; at least 1. */
 uint32_t n_ranks(const struct current *current, const struct script *script);
-/* The files in n parts, one for each rank, of `least` to `most` files. The next pass of any
- * rank has begun after `since` opens; NOBODY: not known. */
-struct parts {
-	uint32_t n, least, most, since;
-	uint32_t beyond; /* opens after which a rank may open files of the next pass */
-	bool all;	 /* all files are in parts */
-};
 /* Tells whether a file with this mark was one of the first opens of the epoch: a look,
  * perhaps. */
 bool is_first(const struct current *current, const struct script *script, uint32_t mark);
-struct parts parts_of(const struct current *current, const struct script *script);
-/* Moves files that ranks have opened beyond their parts to the next pass, which began after
- * `since` opens. script: its index. */
-void note_parts(
-	struct current *current, uint32_t script, enum opened_how how, uint32_t since);
-/* Counts an open of a rank. mark: the file's before the open. */
-void note_rank(const struct current *current, struct script *script, struct rank *rank,
-	uint32_t mark);
+/* Returns the number of files in each of the parts. */
+uint32_t files_of_part(
+	const struct script *script, uint32_t ranks, enum division division);
+/* Returns the division of the pass that is over; DIVISIONS: none is. */
+enum division division_over(const struct current *current, const struct script *script);
+/* Returns after how many opens files may be of the pass that follows the one that is over. */
+uint32_t division_since(const struct script *script, enum division division);
+/* Returns the open beyond the part, from the i-th of the list on; NULL: there is none. */
+const struct beyond *next_beyond(
+	const struct script *script, enum division division, uint32_t *i);
+/* Begins the next pass of the ranks, with the opens beyond the parts of the division that is
+ * over. DIVISIONS: it is not known where the pass began, so both divisions are refuted unless
+ * the script has one rank. */
+void begin_parts(struct current *current, struct script *script, enum division over);
+/* Puts an open on the list of those beyond a part. */
+void note_beyond(struct script *script, const struct beyond *beyond);
+/* Counts an open of a rank, which has been marked. */
+void note_rank(struct current *current, struct script *script, struct rank *rank,
+	struct worker *worker, uint32_t file);

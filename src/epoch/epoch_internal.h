@@ -71,6 +71,7 @@ struct adopting {
 	uint32_t script; /* index in current.scripts */
 	uint32_t since, from;
 	uint32_t position; /* the next position to look at */
+	uint32_t beyond;   /* the next entry of the script's list to record */
 	struct record opened;
 };
 

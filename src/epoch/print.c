@@ -31,16 +31,17 @@ static void print_script(const struct script *script, FILE *out)
 		"script %" PRIu64 " %" PRIu64 " %" PRIu64 " at %" PRIu32 " %" PRIu32
 		" begun %" PRIu32 " %" PRIu32 " %" PRIu32 " run %" PRIu32
 		" opened %" PRIu32 " whole %" PRIu32 " %" PRIu32 " %" PRIu32
-		" %d streak %" PRIu32 " %" PRIu32 " repeats %" PRIu32 " steps %" PRIu32
-		" %" PRIu32 " of %" PRIu32 " %" PRIu32 " kept %" PRIu32 " %" PRIu32
-		" odd %" PRIu32 " %" PRIu32 " labels %" PRIu32 " %" PRIu32
+		" %d streak %" PRIu32 " %" PRIu32 " parts %" PRIu32 " %" PRIu32
+		" %d %d beyond %" PRIu32 " steps %" PRIu32 " %" PRIu32 " of %" PRIu32
+		" %" PRIu32 " odd %" PRIu32 " %" PRIu32 " labels %" PRIu32 " %" PRIu32
 		" %d %d behind %d\n",
 		script->id, script->since, script->used, script->epoch, script->turns,
 		script->begun, script->begun_before, script->turned, script->run,
 		script->opened, script->first, script->whole, script->last_whole,
-		script->was_whole, script->streak, script->streak_begun, script->repeats,
-		script->up, script->down, script->step, script->last_step,
-		script->kept_again, script->excused, script->odd, script->odds,
+		script->was_whole, script->streak, script->streak_begun,
+		script->parted[PADS], script->parted[DROPS], script->refuted[PADS],
+		script->refuted[DROPS], script->n_beyond, script->up, script->down,
+		script->step, script->last_step, script->odd, script->odds,
 		script->labels, script->labels_before, script->labels_of_images,
 		script->labels_first, script->behind);
 	for (uint32_t i = 0; i < script->files; i++)
@@ -61,10 +62,10 @@ static void print_current(const struct epochs *epochs, FILE *out)
 	for (uint32_t i = 0; i < current->n_ranks; i++) {
 		const struct rank *rank = &current->ranks[i];
 		fprintf(out,
-			"rank %" PRIu64 " %" PRIu64 " %u count %" PRIu32 " %" PRIu32
-			" %" PRIu32 " habit %" PRIu32 " %" PRIu32 "\n",
-			rank->id, rank->used, rank->script, rank->count, rank->at_least,
-			rank->at_most, rank->habit[0], rank->habit[1]);
+			"rank %" PRIu64 " %" PRIu64 " %u count %" PRIu32 " habit %" PRIu32
+			" %" PRIu32 "\n",
+			rank->id, rank->used, rank->script, rank->count, rank->habit[0],
+			rank->habit[1]);
 	}
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		const struct worker *worker = &current->workers[i];

@@ -3,11 +3,39 @@
 
 #include "epoch/epoch_internal.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /*
- * Ranks of a script. A sampler gives each rank a part of all files, and pads the parts, or
- * leaves out the files that do not divide. A rank's own opens are counted, so that its pass is
- * known to be over when it has opened its part.
+ * Ranks of a script. A sampler divides the files of a pass into parts, one for each rank. If the
+ * number of files is no multiple of the number of ranks, a sampler pads the parts with the first
+ * files of the pass, or drops the last files:
+ *
+ *     files 0 to 6 for 3 ranks     PADS    0 3 6     DROPS    0 3
+ *                                          1 4 0              1 4
+ *                                          2 5 1              2 5
+ *
+ * The engine counts each rank's opens since the pass began. A division is refuted when a rank
+ * opens a file of its part that a rank has opened in this pass, but for padding: a rank's last
+ * opens of files with which a worker began the pass. A pass is over when each rank has opened its
+ * part of a division that is not refuted, and the parts have all files, or have dropped as few as
+ * the division drops.
+ *
+ *   Theorem. If ranks begin a pass with the epoch, and each rank opens its part, the turn keeps
+ *   the files that ranks have opened of the next pass, and no rank opens another file of the pass
+ *   that is over.
+ *   Proof. A rank opens its files one pass after the other, so the open after the part's last one
+ *   is the first one of the next pass. These opens are on the list `beyond`, and the turn keeps
+ *   each file that was opened after the first of them. All ranks have opened their parts.
+ *
+ * A pass that a rank has begun with other files, or that is broken off, shifts the count. Then
+ * files of two passes are counted as one pass. Two random passes have no file twice in these
+ * counts with a chance of 1 / (N over J) if J files are of the wrong pass, and the turn keeps the
+ * last J files (n_hedged). Two passes in the order of names open the first files twice, so both
+ * divisions are refuted. Then the ranks keep their samples, which is exact.
  */
+
+enum { OF_FIRST = 1 << DIVISIONS }; /* bit of a file with which a worker began the pass */
 
 /* Tells whether the rank is one of the script's, and has opened a file lately, so that it has
  * not gone. */
@@ -32,87 +60,150 @@ bool is_first(const struct current *current, const struct script *script, uint32
 	return mark <= since + n_ranks(current, script) * n_hedged(script);
 }
 
-struct parts parts_of(const struct current *current, const struct script *script)
+uint32_t files_of_part(
+	const struct script *script, uint32_t ranks, enum division division)
 {
-	uint32_t n = n_ranks(current, script);
-	struct parts parts = {.n = n,
-		.least = script->files / n,
-		.most = (script->files - 1) / n + 1,
-		.since = NOBODY,
-		.beyond = NOBODY};
-	uint32_t least = NOBODY, most = NOBODY, counts = NOBODY;
+	return division == PADS ? (script->files - 1) / ranks + 1 : script->files / ranks;
+}
+
+/* Returns the number of opens in the pass of the rank that has the fewest. */
+static uint32_t least_count(const struct current *current, const struct script *script)
+{
+	uint32_t least = NOBODY;
 	for (uint32_t i = 0; i < current->n_ranks; i++) {
 		const struct rank *rank = &current->ranks[i];
-		if (!is_rank_of(current, script, rank))
-			continue;
-		least = rank->at_least < least ? rank->at_least : least;
-		most = rank->at_most < most ? rank->at_most : most;
-		counts = rank->count < counts ? rank->count : counts;
-		if (rank->at_most > 0 && rank->at_most < parts.beyond)
-			parts.beyond = rank->at_most;
+		if (is_rank_of(current, script, rank) && rank->count < least)
+			least = rank->count;
 	}
-	uint32_t padding = n * parts.most - script->files;
-	if (counts < parts.most || least == 0 || most == 0)
-		return parts;
-	parts.all = script->opened == script->files;
-	if (script->kept_again > script->excused + padding)
-		return parts;
-	if (parts.all && script->repeats <= padding)
-		parts.since = most;
-	else if (!parts.all && counts > parts.most && script->repeats == 0)
-		parts.since = least;
-	else
-		return parts;
-	if (script->repeats > 0 && script->repeated < parts.since)
-		parts.since = script->repeated;
-	uint32_t hedged = n_hedged(script);
-	parts.since = parts.since > script->begun + hedged ? parts.since - hedged
-							   : script->begun;
-	return parts;
+	return least;
 }
 
-/* Moves files that ranks have opened beyond their parts to the next pass. */
-void note_parts(
-	struct current *current, uint32_t place, enum opened_how how, uint32_t since)
+enum division division_over(const struct current *current, const struct script *script)
 {
-	struct script *script = &current->scripts[place];
-	struct parts parts = parts_of(current, script);
-	uint32_t opened = 0;
-	uint32_t part = parts.all ? parts.most : parts.least;
+	uint32_t n = n_ranks(current, script), count = least_count(current, script);
+	uint32_t most = files_of_part(script, n, PADS),
+		 least = files_of_part(script, n, DROPS);
+	bool pads = !script->refuted[PADS] && n == script->n_ranks;
+	bool drops = !script->refuted[DROPS] && n == script->n_ranks;
+	if (pads && count >= most && script->parted[PADS] == script->files)
+		return PADS;
+	pads = pads && count <= most;
+	if (drops && !pads && count >= least && least > 0 &&
+		script->parted[DROPS] == n * least)
+		return DROPS;
+	return DIVISIONS;
+}
+
+const struct beyond *next_beyond(
+	const struct script *script, enum division division, uint32_t *i)
+{
+	uint32_t part = files_of_part(script, script->n_ranks, division);
+	for (; *i < script->n_beyond; (*i)++)
+		if (script->beyond[*i].count >= part)
+			return &script->beyond[(*i)++];
+	return NULL;
+}
+
+uint32_t division_since(const struct script *script, enum division division)
+{
+	uint32_t i = 0, hedged = n_hedged(script);
+	const struct beyond *first = next_beyond(script, division, &i);
+	uint32_t since = first ? first->mark - 1 : script->opens;
+	return since > script->begun + hedged ? since - hedged : script->begun;
+}
+
+static void refute(struct script *script)
+{
+	script->refuted[PADS] = script->refuted[DROPS] = true;
+}
+
+/* Begins to count a pass of the ranks. */
+static void count_anew(struct current *current, struct script *script)
+{
 	for (uint32_t i = 0; i < current->n_ranks; i++) {
 		struct rank *rank = &current->ranks[i];
-		if (rank->script != place)
-			continue;
-		bool goes_on =
-			how == OPENED_NEXT && parts.since != NOBODY && rank->count > part;
-		rank->count = goes_on ? rank->count - part : 0;
-		rank->at_least = rank->at_most = 0;
-		opened += rank->count;
+		if (rank->script != NOBODY && &current->scripts[rank->script] == script)
+			rank->count = 0;
 	}
-	script->excused =
-		script->opens - since > opened ? script->opens - since - opened : 0;
+	memset(script->parts, 0, script->files);
+	memset(script->parted, 0, sizeof(script->parted));
+	memset(script->refuted, 0, sizeof(script->refuted));
 }
 
-/* Counts an open of a rank. mark: the file's before the open. A sampler pads with one file for
- * each rank at most; any other file that is opened again shows that ranks have not begun their
- * parts with the epoch. */
-void note_rank(const struct current *current, struct script *script, struct rank *rank,
-	uint32_t mark)
+void begin_parts(struct current *current, struct script *script, enum division over)
 {
-	struct parts parts = parts_of(current, script);
-	if (rank->count < parts.most && mark > script->turned && mark <= parts.beyond) {
-		bool pads = 4 * rank->count >= 3 * parts.most;
-		bool is_first = mark - script->begun <= script->files / 2;
-		script->repeats +=
-			pads || (is_first && 2 * rank->count >= parts.most) ? 1 : parts.n;
-		if (pads && script->opens <= script->repeated)
-			script->repeated = script->opens - 1;
+	uint32_t s = (uint32_t)(script - current->scripts), n = 0, i = 0;
+	const struct beyond *next;
+	while (over != DIVISIONS && (next = next_beyond(script, over, &i)))
+		script->beyond[n++] = *next;
+	count_anew(current, script);
+	if (over == DIVISIONS && script->n_ranks > 1)
+		refute(script);
+	script->n_beyond = 0;
+	for (i = 0; i < n; i++) {
+		struct beyond open = script->beyond[i]; /* the list grows again */
+		uint32_t r = rank_place(current, s, open.rank);
+		uint32_t w = r == NOBODY ? r : worker_place(current, r, open.thread);
+		if (w != NOBODY)
+			note_rank(current, script, &current->ranks[r],
+				&current->workers[w], open.file);
 	}
-	script->kept_again += rank->count < parts.most && mark > script->begun &&
-			      mark <= script->turned;
+}
+
+/* Notes that the script has more ranks than before, or fewer. */
+static void note_number(const struct current *current, struct script *script, uint32_t n)
+{
+	if (n < script->n_ranks)
+		refute(script);
+	script->n_ranks = n;
+	for (uint32_t i = 0; i < current->n_ranks; i++)
+		if (is_rank_of(current, script, &current->ranks[i]) &&
+			current->ranks[i].count > files_of_part(script, n, DROPS))
+			refute(script);
+}
+
+void note_beyond(struct script *script, const struct beyond *beyond)
+{
+	if (script->n_beyond == script->room_beyond) {
+		uint32_t room = script->room_beyond ? 2 * script->room_beyond : 64;
+		struct beyond *list = reallocarray(script->beyond, room, sizeof(*list));
+		if (!list) {
+			refute(script);
+			return;
+		}
+		script->beyond = list;
+		script->room_beyond = room;
+	}
+	script->beyond[script->n_beyond++] = *beyond;
+}
+
+void note_rank(struct current *current, struct script *script, struct rank *rank,
+	struct worker *worker, uint32_t file)
+{
+	uint32_t n = n_ranks(current, script);
+	if (n != script->n_ranks)
+		note_number(current, script, n);
+	uint8_t *parts = &script->parts[file];
+	uint32_t most = files_of_part(script, n, PADS);
+	bool is_padding = rank->count >= most / 2 && *parts & OF_FIRST;
+	for (int d = 0; d < DIVISIONS; d++) {
+		if (rank->count >= files_of_part(script, n, d))
+			continue;
+		bool again = *parts & 1 << d;
+		script->parted[d] += !again;
+		script->refuted[d] |= again && (d == DROPS || !is_padding);
+		*parts |= (uint8_t)(1 << d);
+	}
+	if (rank->count < most && worker->pass != script->turns + 1) {
+		worker->pass = script->turns + 1;
+		*parts |= OF_FIRST;
+	}
+	if (n > 1 && rank->count >= files_of_part(script, n, DROPS) &&
+		!(script->refuted[PADS] && script->refuted[DROPS]))
+		note_beyond(script, &(struct beyond){.rank = rank->id,
+					    .thread = worker->id,
+					    .file = file,
+					    .count = rank->count,
+					    .mark = script->marks[file]});
 	rank->count++;
-	if (rank->count == parts.least)
-		rank->at_least = script->opens;
-	if (rank->count == parts.most)
-		rank->at_most = script->opens;
 }

@@ -66,6 +66,9 @@ enum opened_how {
 	OPENED_KEEPS = 9,
 	/* The open begins a pass of an epoch that keeps nothing of it. */
 	OPENED_JOINS = 10,
+	/* A rank had opened the file before the turn that follows, beyond its part: the file is of
+	 * the epoch's pass. */
+	OPENED_BEYOND = 11,
 	OPENED_HOWS,
 	/* Opened by a process whose workers read: not recorded. */
 	OPENED_LOOKED = OPENED_HOWS,

@@ -27,7 +27,7 @@ bool current_says_it(struct epochs *epochs, const struct record *opened)
 	struct script *script = &current->scripts[s];
 	const struct worker *worker = &current->workers[w];
 	if (worker->file != file || worker->epoch != opened->epoch ||
-		worker->row[opened->label] < ROW_MOST ||
+		worker->stays < ROW_MOST ||
 		current->opened - worker->used >= NOTED_BETWEEN ||
 		is_new_image(script, opened, file))
 		return false;

@@ -30,8 +30,10 @@ uint32_t n_files(const struct epochs *epochs, uint32_t epoch)
 
 void current_destroy(struct epochs *epochs)
 {
-	for (uint32_t i = 0; i < epochs->current.n_scripts; i++)
+	for (uint32_t i = 0; i < epochs->current.n_scripts; i++) {
 		free(epochs->current.scripts[i].marks);
+		free(epochs->current.scripts[i].beyond);
+	}
 }
 
 /* --- what is known -------------------------------------------------------------------- */
@@ -62,7 +64,8 @@ uint32_t worker_place(const struct current *current, uint32_t rank, uint64_t id)
 
 bool may_keep(const struct record *opened)
 {
-	return opened->how == OPENED_NEXT || opened->how == OPENED_KEEPS;
+	return opened->how == OPENED_NEXT || opened->how == OPENED_KEEPS ||
+	       opened->how == OPENED_BEYOND;
 }
 
 bool is_opened(const struct script *script, uint32_t file)
@@ -156,12 +159,15 @@ static void mark_kept(const struct epochs *epochs, struct script *script)
 static int new_marks(const struct epochs *epochs, struct script *script, uint32_t epoch)
 {
 	uint32_t files = n_files(epochs, epoch);
-	uint32_t *marks = calloc((size_t)files + LOOKED_AT, sizeof(*marks));
+	size_t n_marks = (size_t)files + LOOKED_AT;
+	uint32_t *marks = calloc(n_marks * sizeof(*marks) + files, 1);
 	if (!marks)
 		return -ENOMEM;
 	free(script->marks);
 	script->marks = marks;
 	script->seen = marks + files;
+	script->parts = (uint8_t *)(marks + n_marks);
+	script->n_beyond = 0;
 	script->files = files;
 	script->set = set_of(epochs, epoch);
 	return 0;
@@ -193,7 +199,7 @@ static uint32_t get_script(struct epochs *epochs, const struct record *opened)
 	if (place != NOBODY)
 		return place;
 	struct script script = {.id = opened->reader.script,
-		.repeated = NOBODY,
+		.n_ranks = 1,
 		.since = current->opened,
 		.epoch = opened->epoch};
 	if (new_marks(epochs, &script, opened->epoch) != 0)
@@ -205,6 +211,7 @@ static uint32_t get_script(struct epochs *epochs, const struct record *opened)
 	place = current->n_scripts < CURRENT_SCRIPTS ? current->n_scripts++
 						     : place_for_script(current);
 	free(current->scripts[place].marks);
+	free(current->scripts[place].beyond);
 	for (uint32_t i = 0; i < current->n_ranks; i++)
 		if (current->ranks[i].script == place)
 			current->ranks[i] = (struct rank){.script = NOBODY};
@@ -241,8 +248,13 @@ static uint32_t get_worker(struct current *current, uint32_t rank, uint64_t id)
 			place = i;
 	if (current->n_workers < CURRENT_WORKERS)
 		place = current->n_workers++;
-	current->workers[place] =
-		(struct worker){.id = id, .rank = rank, .file = NO_FILE};
+	uint32_t script = current->ranks[rank].script;
+	uint32_t opens = current->scripts[script].opens;
+	current->workers[place] = (struct worker){.id = id,
+		.rank = rank,
+		.file = NO_FILE,
+		.began = opens,
+		.row_began = opens};
 	return place;
 }
 
@@ -271,17 +283,20 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	uint32_t since = is_new			? 0
 			 : file < script->files ? current_since(epochs, worker, opened)
 						: script->opens;
+	enum division over = is_new ? DIVISIONS : division_over(&epochs->current, script);
+	if (is_new && opened->how == OPENED_NEXT)
+		over = PADS; /* the whole list is of the new pass */
 	if (set_of(epochs, opened->epoch) != script->set) {
 		if (new_marks(epochs, script, opened->epoch) != 0)
 			return -ENOMEM;
 		since = script->opens;
+		over = DIVISIONS;
 	}
 	bool in_order = is_in_order(script);
 	bool alone = n_ranks(&epochs->current, script) == 1;
 	uint32_t run = file < script->files && script->marks[file] > script->run
 			       ? script->marks[file]
 			       : script->run;
-	note_parts(&epochs->current, place, opened->how, is_new ? script->opens : since);
 	if (in_order && alone &&
 		(opened->how == OPENED_NEXT || opened->how == OPENED_JOINS))
 		note_late(&epochs->current, script, worker, since > run ? since : 0);
@@ -299,20 +314,19 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	script->adopted = script->opened;
 	script->was_in_order = in_order;
 	script->streak_begun = script->rows_begun = since;
-	script->repeated = NOBODY;
 	script->odds = script->odd = 0;
-	script->streak = script->streaks = script->fresh = script->repeats =
-		script->kept_again = script->up = script->down = 0;
+	script->streak = script->streaks = script->fresh = script->up = script->down = 0;
 	script->labels_before = script->labels;
 	script->labels = 0;
 	script->epoch = opened->epoch;
 	script->turned = script->newest = script->opens;
 	script->turns++;
+	begin_parts(&epochs->current, script, over);
 	return 0;
 }
 
-static void note_file(
-	struct epochs *epochs, struct script *script, struct rank *rank, uint32_t file)
+static void note_file(struct epochs *epochs, struct script *script, struct rank *rank,
+	struct worker *worker, uint32_t file)
 {
 	uint32_t *mark = &script->marks[file];
 	bool again = is_opened(script, file);
@@ -331,11 +345,10 @@ static void note_file(
 	}
 	if (*mark > script->run)
 		script->run = *mark;
-	uint32_t before = *mark;
 	*mark = ++script->opens;
 	if (!again)
 		script->newest = script->opens;
-	note_rank(&epochs->current, script, rank, before);
+	note_rank(&epochs->current, script, rank, worker, file);
 	if (script->whole == 0 && is_whole(script)) {
 		/* The file may be the first of a new pass, as a file that turns is. */
 		bool turns = script->turns > 0 && script->opens == script->turned + 1;
@@ -350,14 +363,17 @@ static void note_file(
 static void note_worker(struct worker *worker, struct rank *rank,
 	const struct record *opened, uint32_t file, uint32_t epoch)
 {
-	bool turns = opened->how != OPENED_AGAIN && opened->how != OPENED_LATE &&
-		     opened->how != OPENED_GIVEN;
-	if (worker->file != file || turns)
+	bool goes_on = opened->how == OPENED_AGAIN || opened->how == OPENED_LATE;
+	if (worker->file != file || !goes_on)
 		for (uint32_t i = 0; i < FILE_KINDS; i++) {
 			if (worker->row[i] > 0)
-				rank->habit[i] = worker->habit[i] = worker->row[i];
+				worker->habit[i] = worker->row[i];
+			if (rank->habit[i] < worker->row[i])
+				rank->habit[i] = worker->row[i];
 			worker->row[i] = 0;
 		}
+	worker->stays = worker->file == file ? worker->stays + 1 : 1;
+	rank->labels_after |= opened->label && worker->row[FILE_IMAGE] > 0;
 	worker->row[opened->label]++;
 	worker->images |= !opened->label;
 	worker->late &= opened->epoch != epoch;
@@ -428,8 +444,31 @@ static int note_pass(struct epochs *epochs, uint32_t s, struct rank *rank,
 		note_steps(script, worker, file);
 	note_row(script, worker, file);
 	if (file < script->files)
-		note_file(epochs, script, rank, file);
+		note_file(epochs, script, rank, worker, file);
 	worker->last = script->opens;
+	return 0;
+}
+
+/* Notes an open beyond a part, for the turn that follows, if the journal has forgotten the epoch
+ * of the open. -ENOMEM */
+static int note_moved(struct epochs *epochs, const struct record *opened, uint32_t file)
+{
+	struct current *current = &epochs->current;
+	uint32_t s = script_place(current, opened->reader.script);
+	if (s != NOBODY && current->scripts[s].used > 0)
+		return 0;
+	s = get_script(epochs, opened);
+	if (s == NOBODY)
+		return -ENOMEM;
+	uint32_t r = get_rank(current, s, opened->reader.rank);
+	get_worker(current, r, opened->reader.thread);
+	current->ranks[r].used = current->opened;
+	if (file < current->scripts[s].files)
+		note_beyond(&current->scripts[s],
+			&(struct beyond){.rank = opened->reader.rank,
+				.thread = opened->reader.thread,
+				.file = file,
+				.count = NOBODY});
 	return 0;
 }
 
@@ -437,6 +476,8 @@ int current_note(struct epochs *epochs, const struct record *opened)
 {
 	struct current *current = &epochs->current;
 	uint32_t file = opened->position / epochs->config.file;
+	if (opened->how == OPENED_BEYOND)
+		return note_moved(epochs, opened, file);
 	uint32_t s = get_script(epochs, opened);
 	if (s == NOBODY)
 		return -ENOMEM;
@@ -459,14 +500,19 @@ int current_note(struct epochs *epochs, const struct record *opened)
 	/* A label that is ahead of its image by several files begins no pass. */
 	bool ahead = opened->how == OPENED_GIVEN && !opened->label &&
 		     file < script->files && is_opened(script, file);
-	if ((!again || is_new_image(script, opened, file)) && counts)
+	/* The thread has opened the label before; then the image counts if the label did not. */
+	bool has_label = again && !opened->label && worker->file == file &&
+			 worker->row[FILE_LABEL] > 0 && worker->row[FILE_IMAGE] == 0;
+	bool is_first = has_label && worker->is_owed && opened->epoch == script->epoch;
+	if ((!again || is_first || is_new_image(script, opened, file)) && counts)
 		err = note_pass(epochs, s, rank, worker, opened, file);
 	if (err)
 		return err;
+	worker->is_owed = only_label && !counts;
 	script->labels += only_label;
 	script->labels_first =
 		(script->labels_first && !ahead) || (other != NOBODY && !opened->label);
-	script->labels_of_images |= opened->label && worker->images;
+	script->labels_of_images |= (opened->label && worker->images) || has_label;
 	script->used = rank->used = worker->used = ++current->opened;
 	script->used_ns = epochs->last_read_ns;
 	script->ended = false;

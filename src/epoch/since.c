@@ -48,7 +48,6 @@ static uint32_t since_rows(
 	const struct current *current, const struct script *script, uint32_t file)
 {
 	uint32_t ended = script->begun;
-	uint32_t since = script->opens;
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		const struct worker *worker = &current->workers[i];
 		if (is_worker_of(current, worker, script) &&
@@ -58,10 +57,10 @@ static uint32_t since_rows(
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		const struct worker *worker = &current->workers[i];
 		if (is_worker_of(current, worker, script) && worker->began >= ended &&
-			worker->began < since)
-			since = worker->began;
+			worker->last > ended)
+			return ended;
 	}
-	return since;
+	return script->opens;
 }
 
 /* Returns after how many opens the last pass has begun. Passes of several workers may overlap,
@@ -104,8 +103,8 @@ uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 	if (opened->how != OPENED_NEXT)
 		return since;
 	if (n_ranks(current, script) > 1) {
-		struct parts parts = parts_of(current, script);
-		return parts.since < since ? parts.since : since;
+		enum division over = division_over(current, script);
+		return over == DIVISIONS ? since : division_since(script, over);
 	}
 	bool in_order = is_in_order(script);
 	bool is_new = !worker || worker->file == NO_FILE;
@@ -114,6 +113,7 @@ uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 		(is_new || begins_row(current, script, file))) {
 		uint32_t newest = mark > script->newest ? mark : script->newest;
 		since = since_rows(current, script, file);
+		since = since > mark ? since : mark;
 		return since < newest ? since : newest;
 	}
 	if (script->whole == 0 && in_order)

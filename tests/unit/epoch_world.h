@@ -166,7 +166,8 @@ static inline const char *world_how(enum opened_how how)
 		[OPENED_NEXT] = " next",
 		[OPENED_BEHIND] = " behind",
 		[OPENED_KEEPS] = " keeps",
-		[OPENED_JOINS] = " joins"};
+		[OPENED_JOINS] = " joins",
+		[OPENED_BEYOND] = " beyond"};
 	return names[how];
 }
 
