@@ -317,6 +317,9 @@ void config_print_user(FILE *out, uid_t uid);
 #define CONFIG_WARNING "warning: "
 typedef void config_report(void *context, const char *message);
 void config_report_to_log(void *context, const char *message); /* context: NULL */
+/* Formats a message, and passes it to `report`. */
+void config_report_text(config_report *report, void *context, const char *format, ...)
+	printf_like(3, 4);
 
 must_check int config_load_daemon(const char *path, config_report *report, void *context,
 	struct daemon_config *ret);

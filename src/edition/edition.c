@@ -8,7 +8,6 @@
 #include "sched/jobs.h"
 #include "sched/positions.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 #include "supply/supply.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "epoch/order.h"
 #include "sampler/sampler.h"
 #include "sched/jobs.h"
-#include "section/section.h"
+#include "sched/after.h"
 
 #include <stdatomic.h>
 #include <sys/queue.h>

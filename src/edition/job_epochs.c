@@ -5,7 +5,6 @@
 #include "base/rng.h"
 #include "edition/edition.h"
 #include "sched/sched_internal.h"
-#include "section/section.h"
 
 #include <errno.h>
 
@@ -29,7 +28,7 @@ int feed_divide(struct edition *edition, config_report *report, void *context)
 	edition->fingerprint = rng_mix(edition->fingerprint, config->global_batch);
 	if (edition->set.positions > 0)
 		return 0;
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[job]:ranks: found %u, allowed: at most the %u samples of the job",
 		config->file, config->ranks, all);
 	return -EINVAL;

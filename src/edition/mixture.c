@@ -7,7 +7,6 @@
 #include "edition/edition.h"
 #include "sched/jobs.h"
 #include "sched/sched_internal.h"
-#include "section/section.h"
 
 #include <errno.h>
 #include <math.h>
@@ -33,14 +32,14 @@ static int select_part(struct part *part, config_report *report, void *context)
 	int err = dataset_select(dataset, config->where, &part->own, &message);
 	part->selection = part->own;
 	if (err) {
-		sched_report(report, context, "%s:[job]:where: of dataset %s: %s",
+		config_report_text(report, context, "%s:[job]:where: of dataset %s: %s",
 			config->file, dataset_name(dataset),
 			message ? message : strerror(-err));
 		return err;
 	}
 	if (!roaring_bitmap_is_empty(part->own))
 		return 0;
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[job]:where: found \"%s\", which selects none of the %u samples of "
 		"dataset %s; allowed: a predicate that selects at least one of each "
 		"dataset",
@@ -60,12 +59,12 @@ static int mix(struct edition *edition, config_report *report, void *context)
 	int err = dataset_mix(config->dataset, from, edition->n_parts,
 		config->label_table, &edition->mixed, &message);
 	if (err && config->label_table)
-		sched_report(report, context, "%s:[job]:label_table: %s: %s",
+		config_report_text(report, context, "%s:[job]:label_table: %s: %s",
 			config->file, config->label_table,
 			message ? message : strerror(-err));
 	else if (err)
-		sched_report(report, context, "%s:[job]:dataset: %s: %s", config->file,
-			config->dataset, strerror(-err));
+		config_report_text(report, context, "%s:[job]:dataset: %s: %s",
+			config->file, config->dataset, strerror(-err));
 	if (!err)
 		edition->is.dataset = edition->mixed;
 	return err;

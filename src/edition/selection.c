@@ -11,7 +11,6 @@
 #include "sched/jobs.h"
 #include "sched/positions.h"
 #include "sched/sched_internal.h"
-#include "section/section.h"
 #include "supply/supply.h"
 
 #include <errno.h>
@@ -38,7 +37,7 @@ void sched_report_cache(struct sched *sched, config_report *report, void *contex
 		bytes += look_ahead_bytes(job);
 	lock_release(&sched->lock);
 	if (bytes > cache)
-		sched_report(report, context,
+		config_report_text(report, context,
 			CONFIG_WARNING
 			"cache = %s is less than the %s that the jobs look "
 			"ahead: they look less far ahead, and share less; "
@@ -106,7 +105,7 @@ static int check_pairs(
 	(void)dataset_pair_fails(
 		edition->is.dataset, preparation, unpaired.first, message);
 	if (preparation->frames) {
-		sched_report(report, context,
+		config_report_text(report, context,
 			"%s%s:[tensor]:frames: found %u, and %u of %u samples can't be "
 			"prepared, as %s: %s%s",
 			all ? "" : CONFIG_WARNING, config->file, preparation->frames,
@@ -115,7 +114,7 @@ static int check_pairs(
 			message, all ? "" : "; their files answer EIO");
 		return all ? -EINVAL : 0;
 	}
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s%s:[tensor %s]:from: found \"%s\", and %u of %u samples can't be "
 		"prepared, as %s: %s%s",
 		all ? "" : CONFIG_WARNING, config->file, config->sections[0].name,
@@ -133,7 +132,7 @@ static int select_samples(struct edition *edition, config_report *report, void *
 	int err = dataset_select(edition->is.dataset, edition->job->config.where,
 		&edition->selection, &message);
 	if (err) {
-		sched_report(report, context, "%s:[job]:where: %s",
+		config_report_text(report, context, "%s:[job]:where: %s",
 			edition->job->config.file, message ? message : strerror(-err));
 		return err;
 	}
@@ -143,7 +142,7 @@ static int select_samples(struct edition *edition, config_report *report, void *
 	edition->set.positions =
 		(uint32_t)roaring_bitmap_get_cardinality(edition->selection);
 	if (edition->set.positions == 0) {
-		sched_report(report, context,
+		config_report_text(report, context,
 			"%s:[job]:where: found \"%s\", which selects none of the %u "
 			"samples of dataset %s; allowed: a predicate that selects at "
 			"least one",
@@ -167,7 +166,7 @@ static int check_length(
 	uint32_t n = edition->set.positions;
 	if (n <= CONFIG_MOST_SAMPLES && fault_hit("sched.samples") == 0)
 		return 0;
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[job]:where: found %u samples, allowed: at most %u in a job, since "
 		"the number of a file has 28 bits for it; divide them among jobs, as by "
 		"where = hash(path) %% 2 = 0",

@@ -5,7 +5,6 @@
 #include "dataset/dataset_paths.h"
 #include "edition/edition.h"
 #include "sched/sched_internal.h"
-#include "section/section.h"
 #include "supply/supply.h"
 
 #include <errno.h>
@@ -120,7 +119,7 @@ int admit_rank(struct sched *sched, const struct job_config *config,
 	if (fits)
 		return 0;
 	bool same = strcmp(key, "rank") == 0 || strcmp(key, "node_rank") == 0;
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[job]:%s: found %s that of job %s, of the same training, allowed: "
 		"each rank of a training has its own rank, or node_rank; ranks, "
 		"local_ranks, global_batch, dataset and where are the same for all",
@@ -139,7 +138,7 @@ int admit_batch(const struct edition *edition, config_report *report, void *cont
 	if (config->layout != LAYOUT_BATCH || edition->largest_bytes == 0 ||
 		n <= most / edition->largest_bytes)
 		return 0;
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[view]:batch: found %u, but %" PRIu64 " samples of %" PRIu64
 		" bytes can't be held at once, allowed: at most %" PRIu64 ", for which "
 		"there are %" PRIu64 " bytes: a cache of %" PRIu64
@@ -269,7 +268,7 @@ int admit_channels(const struct edition *edition, config_report *report, void *c
 	if (!keeps_any(config) || roaring_bitmap_is_empty(edition->readable))
 		return 0;
 	if (!dataset_knows_pixels(edition->is.dataset)) {
-		sched_report(report, context,
+		config_report_text(report, context,
 			"%s:[tensor]:channels: found keep, but an older version has "
 			"scanned dataset %s, allowed: after joaderctl dataset rescan",
 			config->file, config->dataset);
@@ -285,7 +284,7 @@ int admit_channels(const struct edition *edition, config_report *report, void *c
 	int err = dataset_get(edition->is.dataset, kept.sample, &sample);
 	if (err)
 		return err;
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[tensor]:channels: found keep, and sample %u, %s, is %s; the first "
 		"one is %s; allowed: %s",
 		config->file, kept.sample, sample.relative, pixel_modes[kept.mode].name,
@@ -320,7 +319,7 @@ static int unknown(const struct sched *sched, const struct job_config *config,
 		n++;
 	}
 	const char *near = n > 0 ? config_nearest(config->prepare, names, n) : NULL;
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[tensor]:prepare: found \"%s\", allowed: a [preparation NAME] of the "
 		"daemon's ini%s%s%s",
 		config->file, config->prepare,
@@ -336,7 +335,7 @@ static int refuse(const struct job_config *config, const struct prepared_array *
 {
 	char type[ARRAY_TEXT];
 	array_print(&array->type, type);
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[%s]:%s: found it with prepare = %s, which gives arrays of %s, "
 		"allowed: %s",
 		config->file, strcmp(key, "random_crop") == 0 ? "augment" : "tensor", key,

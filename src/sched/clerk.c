@@ -7,7 +7,6 @@
 #include "edition/edition.h"
 #include "sched/jobs.h"
 #include "sched/drawing.h"
-#include "section/section.h"
 #include "state/state.h"
 #include "epoch/questions.h"
 

@@ -8,7 +8,6 @@
 #include "sched/jobs.h"
 #include "sched/drawing.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 #include "stats/stats.h"
 #include "supply/supply.h"
 

@@ -6,7 +6,6 @@
 #include "draw/draw.h"
 #include "edition/edition.h"
 #include "sched/drawing.h"
-#include "section/section.h"
 #include "supply/supply.h"
 #include "watch/watch.h"
 #include "stats/stats.h"

@@ -8,7 +8,6 @@
 #include "sched/positions.h"
 #include "sched/ranks.h"
 #include "sched/drawing.h"
-#include "section/section.h"
 
 #include <errno.h>
 

@@ -6,7 +6,6 @@
 #include "dataset/dataset_pairs.h"
 #include "sched/ranks.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 #include "supply/supply.h"
 #include "stats/stats.h"
 

@@ -5,7 +5,6 @@
 #include "base/fault.h"
 #include "base/kept.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 #include "supply/supply.h"
 #include "watch/watch.h"
 

@@ -9,7 +9,6 @@
 #include "edition/edition.h"
 #include "sched/jobs.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 #include "state/state.h"
 #include "supply/supply.h"
 #include "watch/watch.h"
@@ -84,7 +83,7 @@ static int unknown_dataset(struct sched *sched, const struct job_config *config,
 	const char *name, config_report *report, void *context)
 {
 	auto_free char *near = nearest_dataset(sched, name);
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[job]:dataset: found \"%s\", allowed: a [dataset NAME] of the "
 		"daemon's ini, or one that joaderctl dataset add has added; did you mean "
 		"\"%s\"?",
@@ -296,7 +295,7 @@ int sched_job_add_import(struct sched *sched, const struct job_config *config,
 	struct adding adding = {import, report, context};
 	struct sched_job *job = NULL;
 	if (name_is_taken(sched, config->name)) {
-		sched_report(report, context,
+		config_report_text(report, context,
 			"%s:[job]:name: found \"%s\", which is the name of a running "
 			"job, allowed: any other",
 			config->file, config->name);
@@ -325,11 +324,11 @@ int sched_job_add_import(struct sched *sched, const struct job_config *config,
 	if (!err)
 		err = add_job(sched, job, persist, &adding);
 	if (err == -EBUSY)
-		sched_report(report, context,
+		config_report_text(report, context,
 			"job %s: dataset %s is just being scanned or removed",
 			config->name, config->dataset);
 	else if (err && err != -EBADMSG)
-		sched_report(report, context, "job %s: %s: %s", config->name,
+		config_report_text(report, context, "job %s: %s: %s", config->name,
 			job->directory, strerror(-err));
 	sched_job_put(job);
 	return err;

@@ -10,7 +10,6 @@
 #include "sched/positions.h"
 #include "sched/drawing.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 #include "supply/supply.h"
 #include "watch/watch.h"
 #include "stats/stats.h"

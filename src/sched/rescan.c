@@ -9,7 +9,6 @@
 #include "sched/jobs.h"
 #include "sched/positions.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 #include "supply/supply.h"
 
 #include <errno.h>
@@ -69,8 +68,8 @@ static bool is_read_by_class(struct sched_job *job)
 static int refuse(const struct moving *moving, const struct sched_job *job,
 	const char *what, const char *why)
 {
-	sched_report(moving->report, moving->context, "job %s %s%s", job->config.name,
-		what, why);
+	config_report_text(moving->report, moving->context, "job %s %s%s",
+		job->config.name, what, why);
 	return -EINVAL;
 }
 

@@ -15,7 +15,6 @@
 #include "supply/quarantine.h"
 #include "sched/sched.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 #include "supply/supply.h"
 #include "watch/watch.h"
 #include "stats/stats.h"
@@ -65,7 +64,6 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 	if (!sched)
 		return NULL;
 	sched->config = config;
-	sched->phases = &after_phases;
 	lock_init(&sched->lock, LOCK_RANK_SCHED, "sched");
 	lock_measure(&sched->lock);
 	sched->window_ns = clock_now_ns();
@@ -131,6 +129,7 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 		err = cache_new(
 			config->cache_bytes, config->eviction, seed, &sched->cache);
 	sched->supply.cache = sched->cache;
+	after_init(sched);
 	if (!err)
 		err = quarantine_open(
 			config->state, datasets, n_datasets, &sched->quarantine);

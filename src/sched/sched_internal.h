@@ -6,6 +6,7 @@
 #include "base/lock.h"
 #include "epoch/journal.h"
 #include "draw/draw.h"
+#include "sched/after.h"
 #include "sched/positions.h"
 #include "sched/ranks.h"
 #include "sched/sched.h"
@@ -148,7 +149,7 @@ struct sched_job {
 struct sched {
 	/* Guards all below, and all it points to, except constant fields. */
 	struct lock lock;
-	const struct after_phases *phases; /* constant: after.c */
+	struct section section; /* constant: after.c */
 	struct supply supply;
 	struct daemon_config const *config;
 	uint64_t sources_changed;
@@ -192,10 +193,6 @@ struct sched {
 /* --- tier_worths.c --- */
 
 void tell_worths(void *context, struct tier_asked *asked, size_t n);
-
-/* --- after.c --- */
-
-extern const struct after_phases after_phases;
 
 /* --- open.c --- */
 

@@ -6,7 +6,6 @@
 #include "sched/gauges.h"
 #include "sched/positions.h"
 #include "sched/sched_internal.h"
-#include "section/section.h"
 #include "state/state.h"
 #include "supply/supply.h"
 #include "stats/stats.h"

@@ -9,7 +9,6 @@
 #include "sched/positions.h"
 #include "sched/ranks.h"
 #include "sched/drawing.h"
-#include "section/section.h"
 #include "supply/supply.h"
 
 #include <errno.h>

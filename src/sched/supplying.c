@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "sched/sched.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 #include "stats/stats.h"
 
 /* Tells the supply's engine what happens, and executes its effects. */

@@ -6,7 +6,6 @@
 #include "dataset/dataset_pairs.h"
 #include "image/sections.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 
 #include <errno.h>
 #include <string.h>

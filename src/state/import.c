@@ -5,7 +5,6 @@
 #include "state/import.h"
 #include "sched/jobs.h"
 #include "sched/sched_internal.h"
-#include "section/section.h"
 #include "state/state.h"
 
 #include "base/ranks.h"
@@ -161,7 +160,7 @@ int sched_job_export(struct sched_job *job, int fd, config_report *report, void 
 		return -EINVAL;
 	}
 	if (config_is_mixed(&job->config)) {
-		sched_report(report, context,
+		config_report_text(report, context,
 			"job %s is a mixture, whose orders can't be exported: they "
 			"belong to no single dataset",
 			job->config.name);
@@ -172,7 +171,7 @@ int sched_job_export(struct sched_job *job, int fd, config_report *report, void 
 	if (!err)
 		err = export_from(job, fd, &from);
 	if (err)
-		sched_report(report, context, "job %s: can't be exported: %s",
+		config_report_text(report, context, "job %s: can't be exported: %s",
 			job->config.name,
 			restoring.message[0] ? restoring.message : strerror(-err));
 	return err;

@@ -8,7 +8,6 @@
 #include "sched/jobs.h"
 #include "sched/positions.h"
 #include "sched/sched_internal.h"
-#include "section/section.h"
 #include "state/state.h"
 #include "epoch/questions.h"
 
@@ -335,7 +334,7 @@ static void tell(struct sched_job *job, const struct restoring *restoring,
 	config_report *report, void *context)
 {
 	if (restoring->from->ini != job->ini_hash)
-		sched_report(report, context,
+		config_report_text(report, context,
 			CONFIG_WARNING "job %s: its ini has changed since the "
 				       "checkpoint, so files may have other contents",
 			job->config.name);
@@ -350,18 +349,18 @@ int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 	char message[200] = "";
 	int err = checkpoint_parse(text, &from, &end, message);
 	if (err) {
-		sched_report(
+		config_report_text(
 			report, context, "not a checkpoint of joaderfs: %s", message);
 		return err;
 	}
 	if (at && checkpoint_parse_at(at, &restoring.at_epoch, &restoring.at_position) !=
 			  0) {
-		sched_report(report, context, IMPORT_AT, at);
+		config_report_text(report, context, IMPORT_AT, at);
 		return -EINVAL;
 	}
 	err = restore_by_clerk(job, &restoring);
 	if (err)
-		sched_report(report, context, "job %s: %s", job->config.name,
+		config_report_text(report, context, "job %s: %s", job->config.name,
 			restoring.message[0] ? restoring.message : strerror(-err));
 	else
 		tell(job, &restoring, report, context);

@@ -6,7 +6,7 @@
 #include "epoch/epoch.h"
 #include "epoch/order.h"
 #include "sched/jobs.h"
-#include "section/section.h"
+#include "sched/after.h"
 
 /*
  * Saves and restores a job's progress. The progress is kept in the job's directory, printed as a

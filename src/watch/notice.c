@@ -7,7 +7,6 @@
 #include "sched/jobs.h"
 #include "sched/positions.h"
 #include "sched/sched_internal.h"
-#include "section/section.h"
 #include "watch/watch.h"
 #include "stats/stats.h"
 #include "epoch/questions.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "sched/gauges.h"
-#include "section/section.h"
+#include "sched/after.h"
 
 /*
  * Counts and reports what jobs do. It decides nothing.
