@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "edition/edition_internal.h"
 #include "far/far.h"
-#include "edition/edition.h"
-#include "sched/sched_internal.h"
-#include "supply/supply.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,10 +3,8 @@
 
 #include "base/ensure.h"
 #include "base/rng.h"
+#include "edition/edition_internal.h"
 #include "epoch/passes.h"
-#include "edition/edition.h"
-#include "sched/jobs.h"
-#include "sched/sched_internal.h"
 
 #include <errno.h>
 #include <math.h>
@@ -160,20 +158,4 @@ int part_samples(const struct part *part, uint32_t epoch, roaring_bitmap_t **ret
 		return passes_of_epoch(part->own, part->in_epoch, part->seed, epoch, ret);
 	*ret = roaring_bitmap_copy(part->selection);
 	return *ret ? 0 : -ENOMEM;
-}
-
-size_t sched_job_parts(
-	struct sched_job *job, struct sched_part ret[static CONFIG_MOST_MIXED])
-{
-	size_t n = 0;
-	LOCK_SCOPE(&job->sched->lock);
-	for (size_t i = 0; job->now->mixed && i < job->now->n_parts; i++) {
-		const struct part *part = &job->now->parts[i];
-		ret[n] = (struct sched_part){
-			.in_epoch = part->in_epoch, .samples = samples_of(part)};
-		snprintf(ret[n].dataset, sizeof(ret[n].dataset), "%s",
-			dataset_name(part->source->dataset));
-		n++;
-	}
-	return n;
 }

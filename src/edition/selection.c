@@ -6,45 +6,13 @@
 #include "base/rng.h"
 #include "base/size_text.h"
 #include "dataset/dataset_pairs.h"
+#include "edition/edition_internal.h"
 #include "image/sections.h"
-#include "edition/edition.h"
-#include "sched/jobs.h"
-#include "sched/positions.h"
-#include "sched/sched_internal.h"
-#include "supply/supply.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t look_ahead_bytes(const struct sched_job *job)
-{
-	uint64_t n = config_lookahead(&job->config);
-	if (job_kind(job) == EPOCHS_MIRRORED)
-		return 0;
-	uint32_t samples = job->now->set.positions;
-	return (n < samples ? n : samples) * job->now->largest_bytes;
-}
-
-void sched_report_cache(struct sched *sched, config_report *report, void *context)
-{
-	const uint64_t cache = sched->config->cache_bytes;
-	const struct sched_job *job;
-	uint64_t bytes = 0;
-	lock_take(&sched->lock);
-	TAILQ_FOREACH (job, &sched->jobs, link)
-		bytes += look_ahead_bytes(job);
-	lock_release(&sched->lock);
-	if (bytes > cache)
-		config_report_text(report, context,
-			CONFIG_WARNING
-			"cache = %s is less than the %s that the jobs look "
-			"ahead: they look less far ahead, and share less; "
-			"a larger cache in [joaderfs] helps, or a smaller "
-			"lookahead in [view] of the jobs",
-			size_text(cache).text, size_text(bytes).text);
-}
 
 static bool remove_second(uint32_t id, void *context)
 {
@@ -342,8 +310,7 @@ uint32_t edition_label_of(const struct edition *edition, uint32_t position)
 	return low;
 }
 
-static bool label_of_edition(
-	const struct edition *edition, uint32_t position, uint32_t *ret)
+bool edition_label(const struct edition *edition, uint32_t position, uint32_t *ret)
 {
 	bool there = position < edition->set.positions;
 	if (there && edition->by_position)
@@ -355,19 +322,9 @@ static bool label_of_edition(
 	return true;
 }
 
-/* The epoch of a file of current/ is not known before the file is opened. So this returns
- * false for it while the job has several editions. */
-bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	bool one = TAILQ_FIRST(&job->editions) == job->now;
-	return (epoch != SCHED_CURRENT || one) &&
-	       label_of_edition(edition_of_locked(job, epoch), position, ret);
-}
-
 /* --- the way in which positions get samples ------------------------------------------- */
 
-enum epochs_kind job_kind(const struct sched_job *job)
+enum epochs_kind job_kind(const struct job *job)
 {
 	if (job->config.layout == LAYOUT_MIRROR)
 		return EPOCHS_MIRRORED;

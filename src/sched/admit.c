@@ -26,7 +26,7 @@ const struct sched_job *admit_conflict_locked(
 	const struct sched_job *job;
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
-		const char *other = job->config.path;
+		const char *other = job->is.config.path;
 		if (config->path && other &&
 			(leads_through(config->path, other) ||
 				leads_through(other, config->path)))
@@ -41,8 +41,8 @@ static const char *describe_conflict(const struct job_config *config,
 	if (asprintf(ret_message,
 		    "%s:[view]:path: found \"%s\", but job %s has \"%s\", allowed: a "
 		    "path that is neither the same nor below or above it",
-		    config->file, config->path, other->config.name,
-		    other->config.path) < 0)
+		    config->file, config->path, other->is.config.name,
+		    other->is.config.path) < 0)
 		*ret_message = NULL;
 	return *ret_message ? *ret_message : "out of memory";
 }
@@ -98,7 +98,7 @@ bool admit_rank_locked(const struct sched *sched, const struct job_config *confi
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
 		*ret_other = job;
-		*ret_key = rank_conflict(config, &job->config);
+		*ret_key = rank_conflict(config, &job->is.config);
 		if (*ret_key)
 			return false;
 	}
@@ -114,7 +114,7 @@ int admit_rank(struct sched *sched, const struct job_config *config,
 	lock_take(&sched->lock);
 	bool fits = admit_rank_locked(sched, config, &other, &key);
 	if (!fits)
-		snprintf(name, sizeof(name), "%s", other->config.name);
+		snprintf(name, sizeof(name), "%s", other->is.config.name);
 	lock_release(&sched->lock);
 	if (fits)
 		return 0;
@@ -130,9 +130,8 @@ int admit_rank(struct sched *sched, const struct job_config *config,
 /* A batch is refused if its samples do not fit into memory all at once. */
 int admit_batch(const struct edition *edition, config_report *report, void *context)
 {
-	const struct sched_job *job = edition->job;
-	const struct job_config *config = &job->config;
-	uint64_t most = memory_most_open(&job->sched->supply);
+	const struct job_config *config = &edition->job->config;
+	uint64_t most = memory_most_open(edition->job->supply);
 	uint64_t n = config->batch < edition->set.positions ? config->batch
 							    : edition->set.positions;
 	if (config->layout != LAYOUT_BATCH || edition->largest_bytes == 0 ||
@@ -144,7 +143,8 @@ int admit_batch(const struct edition *edition, config_report *report, void *cont
 		"there are %" PRIu64 " bytes: a cache of %" PRIu64
 		", and what may be held beside it",
 		config->file, config->batch, n, edition->largest_bytes,
-		most / edition->largest_bytes, most, job->sched->config->cache_bytes);
+		most / edition->largest_bytes, most,
+		edition->job->supply->config->cache_bytes);
 	return -EINVAL;
 }
 

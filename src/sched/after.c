@@ -63,7 +63,7 @@ static void flush(void *owner, struct aftermath *aftermath)
 	(void)owner;
 	if (!aftermath->flush)
 		return;
-	journal_flush(aftermath->flush->journal);
+	journal_flush(aftermath->flush->is.journal);
 }
 
 static void tell_news(void *owner, struct aftermath *aftermath)
@@ -87,7 +87,7 @@ static void answer(void *owner, struct aftermath *aftermath)
 			/* another thread may have bound the position, and not yet written
 			 * the record */
 			if (handle->job != aftermath->flush)
-				journal_flush(handle->job->journal);
+				journal_flush(handle->job->is.journal);
 			opened.handle = handle;
 		} else {
 			handle_free(handle);
@@ -190,4 +190,12 @@ void after_init(struct sched *sched)
 void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 {
 	section_close(&sched->section, aftermath);
+}
+
+void sched_after(struct sched *sched)
+{
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	sched_unlock(sched, &aftermath);
 }

@@ -41,5 +41,7 @@ struct aftermath {
 void aftermath_init(struct aftermath *aftermath);
 /* Begins with a scheduler that has its cache. */
 void after_init(struct sched *sched);
+/* Runs the phases that are due. No lock held. */
+void sched_after(struct sched *sched);
 /* Releases the lock, and runs the phases that are due. */
 void sched_unlock(struct sched *sched, struct aftermath *aftermath);

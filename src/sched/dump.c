@@ -29,8 +29,8 @@ static void dump_job_locked(struct sched_job *job, FILE *out)
 		"job %s: dataset %s, %s, epoch %" PRIu32 ", %" PRIu32 " bound, %" PRIu32
 		" consumed, %" PRIu32 " drawn ahead, of %" PRIu32 " samples, %" PRIu64
 		" errors\n",
-		job->config.name, job->config.dataset,
-		sched_job_state(&job->config, &status), status.epoch, status.bound,
+		job->is.config.name, job->is.config.dataset,
+		sched_job_state(&job->is.config, &status), status.epoch, status.bound,
 		status.consumed, status.drawn, status.samples, status.errors);
 }
 
@@ -90,7 +90,7 @@ double sched_seconds_left(const struct sched_job_status *status)
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	const struct edition *now = job->now;
+	const struct edition *now = job->is.now;
 	for (size_t i = 0; i < now->n_parts; i++) {
 		storage_status_locked(job->sched, now->parts[i].source->storage, ret);
 		if (ret->silent_ns > 0)

@@ -26,7 +26,7 @@ static void look_after_jobs(struct sched *sched)
 	lock_take(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
 		effects_init(&effects);
-		epochs_time(job->epochs, now, &effects);
+		epochs_time(job->is.epochs, now, &effects);
 		effects_execute_locked(job, &effects, &aftermath);
 		clerk_second_locked(job);
 	}
@@ -35,9 +35,9 @@ static void look_after_jobs(struct sched *sched)
 
 static void sync_journal(struct sched_job *job)
 {
-	journal_flush(job->journal);
-	journal_compact(job->journal);
-	(void)!journal_sync(job->journal); /* errors are logged there */
+	journal_flush(job->is.journal);
+	journal_compact(job->is.journal);
+	(void)!journal_sync(job->is.journal); /* errors are logged there */
 }
 
 /* Syncs all journals: decisions are on disk within about a second. */

@@ -30,8 +30,8 @@ static uint64_t cost_of(const struct edition *edition)
 void shares_join_locked(struct sched_job *job)
 {
 	lock_assert_held(&job->sched->lock);
-	share_join(&job->sched->supply.shares, &job->share, job->config.weight,
-		cost_of(job->now));
+	share_join(&job->sched->supply.shares, &job->share, job->is.config.weight,
+		cost_of(job->is.now));
 }
 
 void shares_leave_locked(struct sched_job *job)

@@ -14,14 +14,14 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret)
 {
 	struct epochs_status epochs;
 	lock_assert_held(&job->sched->lock);
-	epochs_status(job->epochs, &epochs);
+	epochs_status(job->is.epochs, &epochs);
 	*ret = job->totals;
 	shares_status_locked(job, &ret->share);
 	waits_status_locked(job, ret);
-	ret->fixed = job->fixed;
-	ret->all_bytes = job->now->all_bytes;
-	ret->sample_bytes = job->now->sample_bytes;
-	ret->samples = epochs_set(job->epochs, epochs.epoch)->positions;
+	ret->fixed = job->is.fixed;
+	ret->all_bytes = job->is.now->all_bytes;
+	ret->sample_bytes = job->is.now->sample_bytes;
+	ret->samples = epochs_set(job->is.epochs, epochs.epoch)->positions;
 	ret->rate = job_rate_locked(job);
 	ret->parked_idle = epochs.idle;
 	ret->drawn = epochs.ahead;

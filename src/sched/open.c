@@ -34,8 +34,8 @@ static int attach_locked(struct sched_handle *handle)
 {
 	const struct sched_job *job = handle->job;
 	const struct edition *edition =
-		handle->bare ? job->now
-			     : edition_of_locked(job, handle->request.found_epoch);
+		handle->bare ? job->is.now
+			     : edition_of_locked(&job->is, handle->request.found_epoch);
 	const struct part *part = part_of(edition, handle->request.sample);
 	struct space *space = part->space;
 	sample_id sample = handle->request.sample - part->first;
@@ -107,10 +107,10 @@ static void give_back_locked(
 	if (handle->bare)
 		return;
 	/* Opens from before a restore of the job consume nothing. */
-	if (handle->request.era != epochs_era(job->epochs))
+	if (handle->request.era != epochs_era(job->is.epochs))
 		return;
 	effects_init(&effects);
-	epochs_released(job->epochs, handle->request.found_epoch,
+	epochs_released(job->is.epochs, handle->request.found_epoch,
 		handle->request.position, read, lock_time(&job->sched->lock), &effects);
 	effects_execute_locked(job, &effects, aftermath);
 }
@@ -142,7 +142,7 @@ static void give_tensor_locked(struct sched_handle *handle)
 	handle->tensor = cache_get(
 		handle->wanted->key.space->cache, (sample_id)handle->wanted->key.sample);
 	ensure(handle->tensor);
-	if (handle->bare || !epochs_given(job->epochs, handle->request.found_epoch,
+	if (handle->bare || !epochs_given(job->is.epochs, handle->request.found_epoch,
 				    handle->request.position))
 		return;
 	job->totals.served++;
@@ -177,7 +177,7 @@ void handle_give_up_locked(
 {
 	lock_assert_held(&handle->job->sched->lock);
 	if (!handle->bare)
-		(void)epochs_cancel(handle->job->epochs, &handle->request);
+		(void)epochs_cancel(handle->job->is.epochs, &handle->request);
 	struct sched *sched = handle->job->sched;
 	/* Look-ups are never postponed, so a waiting one can only be in the pool's
 	 * queue. */
@@ -250,7 +250,7 @@ static bool ask_again_locked(struct sched_handle *handle, struct aftermath *afte
 		return false;
 	request->lost = true;
 	effects_init(&effects);
-	epochs_open(job->epochs, request, clock_now_ns(), &effects);
+	epochs_open(job->is.epochs, request, clock_now_ns(), &effects);
 	effects_execute_locked(job, &effects, aftermath);
 	return true;
 }
@@ -263,7 +263,7 @@ static void look_up(struct load_work *work)
 	struct sched_job *job = handle->job;
 	struct open_request *request = &handle->request;
 	struct aftermath aftermath;
-	request->status = order_look_up(job->directory, request->found_epoch,
+	request->status = order_look_up(job->is.directory, request->found_epoch,
 		request->position, &request->sample);
 	bool none = request->status == 0 && request->sample == SAMPLE_NONE;
 	/* the position was never bound, or the order was just removed */
@@ -274,7 +274,7 @@ static void look_up(struct load_work *work)
 	lock_take(&sched->lock);
 	handle->looks_up = false;
 	/* The epoch's edition may be gone with the epoch. */
-	if (epochs_state(job->epochs, request->found_epoch) == EPOCH_OVER)
+	if (epochs_state(job->is.epochs, request->found_epoch) == EPOCH_OVER)
 		request->status = -ESTALE;
 	if (request->status != -ESTALE || !ask_again_locked(handle, &aftermath))
 		handle_answered_locked(handle, &aftermath);
@@ -309,7 +309,7 @@ static int refuse_to_wait_locked(
 {
 	lock_assert_held(&handle->job->sched->lock);
 	if (!handle->bare)
-		(void)epochs_cancel(handle->job->epochs, &handle->request);
+		(void)epochs_cancel(handle->job->is.epochs, &handle->request);
 	if (handle->looks_up)
 		TAILQ_REMOVE(&aftermath->look_ups, handle, link);
 	if (handle->wanted)
@@ -331,7 +331,7 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	trace_note_locked(handle, SCHED_TRACE_OPEN);
 	effects_init(&effects);
 	epochs_open(
-		job->epochs, &handle->request, lock_time(&job->sched->lock), &effects);
+		job->is.epochs, &handle->request, lock_time(&job->sched->lock), &effects);
 	effects_execute_locked(job, &effects, aftermath);
 	if (handle->status) {
 		trace_note_locked(handle, SCHED_TRACE_FAILED);
@@ -372,7 +372,7 @@ static int open_position(struct sched_job *job, uint32_t epoch, uint32_t positio
 	lock_take(&job->sched->lock);
 	handle->callbacks.reader.who = program_who_locked(job, &callbacks->reader);
 	handle->request.reader = handle->callbacks.reader.who;
-	if (job->config.one_script && callbacks->reader.program)
+	if (job->is.config.one_script && callbacks->reader.program)
 		program_note_locked(job, &handle->callbacks.reader);
 	int err = ask_locked(handle, &aftermath);
 	bool has_to_park = !err && handle->state == HANDLE_PARKING;
@@ -403,7 +403,7 @@ static const struct part *find_prepared_locked(
 	struct sched_job *job;
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
-		const struct part *part = edition_part_of(job->now, dataset);
+		const struct part *part = edition_part_of(job->is.now, dataset);
 		if (part && strcmp(part->space->text, preparation) == 0)
 			return part;
 	}
@@ -447,7 +447,8 @@ int sched_open_sample(struct sched *sched, const struct dataset *dataset,
 	lock_take(&sched->lock);
 	const struct part *part = find_prepared_locked(sched, dataset, preparation);
 	int err = part ? -ENOMEM : -ENOENT;
-	if (part && (handle = handle_new(part->edition->job, 0, 0, callbacks, false)))
+	if (part && (handle = handle_new(
+			     sched_job_of(part->edition->job), 0, 0, callbacks, false)))
 		err = ask_sample_locked(handle, part, sample, &aftermath);
 	if (part && !err)
 		draw_fetched_locked(part->space, sample, &aftermath);
@@ -482,7 +483,7 @@ uint32_t sched_current(
 	program_meet(job, reader);
 	LOCK_SCOPE(&job->sched->lock);
 	request.reader = program_who_locked(job, reader);
-	return epochs_choice(job->epochs, &request);
+	return epochs_choice(job->is.epochs, &request);
 }
 
 /* --- opened handles ------------------------------------------------------------------ */
@@ -516,9 +517,9 @@ static void end_open(struct sched_handle *handle, bool read)
 		job->open -= handle->request.epoch == SCHED_CURRENT;
 		give_back_locked(handle, read, &aftermath);
 	}
-	if (read && job_kind(job) == EPOCHS_MIRRORED)
+	if (read && job_kind(&job->is) == EPOCHS_MIRRORED)
 		job_count_consumed_locked(job, lock_time(&job->sched->lock));
-	if (read && job->journal)
+	if (read && job->is.journal)
 		aftermath.flush = job;
 	sched_unlock(job->sched, &aftermath);
 	handle_free(handle);

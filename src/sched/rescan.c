@@ -61,15 +61,15 @@ const char *move_obstacle(const struct job_config *config)
 static bool is_read_by_class(struct sched_job *job)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	return job->config.layout == LAYOUT_CLASSES &&
-	       epochs_current_is_read(job->epochs, clock_now_ns());
+	return job->is.config.layout == LAYOUT_CLASSES &&
+	       epochs_current_is_read(job->is.epochs, clock_now_ns());
 }
 
 static int refuse(const struct moving *moving, const struct sched_job *job,
 	const char *what, const char *why)
 {
 	config_report_text(moving->report, moving->context, "job %s %s%s",
-		job->config.name, what, why);
+		job->is.config.name, what, why);
 	return -EINVAL;
 }
 
@@ -77,9 +77,9 @@ static int refuse(const struct moving *moving, const struct sched_job *job,
  * samples the job selects. */
 static int check(const struct moving *moving, const struct edition *next)
 {
-	struct sched_job *job = next->job;
+	struct sched_job *job = sched_job_of(next->job);
 	auto_edition *now = sched_edition(job, SCHED_CURRENT);
-	const char *change = moving->change(&job->config, now, &next->is);
+	const char *change = moving->change(&job->is.config, now, &next->is);
 	int err = admit_batch(next, moving->report, moving->context);
 	if (!err)
 		err = admit_channels(next, moving->report, moving->context);
@@ -95,15 +95,15 @@ static int check(const struct moving *moving, const struct edition *next)
 static int prepare(struct moving *moving, struct sched_job *job)
 {
 	struct edition *next = NULL;
-	const char *why = move_obstacle(&job->config);
+	const char *why = move_obstacle(&job->is.config);
 	if (!why && is_read_by_class(job))
 		why = "has layout = classes, and a script reads its current/: its list "
 		      "of files "
 		      "would be wrong; scan again when it has not read for a minute";
 	if (why)
 		return refuse(moving, job, why, "");
-	int err =
-		edition_new(job, &moving->to, 1, moving->report, moving->context, &next);
+	int err = edition_new(
+		&job->is, &moving->to, 1, moving->report, moving->context, &next);
 	if (err)
 		return err;
 	moving->jobs[moving->n] = sched_job_hold(job);
@@ -126,7 +126,7 @@ static int list_jobs(const struct moving *moving, struct sched_job ***ret, size_
 	if (!*ret)
 		return -ENOMEM;
 	TAILQ_FOREACH (job, &moving->sched->jobs, link)
-		if (edition_part_of_source(job->now, moving->from))
+		if (edition_part_of_source(job->is.now, moving->from))
 			(*ret)[(*ret_n)++] = sched_job_hold(job);
 	return 0;
 }
@@ -199,9 +199,10 @@ static void move_all(struct moving *moving)
 		struct sched_job *job = moving->jobs[i];
 		if (job->removed)
 			continue;
-		epochs_use_set(job->epochs, epochs_first_new(job->epochs), &next->set);
-		TAILQ_INSERT_TAIL(&job->editions, next, link);
-		job->now = next;
+		epochs_use_set(
+			job->is.epochs, epochs_first_new(job->is.epochs), &next->set);
+		TAILQ_INSERT_TAIL(&job->is.editions, next, link);
+		job->is.now = next;
 		edition_choose_heads_locked(next);
 		moving->editions[i] = NULL;
 	}
@@ -236,6 +237,7 @@ static void end(struct moving *moving)
 	}
 	free(moving->editions);
 	free(moving->jobs);
+	sched_after(moving->sched);
 	atomic_fetch_sub(&moving->to->jobs, 1);
 }
 

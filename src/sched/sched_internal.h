@@ -6,6 +6,7 @@
 #include "base/lock.h"
 #include "epoch/journal.h"
 #include "draw/draw.h"
+#include "edition/job.h"
 #include "sched/after.h"
 #include "sched/positions.h"
 #include "sched/ranks.h"
@@ -35,6 +36,7 @@
  *   cache_advice.c   the memory that all prepared samples would take
  *   programs.c       the processes that read a job
  *   job.c            adds and removes jobs; admit.c: checks a new job
+ *   editions.c       editions as callers see them, and those of kept catalogues
  *   rescan.c         moves jobs to a new scan; stay.c: datasets whose jobs can't move
  *   source.c         datasets; tiers.c: disks that keep samples as they were read
  *   supplying.c      the supply's events and effects
@@ -105,21 +107,15 @@ struct skipping {
 };
 
 struct sched_job {
+	struct job is; /* what the rooms know of it */
 	TAILQ_ENTRY(sched_job) link;
 	struct sched *sched;
 	atomic_uint references;
 	bool removed;
-	job_id id;
-	struct job_config config;
-	TAILQ_HEAD(, edition) editions; /* (lock) */
-	struct edition *now;		/* (lock) edition of the epochs that begin */
-	struct feeds feeds;		/* feeds of a rank, by epoch */
-	uint64_t unfed_since_ns;	/* when its feed failed: see sched_feed_away */
+	struct feeds feeds;	 /* feeds of a rank, by epoch */
+	uint64_t unfed_since_ns; /* when its feed failed: see sched_feed_away */
 	bool gives_up;
-	uint64_t ini_hash;
 	uint32_t open; /* open images of current/ */
-	struct epochs *epochs;
-	struct journal *journal;
 	TAILQ_ENTRY(sched_job) clerk_link;
 	struct skipping skips;
 	struct restoring *restoring; /* the restore that the clerk has to do */
@@ -142,9 +138,18 @@ struct sched_job {
 	struct sched_job_status totals; /* served ... exposed_ns */
 	uint32_t rate[RATE_SECONDS];
 	uint64_t rate_second;
-	char *directory; /* <state>/jobs/<name> */
-	bool fixed;	 /* constant once the job has an edition: mapping.c */
 };
+
+static inline struct sched_job *sched_job_of(struct job *job)
+{
+	_Static_assert(offsetof(struct sched_job, is) == 0, "it is the scheduler's job");
+	return (struct sched_job *)job;
+}
+
+static inline struct sched *sched_of(const struct job *job)
+{
+	return ((const struct sched_job *)job)->sched;
+}
 
 struct sched {
 	/* Guards all below, and all it points to, except constant fields. */
@@ -267,6 +272,12 @@ void skip_update(struct sched_job *job);
 /* Leaves the bad samples out of an epoch that begins. Called by the clerk. */
 void skip_epoch(struct sched_job *job, uint32_t epoch);
 void skip_status_locked(const struct sched_job *job, struct sched_job_status *ret);
+
+/* --- editions.c --- */
+
+/* Makes the job's engine, and the editions of its earlier epochs, as far as files in the
+ * job's directory name them. Before this call the job has one edition. */
+must_check int job_restore_editions(struct sched_job *job);
 
 /* --- file_heads.c --- */
 

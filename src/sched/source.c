@@ -61,37 +61,6 @@ static int source_init(struct source *source, struct sched *sched,
 	return err ? err : sampler_new(kind, own, &source->shuffled);
 }
 
-static int make_labelled(const struct source *source, struct sampler **ret)
-{
-	uint32_t n = dataset_ids(source->dataset);
-	auto_free uint32_t *labels = calloc(n + 1, sizeof(*labels));
-	if (!labels)
-		return -ENOMEM;
-	for (sample_id id = 0; id < n; id++)
-		labels[id] = dataset_label(source->dataset, id);
-	return sampler_new_labelled(rng_mix(source->seed, 1), labels, n, ret);
-}
-
-int source_label(struct source *source)
-{
-	struct lock *lock = &source->sched->lock;
-	struct sampler *labelled = NULL;
-	lock_take(lock);
-	bool there = source->labelled != NULL;
-	lock_release(lock);
-	int err = there ? 0 : make_labelled(source, &labelled);
-	if (err || there)
-		return err;
-	lock_take(lock);
-	if (!source->labelled) {
-		source->labelled = labelled;
-		labelled = NULL;
-	}
-	lock_release(lock);
-	sampler_free(&labelled);
-	return 0;
-}
-
 static void source_destroy(struct source *source)
 {
 	ensure(LIST_EMPTY(&source->spaces));

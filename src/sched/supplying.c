@@ -49,7 +49,7 @@ void supply_execute_locked(struct sched *sched, struct aftermath *aftermath)
 int wanted_request_locked(struct sched_job *job, struct wanted *wanted, bool urgent,
 	struct aftermath *aftermath)
 {
-	struct want want = {.job = &job->share, .id = job->id, .urgent = urgent};
+	struct want want = {.job = &job->share, .id = job->is.id, .urgent = urgent};
 	lock_assert_held(&job->sched->lock);
 	if (wanted->state == WANTED_OPEN_ONLY)
 		want.needs =

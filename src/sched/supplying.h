@@ -31,8 +31,6 @@ must_check int source_put_beside(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, struct source **ret);
 /* Frees removed sources that have no job. No lock held. */
 void sources_sweep(struct sched *sched);
-/* Makes the source's sampler that exchanges samples within a label. -ENOMEM. No lock held. */
-must_check int source_label(struct source *source);
 
 /* --- tiers.c: disks that keep samples as they were read --- */
 

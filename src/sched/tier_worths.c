@@ -17,10 +17,10 @@ static bool has_reader_locked(const struct source *source, sample_id sample)
 	const struct sched_job *job;
 	lock_assert_held(&source->sched->lock);
 	TAILQ_FOREACH (job, &source->sched->jobs, link) {
-		const struct part *part = edition_part_of_source(job->now, source);
+		const struct part *part = edition_part_of_source(job->is.now, source);
 		if (part && roaring_bitmap_contains(part->selection, sample) &&
-			(job->config.layout == LAYOUT_MIRROR ||
-				draw_draws_for(&source->sched->draw, job->id)))
+			(job->is.config.layout == LAYOUT_MIRROR ||
+				draw_draws_for(&source->sched->draw, job->is.id)))
 			return true;
 	}
 	return false;
@@ -79,8 +79,8 @@ bool sched_job_tier(
 	struct sched_job *job, struct tier_status *ret, const char **ret_directory)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	for (size_t i = 0; i < job->now->n_parts; i++)
-		if (status_locked(job->now->parts[i].source, ret, ret_directory))
+	for (size_t i = 0; i < job->is.now->n_parts; i++)
+		if (status_locked(job->is.now->parts[i].source, ret, ret_directory))
 			return true;
 	return false;
 }

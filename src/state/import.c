@@ -76,11 +76,12 @@ static int write_text(int fd, const struct checkpoint *from, const struct sched_
 	if (!out)
 		return -ENOMEM;
 	checkpoint_print(out, from);
-	fprintf(out, "orders %zu kind %u paths %016" PRIx64, n, (unsigned)job_kind(job),
-		fingerprint);
-	if (job_is_fed(job))
+	fprintf(out, "orders %zu kind %u paths %016" PRIx64, n,
+		(unsigned)job_kind(&job->is), fingerprint);
+	if (job_is_fed(&job->is))
 		fprintf(out, " rank %" PRIu32 " of %" PRIu32 " batch %" PRIu32,
-			job->config.rank, job->config.ranks, job->config.global_batch);
+			job->is.config.rank, job->is.config.ranks,
+			job->is.config.global_batch);
 	fprintf(out, "\n");
 	int err = fclose(out) == 0 ? 0 : -ENOMEM;
 	if (!err && pwrite(fd, text, bytes, 0) != (ssize_t)bytes)
@@ -113,7 +114,7 @@ static size_t leave_out_others(
 	const struct edition *edition, struct epochs_order_file *orders, size_t n)
 {
 	size_t kept = 0;
-	LOCK_SCOPE(&edition->job->sched->lock);
+	LOCK_SCOPE(edition->job->lock);
 	for (size_t i = 0; i < n; i++)
 		if (edition_of_locked(edition->job, orders[i].epoch) == edition)
 			orders[kept++] = orders[i];
@@ -123,7 +124,7 @@ static size_t leave_out_others(
 static int write_all(const struct edition *edition, int fd, const struct checkpoint *from,
 	const struct places *places)
 {
-	struct sched_job *job = edition->job;
+	struct sched_job *job = sched_job_of(edition->job);
 	auto_free struct epochs_order_file *orders = NULL;
 	uint64_t offset = 0;
 	size_t n = 0;
@@ -139,7 +140,7 @@ static int write_all(const struct edition *edition, int fd, const struct checkpo
 
 static int export_from(struct sched_job *job, int fd, const struct checkpoint *from)
 {
-	struct edition *edition = edition_hold(job, from->place.running.epoch);
+	struct edition *edition = edition_hold(&job->is, from->place.running.epoch);
 	struct places places;
 	int err = places_find(edition, &places);
 	if (!err) {
@@ -159,20 +160,21 @@ int sched_job_export(struct sched_job *job, int fd, config_report *report, void 
 		report(context, "export: the descriptor is not of a regular file");
 		return -EINVAL;
 	}
-	if (config_is_mixed(&job->config)) {
+	if (config_is_mixed(&job->is.config)) {
 		config_report_text(report, context,
 			"job %s is a mixture, whose orders can't be exported: they "
 			"belong to no single dataset",
-			job->config.name);
+			job->is.config.name);
 		return -EOPNOTSUPP;
 	}
-	int err = job_kind(job) == EPOCHS_MIRRORED ? -EOPNOTSUPP
-						   : restore_by_clerk(job, &restoring);
+	int err = job_kind(&job->is) == EPOCHS_MIRRORED
+			  ? -EOPNOTSUPP
+			  : restore_by_clerk(job, &restoring);
 	if (!err)
 		err = export_from(job, fd, &from);
 	if (err)
 		config_report_text(report, context, "job %s: can't be exported: %s",
-			job->config.name,
+			job->is.config.name,
 			restoring.message[0] ? restoring.message : strerror(-err));
 	return err;
 }
@@ -236,17 +238,17 @@ static int check(struct importing *importing)
 		return import_refuse(importing->adding,
 			"job %s: the orders in %s are of a rank, allowed: those of a job "
 			"without ranks",
-			job->config.name, name);
+			job->is.config.name, name);
 	/* A fresh mapping may give each position the sample that a fixed one gives. */
 	bool drawn_too =
-		head->kind == EPOCHS_FIXED && job->config.layout == LAYOUT_CLASSES;
-	if (head->kind != (unsigned)job_kind(job) && !drawn_too)
+		head->kind == EPOCHS_FIXED && job->is.config.layout == LAYOUT_CLASSES;
+	if (head->kind != (unsigned)job_kind(&job->is) && !drawn_too)
 		return import_refuse(importing->adding,
 			"job %s: the orders in %s are of another layout, or order = "
 			"sequential: positions of classes hold samples of their class "
 			"only",
-			job->config.name, name);
-	if (head->from.samples == job->now->set.positions &&
+			job->is.config.name, name);
+	if (head->from.samples == job->is.now->set.positions &&
 		head->fingerprint == importing->places.fingerprint)
 		return 0;
 	return import_refuse(importing->adding,
@@ -254,8 +256,8 @@ static int check(struct importing *importing)
 		" with fingerprint %016" PRIx64 ", allowed: the %" PRIu32
 		" with %016" PRIx64 " that the job selects (paths below the dataset's "
 		"directory, and sizes)",
-		job->config.name, name, head->from.samples, head->fingerprint,
-		job->now->set.positions, importing->places.fingerprint);
+		job->is.config.name, name, head->from.samples, head->fingerprint,
+		job->is.now->set.positions, importing->places.fingerprint);
 }
 
 /* Translates places to ids. Returns false if there is no such place, or if a position has
@@ -263,14 +265,14 @@ static int check(struct importing *importing)
 static bool translate(const struct importing *importing, struct order_data *data)
 {
 	const struct sched_job *job = importing->job;
-	const struct edition *edition = job->now;
+	const struct edition *edition = job->is.now;
 	for (uint32_t i = 0; i < data->positions; i++) {
 		if (data->samples[i] == 0)
 			continue;
 		if (data->samples[i] > importing->places.n)
 			return false;
 		sample_id id = importing->places.ids[data->samples[i] - 1];
-		if (job_kind(job) == EPOCHS_DRAWN_AT_OPEN &&
+		if (job_kind(&job->is) == EPOCHS_DRAWN_AT_OPEN &&
 			dataset_label(edition->is.dataset, id) !=
 				edition_label_of(edition, i))
 			return false;
@@ -293,10 +295,10 @@ static int save_order(
 			"%s: the order of epoch %" PRIu32 ": %s", importing->import->name,
 			epoch, reason);
 	}
-	int err = order_save(job->directory, epoch, job->now->fingerprint, &order);
+	int err = order_save(job->is.directory, epoch, job->is.now->fingerprint, &order);
 	uint32_t bound = data->bound, consumed = data->consumed;
-	int possible = epochs_prepare(job->epochs, &job->now->set, epoch, data, bound,
-		consumed, &reason, &tried);
+	int possible = epochs_prepare(job->is.epochs, &job->is.now->set, epoch, data,
+		bound, consumed, &reason, &tried);
 	epoch_reaped_free(tried);
 	if (possible == -EINVAL)
 		return import_refuse(importing->adding,
@@ -312,8 +314,8 @@ static int save_orders(struct importing *importing)
 		struct order_data data;
 		uint32_t epoch;
 		err = order_read_from(importing->import->fd, importing->import->name,
-			importing->job->now->set.positions, importing->head.fingerprint,
-			&importing->offset, &epoch, &data);
+			importing->job->is.now->set.positions,
+			importing->head.fingerprint, &importing->offset, &epoch, &data);
 		if (err == -EINVAL)
 			return import_refuse(importing->adding,
 				"%s: its orders are incomplete; the log says why",
@@ -330,7 +332,7 @@ static int tell_engine(struct sched_job *job)
 	size_t n;
 	int err = restore_list_orders(job, &orders, &n);
 	if (!err)
-		epochs_has_orders(job->epochs, orders, n);
+		epochs_has_orders(job->is.epochs, orders, n);
 	return err;
 }
 
@@ -338,9 +340,9 @@ static int tell_engine(struct sched_job *job)
 static int check_replay(const struct importing *importing)
 {
 	const struct sched_job *job = importing->job;
-	for (uint32_t epoch = 0; epoch < config_job_epochs(&job->config); epoch++) {
+	for (uint32_t epoch = 0; epoch < config_job_epochs(&job->is.config); epoch++) {
 		uint32_t bound;
-		int err = order_bound(job->directory, epoch, &bound);
+		int err = order_bound(job->is.directory, epoch, &bound);
 		if (err == -ENOENT)
 			return import_refuse(importing->adding,
 				"%s:[job]:epochs: found %" PRIu32
@@ -348,8 +350,8 @@ static int check_replay(const struct importing *importing)
 				"epoch %" PRIu32
 				", allowed: the epochs that it has (keep_epochs says how "
 				"many a run keeps)",
-				job->config.file, config_job_epochs(&job->config),
-				job->config.epochs ? "" : ", the default",
+				job->is.config.file, config_job_epochs(&job->is.config),
+				job->is.config.epochs ? "" : ", the default",
 				importing->import->name, epoch);
 		if (err)
 			return err;
@@ -373,7 +375,7 @@ static int go_there(struct importing *importing)
 	if (!err)
 		err = restore_new(importing->job, &restoring);
 	return err ? import_refuse(importing->adding, "job %s: %s",
-			     importing->job->config.name, restoring.message)
+			     importing->job->is.config.name, restoring.message)
 		   : 0;
 }
 
@@ -382,7 +384,7 @@ static int import_orders(struct importing *importing, bool place)
 	int err =
 		import_read_head(importing->adding, &importing->offset, &importing->head);
 	if (!err)
-		err = places_find(importing->job->now, &importing->places);
+		err = places_find(importing->job->is.now, &importing->places);
 	if (err)
 		return err;
 	err = check(importing);
@@ -406,9 +408,9 @@ static int import(struct sched_job *job, const struct adding *adding, bool place
 	struct importing importing = {
 		.job = job, .adding = adding, .import = adding->import};
 	int err = import_orders(&importing, place);
-	epochs_status(job->epochs, &status);
+	epochs_status(job->is.epochs, &status);
 	if (err && !status.started)
-		order_prune(job->directory, UINT32_MAX);
+		order_prune(job->is.directory, UINT32_MAX);
 	return err;
 }
 
@@ -421,7 +423,7 @@ static bool has_epochs(struct sched_job *job)
 	auto_free struct epochs_order_file *orders = NULL;
 	struct epochs_status status;
 	size_t n = 0;
-	epochs_status(job->epochs, &status);
+	epochs_status(job->is.epochs, &status);
 	return restore_list_orders(job, &orders, &n) != 0 || status.started || n > 0;
 }
 
@@ -435,13 +437,13 @@ static int import_replay(
 	if (fd >= 0)
 		return import(job, &of_file, false);
 	return import_refuse(adding,
-		"%s:[job]:order: found \"%s\", which can't be read: %s", job->config.file,
-		job->config.order_text, strerror(errno));
+		"%s:[job]:order: found \"%s\", which can't be read: %s",
+		job->is.config.file, job->is.config.order_text, strerror(errno));
 }
 
 int import_for_job(struct sched_job *job, const struct adding *adding)
 {
-	const char *replay = config_replay(&job->config);
+	const char *replay = config_replay(&job->is.config);
 	if (!adding->import && !replay)
 		return 0;
 	bool has = has_epochs(job);
@@ -450,22 +452,22 @@ int import_for_job(struct sched_job *job, const struct adding *adding)
 	if (has)
 		return import_refuse(adding,
 			"job %s has epochs here already, allowed: a job that has none",
-			job->config.name);
+			job->is.config.name);
 	if (replay)
 		return import_refuse(adding,
 			"job %s: order = replay:FILE has the orders already, allowed: "
 			"another order, or no --import",
-			job->config.name);
-	if (config_is_mixed(&job->config))
+			job->is.config.name);
+	if (config_is_mixed(&job->is.config))
 		return import_refuse(adding,
 			"job %s is a mixture, for which no orders can be imported",
-			job->config.name);
-	if (job_is_fed(job))
+			job->is.config.name);
+	if (job_is_fed(&job->is))
 		return import_ranks(job, adding);
-	if (job_kind(job) == EPOCHS_MIRRORED)
+	if (job_kind(&job->is) == EPOCHS_MIRRORED)
 		return import_refuse(adding,
 			"job %s has layout = mirror, for which no orders can be imported",
-			job->config.name);
+			job->is.config.name);
 	return import(job, adding, true);
 }
 

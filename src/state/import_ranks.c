@@ -301,7 +301,7 @@ static int make_row(const struct reading *reading, struct row *ret)
 static char *name_log(const struct sched_job *job)
 {
 	char *path;
-	return asprintf(&path, "%s/training.order", job->directory) < 0 ? NULL : path;
+	return asprintf(&path, "%s/training.order", job->is.directory) < 0 ? NULL : path;
 }
 
 /* Saves the log as an order of all ranks, with one bound position for each sample read. */
@@ -322,8 +322,8 @@ static int save(const struct reading *reading, const struct row *row)
 		samples[i] = row->ids[i] + 1;
 		log[i] = order_log_entry(i, (enum served)0);
 	}
-	int err =
-		order_save_at(path, reading->epoch + over, job->now->fingerprint, &order);
+	int err = order_save_at(
+		path, reading->epoch + over, job->is.now->fingerprint, &order);
 	return err ? import_refuse(reading->adding, "%s: can't be written: %s", path,
 			     strerror(-err))
 		   : 0;
@@ -351,7 +351,7 @@ static int take(struct reading *reading)
 int import_ranks(struct sched_job *job, const struct adding *adding)
 {
 	struct reading reading = {.job = job, .adding = adding};
-	int err = places_find(job->now, &reading.places);
+	int err = places_find(job->is.now, &reading.places);
 	if (err)
 		return err;
 	reading.n = reading.places.n;
@@ -363,7 +363,7 @@ int import_ranks(struct sched_job *job, const struct adding *adding)
 int sched_job_log(
 	struct sched_job *job, uint32_t *ret_epoch, sample_id **ret, uint32_t *ret_n)
 {
-	uint32_t n = (uint32_t)roaring_bitmap_get_cardinality(job->now->selection);
+	uint32_t n = (uint32_t)roaring_bitmap_get_cardinality(job->is.now->selection);
 	auto_free char *path = name_log(job);
 	struct order_data data;
 	uint64_t offset = 0;
@@ -373,7 +373,7 @@ int sched_job_log(
 	if (fd < 0)
 		return path && errno == ENOENT ? 0 : -errno;
 	int err = order_read_from(
-		fd, path, n, job->now->fingerprint, &offset, ret_epoch, &data);
+		fd, path, n, job->is.now->fingerprint, &offset, ret_epoch, &data);
 	if (err)
 		return err == -EINVAL ? 0
 				      : err; /* -EINVAL: the log of another training */

@@ -49,17 +49,18 @@ uint64_t restore_hash_ini(const struct job_config *config)
 
 static void take_checkpoint(struct sched_job *job, struct checkpoint *ret)
 {
-	*ret = (struct checkpoint){.ini = job->ini_hash};
-	snprintf(ret->job, sizeof(ret->job), "%s", job->config.name);
+	*ret = (struct checkpoint){.ini = job->is.ini_hash};
+	snprintf(ret->job, sizeof(ret->job), "%s", job->is.config.name);
 	LOCK_SCOPE(&job->sched->lock);
-	ret->journal = journal_id(job->journal);
-	epochs_place(job->epochs, &ret->place);
-	const struct edition *edition = edition_of_locked(job, ret->place.running.epoch);
+	ret->journal = journal_id(job->is.journal);
+	epochs_place(job->is.epochs, &ret->place);
+	const struct edition *edition =
+		edition_of_locked(&job->is, ret->place.running.epoch);
 	ret->samples = edition->set.positions;
 	ret->fingerprint = edition->fingerprint;
 	ret->has_journal = ret->place.started;
-	ret->n_runs = epochs_read_runs(job->epochs, ret->place.running.epoch, ret->runs,
-		CHECKPOINT_RUNS, &ret->all_runs);
+	ret->n_runs = epochs_read_runs(job->is.epochs, ret->place.running.epoch,
+		ret->runs, CHECKPOINT_RUNS, &ret->all_runs);
 }
 
 void sched_job_print_state(struct sched_job *job, FILE *out)
@@ -71,8 +72,8 @@ void sched_job_print_state(struct sched_job *job, FILE *out)
 
 int sched_job_sync(struct sched_job *job)
 {
-	journal_flush(job->journal);
-	return journal_sync(job->journal);
+	journal_flush(job->is.journal);
+	return journal_sync(job->is.journal);
 }
 
 /* --- checks ---------------------------------------------------------------------------- */
@@ -95,18 +96,18 @@ int restore_failed(struct restoring *restoring, const char *what, int err)
 static uint64_t journal_of(struct sched_job *job)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	return journal_id(job->journal);
+	return journal_id(job->is.journal);
 }
 
 static int check_identity(struct sched_job *job, struct restoring *restoring)
 {
 	const struct checkpoint *from = restoring->from;
-	if (job_is_fed(job))
+	if (job_is_fed(&job->is))
 		return restore_refuse(restoring,
 			"a rank gets its samples from its training, and "
 			"continues where the training is; `joaderctl add "
 			"--import` moves a whole training");
-	if (job_kind(job) == EPOCHS_MIRRORED)
+	if (job_kind(&job->is) == EPOCHS_MIRRORED)
 		return restore_refuse(restoring,
 			"layout = mirror has no order, and nothing is consumed: there is "
 			"nothing to restore");
@@ -155,12 +156,12 @@ int restore_check_target(struct sched_job *job, struct restoring *restoring)
 			"--at: found position %" PRIu32 ", allowed: up to %" PRIu32,
 			restoring->at_position, samples);
 	bool next = epoch == last + 1 && restoring->at_position == 0;
-	if ((epoch > last && !next) || epoch >= config_job_epochs(&job->config))
+	if ((epoch > last && !next) || epoch >= config_job_epochs(&job->is.config))
 		return restore_refuse(restoring,
 			"--at: found epoch %" PRIu32 ", allowed: up to %" PRIu32
 			", the epoch of the checkpoint%s",
 			epoch, last,
-			last + 1 < config_job_epochs(&job->config)
+			last + 1 < config_job_epochs(&job->is.config)
 				? ", or the begin of the next epoch"
 				: "");
 	return check_names(job, restoring, epoch);
@@ -177,7 +178,7 @@ static int hold(struct sched_job *job)
 	lock_take(&job->sched->lock);
 	int err = job->removed || job->sched->stopping ? -ENODEV : 0;
 	if (!err)
-		epochs_hold(job->epochs, &effects);
+		epochs_hold(job->is.epochs, &effects);
 	effects_execute_locked(job, &effects, &aftermath);
 	sched_unlock(job->sched, &aftermath);
 	return err;
@@ -188,7 +189,7 @@ static void give_up(struct sched_job *job)
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
 	lock_take(&job->sched->lock);
-	epochs_unhold(job->epochs);
+	epochs_unhold(job->is.epochs);
 	effects_resume_locked(job, &aftermath);
 	sched_unlock(job->sched, &aftermath);
 }
@@ -204,10 +205,10 @@ static int go(struct sched_job *job, struct epoch *running, struct epoch *draini
 	effects_init(&effects);
 	lock_take(&job->sched->lock);
 	int err = job->removed || job->sched->stopping ? -ENODEV
-						       : journal_reserve(job->journal);
+						       : journal_reserve(job->is.journal);
 	if (!err) {
-		epochs_restored(job->epochs, running, draining, &effects);
-		epochs_has_orders(job->epochs, orders, n);
+		epochs_restored(job->is.epochs, running, draining, &effects);
+		epochs_has_orders(job->is.epochs, orders, n);
 		effects_execute_locked(job, &effects, &aftermath);
 		effects_resume_locked(job, &aftermath);
 		aftermath.flush = job;
@@ -234,7 +235,7 @@ static int make_all(struct sched_job *job, struct restoring *restoring)
 	if (!err) {
 		err = restore_list_orders(job, &orders, &n);
 		if (err)
-			(void)restore_failed(restoring, job->directory, err);
+			(void)restore_failed(restoring, job->is.directory, err);
 	}
 	if (err) {
 		epoch_reaped_free(running);
@@ -242,7 +243,7 @@ static int make_all(struct sched_job *job, struct restoring *restoring)
 		return err;
 	}
 	err = go(job, running, draining, orders, n);
-	return err ? restore_failed(restoring, job->config.name, err) : 0;
+	return err ? restore_failed(restoring, job->is.config.name, err) : 0;
 }
 
 /* Syncs the journal to the disk. Its records from before the restore are not needed after
@@ -257,7 +258,7 @@ static int finish(struct sched_job *job, struct restoring *restoring)
 			"the job is restored, but the journal can't be synced to the "
 			"disk",
 			err);
-	journal_forget(job->journal, epoch);
+	journal_forget(job->is.journal, epoch);
 	return 0;
 }
 
@@ -265,7 +266,7 @@ int restore_new(struct sched_job *job, struct restoring *restoring)
 {
 	int err = hold(job);
 	if (err)
-		return restore_failed(restoring, job->config.name, err);
+		return restore_failed(restoring, job->is.config.name, err);
 	err = make_all(job, restoring);
 	if (err) {
 		give_up(job);
@@ -279,7 +280,7 @@ static int save_for_export(struct sched_job *job, struct restoring *restoring)
 {
 	int err = hold(job);
 	if (err)
-		return restore_failed(restoring, job->config.name, err);
+		return restore_failed(restoring, job->is.config.name, err);
 	take_checkpoint(job, restoring->from);
 	err = restore_save_live(job, restoring);
 	give_up(job);
@@ -333,11 +334,11 @@ int restore_by_clerk(struct sched_job *job, struct restoring *restoring)
 static void tell(struct sched_job *job, const struct restoring *restoring,
 	config_report *report, void *context)
 {
-	if (restoring->from->ini != job->ini_hash)
+	if (restoring->from->ini != job->is.ini_hash)
 		config_report_text(report, context,
 			CONFIG_WARNING "job %s: its ini has changed since the "
 				       "checkpoint, so files may have other contents",
-			job->config.name);
+			job->is.config.name);
 }
 
 int sched_job_restore(struct sched_job *job, const char *text, const char *at,
@@ -360,7 +361,7 @@ int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 	}
 	err = restore_by_clerk(job, &restoring);
 	if (err)
-		config_report_text(report, context, "job %s: %s", job->config.name,
+		config_report_text(report, context, "job %s: %s", job->is.config.name,
 			restoring.message[0] ? restoring.message : strerror(-err));
 	else
 		tell(job, &restoring, report, context);

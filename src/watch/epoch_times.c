@@ -151,7 +151,7 @@ void lap_consumed_locked(struct sched_job *job, uint32_t epoch)
 	lock_assert_held(&job->sched->lock);
 	if (watched->begun_ns == 0 || watched->ended || epoch != watched->epoch)
 		return;
-	watched->positions = epochs_set(job->epochs, epoch)->positions;
+	watched->positions = epochs_set(job->is.epochs, epoch)->positions;
 	if (++watched->consumed == watched->positions)
 		end_locked(job);
 }
@@ -159,19 +159,19 @@ void lap_consumed_locked(struct sched_job *job, uint32_t epoch)
 void sched_job_laps(struct sched_job *job, struct sched_laps *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	const struct edition *now = job->now;
+	const struct edition *now = job->is.now;
 	*ret = job->laps;
 	ret->last_ns = job->watched.last_ns;
 	ret->sample_bytes = now->sample_bytes;
-	ret->weight = job->config.weight;
+	ret->weight = job->is.config.weight;
 	const struct source *source = now->parts[0].source;
 	ret->sampler = source->config.name ? source->config.sampler
 					   : job->sched->config->sampler;
-	ret->labels = job_kind(job) == EPOCHS_DRAWN_AT_OPEN
+	ret->labels = job_kind(&job->is) == EPOCHS_DRAWN_AT_OPEN
 			      ? dataset_classes(now->is.dataset)
 			      : 0;
-	ret->drawn =
-		job_kind(job) == EPOCHS_DRAWN || job_kind(job) == EPOCHS_DRAWN_AT_OPEN;
+	ret->drawn = job_kind(&job->is) == EPOCHS_DRAWN ||
+		     job_kind(&job->is) == EPOCHS_DRAWN_AT_OPEN;
 }
 
 /* --- processor time of readers --------------------------------------------------------- */
@@ -303,7 +303,7 @@ static int divide_job(
 	if (!job)
 		return 0;
 	lock_take(&sched->lock);
-	struct edition *edition = job->now;
+	struct edition *edition = job->is.now;
 	atomic_fetch_add(&edition->holds, 1);
 	lock_release(&sched->lock);
 	int err = 0;

@@ -92,7 +92,7 @@ static bool is_better(const struct past *past, size_t place, size_t other)
 void past_join_locked(const struct sched_job *job)
 {
 	struct past *past = job->sched->past;
-	size_t place = place_of(past, job->id); /* of the last job with this id */
+	size_t place = place_of(past, job->is.id); /* of the last job with this id */
 	lock_assert_held(&job->sched->lock);
 	if (place == HISTORY_JOBS) {
 		place = 0;
@@ -104,10 +104,10 @@ void past_join_locked(const struct sched_job *job)
 	}
 	struct sched_past_job *is = &past->places[place].is;
 	vacate(past, place);
-	past->ids[place] = job->id;
+	past->ids[place] = job->is.id;
 	is->added_ns = clock_now_ns();
-	snprintf(is->name, sizeof(is->name), "%s", job->config.name);
-	snprintf(is->dataset, sizeof(is->dataset), "%s", job->config.dataset);
+	snprintf(is->name, sizeof(is->name), "%s", job->is.config.name);
+	snprintf(is->dataset, sizeof(is->dataset), "%s", job->is.config.dataset);
 }
 
 static void read_job_locked(struct sched_job *job, struct history_job *ret)
@@ -124,7 +124,7 @@ static void read_job_locked(struct sched_job *job, struct history_job *ret)
 void past_leave_locked(struct sched_job *job)
 {
 	struct past *past = job->sched->past;
-	size_t place = place_of(past, job->id);
+	size_t place = place_of(past, job->is.id);
 	lock_assert_held(&job->sched->lock);
 	if (place == HISTORY_JOBS)
 		return;
@@ -135,7 +135,7 @@ void past_leave_locked(struct sched_job *job)
 void past_given_locked(const struct sched_job *job, const struct tensor *tensor)
 {
 	struct past *past = job->sched->past;
-	size_t place = place_of(past, job->id);
+	size_t place = place_of(past, job->is.id);
 	lock_assert_held(&job->sched->lock);
 	if (place < HISTORY_JOBS)
 		past->places[place].is.prepared_for[place_of(past, tensor->made_for)]++;
@@ -162,7 +162,7 @@ static void read_jobs_locked(struct sched *sched, struct history_reading *ret)
 	for (size_t i = 0; i < HISTORY_JOBS; i++)
 		ret->jobs[i] = past->places[i].last;
 	TAILQ_FOREACH (job, &sched->jobs, link) {
-		size_t place = place_of(past, job->id);
+		size_t place = place_of(past, job->is.id);
 		if (place < HISTORY_JOBS)
 			read_job_locked(job, &ret->jobs[place]);
 	}

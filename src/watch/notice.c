@@ -79,13 +79,13 @@ void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath
 {
 	struct sched_job *job = handle->job;
 	uint32_t epoch = handle->request.found_epoch;
-	enum epochs_kind kind = job_kind(job);
+	enum epochs_kind kind = job_kind(&job->is);
 	bool drawn = kind == EPOCHS_DRAWN || kind == EPOCHS_DRAWN_AT_OPEN;
-	bool single =
-		job->config.layout == LAYOUT_FLAT || job->config.layout == LAYOUT_CLASSES;
+	bool single = job->is.config.layout == LAYOUT_FLAT ||
+		      job->is.config.layout == LAYOUT_CLASSES;
 	lock_assert_held(&job->sched->lock);
 	if (drawn && single && job->open >= KEPT_LEAST &&
-		epochs_set(job->epochs, epoch)->positions <= 2 * (uint64_t)job->open)
+		epochs_set(job->is.epochs, epoch)->positions <= 2 * (uint64_t)job->open)
 		notice_locked(job, NOTICE_HANDLES, epoch, aftermath);
 	if (drawn && handle->callbacks.reader.unknown &&
 		handle->request.epoch == SCHED_CURRENT)
@@ -95,15 +95,15 @@ void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath
 bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	const struct sched_job *job = handle->job;
-	enum epochs_kind kind = job_kind(job);
+	enum epochs_kind kind = job_kind(&job->is);
 	struct epochs_status status;
 	lock_assert_held(&job->sched->lock);
-	if (!handle->callbacks.reader.elsewhere || job->config.ranks > 0 ||
+	if (!handle->callbacks.reader.elsewhere || job->is.config.ranks > 0 ||
 		(kind != EPOCHS_DRAWN && kind != EPOCHS_DRAWN_AT_OPEN))
 		return false;
-	epochs_status(job->epochs, &status);
+	epochs_status(job->is.epochs, &status);
 	notice_locked(handle->job, NOTICE_MACHINES, status.epoch, aftermath);
-	return kind == EPOCHS_DRAWN_AT_OPEN && job->config.refuses_machines;
+	return kind == EPOCHS_DRAWN_AT_OPEN && job->is.config.refuses_machines;
 }
 
 void notice_say(struct sched_job *job, enum notice notice, uint32_t epoch)
@@ -112,6 +112,6 @@ void notice_say(struct sched_job *job, enum notice notice, uint32_t epoch)
 	sched_job_status(job, &status);
 	log_warn("job %s: epoch %" PRIu32 ": %s (%" PRIu32 " of %" PRIu32
 		 " samples of epoch %" PRIu32 " are given)",
-		job->config.name, epoch, texts[notice], status.bound, status.samples,
+		job->is.config.name, epoch, texts[notice], status.bound, status.samples,
 		status.epoch);
 }
