@@ -85,7 +85,7 @@ static uint32_t tell_saved(struct sched_job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(&job->sched->lock);
 	epochs_saved(job->is.epochs, epoch);
-	epochs_forget_before(job->is.epochs, keep_from(job, epoch));
+	epochs_forget_before(job->is.epochs, keep_from(&job->is, epoch));
 	return epochs_first_unsaved(job->is.epochs);
 }
 
@@ -148,7 +148,7 @@ static void save_orders(struct sched_job *job)
 	struct order order;
 	uint32_t epoch;
 	while (wants_save(job, &epoch, &order)) {
-		int err = keep_order(job, epoch, &order);
+		int err = keep_order(&job->is, epoch, &order);
 		note_save(job, epoch, err);
 		if (err)
 			return;
@@ -182,7 +182,7 @@ static void load(struct sched_job *job, uint32_t epoch, uint32_t bound)
 	const char *reason = "";
 	struct epoch *loaded = NULL;
 	journal_flush(job->is.journal);
-	int err = restore_load(job, NULL, epoch, bound, 0, &reason, &loaded);
+	int err = restore_load(&job->is, NULL, epoch, bound, 0, &reason, &loaded);
 	if (err)
 		log_error("job %s: the order of epoch %u in %s can't be used: %s",
 			job->is.config.name, epoch, job->is.directory, reason);

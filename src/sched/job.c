@@ -262,12 +262,13 @@ static int add_job(struct sched *sched, struct sched_job *job, bool persist,
 	const struct adding *adding)
 {
 	job_id known = 0;
-	int err = count_jobs(sched) >= MAX_JOB_ID ? -ENFILE : keep_begin(job, &known);
+	int err =
+		count_jobs(sched) >= MAX_JOB_ID ? -ENFILE : keep_begin(&job->is, &known);
 	if (err)
 		return err;
 	job->is.id = choose_id(sched, known);
 	if (job->is.id != known)
-		err = keep_id(job);
+		err = keep_id(&job->is);
 	if (!err)
 		err = mapping_keep(&job->is);
 	if (!err)
@@ -275,11 +276,11 @@ static int add_job(struct sched *sched, struct sched_job *job, bool persist,
 	if (!err)
 		err = skip_begin(job);
 	if (!err)
-		err = keep_restore(job);
+		err = keep_restore(&job->is);
 	if (!err)
-		err = import_for_job(job, adding);
+		err = job_import(job, adding);
 	if (!err && persist)
-		err = keep_ini(job);
+		err = keep_ini(&job->is);
 	if (!err)
 		measured_save(job->is.now);
 	return err ? err : install(job);
@@ -295,7 +296,11 @@ int sched_job_add_import(struct sched *sched, const struct job_config *config,
 	bool persist, const struct sched_import *import, config_report *report,
 	void *context)
 {
-	struct adding adding = {import, report, context};
+	struct adding adding = {.fd = import ? import->fd : -1,
+		.file = import ? import->name : NULL,
+		.at = import ? import->at : NULL,
+		.report = report,
+		.context = context};
 	struct sched_job *job = NULL;
 	if (name_is_taken(sched, config->name)) {
 		config_report_text(report, context,
@@ -384,14 +389,14 @@ int sched_job_remove(struct sched *sched, const char *name)
 	if (!job)
 		return -ENOENT;
 	journal_abandon(job->is.journal);
-	keep_nothing(job);
+	keep_nothing(&job->is);
 	sched_job_put(job);
 	return 0;
 }
 
 int sched_job_keep(struct sched_job *job)
 {
-	return keep_ini(job);
+	return keep_ini(&job->is);
 }
 
 int sched_job_withdraw(struct sched *sched, const char *name)
@@ -400,7 +405,7 @@ int sched_job_withdraw(struct sched *sched, const char *name)
 	if (!job)
 		return -ENOENT;
 	journal_abandon(job->is.journal);
-	keep_no_ini(job);
+	keep_no_ini(&job->is);
 	sched_job_put(job);
 	return 0;
 }

@@ -30,6 +30,7 @@
  *   streams.c        makes and ends streams of the draw engine
  *   feeds.c          the samples of ranks
  *   after.c          the phases after a critical section
+ *   restoring.c      restores jobs to checkpoints, and exports them
  *   clerk.c          the thread for long work at an epoch: its begin, its saved order
  *   delayed_work.c   other work that is due later
  *   resident.c       samples in the cache, for daemons that draw
@@ -49,8 +50,8 @@
  */
 
 struct adding;
+struct clerk_restore;
 struct programs;
-struct restoring;
 struct sched_storage;
 struct tier_asked;
 
@@ -118,8 +119,8 @@ struct sched_job {
 	uint32_t open; /* open images of current/ */
 	TAILQ_ENTRY(sched_job) clerk_link;
 	struct skipping skips;
-	struct restoring *restoring; /* the restore that the clerk has to do */
-	bool clerk_wanted;	     /* waits for the clerk, or the clerk works for it */
+	struct clerk_restore *restoring; /* the restore that the clerk has to do */
+	bool clerk_wanted; /* waits for the clerk, or the clerk works for it */
 	/* Seconds between two tries to save an order, and seconds until the next try. */
 	uint32_t save_pause, save_in;
 	struct handle_queue parked; /* handles with a ticket */
@@ -278,6 +279,14 @@ void skip_status_locked(const struct sched_job *job, struct sched_job_status *re
 /* Makes the job's engine, and the editions of its earlier epochs, as far as files in the
  * job's directory name them. Before this call the job has one edition. */
 must_check int job_restore_editions(struct sched_job *job);
+
+/* --- restoring.c --- */
+
+/* Does the restore that a caller waits for, if there is one. Called by the clerk. */
+void restore_if_wanted(struct sched_job *job);
+/* Imports orders for a job that is being added (import_for_job), and moves the job to where
+ * the exported job was. */
+must_check int job_import(struct sched_job *job, const struct adding *adding);
 
 /* --- file_heads.c --- */
 

@@ -222,7 +222,7 @@ int skip_begin(struct sched_job *job)
 		return -ENOMEM;
 	take_refused(job);
 	take_quarantined(job);
-	auto_fclose FILE *in = keep_bad_open(job);
+	auto_fclose FILE *in = keep_bad_open(&job->is);
 	if (in)
 		take_lines(job, in);
 	skips->told = roaring_bitmap_copy(skips->bad);
@@ -304,7 +304,7 @@ static void save(struct sched_job *job, const roaring_bitmap_t *damaged)
 	print_damaged(out, job->is.now->is.dataset, damaged);
 	if (fclose(out) == 0)
 		/* the error is logged; a lost bad sample will be found again */
-		(void)!keep_bad(job, text);
+		(void)!keep_bad(&job->is, text);
 	free(text);
 }
 

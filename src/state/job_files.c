@@ -5,9 +5,7 @@
 #include "base/log.h"
 #include "base/own_directory.h"
 #include "epoch/disk.h"
-#include "edition/edition.h"
-#include "sched/sched_internal.h"
-#include "state/state.h"
+#include "state/state_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,34 +33,34 @@ static int replace_file(const char *directory, const char *name, const char *tex
 	return err;
 }
 
-int keep_ini(const struct sched_job *job)
+int keep_ini(const struct job *job)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return -ENOMEM;
-	config_print_job(out, &job->is.config);
+	config_print_job(out, &job->config);
 	int err = fclose(out) == 0 ? 0 : -ENOMEM;
 	if (!err)
-		err = replace_file(job->is.directory, "job.ini", text);
+		err = replace_file(job->directory, "job.ini", text);
 	free(text);
 	return err;
 }
 
-void keep_no_ini(const struct sched_job *job)
+void keep_no_ini(const struct job *job)
 {
 	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/job.ini", job->is.directory) < 0)
+	if (asprintf(&path, "%s/job.ini", job->directory) < 0)
 		path = NULL;
 	else if (unlink(path) != 0 && errno != ENOENT)
 		log_warn("%s: %s", path, strerror(errno));
 }
 
-FILE *keep_bad_open(const struct sched_job *job)
+FILE *keep_bad_open(const struct job *job)
 {
 	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/bad", job->is.directory) < 0) {
+	if (asprintf(&path, "%s/bad", job->directory) < 0) {
 		path = NULL;
 		return NULL;
 	}
@@ -75,9 +73,9 @@ FILE *keep_bad_open(const struct sched_job *job)
 	return in;
 }
 
-int keep_bad(const struct sched_job *job, const char *text)
+int keep_bad(const struct job *job, const char *text)
 {
-	return replace_file(job->is.directory, "bad", text);
+	return replace_file(job->directory, "bad", text);
 }
 
 /* Reads the id of the job of this name; 0: it has none yet. */
@@ -105,101 +103,99 @@ static int read_id(const char *directory, uint32_t *ret)
 	return err;
 }
 
-int keep_id(const struct sched_job *job)
+int keep_id(const struct job *job)
 {
 	char text[16];
-	snprintf(text, sizeof(text), "%" PRIu32 "\n", job->is.id);
-	return replace_file(job->is.directory, "id", text);
+	snprintf(text, sizeof(text), "%" PRIu32 "\n", job->id);
+	return replace_file(job->directory, "id", text);
 }
 
-int keep_begin(const struct sched_job *job, uint32_t *ret_id)
+int keep_begin(const struct job *job, uint32_t *ret_id)
 {
-	int err = own_directory(job->is.directory, false);
-	return err ? err : read_id(job->is.directory, ret_id);
+	int err = own_directory(job->directory, false);
+	return err ? err : read_id(job->directory, ret_id);
 }
 
 #define SKIPPED_AT_ONCE 64
 
 /* Tells the engine which positions the epoch's saved order leaves out: its first bindings. */
-static void has_skipped(struct sched_job *job, uint32_t epoch)
+static void has_skipped(struct job *job, uint32_t epoch)
 {
 	struct binding bindings[SKIPPED_AT_ONCE];
 	uint32_t k = 0, n, i;
 	do {
-		if (order_bindings(job->is.directory, epoch, k, SKIPPED_AT_ONCE, bindings,
-			    &n) != 0)
+		if (order_bindings(
+			    job->directory, epoch, k, SKIPPED_AT_ONCE, bindings, &n) != 0)
 			return;
 		for (i = 0; i < n && bindings[i].served == SERVED_SKIPPED; i++)
-			epochs_was_skipped(job->is.epochs, epoch, bindings[i].position);
+			epochs_was_skipped(job->epochs, epoch, bindings[i].position);
 		k += i;
 	} while (n > 0 && i == n);
 }
 
-static int has_saved(struct sched_job *job)
+static int has_saved(struct job *job)
 {
 	struct epochs_order_file *orders;
 	size_t n;
 	int err = restore_list_orders(job, &orders, &n);
-	for (size_t i = 0; !err && job->is.config.skips_bad && i < n; i++)
+	for (size_t i = 0; !err && job->config.skips_bad && i < n; i++)
 		has_skipped(job, orders[i].epoch);
 	if (!err)
-		epochs_has_orders(job->is.epochs, orders, n);
+		epochs_has_orders(job->epochs, orders, n);
 	return err;
 }
 
 static int replay(void *context, const struct record *record, const char **ret_reason)
 {
-	struct sched_job *job = context;
+	struct job *job = context;
 	struct epoch *loaded;
 	auto_free char *path = NULL;
 	bool restored = record->kind == RECORD_RESTORED;
 	if (fault_hit("journal.replay"))
 		return 0;
 	if (!restored && (record->kind != RECORD_BEGUN || record->bound == 0))
-		return epochs_replay(job->is.epochs, record, ret_reason);
+		return epochs_replay(job->epochs, record, ret_reason);
 	if (restored)
-		path = journal_order_of(
-			job->is.directory, record->segment, record->drains);
+		path = journal_order_of(job->directory, record->segment, record->drains);
 	if (restored && !path)
 		return -ENOMEM;
 	int err = restore_load(job, path, record->epoch, record->bound, record->consumed,
 		ret_reason, &loaded);
-	return err ? err
-		   : epochs_replay_loaded(job->is.epochs, record, loaded, ret_reason);
+	return err ? err : epochs_replay_loaded(job->epochs, record, loaded, ret_reason);
 }
 
-static int open_journal(struct sched_job *job, enum journal_found *ret_found)
+static int open_journal(struct job *job, enum journal_found *ret_found)
 {
 	size_t n_sets;
-	auto_free struct order_set *sets = edition_order_sets(&job->is, &n_sets);
+	auto_free struct order_set *sets = edition_order_sets(job, &n_sets);
 	if (!sets)
 		return -ENOMEM;
-	struct journal_identity identity = {.job = job->is.config.name,
-		.id = job->is.id,
-		.positions = job->is.now->set.positions,
-		.samples = dataset_ids(job->is.now->is.dataset),
-		.fingerprint = job->is.now->fingerprint,
+	struct journal_identity identity = {.job = job->config.name,
+		.id = job->id,
+		.positions = job->now->set.positions,
+		.samples = dataset_ids(job->now->is.dataset),
+		.fingerprint = job->now->fingerprint,
 		.others = sets,
 		.n_others = n_sets};
 	return journal_open(
-		job->is.directory, &identity, replay, job, ret_found, &job->is.journal);
+		job->directory, &identity, replay, job, ret_found, &job->journal);
 }
 
 /* Completes records that the end of the last daemon has cut off. No reader is connected
  * yet, and no tensor is held. */
-static void make_up(struct sched_job *job)
+static void make_up(struct job *job)
 {
 	struct effects effects;
 	do {
 		effects_init(&effects);
-		epochs_replayed(job->is.epochs, &effects);
+		epochs_replayed(job->epochs, &effects);
 		for (unsigned i = 0; i < effects.n; i++)
 			if (effects.list[i].kind == EFFECT_RECORD)
-				journal_append(job->is.journal, &effects.list[i].record);
+				journal_append(job->journal, &effects.list[i].record);
 	} while (effects.n > 0);
 }
 
-int keep_restore(struct sched_job *job)
+int keep_restore(struct job *job)
 {
 	enum journal_found found;
 	int err = open_journal(job, &found);
@@ -207,8 +203,8 @@ int keep_restore(struct sched_job *job)
 		log_warn("job %s: its dataset, its layout or the samples that `where` "
 			 "selects have changed since its epochs began; they begin again, "
 			 "and their old files are now in %s/before",
-			job->is.config.name, job->is.directory);
-		err = journal_set_aside(job->is.directory);
+			job->config.name, job->directory);
+		err = journal_set_aside(job->directory);
 		if (!err)
 			err = open_journal(job, &found);
 	}
@@ -219,21 +215,21 @@ int keep_restore(struct sched_job *job)
 	return err;
 }
 
-uint32_t keep_from(const struct sched_job *job, uint32_t epoch)
+uint32_t keep_from(const struct job *job, uint32_t epoch)
 {
-	uint32_t keep = job->is.config.keep_epochs;
+	uint32_t keep = job->config.keep_epochs;
 	return epoch < keep ? 0 : epoch - keep + 1;
 }
 
-int keep_order(struct sched_job *job, uint32_t epoch, const struct order *order)
+int keep_order(struct job *job, uint32_t epoch, const struct order *order)
 {
 	uint32_t first = keep_from(job, epoch);
 	const struct edition *edition = restore_edition(job, epoch);
-	int err = order_save(job->is.directory, epoch, edition->fingerprint, order);
+	int err = order_save(job->directory, epoch, edition->fingerprint, order);
 	if (err)
 		return err;
 	if (first > 0)
-		order_prune(job->is.directory, first);
+		order_prune(job->directory, first);
 	return 0;
 }
 
@@ -252,9 +248,9 @@ static int remove_own_files(int directory)
 	return err;
 }
 
-void keep_nothing(const struct sched_job *job)
+void keep_nothing(const struct job *job)
 {
-	const char *path = job->is.directory;
+	const char *path = job->directory;
 	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	auto_close int fd = open(path, flags);
 	int err = fd < 0 ? -errno : remove_own_files(fd);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "state/checkpoint.h"
-#include "edition/edition.h"
-#include "sched/sched_internal.h"
-#include "state/state.h"
 #include "epoch/questions.h"
+#include "state/state_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -83,16 +80,16 @@ static int take_reads(struct restoring *restoring, struct order_data *data)
 
 /* Needs no hold: the clerk alone frees editions, and no rescan moves a job that is being
  * restored. */
-struct edition *restore_edition(struct sched_job *job, uint32_t epoch)
+struct edition *restore_edition(struct job *job, uint32_t epoch)
 {
-	LOCK_SCOPE(&job->sched->lock);
-	return edition_of_locked(&job->is, epoch);
+	LOCK_SCOPE(job->lock);
+	return edition_of_locked(job, epoch);
 }
 
-static const struct epoch_set *restore_set(struct sched_job *job, uint32_t epoch)
+static const struct epoch_set *restore_set(struct job *job, uint32_t epoch)
 {
-	LOCK_SCOPE(&job->sched->lock);
-	return epochs_set(job->is.epochs, epoch);
+	LOCK_SCOPE(job->lock);
+	return epochs_set(job->epochs, epoch);
 }
 
 /* --- orders ---------------------------------------------------------------------------- */
@@ -110,69 +107,68 @@ static int empty_order(const struct edition *edition, struct order_data *ret)
 	return -ENOMEM;
 }
 
-static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
+static enum epoch_state state_of(struct job *job, uint32_t epoch)
 {
-	LOCK_SCOPE(&job->sched->lock);
-	return epochs_state(job->is.epochs, epoch);
+	LOCK_SCOPE(job->lock);
+	return epochs_state(job->epochs, epoch);
 }
 
-static int load_order(struct sched_job *job, struct restoring *restoring, uint32_t epoch,
+static int load_order(struct job *job, struct restoring *restoring, uint32_t epoch,
 	struct order_data *ret)
 {
 	const struct edition *edition = restore_edition(job, epoch);
-	int err = order_load(job->is.directory, epoch, edition->set.positions,
-		edition->fingerprint, ret);
+	int err = order_load(
+		job->directory, epoch, edition->set.positions, edition->fingerprint, ret);
 	if (err == -ENOENT && state_of(job, epoch) == EPOCH_OVER)
 		return restore_refuse(restoring,
 			"the order of epoch %" PRIu32
 			" is not kept any more, allowed: later epochs (keep_epochs = "
 			"%" PRIu32 ")",
-			epoch, job->is.config.keep_epochs);
+			epoch, job->config.keep_epochs);
 	if (err == -ENOENT) /* no position of the epoch was ever bound */
 		err = empty_order(edition, ret);
 	if (err == -EINVAL)
 		return restore_refuse(restoring,
 			"the order of epoch %" PRIu32 " can't be used: the log says why",
 			epoch);
-	return err ? restore_failed(restoring, job->is.directory, err) : 0;
+	return err ? restore_failed(restoring, job->directory, err) : 0;
 }
 
-static bool next_order(struct sched_job *job, uint32_t *epoch, struct order *ret)
+static bool next_order(struct job *job, uint32_t *epoch, struct order *ret)
 {
-	LOCK_SCOPE(&job->sched->lock);
-	*epoch = epochs_next_live(job->is.epochs, *epoch);
+	LOCK_SCOPE(job->lock);
+	*epoch = epochs_next_live(job->epochs, *epoch);
 	if (*epoch != UINT32_MAX)
-		*ret = epochs_order(job->is.epochs, *epoch);
+		*ret = epochs_order(job->epochs, *epoch);
 	return *epoch != UINT32_MAX;
 }
 
 /* Nothing is bound meanwhile. New reads are appended to the ones that are saved. */
-int restore_save_live(struct sched_job *job, struct restoring *restoring)
+int restore_save_live(struct job *job, struct restoring *restoring)
 {
 	uint32_t epoch = UINT32_MAX;
 	struct order order;
 	int err = 0;
 	while (!err && next_order(job, &epoch, &order))
 		if (order.bound > 0)
-			err = order_save(job->is.directory, epoch,
+			err = order_save(job->directory, epoch,
 				restore_edition(job, epoch)->fingerprint, &order);
-	return err ? restore_failed(restoring, job->is.directory, err) : 0;
+	return err ? restore_failed(restoring, job->directory, err) : 0;
 }
 
-int restore_list_orders(
-	struct sched_job *job, struct epochs_order_file **ret, size_t *ret_n)
+int restore_list_orders(struct job *job, struct epochs_order_file **ret, size_t *ret_n)
 {
 	auto_free uint32_t *numbers = NULL;
 	size_t n_sets;
-	auto_free struct order_set *sets = edition_order_sets(&job->is, &n_sets);
-	int err = sets ? order_list(job->is.directory, sets, n_sets, &numbers, ret_n)
+	auto_free struct order_set *sets = edition_order_sets(job, &n_sets);
+	int err = sets ? order_list(job->directory, sets, n_sets, &numbers, ret_n)
 		       : -ENOMEM;
 	*ret = err ? NULL : calloc(*ret_n + 1, sizeof(**ret));
 	if (!err && !*ret)
 		err = -ENOMEM;
 	for (size_t i = 0; !err && i < *ret_n; i++) {
 		(*ret)[i].epoch = numbers[i];
-		err = order_bound(job->is.directory, numbers[i], &(*ret)[i].bound);
+		err = order_bound(job->directory, numbers[i], &(*ret)[i].bound);
 	}
 	if (err) {
 		free(*ret);
@@ -181,7 +177,7 @@ int restore_list_orders(
 	return err;
 }
 
-int restore_load(struct sched_job *job, const char *path, uint32_t epoch, uint32_t bound,
+int restore_load(struct job *job, const char *path, uint32_t epoch, uint32_t bound,
 	uint32_t consumed, const char **ret_reason, struct epoch **ret)
 {
 	struct order_data data;
@@ -189,44 +185,43 @@ int restore_load(struct sched_job *job, const char *path, uint32_t epoch, uint32
 	uint32_t n = edition->set.positions;
 	uint64_t fingerprint = edition->fingerprint;
 	int err = path ? order_load_at(path, epoch, n, fingerprint, &data)
-		       : order_load(job->is.directory, epoch, n, fingerprint, &data);
+		       : order_load(job->directory, epoch, n, fingerprint, &data);
 	if (err) {
 		*ret_reason = "its order is missing, or can't be used";
 		return err == -ENOENT ? -EINVAL : err;
 	}
-	return epochs_prepare(job->is.epochs, restore_set(job, epoch), epoch, &data,
-		bound, consumed, ret_reason, ret);
+	return epochs_prepare(job->epochs, restore_set(job, epoch), epoch, &data, bound,
+		consumed, ret_reason, ret);
 }
 
 /* Saves the order in its new state, and makes the epoch from it. Takes ownership of
  * `data`. */
-static int make_epoch(struct sched_job *job, struct restoring *restoring, uint32_t epoch,
+static int make_epoch(struct job *job, struct restoring *restoring, uint32_t epoch,
 	bool drains, struct order_data *data, struct epoch **ret)
 {
 	const char *reason = "";
 	auto_free char *path = NULL;
 	struct order order = order_of(data);
-	lock_take(&job->sched->lock);
-	path = journal_next_order(job->is.journal, job->is.directory, drains);
-	lock_release(&job->sched->lock);
+	lock_take(job->lock);
+	path = journal_next_order(job->journal, job->directory, drains);
+	lock_release(job->lock);
 	const struct edition *edition = restore_edition(job, epoch);
 	int err =
 		path ? order_save_at(path, epoch, edition->fingerprint, &order) : -ENOMEM;
 	if (err) {
 		order_data_free(data);
-		return restore_failed(restoring, path ? path : job->is.directory, err);
+		return restore_failed(restoring, path ? path : job->directory, err);
 	}
 	uint32_t bound = data->bound, consumed = data->consumed;
-	err = epochs_prepare(job->is.epochs, restore_set(job, epoch), epoch, data, bound,
+	err = epochs_prepare(job->epochs, restore_set(job, epoch), epoch, data, bound,
 		consumed, &reason, ret);
 	if (err == -EINVAL)
 		return restore_refuse(
 			restoring, "the order of epoch %" PRIu32 ": %s", epoch, reason);
-	return err ? restore_failed(restoring, job->is.directory, err) : 0;
+	return err ? restore_failed(restoring, job->directory, err) : 0;
 }
 
-int restore_make_running(
-	struct sched_job *job, struct restoring *restoring, struct epoch **ret)
+static int make_running(struct job *job, struct restoring *restoring, struct epoch **ret)
 {
 	struct order_data data;
 	uint32_t epoch = restoring->at ? restoring->at_epoch
@@ -244,15 +239,14 @@ int restore_make_running(
 
 /* An epoch does not continue if its order is gone, or if it is not known any more which
  * positions were read. */
-int restore_make_draining(
-	struct sched_job *job, struct restoring *restoring, struct epoch **ret)
+static int make_draining(struct job *job, struct restoring *restoring, struct epoch **ret)
 {
 	const struct epochs_point *point = &restoring->from->place.draining;
 	struct order_data data;
 	if (!restoring->from->place.drains || restoring->at)
 		return 0;
 	const struct edition *edition = restore_edition(job, point->epoch);
-	if (order_load(job->is.directory, point->epoch, edition->set.positions,
+	if (order_load(job->directory, point->epoch, edition->set.positions,
 		    edition->fingerprint, &data) != 0)
 		return 0;
 	if (!take_first(&data, point)) {
@@ -260,4 +254,29 @@ int restore_make_draining(
 		return 0;
 	}
 	return make_epoch(job, restoring, point->epoch, true, &data, ret);
+}
+
+void restored_free(struct restored *restored)
+{
+	epoch_reaped_free(restored->running);
+	epoch_reaped_free(restored->draining);
+	free(restored->orders);
+}
+
+int restore_make(struct job *job, struct restoring *restoring, struct restored *ret)
+{
+	*ret = (struct restored){0};
+	int err = restore_save_live(job, restoring);
+	if (!err)
+		err = make_running(job, restoring, &ret->running);
+	if (!err)
+		err = make_draining(job, restoring, &ret->draining);
+	if (!err) {
+		err = restore_list_orders(job, &ret->orders, &ret->n_orders);
+		if (err)
+			(void)restore_failed(restoring, job->directory, err);
+	}
+	if (err)
+		restored_free(ret);
+	return err;
 }
