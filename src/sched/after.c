@@ -111,7 +111,7 @@ static void say(void *owner, struct aftermath *aftermath)
 	(void)owner;
 	if (!aftermath->noticed)
 		return;
-	notice_say(aftermath->noticed, aftermath->notice, aftermath->noticed_epoch);
+	notice_say(&aftermath->noticed->is, aftermath->notice, aftermath->noticed_epoch);
 	sched_job_put(aftermath->noticed);
 }
 

@@ -21,9 +21,9 @@ static struct sched_handle *handle_of(struct open_request *request)
 
 static void count_served(struct sched_job *job, sample_id sample, enum served served)
 {
-	job->totals.decoded += served == SERVED_DECODED;
-	job->totals.hit += served == SERVED_HIT;
-	job->totals.shared += served == SERVED_SHARED;
+	job->watch.totals.decoded += served == SERVED_DECODED;
+	job->watch.totals.hit += served == SERVED_HIT;
+	job->watch.totals.shared += served == SERVED_SHARED;
 	if (served == SERVED_HIT || served == SERVED_SHARED)
 		stats_add(STAT_SAVED_NS, part_of(job->is.now, sample)->space->cost_ns);
 }
@@ -34,7 +34,7 @@ static void note_bound_locked(
 {
 	lock_assert_held(&job->sched->lock);
 	count_served(job, record->sample, record->served);
-	lap_bound_locked(job, record->epoch, record->served);
+	lap_bound_locked(&job->watch, record->epoch, record->served);
 	draw_bound_locked(job, record->epoch, aftermath);
 }
 
@@ -57,8 +57,8 @@ static void record_locked(
 	journal_append(job->is.journal, record);
 	if (record->kind == RECORD_CONSUMED) {
 		stats_add(STAT_CONSUMED, 1);
-		job_count_consumed_locked(job, lock_time(&job->sched->lock));
-		lap_consumed_locked(job, record->epoch);
+		rate_count_locked(&job->watch, lock_time(&job->sched->lock));
+		lap_consumed_locked(&job->watch, record->epoch);
 		aftermath->news |= job_is_fed(&job->is) && feed_has_news(&job->feeds);
 		return;
 	}

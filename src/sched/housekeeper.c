@@ -46,6 +46,12 @@ static void sync_journals(struct sched *sched)
 	jobs_visit(sched, sync_journal);
 }
 
+static void watch_job(struct sched_job *job)
+{
+	trace_forget(&job->watch);
+	lap_measure(&job->watch);
+}
+
 /* Sleeps until second_ns, or until earlier work is due, and does it. false: the scheduler stops. */
 static bool sleep_until(struct sched *sched, uint64_t second_ns)
 {
@@ -88,9 +94,8 @@ void *sched_keep_house(void *context)
 		kept_beat_none();
 		storages_report(sched);
 		prepared_report(sched);
-		past_pass(sched, clock_now_ns());
-		traces_forget(sched);
-		laps_measure(sched);
+		reading_take(sched, clock_now_ns());
+		jobs_visit(sched, watch_job);
 		sources_sweep(sched);
 		sync_journals(sched);
 		kept_beat();

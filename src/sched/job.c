@@ -35,7 +35,7 @@ static void job_free(struct sched_job *job)
 	}
 	sched_after(job->sched);
 	feeds_free(&job->feeds);
-	trace_free(job);
+	free(job->watch.trace);
 	skip_free(job);
 	config_job_free(&job->is.config);
 	free(job->is.directory);
@@ -125,6 +125,7 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	TAILQ_INIT(&job->parked);
 	TAILQ_INIT(&job->is.editions);
 	job->is.lock = &sched->lock;
+	job->watch.job = &job->is;
 	job->is.supply = &sched->supply;
 	int err = config_job_copy(config, &job->is.config);
 	if (!err)
@@ -204,7 +205,7 @@ static int install_locked(
 	TAILQ_INSERT_TAIL(&sched->jobs, job, link);
 	sched->n_jobs++;
 	shares_join_locked(job);
-	past_join_locked(job);
+	past_join_locked(sched->past, &job->is);
 	edition_choose_heads_locked(job->is.now);
 	if (epochs_wants_save(job->is.epochs, &epoch))
 		clerk_request_locked(job);
@@ -349,7 +350,8 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 	struct effects effects;
 	lock_assert_held(&job->sched->lock);
 	job->removed = true;
-	past_leave_locked(job);
+	job_count_waits_locked(job, clock_now_ns());
+	past_leave_locked(job->sched->past, &job->watch);
 	TAILQ_REMOVE(&job->sched->jobs, job, link);
 	job->sched->n_jobs--;
 	TAILQ_FOREACH (edition, &job->is.editions, link)

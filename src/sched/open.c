@@ -122,14 +122,14 @@ static void take_off_ticket_locked(struct sched_handle *handle)
 	lock_assert_held(&job->sched->lock);
 	if (handle->state == HANDLE_AWAITS_TENSOR) {
 		supply_stop_waiting(handle->wanted, &handle->waiter);
-		waits_change_locked(handle, -1);
+		handle_waits_locked(handle, -1);
 	}
 	TAILQ_REMOVE(&job->parked, handle, job_link);
 	HASH_DELETE(hash, job->sched->tickets, handle);
 	if (handle->bare)
 		return;
-	job->totals.waits++;
-	job->totals.wait_ns += waited;
+	job->watch.totals.waits++;
+	job->watch.totals.wait_ns += waited;
 	stats_add(STAT_WAITS, 1);
 	stats_add(STAT_WAIT_NS, waited);
 	stats_record(STATS_OPEN_WAIT, waited);
@@ -145,9 +145,9 @@ static void give_tensor_locked(struct sched_handle *handle)
 	if (handle->bare || !epochs_given(job->is.epochs, handle->request.found_epoch,
 				    handle->request.position))
 		return;
-	job->totals.served++;
+	job->watch.totals.served++;
 	job->share.samples++;
-	past_given_locked(job, handle->tensor);
+	past_given_locked(job->sched->past, job->is.id, handle->tensor);
 	stats_add(STAT_SERVED, 1);
 }
 
@@ -161,7 +161,7 @@ void handle_finish_locked(
 		take_off_ticket_locked(handle);
 	handle->state = HANDLE_FINISHED;
 	handle->status = status;
-	trace_note_locked(handle, status ? SCHED_TRACE_FAILED : SCHED_TRACE_READY);
+	handle_trace_locked(handle, status ? SCHED_TRACE_FAILED : SCHED_TRACE_READY);
 	if (status == 0 && handle->wanted) {
 		give_tensor_locked(handle);
 		handle->job->open += handle->request.epoch == SCHED_CURRENT;
@@ -217,7 +217,7 @@ static void go_on_locked(struct sched_handle *handle, struct aftermath *aftermat
 		handle->wanted->asked_by = 0;
 	handle->waiter.job = &handle->job->share;
 	supply_wait(handle->wanted, &handle->waiter);
-	waits_change_locked(handle, 1);
+	handle_waits_locked(handle, 1);
 	handle->state = HANDLE_AWAITS_TENSOR;
 }
 
@@ -230,7 +230,7 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 	if (handle->status == 0 && !handle->request.label)
 		handle->status = attach_locked(handle);
 	if (handle->status == 0 && !handle->request.label)
-		waits_epoch_locked(handle);
+		handle_in_epoch_locked(handle);
 	if (handle->request.status == 0 && handle->status != 0)
 		give_back_locked(handle, false, aftermath);
 	if (handle->state == HANDLE_AWAITS_SAMPLE)
@@ -328,13 +328,13 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 		return -ENODEV;
 	if (notice_is_refused_locked(handle, aftermath))
 		return -EOPNOTSUPP;
-	trace_note_locked(handle, SCHED_TRACE_OPEN);
+	handle_trace_locked(handle, SCHED_TRACE_OPEN);
 	effects_init(&effects);
 	epochs_open(
 		job->is.epochs, &handle->request, lock_time(&job->sched->lock), &effects);
 	effects_execute_locked(job, &effects, aftermath);
 	if (handle->status) {
-		trace_note_locked(handle, SCHED_TRACE_FAILED);
+		handle_trace_locked(handle, SCHED_TRACE_FAILED);
 		return handle->status;
 	}
 	if (is_ready(handle)) {
@@ -512,13 +512,13 @@ static void end_open(struct sched_handle *handle, bool read)
 	aftermath_init(&aftermath);
 	lock_take(&job->sched->lock);
 	ensure(handle->state == HANDLE_FINISHED);
-	trace_note_locked(handle, SCHED_TRACE_RELEASE);
+	handle_trace_locked(handle, SCHED_TRACE_RELEASE);
 	if (handle->wanted) {
 		job->open -= handle->request.epoch == SCHED_CURRENT;
 		give_back_locked(handle, read, &aftermath);
 	}
 	if (read && job_kind(&job->is) == EPOCHS_MIRRORED)
-		job_count_consumed_locked(job, lock_time(&job->sched->lock));
+		rate_count_locked(&job->watch, lock_time(&job->sched->lock));
 	if (read && job->is.journal)
 		aftermath.flush = job;
 	sched_unlock(job->sched, &aftermath);

@@ -120,7 +120,7 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 	if (!sched)
 		return -ENOMEM;
 	uint64_t seed = config->seed;
-	int err = past_new(&sched->past);
+	int err = past_new(&sched->lock, &sched->past);
 	if (!err && seed == 0 && getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
 		err = -EIO;
 	if (!err)

@@ -8,6 +8,8 @@
 #include "draw/draw.h"
 #include "edition/job.h"
 #include "sched/after.h"
+#include "sched/gauges.h"
+#include "sched/last_hour.h"
 #include "sched/positions.h"
 #include "sched/ranks.h"
 #include "sched/sched.h"
@@ -30,6 +32,7 @@
  *   streams.c        makes and ends streams of the draw engine
  *   feeds.c          the samples of ranks
  *   after.c          the phases after a critical section
+ *   watching.c       tells a job's watch what its handles do; readings.c: the last hour
  *   restoring.c      restores jobs to checkpoints, and exports them
  *   clerk.c          the thread for long work at an epoch: its begin, its saved order
  *   delayed_work.c   other work that is due later
@@ -125,20 +128,9 @@ struct sched_job {
 	uint32_t save_pause, save_in;
 	struct handle_queue parked; /* handles with a ticket */
 	struct share_job share;
-	unsigned waiting; /* handles that wait for a tensor */
-	/* waits before this time are counted in `share` and `totals` */
-	uint64_t waits_since_ns;
-	enum wait_cause waits_for;
-	_Atomic uint64_t own_ns; /* time that answering opens took, without waits */
-	struct watched watched;
+	struct watch watch;
 	struct sched_program programs[SCHED_PROGRAMS]; /* the latest first */
-	struct sched_laps laps;
-	uint64_t lap_served; /* totals.served when processor time was measured last */
-	struct trace *trace; /* NULL: nobody reads it */
 	double waiting_part; /* part of the last window during which a reader waited */
-	struct sched_job_status totals; /* served ... exposed_ns */
-	uint32_t rate[RATE_SECONDS];
-	uint64_t rate_second;
 };
 
 static inline struct sched_job *sched_job_of(struct job *job)
@@ -195,6 +187,37 @@ struct sched {
 	pthread_cond_t clerk_cond;
 	pthread_cond_t clerk_done_cond;
 };
+
+/* --- watching.c --- */
+
+/* Adds the time until now to the job's waits and to its share's, and finds the cause of its
+ * waiting from now on. */
+void job_count_waits_locked(struct sched_job *job, uint64_t now_ns);
+/* Counts a handle that begins to wait for its tensor (change 1), or whose wait ends
+ * (-1). */
+void handle_waits_locked(struct sched_handle *handle, int change);
+/* Counts the waits of all jobs that wait for the sample. Called just before or just after
+ * the cause of their waiting changes. */
+void wanted_moved_locked(struct wanted *wanted, uint64_t now_ns);
+/* Notes the open of a handle whose epoch has just been found. */
+void handle_in_epoch_locked(const struct sched_handle *handle);
+/* Adds the event to the job's trace, if somebody reads it. */
+void handle_trace_locked(struct sched_handle *handle, enum sched_trace_kind kind);
+/* Counts a notice, and has it logged after the lock is released. Each kind is logged once
+ * for each job. */
+void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
+	struct aftermath *aftermath);
+/* Checks at the open of an image whether scripts keep too many files open, and whether
+ * readers can be told apart. */
+void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
+/* Warns if the reader is a rank of a training that also runs on other machines. Returns
+ * true if the open must fail for that. */
+bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath);
+
+/* --- readings.c --- */
+
+/* Takes a reading, if one is due. Called by the housekeeper, with no lock held. */
+void reading_take(struct sched *sched, uint64_t now_ns);
 
 /* --- tier_worths.c --- */
 

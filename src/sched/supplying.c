@@ -19,7 +19,7 @@ static void answer_locked(
 		TAILQ_REMOVE(ready, waiter, link);
 		handle->bad = waiter->bad;
 		if (waiter->status != 0 && !handle->bare)
-			handle->job->totals.errors++;
+			handle->job->watch.totals.errors++;
 		handle_finish_locked(handle, waiter->status, aftermath);
 	}
 }
@@ -36,7 +36,7 @@ void supply_execute_locked(struct sched *sched, struct aftermath *aftermath)
 		pthread_cond_signal(&sched->house_cond);
 	}
 	for (struct wanted *wanted = effects.moved; wanted; wanted = wanted->also)
-		waits_move_on_locked(wanted, effects.moved_ns);
+		wanted_moved_locked(wanted, effects.moved_ns);
 	if (effects.gone)
 		space_gone_locked(effects.gone, effects.gone_sample);
 	if (effects.bad)
