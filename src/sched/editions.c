@@ -98,8 +98,8 @@ static int open_all_kept(struct sched_job *job)
 {
 	auto_free uint32_t *numbers = NULL;
 	size_t n;
-	if (config_is_mixed(
-		    &job->is.config)) /* a mixture has one edition of each dataset */
+	/* A mixture has one edition of each dataset. */
+	if (config_is_mixed(&job->is.config))
 		return 0;
 	int err = dataset_kept(
 		job->sched->config->state, job->is.config.dataset, &numbers, &n);
