@@ -125,10 +125,10 @@ static bool exchange_would_help_locked(const struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
 	for (size_t i = 0; i < sched->supply.n_sources; i++) {
-		const struct source *source = &sched->supply.sources[i];
+		const struct sched_source *source = &sched->sources[i];
 		enum sampler_kind kind = source->config.name ? source->config.sampler
 							     : sched->config->sampler;
-		if (source->dataset && atomic_load(&source->jobs) > 1 &&
+		if (source->is.dataset && atomic_load(&source->is.jobs) > 1 &&
 			kind != SAMPLER_EXCHANGE)
 			return true;
 	}

@@ -140,7 +140,7 @@ bool draw_fed_locked(
 void draw_fetched_locked(
 	const struct space *space, sample_id id, struct aftermath *aftermath)
 {
-	struct sched *sched = space->source->sched;
+	struct sched *sched = sched_of_source(space->source);
 	lock_assert_held(&sched->lock);
 	draw_fetched(&sched->draw, space, id);
 	execute_all_locked(sched, aftermath);

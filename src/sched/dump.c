@@ -55,10 +55,10 @@ bool sched_dataset_times(
 	*ret = (struct sched_dataset_times){0};
 	if (number >= sched->supply.n_sources)
 		return false;
-	const struct source *source = &sched->supply.sources[number];
-	if (!source->dataset || source->removed)
+	const struct sched_source *source = &sched->sources[number];
+	if (!source->is.dataset || source->removed)
 		return false;
-	histogram_copy_add(&source->reads, &ret->read);
+	histogram_copy_add(&source->is.reads, &ret->read);
 	histogram_copy_add(&source->decodes, &ret->decode);
 	ret->cpu_ns = atomic_load_explicit(&source->cpu_ns, memory_order_relaxed);
 	return true;

@@ -19,7 +19,7 @@ static bool has_space(const struct sched_job *job, const struct space *space)
 /* Gives the space the head of the first job whose files the kernel can read by itself. */
 static void choose_head_locked(struct space *space)
 {
-	const struct sched *sched = space->source->sched;
+	const struct sched *sched = sched_of_source(space->source);
 	const struct sched_job *job;
 	lock_assert_held(&sched->lock);
 	space->in_files = false;

@@ -60,10 +60,11 @@ void sched_job_put(struct sched_job *job)
 static struct source *find_source(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);
-	struct source *source = source_find_locked(sched, name);
-	if (source)
-		atomic_fetch_add(&source->jobs, 1);
-	return source;
+	struct sched_source *source = source_find_locked(sched, name);
+	if (!source)
+		return NULL;
+	atomic_fetch_add(&source->is.jobs, 1);
+	return &source->is;
 }
 
 /* Returns the dataset's name that is most similar to this one. The caller frees it; NULL:
@@ -74,8 +75,8 @@ static char *nearest_dataset(struct sched *sched, const char *name)
 	size_t n = 0;
 	LOCK_SCOPE(&sched->lock);
 	for (size_t i = 0; names && i < sched->supply.n_sources; i++)
-		if (sched->supply.sources[i].dataset && !sched->supply.sources[i].removed)
-			names[n++] = dataset_name(sched->supply.sources[i].dataset);
+		if (sched->sources[i].is.dataset && !sched->sources[i].removed)
+			names[n++] = dataset_name(sched->sources[i].is.dataset);
 	const char *near = n > 0 ? config_nearest(name, names, n) : NULL;
 	return n > 0 ? strdup(near ? near : names[0]) : NULL;
 }
@@ -177,7 +178,8 @@ static job_id choose_id(struct sched *sched, job_id known)
 static bool is_taken(const struct edition *edition)
 {
 	for (size_t i = 0; i < edition->n_parts; i++)
-		if (edition->parts[i].source->taken || edition->parts[i].source->removed)
+		if (sched_source_of(edition->parts[i].source)->taken ||
+			sched_source_of(edition->parts[i].source)->removed)
 			return true;
 	return false;
 }

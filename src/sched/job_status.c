@@ -74,7 +74,7 @@ void sched_job_laps(struct sched_job *job, struct sched_laps *ret)
 	ret->last_ns = job->watch.lap.last_ns;
 	ret->sample_bytes = now->sample_bytes;
 	ret->weight = job->is.config.weight;
-	const struct source *source = now->parts[0].source;
+	const struct sched_source *source = sched_source_of(now->parts[0].source);
 	ret->sampler = source->config.name ? source->config.sampler
 					   : job->sched->config->sampler;
 	ret->labels = job_kind(&job->is) == EPOCHS_DRAWN_AT_OPEN

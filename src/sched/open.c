@@ -39,7 +39,7 @@ static int attach_locked(struct sched_handle *handle)
 	const struct part *part = part_of(edition, handle->request.sample);
 	struct space *space = part->space;
 	sample_id sample = handle->request.sample - part->first;
-	lock_assert_held(&space->source->sched->lock);
+	lock_assert_held(&sched_of_source(space->source)->lock);
 	if (cache_pin(space->cache, sample) != 0)
 		return -ENOMEM;
 	struct wanted *wanted = wanted_get(space, sample);

@@ -30,7 +30,7 @@
 
 struct moving {
 	struct sched *sched;
-	struct source *from, *to;
+	struct sched_source *from, *to;
 	sched_edition_change *change;
 	config_report *report;
 	void *context;
@@ -94,6 +94,7 @@ static int check(const struct moving *moving, const struct edition *next)
 
 static int prepare(struct moving *moving, struct sched_job *job)
 {
+	struct source *to = &moving->to->is;
 	struct edition *next = NULL;
 	const char *why = move_obstacle(&job->is.config);
 	if (!why && is_read_by_class(job))
@@ -102,8 +103,7 @@ static int prepare(struct moving *moving, struct sched_job *job)
 		      "would be wrong; scan again when it has not read for a minute";
 	if (why)
 		return refuse(moving, job, why, "");
-	int err = edition_new(
-		&job->is, &moving->to, 1, moving->report, moving->context, &next);
+	int err = edition_new(&job->is, &to, 1, moving->report, moving->context, &next);
 	if (err)
 		return err;
 	moving->jobs[moving->n] = sched_job_hold(job);
@@ -126,7 +126,7 @@ static int list_jobs(const struct moving *moving, struct sched_job ***ret, size_
 	if (!*ret)
 		return -ENOMEM;
 	TAILQ_FOREACH (job, &moving->sched->jobs, link)
-		if (edition_part_of_source(job->is.now, moving->from))
+		if (edition_part_of_source(job->is.now, &moving->from->is))
 			(*ret)[(*ret_n)++] = sched_job_hold(job);
 	return 0;
 }
@@ -175,13 +175,13 @@ static void wait_for_restores_locked(const struct moving *moving)
  * the dataset itself. */
 static void move_source_locked(const struct moving *moving)
 {
-	struct source *from = moving->from, *to = moving->to;
+	struct sched_source *from = moving->from, *to = moving->to;
 	lock_assert_held(&moving->sched->lock);
-	tier_leave(from->tier);
-	from->tier = NULL;
+	tier_leave(from->is.tier);
+	from->is.tier = NULL;
 	if (tier_join_locked(to) != 0)
-		log_error(
-			"dataset %s: no memory for its tier", dataset_name(to->dataset));
+		log_error("dataset %s: no memory for its tier",
+			dataset_name(to->is.dataset));
 	to->quarantined = from->quarantined;
 	from->removed = true;
 	from->taken = false;
@@ -212,7 +212,7 @@ static void move_all(struct moving *moving)
 static void prune(const struct moving *moving)
 {
 	struct sched *sched = moving->sched;
-	const char *name = dataset_name(moving->to->dataset);
+	const char *name = dataset_name(moving->to->is.dataset);
 	auto_free struct dataset **used =
 		calloc(CONFIG_MOST_DATASETS, sizeof(struct dataset *));
 	size_t n = 0;
@@ -220,8 +220,8 @@ static void prune(const struct moving *moving)
 		return;
 	lock_take(&sched->lock);
 	for (size_t i = 0; i < sched->supply.n_sources; i++)
-		if (sched->supply.sources[i].dataset)
-			used[n++] = dataset_hold(sched->supply.sources[i].dataset);
+		if (sched->sources[i].is.dataset)
+			used[n++] = dataset_hold(sched->sources[i].is.dataset);
 	lock_release(&sched->lock);
 	dataset_prune(sched->config->state, name, used, n);
 	for (size_t i = 0; i < n; i++)
@@ -238,7 +238,7 @@ static void end(struct moving *moving)
 	free(moving->editions);
 	free(moving->jobs);
 	sched_after(moving->sched);
-	atomic_fetch_sub(&moving->to->jobs, 1);
+	atomic_fetch_sub(&moving->to->is.jobs, 1);
 }
 
 int sched_dataset_move(struct sched *sched, struct dataset *dataset,
@@ -256,7 +256,7 @@ int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 	err = prepare_all(&moving);
 	if (!err)
 		err = dataset_install(
-			sched->config->state, moving.from->dataset, dataset);
+			sched->config->state, moving.from->is.dataset, dataset);
 	if (!err) {
 		move_all(&moving);
 		prune(&moving);

@@ -224,6 +224,7 @@ void sched_free(struct sched **sched_pointer)
 	if (sched->cache)
 		cache_free(&sched->cache);
 	supply_end(&sched->supply);
+	free(sched->sources);
 	programs_free(&sched->programs);
 	past_free(&sched->past);
 	draw_free(&sched->draw);

@@ -133,6 +133,31 @@ struct sched_job {
 	double waiting_part; /* part of the last window during which a reader waited */
 };
 
+/* A dataset of the daemon. */
+struct sched_source {
+	struct source is; /* what the rooms know of it */
+	struct sched *sched;
+	struct tier *at;	      /* the tier that it is to join; NULL: none */
+	struct dataset_config config; /* name NULL: not known */
+	bool taken;		      /* no job may begin with it */
+	bool removed;
+	const char *root; /* root of its tree; NULL: links may lead out of the tree */
+	const roaring_bitmap_t *quarantined; /* constant; NULL: none */
+	struct histogram decodes;	     /* ns per sample */
+	_Atomic uint64_t cpu_ns;	     /* processor time of decoding */
+};
+
+static inline struct sched_source *sched_source_of(struct source *source)
+{
+	_Static_assert(offsetof(struct sched_source, is) == 0, "it is the scheduler's");
+	return (struct sched_source *)source;
+}
+
+static inline struct sched *sched_of_source(const struct source *source)
+{
+	return ((const struct sched_source *)source)->sched;
+}
+
 static inline struct sched_job *sched_job_of(struct job *job)
 {
 	_Static_assert(offsetof(struct sched_job, is) == 0, "it is the scheduler's job");
@@ -149,6 +174,7 @@ struct sched {
 	struct lock lock;
 	struct section section; /* constant: after.c */
 	struct supply supply;
+	struct sched_source *sources; /* those of the supply */
 	struct daemon_config const *config;
 	uint64_t sources_changed;
 	uint64_t seed;		       /* constant */

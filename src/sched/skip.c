@@ -201,7 +201,8 @@ static void take_refused(struct sched_job *job)
 
 static void take_quarantined(struct sched_job *job)
 {
-	const roaring_bitmap_t *quarantined = job->is.now->parts[0].source->quarantined;
+	const roaring_bitmap_t *quarantined =
+		sched_source_of(job->is.now->parts[0].source)->quarantined;
 	if (!quarantined)
 		return;
 	roaring_bitmap_t *both = roaring_bitmap_and(job->is.now->selection, quarantined);
@@ -231,7 +232,7 @@ int skip_begin(struct sched_job *job)
 
 void skip_found_locked(const struct space *space, sample_id sample, bool damaged)
 {
-	struct sched *sched = space->source->sched;
+	struct sched *sched = sched_of_source(space->source);
 	struct sched_job *job;
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link) {

@@ -75,7 +75,7 @@ static int remove_given(const struct stream *stream)
 static int find_at_home(const struct part *part, roaring_bitmap_t *ids)
 {
 	const struct space *space = part->space;
-	const struct sched_fetcher *fetcher = &space->source->sched->fetcher;
+	const struct sched_fetcher *fetcher = &sched_of_source(space->source)->fetcher;
 	auto_free sample_id *at = calloc(AT_ONCE, sizeof(*at));
 	roaring_uint32_iterator_t iterator;
 	uint32_t n;
@@ -142,7 +142,8 @@ static int find_remaining(const struct stream *stream)
 static uint32_t binds_at_once(const struct part *part)
 {
 	const struct job *job = part->edition->job;
-	const struct dataset_config *config = &part->space->source->config;
+	const struct dataset_config *config =
+		&sched_source_of(part->space->source)->config;
 	enum sampler_kind kind =
 		config->name ? config->sampler : job->supply->config->sampler;
 	return kind == SAMPLER_DSA ? job_binds_at_once(&job->config) : 1;

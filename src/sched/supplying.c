@@ -72,9 +72,9 @@ void wanted_detach_locked(struct sched_handle *handle, struct aftermath *afterma
 
 void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath)
 {
-	lock_assert_held(&space->source->sched->lock);
+	lock_assert_held(&sched_of_source(space->source)->lock);
 	supply_drop(space, sample);
-	supply_execute_locked(space->source->sched, aftermath);
+	supply_execute_locked(sched_of_source(space->source), aftermath);
 }
 
 /* --- memory of contents ------------------------------------------------------------- */
@@ -100,7 +100,7 @@ void sched_drop_content(struct sched *sched, uint64_t bytes)
 void space_drawn_locked(
 	struct space *space, sample_id sample, const struct sampler *sampler)
 {
-	lock_assert_held(&space->source->sched->lock);
+	lock_assert_held(&sched_of_source(space->source)->lock);
 	const struct source *source = space->source;
 	if (sampler == source->shuffled && source->labelled)
 		sampler_resident(source->labelled, space->number, sample);
@@ -108,7 +108,7 @@ void space_drawn_locked(
 
 void space_gone_locked(struct space *space, sample_id sample)
 {
-	lock_assert_held(&space->source->sched->lock);
+	lock_assert_held(&sched_of_source(space->source)->lock);
 	const struct source *source = space->source;
 	sampler_evicted(source->shuffled, space->number, sample);
 	if (source->labelled)
@@ -120,7 +120,7 @@ void sched_cache_gone(void *context, struct cache_space *cache, sample_id sample
 	const struct sched *sched = context;
 	for (size_t i = 0; i < sched->supply.n_sources; i++) {
 		struct space *space;
-		LIST_FOREACH (space, &sched->supply.sources[i].spaces, link) {
+		LIST_FOREACH (space, &sched->sources[i].is.spaces, link) {
 			if (space->cache != cache)
 				continue;
 			space_gone_locked(space, sample);

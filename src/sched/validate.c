@@ -20,7 +20,7 @@ static bool needs(const struct stream *stream, const struct space *space, sample
 
 static uint32_t count_need(const struct space *space, sample_id id)
 {
-	const struct draw *draw = &space->source->sched->draw;
+	const struct draw *draw = &sched_of_source(space->source)->draw;
 	const struct stream *stream;
 	uint32_t n = 0;
 	TAILQ_FOREACH (stream, &draw->streams, link)
@@ -47,7 +47,7 @@ static uint32_t count_engine_pins(const struct space *space, sample_id id)
 {
 	const struct sched_job *job;
 	uint32_t n = 0;
-	TAILQ_FOREACH (job, &space->source->sched->jobs, link)
+	TAILQ_FOREACH (job, &sched_of_source(space->source)->jobs, link)
 		n += count_pins_of_job(job, space, id);
 	return n;
 }
@@ -107,8 +107,8 @@ void sched_validate(struct sched *sched)
 	const struct sched_job *job;
 	const struct stream *stream;
 	for (size_t i = 0; i < sched->supply.n_sources; i++)
-		if (sched->supply.sources[i].dataset)
-			validate_source(&sched->supply.sources[i]);
+		if (sched->sources[i].is.dataset)
+			validate_source(&sched->sources[i].is);
 	TAILQ_FOREACH (job, &sched->jobs, link)
 		validate_job(job);
 	TAILQ_FOREACH (stream, &sched->draw.streams, link)

@@ -53,7 +53,7 @@ void handle_waits_locked(struct sched_handle *handle, int change)
 void wanted_moved_locked(struct wanted *wanted, uint64_t now_ns)
 {
 	struct waiter *waiter;
-	lock_assert_held(&wanted->key.space->source->sched->lock);
+	lock_assert_held(&sched_of_source(wanted->key.space->source)->lock);
 	TAILQ_FOREACH (waiter, &wanted->waiters, link) {
 		const struct sched_handle *handle = handle_of_waiter(waiter);
 		if (!handle->bare)
