@@ -209,10 +209,13 @@ struct job_config {
 	 * is no rank. `training` is its name on all nodes, by default the job's. */
 	char *training;
 	uint32_t ranks, rank;
-	/* Processes of the training, all_ranks. local_ranks of them read the job together, and count
-	 * as one rank, whose number is node_rank; 0: one of them, own_rank. */
-	uint32_t all_ranks, local_ranks, node_rank, own_rank;
-	/* Samples of a global mini-batch, at least `all_ranks`. */
+	/* The keys of the ini, from which the two above follow: so many processes of the training,
+	 * of which local_ranks read the job together, and count as one rank, node_rank. Without
+	 * local_ranks (0) one process reads the job, number `rank`. */
+	struct {
+		uint32_t ranks, rank, local_ranks, node_rank;
+	} processes;
+	/* Samples of a global mini-batch, at least processes.ranks. */
 	uint32_t global_batch;
 	char *prepare; /* name of a preparation_config; NULL: none */
 	/* path of a pair's second file; only in the section of a pair */

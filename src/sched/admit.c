@@ -76,9 +76,9 @@ static const char *rank_conflict(const struct job_config *a, const struct job_co
 {
 	if (a->ranks == 0 || b->ranks == 0 || strcmp(a->training, b->training) != 0)
 		return NULL;
-	if (a->all_ranks != b->all_ranks)
+	if (a->processes.ranks != b->processes.ranks)
 		return "ranks";
-	if (a->local_ranks != b->local_ranks)
+	if (a->processes.local_ranks != b->processes.local_ranks)
 		return "local_ranks";
 	if (a->global_batch != b->global_batch)
 		return "global_batch";
@@ -88,7 +88,7 @@ static const char *rank_conflict(const struct job_config *a, const struct job_co
 		return "where";
 	if (a->rank != b->rank)
 		return NULL;
-	return a->local_ranks ? "node_rank" : "rank";
+	return a->processes.local_ranks ? "node_rank" : "rank";
 }
 
 bool admit_rank_locked(const struct sched *sched, const struct job_config *config,
