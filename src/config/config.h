@@ -209,10 +209,13 @@ struct job_config {
 	 * is no rank. `training` is its name on all nodes, by default the job's. */
 	char *training;
 	uint32_t ranks, rank;
-	/* Processes of the training, all_ranks. local_ranks of them read the job together, and count
-	 * as one rank, whose number is node_rank; 0: one of them, own_rank. */
-	uint32_t all_ranks, local_ranks, node_rank, own_rank;
-	/* Samples of a global mini-batch, at least `all_ranks`. */
+	/* The keys of the ini, from which the two above follow: so many processes of the training,
+	 * of which local_ranks read the job together, and count as one rank, node_rank. Without
+	 * local_ranks (0) one process reads the job, number `rank`. */
+	struct {
+		uint32_t ranks, rank, local_ranks, node_rank;
+	} processes;
+	/* Samples of a global mini-batch, at least processes.ranks. */
 	uint32_t global_batch;
 	char *prepare; /* name of a preparation_config; NULL: none */
 	/* path of a pair's second file; only in the section of a pair */
@@ -317,6 +320,9 @@ void config_print_user(FILE *out, uid_t uid);
 #define CONFIG_WARNING "warning: "
 typedef void config_report(void *context, const char *message);
 void config_report_to_log(void *context, const char *message); /* context: NULL */
+/* Formats a message, and passes it to `report`. */
+void config_report_text(config_report *report, void *context, const char *format, ...)
+	printf_like(3, 4);
 
 must_check int config_load_daemon(const char *path, config_report *report, void *context,
 	struct daemon_config *ret);

@@ -13,29 +13,29 @@
 static void check_local_ranks(struct ini *ini, const struct job_config *job)
 {
 	unsigned line = ini_line(ini, SECTION_JOB, "local_ranks");
-	if (job->all_ranks % job->local_ranks != 0)
+	if (job->processes.ranks % job->processes.local_ranks != 0)
 		ini_mistake(ini, line, "job", "local_ranks",
 			"found %u, allowed: a part of ranks, which is %u, since each "
 			"node has as many; a node with more has several jobs",
-			job->local_ranks, job->all_ranks);
+			job->processes.local_ranks, job->processes.ranks);
 	if (ini_line(ini, SECTION_JOB, "rank"))
 		config_refuse(ini, SECTION_JOB, "rank", "rank",
 			"not with local_ranks, which has node_rank instead");
-	if (job->global_batch % job->all_ranks != 0)
+	if (job->global_batch % job->processes.ranks != 0)
 		ini_mistake(ini, ini_line(ini, SECTION_JOB, "global_batch"), "job",
 			"global_batch",
 			"found %u, allowed with local_ranks: a multiple of ranks, which "
 			"is %u",
-			job->global_batch, job->all_ranks);
+			job->global_batch, job->processes.ranks);
 }
 
 /* Finds which rank the job is for the group, which counts local_ranks as one. */
 static void find_rank(struct ini *ini, struct job_config *job)
 {
-	uint32_t local = job->local_ranks;
+	uint32_t local = job->processes.local_ranks;
 	const char *key = local ? "node_rank" : "rank";
-	job->ranks = local ? job->all_ranks / local : job->all_ranks;
-	job->rank = local ? job->node_rank : job->own_rank;
+	job->ranks = local ? job->processes.ranks / local : job->processes.ranks;
+	job->rank = local ? job->processes.node_rank : job->processes.rank;
 	job->one_script |= local > 0;
 	if (job->rank >= job->ranks)
 		ini_mistake(ini, ini_line(ini, SECTION_JOB, key), "job", key,
@@ -52,7 +52,7 @@ void config_check_ranks(struct ini *ini, struct job_config *job)
 		"rank", "local_ranks", "node_rank", "training", "global_batch"};
 	bool drawn = job->order == ORDER_SHUFFLED && job->layout != LAYOUT_CLASSES &&
 		     job->layout != LAYOUT_MIRROR && !job->fixed_labels;
-	if (job->all_ranks == 0) {
+	if (job->processes.ranks == 0) {
 		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 			if (ini_line(ini, SECTION_JOB, keys[i]))
 				config_refuse(ini, SECTION_JOB, keys[i], keys[i],
@@ -65,13 +65,13 @@ void config_check_ranks(struct ini *ini, struct job_config *job)
 			"tar or batch");
 	find_rank(ini, job);
 	if (job->global_batch == 0)
-		job->global_batch = BATCH_OF_RANK * job->all_ranks;
-	if (job->global_batch < job->all_ranks)
+		job->global_batch = BATCH_OF_RANK * job->processes.ranks;
+	if (job->global_batch < job->processes.ranks)
 		ini_mistake(ini, ini_line(ini, SECTION_JOB, "global_batch"), "job",
 			"global_batch",
 			"found %u, allowed: at least one for each of the %u ranks",
-			job->global_batch, job->all_ranks);
-	else if (job->local_ranks > 0)
+			job->global_batch, job->processes.ranks);
+	else if (job->processes.local_ranks > 0)
 		check_local_ranks(ini, job);
 	if (!job->training && job->name && !(job->training = strdup(job->name)))
 		ini->err = -ENOMEM;

@@ -21,6 +21,18 @@ void config_report_to_log(void *context, const char *message)
 		log_error("%s", message);
 }
 
+void config_report_text(config_report *report, void *context, const char *format, ...)
+{
+	char *message = NULL;
+	va_list args;
+	va_start(args, format);
+	int n = vasprintf(&message, format, args);
+	va_end(args);
+	report(context, n < 0 ? "out of memory" : message);
+	if (n >= 0)
+		free(message);
+}
+
 static void print_place(
 	FILE *out, unsigned line, const char *file, const char *label, const char *key)
 {

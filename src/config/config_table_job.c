@@ -142,21 +142,23 @@ const struct option config_job_options[] = {
 		JOB(keep_epochs),
 		.help = "Of so many epochs that have ended the order is kept.\n"
 			"The files of older ones can't be opened any more."},
-	{SECTION_JOB, "ranks", &value_u32, .min = 1, .max = 4096, JOB(all_ranks),
+	{SECTION_JOB, "ranks", &value_u32, .min = 1, .max = 4096, JOB(processes.ranks),
 		.preset_help = "the job is of this node alone",
 		.help = "Ranks of a training that runs on the nodes of a [cluster].\n"
 			"The job has the samples of one of them, or of a node's "
 			"local_ranks: each sample goes to one rank in each epoch.\n"
 			"Only with order = shuffled, and not with layout = classes or "
 			"mirror, or labels = fixed."},
-	{SECTION_JOB, "rank", &value_u32, .max = 4095, JOB(own_rank), .preset_help = "0",
+	{SECTION_JOB, "rank", &value_u32, .max = 4095, JOB(processes.rank),
+		.preset_help = "0",
 		.help = "Which of the ranks the job is, from 0; not with local_ranks."},
-	{SECTION_JOB, "local_ranks", &value_u32, .min = 1, .max = 4096, JOB(local_ranks),
+	{SECTION_JOB, "local_ranks", &value_u32, .min = 1, .max = 4096,
+		JOB(processes.local_ranks),
 		.preset_help = "each rank has a job of its own",
 		.help = "How many ranks read this job, as many on each node: each of "
 			"them reads its part of the files.\n"
 			"A node with twice as many ranks as others has two such jobs."},
-	{SECTION_JOB, "node_rank", &value_u32, .max = 4095, JOB(node_rank),
+	{SECTION_JOB, "node_rank", &value_u32, .max = 4095, JOB(processes.node_rank),
 		.preset_help = "0",
 		.help = "With local_ranks: which of these jobs it is, from 0.\n"
 			"It has ranks node_rank * local_ranks and the next ones."},

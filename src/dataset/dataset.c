@@ -277,6 +277,58 @@ static int read_sample(
 	return 0;
 }
 
+/* --- samples of a mixture --------------------------------------------------------------- */
+
+struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id *ret_id)
+{
+	size_t i = dataset->n_mixed - 1;
+	while (i > 0 && id < dataset->firsts[i])
+		i--;
+	*ret_id = id - dataset->firsts[i];
+	return dataset->mixed[i];
+}
+
+const struct dataset *dataset_of(
+	const struct dataset *dataset, sample_id id, sample_id *ret_id)
+{
+	*ret_id = id;
+	return dataset->n_mixed > 0 ? mixed_of(dataset, id, ret_id) : dataset;
+}
+
+/* Makes ret->relative begin with the dataset's name. It lies behind ret->path, and is freed with
+ * it. */
+static int add_name(const struct dataset *dataset, struct dataset_sample *ret)
+{
+	size_t n = strlen(ret->path) + 1, name = strlen(dataset->name) + 1;
+	size_t bytes = strlen(ret->relative) + 1;
+	char *path = malloc(n + name + bytes);
+	if (!path)
+		return -ENOMEM;
+	memcpy(path, ret->path, n);
+	memcpy(path + n, dataset->name, name);
+	path[n + name - 1] = '/';
+	memcpy(path + n + name, ret->relative, bytes);
+	free(ret->path);
+	ret->path = path;
+	ret->relative = path + n;
+	return 0;
+}
+
+static int mixed_get(
+	const struct dataset *dataset, sample_id id, struct dataset_sample *ret)
+{
+	sample_id own;
+	struct dataset *of = mixed_of(dataset, id, &own);
+	int err = dataset_get(of, own, ret);
+	if (err)
+		return err;
+	ret->label = dataset->labels[id];
+	err = add_name(of, ret);
+	if (err)
+		dataset_sample_free(ret);
+	return err;
+}
+
 int dataset_get(struct dataset *dataset, sample_id id, struct dataset_sample *ret)
 {
 	*ret = (struct dataset_sample){0};

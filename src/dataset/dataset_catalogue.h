@@ -30,9 +30,6 @@
 /* The version that had no exif_orientation either. */
 #define CATALOGUE_WITHOUT_ORIENTATION 1
 
-/* Returns the hash of a text, equal on every machine and in every version: hash() of predicates. */
-uint64_t text_hash(const char *text, size_t length);
-
 struct row {
 	const char *path; /* relative to the root */
 	struct facts facts;

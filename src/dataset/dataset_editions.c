@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,15 @@ char *catalogue_kept_file(const char *state_dir, const char *name, uint32_t numb
 	char ending[16];
 	snprintf(ending, sizeof(ending), ".%" PRIu32, number);
 	return catalogue_file(state_dir, name, ending);
+}
+
+int catalogue_sync_directory(const char *file)
+{
+	auto_free char *directory = strndup(file, (size_t)(strrchr(file, '/') - file));
+	if (!directory)
+		return -ENOMEM;
+	auto_close int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 || fsync(fd) < 0 ? -errno : 0;
 }
 
 uint32_t dataset_edition(const struct dataset *dataset)

@@ -3,91 +3,14 @@
 
 #include "base/ensure.h"
 #include "base/log.h"
+#include "dataset/dataset_hash.h"
 #include "dataset/dataset_map.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Hashes by which state directories recognize samples, and by which users divide datasets.
- * If they were computed in another way, no sample would be recognized, and folds would change.
- */
-
-__extension__ typedef unsigned __int128 uint128;
-
-/* Mixes a word into a hash as wyhash does (Wang Yi, public domain): by the halves of a product,
- * each bit of which depends on many bits of the factors. */
-static uint64_t fold(uint64_t hash, uint64_t word)
-{
-	uint128 product = (uint128)(hash ^ UINT64_C(0xa0761d6478bd642f)) *
-			  (word ^ UINT64_C(0xe7037ed1a0b428db));
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-/* Returns splitmix64's finalizer of z: different numbers stay different. */
-static uint64_t scatter(uint64_t z)
-{
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
-/* Mixes a text into a hash, eight bytes at a time; the last word is filled up with zeros. */
-static uint64_t fold_text(uint64_t hash, const char *text, size_t length)
-{
-	uint64_t word;
-	for (; length >= sizeof(word); length -= sizeof(word), text += sizeof(word)) {
-		memcpy(&word, text, sizeof(word));
-		hash = fold(hash, le64toh(word));
-	}
-	word = 0;
-	memcpy(&word, text, length);
-	return fold(hash, le64toh(word));
-}
-
-uint64_t text_hash(const char *text, size_t length)
-{
-	return scatter(fold_text(length, text, length));
-}
-
-uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns)
-{
-	size_t length = strlen(path);
-	uint64_t hash = fold_text(length, path, length);
-	hash = scatter(hash ^ scatter(bytes));
-	return (uint32_t)(scatter(hash ^ scatter((uint64_t)mtime_ns)) >> 32);
-}
-
-uint64_t sample_scatter(sample_id id, uint32_t identity)
-{
-	return scatter((uint64_t)id << 32 | identity);
-}
-
-uint32_t part_identity(uint32_t identity, const struct source_part *part)
-{
-	uint64_t hash = scatter(identity ^ scatter(part->container_bytes));
-	hash = scatter(hash ^ scatter(part->offset));
-	return (uint32_t)(scatter(hash ^ scatter(part->stored_bytes)) >> 32);
-}
-
-#define LANES 4
-
-/* Computes several lanes at once: the processor overlaps them. */
-uint64_t content_sum(const void *bytes, size_t n)
-{
-	uint64_t lanes[LANES] = {1, 2, 3, 4}, words[LANES], sum = n;
-	const char *at = bytes;
-	for (; n >= sizeof(words); n -= sizeof(words), at += sizeof(words)) {
-		memcpy(words, at, sizeof(words));
-		for (int i = 0; i < LANES; i++)
-			lanes[i] = fold(lanes[i], le64toh(words[i]));
-	}
-	for (int i = 0; i < LANES; i++)
-		sum = fold(sum, lanes[i]);
-	return scatter(fold_text(sum, at, n));
-}
+/* Fingerprints of the samples of a dataset, or of some of them. */
 
 #define AT_ONCE 256
 
@@ -106,7 +29,7 @@ uint64_t dataset_fingerprint(
 	uint64_t sum = 0;
 	sample_id own;
 	if (knows_sum(dataset, selection))
-		return scatter(dataset->map->head->identities + dataset->n_samples);
+		return hash_scatter(dataset->map->head->identities + dataset->n_samples);
 	roaring_init_iterator(selection, &iterator);
 	while ((n = roaring_read_uint32_iterator(&iterator, ids, AT_ONCE)) > 0) {
 		ensure(ids[n - 1] < dataset->n_ids); /* ids ascend */
@@ -116,7 +39,7 @@ uint64_t dataset_fingerprint(
 				(uint32_t)map_value(of->map, MAP_IDENTITIES, own));
 		}
 	}
-	return scatter(sum + roaring_bitmap_get_cardinality(selection));
+	return hash_scatter(sum + roaring_bitmap_get_cardinality(selection));
 }
 
 uint64_t dataset_group_fingerprint(
@@ -129,10 +52,11 @@ uint64_t dataset_group_fingerprint(
 	for (; iterator.has_value; roaring_advance_uint32_iterator(&iterator)) {
 		sample_id id = iterator.current_value;
 		const char *path = dataset_relative(dataset, id, &text);
-		uint64_t hash = fold_text(id, path, strlen(path));
-		sum += scatter(fold(hash, dataset_file_bytes(dataset, id)));
+		uint64_t hash = hash_fold_text(id, path, strlen(path));
+		sum += hash_scatter(hash_fold(hash, dataset_file_bytes(dataset, id)));
 	}
-	return scatter(sum) >> 32 << 32 | dataset_fingerprint(dataset, selection) >> 32;
+	return hash_scatter(sum) >> 32 << 32 |
+	       dataset_fingerprint(dataset, selection) >> 32;
 }
 
 /* Returns the sum of the map's head, which covers the sums of all sections, and the identity of
@@ -149,12 +73,13 @@ uint64_t dataset_labels_fingerprint(
 	uint32_t ids[AT_ONCE], n;
 	uint64_t hash = dataset->n_classes;
 	for (uint32_t i = 0; i < dataset->n_classes; i++)
-		hash = fold_text(hash, dataset->classes[i], strlen(dataset->classes[i]));
+		hash = hash_fold_text(
+			hash, dataset->classes[i], strlen(dataset->classes[i]));
 	roaring_init_iterator(selection, &iterator);
 	while ((n = roaring_read_uint32_iterator(&iterator, ids, AT_ONCE)) > 0)
 		for (uint32_t i = 0; i < n; i++)
-			hash = fold(hash, dataset_label(dataset, ids[i]));
-	return scatter(hash);
+			hash = hash_fold(hash, dataset_label(dataset, ids[i]));
+	return hash_scatter(hash);
 }
 
 /* --- equal on every machine ---------------------------------------------------------- */
@@ -202,11 +127,11 @@ int dataset_by_path(struct dataset *dataset, const roaring_bitmap_t *selection,
 		n = 0;
 	qsort(paths, n, sizeof(*paths), compare_paths);
 	for (uint64_t i = 0; i < n; i++) {
-		hash = fold_text(hash, paths[i].path, strlen(paths[i].path));
-		hash = fold(hash, dataset_file_bytes(dataset, paths[i].id));
+		hash = hash_fold_text(hash, paths[i].path, strlen(paths[i].path));
+		hash = hash_fold(hash, dataset_file_bytes(dataset, paths[i].id));
 		ret[i] = paths[i].id;
 	}
 	arena_free(&texts);
-	*ret_fingerprint = scatter(hash);
+	*ret_fingerprint = hash_scatter(hash);
 	return err;
 }

@@ -67,27 +67,17 @@ must_check int connection_take(struct dataset *dataset, struct connection **ret)
 void connection_give(struct dataset *dataset, struct connection *connection);
 void connections_close(struct dataset *dataset);
 
-/* --- mixtures: dataset_mix.c --- */
+/* --- mixtures --- */
 
 /* Returns the dataset of a mixture that has the sample; *ret_id: its id there. */
 struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id *ret_id);
 /* Does as mixed_of for any dataset: returns `dataset` itself if it is no mixture. */
 const struct dataset *dataset_of(
 	const struct dataset *dataset, sample_id id, sample_id *ret_id);
-/* These two are dataset_get and dataset_json_longest for mixtures. */
-must_check int mixed_get(
-	const struct dataset *dataset, sample_id id, struct dataset_sample *ret);
-must_check int mixed_json_longest(const struct dataset *dataset, uint32_t *ret);
-
-/* Frees the arrays that only a mixture has. */
-void mixed_free(struct dataset *made);
-
 void dataset_paths_free(struct dataset_paths *paths);
 void dataset_pairs_free(struct dataset_pairs *pairs);
 void dataset_groups_free(struct dataset_groups *groups);
 
-/* Returns the path without slashes at its end. The caller frees it; NULL: no memory. */
-char *root_of_path(const char *path);
 /* Returns <state>/datasets/<name>.sqlite<ending>. The caller frees it; NULL: no memory. */
 char *catalogue_file(const char *state_dir, const char *name, const char *ending);
 /* Returns the catalogue_file of a kept edition. The caller frees it; NULL: no memory. */

@@ -234,6 +234,24 @@ static uint32_t known_longest(struct dataset *dataset)
 	return dataset->longest_json;
 }
 
+/* Does as dataset_json_longest for a mixture. */
+static int mixed_json_longest(const struct dataset *dataset, uint32_t *ret)
+{
+	uint32_t longest, digits = 1;
+	*ret = 0;
+	for (uint32_t n = dataset->n_classes; n > 9; n /= 10)
+		digits++;
+	for (size_t i = 0; i < dataset->n_mixed; i++) {
+		const char *name = dataset->mixed[i]->name;
+		int err = dataset_json_longest(dataset->mixed[i], &longest);
+		if (err)
+			return err;
+		longest += (uint32_t)strlen(name) + 1 + digits;
+		*ret = longest > *ret ? longest : *ret;
+	}
+	return 0;
+}
+
 int dataset_json_longest(struct dataset *dataset, uint32_t *ret)
 {
 	struct connection *connection;

@@ -217,6 +217,3 @@ static inline uint64_t map_unzigzag(uint64_t number)
 {
 	return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);
 }
-
-/* Returns a 64-bit hash of the bytes: dataset_fingerprint.c. */
-uint64_t content_sum(const void *bytes, size_t n);

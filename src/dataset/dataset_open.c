@@ -16,14 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *root_of_path(const char *path)
-{
-	size_t n = strlen(path);
-	while (n && path[n - 1] == '/')
-		n--;
-	return strndup(path, n);
-}
-
 static const char *reason_of(const struct scan *scan, int err)
 {
 	return scan->reason ? scan->reason : strerror(-err);
@@ -565,35 +557,4 @@ int dataset_open_kept(const struct dataset_config *config, const char *state_dir
 		return -ENOMEM;
 	return open_by_scan(
 		config, state_dir, (struct scan){.threads = 1, .kept = file}, ret);
-}
-
-void dataset_close(struct dataset **dataset)
-{
-	struct dataset *old = *dataset;
-	*dataset = NULL;
-	if (!old || atomic_fetch_sub(&old->references, 1) > 1)
-		return;
-	connections_close(old);
-	dataset_paths_free(old->paths);
-	dataset_pairs_free(atomic_load(&old->pairs));
-	dataset_groups_free(atomic_load(&old->groups));
-	lock_destroy(&old->lock);
-	for (uint32_t i = 0; i < old->n_classes; i++)
-		free(old->classes[i]);
-	free(old->classes);
-	free(old->beside);
-	if (old->map)
-		map_close(&old->map);
-	else
-		mixed_free(old);
-	if (old->present)
-		roaring_bitmap_free(old->present);
-	free(old->name);
-	free(old->source);
-	free(old->root);
-	if (old->provisional && old->file)
-		catalogue_remove(old->file);
-	for (size_t i = 0; i < sizeof(old->files) / sizeof(old->files[0]); i++)
-		free(old->files[i]);
-	free(old);
 }

@@ -5,6 +5,7 @@
 
 #include "base/own_mounts.h"
 #include "dataset/dataset.h"
+#include "dataset/dataset_hash.h"
 #include "dataset/dataset_tools.h"
 
 #include <stdio.h>
@@ -225,12 +226,3 @@ uint8_t exif_orientation(const uint8_t *data, size_t size);
 uint32_t exif_find_orientation(const uint8_t *data, size_t size);
 /* Returns the orientation of a PNG file, and reads on behind its first chunk. */
 uint8_t png_orientation(FILE *file);
-
-/* Returns a number of a file and its content, as far as a stat shows it. path: relative to the
- * root. */
-uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns);
-/* Returns a number of a sample that has this identity: a fingerprint is the sum of those of its
- * samples. */
-uint64_t sample_scatter(sample_id id, uint32_t identity);
-/* Returns the number of a part of a container. identity: its sample_identity. */
-uint32_t part_identity(uint32_t identity, const struct source_part *part);

@@ -42,6 +42,9 @@ struct quoted {
 };
 const char *quote_name(struct quoted *quoted, const char *name);
 
+/* Returns the path without slashes at its end. The caller frees it; NULL: no memory. */
+char *root_of_path(const char *path);
+
 /* 1234567 as "1,234,567". */
 struct grouped {
 	char text[32];

@@ -215,3 +215,11 @@ void tree_free(struct tree *tree)
 	arena_free(&tree->names);
 	*tree = (struct tree){0};
 }
+
+char *root_of_path(const char *path)
+{
+	size_t n = strlen(path);
+	while (n && path[n - 1] == '/')
+		n--;
+	return strndup(path, n);
+}

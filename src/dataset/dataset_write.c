@@ -370,15 +370,6 @@ static int make_directories(const char *file)
 	return err ? err : own_directory(path, false);
 }
 
-int catalogue_sync_directory(const char *file)
-{
-	auto_free char *directory = strndup(file, (size_t)(strrchr(file, '/') - file));
-	if (!directory)
-		return -ENOMEM;
-	auto_close int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 || fsync(fd) < 0 ? -errno : 0;
-}
-
 static int remove_ending(const char *file, const char *ending)
 {
 	auto_free char *path = NULL;

@@ -12,33 +12,15 @@
 /* Decides which source the path of a dataset leads to: by the name if the path is a URL, is a file
  * or does not exist, else by the content of the directory. */
 
-static bool ends_in(const char *path, const char *ending)
-{
-	size_t n = strlen(path), bytes = strlen(ending);
-	while (n > 0 && path[n - 1] == '/')
-		n--;
-	return n > bytes && strncasecmp(path + n - bytes, ending, bytes) == 0;
-}
-
-/* Returns true for compressed tars, too, which are refused later. */
-bool source_is_tar_name(const char *name)
-{
-	static const char *const endings[] = {
-		".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2", ".tar.lz4"};
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
-		if (ends_in(name, endings[i]))
-			return true;
-	return false;
-}
-
 static const struct source *by_name(const char *path)
 {
 	if (source_is_tar_name(path))
 		return &source_tar;
-	if (ends_in(path, ".zip"))
+	if (source_name_ends(path, ".zip"))
 		return &source_zip;
-	return ends_in(path, ".lmdb") || ends_in(path, ".mdb") ? &source_lmdb
-							       : &source_directory;
+	return source_name_ends(path, ".lmdb") || source_name_ends(path, ".mdb")
+		       ? &source_lmdb
+		       : &source_directory;
 }
 
 static bool has_entry(const char *directory, const char *name)

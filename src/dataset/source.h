@@ -45,6 +45,9 @@ extern const struct source source_far_tar, source_manifest, source_bucket;
 
 const struct source *source_of(const char *path);
 const struct source *source_of_url(const char *url); /* NULL: none */
+/* Tells whether the path, without slashes at its end, ends so, in whatever case. */
+bool source_name_ends(const char *path, const char *ending);
+/* Returns true for compressed tars, too, which are refused later. */
 bool source_is_tar_name(const char *name);
 
 /* --- containers: source_container.c ---------------------------------------------------- */
@@ -119,7 +122,7 @@ void container_issue(
 	struct container_scan *container, enum issue_kind kind, const char *name);
 
 /* Reads the bytes of a member, which the caller frees; a NUL follows them. -EIO: damaged. */
-must_check int container_bytes(struct container_scan *container,
+must_check int container_load(struct container_scan *container,
 	const struct source_part *part, uint64_t bytes, char **ret);
 
 /* --- files beside samples: source_beside.c --------------------------------------------- */

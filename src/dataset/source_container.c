@@ -114,7 +114,7 @@ int container_read(
 	return 0;
 }
 
-int container_bytes(struct container_scan *container, const struct source_part *part,
+int container_load(struct container_scan *container, const struct source_part *part,
 	uint64_t bytes, char **ret)
 {
 	auto_free uint8_t *stored = NULL;

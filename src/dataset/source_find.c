@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 /* Finds the containers that the path of a dataset leads to: a file, the files of a directory, or
@@ -171,4 +172,24 @@ int containers_find_pattern(struct scan *scan)
 	}
 	sort_containers(scan);
 	return err;
+}
+
+/* --- names ------------------------------------------------------------------------------- */
+
+bool source_name_ends(const char *path, const char *ending)
+{
+	size_t n = strlen(path), bytes = strlen(ending);
+	while (n > 0 && path[n - 1] == '/')
+		n--;
+	return n > bytes && strncasecmp(path + n - bytes, ending, bytes) == 0;
+}
+
+bool source_is_tar_name(const char *name)
+{
+	static const char *const endings[] = {
+		".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2", ".tar.lz4"};
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (source_name_ends(name, endings[i]))
+			return true;
+	return false;
 }

@@ -109,7 +109,7 @@ static int read_label(struct container_scan *container, const char *path,
 	bool json = scan->label == LABEL_JSON;
 	int err = 0;
 	if (bytes <= (json ? MAX_JSON : MAX_CLS))
-		err = container_bytes(container, part, bytes, &text);
+		err = container_load(container, part, bytes, &text);
 	if (err == -EIO)
 		return container_refuse(container, part->offset,
 			"the label of a sample is damaged: %s", path);

@@ -5,7 +5,6 @@
 
 #include "base/cleanup.h"
 #include "base/rng.h"
-#include "draw/lookahead.h"
 #include "sampler/sampler.h"
 
 #include <sys/queue.h>
@@ -17,7 +16,7 @@
  * same effects.
  *
  *   draw.c             streams begin and end
- *   rounds.c           draws ahead, by the rules of lookahead.c
+ *   rounds.c           draws ahead, as far as the cache has room
  *   mixture_strand.c   divides the streams of a mixture by dataset
  *   demand.c           counts samples that ranks of a training, and other daemons, still ask for
  *   feed.c             keeps the samples of a rank, which are drawn elsewhere
@@ -65,14 +64,14 @@ struct stream {
 	struct strand *strands; /* one for each dataset */
 
 	TAILQ_ENTRY(stream)
-	link;		     /* in draw->streams while it draws, else in draw->counted */
-	stream_id id;	     /* number in all its samplers */
-	job_id joined_as;    /* the job's id, or the stand-in's: draw.c */
-	bool ready;	     /* may draw */
-	bool leaves;	     /* its need has yet to be removed */
-	uint32_t ahead;	     /* samples drawn and not bound */
-	uint32_t unbound;    /* positions without a sample, bound or drawn */
-	uint32_t filled;     /* see `filled` of struct ahead */
+	link;		  /* in draw->streams while it draws, else in draw->counted */
+	stream_id id;	  /* number in all its samplers */
+	job_id joined_as; /* the job's id, or the stand-in's: draw.c */
+	bool ready;	  /* may draw */
+	bool leaves;	  /* its need has yet to be removed */
+	uint32_t ahead;	  /* samples drawn and not bound */
+	uint32_t unbound; /* positions without a sample, bound or drawn */
+	uint32_t filled;  /* `ahead` after the last draw or refill; half of it is low */
 	struct strand *next; /* the strand of its next sample: mixture_strand.c */
 	struct rng rng;
 };
@@ -96,6 +95,13 @@ struct draw_effect {
 };
 
 TAILQ_HEAD(draw_streams, stream);
+
+/* The facts of the cache. */
+struct ahead_cache {
+	uint64_t capacity;     /* bytes */
+	uint64_t pinned_bytes; /* bytes of pinned tensors */
+	uint64_t awaited;      /* pinned samples that are not in the cache yet */
+};
 
 struct draw {
 	struct draw_streams streams; /* those that draw, the oldest first */

@@ -4,48 +4,78 @@
 #include "base/ensure.h"
 #include "draw/draw_internal.h"
 
-/* --- how far ahead: the facts; lookahead.c has the rules ---------------------------------- */
+/* Draws ahead, in rounds: a position is bound, and its stream is low -> rounds, as long as the
+ * stream wants one; all streams of the sampler that may join a round take part. */
 
-static struct ahead ahead_of(const struct draw *draw, const struct stream *stream,
-	const struct ahead_cache *cache)
+/* --- how far ahead ------------------------------------------------------------------------ */
+
+/*
+ * Samples drawn ahead take half of the cache at most; a sample that several streams have drawn
+ * counts once. If nothing is left of that half, each stream has its own part of another quarter.
+ */
+static bool cache_has_room(const struct stream *stream, const struct ahead_cache *cache)
 {
-	return (struct ahead){.may_draw = stream->ready,
-		.lookahead = stream->next->lookahead,
-		.at_once = stream->next->at_once,
-		.length = stream->ahead,
-		.filled = stream->filled,
-		.remaining = stream_remaining(stream),
-		.tensor_bytes = stream->tensor_bytes,
-		.streams = draw->n_streams,
-		.cache = *cache};
+	uint64_t held = cache->pinned_bytes + cache->awaited * stream->tensor_bytes;
+	return held + stream->tensor_bytes <= cache->capacity / 2;
 }
 
+static uint64_t own_share(const struct draw *draw, const struct stream *stream,
+	const struct ahead_cache *cache)
+{
+	uint64_t fit = cache->capacity / 4 / draw->n_streams / stream->tensor_bytes;
+	return fit > 0 ? fit : 1;
+}
+
+static bool may_draw_more(const struct stream *stream)
+{
+	return stream->ready && stream->ahead < stream->next->lookahead &&
+	       stream_remaining(stream) > 0;
+}
+
+static bool has_room(const struct draw *draw, const struct stream *stream,
+	const struct ahead_cache *cache)
+{
+	return may_draw_more(stream) && (stream->ahead < own_share(draw, stream, cache) ||
+						cache_has_room(stream, cache));
+}
+
+/*
+ * Tells whether the stream takes part in a round of another stream, or of an open that found
+ * the look-ahead empty. An open of a batch takes the samples of the whole batch, however
+ * little room there is. Jobs of equal speed open their batches shortly after each other. If a
+ * round of the first job left out the others for want of room, they would later draw other
+ * samples. And a sample that a round gives to several streams is loaded for the drawing stream
+ * in any case. So each stream takes part until it has as many samples ahead as its next open
+ * takes.
+ */
 static bool may_join(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
 {
-	struct ahead ahead = ahead_of(draw, stream, cache);
-	return ahead_may_join(&ahead);
+	return has_room(draw, stream, cache) ||
+	       (may_draw_more(stream) && stream->ahead < stream->next->at_once);
 }
 
-/* Tells whether a stream that draws from the same sampler has a full look-ahead. */
+/* Tells whether a stream that draws from the same sampler has a full look-ahead, whatever room
+ * the cache has. */
 static bool another_is_full(const struct draw *draw, const struct sampler *sampler)
 {
 	const struct stream *other;
-	TAILQ_FOREACH (other, &draw->streams, link) {
-		const struct ahead ahead = {
-			.lookahead = other->next->lookahead, .length = other->ahead};
-		if (ahead_is_full(&ahead) && strand_from(other, sampler))
+	TAILQ_FOREACH (other, &draw->streams, link)
+		if (other->ahead >= other->next->lookahead && strand_from(other, sampler))
 			return true;
-	}
 	return false;
 }
 
+/* Tells whether to draw another round. Streams that a round leaves out have to draw its samples
+ * later, and if the cache is small, to load them again. So a stream that is ahead of others
+ * draws the second half of its look-ahead only in rounds for all. This keeps streams of equal
+ * speed together. */
 static bool wants_round(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
 {
-	struct ahead ahead = ahead_of(draw, stream, cache);
-	return ahead_has_room(&ahead) &&
-	       ahead_wants_round(&ahead, another_is_full(draw, stream->next->sampler));
+	bool first_half = stream->ahead < (stream->next->lookahead + 1) / 2;
+	return has_room(draw, stream, cache) &&
+	       (first_half || !another_is_full(draw, stream->next->sampler));
 }
 
 /* --- drawing ------------------------------------------------------------------------------ */
@@ -123,8 +153,9 @@ bool draw_go_on(struct draw *draw, struct stream *stream, const struct ahead_cac
 	if (wants_round(draw, stream, cache) &&
 		draw_round(draw, choose_sampler(draw, stream, cache), cache))
 		return true;
-	struct ahead ahead = ahead_of(draw, stream, cache);
-	stream->filled = ahead_refilled(&ahead);
+	/* A stream with room stopped early only in order not to leave others out. */
+	stream->filled =
+		has_room(draw, stream, cache) ? stream->next->lookahead : stream->ahead;
 	return false;
 }
 
@@ -147,9 +178,8 @@ void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample
 bool draw_fed(struct draw *draw, struct stream *stream, struct feed *feed,
 	const struct ahead_cache *cache)
 {
-	struct ahead ahead = ahead_of(draw, stream, cache);
 	draw->n_effects = 0;
-	if (feed->n == 0 || !ahead_has_room(&ahead))
+	if (feed->n == 0 || !has_room(draw, stream, cache))
 		return false;
 	sample_id sample = feed_take(feed);
 	const struct strand *strand = strand_of(stream, sample);
@@ -160,10 +190,9 @@ bool draw_fed(struct draw *draw, struct stream *stream, struct feed *feed,
 void draw_bound(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound)
 {
-	const struct ahead low = {.length = ahead, .filled = stream->filled};
 	draw->n_effects = 0;
 	stream->ahead = ahead;
 	stream->unbound = unbound;
-	if (!stream->at_open && ahead_is_low(&low))
+	if (!stream->at_open && ahead * 2 <= stream->filled)
 		draw_emit(draw, DRAW_LOW)->stream = stream;
 }

@@ -4,12 +4,7 @@
 #include "base/ensure.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "edition/edition.h"
-#include "sched/jobs.h"
-#include "sched/positions.h"
-#include "sched/supplying.h"
-#include "section/section.h"
-#include "supply/supply.h"
+#include "edition/edition_internal.h"
 
 #include <errno.h>
 #include <string.h>
@@ -38,8 +33,7 @@ static void show(struct edition *edition)
 	edition->is.targets = edition->targets;
 }
 
-static struct edition *alloc(
-	struct sched_job *job, struct source *const *sources, size_t n)
+static struct edition *alloc(struct job *job, struct source *const *sources, size_t n)
 {
 	struct edition *edition = calloc(1, sizeof(*edition));
 	if (!edition)
@@ -60,7 +54,7 @@ static struct edition *alloc(
 	return edition;
 }
 
-int edition_new(struct sched_job *job, struct source *const *sources, size_t n,
+int edition_new(struct job *job, struct source *const *sources, size_t n,
 	config_report *report, void *context, struct edition **ret)
 {
 	struct edition *edition = alloc(job, sources, n);
@@ -72,7 +66,7 @@ int edition_new(struct sched_job *job, struct source *const *sources, size_t n,
 	if (!err && job_is_fed(job))
 		err = feed_divide(edition, report, context);
 	if (!err && job_kind(job) == EPOCHS_DRAWN_AT_OPEN)
-		err = source_label(sources[0]);
+		err = join_label(edition);
 	show(edition);
 	if (err)
 		edition_free(edition);
@@ -83,7 +77,7 @@ int edition_new(struct sched_job *job, struct source *const *sources, size_t n,
 
 void edition_leave_samplers_locked(struct edition *edition)
 {
-	lock_assert_held(&edition->job->sched->lock);
+	lock_assert_held(edition->job->lock);
 	for (size_t i = 0; i < edition->n_parts; i++) {
 		struct part *part = &edition->parts[i];
 		if (part->joined)
@@ -94,15 +88,11 @@ void edition_leave_samplers_locked(struct edition *edition)
 
 static void leave(struct edition *edition)
 {
-	struct sched *sched = edition->job->sched;
-	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
+	LOCK_SCOPE(edition->job->lock);
 	edition_leave_samplers_locked(edition);
 	for (size_t i = 0; i < edition->n_parts; i++)
 		if (edition->parts[i].space)
 			space_put(edition->parts[i].space);
-	sched_unlock(sched, &aftermath);
 }
 
 static void free_parts(struct edition *edition)
@@ -171,14 +161,6 @@ const struct part *edition_part_in(
 	return NULL;
 }
 
-void edition_unpin_locked(
-	struct edition *edition, sample_id sample, struct aftermath *aftermath)
-{
-	const struct part *part = part_of(edition, sample);
-	lock_assert_held(&edition->job->sched->lock);
-	unpin_locked(part->space, sample - part->first, aftermath);
-}
-
 struct order_set edition_order_set(const struct edition *edition)
 {
 	return (struct order_set){edition->set.positions, edition->fingerprint};
@@ -186,15 +168,15 @@ struct order_set edition_order_set(const struct edition *edition)
 
 /* --- the editions of a job ------------------------------------------------------------ */
 
-struct edition *edition_of_locked(const struct sched_job *job, uint32_t epoch)
+struct edition *edition_of_locked(const struct job *job, uint32_t epoch)
 {
-	lock_assert_held(&job->sched->lock);
+	lock_assert_held(job->lock);
 	return epochs_set(job->epochs, epoch)->owner;
 }
 
-struct edition *edition_hold(struct sched_job *job, uint32_t epoch)
+struct edition *edition_hold(struct job *job, uint32_t epoch)
 {
-	LOCK_SCOPE(&job->sched->lock);
+	LOCK_SCOPE(job->lock);
 	struct edition *edition = edition_of_locked(job, epoch);
 	atomic_fetch_add(&edition->holds, 1);
 	return edition;
@@ -205,51 +187,11 @@ void edition_let_go(struct edition *edition)
 	atomic_fetch_sub(&edition->holds, 1);
 }
 
-const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch)
-{
-	return &edition_hold(job, epoch)->is;
-}
-
-const struct sched_edition *sched_widest_edition(struct sched_job *job, uint32_t epoch)
-{
-	if (epoch != SCHED_CURRENT)
-		return sched_edition(job, epoch);
-	LOCK_SCOPE(&job->sched->lock);
-	struct edition *edition = epochs_widest_set(job->epochs)->owner;
-	atomic_fetch_add(&edition->holds, 1);
-	return &edition->is;
-}
-
-void sched_edition_put(const struct sched_edition *is)
-{
-	_Static_assert(offsetof(struct edition, is) == 0, "it is the edition");
-	if (is)
-		edition_let_go((struct edition *)(uintptr_t)is);
-}
-
-uint32_t sched_job_samples(struct sched_job *job, uint32_t epoch)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	return epochs_set(job->epochs, epoch)->positions;
-}
-
-uint32_t sched_job_names(struct sched_job *job, uint32_t epoch)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	return epochs_set(job->epochs, epoch)->names;
-}
-
-uint32_t sched_edition_mark(struct sched_job *job, uint32_t epoch)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	return dataset_edition(edition_of_locked(job, epoch)->is.dataset);
-}
-
-struct order_set *edition_order_sets(struct sched_job *job, size_t *ret_n)
+struct order_set *edition_order_sets(struct job *job, size_t *ret_n)
 {
 	const struct edition *edition;
 	size_t n = 0;
-	LOCK_SCOPE(&job->sched->lock);
+	LOCK_SCOPE(job->lock);
 	TAILQ_FOREACH (edition, &job->editions, link)
 		n++;
 	struct order_set *sets = calloc(n, sizeof(*sets));
@@ -262,11 +204,11 @@ struct order_set *edition_order_sets(struct sched_job *job, size_t *ret_n)
 
 /* Removes from the job an edition that can be freed, and returns it; NULL: there is
  * none. */
-static struct edition *take_dropped(struct sched_job *job)
+static struct edition *take_dropped(struct job *job)
 {
 	struct epoch_set *set;
 	struct edition *edition;
-	LOCK_SCOPE(&job->sched->lock);
+	LOCK_SCOPE(job->lock);
 	while ((set = epochs_drop_set(job->epochs))) {
 		edition = set->owner;
 		edition->dropped = true;
@@ -280,11 +222,15 @@ static struct edition *take_dropped(struct sched_job *job)
 	return NULL;
 }
 
-void editions_sweep(struct sched_job *job)
+bool editions_sweep(struct job *job)
 {
 	struct edition *edition;
-	while ((edition = take_dropped(job)))
+	bool freed = false;
+	while ((edition = take_dropped(job))) {
 		edition_free(edition);
+		freed = true;
+	}
+	return freed;
 }
 
 /* --- after a restart ------------------------------------------------------------------ */
@@ -341,7 +287,7 @@ static bool is_of(const struct edition *edition, const struct order_set *set)
 	       edition->fingerprint == set->fingerprint;
 }
 
-static struct edition *find(const struct sched_job *job, const struct order_set *set)
+static struct edition *find(const struct job *job, const struct order_set *set)
 {
 	struct edition *edition;
 	TAILQ_FOREACH (edition, &job->editions, link)
@@ -350,21 +296,7 @@ static struct edition *find(const struct sched_job *job, const struct order_set 
 	return NULL;
 }
 
-/* Opens a kept edition of the dataset, and inserts it before the job's own. Ignores an
- * edition that can't be opened. */
-static void open_kept(struct sched_job *job, uint32_t number)
-{
-	struct edition *edition = NULL;
-	struct source *source = NULL;
-	if (source_open_kept(job->now->parts[0].source, number, &source) != 0)
-		return;
-	if (edition_new(job, &source, 1, config_report_to_log, NULL, &edition) == 0)
-		TAILQ_INSERT_BEFORE(job->now, edition, link);
-	atomic_fetch_sub(&source->jobs, 1);
-}
-
-static bool knows_all(
-	const struct sched_job *job, const struct order_found *found, size_t n)
+static bool knows_all(const struct job *job, const struct order_found *found, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!find(job, &found[i].set))
@@ -372,20 +304,7 @@ static bool knows_all(
 	return true;
 }
 
-static int open_all_kept(struct sched_job *job)
-{
-	auto_free uint32_t *numbers = NULL;
-	size_t n;
-	if (config_is_mixed(&job->config)) /* a mixture has one edition of each dataset */
-		return 0;
-	int err = dataset_kept(
-		job->sched->config->state, job->config.dataset, &numbers, &n);
-	for (size_t i = 0; i < n && !err; i++)
-		open_kept(job, numbers[i]);
-	return err;
-}
-
-static void free_but_now(struct sched_job *job)
+static void free_but_now(struct job *job)
 {
 	struct edition *edition, *next;
 	for (edition = TAILQ_FIRST(&job->editions); edition; edition = next) {
@@ -398,7 +317,7 @@ static void free_but_now(struct sched_job *job)
 }
 
 /* Frees the editions that no epoch has. */
-static void free_unused(struct sched_job *job, const struct facts *facts)
+static void free_unused(struct job *job, const struct facts *facts)
 {
 	struct edition *edition, *next;
 	for (edition = TAILQ_FIRST(&job->editions); edition; edition = next) {
@@ -413,7 +332,7 @@ static void free_unused(struct sched_job *job, const struct facts *facts)
 	}
 }
 
-static int make_epochs(struct sched_job *job, const struct facts *facts)
+static int make_epochs(struct job *job, const struct facts *facts)
 {
 	struct edition *edition = facts->n ? find(job, &facts->list[0].set) : NULL;
 	if (!edition)
@@ -432,37 +351,42 @@ static int make_epochs(struct sched_job *job, const struct facts *facts)
 	return err;
 }
 
-static int restore(struct sched_job *job, const struct order_found *orders,
-	size_t n_orders, const struct order_found *segments, size_t n_segments)
+int editions_find(const struct job *job, struct editions_found *ret)
+{
+	*ret = (struct editions_found){0};
+	int err = journal_sets(job->directory, &ret->segments, &ret->n_segments);
+	return err ? err : order_sets(job->directory, &ret->orders, &ret->n_orders);
+}
+
+void editions_found_free(struct editions_found *found)
+{
+	free(found->segments);
+	free(found->orders);
+}
+
+bool editions_are_there(const struct job *job, const struct editions_found *found)
+{
+	return knows_all(job, found->segments, found->n_segments) &&
+	       knows_all(job, found->orders, found->n_orders);
+}
+
+int editions_restore(struct job *job, const struct editions_found *found)
 {
 	struct facts facts = {0};
 	int err = 0;
-	if (!knows_all(job, segments, n_segments) || !knows_all(job, orders, n_orders))
-		err = open_all_kept(job);
 	/* The journal belongs to other samples, so keep_restore sets it aside. */
-	if (!err && !knows_all(job, segments, n_segments))
+	if (!knows_all(job, found->segments, found->n_segments)) {
 		free_but_now(job);
-	else if (!err) {
-		for (size_t i = 0; i < n_orders && !err; i++)
-			if (find(job, &orders[i].set))
-				err = facts_put(&facts, &orders[i]);
+	} else {
+		for (size_t i = 0; i < found->n_orders && !err; i++)
+			if (find(job, &found->orders[i].set))
+				err = facts_put(&facts, &found->orders[i]);
 		if (!err)
-			err = take_segments(&facts, segments, n_segments);
+			err = take_segments(&facts, found->segments, found->n_segments);
 		free_unused(job, &facts);
 	}
 	if (!err)
 		err = make_epochs(job, &facts);
 	free(facts.list);
 	return err;
-}
-
-int editions_restore(struct sched_job *job)
-{
-	auto_free struct order_found *orders = NULL;
-	auto_free struct order_found *segments = NULL;
-	size_t n_orders, n_segments = 0;
-	int err = journal_sets(job->directory, &segments, &n_segments);
-	if (!err)
-		err = order_sets(job->directory, &orders, &n_orders);
-	return err ? err : restore(job, orders, n_orders, segments, n_segments);
 }

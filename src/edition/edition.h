@@ -3,10 +3,10 @@
 
 #pragma once
 
+#include "edition/job.h"
+#include "edition/samples.h"
 #include "epoch/order.h"
 #include "sampler/sampler.h"
-#include "sched/jobs.h"
-#include "section/section.h"
 
 #include <stdatomic.h>
 #include <sys/queue.h>
@@ -21,6 +21,13 @@
  *   mixture.c        editions of several datasets
  *   sampler_join.c   adds a job to its samplers
  *   mapping.c        decides whether a file of layout = classes keeps its sample
+ *
+ *   Flow: edition_new -> join -> epochs begin with it -> editions_sweep, or edition_free.
+ *   Owns: what it found out of its samples. A job owns its editions; sources and spaces are the
+ *         supply's.
+ *   Threads: any, which holds the edition or the lock.
+ *   Locks: job->lock; the caller of a function whose name ends in _locked holds it.
+ *   Errors: -errno; errors of the ini are reported.
  */
 
 struct source;
@@ -50,7 +57,7 @@ struct part {
 struct edition {
 	struct sched_edition is;   /* the part that other modules see */
 	TAILQ_ENTRY(edition) link; /* (lock) the job's editions, the oldest first */
-	struct sched_job *job;
+	struct job *job;
 	atomic_uint holds;
 	bool dropped; /* (lock) no epoch has it any more */
 	struct part *parts;
@@ -73,44 +80,17 @@ struct edition {
 	sample_id *by_position; /* EPOCHS_FIXED: the sample of each position */
 };
 
-/* --- selection.c: selects the samples of a job, and places them --- */
+/* --- selection.c: the labels of positions --- */
 
-/* Selects and measures the edition's samples. -EINVAL (reported), -ENOMEM. */
-must_check int edition_select(
-	struct edition *edition, config_report *report, void *context);
-enum epochs_kind job_kind(const struct sched_job *job);
 /* Tells whether each position has a label. */
 bool edition_fixes_labels(const struct edition *edition);
 uint32_t edition_label_of(const struct edition *edition, uint32_t position);
-
-/* --- measure.c --- */
-
-/* Measures the selected samples: sets edition->readable and the sums and sizes of their
- * tensors. */
-must_check int edition_measure(struct edition *edition);
-
-/* --- job_epochs.c --- */
-
-/* Tells whether the job serves a rank, whose samples come as its feed. */
-bool job_is_fed(const struct sched_job *job);
-/* Reduces |D_j| to the part of the rank. -EINVAL (reported): the part would be empty. */
-must_check int feed_divide(struct edition *edition, config_report *report, void *context);
-
-/* Makes the job's engine. first: the set of its first epochs. */
-must_check int job_make_epochs(struct sched_job *job, const struct epoch_set *first);
-/* Returns how many positions one open binds: the length of a batch, else 1. */
-uint32_t job_binds_at_once(const struct job_config *config);
-/* Returns the most samples that the job's look-ahead may grow to. */
-uint32_t job_most_ahead(const struct job_config *config);
+/* Finds the label of a position that does not depend on the order of the epoch. false: there is
+ * none. */
+bool edition_label(const struct edition *edition, uint32_t position, uint32_t *ret);
 
 /* --- mixture.c: editions of several datasets --- */
 
-/* Selects the samples of a mixture. Errors as edition_select. */
-must_check int mixture_select(
-	struct edition *edition, config_report *report, void *context);
-/* Hashes the labels of a mixture, and the number of samples that each part has in an
- * epoch. */
-uint64_t mixture_fingerprint(const struct edition *edition);
 /* Makes the set of a part's samples in an epoch, as ids of the source. For a rank it is
  * the set of all ranks together. -ENOMEM */
 must_check int part_samples(
@@ -118,13 +98,9 @@ must_check int part_samples(
 
 /* --- measured.c --- */
 
-/* Loads the note about the result of edition_select. The note is a file in the job's
- * directory, so that a restart need not look at each sample again. -ENOENT: there is no
- * note of these samples. */
-#define MEASURED_FILE "selection"
-must_check int measured_load(struct edition *edition);
-/* Writes the note. An error is logged, and has no other effect than that a restart looks
- * at all samples again. */
+#define MEASURED_FILE "selection" /* in the job's directory */
+/* Writes the note about the selection. An error is logged, and has no other effect than that a
+ * restart looks at all samples again. */
 void measured_save(const struct edition *edition);
 
 /* --- sampler_join.c: adds a job to its sampler --- */
@@ -142,13 +118,8 @@ must_check int join(struct edition *edition, size_t from);
 
 /* Makes an edition of n sources, and counts the job as one of the jobs of each source.
  * Configuration errors are reported. */
-must_check int edition_new(struct sched_job *job, struct source *const *sources, size_t n,
+must_check int edition_new(struct job *job, struct source *const *sources, size_t n,
 	config_report *report, void *context, struct edition **ret);
-/* Finds the texts and files that come along with the samples, and the numbers of label
- * columns (edition_beside.c). -EINVAL, reported: a column is missing, a label is not a
- * number, no sample has such a text or file, or they have too many bytes. */
-must_check int edition_beside(
-	struct edition *edition, config_report *report, void *context);
 /* Returns the part of a sample of the edition. Its id in the source is sample - first. */
 struct part *part_of(const struct edition *edition, sample_id sample);
 /* Returns the part of a dataset, or NULL. */
@@ -160,31 +131,38 @@ const struct part *edition_part_of_source(
 /* Returns the part of a space, or NULL. */
 const struct part *edition_part_in(
 	const struct edition *edition, const struct space *space);
-/* Removes a pin from a sample of the edition. */
-void edition_unpin_locked(
-	struct edition *edition, sample_id sample, struct aftermath *aftermath);
-/* Frees an edition that no epoch has and nobody holds. No lock held. */
+/* Frees an edition that no epoch has and nobody holds. No lock held. Its spaces are left to
+ * spaces_leave. */
 void edition_free(struct edition *edition);
 void edition_leave_samplers_locked(struct edition *edition);
-/* Returns the edition of an epoch or of SCHED_CURRENT, as epochs_set defines it. */
-struct edition *edition_of_locked(const struct sched_job *job, uint32_t epoch);
-/* Returns the edition of an epoch or of SCHED_CURRENT, held until edition_let_go. No lock
+/* Returns the edition of an epoch or of EPOCH_CURRENT, as epochs_set defines it. */
+struct edition *edition_of_locked(const struct job *job, uint32_t epoch);
+/* Returns the edition of an epoch or of EPOCH_CURRENT, held until edition_let_go. No lock
  * held. */
-struct edition *edition_hold(struct sched_job *job, uint32_t epoch);
+struct edition *edition_hold(struct job *job, uint32_t epoch);
 void edition_let_go(struct edition *edition);
 struct order_set edition_order_set(const struct edition *edition);
 /* Lists the sets of all editions of the job. The caller frees the list. NULL: no memory. */
-struct order_set *edition_order_sets(struct sched_job *job, size_t *ret_n);
-/* Frees the editions that no epoch has any more. Called by the clerk. */
-void editions_sweep(struct sched_job *job);
-/* Makes the job's engine, and the editions of its earlier epochs, as far as files in the
- * job's directory name them. Before this call the job has one edition. */
-must_check int editions_restore(struct sched_job *job);
+struct order_set *edition_order_sets(struct job *job, size_t *ret_n);
+/* Frees the editions that no epoch has any more. Returns true if there was one. Called by the
+ * clerk. */
+bool editions_sweep(struct job *job);
+
+/* The sets of samples that files in the job's directory name. */
+struct editions_found {
+	struct order_found *segments, *orders; /* of the journal, and saved */
+	size_t n_segments, n_orders;
+};
+/* Reads them. editions_found_free is called also after a failure. */
+must_check int editions_find(const struct job *job, struct editions_found *ret);
+void editions_found_free(struct editions_found *found);
+/* Tells whether the job has an edition of each set. */
+bool editions_are_there(const struct job *job, const struct editions_found *found);
+/* Makes the job's engine, gives its earlier epochs their editions, and frees the editions that
+ * no epoch has. */
+must_check int editions_restore(struct job *job, const struct editions_found *found);
 
 /* --- mapping.c: which sample a file of layout = classes holds --- */
 
-/* Sets job->fixed when the job's first edition has been measured. all_bytes: bytes of its
- * tensors. */
-must_check int mapping_choose(struct sched_job *job, uint64_t all_bytes);
 /* Saves the choice of `auto` in the job's directory. */
-must_check int mapping_keep(const struct sched_job *job);
+must_check int mapping_keep(const struct job *job);

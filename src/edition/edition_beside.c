@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "edition/edition_internal.h"
 #include "far/far.h"
-#include "edition/edition.h"
-#include "sched/sched_internal.h"
-#include "section/section.h"
-#include "supply/supply.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -38,7 +35,7 @@ static int refuse_size(
 	const struct looking *looking, const struct dataset_besides *found, uint64_t most)
 {
 	struct dataset_sample sample = {0};
-	sched_report(looking->report, looking->context,
+	config_report_text(looking->report, looking->context,
 		"%s:[view]:%s: found %s of %" PRIu64 " bytes for sample %u, %s, allowed: "
 		"at most %" PRIu64
 		"%s (where leaves out samples that it does not select)",
@@ -56,7 +53,7 @@ static void warn_of_missing(
 {
 	struct dataset_sample sample = {0};
 	uint64_t all = roaring_bitmap_get_cardinality(looking->edition->selection);
-	sched_report(looking->report, looking->context,
+	config_report_text(looking->report, looking->context,
 		CONFIG_WARNING
 		"job %s: %" PRIu64 " of %" PRIu64
 		" samples have no %s, so their file is empty; the first: %s",
@@ -70,7 +67,7 @@ static int check(const struct looking *looking, const struct dataset_besides *fo
 	bool tar = looking->config->layout == LAYOUT_TAR;
 	uint64_t most = tar ? MOST_BYTES_IN_TAR : MOST_BYTES;
 	if (found->n == 0) {
-		sched_report(looking->report, looking->context,
+		config_report_text(looking->report, looking->context,
 			"%s:[view]:%s: found %s, but no selected sample of dataset %s "
 			"has it, allowed: one that some samples have",
 			looking->config->file, looking->key, looking->what,
@@ -90,7 +87,7 @@ static int refuse_column(const struct looking *looking, const char *column)
 	int err = dataset_columns(looking->edition->is.dataset, &columns);
 	if (err)
 		return err;
-	sched_report(looking->report, looking->context,
+	config_report_text(looking->report, looking->context,
 		"%s:[view]:%s: found column %s, which dataset %s does not have, allowed: "
 		"%s",
 		looking->config->file, looking->key, column, looking->config->dataset,
@@ -143,7 +140,7 @@ static int refuse_number(const struct looking *looking, const char *column,
 {
 	struct dataset_sample sample = {0};
 	bool none = odd->found[0] == '\0';
-	sched_report(looking->report, looking->context,
+	config_report_text(looking->report, looking->context,
 		"%s:[view]:labels: found %s%s%s in column %s of sample %u, %s, allowed: "
 		"a number that float32 holds, for each sample (where = %s IS NOT NULL "
 		"leaves out those that have none)",

@@ -3,9 +3,7 @@
 
 #include "base/ranks.h"
 #include "base/rng.h"
-#include "edition/edition.h"
-#include "sched/sched_internal.h"
-#include "section/section.h"
+#include "edition/edition_internal.h"
 
 #include <errno.h>
 
@@ -13,7 +11,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-bool job_is_fed(const struct sched_job *job)
+bool job_is_fed(const struct job *job)
 {
 	return job->config.ranks > 0;
 }
@@ -29,7 +27,7 @@ int feed_divide(struct edition *edition, config_report *report, void *context)
 	edition->fingerprint = rng_mix(edition->fingerprint, config->global_batch);
 	if (edition->set.positions > 0)
 		return 0;
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[job]:ranks: found %u, allowed: at most the %u samples of the job",
 		config->file, config->ranks, all);
 	return -EINVAL;
@@ -54,7 +52,7 @@ static uint32_t positions_of_file(const struct job_config *config)
 	return config->layout == LAYOUT_TAR ? config->shard : job_binds_at_once(config);
 }
 
-int job_make_epochs(struct sched_job *job, const struct epoch_set *first)
+int job_make_epochs(struct job *job, const struct epoch_set *first)
 {
 	const struct job_config *config = &job->config;
 	uint32_t file = positions_of_file(config);

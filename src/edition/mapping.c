@@ -2,9 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/log.h"
+#include "edition/edition_internal.h"
 #include "epoch/disk.h"
-#include "sched/sched_internal.h"
-#include "edition/edition.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +30,7 @@ static const char fixed[] = "fixed\n", fresh[] = "fresh\n";
 
 /* Reads the saved choice into `text`, which is empty if there is no file. -EINVAL: the
  * file has another text. Errors are logged. */
-static int read_choice(const struct sched_job *job, char text[static 16])
+static int read_choice(const struct job *job, char text[static 16])
 {
 	auto_free char *path = NULL;
 	size_t bytes = 0;
@@ -56,7 +55,7 @@ static int read_choice(const struct sched_job *job, char text[static 16])
 
 /* Tells whether an earlier version of joaderfs has left orders. Such orders have a fresh
  * mapping. */
-static int has_orders(const struct sched_job *job, bool *ret)
+static int has_orders(const struct job *job, bool *ret)
 {
 	struct order_found *found = NULL;
 	size_t n = 0;
@@ -68,7 +67,7 @@ static int has_orders(const struct sched_job *job, bool *ret)
 	return err;
 }
 
-int mapping_choose(struct sched_job *job, uint64_t all_bytes)
+int mapping_choose(struct job *job, uint64_t all_bytes)
 {
 	const struct job_config *config = &job->config;
 	char text[16];
@@ -84,11 +83,11 @@ int mapping_choose(struct sched_job *job, uint64_t all_bytes)
 	if (err)
 		return err;
 	job->fixed = text[0] ? strcmp(text, fixed) == 0
-			     : !old && all_bytes <= job->sched->config->cache_bytes;
+			     : !old && all_bytes <= job->supply->config->cache_bytes;
 	return 0;
 }
 
-int mapping_keep(const struct sched_job *job)
+int mapping_keep(const struct job *job)
 {
 	if (job->config.mapping != MAPPING_AUTO || job->config.layout != LAYOUT_CLASSES)
 		return 0;

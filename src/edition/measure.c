@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "edition/edition.h"
-#include "sched/sched_internal.h"
-#include "supply/supply.h"
+#include "edition/edition_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -56,8 +54,7 @@ static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 		known->image.mode == now.image.mode &&
 		known->orientation == now.orientation)
 		return known->bytes;
-	now.bytes = memory_tensor_bytes(
-		&edition->job->sched->supply, dataset, preparation, id);
+	now.bytes = memory_tensor_bytes(edition->job->supply, dataset, preparation, id);
 	*known = now;
 	return now.bytes;
 }
@@ -148,8 +145,8 @@ static void measure_refused(struct by_shape *by, const struct dataset_shape *sha
 		sample_id id = next.current_value;
 		if (!has_shape_of(dataset, id, shape->largest))
 			continue;
-		uint64_t found = memory_tensor_bytes(&edition->job->sched->supply,
-			dataset, &edition->job->config.preparation, id);
+		uint64_t found = memory_tensor_bytes(edition->job->supply, dataset,
+			&edition->job->config.preparation, id);
 		if (found == 0)
 			roaring_bitmap_remove(edition->readable, id);
 		refused += found == 0;
@@ -197,8 +194,8 @@ static int measure_shapes(struct edition *edition)
 	if (!bytes || !equal)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		bytes[i] = memory_tensor_bytes(&edition->job->sched->supply,
-			edition->is.dataset, preparation, shapes[i].largest);
+		bytes[i] = memory_tensor_bytes(edition->job->supply, edition->is.dataset,
+			preparation, shapes[i].largest);
 		refused += bytes[i] == 0;
 	}
 	if (n == 0 || refused > MOST_REFUSED)

@@ -3,10 +3,9 @@
 
 #include "base/log.h"
 #include "base/rng.h"
+#include "edition/edition_internal.h"
 #include "epoch/disk.h"
 #include "image/sections.h"
-#include "edition/edition.h"
-#include "sched/sched_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,8 +62,8 @@ static uint64_t sum_of_file(const void *file, size_t n)
  * since they have to be assembled in any case. */
 static uint64_t key_of(const struct edition *edition)
 {
-	const struct sched_job *job = edition->job;
-	const struct sched *sched = job->sched;
+	const struct job *job = edition->job;
+	const struct supply *supply = job->supply;
 	uint64_t content = dataset_content(edition->is.dataset);
 	if (content == 0 || job->ini_hash == 0 || edition->n_parts > 1 ||
 		config_is_mixed(&job->config) || job->config.preparation.array ||
@@ -73,8 +72,8 @@ static uint64_t key_of(const struct edition *edition)
 		return 0;
 	uint64_t key = sum_of(JOADERFS_VERSION, strlen(JOADERFS_VERSION));
 	key = rng_mix(rng_mix(key, MEASURED_VERSION), content);
-	key = rng_mix(rng_mix(key, job->ini_hash), sched->config->cache_bytes);
-	return rng_mix(rng_mix(key, sched->config->max_pixels), sched->backings != NULL);
+	key = rng_mix(rng_mix(key, job->ini_hash), supply->config->cache_bytes);
+	return rng_mix(rng_mix(key, supply->config->max_pixels), supply->copies);
 }
 
 /* --- reading the note --------------------------------------------------------------------- */

@@ -3,11 +3,8 @@
 
 #include "base/ensure.h"
 #include "base/rng.h"
+#include "edition/edition_internal.h"
 #include "epoch/passes.h"
-#include "edition/edition.h"
-#include "sched/jobs.h"
-#include "sched/sched_internal.h"
-#include "section/section.h"
 
 #include <errno.h>
 #include <math.h>
@@ -33,14 +30,14 @@ static int select_part(struct part *part, config_report *report, void *context)
 	int err = dataset_select(dataset, config->where, &part->own, &message);
 	part->selection = part->own;
 	if (err) {
-		sched_report(report, context, "%s:[job]:where: of dataset %s: %s",
+		config_report_text(report, context, "%s:[job]:where: of dataset %s: %s",
 			config->file, dataset_name(dataset),
 			message ? message : strerror(-err));
 		return err;
 	}
 	if (!roaring_bitmap_is_empty(part->own))
 		return 0;
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[job]:where: found \"%s\", which selects none of the %u samples of "
 		"dataset %s; allowed: a predicate that selects at least one of each "
 		"dataset",
@@ -60,12 +57,12 @@ static int mix(struct edition *edition, config_report *report, void *context)
 	int err = dataset_mix(config->dataset, from, edition->n_parts,
 		config->label_table, &edition->mixed, &message);
 	if (err && config->label_table)
-		sched_report(report, context, "%s:[job]:label_table: %s: %s",
+		config_report_text(report, context, "%s:[job]:label_table: %s: %s",
 			config->file, config->label_table,
 			message ? message : strerror(-err));
 	else if (err)
-		sched_report(report, context, "%s:[job]:dataset: %s: %s", config->file,
-			config->dataset, strerror(-err));
+		config_report_text(report, context, "%s:[job]:dataset: %s: %s",
+			config->file, config->dataset, strerror(-err));
 	if (!err)
 		edition->is.dataset = edition->mixed;
 	return err;
@@ -161,20 +158,4 @@ int part_samples(const struct part *part, uint32_t epoch, roaring_bitmap_t **ret
 		return passes_of_epoch(part->own, part->in_epoch, part->seed, epoch, ret);
 	*ret = roaring_bitmap_copy(part->selection);
 	return *ret ? 0 : -ENOMEM;
-}
-
-size_t sched_job_parts(
-	struct sched_job *job, struct sched_part ret[static CONFIG_MOST_MIXED])
-{
-	size_t n = 0;
-	LOCK_SCOPE(&job->sched->lock);
-	for (size_t i = 0; job->now->mixed && i < job->now->n_parts; i++) {
-		const struct part *part = &job->now->parts[i];
-		ret[n] = (struct sched_part){
-			.in_epoch = part->in_epoch, .samples = samples_of(part)};
-		snprintf(ret[n].dataset, sizeof(ret[n].dataset), "%s",
-			dataset_name(part->source->dataset));
-		n++;
-	}
-	return n;
 }

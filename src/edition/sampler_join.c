@@ -2,9 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/rng.h"
-#include "edition/edition.h"
-#include "sched/sched_internal.h"
-#include "supply/supply.h"
+#include "edition/edition_internal.h"
 #include "epoch/questions.h"
 
 #include <errno.h>
@@ -14,7 +12,7 @@
 
 static struct sampler *sampler_of(const struct part *part)
 {
-	const struct sched_job *job = part->edition->job;
+	const struct job *job = part->edition->job;
 	if (job_is_fed(job))
 		return NULL;
 	switch (job_kind(job)) {
@@ -33,9 +31,9 @@ static struct sampler *sampler_of(const struct part *part)
  * daemon would draw later epochs with the numbers that it has used for earlier ones. */
 static void stir_locked(const struct part *part)
 {
-	const struct sched_job *job = part->edition->job;
+	const struct job *job = part->edition->job;
 	struct epochs_status epochs;
-	lock_assert_held(&job->sched->lock);
+	lock_assert_held(job->lock);
 	epochs_status(job->epochs, &epochs);
 	if (!epochs.started)
 		return;
@@ -46,9 +44,9 @@ static void stir_locked(const struct part *part)
 
 int join_finish_locked(struct part *part, struct sampler_joining *joining)
 {
-	const struct sched_job *job = part->edition->job;
+	const struct job *job = part->edition->job;
 	struct sampler *sampler = sampler_of(part);
-	lock_assert_held(&job->sched->lock);
+	lock_assert_held(job->lock);
 	if (!sampler)
 		return 0;
 	int err = sampler_join_prepared(sampler, job->id, part->space->number, joining);
@@ -62,15 +60,14 @@ int join_finish_locked(struct part *part, struct sampler_joining *joining)
 
 static int get_space(struct part *part)
 {
-	const struct sched_job *job = part->edition->job;
-	struct sched *sched = job->sched;
+	const struct job *job = part->edition->job;
 	struct space *spare = NULL;
 	int err = space_make(part->source, &job->config.preparation, &spare);
 	if (err)
 		return err;
-	lock_take(&sched->lock);
+	lock_take(job->lock);
 	part->space = space_get(&spare);
-	lock_release(&sched->lock);
+	lock_release(job->lock);
 	space_free(spare);
 	return 0;
 }
@@ -81,7 +78,7 @@ int join_begin(struct part *part, struct sampler_joining **ret)
 	int err = part->space ? 0 : get_space(part);
 	if (err)
 		return err;
-	LOCK_SCOPE(&part->edition->job->sched->lock);
+	LOCK_SCOPE(part->edition->job->lock);
 	return sampler ? sampler_joining_new(
 				 sampler, part->space->number, part->selection, ret)
 		       : 0;
@@ -89,7 +86,7 @@ int join_begin(struct part *part, struct sampler_joining **ret)
 
 static int finish(struct part *part, struct sampler_joining *joining)
 {
-	LOCK_SCOPE(&part->edition->job->sched->lock);
+	LOCK_SCOPE(part->edition->job->lock);
 	return join_finish_locked(part, joining);
 }
 
@@ -115,4 +112,38 @@ int join(struct edition *edition, size_t from)
 	for (size_t i = from; i < edition->n_parts && !err; i++)
 		err = join_part(&edition->parts[i]);
 	return err;
+}
+
+/* --- the sampler that draws within a label ------------------------------------------- */
+
+static int make_labelled(const struct source *source, struct sampler **ret)
+{
+	uint32_t n = dataset_ids(source->dataset);
+	auto_free uint32_t *labels = calloc(n + 1, sizeof(*labels));
+	if (!labels)
+		return -ENOMEM;
+	for (sample_id id = 0; id < n; id++)
+		labels[id] = dataset_label(source->dataset, id);
+	return sampler_new_labelled(rng_mix(source->seed, 1), labels, n, ret);
+}
+
+int join_label(const struct edition *edition)
+{
+	struct source *source = edition->parts[0].source;
+	struct lock *lock = edition->job->lock;
+	struct sampler *labelled = NULL;
+	lock_take(lock);
+	bool there = source->labelled != NULL;
+	lock_release(lock);
+	int err = there ? 0 : make_labelled(source, &labelled);
+	if (err || there)
+		return err;
+	lock_take(lock);
+	if (!source->labelled) {
+		source->labelled = labelled;
+		labelled = NULL;
+	}
+	lock_release(lock);
+	sampler_free(&labelled);
+	return 0;
 }

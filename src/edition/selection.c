@@ -6,46 +6,13 @@
 #include "base/rng.h"
 #include "base/size_text.h"
 #include "dataset/dataset_pairs.h"
+#include "edition/edition_internal.h"
 #include "image/sections.h"
-#include "edition/edition.h"
-#include "sched/jobs.h"
-#include "sched/positions.h"
-#include "sched/sched_internal.h"
-#include "section/section.h"
-#include "supply/supply.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-static uint64_t look_ahead_bytes(const struct sched_job *job)
-{
-	uint64_t n = config_lookahead(&job->config);
-	if (job_kind(job) == EPOCHS_MIRRORED)
-		return 0;
-	uint32_t samples = job->now->set.positions;
-	return (n < samples ? n : samples) * job->now->largest_bytes;
-}
-
-void sched_report_cache(struct sched *sched, config_report *report, void *context)
-{
-	const uint64_t cache = sched->config->cache_bytes;
-	const struct sched_job *job;
-	uint64_t bytes = 0;
-	lock_take(&sched->lock);
-	TAILQ_FOREACH (job, &sched->jobs, link)
-		bytes += look_ahead_bytes(job);
-	lock_release(&sched->lock);
-	if (bytes > cache)
-		sched_report(report, context,
-			CONFIG_WARNING
-			"cache = %s is less than the %s that the jobs look "
-			"ahead: they look less far ahead, and share less; "
-			"a larger cache in [joaderfs] helps, or a smaller "
-			"lookahead in [view] of the jobs",
-			size_text(cache).text, size_text(bytes).text);
-}
 
 static bool remove_second(uint32_t id, void *context)
 {
@@ -106,7 +73,7 @@ static int check_pairs(
 	(void)dataset_pair_fails(
 		edition->is.dataset, preparation, unpaired.first, message);
 	if (preparation->frames) {
-		sched_report(report, context,
+		config_report_text(report, context,
 			"%s%s:[tensor]:frames: found %u, and %u of %u samples can't be "
 			"prepared, as %s: %s%s",
 			all ? "" : CONFIG_WARNING, config->file, preparation->frames,
@@ -115,7 +82,7 @@ static int check_pairs(
 			message, all ? "" : "; their files answer EIO");
 		return all ? -EINVAL : 0;
 	}
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s%s:[tensor %s]:from: found \"%s\", and %u of %u samples can't be "
 		"prepared, as %s: %s%s",
 		all ? "" : CONFIG_WARNING, config->file, config->sections[0].name,
@@ -133,7 +100,7 @@ static int select_samples(struct edition *edition, config_report *report, void *
 	int err = dataset_select(edition->is.dataset, edition->job->config.where,
 		&edition->selection, &message);
 	if (err) {
-		sched_report(report, context, "%s:[job]:where: %s",
+		config_report_text(report, context, "%s:[job]:where: %s",
 			edition->job->config.file, message ? message : strerror(-err));
 		return err;
 	}
@@ -143,7 +110,7 @@ static int select_samples(struct edition *edition, config_report *report, void *
 	edition->set.positions =
 		(uint32_t)roaring_bitmap_get_cardinality(edition->selection);
 	if (edition->set.positions == 0) {
-		sched_report(report, context,
+		config_report_text(report, context,
 			"%s:[job]:where: found \"%s\", which selects none of the %u "
 			"samples of dataset %s; allowed: a predicate that selects at "
 			"least one",
@@ -167,7 +134,7 @@ static int check_length(
 	uint32_t n = edition->set.positions;
 	if (n <= CONFIG_MOST_SAMPLES && fault_hit("sched.samples") == 0)
 		return 0;
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[job]:where: found %u samples, allowed: at most %u in a job, since "
 		"the number of a file has 28 bits for it; divide them among jobs, as by "
 		"where = hash(path) %% 2 = 0",
@@ -343,8 +310,7 @@ uint32_t edition_label_of(const struct edition *edition, uint32_t position)
 	return low;
 }
 
-static bool label_of_edition(
-	const struct edition *edition, uint32_t position, uint32_t *ret)
+bool edition_label(const struct edition *edition, uint32_t position, uint32_t *ret)
 {
 	bool there = position < edition->set.positions;
 	if (there && edition->by_position)
@@ -356,19 +322,9 @@ static bool label_of_edition(
 	return true;
 }
 
-/* The epoch of a file of current/ is not known before the file is opened. So this returns
- * false for it while the job has several editions. */
-bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	bool one = TAILQ_FIRST(&job->editions) == job->now;
-	return (epoch != SCHED_CURRENT || one) &&
-	       label_of_edition(edition_of_locked(job, epoch), position, ret);
-}
-
 /* --- the way in which positions get samples ------------------------------------------- */
 
-enum epochs_kind job_kind(const struct sched_job *job)
+enum epochs_kind job_kind(const struct job *job)
 {
 	if (job->config.layout == LAYOUT_MIRROR)
 		return EPOCHS_MIRRORED;

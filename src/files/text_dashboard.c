@@ -57,7 +57,7 @@ static void print_number(FILE *out, uint64_t number)
 	fwrite(at, 1, (size_t)(text + sizeof(text) - at), out);
 }
 
-static double seconds_before(const struct sched_past *past, uint64_t ns)
+static double seconds_before(const struct last_hour *past, uint64_t ns)
 {
 	uint64_t now_ns = past->readings[past->n - 1].ns;
 	return ns < now_ns ? -(double)(now_ns - ns) / 1e9 : 0;
@@ -65,7 +65,7 @@ static double seconds_before(const struct sched_past *past, uint64_t ns)
 
 /* --- the daemon ------------------------------------------------------------------------- */
 
-static void print_times(FILE *out, const struct sched_past *past)
+static void print_times(FILE *out, const struct last_hour *past)
 {
 	fputs("\"seconds\":[", out);
 	for (size_t i = 0; i < past->n; i++)
@@ -75,7 +75,7 @@ static void print_times(FILE *out, const struct sched_past *past)
 }
 
 /* Prints how much a counter grew in each step. */
-static void print_steps(FILE *out, const struct sched_past *past, struct field field)
+static void print_steps(FILE *out, const struct last_hour *past, struct field field)
 {
 	fprintf(out, "\"%s\":[", field.name);
 	for (size_t i = 1; i < past->n; i++) {
@@ -88,7 +88,7 @@ static void print_steps(FILE *out, const struct sched_past *past, struct field f
 }
 
 /* Prints a value at the time of each reading. */
-static void print_states(FILE *out, const struct sched_past *past, struct field field)
+static void print_states(FILE *out, const struct last_hour *past, struct field field)
 {
 	fprintf(out, "\"%s\":[", field.name);
 	for (size_t i = 0; i < past->n; i++) {
@@ -99,7 +99,7 @@ static void print_states(FILE *out, const struct sched_past *past, struct field 
 }
 
 static void print_cache(
-	FILE *out, const struct files_context *context, const struct sched_past *past)
+	FILE *out, const struct files_context *context, const struct last_hour *past)
 {
 	struct sched_cache cache;
 	sched_cache(context->sched, &cache);
@@ -152,7 +152,7 @@ static const struct job_field job_fields[] = {
 };
 
 /* Returns a job's counter at the time of a reading: 0 before the job was added. */
-static uint64_t done(const struct sched_past *past, size_t place, size_t i, size_t offset)
+static uint64_t done(const struct last_hour *past, size_t place, size_t i, size_t offset)
 {
 	const struct history_reading *reading = &past->readings[i];
 	if (reading->ns < past->jobs[place].added_ns)
@@ -160,7 +160,7 @@ static uint64_t done(const struct sched_past *past, size_t place, size_t i, size
 	return number_at(&reading->jobs[place], offset);
 }
 
-static void print_job_steps(FILE *out, const struct sched_past *past, size_t place,
+static void print_job_steps(FILE *out, const struct last_hour *past, size_t place,
 	const struct job_field *field)
 {
 	uint64_t before = done(past, place, 0, field->offset);
@@ -175,9 +175,9 @@ static void print_job_steps(FILE *out, const struct sched_past *past, size_t pla
 	print_number(out, before / field->unit);
 }
 
-static void print_job(FILE *out, const struct sched_past *past, size_t place)
+static void print_job(FILE *out, const struct last_hour *past, size_t place)
 {
-	const struct sched_past_job *job = &past->jobs[place];
+	const struct last_hour_job *job = &past->jobs[place];
 	fprintf(out,
 		"{\"name\":\"%s\",\"dataset\":\"%s\",\"added\":%.1f,\"gone\":", job->name,
 		job->dataset, seconds_before(past, job->added_ns));
@@ -209,7 +209,7 @@ static void print_job(FILE *out, const struct sched_past *past, size_t place)
 }
 
 /* Prints all jobs. *ret: number of jobs. */
-static void print_jobs(FILE *out, const struct sched_past *past, size_t *ret)
+static void print_jobs(FILE *out, const struct last_hour *past, size_t *ret)
 {
 	*ret = 0;
 	fputs("\"jobs\":[", out);
@@ -237,7 +237,7 @@ static void print_newlines(FILE *out, size_t n)
 int text_dashboard(FILE *out, const struct files_context *context)
 {
 	const char *data = strstr(dashboard_html, DATA);
-	struct sched_past *past;
+	struct last_hour *past;
 	size_t jobs;
 	sched_stats(context->sched);
 	int err = sched_past(context->sched, &past);

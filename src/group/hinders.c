@@ -113,8 +113,8 @@ static void print_unserved(
 			" (0 is the first): the others wait when they have read what is "
 			"drawn; add their jobs",
 			rank->config->training,
-			rank->config->local_ranks ? "node_rank" : "rank", rank->unserved,
-			rank->config->ranks);
+			rank->config->processes.local_ranks ? "node_rank" : "rank",
+			rank->unserved, rank->config->ranks);
 }
 
 static const char *refusal_text(int err)

@@ -80,7 +80,8 @@ static void print_samples(FILE *out)
 const char *group_rank_text(
 	const struct job_config *config, char text[static GROUP_RANK_TEXT])
 {
-	uint32_t local = config->local_ranks, first = config->rank * (local ? local : 1);
+	uint32_t local = config->processes.local_ranks,
+		 first = config->rank * (local ? local : 1);
 	if (local > 1)
 		snprintf(text, GROUP_RANK_TEXT, "%" PRIu32 "-%" PRIu32, first,
 			first + local - 1);
@@ -94,7 +95,7 @@ static void print_rank(const struct group_rank *rank, FILE *out)
 	const struct job_config *config = rank->config;
 	char numbers[GROUP_RANK_TEXT];
 	fprintf(out, "rank %s %s/%" PRIu32 " job %s ", config->training,
-		group_rank_text(config, numbers), config->all_ranks, config->name);
+		group_rank_text(config, numbers), config->processes.ranks, config->name);
 	if (rank->status.refused[0])
 		fprintf(out, "refused: %s\n", rank->status.refused);
 	else

@@ -5,7 +5,6 @@
 #include "dataset/dataset_paths.h"
 #include "edition/edition.h"
 #include "sched/sched_internal.h"
-#include "section/section.h"
 #include "supply/supply.h"
 
 #include <errno.h>
@@ -27,7 +26,7 @@ const struct sched_job *admit_conflict_locked(
 	const struct sched_job *job;
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
-		const char *other = job->config.path;
+		const char *other = job->is.config.path;
 		if (config->path && other &&
 			(leads_through(config->path, other) ||
 				leads_through(other, config->path)))
@@ -42,8 +41,8 @@ static const char *describe_conflict(const struct job_config *config,
 	if (asprintf(ret_message,
 		    "%s:[view]:path: found \"%s\", but job %s has \"%s\", allowed: a "
 		    "path that is neither the same nor below or above it",
-		    config->file, config->path, other->config.name,
-		    other->config.path) < 0)
+		    config->file, config->path, other->is.config.name,
+		    other->is.config.path) < 0)
 		*ret_message = NULL;
 	return *ret_message ? *ret_message : "out of memory";
 }
@@ -77,9 +76,9 @@ static const char *rank_conflict(const struct job_config *a, const struct job_co
 {
 	if (a->ranks == 0 || b->ranks == 0 || strcmp(a->training, b->training) != 0)
 		return NULL;
-	if (a->all_ranks != b->all_ranks)
+	if (a->processes.ranks != b->processes.ranks)
 		return "ranks";
-	if (a->local_ranks != b->local_ranks)
+	if (a->processes.local_ranks != b->processes.local_ranks)
 		return "local_ranks";
 	if (a->global_batch != b->global_batch)
 		return "global_batch";
@@ -89,7 +88,7 @@ static const char *rank_conflict(const struct job_config *a, const struct job_co
 		return "where";
 	if (a->rank != b->rank)
 		return NULL;
-	return a->local_ranks ? "node_rank" : "rank";
+	return a->processes.local_ranks ? "node_rank" : "rank";
 }
 
 bool admit_rank_locked(const struct sched *sched, const struct job_config *config,
@@ -99,7 +98,7 @@ bool admit_rank_locked(const struct sched *sched, const struct job_config *confi
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
 		*ret_other = job;
-		*ret_key = rank_conflict(config, &job->config);
+		*ret_key = rank_conflict(config, &job->is.config);
 		if (*ret_key)
 			return false;
 	}
@@ -115,12 +114,12 @@ int admit_rank(struct sched *sched, const struct job_config *config,
 	lock_take(&sched->lock);
 	bool fits = admit_rank_locked(sched, config, &other, &key);
 	if (!fits)
-		snprintf(name, sizeof(name), "%s", other->config.name);
+		snprintf(name, sizeof(name), "%s", other->is.config.name);
 	lock_release(&sched->lock);
 	if (fits)
 		return 0;
 	bool same = strcmp(key, "rank") == 0 || strcmp(key, "node_rank") == 0;
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[job]:%s: found %s that of job %s, of the same training, allowed: "
 		"each rank of a training has its own rank, or node_rank; ranks, "
 		"local_ranks, global_batch, dataset and where are the same for all",
@@ -131,21 +130,21 @@ int admit_rank(struct sched *sched, const struct job_config *config,
 /* A batch is refused if its samples do not fit into memory all at once. */
 int admit_batch(const struct edition *edition, config_report *report, void *context)
 {
-	const struct sched_job *job = edition->job;
-	const struct job_config *config = &job->config;
-	uint64_t most = memory_most_open(&job->sched->supply);
+	const struct job_config *config = &edition->job->config;
+	uint64_t most = memory_most_open(edition->job->supply);
 	uint64_t n = config->batch < edition->set.positions ? config->batch
 							    : edition->set.positions;
 	if (config->layout != LAYOUT_BATCH || edition->largest_bytes == 0 ||
 		n <= most / edition->largest_bytes)
 		return 0;
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[view]:batch: found %u, but %" PRIu64 " samples of %" PRIu64
 		" bytes can't be held at once, allowed: at most %" PRIu64 ", for which "
 		"there are %" PRIu64 " bytes: a cache of %" PRIu64
 		", and what may be held beside it",
 		config->file, config->batch, n, edition->largest_bytes,
-		most / edition->largest_bytes, most, job->sched->config->cache_bytes);
+		most / edition->largest_bytes, most,
+		edition->job->supply->config->cache_bytes);
 	return -EINVAL;
 }
 
@@ -269,7 +268,7 @@ int admit_channels(const struct edition *edition, config_report *report, void *c
 	if (!keeps_any(config) || roaring_bitmap_is_empty(edition->readable))
 		return 0;
 	if (!dataset_knows_pixels(edition->is.dataset)) {
-		sched_report(report, context,
+		config_report_text(report, context,
 			"%s:[tensor]:channels: found keep, but an older version has "
 			"scanned dataset %s, allowed: after joaderctl dataset rescan",
 			config->file, config->dataset);
@@ -285,7 +284,7 @@ int admit_channels(const struct edition *edition, config_report *report, void *c
 	int err = dataset_get(edition->is.dataset, kept.sample, &sample);
 	if (err)
 		return err;
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[tensor]:channels: found keep, and sample %u, %s, is %s; the first "
 		"one is %s; allowed: %s",
 		config->file, kept.sample, sample.relative, pixel_modes[kept.mode].name,
@@ -320,7 +319,7 @@ static int unknown(const struct sched *sched, const struct job_config *config,
 		n++;
 	}
 	const char *near = n > 0 ? config_nearest(config->prepare, names, n) : NULL;
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[tensor]:prepare: found \"%s\", allowed: a [preparation NAME] of the "
 		"daemon's ini%s%s%s",
 		config->file, config->prepare,
@@ -336,7 +335,7 @@ static int refuse(const struct job_config *config, const struct prepared_array *
 {
 	char type[ARRAY_TEXT];
 	array_print(&array->type, type);
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[%s]:%s: found it with prepare = %s, which gives arrays of %s, "
 		"allowed: %s",
 		config->file, strcmp(key, "random_crop") == 0 ? "augment" : "tensor", key,

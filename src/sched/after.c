@@ -6,11 +6,17 @@
 #include "sched/positions.h"
 #include "sched/sched.h"
 #include "sched/drawing.h"
-#include "section/section.h"
 #include "supply/supply.h"
 #include "watch/watch.h"
 
 /* The phases after a critical section, in the order of the table at the end. */
+
+void aftermath_init(struct aftermath *aftermath)
+{
+	*aftermath = (struct aftermath){0};
+	TAILQ_INIT(&aftermath->finished);
+	TAILQ_INIT(&aftermath->look_ups);
+}
 
 /* Tells whether there are workers to wake. A stopping pool needs no kicks and may be gone soon. */
 static bool has_workers_locked(const struct sched *sched)
@@ -20,50 +26,56 @@ static bool has_workers_locked(const struct sched *sched)
 }
 
 static bool kick_readers_is_due_locked(
-	const struct sched *sched, const struct aftermath *aftermath)
+	const void *owner, const struct aftermath *aftermath)
 {
+	const struct sched *sched = owner;
 	lock_assert_held(&sched->lock);
 	return aftermath->kick && has_workers_locked(sched) &&
 	       supply_wakes_reader(&sched->supply);
 }
 
-static void kick_readers(struct sched *sched, struct aftermath *aftermath)
+static void kick_readers(void *owner, struct aftermath *aftermath)
 {
+	struct sched *sched = owner;
 	(void)aftermath;
 	load_pool_kick(sched->pool, LOAD_READ);
 }
 
 static bool kick_decoders_is_due_locked(
-	const struct sched *sched, const struct aftermath *aftermath)
+	const void *owner, const struct aftermath *aftermath)
 {
+	const struct sched *sched = owner;
 	lock_assert_held(&sched->lock);
 	return aftermath->kick_decoders && has_workers_locked(sched);
 }
 
-static void kick_decoders(struct sched *sched, struct aftermath *aftermath)
+static void kick_decoders(void *owner, struct aftermath *aftermath)
 {
+	struct sched *sched = owner;
 	(void)aftermath;
 	load_pool_kick(sched->pool, LOAD_DECODE);
 	if (programs_count(sched->programs) > 0)
 		load_pool_kick(sched->pool, LOAD_RUN);
 }
 
-static void flush(struct sched *sched, struct aftermath *aftermath)
+static void flush(void *owner, struct aftermath *aftermath)
 {
-	(void)sched;
+	(void)owner;
 	if (!aftermath->flush)
 		return;
-	journal_flush(aftermath->flush->journal);
+	journal_flush(aftermath->flush->is.journal);
 }
 
-static void tell_news(struct sched *sched, struct aftermath *aftermath)
+static void tell_news(void *owner, struct aftermath *aftermath)
 {
+	struct sched *sched = owner;
 	if (aftermath->news && sched->news)
 		sched->news(sched->news_context);
 }
 
-static void answer(struct sched *sched, struct aftermath *aftermath)
+static void answer(void *owner, struct aftermath *aftermath)
 {
+	struct sched *sched = owner;
 	struct sched_handle *handle;
 	(void)sched;
 	while ((handle = TAILQ_FIRST(&aftermath->finished))) {
@@ -75,7 +87,7 @@ static void answer(struct sched *sched, struct aftermath *aftermath)
 			/* another thread may have bound the position, and not yet written
 			 * the record */
 			if (handle->job != aftermath->flush)
-				journal_flush(handle->job->journal);
+				journal_flush(handle->job->is.journal);
 			opened.handle = handle;
 		} else {
 			handle_free(handle);
@@ -84,8 +96,9 @@ static void answer(struct sched *sched, struct aftermath *aftermath)
 	}
 }
 
-static void look_up(struct sched *sched, struct aftermath *aftermath)
+static void look_up(void *owner, struct aftermath *aftermath)
 {
+	struct sched *sched = owner;
 	struct sched_handle *handle;
 	while ((handle = TAILQ_FIRST(&aftermath->look_ups))) {
 		TAILQ_REMOVE(&aftermath->look_ups, handle, link);
@@ -93,69 +106,96 @@ static void look_up(struct sched *sched, struct aftermath *aftermath)
 	}
 }
 
-static void say(struct sched *sched, struct aftermath *aftermath)
+static void say(void *owner, struct aftermath *aftermath)
 {
-	(void)sched;
+	(void)owner;
 	if (!aftermath->noticed)
 		return;
-	notice_say(aftermath->noticed, aftermath->notice, aftermath->noticed_epoch);
+	notice_say(&aftermath->noticed->is, aftermath->notice, aftermath->noticed_epoch);
 	sched_job_put(aftermath->noticed);
 }
 
-static void refill(struct sched *sched, struct aftermath *aftermath)
+static void refill(void *owner, struct aftermath *aftermath)
 {
-	(void)sched;
+	(void)owner;
 	if (!aftermath->refill)
 		return;
 	streams_fill(aftermath->refill);
 	sched_job_put(aftermath->refill);
 }
 
-static bool let_go_is_due_locked(
-	const struct sched *sched, const struct aftermath *aftermath)
+static bool let_go_is_due_locked(const void *owner, const struct aftermath *aftermath)
 {
+	const struct sched *sched = owner;
 	lock_assert_held(&sched->lock);
 	(void)aftermath;
 	return draw_any_leaves(&sched->draw);
 }
 
-static void let_go(struct sched *sched, struct aftermath *aftermath)
+static void let_go(void *owner, struct aftermath *aftermath)
 {
+	struct sched *sched = owner;
 	(void)aftermath;
 	streams_let_go(sched);
 }
 
 static bool free_spaces_is_due_locked(
-	const struct sched *sched, const struct aftermath *aftermath)
+	const void *owner, const struct aftermath *aftermath)
 {
+	const struct sched *sched = owner;
 	lock_assert_held(&sched->lock);
 	(void)aftermath;
 	return sched->supply.n_deserted > 0;
 }
 
-static void free_spaces(struct sched *sched, struct aftermath *aftermath)
+static void free_spaces(void *owner, struct aftermath *aftermath)
 {
+	struct sched *sched = owner;
 	(void)aftermath;
 	bool deserted = true;
 	while (deserted) {
 		struct space *gone;
 		lock_take(&sched->lock);
 		deserted = spaces_leave(&sched->supply, &gone);
-		section_reap(sched);
+		section_reap(&sched->section);
 		space_free(gone);
 	}
 }
 
-const struct after_phases after_phases = {.n = 10,
-	.phase = {
-		{kick_readers_is_due_locked, kick_readers},
-		{kick_decoders_is_due_locked, kick_decoders},
-		{NULL, flush},
-		{NULL, tell_news},
-		{NULL, answer},
-		{NULL, look_up},
-		{NULL, say},
-		{NULL, refill},
-		{let_go_is_due_locked, let_go},
-		{free_spaces_is_due_locked, free_spaces},
-	}};
+static const struct after_phase phases[] = {
+	{kick_readers_is_due_locked, kick_readers},
+	{kick_decoders_is_due_locked, kick_decoders},
+	{NULL, flush},
+	{NULL, tell_news},
+	{NULL, answer},
+	{NULL, look_up},
+	{NULL, say},
+	{NULL, refill},
+	{let_go_is_due_locked, let_go},
+	{free_spaces_is_due_locked, free_spaces},
+};
+
+#define N_PHASES (sizeof(phases) / sizeof(*phases))
+
+void after_init(struct sched *sched)
+{
+	_Static_assert(N_PHASES <= AFTER_PHASES, "there is room for all phases");
+	sched->section = (struct section){.lock = &sched->lock,
+		.cache = sched->cache,
+		.owner = sched,
+		.phases = phases,
+		.n_phases = N_PHASES};
+}
+
+void sched_unlock(struct sched *sched, struct aftermath *aftermath)
+{
+	section_close(&sched->section, aftermath);
+}
+
+void sched_after(struct sched *sched)
+{
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&sched->lock);
+	sched_unlock(sched, &aftermath);
+}

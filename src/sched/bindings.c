@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "section/section.h"
 #include "base/clock.h"
 #include "sched/positions.h"
 #include "sched/sched_internal.h"
@@ -12,7 +11,7 @@
 static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	return epochs_state(job->epochs, epoch);
+	return epochs_state(job->is.epochs, epoch);
 }
 
 /* Returns the sample that the engine knows for the position. *ret_saved: the epoch whose
@@ -23,13 +22,13 @@ static sample_id bound(
 	LOCK_SCOPE(&job->sched->lock);
 	*ret_saved = SCHED_CURRENT;
 	if (epoch == SCHED_CURRENT)
-		epoch = epochs_current(job->epochs, position);
-	if (epoch >= config_job_epochs(&job->config) ||
-		position >= epochs_set(job->epochs, epoch)->positions)
+		epoch = epochs_current(job->is.epochs, position);
+	if (epoch >= config_job_epochs(&job->is.config) ||
+		position >= epochs_set(job->is.epochs, epoch)->positions)
 		return SAMPLE_NONE;
-	sample_id sample = epochs_bound(job->epochs, epoch, position);
-	bool saved =
-		sample == SAMPLE_NONE && epochs_state(job->epochs, epoch) == EPOCH_SAVED;
+	sample_id sample = epochs_bound(job->is.epochs, epoch, position);
+	bool saved = sample == SAMPLE_NONE &&
+		     epochs_state(job->is.epochs, epoch) == EPOCH_SAVED;
 	*ret_saved = saved ? epoch : SCHED_CURRENT;
 	return sample;
 }
@@ -39,7 +38,7 @@ sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position)
 	uint32_t saved;
 	sample_id sample = bound(job, epoch, position, &saved);
 	if (saved != SCHED_CURRENT &&
-		order_look_up(job->directory, saved, position, &sample) != 0)
+		order_look_up(job->is.directory, saved, position, &sample) != 0)
 		return SAMPLE_NONE;
 	return sample;
 }
@@ -59,9 +58,9 @@ bool sched_has_begun(struct sched_job *job, uint32_t epoch)
 bool sched_has_order(struct sched_job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	enum epoch_state state = epochs_state(job->epochs, epoch);
+	enum epoch_state state = epochs_state(job->is.epochs, epoch);
 	return state == EPOCH_SAVED ||
-	       (state == EPOCH_LIVE && epochs_order(job->epochs, epoch).bound > 0);
+	       (state == EPOCH_LIVE && epochs_order(job->is.epochs, epoch).bound > 0);
 }
 
 /* Copies bindings of a live epoch. Returns false if the epoch is not live; its order may
@@ -70,9 +69,9 @@ static bool copy_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uin
 	struct binding *ret, uint32_t *ret_n)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	if (epochs_state(job->epochs, epoch) != EPOCH_LIVE)
+	if (epochs_state(job->is.epochs, epoch) != EPOCH_LIVE)
 		return false;
-	struct order order = epochs_order(job->epochs, epoch);
+	struct order order = epochs_order(job->is.epochs, epoch);
 	uint32_t i;
 	for (i = 0; i < n && k + i < order.bound; i++)
 		ret[i] = order_binding(&order, k + i);
@@ -87,7 +86,7 @@ uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint3
 	if (copy_bindings(job, epoch, k, n, ret, &found))
 		return found;
 	if (state_of(job, epoch) != EPOCH_SAVED ||
-		order_bindings(job->directory, epoch, k, n, ret, &found) != 0)
+		order_bindings(job->is.directory, epoch, k, n, ret, &found) != 0)
 		return 0;
 	return found;
 }
@@ -111,10 +110,10 @@ static void consume_some(
 		struct effects effects;
 		effects_init(&effects);
 		epochs_released_before(
-			job->epochs, epoch, position + i, clock_now_ns(), &effects);
+			job->is.epochs, epoch, position + i, clock_now_ns(), &effects);
 		effects_execute_locked(job, &effects, &aftermath);
 	}
-	if (job->journal)
+	if (job->is.journal)
 		aftermath.flush = job;
 	sched_unlock(job->sched, &aftermath);
 }

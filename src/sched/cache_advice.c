@@ -32,10 +32,10 @@ static int hold_parts(struct sched *sched, const struct dataset *dataset,
 	if (!*ret)
 		return -ENOMEM;
 	TAILQ_FOREACH (job, &sched->jobs, link) {
-		const struct part *part = edition_part_of(job->now, dataset);
+		const struct part *part = edition_part_of(job->is.now, dataset);
 		if (!part)
 			continue;
-		atomic_fetch_add(&sched_job_hold(job)->now->holds, 1);
+		atomic_fetch_add(&sched_job_hold(job)->is.now->holds, 1);
 		(*ret)[(*ret_n)++] = part;
 	}
 	return 0;
@@ -87,7 +87,7 @@ int sched_dataset_prepared(struct sched *sched, const struct dataset *dataset,
 		if (is_first_of_space(parts, i))
 			err = sum_up(parts, n, i, &(*ret)[(*ret_n)++]);
 	for (size_t i = 0; parts && i < n; i++) {
-		struct sched_job *job = parts[i]->edition->job;
+		struct sched_job *job = sched_job_of(parts[i]->edition->job);
 		edition_let_go(parts[i]->edition);
 		sched_job_put(job);
 	}
@@ -125,10 +125,10 @@ static bool exchange_would_help_locked(const struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
 	for (size_t i = 0; i < sched->supply.n_sources; i++) {
-		const struct source *source = &sched->supply.sources[i];
+		const struct sched_source *source = &sched->sources[i];
 		enum sampler_kind kind = source->config.name ? source->config.sampler
 							     : sched->config->sampler;
-		if (source->dataset && atomic_load(&source->jobs) > 1 &&
+		if (source->is.dataset && atomic_load(&source->is.jobs) > 1 &&
 			kind != SAMPLER_EXCHANGE)
 			return true;
 	}
@@ -163,4 +163,32 @@ void prepared_report(struct sched *sched)
 		n, size_text(sched->config->cache_bytes).text,
 		size_text(all_prepared(sched)).text,
 		exchange ? ", or sampler = exchange (joader-sim(1) tells how much)" : "");
+}
+
+static uint64_t look_ahead_bytes(const struct sched_job *job)
+{
+	uint64_t n = config_lookahead(&job->is.config);
+	if (job_kind(&job->is) == EPOCHS_MIRRORED)
+		return 0;
+	uint32_t samples = job->is.now->set.positions;
+	return (n < samples ? n : samples) * job->is.now->largest_bytes;
+}
+
+void sched_report_cache(struct sched *sched, config_report *report, void *context)
+{
+	const uint64_t cache = sched->config->cache_bytes;
+	const struct sched_job *job;
+	uint64_t bytes = 0;
+	lock_take(&sched->lock);
+	TAILQ_FOREACH (job, &sched->jobs, link)
+		bytes += look_ahead_bytes(job);
+	lock_release(&sched->lock);
+	if (bytes > cache)
+		config_report_text(report, context,
+			CONFIG_WARNING
+			"cache = %s is less than the %s that the jobs look "
+			"ahead: they look less far ahead, and share less; "
+			"a larger cache in [joaderfs] helps, or a smaller "
+			"lookahead in [view] of the jobs",
+			size_text(cache).text, size_text(bytes).text);
 }

@@ -7,7 +7,6 @@
 #include "edition/edition.h"
 #include "sched/jobs.h"
 #include "sched/drawing.h"
-#include "section/section.h"
 #include "state/state.h"
 #include "epoch/questions.h"
 
@@ -51,12 +50,12 @@ static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
 	lock_take(&job->sched->lock);
-	struct stream *stream = draw_find(&job->sched->draw, job->id, epoch);
+	struct stream *stream = draw_find(&job->sched->draw, job->is.id, epoch);
 	if (stream)
 		draw_ready(stream, true);
-	aftermath.news = job_is_fed(job);
+	aftermath.news = job_is_fed(&job->is);
 	if (stream || status)
-		epochs_begun(job->epochs, epoch, status, clock_now_ns());
+		epochs_begun(job->is.epochs, epoch, status, clock_now_ns());
 	effects_resume_locked(job, &aftermath);
 	sched_unlock(job->sched, &aftermath);
 	if (!status)
@@ -67,7 +66,7 @@ static bool wants_stream(struct sched_job *job, uint32_t *ret_epoch)
 {
 	LOCK_SCOPE(&job->sched->lock);
 	return !job->removed && !job->sched->stopping &&
-	       epochs_wants_stream(job->epochs, ret_epoch);
+	       epochs_wants_stream(job->is.epochs, ret_epoch);
 }
 
 /* Returns an order that is to be saved. Its epoch has ended, so the order stays valid
@@ -75,9 +74,9 @@ static bool wants_stream(struct sched_job *job, uint32_t *ret_epoch)
 static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	if (job->removed || !epochs_wants_save(job->epochs, ret_epoch))
+	if (job->removed || !epochs_wants_save(job->is.epochs, ret_epoch))
 		return false;
-	*ret = epochs_order(job->epochs, *ret_epoch);
+	*ret = epochs_order(job->is.epochs, *ret_epoch);
 	return true;
 }
 
@@ -85,15 +84,15 @@ static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order 
 static uint32_t tell_saved(struct sched_job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	epochs_saved(job->epochs, epoch);
-	epochs_forget_before(job->epochs, keep_from(job, epoch));
-	return epochs_first_unsaved(job->epochs);
+	epochs_saved(job->is.epochs, epoch);
+	epochs_forget_before(job->is.epochs, keep_from(&job->is, epoch));
+	return epochs_first_unsaved(job->is.epochs);
 }
 
 static struct epoch *take_dead(struct sched_job *job)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	return epochs_reap(job->epochs);
+	return epochs_reap(job->is.epochs);
 }
 
 static void free_dead(struct sched_job *job)
@@ -124,9 +123,9 @@ static void note_save(struct sched_job *job, uint32_t epoch, int err)
 		log_error("job %s: the order of epoch %u can't be saved in %s: %s; this "
 			  "order and later ones are kept in memory and in the journal "
 			  "until they can be saved",
-			job->config.name, epoch, job->directory, strerror(-err));
+			job->is.config.name, epoch, job->is.directory, strerror(-err));
 	if (!err && before)
-		log_info("job %s: orders are saved again", job->config.name);
+		log_info("job %s: orders are saved again", job->is.config.name);
 }
 
 void clerk_second_locked(struct sched_job *job)
@@ -137,18 +136,25 @@ void clerk_second_locked(struct sched_job *job)
 		clerk_request_locked(job);
 }
 
+/* Frees editions, and then the spaces that only they had. */
+static void free_editions(struct sched_job *job)
+{
+	if (editions_sweep(&job->is))
+		sched_after(job->sched);
+}
+
 static void save_orders(struct sched_job *job)
 {
 	struct order order;
 	uint32_t epoch;
 	while (wants_save(job, &epoch, &order)) {
-		int err = keep_order(job, epoch, &order);
+		int err = keep_order(&job->is, epoch, &order);
 		note_save(job, epoch, err);
 		if (err)
 			return;
-		journal_forget(job->journal, tell_saved(job, epoch));
+		journal_forget(job->is.journal, tell_saved(job, epoch));
 		free_dead(job);
-		editions_sweep(job);
+		free_editions(job);
 	}
 }
 
@@ -156,7 +162,7 @@ static bool wants_load(struct sched_job *job, uint32_t *ret_epoch, uint32_t *ret
 {
 	LOCK_SCOPE(&job->sched->lock);
 	return !job->removed && !job->sched->stopping &&
-	       epochs_wants_load(job->epochs, ret_epoch, ret_bound);
+	       epochs_wants_load(job->is.epochs, ret_epoch, ret_bound);
 }
 
 static void tell_loaded(
@@ -165,7 +171,7 @@ static void tell_loaded(
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
 	lock_take(&job->sched->lock);
-	epochs_loaded(job->epochs, epoch, loaded, status);
+	epochs_loaded(job->is.epochs, epoch, loaded, status);
 	effects_resume_locked(job, &aftermath);
 	sched_unlock(job->sched, &aftermath);
 }
@@ -175,11 +181,11 @@ static void load(struct sched_job *job, uint32_t epoch, uint32_t bound)
 {
 	const char *reason = "";
 	struct epoch *loaded = NULL;
-	journal_flush(job->journal);
-	int err = restore_load(job, NULL, epoch, bound, 0, &reason, &loaded);
+	journal_flush(job->is.journal);
+	int err = restore_load(&job->is, NULL, epoch, bound, 0, &reason, &loaded);
 	if (err)
 		log_error("job %s: the order of epoch %u in %s can't be used: %s",
-			job->config.name, epoch, job->directory, reason);
+			job->is.config.name, epoch, job->is.directory, reason);
 	tell_loaded(job, epoch, loaded, err == -EINVAL ? -EIO : err);
 }
 
@@ -193,12 +199,12 @@ static void work_for(struct sched_job *job)
 	while (wants_stream(job, &epoch)) {
 		skip_epoch(job, epoch);
 		/* written now, since stream_make may take long */
-		journal_flush(job->journal);
+		journal_flush(job->is.journal);
 		tell_begun(job, epoch, stream_make(job, epoch));
 	}
 	save_orders(job);
 	free_dead(job);
-	editions_sweep(job);
+	free_editions(job);
 }
 
 static struct sched_job *next_job_locked(struct sched *sched)
@@ -219,8 +225,8 @@ static bool leave(struct sched_job *job)
 	LOCK_SCOPE(&job->sched->lock);
 	bool gone = job->removed || job->sched->stopping;
 	if (job->restoring || (job->skips.found && !gone) ||
-		(!gone && (epochs_wants_stream(job->epochs, &epoch) ||
-				  epochs_wants_load(job->epochs, &epoch, &bound))))
+		(!gone && (epochs_wants_stream(job->is.epochs, &epoch) ||
+				  epochs_wants_load(job->is.epochs, &epoch, &bound))))
 		return false;
 	job->clerk_wanted = false;
 	pthread_cond_broadcast(&job->sched->clerk_done_cond);

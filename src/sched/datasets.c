@@ -23,14 +23,14 @@ static int take(struct sched *sched, const char *name, bool used,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES])
 {
 	LOCK_SCOPE(&sched->lock);
-	struct source *source = source_find_locked(sched, name);
+	struct sched_source *source = source_find_locked(sched, name);
 	const struct sched_job *job;
 	ret_jobs[0] = '\0';
 	if (!source)
 		return -ENOENT;
 	TAILQ_FOREACH (job, &sched->jobs, link)
-		if (edition_part_of_source(job->now, source))
-			note_user(ret_jobs, SCHED_JOB_NAMES, job->config.name);
+		if (edition_part_of_source(job->is.now, &source->is))
+			note_user(ret_jobs, SCHED_JOB_NAMES, job->is.config.name);
 	if (source->taken)
 		ret_jobs[0] = '\0';
 	if (source->taken || (ret_jobs[0] && !used))
@@ -62,16 +62,16 @@ void sched_dataset_give_back(struct sched *sched, const char *name)
 void sched_dataset_remove(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);
-	struct source *source = source_taken_locked(sched, name);
+	struct sched_source *source = source_taken_locked(sched, name);
 	source->removed = true;
-	tier_leave(source->tier);
-	source->tier = NULL;
+	tier_leave(source->is.tier);
+	source->is.tier = NULL;
 	sched->sources_changed++;
 }
 
 enum sampler_kind sched_dataset_sampler(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);
-	const struct source *source = source_find_locked(sched, name);
+	const struct sched_source *source = source_find_locked(sched, name);
 	return source ? source->config.sampler : SAMPLER_DSA;
 }

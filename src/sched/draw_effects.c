@@ -8,7 +8,6 @@
 #include "sched/jobs.h"
 #include "sched/drawing.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 #include "stats/stats.h"
 #include "supply/supply.h"
 
@@ -29,7 +28,7 @@ static void count_draw(enum served served)
 static void drawn_locked(const struct draw_effect *effect, struct aftermath *aftermath)
 {
 	const struct stream *stream = effect->stream;
-	struct sched_job *job = stream->edition->job;
+	struct sched_job *job = sched_job_of(stream->edition->job);
 	struct space *space = effect->space;
 	sample_id id = effect->id;
 	lock_assert_held(&job->sched->lock);
@@ -45,7 +44,7 @@ static void drawn_locked(const struct draw_effect *effect, struct aftermath *aft
 	else
 		space_gone_locked(space, id);
 	count_draw(drawn.served);
-	epochs_drawn(job->epochs, stream->epoch, &drawn);
+	epochs_drawn(job->is.epochs, stream->epoch, &drawn);
 }
 
 static void execute_locked(struct sched *sched, const struct draw_effect *effect,
@@ -61,10 +60,11 @@ static void execute_locked(struct sched *sched, const struct draw_effect *effect
 		break;
 	case DRAW_LOW:
 		if (!aftermath->refill)
-			aftermath->refill = sched_job_hold(effect->stream->edition->job);
+			aftermath->refill = sched_job_hold(
+				sched_job_of(effect->stream->edition->job));
 		break;
 	case DRAW_LEAVE:
-		(void)sched_job_hold(effect->stream->edition->job);
+		(void)sched_job_hold(sched_job_of(effect->stream->edition->job));
 		break;
 	case DRAW_GONE:
 		stream_gone_locked(effect->stream);
@@ -93,19 +93,19 @@ static struct ahead_cache cache_facts_locked(const struct sched *sched)
 
 uint32_t unbound_locked(const struct sched_job *job, uint32_t epoch)
 {
-	struct order order = epochs_order(job->epochs, epoch);
+	struct order order = epochs_order(job->is.epochs, epoch);
 	lock_assert_held(&job->sched->lock);
-	return order.positions - order.bound - epochs_ahead(job->epochs, epoch);
+	return order.positions - order.bound - epochs_ahead(job->is.epochs, epoch);
 }
 
 void draw_bound_locked(struct sched_job *job, uint32_t epoch, struct aftermath *aftermath)
 {
 	struct draw *draw = &job->sched->draw;
-	struct stream *stream = draw_find(draw, job->id, epoch);
+	struct stream *stream = draw_find(draw, job->is.id, epoch);
 	lock_assert_held(&job->sched->lock);
 	if (!stream)
 		return;
-	draw_bound(draw, stream, epochs_ahead(job->epochs, epoch),
+	draw_bound(draw, stream, epochs_ahead(job->is.epochs, epoch),
 		unbound_locked(job, epoch));
 	execute_all_locked(job->sched, aftermath);
 }
@@ -114,7 +114,7 @@ void draw_asked_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {
 	struct sched *sched = job->sched;
-	struct stream *stream = draw_find(&sched->draw, job->id, effect->epoch);
+	struct stream *stream = draw_find(&sched->draw, job->is.id, effect->epoch);
 	struct ahead_cache cache = cache_facts_locked(sched);
 	lock_assert_held(&sched->lock);
 	bool labelled = stream->at_open && effect->sample == SAMPLE_NONE;
@@ -129,7 +129,7 @@ void draw_asked_locked(
 bool draw_fed_locked(
 	struct stream *stream, struct feed *feed, struct aftermath *aftermath)
 {
-	struct sched *sched = stream->edition->job->sched;
+	struct sched *sched = sched_of(stream->edition->job);
 	struct ahead_cache cache = cache_facts_locked(sched);
 	lock_assert_held(&sched->lock);
 	bool fed = draw_fed(&sched->draw, stream, feed, &cache);
@@ -140,7 +140,7 @@ bool draw_fed_locked(
 void draw_fetched_locked(
 	const struct space *space, sample_id id, struct aftermath *aftermath)
 {
-	struct sched *sched = space->source->sched;
+	struct sched *sched = sched_of_source(space->source);
 	lock_assert_held(&sched->lock);
 	draw_fetched(&sched->draw, space, id);
 	execute_all_locked(sched, aftermath);
@@ -149,7 +149,7 @@ void draw_fetched_locked(
 void draw_end_locked(struct sched_job *job, uint32_t epoch, struct aftermath *aftermath)
 {
 	struct sched *sched = job->sched;
-	struct stream *stream = draw_find(&sched->draw, job->id, epoch);
+	struct stream *stream = draw_find(&sched->draw, job->is.id, epoch);
 	lock_assert_held(&sched->lock);
 	if (!stream)
 		return;
@@ -164,7 +164,7 @@ void draw_end_locked(struct sched_job *job, uint32_t epoch, struct aftermath *af
 /* Draws some rounds; false: the stream wants no further one. */
 static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 {
-	struct sched *sched = stream->edition->job->sched;
+	struct sched *sched = sched_of(stream->edition->job);
 	lock_assert_held(&sched->lock);
 	streams_tell_lookahead_locked(sched);
 	for (int i = 0; i < STEP_ROUNDS; i++) {
@@ -185,7 +185,7 @@ static bool fill_all_locked(struct sched_job *job, struct aftermath *aftermath)
 	bool more = false;
 	lock_assert_held(&job->sched->lock);
 	TAILQ_FOREACH (stream, &job->sched->draw.streams, link) {
-		if (stream->job != job->id || stream->at_open)
+		if (stream->job != job->is.id || stream->at_open)
 			continue;
 		if (stream->training)
 			feed_fill_locked(stream, aftermath);

@@ -29,8 +29,8 @@ static void dump_job_locked(struct sched_job *job, FILE *out)
 		"job %s: dataset %s, %s, epoch %" PRIu32 ", %" PRIu32 " bound, %" PRIu32
 		" consumed, %" PRIu32 " drawn ahead, of %" PRIu32 " samples, %" PRIu64
 		" errors\n",
-		job->config.name, job->config.dataset,
-		sched_job_state(&job->config, &status), status.epoch, status.bound,
+		job->is.config.name, job->is.config.dataset,
+		sched_job_state(&job->is.config, &status), status.epoch, status.bound,
 		status.consumed, status.drawn, status.samples, status.errors);
 }
 
@@ -55,10 +55,10 @@ bool sched_dataset_times(
 	*ret = (struct sched_dataset_times){0};
 	if (number >= sched->supply.n_sources)
 		return false;
-	const struct source *source = &sched->supply.sources[number];
-	if (!source->dataset || source->removed)
+	const struct sched_source *source = &sched->sources[number];
+	if (!source->is.dataset || source->removed)
 		return false;
-	histogram_copy_add(&source->reads, &ret->read);
+	histogram_copy_add(&source->is.reads, &ret->read);
 	histogram_copy_add(&source->decodes, &ret->decode);
 	ret->cpu_ns = atomic_load_explicit(&source->cpu_ns, memory_order_relaxed);
 	return true;
@@ -90,7 +90,7 @@ double sched_seconds_left(const struct sched_job_status *status)
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	const struct edition *now = job->now;
+	const struct edition *now = job->is.now;
 	for (size_t i = 0; i < now->n_parts; i++) {
 		storage_status_locked(job->sched, now->parts[i].source->storage, ret);
 		if (ret->silent_ns > 0)

@@ -6,7 +6,7 @@
 #include "draw/draw.h"
 #include "edition/edition.h"
 #include "sched/drawing.h"
-#include "section/section.h"
+#include "sched/supplying.h"
 #include "supply/supply.h"
 #include "watch/watch.h"
 #include "stats/stats.h"
@@ -21,11 +21,11 @@ static struct sched_handle *handle_of(struct open_request *request)
 
 static void count_served(struct sched_job *job, sample_id sample, enum served served)
 {
-	job->totals.decoded += served == SERVED_DECODED;
-	job->totals.hit += served == SERVED_HIT;
-	job->totals.shared += served == SERVED_SHARED;
+	job->watch.totals.decoded += served == SERVED_DECODED;
+	job->watch.totals.hit += served == SERVED_HIT;
+	job->watch.totals.shared += served == SERVED_SHARED;
 	if (served == SERVED_HIT || served == SERVED_SHARED)
-		stats_add(STAT_SAVED_NS, part_of(job->now, sample)->space->cost_ns);
+		stats_add(STAT_SAVED_NS, part_of(job->is.now, sample)->space->cost_ns);
 }
 
 /* Counts a binding, which has taken a sample from the stream's queue, and refills the queue. */
@@ -34,7 +34,7 @@ static void note_bound_locked(
 {
 	lock_assert_held(&job->sched->lock);
 	count_served(job, record->sample, record->served);
-	lap_bound_locked(job, record->epoch, record->served);
+	lap_bound_locked(&job->watch, record->epoch, record->served);
 	draw_bound_locked(job, record->epoch, aftermath);
 }
 
@@ -50,16 +50,16 @@ static void record_locked(
 	lock_assert_held(&job->sched->lock);
 	if (record->kind == RECORD_BEGUN || record->kind == RECORD_RESTORED) {
 		struct order_set set =
-			edition_order_set(edition_of_locked(job, record->epoch));
+			edition_order_set(edition_of_locked(&job->is, record->epoch));
 		if (record->kind == RECORD_BEGUN || !record->drains)
-			journal_use(job->journal, &set);
+			journal_use(job->is.journal, &set);
 	}
-	journal_append(job->journal, record);
+	journal_append(job->is.journal, record);
 	if (record->kind == RECORD_CONSUMED) {
 		stats_add(STAT_CONSUMED, 1);
-		job_count_consumed_locked(job, lock_time(&job->sched->lock));
-		lap_consumed_locked(job, record->epoch);
-		aftermath->news |= job_is_fed(job) && feed_has_news(&job->feeds);
+		rate_count_locked(&job->watch, lock_time(&job->sched->lock));
+		lap_consumed_locked(&job->watch, record->epoch);
+		aftermath->news |= job_is_fed(&job->is) && feed_has_news(&job->feeds);
 		return;
 	}
 	if (record->kind != RECORD_BOUND && record->kind != RECORD_OPENED)
@@ -75,23 +75,31 @@ static void answer_locked(struct open_request *request, struct aftermath *afterm
 	struct sched_handle *handle = handle_of(request);
 	struct sched_job *job = handle->job;
 	lock_assert_held(&job->sched->lock);
-	bool mirrored = job_kind(job) == EPOCHS_MIRRORED;
+	bool mirrored = job_kind(&job->is) == EPOCHS_MIRRORED;
 	if (mirrored && request->status == 0 && !request->label)
 		count_served(job, request->sample,
-			how_served(job->now->parts[0].space, request->sample));
+			how_served(job->is.now->parts[0].space, request->sample));
 	handle_answered_locked(handle, aftermath);
+}
+
+static void unpin_in_edition_locked(
+	struct edition *edition, sample_id sample, struct aftermath *aftermath)
+{
+	const struct part *part = part_of(edition, sample);
+	lock_assert_held(edition->job->lock);
+	unpin_locked(part->space, sample - part->first, aftermath);
 }
 
 static void give_back_queue_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {
 	const struct drawn_queue *queue = &effect->queue;
-	struct edition *edition = edition_of_locked(job, effect->epoch);
+	struct edition *edition = edition_of_locked(&job->is, effect->epoch);
 	lock_assert_held(&job->sched->lock);
 	for (uint32_t i = 0; i < queue->length; i++) {
 		const struct drawn *drawn = &queue->ring[(queue->head + i) % queue->size];
 		if (drawn->pinned)
-			edition_unpin_locked(edition, drawn->sample, aftermath);
+			unpin_in_edition_locked(edition, drawn->sample, aftermath);
 	}
 	free(queue->ring);
 }
@@ -101,7 +109,7 @@ static void end_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {
 	lock_assert_held(&job->sched->lock);
-	if (job_is_fed(job))
+	if (job_is_fed(&job->is))
 		feed_return_locked(job, effect->epoch, &effect->queue);
 	give_back_queue_locked(job, effect, aftermath);
 	draw_end_locked(job, effect->epoch, aftermath);
@@ -116,7 +124,7 @@ static void draw_locked(
 	lock_assert_held(&job->sched->lock);
 	draw_asked_locked(job, effect, aftermath);
 	effects_init(&effects);
-	epochs_take_drawn(job->epochs, &effects);
+	epochs_take_drawn(job->is.epochs, &effects);
 	effects_execute_locked(job, &effects, aftermath);
 }
 
@@ -137,8 +145,8 @@ static void execute_locked(
 		draw_locked(job, effect, aftermath);
 		break;
 	case EFFECT_UNPIN:
-		edition_unpin_locked(
-			edition_of_locked(job, effect->epoch), effect->sample, aftermath);
+		unpin_in_edition_locked(edition_of_locked(&job->is, effect->epoch),
+			effect->sample, aftermath);
 		break;
 	case EFFECT_ANSWER:
 		answer_locked(effect->request, aftermath);
@@ -169,8 +177,8 @@ void effects_execute_locked(
 	}
 	while ((pin = TAILQ_FIRST(&effects->unpinned))) {
 		TAILQ_REMOVE(&effects->unpinned, pin, link);
-		edition_unpin_locked(
-			edition_of_locked(job, pin->epoch), pin->sample, aftermath);
+		unpin_in_edition_locked(
+			edition_of_locked(&job->is, pin->epoch), pin->sample, aftermath);
 		free(pin);
 	}
 	if (ended || effects->resumes)
@@ -182,7 +190,7 @@ void effects_resume_locked(struct sched_job *job, struct aftermath *aftermath)
 	struct effects effects;
 	lock_assert_held(&job->sched->lock);
 	effects_init(&effects);
-	while (epochs_resume(job->epochs, clock_now_ns(), &effects)) {
+	while (epochs_resume(job->is.epochs, clock_now_ns(), &effects)) {
 		effects_execute_locked(job, &effects, aftermath);
 		effects_init(&effects);
 	}

@@ -8,7 +8,6 @@
 #include "sched/positions.h"
 #include "sched/ranks.h"
 #include "sched/drawing.h"
-#include "section/section.h"
 
 #include <errno.h>
 
@@ -24,8 +23,9 @@ static struct feed *feed_of_locked(struct sched_job *job, uint32_t epoch)
 	lock_assert_held(&job->sched->lock);
 	if (feed)
 		return feed;
-	uint32_t bound = epochs_order(job->epochs, epoch).bound;
-	return feed_begin(&job->feeds, epoch, bound + epochs_ahead(job->epochs, epoch));
+	uint32_t bound = epochs_order(job->is.epochs, epoch).bound;
+	return feed_begin(
+		&job->feeds, epoch, bound + epochs_ahead(job->is.epochs, epoch));
 }
 
 void feed_return_locked(
@@ -39,7 +39,7 @@ void feed_return_locked(
 
 void feed_fill_locked(struct stream *stream, struct aftermath *aftermath)
 {
-	struct sched_job *job = stream->edition->job;
+	struct sched_job *job = sched_job_of(stream->edition->job);
 	lock_assert_held(&job->sched->lock);
 	struct feed *feed = feed_of_locked(job, stream->epoch);
 	streams_tell_lookahead_locked(job->sched);
@@ -51,7 +51,7 @@ void feed_fill_locked(struct stream *stream, struct aftermath *aftermath)
 static bool are_of_job(const struct sched_job *job, const sample_id *ids, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (!roaring_bitmap_contains(job->now->selection, ids[i]))
+		if (!roaring_bitmap_contains(job->is.now->selection, ids[i]))
 			return false;
 	return true;
 }
@@ -64,19 +64,19 @@ static int take_had_locked(
 	lock_assert_held(&job->sched->lock);
 	for (;;) {
 		struct effects effects;
-		struct order order = epochs_order(job->epochs, feed->epoch);
-		bool drawn = epochs_ahead(job->epochs, feed->epoch) > 0;
+		struct order order = epochs_order(job->is.epochs, feed->epoch);
+		bool drawn = epochs_ahead(job->is.epochs, feed->epoch) > 0;
 		if (order.bound >= feed->had || (!drawn && feed->n == 0))
 			return 0;
 		effects_init(&effects);
-		int err = epochs_had(job->epochs, feed->epoch,
+		int err = epochs_had(job->is.epochs, feed->epoch,
 			drawn ? SAMPLE_NONE : feed->ids[feed->head], &effects);
 		if (err)
 			return err;
 		if (!drawn)
 			(void)feed_take(feed);
 		effects_execute_locked(job, &effects, aftermath);
-		if (epochs_state(job->epochs, feed->epoch) != EPOCH_LIVE)
+		if (epochs_state(job->is.epochs, feed->epoch) != EPOCH_LIVE)
 			return 0;
 	}
 }
@@ -89,12 +89,12 @@ static uint32_t consume_had_locked(
 	struct sched_job *job, struct feed *feed, uint32_t k, struct aftermath *aftermath)
 {
 	lock_assert_held(&job->sched->lock);
-	struct order order = epochs_order(job->epochs, feed->epoch);
+	struct order order = epochs_order(job->is.epochs, feed->epoch);
 	uint32_t end = order.bound < feed->had ? order.bound : feed->had;
 	for (uint32_t n = 0; n < HAD_AT_ONCE && k < end; n++, k++) {
 		struct effects effects;
 		effects_init(&effects);
-		epochs_released_before(job->epochs, feed->epoch,
+		epochs_released_before(job->is.epochs, feed->epoch,
 			order_binding(&order, k).position, clock_now_ns(), &effects);
 		effects_execute_locked(job, &effects, aftermath);
 	}
@@ -108,12 +108,12 @@ static int go_on_locked(struct sched_job *job, uint32_t epoch, uint32_t consumed
 {
 	struct effects effects;
 	lock_assert_held(&job->sched->lock);
-	if (consumed > job->now->set.positions)
+	if (consumed > job->is.now->set.positions)
 		return -EINVAL;
 	effects_init(&effects);
-	int err = epochs_go_on(job->epochs, epoch, &effects);
+	int err = epochs_go_on(job->is.epochs, epoch, &effects);
 	effects_execute_locked(job, &effects, aftermath);
-	if (err || epochs_state(job->epochs, epoch) != EPOCH_LIVE)
+	if (err || epochs_state(job->is.epochs, epoch) != EPOCH_LIVE)
 		return err;
 	struct feed *feed = feed_of_locked(job, epoch);
 	if (feed->had < consumed)
@@ -143,25 +143,25 @@ int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed)
 static int take_locked(struct sched_job *job, uint32_t epoch, uint32_t base,
 	const sample_id *ids, uint32_t n, struct aftermath *aftermath)
 {
-	enum epoch_state state = epochs_state(job->epochs, epoch);
+	enum epoch_state state = epochs_state(job->is.epochs, epoch);
 	lock_assert_held(&job->sched->lock);
 	if (state == EPOCH_UNKNOWN)
 		return -EAGAIN;
 	if (state != EPOCH_LIVE)
 		return 0;
 	struct feed *feed = feed_of_locked(job, epoch);
-	if (base > feed->next || n > job->now->set.positions ||
-		base > job->now->set.positions - n)
+	if (base > feed->next || n > job->is.now->set.positions ||
+		base > job->is.now->set.positions - n)
 		return -EINVAL;
 	int err = feed_append(feed, base, ids, n);
 	if (!err)
 		err = take_had_locked(job, feed, aftermath);
 	if (err)
 		return err;
-	if (epochs_state(job->epochs, epoch) != EPOCH_LIVE)
+	if (epochs_state(job->is.epochs, epoch) != EPOCH_LIVE)
 		return 0;
 	effects_resume_locked(job, aftermath);
-	struct stream *stream = draw_find(&job->sched->draw, job->id, epoch);
+	struct stream *stream = draw_find(&job->sched->draw, job->is.id, epoch);
 	if (stream && stream->ready)
 		feed_fill_locked(stream, aftermath);
 	return 0;
@@ -184,12 +184,12 @@ int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base, const sampl
 /* Returns the epoch's k-th sample: bound, drawn, or only received. SAMPLE_NONE: not received. */
 static sample_id fed_locked(struct sched_job *job, uint32_t epoch, uint32_t k)
 {
-	struct order order = epochs_order(job->epochs, epoch);
+	struct order order = epochs_order(job->is.epochs, epoch);
 	const struct feed *feed = feed_of_locked(job, epoch);
 	lock_assert_held(&job->sched->lock);
 	if (k < order.bound)
 		return order_binding(&order, k).sample;
-	sample_id drawn = epochs_drawn_at(job->epochs, epoch, k - order.bound);
+	sample_id drawn = epochs_drawn_at(job->is.epochs, epoch, k - order.bound);
 	return drawn != SAMPLE_NONE ? drawn : feed_at(feed, k);
 }
 
@@ -197,7 +197,7 @@ static bool copy_fed(struct sched_job *job, uint32_t epoch, uint32_t base, sampl
 	uint32_t n, uint32_t *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	if (epochs_state(job->epochs, epoch) != EPOCH_LIVE)
+	if (epochs_state(job->is.epochs, epoch) != EPOCH_LIVE)
 		return false;
 	for (*ret = 0; *ret < n; ++*ret) {
 		ids[*ret] = fed_locked(job, epoch, base + *ret);
@@ -225,10 +225,10 @@ static void tell_locked(
 	lock_assert_held(&job->sched->lock);
 	ret->epoch = epoch;
 	ret->consumed = ret->next = 0;
-	if (epochs_state(job->epochs, epoch) != EPOCH_LIVE)
+	if (epochs_state(job->is.epochs, epoch) != EPOCH_LIVE)
 		return;
 	struct feed *feed = feed_of_locked(job, epoch);
-	feed->consumed = epochs_consumed_first(job->epochs, epoch, feed->consumed);
+	feed->consumed = epochs_consumed_first(job->is.epochs, epoch, feed->consumed);
 	ret->consumed = feed->consumed;
 	ret->next = feed->next;
 }
@@ -237,14 +237,15 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
 {
 	struct epochs_place place;
 	LOCK_SCOPE(&job->sched->lock);
-	epochs_place(job->epochs, &place);
+	epochs_place(job->is.epochs, &place);
 	uint32_t newest = place.running.epoch;
 	*ret = (struct sched_feed_state){.started = place.started, .newest = newest};
 	if (place.drains)
 		tell_locked(job, place.draining.epoch, ret);
 	/* The group draws only a limited window beyond the consumed samples, so it is
 	 * told about the draining epoch until all of that is consumed. */
-	if (place.started && (!place.drains || ret->consumed == job->now->set.positions))
+	if (place.started &&
+		(!place.drains || ret->consumed == job->is.now->set.positions))
 		tell_locked(job, newest, ret);
 }
 
@@ -256,7 +257,7 @@ static void away_locked(struct sched_job *job, uint64_t since_ns, bool gives_up,
 	if (job->removed || job->gives_up == gives_up)
 		return;
 	job->gives_up = gives_up;
-	epochs_starve(job->epochs, gives_up ? -ETIMEDOUT : 0);
+	epochs_starve(job->is.epochs, gives_up ? -ETIMEDOUT : 0);
 	effects_resume_locked(job, aftermath);
 }
 
@@ -274,7 +275,7 @@ static void lend_locked(struct sched_job *job, bool lent, struct aftermath *afte
 	lock_assert_held(&job->sched->lock);
 	if (job->removed)
 		return;
-	epochs_lend(job->epochs, lent);
+	epochs_lend(job->is.epochs, lent);
 	effects_resume_locked(job, aftermath);
 }
 

@@ -6,7 +6,6 @@
 #include "dataset/dataset_pairs.h"
 #include "sched/ranks.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 #include "supply/supply.h"
 #include "stats/stats.h"
 
@@ -54,8 +53,8 @@ bool fetch_is_due_locked(const struct wanted *wanted)
 	const struct space *space = wanted->key.space;
 	const struct preparation *preparation = &space->preparation;
 	const struct preparation *of_sample = preparation_of(wanted);
-	const struct sched_fetcher *fetcher = &space->source->sched->fetcher;
-	lock_assert_held(&space->source->sched->lock);
+	const struct sched_fetcher *fetcher = &sched_of_source(space->source)->fetcher;
+	lock_assert_held(&sched_of_source(space->source)->lock);
 	return fetcher->fetch && !of_sample->encoded && !of_sample->approximate &&
 	       fetcher->is_elsewhere(fetcher->context, space->source->dataset,
 		       preparation, (sample_id)wanted->key.sample);
@@ -121,13 +120,14 @@ static struct tensor *to_file(struct wanted *wanted, struct tensor *tensor)
 	wanted->head.label =
 		dataset_label(space->source->dataset, (sample_id)wanted->key.sample);
 	size_t head_bytes = file_head_make(wanted->head, tensor->shape, head);
-	return tensor_to_file(tensor, space->source->sched->backings, head, head_bytes);
+	return tensor_to_file(
+		tensor, sched_of_source(space->source)->backings, head, head_bytes);
 }
 
 /* tensor: NULL if the fetch has failed. */
 static void end_fetch(struct wanted *wanted, struct tensor *tensor)
 {
-	struct sched *sched = wanted->key.space->source->sched;
+	struct sched *sched = sched_of_source(wanted->key.space->source);
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
 	stats_add(tensor ? STAT_FETCHED : STAT_FETCH_FAILURES, 1);
@@ -158,7 +158,7 @@ void sched_fetch_done(struct sched_fetch *fetch, int err)
 
 void fetch_begin(struct wanted *wanted)
 {
-	const struct sched *sched = wanted->key.space->source->sched;
+	const struct sched *sched = sched_of_source(wanted->key.space->source);
 	struct fetching *fetching = calloc(1, sizeof(*fetching));
 	int err = -ENOMEM;
 	if (fetching) {

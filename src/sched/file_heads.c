@@ -10,7 +10,7 @@
 static bool has_space(const struct sched_job *job, const struct space *space)
 {
 	const struct edition *edition;
-	TAILQ_FOREACH (edition, &job->editions, link)
+	TAILQ_FOREACH (edition, &job->is.editions, link)
 		if (edition_part_in(edition, space))
 			return true;
 	return false;
@@ -19,14 +19,15 @@ static bool has_space(const struct sched_job *job, const struct space *space)
 /* Gives the space the head of the first job whose files the kernel can read by itself. */
 static void choose_head_locked(struct space *space)
 {
-	const struct sched *sched = space->source->sched;
+	const struct sched *sched = sched_of_source(space->source);
 	const struct sched_job *job;
 	lock_assert_held(&sched->lock);
 	space->in_files = false;
 	if (!sched->backings)
 		return;
 	TAILQ_FOREACH (job, &sched->jobs, link) {
-		if (!has_space(job, space) || !sched->head_of(&job->config, &space->head))
+		if (!has_space(job, space) ||
+			!sched->head_of(&job->is.config, &space->head))
 			continue;
 		space->in_files = true;
 		return;
@@ -35,7 +36,7 @@ static void choose_head_locked(struct space *space)
 
 void edition_choose_heads_locked(const struct edition *edition)
 {
-	lock_assert_held(&edition->job->sched->lock);
+	lock_assert_held(edition->job->lock);
 	for (size_t i = 0; i < edition->n_parts; i++)
 		choose_head_locked(edition->parts[i].space);
 }

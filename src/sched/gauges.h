@@ -9,6 +9,7 @@
 #include "dataset/dataset.h"
 #include "epoch/epoch.h"
 #include "image/preparation.h"
+#include "watch/figures.h"
 
 /* Gauges of datasets, storages, the cache and jobs. Reading them changes nothing. */
 
@@ -60,14 +61,6 @@ struct sched_job_share {
 	double waiting; /* part of the last second during which a reader waited */
 };
 
-/* The causes of readers' waits: waits.c. */
-enum wait_cause {
-	WAIT_STORAGE,
-	WAIT_DECODING,
-	WAIT_QUEUE,
-	WAIT_FILE_SYSTEM,
-	WAIT_CAUSES
-};
 const char *sched_wait_cause(enum wait_cause cause); /* one word: "storage", ... */
 
 /* A process that has read files of a job. */
@@ -137,34 +130,6 @@ bool sched_job_tier(
 
 /* --- laps: epochs that a job's readers have read to the end ----------------------------- */
 
-#define SCHED_LAPS 12
-
-/* Facts of a job for joaderctl explain. Times are in ns. */
-struct sched_laps {
-	/* The first open, and the last time a sample was consumed, by clock_now_ns; 0: never. */
-	uint64_t first_ns, last_ns;
-	uint64_t n;	   /* number of laps so far */
-	uint64_t ended_ns; /* end of the latest lap */
-	/* Durations of the latest laps, and the time that their opens waited, summed over
-	 * readers. The last lap is at (n - 1) % SCHED_LAPS. */
-	uint64_t ns[SCHED_LAPS], waited_ns[SCHED_LAPS];
-	/* The latest lap: */
-	uint32_t epoch, samples;
-	unsigned readers;  /* mean number of threads that opened files at once */
-	uint64_t pause_ns; /* pause between the lap before and this one */
-	uint64_t exposed_ns[WAIT_CAUSES];
-	uint64_t decoded, shared, hit;
-	/* Processor time of readers in all laps, and the number of samples that they got
-	 * in this time. */
-	uint64_t cpu_ns, cpu_samples;
-	/* The job's samples and tensors: */
-	bool drawn; /* a sampler chooses the samples, not the position */
-	uint32_t
-		labels; /* labels, if a script chooses among them; 0: any sample at any time */
-	uint64_t sample_bytes;
-	enum sampler_kind sampler;
-	double weight;
-};
 void sched_job_laps(struct sched_job *job, struct sched_laps *ret);
 
 /* Samples that exactly this set of jobs reads, with one preparation. */
@@ -179,24 +144,6 @@ must_check int sched_common(struct sched *sched, const job_id *ids, size_t n,
 	struct sched_common **ret, size_t *ret_n);
 
 /* --- trace: opens and releases of a job's readers --- */
-
-enum sched_trace_kind {
-	SCHED_TRACE_OPEN,  /* requested */
-	SCHED_TRACE_READY, /* answered */
-	SCHED_TRACE_FAILED,
-	SCHED_TRACE_RELEASE
-};
-
-struct sched_trace_event {
-	uint64_t ns; /* clock_now_ns */
-	enum sched_trace_kind kind;
-	int status;	/* 0 or -errno */
-	uint64_t open;	/* number of the open; 0: the trace began after it */
-	uint32_t epoch; /* SCHED_CURRENT: not known yet */
-	uint32_t position;
-	sample_id sample;   /* SAMPLE_NONE: not known yet */
-	uint64_t waited_ns; /* time that the open has waited for its tensor */
-};
 
 /* Starts to keep events. They are kept until nobody has read them for a minute.
  * *ret_next: the number of the next event. -ENOMEM */

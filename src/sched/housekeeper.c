@@ -5,7 +5,6 @@
 #include "base/fault.h"
 #include "base/kept.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 #include "supply/supply.h"
 #include "watch/watch.h"
 
@@ -27,7 +26,7 @@ static void look_after_jobs(struct sched *sched)
 	lock_take(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
 		effects_init(&effects);
-		epochs_time(job->epochs, now, &effects);
+		epochs_time(job->is.epochs, now, &effects);
 		effects_execute_locked(job, &effects, &aftermath);
 		clerk_second_locked(job);
 	}
@@ -36,15 +35,21 @@ static void look_after_jobs(struct sched *sched)
 
 static void sync_journal(struct sched_job *job)
 {
-	journal_flush(job->journal);
-	journal_compact(job->journal);
-	(void)!journal_sync(job->journal); /* errors are logged there */
+	journal_flush(job->is.journal);
+	journal_compact(job->is.journal);
+	(void)!journal_sync(job->is.journal); /* errors are logged there */
 }
 
 /* Syncs all journals: decisions are on disk within about a second. */
 static void sync_journals(struct sched *sched)
 {
 	jobs_visit(sched, sync_journal);
+}
+
+static void watch_job(struct sched_job *job)
+{
+	trace_forget(&job->watch);
+	lap_measure(&job->watch);
 }
 
 /* Sleeps until second_ns, or until earlier work is due, and does it. false: the scheduler stops. */
@@ -89,9 +94,8 @@ void *sched_keep_house(void *context)
 		kept_beat_none();
 		storages_report(sched);
 		prepared_report(sched);
-		past_pass(sched, clock_now_ns());
-		traces_forget(sched);
-		laps_measure(sched);
+		reading_take(sched, clock_now_ns());
+		jobs_visit(sched, watch_job);
 		sources_sweep(sched);
 		sync_journals(sched);
 		kept_beat();

@@ -9,7 +9,6 @@
 #include "edition/edition.h"
 #include "sched/jobs.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 #include "state/state.h"
 #include "supply/supply.h"
 #include "watch/watch.h"
@@ -27,18 +26,19 @@
 static void job_free(struct sched_job *job)
 {
 	struct edition *edition;
-	epochs_free(&job->epochs);
-	if (job->journal)
-		journal_close(&job->journal);
-	while ((edition = TAILQ_FIRST(&job->editions))) {
-		TAILQ_REMOVE(&job->editions, edition, link);
+	epochs_free(&job->is.epochs);
+	if (job->is.journal)
+		journal_close(&job->is.journal);
+	while ((edition = TAILQ_FIRST(&job->is.editions))) {
+		TAILQ_REMOVE(&job->is.editions, edition, link);
 		edition_free(edition);
 	}
+	sched_after(job->sched);
 	feeds_free(&job->feeds);
-	trace_free(job);
+	free(job->watch.trace);
 	skip_free(job);
-	config_job_free(&job->config);
-	free(job->directory);
+	config_job_free(&job->is.config);
+	free(job->is.directory);
 	free(job);
 }
 
@@ -60,10 +60,11 @@ void sched_job_put(struct sched_job *job)
 static struct source *find_source(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);
-	struct source *source = source_find_locked(sched, name);
-	if (source)
-		atomic_fetch_add(&source->jobs, 1);
-	return source;
+	struct sched_source *source = source_find_locked(sched, name);
+	if (!source)
+		return NULL;
+	atomic_fetch_add(&source->is.jobs, 1);
+	return &source->is;
 }
 
 /* Returns the dataset's name that is most similar to this one. The caller frees it; NULL:
@@ -74,8 +75,8 @@ static char *nearest_dataset(struct sched *sched, const char *name)
 	size_t n = 0;
 	LOCK_SCOPE(&sched->lock);
 	for (size_t i = 0; names && i < sched->supply.n_sources; i++)
-		if (sched->supply.sources[i].dataset && !sched->supply.sources[i].removed)
-			names[n++] = dataset_name(sched->supply.sources[i].dataset);
+		if (sched->sources[i].is.dataset && !sched->sources[i].removed)
+			names[n++] = dataset_name(sched->sources[i].is.dataset);
 	const char *near = n > 0 ? config_nearest(name, names, n) : NULL;
 	return n > 0 ? strdup(near ? near : names[0]) : NULL;
 }
@@ -84,7 +85,7 @@ static int unknown_dataset(struct sched *sched, const struct job_config *config,
 	const char *name, config_report *report, void *context)
 {
 	auto_free char *near = nearest_dataset(sched, name);
-	sched_report(report, context,
+	config_report_text(report, context,
 		"%s:[job]:dataset: found \"%s\", allowed: a [dataset NAME] of the "
 		"daemon's ini, or one that joaderctl dataset add has added; did you mean "
 		"\"%s\"?",
@@ -96,7 +97,7 @@ static int make_edition(struct sched_job *job, config_report *report, void *cont
 {
 	struct source *sources[CONFIG_MOST_MIXED];
 	struct config_mixed mixed;
-	const char *text = job->config.dataset;
+	const char *text = job->is.config.dataset;
 	size_t n = 0;
 	int err = 0;
 	while (!err && config_next_mixed(&text, &mixed)) {
@@ -105,10 +106,10 @@ static int make_edition(struct sched_job *job, config_report *report, void *cont
 			n++;
 		else
 			err = unknown_dataset(
-				job->sched, &job->config, mixed.name, report, context);
+				job->sched, &job->is.config, mixed.name, report, context);
 	}
 	if (!err)
-		err = edition_new(job, sources, n, report, context, &job->now);
+		err = edition_new(&job->is, sources, n, report, context, &job->is.now);
 	for (size_t i = 0; i < n; i++)
 		atomic_fetch_sub(&sources[i]->jobs, 1);
 	return err;
@@ -123,19 +124,22 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	job->sched = sched;
 	atomic_init(&job->references, 1);
 	TAILQ_INIT(&job->parked);
-	TAILQ_INIT(&job->editions);
-	int err = config_job_copy(config, &job->config);
+	TAILQ_INIT(&job->is.editions);
+	job->is.lock = &sched->lock;
+	job->watch.job = &job->is;
+	job->is.supply = &sched->supply;
+	int err = config_job_copy(config, &job->is.config);
 	if (!err)
-		job->ini_hash = restore_hash_ini(&job->config);
-	if (!err && asprintf(&job->directory, "%s/jobs/%s", sched->config->state,
+		job->is.ini_hash = restore_hash_ini(&job->is.config);
+	if (!err && asprintf(&job->is.directory, "%s/jobs/%s", sched->config->state,
 			    config->name) < 0) {
-		job->directory = NULL;
+		job->is.directory = NULL;
 		err = -ENOMEM;
 	}
 	if (!err)
 		err = make_edition(job, report, context);
 	if (!err)
-		TAILQ_INSERT_TAIL(&job->editions, job->now, link);
+		TAILQ_INSERT_TAIL(&job->is.editions, job->is.now, link);
 	if (err)
 		job_free(job);
 	else
@@ -148,7 +152,7 @@ static struct sched_job *find_locked(struct sched *sched, const char *name, job_
 	struct sched_job *job;
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
-		if (name ? strcmp(job->config.name, name) == 0 : job->id == id)
+		if (name ? strcmp(job->is.config.name, name) == 0 : job->is.id == id)
 			return job;
 	}
 	return NULL;
@@ -174,7 +178,8 @@ static job_id choose_id(struct sched *sched, job_id known)
 static bool is_taken(const struct edition *edition)
 {
 	for (size_t i = 0; i < edition->n_parts; i++)
-		if (edition->parts[i].source->taken || edition->parts[i].source->removed)
+		if (sched_source_of(edition->parts[i].source)->taken ||
+			sched_source_of(edition->parts[i].source)->removed)
 			return true;
 	return false;
 }
@@ -188,23 +193,23 @@ static int install_locked(
 	lock_assert_held(&sched->lock);
 	if (sched->stopping)
 		return -ENODEV;
-	if (find_locked(sched, job->config.name, 0) ||
-		find_locked(sched, NULL, job->id) ||
-		admit_conflict_locked(sched, &job->config) ||
-		!admit_rank_locked(sched, &job->config, &other, &key))
+	if (find_locked(sched, job->is.config.name, 0) ||
+		find_locked(sched, NULL, job->is.id) ||
+		admit_conflict_locked(sched, &job->is.config) ||
+		!admit_rank_locked(sched, &job->is.config, &other, &key))
 		return -EEXIST;
-	if (is_taken(job->now))
+	if (is_taken(job->is.now))
 		return -EBUSY;
-	int err = join_finish_locked(&job->now->parts[0], joining);
+	int err = join_finish_locked(&job->is.now->parts[0], joining);
 	if (err)
 		return err;
 	(void)sched_job_hold(job);
 	TAILQ_INSERT_TAIL(&sched->jobs, job, link);
 	sched->n_jobs++;
 	shares_join_locked(job);
-	past_join_locked(job);
-	edition_choose_heads_locked(job->now);
-	if (epochs_wants_save(job->epochs, &epoch))
+	past_join_locked(sched->past, &job->is);
+	edition_choose_heads_locked(job->is.now);
+	if (epochs_wants_save(job->is.epochs, &epoch))
 		clerk_request_locked(job);
 	return 0;
 }
@@ -223,16 +228,16 @@ static int install(struct sched_job *job)
 	struct edition *edition;
 	int err = 0;
 	/* no other thread has the job yet */
-	TAILQ_FOREACH (edition, &job->editions, link)
-		if (!err && edition != job->now)
+	TAILQ_FOREACH (edition, &job->is.editions, link)
+		if (!err && edition != job->is.now)
 			err = join(edition, 0);
 	if (!err)
-		err = join(job->now, 1);
+		err = join(job->is.now, 1);
 	if (err)
 		return err;
 	do {
 		struct sampler_joining *joining = NULL;
-		err = join_begin(&job->now->parts[0], &joining);
+		err = join_begin(&job->is.now->parts[0], &joining);
 		if (!err && joining)
 			err = sampler_joining_prepare(joining);
 		if (!err)
@@ -260,26 +265,27 @@ static int add_job(struct sched *sched, struct sched_job *job, bool persist,
 	const struct adding *adding)
 {
 	job_id known = 0;
-	int err = count_jobs(sched) >= MAX_JOB_ID ? -ENFILE : keep_begin(job, &known);
+	int err =
+		count_jobs(sched) >= MAX_JOB_ID ? -ENFILE : keep_begin(&job->is, &known);
 	if (err)
 		return err;
-	job->id = choose_id(sched, known);
-	if (job->id != known)
-		err = keep_id(job);
+	job->is.id = choose_id(sched, known);
+	if (job->is.id != known)
+		err = keep_id(&job->is);
 	if (!err)
-		err = mapping_keep(job);
+		err = mapping_keep(&job->is);
 	if (!err)
-		err = editions_restore(job);
+		err = job_restore_editions(job);
 	if (!err)
 		err = skip_begin(job);
 	if (!err)
-		err = keep_restore(job);
+		err = keep_restore(&job->is);
 	if (!err)
-		err = import_for_job(job, adding);
+		err = job_import(job, adding);
 	if (!err && persist)
-		err = keep_ini(job);
+		err = keep_ini(&job->is);
 	if (!err)
-		measured_save(job->now);
+		measured_save(job->is.now);
 	return err ? err : install(job);
 }
 
@@ -293,10 +299,14 @@ int sched_job_add_import(struct sched *sched, const struct job_config *config,
 	bool persist, const struct sched_import *import, config_report *report,
 	void *context)
 {
-	struct adding adding = {import, report, context};
+	struct adding adding = {.fd = import ? import->fd : -1,
+		.file = import ? import->name : NULL,
+		.at = import ? import->at : NULL,
+		.report = report,
+		.context = context};
 	struct sched_job *job = NULL;
 	if (name_is_taken(sched, config->name)) {
-		sched_report(report, context,
+		config_report_text(report, context,
 			"%s:[job]:name: found \"%s\", which is the name of a running "
 			"job, allowed: any other",
 			config->file, config->name);
@@ -314,23 +324,23 @@ int sched_job_add_import(struct sched *sched, const struct job_config *config,
 		err = job_new(sched, &own, report, context, &job);
 	if (err)
 		return err;
-	err = admit_batch(job->now, report, context);
+	err = admit_batch(job->is.now, report, context);
 	if (!err)
-		err = admit_channels(job->now, report, context);
+		err = admit_channels(job->is.now, report, context);
 	if (err) {
 		sched_job_put(job);
 		return err;
 	}
-	err = admit_view(job->now);
+	err = admit_view(job->is.now);
 	if (!err)
 		err = add_job(sched, job, persist, &adding);
 	if (err == -EBUSY)
-		sched_report(report, context,
+		config_report_text(report, context,
 			"job %s: dataset %s is just being scanned or removed",
 			config->name, config->dataset);
 	else if (err && err != -EBADMSG)
-		sched_report(report, context, "job %s: %s: %s", config->name,
-			job->directory, strerror(-err));
+		config_report_text(report, context, "job %s: %s: %s", config->name,
+			job->is.directory, strerror(-err));
 	sched_job_put(job);
 	return err;
 }
@@ -342,20 +352,21 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 	struct effects effects;
 	lock_assert_held(&job->sched->lock);
 	job->removed = true;
-	past_leave_locked(job);
+	job_count_waits_locked(job, clock_now_ns());
+	past_leave_locked(job->sched->past, &job->watch);
 	TAILQ_REMOVE(&job->sched->jobs, job, link);
 	job->sched->n_jobs--;
-	TAILQ_FOREACH (edition, &job->editions, link)
+	TAILQ_FOREACH (edition, &job->is.editions, link)
 		edition_choose_heads_locked(edition);
 	for (handle = TAILQ_FIRST(&job->parked); handle; handle = next) {
 		next = TAILQ_NEXT(handle, job_link);
 		handle_give_up_locked(handle, -ENODEV, aftermath);
 	}
 	effects_init(&effects);
-	epochs_leave(job->epochs, &effects);
+	epochs_leave(job->is.epochs, &effects);
 	effects_execute_locked(job, &effects, aftermath);
 	effects_resume_locked(job, aftermath);
-	TAILQ_FOREACH (edition, &job->editions, link)
+	TAILQ_FOREACH (edition, &job->is.editions, link)
 		edition_leave_samplers_locked(edition);
 	shares_leave_locked(job);
 }
@@ -381,15 +392,15 @@ int sched_job_remove(struct sched *sched, const char *name)
 	struct sched_job *job = take_out(sched, name);
 	if (!job)
 		return -ENOENT;
-	journal_abandon(job->journal);
-	keep_nothing(job);
+	journal_abandon(job->is.journal);
+	keep_nothing(&job->is);
 	sched_job_put(job);
 	return 0;
 }
 
 int sched_job_keep(struct sched_job *job)
 {
-	return keep_ini(job);
+	return keep_ini(&job->is);
 }
 
 int sched_job_withdraw(struct sched *sched, const char *name)
@@ -397,8 +408,8 @@ int sched_job_withdraw(struct sched *sched, const char *name)
 	struct sched_job *job = take_out(sched, name);
 	if (!job)
 		return -ENOENT;
-	journal_abandon(job->journal);
-	keep_no_ini(job);
+	journal_abandon(job->is.journal);
+	keep_no_ini(&job->is);
 	sched_job_put(job);
 	return 0;
 }
@@ -429,7 +440,7 @@ int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n)
 	if (!ids)
 		return -ENOMEM;
 	TAILQ_FOREACH (job, &sched->jobs, link)
-		ids[n++] = job->id;
+		ids[n++] = job->is.id;
 	*ret = ids;
 	*ret_n = n;
 	return 0;
@@ -453,12 +464,12 @@ void jobs_visit(struct sched *sched, void visit(struct sched_job *job))
 
 job_id sched_job_id(const struct sched_job *job)
 {
-	return job->id;
+	return job->is.id;
 }
 
 const struct job_config *sched_job_config(const struct sched_job *job)
 {
-	return &job->config;
+	return &job->is.config;
 }
 
 uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset)
@@ -467,7 +478,7 @@ uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset)
 	const struct sched_job *job;
 	uint32_t n = 0;
 	TAILQ_FOREACH (job, &sched->jobs, link)
-		n += edition_part_of(job->now, dataset) != NULL;
+		n += edition_part_of(job->is.now, dataset) != NULL;
 	return n;
 }
 

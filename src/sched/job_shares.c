@@ -30,8 +30,8 @@ static uint64_t cost_of(const struct edition *edition)
 void shares_join_locked(struct sched_job *job)
 {
 	lock_assert_held(&job->sched->lock);
-	share_join(&job->sched->supply.shares, &job->share, job->config.weight,
-		cost_of(job->now));
+	share_join(&job->sched->supply.shares, &job->share, job->is.config.weight,
+		cost_of(job->is.now));
 }
 
 void shares_leave_locked(struct sched_job *job)
@@ -59,7 +59,7 @@ void shares_pass_window(struct sched *sched)
 	uint64_t now_ns = clock_now_ns();
 	double seconds = (double)(now_ns - sched->window_ns) / SECOND_NS;
 	TAILQ_FOREACH (job, &sched->jobs, link) {
-		waits_count_locked(job, now_ns);
+		job_count_waits_locked(job, now_ns);
 		job->waiting_part = (double)job->share.waited_ns / SECOND_NS / seconds;
 	}
 	double busy = (double)sched->supply.decoded_ns / SECOND_NS / seconds;

@@ -5,24 +5,45 @@
 #include "edition/edition.h"
 #include "sched/gauges.h"
 #include "sched/sched_internal.h"
+#include "supply/supply.h"
 #include "watch/watch.h"
 #include "epoch/questions.h"
 
 #include <string.h>
 
+static void status_of_waits_locked(struct sched_job *job, struct sched_job_status *ret)
+{
+	struct epoch_waits waits;
+	lock_assert_held(&job->sched->lock);
+	ret->now_ns = clock_now_ns();
+	job_count_waits_locked(job, ret->now_ns);
+	waits_of_epoch_locked(&job->watch, ret->now_ns, &waits);
+	memcpy(ret->exposed_ns, waits.exposed_ns, sizeof(ret->exposed_ns));
+	ret->epoch_ns = waits.epoch_ns;
+	ret->waited_part = waits.waited_part;
+}
+
 void job_status_locked(struct sched_job *job, struct sched_job_status *ret)
 {
 	struct epochs_status epochs;
 	lock_assert_held(&job->sched->lock);
-	epochs_status(job->epochs, &epochs);
-	*ret = job->totals;
+	epochs_status(job->is.epochs, &epochs);
+	const struct job_totals *totals = &job->watch.totals;
+	*ret = (struct sched_job_status){.served = totals->served,
+		.decoded = totals->decoded,
+		.shared = totals->shared,
+		.hit = totals->hit,
+		.errors = totals->errors,
+		.waits = totals->waits,
+		.wait_ns = totals->wait_ns,
+		.notices = totals->notices};
 	shares_status_locked(job, &ret->share);
-	waits_status_locked(job, ret);
-	ret->fixed = job->fixed;
-	ret->all_bytes = job->now->all_bytes;
-	ret->sample_bytes = job->now->sample_bytes;
-	ret->samples = epochs_set(job->epochs, epochs.epoch)->positions;
-	ret->rate = job_rate_locked(job);
+	status_of_waits_locked(job, ret);
+	ret->fixed = job->is.fixed;
+	ret->all_bytes = job->is.now->all_bytes;
+	ret->sample_bytes = job->is.now->sample_bytes;
+	ret->samples = epochs_set(job->is.epochs, epochs.epoch)->positions;
+	ret->rate = rate_locked(&job->watch);
 	ret->parked_idle = epochs.idle;
 	ret->drawn = epochs.ahead;
 	ret->started = epochs.started;
@@ -35,12 +56,30 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret)
 		ret->unfed_ns = clock_now_ns() - job->unfed_since_ns;
 	ret->gives_up = job->gives_up;
 	memcpy(ret->programs, job->programs, sizeof(ret->programs));
-	if (job->watched.last_ns)
-		ret->read_ns = clock_now_ns() - job->watched.last_ns;
+	if (job->watch.lap.last_ns)
+		ret->read_ns = clock_now_ns() - job->watch.lap.last_ns;
 }
 
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
 	job_status_locked(job, ret);
+}
+
+void sched_job_laps(struct sched_job *job, struct sched_laps *ret)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	const struct edition *now = job->is.now;
+	*ret = job->watch.laps;
+	ret->last_ns = job->watch.lap.last_ns;
+	ret->sample_bytes = now->sample_bytes;
+	ret->weight = job->is.config.weight;
+	const struct sched_source *source = sched_source_of(now->parts[0].source);
+	ret->sampler = source->config.name ? source->config.sampler
+					   : job->sched->config->sampler;
+	ret->labels = job_kind(&job->is) == EPOCHS_DRAWN_AT_OPEN
+			      ? dataset_classes(now->is.dataset)
+			      : 0;
+	ret->drawn = job_kind(&job->is) == EPOCHS_DRAWN ||
+		     job_kind(&job->is) == EPOCHS_DRAWN_AT_OPEN;
 }

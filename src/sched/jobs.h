@@ -7,6 +7,7 @@
 #include "base/types.h"
 #include "config/config.h"
 #include "dataset/dataset.h"
+#include "edition/samples.h"
 
 /* Adds, removes, saves and restores jobs, and tells which samples their epochs have. */
 
@@ -115,31 +116,6 @@ must_check int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n);
 job_id sched_job_id(const struct sched_job *job);
 const struct job_config *sched_job_config(const struct sched_job *job);
 
-/* The samples of an epoch. After a new scan of a dataset that jobs use, epochs that begin
- * later get another edition; earlier epochs keep theirs. */
-struct sched_edition {
-	struct dataset *dataset;
-	uint32_t samples;		   /* positions in an epoch */
-	const roaring_bitmap_t *selection; /* D_j, the samples of the job */
-	/* D_j except the samples that are refused: they need too much memory or have no readable
-	 * header. */
-	const roaring_bitmap_t *readable;
-	/*
-	 * layout = classes: the positions of label l are [label_begin[l], label_begin[l + 1]),
-	 * and a position is only ever bound to a sample of its label. Other layouts: NULL.
-	 */
-	const uint32_t *label_begin;
-	/* layout = classes: changes with the names of the positions in directories; 0
-	 * unless the dataset was scanned again. A number may be reused some scans
-	 * later. */
-	uint32_t names;
-	/* The most bytes of each kind of file beside a sample, by the number of the kind:
-	 * files/beside.h. */
-	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1];
-	bool beside_waits; /* the files beside samples are on a server */
-	/* labels = columns: the numbers of sample i begin at [i * n_targets]. Else NULL. */
-	const float *targets;
-};
 /* Returns the edition of an epoch. For SCHED_CURRENT it is the edition that a script
  * which begins now would read. It is constant until sched_edition_put, which must come
  * before the job is put. */

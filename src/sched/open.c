@@ -10,7 +10,6 @@
 #include "sched/positions.h"
 #include "sched/drawing.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 #include "supply/supply.h"
 #include "watch/watch.h"
 #include "stats/stats.h"
@@ -35,12 +34,12 @@ static int attach_locked(struct sched_handle *handle)
 {
 	const struct sched_job *job = handle->job;
 	const struct edition *edition =
-		handle->bare ? job->now
-			     : edition_of_locked(job, handle->request.found_epoch);
+		handle->bare ? job->is.now
+			     : edition_of_locked(&job->is, handle->request.found_epoch);
 	const struct part *part = part_of(edition, handle->request.sample);
 	struct space *space = part->space;
 	sample_id sample = handle->request.sample - part->first;
-	lock_assert_held(&space->source->sched->lock);
+	lock_assert_held(&sched_of_source(space->source)->lock);
 	if (cache_pin(space->cache, sample) != 0)
 		return -ENOMEM;
 	struct wanted *wanted = wanted_get(space, sample);
@@ -108,10 +107,10 @@ static void give_back_locked(
 	if (handle->bare)
 		return;
 	/* Opens from before a restore of the job consume nothing. */
-	if (handle->request.era != epochs_era(job->epochs))
+	if (handle->request.era != epochs_era(job->is.epochs))
 		return;
 	effects_init(&effects);
-	epochs_released(job->epochs, handle->request.found_epoch,
+	epochs_released(job->is.epochs, handle->request.found_epoch,
 		handle->request.position, read, lock_time(&job->sched->lock), &effects);
 	effects_execute_locked(job, &effects, aftermath);
 }
@@ -123,14 +122,14 @@ static void take_off_ticket_locked(struct sched_handle *handle)
 	lock_assert_held(&job->sched->lock);
 	if (handle->state == HANDLE_AWAITS_TENSOR) {
 		supply_stop_waiting(handle->wanted, &handle->waiter);
-		waits_change_locked(handle, -1);
+		handle_waits_locked(handle, -1);
 	}
 	TAILQ_REMOVE(&job->parked, handle, job_link);
 	HASH_DELETE(hash, job->sched->tickets, handle);
 	if (handle->bare)
 		return;
-	job->totals.waits++;
-	job->totals.wait_ns += waited;
+	job->watch.totals.waits++;
+	job->watch.totals.wait_ns += waited;
 	stats_add(STAT_WAITS, 1);
 	stats_add(STAT_WAIT_NS, waited);
 	stats_record(STATS_OPEN_WAIT, waited);
@@ -143,12 +142,12 @@ static void give_tensor_locked(struct sched_handle *handle)
 	handle->tensor = cache_get(
 		handle->wanted->key.space->cache, (sample_id)handle->wanted->key.sample);
 	ensure(handle->tensor);
-	if (handle->bare || !epochs_given(job->epochs, handle->request.found_epoch,
+	if (handle->bare || !epochs_given(job->is.epochs, handle->request.found_epoch,
 				    handle->request.position))
 		return;
-	job->totals.served++;
+	job->watch.totals.served++;
 	job->share.samples++;
-	past_given_locked(job, handle->tensor);
+	past_given_locked(job->sched->past, job->is.id, handle->tensor);
 	stats_add(STAT_SERVED, 1);
 }
 
@@ -162,7 +161,7 @@ void handle_finish_locked(
 		take_off_ticket_locked(handle);
 	handle->state = HANDLE_FINISHED;
 	handle->status = status;
-	trace_note_locked(handle, status ? SCHED_TRACE_FAILED : SCHED_TRACE_READY);
+	handle_trace_locked(handle, status ? SCHED_TRACE_FAILED : SCHED_TRACE_READY);
 	if (status == 0 && handle->wanted) {
 		give_tensor_locked(handle);
 		handle->job->open += handle->request.epoch == SCHED_CURRENT;
@@ -178,7 +177,7 @@ void handle_give_up_locked(
 {
 	lock_assert_held(&handle->job->sched->lock);
 	if (!handle->bare)
-		(void)epochs_cancel(handle->job->epochs, &handle->request);
+		(void)epochs_cancel(handle->job->is.epochs, &handle->request);
 	struct sched *sched = handle->job->sched;
 	/* Look-ups are never postponed, so a waiting one can only be in the pool's
 	 * queue. */
@@ -218,7 +217,7 @@ static void go_on_locked(struct sched_handle *handle, struct aftermath *aftermat
 		handle->wanted->asked_by = 0;
 	handle->waiter.job = &handle->job->share;
 	supply_wait(handle->wanted, &handle->waiter);
-	waits_change_locked(handle, 1);
+	handle_waits_locked(handle, 1);
 	handle->state = HANDLE_AWAITS_TENSOR;
 }
 
@@ -231,7 +230,7 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 	if (handle->status == 0 && !handle->request.label)
 		handle->status = attach_locked(handle);
 	if (handle->status == 0 && !handle->request.label)
-		waits_epoch_locked(handle);
+		handle_in_epoch_locked(handle);
 	if (handle->request.status == 0 && handle->status != 0)
 		give_back_locked(handle, false, aftermath);
 	if (handle->state == HANDLE_AWAITS_SAMPLE)
@@ -251,7 +250,7 @@ static bool ask_again_locked(struct sched_handle *handle, struct aftermath *afte
 		return false;
 	request->lost = true;
 	effects_init(&effects);
-	epochs_open(job->epochs, request, clock_now_ns(), &effects);
+	epochs_open(job->is.epochs, request, clock_now_ns(), &effects);
 	effects_execute_locked(job, &effects, aftermath);
 	return true;
 }
@@ -264,7 +263,7 @@ static void look_up(struct load_work *work)
 	struct sched_job *job = handle->job;
 	struct open_request *request = &handle->request;
 	struct aftermath aftermath;
-	request->status = order_look_up(job->directory, request->found_epoch,
+	request->status = order_look_up(job->is.directory, request->found_epoch,
 		request->position, &request->sample);
 	bool none = request->status == 0 && request->sample == SAMPLE_NONE;
 	/* the position was never bound, or the order was just removed */
@@ -275,7 +274,7 @@ static void look_up(struct load_work *work)
 	lock_take(&sched->lock);
 	handle->looks_up = false;
 	/* The epoch's edition may be gone with the epoch. */
-	if (epochs_state(job->epochs, request->found_epoch) == EPOCH_OVER)
+	if (epochs_state(job->is.epochs, request->found_epoch) == EPOCH_OVER)
 		request->status = -ESTALE;
 	if (request->status != -ESTALE || !ask_again_locked(handle, &aftermath))
 		handle_answered_locked(handle, &aftermath);
@@ -310,7 +309,7 @@ static int refuse_to_wait_locked(
 {
 	lock_assert_held(&handle->job->sched->lock);
 	if (!handle->bare)
-		(void)epochs_cancel(handle->job->epochs, &handle->request);
+		(void)epochs_cancel(handle->job->is.epochs, &handle->request);
 	if (handle->looks_up)
 		TAILQ_REMOVE(&aftermath->look_ups, handle, link);
 	if (handle->wanted)
@@ -329,13 +328,13 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 		return -ENODEV;
 	if (notice_is_refused_locked(handle, aftermath))
 		return -EOPNOTSUPP;
-	trace_note_locked(handle, SCHED_TRACE_OPEN);
+	handle_trace_locked(handle, SCHED_TRACE_OPEN);
 	effects_init(&effects);
 	epochs_open(
-		job->epochs, &handle->request, lock_time(&job->sched->lock), &effects);
+		job->is.epochs, &handle->request, lock_time(&job->sched->lock), &effects);
 	effects_execute_locked(job, &effects, aftermath);
 	if (handle->status) {
-		trace_note_locked(handle, SCHED_TRACE_FAILED);
+		handle_trace_locked(handle, SCHED_TRACE_FAILED);
 		return handle->status;
 	}
 	if (is_ready(handle)) {
@@ -373,7 +372,7 @@ static int open_position(struct sched_job *job, uint32_t epoch, uint32_t positio
 	lock_take(&job->sched->lock);
 	handle->callbacks.reader.who = program_who_locked(job, &callbacks->reader);
 	handle->request.reader = handle->callbacks.reader.who;
-	if (job->config.one_script && callbacks->reader.program)
+	if (job->is.config.one_script && callbacks->reader.program)
 		program_note_locked(job, &handle->callbacks.reader);
 	int err = ask_locked(handle, &aftermath);
 	bool has_to_park = !err && handle->state == HANDLE_PARKING;
@@ -404,7 +403,7 @@ static const struct part *find_prepared_locked(
 	struct sched_job *job;
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
-		const struct part *part = edition_part_of(job->now, dataset);
+		const struct part *part = edition_part_of(job->is.now, dataset);
 		if (part && strcmp(part->space->text, preparation) == 0)
 			return part;
 	}
@@ -448,7 +447,8 @@ int sched_open_sample(struct sched *sched, const struct dataset *dataset,
 	lock_take(&sched->lock);
 	const struct part *part = find_prepared_locked(sched, dataset, preparation);
 	int err = part ? -ENOMEM : -ENOENT;
-	if (part && (handle = handle_new(part->edition->job, 0, 0, callbacks, false)))
+	if (part && (handle = handle_new(
+			     sched_job_of(part->edition->job), 0, 0, callbacks, false)))
 		err = ask_sample_locked(handle, part, sample, &aftermath);
 	if (part && !err)
 		draw_fetched_locked(part->space, sample, &aftermath);
@@ -483,7 +483,7 @@ uint32_t sched_current(
 	program_meet(job, reader);
 	LOCK_SCOPE(&job->sched->lock);
 	request.reader = program_who_locked(job, reader);
-	return epochs_choice(job->epochs, &request);
+	return epochs_choice(job->is.epochs, &request);
 }
 
 /* --- opened handles ------------------------------------------------------------------ */
@@ -512,14 +512,14 @@ static void end_open(struct sched_handle *handle, bool read)
 	aftermath_init(&aftermath);
 	lock_take(&job->sched->lock);
 	ensure(handle->state == HANDLE_FINISHED);
-	trace_note_locked(handle, SCHED_TRACE_RELEASE);
+	handle_trace_locked(handle, SCHED_TRACE_RELEASE);
 	if (handle->wanted) {
 		job->open -= handle->request.epoch == SCHED_CURRENT;
 		give_back_locked(handle, read, &aftermath);
 	}
-	if (read && job_kind(job) == EPOCHS_MIRRORED)
-		job_count_consumed_locked(job, lock_time(&job->sched->lock));
-	if (read && job->journal)
+	if (read && job_kind(&job->is) == EPOCHS_MIRRORED)
+		rate_count_locked(&job->watch, lock_time(&job->sched->lock));
+	if (read && job->is.journal)
 		aftermath.flush = job;
 	sched_unlock(job->sched, &aftermath);
 	handle_free(handle);

@@ -52,14 +52,14 @@ void sched_look(struct sched_job *job)
 			      (programs[k].script == programs[i].script && lives[k]);
 		LOCK_SCOPE(&job->sched->lock);
 		if (!any)
-			epochs_script_ended(job->epochs, programs[i].script);
+			epochs_script_ended(job->is.epochs, programs[i].script);
 	}
 }
 
 static bool is_read(struct sched_job *job)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	return epochs_current_is_read(job->epochs, clock_now_ns());
+	return epochs_current_is_read(job->is.epochs, clock_now_ns());
 }
 
 static void look_if_read(struct sched_job *job)
@@ -85,7 +85,7 @@ static struct epochs_script last_script_locked(
 	const struct sched_job *job, const struct sched_reader *reader)
 {
 	lock_assert_held(&job->sched->lock);
-	struct epochs_script last = epochs_last_script(job->epochs, reader->who.rank);
+	struct epochs_script last = epochs_last_script(job->is.epochs, reader->who.rank);
 	return last.id % 2 == 0 ? last : (struct epochs_script){0};
 }
 
@@ -98,7 +98,7 @@ static bool is_new(struct sched_job *job, const struct sched_reader *reader)
 
 void program_meet(struct sched_job *job, const struct sched_reader *reader)
 {
-	if (job->config.one_script && is_new(job, reader))
+	if (job->is.config.one_script && is_new(job, reader))
 		sched_look(job);
 }
 
@@ -107,7 +107,7 @@ struct reader program_who_locked(
 {
 	struct reader who = reader->who;
 	lock_assert_held(&job->sched->lock);
-	if (!job->config.one_script)
+	if (!job->is.config.one_script)
 		return who;
 	struct epochs_script last = last_script_locked(job, reader);
 	bool lives = last.has_rank || (!last.ended && job->programs[0].id);

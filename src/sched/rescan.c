@@ -9,7 +9,6 @@
 #include "sched/jobs.h"
 #include "sched/positions.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 #include "supply/supply.h"
 
 #include <errno.h>
@@ -31,7 +30,7 @@
 
 struct moving {
 	struct sched *sched;
-	struct source *from, *to;
+	struct sched_source *from, *to;
 	sched_edition_change *change;
 	config_report *report;
 	void *context;
@@ -62,15 +61,15 @@ const char *move_obstacle(const struct job_config *config)
 static bool is_read_by_class(struct sched_job *job)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	return job->config.layout == LAYOUT_CLASSES &&
-	       epochs_current_is_read(job->epochs, clock_now_ns());
+	return job->is.config.layout == LAYOUT_CLASSES &&
+	       epochs_current_is_read(job->is.epochs, clock_now_ns());
 }
 
 static int refuse(const struct moving *moving, const struct sched_job *job,
 	const char *what, const char *why)
 {
-	sched_report(moving->report, moving->context, "job %s %s%s", job->config.name,
-		what, why);
+	config_report_text(moving->report, moving->context, "job %s %s%s",
+		job->is.config.name, what, why);
 	return -EINVAL;
 }
 
@@ -78,9 +77,9 @@ static int refuse(const struct moving *moving, const struct sched_job *job,
  * samples the job selects. */
 static int check(const struct moving *moving, const struct edition *next)
 {
-	struct sched_job *job = next->job;
+	struct sched_job *job = sched_job_of(next->job);
 	auto_edition *now = sched_edition(job, SCHED_CURRENT);
-	const char *change = moving->change(&job->config, now, &next->is);
+	const char *change = moving->change(&job->is.config, now, &next->is);
 	int err = admit_batch(next, moving->report, moving->context);
 	if (!err)
 		err = admit_channels(next, moving->report, moving->context);
@@ -95,16 +94,16 @@ static int check(const struct moving *moving, const struct edition *next)
 
 static int prepare(struct moving *moving, struct sched_job *job)
 {
+	struct source *to = &moving->to->is;
 	struct edition *next = NULL;
-	const char *why = move_obstacle(&job->config);
+	const char *why = move_obstacle(&job->is.config);
 	if (!why && is_read_by_class(job))
 		why = "has layout = classes, and a script reads its current/: its list "
 		      "of files "
 		      "would be wrong; scan again when it has not read for a minute";
 	if (why)
 		return refuse(moving, job, why, "");
-	int err =
-		edition_new(job, &moving->to, 1, moving->report, moving->context, &next);
+	int err = edition_new(&job->is, &to, 1, moving->report, moving->context, &next);
 	if (err)
 		return err;
 	moving->jobs[moving->n] = sched_job_hold(job);
@@ -127,7 +126,7 @@ static int list_jobs(const struct moving *moving, struct sched_job ***ret, size_
 	if (!*ret)
 		return -ENOMEM;
 	TAILQ_FOREACH (job, &moving->sched->jobs, link)
-		if (edition_part_of_source(job->now, moving->from))
+		if (edition_part_of_source(job->is.now, &moving->from->is))
 			(*ret)[(*ret_n)++] = sched_job_hold(job);
 	return 0;
 }
@@ -176,13 +175,13 @@ static void wait_for_restores_locked(const struct moving *moving)
  * the dataset itself. */
 static void move_source_locked(const struct moving *moving)
 {
-	struct source *from = moving->from, *to = moving->to;
+	struct sched_source *from = moving->from, *to = moving->to;
 	lock_assert_held(&moving->sched->lock);
-	tier_leave(from->tier);
-	from->tier = NULL;
+	tier_leave(from->is.tier);
+	from->is.tier = NULL;
 	if (tier_join_locked(to) != 0)
-		log_error(
-			"dataset %s: no memory for its tier", dataset_name(to->dataset));
+		log_error("dataset %s: no memory for its tier",
+			dataset_name(to->is.dataset));
 	to->quarantined = from->quarantined;
 	from->removed = true;
 	from->taken = false;
@@ -200,9 +199,10 @@ static void move_all(struct moving *moving)
 		struct sched_job *job = moving->jobs[i];
 		if (job->removed)
 			continue;
-		epochs_use_set(job->epochs, epochs_first_new(job->epochs), &next->set);
-		TAILQ_INSERT_TAIL(&job->editions, next, link);
-		job->now = next;
+		epochs_use_set(
+			job->is.epochs, epochs_first_new(job->is.epochs), &next->set);
+		TAILQ_INSERT_TAIL(&job->is.editions, next, link);
+		job->is.now = next;
 		edition_choose_heads_locked(next);
 		moving->editions[i] = NULL;
 	}
@@ -212,7 +212,7 @@ static void move_all(struct moving *moving)
 static void prune(const struct moving *moving)
 {
 	struct sched *sched = moving->sched;
-	const char *name = dataset_name(moving->to->dataset);
+	const char *name = dataset_name(moving->to->is.dataset);
 	auto_free struct dataset **used =
 		calloc(CONFIG_MOST_DATASETS, sizeof(struct dataset *));
 	size_t n = 0;
@@ -220,8 +220,8 @@ static void prune(const struct moving *moving)
 		return;
 	lock_take(&sched->lock);
 	for (size_t i = 0; i < sched->supply.n_sources; i++)
-		if (sched->supply.sources[i].dataset)
-			used[n++] = dataset_hold(sched->supply.sources[i].dataset);
+		if (sched->sources[i].is.dataset)
+			used[n++] = dataset_hold(sched->sources[i].is.dataset);
 	lock_release(&sched->lock);
 	dataset_prune(sched->config->state, name, used, n);
 	for (size_t i = 0; i < n; i++)
@@ -237,7 +237,8 @@ static void end(struct moving *moving)
 	}
 	free(moving->editions);
 	free(moving->jobs);
-	atomic_fetch_sub(&moving->to->jobs, 1);
+	sched_after(moving->sched);
+	atomic_fetch_sub(&moving->to->is.jobs, 1);
 }
 
 int sched_dataset_move(struct sched *sched, struct dataset *dataset,
@@ -255,7 +256,7 @@ int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 	err = prepare_all(&moving);
 	if (!err)
 		err = dataset_install(
-			sched->config->state, moving.from->dataset, dataset);
+			sched->config->state, moving.from->is.dataset, dataset);
 	if (!err) {
 		move_all(&moving);
 		prune(&moving);

@@ -18,7 +18,8 @@ static bool is_random_locked(const struct sched *sched, const struct space *spac
 	const struct sched_job *job;
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link)
-		if (edition_part_in(job->now, space) && job_kind(job) != EPOCHS_DRAWN)
+		if (edition_part_in(job->is.now, space) &&
+			job_kind(&job->is) != EPOCHS_DRAWN)
 			return false;
 	return true;
 }
@@ -26,7 +27,7 @@ static bool is_random_locked(const struct sched *sched, const struct space *spac
 static void add_locked(
 	const struct space *space, sample_id from, sample_id to, roaring_bitmap_t *ids)
 {
-	lock_assert_held(&space->source->sched->lock);
+	lock_assert_held(&sched_of_source(space->source)->lock);
 	for (sample_id id = from; id < to; id++)
 		if (cache_state(space->cache, id) != CACHE_ABSENT)
 			roaring_bitmap_add(ids, id);
@@ -35,7 +36,7 @@ static void add_locked(
 static void add_of_all(
 	struct source *source, sample_id from, sample_id to, roaring_bitmap_t *ids)
 {
-	struct sched *sched = source->sched;
+	struct sched *sched = sched_of_source(source);
 	const struct space *space;
 	LOCK_SCOPE(&sched->lock);
 	LIST_FOREACH (space, &source->spaces, link)
@@ -46,7 +47,7 @@ static void add_of_all(
 void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids)
 {
 	for (size_t i = 0; i < sched->supply.n_sources; i++) {
-		struct source *source = &sched->supply.sources[i];
+		struct source *source = &sched->sources[i].is;
 		uint32_t n = dataset_ids(source->dataset);
 		if (strcmp(dataset_name(source->dataset), dataset) != 0)
 			continue;

@@ -15,7 +15,6 @@
 #include "supply/quarantine.h"
 #include "sched/sched.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 #include "supply/supply.h"
 #include "watch/watch.h"
 #include "stats/stats.h"
@@ -65,7 +64,6 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 	if (!sched)
 		return NULL;
 	sched->config = config;
-	sched->phases = &after_phases;
 	lock_init(&sched->lock, LOCK_RANK_SCHED, "sched");
 	lock_measure(&sched->lock);
 	sched->window_ns = clock_now_ns();
@@ -122,7 +120,7 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 	if (!sched)
 		return -ENOMEM;
 	uint64_t seed = config->seed;
-	int err = past_new(&sched->past);
+	int err = past_new(&sched->lock, &sched->past);
 	if (!err && seed == 0 && getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
 		err = -EIO;
 	if (!err)
@@ -131,6 +129,7 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 		err = cache_new(
 			config->cache_bytes, config->eviction, seed, &sched->cache);
 	sched->supply.cache = sched->cache;
+	after_init(sched);
 	if (!err)
 		err = quarantine_open(
 			config->state, datasets, n_datasets, &sched->quarantine);
@@ -225,6 +224,7 @@ void sched_free(struct sched **sched_pointer)
 	if (sched->cache)
 		cache_free(&sched->cache);
 	supply_end(&sched->supply);
+	free(sched->sources);
 	programs_free(&sched->programs);
 	past_free(&sched->past);
 	draw_free(&sched->draw);

@@ -6,6 +6,10 @@
 #include "base/lock.h"
 #include "epoch/journal.h"
 #include "draw/draw.h"
+#include "edition/job.h"
+#include "sched/after.h"
+#include "sched/gauges.h"
+#include "sched/last_hour.h"
 #include "sched/positions.h"
 #include "sched/ranks.h"
 #include "sched/sched.h"
@@ -28,12 +32,15 @@
  *   streams.c        makes and ends streams of the draw engine
  *   feeds.c          the samples of ranks
  *   after.c          the phases after a critical section
+ *   watching.c       tells a job's watch what its handles do; readings.c: the last hour
+ *   restoring.c      restores jobs to checkpoints, and exports them
  *   clerk.c          the thread for long work at an epoch: its begin, its saved order
  *   delayed_work.c   other work that is due later
  *   resident.c       samples in the cache, for daemons that draw
  *   cache_advice.c   the memory that all prepared samples would take
  *   programs.c       the processes that read a job
  *   job.c            adds and removes jobs; admit.c: checks a new job
+ *   editions.c       editions as callers see them, and those of kept catalogues
  *   rescan.c         moves jobs to a new scan; stay.c: datasets whose jobs can't move
  *   source.c         datasets; tiers.c: disks that keep samples as they were read
  *   supplying.c      the supply's events and effects
@@ -46,8 +53,8 @@
  */
 
 struct adding;
+struct clerk_restore;
 struct programs;
-struct restoring;
 struct sched_storage;
 struct tier_asked;
 
@@ -104,52 +111,70 @@ struct skipping {
 };
 
 struct sched_job {
+	struct job is; /* what the rooms know of it */
 	TAILQ_ENTRY(sched_job) link;
 	struct sched *sched;
 	atomic_uint references;
 	bool removed;
-	job_id id;
-	struct job_config config;
-	TAILQ_HEAD(, edition) editions; /* (lock) */
-	struct edition *now;		/* (lock) edition of the epochs that begin */
-	struct feeds feeds;		/* feeds of a rank, by epoch */
-	uint64_t unfed_since_ns;	/* when its feed failed: see sched_feed_away */
+	struct feeds feeds;	 /* feeds of a rank, by epoch */
+	uint64_t unfed_since_ns; /* when its feed failed: see sched_feed_away */
 	bool gives_up;
-	uint64_t ini_hash;
 	uint32_t open; /* open images of current/ */
-	struct epochs *epochs;
-	struct journal *journal;
 	TAILQ_ENTRY(sched_job) clerk_link;
 	struct skipping skips;
-	struct restoring *restoring; /* the restore that the clerk has to do */
-	bool clerk_wanted;	     /* waits for the clerk, or the clerk works for it */
+	struct clerk_restore *restoring; /* the restore that the clerk has to do */
+	bool clerk_wanted; /* waits for the clerk, or the clerk works for it */
 	/* Seconds between two tries to save an order, and seconds until the next try. */
 	uint32_t save_pause, save_in;
 	struct handle_queue parked; /* handles with a ticket */
 	struct share_job share;
-	unsigned waiting; /* handles that wait for a tensor */
-	/* waits before this time are counted in `share` and `totals` */
-	uint64_t waits_since_ns;
-	enum wait_cause waits_for;
-	_Atomic uint64_t own_ns; /* time that answering opens took, without waits */
-	struct watched watched;
+	struct watch watch;
 	struct sched_program programs[SCHED_PROGRAMS]; /* the latest first */
-	struct sched_laps laps;
-	uint64_t lap_served; /* totals.served when processor time was measured last */
-	struct trace *trace; /* NULL: nobody reads it */
 	double waiting_part; /* part of the last window during which a reader waited */
-	struct sched_job_status totals; /* served ... exposed_ns */
-	uint32_t rate[RATE_SECONDS];
-	uint64_t rate_second;
-	char *directory; /* <state>/jobs/<name> */
-	bool fixed;	 /* constant once the job has an edition: mapping.c */
 };
+
+/* A dataset of the daemon. */
+struct sched_source {
+	struct source is; /* what the rooms know of it */
+	struct sched *sched;
+	struct tier *at;	      /* the tier that it is to join; NULL: none */
+	struct dataset_config config; /* name NULL: not known */
+	bool taken;		      /* no job may begin with it */
+	bool removed;
+	const char *root; /* root of its tree; NULL: links may lead out of the tree */
+	const roaring_bitmap_t *quarantined; /* constant; NULL: none */
+	struct histogram decodes;	     /* ns per sample */
+	_Atomic uint64_t cpu_ns;	     /* processor time of decoding */
+};
+
+static inline struct sched_source *sched_source_of(struct source *source)
+{
+	_Static_assert(offsetof(struct sched_source, is) == 0, "it is the scheduler's");
+	return (struct sched_source *)source;
+}
+
+static inline struct sched *sched_of_source(const struct source *source)
+{
+	return ((const struct sched_source *)source)->sched;
+}
+
+static inline struct sched_job *sched_job_of(struct job *job)
+{
+	_Static_assert(offsetof(struct sched_job, is) == 0, "it is the scheduler's job");
+	return (struct sched_job *)job;
+}
+
+static inline struct sched *sched_of(const struct job *job)
+{
+	return ((const struct sched_job *)job)->sched;
+}
 
 struct sched {
 	/* Guards all below, and all it points to, except constant fields. */
 	struct lock lock;
-	const struct after_phases *phases; /* constant: after.c */
+	struct section section; /* constant: after.c */
 	struct supply supply;
+	struct sched_source *sources; /* those of the supply */
 	struct daemon_config const *config;
 	uint64_t sources_changed;
 	uint64_t seed;		       /* constant */
@@ -189,13 +214,40 @@ struct sched {
 	pthread_cond_t clerk_done_cond;
 };
 
+/* --- watching.c --- */
+
+/* Adds the time until now to the job's waits and to its share's, and finds the cause of its
+ * waiting from now on. */
+void job_count_waits_locked(struct sched_job *job, uint64_t now_ns);
+/* Counts a handle that begins to wait for its tensor (change 1), or whose wait ends
+ * (-1). */
+void handle_waits_locked(struct sched_handle *handle, int change);
+/* Counts the waits of all jobs that wait for the sample. Called just before or just after
+ * the cause of their waiting changes. */
+void wanted_moved_locked(struct wanted *wanted, uint64_t now_ns);
+/* Notes the open of a handle whose epoch has just been found. */
+void handle_in_epoch_locked(const struct sched_handle *handle);
+/* Adds the event to the job's trace, if somebody reads it. */
+void handle_trace_locked(struct sched_handle *handle, enum sched_trace_kind kind);
+/* Counts a notice, and has it logged after the lock is released. Each kind is logged once
+ * for each job. */
+void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
+	struct aftermath *aftermath);
+/* Checks at the open of an image whether scripts keep too many files open, and whether
+ * readers can be told apart. */
+void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
+/* Warns if the reader is a rank of a training that also runs on other machines. Returns
+ * true if the open must fail for that. */
+bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath);
+
+/* --- readings.c --- */
+
+/* Takes a reading, if one is due. Called by the housekeeper, with no lock held. */
+void reading_take(struct sched *sched, uint64_t now_ns);
+
 /* --- tier_worths.c --- */
 
 void tell_worths(void *context, struct tier_asked *asked, size_t n);
-
-/* --- after.c --- */
-
-extern const struct after_phases after_phases;
 
 /* --- open.c --- */
 
@@ -270,6 +322,20 @@ void skip_update(struct sched_job *job);
 /* Leaves the bad samples out of an epoch that begins. Called by the clerk. */
 void skip_epoch(struct sched_job *job, uint32_t epoch);
 void skip_status_locked(const struct sched_job *job, struct sched_job_status *ret);
+
+/* --- editions.c --- */
+
+/* Makes the job's engine, and the editions of its earlier epochs, as far as files in the
+ * job's directory name them. Before this call the job has one edition. */
+must_check int job_restore_editions(struct sched_job *job);
+
+/* --- restoring.c --- */
+
+/* Does the restore that a caller waits for, if there is one. Called by the clerk. */
+void restore_if_wanted(struct sched_job *job);
+/* Imports orders for a job that is being added (import_for_job), and moves the job to where
+ * the exported job was. */
+must_check int job_import(struct sched_job *job, const struct adding *adding);
 
 /* --- file_heads.c --- */
 

@@ -6,7 +6,6 @@
 #include "sched/gauges.h"
 #include "sched/positions.h"
 #include "sched/sched_internal.h"
-#include "section/section.h"
 #include "state/state.h"
 #include "supply/supply.h"
 #include "stats/stats.h"
@@ -72,23 +71,23 @@ static void plan_add(struct skip_plan *plan, uint32_t position, sample_id sample
 static void place_fixed(
 	const struct sched_job *job, const roaring_bitmap_t *bad, struct skip_plan *plan)
 {
-	for (uint32_t position = 0; position < job->now->set.positions; position++)
-		if (roaring_bitmap_contains(bad, job->now->by_position[position]))
-			plan_add(plan, position, job->now->by_position[position]);
+	for (uint32_t position = 0; position < job->is.now->set.positions; position++)
+		if (roaring_bitmap_contains(bad, job->is.now->by_position[position]))
+			plan_add(plan, position, job->is.now->by_position[position]);
 }
 
 static void place_last(const struct sched_job *job, const uint32_t *ids, uint32_t n,
 	struct skip_plan *plan)
 {
 	for (uint32_t i = 0; i < n; i++)
-		plan_add(plan, job->now->set.positions - 1 - i, ids[i]);
+		plan_add(plan, job->is.now->set.positions - 1 - i, ids[i]);
 }
 
 /* Places each bad sample at one of the last positions of its label. */
 static int place_by_label(const struct sched_job *job, const uint32_t *ids, uint32_t n,
 	struct skip_plan *plan)
 {
-	const struct dataset *dataset = job->now->is.dataset;
+	const struct dataset *dataset = job->is.now->is.dataset;
 	auto_free uint32_t *first = calloc(dataset_classes(dataset) + 1, sizeof(*first));
 	auto_free uint32_t *next = calloc(n + 1, sizeof(*next));
 	if (!first || !next)
@@ -98,8 +97,9 @@ static int place_by_label(const struct sched_job *job, const uint32_t *ids, uint
 		next[i] = first[label];
 		first[label] = i;
 	}
-	for (uint32_t position = job->now->set.positions; position > 0 && plan->n < n;) {
-		uint32_t *i = &first[edition_label_of(job->now, --position)];
+	for (uint32_t position = job->is.now->set.positions;
+		position > 0 && plan->n < n;) {
+		uint32_t *i = &first[edition_label_of(job->is.now, --position)];
 		if (*i == 0)
 			continue;
 		plan_add(plan, position, ids[*i - 1]);
@@ -119,9 +119,9 @@ static int place(
 	if (!ids || !plan->position || !plan->sample || !plan->positions)
 		return -ENOMEM;
 	roaring_bitmap_to_uint32_array(bad, ids);
-	if (job_kind(job) == EPOCHS_FIXED)
+	if (job_kind(&job->is) == EPOCHS_FIXED)
 		place_fixed(job, bad, plan);
-	else if (job_kind(job) == EPOCHS_DRAWN)
+	else if (job_kind(&job->is) == EPOCHS_DRAWN)
 		place_last(job, ids, n, plan);
 	else
 		return place_by_label(job, ids, n, plan);
@@ -134,10 +134,10 @@ static int plan_new(
 	struct skip_plan *plan = calloc(1, sizeof(*plan));
 	int err = plan ? 0 : -ENOMEM;
 	*ret = NULL;
-	if (!err && roaring_bitmap_get_cardinality(bad) >= job->now->set.positions)
+	if (!err && roaring_bitmap_get_cardinality(bad) >= job->is.now->set.positions)
 		log_error("job %s: all of its %" PRIu32
 			  " samples are bad: none is left out",
-			job->config.name, job->now->set.positions);
+			job->is.config.name, job->is.now->set.positions);
 	else if (!err)
 		err = place(job, bad, plan);
 	if (err || plan->n == 0) {
@@ -168,8 +168,8 @@ static void take_lines(struct sched_job *job, FILE *in)
 	int64_t mtime_ns;
 	while (fscanf(in, "%" SCNu32 " %" SCNu64 " %" SCNd64 "%*[^\n]", &id, &bytes,
 		       &mtime_ns) == 3) {
-		if (!roaring_bitmap_contains(job->now->selection, id) ||
-			!is_same(job->now->is.dataset, id, bytes, mtime_ns))
+		if (!roaring_bitmap_contains(job->is.now->selection, id) ||
+			!is_same(job->is.now->is.dataset, id, bytes, mtime_ns))
 			continue;
 		roaring_bitmap_add(job->skips.bad, id);
 		roaring_bitmap_add(job->skips.damaged, id);
@@ -179,32 +179,33 @@ static void take_lines(struct sched_job *job, FILE *in)
 		log_info("job %s: %" PRIu32
 			 " samples that were found bad are left out, until their files "
 			 "change: %s/bad",
-			job->config.name, n, job->directory);
+			job->is.config.name, n, job->is.directory);
 }
 
 static void take_refused(struct sched_job *job)
 {
 	uint64_t n = roaring_bitmap_andnot_cardinality(
-		job->now->selection, job->now->readable);
+		job->is.now->selection, job->is.now->readable);
 	if (n == 0)
 		return;
 	roaring_bitmap_t *refused =
-		roaring_bitmap_andnot(job->now->selection, job->now->readable);
+		roaring_bitmap_andnot(job->is.now->selection, job->is.now->readable);
 	if (refused)
 		roaring_bitmap_or_inplace(job->skips.bad, refused);
 	if (refused)
 		roaring_bitmap_free(refused);
 	log_warn("job %s: %" PRIu64
 		 " samples are left out: they have no readable header, or are too large",
-		job->config.name, n);
+		job->is.config.name, n);
 }
 
 static void take_quarantined(struct sched_job *job)
 {
-	const roaring_bitmap_t *quarantined = job->now->parts[0].source->quarantined;
+	const roaring_bitmap_t *quarantined =
+		sched_source_of(job->is.now->parts[0].source)->quarantined;
 	if (!quarantined)
 		return;
-	roaring_bitmap_t *both = roaring_bitmap_and(job->now->selection, quarantined);
+	roaring_bitmap_t *both = roaring_bitmap_and(job->is.now->selection, quarantined);
 	if (both)
 		roaring_bitmap_or_inplace(job->skips.bad, both);
 	if (both)
@@ -214,7 +215,7 @@ static void take_quarantined(struct sched_job *job)
 int skip_begin(struct sched_job *job)
 {
 	struct skipping *skips = &job->skips;
-	if (!job->config.skips_bad)
+	if (!job->is.config.skips_bad)
 		return 0;
 	skips->bad = roaring_bitmap_create();
 	skips->damaged = roaring_bitmap_create();
@@ -222,7 +223,7 @@ int skip_begin(struct sched_job *job)
 		return -ENOMEM;
 	take_refused(job);
 	take_quarantined(job);
-	auto_fclose FILE *in = keep_bad_open(job);
+	auto_fclose FILE *in = keep_bad_open(&job->is);
 	if (in)
 		take_lines(job, in);
 	skips->told = roaring_bitmap_copy(skips->bad);
@@ -231,13 +232,13 @@ int skip_begin(struct sched_job *job)
 
 void skip_found_locked(const struct space *space, sample_id sample, bool damaged)
 {
-	struct sched *sched = space->source->sched;
+	struct sched *sched = sched_of_source(space->source);
 	struct sched_job *job;
 	lock_assert_held(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
 		struct skipping *skips = &job->skips;
-		if (job->now->parts[0].space != space || !skips->bad ||
-			!roaring_bitmap_contains(job->now->selection, sample) ||
+		if (job->is.now->parts[0].space != space || !skips->bad ||
+			!roaring_bitmap_contains(job->is.now->selection, sample) ||
 			!roaring_bitmap_add_checked(skips->bad, sample))
 			continue;
 		if (damaged)
@@ -271,11 +272,11 @@ static void tell(struct sched_job *job, const roaring_bitmap_t *bad)
 		struct dataset_sample sample = {0};
 		if (!roaring_bitmap_add_checked(job->skips.told, iterator.current_value))
 			continue;
-		if (dataset_get(job->now->is.dataset, iterator.current_value, &sample) ==
-			0)
+		if (dataset_get(job->is.now->is.dataset, iterator.current_value,
+			    &sample) == 0)
 			log_warn("job %s: %s is left out of its later epochs "
 				 "(bad_sample = skip)",
-				job->config.name, sample.path);
+				job->is.config.name, sample.path);
 		dataset_sample_free(&sample);
 	}
 }
@@ -301,10 +302,10 @@ static void save(struct sched_job *job, const roaring_bitmap_t *damaged)
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return;
-	print_damaged(out, job->now->is.dataset, damaged);
+	print_damaged(out, job->is.now->is.dataset, damaged);
 	if (fclose(out) == 0)
 		/* the error is logged; a lost bad sample will be found again */
-		(void)!keep_bad(job, text);
+		(void)!keep_bad(&job->is, text);
 	free(text);
 }
 
@@ -343,10 +344,10 @@ static bool may_skip_locked(const struct sched_job *job, uint32_t epoch, uint32_
 {
 	lock_assert_held(&job->sched->lock);
 	return !job->removed && !job->sched->stopping &&
-	       edition_of_locked(job, epoch) == job->now &&
-	       epochs_wants_stream_of(job->epochs, epoch) &&
-	       epochs_order(job->epochs, epoch).bound ==
-		       done + epochs_adopted(job->epochs, epoch);
+	       edition_of_locked(&job->is, epoch) == job->is.now &&
+	       epochs_wants_stream_of(job->is.epochs, epoch) &&
+	       epochs_order(job->is.epochs, epoch).bound ==
+		       done + epochs_adopted(job->is.epochs, epoch);
 }
 
 static uint32_t skip_locked(
@@ -359,8 +360,8 @@ static uint32_t skip_locked(
 		i++) {
 		struct effects effects;
 		effects_init(&effects);
-		int err = epochs_skip(
-			job->epochs, epoch, plan->position[i], plan->sample[i], &effects);
+		int err = epochs_skip(job->is.epochs, epoch, plan->position[i],
+			plan->sample[i], &effects);
 		if (err == -EEXIST)
 			continue;
 		if (err)
@@ -387,8 +388,8 @@ void skip_epoch(struct sched_job *job, uint32_t epoch)
 	if (n > 0)
 		log_info("job %s: epoch %" PRIu32 " has %" PRIu32 " of %" PRIu32
 			 " samples, %" PRIu32 " are bad",
-			job->config.name, epoch, job->now->set.positions - n,
-			job->now->set.positions, n);
+			job->is.config.name, epoch, job->is.now->set.positions - n,
+			job->is.now->set.positions, n);
 }
 
 /* --- positions that an epoch leaves out ------------------------------------------------- */
@@ -398,10 +399,10 @@ static uint32_t current_locked(const struct sched_job *job)
 {
 	struct epochs_status status;
 	lock_assert_held(&job->sched->lock);
-	epochs_status(job->epochs, &status);
+	epochs_status(job->is.epochs, &status);
 	bool read = status.started &&
-		    status.bound >= job->now->set.positions - status.bound &&
-		    status.epoch + 1 < config_job_epochs(&job->config);
+		    status.bound >= job->is.now->set.positions - status.bound &&
+		    status.epoch + 1 < config_job_epochs(&job->is.config);
 	return status.epoch + read;
 }
 
@@ -412,10 +413,10 @@ static const roaring_bitmap_t *skipped_locked(const struct sched_job *job, uint3
 	lock_assert_held(&job->sched->lock);
 	if (epoch == SCHED_CURRENT)
 		epoch = current_locked(job);
-	if (epochs_state(job->epochs, epoch) == EPOCH_UNKNOWN ||
+	if (epochs_state(job->is.epochs, epoch) == EPOCH_UNKNOWN ||
 		may_skip_locked(job, epoch, 0))
 		return plan ? plan->positions : NULL;
-	return epochs_skipped(job->epochs, epoch);
+	return epochs_skipped(job->is.epochs, epoch);
 }
 
 uint32_t sched_skipped(
@@ -457,7 +458,7 @@ roaring_bitmap_t *sched_job_bad(struct sched_job *job)
 
 void skip_status_locked(const struct sched_job *job, struct sched_job_status *ret)
 {
-	const roaring_bitmap_t *skipped = epochs_skipped(job->epochs, ret->epoch);
+	const roaring_bitmap_t *skipped = epochs_skipped(job->is.epochs, ret->epoch);
 	lock_assert_held(&job->sched->lock);
 	ret->skipped = skipped ? (uint32_t)roaring_bitmap_get_cardinality(skipped) : 0;
 	ret->bad = job->skips.plan ? job->skips.plan->n : 0;

@@ -41,83 +41,56 @@ static const struct dataset_config *config_of(
 }
 
 /* Initialises the source and takes a reference to the dataset. config may be NULL. */
-static int source_init(struct source *source, struct sched *sched,
+static int source_init(struct sched_source *source, struct sched *sched,
 	struct dataset *dataset, const struct dataset_config *config)
 {
 	uint64_t own = rng_mix(sched->seed, name_hash(dataset_name(dataset)));
 	enum sampler_kind kind = config ? config->sampler : sched->config->sampler;
-	*source = (struct source){.supply = &sched->supply,
+	*source = (struct sched_source){.is = {.supply = &sched->supply,
+						.dataset = dataset_hold(dataset),
+						.seed = own},
 		.sched = sched,
-		.dataset = dataset_hold(dataset),
-		.root = config && config->follow_outside ? NULL : dataset_source(dataset),
-		.seed = own};
-	LIST_INIT(&source->spaces);
-	source->bad = roaring_bitmap_create();
-	if (!source->bad)
+		.root = config && config->follow_outside ? NULL
+							 : dataset_source(dataset)};
+	LIST_INIT(&source->is.spaces);
+	source->is.bad = roaring_bitmap_create();
+	if (!source->is.bad)
 		return -ENOMEM;
 	int err = config ? config_dataset_copy(config, &source->config) : 0;
 	if (!err)
 		err = tier_find(source, config);
-	return err ? err : sampler_new(kind, own, &source->shuffled);
+	return err ? err : sampler_new(kind, own, &source->is.shuffled);
 }
 
-static int make_labelled(const struct source *source, struct sampler **ret)
+static void source_destroy(struct sched_source *source)
 {
-	uint32_t n = dataset_ids(source->dataset);
-	auto_free uint32_t *labels = calloc(n + 1, sizeof(*labels));
-	if (!labels)
-		return -ENOMEM;
-	for (sample_id id = 0; id < n; id++)
-		labels[id] = dataset_label(source->dataset, id);
-	return sampler_new_labelled(rng_mix(source->seed, 1), labels, n, ret);
-}
-
-int source_label(struct source *source)
-{
-	struct lock *lock = &source->sched->lock;
-	struct sampler *labelled = NULL;
-	lock_take(lock);
-	bool there = source->labelled != NULL;
-	lock_release(lock);
-	int err = there ? 0 : make_labelled(source, &labelled);
-	if (err || there)
-		return err;
-	lock_take(lock);
-	if (!source->labelled) {
-		source->labelled = labelled;
-		labelled = NULL;
-	}
-	lock_release(lock);
-	sampler_free(&labelled);
-	return 0;
-}
-
-static void source_destroy(struct source *source)
-{
-	ensure(LIST_EMPTY(&source->spaces));
-	if (source->shuffled)
-		sampler_free(&source->shuffled);
-	if (source->labelled)
-		sampler_free(&source->labelled);
-	if (source->bad)
-		roaring_bitmap_free(source->bad);
+	ensure(LIST_EMPTY(&source->is.spaces));
+	if (source->is.shuffled)
+		sampler_free(&source->is.shuffled);
+	if (source->is.labelled)
+		sampler_free(&source->is.labelled);
+	if (source->is.bad)
+		roaring_bitmap_free(source->is.bad);
 	config_dataset_free(&source->config);
-	if (source->dataset)
-		dataset_close(&source->dataset);
+	if (source->is.dataset)
+		dataset_close(&source->is.dataset);
 }
 
 int sources_init(struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed)
 {
 	sched->seed = seed;
-	sched->supply.sources =
-		calloc(CONFIG_MOST_DATASETS, sizeof(*sched->supply.sources));
+	sched->sources = calloc(CONFIG_MOST_DATASETS, sizeof(*sched->sources));
+	sched->supply.sources = calloc(CONFIG_MOST_DATASETS, sizeof(struct source *));
 	sched->supply.storages =
 		calloc(CONFIG_MOST_DATASETS, sizeof(*sched->supply.storages));
 	sched->tiers = calloc(CONFIG_MOST_DATASETS, sizeof(struct tier *));
-	if (!sched->supply.sources || !sched->supply.storages || !sched->tiers)
+	if (!sched->sources || !sched->supply.sources || !sched->supply.storages ||
+		!sched->tiers)
 		return -ENOMEM;
+	for (size_t i = 0; i < CONFIG_MOST_DATASETS; i++)
+		sched->supply.sources[i] = &sched->sources[i].is;
 	for (size_t i = 0; i < n; i++) {
-		struct source *source = &sched->supply.sources[i];
+		struct sched_source *source = &sched->sources[i];
 		if (i == CONFIG_MOST_DATASETS) {
 			log_error("found %zu datasets, with those that joaderctl added, "
 				  "allowed: at most %d",
@@ -131,7 +104,7 @@ int sources_init(struct sched *sched, struct dataset **datasets, size_t n, uint6
 			return err;
 		LOCK_SCOPE(&sched->lock);
 		err = storage_get(&sched->supply, storage_device(datasets[i]),
-			dataset_source(datasets[i]), &source->storage);
+			dataset_source(datasets[i]), &source->is.storage);
 		if (!err)
 			err = tier_join_locked(source);
 		if (err)
@@ -144,19 +117,19 @@ int sources_init(struct sched *sched, struct dataset **datasets, size_t n, uint6
 void sources_free(struct sched *sched)
 {
 	for (size_t i = 0; i < sched->supply.n_sources; i++)
-		source_destroy(&sched->supply.sources[i]);
+		source_destroy(&sched->sources[i]);
 	free(sched->tiers);
 }
 
 /* --- finding ---------------------------------------------------------------------------- */
 
-struct source *source_find_locked(const struct sched *sched, const char *name)
+struct sched_source *source_find_locked(const struct sched *sched, const char *name)
 {
 	lock_assert_held(&sched->lock);
 	for (size_t i = 0; i < sched->supply.n_sources; i++) {
-		struct source *source = &sched->supply.sources[i];
-		if (source->dataset && !source->removed &&
-			strcmp(dataset_name(source->dataset), name) == 0)
+		struct sched_source *source = &sched->sources[i];
+		if (source->is.dataset && !source->removed &&
+			strcmp(dataset_name(source->is.dataset), name) == 0)
 			return source;
 	}
 	return NULL;
@@ -165,20 +138,20 @@ struct source *source_find_locked(const struct sched *sched, const char *name)
 struct dataset *sched_dataset_hold(struct sched *sched, uint32_t number)
 {
 	LOCK_SCOPE(&sched->lock);
-	const struct source *source =
-		number < sched->supply.n_sources ? &sched->supply.sources[number] : NULL;
-	return source && source->dataset && !source->removed
-		       ? dataset_hold(source->dataset)
+	const struct sched_source *source =
+		number < sched->supply.n_sources ? &sched->sources[number] : NULL;
+	return source && source->is.dataset && !source->removed
+		       ? dataset_hold(source->is.dataset)
 		       : NULL;
 }
 
 int sched_dataset_find(struct sched *sched, const char *name, uint32_t *ret)
 {
 	LOCK_SCOPE(&sched->lock);
-	const struct source *source = source_find_locked(sched, name);
+	const struct sched_source *source = source_find_locked(sched, name);
 	if (!source)
 		return -ENOENT;
-	*ret = (uint32_t)(source - sched->supply.sources);
+	*ret = (uint32_t)(source - sched->sources);
 	return 0;
 }
 
@@ -194,62 +167,62 @@ roaring_bitmap_t *sched_quarantined(struct sched *sched, const struct dataset *d
 {
 	LOCK_SCOPE(&sched->lock);
 	for (size_t i = 0; i < sched->supply.n_sources; i++)
-		if (sched->supply.sources[i].dataset == dataset &&
-			sched->supply.sources[i].quarantined)
-			return roaring_bitmap_copy(sched->supply.sources[i].quarantined);
+		if (sched->sources[i].is.dataset == dataset &&
+			sched->sources[i].quarantined)
+			return roaring_bitmap_copy(sched->sources[i].quarantined);
 	return roaring_bitmap_create();
 }
 
 /* --- adding and removing ------------------------------------------------------------------ */
 
-static struct source *free_place_locked(struct sched *sched)
+static struct sched_source *free_place_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
 	for (size_t i = 0; i < sched->supply.n_sources; i++)
-		if (!sched->supply.sources[i].dataset)
-			return &sched->supply.sources[i];
+		if (!sched->sources[i].is.dataset)
+			return &sched->sources[i];
 	return sched->supply.n_sources < CONFIG_MOST_DATASETS
-		       ? &sched->supply.sources[sched->supply.n_sources++]
+		       ? &sched->sources[sched->supply.n_sources++]
 		       : NULL;
 }
 
 /* Moves *made to a free place. removed: nobody finds the source, and the caller is its only job. */
-static int place_locked(struct sched *sched, struct source *made, uint64_t device,
-	bool removed, struct source **ret)
+static int place_locked(struct sched *sched, struct sched_source *made, uint64_t device,
+	bool removed, struct sched_source **ret)
 {
 	lock_assert_held(&sched->lock);
-	struct source *place = free_place_locked(sched);
+	struct sched_source *place = free_place_locked(sched);
 	if (!place)
 		return -ENFILE;
-	int err = storage_get(
-		&sched->supply, device, dataset_source(made->dataset), &made->storage);
+	int err = storage_get(&sched->supply, device, dataset_source(made->is.dataset),
+		&made->is.storage);
 	if (err)
 		return err;
 	*place = *made;
 	place->removed = removed;
-	atomic_store(&place->jobs, removed);
+	atomic_store(&place->is.jobs, removed);
 	err = removed ? 0 : tier_join_locked(place);
 	if (err) {
-		*place = (struct source){0};
+		*place = (struct sched_source){0};
 		return err;
 	}
-	*made = (struct source){0};
+	*made = (struct sched_source){0};
 	sched->sources_changed += !removed;
 	*ret = place;
 	return 0;
 }
 
-static int put_in_locked(struct sched *sched, struct source *made, uint64_t device)
+static int put_in_locked(struct sched *sched, struct sched_source *made, uint64_t device)
 {
-	struct source *place;
+	struct sched_source *place;
 	lock_assert_held(&sched->lock);
 	return place_locked(sched, made, device, false, &place);
 }
 
 int source_put_beside(struct sched *sched, struct dataset *dataset,
-	const struct dataset_config *config, struct source **ret)
+	const struct dataset_config *config, struct sched_source **ret)
 {
-	struct source made;
+	struct sched_source made;
 	uint64_t device = storage_device(dataset);
 	int err = source_init(&made, sched, dataset, config);
 	if (!err) {
@@ -260,77 +233,83 @@ int source_put_beside(struct sched *sched, struct dataset *dataset,
 	return err;
 }
 
-static int config_of_source(struct source *source, struct dataset_config *ret)
+static int config_of_source(struct sched_source *source, struct dataset_config *ret)
 {
 	LOCK_SCOPE(&source->sched->lock);
 	return source->config.name ? config_dataset_copy(&source->config, ret) : -EINVAL;
 }
 
-static bool is_of_edition(const struct source *source, const struct dataset *dataset)
+static bool is_of_edition(
+	const struct sched_source *source, const struct dataset *dataset)
 {
-	return source->dataset && source->removed &&
-	       strcmp(dataset_name(source->dataset), dataset_name(dataset)) == 0 &&
-	       dataset_edition(source->dataset) == dataset_edition(dataset);
+	return source->is.dataset && source->removed &&
+	       strcmp(dataset_name(source->is.dataset), dataset_name(dataset)) == 0 &&
+	       dataset_edition(source->is.dataset) == dataset_edition(dataset);
 }
 
 /* Finds a removed source that has this edition of the dataset, and counts the caller as
  * one of its jobs. NULL: there is none. */
-static struct source *find_beside(struct sched *sched, const struct dataset *dataset)
+static struct sched_source *find_beside(
+	struct sched *sched, const struct dataset *dataset)
 {
 	LOCK_SCOPE(&sched->lock);
 	for (size_t i = 0; i < sched->supply.n_sources; i++)
-		if (is_of_edition(&sched->supply.sources[i], dataset)) {
-			atomic_fetch_add(&sched->supply.sources[i].jobs, 1);
-			return &sched->supply.sources[i];
+		if (is_of_edition(&sched->sources[i], dataset)) {
+			atomic_fetch_add(&sched->sources[i].is.jobs, 1);
+			return &sched->sources[i];
 		}
 	return NULL;
 }
 
 int source_open_kept(struct source *now, uint32_t number, struct source **ret)
 {
-	struct sched *sched = now->sched;
+	struct sched *sched = sched_of_source(now);
+	struct sched_source *kept = NULL;
 	struct dataset_config config;
 	struct dataset *dataset = NULL;
-	int err = config_of_source(now, &config);
+	int err = config_of_source(sched_source_of(now), &config);
 	if (err)
 		return err;
 	err = dataset_open_kept(&config, sched->config->state, number, &dataset);
 	if (!err) {
-		*ret = find_beside(sched, dataset);
-		err = *ret ? 0 : source_put_beside(sched, dataset, &config, ret);
+		kept = find_beside(sched, dataset);
+		err = kept ? 0 : source_put_beside(sched, dataset, &config, &kept);
 		dataset_close(&dataset);
 	}
 	config_dataset_free(&config);
+	if (!err)
+		*ret = &kept->is;
 	return err;
 }
 
-static int add_locked(struct sched *sched, struct source *made, uint64_t device)
+static int add_locked(struct sched *sched, struct sched_source *made, uint64_t device)
 {
 	lock_assert_held(&sched->lock);
-	return source_find_locked(sched, dataset_name(made->dataset))
+	return source_find_locked(sched, dataset_name(made->is.dataset))
 		       ? -EEXIST
 		       : put_in_locked(sched, made, device);
 }
 
-struct source *source_taken_locked(const struct sched *sched, const char *name)
+struct sched_source *source_taken_locked(const struct sched *sched, const char *name)
 {
 	lock_assert_held(&sched->lock);
-	struct source *source = source_find_locked(sched, name);
+	struct sched_source *source = source_find_locked(sched, name);
 	ensure(source && source->taken);
 	return source;
 }
 
 /* Puts *made in the place of the old source of the same name. Ids mean the same files as
  * before. */
-static int replace_locked(struct sched *sched, struct source *made, uint64_t device)
+static int replace_locked(struct sched *sched, struct sched_source *made, uint64_t device)
 {
 	lock_assert_held(&sched->lock);
-	struct source *old = source_taken_locked(sched, dataset_name(made->dataset));
+	struct sched_source *old =
+		source_taken_locked(sched, dataset_name(made->is.dataset));
 	made->quarantined = old->quarantined;
 	/* A tier allows one owner per name, so the old source leaves before the new one
 	 * joins. */
-	tier_leave(old->tier);
-	old->tier = NULL;
+	tier_leave(old->is.tier);
+	old->is.tier = NULL;
 	int err = put_in_locked(sched, made, device);
 	if (err)
 		(void)!tier_join_locked(old);
@@ -342,9 +321,9 @@ static int replace_locked(struct sched *sched, struct source *made, uint64_t dev
 /* Makes a source of the dataset and calls put_locked for it. */
 static int make_and_put(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config,
-	int put_locked(struct sched *sched, struct source *made, uint64_t device))
+	int put_locked(struct sched *sched, struct sched_source *made, uint64_t device))
 {
-	struct source made;
+	struct sched_source made;
 	uint64_t device = storage_device(dataset);
 	int err = source_init(&made, sched, dataset, config);
 	if (!err) {
@@ -367,16 +346,16 @@ int sched_dataset_replace(
 	return make_and_put(sched, dataset, config, replace_locked);
 }
 
-static bool take_gone(struct sched *sched, struct source *ret)
+static bool take_gone(struct sched *sched, struct sched_source *ret)
 {
 	LOCK_SCOPE(&sched->lock);
 	for (size_t i = 0; i < sched->supply.n_sources; i++) {
-		struct source *source = &sched->supply.sources[i];
-		if (!source->removed || atomic_load(&source->jobs) > 0 ||
-			!LIST_EMPTY(&source->spaces))
+		struct sched_source *source = &sched->sources[i];
+		if (!source->removed || atomic_load(&source->is.jobs) > 0 ||
+			!LIST_EMPTY(&source->is.spaces))
 			continue;
 		*ret = *source;
-		*source = (struct source){0};
+		*source = (struct sched_source){0};
 		return true;
 	}
 	return false;
@@ -384,9 +363,9 @@ static bool take_gone(struct sched *sched, struct source *ret)
 
 void sources_sweep(struct sched *sched)
 {
-	struct source gone;
+	struct sched_source gone;
 	while (take_gone(sched, &gone)) {
-		dataset_discard(gone.dataset);
+		dataset_discard(gone.is.dataset);
 		source_destroy(&gone);
 	}
 }

@@ -9,7 +9,6 @@
 #include "sched/positions.h"
 #include "sched/ranks.h"
 #include "sched/drawing.h"
-#include "section/section.h"
 #include "supply/supply.h"
 
 #include <errno.h>
@@ -36,8 +35,8 @@ static struct sched_job *hold_rank(struct sched *sched, const char *training, si
 	struct sched_job *job;
 	LOCK_SCOPE(&sched->lock);
 	TAILQ_FOREACH (job, &sched->jobs, link)
-		if (job_is_fed(job) && strcmp(job->config.training, training) == 0 &&
-			k-- == 0)
+		if (job_is_fed(&job->is) &&
+			strcmp(job->is.config.training, training) == 0 && k-- == 0)
 			return sched_job_hold(job);
 	return NULL;
 }
@@ -60,7 +59,7 @@ static void remove_bound(
  * before all of them were parked. */
 static int remove_given(const struct stream *stream)
 {
-	struct sched *sched = stream->edition->job->sched;
+	struct sched *sched = sched_of(stream->edition->job);
 	auto_free struct binding *bindings = calloc(AT_ONCE, sizeof(*bindings));
 	struct sched_job *job;
 	if (!bindings)
@@ -76,7 +75,7 @@ static int remove_given(const struct stream *stream)
 static int find_at_home(const struct part *part, roaring_bitmap_t *ids)
 {
 	const struct space *space = part->space;
-	const struct sched_fetcher *fetcher = &space->source->sched->fetcher;
+	const struct sched_fetcher *fetcher = &sched_of_source(space->source)->fetcher;
 	auto_free sample_id *at = calloc(AT_ONCE, sizeof(*at));
 	roaring_uint32_iterator_t iterator;
 	uint32_t n;
@@ -94,7 +93,7 @@ static int find_at_home(const struct part *part, roaring_bitmap_t *ids)
 
 static bool is_borne(const struct stream *stream)
 {
-	struct sched *sched = stream->edition->job->sched;
+	struct sched *sched = sched_of(stream->edition->job);
 	LOCK_SCOPE(&sched->lock);
 	return draw_is_borne(&sched->draw, stream);
 }
@@ -122,7 +121,7 @@ static int find_demand(const struct stream *stream)
 static int find_remaining(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
-	struct sched_job *job = edition->job;
+	struct job *job = edition->job;
 	int err = 0;
 	if (stream->training)
 		return find_demand(stream);
@@ -131,9 +130,9 @@ static int find_remaining(const struct stream *stream)
 			&edition->parts[i], stream->epoch, &stream->strands[i].ids);
 	if (err)
 		return err;
-	lock_take(&job->sched->lock);
+	lock_take(job->lock);
 	struct order order = epochs_order(job->epochs, stream->epoch);
-	lock_release(&job->sched->lock);
+	lock_release(job->lock);
 	for (uint32_t k = 0; k < order.bound; k++)
 		remove_sample(stream, order_binding(&order, k).sample);
 	return 0;
@@ -142,16 +141,17 @@ static int find_remaining(const struct stream *stream)
 /* Returns the positions that one open binds, for a stream of dsa; else 1. */
 static uint32_t binds_at_once(const struct part *part)
 {
-	const struct sched_job *job = part->edition->job;
-	const struct dataset_config *config = &part->space->source->config;
+	const struct job *job = part->edition->job;
+	const struct dataset_config *config =
+		&sched_source_of(part->space->source)->config;
 	enum sampler_kind kind =
-		config->name ? config->sampler : job->sched->config->sampler;
+		config->name ? config->sampler : job->supply->config->sampler;
 	return kind == SAMPLER_DSA ? job_binds_at_once(&job->config) : 1;
 }
 
 /* Returns the configured look-ahead; by default at least twice the reads in flight, which keeps
  * the storage busy while samples are decoded. */
-static uint32_t lookahead_of(const struct sched_job *job, const struct space *space)
+static uint32_t lookahead_of(const struct job *job, const struct space *space)
 {
 	const struct job_config *config = &job->config;
 	uint32_t twice = 2 * space->source->storage->flight.limit;
@@ -241,7 +241,7 @@ static int make_strands(struct stream *stream)
 	int err = find_remaining(stream);
 	for (size_t i = 0; i < stream->n_strands && !err; i++)
 		if (stream->strands[i].sampler)
-			err = make_set(edition->job->sched, &stream->strands[i]);
+			err = make_set(sched_of(edition->job), &stream->strands[i]);
 	return err;
 }
 
@@ -250,12 +250,12 @@ static struct stream *stream_new(struct sched_job *job, uint32_t epoch)
 	struct stream *stream = calloc(1, sizeof(*stream));
 	if (!stream)
 		return NULL;
-	struct edition *edition = edition_hold(job, epoch);
-	*stream = (struct stream){.job = job->id,
+	struct edition *edition = edition_hold(&job->is, epoch);
+	*stream = (struct stream){.job = job->is.id,
 		.epoch = epoch,
 		.edition = edition,
-		.training = job_is_fed(job) ? job->config.training : NULL,
-		.at_open = job_kind(job) != EPOCHS_DRAWN,
+		.training = job_is_fed(&job->is) ? job->is.config.training : NULL,
+		.at_open = job_kind(&job->is) != EPOCHS_DRAWN,
 		.tensor_bytes = edition->typical_bytes ? edition->typical_bytes : 1};
 	if (make_strands(stream) == 0)
 		return stream;
@@ -280,7 +280,7 @@ static void finish_change_locked(struct sched *sched)
 
 static void change_need_locked(struct stream *stream, enum cache_change change)
 {
-	struct sched *sched = stream->edition->job->sched;
+	struct sched *sched = sched_of(stream->edition->job);
 	lock_assert_held(&sched->lock);
 	finish_change_locked(sched);
 	if (change == CACHE_NEED_ADD)
@@ -298,7 +298,7 @@ static void change_need_locked(struct stream *stream, enum cache_change change)
  * are. */
 static bool settle_locked(const struct stream *stream)
 {
-	lock_assert_held(&stream->edition->job->sched->lock);
+	lock_assert_held(stream->edition->job->lock);
 	for (size_t i = 0; i < stream->n_strands; i++) {
 		struct sampler *sampler = stream->strands[i].sampler;
 		if (sampler && !sampler_settle(sampler, STEP_RESIDENTS))
@@ -310,7 +310,7 @@ static bool settle_locked(const struct stream *stream)
 /* Brings exchange's candidates up to date, as an insertion or removal requires. */
 static void update_sampler_locked(const struct stream *stream)
 {
-	struct sched *sched = stream->edition->job->sched;
+	struct sched *sched = sched_of(stream->edition->job);
 	lock_assert_held(&sched->lock);
 	while (!settle_locked(stream))
 		lock_yield(&sched->lock);
@@ -322,7 +322,7 @@ static void make_ready_locked(struct sched_job *job, uint32_t epoch)
 	const struct stream *stream;
 	struct sched *sched = job->sched;
 	lock_assert_held(&sched->lock);
-	while ((stream = draw_find(&sched->draw, job->id, epoch)) &&
+	while ((stream = draw_find(&sched->draw, job->is.id, epoch)) &&
 		!settle_locked(stream))
 		lock_yield(&sched->lock);
 }
@@ -331,7 +331,7 @@ static bool is_wanted_locked(const struct sched_job *job, uint32_t epoch)
 {
 	lock_assert_held(&job->sched->lock);
 	return !job->removed && !job->sched->stopping &&
-	       epochs_wants_stream_of(job->epochs, epoch);
+	       epochs_wants_stream_of(job->is.epochs, epoch);
 }
 
 int stream_make(struct sched_job *job, uint32_t epoch)
@@ -347,7 +347,7 @@ int stream_make(struct sched_job *job, uint32_t epoch)
 	change_need_locked(stream, CACHE_NEED_ADD);
 	update_sampler_locked(stream);
 	bool wanted = is_wanted_locked(job, epoch);
-	uint32_t ahead = epochs_ahead(job->epochs, epoch);
+	uint32_t ahead = epochs_ahead(job->is.epochs, epoch);
 	if (wanted)
 		err = draw_enter(&sched->draw, stream, ahead, unbound_locked(job, epoch));
 	if (wanted && !err) {
@@ -364,7 +364,7 @@ int stream_make(struct sched_job *job, uint32_t epoch)
 
 void stream_gone_locked(struct stream *stream)
 {
-	lock_assert_held(&stream->edition->job->sched->lock);
+	lock_assert_held(stream->edition->job->lock);
 	stream_free(stream);
 }
 
@@ -385,7 +385,7 @@ static bool drop_need_if_in_set(uint32_t id, void *context)
 /* Removes the need at once: the slow path if there is no memory for the ids. */
 static void drop_all_need_locked(struct stream *stream)
 {
-	struct sched *sched = stream->edition->job->sched;
+	struct sched *sched = sched_of(stream->edition->job);
 	lock_assert_held(&sched->lock);
 	finish_change_locked(sched);
 	draw_left(&sched->draw, stream);
@@ -413,7 +413,7 @@ static void find_ids(struct stream *stream)
 		roaring_bitmap_t *ids = strand->ids;
 		if (!ids)
 			ids = sampler_set_ids(strand->set);
-		LOCK_SCOPE(&stream->edition->job->sched->lock);
+		LOCK_SCOPE(stream->edition->job->lock);
 		strand->ids = ids;
 	}
 }
@@ -440,7 +440,7 @@ void streams_let_go(struct sched *sched)
 	update_sampler_locked(stream);
 	aftermath.kick = true;
 	sched_unlock(sched, &aftermath); /* its phases go on with the next stream */
-	struct sched_job *job = stream->edition->job;
+	struct sched_job *job = sched_job_of(stream->edition->job);
 	stream_free(stream);
 	sched_job_put(job);
 }

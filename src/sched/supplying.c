@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "sched/sched.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 #include "stats/stats.h"
 
 /* Tells the supply's engine what happens, and executes its effects. */
@@ -20,7 +19,7 @@ static void answer_locked(
 		TAILQ_REMOVE(ready, waiter, link);
 		handle->bad = waiter->bad;
 		if (waiter->status != 0 && !handle->bare)
-			handle->job->totals.errors++;
+			handle->job->watch.totals.errors++;
 		handle_finish_locked(handle, waiter->status, aftermath);
 	}
 }
@@ -37,7 +36,7 @@ void supply_execute_locked(struct sched *sched, struct aftermath *aftermath)
 		pthread_cond_signal(&sched->house_cond);
 	}
 	for (struct wanted *wanted = effects.moved; wanted; wanted = wanted->also)
-		waits_move_on_locked(wanted, effects.moved_ns);
+		wanted_moved_locked(wanted, effects.moved_ns);
 	if (effects.gone)
 		space_gone_locked(effects.gone, effects.gone_sample);
 	if (effects.bad)
@@ -50,7 +49,7 @@ void supply_execute_locked(struct sched *sched, struct aftermath *aftermath)
 int wanted_request_locked(struct sched_job *job, struct wanted *wanted, bool urgent,
 	struct aftermath *aftermath)
 {
-	struct want want = {.job = &job->share, .id = job->id, .urgent = urgent};
+	struct want want = {.job = &job->share, .id = job->is.id, .urgent = urgent};
 	lock_assert_held(&job->sched->lock);
 	if (wanted->state == WANTED_OPEN_ONLY)
 		want.needs =
@@ -73,9 +72,9 @@ void wanted_detach_locked(struct sched_handle *handle, struct aftermath *afterma
 
 void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath)
 {
-	lock_assert_held(&space->source->sched->lock);
+	lock_assert_held(&sched_of_source(space->source)->lock);
 	supply_drop(space, sample);
-	supply_execute_locked(space->source->sched, aftermath);
+	supply_execute_locked(sched_of_source(space->source), aftermath);
 }
 
 /* --- memory of contents ------------------------------------------------------------- */
@@ -101,7 +100,7 @@ void sched_drop_content(struct sched *sched, uint64_t bytes)
 void space_drawn_locked(
 	struct space *space, sample_id sample, const struct sampler *sampler)
 {
-	lock_assert_held(&space->source->sched->lock);
+	lock_assert_held(&sched_of_source(space->source)->lock);
 	const struct source *source = space->source;
 	if (sampler == source->shuffled && source->labelled)
 		sampler_resident(source->labelled, space->number, sample);
@@ -109,7 +108,7 @@ void space_drawn_locked(
 
 void space_gone_locked(struct space *space, sample_id sample)
 {
-	lock_assert_held(&space->source->sched->lock);
+	lock_assert_held(&sched_of_source(space->source)->lock);
 	const struct source *source = space->source;
 	sampler_evicted(source->shuffled, space->number, sample);
 	if (source->labelled)
@@ -121,7 +120,7 @@ void sched_cache_gone(void *context, struct cache_space *cache, sample_id sample
 	const struct sched *sched = context;
 	for (size_t i = 0; i < sched->supply.n_sources; i++) {
 		struct space *space;
-		LIST_FOREACH (space, &sched->supply.sources[i].spaces, link) {
+		LIST_FOREACH (space, &sched->sources[i].is.spaces, link) {
 			if (space->cache != cache)
 				continue;
 			space_gone_locked(space, sample);

@@ -19,28 +19,27 @@ must_check int sources_init(
 	struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed);
 void sources_free(struct sched *sched);
 /* Returns the source of this name that is not removed, or NULL. */
-struct source *source_find_locked(const struct sched *sched, const char *name);
+struct sched_source *source_find_locked(const struct sched *sched, const char *name);
 /* Opens the kept edition `number` of the dataset that `now` has, or finds the source that
  * has it open. Counts the caller as one of the source's jobs. */
 must_check int source_open_kept(struct source *now, uint32_t number, struct source **ret);
 /* Returns the source of this name, which has to be taken. */
-struct source *source_taken_locked(const struct sched *sched, const char *name);
+struct sched_source *source_taken_locked(const struct sched *sched, const char *name);
 /* Adds a source that is marked as removed from the start, so that nobody finds it by
  * name. Counts the caller as its only job. */
 must_check int source_put_beside(struct sched *sched, struct dataset *dataset,
-	const struct dataset_config *config, struct source **ret);
+	const struct dataset_config *config, struct sched_source **ret);
 /* Frees removed sources that have no job. No lock held. */
 void sources_sweep(struct sched *sched);
-/* Makes the source's sampler that exchanges samples within a label. -ENOMEM. No lock held. */
-must_check int source_label(struct source *source);
 
 /* --- tiers.c: disks that keep samples as they were read --- */
 
 /* Opens the tier of the source's configuration, if there is one, or finds it open. Called by one
  * thread at a time, without the lock. Errors of the tier are logged. */
-must_check int tier_find(struct source *source, const struct dataset_config *config);
+must_check int tier_find(
+	struct sched_source *source, const struct dataset_config *config);
 /* Adds the dataset to its tier. The tier keeps the source's address, which may not change. */
-must_check int tier_join_locked(struct source *source);
+must_check int tier_join_locked(struct sched_source *source);
 /* Describes the sample to the tier, for the thread that reads it. No lock held. */
 struct tier_sample tier_sample_of(
 	const struct source *source, sample_id id, const struct dataset_sample *sample);

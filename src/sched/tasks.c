@@ -6,7 +6,6 @@
 #include "dataset/dataset_pairs.h"
 #include "image/sections.h"
 #include "sched/supplying.h"
-#include "section/section.h"
 
 #include <errno.h>
 #include <string.h>
@@ -52,7 +51,7 @@ static void fill_file(const struct space *space, sample_id sample,
 	task->container = file->container;
 	task->part = file->part;
 	task->plain = file->plain;
-	task->root = file->container ? NULL : space->source->root;
+	task->root = file->container ? NULL : sched_source_of(space->source)->root;
 	task->expected_bytes = file->bytes;
 	task->expected_mtime_ns = file->mtime_ns;
 	task->expected_image = file->image;
@@ -130,15 +129,16 @@ static bool fill_task(const struct sched *sched, struct wanted *wanted)
 	sample_id sample = (sample_id)wanted->key.sample;
 	wanted->task = new_task(sched, wanted);
 	wanted->task.max_pixels = sched->config->max_pixels;
-	wanted->task.by_content = space->source->config.same_content;
+	wanted->task.by_content = sched_source_of(space->source)->config.same_content;
 	fill_also(sched, wanted);
 	int err = dataset_get(space->source->dataset, sample, &wanted->sample);
 	if (err) {
 		fail_catalogue(wanted, err);
 		return false;
 	}
-	if (space->source->quarantined &&
-		roaring_bitmap_contains(space->source->quarantined, sample)) {
+	if (sched_source_of(space->source)->quarantined &&
+		roaring_bitmap_contains(
+			sched_source_of(space->source)->quarantined, sample)) {
 		wanted->task.status = -EIO;
 		snprintf(wanted->task.message, sizeof(wanted->task.message),
 			"its preparation has ended the engine twice");
@@ -239,7 +239,7 @@ static bool is_worth_a_line(struct wanted *wanted, const struct load_task *resul
 	struct space *space = wanted->key.space;
 	if (result->status == 0)
 		return false;
-	LOCK_SCOPE(&space->source->sched->lock);
+	LOCK_SCOPE(&sched_of_source(space->source)->lock);
 	if (result->passing)
 		return !result->told && !TAILQ_EMPTY(&wanted->waiters) &&
 		       !retry_is_left(wanted);
@@ -249,12 +249,13 @@ static bool is_worth_a_line(struct wanted *wanted, const struct load_task *resul
 static void note_cost_locked(struct space *space, const struct load_task *result)
 {
 	struct source *source = space->source;
-	lock_assert_held(&source->sched->lock);
+	lock_assert_held(&sched_of_source(source)->lock);
 	if (result->status != 0 || result->same)
 		return;
 	supply_note_cost(space, result->decode_ns);
-	histogram_add_alone(&source->decodes, result->decode_ns);
-	atomic_fetch_add_explicit(&source->cpu_ns, result->cpu_ns, memory_order_relaxed);
+	histogram_add_alone(&sched_source_of(source)->decodes, result->decode_ns);
+	atomic_fetch_add_explicit(
+		&sched_source_of(source)->cpu_ns, result->cpu_ns, memory_order_relaxed);
 }
 
 /* Ends the load of a task, which may be gone afterwards. first: the first task of its chain, which

@@ -15,12 +15,13 @@
 static bool has_reader_locked(const struct source *source, sample_id sample)
 {
 	const struct sched_job *job;
-	lock_assert_held(&source->sched->lock);
-	TAILQ_FOREACH (job, &source->sched->jobs, link) {
-		const struct part *part = edition_part_of_source(job->now, source);
+	lock_assert_held(&sched_of_source(source)->lock);
+	TAILQ_FOREACH (job, &sched_of_source(source)->jobs, link) {
+		const struct part *part = edition_part_of_source(job->is.now, source);
 		if (part && roaring_bitmap_contains(part->selection, sample) &&
-			(job->config.layout == LAYOUT_MIRROR ||
-				draw_draws_for(&source->sched->draw, job->id)))
+			(job->is.config.layout == LAYOUT_MIRROR ||
+				draw_draws_for(
+					&sched_of_source(source)->draw, job->is.id)))
 			return true;
 	}
 	return false;
@@ -31,8 +32,8 @@ static const struct source *find_owner_locked(
 {
 	lock_assert_held(&sched->lock);
 	for (size_t i = 0; i < sched->supply.n_sources; i++)
-		if (&sched->supply.sources[i] == owner && sched->supply.sources[i].tier)
-			return &sched->supply.sources[i];
+		if (&sched->sources[i].is == owner && sched->sources[i].is.tier)
+			return &sched->sources[i].is;
 	return NULL;
 }
 
@@ -56,7 +57,7 @@ void tell_worths(void *context, struct tier_asked *asked, size_t n)
 static bool status_locked(
 	const struct source *source, struct tier_status *ret, const char **ret_directory)
 {
-	lock_assert_held(&source->sched->lock);
+	lock_assert_held(&sched_of_source(source)->lock);
 	if (!source->tier)
 		return false;
 	tier_status(source->tier, ret);
@@ -69,9 +70,8 @@ bool sched_tier(struct sched *sched, const struct dataset *dataset,
 {
 	LOCK_SCOPE(&sched->lock);
 	for (size_t i = 0; i < sched->supply.n_sources; i++)
-		if (sched->supply.sources[i].dataset == dataset)
-			return status_locked(
-				&sched->supply.sources[i], ret, ret_directory);
+		if (sched->sources[i].is.dataset == dataset)
+			return status_locked(&sched->sources[i].is, ret, ret_directory);
 	return false;
 }
 
@@ -79,8 +79,8 @@ bool sched_job_tier(
 	struct sched_job *job, struct tier_status *ret, const char **ret_directory)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	for (size_t i = 0; i < job->now->n_parts; i++)
-		if (status_locked(job->now->parts[i].source, ret, ret_directory))
+	for (size_t i = 0; i < job->is.now->n_parts; i++)
+		if (status_locked(job->is.now->parts[i].source, ret, ret_directory))
 			return true;
 	return false;
 }

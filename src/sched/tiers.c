@@ -22,7 +22,7 @@ static struct tier *find_tier(const struct sched *sched, const char *directory)
 	return NULL;
 }
 
-int tier_find(struct source *source, const struct dataset_config *config)
+int tier_find(struct sched_source *source, const struct dataset_config *config)
 {
 	struct sched *sched = source->sched;
 	if (!config || !config->tier.directory)
@@ -39,21 +39,22 @@ int tier_find(struct source *source, const struct dataset_config *config)
 	return err;
 }
 
-int tier_join_locked(struct source *source)
+int tier_join_locked(struct sched_source *source)
 {
 	lock_assert_held(&source->sched->lock);
 	if (!source->at)
 		return 0;
-	source->tier = tier_dataset(source->at, dataset_name(source->dataset), source);
-	return source->tier ? 0 : -ENOMEM;
+	source->is.tier =
+		tier_dataset(source->at, dataset_name(source->is.dataset), &source->is);
+	return source->is.tier ? 0 : -ENOMEM;
 }
 
 void tiers_close(struct sched *sched)
 {
 	lock_take(&sched->lock);
 	for (size_t i = 0; i < sched->supply.n_sources; i++) {
-		tier_leave(sched->supply.sources[i].tier);
-		sched->supply.sources[i].tier = NULL;
+		tier_leave(sched->sources[i].is.tier);
+		sched->sources[i].is.tier = NULL;
 	}
 	lock_release(&sched->lock);
 	while (sched->n_tiers > 0)

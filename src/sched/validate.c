@@ -20,7 +20,7 @@ static bool needs(const struct stream *stream, const struct space *space, sample
 
 static uint32_t count_need(const struct space *space, sample_id id)
 {
-	const struct draw *draw = &space->source->sched->draw;
+	const struct draw *draw = &sched_of_source(space->source)->draw;
 	const struct stream *stream;
 	uint32_t n = 0;
 	TAILQ_FOREACH (stream, &draw->streams, link)
@@ -35,9 +35,9 @@ static uint32_t count_pins_of_job(
 {
 	const struct edition *edition;
 	uint32_t n = 0;
-	TAILQ_FOREACH (edition, &job->editions, link) {
+	TAILQ_FOREACH (edition, &job->is.editions, link) {
 		const struct part *part = edition_part_in(edition, space);
-		n += part ? epochs_pins_of(job->epochs, edition, part->first + id) : 0;
+		n += part ? epochs_pins_of(job->is.epochs, edition, part->first + id) : 0;
 	}
 	return n;
 }
@@ -47,7 +47,7 @@ static uint32_t count_engine_pins(const struct space *space, sample_id id)
 {
 	const struct sched_job *job;
 	uint32_t n = 0;
-	TAILQ_FOREACH (job, &space->source->sched->jobs, link)
+	TAILQ_FOREACH (job, &sched_of_source(space->source)->jobs, link)
 		n += count_pins_of_job(job, space, id);
 	return n;
 }
@@ -74,16 +74,16 @@ static void validate_source(struct source *source)
 
 static void validate_stream(const struct stream *stream)
 {
-	const struct sched_job *job = stream->edition->job;
-	ensure(stream->ahead == epochs_ahead(job->epochs, stream->epoch));
+	const struct sched_job *job = sched_job_of(stream->edition->job);
+	ensure(stream->ahead == epochs_ahead(job->is.epochs, stream->epoch));
 	ensure(stream_remaining(stream) == unbound_locked(job, stream->epoch));
 	ensure(stream->unbound == stream_remaining(stream));
 }
 
 static void validate_labels(const struct sched_job *job, uint32_t epoch)
 {
-	struct order order = epochs_order(job->epochs, epoch);
-	const struct edition *edition = edition_of_locked(job, epoch);
+	struct order order = epochs_order(job->is.epochs, epoch);
+	const struct edition *edition = edition_of_locked(&job->is, epoch);
 	for (uint32_t k = 0; edition_fixes_labels(edition) && k < order.bound; k++) {
 		struct binding binding = order_binding(&order, k);
 		ensure(dataset_label(edition->is.dataset, binding.sample) ==
@@ -94,11 +94,11 @@ static void validate_labels(const struct sched_job *job, uint32_t epoch)
 static void validate_job(const struct sched_job *job)
 {
 	struct epochs_status status;
-	epochs_validate(job->epochs);
-	epochs_status(job->epochs, &status);
+	epochs_validate(job->is.epochs);
+	epochs_status(job->is.epochs, &status);
 	if (status.started)
 		validate_labels(job, status.epoch);
-	ensure(job_kind(job) != EPOCHS_MIRRORED || !status.started);
+	ensure(job_kind(&job->is) != EPOCHS_MIRRORED || !status.started);
 }
 
 void sched_validate(struct sched *sched)
@@ -107,8 +107,8 @@ void sched_validate(struct sched *sched)
 	const struct sched_job *job;
 	const struct stream *stream;
 	for (size_t i = 0; i < sched->supply.n_sources; i++)
-		if (sched->supply.sources[i].dataset)
-			validate_source(&sched->supply.sources[i]);
+		if (sched->sources[i].is.dataset)
+			validate_source(&sched->sources[i].is);
 	TAILQ_FOREACH (job, &sched->jobs, link)
 		validate_job(job);
 	TAILQ_FOREACH (stream, &sched->draw.streams, link)

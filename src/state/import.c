@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "edition/edition.h"
-#include "state/import.h"
-#include "sched/jobs.h"
-#include "sched/sched_internal.h"
-#include "section/section.h"
-#include "state/state.h"
-
 #include "base/ranks.h"
 #include "epoch/questions.h"
+#include "state/import.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,7 +62,7 @@ int import_refuse(const struct adding *adding, const char *format, ...)
 
 /* --- export ---------------------------------------------------------------------------- */
 
-static int write_text(int fd, const struct checkpoint *from, const struct sched_job *job,
+static int write_text(int fd, const struct checkpoint *from, const struct job *job,
 	size_t n, uint64_t fingerprint, uint64_t *ret_bytes)
 {
 	char *text = NULL;
@@ -114,7 +108,7 @@ static size_t leave_out_others(
 	const struct edition *edition, struct epochs_order_file *orders, size_t n)
 {
 	size_t kept = 0;
-	LOCK_SCOPE(&edition->job->sched->lock);
+	LOCK_SCOPE(edition->job->lock);
 	for (size_t i = 0; i < n; i++)
 		if (edition_of_locked(edition->job, orders[i].epoch) == edition)
 			orders[kept++] = orders[i];
@@ -124,7 +118,7 @@ static size_t leave_out_others(
 static int write_all(const struct edition *edition, int fd, const struct checkpoint *from,
 	const struct places *places)
 {
-	struct sched_job *job = edition->job;
+	struct job *job = edition->job;
 	auto_free struct epochs_order_file *orders = NULL;
 	uint64_t offset = 0;
 	size_t n = 0;
@@ -138,7 +132,7 @@ static int write_all(const struct edition *edition, int fd, const struct checkpo
 	return err;
 }
 
-static int export_from(struct sched_job *job, int fd, const struct checkpoint *from)
+int export_orders(struct job *job, int fd, const struct checkpoint *from)
 {
 	struct edition *edition = edition_hold(job, from->place.running.epoch);
 	struct places places;
@@ -151,39 +145,11 @@ static int export_from(struct sched_job *job, int fd, const struct checkpoint *f
 	return err;
 }
 
-int sched_job_export(struct sched_job *job, int fd, config_report *report, void *context)
-{
-	struct checkpoint from = {0};
-	struct restoring restoring = {.from = &from, .export = true};
-	struct stat st;
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-		report(context, "export: the descriptor is not of a regular file");
-		return -EINVAL;
-	}
-	if (config_is_mixed(&job->config)) {
-		sched_report(report, context,
-			"job %s is a mixture, whose orders can't be exported: they "
-			"belong to no single dataset",
-			job->config.name);
-		return -EOPNOTSUPP;
-	}
-	int err = job_kind(job) == EPOCHS_MIRRORED ? -EOPNOTSUPP
-						   : restore_by_clerk(job, &restoring);
-	if (!err)
-		err = export_from(job, fd, &from);
-	if (err)
-		sched_report(report, context, "job %s: can't be exported: %s",
-			job->config.name,
-			restoring.message[0] ? restoring.message : strerror(-err));
-	return err;
-}
-
 /* --- import ---------------------------------------------------------------------------- */
 
 struct importing {
-	struct sched_job *job;
+	struct job *job;
 	const struct adding *adding;
-	const struct sched_import *import;
 	struct import_head head;
 	struct places places;
 	uint64_t offset;
@@ -207,32 +173,31 @@ static const char *take_orders(const char *text, struct import_head *ret)
 int import_read_head(
 	const struct adding *adding, uint64_t *offset, struct import_head *ret)
 {
-	const struct sched_import *import = adding->import;
 	char text[TEXT_BYTES + 1], message[200] = "";
 	const char *end;
-	ssize_t n = pread(import->fd, text, TEXT_BYTES, (off_t)*offset);
+	ssize_t n = pread(adding->fd, text, TEXT_BYTES, (off_t)*offset);
 	if (n < 0)
 		return import_refuse(
-			adding, "%s: can't be read: %s", import->name, strerror(errno));
+			adding, "%s: can't be read: %s", adding->file, strerror(errno));
 	text[n] = '\0';
 	if (checkpoint_parse(text, &ret->from, &end, message) != 0)
 		return import_refuse(adding, "%s: not written by joaderctl export: %s",
-			import->name, message);
+			adding->file, message);
 	end = take_orders(end, ret);
 	if (!end)
 		return import_refuse(adding,
 			"%s: has no orders: found a checkpoint, allowed: a file that "
 			"joaderctl export has written",
-			import->name);
+			adding->file);
 	*offset += (uint64_t)(end - text);
 	return 0;
 }
 
 static int check(struct importing *importing)
 {
-	const struct sched_job *job = importing->job;
+	const struct job *job = importing->job;
 	const struct import_head *head = &importing->head;
-	const char *name = importing->import->name;
+	const char *name = importing->adding->file;
 	if (head->ranks)
 		return import_refuse(importing->adding,
 			"job %s: the orders in %s are of a rank, allowed: those of a job "
@@ -263,7 +228,7 @@ static int check(struct importing *importing)
  * another label here. */
 static bool translate(const struct importing *importing, struct order_data *data)
 {
-	const struct sched_job *job = importing->job;
+	const struct job *job = importing->job;
 	const struct edition *edition = job->now;
 	for (uint32_t i = 0; i < data->positions; i++) {
 		if (data->samples[i] == 0)
@@ -284,14 +249,14 @@ static bool translate(const struct importing *importing, struct order_data *data
 static int save_order(
 	struct importing *importing, uint32_t epoch, struct order_data *data)
 {
-	const struct sched_job *job = importing->job;
+	const struct job *job = importing->job;
 	const char *reason = "a sample does not belong to the job, or has another label";
 	struct order order = order_of(data);
 	struct epoch *tried = NULL;
 	if (!translate(importing, data)) {
 		order_data_free(data);
 		return import_refuse(importing->adding,
-			"%s: the order of epoch %" PRIu32 ": %s", importing->import->name,
+			"%s: the order of epoch %" PRIu32 ": %s", importing->adding->file,
 			epoch, reason);
 	}
 	int err = order_save(job->directory, epoch, job->now->fingerprint, &order);
@@ -301,7 +266,7 @@ static int save_order(
 	epoch_reaped_free(tried);
 	if (possible == -EINVAL)
 		return import_refuse(importing->adding,
-			"%s: the order of epoch %" PRIu32 ": %s", importing->import->name,
+			"%s: the order of epoch %" PRIu32 ": %s", importing->adding->file,
 			epoch, reason);
 	return err ? err : possible;
 }
@@ -312,20 +277,20 @@ static int save_orders(struct importing *importing)
 	for (unsigned i = 0; i < importing->head.n_orders && !err; i++) {
 		struct order_data data;
 		uint32_t epoch;
-		err = order_read_from(importing->import->fd, importing->import->name,
+		err = order_read_from(importing->adding->fd, importing->adding->file,
 			importing->job->now->set.positions, importing->head.fingerprint,
 			&importing->offset, &epoch, &data);
 		if (err == -EINVAL)
 			return import_refuse(importing->adding,
 				"%s: its orders are incomplete; the log says why",
-				importing->import->name);
+				importing->adding->file);
 		if (!err)
 			err = save_order(importing, epoch, &data);
 	}
 	return err;
 }
 
-static int tell_engine(struct sched_job *job)
+static int tell_engine(struct job *job)
 {
 	struct epochs_order_file *orders;
 	size_t n;
@@ -338,7 +303,7 @@ static int tell_engine(struct sched_job *job)
 /* Checks that each epoch that a replay may come to has an order. */
 static int check_replay(const struct importing *importing)
 {
-	const struct sched_job *job = importing->job;
+	const struct job *job = importing->job;
 	for (uint32_t epoch = 0; epoch < config_job_epochs(&job->config); epoch++) {
 		uint32_t bound;
 		int err = order_bound(job->directory, epoch, &bound);
@@ -351,34 +316,30 @@ static int check_replay(const struct importing *importing)
 				"many a run keeps)",
 				job->config.file, config_job_epochs(&job->config),
 				job->config.epochs ? "" : ", the default",
-				importing->import->name, epoch);
+				importing->adding->file, epoch);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-/* Moves the job to where the exported job was, or to `at`. */
-static int go_there(struct importing *importing)
+/* Finds the place where the exported job was, or `at`. */
+static int find_place(struct importing *importing, struct restoring *ret)
 {
-	const char *at = importing->import->at;
-	struct restoring restoring = {.from = &importing->head.from, .at = at != NULL};
+	const char *at = importing->adding->at;
 	int err = 0;
-	if (at &&
-		checkpoint_parse_at(at, &restoring.at_epoch, &restoring.at_position) != 0)
+	*ret->from = importing->head.from;
+	ret->at = at != NULL;
+	if (at && checkpoint_parse_at(at, &ret->at_epoch, &ret->at_position) != 0)
 		return import_refuse(importing->adding, IMPORT_AT, at);
-	if (!importing->head.from.has_journal)
-		return 0;
-	if (at)
-		err = restore_check_target(importing->job, &restoring);
-	if (!err)
-		err = restore_new(importing->job, &restoring);
+	if (at && ret->from->has_journal)
+		err = restore_check_target(importing->job, ret);
 	return err ? import_refuse(importing->adding, "job %s: %s",
-			     importing->job->config.name, restoring.message)
+			     importing->job->config.name, ret->message)
 		   : 0;
 }
 
-static int import_orders(struct importing *importing, bool place)
+static int import_orders(struct importing *importing, struct restoring *ret)
 {
 	int err =
 		import_read_head(importing->adding, &importing->offset, &importing->head);
@@ -389,27 +350,31 @@ static int import_orders(struct importing *importing, bool place)
 	err = check(importing);
 	if (!err)
 		err = save_orders(importing);
-	if (!err && !place)
+	if (!err && !ret)
 		err = check_replay(importing);
 	if (!err)
 		err = tell_engine(importing->job);
-	if (!err && place)
-		err = go_there(importing);
+	if (!err && ret)
+		err = find_place(importing, ret);
 	places_free(&importing->places);
 	return err;
 }
 
-/* Imports the orders. place: also moves the job to where the exported job was. After a
- * failure a job that has not begun loses the orders again, since it had none before. */
-static int import(struct sched_job *job, const struct adding *adding, bool place)
+void import_undo(struct job *job)
 {
 	struct epochs_status status;
-	struct importing importing = {
-		.job = job, .adding = adding, .import = adding->import};
-	int err = import_orders(&importing, place);
 	epochs_status(job->epochs, &status);
-	if (err && !status.started)
+	if (!status.started)
 		order_prune(job->directory, UINT32_MAX);
+}
+
+/* Imports the orders. ret: where the exported job was; NULL: this does not matter. */
+static int import(struct job *job, const struct adding *adding, struct restoring *ret)
+{
+	struct importing importing = {.job = job, .adding = adding};
+	int err = import_orders(&importing, ret);
+	if (err)
+		import_undo(job);
 	return err;
 }
 
@@ -417,7 +382,7 @@ static int import(struct sched_job *job, const struct adding *adding, bool place
 
 /* Tells whether the job has epochs; true also if its orders can't be listed. No other thread knows
  * the job yet. */
-static bool has_epochs(struct sched_job *job)
+static bool has_epochs(struct job *job)
 {
 	auto_free struct epochs_order_file *orders = NULL;
 	struct epochs_status status;
@@ -427,26 +392,27 @@ static bool has_epochs(struct sched_job *job)
 }
 
 /* Imports the orders of order = replay:FILE. FILE is not needed afterwards. */
-static int import_replay(
-	struct sched_job *job, const char *file, const struct adding *adding)
+static int import_replay(struct job *job, const char *file, const struct adding *adding)
 {
 	auto_close int fd = open(file, O_RDONLY | O_CLOEXEC);
-	struct sched_import from = {.fd = fd, .name = file};
-	struct adding of_file = {&from, adding->report, adding->context};
+	struct adding of_file = {.fd = fd,
+		.file = file,
+		.report = adding->report,
+		.context = adding->context};
 	if (fd >= 0)
-		return import(job, &of_file, false);
+		return import(job, &of_file, NULL);
 	return import_refuse(adding,
 		"%s:[job]:order: found \"%s\", which can't be read: %s", job->config.file,
 		job->config.order_text, strerror(errno));
 }
 
-int import_for_job(struct sched_job *job, const struct adding *adding)
+int import_for_job(struct job *job, const struct adding *adding, struct restoring *ret)
 {
 	const char *replay = config_replay(&job->config);
-	if (!adding->import && !replay)
+	if (!adding->file && !replay)
 		return 0;
 	bool has = has_epochs(job);
-	if (!adding->import)
+	if (!adding->file)
 		return has ? 0 : import_replay(job, replay, adding);
 	if (has)
 		return import_refuse(adding,
@@ -467,7 +433,7 @@ int import_for_job(struct sched_job *job, const struct adding *adding)
 		return import_refuse(adding,
 			"job %s has layout = mirror, for which no orders can be imported",
 			job->config.name);
-	return import(job, adding, true);
+	return import(job, adding, ret);
 }
 
 int mapping_of_import(const struct adding *adding, enum view_mapping *mapping)

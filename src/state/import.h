@@ -3,11 +3,7 @@
 
 #pragma once
 
-#include "state/checkpoint.h"
-
-struct adding;
-struct edition;
-struct sched_job;
+#include "state/state_internal.h"
 
 /*
  * Reads the files that joaderctl export writes: of one job that continues as it was
@@ -44,11 +40,7 @@ struct import_head {
 must_check int import_read_head(
 	const struct adding *adding, uint64_t *offset, struct import_head *ret);
 
-/* Reports the message. Returns -EBADMSG. */
-must_check int import_refuse(const struct adding *adding, const char *format, ...)
-	printf_like(2, 3);
-
 /* Imports all ranks of a training for a job that is a rank. The samples that the ranks
  * had read of their epoch become the log from which the job's training continues. The log
  * is kept in jobs/JOB/training.order. */
-must_check int import_ranks(struct sched_job *job, const struct adding *adding);
+must_check int import_ranks(struct job *job, const struct adding *adding);

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "edition/edition.h"
-#include "state/import.h"
-#include "sched/jobs.h"
-#include "sched/sched_internal.h"
-#include "state/state.h"
-
 #include "base/ranks.h"
 #include "epoch/questions.h"
+#include "state/import.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +30,7 @@ struct one_rank {
 };
 
 struct reading {
-	struct sched_job *job;
+	struct job *job;
 	const struct adding *adding;
 	struct places places;
 	uint32_t n; /* samples of all ranks */
@@ -46,8 +41,8 @@ struct reading {
 };
 
 #define REFUSE(reading, format, ...)                                                     \
-	import_refuse((reading)->adding, "%s: " format, (reading)->adding->import->name, \
-		__VA_ARGS__)
+	import_refuse(                                                                   \
+		(reading)->adding, "%s: " format, (reading)->adding->file, __VA_ARGS__)
 
 /* --- the file -------------------------------------------------------------------------- */
 
@@ -88,11 +83,11 @@ static int check_head(struct reading *reading, const struct import_head *head)
 
 static int skip_orders(struct reading *reading, struct one_rank *rank, uint64_t *offset)
 {
-	const struct sched_import *import = reading->adding->import;
+	const struct adding *import = reading->adding;
 	for (unsigned i = 0; i < rank->n_orders; i++) {
 		struct order_data data;
 		uint32_t epoch;
-		int err = order_read_from(import->fd, import->name, rank->samples,
+		int err = order_read_from(import->fd, import->file, rank->samples,
 			reading->places.fingerprint, offset, &epoch, &data);
 		if (err)
 			return err == -EINVAL ? REFUSE(reading, "%s",
@@ -133,7 +128,7 @@ static int read_all(struct reading *reading)
 {
 	struct stat st;
 	uint64_t offset = 0;
-	if (fstat(reading->adding->import->fd, &st) != 0)
+	if (fstat(reading->adding->fd, &st) != 0)
 		return -errno;
 	int err = st.st_size > 0 ? 0 : REFUSE(reading, "%s", "it is empty");
 	while (!err && offset < (uint64_t)st.st_size)
@@ -156,7 +151,7 @@ static uint32_t position_of(const struct reading *reading, uint32_t global, uint
 
 static int choose_epoch(struct reading *reading)
 {
-	const char *at = reading->adding->import->at;
+	const char *at = reading->adding->at;
 	uint32_t first = UINT32_MAX, last = 0;
 	for (uint32_t r = 0; r < reading->ranks; r++) {
 		first = reading->of[r].epoch < first ? reading->of[r].epoch : first;
@@ -298,7 +293,7 @@ static int make_row(const struct reading *reading, struct row *ret)
 
 /* --- the file of the log ---------------------------------------------------------------- */
 
-static char *name_log(const struct sched_job *job)
+static char *name_log(const struct job *job)
 {
 	char *path;
 	return asprintf(&path, "%s/training.order", job->directory) < 0 ? NULL : path;
@@ -307,7 +302,7 @@ static char *name_log(const struct sched_job *job)
 /* Saves the log as an order of all ranks, with one bound position for each sample read. */
 static int save(const struct reading *reading, const struct row *row)
 {
-	const struct sched_job *job = reading->job;
+	const struct job *job = reading->job;
 	bool over = row->n == reading->n;
 	auto_free uint32_t *samples = calloc(reading->n, sizeof(*samples));
 	auto_free uint32_t *log = calloc(reading->n, sizeof(*log));
@@ -348,7 +343,7 @@ static int take(struct reading *reading)
 	return err;
 }
 
-int import_ranks(struct sched_job *job, const struct adding *adding)
+int import_ranks(struct job *job, const struct adding *adding)
 {
 	struct reading reading = {.job = job, .adding = adding};
 	int err = places_find(job->now, &reading.places);
@@ -360,8 +355,8 @@ int import_ranks(struct sched_job *job, const struct adding *adding)
 	return err;
 }
 
-int sched_job_log(
-	struct sched_job *job, uint32_t *ret_epoch, sample_id **ret, uint32_t *ret_n)
+int import_log(
+	const struct job *job, uint32_t *ret_epoch, sample_id **ret, uint32_t *ret_n)
 {
 	uint32_t n = (uint32_t)roaring_bitmap_get_cardinality(job->now->selection);
 	auto_free char *path = name_log(job);

@@ -5,9 +5,7 @@
 #include "base/log.h"
 #include "base/own_directory.h"
 #include "epoch/disk.h"
-#include "edition/edition.h"
-#include "sched/sched_internal.h"
-#include "state/state.h"
+#include "state/state_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +33,7 @@ static int replace_file(const char *directory, const char *name, const char *tex
 	return err;
 }
 
-int keep_ini(const struct sched_job *job)
+int keep_ini(const struct job *job)
 {
 	char *text = NULL;
 	size_t size;
@@ -50,7 +48,7 @@ int keep_ini(const struct sched_job *job)
 	return err;
 }
 
-void keep_no_ini(const struct sched_job *job)
+void keep_no_ini(const struct job *job)
 {
 	auto_free char *path = NULL;
 	if (asprintf(&path, "%s/job.ini", job->directory) < 0)
@@ -59,7 +57,7 @@ void keep_no_ini(const struct sched_job *job)
 		log_warn("%s: %s", path, strerror(errno));
 }
 
-FILE *keep_bad_open(const struct sched_job *job)
+FILE *keep_bad_open(const struct job *job)
 {
 	auto_free char *path = NULL;
 	if (asprintf(&path, "%s/bad", job->directory) < 0) {
@@ -75,7 +73,7 @@ FILE *keep_bad_open(const struct sched_job *job)
 	return in;
 }
 
-int keep_bad(const struct sched_job *job, const char *text)
+int keep_bad(const struct job *job, const char *text)
 {
 	return replace_file(job->directory, "bad", text);
 }
@@ -105,14 +103,14 @@ static int read_id(const char *directory, uint32_t *ret)
 	return err;
 }
 
-int keep_id(const struct sched_job *job)
+int keep_id(const struct job *job)
 {
 	char text[16];
 	snprintf(text, sizeof(text), "%" PRIu32 "\n", job->id);
 	return replace_file(job->directory, "id", text);
 }
 
-int keep_begin(const struct sched_job *job, uint32_t *ret_id)
+int keep_begin(const struct job *job, uint32_t *ret_id)
 {
 	int err = own_directory(job->directory, false);
 	return err ? err : read_id(job->directory, ret_id);
@@ -121,7 +119,7 @@ int keep_begin(const struct sched_job *job, uint32_t *ret_id)
 #define SKIPPED_AT_ONCE 64
 
 /* Tells the engine which positions the epoch's saved order leaves out: its first bindings. */
-static void has_skipped(struct sched_job *job, uint32_t epoch)
+static void has_skipped(struct job *job, uint32_t epoch)
 {
 	struct binding bindings[SKIPPED_AT_ONCE];
 	uint32_t k = 0, n, i;
@@ -135,7 +133,7 @@ static void has_skipped(struct sched_job *job, uint32_t epoch)
 	} while (n > 0 && i == n);
 }
 
-static int has_saved(struct sched_job *job)
+static int has_saved(struct job *job)
 {
 	struct epochs_order_file *orders;
 	size_t n;
@@ -149,7 +147,7 @@ static int has_saved(struct sched_job *job)
 
 static int replay(void *context, const struct record *record, const char **ret_reason)
 {
-	struct sched_job *job = context;
+	struct job *job = context;
 	struct epoch *loaded;
 	auto_free char *path = NULL;
 	bool restored = record->kind == RECORD_RESTORED;
@@ -166,7 +164,7 @@ static int replay(void *context, const struct record *record, const char **ret_r
 	return err ? err : epochs_replay_loaded(job->epochs, record, loaded, ret_reason);
 }
 
-static int open_journal(struct sched_job *job, enum journal_found *ret_found)
+static int open_journal(struct job *job, enum journal_found *ret_found)
 {
 	size_t n_sets;
 	auto_free struct order_set *sets = edition_order_sets(job, &n_sets);
@@ -185,7 +183,7 @@ static int open_journal(struct sched_job *job, enum journal_found *ret_found)
 
 /* Completes records that the end of the last daemon has cut off. No reader is connected
  * yet, and no tensor is held. */
-static void make_up(struct sched_job *job)
+static void make_up(struct job *job)
 {
 	struct effects effects;
 	do {
@@ -197,7 +195,7 @@ static void make_up(struct sched_job *job)
 	} while (effects.n > 0);
 }
 
-int keep_restore(struct sched_job *job)
+int keep_restore(struct job *job)
 {
 	enum journal_found found;
 	int err = open_journal(job, &found);
@@ -217,13 +215,13 @@ int keep_restore(struct sched_job *job)
 	return err;
 }
 
-uint32_t keep_from(const struct sched_job *job, uint32_t epoch)
+uint32_t keep_from(const struct job *job, uint32_t epoch)
 {
 	uint32_t keep = job->config.keep_epochs;
 	return epoch < keep ? 0 : epoch - keep + 1;
 }
 
-int keep_order(struct sched_job *job, uint32_t epoch, const struct order *order)
+int keep_order(struct job *job, uint32_t epoch, const struct order *order)
 {
 	uint32_t first = keep_from(job, epoch);
 	const struct edition *edition = restore_edition(job, epoch);
@@ -250,7 +248,7 @@ static int remove_own_files(int directory)
 	return err;
 }
 
-void keep_nothing(const struct sched_job *job)
+void keep_nothing(const struct job *job)
 {
 	const char *path = job->directory;
 	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;

@@ -3,27 +3,15 @@
 
 #include "base/log.h"
 #include "base/rng.h"
-#include "state/checkpoint.h"
-#include "edition/edition.h"
-#include "sched/jobs.h"
-#include "sched/positions.h"
-#include "sched/sched_internal.h"
-#include "section/section.h"
-#include "state/state.h"
 #include "epoch/questions.h"
+#include "state/state_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
-/*
- * Takes checkpoints, and restores a job to a checkpoint. The clerk does it, so that no
- * other thread makes streams or saves orders of the job meanwhile:
- *
- *   check the checkpoint -> epochs_hold: opens wait -> orders of live epochs to files ->
- *   the order that runs, with what had been read, to a file -> epochs_restored
- */
+/* Takes checkpoints, and checks whether a job can be restored to one. */
 
 /* --- checkpoints ---------------------------------------------------------------------- */
 
@@ -48,11 +36,11 @@ uint64_t restore_hash_ini(const struct job_config *config)
 	return hash;
 }
 
-static void take_checkpoint(struct sched_job *job, struct checkpoint *ret)
+void restore_take_checkpoint(struct job *job, struct checkpoint *ret)
 {
 	*ret = (struct checkpoint){.ini = job->ini_hash};
 	snprintf(ret->job, sizeof(ret->job), "%s", job->config.name);
-	LOCK_SCOPE(&job->sched->lock);
+	LOCK_SCOPE(job->lock);
 	ret->journal = journal_id(job->journal);
 	epochs_place(job->epochs, &ret->place);
 	const struct edition *edition = edition_of_locked(job, ret->place.running.epoch);
@@ -61,19 +49,6 @@ static void take_checkpoint(struct sched_job *job, struct checkpoint *ret)
 	ret->has_journal = ret->place.started;
 	ret->n_runs = epochs_read_runs(job->epochs, ret->place.running.epoch, ret->runs,
 		CHECKPOINT_RUNS, &ret->all_runs);
-}
-
-void sched_job_print_state(struct sched_job *job, FILE *out)
-{
-	struct checkpoint checkpoint;
-	take_checkpoint(job, &checkpoint);
-	checkpoint_print(out, &checkpoint);
-}
-
-int sched_job_sync(struct sched_job *job)
-{
-	journal_flush(job->journal);
-	return journal_sync(job->journal);
 }
 
 /* --- checks ---------------------------------------------------------------------------- */
@@ -93,13 +68,13 @@ int restore_failed(struct restoring *restoring, const char *what, int err)
 	return err;
 }
 
-static uint64_t journal_of(struct sched_job *job)
+static uint64_t journal_of(struct job *job)
 {
-	LOCK_SCOPE(&job->sched->lock);
+	LOCK_SCOPE(job->lock);
 	return journal_id(job->journal);
 }
 
-static int check_identity(struct sched_job *job, struct restoring *restoring)
+static int check_identity(struct job *job, struct restoring *restoring)
 {
 	const struct checkpoint *from = restoring->from;
 	if (job_is_fed(job))
@@ -130,12 +105,17 @@ static int check_identity(struct sched_job *job, struct restoring *restoring)
 	return 0;
 }
 
+static uint32_t names_of(struct job *job, uint32_t epoch)
+{
+	LOCK_SCOPE(job->lock);
+	return epochs_set(job->epochs, epoch)->names;
+}
+
 /* Refuses an epoch with another list of files: scripts that read current/ would suddenly
  * see another list. */
-static int check_names(struct sched_job *job, struct restoring *restoring, uint32_t epoch)
+static int check_names(struct job *job, struct restoring *restoring, uint32_t epoch)
 {
-	uint32_t names = sched_job_names(job, epoch);
-	if (names == sched_job_names(job, SCHED_CURRENT))
+	if (names_of(job, epoch) == names_of(job, EPOCH_CURRENT))
 		return 0;
 	return restore_refuse(restoring,
 		"epoch %" PRIu32 " is of the dataset before it was scanned again, and "
@@ -144,7 +124,7 @@ static int check_names(struct sched_job *job, struct restoring *restoring, uint3
 		epoch, epoch);
 }
 
-int restore_check_target(struct sched_job *job, struct restoring *restoring)
+int restore_check_target(struct job *job, struct restoring *restoring)
 {
 	const struct epochs_place *place = &restoring->from->place;
 	uint32_t last = place->running.epoch, epoch = restoring->at_epoch;
@@ -167,203 +147,8 @@ int restore_check_target(struct sched_job *job, struct restoring *restoring)
 	return check_names(job, restoring, epoch);
 }
 
-/* --- restoring -------------------------------------------------------------------------- */
-
-static int hold(struct sched_job *job)
+int restore_check(struct job *job, struct restoring *restoring)
 {
-	struct aftermath aftermath;
-	struct effects effects;
-	aftermath_init(&aftermath);
-	effects_init(&effects);
-	lock_take(&job->sched->lock);
-	int err = job->removed || job->sched->stopping ? -ENODEV : 0;
-	if (!err)
-		epochs_hold(job->epochs, &effects);
-	effects_execute_locked(job, &effects, &aftermath);
-	sched_unlock(job->sched, &aftermath);
-	return err;
-}
-
-static void give_up(struct sched_job *job)
-{
-	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
-	epochs_unhold(job->epochs);
-	effects_resume_locked(job, &aftermath);
-	sched_unlock(job->sched, &aftermath);
-}
-
-/* Gives the epochs and the list of orders to the engine. Takes ownership of them, also on
- * failure. */
-static int go(struct sched_job *job, struct epoch *running, struct epoch *draining,
-	struct epochs_order_file *orders, size_t n)
-{
-	struct aftermath aftermath;
-	struct effects effects;
-	aftermath_init(&aftermath);
-	effects_init(&effects);
-	lock_take(&job->sched->lock);
-	int err = job->removed || job->sched->stopping ? -ENODEV
-						       : journal_reserve(job->journal);
-	if (!err) {
-		epochs_restored(job->epochs, running, draining, &effects);
-		epochs_has_orders(job->epochs, orders, n);
-		effects_execute_locked(job, &effects, &aftermath);
-		effects_resume_locked(job, &aftermath);
-		aftermath.flush = job;
-	}
-	sched_unlock(job->sched, &aftermath);
-	if (err) {
-		epoch_reaped_free(running);
-		epoch_reaped_free(draining);
-		free(orders);
-	}
-	return err;
-}
-
-static int make_all(struct sched_job *job, struct restoring *restoring)
-{
-	struct epoch *running = NULL, *draining = NULL;
-	struct epochs_order_file *orders = NULL;
-	size_t n = 0;
-	int err = restore_save_live(job, restoring);
-	if (!err)
-		err = restore_make_running(job, restoring, &running);
-	if (!err)
-		err = restore_make_draining(job, restoring, &draining);
-	if (!err) {
-		err = restore_list_orders(job, &orders, &n);
-		if (err)
-			(void)restore_failed(restoring, job->directory, err);
-	}
-	if (err) {
-		epoch_reaped_free(running);
-		epoch_reaped_free(draining);
-		return err;
-	}
-	err = go(job, running, draining, orders, n);
-	return err ? restore_failed(restoring, job->config.name, err) : 0;
-}
-
-/* Syncs the journal to the disk. Its records from before the restore are not needed after
- * that. */
-static int finish(struct sched_job *job, struct restoring *restoring)
-{
-	uint32_t epoch = restoring->at ? restoring->at_epoch
-				       : restoring->from->place.running.epoch;
-	int err = sched_job_sync(job);
-	if (err)
-		return restore_failed(restoring,
-			"the job is restored, but the journal can't be synced to the "
-			"disk",
-			err);
-	journal_forget(job->journal, epoch);
-	return 0;
-}
-
-int restore_new(struct sched_job *job, struct restoring *restoring)
-{
-	int err = hold(job);
-	if (err)
-		return restore_failed(restoring, job->config.name, err);
-	err = make_all(job, restoring);
-	if (err) {
-		give_up(job);
-		return err;
-	}
-	return finish(job, restoring);
-}
-
-/* Takes a checkpoint and saves live orders. Opens wait meanwhile. */
-static int save_for_export(struct sched_job *job, struct restoring *restoring)
-{
-	int err = hold(job);
-	if (err)
-		return restore_failed(restoring, job->config.name, err);
-	take_checkpoint(job, restoring->from);
-	err = restore_save_live(job, restoring);
-	give_up(job);
-	return err;
-}
-
-static int restore(struct sched_job *job, struct restoring *restoring)
-{
-	if (restoring->export)
-		return save_for_export(job, restoring);
 	int err = check_identity(job, restoring);
-	if (!err)
-		err = restore_check_target(job, restoring);
-	return err ? err : restore_new(job, restoring);
-}
-
-static struct restoring *wanted(struct sched_job *job)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	return job->restoring;
-}
-
-void restore_if_wanted(struct sched_job *job)
-{
-	struct restoring *restoring = wanted(job);
-	if (!restoring)
-		return;
-	restoring->err = restore(job, restoring);
-	LOCK_SCOPE(&job->sched->lock);
-	job->restoring = NULL;
-	pthread_cond_broadcast(&job->sched->clerk_done_cond);
-}
-
-/* --- for control ------------------------------------------------------------------------ */
-
-int restore_by_clerk(struct sched_job *job, struct restoring *restoring)
-{
-	struct sched *sched = job->sched;
-	LOCK_SCOPE(&sched->lock);
-	if (job->removed || sched->stopping || !sched->has_clerk)
-		return -ENODEV;
-	if (job->restoring)
-		return -EBUSY;
-	job->restoring = restoring;
-	clerk_request_locked(job);
-	while (job->restoring == restoring)
-		lock_wait(&sched->lock, &sched->clerk_done_cond);
-	return restoring->err;
-}
-
-static void tell(struct sched_job *job, const struct restoring *restoring,
-	config_report *report, void *context)
-{
-	if (restoring->from->ini != job->ini_hash)
-		sched_report(report, context,
-			CONFIG_WARNING "job %s: its ini has changed since the "
-				       "checkpoint, so files may have other contents",
-			job->config.name);
-}
-
-int sched_job_restore(struct sched_job *job, const char *text, const char *at,
-	config_report *report, void *context)
-{
-	struct checkpoint from;
-	const char *end;
-	struct restoring restoring = {.from = &from, .at = at != NULL};
-	char message[200] = "";
-	int err = checkpoint_parse(text, &from, &end, message);
-	if (err) {
-		sched_report(
-			report, context, "not a checkpoint of joaderfs: %s", message);
-		return err;
-	}
-	if (at && checkpoint_parse_at(at, &restoring.at_epoch, &restoring.at_position) !=
-			  0) {
-		sched_report(report, context, IMPORT_AT, at);
-		return -EINVAL;
-	}
-	err = restore_by_clerk(job, &restoring);
-	if (err)
-		sched_report(report, context, "job %s: %s", job->config.name,
-			restoring.message[0] ? restoring.message : strerror(-err));
-	else
-		tell(job, &restoring, report, context);
-	return err;
+	return err ? err : restore_check_target(job, restoring);
 }

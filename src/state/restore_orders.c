@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "state/checkpoint.h"
-#include "edition/edition.h"
-#include "sched/sched_internal.h"
-#include "state/state.h"
 #include "epoch/questions.h"
+#include "state/state_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -83,15 +80,15 @@ static int take_reads(struct restoring *restoring, struct order_data *data)
 
 /* Needs no hold: the clerk alone frees editions, and no rescan moves a job that is being
  * restored. */
-struct edition *restore_edition(struct sched_job *job, uint32_t epoch)
+struct edition *restore_edition(struct job *job, uint32_t epoch)
 {
-	LOCK_SCOPE(&job->sched->lock);
+	LOCK_SCOPE(job->lock);
 	return edition_of_locked(job, epoch);
 }
 
-static const struct epoch_set *restore_set(struct sched_job *job, uint32_t epoch)
+static const struct epoch_set *restore_set(struct job *job, uint32_t epoch)
 {
-	LOCK_SCOPE(&job->sched->lock);
+	LOCK_SCOPE(job->lock);
 	return epochs_set(job->epochs, epoch);
 }
 
@@ -110,13 +107,13 @@ static int empty_order(const struct edition *edition, struct order_data *ret)
 	return -ENOMEM;
 }
 
-static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
+static enum epoch_state state_of(struct job *job, uint32_t epoch)
 {
-	LOCK_SCOPE(&job->sched->lock);
+	LOCK_SCOPE(job->lock);
 	return epochs_state(job->epochs, epoch);
 }
 
-static int load_order(struct sched_job *job, struct restoring *restoring, uint32_t epoch,
+static int load_order(struct job *job, struct restoring *restoring, uint32_t epoch,
 	struct order_data *ret)
 {
 	const struct edition *edition = restore_edition(job, epoch);
@@ -137,9 +134,9 @@ static int load_order(struct sched_job *job, struct restoring *restoring, uint32
 	return err ? restore_failed(restoring, job->directory, err) : 0;
 }
 
-static bool next_order(struct sched_job *job, uint32_t *epoch, struct order *ret)
+static bool next_order(struct job *job, uint32_t *epoch, struct order *ret)
 {
-	LOCK_SCOPE(&job->sched->lock);
+	LOCK_SCOPE(job->lock);
 	*epoch = epochs_next_live(job->epochs, *epoch);
 	if (*epoch != UINT32_MAX)
 		*ret = epochs_order(job->epochs, *epoch);
@@ -147,7 +144,7 @@ static bool next_order(struct sched_job *job, uint32_t *epoch, struct order *ret
 }
 
 /* Nothing is bound meanwhile. New reads are appended to the ones that are saved. */
-int restore_save_live(struct sched_job *job, struct restoring *restoring)
+int restore_save_live(struct job *job, struct restoring *restoring)
 {
 	uint32_t epoch = UINT32_MAX;
 	struct order order;
@@ -159,8 +156,7 @@ int restore_save_live(struct sched_job *job, struct restoring *restoring)
 	return err ? restore_failed(restoring, job->directory, err) : 0;
 }
 
-int restore_list_orders(
-	struct sched_job *job, struct epochs_order_file **ret, size_t *ret_n)
+int restore_list_orders(struct job *job, struct epochs_order_file **ret, size_t *ret_n)
 {
 	auto_free uint32_t *numbers = NULL;
 	size_t n_sets;
@@ -181,7 +177,7 @@ int restore_list_orders(
 	return err;
 }
 
-int restore_load(struct sched_job *job, const char *path, uint32_t epoch, uint32_t bound,
+int restore_load(struct job *job, const char *path, uint32_t epoch, uint32_t bound,
 	uint32_t consumed, const char **ret_reason, struct epoch **ret)
 {
 	struct order_data data;
@@ -200,15 +196,15 @@ int restore_load(struct sched_job *job, const char *path, uint32_t epoch, uint32
 
 /* Saves the order in its new state, and makes the epoch from it. Takes ownership of
  * `data`. */
-static int make_epoch(struct sched_job *job, struct restoring *restoring, uint32_t epoch,
+static int make_epoch(struct job *job, struct restoring *restoring, uint32_t epoch,
 	bool drains, struct order_data *data, struct epoch **ret)
 {
 	const char *reason = "";
 	auto_free char *path = NULL;
 	struct order order = order_of(data);
-	lock_take(&job->sched->lock);
+	lock_take(job->lock);
 	path = journal_next_order(job->journal, job->directory, drains);
-	lock_release(&job->sched->lock);
+	lock_release(job->lock);
 	const struct edition *edition = restore_edition(job, epoch);
 	int err =
 		path ? order_save_at(path, epoch, edition->fingerprint, &order) : -ENOMEM;
@@ -225,8 +221,7 @@ static int make_epoch(struct sched_job *job, struct restoring *restoring, uint32
 	return err ? restore_failed(restoring, job->directory, err) : 0;
 }
 
-int restore_make_running(
-	struct sched_job *job, struct restoring *restoring, struct epoch **ret)
+static int make_running(struct job *job, struct restoring *restoring, struct epoch **ret)
 {
 	struct order_data data;
 	uint32_t epoch = restoring->at ? restoring->at_epoch
@@ -244,8 +239,7 @@ int restore_make_running(
 
 /* An epoch does not continue if its order is gone, or if it is not known any more which
  * positions were read. */
-int restore_make_draining(
-	struct sched_job *job, struct restoring *restoring, struct epoch **ret)
+static int make_draining(struct job *job, struct restoring *restoring, struct epoch **ret)
 {
 	const struct epochs_point *point = &restoring->from->place.draining;
 	struct order_data data;
@@ -260,4 +254,29 @@ int restore_make_draining(
 		return 0;
 	}
 	return make_epoch(job, restoring, point->epoch, true, &data, ret);
+}
+
+void restored_free(struct restored *restored)
+{
+	epoch_reaped_free(restored->running);
+	epoch_reaped_free(restored->draining);
+	free(restored->orders);
+}
+
+int restore_make(struct job *job, struct restoring *restoring, struct restored *ret)
+{
+	*ret = (struct restored){0};
+	int err = restore_save_live(job, restoring);
+	if (!err)
+		err = make_running(job, restoring, &ret->running);
+	if (!err)
+		err = make_draining(job, restoring, &ret->draining);
+	if (!err) {
+		err = restore_list_orders(job, &ret->orders, &ret->n_orders);
+		if (err)
+			(void)restore_failed(restoring, job->directory, err);
+	}
+	if (err)
+		restored_free(ret);
+	return err;
 }

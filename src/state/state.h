@@ -3,48 +3,71 @@
 
 #pragma once
 
-#include "epoch/epoch.h"
+#include "edition/job.h"
 #include "epoch/order.h"
-#include "sched/jobs.h"
-#include "section/section.h"
 
 /*
  * Saves and restores a job's progress. The progress is kept in the job's directory, printed as a
  * text (a checkpoint), and written to files for other machines.
  *
  *   job_files.c        keeps files in <state>/jobs/<name>
- *   checkpoint.c       prints and parses checkpoints
- *   restore.c          takes checkpoints, and restores a job to one
+ *   checkpoint.c       prints and parses checkpoints (checkpoint.h)
+ *   restore.c          takes checkpoints, and checks whether a job can go back to one
  *   restore_orders.c   makes the epochs of a restored job from orders
  *   import*.c          writes a job and its orders for other machines, and reads them
+ *
+ *   Flow: the scheduler adds a job: keep_begin -> keep_restore -> import_for_job.
+ *         It restores one: restore_check -> restore_make -> epochs_restored.
+ *   Owns: the files of the job's directory.
+ *   Threads: the clerk, or the thread that adds the job, before any other thread knows it;
+ *            unless a comment says otherwise.
+ *   Locks: takes job->lock.   Errors: -errno.
  */
 
 struct checkpoint;
-struct edition;
 
+/* A job that goes back to a checkpoint. */
 struct restoring {
 	struct checkpoint *from;
 	/* go to at_epoch and at_position: the positions before at_position count as
 	 * read */
 	bool at;
-	/* the job is not moved: its orders are saved, and `from` receives its
-	 * checkpoint */
-	bool export;
 	uint32_t at_epoch, at_position;
-	int err;
-	char message[600];
+	char message[600]; /* of a failure; else "" */
 };
 
-/* --- restore.c: back to a checkpoint --- */
+/* --- restore.c --- */
 
-/* Restores the job in the calling thread, without checks. The caller is the clerk, or the
- * thread that adds the job, before any other thread knows it. */
-must_check int restore_new(struct sched_job *job, struct restoring *restoring);
-/* Checks that the job can go to the checkpoint's epoch, or to `at`. -EINVAL, with a message. */
-must_check int restore_check_target(struct sched_job *job, struct restoring *restoring);
-/* Has the clerk check and restore the job, and waits for the result. -ENODEV: the job is
- * removed, or the scheduler stops; -EBUSY: another restore is under way. */
-must_check int restore_by_clerk(struct sched_job *job, struct restoring *restoring);
+/* Returns a hash of the configuration; 0: no memory. */
+uint64_t restore_hash_ini(const struct job_config *config);
+/* Takes a checkpoint of the job. Called by any thread. */
+void restore_take_checkpoint(struct job *job, struct checkpoint *ret);
+/* Checks that the job can go to the checkpoint, or to `at`. -EINVAL, with a message. */
+must_check int restore_check(struct job *job, struct restoring *restoring);
+/* Writes the message of an error. Returns err. */
+int restore_failed(struct restoring *restoring, const char *what, int err);
+
+/* --- restore_orders.c: the orders of a restored job --- */
+
+/* The epochs with which a restored job goes on, and the orders in its directory. */
+struct restored {
+	struct epoch *running, *draining; /* draining NULL: none */
+	struct epochs_order_file *orders;
+	size_t n_orders;
+};
+
+/* Saves the orders of live epochs. The caller has called epochs_hold, here and for the
+ * next function. */
+must_check int restore_save_live(struct job *job, struct restoring *restoring);
+/* Makes the epochs, and saves their orders for the journal's next segment. The caller frees
+ * *ret, or gives all of it to the engine. */
+must_check int restore_make(
+	struct job *job, struct restoring *restoring, struct restored *ret);
+void restored_free(struct restored *restored);
+/* Makes an epoch from the order at `path`. NULL: from the order that was saved when the epoch
+ * ended. -EINVAL: the order is missing, or can't be used (*ret_reason). */
+must_check int restore_load(struct job *job, const char *path, uint32_t epoch,
+	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret);
 
 /* --- import.c: orders of other machines --- */
 
@@ -52,76 +75,57 @@ must_check int restore_by_clerk(struct sched_job *job, struct restoring *restori
 
 /* The import of a job that is being added, and the receiver of error messages. */
 struct adding {
-	const struct sched_import *import; /* NULL: none */
+	int fd;
+	const char *file; /* its name in messages; NULL: nothing is imported */
+	const char *at;	  /* NULL, or EPOCH:POSITION */
 	config_report *report;
 	void *context;
 };
 
-/* Imports orders for a job that is being added: from adding->import, or from FILE if the
+/* Imports orders for a job that is being added: from adding->file, or from FILE if the
  * job has order = replay:FILE. A job that has epochs already ignores FILE and refuses
- * adding->import. -EBADMSG: refused, and reported. */
-must_check int import_for_job(struct sched_job *job, const struct adding *adding);
-
-/* Returns a hash of the configuration; 0: no memory. */
-uint64_t restore_hash_ini(const struct job_config *config);
-/* Does the restore that a caller of restore_by_clerk waits for, if there is one. Called
- * by the clerk. */
-void restore_if_wanted(struct sched_job *job);
-/* Writes the message of a failure. Returns -EINVAL. */
-int restore_refuse(struct restoring *restoring, const char *format, ...)
+ * adding->file. *ret, with room for a checkpoint: the place to which the caller then restores
+ * the job, if the checkpoint has a journal. -EBADMSG: refused, and reported. */
+must_check int import_for_job(
+	struct job *job, const struct adding *adding, struct restoring *ret);
+/* Removes the orders of a job that has not begun, since it had none before the import. */
+void import_undo(struct job *job);
+/* Reports the message. Returns -EBADMSG. */
+must_check int import_refuse(const struct adding *adding, const char *format, ...)
 	printf_like(2, 3);
-/* Writes the message of an error. Returns err. */
-int restore_failed(struct restoring *restoring, const char *what, int err);
-
-/* --- restore_orders.c: the orders of a restored job --- */
-
-/* Returns the epoch's edition, not held. Only the clerk may call it, or the thread that
- * adds the job: no edition can be freed meanwhile. */
-struct edition *restore_edition(struct sched_job *job, uint32_t epoch);
-
-/* Saves the orders of live epochs. The caller has called epochs_hold, here and for the
- * next two functions. */
-must_check int restore_save_live(struct sched_job *job, struct restoring *restoring);
-/* Makes the epoch that is to run, and saves its order for the journal's next segment. */
-must_check int restore_make_running(
-	struct sched_job *job, struct restoring *restoring, struct epoch **ret);
-/* Makes the epoch that is to drain, and saves its order for the journal's next segment. *ret
- * stays NULL if none drains. */
-must_check int restore_make_draining(
-	struct sched_job *job, struct restoring *restoring, struct epoch **ret);
-/* Lists the orders in the job's directory; the caller frees *ret. */
-must_check int restore_list_orders(
-	struct sched_job *job, struct epochs_order_file **ret, size_t *ret_n);
-/* Makes an epoch from the order at `path`. NULL: from the order that was saved when the epoch
- * ended. -EINVAL: the order is missing, or can't be used (*ret_reason). */
-must_check int restore_load(struct sched_job *job, const char *path, uint32_t epoch,
-	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret);
-
 /* Replaces `auto` in the mapping of a job that is added by the mapping of the imported orders.
  * -EBADMSG: refused, and reported. */
 must_check int mapping_of_import(const struct adding *adding, enum view_mapping *mapping);
+/* Writes the checkpoint, and all orders of its edition, to fd. The orders of live epochs are
+ * saved. */
+must_check int export_orders(struct job *job, int fd, const struct checkpoint *from);
+
+/* --- import_ranks.c --- */
+
+/* Reads where the imported training of a rank continues, as sched_job_log tells it. */
+must_check int import_log(
+	const struct job *job, uint32_t *ret_epoch, sample_id **ret, uint32_t *ret_n);
 
 /* --- job_files.c: files in <state>/jobs/<name> --- */
 
 /* Makes the directory, and reads the id of the job of this name; 0: it has none yet. */
-must_check int keep_begin(const struct sched_job *job, uint32_t *ret_id);
+must_check int keep_begin(const struct job *job, uint32_t *ret_id);
 /* Opens the journal, and rebuilds the engine from it and from the orders. */
-must_check int keep_restore(struct sched_job *job);
+must_check int keep_restore(struct job *job);
 /* Writes the job's id. */
-must_check int keep_id(const struct sched_job *job);
+must_check int keep_id(const struct job *job);
 /* Writes job.ini. */
-must_check int keep_ini(const struct sched_job *job);
+must_check int keep_ini(const struct job *job);
 /* Removes job.ini. */
-void keep_no_ini(const struct sched_job *job);
+void keep_no_ini(const struct job *job);
 /* Opens the list of bad samples (skip.c). NULL: there is none, or it can't be read. */
-FILE *keep_bad_open(const struct sched_job *job);
+FILE *keep_bad_open(const struct job *job);
 /* Replaces the list of bad samples. */
-must_check int keep_bad(const struct sched_job *job, const char *text);
+must_check int keep_bad(const struct job *job, const char *text);
 /* Returns the first epoch whose order is kept after the order of this epoch is saved. */
-uint32_t keep_from(const struct sched_job *job, uint32_t epoch);
+uint32_t keep_from(const struct job *job, uint32_t epoch);
 /* Saves the order of an epoch that has ended, and removes the orders before keep_from. No
  * lock held. */
-must_check int keep_order(
-	struct sched_job *job, uint32_t epoch, const struct order *order);
+must_check int keep_order(struct job *job, uint32_t epoch, const struct order *order);
 /* Removes the job's files, and the directory too unless it has files of others. */
-void keep_nothing(const struct sched_job *job);
+void keep_nothing(const struct job *job);

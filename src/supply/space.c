@@ -72,7 +72,7 @@ static struct space *first_deserted(struct supply *supply)
 {
 	struct space *space;
 	for (size_t i = 0; i < supply->n_sources; i++)
-		LIST_FOREACH (space, &supply->sources[i].spaces, link)
+		LIST_FOREACH (space, &supply->sources[i]->spaces, link)
 			if (space->references == 0)
 				return space;
 	return NULL;

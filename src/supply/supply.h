@@ -59,32 +59,22 @@
  *   validate.c     counts sums anew
  */
 
-struct sched;
 struct supply;
-struct tier;
 struct tier_dataset;
 struct wanted_second;
 
 struct source {
 	struct supply *supply;
-	struct sched *sched;	   /* the caller's */
 	struct storage *storage;   /* the storage of its files */
-	struct tier *at;	   /* the tier that it is to join; NULL: none */
 	struct tier_dataset *tier; /* keeps samples that were read; NULL: none */
 	struct dataset *dataset;
-	struct dataset_config config; /* name NULL: not known */
-	bool taken;		      /* no job may begin with it */
-	bool removed;
 	atomic_uint jobs; /* editions, and jobs that are being added or moved here */
-	const char *root; /* root of its tree; NULL: links may lead out of the tree */
 	struct sampler *shuffled; /* the configured sampler */
 	struct sampler *labelled; /* NULL until a job needs it */
 	uint64_t seed;
-	roaring_bitmap_t *bad;		     /* samples whose failure was logged */
-	const roaring_bitmap_t *quarantined; /* constant; NULL: none */
+	roaring_bitmap_t *bad; /* samples whose failure was logged */
 	LIST_HEAD(, space) spaces;
-	struct histogram reads, decodes; /* ns per sample */
-	_Atomic uint64_t cpu_ns;	 /* processor time of decoding */
+	struct histogram reads; /* ns per sample */
 };
 
 struct space {
@@ -224,7 +214,7 @@ struct supply {
 	struct cache *cache;
 	bool copies; /* tensors are copied to files that the kernel can read */
 	/* room for CONFIG_MOST_DATASETS; a free entry has no dataset */
-	struct source *sources;
+	struct source **sources;
 	size_t n_sources;      /* entries used so far */
 	struct wanted *wanted; /* hash */
 	struct shares shares;

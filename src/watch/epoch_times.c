@@ -2,11 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
-#include "edition/edition.h"
-#include "sched/gauges.h"
-#include "sched/jobs.h"
-#include "sched/sched_internal.h"
-#include "supply/supply.h"
+#include "epoch/questions.h"
 #include "watch/watch.h"
 
 #include <errno.h>
@@ -36,142 +32,128 @@ static double span(const struct lap_reader *reader)
 
 /* Returns the mean number of simultaneous readers: processes that read one after the
  * other count as one. Threads beyond LAP_READERS are assumed to read like the others. */
-static unsigned readers_at_once(const struct watched *watched)
+static unsigned readers_at_once(const struct lap *lap)
 {
 	double opens = 0, samples = 0;
 	for (unsigned i = 0; i < LAP_READERS; i++) {
-		const struct lap_reader *reader = &watched->reader[i];
-		if (reader->thread == 0 || reader->epoch != watched->epoch)
+		const struct lap_reader *reader = &lap->reader[i];
+		if (reader->thread == 0 || reader->epoch != lap->epoch)
 			continue;
 		opens += reader->opens;
 		samples += span(reader);
 	}
 	if (opens == 0)
 		return 0;
-	double readers = samples / watched->consumed * watched->opens / opens;
+	double readers = samples / lap->consumed * lap->opens / opens;
 	return readers > 1 ? (unsigned)(readers + 0.5) : 1;
 }
 
-static void end_locked(struct sched_job *job)
+static void end_locked(struct watch *watch)
 {
-	struct sched_laps *laps = &job->laps;
-	struct watched *watched = &job->watched;
+	struct sched_laps *laps = &watch->laps;
+	struct lap *lap = &watch->lap;
 	uint64_t exposed_ns[WAIT_CAUSES];
-	lock_assert_held(&job->sched->lock);
-	watched->ended = true;
-	waits_exposed_locked(job, exposed_ns);
+	lock_assert_held(watch->job->lock);
+	lap->ended = true;
+	waits_exposed_locked(watch, exposed_ns);
 	for (int i = 0; i < WAIT_CAUSES; i++)
-		laps->exposed_ns[i] = exposed_ns[i] - watched->exposed_ns[i];
-	laps->ns[laps->n % SCHED_LAPS] = watched->last_ns - watched->begun_ns;
-	laps->waited_ns[laps->n++ % SCHED_LAPS] =
-		job->totals.wait_ns - watched->waited_ns;
-	laps->ended_ns = watched->last_ns;
-	laps->epoch = watched->epoch;
-	laps->samples = watched->consumed;
-	laps->pause_ns = watched->pause_ns;
-	const struct lap_served *bound = &watched->bound[watched->epoch % 2];
+		laps->exposed_ns[i] = exposed_ns[i] - lap->exposed_ns[i];
+	laps->ns[laps->n % SCHED_LAPS] = lap->last_ns - lap->begun_ns;
+	laps->waited_ns[laps->n++ % SCHED_LAPS] = watch->totals.wait_ns - lap->waited_ns;
+	laps->ended_ns = lap->last_ns;
+	laps->epoch = lap->epoch;
+	laps->samples = lap->consumed;
+	laps->pause_ns = lap->pause_ns;
+	const struct lap_served *bound = &lap->bound[lap->epoch % 2];
 	laps->decoded = bound->n[SERVED_DECODED];
 	laps->shared = bound->n[SERVED_SHARED];
 	laps->hit = bound->n[SERVED_HIT];
-	laps->readers = readers_at_once(watched);
+	laps->readers = readers_at_once(lap);
 }
 
-void lap_begin_locked(struct sched_job *job, uint64_t begun_ns)
+static void begin_locked(struct watch *watch, uint64_t begun_ns)
 {
-	struct watched *watched = &job->watched;
-	lock_assert_held(&job->sched->lock);
-	if (watched->begun_ns != 0 && !watched->ended && watched->consumed > 0 &&
-		(uint64_t)watched->consumed * 10 >=
-			(uint64_t)watched->positions * ENOUGH_OF_TEN)
-		end_locked(job);
-	if (job->laps.first_ns == 0)
-		job->laps.first_ns = begun_ns;
-	watched->pause_ns = watched->begun_ns && begun_ns > watched->last_ns
-				    ? begun_ns - watched->last_ns
-				    : 0;
-	watched->waited_ns = job->totals.wait_ns;
-	watched->consumed = 0;
-	watched->opens = 0;
-	watched->ended = false;
+	struct lap *lap = &watch->lap;
+	lock_assert_held(watch->job->lock);
+	if (lap->begun_ns != 0 && !lap->ended && lap->consumed > 0 &&
+		(uint64_t)lap->consumed * 10 >= (uint64_t)lap->positions * ENOUGH_OF_TEN)
+		end_locked(watch);
+	if (watch->laps.first_ns == 0)
+		watch->laps.first_ns = begun_ns;
+	lap->pause_ns =
+		lap->begun_ns && begun_ns > lap->last_ns ? begun_ns - lap->last_ns : 0;
+	lap->waited_ns = watch->totals.wait_ns;
+	lap->consumed = 0;
+	lap->opens = 0;
+	lap->ended = false;
 }
 
 /* Returns the thread's entry; else a free one, or the entry of a thread that has opened
  * no file of this epoch. NULL: there is none. */
-static struct lap_reader *place_of(struct watched *watched, long thread)
+static struct lap_reader *place_of(struct lap *lap, long thread)
 {
 	struct lap_reader *free = NULL;
 	for (unsigned i = 0; i < LAP_READERS; i++) {
-		struct lap_reader *reader = &watched->reader[i];
+		struct lap_reader *reader = &lap->reader[i];
 		if (reader->thread == thread)
 			return reader;
 		if (reader->thread == 0)
 			return free ? free : reader; /* entries behind it are free */
-		if (!free && reader->epoch != watched->epoch)
+		if (!free && reader->epoch != lap->epoch)
 			free = reader;
 	}
 	return free;
 }
 
-void lap_open_locked(const struct sched_handle *handle)
+static void count_open(struct lap *lap, long thread)
 {
-	struct watched *watched = &handle->job->watched;
-	long thread = handle->callbacks.reader.thread;
-	lock_assert_held(&handle->job->sched->lock);
-	if (thread == 0)
-		return;
-	if (handle->callbacks.reader.program)
-		program_note_locked(handle->job, &handle->callbacks.reader);
-	watched->opens++;
-	struct lap_reader *reader = place_of(watched, thread);
+	lap->opens++;
+	struct lap_reader *reader = place_of(lap, thread);
 	if (!reader)
 		return;
 	if (reader->thread != thread)
 		*reader = (struct lap_reader){.thread = thread};
-	if (reader->opens == 0 || reader->epoch != watched->epoch) {
-		reader->epoch = watched->epoch;
+	if (reader->opens == 0 || reader->epoch != lap->epoch) {
+		reader->epoch = lap->epoch;
 		reader->opens = 0;
-		reader->first = watched->consumed;
+		reader->first = lap->consumed;
 	}
 	reader->opens++;
-	reader->last = watched->consumed;
+	reader->last = lap->consumed;
 }
 
-void lap_bound_locked(struct sched_job *job, uint32_t epoch, enum served served)
+void lap_open_locked(struct watch *watch, uint32_t epoch, uint64_t asked_ns, long thread)
 {
-	struct lap_served *bound = &job->watched.bound[epoch % 2];
-	lock_assert_held(&job->sched->lock);
+	struct lap *lap = &watch->lap;
+	lock_assert_held(watch->job->lock);
+	if (lap->begun_ns == 0 || epoch > lap->epoch) {
+		begin_locked(watch, asked_ns);
+		lap->epoch = epoch;
+		lap->begun_ns = lap->last_ns = asked_ns;
+		waits_exposed_locked(watch, lap->exposed_ns);
+	}
+	if (thread != 0)
+		count_open(lap, thread);
+}
+
+void lap_bound_locked(struct watch *watch, uint32_t epoch, enum served served)
+{
+	struct lap_served *bound = &watch->lap.bound[epoch % 2];
+	lock_assert_held(watch->job->lock);
 	if (bound->epoch != epoch)
 		*bound = (struct lap_served){.epoch = epoch};
 	bound->n[served]++;
 }
 
-void lap_consumed_locked(struct sched_job *job, uint32_t epoch)
+void lap_consumed_locked(struct watch *watch, uint32_t epoch)
 {
-	struct watched *watched = &job->watched;
-	lock_assert_held(&job->sched->lock);
-	if (watched->begun_ns == 0 || watched->ended || epoch != watched->epoch)
+	struct lap *lap = &watch->lap;
+	lock_assert_held(watch->job->lock);
+	if (lap->begun_ns == 0 || lap->ended || epoch != lap->epoch)
 		return;
-	watched->positions = epochs_set(job->epochs, epoch)->positions;
-	if (++watched->consumed == watched->positions)
-		end_locked(job);
-}
-
-void sched_job_laps(struct sched_job *job, struct sched_laps *ret)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	const struct edition *now = job->now;
-	*ret = job->laps;
-	ret->last_ns = job->watched.last_ns;
-	ret->sample_bytes = now->sample_bytes;
-	ret->weight = job->config.weight;
-	const struct source *source = now->parts[0].source;
-	ret->sampler = source->config.name ? source->config.sampler
-					   : job->sched->config->sampler;
-	ret->labels = job_kind(job) == EPOCHS_DRAWN_AT_OPEN
-			      ? dataset_classes(now->is.dataset)
-			      : 0;
-	ret->drawn =
-		job_kind(job) == EPOCHS_DRAWN || job_kind(job) == EPOCHS_DRAWN_AT_OPEN;
+	lap->positions = epochs_set(watch->job->epochs, epoch)->positions;
+	if (++lap->consumed == lap->positions)
+		end_locked(watch);
 }
 
 /* --- processor time of readers --------------------------------------------------------- */
@@ -188,15 +170,15 @@ static uint64_t cpu_of(long thread)
 }
 
 /* Adds the processor time since the last measurement, if all threads were measured then. */
-static void add_locked(struct sched_job *job, const struct lap_reader *readers)
+static void add_locked(struct watch *watch, const struct lap_reader *readers)
 {
-	struct watched *watched = &job->watched;
-	uint64_t sum = 0, served = job->totals.served - job->lap_served;
+	struct lap *lap = &watch->lap;
+	uint64_t sum = 0, served = watch->totals.served - watch->lap_served;
 	bool known = true;
-	lock_assert_held(&job->sched->lock);
+	lock_assert_held(watch->job->lock);
 	for (unsigned i = 0; i < LAP_READERS; i++) {
-		struct lap_reader *reader = &watched->reader[i];
-		if (reader->thread == 0 || reader->epoch != watched->epoch)
+		struct lap_reader *reader = &lap->reader[i];
+		if (reader->thread == 0 || reader->epoch != lap->epoch)
 			continue;
 		bool same = reader->thread == readers[i].thread && readers[i].cpu_ns > 0;
 		if (!same || reader->cpu_ns == 0)
@@ -205,133 +187,26 @@ static void add_locked(struct sched_job *job, const struct lap_reader *readers)
 			sum += readers[i].cpu_ns - reader->cpu_ns;
 		reader->cpu_ns = same ? readers[i].cpu_ns : 0;
 	}
-	job->lap_served = job->totals.served;
+	watch->lap_served = watch->totals.served;
 	if (!known || served == 0)
 		return;
-	job->laps.cpu_ns += sum;
-	job->laps.cpu_samples += served;
+	watch->laps.cpu_ns += sum;
+	watch->laps.cpu_samples += served;
 }
 
-static void measure(struct sched_job *job)
+void lap_measure(struct watch *watch)
 {
 	struct lap_reader readers[LAP_READERS];
-	lock_take(&job->sched->lock);
-	uint32_t epoch = job->watched.epoch;
-	bool reads = job->totals.served != job->lap_served;
-	memcpy(readers, job->watched.reader, sizeof(readers));
-	lock_release(&job->sched->lock);
+	lock_take(watch->job->lock);
+	uint32_t epoch = watch->lap.epoch;
+	bool reads = watch->totals.served != watch->lap_served;
+	memcpy(readers, watch->lap.reader, sizeof(readers));
+	lock_release(watch->job->lock);
 	if (!reads)
 		return;
 	for (unsigned i = 0; i < LAP_READERS && readers[i].thread != 0; i++)
 		readers[i].cpu_ns =
 			readers[i].epoch == epoch ? cpu_of(readers[i].thread) : 0;
-	LOCK_SCOPE(&job->sched->lock);
-	add_locked(job, readers);
-}
-
-void laps_measure(struct sched *sched)
-{
-	jobs_visit(sched, measure);
-}
-
-/* --- samples that jobs have in common --------------------------------------------------- */
-
-/* The samples of a space that exactly these jobs read. */
-struct region {
-	const struct space *space;
-	roaring_bitmap_t *samples;
-	uint64_t jobs;
-};
-
-struct regions {
-	struct region *region;
-	size_t n;
-};
-
-static int add_region(struct regions *regions, const struct space *space,
-	roaring_bitmap_t *samples, uint64_t jobs)
-{
-	if (!samples)
-		return -ENOMEM;
-	if (roaring_bitmap_is_empty(samples)) {
-		roaring_bitmap_free(samples);
-		return 0;
-	}
-	struct region *more =
-		reallocarray(regions->region, regions->n + 1, sizeof(*more));
-	if (!more) {
-		roaring_bitmap_free(samples);
-		return -ENOMEM;
-	}
-	regions->region = more;
-	more[regions->n++] =
-		(struct region){.space = space, .samples = samples, .jobs = jobs};
-	return 0;
-}
-
-/* Divides each region into samples that the job reads and samples that it does not read.
- * Adds one region for the job's samples that are in no region yet. */
-static int divide(struct regions *regions, const struct part *part, uint64_t job)
-{
-	size_t n = regions->n;
-	roaring_bitmap_t *rest = roaring_bitmap_copy(part->selection);
-	for (size_t i = 0; i < n && rest; i++) {
-		struct region *region = &regions->region[i];
-		if (region->space != part->space ||
-			!roaring_bitmap_intersect(region->samples, rest))
-			continue;
-		roaring_bitmap_t *both = roaring_bitmap_and(region->samples, rest);
-		if (!both) {
-			roaring_bitmap_free(rest);
-			return -ENOMEM;
-		}
-		roaring_bitmap_andnot_inplace(rest, both);
-		roaring_bitmap_andnot_inplace(region->samples, both);
-		int err = add_region(regions, part->space, both, region->jobs | job);
-		if (err) {
-			roaring_bitmap_free(rest);
-			return err;
-		}
-	}
-	return add_region(regions, part->space, rest, job);
-}
-
-static int divide_job(
-	struct sched *sched, struct regions *regions, job_id id, uint64_t bit)
-{
-	struct sched_job *job = sched_job_find_id(sched, id);
-	if (!job)
-		return 0;
-	lock_take(&sched->lock);
-	struct edition *edition = job->now;
-	atomic_fetch_add(&edition->holds, 1);
-	lock_release(&sched->lock);
-	int err = 0;
-	for (size_t i = 0; i < edition->n_parts && !err; i++)
-		err = divide(regions, &edition->parts[i], bit);
-	edition_let_go(edition);
-	sched_job_put(job);
-	return err;
-}
-
-int sched_common(struct sched *sched, const job_id *ids, size_t n,
-	struct sched_common **ret, size_t *ret_n)
-{
-	struct regions regions = {NULL, 0};
-	int err = 0;
-	for (size_t i = 0; i < n && i < SCHED_COMMON_JOBS && !err; i++)
-		err = divide_job(sched, &regions, ids[i], UINT64_C(1) << i);
-	*ret_n = 0;
-	*ret = err ? NULL : calloc(regions.n + 1, sizeof(**ret));
-	err = *ret ? 0 : -ENOMEM;
-	for (size_t i = 0; i < regions.n; i++) {
-		struct region *region = &regions.region[i];
-		uint64_t samples = roaring_bitmap_get_cardinality(region->samples);
-		roaring_bitmap_free(region->samples);
-		if (!err && samples > 0)
-			(*ret)[(*ret_n)++] = (struct sched_common){
-				.jobs = region->jobs, .samples = (uint32_t)samples};
-	}
-	free(regions.region);
-	return err;
+	LOCK_SCOPE(watch->job->lock);
+	add_locked(watch, readers);
 }

@@ -2,11 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
-#include "sched/gauges.h"
-#include "sched/last_hour.h"
-#include "sched/sched_internal.h"
+#include "watch/past.h"
 #include "watch/watch.h"
-#include "stats/stats.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,21 +11,21 @@
 #define HOUR_NS UINT64_C(3600000000000)
 
 _Static_assert(HISTORY_CAUSES == WAIT_CAUSES, "all causes of waits are kept");
-_Static_assert(HISTORY_NEEDS == SCHED_NEEDS, "needs are kept as the cache counts them");
 
 struct place {
-	struct sched_past_job is;
+	struct last_hour_job is;
 	struct history_job last; /* last figures of a removed job */
 };
 
 struct past {
+	struct lock *lock; /* the scheduler's */
 	struct history *history;
 	uint64_t due_ns; /* time of the next reading; only the housekeeper uses it */
-	job_id ids[HISTORY_JOBS]; /* (sched's lock) jobs in the places; 0: free */
-	struct place places[HISTORY_JOBS]; /* (sched's lock) */
+	job_id ids[HISTORY_JOBS];	   /* (lock) jobs in the places; 0: free */
+	struct place places[HISTORY_JOBS]; /* (lock) */
 };
 
-int past_new(struct past **ret)
+int past_new(struct lock *lock, struct past **ret)
 {
 	const struct history_reading first = {.ns = clock_now_ns()};
 	struct past *past = calloc(1, sizeof(*past));
@@ -36,6 +33,7 @@ int past_new(struct past **ret)
 		free(past);
 		return -ENOMEM;
 	}
+	past->lock = lock;
 	history_add(past->history, &first);
 	past->due_ns = first.ns + HISTORY_STEP_NS;
 	*ret = past;
@@ -82,18 +80,17 @@ static void vacate(struct past *past, size_t place)
  * removed earlier. */
 static bool is_better(const struct past *past, size_t place, size_t other)
 {
-	const struct sched_past_job *job = &past->places[place].is;
-	const struct sched_past_job *best = &past->places[other].is;
+	const struct last_hour_job *job = &past->places[place].is;
+	const struct last_hour_job *best = &past->places[other].is;
 	if (past->ids[place] == 0 || past->ids[other] == 0)
 		return past->ids[other] != 0;
 	return job->gone_ns != 0 && (best->gone_ns == 0 || job->gone_ns < best->gone_ns);
 }
 
-void past_join_locked(const struct sched_job *job)
+void past_join_locked(struct past *past, const struct job *job)
 {
-	struct past *past = job->sched->past;
 	size_t place = place_of(past, job->id); /* of the last job with this id */
-	lock_assert_held(&job->sched->lock);
+	lock_assert_held(past->lock);
 	if (place == HISTORY_JOBS) {
 		place = 0;
 		for (size_t i = 1; i < HISTORY_JOBS; i++)
@@ -102,7 +99,7 @@ void past_join_locked(const struct sched_job *job)
 		if (past->ids[place] != 0 && past->places[place].is.gone_ns == 0)
 			return;
 	}
-	struct sched_past_job *is = &past->places[place].is;
+	struct last_hour_job *is = &past->places[place].is;
 	vacate(past, place);
 	past->ids[place] = job->id;
 	is->added_ns = clock_now_ns();
@@ -110,119 +107,82 @@ void past_join_locked(const struct sched_job *job)
 	snprintf(is->dataset, sizeof(is->dataset), "%s", job->config.dataset);
 }
 
-static void read_job_locked(struct sched_job *job, struct history_job *ret)
+static void read_job_locked(const struct watch *watch, struct history_job *ret)
 {
-	lock_assert_held(&job->sched->lock);
-	*ret = (struct history_job){.served = job->totals.served,
-		.decoded = job->totals.decoded,
-		.shared = job->totals.shared,
-		.hit = job->totals.hit};
-	waits_count_locked(job, clock_now_ns());
-	waits_exposed_locked(job, ret->exposed_ns);
+	const struct job_totals *totals = &watch->totals;
+	lock_assert_held(watch->job->lock);
+	*ret = (struct history_job){.served = totals->served,
+		.decoded = totals->decoded,
+		.shared = totals->shared,
+		.hit = totals->hit};
+	waits_exposed_locked(watch, ret->exposed_ns);
 }
 
-void past_leave_locked(struct sched_job *job)
+void past_leave_locked(struct past *past, const struct watch *watch)
 {
-	struct past *past = job->sched->past;
-	size_t place = place_of(past, job->id);
-	lock_assert_held(&job->sched->lock);
+	size_t place = place_of(past, watch->job->id);
+	lock_assert_held(past->lock);
 	if (place == HISTORY_JOBS)
 		return;
 	past->places[place].is.gone_ns = clock_now_ns();
-	read_job_locked(job, &past->places[place].last);
+	read_job_locked(watch, &past->places[place].last);
 }
 
-void past_given_locked(const struct sched_job *job, const struct tensor *tensor)
+void past_given_locked(struct past *past, job_id job, const struct tensor *tensor)
 {
-	struct past *past = job->sched->past;
-	size_t place = place_of(past, job->id);
-	lock_assert_held(&job->sched->lock);
+	size_t place = place_of(past, job);
+	lock_assert_held(past->lock);
 	if (place < HISTORY_JOBS)
 		past->places[place].is.prepared_for[place_of(past, tensor->made_for)]++;
 }
 
 /* --- readings --------------------------------------------------------------------------- */
 
-static void forget_locked(struct sched *sched, uint64_t now_ns)
+bool past_is_due(struct past *past, uint64_t now_ns)
 {
-	struct past *past = sched->past;
-	lock_assert_held(&sched->lock);
+	bool due = now_ns >= past->due_ns;
+	if (due)
+		past->due_ns = now_ns + HISTORY_STEP_NS;
+	return due;
+}
+
+void past_begin_locked(struct past *past, struct history_reading *reading)
+{
+	lock_assert_held(past->lock);
 	for (size_t i = 0; i < HISTORY_JOBS; i++) {
 		uint64_t gone_ns = past->places[i].is.gone_ns;
-		if (gone_ns != 0 && now_ns - gone_ns > HOUR_NS)
+		if (gone_ns != 0 && reading->ns - gone_ns > HOUR_NS)
 			vacate(past, i);
+		reading->jobs[i] = past->places[i].last;
 	}
 }
 
-static void read_jobs_locked(struct sched *sched, struct history_reading *ret)
+void past_read_locked(const struct past *past, const struct watch *watch,
+	struct history_reading *reading)
 {
-	const struct past *past = sched->past;
-	struct sched_job *job;
-	lock_assert_held(&sched->lock);
-	for (size_t i = 0; i < HISTORY_JOBS; i++)
-		ret->jobs[i] = past->places[i].last;
-	TAILQ_FOREACH (job, &sched->jobs, link) {
-		size_t place = place_of(past, job->id);
-		if (place < HISTORY_JOBS)
-			read_job_locked(job, &ret->jobs[place]);
-	}
+	size_t place = place_of(past, watch->job->id);
+	lock_assert_held(past->lock);
+	if (place < HISTORY_JOBS)
+		read_job_locked(watch, &reading->jobs[place]);
 }
 
-/* Reads the figures of the daemon as a whole, without the jobs. */
-static void read_daemon(struct sched *sched, struct history_reading *ret)
+void past_add(struct past *past, const struct history_reading *reading)
 {
-	struct sched_cache cache;
-	sched_cache(sched, &cache);
-	*ret = (struct history_reading){.served = stats_get(STAT_SERVED),
-		.decodes = stats_get(STAT_DECODES),
-		.cache_held = cache.held,
-		.cache_pinned = cache.pinned};
-	if (cache.by_need)
-		memcpy(ret->cache_needed, cache.needed, sizeof(ret->cache_needed));
+	history_add(past->history, reading);
 }
 
-void past_pass(struct sched *sched, uint64_t now_ns)
+void past_copy_readings(const struct past *past, struct last_hour *ret)
 {
-	struct history_reading reading;
-	if (now_ns < sched->past->due_ns)
-		return;
-	sched->past->due_ns = now_ns + HISTORY_STEP_NS;
-	read_daemon(sched, &reading);
-	reading.ns = now_ns;
-	lock_take(&sched->lock);
-	forget_locked(sched, now_ns);
-	read_jobs_locked(sched, &reading);
-	lock_release(&sched->lock);
-	history_add(sched->past->history, &reading);
+	ret->n = history_copy(past->history, ret->readings);
 }
 
-static uint32_t read_now(
-	struct sched *sched, struct sched_past *past, struct history_reading *ret)
+uint32_t past_copy_places_locked(const struct past *past, struct last_hour *ret)
 {
 	uint32_t here = 0;
-	read_daemon(sched, ret);
-	LOCK_SCOPE(&sched->lock);
-	ret->ns = clock_now_ns();
-	read_jobs_locked(sched, ret);
+	lock_assert_held(past->lock);
 	for (size_t i = 0; i < HISTORY_JOBS; i++) {
-		past->jobs[i] = sched->past->places[i].is;
-		here += past->jobs[i].name[0] != '\0' && past->jobs[i].gone_ns == 0;
+		ret->jobs[i] = past->places[i].is;
+		here += ret->jobs[i].name[0] != '\0' && ret->jobs[i].gone_ns == 0;
 	}
-	return sched->n_jobs - here;
-}
-
-int sched_past(struct sched *sched, struct sched_past **ret)
-{
-	struct history_reading now;
-	struct sched_past *past = calloc(1, sizeof(*past));
-	if (!past)
-		return -ENOMEM;
-	past->n = history_copy(sched->past->history, past->readings);
-	past->untold = read_now(sched, past, &now);
-	/* Two readings in quick succession would give a rate from hardly any samples. */
-	if (past->n > 1 && now.ns < past->readings[past->n - 1].ns + HISTORY_STEP_NS / 4)
-		past->n--;
-	past->readings[past->n++] = now;
-	*ret = past;
-	return 0;
+	return here;
 }

@@ -2,15 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/log.h"
-#include "edition/edition.h"
-#include "sched/gauges.h"
-#include "sched/jobs.h"
-#include "sched/positions.h"
-#include "sched/sched_internal.h"
-#include "section/section.h"
-#include "watch/watch.h"
-#include "stats/stats.h"
 #include "epoch/questions.h"
+#include "stats/stats.h"
+#include "watch/watch.h"
 
 #include <inttypes.h>
 
@@ -52,67 +46,30 @@ static const char *const texts[NOTICES] = {
 		"mapping = fixed",
 };
 
-const char *sched_notice_text(enum notice notice)
+const char *notice_text(enum notice notice)
 {
 	return texts[notice];
 }
 
-/* A critical section has room for one notice. If another one is dropped, it occurs
- * again. */
-void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
-	struct aftermath *aftermath)
+bool notice_count_locked(struct watch *watch, enum notice notice)
 {
-	lock_assert_held(&job->sched->lock);
-	if (job->totals.notices & 1u << notice || aftermath->noticed)
-		return;
-	job->totals.notices |= 1u << notice;
-	stats_add(STAT_NOTICES, 1);
-	aftermath->noticed = sched_job_hold(job);
-	aftermath->notice = notice;
-	aftermath->noticed_epoch = epoch;
-}
-
-#define KEPT_LEAST 64
-
-/* NOTICE_HANDLES concerns files that hold one sample each, a different one in each
- * epoch. */
-void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath)
-{
-	struct sched_job *job = handle->job;
-	uint32_t epoch = handle->request.found_epoch;
-	enum epochs_kind kind = job_kind(job);
-	bool drawn = kind == EPOCHS_DRAWN || kind == EPOCHS_DRAWN_AT_OPEN;
-	bool single =
-		job->config.layout == LAYOUT_FLAT || job->config.layout == LAYOUT_CLASSES;
-	lock_assert_held(&job->sched->lock);
-	if (drawn && single && job->open >= KEPT_LEAST &&
-		epochs_set(job->epochs, epoch)->positions <= 2 * (uint64_t)job->open)
-		notice_locked(job, NOTICE_HANDLES, epoch, aftermath);
-	if (drawn && handle->callbacks.reader.unknown &&
-		handle->request.epoch == SCHED_CURRENT)
-		notice_locked(job, NOTICE_READERS, epoch, aftermath);
-}
-
-bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath)
-{
-	const struct sched_job *job = handle->job;
-	enum epochs_kind kind = job_kind(job);
-	struct epochs_status status;
-	lock_assert_held(&job->sched->lock);
-	if (!handle->callbacks.reader.elsewhere || job->config.ranks > 0 ||
-		(kind != EPOCHS_DRAWN && kind != EPOCHS_DRAWN_AT_OPEN))
+	lock_assert_held(watch->job->lock);
+	if (watch->totals.notices & 1u << notice)
 		return false;
-	epochs_status(job->epochs, &status);
-	notice_locked(handle->job, NOTICE_MACHINES, status.epoch, aftermath);
-	return kind == EPOCHS_DRAWN_AT_OPEN && job->config.refuses_machines;
+	watch->totals.notices |= 1u << notice;
+	stats_add(STAT_NOTICES, 1);
+	return true;
 }
 
-void notice_say(struct sched_job *job, enum notice notice, uint32_t epoch)
+void notice_say(const struct job *job, enum notice notice, uint32_t epoch)
 {
-	struct sched_job_status status;
-	sched_job_status(job, &status);
+	struct epochs_status status;
+	lock_take(job->lock);
+	epochs_status(job->epochs, &status);
+	uint32_t samples = epochs_set(job->epochs, status.epoch)->positions;
+	lock_release(job->lock);
 	log_warn("job %s: epoch %" PRIu32 ": %s (%" PRIu32 " of %" PRIu32
 		 " samples of epoch %" PRIu32 " are given)",
-		job->config.name, epoch, texts[notice], status.bound, status.samples,
+		job->config.name, epoch, texts[notice], status.bound, samples,
 		status.epoch);
 }

@@ -2,8 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
-#include "sched/gauges.h"
-#include "sched/sched_internal.h"
 #include "watch/watch.h"
 
 #include <errno.h>
@@ -21,50 +19,42 @@ struct trace {
 	struct sched_trace_event ring[EVENTS];
 };
 
-void trace_note_locked(struct sched_handle *handle, enum sched_trace_kind kind)
+uint64_t trace_open_locked(struct watch *watch)
 {
-	struct sched_job *job = handle->job;
-	struct trace *trace = job->trace;
-	const struct open_request *request = &handle->request;
-	lock_assert_held(&job->sched->lock);
-	if (!trace || handle->bare || request->label)
-		return;
-	if (kind == SCHED_TRACE_OPEN)
-		handle->traced_as = ++trace->opens;
-	bool known = handle->answered && request->status == 0;
-	trace->ring[trace->next++ % EVENTS] =
-		(struct sched_trace_event){.ns = clock_now_ns(),
-			.kind = kind,
-			.open = handle->traced_as,
-			.status = handle->status,
-			.epoch = known ? request->found_epoch : request->epoch,
-			.position = request->position,
-			.sample = known ? request->sample : SAMPLE_NONE,
-			.waited_ns = handle->waited_ns};
+	lock_assert_held(watch->job->lock);
+	return watch->trace ? ++watch->trace->opens : 0;
 }
 
-int sched_trace_begin(struct sched_job *job, uint64_t *ret_next)
+void trace_note_locked(struct watch *watch, const struct sched_trace_event *event)
+{
+	struct trace *trace = watch->trace;
+	lock_assert_held(watch->job->lock);
+	if (trace)
+		trace->ring[trace->next++ % EVENTS] = *event;
+}
+
+int trace_begin(struct watch *watch, uint64_t *ret_next)
 {
 	struct trace *spare = calloc(1, sizeof(*spare));
 	if (!spare)
 		return -ENOMEM;
-	lock_take(&job->sched->lock);
-	if (!job->trace) {
-		job->trace = spare;
+	lock_take(watch->job->lock);
+	if (!watch->trace) {
+		watch->trace = spare;
 		spare = NULL;
 	}
-	job->trace->asked_ns = clock_now_ns();
-	*ret_next = job->trace->next;
-	lock_release(&job->sched->lock);
+	watch->trace->asked_ns = clock_now_ns();
+	*ret_next = watch->trace->next;
+	lock_release(watch->job->lock);
 	free(spare);
 	return 0;
 }
 
-uint32_t sched_trace_read(struct sched_job *job, uint64_t *from, uint64_t *ret_lost,
+uint32_t trace_read(struct watch *watch, uint64_t *from, uint64_t *ret_lost,
 	struct sched_trace_event *ret, uint32_t most)
 {
-	LOCK_SCOPE(&job->sched->lock);
-	struct trace *trace = job->trace;
+	LOCK_SCOPE(watch->job->lock);
+	struct trace *trace = watch->trace;
 	uint32_t n = 0;
 	*ret_lost = 0;
 	if (!trace ||
@@ -82,30 +72,17 @@ uint32_t sched_trace_read(struct sched_job *job, uint64_t *from, uint64_t *ret_l
 	return n;
 }
 
-static struct trace *take_old(struct sched *sched)
+static struct trace *take_old(struct watch *watch)
 {
-	LOCK_SCOPE(&sched->lock);
-	uint64_t now_ns = clock_now_ns();
-	struct sched_job *job;
-	TAILQ_FOREACH (job, &sched->jobs, link) {
-		struct trace *trace = job->trace;
-		if (!trace || now_ns - trace->asked_ns < KEPT_NS)
-			continue;
-		job->trace = NULL;
-		return trace;
-	}
-	return NULL;
+	LOCK_SCOPE(watch->job->lock);
+	struct trace *trace = watch->trace;
+	if (!trace || clock_now_ns() - trace->asked_ns < KEPT_NS)
+		return NULL;
+	watch->trace = NULL;
+	return trace;
 }
 
-void traces_forget(struct sched *sched)
+void trace_forget(struct watch *watch)
 {
-	struct trace *trace;
-	while ((trace = take_old(sched)))
-		free(trace);
-}
-
-void trace_free(struct sched_job *job)
-{
-	free(job->trace);
-	job->trace = NULL;
+	free(take_old(watch));
 }

@@ -3,21 +3,31 @@
 
 #pragma once
 
-#include "sched/gauges.h"
-#include "section/section.h"
+#include "edition/job.h"
+#include "watch/figures.h"
+
+#include <stdatomic.h>
 
 /*
- * Counts and reports what jobs do. It decides nothing.
+ * Counts and reports what the readers of a job do. It decides nothing.
  *
  *   waits.c         counts how long readers wait, and for what
  *   epoch_times.c   measures epochs that were read to the end
- *   last_hour.c     keeps readings of the last hour
  *   trace.c         records each open and close of a job's readers
  *   notice.c        warns about scripts that probably do not do what their authors mean
  *   job_rates.c     counts samples per second
+ *   last_hour.c     keeps readings of the last hour (past.h)
+ *
+ *   Flow: the scheduler tells each open, binding and wait (src/sched/watching.c), and reads
+ *         the figures for its gauges.
+ *   Owns: a job's figures. The job frees its trace.
+ *   Threads: any.
+ *   Locks: job->lock; the caller of a function whose name ends in _locked holds it. Other
+ *          functions take it.
+ *   Errors: -ENOMEM from trace_begin.
  */
 
-struct past;
+struct trace;
 struct wanted;
 
 #define RATE_SECONDS 8
@@ -41,7 +51,7 @@ struct lap_served {
 };
 
 /* The latest epoch that a job's readers have opened files of. */
-struct watched {
+struct lap {
 	uint32_t epoch;
 	/* times of the first open (0: no epoch) and of the last consumed sample */
 	uint64_t begun_ns, last_ns;
@@ -55,79 +65,88 @@ struct watched {
 	struct lap_reader reader[LAP_READERS];
 };
 
+/* Totals since the job was added; the fields of struct sched_job_status. */
+struct job_totals {
+	uint64_t served, decoded, shared, hit, errors, waits, wait_ns;
+	uint64_t exposed_ns[WAIT_CAUSES]; /* without WAIT_FILE_SYSTEM */
+	unsigned notices;
+};
+
+/* All fields are under the lock, except constant and atomic ones. */
+struct watch {
+	const struct job *job; /* constant */
+	struct job_totals totals;
+	unsigned waiting;	 /* readers that wait for a tensor */
+	uint64_t since_ns;	 /* waits before this time are counted */
+	enum wait_cause cause;	 /* of the present wait */
+	_Atomic uint64_t own_ns; /* time that answering opens took, without waits */
+	struct lap lap;
+	struct sched_laps laps;
+	uint64_t lap_served; /* totals.served when processor time was measured last */
+	struct trace *trace; /* NULL: nobody reads it */
+	uint32_t rate[RATE_SECONDS];
+	uint64_t rate_second;
+};
+
 /* --- waits.c: how long readers wait, and for what --- */
 
 /* Adds the time until now to the job's waits, and finds the cause of its waiting from now
- * on. */
-void waits_count_locked(struct sched_job *job, uint64_t now_ns);
-/* Counts a handle that begins to wait for its tensor (change 1), or whose wait ends
- * (-1). */
-void waits_change_locked(struct sched_handle *handle, int change);
-/* Counts the waits of all jobs that wait for the sample. Called just before or just after
- * the cause of their waiting changes. */
-void waits_move_on_locked(struct wanted *wanted, uint64_t now_ns);
-/* Notes the open of a handle whose epoch has just been found. The first open of a later
- * epoch begins a lap. */
-void waits_epoch_locked(const struct sched_handle *handle);
+ * on. first: the sample of the reader that has waited longest; NULL: none. Returns the time. */
+uint64_t waits_count_locked(
+	struct watch *watch, const struct wanted *first, uint64_t now_ns);
+/* Counts a reader that begins to wait for the sample (change 1), or whose wait ends (-1).
+ * Called after waits_count_locked. */
+void waits_change_locked(struct watch *watch, const struct wanted *wanted, int change);
+/* Adds the time that it took to answer an open, without its waits. Takes no lock. */
+void waits_took(struct watch *watch, uint64_t ns);
 /* Copies the job's waits by cause, in ns. */
-void waits_exposed_locked(const struct sched_job *job, uint64_t ret[static WAIT_CAUSES]);
-/* Fills the status's fields about waits. */
-void waits_status_locked(struct sched_job *job, struct sched_job_status *ret);
+void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CAUSES]);
+
+struct epoch_waits {
+	uint64_t exposed_ns[WAIT_CAUSES]; /* since the job was added */
+	uint64_t epoch_ns;		  /* the last epoch's time until now */
+	double waited_part;		  /* part of it during which readers waited */
+};
+void waits_of_epoch_locked(
+	const struct watch *watch, uint64_t now_ns, struct epoch_waits *ret);
 
 /* --- epoch_times.c: epochs that were read to the end --- */
 
-/* Ends the lap of the watched epoch if nine tenths of it were consumed, and begins the
- * next lap. */
-void lap_begin_locked(struct sched_job *job, uint64_t begun_ns);
-/* Counts an open of a file of the watched epoch, by its reader's thread. */
-void lap_open_locked(const struct sched_handle *handle);
+/* Notes an open, asked for at asked_ns, of a file of the epoch. The first open of a later
+ * epoch begins a lap. thread: the reader's; 0: not known. */
+void lap_open_locked(struct watch *watch, uint32_t epoch, uint64_t asked_ns, long thread);
 /* Counts a position that was bound, by how it is served. */
-void lap_bound_locked(struct sched_job *job, uint32_t epoch, enum served served);
+void lap_bound_locked(struct watch *watch, uint32_t epoch, enum served served);
 /* Counts a sample that was consumed. The last one ends the lap. */
-void lap_consumed_locked(struct sched_job *job, uint32_t epoch);
-/* Measures the processor time of all jobs' readers. Called once a second, with no lock. */
-void laps_measure(struct sched *sched);
-
-/* --- last_hour.c: the last hour --- */
-
-must_check int past_new(struct past **ret);
-void past_free(struct past **past);
-/* Gives a new job a place in the history, if one is free or belongs to a job that was
- * removed. */
-void past_join_locked(const struct sched_job *job);
-/* Notes the last figures of a job that is about to be removed. */
-void past_leave_locked(struct sched_job *job);
-/* Counts a tensor that the job is given, by the job for which it was prepared. */
-void past_given_locked(const struct sched_job *job, const struct tensor *tensor);
-/* Takes a reading, if one is due. Called by the housekeeper, with no lock held. */
-void past_pass(struct sched *sched, uint64_t now_ns);
+void lap_consumed_locked(struct watch *watch, uint32_t epoch);
+/* Measures the processor time of the job's readers. Called once a second. */
+void lap_measure(struct watch *watch);
 
 /* --- trace.c: opens and closes of readers --- */
 
-/* Adds the event to the job's trace, if somebody reads it. */
-void trace_note_locked(struct sched_handle *handle, enum sched_trace_kind kind);
-/* Frees traces that nobody has read for a minute. No lock held. */
-void traces_forget(struct sched *sched);
-void trace_free(struct sched_job *job);
+/* Returns the number of a new open; 0: nobody reads the trace. */
+uint64_t trace_open_locked(struct watch *watch);
+/* Adds the event to the trace, if somebody reads it. */
+void trace_note_locked(struct watch *watch, const struct sched_trace_event *event);
+/* Does what sched_trace_begin and sched_trace_read tell. */
+must_check int trace_begin(struct watch *watch, uint64_t *ret_next);
+uint32_t trace_read(struct watch *watch, uint64_t *from, uint64_t *ret_lost,
+	struct sched_trace_event *ret, uint32_t most);
+/* Frees a trace that nobody has read for a minute. */
+void trace_forget(struct watch *watch);
 
 /* --- notice.c: warnings about scripts --- */
 
-/* Counts a notice, and has it logged after the lock is released. Each kind is logged once
- * for each job. */
-void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
-	struct aftermath *aftermath);
-/* Checks at the open of an image whether scripts keep too many files open, and whether
- * readers can be told apart. */
-void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Warns if the reader is a rank of a training that also runs on other machines. Returns
- * true if the open must fail for that. */
-bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath);
+/* Explains what a notice means for a training, and what to do about it. */
+const char *notice_text(enum notice notice);
+/* Counts a notice. Returns true for the first one of its kind, which is logged. */
+must_check bool notice_count_locked(struct watch *watch, enum notice notice);
 /* Logs a notice. */
-void notice_say(struct sched_job *job, enum notice notice, uint32_t epoch);
+void notice_say(const struct job *job, enum notice notice, uint32_t epoch);
 
 /* --- job_rates.c: samples per second --- */
 
 /* Counts a sample that was consumed. */
-void job_count_consumed_locked(struct sched_job *job, uint64_t now_ns);
+void rate_count_locked(struct watch *watch, uint64_t now_ns);
 /* Returns samples consumed per second, over the last RATE_SECONDS. */
-double job_rate_locked(struct sched_job *job);
+double rate_locked(struct watch *watch);

@@ -36,6 +36,7 @@ struct world_stream {
 	struct strand strands[DATASETS];
 	struct world_job *job;
 	bool live;
+	bool waits;			 /* may not draw */
 	sample_id queue[DATASETS * IDS]; /* drawn and not bound: indexes [head, end) */
 	uint32_t head, end, bound;
 	bool given[DATASETS * IDS]; /* samples that the epoch was given */
@@ -73,12 +74,26 @@ static inline size_t world_dataset(
 	return (size_t)((const char *)space - world->spaces);
 }
 
+#define TENSOR_BYTES 10
+
+/* Half of the pinned samples are not in the cache yet. */
 static inline struct ahead_cache world_cache(const struct draw_world *world)
 {
-	struct ahead_cache cache = {.capacity = world->capacity};
+	struct ahead_cache cache = {.capacity = world->capacity * TENSOR_BYTES};
 	for (size_t i = 0; i < DATASETS * IDS; i++)
-		cache.pinned_bytes += world->pins[i / IDS][i % IDS] > 0;
+		if (world->pins[i / IDS][i % IDS] > 0 && i % 2)
+			cache.awaited++;
+		else if (world->pins[i / IDS][i % IDS] > 0)
+			cache.pinned_bytes += TENSOR_BYTES;
 	return cache;
+}
+
+static inline uint32_t world_pinned(const struct draw_world *world)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < DATASETS * IDS; i++)
+		n += world->pins[i / IDS][i % IDS] > 0;
+	return n;
 }
 
 /* --- jobs and streams --------------------------------------------------------------------- */
@@ -176,7 +191,7 @@ static inline struct world_stream *world_enter(
 		.edition = (struct edition *)job,
 		.training = job->training,
 		.at_open = job->fixed,
-		.tensor_bytes = 1,
+		.tensor_bytes = TENSOR_BYTES,
 		.n_strands = job->n_datasets,
 		.strands = s->strands};
 	begin_rank(world, &s->stream);

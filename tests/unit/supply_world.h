@@ -19,6 +19,7 @@ struct supply_world {
 	struct daemon_config config;
 	struct cache *cache;
 	struct supply supply;
+	struct source source;
 	struct space spaces[SUPPLY_SPACES];
 	struct share_job jobs[SUPPLY_JOBS];
 	uint64_t bytes[SUPPLY_IDS]; /* of each tensor */
@@ -45,10 +46,10 @@ static inline void supply_world_make(struct supply_world *world, uint64_t cache_
 	cr_assert_eq(cache_new(cache_bytes, EVICTION_REFCNT, 1, &world->cache), 0);
 	supply_init(supply, &world->config, world->cache);
 	cache_on_gone(world->cache, gone, context);
-	supply->sources = calloc(1, sizeof(*supply->sources));
+	supply->sources = calloc(1, sizeof(struct source *));
 	supply->storages = calloc(1, sizeof(*supply->storages));
 	supply->n_sources = 1;
-	struct source *source = supply->sources;
+	struct source *source = supply->sources[0] = &world->source;
 	source->supply = supply;
 	LIST_INIT(&source->spaces);
 	cr_assert_eq(storage_get(supply, 1, "disk", &source->storage), 0);

@@ -16,7 +16,7 @@
 struct twin {
 	struct draw_world world;
 	struct rng rng;
-	uint32_t filled[JOBS][2]; /* see lookahead.h */
+	uint32_t filled[JOBS][2]; /* samples ahead after the last refill */
 	uint32_t received[JOBS][2];
 };
 
@@ -27,7 +27,7 @@ static uint32_t ahead_of(const struct world_stream *s)
 
 static bool remains(const struct world_stream *s)
 {
-	return s->end < world_positions(s->job);
+	return !s->waits && s->end < world_positions(s->job);
 }
 
 static size_t count_live(const struct draw_world *world)
@@ -44,7 +44,7 @@ static bool has_room(const struct draw_world *world, const struct world_stream *
 	if (!remains(s) || ahead_of(s) >= s->job->lookahead)
 		return false;
 	return ahead_of(s) < (share ? share : 1) ||
-	       world_cache(world).pinned_bytes + 1 <= world->capacity / 2;
+	       world_pinned(world) + 1 <= world->capacity / 2;
 }
 
 static bool joins(const struct draw_world *world, const struct world_stream *s)
@@ -269,7 +269,11 @@ static void step(struct twin *twin)
 		world_fetch(&twin->world, 0, (sample_id)rng_below(&twin->rng, IDS));
 		return;
 	case 4:
+		s->waits = s->live && !s->waits;
+		draw_ready(&s->stream, !s->waits);
+		return;
 	case 5:
+	case 6:
 		if (s->live)
 			end(twin, s);
 		return;
@@ -314,4 +318,23 @@ Test(draw, random_events_have_the_effects_of_the_twin)
 {
 	for (uint64_t seed = 0; seed < TRIALS; seed++)
 		play(seed % 2 ? SAMPLER_ISA : SAMPLER_DSA, seed);
+}
+
+Test(draw, in_a_full_cache_each_stream_has_its_part_of_a_quarter)
+{
+	static struct draw_world world;
+	static const unsigned all[] = {0, IDS, 1};
+	struct world_stream *streams[2];
+	world_begin(&world, SAMPLER_DSA, 1, 40);
+	for (job_id i = 0; i < 2; i++) {
+		struct world_job *job = world_join(&world, i + 1, i, 1, all);
+		job->lookahead = 24;
+		streams[i] = world_enter(&world, job, 0);
+	}
+	for (size_t i = 0; i < 2; i++)
+		while (world_go_on(&world, streams[i]))
+			;
+	cr_expect_eq(ahead_of(streams[0]), 40 / 2);
+	cr_expect_eq(ahead_of(streams[1]), 40 / 4 / 2);
+	world_end(&world);
 }

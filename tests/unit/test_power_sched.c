@@ -45,8 +45,8 @@ static void read_and_sync(struct promise *promise)
 		promise->samples[i] = world_read(job, i / SAMPLES, i % SAMPLES);
 		if (i % 3)
 			continue;
-		journal_flush(job->journal);
-		cr_assert_eq(0, journal_sync(job->journal));
+		journal_flush(job->is.journal);
+		cr_assert_eq(0, journal_sync(job->is.journal));
 		disk_mark(i + 2, i + 2);
 	}
 	sched_job_put(job);

@@ -236,7 +236,7 @@ static uint64_t add_found(
 	sched_edition_put(edition);
 	sched_job_status(job, &status);
 	*bytes += status.all_bytes;
-	uint64_t typical = job->now->typical_bytes;
+	uint64_t typical = job->is.now->typical_bytes;
 	sched_job_put(job);
 	world_stop(world);
 	return typical;

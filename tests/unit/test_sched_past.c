@@ -14,7 +14,7 @@
 
 static struct sched_job *add_mirror(struct world *world, const char *name)
 {
-	char copy[SCHED_PAST_NAME];
+	char copy[LAST_HOUR_NAME];
 	snprintf(copy, sizeof(copy), "%s", name);
 	struct job_config config = world_job_config(copy);
 	config.layout = LAYOUT_MIRROR;
@@ -29,20 +29,20 @@ static void read_some(struct sched_job *job, uint32_t first, uint32_t end)
 
 static void remove_job(struct world *world, struct sched_job *job)
 {
-	char name[SCHED_PAST_NAME];
+	char name[LAST_HOUR_NAME];
 	snprintf(name, sizeof(name), "%s", sched_job_config(job)->name);
 	sched_job_put(job);
 	cr_assert_eq(0, sched_job_remove(world->sched, name));
 }
 
-static struct sched_past *past_of(struct world *world)
+static struct last_hour *past_of(struct world *world)
 {
-	struct sched_past *past = NULL;
+	struct last_hour *past = NULL;
 	cr_assert_eq(0, sched_past(world->sched, &past));
 	return past;
 }
 
-static size_t place_of(const struct sched_past *past, const char *name)
+static size_t place_of(const struct last_hour *past, const char *name)
 {
 	for (size_t i = 0; i < HISTORY_JOBS; i++)
 		if (strcmp(past->jobs[i].name, name) == 0)
@@ -52,7 +52,7 @@ static size_t place_of(const struct sched_past *past, const char *name)
 
 static uint64_t prepared_for(struct world *world, const char *job, const char *other)
 {
-	struct sched_past *past = past_of(world);
+	struct last_hour *past = past_of(world);
 	size_t place = place_of(past, job);
 	cr_assert_lt(place, HISTORY_JOBS, "%s is not told", job);
 	uint64_t n = past->jobs[place].prepared_for[place_of(past, other)];
@@ -87,7 +87,7 @@ Test(sched_past, a_job_that_has_gone_is_told_for_an_hour)
 	read_some(b, 0, 3);
 	remove_job(&world, a);
 	read_some(b, 3, N);
-	struct sched_past *past = past_of(&world);
+	struct last_hour *past = past_of(&world);
 	size_t place = place_of(past, "a");
 	cr_assert_lt(place, HISTORY_JOBS);
 	cr_expect_neq(0, past->jobs[place].gone_ns);
@@ -95,9 +95,9 @@ Test(sched_past, a_job_that_has_gone_is_told_for_an_hour)
 	cr_expect_eq(0, past->untold);
 	free(past);
 	cr_expect_eq(5, prepared_for(&world, "b", "a"));
-	past_pass(world.sched, clock_now_ns() + hour_ns - HISTORY_STEP_NS);
+	reading_take(world.sched, clock_now_ns() + hour_ns - HISTORY_STEP_NS);
 	cr_expect_eq(5, prepared_for(&world, "b", "a"));
-	past_pass(world.sched, clock_now_ns() + hour_ns + HISTORY_STEP_NS);
+	reading_take(world.sched, clock_now_ns() + hour_ns + HISTORY_STEP_NS);
 	cr_expect_eq(5, prepared_for(&world, "b", "others"));
 	cr_expect_eq(N - 5, prepared_for(&world, "b", "b"));
 	sched_job_put(b);
@@ -116,7 +116,7 @@ Test(sched_past, a_job_that_comes_again_begins_at_nothing)
 	cr_assert_eq(0, sched_job_withdraw(world.sched, "a"));
 	a = add_mirror(&world, "a");
 	read_some(a, 0, 2);
-	struct sched_past *past = past_of(&world);
+	struct last_hour *past = past_of(&world);
 	size_t place = place_of(past, "a");
 	cr_assert_lt(place, HISTORY_JOBS);
 	cr_expect_eq(0, past->jobs[place].gone_ns);
@@ -141,7 +141,7 @@ Test(sched_past, jobs_without_a_place_are_counted)
 		jobs[i] = add_mirror(&world, names[i]);
 	read_some(jobs[HISTORY_JOBS], 0, 3);
 	read_some(jobs[0], 0, 5);
-	struct sched_past *past = past_of(&world);
+	struct last_hour *past = past_of(&world);
 	cr_expect_eq(1, past->untold);
 	cr_expect_eq(HISTORY_JOBS, place_of(past, names[HISTORY_JOBS]));
 	free(past);
@@ -166,14 +166,14 @@ Test(sched_past, readings_are_taken_every_ten_seconds)
 	world_begin(&world, N, N);
 	struct sched_job *a = add_mirror(&world, "a");
 	read_some(a, 0, 4);
-	struct sched_past *past = past_of(&world);
+	struct last_hour *past = past_of(&world);
 	cr_assert_eq(2, past->n, "%zu: the beginning, and now", past->n);
 	cr_expect_eq(0, past->readings[0].jobs[place_of(past, "a")].served);
 	cr_expect_eq(4, past->readings[1].jobs[place_of(past, "a")].served);
 	uint64_t begin_ns = past->readings[0].ns;
 	free(past);
 	for (uint64_t s = 1; s <= 30; s++)
-		past_pass(world.sched, begin_ns + s * 1000000000);
+		reading_take(world.sched, begin_ns + s * 1000000000);
 	past = past_of(&world);
 	/* now is before the last one, which it takes the place of */
 	cr_assert_eq(4, past->n, "%zu", past->n);

@@ -79,7 +79,7 @@ static void prepare(struct shared *shared, uint32_t n)
 		.done = sched_load_done,
 		.context = shared->world.sched};
 	do {
-		shared->jobs[0]->now->parts[0].space->cost_ns = COST_NS;
+		shared->jobs[0]->is.now->parts[0].space->cost_ns = COST_NS;
 		sched_validate(shared->world.sched);
 	} while (n-- > 0 && load_run_one(shared->context, &callbacks));
 }

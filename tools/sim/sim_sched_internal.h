@@ -35,6 +35,7 @@ struct sim_sched {
 	struct sim_sched_jobs jobs;
 	struct daemon_config daemon; /* the part that the supply reads */
 	struct supply supply;
+	struct source source;  /* the only one of the supply */
 	struct space prepared; /* the supply's view of `space` */
 	bool *unread;	       /* by id: nobody has read it since it was loaded */
 	uint64_t loads;

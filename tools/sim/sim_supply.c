@@ -17,20 +17,21 @@ int sim_supply_make(struct sim_sched *sched)
 	sched->daemon.share = config->timed ? config->share : SHARE_FIFO;
 	sched->daemon.workers = 1;
 	supply_init(supply, &sched->daemon, sched->cache);
-	supply->sources = calloc(1, sizeof(*supply->sources));
+	supply->sources = calloc(1, sizeof(struct source *));
 	supply->storages = calloc(1, sizeof(*supply->storages));
 	sched->unread = calloc(config->n_ids + 1, sizeof(*sched->unread));
 	if (!supply->sources || !supply->storages || !sched->unread)
 		return -ENOMEM;
 	supply->n_sources = 1;
-	supply->sources->supply = supply;
-	LIST_INIT(&supply->sources->spaces);
-	sched->prepared = (struct space){.source = supply->sources,
+	supply->sources[0] = &sched->source;
+	sched->source.supply = supply;
+	LIST_INIT(&sched->source.spaces);
+	sched->prepared = (struct space){.source = &sched->source,
 		.cache = sched->space,
 		.cost_ns = config->cost_ns,
 		.references = 1};
-	LIST_INSERT_HEAD(&supply->sources->spaces, &sched->prepared, link);
-	return storage_get(supply, 0, "storage", &supply->sources->storage);
+	LIST_INSERT_HEAD(&sched->source.spaces, &sched->prepared, link);
+	return storage_get(supply, 0, "storage", &sched->source.storage);
 }
 
 void sim_supply_free(struct sim_sched *sched)

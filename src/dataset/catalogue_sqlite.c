@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "dataset/dataset_catalogue.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+/* Opens catalogue files with SQLite: its errors, and the names of columns. */
+
+int catalogue_errno(sqlite3 *db)
+{
+	int os = sqlite3_system_errno(db);
+	switch (sqlite3_errcode(db) & 0xff) {
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_READONLY:
+		return -EROFS;
+	case SQLITE_CANTOPEN:
+	case SQLITE_IOERR:
+		return os ? -os : -EIO;
+	default:
+		return -EIO;
+	}
+}
+
+static const char *const hidden_columns[] = {"exif_orientation", "mtime_ns", "probed",
+	"gone", "part_container", "part_offset", "part_bytes", "part_checksum",
+	"part_method"};
+static const char *const reserved_columns[] = {"id", "path", "class", "label", "bytes",
+	"mtime", "width", "height", "channels", "bits", "palette", "rowid", "oid",
+	"_rowid_", "file_name"};
+
+static bool in_list(const char *const *names, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcasecmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+bool catalogue_hidden_column(const char *name)
+{
+	return in_list(
+		hidden_columns, sizeof(hidden_columns) / sizeof(*hidden_columns), name);
+}
+
+bool catalogue_reserved_column(const char *name)
+{
+	return catalogue_hidden_column(name) ||
+	       in_list(reserved_columns,
+		       sizeof(reserved_columns) / sizeof(*reserved_columns), name);
+}
+
+int catalogue_open_read(const char *file, sqlite3 **ret)
+{
+	*ret = NULL;
+	int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+	if (sqlite3_open_v2(file, ret, flags, NULL) != SQLITE_OK) {
+		int err = *ret ? catalogue_errno(*ret) : -ENOMEM;
+		if (err != -ENOENT)
+			log_error("catalogue %s: can't be opened: %s", file,
+				strerror(-err));
+		sqlite3_close(*ret);
+		*ret = NULL;
+		return err;
+	}
+	/* The file is replaced, never changed. So one lock for the connection's life is
+	 * enough, and SQLite may map the file (it maps up to 2 GB). */
+	sqlite3_exec(*ret, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA mmap_size = 1 << 40",
+		NULL, NULL, NULL);
+	return 0;
+}
+
+/* Tells whether SQLite's error is about the content of the file, not about reading it. */
+static bool content_error(sqlite3 *db)
+{
+	int code = sqlite3_errcode(db) & 0xff;
+	return code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR ||
+	       code == SQLITE_SCHEMA;
+}
+
+int catalogue_read_errno(sqlite3 *db)
+{
+	return content_error(db) ? -EILSEQ : catalogue_errno(db);
+}

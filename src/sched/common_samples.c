@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "edition/edition.h"
+#include "sched/gauges.h"
+#include "sched/jobs.h"
+#include "sched/sched_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Divides the samples of jobs by the jobs that read them. */
+
+/* The samples of a space that exactly these jobs read. */
+struct region {
+	const struct space *space;
+	roaring_bitmap_t *samples;
+	uint64_t jobs;
+};
+
+struct regions {
+	struct region *region;
+	size_t n;
+};
+
+static int add_region(struct regions *regions, const struct space *space,
+	roaring_bitmap_t *samples, uint64_t jobs)
+{
+	if (!samples)
+		return -ENOMEM;
+	if (roaring_bitmap_is_empty(samples)) {
+		roaring_bitmap_free(samples);
+		return 0;
+	}
+	struct region *more =
+		reallocarray(regions->region, regions->n + 1, sizeof(*more));
+	if (!more) {
+		roaring_bitmap_free(samples);
+		return -ENOMEM;
+	}
+	regions->region = more;
+	more[regions->n++] =
+		(struct region){.space = space, .samples = samples, .jobs = jobs};
+	return 0;
+}
+
+/* Divides each region into samples that the job reads and samples that it does not read.
+ * Adds one region for the job's samples that are in no region yet. */
+static int divide(struct regions *regions, const struct part *part, uint64_t job)
+{
+	size_t n = regions->n;
+	roaring_bitmap_t *rest = roaring_bitmap_copy(part->selection);
+	for (size_t i = 0; i < n && rest; i++) {
+		struct region *region = &regions->region[i];
+		if (region->space != part->space ||
+			!roaring_bitmap_intersect(region->samples, rest))
+			continue;
+		roaring_bitmap_t *both = roaring_bitmap_and(region->samples, rest);
+		if (!both) {
+			roaring_bitmap_free(rest);
+			return -ENOMEM;
+		}
+		roaring_bitmap_andnot_inplace(rest, both);
+		roaring_bitmap_andnot_inplace(region->samples, both);
+		int err = add_region(regions, part->space, both, region->jobs | job);
+		if (err) {
+			roaring_bitmap_free(rest);
+			return err;
+		}
+	}
+	return add_region(regions, part->space, rest, job);
+}
+
+static int divide_job(
+	struct sched *sched, struct regions *regions, job_id id, uint64_t bit)
+{
+	struct sched_job *job = sched_job_find_id(sched, id);
+	if (!job)
+		return 0;
+	lock_take(&sched->lock);
+	struct edition *edition = job->is.now;
+	atomic_fetch_add(&edition->holds, 1);
+	lock_release(&sched->lock);
+	int err = 0;
+	for (size_t i = 0; i < edition->n_parts && !err; i++)
+		err = divide(regions, &edition->parts[i], bit);
+	edition_let_go(edition);
+	sched_job_put(job);
+	return err;
+}
+
+int sched_common(struct sched *sched, const job_id *ids, size_t n,
+	struct sched_common **ret, size_t *ret_n)
+{
+	struct regions regions = {NULL, 0};
+	int err = 0;
+	for (size_t i = 0; i < n && i < SCHED_COMMON_JOBS && !err; i++)
+		err = divide_job(sched, &regions, ids[i], UINT64_C(1) << i);
+	*ret_n = 0;
+	*ret = err ? NULL : calloc(regions.n + 1, sizeof(**ret));
+	err = *ret ? 0 : -ENOMEM;
+	for (size_t i = 0; i < regions.n; i++) {
+		struct region *region = &regions.region[i];
+		uint64_t samples = roaring_bitmap_get_cardinality(region->samples);
+		roaring_bitmap_free(region->samples);
+		if (!err && samples > 0)
+			(*ret)[(*ret_n)++] = (struct sched_common){
+				.jobs = region->jobs, .samples = (uint32_t)samples};
+	}
+	free(regions.region);
+	return err;
+}

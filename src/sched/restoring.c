@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "sched/jobs.h"
+#include "sched/sched_internal.h"
+#include "state/checkpoint.h"
+#include "state/state.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * Restores a job to a checkpoint, and exports it. The clerk does both, so that no other thread
+ * makes streams or saves orders of the job meanwhile:
+ *
+ *   restore_check -> epochs_hold: opens wait -> restore_make: orders of live epochs to files, and
+ *   the order that runs, with what had been read, to a file -> epochs_restored
+ */
+
+/* The work for the clerk, and its result. */
+struct clerk_restore {
+	struct restoring to;
+	/* the job is not moved: its orders are saved, and `to.from` receives its
+	 * checkpoint */
+	bool export;
+	int err;
+};
+
+/* --- restoring -------------------------------------------------------------------------- */
+
+static int hold(struct sched_job *job)
+{
+	struct aftermath aftermath;
+	struct effects effects;
+	aftermath_init(&aftermath);
+	effects_init(&effects);
+	lock_take(&job->sched->lock);
+	int err = job->removed || job->sched->stopping ? -ENODEV : 0;
+	if (!err)
+		epochs_hold(job->is.epochs, &effects);
+	effects_execute_locked(job, &effects, &aftermath);
+	sched_unlock(job->sched, &aftermath);
+	return err;
+}
+
+static void give_up(struct sched_job *job)
+{
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&job->sched->lock);
+	epochs_unhold(job->is.epochs);
+	effects_resume_locked(job, &aftermath);
+	sched_unlock(job->sched, &aftermath);
+}
+
+/* Gives the epochs and the list of orders to the engine. Takes ownership of them, also on
+ * failure. */
+static int go(struct sched_job *job, struct restored *restored)
+{
+	struct aftermath aftermath;
+	struct effects effects;
+	aftermath_init(&aftermath);
+	effects_init(&effects);
+	lock_take(&job->sched->lock);
+	int err = job->removed || job->sched->stopping ? -ENODEV
+						       : journal_reserve(job->is.journal);
+	if (!err) {
+		epochs_restored(
+			job->is.epochs, restored->running, restored->draining, &effects);
+		epochs_has_orders(job->is.epochs, restored->orders, restored->n_orders);
+		effects_execute_locked(job, &effects, &aftermath);
+		effects_resume_locked(job, &aftermath);
+		aftermath.flush = job;
+	}
+	sched_unlock(job->sched, &aftermath);
+	if (err)
+		restored_free(restored);
+	return err;
+}
+
+static int make_and_go(struct sched_job *job, struct restoring *to)
+{
+	struct restored restored;
+	int err = restore_make(&job->is, to, &restored);
+	if (err)
+		return err;
+	err = go(job, &restored);
+	return err ? restore_failed(to, job->is.config.name, err) : 0;
+}
+
+/* Syncs the journal to the disk. Its records from before the restore are not needed after
+ * that. */
+static int finish(struct sched_job *job, struct restoring *to)
+{
+	uint32_t epoch = to->at ? to->at_epoch : to->from->place.running.epoch;
+	int err = sched_job_sync(job);
+	if (err)
+		return restore_failed(to,
+			"the job is restored, but the journal can't be synced to the "
+			"disk",
+			err);
+	journal_forget(job->is.journal, epoch);
+	return 0;
+}
+
+/* Restores the job without checks. The caller is the clerk, or the thread that adds the job,
+ * before any other thread knows it. */
+static int restore_job(struct sched_job *job, struct restoring *to)
+{
+	int err = hold(job);
+	if (err)
+		return restore_failed(to, job->is.config.name, err);
+	err = make_and_go(job, to);
+	if (err) {
+		give_up(job);
+		return err;
+	}
+	return finish(job, to);
+}
+
+/* Takes a checkpoint and saves live orders. Opens wait meanwhile. */
+static int save_for_export(struct sched_job *job, struct restoring *to)
+{
+	int err = hold(job);
+	if (err)
+		return restore_failed(to, job->is.config.name, err);
+	restore_take_checkpoint(&job->is, to->from);
+	err = restore_save_live(&job->is, to);
+	give_up(job);
+	return err;
+}
+
+/* --- the clerk's part --------------------------------------------------------------------- */
+
+static int restore(struct sched_job *job, struct clerk_restore *work)
+{
+	if (work->export)
+		return save_for_export(job, &work->to);
+	int err = restore_check(&job->is, &work->to);
+	return err ? err : restore_job(job, &work->to);
+}
+
+static struct clerk_restore *wanted(struct sched_job *job)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	return job->restoring;
+}
+
+void restore_if_wanted(struct sched_job *job)
+{
+	struct clerk_restore *work = wanted(job);
+	if (!work)
+		return;
+	work->err = restore(job, work);
+	LOCK_SCOPE(&job->sched->lock);
+	job->restoring = NULL;
+	pthread_cond_broadcast(&job->sched->clerk_done_cond);
+}
+
+/* Has the clerk do the work, and waits for the result. -ENODEV: the job is removed, or the
+ * scheduler stops; -EBUSY: another restore is under way. */
+static int restore_by_clerk(struct sched_job *job, struct clerk_restore *work)
+{
+	struct sched *sched = job->sched;
+	LOCK_SCOPE(&sched->lock);
+	if (job->removed || sched->stopping || !sched->has_clerk)
+		return -ENODEV;
+	if (job->restoring)
+		return -EBUSY;
+	job->restoring = work;
+	clerk_request_locked(job);
+	while (job->restoring == work)
+		lock_wait(&sched->lock, &sched->clerk_done_cond);
+	return work->err;
+}
+
+/* --- for control ------------------------------------------------------------------------ */
+
+void sched_job_print_state(struct sched_job *job, FILE *out)
+{
+	struct checkpoint checkpoint;
+	restore_take_checkpoint(&job->is, &checkpoint);
+	checkpoint_print(out, &checkpoint);
+}
+
+int sched_job_sync(struct sched_job *job)
+{
+	journal_flush(job->is.journal);
+	return journal_sync(job->is.journal);
+}
+
+static void tell(struct sched_job *job, const struct restoring *to, config_report *report,
+	void *context)
+{
+	if (to->from->ini != job->is.ini_hash)
+		config_report_text(report, context,
+			CONFIG_WARNING "job %s: its ini has changed since the "
+				       "checkpoint, so files may have other contents",
+			job->is.config.name);
+}
+
+int sched_job_restore(struct sched_job *job, const char *text, const char *at,
+	config_report *report, void *context)
+{
+	struct checkpoint from;
+	const char *end;
+	struct clerk_restore work = {.to = {.from = &from, .at = at != NULL}};
+	char message[200] = "";
+	int err = checkpoint_parse(text, &from, &end, message);
+	if (err) {
+		config_report_text(
+			report, context, "not a checkpoint of joaderfs: %s", message);
+		return err;
+	}
+	if (at && checkpoint_parse_at(at, &work.to.at_epoch, &work.to.at_position) != 0) {
+		config_report_text(report, context, IMPORT_AT, at);
+		return -EINVAL;
+	}
+	err = restore_by_clerk(job, &work);
+	if (err)
+		config_report_text(report, context, "job %s: %s", job->is.config.name,
+			work.to.message[0] ? work.to.message : strerror(-err));
+	else
+		tell(job, &work.to, report, context);
+	return err;
+}
+
+int sched_job_export(struct sched_job *job, int fd, config_report *report, void *context)
+{
+	struct checkpoint from = {0};
+	struct clerk_restore work = {.to = {.from = &from}, .export = true};
+	struct stat st;
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		report(context, "export: the descriptor is not of a regular file");
+		return -EINVAL;
+	}
+	if (config_is_mixed(&job->is.config)) {
+		config_report_text(report, context,
+			"job %s is a mixture, whose orders can't be exported: they "
+			"belong to no single dataset",
+			job->is.config.name);
+		return -EOPNOTSUPP;
+	}
+	int err = job_kind(&job->is) == EPOCHS_MIRRORED ? -EOPNOTSUPP
+							: restore_by_clerk(job, &work);
+	if (!err)
+		err = export_orders(&job->is, fd, &from);
+	if (err)
+		config_report_text(report, context, "job %s: can't be exported: %s",
+			job->is.config.name,
+			work.to.message[0] ? work.to.message : strerror(-err));
+	return err;
+}
+
+/* --- jobs that are added ------------------------------------------------------------------ */
+
+int job_import(struct sched_job *job, const struct adding *adding)
+{
+	struct checkpoint from = {0};
+	struct restoring to = {.from = &from};
+	int err = import_for_job(&job->is, adding, &to);
+	if (err || !from.has_journal || restore_job(job, &to) == 0)
+		return err;
+	import_undo(&job->is);
+	return import_refuse(adding, "job %s: %s", job->is.config.name, to.message);
+}
+
+int sched_job_log(
+	struct sched_job *job, uint32_t *ret_epoch, sample_id **ret, uint32_t *ret_n)
+{
+	return import_log(&job->is, ret_epoch, ret, ret_n);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#pragma once
+
+#include "edition/edition.h"
+#include "state/checkpoint.h"
+#include "state/state.h"
+
+/* Functions that several files of state need. Constraints on threads and locks are as in
+ * state.h. */
+
+/* Writes the message of a failure. Returns -EINVAL. */
+int restore_refuse(struct restoring *restoring, const char *format, ...)
+	printf_like(2, 3);
+/* Checks that the job can go to the checkpoint's epoch, or to `at`. -EINVAL, with a message. */
+must_check int restore_check_target(struct job *job, struct restoring *restoring);
+/* Returns the epoch's edition, not held: no edition can be freed meanwhile. */
+struct edition *restore_edition(struct job *job, uint32_t epoch);
+/* Lists the orders in the job's directory; the caller frees *ret. */
+must_check int restore_list_orders(
+	struct job *job, struct epochs_order_file **ret, size_t *ret_n);
