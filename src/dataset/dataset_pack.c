@@ -102,10 +102,20 @@ int pack_make(size_t n, pack_value *value, const void *context, uint8_t **ret,
 	return packed ? 0 : -ENOMEM;
 }
 
+static const struct pack_block *block_of(const uint8_t *packed, size_t i)
+{
+	return &((const struct pack_block *)(const void *)packed)[i / PACK_BLOCK];
+}
+
+size_t pack_equal(const uint8_t *packed, size_t i)
+{
+	unsigned width = block_of(packed, i)->place & 0xff;
+	return width == 0 ? PACK_BLOCK - i % PACK_BLOCK : 1;
+}
+
 uint64_t pack_get(const uint8_t *packed, size_t bytes, size_t i)
 {
-	const struct pack_block *block =
-		&((const struct pack_block *)(const void *)packed)[i / PACK_BLOCK];
+	const struct pack_block *block = block_of(packed, i);
 	unsigned width = block->place & 0xff;
 	size_t bit = i % PACK_BLOCK * width;
 	uint64_t at = (block->place >> 8) + bit / 8, word;
