@@ -29,7 +29,7 @@ demo-cluster:
 bench:
 	@tools/install-deps build demo test bench
 	@$(MAKE) --no-print-directory -s VARIANT=release all \
-		$(patsubst %,build/release/bench/%,augment many prepare read_epoch read_paced) \
+		$(patsubst %,build/release/bench/%,augment catalogue many prepare read_epoch read_paced) \
 		build/release/tests/clients/slow_storage
 	@tools/bench/bench $(if $(QUICK),--quick) $(if $(LARGE),--large)
 

@@ -305,8 +305,8 @@ static void need_changed(struct cache_space *space, sample_id id)
 void cache_need_add(struct cache_space *space, sample_id id)
 {
 	ensure(id < space->n_ids);
-	ensure(space->need[id] < UINT16_MAX);
-	space->need[id]++;
+	ensure(space->differs[id] < INT16_MAX);
+	space->differs[id]++;
 	space->need_sum++;
 	space->cache->need++;
 	need_changed(space, id);
@@ -315,11 +315,25 @@ void cache_need_add(struct cache_space *space, sample_id id)
 void cache_need_drop(struct cache_space *space, sample_id id)
 {
 	ensure(id < space->n_ids);
-	ensure(space->need[id] > 0 && space_need(space, id) > 0);
-	space->need[id]--;
+	ensure(space_need(space, id) > 0 && space->differs[id] > INT16_MIN);
+	space->differs[id]--;
 	space->need_sum--;
 	space->cache->need--;
 	need_changed(space, id);
+}
+
+/* Lets a change of most ids count in `common`; what remains to be counted are the other ids.
+ * Without memory for them nothing is changed. */
+static void change_common(struct cache_space *space, struct change *change)
+{
+	if (!change->up && space->common == 0)
+		return;
+	change->others = roaring_bitmap_flip(change->ids, 0, space->n_ids);
+	if (!change->others)
+		return;
+	space->common += change->up ? 1 : UINT32_MAX;
+	change->ids = change->others;
+	change->step = -change->step;
 }
 
 void cache_need_begin(
@@ -333,22 +347,33 @@ void cache_need_begin(
 	ensure(up || n <= space->need_sum);
 	space->need_sum += up ? n : -n;
 	cache->need += up ? n : -n;
-	cache->change = (struct change){.space = space, .ids = ids, .up = up};
-	roaring_init_iterator(ids, &cache->change.next);
+	cache->change = (struct change){
+		.space = space, .ids = ids, .step = up ? 1 : -1, .up = up};
+	if (n > space->n_ids / 2)
+		change_common(space, &cache->change);
+	roaring_init_iterator(cache->change.ids, &cache->change.next);
+}
+
+static void end_change(struct change *change)
+{
+	if (change->others)
+		roaring_bitmap_free(change->others);
+	*change = (struct change){0};
 }
 
 static void count_some(struct cache *cache, uint32_t n)
 {
 	uint32_t ids[256];
 	struct change *change = &cache->change;
-	uint16_t *need = change->space->need;
+	int16_t *differs = change->space->differs;
 	while (n > 0 && change->next.has_value) {
 		uint32_t at_once = n < 256 ? n : 256;
 		n -= at_once;
 		at_once = roaring_read_uint32_iterator(&change->next, ids, at_once);
 		for (uint32_t i = 0; i < at_once; i++) {
-			ensure(change->up ? need[ids[i]] < UINT16_MAX : need[ids[i]] > 0);
-			need[ids[i]] = (uint16_t)(need[ids[i]] + (change->up ? 1 : -1));
+			int now = differs[ids[i]] + change->step;
+			ensure(now == (int16_t)now);
+			differs[ids[i]] = (int16_t)now;
 		}
 	}
 }
@@ -371,7 +396,7 @@ bool cache_need_step(struct cache *cache, uint32_t n)
 	}
 	if (cache->ops->sweep && !cache->ops->sweep(cache, n / IDS_PER_ENTRY + 1))
 		return false;
-	change->space = NULL;
+	end_change(change);
 	return true;
 }
 
@@ -454,6 +479,7 @@ void cache_free(struct cache **cache)
 		tensor_free(tensor);
 	while (!LIST_EMPTY(&(*cache)->spaces))
 		space_discard(LIST_FIRST(&(*cache)->spaces));
+	end_change(&(*cache)->change);
 	free((*cache)->evict.buckets);
 	free((*cache)->evict.slots);
 	free(*cache);

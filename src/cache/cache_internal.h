@@ -44,7 +44,10 @@ struct cache_space {
 	LIST_HEAD(, entry) entries;
 	uint32_t n_ids;
 	struct entry **by_id; /* NULL: absent, and not pinned */
-	uint16_t *need;	      /* per id */
+	/* The need of an id is `common` plus its `differs`. A stream that has most ids counts in
+	 * `common`, so that it touches the memory of the others only. */
+	uint32_t common;
+	int16_t *differs;
 	uint64_t need_sum;
 };
 
@@ -69,8 +72,10 @@ struct evict {
 struct change {
 	const struct cache_space *space; /* NULL: none */
 	const roaring_bitmap_t *ids;
+	roaring_bitmap_t *others; /* `ids`, if `common` has changed: all other ids */
 	roaring_uint32_iterator_t next;
-	bool up;
+	int step;     /* 1 or -1: is added to `differs` of `ids` */
+	bool up;      /* needs go up */
 	bool counted; /* the sweep has begun */
 };
 
@@ -130,10 +135,9 @@ static inline bool change_pending(const struct cache_space *space, sample_id id)
 
 static inline uint32_t space_need(const struct cache_space *space, sample_id id)
 {
-	uint32_t need = space->need[id];
-	if (!change_pending(space, id))
-		return need;
-	return space->cache->change.up ? need + 1 : need - 1;
+	int64_t need = (int64_t)space->common + space->differs[id];
+	return (uint32_t)(change_pending(space, id) ? need + space->cache->change.step
+						    : need);
 }
 
 static inline uint32_t entry_need(const struct entry *entry)

@@ -18,9 +18,9 @@ int cache_space_make(uint32_t n_ids, struct cache_space **ret)
 		return -ENOMEM;
 	space->n_ids = n_ids;
 	LIST_INIT(&space->entries);
-	space->need = cache_alloc(n * sizeof(*space->need));
+	space->differs = cache_alloc(n * sizeof(*space->differs));
 	space->by_id = cache_alloc(n * sizeof(struct entry *));
-	if (!space->need || !space->by_id) {
+	if (!space->differs || !space->by_id) {
 		cache_space_free(&space);
 		return -ENOMEM;
 	}
@@ -66,7 +66,7 @@ void cache_space_free(struct cache_space **space)
 	if ((*space)->cache)
 		cache_space_take_out(*space);
 	free((*space)->by_id);
-	free((*space)->need);
+	free((*space)->differs);
 	free(*space);
 	*space = NULL;
 }

@@ -10,7 +10,8 @@
 /* Headers that could not be read are read again by each scan. */
 static bool all_probed(const struct catalogue_map *map)
 {
-	for (sample_id id = 0; id < map->head->n_ids; id++)
+	const uint8_t *states = map_section(map, MAP_STATES);
+	for (size_t id = 0; id < map->head->n_ids; id += pack_equal(states, id))
 		if (!(map_value(map, MAP_STATES, id) & (ROW_PROBED | ROW_GONE)))
 			return false;
 	return true;

@@ -70,42 +70,71 @@ static size_t take_block(
 	return left;
 }
 
+/* Makes room for the bits of one more block behind the first n bytes, and for the tail. The new room
+ * has zeros. */
+static int make_room(uint8_t **packed, size_t n, size_t *capacity)
+{
+	size_t needed = n + PACK_BLOCK * sizeof(uint64_t) + PACK_TAIL;
+	if (needed <= *capacity)
+		return 0;
+	size_t more = needed + needed / 8;
+	uint8_t *grown = realloc(*packed, more);
+	if (!grown)
+		return -ENOMEM;
+	memset(grown + *capacity, 0, more - *capacity);
+	*packed = grown;
+	*capacity = more;
+	return 0;
+}
+
+static void put_block(uint8_t *at, const struct pack_block *block,
+	const uint64_t *numbers, size_t n, unsigned width)
+{
+	for (size_t i = 0; i < n && width; i++)
+		put_bits(at, i * width, width, (numbers[i] - block->base) / block->step);
+}
+
 int pack_make(size_t n, pack_value *value, const void *context, uint8_t **ret,
 	size_t *ret_bytes)
 {
 	uint64_t numbers[PACK_BLOCK];
 	size_t n_blocks = blocks_of(n), bytes = n_blocks * sizeof(struct pack_block);
-	struct pack_block *blocks = calloc(n_blocks + 1, sizeof(*blocks));
-	if (!blocks)
-		return -ENOMEM;
-	for (size_t i = 0; i < n_blocks; i++) {
+	size_t capacity = 0;
+	uint8_t *packed = NULL;
+	int err = make_room(&packed, bytes, &capacity);
+	for (size_t i = 0; !err && i < n_blocks; i++) {
 		size_t left = take_block(i, n, value, context, numbers);
-		unsigned width = measure(numbers, left, &blocks[i]);
-		blocks[i].place = (uint64_t)bytes << 8 | width;
+		struct pack_block block;
+		unsigned width = measure(numbers, left, &block);
+		block.place = (uint64_t)bytes << 8 | width;
+		put_block(packed + bytes, &block, numbers, left, width);
+		memcpy(packed + i * sizeof(block), &block, sizeof(block));
 		bytes += (left * width + 7) / 8;
+		err = make_room(&packed, bytes, &capacity);
 	}
-	bytes += PACK_TAIL;
-	uint8_t *packed = calloc(1, bytes);
-	for (size_t i = 0; packed && i < n_blocks; i++) {
-		size_t left = take_block(i, n, value, context, numbers);
-		uint8_t *at = packed + (blocks[i].place >> 8);
-		unsigned width = blocks[i].place & 0xff;
-		for (size_t k = 0; k < left && width; k++)
-			put_bits(at, k * width, width,
-				(numbers[k] - blocks[i].base) / blocks[i].step);
+	if (err) {
+		free(packed);
+		packed = NULL;
 	}
-	if (packed)
-		memcpy(packed, blocks, n_blocks * sizeof(*blocks));
-	free(blocks);
 	*ret = packed;
-	*ret_bytes = bytes;
-	return packed ? 0 : -ENOMEM;
+	*ret_bytes = bytes + PACK_TAIL;
+	return err;
+}
+
+static const struct pack_block *block_of(const uint8_t *packed, size_t i)
+{
+	return &((const struct pack_block *)(const void *)packed)[i / PACK_BLOCK];
+}
+
+size_t pack_equal(const uint8_t *packed, size_t i)
+{
+	unsigned width = block_of(packed, i)->place & 0xff;
+	return width == 0 ? PACK_BLOCK - i % PACK_BLOCK : 1;
 }
 
 uint64_t pack_get(const uint8_t *packed, size_t bytes, size_t i)
 {
-	const struct pack_block *block =
-		&((const struct pack_block *)(const void *)packed)[i / PACK_BLOCK];
+	const struct pack_block *block = block_of(packed, i);
 	unsigned width = block->place & 0xff;
 	size_t bit = i % PACK_BLOCK * width;
 	uint64_t at = (block->place >> 8) + bit / 8, word;

@@ -40,3 +40,6 @@ must_check int pack_make(size_t n, pack_value *value, const void *context, uint8
 size_t pack_least_bytes(size_t n);
 /* Returns number i. bytes: at least pack_least_bytes(i + 1). packed: aligned as uint64_t. */
 uint64_t pack_get(const uint8_t *packed, size_t bytes, size_t i);
+/* Returns how many numbers, beginning with number i, are known to be equal without a look at each
+ * of them. The last block may be taken for longer than it is. */
+size_t pack_equal(const uint8_t *packed, size_t i);

@@ -173,22 +173,47 @@ static uint64_t typical_of(struct by_shape *by, uint64_t samples)
 	return by->equal[i].bytes;
 }
 
-/* Tells whether samples whose images have one shape have tensors of one size. */
-static bool are_alike(const struct preparation *preparation)
+/* Finds the typical size among a few files. */
+static int typical_file(struct edition *edition)
 {
-	return !preparation->encoded && !preparation->array && !preparation->sections &&
-	       !preparation->frames;
+	uint32_t positions = edition->set.positions, n = 0, id;
+	uint32_t step = (positions + MOST_MEASURED - 1) / MOST_MEASURED;
+	auto_free uint64_t *bytes = calloc(MOST_MEASURED, sizeof(*bytes));
+	if (!bytes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < positions; i += step)
+		if (roaring_bitmap_select(edition->selection, i, &id))
+			bytes[n++] = dataset_file_bytes(edition->is.dataset, id);
+	qsort(bytes, n, sizeof(*bytes), compare);
+	edition->typical_bytes = bytes[n * 3 / 4];
+	return 0;
+}
+
+/* Measures encoded tensors, which are as large as their files. -EAGAIN: some are refused, or have
+ * no header of an image, so that their files may be empty. */
+static int measure_encoded(
+	struct edition *edition, const struct dataset_shape *shapes, size_t n)
+{
+	const struct dataset *dataset = edition->is.dataset;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t bytes = memory_tensor_bytes(&edition->job->sched->supply,
+			dataset, &edition->job->config.preparation, shapes[i].largest);
+		if (bytes == 0 ||
+			dataset_image_shape(dataset, shapes[i].largest).width == 0)
+			return -EAGAIN;
+		if (bytes > edition->largest_bytes)
+			edition->largest_bytes = bytes;
+	}
+	edition->all_bytes = dataset_bytes(dataset);
+	return typical_file(edition);
 }
 
 /* -EAGAIN: each sample has to be looked at. */
-static int measure_shapes(struct edition *edition)
+static int measure_decoded(
+	struct edition *edition, const struct dataset_shape *shapes, size_t n)
 {
 	const struct preparation *preparation = &edition->job->config.preparation;
-	size_t n = 0, refused = 0;
-	const struct dataset_shape *shapes =
-		are_alike(preparation)
-			? dataset_shapes(edition->is.dataset, edition->selection, &n)
-			: NULL;
+	size_t refused = 0;
 	auto_free uint64_t *bytes = calloc(n + 1, sizeof(*bytes));
 	auto_free struct equal *equal = calloc(2 * n + 1, sizeof(*equal));
 	if (!bytes || !equal)
@@ -198,7 +223,7 @@ static int measure_shapes(struct edition *edition)
 			preparation, shapes[i].largest);
 		refused += bytes[i] == 0;
 	}
-	if (n == 0 || refused > MOST_REFUSED)
+	if (refused > MOST_REFUSED)
 		return -EAGAIN;
 	struct by_shape by = {.edition = edition, .equal = equal};
 	for (size_t i = 0; i < n; i++)
@@ -206,9 +231,23 @@ static int measure_shapes(struct edition *edition)
 			add_equal(&by, bytes[i], shapes[i].samples);
 		else
 			measure_refused(&by, &shapes[i]);
-	part_of(edition, shapes[0].first)->all_bytes = edition->all_bytes;
 	edition->typical_bytes = typical_of(&by, edition->set.positions);
 	return 0;
+}
+
+/* -EAGAIN: each sample has to be looked at. */
+static int measure_shapes(struct edition *edition)
+{
+	const struct preparation *preparation = &edition->job->config.preparation;
+	size_t n = 0;
+	const struct dataset_shape *shapes =
+		dataset_shapes(edition->is.dataset, edition->selection, &n);
+	if (!shapes || preparation->sections || preparation->frames)
+		return -EAGAIN;
+	int err = (preparation->encoded ? measure_encoded : measure_decoded)(
+		edition, shapes, n);
+	part_of(edition, shapes[0].first)->all_bytes = edition->all_bytes;
+	return err;
 }
 
 int edition_measure(struct edition *edition)

@@ -154,22 +154,50 @@ struct largest {
 	const struct job_config *config;
 	const struct dataset *dataset;
 	uint64_t bytes;
+	sample_id last; /* sample that was looked at */
 };
+
+/* Tells whether a file's image and size decide the length of its content: of two files whose images
+ * have one shape, the smaller has no longer content. */
+static bool shape_decides(const struct job_config *config)
+{
+	return !config->n_sections && !content_joins(config);
+}
+
+static bool is_no_longer(const struct dataset *dataset, sample_id a, sample_id b)
+{
+	struct tensor_shape x = dataset_image_shape(dataset, a);
+	struct tensor_shape y = dataset_image_shape(dataset, b);
+	return x.height == y.height && x.width == y.width && x.mode == y.mode &&
+	       dataset_orientation(dataset, a) == dataset_orientation(dataset, b) &&
+	       dataset_file_bytes(dataset, a) <= dataset_file_bytes(dataset, b);
+}
 
 static bool compare_with_largest(uint32_t sample, void *context)
 {
 	struct largest *largest = context;
+	if (shape_decides(largest->config) && largest->last != SAMPLE_NONE &&
+		is_no_longer(largest->dataset, sample, largest->last))
+		return true;
 	uint64_t bytes = content_bytes(largest->config, largest->dataset, sample);
 	if (bytes > largest->bytes)
 		largest->bytes = bytes;
+	largest->last = sample;
 	return true;
 }
 
 uint64_t content_bytes_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection)
 {
-	struct largest largest = {.config = config, .dataset = dataset};
-	roaring_iterate(selection, compare_with_largest, &largest);
+	struct largest largest = {
+		.config = config, .dataset = dataset, .last = SAMPLE_NONE};
+	size_t n;
+	const struct dataset_shape *shapes =
+		shape_decides(config) ? dataset_shapes(dataset, selection, &n) : NULL;
+	if (!shapes)
+		roaring_iterate(selection, compare_with_largest, &largest);
+	for (size_t i = 0; shapes && i < n; i++)
+		compare_with_largest(shapes[i].largest, &largest);
 	return largest.bytes;
 }
 

@@ -104,8 +104,8 @@ int idset_copy(const struct idset *set, struct idset **ret)
 	return 0;
 }
 
-/* Writes each word once, since elements are ascending. */
-static void set_bits(struct idset *set, const roaring_bitmap_t *ids)
+/* Flips the bits of the ids. Writes each word once, since they are ascending. */
+static void flip_bits(struct idset *set, const roaring_bitmap_t *ids)
 {
 	uint32_t buffer[256];
 	uint32_t n;
@@ -114,17 +114,40 @@ static void set_bits(struct idset *set, const roaring_bitmap_t *ids)
 	roaring_uint32_iterator_t iterator;
 	roaring_init_iterator(ids, &iterator);
 	while ((n = roaring_read_uint32_iterator(&iterator, buffer, 256))) {
-		ensure(buffer[n - 1] < set->bound);
 		for (uint32_t i = 0; i < n; i++) {
 			if (buffer[i] / 64 != at) {
-				set->words[at] = word;
+				set->words[at] ^= word;
 				at = buffer[i] / 64;
 				word = 0;
 			}
 			word |= UINT64_C(1) << buffer[i] % 64;
 		}
 	}
-	set->words[at] = word;
+	set->words[at] ^= word;
+}
+
+static void set_all_bits(struct idset *set)
+{
+	memset(set->words, 0xff, set->bound / 64 * sizeof(set->words[0]));
+	set->words[set->bound / 64] = (UINT64_C(1) << set->bound % 64) - 1;
+}
+
+/* Sets the bits of the ids. Of a set that has most ids, only the others are looked at. */
+static int set_bits(struct idset *set, const roaring_bitmap_t *ids)
+{
+	uint64_t n = roaring_bitmap_get_cardinality(ids);
+	ensure(n == 0 || roaring_bitmap_maximum(ids) < set->bound);
+	if (n <= set->bound / 2) {
+		flip_bits(set, ids);
+		return 0;
+	}
+	roaring_bitmap_t *others = roaring_bitmap_flip(ids, 0, set->bound);
+	if (!others)
+		return -ENOMEM;
+	set_all_bits(set);
+	flip_bits(set, others);
+	roaring_bitmap_free(others);
+	return 0;
 }
 
 static uint16_t count_line(const uint64_t *words)
@@ -156,7 +179,11 @@ int idset_from_bitmap(uint32_t bound, const roaring_bitmap_t *ids, struct idset 
 	int error = idset_new(bound, ret);
 	if (error)
 		return error;
-	set_bits(*ret, ids);
+	error = set_bits(*ret, ids);
+	if (error) {
+		idset_free(ret);
+		return error;
+	}
 	count_all(*ret);
 	return 0;
 }
@@ -337,21 +364,31 @@ uint32_t idset_select_unshared(
 	}
 }
 
-roaring_bitmap_t *idset_to_bitmap(const struct idset *set)
+/* Adds the ids whose bits differ from those of `same`, which is a word of zeros or of ones. */
+static void add_differing(const struct idset *set, uint64_t same, roaring_bitmap_t *ids)
 {
-	roaring_bitmap_t *ids = roaring_bitmap_create();
 	uint32_t buffer[1024];
 	uint32_t n = 0;
-	for (size_t i = 0; ids && i < n_words(set); i++) {
+	for (size_t i = 0; i < n_words(set); i++) {
 		if (n > 1024 - 64) {
 			roaring_bitmap_add_many(ids, n, buffer);
 			n = 0;
 		}
-		for (uint64_t word = set->words[i]; word; word &= word - 1)
+		for (uint64_t word = set->words[i] ^ same; word; word &= word - 1)
 			buffer[n++] = (uint32_t)i * 64 + (uint32_t)__builtin_ctzll(word);
 	}
-	if (ids && n)
+	if (n)
 		roaring_bitmap_add_many(ids, n, buffer);
+}
+
+roaring_bitmap_t *idset_to_bitmap(const struct idset *set)
+{
+	roaring_bitmap_t *ids = roaring_bitmap_create();
+	bool most = set->size > set->bound / 2;
+	if (ids)
+		add_differing(set, most ? UINT64_MAX : 0, ids);
+	if (ids && most)
+		roaring_bitmap_flip_inplace(ids, 0, n_words(set) * 64);
 	return ids;
 }
 

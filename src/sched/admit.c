@@ -250,6 +250,21 @@ static bool check_kept(uint32_t id, void *context)
 	return check_one(kept, &of_second, second, kept->second);
 }
 
+/* Checks each sample, or the first one of each shape if no other file or path counts. */
+static void check_all_kept(struct kept *kept)
+{
+	const struct edition *edition = kept->edition;
+	size_t n;
+	const struct dataset_shape *shapes =
+		edition->job->config.n_sections
+			? NULL
+			: dataset_shapes(edition->is.dataset, edition->readable, &n);
+	if (!shapes)
+		roaring_iterate(edition->readable, check_kept, kept);
+	for (size_t i = 0; shapes && i < n && check_kept(shapes[i].first, kept); i++)
+		;
+}
+
 /* Returns the mode of the sample's second file, or RGB if it has none. */
 static enum pixel_mode second_mode(const struct edition *edition, sample_id id)
 {
@@ -278,7 +293,7 @@ int admit_channels(const struct edition *edition, config_report *report, void *c
 		edition->is.dataset, roaring_bitmap_minimum(edition->readable))
 			     .mode;
 	kept.second = second_mode(edition, roaring_bitmap_minimum(edition->readable));
-	roaring_iterate(edition->readable, check_kept, &kept);
+	check_all_kept(&kept);
 	if (!kept.allowed)
 		return 0;
 	int err = dataset_get(edition->is.dataset, kept.sample, &sample);

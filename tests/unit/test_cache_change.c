@@ -135,6 +135,40 @@ Test(cache_change, need_is_changed_for_whoever_asks_from_the_beginning)
 	cache_free(&cache);
 }
 
+static void expect_needs_at_each_step(void)
+{
+	do
+		expect_needs();
+	while (!cache_need_step(cache, 7));
+	expect_needs();
+}
+
+/* What is counted are the ids that the change does not have. */
+Test(cache_change, need_of_most_ids)
+{
+	roaring_bitmap_t *fifth = every(5), *most = roaring_bitmap_flip(fifth, 0, N_IDS);
+	start();
+	for (int i = 0; i < 2; i++) {
+		begin(most, CACHE_NEED_ADD);
+		expect_needs_at_each_step();
+	}
+	for (sample_id id = 0; id < N_IDS; id += 3) {
+		cache_need_drop(space, id);
+		needs[id]--;
+		roaring_bitmap_remove(most, id);
+	}
+	expect_needs();
+	begin(most, CACHE_NEED_DROP);
+	expect_needs_at_each_step();
+	begin(most, CACHE_NEED_DROP);
+	expect_needs_at_each_step();
+	begin(most, CACHE_NEED_DROP); /* these were added one by one */
+	expect_needs_at_each_step();
+	roaring_bitmap_free(fifth);
+	roaring_bitmap_free(most);
+	cache_free(&cache);
+}
+
 Test(cache_change, once_it_is_done_the_least_needed_goes_first)
 {
 	roaring_bitmap_t *ids = every(2);

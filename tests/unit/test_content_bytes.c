@@ -42,3 +42,45 @@ Test(content_bytes, the_padded_size_is_that_of_the_longest_selected_file)
 	roaring_bitmap_free(selection);
 	place_end(&place);
 }
+
+static uint64_t longest(
+	const struct job_config *config, const struct dataset *dataset, sample_id first)
+{
+	uint64_t most = 0;
+	for (sample_id id = first; id < dataset_ids(dataset); id++) {
+		uint64_t bytes = content_bytes(config, dataset, id);
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
+/* Of all samples one of each shape is looked at: the longest file need not be the largest image, nor
+ * the last one. */
+Test(content_bytes, the_padded_size_of_all_is_that_of_the_longest_file)
+{
+	static struct place place;
+	static const enum sample_format formats[] = {
+		FORMAT_BMP, FORMAT_NPY, FORMAT_RAW, FORMAT_SOURCE};
+	place_begin(&place);
+	for (int i = 0; i < 40; i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "%c/%d.jpg", 'a' + i % 3, i);
+		write_jpeg(place_path(&place, name), 1 + i / 10, i / 10 ? 20 : 90);
+		FILE *file = fopen(place_path(&place, name), "a");
+		for (int k = 0; k < i * 3 % 40; k++)
+			fputs("behind the image", file);
+		fclose(file);
+	}
+	cr_assert_eq(place_open(&place), 0);
+	for (size_t i = 0; i < 2 * sizeof(formats) / sizeof(formats[0]); i++) {
+		struct job_config config = {.format = formats[i / 2]};
+		sample_id first = i % 2; /* without the first one each is looked at */
+		roaring_bitmap_t *selection = roaring_bitmap_from_range(first, 40, 1);
+		size_t n;
+		cr_assert_eq(!dataset_shapes(place.dataset, selection, &n), first > 0);
+		cr_assert_eq(content_bytes_largest(&config, place.dataset, selection),
+			longest(&config, place.dataset, first));
+		roaring_bitmap_free(selection);
+	}
+	place_end(&place);
+}

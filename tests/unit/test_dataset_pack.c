@@ -201,3 +201,21 @@ Test(dataset_pack, too_many_shapes_are_not_listed)
 	free(made.at);
 	free(catalogue.rows);
 }
+
+static uint64_t step_in(const void *context, size_t i)
+{
+	return i >= *(const size_t *)context;
+}
+
+Test(dataset_pack, knows_which_blocks_are_of_equal_numbers)
+{
+	const size_t from = PACK_BLOCK + 1;
+	uint8_t *packed;
+	size_t bytes;
+	cr_assert_eq(pack_make(3 * PACK_BLOCK, step_in, &from, &packed, &bytes), 0);
+	cr_assert_eq(pack_equal(packed, 0), PACK_BLOCK);
+	cr_assert_eq(pack_equal(packed, 7), PACK_BLOCK - 7);
+	cr_assert_eq(pack_equal(packed, PACK_BLOCK), 1);
+	cr_assert_eq(pack_equal(packed, 2 * PACK_BLOCK), PACK_BLOCK);
+	free(packed);
+}

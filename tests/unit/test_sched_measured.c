@@ -224,10 +224,9 @@ static void write_image(const char *path, unsigned width)
 }
 
 /* Adds the sums of a job of these samples. Returns its typical size of a tensor. */
-static uint64_t add_found(
-	struct world *world, char *where, uint64_t *bytes, uint64_t *readable)
+static uint64_t add_found_of(struct world *world, struct job_config config,
+	uint64_t *bytes, uint64_t *readable)
 {
-	struct job_config config = config_of(where, LAYOUT_FLAT);
 	struct sched_job_status status;
 	world_start(world);
 	struct sched_job *job = world_add_config(world, &config);
@@ -240,6 +239,12 @@ static uint64_t add_found(
 	sched_job_put(job);
 	world_stop(world);
 	return typical;
+}
+
+static uint64_t add_found(
+	struct world *world, char *where, uint64_t *bytes, uint64_t *readable)
+{
+	return add_found_of(world, config_of(where, LAYOUT_FLAT), bytes, readable);
 }
 
 /* A job of a whole dataset measures tensors by shape, and some shapes are refused. */
@@ -268,6 +273,41 @@ Test(sched_measured, all_samples_have_the_sizes_that_each_of_them_has)
 	/* Of 60 tensors, 10 of which have no bytes, 45 are smaller than the typical one: 35 of the
 	 * widths that are not 1, 10, 19, 28, 37 are below 41. */
 	cr_assert_eq(typical, (uint64_t)41 * 8 * 3);
+	end(&world);
+}
+
+static struct job_config encoded_of(char *where)
+{
+	struct job_config config = config_of(where, LAYOUT_FLAT);
+	config.format = FORMAT_SOURCE;
+	config.preparation = (struct preparation){.encoded = true};
+	return config;
+}
+
+/* A job of all encoded files looks at one of each shape, unless one may be empty. */
+Test(sched_measured, encoded_samples_are_as_large_as_their_files)
+{
+	static char odd[] = "id % 2 = 1", even[] = "id % 2 = 0";
+	struct world world;
+	char path[128];
+	world_begin(&world, N, N);
+	world_stop(&world);
+	world.dataset_config.look = LOOK_BEFORE;
+	for (int empty = 0; empty < 2; empty++) {
+		uint64_t each = 0, all = 0, readable_of_each = 0, readable = 0;
+		world_image_path(&world, 5, path);
+		cr_assert_eq(0, truncate(path, empty ? 0 : 5000));
+		world_image_path(&world, 6, path); /* also without a header */
+		cr_assert(!empty || truncate(path, 3) == 0);
+		add_found_of(&world, encoded_of(odd), &each, &readable_of_each);
+		add_found_of(&world, encoded_of(even), &each, &readable_of_each);
+		uint64_t typical =
+			add_found_of(&world, encoded_of(NULL), &all, &readable);
+		cr_assert_eq(all, each);
+		cr_assert_eq(readable, readable_of_each);
+		cr_assert_eq(readable, N - (uint64_t)empty);
+		cr_assert(typical > 0 && typical < 5000);
+	}
 	end(&world);
 }
 

@@ -2,25 +2,29 @@
 # Copyright (c) 2026 The joaderfs authors
 """What a start and a death cost, by the number of samples: from the start of the daemon to the
 first byte of a sample, from the death of the engine to the next answer, with one job and with
-eight that have begun; bytes on the disk and in memory. The samples are those of tar shards that
-are names of one shard, so that hundreds of millions of them take no disk; the catalogue does."""
+eight that have begun; what drawing costs; bytes on the disk and in memory. The samples are those of
+tar shards that are names of one shard, so that hundreds of millions of them take no disk; the
+catalogue does. --made has it made without a scan."""
 
 import os
 import shutil
 import statistics
+import subprocess
 import tempfile
 import time
 
 from mounted import job_ini
 from restart import die
-from scale import CACHE, Kept, read, timed
+from scale import BATCH, CACHE, Kept, read, timed
 from shards import IN_SHARD, make_shards
 
 HUGE = 100_000_000
 STARTS, DEATHS, JOBS, UNREAD = 3, 7, 8, 100
+BATCHES = 500  # whose labels are asked for, so that their samples are drawn
 # What a first scan needs at most for each sample: of memory, and of the disk, where the new
-# catalogue lies beside none.
+# catalogue lies beside none. A catalogue that is made has its rows on the disk.
 MEMORY, DISK = 190, 60
+MADE_MEMORY, MADE_DISK = 30, 180
 
 
 def meminfo(key):
@@ -28,10 +32,11 @@ def meminfo(key):
         return next(int(line.split()[1]) for line in file if line.startswith(key)) * 1024
 
 
-def lacks(n, directory):
+def lacks(n, directory, made):
     """Why so many samples can't be measured here, or None."""
-    for what, has, needs in (("memory", meminfo("MemAvailable:"), n * MEMORY),
-                             (directory, shutil.disk_usage(directory).free, n * DISK)):
+    memory, disk = (MADE_MEMORY, MADE_DISK) if made else (MEMORY, DISK)
+    for what, has, needs in (("memory", meminfo("MemAvailable:"), n * memory),
+                             (directory, shutil.disk_usage(directory).free, n * disk)):
         if has < needs:
             return f"needs {needs / 2**30:.0f} GiB of {what}, has {has / 2**30:.0f}"
     return None
@@ -70,6 +75,45 @@ def deaths(daemon):
         read(next(names))
         found.append(die(daemon, next(names)))
     return found
+
+
+def draws(args, shards, state, n, figures):
+    """A job whose samples are drawn by asking for labels, and one that lists shards."""
+    inis = {"order": job_ini("order", 0, 8, {"format": "npy"},
+                             {"layout": "batch", "batch": BATCH}, epochs=3),
+            "list": job_ini("list", 0, 8, view={"shard": IN_SHARD})}
+    with Kept(state, args.program, shards, inis, CACHE) as daemon:
+        def label(k):
+            read(os.path.join(daemon.epoch("order"), f"batch-{k:06d}.labels.npy"))
+        took, _ = timed(lambda: label(0))
+        figures["an epoch begins, ms"] = f"{1e3 * took:.0f}"
+        cpu = daemon.cpu_s()
+        took, _ = timed(lambda: [label(k) for k in range(1, BATCHES)])
+        drawn = BATCH * (BATCHES - 1)
+        figures["a draw by labels, us"] = f"{1e6 * took / drawn:.2f}"
+        figures["CPU of that, us"] = f"{1e6 * (daemon.cpu_s() - cpu) / drawn:.2f}"
+        job = os.path.join(state, "jobs", "order")
+        figures["journal, bytes per draw"] = \
+            f"{sum(os.path.getsize(os.path.join(job, name)) for name in os.listdir(job)) / drawn:.2f}"
+        took, text = timed(lambda: daemon.read("jobs", "order", "state"))
+        figures["a checkpoint, bytes, ms"] = f"{len(text)}, {1e3 * took:.1f}"
+        took, names = timed(lambda: os.listdir(daemon.epoch("list")))
+        figures["list of shards, names, ms"] = f"{len(names):,}, {1e3 * took:.0f}"
+        took, names = timed(lambda: os.listdir(os.path.join(daemon.epoch("list"), names[-1])))
+        figures["list of a shard, names, ms"] = f"{len(names):,}, {1e3 * took:.0f}"
+
+
+def make_catalogue(args, shards, state):
+    """What a first scan leaves, without the rows in SQLite, which no start reads."""
+    program = os.path.join(os.path.dirname(args.program), "bench", "catalogue")
+    subprocess.run([program, state, shards, "photos"], check=True)
+
+
+def scan(args, shards, state, n, figures):
+    daemon = Kept(state, args.program, shards, {}, CACHE)
+    took, _ = timed(daemon.__enter__)
+    end(daemon)
+    figures["first scan, samples/s"] = f"{n / took:,.0f}"
 
 
 def with_jobs(args, shards, state, n, jobs, figures):
@@ -111,11 +155,11 @@ def measure(args, n, directory):
     shards = make_shards(directory, n)
     state = os.path.join(directory, "state")
     os.mkdir(state)
-    args.progress(f"{n:,} samples in shards: first scan")
-    daemon = Kept(state, args.program, shards, {}, CACHE)
-    took, _ = timed(daemon.__enter__)
-    end(daemon)
-    figures["first scan, samples/s"] = f"{n / took:,.0f}"
+    args.progress(f"{n:,} samples in shards: catalogue")
+    if args.made:
+        make_catalogue(args, shards, state)
+    else:
+        scan(args, shards, state, n, figures)
     catalogue = os.path.join(state, "datasets")
     sizes = {name: os.path.getsize(os.path.join(catalogue, name))
              for name in os.listdir(catalogue)}
@@ -128,6 +172,8 @@ def measure(args, n, directory):
         memory.append(with_jobs(args, shards, state, n, jobs, figures))
     figures["anonymous memory of each job, B/sample"] = \
         f"{(memory[1] - memory[0]) / (JOBS - 1) / n:.2f}"
+    args.progress(f"{n:,} samples in shards: draws")
+    draws(args, shards, state, n, figures)
     figures["load after"] = f"{os.getloadavg()[0]:.1f}"
     return figures
 
@@ -136,7 +182,7 @@ def starting(args):
     sizes = [100_000] if args.quick else [1_280_000] + [14_000_000, HUGE] * args.large
     found, notes = {}, []
     for n in args.samples or sizes:
-        why = lacks(n, args.disk)
+        why = lacks(n, args.disk, args.made)
         if why:
             notes.append(f"{n:,} samples are not measured: {why}.")
             continue
