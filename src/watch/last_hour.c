@@ -132,13 +132,13 @@ void past_leave_locked(struct sched_job *job)
 	read_job_locked(job, &past->places[place].last);
 }
 
-void past_given_locked(const struct sched_job *job, const struct tensor *tensor)
+void past_given_locked(const struct sched_job *job, uint32_t made_for)
 {
 	struct past *past = job->sched->past;
 	size_t place = place_of(past, job->id);
 	lock_assert_held(&job->sched->lock);
 	if (place < HISTORY_JOBS)
-		past->places[place].is.prepared_for[place_of(past, tensor->made_for)]++;
+		past->places[place].is.prepared_for[place_of(past, made_for)]++;
 }
 
 /* --- readings --------------------------------------------------------------------------- */

@@ -98,7 +98,7 @@ void past_join_locked(const struct sched_job *job);
 /* Notes the last figures of a job that is about to be removed. */
 void past_leave_locked(struct sched_job *job);
 /* Counts a tensor that the job is given, by the job for which it was prepared. */
-void past_given_locked(const struct sched_job *job, const struct tensor *tensor);
+void past_given_locked(const struct sched_job *job, uint32_t made_for);
 /* Takes a reading, if one is due. Called by the housekeeper, with no lock held. */
 void past_pass(struct sched *sched, uint64_t now_ns);
 
