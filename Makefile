@@ -161,6 +161,7 @@ $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIB)
 # Calls that a test takes the place of.
 $(BUILD)/tests/unit/test_power_%: WRAP := open openat pwrite ftruncate fsync fdatasync rename \
 	renameat unlink unlinkat rmdir mkdir mkdirat
+$(BUILD)/tests/unit/test_dataset_slow: WRAP := probe_header
 $(BUILD)/tests/unit/test_config_allocations: WRAP := malloc calloc reallocarray strdup strndup \
 	asprintf open_memstream
 

@@ -159,6 +159,7 @@ void cache_publish(struct cache_space *space, sample_id id, struct tensor *tenso
 	ensure(tensor->bytes == entry->bytes);
 	entry->state = CACHE_READY;
 	entry->tensor = tensor;
+	entry->made_for = tensor->made_for;
 	cache->n_ready++;
 	if (cache->ops->publish)
 		cache->ops->publish(cache, entry);
@@ -195,6 +196,7 @@ void cache_force_out(struct cache_space *space, sample_id id)
 	struct cache *cache = space->cache;
 	struct entry *entry = find(space, id);
 	ensure(entry && entry->state == CACHE_READY && entry->pins > 0);
+	ensure(entry->opens == 0);
 	struct entry *last = cache_alloc(sizeof(*last));
 	if (!last)
 		return;
@@ -270,6 +272,34 @@ void cache_unpin(struct cache_space *space, sample_id id)
 	if (entry->state == CACHE_READY)
 		allow_eviction(cache, entry);
 	remove_if_unused(entry);
+}
+
+void cache_open(struct cache_space *space, sample_id id)
+{
+	struct entry *entry = find(space, id);
+	ensure(entry && entry->state == CACHE_READY);
+	(void)!cache_pin(space, id); /* there is an entry, so it can't fail */
+	entry->opens++;
+}
+
+void cache_close(struct cache_space *space, sample_id id)
+{
+	struct entry *entry = find(space, id);
+	ensure(entry && entry->opens > 0);
+	entry->opens--;
+	cache_unpin(space, id);
+}
+
+uint32_t cache_opens(const struct cache_space *space, sample_id id)
+{
+	const struct entry *entry = find(space, id);
+	return entry ? entry->opens : 0;
+}
+
+uint32_t cache_made_for(const struct cache_space *space, sample_id id)
+{
+	const struct entry *entry = find(space, id);
+	return entry && entry->tensor ? entry->made_for : 0;
 }
 
 uint32_t cache_pins(const struct cache_space *space, sample_id id)

@@ -109,6 +109,11 @@ must_check int cache_pin(struct cache_space *space, sample_id id); /* -ENOMEM */
 void cache_unpin(struct cache_space *space, sample_id id);
 uint32_t cache_pins(const struct cache_space *space, sample_id id);
 
+/* Pins a ready entry for a reader. Until cache_close its tensor is not forced out. */
+void cache_open(struct cache_space *space, sample_id id);
+void cache_close(struct cache_space *space, sample_id id);
+uint32_t cache_opens(const struct cache_space *space, sample_id id);
+
 enum cache_state cache_state(const struct cache_space *space, sample_id id);
 
 /*
@@ -139,12 +144,16 @@ void cache_abandon(struct cache_space *space, sample_id id);
 /* Returns the tensor of a ready entry; NULL otherwise. It is valid while the entry is pinned. */
 const struct tensor *cache_get(const struct cache_space *space, sample_id id);
 
+/* Returns the job that requested the tensor of a ready entry first; 0: not known. Faster than to
+ * ask the tensor, whose memory few threads touch under the lock. */
+uint32_t cache_made_for(const struct cache_space *space, sample_id id);
+
 /* Returns a reference to the tensor of a ready entry, pinned or not; NULL otherwise. The caller
  * frees it, and must not change it. */
 struct tensor *cache_share(const struct cache_space *space, sample_id id);
 
 /* Evicts a pinned entry (ready -> dying) when loading + ready bytes exceed the capacity.
- * Nobody may have it open. Its pins stay, on an absent entry. Without memory the tensor
+ * Nobody may have it open (cache_open). Its pins stay, on an absent entry. Without memory the tensor
  * stays, too. */
 void cache_force_out(struct cache_space *space, sample_id id);
 

@@ -13,6 +13,8 @@ struct sums {
 static void validate_entry(const struct entry *entry)
 {
 	ensure(entry->id < entry->space->n_ids);
+	ensure(entry->opens <= entry->pins);
+	ensure(entry->opens == 0 || entry->state == CACHE_READY);
 	switch (entry->state) {
 	case CACHE_ABSENT:
 		ensure(entry->pins > 0);
@@ -25,6 +27,7 @@ static void validate_entry(const struct entry *entry)
 	case CACHE_READY:
 		ensure(entry->tensor);
 		ensure(entry->tensor->bytes == entry->bytes);
+		ensure(entry->tensor->made_for == entry->made_for);
 		break;
 	}
 }

@@ -54,15 +54,12 @@ static void set_label(struct scan *scan, const char *label)
 	}
 }
 
-/* Threads for a server far away, which takes long to answer, but answers many requests at once. */
-#define FAR_THREADS 32
-
 static int begin_far(const struct dataset_config *config, struct scan *scan)
 {
 	struct far_error error;
 	bool without = config->credentials && strcmp(config->credentials, "none") == 0;
 	if (scan->threads > 1)
-		scan->threads = FAR_THREADS;
+		scan->threads = SCAN_FAR_THREADS;
 	int err = far_begin(scan);
 	if (err)
 		return err;

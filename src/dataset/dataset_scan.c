@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "dataset/dataset_internal.h"
+#include "base/clock.h"
 #include "far/far.h"
 
 #include <errno.h>
@@ -152,6 +153,16 @@ static bool examine_file(struct examination *examination, struct found *found,
 	return true;
 }
 
+static void examine_next(
+	struct examination *examination, struct found *found, struct issues *issues)
+{
+	const struct row *old = NULL;
+	if (found->id != SAMPLE_NONE)
+		old = &examination->catalogue->rows[found->id];
+	found->present = examine_file(examination, found, old, issues);
+	progress_tick(&examination->scan->progress);
+}
+
 static void examine_some(void *context, unsigned worker)
 {
 	struct examination *examination = context;
@@ -161,26 +172,42 @@ static void examine_some(void *context, unsigned worker)
 	while ((begin = atomic_fetch_add(&examination->next, BATCH)) < tree->n_files) {
 		size_t end = begin + BATCH;
 		for (size_t i = begin; i < end && i < tree->n_files; i++) {
-			struct found *found = &tree->files[i];
-			const struct row *old = NULL;
 			if (scan_stopped(examination->scan))
 				return;
-			if (found->id != SAMPLE_NONE)
-				old = &examination->catalogue->rows[found->id];
-			found->present = examine_file(examination, found, old, issues);
-			progress_tick(&examination->scan->progress);
+			examine_next(examination, &tree->files[i], issues);
 		}
 	}
+}
+
+#define FIRST_FILES 8
+#define SLOW_NS UINT64_C(2000000)
+
+/* Examines the first files, and returns how many threads the others need: many, if these took
+ * long, for instance because their storage is far away. */
+static unsigned examine_first(struct examination *examination)
+{
+	const struct scan *scan = examination->scan;
+	struct tree *tree = examination->tree;
+	uint64_t begin_ns = clock_now_ns();
+	size_t n = 0;
+	for (; n < FIRST_FILES && n < tree->n_files && !scan_stopped(scan); n++)
+		examine_next(examination, &tree->files[n], &examination->issues[0]);
+	examination->next = n;
+	bool slow = clock_now_ns() - begin_ns > n * SLOW_NS;
+	return slow && scan->threads > 1 && scan->threads < SCAN_FAR_THREADS
+		       ? SCAN_FAR_THREADS
+		       : scan->threads;
 }
 
 int scan_examine(struct scan *scan, struct tree *tree, const struct catalogue *catalogue)
 {
 	struct examination examination = {scan, tree, catalogue, NULL, 0};
-	examination.issues = calloc(scan->threads, sizeof(*examination.issues));
+	unsigned most = scan->threads + SCAN_FAR_THREADS;
+	examination.issues = calloc(most, sizeof(*examination.issues));
 	if (!examination.issues)
 		return -ENOMEM;
-	parallel_run(scan->threads, examine_some, &examination);
-	for (unsigned i = 0; i < scan->threads; i++)
+	parallel_run(examine_first(&examination), examine_some, &examination);
+	for (unsigned i = 0; i < most; i++)
 		issues_join(&tree->issues, &examination.issues[i]);
 	free(examination.issues);
 	return scan_stopped(scan) ? -EINTR : 0;

@@ -153,13 +153,16 @@ struct scan {
 	bool shows_others;
 	bool trusting; /* serves the catalogue of the last scan, if its rule was equal */
 	struct own_mounts own_mounts; /* directories that are not entered */
-	unsigned threads;
-	bool anew;		 /* dataset_scan_anew */
-	bool next;		 /* dataset_scan_next */
-	const char *kept;	 /* dataset_open_kept: file of the catalogue */
-	const atomic_bool *stop; /* may be NULL */
+	unsigned threads;	      /* 1: in the same order each time */
+	bool anew;		      /* dataset_scan_anew */
+	bool next;		      /* dataset_scan_next */
+	const char *kept;	      /* dataset_open_kept: file of the catalogue */
+	const atomic_bool *stop;      /* may be NULL */
 	struct progress progress;
 };
+
+/* Threads for a storage that takes long to answer, but answers many requests at once. */
+#define SCAN_FAR_THREADS 32
 
 /* Makes the path or URL of a container or of a file far away. A name that is a URL itself stays.
  * 0 or -ENAMETOOLONG. */

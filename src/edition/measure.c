@@ -196,8 +196,8 @@ static int measure_encoded(
 {
 	const struct dataset *dataset = edition->is.dataset;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t bytes = memory_tensor_bytes(&edition->job->sched->supply,
-			dataset, &edition->job->config.preparation, shapes[i].largest);
+		uint64_t bytes = memory_tensor_bytes(edition->job->supply, dataset,
+			&edition->job->config.preparation, shapes[i].largest);
 		if (bytes == 0 ||
 			dataset_image_shape(dataset, shapes[i].largest).width == 0)
 			return -EAGAIN;

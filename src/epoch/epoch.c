@@ -147,7 +147,7 @@ struct pin *epoch_pin(const struct epoch *epoch, uint32_t position)
 void epoch_keep_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	sample_id sample, struct effects *effects)
 {
-	struct pin *pin = calloc(1, sizeof(*pin));
+	struct pin *pin = malloc(sizeof(*pin));
 	if (pin) {
 		*pin = (struct pin){.epoch = epoch->number,
 			.position = position,

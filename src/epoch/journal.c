@@ -9,11 +9,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/random.h>
 
 /*
- *   append   record -> filling             the caller's lock, and ours for the copy
+ *   append   record -> filling             the caller's lock; no other
  *   flush    filling <-> writing -> file   one thread at a time; the others wait for it,
  *                                          and one of them writes the records that came
  *                                          meanwhile
@@ -153,7 +154,7 @@ static int begin_segment(struct journal *journal, const uint8_t *bytes)
 /* Writes the buffer. *ret_done: written bytes, also upon failure. */
 static int write_buffer(struct journal *journal, size_t *ret_done)
 {
-	struct record_buffer *buffer = &journal->writing;
+	struct record_buffer *buffer = journal->writing;
 	size_t begin = buffer->done;
 	int err = 0;
 	while (!err && buffer->done < buffer->n) {
@@ -182,6 +183,19 @@ static void log_write(struct journal *journal, int err)
 			journal->directory);
 }
 
+/* Exchanges the empty buffer for the one with the records that wait. A thread that appends takes
+ * that one for a moment. */
+static void take_records(struct journal *journal)
+{
+	struct record_buffer *filling;
+	do {
+		while (!(filling = atomic_load(&journal->filling)))
+			sched_yield();
+	} while (!atomic_compare_exchange_strong(
+		&journal->filling, &filling, journal->writing));
+	journal->writing = filling;
+}
+
 /* Writes the records that wait. One thread at a time calls it; the lock is open while it
  * writes. */
 static void write_locked(struct journal *journal)
@@ -189,15 +203,14 @@ static void write_locked(struct journal *journal)
 	size_t done;
 	lock_assert_held(&journal->lock);
 	journal->busy = true;
-	if (journal->writing.n == 0) {
-		struct record_buffer empty = journal->writing;
-		journal->writing = journal->filling;
-		journal->filling = empty;
-	}
 	lock_release(&journal->lock);
+	if (journal->writing->n == 0) {
+		take_records(journal);
+		buffer_seal(journal->writing, &journal->checksum);
+	}
 	int err = write_buffer(journal, &done);
 	if (!err)
-		buffer_reset(&journal->writing);
+		buffer_reset(journal->writing);
 	log_write(journal, err);
 	lock_take(&journal->lock);
 	journal->written += done;
@@ -216,7 +229,7 @@ static bool must_not_retry_locked(const struct journal *journal)
 void journal_flush(struct journal *journal)
 {
 	LOCK_SCOPE(&journal->lock);
-	uint64_t wanted = journal->appended;
+	uint64_t wanted = atomic_load(&journal->appended);
 	while (journal->written < wanted && !journal->abandoned)
 		if (journal->busy)
 			lock_wait(&journal->lock, &journal->changed);
@@ -276,7 +289,7 @@ static void note_synced(struct journal *journal, const struct to_sync *what)
 static int unwritten(struct journal *journal)
 {
 	LOCK_SCOPE(&journal->lock);
-	return journal->incomplete ? -ENOMEM : journal->write_error;
+	return atomic_load(&journal->incomplete) ? -ENOMEM : journal->write_error;
 }
 
 int journal_sync(struct journal *journal)
@@ -389,8 +402,8 @@ static void journal_free(struct journal *journal)
 		close(journal->fd);
 	pthread_cond_destroy(&journal->changed);
 	lock_destroy(&journal->lock);
-	free(journal->filling.bytes);
-	free(journal->writing.bytes);
+	free(journal->buffers[0].bytes);
+	free(journal->buffers[1].bytes);
 	free(journal->directory);
 	free(journal);
 }
@@ -412,6 +425,8 @@ static int journal_new(const char *directory, const struct journal_identity *ide
 	journal->identity.job = NULL; /* the caller's */
 	journal->identity.others = NULL;
 	journal->most_positions = journal_most_positions(identity);
+	journal->filling = &journal->buffers[0];
+	journal->writing = &journal->buffers[1];
 	journal->fd = -1;
 	journal->long_from = LONG_FROM;
 	if (getrandom(&journal->id, sizeof(journal->id), 0) != sizeof(journal->id))
@@ -451,11 +466,12 @@ void journal_close(struct journal **journal)
 		return;
 	old->retry_ns = 0;
 	journal_flush(old);
+	uint64_t appended = atomic_load(&old->appended);
 	int err = journal_sync(old); /* logged */
 	(void)err;
-	if (old->written < old->appended && !old->abandoned)
+	if (old->written < appended && !old->abandoned)
 		log_error("journal %s: %" PRIu64 " bytes could not be written, and are "
 			  "lost",
-			old->directory, old->appended - old->written);
+			old->directory, appended - old->written);
 	journal_free(old);
 }

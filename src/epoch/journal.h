@@ -22,8 +22,8 @@
  *         second -> journal_forget when the orders of epochs are in files of their own.
  *   Owns: its files and buffers.
  *   Threads: append by one thread at a time (the caller's lock); the others by any.
- *   Locks: one of its own for the buffer, held for a copy; no thread writes under it. It may
- *         be taken under the scheduler's.
+ *   Locks: append takes none. The others take one of its own, and no thread writes under it; it
+ *         may be taken under the scheduler's.
  *   Errors: 0 or -errno, logged where the detail is known. A file system that is full
  *         loses nothing: records stay in memory and are written when there is room.
  *   Life: a record survives the end of the process when it is flushed, a power failure when

@@ -42,13 +42,23 @@ uint32_t reader_give_number(struct reader_numbers *readers, const struct reader 
 
 /* --- memory --- */
 
+/* Takes the buffer for a moment, so that the thread that writes can't take it meanwhile. */
+static struct record_buffer *take_filling(struct journal *journal)
+{
+	struct record_buffer *filling = atomic_exchange(&journal->filling, NULL);
+	ensure(filling); /* one thread at a time appends */
+	return filling;
+}
+
 static bool push(struct journal *journal, const void *bytes, size_t n)
 {
-	LOCK_SCOPE(&journal->lock);
-	journal->incomplete = !buffer_push(&journal->filling, bytes, n);
-	if (!journal->incomplete)
-		journal->appended += n;
-	return !journal->incomplete;
+	struct record_buffer *filling = take_filling(journal);
+	bool pushed = buffer_push(filling, bytes, n);
+	atomic_store(&journal->filling, filling);
+	atomic_store(&journal->incomplete, !pushed);
+	if (pushed)
+		atomic_fetch_add(&journal->appended, n);
+	return pushed;
 }
 
 /* Begins a loss: from now on no record of positions of the begun epochs is written. Half of a
@@ -92,27 +102,19 @@ static bool survives(struct loss *loss, const struct record *record)
 
 int journal_reserve(struct journal *journal)
 {
-	LOCK_SCOPE(&journal->lock);
-	return buffer_make_room(&journal->filling, RESERVED) ? 0 : -ENOMEM;
+	struct record_buffer *filling = take_filling(journal);
+	bool made = buffer_make_room(filling, RESERVED);
+	atomic_store(&journal->filling, filling);
+	return made ? 0 : -ENOMEM;
 }
 
 /* --- append --- */
 
-static uint32_t chain(struct disk_record *record, uint32_t before)
-{
-	uint32_t checksum = record_checksum(record, before);
-	record->checksum = htole32(checksum);
-	return checksum;
-}
-
 static size_t encode_owed(const struct journal *journal, struct disk_record *ret)
 {
-	uint32_t checksum = journal->checksum;
 	size_t n = journal->loss.n_owed;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		ret[i] = record_encode(&journal->loss.owed[i], journal->epoch, 0);
-		checksum = chain(&ret[i], checksum);
-	}
 	return n * sizeof(*ret);
 }
 
@@ -170,7 +172,6 @@ static void append_segment(struct journal *journal, const struct record *record)
 		begun.rolls = false;
 	all.head = head_encode(&journal->identity, &segment);
 	all.begun = record_encode(&begun, record->epoch, 0);
-	uint32_t checksum = chain(&all.begun, le32toh(all.head.checksum));
 	size_t n = encode_owed(journal, (struct disk_record *)bytes);
 	memcpy(bytes + n, &all, sizeof(all));
 	if (!push(journal, bytes, n + sizeof(all))) {
@@ -184,18 +185,14 @@ static void append_segment(struct journal *journal, const struct record *record)
 	journal->begun = true;
 	journal->epoch = record->epoch;
 	journal->lag = segment.lag;
-	journal->checksum = checksum;
 	memset(&journal->readers, 0, sizeof(journal->readers));
 }
 
-static size_t encode_reader(
-	const struct reader *reader, struct disk_record *ret, uint32_t *ret_checksum)
+static size_t encode_reader(const struct reader *reader, struct disk_record *ret)
 {
 	ret[0] = record_encode_reader(reader->script, READER_SCRIPT);
 	ret[1] = record_encode_reader(reader->rank, READER_RANK);
 	ret[2] = record_encode_reader(reader->thread, READER_THREAD);
-	for (size_t i = 0; i < READER_PARTS; i++)
-		*ret_checksum = chain(&ret[i], *ret_checksum);
 	return READER_PARTS;
 }
 
@@ -204,19 +201,16 @@ static void append_record(struct journal *journal, const struct record *record)
 	const struct reader *reader = &record->reader;
 	struct disk_record records[READER_PARTS + 1];
 	size_t n = 0;
-	uint32_t number = 0, checksum = journal->checksum;
+	uint32_t number = 0;
 	if (record->kind == RECORD_OPENED && !is_reader(reader, &(struct reader){0})) {
 		number = reader_number(&journal->readers, reader);
 		if (number == 0) {
 			number = reader_give_number(&journal->readers, reader);
-			n = encode_reader(reader, records, &checksum);
+			n = encode_reader(reader, records);
 		}
 	}
-	records[n] = record_encode(record, journal->epoch, number);
-	checksum = chain(&records[n++], checksum);
-	if (push(journal, records, n * sizeof(records[0])))
-		journal->checksum = checksum;
-	else
+	records[n++] = record_encode(record, journal->epoch, number);
+	if (!push(journal, records, n * sizeof(records[0])))
 		lose(journal, journal->epoch);
 }
 

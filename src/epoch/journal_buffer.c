@@ -64,6 +64,27 @@ size_t buffer_run_end(const struct record_buffer *buffer)
 	return at;
 }
 
+static struct disk_record *record_at(const struct record_buffer *buffer, size_t at)
+{
+	return (struct disk_record *)(buffer->bytes + at);
+}
+
+void buffer_seal(struct record_buffer *buffer, uint32_t *checksum)
+{
+	for (size_t at = 0; at < buffer->n; at += sizeof(struct disk_record)) {
+		if (kind_at(buffer, at) == RECORD_SEGMENT) {
+			at += sizeof(struct disk_record);
+			const struct disk_head *head =
+				(const void *)record_at(buffer, at);
+			*checksum = le32toh(head->checksum);
+			at += sizeof(*head);
+		}
+		struct disk_record *record = record_at(buffer, at);
+		*checksum = record_checksum(record, *checksum);
+		record->checksum = htole32(*checksum);
+	}
+}
+
 void buffer_reset(struct record_buffer *buffer)
 {
 	buffer->n = 0;

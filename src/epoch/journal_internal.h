@@ -9,6 +9,7 @@
 
 #include <endian.h>
 #include <limits.h>
+#include <stdatomic.h>
 
 /*
  * Declarations that the files of the journal share.
@@ -203,26 +204,27 @@ struct journal {
 	uint32_t most_positions; /* the most that an epoch has had so far */
 
 	/* Fields of threads that append: */
-	uint64_t id;	   /* constant */
-	bool begun;	   /* there is a segment */
-	uint32_t epoch;	   /* the segment's */
-	uint32_t lag;	   /* the segment's number minus its epoch */
-	uint32_t checksum; /* the last record's */
+	uint64_t id;	/* constant */
+	bool begun;	/* there is a segment */
+	uint32_t epoch; /* the segment's */
+	uint32_t lag;	/* the segment's number minus its epoch */
 	struct reader_numbers readers;
 	struct loss loss;
 
+	/* The buffer that gets the records; NULL: a thread that appends has taken it. */
+	struct record_buffer *_Atomic filling;
+	_Atomic uint64_t appended; /* bytes appended, ever */
+	atomic_bool incomplete;	   /* there was no memory */
+
 	struct lock lock;
-	pthread_cond_t changed;	      /* (lock) a writer has ended */
-	struct record_buffer filling; /* (lock) */
-	uint64_t appended;	      /* (lock) bytes appended, ever */
-	uint64_t written;	      /* (lock) bytes written */
-	uint64_t synced;	      /* (lock) bytes synced */
+	pthread_cond_t changed; /* (lock) a writer has ended */
+	uint64_t written;	/* (lock) bytes written */
+	uint64_t synced;	/* (lock) bytes synced */
 	/* (lock) files created so far; of these, files whose directory entries are on the
 	 * disk */
 	uint32_t created, entered;
 	uint32_t first;	   /* (lock) the oldest segment */
 	uint32_t file_lag; /* (lock) lag of the segment `file` */
-	bool incomplete;   /* (lock) there was no memory */
 	bool busy;	   /* (lock) a thread writes */
 	bool compacting;   /* (lock) a thread writes the last segment anew */
 	/* A segment is long from so many bytes on, beside those of its positions. */
@@ -235,10 +237,13 @@ struct journal {
 	uint64_t retry_ns; /* (lock) the next attempt, not before */
 
 	/* Fields of the thread that is busy; fd and file also change under the lock: */
-	struct record_buffer writing;
+	struct record_buffer *writing;
+	uint32_t checksum; /* the last record's */
 	int fd;
 	uint32_t file; /* number of the segment */
 	uint64_t offset;
+
+	struct record_buffer buffers[2]; /* `filling` and `writing` */
 };
 
 /* Bytes of one SEGMENT in memory. */
@@ -250,5 +255,7 @@ bool buffer_push(struct record_buffer *buffer, const void *bytes, size_t n);
 bool buffer_at_segment(const struct record_buffer *buffer);
 /* Returns the end of the records of the segment that the next bytes belong to. */
 size_t buffer_run_end(const struct record_buffer *buffer);
+/* Gives the records their checksums, of which each goes on from the one before. */
+void buffer_seal(struct record_buffer *buffer, uint32_t *checksum);
 /* Empties the buffer, and gives much memory back. */
 void buffer_reset(struct record_buffer *buffer);

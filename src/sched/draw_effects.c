@@ -22,10 +22,12 @@ static void count_draw(enum served served)
 		1);
 }
 
-/* Pins a sample, requests it, and passes it to the engine of its job. If there is no memory for
+/* Pins a sample, requests it, and passes it to the engine of its job. drops: its need is less by
+ * one; the cache does not file a pinned sample by its need. If there is no memory for
  * that, the sample is prepared only when it is opened. The sampler assumes that each sample it
  * gave becomes resident, so it is told that this one does not. */
-static void drawn_locked(const struct draw_effect *effect, struct aftermath *aftermath)
+static void drawn_locked(
+	const struct draw_effect *effect, bool drops, struct aftermath *aftermath)
 {
 	const struct stream *stream = effect->stream;
 	struct sched_job *job = sched_job_of(stream->edition->job);
@@ -34,6 +36,8 @@ static void drawn_locked(const struct draw_effect *effect, struct aftermath *aft
 	lock_assert_held(&job->sched->lock);
 	struct drawn drawn = {.sample = effect->sample, .served = how_served(space, id)};
 	drawn.pinned = cache_pin(space->cache, id) == 0;
+	if (drops)
+		cache_need_drop(space->cache, id);
 	if (drawn.pinned && cache_state(space->cache, id) == CACHE_ABSENT) {
 		struct wanted *wanted = wanted_get(space, id);
 		if (wanted && wanted_request_locked(job, wanted, false, aftermath) != 0)
@@ -56,7 +60,7 @@ static void execute_locked(struct sched *sched, const struct draw_effect *effect
 		cache_need_drop(effect->space->cache, effect->id);
 		break;
 	case DRAW_DRAWN:
-		drawn_locked(effect, aftermath);
+		drawn_locked(effect, false, aftermath);
 		break;
 	case DRAW_LOW:
 		if (!aftermath->refill)
@@ -74,12 +78,24 @@ static void execute_locked(struct sched *sched, const struct draw_effect *effect
 	}
 }
 
+/* Tells whether the effect and the next one, which is there, drop the need of a sample and draw it. */
+static bool drops_and_draws(const struct draw_effect *effect)
+{
+	return effect[0].kind == DRAW_DROP && effect[1].kind == DRAW_DRAWN &&
+	       effect[0].space == effect[1].space && effect[0].id == effect[1].id;
+}
+
 /* Executes the effects of the latest event. */
 static void execute_all_locked(struct sched *sched, struct aftermath *aftermath)
 {
 	lock_assert_held(&sched->lock);
-	for (size_t i = 0; i < sched->draw.n_effects; i++)
-		execute_locked(sched, &sched->draw.effects[i], aftermath);
+	const struct draw_effect *effect = sched->draw.effects;
+	const struct draw_effect *end = effect + sched->draw.n_effects;
+	for (; effect < end; effect++)
+		if (effect + 1 < end && drops_and_draws(effect))
+			drawn_locked(++effect, true, aftermath);
+		else
+			execute_locked(sched, effect, aftermath);
 }
 
 static struct ahead_cache cache_facts_locked(const struct sched *sched)

@@ -29,7 +29,8 @@
  *   sched_release -> the engine tells which pins are given back
  */
 
-/* Pins the sample, and counts the handle among its opens, until wanted_detach_locked. -ENOMEM */
+/* Opens the sample until handle_detach_locked: its tensor, or if that is not there, its wanted
+ * sample. -ENOMEM */
 static int attach_locked(struct sched_handle *handle)
 {
 	const struct sched_job *job = handle->job;
@@ -40,15 +41,18 @@ static int attach_locked(struct sched_handle *handle)
 	struct space *space = part->space;
 	sample_id sample = handle->request.sample - part->first;
 	lock_assert_held(&sched_of_source(space->source)->lock);
-	if (cache_pin(space->cache, sample) != 0)
-		return -ENOMEM;
-	struct wanted *wanted = wanted_get(space, sample);
-	if (!wanted) {
-		cache_unpin(space->cache, sample);
-		return -ENOMEM;
+	if (!supply_open(space, sample)) {
+		if (cache_pin(space->cache, sample) != 0)
+			return -ENOMEM;
+		handle->wanted = wanted_get(space, sample);
+		if (!handle->wanted) {
+			cache_unpin(space->cache, sample);
+			return -ENOMEM;
+		}
+		handle->wanted->opens++;
 	}
-	wanted->opens++;
-	handle->wanted = wanted;
+	handle->space = space;
+	handle->in_space = sample;
 	return 0;
 }
 
@@ -87,10 +91,9 @@ void handle_free(struct sched_handle *handle)
 /* Tells whether the open can finish: it is answered, and its tensor, if any, is ready. */
 static bool is_ready(const struct sched_handle *handle)
 {
-	const struct wanted *wanted = handle->wanted;
 	return handle->answered &&
-	       (!wanted || cache_state(wanted->key.space->cache,
-				   (sample_id)wanted->key.sample) == CACHE_READY);
+	       (!handle->wanted || cache_state(handle->space->cache, handle->in_space) ==
+					   CACHE_READY);
 }
 
 /* Gives the handle's position and pin back. read: the position is consumed. `read` is
@@ -102,8 +105,8 @@ static void give_back_locked(
 	struct sched_job *job = handle->job;
 	struct effects effects;
 	lock_assert_held(&job->sched->lock);
-	if (handle->wanted)
-		wanted_detach_locked(handle, aftermath);
+	if (handle->space)
+		handle_detach_locked(handle, aftermath);
 	if (handle->bare)
 		return;
 	/* Opens from before a restore of the job consume nothing. */
@@ -139,15 +142,15 @@ static void give_tensor_locked(struct sched_handle *handle)
 {
 	struct sched_job *job = handle->job;
 	lock_assert_held(&job->sched->lock);
-	handle->tensor = cache_get(
-		handle->wanted->key.space->cache, (sample_id)handle->wanted->key.sample);
+	handle->tensor = cache_get(handle->space->cache, handle->in_space);
 	ensure(handle->tensor);
 	if (handle->bare || !epochs_given(job->is.epochs, handle->request.found_epoch,
 				    handle->request.position))
 		return;
 	job->watch.totals.served++;
 	job->share.samples++;
-	past_given_locked(job->sched->past, job->is.id, handle->tensor);
+	past_given_locked(job->sched->past, job->is.id,
+		cache_made_for(handle->space->cache, handle->in_space));
 	stats_add(STAT_SERVED, 1);
 }
 
@@ -162,11 +165,11 @@ void handle_finish_locked(
 	handle->state = HANDLE_FINISHED;
 	handle->status = status;
 	handle_trace_locked(handle, status ? SCHED_TRACE_FAILED : SCHED_TRACE_READY);
-	if (status == 0 && handle->wanted) {
+	if (status == 0 && handle->space) {
 		give_tensor_locked(handle);
 		handle->job->open += handle->request.epoch == SCHED_CURRENT;
 		notice_open_locked(handle, aftermath);
-	} else if (handle->wanted) {
+	} else if (handle->space) {
 		give_back_locked(handle, handle->bad, aftermath);
 	}
 	TAILQ_INSERT_TAIL(&aftermath->finished, handle, link);
@@ -312,7 +315,7 @@ static int refuse_to_wait_locked(
 		(void)epochs_cancel(handle->job->is.epochs, &handle->request);
 	if (handle->looks_up)
 		TAILQ_REMOVE(&aftermath->look_ups, handle, link);
-	if (handle->wanted)
+	if (handle->space)
 		give_back_locked(handle, false, aftermath);
 	handle->status = err;
 	return err;
@@ -426,7 +429,8 @@ static int ask_sample_locked(struct sched_handle *handle, const struct part *par
 	int err = attach_locked(handle);
 	if (err)
 		return err;
-	handle->wanted->here = true;
+	if (handle->wanted)
+		handle->wanted->here = true;
 	if (is_ready(handle)) {
 		handle_finish_locked(handle, 0, aftermath);
 		return 0;
@@ -513,7 +517,7 @@ static void end_open(struct sched_handle *handle, bool read)
 	lock_take(&job->sched->lock);
 	ensure(handle->state == HANDLE_FINISHED);
 	handle_trace_locked(handle, SCHED_TRACE_RELEASE);
-	if (handle->wanted) {
+	if (handle->space) {
 		job->open -= handle->request.epoch == SCHED_CURRENT;
 		give_back_locked(handle, read, &aftermath);
 	}

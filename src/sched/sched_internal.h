@@ -84,7 +84,9 @@ struct sched_handle {
 	bool answered;
 	bool looks_up; /* a worker looks the sample up; only it may finish the handle */
 	struct load_work look_up;
-	struct wanted *wanted; /* NULL before the answer, and for a label */
+	struct space *space; /* of its sample; NULL before the answer, and for a label */
+	sample_id in_space;  /* the sample's number in the space */
+	struct wanted *wanted; /* NULL if the tensor was there */
 	const struct tensor *tensor;
 	enum handle_state state;
 	int status;

@@ -59,14 +59,17 @@ int wanted_request_locked(struct sched_job *job, struct wanted *wanted, bool urg
 	return err;
 }
 
-void wanted_detach_locked(struct sched_handle *handle, struct aftermath *aftermath)
+void handle_detach_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched *sched = handle->job->sched;
-	struct wanted *wanted = handle->wanted;
 	lock_assert_held(&sched->lock);
+	if (handle->wanted)
+		supply_detach(&sched->supply, handle->wanted, &handle->job->share);
+	else
+		supply_close(handle->space, handle->in_space);
+	handle->space = NULL;
 	handle->wanted = NULL;
 	handle->tensor = NULL;
-	supply_detach(&sched->supply, wanted, &handle->job->share);
 	supply_execute_locked(sched, aftermath);
 }
 

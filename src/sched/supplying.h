@@ -68,8 +68,8 @@ void supply_execute_locked(struct sched *sched, struct aftermath *aftermath);
  * the job waits. -ENOMEM */
 must_check int wanted_request_locked(struct sched_job *job, struct wanted *wanted,
 	bool urgent, struct aftermath *aftermath);
-/* Gives the handle's tensor and its wanted sample back. */
-void wanted_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
+/* Gives the handle's tensor and its wanted sample, if it has one, back. */
+void handle_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
 /* Gives a pin of the sample back. */
 void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath);
 /*

@@ -55,7 +55,7 @@ static uint32_t count_engine_pins(const struct space *space, sample_id id)
 static void validate_sample(struct space *space, sample_id id)
 {
 	const struct wanted *wanted = wanted_find(space, id);
-	uint32_t opens = wanted ? wanted->opens : 0;
+	uint32_t opens = cache_opens(space->cache, id) + (wanted ? wanted->opens : 0);
 	ensure(cache_need(space->cache, id) == count_need(space, id));
 	ensure(cache_pins(space->cache, id) == count_engine_pins(space, id) + opens);
 }

@@ -108,7 +108,7 @@ void supply_done(struct supply *supply, struct wanted *wanted,
 		wanted_answer(
 			wanted, reader_status(status), status != 0 && !result->passing);
 	}
-	wanted_keep_capacity(wanted);
+	wanted_keep_capacity(wanted->key.space, wanted_sample(wanted));
 	wanted_drop_if_unused(wanted);
 	supply->effects.decodes |= !TAILQ_EMPTY(&supply->read); /* there is more memory */
 }

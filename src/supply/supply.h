@@ -90,7 +90,7 @@ struct space {
 	bool in_files; /* tensors get files with this head: the scheduler's file_heads.c */
 	struct file_head head; /* each sample has its own label */
 	uint32_t number;     /* number in the source, by which samplers know the space */
-	uint32_t references; /* parts of editions, and wanted samples */
+	uint32_t references; /* parts of editions, wanted samples, and opens */
 };
 
 struct wanted_key {
@@ -131,13 +131,13 @@ struct waiter {
 };
 TAILQ_HEAD(waiters, waiter);
 
-/* Exists while a sample of a space is open, waited for, or to be prepared. */
+/* Exists while a sample of a space is to be prepared, waited for, or open to who has waited. */
 struct wanted {
 	UT_hash_handle hash;
 	struct wanted_key key;
 	enum wanted_state state;
 	struct share_request request; /* in no lane while it is delayed or loading */
-	uint32_t opens;		      /* waiters and others that hold the tensor */
+	uint32_t opens; /* waiters, and who has waited and holds the tensor */
 	/* The job that asked first since the wanted sample was last without a request; 0: another
 	 * daemon. */
 	job_id asked_by;
@@ -260,7 +260,10 @@ must_check int supply_want(
 void supply_wait(struct wanted *wanted, struct waiter *waiter);
 /* Removes a waiter that gives up, if it waits. */
 void supply_stop_waiting(struct wanted *wanted, struct waiter *waiter);
-/* Gives an open of the sample, and its pin, back. */
+/* Opens a sample whose tensor is there, without a wanted sample. false: it is not there. */
+must_check bool supply_open(struct space *space, sample_id sample);
+void supply_close(struct space *space, sample_id sample);
+/* Gives an open of the wanted sample, and its pin, back. */
 void supply_detach(struct supply *supply, struct wanted *wanted, struct share_job *job);
 /* Gives a pin of a drawn sample back. */
 void supply_drop(struct space *space, sample_id sample);

@@ -24,7 +24,7 @@ void wanted_taken(struct wanted *wanted);
 bool wanted_is_pinned(const struct wanted *wanted);
 /* Evicts the tensor, although it is pinned by a draw, if the cache exceeds its capacity
  * and nobody has the tensor open. */
-void wanted_keep_capacity(struct wanted *wanted);
+void wanted_keep_capacity(struct space *space, sample_id sample);
 /* Answers the waiters. */
 void wanted_answer(struct wanted *wanted, int status, bool bad);
 

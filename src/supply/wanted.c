@@ -169,15 +169,19 @@ void supply_drop(struct space *space, sample_id sample)
 	supply->effects.reads = true;
 }
 
-void wanted_keep_capacity(struct wanted *wanted)
+static bool is_open(const struct space *space, sample_id sample)
 {
-	struct supply *supply = wanted->key.space->source->supply;
-	struct cache_space *space = wanted->key.space->cache;
-	sample_id sample = wanted_sample(wanted);
-	cache_trim(supply->cache);
-	if (cache_is_exceeded(supply->cache) && wanted->opens == 0 &&
-		cache_state(space, sample) == CACHE_READY)
-		cache_force_out(space, sample);
+	const struct wanted *wanted = wanted_find(space, sample);
+	return cache_opens(space->cache, sample) > 0 || (wanted && wanted->opens > 0);
+}
+
+void wanted_keep_capacity(struct space *space, sample_id sample)
+{
+	struct cache *cache = space->source->supply->cache;
+	cache_trim(cache);
+	if (cache_is_exceeded(cache) && !is_open(space, sample) &&
+		cache_state(space->cache, sample) == CACHE_READY)
+		cache_force_out(space->cache, sample);
 }
 
 /* --- waiters ------------------------------------------------------------------------ */
@@ -229,15 +233,44 @@ static void make_less_urgent(struct wanted *wanted, struct share_job *job)
 		change_state(wanted, WANTED_QUEUED);
 }
 
-void supply_detach(struct supply *supply, struct wanted *wanted, struct share_job *job)
+/* --- opens ---------------------------------------------------------------------------- */
+
+bool supply_open(struct space *space, sample_id sample)
 {
-	uint64_t held = cache_least_bytes(supply->cache);
-	wanted->opens--;
-	cache_unpin(wanted->key.space->cache, wanted_sample(wanted));
-	make_less_urgent(wanted, job);
-	wanted_keep_capacity(wanted);
-	wanted_drop_if_unused(wanted);
-	if (cache_least_bytes(supply->cache) < held) /* readers hold less now */
+	if (cache_state(space->cache, sample) != CACHE_READY)
+		return false;
+	cache_open(space->cache, sample);
+	space->references++;
+	return true;
+}
+
+/* held: what readers held before the close. */
+static void note_closed(struct supply *supply, uint64_t held)
+{
+	if (cache_least_bytes(supply->cache) < held)
 		supply_has_room(supply);
 	supply->effects.reads = true;
+}
+
+void supply_close(struct space *space, sample_id sample)
+{
+	struct supply *supply = space->source->supply;
+	uint64_t held = cache_least_bytes(supply->cache);
+	cache_close(space->cache, sample);
+	wanted_keep_capacity(space, sample);
+	space_put(space);
+	note_closed(supply, held);
+}
+
+void supply_detach(struct supply *supply, struct wanted *wanted, struct share_job *job)
+{
+	struct space *space = wanted->key.space;
+	sample_id sample = wanted_sample(wanted);
+	uint64_t held = cache_least_bytes(supply->cache);
+	wanted->opens--;
+	cache_unpin(space->cache, sample);
+	make_less_urgent(wanted, job);
+	wanted_keep_capacity(space, sample);
+	wanted_drop_if_unused(wanted);
+	note_closed(supply, held);
 }

@@ -128,12 +128,12 @@ void past_leave_locked(struct past *past, const struct watch *watch)
 	read_job_locked(watch, &past->places[place].last);
 }
 
-void past_given_locked(struct past *past, job_id job, const struct tensor *tensor)
+void past_given_locked(struct past *past, job_id job, uint32_t made_for)
 {
 	size_t place = place_of(past, job);
 	lock_assert_held(past->lock);
 	if (place < HISTORY_JOBS)
-		past->places[place].is.prepared_for[place_of(past, tensor->made_for)]++;
+		past->places[place].is.prepared_for[place_of(past, made_for)]++;
 }
 
 /* --- readings --------------------------------------------------------------------------- */

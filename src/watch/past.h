@@ -50,7 +50,7 @@ void past_join_locked(struct past *past, const struct job *job);
 /* Notes the last figures of a job that is about to be removed. */
 void past_leave_locked(struct past *past, const struct watch *watch);
 /* Counts a tensor that the job is given, by the job for which it was prepared. */
-void past_given_locked(struct past *past, job_id job, const struct tensor *tensor);
+void past_given_locked(struct past *past, job_id job, uint32_t made_for);
 /* Tells whether a reading is due. If so, the next one is due a while later. */
 bool past_is_due(struct past *past, uint64_t now_ns);
 /* Begins a reading: fills in the figures of removed jobs, except those that were removed an

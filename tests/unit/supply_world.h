@@ -30,7 +30,9 @@ struct supply_world {
 /* An open of a sample. */
 struct supply_open {
 	struct waiter waiter;
-	struct wanted *wanted;
+	struct space *space; /* NULL: closed */
+	sample_id sample;
+	struct wanted *wanted; /* NULL: the tensor was there */
 	unsigned job;
 };
 
@@ -113,14 +115,15 @@ static inline void supply_world_draw(
 static inline bool supply_world_open(struct supply_world *world, struct space *space,
 	unsigned job, sample_id sample, struct supply_open *open)
 {
-	struct cache_space *cache = space->cache;
-	cr_assert_eq(cache_pin(cache, sample), 0);
-	open->wanted = wanted_get(space, sample);
-	open->wanted->opens++;
+	open->space = space;
+	open->sample = sample;
 	open->job = job;
 	open->waiter = (struct waiter){.job = &world->jobs[job]};
-	if (cache_state(cache, sample) == CACHE_READY)
+	if (supply_open(space, sample))
 		return true;
+	cr_assert_eq(cache_pin(space->cache, sample), 0);
+	open->wanted = wanted_get(space, sample);
+	open->wanted->opens++;
 	cr_assert_eq(supply_world_want(world, open->wanted, job, true), 0);
 	supply_wait(open->wanted, &open->waiter);
 	return false;
@@ -129,8 +132,13 @@ static inline bool supply_world_open(struct supply_world *world, struct space *s
 static inline void supply_world_close(
 	struct supply_world *world, struct supply_open *open)
 {
-	supply_stop_waiting(open->wanted, &open->waiter);
-	supply_detach(&world->supply, open->wanted, &world->jobs[open->job]);
+	if (open->wanted) {
+		supply_stop_waiting(open->wanted, &open->waiter);
+		supply_detach(&world->supply, open->wanted, &world->jobs[open->job]);
+	} else {
+		supply_close(open->space, open->sample);
+	}
+	open->space = NULL;
 	open->wanted = NULL;
 }
 

@@ -25,7 +25,8 @@ struct twin_sample {
 	bool exists;
 	enum wanted_state state;
 	enum stage stage;
-	unsigned opens, draws, retries;
+	unsigned opens, draws, retries; /* opens: that have waited */
+	unsigned hits;			/* opens that found the tensor */
 	unsigned waiting[JOBS];
 	unsigned wants[JOBS]; /* jobs, the newest want first */
 	bool urgent[JOBS];    /* by job */
@@ -157,7 +158,7 @@ static bool twin_drop(struct twin *twin, sample_id id)
 		(requested && sample->draws > 0))
 		return false;
 	forget_wants(twin, id);
-	*sample = (struct twin_sample){.draws = sample->draws};
+	*sample = (struct twin_sample){.draws = sample->draws, .hits = sample->hits};
 	return requested;
 }
 
@@ -212,6 +213,7 @@ static void compare(const struct twin *twin)
 {
 	for (sample_id id = 0; id < IDS; id++) {
 		const struct twin_sample *sample = &twin->samples[id];
+		cr_assert_eq(cache_opens(twin->world.spaces[0].cache, id), sample->hits);
 		const struct wanted *wanted = wanted_find(&twin->world.spaces[0], id);
 		cr_assert_eq(wanted != NULL, sample->exists, "%u", id);
 		if (!wanted)
@@ -255,8 +257,8 @@ static void play_open(struct twin *twin, struct supply_open *open)
 	unsigned job = chance(twin, JOBS);
 	struct twin_sample *sample = &twin->samples[id];
 	bool ready = cache_state(twin->world.spaces[0].cache, id) == CACHE_READY;
-	sample->exists = true;
-	sample->opens++;
+	sample->hits += ready;
+	sample->opens += !ready;
 	if (!ready) {
 		twin_want(twin, job, id, true);
 		sample->waiting[job]++;
@@ -269,8 +271,14 @@ static void play_open(struct twin *twin, struct supply_open *open)
 
 static void close_open(struct twin *twin, struct supply_open *open)
 {
-	sample_id id = (sample_id)open->wanted->key.sample;
+	sample_id id = open->sample;
 	struct twin_sample *sample = &twin->samples[id];
+	if (!open->wanted) {
+		sample->hits--;
+		supply_world_close(&twin->world, open);
+		expect(twin, 0, 0, false);
+		return;
+	}
 	sample->opens--;
 	sample->waiting[open->job] -= open->waiter.waits;
 	if (sample->state != WANTED_OPEN_ONLY && has_want(sample, open->job) &&
@@ -286,7 +294,7 @@ static void close_open(struct twin *twin, struct supply_open *open)
 static void play_open_or_close(struct twin *twin)
 {
 	struct supply_open *open = &twin->opens[chance(twin, OPENS)];
-	if (open->wanted)
+	if (open->space)
 		close_open(twin, open);
 	else
 		play_open(twin, open);
@@ -407,7 +415,7 @@ static void play(struct twin *twin)
 static void leave(struct twin *twin)
 {
 	for (unsigned i = 0; i < OPENS; i++)
-		if (twin->opens[i].wanted)
+		if (twin->opens[i].space)
 			close_open(twin, &twin->opens[i]);
 	for (sample_id id = 0; id < IDS; id++)
 		for (; twin->samples[id].draws > 0; compare(twin)) {

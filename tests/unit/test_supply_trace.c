@@ -48,7 +48,7 @@ static void print_sample(FILE *out, const struct wanted *wanted)
 static struct supply_open *open_named(struct player *player, const char *name)
 {
 	for (unsigned i = 0; i < OPENS; i++)
-		if (player->opens[i].wanted && strcmp(player->names[i], name) == 0)
+		if (player->opens[i].space && strcmp(player->names[i], name) == 0)
 			return &player->opens[i];
 	cr_assert_fail("no open is called %s", name);
 	return NULL;
@@ -136,9 +136,12 @@ static void print_state(struct player *player)
 	const struct supply *supply = &player->world.supply;
 	fprintf(player->out, "  cache %lu:", cache_usage(supply->cache).live_bytes);
 	for (unsigned i = 0; i < SUPPLY_SPACES; i++)
-		for (sample_id id = 0; id < SUPPLY_IDS; id++)
-			if (cache_state(player->world.spaces[i].cache, id) == CACHE_READY)
-				fprintf(player->out, " %s%u", i ? "1/" : "", id);
+		for (sample_id id = 0; id < SUPPLY_IDS; id++) {
+			const struct cache_space *cache = player->world.spaces[i].cache;
+			if (cache_state(cache, id) == CACHE_READY)
+				fprintf(player->out, " %s%u%s", i ? "1/" : "", id,
+					cache_opens(cache, id) > 0 ? " (open)" : "");
+		}
 	for (const struct wanted *wanted = supply->wanted; wanted;
 		wanted = wanted->hash.next) {
 		fprintf(player->out, ", %s", states[wanted->state]);
@@ -151,7 +154,7 @@ static void play_open(
 	struct player *player, const char *name, unsigned job, const char *sample)
 {
 	unsigned i = 0;
-	while (player->opens[i].wanted)
+	while (player->opens[i].space)
 		i++;
 	cr_assert_lt(i, OPENS);
 	snprintf(player->names[i], sizeof(player->names[i]), "%s", name);
