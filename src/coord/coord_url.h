@@ -25,7 +25,7 @@
  */
 
 #define COORD_URL_HOSTS 8
-#define COORD_URL_TEXT 256 /* bytes of a part, with the 0 */
+#define COORD_URL_TEXT 256 /* bytes of a part, including the \0 */
 #define COORD_URL_RULE                                                                   \
 	"redis[s]://[USER[:PASSWORD]@]HOST[:PORT][,...][/DB], "                          \
 	"redis[s]-sentinel://...HOST[:PORT][,...]/MASTER[/DB] or "                       \
