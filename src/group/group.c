@@ -21,7 +21,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 #define ENGINE_TIMEOUT_MS 1000
-#define BYTES_OF_ID 32 /* memory of one sample in a leader's samplers, at most */
+#define BYTES_OF_ID 32 /* most memory for one sample in a leader's samplers */
 
 static uint64_t now_of_engine(void *context)
 {
@@ -81,7 +81,7 @@ static void count(const struct group *group)
 	stats_set(STAT_CLUSTER_LAG, group_lag(group));
 }
 
-/* Logs changes of state that an operator has to know. */
+/* Logs the changes of state that an operator should know. */
 static void tell(const struct group *group)
 {
 	const struct coord_status *is = &group->status, *was = &group->was;
@@ -102,7 +102,7 @@ static void tell(const struct group *group)
 		log_info("cluster: this node leads, term %llu",
 			(unsigned long long)is->term);
 	if (is->lives < 2)
-		return; /* the engine's first life has lost nothing */
+		return; /* the first life of an engine has lost nothing */
 	if (is->repairing && !was->repairing)
 		log_warn(
 			"cluster: the engine has lost data: its log is repaired from the "
@@ -111,7 +111,8 @@ static void tell(const struct group *group)
 		log_info("cluster: the log is repaired");
 }
 
-/* Makes waiting opens fail once the engine has been away for longer than [cluster] patience. */
+/* Makes waiting opens fail when the engine has been unreachable for longer than [cluster]
+ * patience. */
 static void be_patient(struct group *group)
 {
 	const struct cluster_config *config = &group->config->cluster;
@@ -215,7 +216,7 @@ static int make_coord(struct group *group, const struct daemon_config *config,
 	options.self = group->self;
 	if (!err)
 		err = make_engine(group, &config->cluster, &engine);
-	/* peers_new and make_engine have logged what is wrong with the ini. */
+	/* peers_new and make_engine have logged the mistake in the ini. */
 	group->mistaken = begun && err && err != -ENOMEM;
 	if (!err)
 		err = coord_new(&options, engine, &group->coord);
