@@ -7,8 +7,8 @@
 
 /*
  * joaderfs --try: the configuration of a daemon with one dataset, and with one job for each layout.
- * 
- * Threads: any.   Errors: -errno, reported as config.h describes.
+ *
+ *   Threads: any.   Errors: -errno, reported as config.h describes.
  */
 
 /* Makes the daemon's configuration. Each dataset gets its own state directory, and so its own

@@ -9,8 +9,8 @@
 
 /*
  * Lengths and kinds of the contents of samples' files, computed from a job's configuration.
- * 
- * Threads: any; no state.   Errors: none.
+ *
+ *   Threads: any; no state.   Errors: none.
  */
 
 /* Returns the section [tensor NAME] that applies to a sample; NULL: only [tensor] applies. */

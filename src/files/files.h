@@ -13,8 +13,8 @@ struct sched;
 /*
  * The parts of the daemon that fuse and control need to make the tree of files. main fills in the
  * struct.
- * 
- * Owns: nothing; all parts outlive fuse and control.
+ *
+ *   Owns: nothing; all parts outlive fuse and control.
  */
 struct files_context {
 	const struct daemon_config *config;

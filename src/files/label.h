@@ -10,8 +10,8 @@ struct sched_job;
 /*
  * Label files. A file holds the label in ASCII, then newlines. All label files of a dataset have
  * the same size: the digits of the largest label, and one newline.
- * 
- * Threads: any; no state.   Errors: none.
+ *
+ *   Threads: any; no state.   Errors: none.
  */
 
 #define LABEL_BYTES 16 /* bytes that are enough for any label file */

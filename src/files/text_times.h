@@ -9,8 +9,8 @@
 /*
  * Prints the histograms in stats, stats.json and metrics: those of the daemon, of each dataset, and
  * of each measured lock.
- * 
- * Threads: any.   Errors: without memory some histograms are missing.
+ *
+ *   Threads: any.   Errors: without memory some histograms are missing.
  */
 
 void text_times(FILE *out, const struct files_context *context);

@@ -12,8 +12,8 @@ struct sched_job;
 
 /*
  * The trace of opens and closes by a job's readers, as `joaderctl trace` prints it.
- * 
- * Threads: any.   Errors: -ENOMEM.
+ *
+ *   Threads: any.   Errors: -ENOMEM.
  */
 
 /*

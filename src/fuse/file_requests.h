@@ -7,8 +7,8 @@
 
 /*
  * Requests for files. Each request goes to the functions of the file's kind (open_file_ops.h).
- * 
- * Flow: ops.c calls.   Threads: any.   Locks: none.
+ *
+ *   Flow: ops.c calls.   Threads: any.   Locks: none.
  */
 
 /* Answers an open, possibly after the function has returned. Sets request->ops. */

@@ -9,8 +9,8 @@
 
 /*
  * Checks before mounting, which give clearer messages than libfuse.
- * 
- * Threads: none.   Errors: -errno, logged.
+ *
+ *   Threads: none.   Errors: -errno, logged.
  */
 
 /*

@@ -18,9 +18,9 @@
 /*
  * A session's open files, which can be found by inode and by handle. The time to find the files of
  * one inode does not depend on the number of other open files.
- * 
- * Owns: an entry for each inode that has an open file. The caller owns the files.
- * Threads, locks: the caller serialises all calls.   Errors: -ENOMEM.
+ *
+ *   Owns: an entry for each inode that has an open file. The caller owns the files.
+ *   Threads, locks: the caller serialises all calls.   Errors: -ENOMEM.
  */
 
 struct kept_open;

@@ -17,8 +17,8 @@
 /*
  * Raises the limit of the mount at `where`. Called before the answer to FUSE_INIT, which must then
  * contain READ_AHEAD. The function does not access the mount, since nobody answers yet.
- * 
- * Threads: any.   Errors: -errno; the limit is unchanged. Only root may change it, and in most
- * containers sysfs is read-only.
+ *
+ *   Threads: any.   Errors: -errno; the limit is unchanged. Only root may change it, and in most
+ *            containers sysfs is read-only.
  */
 int read_ahead_raise(const char *where);

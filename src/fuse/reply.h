@@ -15,9 +15,9 @@ struct session;
 
 /*
  * Requests, and the answers that several kinds of requests have in common.
- * 
- * Threads: any.
- * Locks: none while answering, because the kernel may release the file before the call returns.
+ *
+ *   Threads: any.
+ *   Locks: none while answering, because the kernel may release the file before the call returns.
  */
 
 /* A request that names an inode. */

@@ -10,8 +10,8 @@
 
 /*
  * Memory that is reused for the next image. When it grows, its content is lost.
- * 
- * Threads: one at a time.   Errors: -ENOMEM.
+ *
+ *   Threads: one at a time.   Errors: -ENOMEM.
  */
 
 /* A larger buffer is freed after the image. */

@@ -11,8 +11,8 @@
  * Memory for one image: given out in pieces, taken back all at once. An image that needs more than
  * all images before adds blocks. scratch_reset then joins the blocks, so that the next such image
  * needs no allocation.
- * 
- * Owns: its blocks.   Threads: one at a time.
+ *
+ *   Owns: its blocks.   Threads: one at a time.
  */
 
 struct scratch_block;
