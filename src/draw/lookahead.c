@@ -4,8 +4,9 @@
 #include "draw/lookahead.h"
 
 /*
- * Samples drawn ahead take half of the cache at most; a sample that several streams have drawn
- * counts once. If nothing is left of that half, each stream has its own part of another quarter.
+ * Tells whether the cache has room for one more sample. Samples drawn ahead take at most half of
+ * the cache; a sample drawn by several streams counts once. If that half is full, each stream may
+ * use its part of another quarter.
  */
 static bool cache_has_room(const struct ahead *ahead)
 {
@@ -33,12 +34,11 @@ bool ahead_has_room(const struct ahead *ahead)
 }
 
 /*
- * An open of a batch takes the samples of the whole batch, however little room there is.
- * Jobs of equal speed open their batches shortly after each other. If a round of the
- * first job left out the others for want of room, they would later draw other samples.
- * And a sample that a round gives to several streams is loaded for the drawing stream in
- * any case. So each stream takes part until it has as many samples ahead as its next open
- * takes.
+ * Tells whether the stream may join a round. An open of a batch takes the samples of the whole
+ * batch, however little room there is. Jobs of equal speed open their batches at nearly the same
+ * time. If a round left out a stream for lack of room, that stream would later draw other samples.
+ * And a sample of the round is loaded in any case, for the stream that draws it. So each stream
+ * takes part until it has as many samples ahead as its next open needs.
  */
 bool ahead_may_join(const struct ahead *ahead)
 {
@@ -51,9 +51,10 @@ bool ahead_is_full(const struct ahead *ahead)
 	return ahead->length >= ahead->lookahead;
 }
 
-/* Streams that a round leaves out have to draw its samples later, and if the cache is
- * small, to load them again. So a stream that is ahead of others draws the second half of
- * its look-ahead only in rounds for all. This keeps streams of equal speed together. */
+/* Tells whether the stream may draw a round that leaves out others. Streams that are left out must
+ * draw the samples later, and with a small cache load them again. So a stream that is ahead of
+ * others draws the second half of its look-ahead only in rounds with all streams. This keeps
+ * streams of equal speed together. */
 static bool may_leave_others_out(const struct ahead *ahead)
 {
 	return ahead->length < (ahead->lookahead + 1) / 2;

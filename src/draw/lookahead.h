@@ -14,42 +14,44 @@
  *   Threads: any; the functions keep no state.
  */
 
-/* The facts of the cache. */
+/* Figures about the cache. */
 struct ahead_cache {
 	uint64_t capacity;     /* bytes */
 	uint64_t pinned_bytes; /* bytes of pinned tensors */
-	uint64_t awaited;      /* pinned samples that are not in the cache yet */
+	uint64_t awaited; /* number of pinned samples that are not in the cache yet */
 };
 
-/* The facts of one stream. */
+/* Figures about one stream. */
 struct ahead {
 	bool may_draw;
 	uint32_t lookahead; /* most samples ahead; at least 1 */
-	uint32_t at_once;   /* positions that one open binds: those of a batch, else 1 */
-	uint32_t length;    /* samples ahead: drawn and not bound */
-	uint32_t filled;    /* `length` after the last draw or refill: ahead_refilled */
-	uint32_t remaining; /* samples of the epoch that it has not been given */
-	uint64_t tensor_bytes; /* size of the job's larger tensors; at least 1 */
-	uint32_t streams;      /* streams of all jobs, with this one */
+	/* positions that one open binds: those of a batch; otherwise 1 */
+	uint32_t at_once;
+	uint32_t length; /* number of samples that are drawn and not bound */
+	/* `length` after the last draw, or the result of ahead_refilled */
+	uint32_t filled;
+	uint32_t remaining; /* samples of the epoch that the stream has not been given */
+	uint64_t tensor_bytes; /* size of a large tensor of the job; at least 1 */
+	uint32_t streams;      /* number of streams of all jobs, including this one */
 	struct ahead_cache cache;
 };
 
 bool ahead_has_room(const struct ahead *ahead);
 
-/* Tells whether the stream takes part in a round of another stream, or of an open that found
- * the look-ahead empty. */
+/* Tells whether the stream may take part in a round. The round is another stream's, or that of an
+ * open that found nothing drawn. */
 bool ahead_may_join(const struct ahead *ahead);
 
 /* Tells whether the look-ahead is full, whatever room the cache has. */
 bool ahead_is_full(const struct ahead *ahead);
 
-/* Tells whether to draw another round. other_is_full: the round would leave out another
- * stream of the sampler. */
+/* Tells whether to draw another round. other_is_full: the round would leave out a stream of the
+ * sampler. */
 bool ahead_wants_round(const struct ahead *ahead, bool other_is_full);
 
-/* Tells whether it is time for a refill: half of the last one is left, or less. */
+/* Tells whether it is time for a refill, because at most half of the last one is left. */
 bool ahead_is_low(const struct ahead *ahead);
 
-/* Returns `filled` after a refill: `length`; or `lookahead`, if the stream stopped early
- * only in order not to leave others out. */
+/* Returns the new `filled` after a refill: `length`, or `lookahead` if the stream only stopped in
+ * order not to leave others out. */
 uint32_t ahead_refilled(const struct ahead *ahead);
