@@ -11,14 +11,14 @@
 #include <string.h>
 
 /*
- * Hashes by which state directories recognize samples, and by which users divide datasets.
- * If they were computed in another way, no sample would be recognized, and folds would change.
+ * Hashes. State directories recognise samples by them, and users divide datasets by them. They must
+ * never change: otherwise no sample would be recognised, and folds would change.
  */
 
 __extension__ typedef unsigned __int128 uint128;
 
-/* Mixes a word into a hash as wyhash does (Wang Yi, public domain): by the halves of a product,
- * each bit of which depends on many bits of the factors. */
+/* Mixes a word into a hash as wyhash does (Wang Yi, public domain): combines both halves of a
+ * product, because each bit of it depends on many bits of the factors. */
 static uint64_t fold(uint64_t hash, uint64_t word)
 {
 	uint128 product = (uint128)(hash ^ UINT64_C(0xa0761d6478bd642f)) *
@@ -26,7 +26,7 @@ static uint64_t fold(uint64_t hash, uint64_t word)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Returns splitmix64's finalizer of z: different numbers stay different. */
+/* Returns splitmix64's finalizer of z. Different numbers have different results. */
 static uint64_t scatter(uint64_t z)
 {
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -34,7 +34,7 @@ static uint64_t scatter(uint64_t z)
 	return z ^ (z >> 31);
 }
 
-/* Mixes a text into a hash, eight bytes at a time; the last word is filled up with zeros. */
+/* Mixes a text into a hash, eight bytes at a time. The last word is padded with zeros. */
 static uint64_t fold_text(uint64_t hash, const char *text, size_t length)
 {
 	uint64_t word;
@@ -74,7 +74,7 @@ uint32_t part_identity(uint32_t identity, const struct source_part *part)
 
 #define LANES 4
 
-/* Computes several lanes at once: the processor overlaps them. */
+/* Computes several lanes, which the processor can execute in parallel. */
 uint64_t content_sum(const void *bytes, size_t n)
 {
 	uint64_t lanes[LANES] = {1, 2, 3, 4}, words[LANES], sum = n;
@@ -97,7 +97,7 @@ static bool knows_sum(const struct dataset *dataset, const roaring_bitmap_t *sel
 	       roaring_bitmap_equals(selection, dataset->present);
 }
 
-/* Adds independent numbers, so that the processor overlaps them. */
+/* Adds up independent numbers, which the processor can compute in parallel. */
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection)
 {
@@ -135,8 +135,8 @@ uint64_t dataset_group_fingerprint(
 	return scatter(sum) >> 32 << 32 | dataset_fingerprint(dataset, selection) >> 32;
 }
 
-/* Returns the sum of the map's head, which covers the sums of all sections, and the identity of
- * the SQLite file. */
+/* Returns the sum of the map's head. The head contains the sums of all sections, and the identity
+ * of the SQLite file. */
 uint64_t dataset_content(const struct dataset *dataset)
 {
 	return dataset->map ? dataset->map->head->sum : 0;
