@@ -10,8 +10,8 @@
  * ready, so that messages appear on the terminal, and the exit status tells whether the daemon has
  * started.
  *
- *   Flow: main calls background_begin before anything else, sets up the rest in the child, sends
- *         the log elsewhere (log_to_file), and calls background_ready.
+ *   Flow: main calls background_begin before anything else, sets up the rest in the
+ *         child, sends the log elsewhere (log_to_file), and calls background_ready.
  *   Owns: a pair of sockets between the two processes.
  *   Threads: background_begin while there is one thread only; background_ready once.
  *   Errors: -errno.

@@ -15,8 +15,8 @@
  * Then the process ends by the signal, as it would without this module.
  *
  *   Flow: main calls crash_install first, and crash_dump_by when there is a state.
- *   Threads: any. Each thread gets a stack for signals when it takes its first lock, so that a
- *            stack overflow is logged, too.
+ *   Threads: any. Each thread gets a stack for signals when it takes its first lock, so
+ *         that a stack overflow is logged, too.
  *   Errors: none. A bug within the dump of the state ends the dump.
  */
 

@@ -15,7 +15,7 @@
  * the process without any cleanup.
  *
  *   Threads: fault_add: before other threads start; fault_hit: any, and with `until` without a
- *   lock.
+ *            lock.
  */
 
 /* Parses one specification. Returns 0, or -EINVAL with a message logged. */

@@ -14,8 +14,8 @@
  * for connections to the engine and between nodes.
  *
  *   Threads: any.   Locks: none.
- *   Errors: -errno, with a message that begins with the option's name and the path; -ENOMEM has no
- *         message.
+ *   Errors: -errno, with a message that begins with the option's name and the path; -ENOMEM has
+ *         no message.
  */
 
 #define TLS_MESSAGE 224

@@ -66,8 +66,8 @@ void cache_space_put_in(struct cache *cache, struct cache_space *space);
 must_check int cache_space_new(
 	struct cache *cache, uint32_t n_ids, struct cache_space **ret);
 
-/* Evicts up to n tensors of the space. Returns true if none is left. No entry may be pinned, needed
- * or loading. */
+/* Evicts up to n tensors of the space. Returns true if none is left. No entry may be
+ * pinned, needed or loading. */
 bool cache_space_empty(struct cache_space *space, uint32_t n);
 /* Evicts all tensors of the space and takes it out of the cache. No entry may be pinned, needed
  * or loading. The space can then only be freed, which needs no lock. */

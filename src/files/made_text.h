@@ -15,7 +15,7 @@
  * CPU's time; otherwise once a second. The dashboard is printed at most once a second.
  *
  *   Flow: main makes the struct made_texts; fuse's workers and web's thread take a text, and put it
- *   back.
+ *         back.
  *   Threads: any except those of FUSE, which must not wait until a text is printed.   Locks: one,
  *            in made_text.c. It is not held while a text is printed.
  */

@@ -11,12 +11,13 @@
  * The mount: sessions of the low-level API of libfuse. One session serves the whole tree; each
  * further mount of a job's directory has its own.
  *
- *   Flow: main fills a files_context, then session_mount, session_run until the mount is unmounted
- *         or a signal arrives, session_detach, session_stop, sched_stop, session_unmount. Meanwhile
- *         control may call session_mount_job and session_jobs_changed.
- *   Threads: the FUSE threads of session_run and of each job's mount. None of them ever waits: a
- *         request for a sample or an epoch that is not there yet is parked, and a worker answers
- *         it. Workers also compute contents and long lists.
+ *   Flow: main fills a files_context, then session_mount, session_run until the mount is
+ *         unmounted or a signal arrives, session_detach, session_stop, sched_stop,
+ *         session_unmount.
+ *         Meanwhile control may call session_mount_job and session_jobs_changed.
+ *   Threads: the FUSE threads of session_run and of each job's mount. None of them ever
+ *         waits: a request for a sample or an epoch that is not there yet is parked, and a
+ *         worker answers it. Workers also compute contents and long lists.
  *   Errors: 0 or -errno, logged.
  */
 

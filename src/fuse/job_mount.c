@@ -21,9 +21,12 @@
  * Mounts of one job. The client opens /dev/fuse, mounts it anywhere, and sends the descriptor. The
  * daemon does not know where the mount is, and can't unmount it.
  *
- *   session_mount_job -> keep: serves, in several threads, until the mount is unmounted -> waits
- *                     until nobody holds the session -> session_end, which closes the descriptor ->
- *                     ended -> reap, by the next call from control
+ *   session_mount_job
+ *      -> keep: serves, in several threads, until the mount is unmounted
+ *      -> waits until nobody holds the session
+ *      -> session_end, which closes the descriptor
+ *      -> ended
+ *      -> reap, by the next call from control
  *
  *   job_mounts_stop -> keep returns without ending the session -> job_mounts_end ends it
  *

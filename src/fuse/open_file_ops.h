@@ -9,7 +9,8 @@
  * The life of an open file, and the functions that each kind of file has: sample, label, text,
  * other file, composite. The struct of each kind begins with struct open_file.
  *
- *   init -> list -> (keep) -> find, put: each read -> close -> the last put -> ops->end \-> drop
+ *   init -> list -> (keep) -> find, put: each read -> close -> the last put -> ops->end
+ *     \-> drop
  *
  *   Threads: any.
  *   Locks: takes the session's; ops are called without it.

@@ -13,8 +13,8 @@ struct sched_job;
  * Open samples. Each consists of a sched_handle, which holds the tensor, and the content that the
  * job's format makes of it. If an open has to wait for the tensor, opening.c parks it.
  *
- *   opening_start -> (parked) -> sample_file_new -> reply -> reads -> open_file_close, after which
- *                the position is consumed
+ *   opening_start -> (parked) -> sample_file_new -> reply
+ *                -> reads -> open_file_close, after which the position is consumed
  *
  *   Threads: any.   Locks: none while replying or calling sched.
  */

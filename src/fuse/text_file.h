@@ -14,8 +14,8 @@ struct sched_job;
  *
  *   text_file_ops    the tree's texts
  *   order_file_ops   epoch-NNNN.order
- *   text_file_open_of_sample, text_file_again_of_sample: a sample's JSON, and the texts beside it
- *                    (beside.h), whose opens opening.c answers, since they bind a position
+ *   text_file_open_of_sample, text_file_again_of_sample: a sample's JSON, and the texts beside
+ *                    it (beside.h), whose opens opening.c answers, since they bind a position
  *
  *   Threads: any.   Locks: none while replying or printing.
  */

@@ -14,13 +14,13 @@ struct sched;
  * Makes the daemon a node of its group. Connects the coordinator (src/coord), which decides in
  * which order the ranks of a training read, with the scheduler, whose jobs are these ranks.
  *
- *     coordinator --fed--> sched_feed -> journal, look-ahead -> readers coordinator <--want,
- *     commit-- sched_feed_state <- readers
+ *     coordinator --fed--> sched_feed -> journal, look-ahead -> readers
+ *     coordinator <--want, commit-- sched_feed_state <- readers
  *
  *   Flow: group_new before there are jobs -> group_start after the jobs of the daemon's start were
  *         added -> group_free after sched_stop and before sched_free.
  *   Threads: the group has one thread. Only this thread calls the coordinator and waits for the
- *   engine.
+ *            engine.
  *   Errors: -errno, logged. An engine that can't be reached is no error.
  */
 

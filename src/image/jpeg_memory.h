@@ -17,8 +17,8 @@
  * piece. The memory that the decompressor allocated when it was created stays in libjpeg's own
  * manager.
  *
- *   Flow: jpeg_create_decompress -> jpeg_memory_attach -> (an image -> jpeg_memory_reset)* ->
- *         jpeg_destroy_decompress -> scratch_free.
+ *   Flow: jpeg_create_decompress -> jpeg_memory_attach -> (an image ->
+ *         jpeg_memory_reset)* -> jpeg_destroy_decompress -> scratch_free.
  */
 
 struct jpeg_memory {

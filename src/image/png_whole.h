@@ -18,7 +18,7 @@
  *   Flow: png_whole_new -> png_whole_read* -> png_whole_free.
  *   Owns: the rows, until the next read or png_whole_trim.
  *   Threads: one at a time. Source: PNG, third edition (W3C, 2025), 9 "Filtering", 10
- *   "Compression".
+ *            "Compression".
  */
 
 struct png_whole;

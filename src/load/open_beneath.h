@@ -11,7 +11,7 @@
  *
  *   Threads: any; no state.
  *   Errors: -errno; -EXDEV: a link leads out of the tree, or has just changed. Fault: load.openat2
- *   acts as if the system call were missing.
+ *           acts as if the system call were missing.
  */
 
 /* Opens `path`, which is absolute and begins with the path of the root. Returns a descriptor. */

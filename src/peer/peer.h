@@ -23,7 +23,7 @@
  *         peer_client_node and peer_client_space return numbers -> peer_fetch -> done(), once each
  *         -> peer_client_free.
  *   Owns: connections, and the fetches and requests that wait on them, but never the bytes of a
- *   tensor.
+ *         tensor.
  *   Threads: the server and the client have one thread each, which makes the callbacks and waits
  *         only for events. All functions except _new, _stop and _free may be called from any
  *         thread, also from callbacks.
@@ -31,7 +31,8 @@
  *         during callbacks. peer_fetch, peer_answer and peer_refuse only append to a queue, and may
  *         be called under locks of a lower rank.
  *   Errors: -errno. A peer that breaks the protocol loses its connection, with a line in the log.
- *   Memory: a server needs at most 2 MB per connection, beside the tensors that its owner holds
+ *           Memory: a server needs at most 2 MB per connection, beside the tensors that its owner
+ *           holds
  *         until their release.
  *   Life: a request lives from asked() to peer_answer or peer_refuse, even if its connection breaks
  *         before.

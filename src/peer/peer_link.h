@@ -9,14 +9,14 @@
 #include <sys/uio.h>
 
 /*
- * A connection between two daemons, with or without TLS 1.3. It behaves like a non-blocking socket:
- * functions that read or send return the number of bytes, 0 at the end, or -1 with errno, which may
- * be EAGAIN.
+ * A connection between two daemons, with or without TLS 1.3. It behaves like a non-blocking
+ * socket: functions that read or send return the number of bytes, 0 at the end, or -1 with errno,
+ * which may be EAGAIN.
  *
  *   Flow: peer_link_begin -> peer_link_shake until it returns 1, if the link has TLS ->
  *         peer_link_read, _send, _send_file -> peer_link_close.
  *   Owns: the descriptor and the state of TLS. The kernel encrypts sent bytes if it and OpenSSL
- *   support this (kernel TLS).
+ *         support this (kernel TLS).
  *   Threads: caller serialises.   Locks: the trust's, while TLS begins.
  *   Errors: `why` describes an error of TLS; it is NULL for other errors. A connection may end
  *         without TLS's close_notify: messages contain their length, so a cut message is noticed.

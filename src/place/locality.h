@@ -29,8 +29,8 @@
  *
  *   Flow: locality_new -> locality_assign for each mini-batch.
  *   Owns: memory that it reuses.
- *   Threads: caller serialises.   Locks, clock, files, random numbers: none. Equal arguments give
- *         equal results on every machine.
+ *   Threads: caller serialises.   Locks, clock, files, random numbers: none. Equal arguments
+ *         give equal results on every machine.
  *   Errors: -EINVAL, -ENOMEM.
  */
 

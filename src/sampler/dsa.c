@@ -10,11 +10,14 @@
 /*
  * The dependent sampling algorithm (JOADER, Algorithm 1 and 2), one round:
  *
- *     S := {} ; K := the round's streams, ascending |R| while K is not empty:
- *         I := elements that all of K need, without S first(K) chooses I with probability |I| /
- *         (|R_first| - |S|), each next one with (|R_before| - |S|) / (|R_k| - |S|), until one does
- *         not the streams that chose I are given one element of it; if there are none, first(K)
- *         gets one of R_first - S - I K := K without the streams served ; S := S + I
+ *     S := {} ; K := the round's streams, ascending |R|
+ *     while K is not empty:
+ *         I := elements that all of K need, without S
+ *         first(K) chooses I with probability |I| / (|R_first| - |S|), each next one with
+ *         (|R_before| - |S|) / (|R_k| - |S|), until one does not
+ *         the streams that chose I are given one element of it; if there are none,
+ *         first(K) gets one of R_first - S - I
+ *         K := K without the streams served ; S := S + I
  *
  * The paper keeps these intersections and their sizes in a dependent sampling tree (section 4). A
  * part of that tree is rebuilt when an epoch starts or ends, when a sample is given to only some
@@ -35,11 +38,12 @@
  * elements of R_a take the first |R_a|. Leave out the places of elements of S. The chance is then
  * the probability that a uniform place belongs to R_a.
  *
- * A redraw is cheap on average, whatever the sets are: stream k is given each element of R_k with
- * the same probability 1 / |R_k|, so that the step after S is reached without k being served with
- * probability 1 - |S| / |R_k| at most. If k is first(K) there, finding an element of R_k - S takes
- * |R_k| / (|R_k| - |S|) draws on average, and less for larger sets. The product is 1. A rare case
- * can still take long (sets that differ in one element); there S is counted in the end.
+ * A redraw is cheap on average, whatever the sets are: stream k is given each element of
+ * R_k with the same probability 1 / |R_k|, so that the step after S is reached without k
+ * being served with probability 1 - |S| / |R_k| at most. If k is first(K) there, finding
+ * an element of R_k - S takes |R_k| / (|R_k| - |S|) draws on average, and less for larger
+ * sets. The product is 1. A rare case can still take long (sets that differ in one
+ * element); there S is counted in the end.
  */
 
 struct round {

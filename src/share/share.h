@@ -55,8 +55,8 @@ struct share_claim {
 };
 
 /*
- * Computes the samples per second that each job is granted, of `capacity` seconds of decode time
- * per second:
+ * Computes the samples per second that each job is granted, of `capacity` seconds of decode
+ * time per second:
  *
  *     maximise  sum w_i U(x_i)   where  0 <= x_i <= demand_i,  sum cost_i x_i <= capacity
  *

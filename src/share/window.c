@@ -65,8 +65,8 @@ static bool was_idle(const struct share_job *job)
 	return job->samples == 0 && job->waited_ns == 0;
 }
 
-/* Updates the job's rate, cost and demand. The cost moves halfway to the new figure, since single
- * windows vary. */
+/* Updates the job's rate, cost and demand. The cost moves halfway to the new figure,
+ * since single windows vary. */
 static void measure(struct share_job *job, double seconds, double decoders)
 {
 	double samples = (double)job->samples;

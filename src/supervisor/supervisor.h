@@ -22,7 +22,7 @@
  *   Threads: one. It allocates no memory after its start. Its only input are two numbers in each
  *         message from the engine.
  *   Errors: an exit status. After an engine has served, the supervisor logs nothing; the next
- *   engine does.
+ *           engine does.
  *
  * SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGXCPU make the engine end in order. If the supervisor is
  * killed, the engine gets SIGTERM.

@@ -11,8 +11,8 @@
  * ahead must fit into the cache; if one does not fit, others are tried.
  *
  *              supply_want           supply_next_read        supply_done
- *   open only ---------------> queued ---------------> loading -----------> open only urgent <--
- *                              delayed <-------+ an error that passes
+ *   open only ---------------> queued ---------------> loading -----------> open only
+ *                              urgent <-- delayed <-------+ an error that passes
  *
  *   loading: the file is read, waits for a decoder, is decoded (storage.c, prepare.c); or the
  *            tensor comes from another daemon.

@@ -15,9 +15,9 @@
  *
  * The caller knows the worth of a sample:
  *
- *   0      no job that is being read has it
- *   1      a job that is being read has it, and has read it in its running epoch
- *   1 + n  n running epochs still need it
+ *     0      no job that is being read has it
+ *     1      a job that is being read has it, and has read it in its running epoch
+ *     1 + n  n running epochs still need it
  *
  * A new sample takes free room, or the room of samples that are worth less, the least worth first.
  * So a sample that was just read (worth 1) never replaces a sample that its job has yet to read

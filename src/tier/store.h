@@ -15,7 +15,7 @@
  *   Owns: the directory's descriptor and its lock.
  *   Threads: any thread may read and remove; one thread writes.
  *   Errors: -errno, logged only where a comment says so. Faults: tier.make, tier.write,
- *   tier.rename, tier.read.
+ *           tier.rename, tier.read.
  */
 
 struct store;

@@ -11,10 +11,11 @@
 #include <stdint.h>
 
 /*
- * A tier: a directory on a fast disk that keeps encoded samples of datasets that are far away, as
- * they were fetched.
+ * A tier: a directory on a fast disk that keeps encoded samples of datasets that are far
+ * away, as they were fetched.
  *
- *     reading stage --tier_read--> found: no fetch |
+ *     reading stage --tier_read--> found: no fetch
+ *           |
  *         fetch --tier_offer--> queue --> a thread writes, and removes what is worth less
  *
  *   Flow: tier_open, tier_dataset for each dataset; threads that read samples call tier_read and

@@ -15,7 +15,8 @@
  *            and is answered when they are prepared. A position is consumed when its last byte is
  *            read, or by the release if some of its bytes were read.
  *
- *   open -> (parked) -> reply -> read -> (parked) -> reply -> open_file_close
+ *   open -> (parked) -> reply -> read -> (parked) -> reply
+ *                             -> open_file_close
  *
  *   Threads: any; none waits. A request is answered by the worker that prepares its last sample, or
  *            by the worker that continues when the epoch has begun.

@@ -27,7 +27,8 @@ struct sched_job;
  */
 
 /*
- * (none) -> OPENING -> HELD <-> MAKING -> READY -> (none) \-> FAILED -> (none)
+ *   (none) -> OPENING -> HELD <-> MAKING -> READY -> (none)
+ *                  \-> FAILED -> (none)
  *
  * HELD: the sample is prepared, and the handle pins it. READY: the content is made from the sample.
  * In a batch, the content is freed when as many bytes were read as it has. In a tar, the content is

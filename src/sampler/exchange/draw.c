@@ -13,8 +13,9 @@
  * independently. The draw of each later stream k depends on the id drawn by the stream j before it
  * (a maximal coupling of p_j and p_k):
  *
- *     c := the class of the id that j has drawn with probability min(1, p_k(c) / p_j(c)): draw
- *     uniformly from R_k n c otherwise: draw from the surplus of p_k over p_j, max(0, p_k - p_j)
+ *     c := the class of the id that j has drawn
+ *     with probability min(1, p_k(c) / p_j(c)): draw uniformly from R_k n c
+ *     otherwise: draw from the surplus of p_k over p_j, max(0, p_k - p_j)
  *
  * Stream k draws class c with probability p_k(c). Proof: if j draws by p_j, the first case
  * contributes p_j(c) min(1, p_k(c) / p_j(c)) = min(p_j(c), p_k(c)). The second case has the
