@@ -17,8 +17,8 @@
  *
  *   Flow: png_whole_new -> png_whole_read* -> png_whole_free.
  *   Owns: the rows, until the next read or png_whole_trim.
- *   Threads: one at a time. Source: PNG, third edition (W3C, 2025), 9 "Filtering", 10
- *            "Compression".
+ *   Threads: one at a time.
+ *   Source: PNG, third edition (W3C, 2025), 9 "Filtering", 10 "Compression".
  */
 
 struct png_whole;

@@ -10,8 +10,8 @@
  * followed as long as they stay in the tree.
  *
  *   Threads: any; no state.
- *   Errors: -errno; -EXDEV: a link leads out of the tree, or has just changed. Fault: load.openat2
- *           acts as if the system call were missing.
+ *   Errors: -errno; -EXDEV: a link leads out of the tree, or has just changed.
+ *   Fault: load.openat2 acts as if the system call were missing.
  */
 
 /* Opens `path`, which is absolute and begins with the path of the root. Returns a descriptor. */

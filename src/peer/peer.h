@@ -31,8 +31,7 @@
  *         during callbacks. peer_fetch, peer_answer and peer_refuse only append to a queue, and may
  *         be called under locks of a lower rank.
  *   Errors: -errno. A peer that breaks the protocol loses its connection, with a line in the log.
- *           Memory: a server needs at most 2 MB per connection, beside the tensors that its owner
- *           holds
+ *   Memory: a server needs at most 2 MB per connection, beside the tensors that its owner holds
  *         until their release.
  *   Life: a request lives from asked() to peer_answer or peer_refuse, even if its connection breaks
  *         before.

@@ -17,8 +17,8 @@
  *         the second failure is final. programs_stop ends the processes; running calls fail.
  *   Owns: the processes, and the arrays' types, which jobs refer to.
  *   Threads: any.
- *   Errors: 0 or -errno, with a message that names the cause. Trust: a process runs as an ordinary
- *           user, without network, without a way to gain rights, with
+ *   Errors: 0 or -errno, with a message that names the cause.
+ *   Trust: a process runs as an ordinary user, without network, without a way to gain rights, with
  *         only three descriptors, and with limits of memory and time (process.h). Each byte of an
  *         answer is checked.
  */

@@ -12,7 +12,7 @@
  * Sends systemd the messages that it expects from a service of Type=notify, as sd_notify(3)
  * describes: datagrams of lines. Does nothing if systemd did not start the service.
  *
- * Owns: a socket. Threads: one. Errors: none, since they could not be reported.
+ *   Owns: a socket.   Threads: one.   Errors: none, since they could not be reported.
  */
 struct notifier {
 	int fd; /* -1: systemd expects no messages */

@@ -14,8 +14,8 @@
  *
  *   Owns: the directory's descriptor and its lock.
  *   Threads: any thread may read and remove; one thread writes.
- *   Errors: -errno, logged only where a comment says so. Faults: tier.make, tier.write,
- *           tier.rename, tier.read.
+ *   Errors: -errno, logged only where a comment says so.
+ *   Faults: tier.make, tier.write, tier.rename, tier.read.
  */
 
 struct store;

@@ -26,7 +26,8 @@
  *   Locks: one. While it is held, nothing is read, written or called.
  *   Errors: -errno of tier_open, logged. The first failure to write is logged, and ends all
  *         writing. Damaged files are removed, and their samples are fetched again.
- *   Life: counted references, since a read may outlive its caller (load.h). Faults: store.h.
+ *   Life: counted references, since a read may outlive its caller (load.h).
+ *   Faults: store.h.
  */
 
 struct tier;
