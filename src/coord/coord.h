@@ -21,7 +21,8 @@
  *   leader     (one daemon) draws rounds for all jobs of the group, ahead of the readers, and
  *              appends them to the logs:    sampler -> place -> feeds of the ranks
  *   follower   (each daemon) reads the feeds of the ranks that it serves:
- *              feed -> fed() -> journal -> readers and commits how far readers have consumed them
+ *              feed -> fed() -> journal -> readers
+ *              and commits how far readers have consumed them
  *
  * The leader has no state beyond the log: remaining_j = D_j - log_j. A lease in the engine decides
  * which node leads. The engine appends only if two fences hold: the token is that of the newest

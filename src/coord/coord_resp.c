@@ -142,8 +142,9 @@ static int beat(void *context, const struct coord_node *self, uint32_t ttl_ms,
 	if (err)
 		return err;
 	err = take_beat(resp, reply, leases, n, ret);
+	/* the chunks known so far may no longer be valid */
 	if (!err && !ret->ready)
-		resp_forget_chunks(resp); /* because the log may get other chunks */
+		resp_forget_chunks(resp);
 	return resp_end(resp, reply, err);
 }
 

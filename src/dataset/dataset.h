@@ -66,8 +66,7 @@ must_check int dataset_open(const struct dataset_config *config, const char *sta
  * Opens the datasets of the configuration and those that joaderctl has added; the latter are
  * appended to the configuration, so that (*ret)[i] is config->datasets[i]. An added dataset that
  * can't be opened is logged and left out. The caller owns *ret, also after a failure. stay: names
- * of datasets that must be scanned before jobs begin, each between two
- * .
+ * of datasets that must be scanned before jobs begin, each between two \n.
  */
 must_check int datasets_open(
 	struct daemon_config *config, const char *stay, struct dataset ***ret);

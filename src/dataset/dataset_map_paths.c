@@ -9,10 +9,13 @@
 #include <string.h>
 
 /*
- * Paths are stored as differences. A path may share bytes at its beginning and at its end with the
- * previous path. The bytes between (the middle) are stored after the three lengths:
+ * Paths are stored as differences. A path may share bytes with the previous path: at its beginning
+ * and at its end. Only the bytes between, the middle, are stored. A path consists of
  *
- *     beginning | end << 4, middle | middle, if the former is MIDDLE_FOLLOWS: 16 bits | bytes
+ *   1 byte      length of the shared beginning
+ *   1 byte      length of the shared end << 4 | length of the middle, or MIDDLE_FOLLOWS
+ *   2 bytes     length of the middle; only after MIDDLE_FOLLOWS
+ *   the middle
  *
  * The first of each PATHS_TOGETHER paths is stored relative to an empty path.
  */

@@ -240,5 +240,6 @@ uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns);
 /* Returns a number for a sample with this identity. The fingerprint of several samples is the sum
  * of their numbers. */
 uint64_t sample_scatter(sample_id id, uint32_t identity);
-/* Returns the number of a part of a container. identity: the part's sample_identity. */
+/* Returns a number that identifies a part of a container. identity: the sample_identity of the
+ * part. */
 uint32_t part_identity(uint32_t identity, const struct source_part *part);

@@ -37,6 +37,7 @@ must_check int far_files_examine(
 must_check int far_file_url(const char *beside, bool labelled, const char *relative,
 	char *ret, size_t size, size_t *ret_plain);
 
-/* Parse a list of shards, whose text they change, or a manifest, into the scan. -EINVAL: logged. */
+/* Parses a list of shards into the scan, and changes the text. manifest_read parses a manifest.
+ * -EINVAL: logged. */
 must_check int shard_list_read(struct scan *scan, char *text);
 must_check int manifest_read(struct scan *scan, const char *text, size_t bytes);

@@ -189,8 +189,7 @@ static int take_pax(struct tar *tar, const char *key, const char *value, bool gl
 	return 0;
 }
 
-/* Parses lines "LENGTH KEY=VALUE
- * ". LENGTH is the length of the line. */
+/* Parses lines "LENGTH KEY=VALUE\n". LENGTH is the length of the line. */
 static int read_pax(struct tar *tar, char *text, size_t size, bool global)
 {
 	int err = 0;

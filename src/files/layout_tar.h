@@ -11,15 +11,15 @@ struct sched_edition;
 struct sched_job;
 
 /*
- * The layout "tar": shard-000000.tar and so on, POSIX ustar, in WebDataset's convention:
- * members of one sample follow each other and have the same name up to the first dot.
+ * The layout "tar": shard-000000.tar and so on, POSIX ustar, in WebDataset's convention: members of
+ * one sample follow each other and have the same name up to the first dot.
  *
  *   record:  header  00000017.cls   zeros
  *            header  00000017.json  zeros    (json = yes)
- *            header  00000017.txt   zeros    (beside, text), of the size that it has:
- *            header  a comment               fills the room of the largest
+ *            header  00000017.txt   zeros    (beside, text), of any size up to the largest:
+ *            header  a comment               fills the rest of the room
  *            header  00000017.ppm   zeros    each up to a multiple of 512
- *   end:     two blocks of zeros, and zeros up to a multiple of 10240, as GNU tar has it
+ *   end:     two blocks of zeros, and zeros up to a multiple of 10240, as GNU tar writes
  *
  *   Threads: any.   Errors: as noted.
  */

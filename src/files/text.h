@@ -44,8 +44,7 @@ void text_classes(FILE *out, const struct dataset *dataset);
 
 void text_job_status(FILE *out, struct sched_job *job); /* Prints "key value" lines. */
 
-/* Prints one line of epoch-NNNN.order: "position sample label served path
- * ", separated by tabs. */
+/* Prints one line of epoch-NNNN.order: "position sample label served path\n", separated by tabs. */
 void text_order_line(
 	FILE *out, const struct sched_edition *edition, const struct binding *binding);
 /* Returns the length of the line that text_order_line would print. Does not read the catalogue. */

@@ -42,7 +42,7 @@ struct group_rank {
 	bool refused; /* the group refuses the job; this was logged */
 	bool gone;    /* used only within sync_jobs: the scheduler has removed the job */
 	bool lost;    /* another node serves the rank, or taking it again failed */
-	/* readers get no samples from the part of the feed that is on this node */
+	/* the feed on this node gives its readers no samples */
 	bool lent;
 	bool bad; /* the last feed was not accepted; this was logged */
 	/* Place from which the rank continued, because another daemon had reached it: epoch << 32 |

@@ -14,8 +14,8 @@
  *
  *   tensors, and contents made from them for one open (augmentation, float, png): at most the
  *     cache, plus a limit for the bytes that readers have open. Only readers can exceed the cache.
- *   files that are being read, or wait for a decoder. memory that decoders need to prepare images,
- *   without the tensors: by an estimate that is never
+ *   files that are being read, or wait for a decoder.
+ *   memory that decoders need to prepare images, without the tensors: by an estimate that is never
  *     too low (image_working_bytes).
  *   buffers that each decoder keeps from one image to the next.
  *

@@ -268,8 +268,8 @@ void supply_validate(const struct supply *supply);
 /* --- events ------------------------------------------------------------------------ */
 
 /* Event: a job wants a sample. Queues the sample, unless it is already being prepared. urgent: an
- * open of the job waits for it. needs: the sample's facts, needed if it was WANTED_OPEN_ONLY.
- * -ENOMEM */
+ * open of the job waits for it. needs: facts about the sample; read only if it is in the state
+ * WANTED_OPEN_ONLY. -ENOMEM */
 struct want {
 	struct share_job *job;
 	job_id id; /* 0: another daemon */

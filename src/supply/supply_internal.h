@@ -73,9 +73,9 @@ void same_free(struct supply *supply);
 /* Tells whether there is room for a tensor that a reader waits for. If not, there will be room when
  * readers have less open. */
 bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes);
-/* Tells whether a file may be read now. If not, it may when less is being read. */
+/* Tells whether a file may be read now. If not, the caller tries again when a read has ended. */
 bool memory_may_read(const struct supply *supply, uint64_t file_bytes);
-/* Tells whether a decode may begin now. If not, it may when less is being decoded. */
+/* Tells whether a decode may begin now. If not, the caller tries again when a decode has ended. */
 bool memory_may_decode(const struct supply *supply, uint64_t working);
 void memory_change_working(struct supply *supply, int64_t by);
 

@@ -50,7 +50,7 @@ struct slot {
 	uint64_t ticket;	  /* the scheduler's number for an open that waits */
 	bool read_some, read_end; /* the reader has read some bytes; the last byte */
 	uint64_t bytes_read;	  /* bytes read since the content was last made */
-	/* Does not change from HELD or READY on. */
+	/* Set once the slot is HELD; never changes after that. */
 	struct sched_handle *handle;
 	struct content content;
 	struct load_work work; /* in use while the content is made */

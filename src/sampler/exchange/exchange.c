@@ -197,7 +197,7 @@ static void remove_stream(struct sampler *sampler, struct sampler_stream *stream
 	(void)sampler;
 	refresh(residency);
 	stream->member->stream = NULL;
-	/* 0: the stream needs no more samples and has no candidates */
+	/* A stream without remaining samples has no candidates, so nothing becomes stale. */
 	if (stream->remaining)
 		residency_make_stale(residency);
 }

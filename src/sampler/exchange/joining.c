@@ -37,7 +37,8 @@ struct sampler_joining {
 	struct member *member;
 	uint32_t n_ids;
 	bool covered; /* the space has a residency that is large enough */
-	/* The new residency->where, if the old one is too small; afterwards the old array. */
+	/* A new array for residency->where, if the old one is too small. After the exchange, the
+	 * old array. */
 	uint32_t *where;
 	struct left *left;
 	size_t n_left;
