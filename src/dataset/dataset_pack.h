@@ -19,7 +19,7 @@
  * divisor) in bits, which is 0 if all numbers are equal.
  *
  *   Threads: any.   Errors: -ENOMEM. Damaged bytes give wrong numbers, but no function reads
- *            outside the packed bytes.
+ *   outside the packed bytes.
  */
 
 #define PACK_BLOCK 256

@@ -11,8 +11,8 @@ struct sched_edition;
 struct sched_job;
 
 /*
- * The layout "tar": shard-000000.tar and so on, POSIX ustar, in WebDataset's convention: members of
- * one sample follow each other and have the same name up to the first dot.
+ * The layout "tar": shard-000000.tar and so on, POSIX ustar, in WebDataset's convention:
+ * members of one sample follow each other and have the same name up to the first dot.
  *
  *   record:  header  00000017.cls   zeros
  *            header  00000017.json  zeros    (json = yes)

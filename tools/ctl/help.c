@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* text: line in the list of all commands; more: further lines of the command's own help, or "". */
+/* text: the line in the list of all commands; more: the other lines of the command's own help, or
+ * "". */
 static const struct command_help {
 	const char *name, *arguments, *text, *more;
 } commands[] = {
