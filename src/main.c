@@ -113,7 +113,7 @@ static int can_follow(const char *question)
 		return EXIT_USAGE;
 	if (version != KEPT_VERSION || bytes != sizeof(struct kept)) {
 		log_error("joaderfs " JOADERFS_VERSION
-			  " can't go on with the mount: it keeps its open files in "
+			  " can't take over the mount: it keeps its open files in "
 			  "another way; unmount, then start it");
 		return EXIT_FAILURE;
 	}

@@ -453,11 +453,12 @@ static int load_file(
 	catalogue_free(ret);
 	if (err == -EILSEQ) {
 		log_warn("catalogue %s: damaged, or not a catalogue of this version; it "
-			 "is built anew (the old file is kept as %s.unusable)",
+			 "is rebuilt (the old file is kept as %s.unusable)",
 			file, file);
 		ret->unusable = true;
 	} else if (!err) {
-		log_info("catalogue %s: it was of another path; it is built anew", file);
+		log_info("catalogue %s: it belonged to another path, and is rebuilt",
+			file);
 	}
 	return err == -EILSEQ ? 0 : err;
 }

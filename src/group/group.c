@@ -90,14 +90,14 @@ static void tell(const struct group *group)
 	if (is->state == was->state && is->repairing == was->repairing)
 		return;
 	if (is->state == COORD_AWAY)
-		log_warn("cluster: the engine can't be reached: %s%s%s; readers get what "
-			 "was drawn, then they wait",
+		log_warn("cluster: the engine can't be reached: %s%s%s; readers get the "
+			 "samples that are drawn, and then wait",
 			strerror(is->away_errno), is->message[0] ? ": " : "",
 			is->message);
 	else if (is->state == COORD_REFUSED)
 		log_error("cluster: %s", is->message);
 	else if (was->state == COORD_AWAY)
-		log_info("cluster: the engine is reached again");
+		log_info("cluster: the engine can be reached again");
 	if (is->state == COORD_LEADS && was->state != COORD_LEADS)
 		log_info("cluster: this node leads, term %llu",
 			(unsigned long long)is->term);
@@ -120,9 +120,9 @@ static void be_patient(struct group *group)
 	bool gives_up = config->patience_s && since_ns &&
 			clock_now_ns() - since_ns >= config->patience_s * SECOND_NS;
 	if (gives_up && !group->gives_up)
-		log_error("cluster: the engine has been away for %" PRIu32
-			  " s ([cluster] patience): opens that find nothing drawn fail "
-			  "with ETIMEDOUT until it is back",
+		log_error("cluster: the engine could not be reached for %" PRIu32
+			  " s ([cluster] patience): until it is back, opens without a "
+			  "drawn sample fail with ETIMEDOUT",
 			config->patience_s);
 	group->gives_up = gives_up;
 	group_tell_away(group);

@@ -39,8 +39,8 @@ static void print_engine(const struct group *group, struct lines *lines)
 	const struct coord_status *status = &group->status;
 	if (status->away_since_ns)
 		hinders(lines,
-			"the engine is away since %" PRIu64
-			" s (%s): readers get what was drawn, and then wait",
+			"the engine can't be reached for %" PRIu64
+			" s (%s): readers get the samples that are drawn, and then wait",
 			seconds_since(status->away_since_ns),
 			status->message[0] ? status->message
 					   : strerror(status->away_errno));

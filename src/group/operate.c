@@ -82,7 +82,7 @@ bool group_resize(
 	if (!explain(err, training, said, text))
 		return false;
 	snprintf(text, GROUP_TEXT,
-		"training %.64s goes on where it is with ranks = %" PRIu32
+		"training %.64s continues with ranks = %" PRIu32
 		": please remove its jobs (joaderctl rm), and add those of the new ranks "
 		"within a day",
 		training, ranks);

@@ -129,8 +129,9 @@ static void forget(void *context, const char *training, uint32_t number, uint32_
 	otherwise->epoch = epoch;
 	if (otherwise->positions)
 		roaring_bitmap_add_range(otherwise->positions, base, (uint64_t)base + n);
-	log_warn("job %s: while this node was away others got samples %u to %u of epoch "
-		 "%u otherwise; they may be read twice in this epoch",
+	log_warn("job %s: while this node was away, the group gave other samples to "
+		 "positions %u to "
+		 "%u of epoch %u; samples read here may be read twice in this epoch",
 		rank->config->name, base, base + n - 1, epoch);
 }
 
@@ -401,10 +402,10 @@ static void go_on(struct group *group, struct group_rank *rank)
 		err = take_rank(group, rank);
 	}
 	if (err)
-		log_error("job %s: can't go on at position %u of epoch %u: %s",
+		log_error("job %s: can't continue at position %u of epoch %u: %s",
 			config->name, consumed, epoch, strerror(-err));
 	else
-		log_info("job %s: goes on at position %u of epoch %u, which another "
+		log_info("job %s: continues at position %u of epoch %u, which another "
 			 "daemon has reached; for a new run set another training, or "
 			 "remove its jobs on all nodes first (joaderctl rm; joaderctl "
 			 "cluster forget %s, if a node is gone)",

@@ -119,7 +119,7 @@ static void check_dataset(struct findings *findings, const struct dataset_config
 	if (name)
 		found(findings, COSTS,
 			"a copy on a disk of this machine, or tar shards of it",
-			"dataset %s: %s lies on %s: an epoch is as fast as that is",
+			"dataset %s: %s is on %s, whose speed limits an epoch",
 			dataset->name, dataset->path, name);
 	check_catalogue(findings, dataset);
 	check_pixels(findings, dataset);
