@@ -21,7 +21,7 @@
 
 struct work {
 	LIST_ENTRY(work) link;
-	char what[160]; /* verb and name, such as "scanning photos" */
+	char what[160]; /* verb and name of the work, such as "scanning photos" */
 	uint64_t since_ns;
 	struct work_count {
 		const char *unit; /* NULL: no count */

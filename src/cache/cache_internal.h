@@ -29,11 +29,11 @@ struct entry {
 	sample_id id;
 	enum cache_state state;
 	uint32_t pins;
-	bool spare;		     /* cache_spare: the original is in another cache */
-	uint32_t filed;		     /* refcnt: the number of the bucket that holds it */
+	bool spare;	/* cache_spare: the original is in another cache */
+	uint32_t filed; /* policy refcnt: the number of the bucket that holds the entry */
 	TAILQ_ENTRY(entry) link;     /* in the order of eviction, later in cache->dying */
 	LIST_ENTRY(entry) neighbour; /* entries of its space */
-	size_t slot;		     /* random: its index in evict.slots */
+	size_t slot;		     /* policy random: the entry's index in evict.slots */
 };
 
 TAILQ_HEAD(entry_list, entry);
@@ -50,17 +50,17 @@ struct cache_space {
 
 /* The state of the eviction policies. Each policy uses only a part. */
 struct evict {
-	/* lru: unpinned entries, fifo: all ready entries; the next victim comes first */
+	/* policies lru and fifo: unpinned, or all ready, entries; the next victim comes first */
 	struct entry_list list;
-	/* refcnt: one per need; in each the least recently used entry comes first */
+	/* policy refcnt: one bucket per need; in each the least recently used entry comes first */
 	struct entry_list *buckets;
 	uint32_t n_buckets;		    /* buckets from this one on were never used */
 	uint32_t lowest;		    /* buckets below this one are empty */
 	uint32_t sweep;			    /* number of the bucket that is being swept */
-	uint64_t needed_bytes[CACHE_NEEDS]; /* refcnt: bytes of each bucket */
+	uint64_t needed_bytes[CACHE_NEEDS]; /* policy refcnt: bytes of each bucket */
 	/* markers in the bucket being swept: entries between them are not swept yet */
 	struct entry begin, end;
-	struct entry **slots; /* random: unpinned entries, in any order */
+	struct entry **slots; /* policy random: unpinned entries, in any order */
 	size_t n_slots, max_slots;
 	struct rng rng;
 };

@@ -235,7 +235,7 @@ struct control {
 /* Prints the table of jobs. -ENOMEM */
 must_check int control_list(FILE *out, struct sched_job *const *jobs, size_t n);
 /* Prints information about all datasets, or about the dataset with this name. false: there is no
- * memory, or no such dataset; the latter is printed. */
+ * memory, or no such dataset. A missing dataset is reported in `out`. */
 bool control_list_datasets(
 	FILE *out, const struct files_context *context, const char *name);
 /* Prints that there is no dataset of this name, and suggests the most similar name. */

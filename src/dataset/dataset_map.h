@@ -125,7 +125,7 @@ struct map_head {
 	uint32_t unused;
 	struct dataset_pixels pixels; /* counts of samples that are not gone */
 	struct map_place sections[MAP_N_SECTIONS];
-	/* A map of version MAP_WITHOUT_SHAPES ends before this section. */
+	/* The last member. Maps of version MAP_WITHOUT_SHAPES end before it. */
 	/* sum of sample_scatter over all samples that are not gone */
 	uint64_t identities;
 };

@@ -71,8 +71,9 @@ struct stream {
 	stream_id id;	  /* the stream's number in all its samplers */
 	job_id joined_as; /* the job's id, or the other id described in draw.c */
 	bool ready;	  /* may draw */
-	bool leaves;	  /* its need must still be removed */
-	uint32_t ahead;	  /* number of samples that are drawn and not bound */
+	/* the stream has ended, and the need of its samples must still be removed */
+	bool leaves;
+	uint32_t ahead; /* number of samples that are drawn and not bound */
 	/* number of positions that are not bound and have no drawn sample */
 	uint32_t unbound;
 	uint32_t filled; /* see struct ahead */
@@ -197,9 +198,10 @@ struct feed {
 	/* in `ids`: index of the first sample, number of samples, capacity */
 	uint32_t head, n, room;
 	sample_id *ids;
-	/* number of bindings from the first on that are known to be consumed */
+	/* number of consumed bindings, counted without gaps from the first one */
 	uint32_t consumed;
-	uint32_t had; /* number of first samples that were consumed on another daemon */
+	/* number of samples at the start that were consumed on another daemon */
+	uint32_t had;
 	bool used;
 };
 

@@ -46,7 +46,7 @@ static bool is_queued(const struct wanted *wanted)
 	return wanted->state == WANTED_QUEUED || wanted->state == WANTED_URGENT;
 }
 
-/* Adds the queued samples of other spaces that are the same image to the decode. */
+/* Searches the queues of other spaces for the same sample, and adds these samples to its decode. */
 static void share_decode(struct wanted *wanted)
 {
 	struct space *space;

@@ -248,7 +248,8 @@ struct supply {
 	struct same_place *same_places; /* hash: same_image.c */
 	uint64_t cost_ns;		/* mean cost of recent decodes */
 	uint64_t decoded_ns; /* time that decoders have worked; the caller resets it */
-	uint64_t reading, working, contents, held_peak; /* numbers of bytes: memory.c */
+	/* numbers of bytes in use; memory.c explains them */
+	uint64_t reading, working, contents, held_peak;
 	bool stopping; /* nothing more is read or tried again */
 	struct supply_effects effects;
 };

@@ -82,8 +82,8 @@ scan_inline int take_symbol(struct bits *bits, const struct huffman_codes *codes
 	return -1;
 }
 
-/* The index of a coefficient. 64 or more: the block is damaged. END_OF_BLOCK is added at the end of
- * the block. */
+/* A place in the scan, and the index k of the next coefficient there. If the block is damaged, k is
+ * 64 or more. At the end of the block END_OF_BLOCK is added to k. */
 struct place {
 	struct bits bits; /* a copy, so that the caller's bits stay in registers */
 	size_t k;
