@@ -102,7 +102,8 @@ bool control_upgrade(
 		return false;
 	}
 	if (path && !can_follow(state, path, out)) {
-		fprintf(out, "%s can't take over from this engine, which continues\n", path);
+		fprintf(out, "%s can't take over from this engine, which continues\n",
+			path);
 		return false;
 	}
 	if (path)

@@ -73,7 +73,7 @@ static bool take_number(struct part part, int least, int most, int *ret)
 
 /* --- parts ------------------------------------------------------------------------------ */
 
-/* Parses [USER[:PASSWORD]@] at the start of the text before `end`. */
+/* Parses [USER[:PASSWORD]@] at the start of `rest`, before the first byte that is in `end`. */
 static int take_user(struct rest *rest, const char *end, struct coord_url *ret)
 {
 	size_t n = strcspn(rest->at, end);

@@ -318,10 +318,11 @@ void supply_done(struct supply *supply, struct wanted *wanted,
 void supply_note_cost(struct space *space, uint64_t decode_ns);
 /* Event: a program has finished with the sample. Called before supply_done. */
 void program_end(struct supply *supply, const struct wanted *wanted);
-/* Event: the sample came from another daemon. tensor NULL: it could not be fetched, and will be
- * prepared here. The engine takes ownership of the tensor. */
+/* Event: the sample came from another daemon. The engine takes ownership of the tensor. */
 void supply_fetched(struct supply *supply, struct wanted *wanted, struct tensor *tensor,
 	uint64_t now_ns);
+/* Event: the sample could not be fetched from another daemon. It is prepared here if it is still
+ * needed; if not, it may be freed. */
 void supply_not_fetched(struct supply *supply, struct wanted *wanted);
 
 /* Event: time has passed. Queues the samples that are due. */
