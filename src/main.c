@@ -44,16 +44,16 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* Everything that was started, in that order; main takes it down in reverse. */
+/* Everything that main starts, in the order of the start. main stops it in reverse order. */
 struct daemon {
 	const char *config_path;   /* NULL with --try */
 	const char *try_directory; /* or NULL */
 	const char *mount_options;
-	const char *metrics; /* NULL: as its ini says */
+	const char *metrics; /* address of the metrics; NULL: the ini has it */
 	const char *mount_argument;
-	const char *engine; /* what its supervisor gave it; NULL: none did */
+	const char *engine; /* text from the supervisor; NULL: there is no supervisor */
 	bool foreground, debug, unsupervised;
-	int device; /* /dev/fuse, which somebody else has mounted; 0: joaderfs mounts */
+	int device; /* a /dev/fuse that another process has mounted; 0: joaderfs mounts */
 	struct daemon_config config;
 	bool configured;
 	char *mountpoint;
@@ -102,7 +102,8 @@ static const char usage[] =
 
 enum { EXIT_USAGE = 2 };
 
-/* "VERSION,BYTES,STATE": whether an engine of this program could follow one that has these. */
+/* Tells whether an engine of this program could take over from an engine with these values.
+ * question: "VERSION,BYTES,STATE". */
 static int can_follow(const char *question)
 {
 	unsigned version;
@@ -112,14 +113,14 @@ static int can_follow(const char *question)
 		return EXIT_USAGE;
 	if (version != KEPT_VERSION || bytes != sizeof(struct kept)) {
 		log_error("joaderfs " JOADERFS_VERSION
-			  " can't go on with the mount: it keeps its open files in "
+			  " can't take over the mount: it keeps its open files in "
 			  "another way; unmount, then start it");
 		return EXIT_FAILURE;
 	}
 	return state_version_take(question + at) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* Parses the number of a descriptor that is not one of the first three. */
+/* Parses the number of a descriptor. The standard descriptors are not allowed. */
 static bool take_number(const char *text, int *ret)
 {
 	char *end;
@@ -143,8 +144,8 @@ static const struct option options[] = {
 	{"try", required_argument, NULL, 'T'},
 	{"metrics", required_argument, NULL, 'M'},
 	{"fuse-fd", required_argument, NULL, 'D'},
-	{"can-follow", required_argument, NULL, 'C'}, /* by joaderctl upgrade */
-	{"engine", required_argument, NULL, 'E'},     /* by the supervisor */
+	{"can-follow", required_argument, NULL, 'C'}, /* used by joaderctl upgrade */
+	{"engine", required_argument, NULL, 'E'},     /* used by the supervisor */
 	{0},
 };
 
@@ -203,7 +204,8 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 	return 0;
 }
 
-/* One that is mounted already must not be looked at: nobody answers. */
+/* Finds the mount point. A mount point that is already mounted must not be accessed, because no
+ * process answers yet. */
 static int find_mountpoint(struct daemon *daemon)
 {
 	const char *path = daemon->mount_argument;
@@ -222,7 +224,8 @@ static int find_mountpoint(struct daemon *daemon)
 	return err;
 }
 
-/* As many as the system allows: each worker opens files, and so does each client. */
+/* Raises the limit of descriptors to the system's maximum, because each worker and each client
+ * opens files. */
 static void raise_descriptors(void)
 {
 	struct rlimit limit;
@@ -235,7 +238,7 @@ static void raise_descriptors(void)
 			(unsigned long long)soft, strerror(errno));
 }
 
-/* Reading our own files while serving them would wait for itself. */
+/* Refuses a dataset on this daemon's own mount, because the daemon would wait for itself. */
 static int refuse_own_mount(const struct daemon *daemon)
 {
 	for (size_t i = 0; i < daemon->config.n_datasets; i++) {
@@ -282,7 +285,7 @@ static int make_parents(const char *path)
 	return 0;
 }
 
-/* One daemon per state directory. */
+/* Locks the state directory, because only one daemon may use it. */
 static int take_state(struct daemon *daemon)
 {
 	const char *state = daemon->config.state;
@@ -378,7 +381,7 @@ static int go_to_background(struct daemon *daemon)
 	return 0;
 }
 
-/* Opens the log file again that an earlier engine has opened in the background. */
+/* Opens the log file again if an earlier engine opened it in the background. */
 static void go_on_with_log(const struct daemon *daemon)
 {
 	const char *path = kept()->log;
@@ -387,7 +390,8 @@ static void go_on_with_log(const struct daemon *daemon)
 		log_error("%s: %s", path, strerror(-err));
 }
 
-/* An engine that takes a mount over serves readers without it, if need be. */
+/* Starts the web server. If this fails in an engine that takes over a mount, the engine serves
+ * readers without it. */
 static int start_web(struct daemon *daemon)
 {
 	const char *place = daemon->metrics ? daemon->metrics : daemon->config.metrics;
@@ -423,7 +427,7 @@ static int start(struct daemon *daemon)
 		.texts = daemon->texts,
 		.mountpoint = daemon->mountpoint,
 		.device = daemon->device};
-	signals_hold(); /* session_run releases them */
+	signals_hold(); /* session_run releases the signals */
 	err = session_mount(
 		&daemon->context, daemon->mount_options, daemon->debug, &daemon->session);
 	if (!err)
@@ -475,8 +479,9 @@ static int stop(struct daemon *daemon)
 
 /* --- one process after another ------------------------------------------------------- */
 
-/* The system gives zeros that take no memory until they are written to. glibc would take larger
- * and larger pieces from its heap, and clear them: the arrays of epochs, while readers wait. */
+/* Larger blocks are mapped by the system. Mapped memory is zero, and takes no room until it is
+ * written. Otherwise glibc would clear large parts of its heap for the arrays of epochs while
+ * readers wait. */
 #define MAPPED_ALONE (4 << 20)
 
 static void begin_process(const struct daemon *daemon)
@@ -489,7 +494,7 @@ static void begin_process(const struct daemon *daemon)
 		log_keep();
 }
 
-/* The last engine ended because it was asked to. */
+/* Tells whether the last engine ended because it was asked to. */
 static bool died_as_asked(void)
 {
 	int died = atomic_load(&kept()->died);
@@ -497,7 +502,7 @@ static bool died_as_asked(void)
 	       (died == 0 || (WIFSIGNALED(died) && WTERMSIG(died) == SIGTERM));
 }
 
-/* Answers requests in place of an engine that is not wanted any more, or could not live. */
+/* Answers requests instead of an engine, when none is wanted any more, or none could live. */
 static int serve_nothing(struct daemon *daemon)
 {
 	bool ends = atomic_load(&kept()->ending);
@@ -507,7 +512,7 @@ static int serve_nothing(struct daemon *daemon)
 	return died_as_asked() ? EXIT_SUCCESS : status;
 }
 
-/* The engine's whole life. */
+/* Runs an engine from its start to its end. */
 static int serve(struct daemon *daemon)
 {
 	int err = kept_begin(daemon->engine);
@@ -535,7 +540,8 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	if (!daemon.engine && !daemon.unsupervised) {
 		signals_begin_supervisor();
-		raise_descriptors(); /* it holds copies of the engine's */
+		/* the supervisor holds copies of the engine's descriptors */
+		raise_descriptors();
 		return supervise(
 			daemon.foreground, daemon.debug, daemon.device, argc, argv);
 	}

@@ -75,11 +75,11 @@ static const char help[] =
 	"\n"
 	"Exit status: 0 done, 1 failed, 2 wrong usage.\n";
 
-/* The request, as given on the command line. */
+/* The request on the command line. */
 struct request {
 	bool list, show, linear, randomness;
 	const char *csv, *svg, *title, *epochs, *order, *scale;
-	struct sim_plan plan; /* jobs and samples 0: not given */
+	struct sim_plan plan; /* its jobs and samples are 0 if not given */
 	struct {
 		const char *key; /* key of [scenario] */
 		const char *value;
@@ -133,7 +133,7 @@ struct outcome {
 	size_t n_curves;
 };
 
-/* Loads a scenario by its name; NULL: that of the plan. */
+/* Loads a scenario by its name. name NULL: loads the scenario of the plan. */
 static int load(const struct request *request, const char *name, struct sim_scenario *ret)
 {
 	int err = name ? sim_load(name, ret) : sim_load_plan(&request->plan, ret);
@@ -196,7 +196,7 @@ static int run_scenario(const struct request *request, struct outcome *outcome,
 	if (err)
 		sim_curves_free(curves, n);
 	else
-		free(curves); /* the points belong to the outcome now */
+		free(curves); /* the outcome owns the points now */
 	return err;
 }
 
@@ -213,8 +213,8 @@ static int write_files(const struct request *request, const struct outcome *outc
 	return err ? fail(request->svg, err) : EXIT_SUCCESS;
 }
 
-/* Runs the scenarios. Reads all of them before it runs the first one, so that mistakes are reported
- * at once. */
+/* Runs the scenarios. All of them are loaded before the first one is run, so that mistakes are
+ * reported at once. */
 static int run(
 	const struct request *request, char **names, size_t n, struct outcome *outcome)
 {
@@ -322,7 +322,7 @@ static int print_shares(FILE *out, const char *csv, const char *svg)
 	return shares_print(out, csv);
 }
 
-/* Pages that can be named instead of scenarios. */
+/* Pages that can be given instead of scenarios. */
 static const struct page {
 	const char *name;
 	int (*print)(FILE *out, const char *csv, const char *svg);
@@ -408,7 +408,7 @@ static int take_plan(struct sim_plan *plan, const char *name, const char *value)
 	return EXIT_USAGE;
 }
 
-/* Handles an option. Returns the exit status, or -1 to go on. */
+/* Handles an option. Returns an exit status, or -1 to continue. */
 static int take_option(struct request *request, int option, int index)
 {
 	switch (option) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/* joaderctl: speaks to a running joaderfs. */
+/* joaderctl: sends commands to a running joaderfs. */
 
 #include "config/config.h"
 #include "ctl/add.h"
@@ -69,7 +69,7 @@ static bool asks_for_help(char **arguments, int n)
 	       (strcmp(arguments[1], "--help") == 0 || strcmp(arguments[1], "-h") == 0);
 }
 
-/* Asks for an upgrade. The path is made absolute, because the daemon runs in another directory. */
+/* Requests an upgrade. The path is made absolute, because the daemon runs in another directory. */
 static int upgrade(const char *path, char **arguments, int n)
 {
 	char *program = n == 2 ? realpath(arguments[1], NULL) : NULL;
@@ -141,7 +141,7 @@ static void report_mistake(void *context, const char *message)
 	complain("%s", message);
 }
 
-/* Returns the socket that the daemon's ini names, or its default. NULL: a mistake, which was
+/* Returns the socket that the daemon's ini names, or the default. NULL: a mistake, which was
  * reported. */
 static char *socket_of(const char *config_path)
 {
@@ -190,7 +190,7 @@ int main(int argc, char **argv)
 		complain("%s", strerror(ENOMEM));
 		return EXIT_FAILURE;
 	}
-	/* Ignores SIGPIPE, so that the program does not die when the user leaves a pager. */
+	/* Ignores SIGPIPE, so that the program survives when the user leaves a pager. */
 	signal(SIGPIPE, SIG_IGN);
 	return carry_out(socket_path, argv + optind, argc - optind);
 }

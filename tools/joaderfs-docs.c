@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Prints the parts of man pages and completions that are made from tables of the program. The build
- * runs it. */
+/* Prints the parts of man pages and completions that are made from the program's tables. The build
+ * runs this program. */
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "options") == 0) {

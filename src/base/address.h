@@ -8,15 +8,15 @@
 #include <sys/socket.h>
 
 /*
- * Reads "ADDRESS:PORT", in which an IPv6 address has brackets. Names are not looked up.
- * -EINVAL: the text is no such address.
+ * Parses "ADDRESS:PORT". An IPv6 address is in brackets. Names are not resolved. -EINVAL: the text
+ * has another form.
  *
  *   Threads: any.
  */
 must_check int address_parse(
 	const char *text, struct sockaddr_storage *ret, socklen_t *ret_n);
 
-/* Reads such an address, or ":PORT" for all IPv4 addresses of this machine, or "NAME:PORT".
- * Takes the first address that the system knows for the name, which may take seconds. */
+/* Parses such an address, ":PORT" for all IPv4 addresses of this machine, or "NAME:PORT". A name is
+ * resolved to its first address, which may take seconds. */
 must_check int address_resolve(
 	const char *text, struct sockaddr_storage *ret, socklen_t *ret_n);

@@ -13,9 +13,9 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-static int ready_fd = -1; /* the child's end: one byte sent means ready */
+static int ready_fd = -1; /* the child's end; one byte sent here means "ready" */
 
-/* Returns the parent's exit status for a child that ended before it was ready. */
+/* Returns the exit status of the parent if the child ended before it was ready. */
 static int status_of_failed(pid_t child)
 {
 	int status;
@@ -37,7 +37,7 @@ static _Noreturn void wait_for_child(pid_t child, int fd)
 	do
 		n = read(fd, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	/* Buffers and exit handlers belong to the child now. */
+	/* The child now owns the buffers and exit handlers. */
 	_exit(n == 1 ? EXIT_SUCCESS : status_of_failed(child));
 }
 
@@ -56,7 +56,7 @@ int background_begin(void)
 	int ends[2];
 	ensure(ready_fd < 0);
 	background_fill_stdio();
-	/* Close-on-exec: a helper program that outlives the child must not keep the
+	/* Close-on-exec, because otherwise a helper program that outlives the child would keep the
 	 * parent waiting. */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
@@ -78,7 +78,7 @@ int background_begin(void)
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
 		log_warn("cannot follow the starting process: %s", strerror(errno));
 	else if (getppid() != parent)
-		raise(SIGTERM); /* the parent was gone before prctl */
+		raise(SIGTERM); /* the parent ended before prctl was called */
 	return 0;
 }
 
@@ -94,7 +94,7 @@ static void redirect_stdio(void)
 		if (dup2(null, fd) < 0)
 			log_warn(
 				"cannot redirect descriptor %d: %s", fd, strerror(errno));
-	/* above the standard descriptors, which background_fill_stdio has opened */
+	/* Not one of the standard descriptors, which background_fill_stdio has opened. */
 	close(null);
 }
 
@@ -112,7 +112,7 @@ void background_ready(void)
 	ensure(setsid() > 0);
 	ensure(prctl(PR_SET_PDEATHSIG, 0) == 0);
 	background_leave();
-	/* The parent may have been killed meanwhile, which is no reason to end. */
+	/* If the parent was killed meanwhile, the child continues. */
 	ssize_t ignored = send(ready_fd, "", 1, MSG_NOSIGNAL);
 	(void)ignored;
 	close(ready_fd);

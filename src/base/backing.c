@@ -26,8 +26,8 @@ struct backings {
 	uint32_t limit;
 	atomic_uint count;
 	struct lock lock;
-	struct backing_kernel kernel; /* (lock) add NULL: there is no session */
-	unsigned calls;		      /* (lock) calls of its functions that are running */
+	struct backing_kernel kernel; /* (lock) kernel.add NULL: there is no session */
+	unsigned calls;		      /* (lock) running calls of the kernel's functions */
 	pthread_cond_t idle;
 };
 
@@ -37,7 +37,7 @@ static unsigned parse_mappings(FILE *in)
 	return fscanf(in, "%u", &mappings) == 1 ? mappings : DEFAULT_MAPPINGS;
 }
 
-/* Returns half of the mappings: the allocator and the libraries need some, too. */
+/* Returns half of the allowed mappings, because the allocator and libraries need some, too. */
 static uint32_t default_limit(void)
 {
 	unsigned mappings = DEFAULT_MAPPINGS;
@@ -111,7 +111,7 @@ static void end_call(struct backings *backings, bool refused)
 		pthread_cond_broadcast(&backings->idle);
 }
 
-/* Removes the file. After the end of the session there is nothing to do: the kernel has forgotten
+/* Removes the file. After the end of the session nothing is done, since the kernel has forgotten
  * all files. */
 void backing_remove(struct backings *backings, int id)
 {
@@ -154,7 +154,7 @@ static int write_all(int fd, const struct iovec *parts, int n, size_t size)
 	return (size_t)written == size ? 0 : -ENOSPC;
 }
 
-/* Makes a sealed file, whose content no process can change. */
+/* Makes a sealed file, so that no process can change its content. */
 static int new_file(struct backings *backings, const struct iovec *parts, int n,
 	size_t size, int *ret)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Scope cleanup: the compiler frees or closes the variable's resource when its scope ends. */
+/* Scope cleanup: when a variable's scope ends, the compiler frees or closes its resource. */
 
 #define auto_free __attribute__((cleanup(cleanup_free)))
 #define auto_close __attribute__((cleanup(cleanup_close)))

@@ -14,12 +14,13 @@
 
 #define FRAMES 64
 
-/* used only in a crash, so the kernel maps only a page or two of it */
+/* Used only in a crash, so usually only a page or two take memory. */
 static _Thread_local char signal_stack[65536];
 static _Thread_local bool telling;
-static atomic_bool told; /* set by the first thread that crashes */
+static atomic_bool told; /* the first thread that crashes sets it */
 
-static void (*dump_state)(void *context, FILE *out); /* set by main, with one thread */
+/* set by main while there is one thread */
+static void (*dump_state)(void *context, FILE *out);
 static void *dump_context;
 
 /* --- what a signal handler may call ------------------------------------------------- */
@@ -57,15 +58,15 @@ static const int signals[] = {
 	SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGXFSZ};
 static struct sigaction earlier[sizeof(signals) / sizeof(signals[0])];
 
-/* Passes the signal on. A sanitizer's handler tells where the bug is, and needs the fault as
- * the kernel told it. */
+/* Passes the signal to the previous handler. A sanitizer's handler reports the place of the bug,
+ * for which it needs the kernel's description of the fault. */
 static void go_on(int number, siginfo_t *info, void *context)
 {
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		if (signals[i] == number && earlier[i].sa_flags & SA_SIGINFO)
 			earlier[i].sa_sigaction(number, info, context);
 	signal(number, SIG_DFL);
-	raise(number); /* takes effect when the handler returns */
+	raise(number); /* takes effect when this handler returns */
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -73,7 +74,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	int fd = log_descriptor();
 	kept_note_crashed();
 	if (!telling) {
-		/* The first thread reports; the others wait for the end. */
+		/* The first thread reports; other threads wait for the end of the process. */
 		while (atomic_exchange(&told, true))
 			pause();
 		put(fd, "crash: signal ");
@@ -94,7 +95,7 @@ static void put_state(int fd)
 	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
 	if (!out)
 		return;
-	/* so that each printed line is written even if the dump crashes */
+	/* Line buffering writes each line even if the dump crashes later. */
 	setvbuf(out, NULL, _IOLBF, BUFSIZ);
 	dump_state(dump_context, out);
 	fclose(out);
@@ -131,8 +132,8 @@ void crash_prepare_thread(void)
 		sigaltstack(&stack, NULL);
 }
 
-/* Tells whether our handler may be installed: in place of the default one, or of a
- * sanitizer's, which go_on calls. */
+/* Tells whether our handler may replace the present one: the default, or a sanitizer's handler,
+ * which go_on calls. */
 static bool is_free(const struct sigaction *action)
 {
 	return action->sa_flags & SA_SIGINFO ? action->sa_sigaction != on_signal
@@ -144,7 +145,7 @@ void crash_install(void)
 	struct sigaction action = {
 		.sa_sigaction = on_signal, .sa_flags = SA_ONSTACK | SA_SIGINFO};
 	void *frame;
-	/* The first call loads a library, which a handler may not do. */
+	/* The first call loads a library, which must not happen in a signal handler. */
 	(void)backtrace(&frame, 1);
 	crash_prepare_thread();
 	sigfillset(&action.sa_mask);

@@ -6,12 +6,13 @@
 #include <stdio.h>
 
 /*
- * Writes to the log what helps to understand a bug:
+ * Writes information about a bug to the log:
  *
- *   ensure fails           its text, then as below, then the state: jobs and counters
+ *   ensure fails           the text of the assertion, then as for a signal, then the state: jobs and
+ *                          counters
  *   SIGSEGV, BUS, ABRT     the signal, a backtrace of the thread, the locks that it holds
  *
- * Then the process ends by the signal, as it would without these functions.
+ * Then the process ends by the signal, as it would without this module.
  *
  *   Flow: main calls crash_install first, and crash_dump_by when there is a state.
  *   Threads: any. Each thread gets a stack for signals when it takes its first lock, so
@@ -19,13 +20,13 @@
  *   Errors: none. A bug within the dump of the state ends the dump.
  */
 
-/* Installs the handlers. Each calls a handler that was there before with SA_SIGINFO, for
- * instance a sanitizer's. */
+/* Installs the handlers. If there was a handler with SA_SIGINFO before, such as a sanitizer's, ours
+ * calls it. */
 void crash_install(void);
 
 /*
- * Sets the function that prints the state. It is called with any lock held, and must not wait
- * for a lock for long. NULL: there is no state any more.
+ * Sets the function that prints the state. It may be called with any lock held, and must not wait
+ * long for a lock. NULL: there is no state any more.
  */
 void crash_dump_by(void (*dump)(void *context, FILE *out), void *context);
 

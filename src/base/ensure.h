@@ -4,8 +4,8 @@
 #pragma once
 
 /*
- * ensure(cond) aborts unless cond holds, in every build. It is for our own bugs only;
- * failures of the world outside are returned as -errno.
+ * ensure(cond) aborts unless cond holds, in every build. It is for bugs of the program only; other
+ * failures are returned as -errno.
  */
 
 #define ensure(cond)                                                                     \

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Ranges of Cc, Cf, Zl and Zp in Unicode 15.1. */
+/* The ranges of the categories Cc, Cf, Zl and Zp in Unicode 15.1. */
 static const struct {
 	uint32_t first, last;
 } controls[] = {{0x0000, 0x001f}, {0x007f, 0x009f}, {0x00ad, 0x00ad}, {0x0600, 0x0605},
@@ -50,7 +50,7 @@ unsigned utf8_read(const char *bytes, uint32_t *ret)
 	return character < least[n] || surrogate || character > 0x10ffff ? 0 : n;
 }
 
-/* The printed form of one character, or of a byte that is no part of a character. */
+/* The printed form of one character, or of a byte that belongs to no character. */
 struct escaped {
 	char text[4 * 4 + 1];
 	size_t length;
@@ -77,8 +77,7 @@ static struct escaped escape(const char *text)
 	return ret;
 }
 
-/* Tells whether a byte is printed as it is without a look at the ranges, as nearly all bytes
- * are. */
+/* Tells whether a byte is printed unchanged, as nearly all are. It does not search the ranges. */
 static bool is_plain(unsigned char byte)
 {
 	return byte >= 0x20 && byte < 0x7f && byte != '\\';

@@ -17,15 +17,15 @@
 
 #define MAX_FAULTS 16
 /* Errors that are no errno: */
-#define BUG (-1)   /* fails like an assertion at the place */
-#define CRASH (-2) /* kills the process at the place */
+#define BUG (-1)   /* an assertion fails at the place */
+#define CRASH (-2) /* the process is killed at the place */
 
 struct fault {
 	char place[64];
 	int error; /* positive errno, BUG or CRASH; 0: none */
 	long after;
 	long times;
-	char until[256]; /* path of a file that the place waits for; empty: none */
+	char until[256]; /* path of a file for which the place waits; empty: none */
 };
 
 static const struct {
@@ -127,7 +127,7 @@ int fault_add(const char *specification)
 	return 0;
 }
 
-/* Returns the fault that the place has to fail with now. false: none. */
+/* Finds the fault with which the place must fail now. false: none. */
 static bool take_hit(const char *place, struct fault *ret)
 {
 	LOCK_SCOPE(&fault_lock);

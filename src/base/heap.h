@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Returns the bytes of the C library's heap that are in use: allocated and not freed. Freed
- * memory that the library keeps is not counted, nor are tensors, which are mapped.
+ * Returns the bytes of the C library's heap that are in use: allocated and not freed. Freed memory
+ * that the library keeps is not counted, and tensors are not counted, because they are mapped.
  *
  *   Threads: any. It takes the heap's locks, one after the other.
  */

@@ -11,14 +11,14 @@
  * Counts durations. The upper bounds of the buckets are 1, 2 and 5 of each power of ten from
  * 100 ns to 100 s; the last bucket has all longer durations.
  *
- *   Threads: any. Nothing waits; a copy may have the bucket of a duration that is just being
- *         added, and not yet its sum.
+ *   Threads: any; no thread waits. While a duration is being added, a copy may contain it in a
+ *         bucket, but not yet in the sum.
  *   Errors: none.
  */
 
 #define HISTOGRAM_BOUNDS 28
 
-/* A histogram; all zeroes: empty. */
+/* A histogram. All zeros: empty. */
 struct histogram {
 	_Atomic uint64_t buckets[HISTOGRAM_BOUNDS + 1];
 	_Atomic uint64_t sum_ns;
@@ -30,17 +30,17 @@ struct histogram_copy {
 };
 
 void histogram_add(struct histogram *histogram, uint64_t ns);
-/* Adds a duration, cheaper than histogram_add, where no other thread adds at the same time. */
+/* Adds a duration faster than histogram_add. No other thread may add at the same time. */
 void histogram_add_alone(struct histogram *histogram, uint64_t ns);
 /* Adds all durations of `from` to `to`. */
 void histogram_add_all(const struct histogram *from, struct histogram *to);
 /* Adds a copy of the histogram to `sum`. */
 void histogram_copy_add(const struct histogram *histogram, struct histogram_copy *sum);
 
-/* Returns the upper bound of bucket i in ns. The bucket has the durations above the bound of
- * the one before it, up to this bound. */
+/* Returns the upper bound of bucket i in ns. The bucket counts durations up to this bound, and
+ * above the bound of the previous bucket. */
 uint64_t histogram_bound(size_t i);
 uint64_t histogram_count(const struct histogram_copy *copy);
-/* Returns the ns within which this part (0 to 1) of all durations lies, interpolated within a
- * bucket; 0: the histogram is empty. */
+/* Returns a quantile in ns: the time within which the fraction `part` (0 to 1) of all durations
+ * lies. Interpolates within a bucket. 0: the histogram is empty. */
 uint64_t histogram_quantile(const struct histogram_copy *copy, double part);

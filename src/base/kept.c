@@ -16,7 +16,7 @@
 
 #define FILES_PROBED 64
 
-static struct kept alone; /* memory of a process without a supervisor */
+static struct kept alone; /* used by a process without a supervisor */
 static struct kept *page = &alone;
 static int supervisor = -1; /* the supervisor's socket, or -1 */
 static bool again;
@@ -25,7 +25,7 @@ static struct lock lock = {
 	.rank = LOCK_RANK_KEPT,
 	.name = "kept",
 };
-static uint32_t cursor; /* (lock) position in opens */
+static uint32_t cursor; /* (lock) index in `opens` where the next search begins */
 
 struct kept *kept(void)
 {
@@ -61,8 +61,8 @@ static int attach(const char *engine)
 	return same ? 0 : -EPROTO;
 }
 
-/* Frees places whose descriptor did not reach the supervisor before the last engine died, and
- * marks the other descriptors close-on-exec. */
+/* Frees places whose descriptor did not reach the supervisor before the previous engine died. Sets
+ * close-on-exec for the other descriptors. */
 static void tidy(void)
 {
 	for (uint32_t i = 0; i < KEPT_DESCRIPTORS; i++) {
@@ -263,8 +263,8 @@ static atomic_int *file_place(int backing, uint32_t i)
 	return &page->files[((uint32_t)backing + i) % KEPT_FILES];
 }
 
-/* Lists a file that the kernel reads. If the list is full, the next engine can't remove the file:
- * it stays until the mount ends. */
+/* Lists a file that the kernel reads. If the list is full, the next engine can't remove the file,
+ * and the file stays until the mount ends. */
 void kept_file_add(int backing)
 {
 	atomic_store(&page->last_backing, backing);
@@ -291,8 +291,7 @@ static atomic_uint n_noting;
 static _Thread_local struct kept_note *own;
 static _Thread_local bool noting;
 
-/* Notes the sample that the thread prepares. Workers beyond KEPT_WORKERS have no room for a
- * note. */
+/* Notes the sample that the thread prepares. Only KEPT_WORKERS workers can have a note. */
 void kept_note_begin(const char *dataset, uint32_t sample)
 {
 	if (supervisor < 0)

@@ -12,14 +12,14 @@
 #include <time.h>
 
 /*
- * Keeps data that outlive the engine: memory that the supervisor and one engine after the other
- * share, and descriptors that the supervisor holds for the engines.
+ * Keeps data that outlive the engine: memory that the supervisor shares with each engine in turn,
+ * and descriptors that the supervisor holds for the engines.
  *
- *   Flow: main calls kept_begin first. The engine gives a descriptor to the supervisor by
- *         kept_add, and kept_drop ends that when the descriptor need not outlive the engine any
- *         more. After a death the next engine finds all of it in kept().
+ *   Flow: main calls kept_begin first. The engine gives a descriptor to the supervisor by kept_add,
+ *         and takes it back by kept_drop when the descriptor need not outlive the engine any more.
+ *         After a death the next engine finds all data in kept().
  *   Owns: the memory. Without a supervisor the memory is the process's own.
- *   Threads: any, but for kept_begin.
+ *   Threads: any; kept_begin is called while there is one thread.
  *   Errors: -errno. Nothing here waits for the supervisor.
  *
  * The layout is a protocol: an engine of another version may come next (KEPT_VERSION).
@@ -27,9 +27,9 @@
 
 #define KEPT_VERSION 1
 #define KEPT_DESCRIPTORS 512
-#define KEPT_OPENS 65536 /* open files that the next engine takes over, at most */
-#define KEPT_CLOSES 4096 /* closes that no engine has handled yet, at most */
-/* files that the kernel reads (backing.h), at most */
+#define KEPT_OPENS 65536 /* most open files that the next engine takes over */
+#define KEPT_CLOSES 4096 /* most closes that no engine has handled yet */
+/* Most files that the kernel reads (backing.h). */
 #define KEPT_FILES ((1u << 20) + 32768)
 #define KEPT_WORKERS 512
 #define KEPT_MESSAGE 256 /* bytes for the kernel's first message, which has 104 today */
@@ -37,7 +37,7 @@
 
 enum kept_kind { KEPT_FREE, KEPT_RESERVED, KEPT_MOUNT, KEPT_LISTENER, KEPT_LOCK };
 
-/* A mount that the kernel knows of. */
+/* A mount. */
 struct kept_mount {
 	uint64_t root; /* inode number of the mount's root, packed by inode_pack */
 	bool other_pids;
@@ -45,25 +45,25 @@ struct kept_mount {
 		omits_opendir; /* rights that the kernel granted when the mount began */
 	bool foreign;	       /* another process mounted it, and unmounts it */
 	bool untold;
-	bool everybody; /* the kernel lets all users in, whoever owns the jobs */
+	bool everybody; /* the kernel admits all users, whoever owns the jobs */
 	struct timespec started;
 	uint32_t message_bytes;
 	uint8_t message[KEPT_MESSAGE]; /* the FUSE_INIT message */
 };
 
 struct kept_descriptor {
-	atomic_int kind; /* written by the engine, after all other fields */
-	/* written by the supervisor: number of the descriptor, the same in each engine; 0: none */
+	atomic_int kind; /* the engine writes it after all other fields */
+	/* Number of the descriptor, the same in each engine; 0: none. Written by the supervisor. */
 	atomic_int fd;
 	struct kept_mount mount;
-	char path[KEPT_PATH]; /* path of the socket, for a listener */
-	bool unlimited;	      /* the listener takes all commands */
+	char path[KEPT_PATH]; /* for a listener: path of its socket */
+	bool unlimited;	      /* the listener accepts all commands */
 };
 
 /*
- * An open file, with the facts that its inode and handle do not have. The engine lists the file
- * before it answers the kernel's open. If the engine dies between the two, the kernel sends the
- * request again, and `request` tells that no reader has this file.
+ * An open file: facts that are not in its inode and handle. The engine lists the file before it
+ * answers the open. If the engine dies before the answer, the kernel sends the request again;
+ * `request` then shows that no reader has this file.
  */
 struct kept_open {
 	_Atomic uint64_t handle; /* 0: none */
@@ -71,11 +71,11 @@ struct kept_open {
 	uint64_t inode;
 	uint64_t since_ns; /* CLOCK_MONOTONIC */
 	uint32_t mount;	   /* index of the mount's descriptor */
-	uint32_t epoch;	   /* epoch, as in a handle */
+	uint32_t epoch;	   /* epoch, as handles store it */
 	int32_t backing;   /* number of the file that the kernel reads instead; 0: none */
 };
 
-/* A file that was closed while a sick engine answered. */
+/* A file that was closed while an engine only answered EIO. */
 struct kept_close {
 	_Atomic uint64_t handle; /* 0: none */
 	uint64_t inode;
@@ -93,30 +93,30 @@ struct kept_note {
 struct kept {
 	uint32_t version;
 	uint32_t bytes;
-	/* written by the supervisor */
-	atomic_uint lives; /* engines that were started */
-	/* status of the last engine's end, as of wait(2); 0: none has ended */
+	/* The members from here on are written by the supervisor. */
+	atomic_uint lives; /* number of engines started so far */
+	/* Status of the last engine's end, as in wait(2); 0: none has ended. */
 	atomic_int died;
 	_Atomic int64_t died_ns; /* CLOCK_MONOTONIC */
-	atomic_bool sick;   /* true after too many deaths: this engine only answers EIO */
-	atomic_bool ending; /* true: an engine that starts now only unmounts */
-	/* the supervisor killed the last engine because its beats stopped */
+	atomic_bool sick;   /* set after too many deaths: this engine only answers EIO */
+	atomic_bool ending; /* set when an engine that starts now should only unmount */
+	/* The supervisor killed the last engine, because its beats had stopped. */
 	atomic_bool hung;
-	/* written by the engines */
+	/* The members from here on are written by the engines. */
 	atomic_bool ended; /* the engine has unmounted, or was unmounted */
-	/* the engine is about to end so that another one takes over */
+	/* The engine is about to end, so that another one takes over. */
 	atomic_bool hands_over;
-	_Atomic uint64_t beats; /* changes every second; 0: the engine does not beat */
-	atomic_bool blamed;	/* a worker caused the death: its note has `crashed` */
+	_Atomic uint64_t beats; /* changes every second; 0: the engine sends no beats */
+	atomic_bool blamed;	/* a worker caused the death; its note has `crashed` */
 	_Atomic uint64_t handles;
-	/* the kernel's count of kills when the engine began (machine.h) */
+	/* The kernel's count of out-of-memory kills when the engine began (machine.h). */
 	_Atomic uint64_t oom_kills;
 	atomic_int last_backing;
 	char log[KEPT_PATH]; /* log file; empty: standard error */
-	/* program of the next engine; empty: the program that runs now */
+	/* Program of the next engine; empty: the program that runs now. */
 	char program[KEPT_PATH];
-	char reason[1024]; /* cause of the last death, for people */
-	char error[768];   /* error that was logged last before the death */
+	char reason[1024]; /* cause of the last death, for users */
+	char error[768];   /* the last error that was logged before the death */
 	struct kept_descriptor descriptors[KEPT_DESCRIPTORS];
 	struct kept_note notes[KEPT_WORKERS];
 	struct kept_open opens[KEPT_OPENS];
@@ -124,56 +124,57 @@ struct kept {
 	atomic_int files[KEPT_FILES]; /* the kernel's numbers of files; 0: a free place */
 };
 
-/* Attaches to the memory. `engine` is the text that the supervisor gave after --engine, NULL
- * without a supervisor. -EINVAL: the memory is of another version, logged. */
+/* Attaches to the memory. engine: the text that the supervisor gave after --engine; NULL: there is
+ * no supervisor. -EINVAL: the memory has another version; logged. */
 must_check int kept_begin(const char *engine);
 struct kept *kept(void);
-/* Tells whether there is a supervisor. kept_is_again tells whether another engine has served before
- * this one. */
+/* Tells whether there is a supervisor. */
 bool kept_is_supervised(void);
 bool kept_is_again(void);
 
-/* Tells the supervisor that this engine serves everything from now on. */
+/* Tells the supervisor that this engine now serves everything. */
 void kept_ready(void);
 
-/* Tells the supervisor that the engine is alive; one thread calls it at least once a second. The
- * supervisor kills an engine whose beats stop for a minute. kept_beat_none suspends this while the
- * engine waits for a disk, and at its end, which may take any time. */
+/* Tells the supervisor that the engine is alive. One thread calls it at least once a second. The
+ * supervisor kills an engine whose beats have stopped for a minute. kept_beat_none suspends this:
+ * while the engine waits for a disk, and while it ends, which may take any time. */
 void kept_beat(void);
 void kept_beat_none(void);
 
-/* Notes an error that was logged, because it may be the reason for this engine's end. */
+/* Stores an error that was logged, because it may explain the end of this engine. */
 void kept_note_error(const char *message);
 
 /* --- descriptors ------------------------------------------------------------------- */
 
-/* Reserves a place for a descriptor. The caller fills it in and gives it to kept_add or
+/* Reserves a place for a descriptor. The caller fills it in, and passes it to kept_add or
  * kept_drop. NULL: all places are taken. */
 struct kept_descriptor *kept_new(void);
-/* Adds a place that was filled in. The supervisor gets a copy of the descriptor. */
+/* Adds a place that the caller has filled in. The supervisor gets a copy of the descriptor. */
 void kept_add(struct kept_descriptor *place, enum kept_kind kind, int fd);
-/* Frees the place, so that the supervisor closes its copy; *place may be NULL. */
+/* Frees the place, so that the supervisor closes its copy. *place may be NULL. */
 void kept_drop(struct kept_descriptor **place);
-/* Returns the next descriptor of the kind after `before` (NULL: the first one), or NULL. */
+/* Returns the next descriptor of the kind after `before`, or NULL. before NULL: returns the first
+ * one. */
 struct kept_descriptor *kept_next(
 	const struct kept_descriptor *before, enum kept_kind kind);
 
 /* --- open files -------------------------------------------------------------------- */
 
-/* Returns a number below 2^KEPT_SERIAL_BITS that no file had before. */
+/* Returns a number below 2^KEPT_SERIAL_BITS that was never returned before. */
 #define KEPT_SERIAL_BITS 50
 uint64_t kept_serial(void);
 
 /* Lists an open file. NULL: there are too many. */
 struct kept_open *kept_open_add(const struct kept_open *open);
-/* Returns the next open file of the mount after `before` (NULL: the first one), or NULL. */
+/* Returns the mount's next open file after `before`, or NULL. before NULL: returns the first
+ * one. */
 struct kept_open *kept_open_next(const struct kept_open *before, uint32_t mount);
 void kept_open_remove(struct kept_open *open); /* may be NULL */
 
-/* Lists a file that was closed while no engine serves; one thread calls it. Closes beyond
- * KEPT_CLOSES are lost: their positions count as open until the next start. */
+/* Lists a file that was closed while no engine serves. Only one thread calls it. Closes beyond
+ * KEPT_CLOSES are lost; their positions count as open until the next start. */
 void kept_close_add(uint32_t mount, uint64_t inode, uint64_t handle);
-/* Takes one close of the mount off the list. false: the list has none. */
+/* Takes one close of the mount off the list. false: there is none. */
 bool kept_close_take(uint32_t mount, uint64_t *ret_inode, uint64_t *ret_handle);
 
 /* --- files that the kernel reads --------------------------------------------------- */

@@ -7,8 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Reads and writes numbers as files and messages have them: the lowest byte first, at any
- * address. */
+/* Reads and writes little-endian numbers at any address. */
 
 static inline uint32_t get_le16(const uint8_t *at)
 {

@@ -13,7 +13,7 @@
 
 #define MAX_HELD 8
 
-/* Locks that this thread holds, in the order in which it took them: ranks ascend. */
+/* The locks that this thread holds, in the order in which it took them. Their ranks ascend. */
 static _Thread_local const struct lock *held[MAX_HELD];
 static _Thread_local int n_held;
 _Thread_local const struct lock *lock_taken_last;
@@ -21,10 +21,11 @@ static _Thread_local bool prepared; /* this thread has called prepare_thread */
 
 #define MAX_MEASURED 8
 
-/* Threads add to one of so many histograms, so that few of them write the same memory. */
+/* Number of histograms per name. Threads add to different ones, so that few of them write the same
+ * memory. */
 #define PARTS 16
 
-/* The holds of all locks of a name. Entries are taken in order, and never freed. */
+/* The hold times of all locks with one name. Entries are used in order, and never freed. */
 struct lock_holds {
 	_Atomic(const char *) name; /* NULL: free */
 	struct {
@@ -96,7 +97,7 @@ static void begin_hold(struct lock *lock)
 		lock->since_ns = clock_now_ns();
 }
 
-/* Returns how long the lock was held; the holder calls it before it releases the lock. */
+/* Returns how long the lock was held. Called just before the lock is released. */
 static uint64_t end_hold(const struct lock *lock)
 {
 	return lock->holds ? clock_now_ns() - lock->since_ns : 0;
@@ -138,7 +139,7 @@ void lock_release(struct lock *lock)
 	pop_held(lock);
 	uint64_t ns = end_hold(lock);
 	ensure(pthread_mutex_unlock(&lock->mutex) == 0);
-	count_hold(holds, ns); /* the lock may be gone */
+	count_hold(holds, ns); /* after the release the lock may be freed */
 }
 
 #define YIELDS 1000

@@ -11,9 +11,9 @@
 /*
  * Mutexes with a name and a rank.
  *
- * Ranks follow the include order of the modules, outermost first: a thread may take a
- * lock only if its rank is greater than the ranks of all locks it holds. Taking one out
- * of order, twice, or releasing one that is not held aborts, in every build.
+ * Ranks follow the include order of the modules, outermost first: a thread may take a lock only if
+ * its rank is greater than the ranks of all locks it holds. Taking a lock out of order or twice, or
+ * releasing a lock that is not held, aborts in every build.
  *
  *   Threads: any.   Errors: none; misuse aborts.
  */
@@ -46,7 +46,7 @@ struct lock {
 	enum lock_rank rank;
 	const char *name;
 	struct lock_holds *holds; /* NULL: not measured */
-	/* time at which the holder took the lock; only if the lock is measured */
+	/* Time when the holder took the lock. Set only if the lock is measured. */
 	uint64_t since_ns;
 };
 
@@ -56,24 +56,24 @@ void lock_take(struct lock *lock);
 void lock_release(struct lock *lock);
 
 /*
- * Releases the lock for a moment between the steps of long work, so that waiting threads get it.
- * Without this, the same thread would mostly take the mutex again before the others run.
+ * Releases the lock for a moment between the steps of long work, so that waiting threads get it. A
+ * plain unlock and lock would mostly give the mutex to the same thread again.
  */
 void lock_yield(struct lock *lock);
 
 /*
- * Begins to measure how long the lock is held, together with other measured locks of its name.
- * Costs some 50 ns each time that it is taken. Called before other threads know the lock.
+ * Begins to measure how long the lock is held, together with other measured locks of the same name.
+ * Each hold then costs about 50 ns more. Called before other threads know the lock.
  */
 void lock_measure(struct lock *lock);
-/* Returns the time at which the calling thread took the lock that it holds, by clock_now_ns; now,
- * if the lock is not measured. Cheaper than a clock. */
+/* Returns the time (clock_now_ns) when the calling thread took this lock; the present time if the
+ * lock is not measured. Cheaper than reading a clock. */
 uint64_t lock_time(const struct lock *lock);
-/* Adds the times for which measured locks of the i-th name were held to *sum. false: there is no
- * i-th name. */
+/* Adds the hold times of the measured locks with the i-th name to *sum. false: there is no i-th
+ * name. */
 bool lock_holds(unsigned i, const char **ret_name, struct histogram_copy *sum);
 
-/* The lock that this thread took last, of those that it holds; NULL: it holds none. */
+/* The lock that this thread took last and still holds; NULL: it holds none. */
 extern _Thread_local const struct lock *lock_taken_last;
 void lock_assert_held_below(const struct lock *lock);
 
@@ -85,18 +85,17 @@ static inline void lock_assert_held(const struct lock *lock)
 }
 
 /*
- * Takes the lock to report a bug before the process ends, whatever else the calling thread
- * holds. false: another thread kept it for a second. After true, no other thread gets it any
+ * Takes the lock to report a bug before the process ends, whatever locks the calling thread holds.
+ * false: another thread kept the lock for a second. After true, no other thread gets the lock any
  * more.
  */
 bool lock_seize(struct lock *lock);
 
-/* Calls `put` with " NAME" for each lock that the calling thread holds, or with " none". A
- * signal handler may call it. */
+/* Calls `put` with " NAME" for each lock that the calling thread holds, or with " none". May be
+ * called by a signal handler. */
 void lock_each_held(void (*put)(int fd, const char *text), int fd);
 
-/* Waits like pthread_cond_wait. lock_wait_until waits like pthread_cond_timedwait, and returns
- * ETIMEDOUT or 0. */
+/* Waits like pthread_cond_wait. */
 void lock_wait(struct lock *lock, pthread_cond_t *cond);
 int lock_wait_until(
 	struct lock *lock, pthread_cond_t *cond, const struct timespec *deadline);

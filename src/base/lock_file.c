@@ -13,7 +13,7 @@
 #define LOCK_TRIES 100
 #define LOCK_PAUSE_NS 20000000
 
-/* Uses mode 0600, because everybody who can open the file can hold its lock. */
+/* Uses mode 0600, because each process that can open the file can hold its lock. */
 int lock_file_open(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -25,8 +25,8 @@ int lock_file_open(const char *path)
 	return err;
 }
 
-/* Waits for a while: an engine whose supervisor was killed is about to end, and holds the lock
- * until then. */
+/* Waits for a while, because an engine whose supervisor was killed holds the lock until it has
+ * ended. */
 int lock_file_take(int fd)
 {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};

@@ -6,13 +6,13 @@
 #include "base/cleanup.h"
 
 /*
- * A lock file, which one process holds at a time.
+ * A lock file. One process at a time holds its lock.
  *
  *   Threads: any.   Errors: -errno.
  */
 
-/* Opens the file, and makes it if it is not there. Returns the descriptor. */
+/* Opens the file; creates it if it does not exist. Returns the descriptor. */
 must_check int lock_file_open(const char *path);
-/* Takes the lock until the descriptor is closed. -EWOULDBLOCK: another process has held it for
+/* Takes the lock; closing the descriptor releases it. -EWOULDBLOCK: another process has held it for
  * two seconds. */
 must_check int lock_file_take(int fd);

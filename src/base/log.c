@@ -15,8 +15,9 @@
 
 #define MAX_MESSAGE 4096
 
-static atomic_int log_fd = -1;	/* -1: standard error */
-static atomic_int kept_fd = -1; /* messages for the file that log_to_file opens */
+static atomic_int log_fd = -1; /* -1: standard error */
+/* has the messages until log_to_file writes them to its file */
+static atomic_int kept_fd = -1;
 
 static _Thread_local FILE *also;
 
@@ -35,7 +36,7 @@ static void print_time(char *text, size_t size)
 		*text = '\0';
 }
 
-/* Writes a message by one write, so that messages of several threads do not mix. */
+/* Writes a message by one system call, so that messages of several threads do not mix. */
 static void write_line(int fd, const char *prefix, const char *level, const char *message)
 {
 	char line[MAX_MESSAGE + 64];
@@ -44,7 +45,7 @@ static void write_line(int fd, const char *prefix, const char *level, const char
 	(void)ignored; /* a failed write can't be reported anywhere */
 }
 
-/* Writes a message as one line, so that no file name can look like another message. */
+/* Writes a message as one line, so that no file name can imitate another message. */
 static printf_like(2, 0) void emit(const char *level, const char *format, va_list args)
 {
 	char raw[MAX_MESSAGE], message[MAX_MESSAGE], stamp[32];
@@ -98,7 +99,7 @@ void log_keep(void)
 	atomic_store(&kept_fd, memfd_create("joaderfs log", MFD_CLOEXEC));
 }
 
-/* Writes the kept messages to fd. Leaves their descriptor open, because another thread may be
+/* Writes the saved messages to fd. Does not close their descriptor, because another thread may be
  * writing to it. */
 static void write_kept(int fd)
 {

@@ -17,9 +17,9 @@
 /* A control group of this process, and the mount that shows it. */
 struct group {
 	bool old; /* the group belongs to cgroup v1 */
-	/* path of the group, below the root directory that tests give */
+	/* Path of the group, below the root directory that a test gives. */
 	char directory[PATH_MAX];
-	size_t mount; /* bytes of `directory` that are the mount point */
+	size_t mount; /* length of the mount point at the start of `directory` */
 };
 
 /* --- files ---------------------------------------------------------------------------- */
@@ -36,16 +36,15 @@ static FILE *open_file(const char *format, ...)
 	return n > 0 && (size_t)n < sizeof(path) ? fopen(path, "re") : NULL;
 }
 
-/* Reads a number from a file of the group. false: there is no such file, or it has no number,
- * as one that says "max". */
+/* Reads a number from a file of the group. false: there is no such file, or it has no number: it
+ * may say "max". */
 static bool read_number(const struct group *group, const char *name, uint64_t *ret)
 {
 	auto_fclose FILE *in = open_file("%s/%s", group->directory, name);
 	return in && fscanf(in, "%" SCNu64, ret) == 1;
 }
 
-/* Returns the sum of the numbers after these names in a file of lines "NAME NUMBER" or "NAME:
- * NUMBER". */
+/* Adds up the numbers after these names in a file of lines "NAME NUMBER" or "NAME: NUMBER". */
 static uint64_t sum_of(FILE *in, const char *const *names)
 {
 	char name[64];
@@ -59,7 +58,7 @@ static uint64_t sum_of(FILE *in, const char *const *names)
 
 /* --- groups --------------------------------------------------------------------------- */
 
-/* Tells whether a list like "cpu,cpuacct" has the word. */
+/* Tells whether a list such as "cpu,cpuacct" contains the word. */
 static bool has_word(const char *list, const char *word)
 {
 	size_t n = strlen(word);
@@ -69,7 +68,8 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* Finds the path of the process's group: of v1 if the controller is there, else of v2. */
+/* Finds the path of the process's group: of cgroup v1 if the controller is there, otherwise of
+ * v2. */
 static bool find_path(const char *root, const char *controller, bool *ret_old,
 	char ret[static PATH_MAX])
 {
@@ -96,7 +96,7 @@ static bool find_path(const char *root, const char *controller, bool *ret_old,
 	return found;
 }
 
-/* Tells whether a line of mountinfo is a mount of the hierarchy. */
+/* Tells whether the line of mountinfo is a mount of this hierarchy. */
 static bool is_mount_of(
 	char *line, bool old, const char *controller, char **ret_top, char **ret_point)
 {
@@ -116,8 +116,8 @@ static bool is_mount_of(
 	return *ret_point != NULL;
 }
 
-/* Returns the path below the mount, whose root is `top`. A group that lies elsewhere is not
- * visible; the mount's own root is the nearest one to it. */
+/* Returns the path of the group below the mount. top: the mount's root in the hierarchy. If the
+ * group is not below it, the group is not visible, and the mount's root stands for it. */
 static const char *below(const char *path, const char *top)
 {
 	size_t n = strcmp(top, "/") == 0 ? 0 : strlen(top);
@@ -159,8 +159,8 @@ static bool go_up(struct group *group)
 
 /* --- memory --------------------------------------------------------------------------- */
 
-/* Lowers the memory to the group's limit. The group's page cache counts as unused, because the
- * kernel gives it to processes that need memory. */
+/* Lowers the memory to the limit of the group. The group's page cache counts as unused, because the
+ * kernel frees it when processes need memory. */
 static void limit_memory(
 	const struct group *group, size_t root, struct machine_memory *memory)
 {
@@ -241,7 +241,7 @@ static uint64_t affinity(void)
 	return online < 1 ? 1 : (uint64_t)online;
 }
 
-/* Returns the group's quota in CPUs, rounded up. */
+/* Returns the group's CPU quota in CPUs, rounded up. */
 static uint64_t quota_of(const struct group *group)
 {
 	uint64_t quota = 0, period = 0;
@@ -254,7 +254,7 @@ static uint64_t quota_of(const struct group *group)
 		if (!in || fscanf(in, "%" SCNu64 " %" SCNu64, &quota, &period) != 2)
 			return UINT64_MAX;
 	}
-	/* v1 has -1 for no limit, which is read as the largest number */
+	/* v1 uses -1 for "no limit", which is read as the largest number. */
 	if (quota == 0 || period == 0 || quota > INT64_MAX)
 		return UINT64_MAX;
 	return (quota + period - 1) / period;

@@ -6,20 +6,21 @@
 #include <stdint.h>
 
 /*
- * Tells how much of the machine this process may use: all of it, or less if a control group that
- * the process is in limits it (cgroup v1 and v2, with all groups above it).
+ * Tells how much of the machine this process may use. A control group of the process may limit it
+ * (cgroup v1 and v2, including all parent groups).
  *
- *   Flow: any time; each call reads files of /proc and of the groups anew.
+ *   Flow: call at any time; each call reads the files of /proc and of the groups again.
  *   Owns: nothing.   Threads: any.
- *   Errors: a file that can't be read limits nothing.
+ *   Errors: a file that can't be read sets no limit.
  *
- * root: a directory that stands for / (for tests), "" otherwise.
+ * root: "", or in tests a directory that replaces /.
  */
 
 struct machine_memory {
-	uint64_t most; /* bytes that the process and its neighbours may have together */
-	uint64_t left; /* unused bytes of `most`; caches of files count as unused */
-	/* file that sets the limit; empty: only the machine's memory does */
+	/* bytes that this process and all others in its limit may have together */
+	uint64_t most;
+	uint64_t left; /* unused bytes of `most`; file caches count as unused */
+	/* File that sets the limit; empty: only the machine's memory limits. */
 	char limit[512];
 };
 
@@ -29,6 +30,6 @@ struct machine_memory machine_memory(const char *root);
 /* Returns the CPUs of this process, at least 1. */
 unsigned machine_cpus(const char *root);
 
-/* Returns how often the kernel has killed a process of this group because memory ran out; outside
- * of groups: any process. */
+/* Returns the number of times that the kernel has killed a process because memory ran out: a
+ * process of this group, or any process if there is no group. */
 uint64_t machine_memory_kills(const char *root);

@@ -34,8 +34,8 @@ static int judge(const char *key, const char *path, const struct stat *found)
 	return 0;
 }
 
-/* Writes the name of a new directory to the disk: a power failure could otherwise lose the
- * directory with its content. */
+/* Writes the name of a new directory to disk. Otherwise a power failure could lose the directory
+ * with its content. */
 static void sync_name(const char *path, int directory)
 {
 	auto_close int parent =

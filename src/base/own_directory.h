@@ -8,15 +8,15 @@
 #include <stdbool.h>
 
 /*
- * Makes a directory of the state with mode 0700 if it is not there, and checks it. It has to
- * belong to the user whom the daemon runs as, and nobody else may write to it, so nobody else
- * can put links or files into it. With may_be_link its name may be a link to such a directory.
- * The name of a new directory is on the disk when the function returns.
+ * Creates a directory of the state with mode 0700 if it does not exist, and checks it. It must
+ * belong to the daemon's user, and no other user may write to it, so that nobody can put links or
+ * files into it. may_be_link: the name may also be a link to such a directory. When the function
+ * returns, the name of a new directory is on disk.
  *
- *   Errors: -errno, -EPERM for a directory of somebody else or that others may write to,
- *           -ENOTDIR; logged.
+ *   Errors: -errno, logged. -EPERM: it belongs to another user, or others may write to it;
+ *           -ENOTDIR.
  */
 must_check int own_directory(const char *path, bool may_be_link);
-/* Makes and checks a directory that a user has configured. `key` begins the messages:
- * "FILE:[SECTION]:KEY: ". */
+/* Creates and checks a directory that a user has configured. key: "FILE:[SECTION]:KEY: ", the
+ * beginning of messages. */
 must_check int own_directory_of(const char *key, const char *path, bool may_be_link);

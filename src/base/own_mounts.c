@@ -10,14 +10,14 @@
 #include <sys/sysmacros.h>
 
 static const char *mount_point; /* NULL: none */
-static struct looked below; /* the directory under the mount point; inode 0: not known */
+static struct looked below; /* the directory that the mount covers; inode 0: not known */
 
 static int look(
 	int directory, const char *path, int flags, struct looked *ret, bool *ret_root)
 {
 	struct statx st = {0};
 	flags |= AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
-	/* statx refuses all fields but the device for another user's FUSE mount. */
+	/* For another user's FUSE mount, statx refuses all fields except the device. */
 	if (statx(directory, path, flags, STATX_TYPE | STATX_INO, &st) != 0 &&
 		(errno != EACCES || statx(directory, path, flags, 0, &st) != 0))
 		return -errno;
@@ -57,9 +57,9 @@ static int add(struct own_mounts *mounts, dev_t device)
 	return 0;
 }
 
-/* Tells whether a line of mountinfo, "36 35 98:0 / /mnt rw,noatime master:1 - TYPE SOURCE
- * OPTIONS", is a mount of joaderfs. A daemon mounts with the type fuse.joaderfs and the source
- * joaderfs; its mount options may change one of them. */
+/* Tells whether a line of mountinfo, "36 35 98:0 / /mnt rw,noatime master:1 - TYPE SOURCE OPTIONS",
+ * is a mount of joaderfs. By default the type is fuse.joaderfs and the source joaderfs; mount
+ * options may change one of them. */
 static bool is_joaderfs(const char *line, dev_t *ret_device)
 {
 	static const char separator[] = " - ", type[] = "fuse.joaderfs ";

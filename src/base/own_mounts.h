@@ -11,40 +11,40 @@
 
 /*
  * Lists the mounts of joaderfs that this process can reach. A scan must not enter such a mount: it
- * would read positions of jobs, and wait for itself, or for a daemon that waits for it.
+ * would consume positions of jobs, and could wait for itself, or for a daemon that waits for it.
  *
- *   Flow: main calls own_mounts_begin once. Each scan reads the list, and asks by looked_at,
- *         which waits for no server, which file system each directory lies on.
+ *   Flow: main calls own_mounts_begin once. Each scan reads the list. For each directory it finds
+ *         the file system by looked_at, which waits for no server.
  *   Owns: the identity of the mount point. The list belongs to the caller.
  *   Threads: any, after own_mounts_begin.   Locks: none.
  *   Errors: 0 or -errno, not logged.
  */
 
-/* Sets the directory on which this daemon mounts, or has mounted. It need not exist. */
+/* Sets the directory of this daemon's mount. It need not exist. */
 void own_mounts_begin(const char *mountpoint);
 
-/* The file that a path leads to. */
+/* The identity of the file that a path leads to. */
 struct looked {
-	mode_t mode; /* 0: only the device is known */
+	mode_t mode; /* 0: only `device` is known */
 	dev_t device;
 	ino_t inode;
 };
 
 struct own_mounts {
-	dev_t *devices; /* devices of all mounts of joaderfs */
+	dev_t *devices; /* the device numbers of all joaderfs mounts */
 	size_t n, capacity;
-	struct looked point; /* the root of this daemon's mount; inode 0: not mounted */
+	struct looked point; /* root of this daemon's mount; inode 0: not mounted */
 };
 
 /* Reads the list. The caller frees it by own_mounts_free, also after a failure. */
 must_check int own_mounts_read(struct own_mounts *ret);
 void own_mounts_free(struct own_mounts *mounts);
 
-/* Looks at a path without asking the file system for changes, so it works for the root of a mount
- * that no process serves. flags: those of fstatat. */
+/* Finds the file of a path without asking its file system for changes. So it works even for the
+ * root of a mount that no process serves. flags: those of fstatat. */
 must_check int looked_at(int directory, const char *path, int flags, struct looked *ret);
 
 bool own_mounts_have(const struct own_mounts *mounts, dev_t device);
-/* Tells whether the file is the directory on which this daemon mounts, before the mount or
- * after. */
+/* Tells whether the file is this daemon's mount point, either the covered directory or the root of
+ * the mount. */
 bool own_mounts_is_point(const struct own_mounts *mounts, const struct looked *looked);

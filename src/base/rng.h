@@ -20,5 +20,5 @@ uint64_t rng_next(struct rng *rng);
 /* Returns a number in [0, bound), uniform and without bias (Lemire, 2019). bound > 0. */
 uint64_t rng_below(struct rng *rng, uint64_t bound);
 
-/* Mixes two seeds into one, for instance the daemon's and a dataset's. */
+/* Mixes two seeds, for instance those of the daemon and of a dataset, into one. */
 uint64_t rng_mix(uint64_t a, uint64_t b);

@@ -11,7 +11,7 @@
 static const int ignored[] = {SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF,
 	SIGIO, SIGPWR, SIGSTKFLT, SIGXFSZ};
 
-/* Sends SIGTERM to the process, and so to the thread that serves the mount. */
+/* Sends SIGTERM to the process; the thread that serves the mount receives it. */
 static void ask_to_end(int number)
 {
 	int saved = errno;
@@ -20,8 +20,8 @@ static void ask_to_end(int number)
 	errno = saved;
 }
 
-/* Ends the process by this signal, unless the starting process ignores the signal. The handler has
- * no SA_RESTART, because the thread would go on waiting. */
+/* Makes this signal end the process, unless the starting process ignores the signal. The handler
+ * has no SA_RESTART, because otherwise the thread would continue to wait. */
 static void end_by(int number)
 {
 	struct sigaction action = {.sa_handler = ask_to_end}, old;
@@ -54,7 +54,8 @@ static void mask_wake(int how)
 void signals_begin(void)
 {
 	struct sigaction action = {
-		.sa_handler = do_nothing}; /* interrupts system calls: no SA_RESTART */
+		/* without SA_RESTART, so that system calls are interrupted */
+		.sa_handler = do_nothing};
 	signals_begin_supervisor();
 	mask_wake(SIG_BLOCK);
 	ensure(sigaction(SIGRTMIN, &action, NULL) == 0);

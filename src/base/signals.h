@@ -8,32 +8,32 @@
 #include <pthread.h>
 
 /*
- * Signals of a process that must not leave without unmounting.
+ * Signals of a process that must unmount before it ends.
  *
- *   Flow: main calls signals_begin first, signals_hold before it mounts, and
- *         signals_release when libfuse's handlers are there.
- *   Threads: only the thread that serves the mount takes signals; all others are made by
- *         signals_thread, or while signals are held.
- *   Errors: none, but for -errno of signals_thread.
+ *   Flow: main calls signals_begin first, signals_hold before it mounts, and signals_release after
+ *         libfuse has installed its handlers.
+ *   Threads: only the thread that serves the mount receives signals. All other threads are started
+ *         by signals_thread, or while signals are held.
+ *   Errors: -errno of signals_thread; otherwise none.
  */
 
 /* Ignores signals that need no reaction, and makes SIGQUIT and SIGXCPU end the process like
  * SIGTERM. */
 void signals_begin(void);
 
-/* Ignores signals that need no reaction, and leaves all others alone. For a process that ends
+/* Ignores signals that need no reaction, and leaves all others unchanged. For a process that ends
  * together with another one. */
 void signals_begin_supervisor(void);
 
-/* Delays signals that end the process until signals_release. */
+/* Delays signals that would end the process, until signals_release. */
 void signals_hold(void);
 void signals_release(void);
 
-/* Calls pthread_create; the new thread takes no signals. Returns 0 or -errno. */
+/* Calls pthread_create for a thread that receives no signals. Returns 0 or -errno. */
 must_check int signals_thread(pthread_t *ret, void *(*run)(void *context), void *context);
 
-/* Lets signals_wake wake the calling thread from now on, by making a system call in which it waits
- * return EINTR. A call that begins after signals_wake still waits, so the waker repeats
- * signals_wake until the thread has reacted. */
+/* Allows signals_wake to wake the calling thread: its waiting system call returns EINTR. A call
+ * that begins after signals_wake still waits, so signals_wake must be repeated until the thread has
+ * reacted. */
 void signals_wakeable(void);
 void signals_wake(pid_t thread);

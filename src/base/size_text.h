@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Prints bytes as inis have them: 900T, 4G, 64K. If no unit divides the bytes, rounds
- * down to a multiple of the largest unit of which there are at least 10.   Threads: any.
+ * Prints a number of bytes as in inis: 900T, 4G, 64K. If no unit divides the number, rounds it down
+ * to a multiple of the largest unit that it contains at least 10 times.   Threads: any.
  */
 
 struct size_text {

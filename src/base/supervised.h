@@ -5,11 +5,11 @@
 
 #include <stdint.h>
 
-/* Messages of an engine to the supervisor: base/kept.c sends them, supervisor/supervisor.c receives
- * them. */
+/* Messages from an engine to the supervisor. base/kept.c sends them, supervisor/supervisor.c
+ * receives them. */
 enum supervised_order {
 	SUPERVISED_READY = 1,
-	SUPERVISED_KEEP, /* a descriptor comes with it */
+	SUPERVISED_KEEP, /* the message carries a descriptor */
 	SUPERVISED_DROP
 };
 

@@ -10,8 +10,8 @@
 #include <openssl/ssl.h>
 
 /*
- * Loads the files of TLS into a context: trusted authorities, and a certificate with its key.
- * Connections to the engine and connections between nodes use it.
+ * Loads the files of TLS into a context: trusted authorities, and a certificate with its key. Used
+ * for connections to the engine and between nodes.
  *
  *   Threads: any.   Locks: none.
  *   Errors: -errno, with a message that begins with the option's name and the path; -ENOMEM has
@@ -20,17 +20,19 @@
 
 #define TLS_MESSAGE 224
 
-/* Absolute paths, and the options that set them. */
+/* Absolute paths; and the names of the options that set them. */
 struct tls_files {
-	const char *ca, *cert, *key; /* NULL: none; cert and key are set together */
+	/* NULL: none; cert and key are set or NULL together */
+	const char *ca, *cert, *key;
 	const char *ca_option, *cert_option, *key_option;
 };
 
-/* Loads the trusted authorities from files->ca; NULL: the system's. -EINVAL: no PEM. */
+/* Loads the trusted authorities from files->ca; NULL: the system's. -EINVAL: the file is not
+ * PEM. */
 must_check int tls_files_use_authorities(
 	SSL_CTX *context, const struct tls_files *files, char message[TLS_MESSAGE]);
-/* Loads this node's certificate and key. -EINVAL: no PEM, or the key belongs to another
- * certificate; secret_file_read's errors for the key. */
+/* Loads this node's certificate and key. -EINVAL: a file is not PEM, or the key does not match the
+ * certificate. For the key also the errors of secret_file_read. */
 must_check int tls_files_use_own(
 	SSL_CTX *context, const struct tls_files *files, char message[TLS_MESSAGE]);
 /* Returns the text of this thread's last OpenSSL error, or NULL. */

@@ -9,10 +9,11 @@
 #include <sys/queue.h>
 
 /*
- * Lists long work, so that people can see why they wait.
+ * Lists long work that is running, so that users can see the reason of a wait.
  *
- *   Flow: the worker calls work_begin and work_end; work_print prints all work that runs.
- *   Owns: nothing; the struct is the caller's until work_end.
+ *   Flow: the thread that does the work calls work_begin and work_end; work_print prints all
+ *         running work.
+ *   Owns: nothing; the caller keeps the struct until work_end.
  *   Threads: any.   Locks: one, for the list.   Errors: none.
  */
 
@@ -20,7 +21,7 @@
 
 struct work {
 	LIST_ENTRY(work) link;
-	char what[160]; /* verb and name, as "scanning photos" */
+	char what[160]; /* verb and name of the work, such as "scanning photos" */
 	uint64_t since_ns;
 	struct work_count {
 		const char *unit; /* NULL: no count */
@@ -28,7 +29,7 @@ struct work {
 	} counts[WORK_COUNTS];
 };
 
-/* Adds the work to the list; the caller has set `counts` before. */
+/* Adds the work to the list. The caller has already set `counts`. */
 void work_begin(struct work *work, const char *verb, const char *name);
 void work_end(struct work *work);
 

@@ -68,7 +68,7 @@ static void forbid_eviction(struct cache *cache, struct entry *entry)
 		cache->ops->forbid(cache, entry);
 }
 
-/* Counts a live tensor, whose entry is in no space, as dying. */
+/* Counts a live tensor as dying. Its entry is in no space. */
 static void count_dying(struct cache *cache, struct entry *entry)
 {
 	cache->n_live--;
@@ -96,7 +96,7 @@ void entry_die(struct cache *cache, struct entry *entry)
 	count_dying(cache, entry);
 }
 
-/* Tells whether `bytes` fit beside `live_bytes`. */
+/* Tells whether `bytes` more than `live_bytes` are within the capacity. */
 static bool fits(const struct cache *cache, uint64_t live_bytes, uint64_t bytes)
 {
 	return live_bytes <= cache->capacity && bytes <= cache->capacity - live_bytes;
@@ -189,8 +189,7 @@ void cache_abandon(struct cache_space *space, sample_id id)
 	tell_gone(cache, space, id);
 }
 
-/* The entry stays with its pins, as an absent one. A new, dying entry takes the tensor
- * over. */
+/* The entry keeps its pins and becomes absent. A new, dying entry takes over the tensor. */
 void cache_force_out(struct cache_space *space, sample_id id)
 {
 	struct cache *cache = space->cache;
@@ -255,7 +254,7 @@ int cache_pin(struct cache_space *space, sample_id id)
 	ensure(entry->pins < UINT32_MAX);
 	entry->pins++;
 	cache->pins++;
-	__builtin_prefetch(entry->tensor); /* cache_get's caller will read it soon */
+	__builtin_prefetch(entry->tensor); /* the caller of cache_get will read it soon */
 	return 0;
 }
 

@@ -47,17 +47,17 @@ enum cache_state { CACHE_ABSENT, CACHE_LOADING, CACHE_READY };
 
 must_check int cache_new(uint64_t capacity, enum eviction_policy policy, uint64_t seed,
 	struct cache **ret);
-void cache_free(struct cache **cache); /* frees all tensors and spaces, too */
+void cache_free(struct cache **cache); /* also frees all tensors and spaces */
 
 /*
- * The cache calls this function when a sample stops being loading or ready: it is evicted,
- * abandoned or forced out, or its space is emptied. The function runs within the call that
- * caused this, and may not call the cache.
+ * Called when a sample is no longer loading or ready: it was evicted, abandoned or forced out, or
+ * its space was emptied. The function is called within the call that caused this, and must not call
+ * the cache.
  */
 typedef void cache_gone(void *context, struct cache_space *space, sample_id id);
 void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
 
-/* Makes a space for ids below n_ids, which is in no cache yet. Takes long, and needs no
+/* Makes a space for ids below n_ids. The space is in no cache yet. Takes long, and needs no
  * lock. */
 must_check int cache_space_make(uint32_t n_ids, struct cache_space **ret);
 /* Puts a space in the cache. */
@@ -72,35 +72,36 @@ bool cache_space_empty(struct cache_space *space, uint32_t n);
 /* Evicts all tensors of the space and takes it out of the cache. No entry may be pinned, needed
  * or loading. The space can then only be freed, which needs no lock. */
 void cache_space_take_out(struct cache_space *space);
-/* Frees the space, and takes it out before if it is in a cache. */
+/* Frees the space. If it is in a cache, takes it out first. */
 void cache_space_free(struct cache_space **space);
 
 void cache_need_add(struct cache_space *space, sample_id id);
 void cache_need_drop(struct cache_space *space, sample_id id);
 uint32_t cache_need(const struct cache_space *space, sample_id id);
 /*
- * Adds one to the need of many ids at once, when a stream comes. cache_need_add for each id would
- * count as a use of each entry, and make ascending ids the order of eviction. This function keeps
- * the order among entries of equal need. The exchange sampler relies on that: its orders are
- * uniform only if ids do not decide which samples are resident.
+ * Adds one to the need of many ids, when a stream is added. Unlike cache_need_add for each id, this
+ * does not count as a use of the entries: the eviction order of entries with equal need is kept.
+ * The sampler `exchange` relies on this, because its orders are uniform only if it does not depend
+ * on ids which samples are resident.
  */
 void cache_need_add_all(struct cache_space *space, const roaring_bitmap_t *ids);
-/* Takes one from the need of many ids at once, when a stream goes. Keeps the order, too. */
+/* Subtracts one from the need of many ids, when a stream is removed. Also keeps the eviction
+ * order. */
 void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids);
 
 /*
- * Begins to change the need of many ids in steps, so that a caller can release its lock between
- * them. cache_need returns the new need of all ids at once. The steps then update the counters
- * and the order of eviction; until they are done, a victim may be needed by one stream more than
- * another entry is. The whole cache has one change at a time. The ids stay the caller's, and may
- * not change until the last step; need that is being added may be dropped only after that.
+ * Begins to change the need of many ids in steps, so that the caller can release its lock between
+ * steps. cache_need returns the new need of all ids at once. The steps then update the counters and
+ * the eviction order. Until they are done, a victim may have a need that is one more than the need
+ * of another entry. There is one change at a time in the whole cache. The caller keeps the ids, and
+ * must not change them until the last step. Need that is being added may be dropped only after the
+ * last step.
  */
 enum cache_change { CACHE_NEED_ADD, CACHE_NEED_DROP };
 void cache_need_begin(
 	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change);
-/* Does a step of the change of need that is under way, if there is one. The step costs as
- * much as n ids; an id that has an entry costs more than others. Returns true if the
- * change is done. */
+/* Carries out a step of the change of need, if one is under way. The step takes as long as n ids;
+ * an id with an entry takes longer than others. Returns true if the change is done. */
 bool cache_need_step(struct cache *cache, uint32_t n);
 /* Tells whether a change of need is under way. */
 bool cache_need_changes(const struct cache *cache);
@@ -117,28 +118,28 @@ uint32_t cache_opens(const struct cache_space *space, sample_id id);
 enum cache_state cache_state(const struct cache_space *space, sample_id id);
 
 /*
- * Reserves room for the bytes (absent -> loading) by evicting unpinned entries. refcnt
- * evicts entries of least need first, and of these the least recently used. force:
- * succeeds even if the capacity is exceeded, for a sample that a reader waits for. The
- * entry must be pinned.
+ * Reserves room for the bytes (absent -> loading) by evicting unpinned entries. The policy refcnt
+ * evicts the entries with the least need first, and among them the least recently used. force:
+ * succeeds even beyond the capacity, for a sample that a reader waits for. The entry must be
+ * pinned.
  */
 must_check int cache_reserve(
 	struct cache_space *space, sample_id id, uint64_t bytes, bool force);
 
-/* Tells whether an unforced reservation would succeed now, unless memory runs out. */
+/* Tells whether a reservation without force would succeed now, if there is memory. */
 bool cache_fits(const struct cache *cache, uint64_t bytes);
-/* Returns the loading and ready bytes that would be left after evicting all unpinned entries. */
+/* Returns the bytes that would remain loading or ready if all unpinned entries were evicted. */
 uint64_t cache_least_bytes(const struct cache *cache);
 
-/* Publishes the tensor (loading -> ready), which the cache owns from then on. Its size
- * must be as reserved. */
+/* Publishes the tensor (loading -> ready). The cache owns the tensor from then on. The size must
+ * equal the reserved size. */
 void cache_publish(struct cache_space *space, sample_id id, struct tensor *tensor);
 
-/* Marks a loading entry as a copy, whose original is in the cache of another daemon. Once nobody
- * needs the copy, refcnt evicts it before all other entries. */
+/* Marks a loading entry as a copy of a tensor in another daemon's cache. When no epoch needs the
+ * copy any more, refcnt evicts it before all other entries. */
 void cache_spare(struct cache_space *space, sample_id id);
 
-/* Gives a reservation up (loading -> absent), since the tensor could not be prepared. */
+/* Gives up a reservation (loading -> absent), because the tensor could not be prepared. */
 void cache_abandon(struct cache_space *space, sample_id id);
 
 /* Returns the tensor of a ready entry; NULL otherwise. It is valid while the entry is pinned. */
@@ -157,11 +158,10 @@ struct tensor *cache_share(const struct cache_space *space, sample_id id);
  * stays, too. */
 void cache_force_out(struct cache_space *space, sample_id id);
 
-/* Evicts unpinned entries while capacity is exceeded. */
+/* Evicts unpinned entries while the capacity is exceeded. */
 void cache_trim(struct cache *cache);
 
-/* Returns a dying tensor (dying -> absent), which the caller frees; NULL: there is
- * none. */
+/* Returns a dying tensor (dying -> absent) for the caller to free; NULL: there is none. */
 struct tensor *cache_reap(struct cache *cache);
 
 #define CACHE_NEEDS 5
@@ -177,14 +177,14 @@ struct cache_usage {
 	uint64_t evictions;
 	uint64_t
 		evictions_needed; /* evictions of samples that running epochs still needed */
-	/* refcnt: bytes of ready entries without pins, by need; the last element includes
-	 * all greater needs. While a change of need goes on in steps, some entries still
-	 * count by their old need. */
+	/* refcnt: bytes of unpinned ready entries, by need. The last element includes all greater
+	 * needs. During a change of need in steps, some entries are still counted under their old
+	 * need. */
 	uint64_t needed_bytes[CACHE_NEEDS];
 };
 struct cache_usage cache_usage(const struct cache *cache);
 
-/* The part of cache_usage that is read for each sample. */
+/* The part of cache_usage that is needed for each sample. */
 struct cache_held {
 	uint64_t capacity, pinned_bytes, awaited;
 };

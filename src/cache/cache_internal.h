@@ -18,8 +18,8 @@
  *   READY        0       x               x
  *   (dying)      0                                              x
  *
- * An absent sample without pins has no entry. A dying entry has left its space, so that
- * its sample can be reserved again before the tensor is reaped.
+ * An absent sample without pins has no entry. A dying entry is no longer in its space, so its
+ * sample can be reserved again before the tensor is reaped.
  */
 
 struct entry {
@@ -35,13 +35,13 @@ struct entry {
 	bool spare;		     /* cache_spare: the original is in another cache */
 	TAILQ_ENTRY(entry) link;     /* order of eviction, later cache->dying */
 	LIST_ENTRY(entry) neighbour; /* entries of its space */
-	size_t slot;		     /* random: its place in evict.slots */
+	size_t slot;		     /* policy random: the entry's index in evict.slots */
 };
 
 TAILQ_HEAD(entry_list, entry);
 
 struct cache_space {
-	struct cache *cache; /* NULL: taken out */
+	struct cache *cache; /* NULL: in no cache */
 	LIST_ENTRY(cache_space) link;
 	LIST_HEAD(, entry) entries;
 	uint32_t n_ids;
@@ -53,23 +53,26 @@ struct cache_space {
 	uint64_t need_sum;
 };
 
-/* The state of the eviction policies; each policy uses its own part. */
+/* The state of the eviction policies. Each policy uses only a part. */
 struct evict {
-	struct entry_list list; /* lru: unpinned, fifo: all ready; next victim first */
-	struct entry_list *buckets; /* refcnt: by need, each least recently used first */
-	uint32_t n_buckets;	    /* the buckets behind these were never used */
-	uint32_t lowest;	    /* buckets below this one are empty */
-	uint32_t sweep;		    /* the bucket that is being swept */
-	uint64_t needed_bytes[CACHE_NEEDS]; /* refcnt: by bucket */
-	struct entry begin, end; /* markers: the bucket is not yet swept between them */
-	struct entry **slots;	 /* random: unpinned, any order */
+	/* policies lru and fifo: unpinned, or all ready, entries; the next victim comes first */
+	struct entry_list list;
+	/* policy refcnt: one bucket per need; in each the least recently used entry comes first */
+	struct entry_list *buckets;
+	uint32_t n_buckets;		    /* buckets from this one on were never used */
+	uint32_t lowest;		    /* buckets below this one are empty */
+	uint32_t sweep;			    /* number of the bucket that is being swept */
+	uint64_t needed_bytes[CACHE_NEEDS]; /* policy refcnt: bytes of each bucket */
+	/* markers in the bucket being swept: entries between them are not swept yet */
+	struct entry begin, end;
+	struct entry **slots; /* policy random: unpinned entries, in any order */
 	size_t n_slots, max_slots;
 	struct rng rng;
 };
 
 /*
- * A change of the need of many ids that is under way. `next` is at the first id that is not
- * counted yet. Once all are counted, the sweep brings the order of eviction up to date.
+ * A change of the need of many ids that is under way. `next` is the first id that is not counted
+ * yet. When all ids are counted, the sweep updates the order of eviction.
  */
 struct change {
 	const struct cache_space *space; /* NULL: none */
@@ -91,12 +94,12 @@ struct cache {
 	cache_gone *gone; /* may be NULL */
 	void *gone_context;
 
-	uint64_t live_bytes; /* loading and ready; never above capacity unless forced */
+	uint64_t live_bytes; /* loading and ready; above the capacity only if forced */
 	uint64_t dying_bytes;
 	uint64_t pinned_bytes;
 	uint64_t evictable_bytes;
 	uint64_t peak_bytes;
-	uint64_t n_entries; /* entries of all spaces; those not live are pinned */
+	uint64_t n_entries; /* entries in all spaces; absent entries are pinned */
 	uint64_t n_live, n_ready, n_dying, n_evictable;
 	uint64_t pins, need, evictions, evictions_needed;
 };
@@ -104,29 +107,29 @@ struct cache {
 /* An eviction policy. Functions that it does not need are NULL. */
 struct evict_ops {
 	int (*init)(struct cache *cache);
-	/* Makes room for one more ready entry, so that no function below can fail. */
+	/* Makes room for one more ready entry, so that the functions below can't fail. */
 	int (*reserve)(struct cache *cache);
 	void (*publish)(struct cache *cache, struct entry *entry);
-	/* The entry has become evictable: ready and not pinned. */
+	/* Called when an entry becomes evictable: ready and not pinned. */
 	void (*allow)(struct cache *cache, struct entry *entry);
-	/* The entry is no longer evictable: it is pinned, or about to die. */
+	/* Called when an entry is no longer evictable, because it is pinned or about to die. */
 	void (*forbid)(struct cache *cache, struct entry *entry);
 	void (*forget)(struct cache *cache, struct entry *entry);
-	/* The need of an evictable entry has changed. */
+	/* Called when the need of an evictable entry has changed. */
 	void (*need_changed)(struct cache *cache, struct entry *entry);
-	/* The needs of many entries have changed, all up or all down. This does not count
-	 * as a use of the entries. */
+	/* Called when the needs of many entries have changed, all up or all down. This is no use of
+	 * the entries. */
 	void (*sweep_begin)(struct cache *cache);
-	/* Brings about n entries up to date. Returns true if all are. */
+	/* Updates the order for about n entries. Returns true if all are done. */
 	bool (*sweep)(struct cache *cache, uint32_t n);
-	/* Returns the next entry to evict; there is at least one. */
+	/* Returns the next entry to evict. There is at least one. */
 	struct entry *(*victim)(struct cache *cache);
 	void (*validate)(const struct cache *cache);
 };
 
 const struct evict_ops *evict_ops_of(enum eviction_policy policy);
 
-/* Tells whether the change under way has the id, and has not counted it yet. */
+/* Tells whether the id is in the change under way and is not counted yet. */
 static inline bool change_pending(const struct cache_space *space, sample_id id)
 {
 	const struct change *change = &space->cache->change;
@@ -152,9 +155,9 @@ static inline bool entry_evictable(const struct entry *entry)
 	return entry->state == CACHE_READY && entry->pins == 0;
 }
 
-/* Turns a ready entry without pins into a dying one. */
+/* Changes a ready entry without pins to a dying one. */
 void entry_die(struct cache *cache, struct entry *entry);
 
-/* Allocates zeroed memory, for all parts of the cache except the tensors. NULL: no
- * memory. Fault: cache.memory. */
+/* Allocates zeroed memory for the cache; tensors are allocated elsewhere. NULL: no memory. Fault:
+ * cache.memory. */
 void *cache_alloc(size_t bytes);

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Spaces are made before they enter the cache, and freed after they have left it, since
- * both may take long. */
+/* Makes, fills and frees spaces. A space is made before it enters a cache, and freed after it has
+ * left, because both take long. */
 
 int cache_space_make(uint32_t n_ids, struct cache_space **ret)
 {

@@ -22,8 +22,8 @@
 
 static int refcnt_init(struct cache *cache)
 {
-	/* There is a bucket for each possible need, so that no change of need can fail.
-	 * This takes 1 MiB of addresses, but only buckets that are used get memory. */
+	/* There is a bucket for each possible need, so that a change of need can't fail. The array
+	 * takes 1 MiB of addresses, but only used buckets take memory. */
 	cache->evict.buckets =
 		cache_alloc((UINT16_MAX + 1) * sizeof(*cache->evict.buckets));
 	return cache->evict.buckets ? 0 : -ENOMEM;
@@ -64,12 +64,12 @@ static void refcnt_need_changed(struct cache *cache, struct entry *entry)
 }
 
 /*
- * When many needs have changed, the sweep goes through the buckets one after the other,
- * and through each from its head, so that entries that move to the same bucket stay in
- * their order. It begins at the last bucket if needs went up, and at the first one if they
- * went down: so it meets no entry twice. Other calls between two steps may file entries at
- * the tail of a bucket, where they belong. So two markers enclose the unswept part of the
- * bucket: `begin` moves through it, `end` was the tail when the bucket's turn came.
+ * Sweeps a part of a bucket. After the needs of many entries have changed, the sweep goes through
+ * all buckets, and through each bucket from its head. So entries that move to the same bucket keep
+ * their order. If needs went up it begins at the last bucket, otherwise at the first; so it meets
+ * no entry twice. Between two steps other calls may add entries at the tail of a bucket, where they
+ * belong. Therefore two markers enclose the unswept part: `begin` moves through the bucket, and
+ * `end` is where the tail was when the sweep of the bucket began.
  */
 static void sweep_bucket(struct evict *evict, uint32_t need)
 {
@@ -85,7 +85,7 @@ static void refcnt_sweep_begin(struct cache *cache)
 		sweep_bucket(evict, cache->change.up ? evict->n_buckets - 1 : 0);
 }
 
-/* Moves the sweep to the next bucket; false: the last one is done. */
+/* Moves the sweep to the next bucket. false: the last bucket is done. */
 static bool next_bucket(struct cache *cache)
 {
 	struct evict *evict = &cache->evict;
@@ -131,8 +131,8 @@ static struct entry *first_filed(const struct evict *evict, uint32_t need)
 	return entry;
 }
 
-/* While a change is under way, entries may be filed under an old need. The search for a victim
- * files this many of them anew, and then evicts one all the same. */
+/* During a change, entries may be in the bucket of an old need. The search for a victim moves at
+ * most this many of them to the right bucket, and then evicts the entry that it finds. */
 #define TRIES 32
 
 static struct entry *refcnt_victim(struct cache *cache)

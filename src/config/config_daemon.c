@@ -40,7 +40,7 @@ void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 		if (!dataset->name)
 			ini->err = -ENOMEM;
 	}
-	/* A wrong section has been reported already. */
+	/* If a section is wrong, this was already reported. */
 	if (daemon->n_datasets == 0 && ini->mistakes == 0)
 		ini_mistake(ini, 0, NULL, NULL,
 			"found no [dataset NAME], allowed: at least one");
@@ -50,7 +50,7 @@ void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 			daemon->n_datasets, CONFIG_MOST_DATASETS);
 }
 
-/* Checks that a directory has the same size wherever it is used as a tier. */
+/* Checks that each tier directory has the same size in all sections that name it. */
 static void check_tiers(struct ini *ini, const struct daemon_config *daemon)
 {
 	for (size_t i = 0; i < daemon->n_datasets; i++) {
@@ -75,7 +75,7 @@ static void check_tiers(struct ini *ini, const struct daemon_config *daemon)
 	}
 }
 
-/* Returns the socket's path: in the state directory if there is no runtime directory. */
+/* Returns the path of a socket in the state directory, for a user without a runtime directory. */
 static char *socket_in(const char *state)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Parses datasets that are added while the daemon runs: an ini with [dataset NAME] sections
- * only. */
+/* Parses datasets that are added while the daemon runs: an ini that has only [dataset NAME]
+ * sections. */
 
 static void refuse_others(struct ini *ini)
 {

@@ -9,15 +9,15 @@
 #include <string.h>
 
 /*
- * Replaces $NAME and ${NAME} in the ini of a job, so that all ranks of a training have one ini:
- * the launcher gives each rank its number in the environment. Only keys whose values can't have
- * a $ otherwise may have variables.
+ * Replaces $NAME and ${NAME} in a job's ini. So all ranks of a training can use one ini: the
+ * launcher gives each rank its number in the environment. Variables are allowed only in keys whose
+ * values can't contain a $ otherwise.
  */
 
 static const char *const keys[] = {"name", "dataset", "training", "ranks", "rank",
 	"local_ranks", "node_rank", "global_batch"};
 
-/* Returns the key of that name whose value may have variables; NULL: there is none. */
+/* Returns the key of this name, if its value may contain variables; NULL: it may not. */
 static const char *find_key(const char *text, size_t n)
 {
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
@@ -26,7 +26,8 @@ static const char *find_key(const char *text, size_t n)
 	return NULL;
 }
 
-/* Returns the length of "$NAME" or "${NAME}" at the text; 0: the text begins with no variable. */
+/* Returns the length of "$NAME" or "${NAME}" at the start of the text. 0: the text does not begin
+ * with a variable. */
 static size_t variable_at(const char *text, const char **ret_name, size_t *ret_n)
 {
 	bool braces = text[1] == '{';
@@ -40,7 +41,7 @@ static size_t variable_at(const char *text, const char **ret_name, size_t *ret_n
 	return (size_t)(end - text) + braces;
 }
 
-/* Returns the variable's value; NULL: unset tells the reason. */
+/* Returns the variable's value. NULL: `unset` has the reason. */
 static const char *value_of(const char *name, size_t n, struct config_unset *unset)
 {
 	auto_free char *key = strndup(name, n);
@@ -59,7 +60,7 @@ static const char *value_of(const char *name, size_t n, struct config_unset *uns
 	return NULL;
 }
 
-/* Replaces variables in a value, up to end or to the comment after it. */
+/* Replaces variables in a value, which ends at `end` or at a comment. */
 static int fill_value(
 	const char *at, const char *end, FILE *out, struct config_unset *unset)
 {
@@ -80,7 +81,7 @@ static int fill_value(
 	return 0;
 }
 
-/* Replaces variables in KEY = VALUE of [job]; leaves another line as it is. */
+/* Replaces variables in a line KEY = VALUE of [job]. Copies other lines unchanged. */
 static int fill_pair(
 	const char *pair, const char *end, FILE *out, struct config_unset *unset)
 {

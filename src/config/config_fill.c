@@ -7,8 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Fills the fields of a struct from the texts of an ini, and prints them, by the table of
- * options. */
+/* Converts the texts of an ini to the fields of a struct, and back, by the table of options. */
 
 static char *allowed_text(const struct option *option)
 {
@@ -32,7 +31,8 @@ static const char *nearest_choice(const struct option *option, const char *text)
 	return config_nearest(text, option->choices, n);
 }
 
-/* Returns the text for messages: no message shows a URL with a user, which may have a password. */
+/* Returns the text to show in messages. A URL with a user is not shown, because it may contain a
+ * password. */
 static const char *shown(const char *text)
 {
 	const char *server = strstr(text, "://");
@@ -42,7 +42,7 @@ static const char *shown(const char *text)
 	return memchr(server, '@', strcspn(server, "/?#")) ? "a URL with a user" : text;
 }
 
-/* Reports a wrong value; value NULL: the key is missing. */
+/* Reports a wrong value. value NULL: the key is missing. */
 static void report_value(struct ini *ini, const char *label, const struct option *option,
 	const struct ini_value *value)
 {

@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 
 /*
- * inih gets the ini line by line. If it got the whole ini, it would report only the first bad
- * line, cut long lines and long names of sections, and not say where a section begins.
+ * Passes the ini to inih line by line. With the whole ini, inih would report only the first bad
+ * line, cut long lines and long section names, and not report the line where a section begins.
  */
 
-#define MAX_LINE (INI_MAX_LINE - 3) /* the longest that inih takes */
+#define MAX_LINE (INI_MAX_LINE - 3) /* the longest line that inih accepts */
 #define MAX_FILE (1 << 20)
 
 /* --- mistakes ---------------------------------------------------------------------- */
@@ -35,11 +35,11 @@ static void mistake_nearest(struct ini *ini, unsigned line, const char *label,
 
 /* --- sections ---------------------------------------------------------------------- */
 
-/* The state between two lines. */
+/* The state of reading, between two lines. */
 struct reader {
 	struct ini *ini;
 	unsigned line;
-	/* Section of the next keys; NULL: the keys are skipped. */
+	/* Section of the keys that follow; NULL: they are skipped. */
 	struct ini_section *section;
 	bool began; /* a section has begun */
 };
@@ -123,8 +123,8 @@ static struct ini_section *add_section(
 	return section;
 }
 
-/* Begins a known section. If the section is given again, its keys are compared with those of
- * the first one. */
+/* Begins a known section. If the section occurs a second time, its keys must not contradict those
+ * of the first one. */
 static void begin_section(
 	struct reader *reader, enum section_id id, const char *label, const char *name)
 {
@@ -145,7 +145,7 @@ static void begin_section(
 	reader->section = first ? first : add_section(reader, id, label);
 }
 
-/* Takes a section. text: between the brackets, without spaces around it. */
+/* Handles a section line. text: the text between the brackets, without surrounding spaces. */
 static void take_section(struct reader *reader, const char *text)
 {
 	size_t n = strcspn(text, " \t");
@@ -185,7 +185,7 @@ static int find_option(enum section_id id, const char *key)
 	return -1;
 }
 
-/* Returns the name of the section to which a key of the same kind of ini belongs, or NULL. */
+/* Returns the name of the section that has this key, in the same kind of ini, or NULL. */
 static const char *home_of_key(enum ini_kind kind, const char *key)
 {
 	for (int id = 0; id < SECTION_COUNT; id++)
@@ -224,7 +224,7 @@ static void report_unknown_key(struct reader *reader, const char *key)
 			key, allowed, config_nearest(key, names, n));
 }
 
-/* Warns of a value with " # comment" after it, which most other programs would cut off. */
+/* Warns of a value that contains " # comment". Most other programs would cut it off. */
 static void warn_of_comment(
 	const struct reader *reader, const char *label, const char *key, const char *text)
 {
@@ -238,7 +238,7 @@ static void warn_of_comment(
 			hash);
 }
 
-/* Sets a value. A key that the ini gives twice is a mistake; a setting replaces the ini's. */
+/* Sets a value. A key that the ini gives twice is a mistake. A setting replaces the ini's value. */
 static void set_value(struct reader *reader, const struct ini_section *section,
 	struct ini_value *value, const char *text)
 {
@@ -314,7 +314,7 @@ static int take_pair(void *user, const char *section, const char *key, const cha
 	return 1;
 }
 
-/* Takes a line. text: without spaces around it; may be written to. */
+/* Handles one line. text: the line without surrounding spaces; it may be modified. */
 static void take_line(struct reader *reader, char *text)
 {
 	if (!*text || strchr(";#", *text))
@@ -354,7 +354,8 @@ void ini_read(struct ini *ini, const char *text)
 
 /* --- settings ---------------------------------------------------------------------- */
 
-/* Returns the section of a setting, and begins it if the ini has none. NULL: reported. */
+/* Returns the section of a setting, and adds it if the ini does not have it. NULL: a mistake was
+ * reported. */
 static struct ini_section *section_of_setting(struct reader *reader, const char *word)
 {
 	struct ini_section *section = find_label(reader->ini, word);
@@ -413,8 +414,8 @@ static int read_all(FILE *file, char **ret)
 	return err;
 }
 
-/* Reads a job's ini with the daemon's environment. joaderctl has replaced variables of its own
- * environment before it sends an ini. */
+/* Reads a job's ini, and replaces variables from the daemon's environment. joaderctl replaces
+ * variables from its own environment before it sends an ini. */
 static int read_job(struct ini *ini, const char *text)
 {
 	auto_free char *filled = NULL;

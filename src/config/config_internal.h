@@ -9,11 +9,11 @@
 #include <stdio.h>
 
 /*
- * Declarations that the files of this module share: the table of options, the types of
- * their values, and an ini as it was read.
+ * Shared by the files of this module: the table of options, the types of their values, and the
+ * content of an ini.
  *
- *   Flow: ini_read (text -> sections of key/text) -> ini_fill (text -> fields of a
- *         struct, by the table) -> checks of values against each other -> ini_result.
+ *   Flow: ini_read (text -> sections of key/text) -> ini_fill (text -> fields of a struct, by the
+ *         table) -> checks of combinations of values -> ini_result.
  */
 
 enum ini_kind { INI_DAEMON, INI_JOB };
@@ -34,7 +34,7 @@ enum section_id {
 struct section_spec {
 	const char *name;
 	enum ini_kind kind;
-	/* the section has a name, as in [dataset NAME], and may occur several times */
+	/* The section has a name, as in [dataset NAME], and may occur several times. */
 	bool named;
 	const char *help;
 };
@@ -45,11 +45,11 @@ struct option {
 	enum section_id section;
 	const char *key;
 	const struct value_type *type;
-	uint64_t min; /* the least number, or the least bytes of a text */
+	uint64_t min; /* smallest number, or smallest number of bytes of a text */
 	uint64_t max;
-	const char *const *choices; /* ends with NULL; in the order of the enumeration */
-	const char *preset;	    /* the default in the form of an ini; NULL: unset */
-	const char *preset_help;    /* help: how a computed default is found */
+	const char *const *choices; /* ends with NULL; in the order of the enum */
+	const char *preset;	    /* the default as an ini would give it; NULL: unset */
+	const char *preset_help;    /* for the help: how a computed default is found */
 	bool required;
 	size_t offset;	  /* offset in daemon_config, dataset_config or job_config */
 	const char *help; /* sentences, one per line */
@@ -57,12 +57,13 @@ struct option {
 
 struct value_type {
 	const char *metavar;
-	bool owned; /* the field is a char * that the object owns */
-	/* dir: the directory that relative paths start from. -EINVAL: not allowed. */
+	bool owned; /* the field is a char * that the struct owns */
+	/* Parses a text into the field. dir: the directory where relative paths start. -EINVAL: the
+	 * text is not allowed. */
 	int (*parse)(const struct option *option, const char *text, const char *dir,
 		void *field);
-	/* Prints the value in the form of an ini; prints nothing for an unset value. NULL for types
-	 * that no job has. */
+	/* Prints the value as an ini would give it; prints nothing for an unset value. NULL: a type
+	 * that jobs do not use. */
 	void (*print)(const struct option *option, const void *field, FILE *out);
 	void (*allowed)(const struct option *option, FILE *out);
 };
@@ -76,45 +77,43 @@ extern const struct value_type value_u32, value_u64, value_size, value_cache,
 	value_array_dtype, value_user, value_group, value_mode, value_endings,
 	value_column, value_labels;
 
-/* Takes digits only: strtoull alone would take signs and spaces. */
+/* Parses a number of digits only. strtoull would also accept signs and spaces. */
 bool value_digits(const char **text, uint64_t *ret);
 bool value_in_range(const struct option *option, uint64_t number);
 void value_allowed_range(const struct option *option, FILE *out);
 
 extern const struct section_spec config_sections[SECTION_COUNT];
-/* Tells whether a section may have a name although it also exists without one, like [tensor
- * NAME]. */
+/* Tells whether a section may occur both with and without a name, like [tensor NAME]. */
 static inline bool config_may_have_name(enum section_id id)
 {
 	return id == SECTION_TENSOR;
 }
 
-/* The tables of options. An option's number counts the daemon's options first, then those of a
- * job. */
+/* The tables of options. The daemon's options are numbered first, then those of a job. */
 extern const struct option config_daemon_options[], config_job_options[];
 extern const size_t config_n_daemon_options, config_n_job_options;
 size_t config_n_options(void);
 const struct option *config_option(size_t i);
 
 #define ORDER_REPLAY_PREFIX "replay:"
-/* Returns the kind of order that a text names; value_order has accepted the text. */
+/* Returns the kind of order that a text names. value_order has already accepted the text. */
 enum job_order config_order_of(const char *text);
 
-/* The rule for names, for messages. */
+/* The rule for names, in messages. */
 #define NAME_RULE "1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 bool config_name_valid(const char *name);
 
-/* Takes a number without an exponent (1, 0.5 or .5), and moves *text behind it. */
+/* Parses a number without an exponent (1, 0.5 or .5), and moves *text past it. */
 bool config_decimal(const char **text, double *ret);
 
-/* Returns the absolute directory of a file in *ret. 0 or -errno. */
+/* Returns the absolute directory of a file in *ret. Returns 0 or -errno. */
 must_check int config_path_dir(const char *file, char **ret);
 
 #define LINE_OF_SETTING UINT_MAX
 
 struct ini_value {
 	char *text;
-	/* line of the value; 0: not given; LINE_OF_SETTING: given by ini_set */
+	/* Line of the value; 0: not given; LINE_OF_SETTING: set by ini_set. */
 	unsigned line;
 };
 
@@ -134,56 +133,59 @@ struct ini {
 	struct ini_section *sections;
 	size_t n_sections;
 	unsigned mistakes;
-	/* Set if keys may be missing without a message: a job's ini was read as the daemon's, for
-	 * instance. */
+	/* Keys may be missing without a message, because the ini is unusable: for instance, it is a
+	 * job's ini instead of the daemon's. */
 	bool unusable;
-	int err; /* -ENOMEM after memory ran out */
+	int err; /* -ENOMEM once memory has run out */
 };
 
-/* Reads a text; reports mistakes in its form, its sections and its keys. */
+/* Parses a text. Reports mistakes in its syntax, its sections and its keys. */
 void ini_read(struct ini *ini, const char *text);
-/* Reads the file ini->file, as ini_read does. 0, or -errno (reported) if it can't be read. */
+/* Reads the file ini->file and parses it like ini_read. Returns 0, or -errno (reported) if it can't
+ * be read. */
 must_check int ini_read_file(struct ini *ini);
-/* Sets one key, "SECTION.KEY=VALUE", and overrides the value that was read. line: line of the file,
- * or LINE_OF_SETTING. */
+/* Sets one key from "SECTION.KEY=VALUE", and overrides the value from the ini. line: the setting's
+ * line, or LINE_OF_SETTING. */
 void ini_set(struct ini *ini, const char *setting, unsigned line);
 void ini_free(struct ini *ini);
 
-/* Returns the first section with the id, or NULL. For an id whose sections may have names, returns
- * the section without a name. */
+/* Returns the first section with the id, or NULL. If such a section may have a name, returns the
+ * one without a name. */
 const struct ini_section *ini_section(const struct ini *ini, enum section_id id);
 
-/* Sets the fields of the object from values and defaults. section NULL: all defaults. */
+/* Sets the fields of the object from values and defaults. section NULL: only defaults. */
 void ini_fill(struct ini *ini, const struct ini_section *section, enum section_id id,
 	const char *dir, void *object);
-/* Copies the texts of an object. -ENOMEM: the texts that were not copied are NULL. */
+/* Copies the texts of an object, so that it owns them. -ENOMEM: texts that were not copied are
+ * NULL. */
 must_check int config_copy_fields(enum section_id id, const void *from, void *object);
 void config_free_fields(enum section_id id, void *object);
 
-/* Returns the line that gives a key; 0: the key is not given. */
+/* Returns the line that gives a key; 0: the ini does not give it. */
 unsigned ini_line(const struct ini *ini, enum section_id id, const char *key);
 
-/* Reports a mistake: FILE[:LINE][:[LABEL]][:KEY]: text. line 0, label and key NULL: none. */
+/* Reports a mistake as FILE[:LINE][:[LABEL]][:KEY]: text. line 0, label NULL or key NULL leaves out
+ * that part. */
 void ini_mistake(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
-/* Reports a setting that is allowed, but hardly intended, in the form of ini_mistake. */
+/* Reports a setting that is allowed, but probably not intended, in the form of ini_mistake. */
 void ini_warning(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
 
-/* Fills in all [dataset NAME] sections; at least one has to exist. dir: directory where relative
- * paths begin. */
+/* Fills in all [dataset NAME] sections. At least one must exist. dir: the directory where relative
+ * paths start. */
 void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config *daemon);
 
 /* Returns the index of the option "SECTION.KEY" of a job's ini, or -1. */
 int template_option(const char *key);
-/* Reports a key for which template_option has returned -1. */
+/* Reports a key for which template_option returned -1. */
 void template_report_key(
 	struct ini *ini, unsigned line, const char *label, const char *key);
-/* Fills in all [template NAME]. */
+/* Fills in all [template NAME] sections. */
 void config_fill_templates(struct ini *ini, struct daemon_config *daemon);
 void config_free_templates(struct daemon_config *daemon);
 
-/* Fills in all [preparation NAME]. */
+/* Fills in all [preparation NAME] sections. */
 void config_fill_preparations(
 	struct ini *ini, const char *dir, struct daemon_config *daemon);
 void config_free_preparations(struct daemon_config *daemon);
@@ -196,17 +198,17 @@ must_check int config_copy_sections(
 void config_print_sections(FILE *out, const struct job_config *config);
 /* Sets preparation.encoded, and reports keys that format = source does not allow. */
 void config_check_source(struct ini *ini, struct job_config *job);
-/* Checks the other keys of [tensor] against each other. */
+/* Checks combinations of the other keys of [tensor]. */
 void config_check_tensor(struct ini *ini, const struct job_config *job);
-/* Notes a mistake: the key has the value `found`. */
+/* Reports that the key must not have the value `found`. */
 void config_refuse(struct ini *ini, enum section_id section, const char *key,
 	const char *found, const char *allowed);
-/* Checks ranks and the keys that go with it, and finds which rank the job is. */
+/* Checks `ranks` and related keys, and determines the job's rank. */
 void config_check_ranks(struct ini *ini, struct job_config *job);
-/* Returns the usual ending of files of a format. */
+/* Returns the usual extension for files of a format. */
 const char *config_extension_of(enum sample_format format);
 
-/* Makes a job of the ini that was read. */
+/* Makes a job from the ini that was read. */
 must_check int config_finish_job(struct ini *ini, struct job_config *ret);
 
 /* Returns 0, -EINVAL if there were mistakes, or -ENOMEM. */

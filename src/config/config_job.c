@@ -7,14 +7,15 @@
 #include <errno.h>
 #include <string.h>
 
-/* The longest [view] path. The printed line must not be too long to be read again. */
+/* The longest [view] path. If it were longer, the printed line would be too long to be parsed
+ * again. */
 #define MAX_PATH 180
 #define ARRAYS_ONLY "only with format = npy, record or raw"
 
-/* Checks keys against each other, and sets defaults that depend on other keys. */
+/* Checks combinations of keys, and sets defaults that depend on other keys. */
 
-/* Tells whether the key has another value than its default. A printed ini gives all keys, so given
- * keys with defaults don't count. */
+/* Tells whether the key's value differs from the default. A printed ini gives all keys, so a key
+ * with its default value does not count. */
 static bool asks_for_change(const struct ini *ini, size_t i)
 {
 	const struct option *option = config_option(i);
@@ -40,8 +41,8 @@ void config_check_source(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* Checks the fill: with channels = keep an image may have one channel, so the fill can't be a
- * colour. */
+/* Checks the fill colour. With channels = keep an image may have one channel, so the fill must be
+ * gray. */
 static void check_fill(struct ini *ini, const struct preparation *preparation)
 {
 	const uint8_t *fill = preparation->fill;
@@ -52,7 +53,7 @@ static void check_fill(struct ini *ini, const struct preparation *preparation)
 			fill[0], fill[1], fill[2]);
 }
 
-/* Checks the pixels: only arrays may hold floats or planes; image files hold bytes, pixel by
+/* Checks the pixel type: only arrays can hold floats or planes. Image files hold bytes, pixel by
  * pixel. */
 static void check_pixels(struct ini *ini, const struct job_config *job)
 {
@@ -85,8 +86,8 @@ static void check_pixels(struct ini *ini, const struct job_config *job)
 			"float16 in [tensor]");
 }
 
-/* Tells whether the crop fits into no image. If only the shorter side of images is given, both
- * sides of the crop must be longer. */
+/* Tells whether the crop is larger than every image. If only the shorter side of images is known,
+ * this is certain only if both sides of the crop exceed it. */
 static bool never_fits(const struct preparation *preparation, struct tensor_shape crop)
 {
 	if (preparation_fixed_size(preparation)) {
@@ -163,7 +164,7 @@ void config_refuse(struct ini *ini, enum section_id section, const char *key,
 		"found \"%s\", allowed: %s", found, allowed);
 }
 
-/* Checks that all samples of a batch have one size, because a batch is an array. */
+/* Checks that all samples of a batch have one size, since a batch is one array. */
 static void check_batch(struct ini *ini, const struct job_config *job)
 {
 	if (job->format != FORMAT_NPY)
@@ -179,7 +180,7 @@ static void check_batch(struct ini *ini, const struct job_config *job)
 			ini, SECTION_VIEW, "json", "json", "not with layout = batch");
 }
 
-/* Checks that the places of members in a tar file are known before the members are bound. */
+/* Checks that the places of members in a tar are known before positions are bound. */
 static void check_tar(struct ini *ini, const struct job_config *job)
 {
 	if (job->format == FORMAT_RECORD)
@@ -256,7 +257,7 @@ static void check_names(struct ini *ini, const struct job_config *job)
 		config_refuse(ini, SECTION_VIEW, "path", job->path, "at most 180 bytes");
 }
 
-/* Puts the name in place of %name. The caller frees the text; NULL: no memory. */
+/* Replaces %name by the name. The caller frees the text; NULL: no memory. */
 static char *with_name(const char *path, const char *name)
 {
 	char *text = NULL;
@@ -315,8 +316,8 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 	check_targets(ini, job);
 }
 
-/* Tells whether a key is allowed with a program. The program alone decides its arrays, but
- * [augment] may give a filter for them. */
+/* Tells whether a key is allowed together with a program. The program alone determines its arrays,
+ * but [augment] may set a filter for them. */
 static bool fits_program(const struct job_config *job, const char *key)
 {
 	return strcmp(key, "prepare") == 0 || strcmp(key, "dtype") == 0 ||
@@ -342,7 +343,7 @@ static void check_prepare(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* Checks a group of files, whose array has one axis more than that of an image. */
+/* Checks a group of files. Its array has one more axis than an image. */
 static void check_group(struct ini *ini, struct job_config *job)
 {
 	if (job->groups_directories != (job->preparation.frames > 0))
@@ -363,7 +364,7 @@ static void check_group(struct ini *ini, struct job_config *job)
 			"not with layout = mirror, or several datasets");
 }
 
-/* Makes npy the default format of batches, which hold arrays. */
+/* Makes npy the default format of batches, because batches hold arrays. */
 static void default_for_batch(struct ini *ini, struct job_config *job)
 {
 	if (job->layout == LAYOUT_BATCH && !ini_line(ini, SECTION_TENSOR, "format"))
@@ -378,7 +379,7 @@ bool config_has_small_files(const struct job_config *job, uint64_t tensor_bytes)
 	       tensor_bytes <= SMALL_TENSOR;
 }
 
-/* A look-ahead of two batches prepares the next batch, too. */
+/* A look-ahead of two batches means that the next batch is prepared, too. */
 uint32_t config_lookahead(const struct job_config *job)
 {
 	const uint32_t least = 128, most = 65536;
@@ -403,7 +404,7 @@ const char *config_extension_of(enum sample_format format)
 	return endings[format];
 }
 
-/* Gives files the usual ending of their format, unless the ini gives one. */
+/* Gives files the usual extension of their format, unless the ini sets one. */
 static void default_extension(struct ini *ini, struct job_config *job)
 {
 	if (job->extension)
@@ -413,7 +414,7 @@ static void default_extension(struct ini *ini, struct job_config *job)
 		ini->err = -ENOMEM;
 }
 
-/* Refuses to replay an order in layout mirror, where a file is always the same sample. */
+/* Refuses to replay an order in layout mirror, where a file always has the same sample. */
 static void check_replay(struct ini *ini, const struct job_config *job)
 {
 	if (job->order != ORDER_REPLAY || job->layout != LAYOUT_MIRROR)
@@ -425,7 +426,7 @@ static void check_replay(struct ini *ini, const struct job_config *job)
 		job->order_text);
 }
 
-/* Allows to skip bad samples only where the names of an epoch are known before it begins. */
+/* Allows skipping bad samples only if the names of an epoch are known before it begins. */
 static void check_bad_sample(struct ini *ini, const struct job_config *job)
 {
 	bool single = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_CLASSES;
@@ -437,7 +438,7 @@ static void check_bad_sample(struct ini *ini, const struct job_config *job)
 
 #define OF_ONE "since dataset names several"
 
-/* Checks a mixture: a position holds a sample of any of its datasets. */
+/* Checks a mixture. A position may hold a sample of any of its datasets. */
 static void check_mixture(struct ini *ini, const struct job_config *job)
 {
 	const char *table = job->label_table;
@@ -481,7 +482,7 @@ static void find_targets(struct job_config *job)
 	job->pixels.targets = job->format == FORMAT_RECORD ? job->n_targets : 0;
 }
 
-/* Checks all fields against each other, once they are filled. */
+/* Checks combinations of fields after all fields are filled in. */
 static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config *job)
 {
 	job->augment.filter = job->preparation.filter;
@@ -517,7 +518,7 @@ int config_finish_job(struct ini *ini, struct job_config *ret)
 		for (int id = SECTION_JOB; id <= SECTION_VIEW; id++)
 			ini_fill(ini, ini_section(ini, (enum section_id)id),
 				(enum section_id)id, NULL, &job);
-		/* If memory ran out, texts may be missing that finish_fields needs. */
+		/* If memory ran out, texts that finish_fields needs may be missing. */
 		if (!ini->err)
 			finish_fields(ini, mistakes, &job);
 	}

@@ -28,7 +28,7 @@ static void print_line(FILE *out, const char *line, size_t n)
 	fputc('\n', out);
 }
 
-/* Prints the help of an option; NULL: the text of a section. */
+/* Prints the help of an option. option NULL: `text` is about a section. */
 static void print_help(FILE *out, const struct option *option, const char *text)
 {
 	while (*text) {
@@ -68,7 +68,7 @@ static void print_section(FILE *out, enum section_id id)
 	fprintf(out, ".Ss Section Bq %s%s\n", spec->name, spec->named ? " NAME" : "");
 	print_help(out, NULL, spec->help);
 	if (id == SECTION_TEMPLATE)
-		return; /* the section's keys are listed with another section */
+		return; /* another section lists the keys of this one, too */
 	fputs(".Bl -tag -width Ds\n", out);
 	for (size_t i = 0; i < config_n_options(); i++)
 		if (config_option(i)->section == id)
@@ -76,7 +76,8 @@ static void print_section(FILE *out, enum section_id id)
 	fputs(".El\n", out);
 }
 
-/* Returns where to break the line: not before a word that mdoc(7) would take for a request. */
+/* Returns the place where the line is broken: not before a word that mdoc(7) would treat as a
+ * macro. */
 static size_t break_at(const char *line, size_t n)
 {
 	size_t at = n;
@@ -114,7 +115,7 @@ void config_print_keys(FILE *out)
 	for (size_t i = 0; i < config_n_options(); i++) {
 		const struct option *option = config_option(i);
 		const struct section_spec *section = &config_sections[option->section];
-		/* Only sections with a name have a key `from`. */
+		/* Only sections with a name have the key `from`. */
 		if (section->kind != INI_JOB || strcmp(option->key, "from") == 0)
 			continue;
 		fprintf(out, "%s.%s|", section->name, option->key);

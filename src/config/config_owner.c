@@ -11,15 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The keys owner, group and mode of a job, and the rights that they give. */
+/* The keys owner, group and mode of a job, and the rights that follow from them. */
 
-#define MOST_ANSWER (1u << 20) /* bytes for a group with many members */
+#define MOST_ANSWER (1u << 20) /* bytes that are enough for a group with many members */
 #define READABLE 0555
 
 /* --- users and groups ---------------------------------------------------------------- */
 
-/* Finds the number of a name. -EAGAIN: it needs a larger buffer; -EINVAL: there is no such
- * name. */
+/* Finds the number of a name. -EAGAIN: the buffer is too small; -EINVAL: there is no such name. */
 typedef int find_name(const char *name, char *buffer, size_t size, uint32_t *ret);
 
 static int name_error(int err, bool found)
@@ -82,7 +81,7 @@ static int parse_group(
 	return parse_number_or_name(text, find_group, field);
 }
 
-/* Prints the number, because the name may belong to another user some day. */
+/* Prints the number, because the name may later belong to another user. */
 static void print_number(const struct option *option, const void *field, FILE *out)
 {
 	uint32_t number = *(const uint32_t *)field;
@@ -181,7 +180,7 @@ bool config_job_allows(
 	return ((member ? group : others) & wanted) == wanted;
 }
 
-/* Looks in /etc/passwd only: other sources of names, such as a server, may be slow. */
+/* Looks only in /etc/passwd, because other sources of names, such as a server, may be slow. */
 void config_print_user(FILE *out, uid_t uid)
 {
 	auto_fclose FILE *users = fopen("/etc/passwd", "re");

@@ -6,7 +6,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
-/* Directories in the environment count only if absolute (XDG base directory
+/* Returns a directory from the environment. It counts only if it is absolute (XDG base directory
  * specification). */
 static const char *environment_directory(const char *variable)
 {
@@ -22,7 +22,7 @@ static const char *home_directory(void)
 	const struct passwd *user = getpwuid(geteuid());
 	if (user && user->pw_dir && user->pw_dir[0] == '/')
 		return user->pw_dir;
-	return ""; /* unknown user: the path begins at the root directory */
+	return ""; /* the user is unknown, so the path begins at the root directory */
 }
 
 static char *join(const char *directory, const char *name)

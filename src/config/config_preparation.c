@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* [preparation NAME] of the daemon's ini: programs that prepare samples. */
+/* Sections [preparation NAME] of the daemon's ini: programs that prepare samples. */
 
 /* --- values --------------------------------------------------------------------------- */
 

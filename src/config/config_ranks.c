@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Checks ranks: with ranks the group, and not the job, decides the positions of samples. */
+/* Checks the keys of ranks. If a job is a rank, its group decides which samples its positions
+ * hold. */
 
 #define BATCH_OF_RANK 32
 
@@ -29,7 +30,8 @@ static void check_local_ranks(struct ini *ini, const struct job_config *job)
 			job->global_batch, job->processes.ranks);
 }
 
-/* Finds which rank the job is for the group, which counts local_ranks as one. */
+/* Determines the job's rank in its group. The group counts the local_ranks of a node as one
+ * rank. */
 static void find_rank(struct ini *ini, struct job_config *job)
 {
 	uint32_t local = job->processes.local_ranks;

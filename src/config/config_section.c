@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Sections [tensor NAME]. Such a section inherits the keys that it does not give from [tensor],
- * except the keys about the format of files. */
+/* Sections [tensor NAME]. A key that such a section does not give is inherited from [tensor],
+ * unless it is about the format of files. */
 
 static bool is_of_files(const char *key)
 {
@@ -16,7 +16,8 @@ static bool is_of_files(const char *key)
 	       strcmp(key, "dtype") == 0 || strcmp(key, "axes") == 0;
 }
 
-/* Merges the section with the keys that it inherits from [tensor]. The ini still owns the texts. */
+/* Merges the section with the keys that it inherits from [tensor]. The ini remains the owner of the
+ * texts. */
 static int merge(
 	const struct ini *ini, const struct ini_section *own, struct ini_section *ret)
 {
@@ -45,7 +46,7 @@ static const char *value_of(const struct ini_section *section, const char *key)
 	return NULL;
 }
 
-/* Drops the inherited keys: format = source has no use for them. */
+/* Drops the inherited keys, because format = source does not use them. */
 static void drop_inherited(const struct ini_section *own, struct ini_section *merged)
 {
 	for (size_t i = 0; i < config_n_options(); i++)
@@ -53,7 +54,7 @@ static void drop_inherited(const struct ini_section *own, struct ini_section *me
 			merged->values[i] = (struct ini_value){0};
 }
 
-/* Returns the default format: PNG instead of formats that can't hold the indices of a palette. */
+/* Returns the default format. It is PNG if the job's format can't hold palette indices. */
 static enum sample_format default_format(const struct job_config *job)
 {
 	return job->format == FORMAT_PPM || job->format == FORMAT_BMP ? FORMAT_PNG
@@ -150,8 +151,8 @@ static void refuse(struct ini *ini, const struct ini_section *section, const cha
 		key ? key : section->label, allowed);
 }
 
-/* Tells why the section of a pair can't give the key; NULL: it can. Both files of a pair have
- * one geometry, and one place in a record or a batch. */
+/* Returns the reason why the section of a pair must not give the key; NULL: it may. Both files of a
+ * pair have the same geometry, and share a record or a batch. */
 static const char *allowed_key(const struct job_config *job, const char *key)
 {
 	static const char *const own[] = {
@@ -260,7 +261,7 @@ static size_t count(const struct ini *ini)
 	return n;
 }
 
-/* Gives the sections to the preparation, for code that does not know the job. */
+/* Stores the sections in the preparation, for code that does not know the job. */
 static int give_to_preparation(struct job_config *job, const char *from)
 {
 	struct tensor_sections sections = {.n = job->n_sections};

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Templates of jobs: sections [template NAME] of the daemon's ini, with keys of the form
+/* Templates of jobs: sections [template NAME] of the daemon's ini. Their keys have the form
  * SECTION.KEY. */
 
 #define MAX_KEY 64
@@ -33,8 +33,8 @@ int template_option(const char *key)
 	return -1;
 }
 
-/* Finds the option whose key was given without its section, or the most similar key. false: no key
- * is similar. */
+/* Finds the option of a key that was given without its section, or the most similar option. false:
+ * none is similar. */
 static bool find_nearest(const char *key, char ret[static MAX_KEY])
 {
 	char(*names)[MAX_KEY] = calloc(config_n_options(), sizeof(*names));
@@ -100,7 +100,7 @@ static int take(const struct ini_section *section, struct template_config *ret)
 	return 0;
 }
 
-/* Reports the mistakes of a template: those that a job made of it would have. */
+/* Reports the mistakes that a job made from the template would have. */
 static void check(struct ini *ini, const struct template_config *template)
 {
 	static const char *const some_dataset = "job.dataset=any";

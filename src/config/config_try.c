@@ -11,7 +11,7 @@
 #define FILE_NAME "--try"
 
 static const struct try_job {
-	/* crop: the script's crop, for images that may differ in size */
+	/* crop: a crop for the script, used if images may differ in size. */
 	const char *name, *settings, *crop;
 } jobs[] = {
 	{"classes", "layout = classes\n", ""},
@@ -21,8 +21,7 @@ static const struct try_job {
 	{"mirror", "layout = mirror\n", ""},
 };
 
-/* Finds an allowed name: the last part of the path, with - for characters that are not
- * allowed. */
+/* Makes a valid name from the last part of the path. Characters that are not allowed become -. */
 static void find_name(const char *directory, char ret[static 33])
 {
 	static const char allowed[] =

@@ -6,17 +6,16 @@
 #include "config/config.h"
 
 /*
- * joaderfs --try: the configuration that inis for one dataset and a job of each layout would
- * give.
+ * joaderfs --try: the configuration of a daemon with one dataset, and with one job for each layout.
  *
- *   Threads: any.   Errors: -errno, reported as config.h has it.
+ *   Threads: any.   Errors: -errno, reported as config.h describes.
  */
 
-/* Makes the daemon's configuration. The state directory is one for this dataset alone, so that each
- * dataset has its own catalogue. */
+/* Makes the daemon's configuration. Each dataset gets its own state directory, and so its own
+ * catalogue. */
 must_check int config_try_daemon(const char *directory, config_report *report,
 	void *context, struct daemon_config *ret);
-/* Makes the configuration of job i. -ENOENT: there is no job i. */
+/* Makes the configuration of job i. -ENOENT: there is no job of this number. */
 must_check int config_try_job(size_t i, const char *dataset, config_report *report,
 	void *context, struct job_config *ret);
 /* Prints the next steps for the user. */

@@ -59,7 +59,7 @@ static int parse_u64(
 static void print_u32(const struct option *option, const void *field, FILE *out)
 {
 	uint32_t number = *(const uint32_t *)field;
-	/* Prints nothing for an unset value: an ini has no text for it. */
+	/* An unset value prints nothing, because no text in an ini means "unset". */
 	if (number > 0 || option->preset)
 		fprintf(out, "%s = %" PRIu32 "\n", option->key, number);
 }
@@ -79,7 +79,7 @@ const struct value_type value_u32 = {
 const struct value_type value_u64 = {
 	"number", false, parse_u64, print_u64, value_allowed_range};
 
-/* Parses a number with one of the units after it; units[i] is worth factors[i]. */
+/* Parses a number followed by one of the units. units[i] stands for factors[i]. */
 static int parse_unit(const struct option *option, const char *text, const char *units,
 	const uint64_t *factors, uint64_t *ret)
 {
@@ -116,8 +116,8 @@ static void allowed_size(const struct option *option, FILE *out)
 
 const struct value_type value_size = {"size", false, parse_size, NULL, allowed_size};
 
-/* Parses the size of the cache. auto: sets 0; config_daemon.c then computes the size from the free
- * memory. */
+/* Parses the size of the cache. "auto" becomes 0, and config_daemon.c computes the size from the
+ * free memory. */
 static int parse_cache(
 	const struct option *option, const char *text, const char *dir, void *field)
 {
@@ -214,7 +214,7 @@ static int parse_choice(
 	int choice = find_choice(option, text);
 	if (choice < 0)
 		return choice;
-	*(unsigned *)field = (unsigned)choice; /* enumerations are unsigned here */
+	*(unsigned *)field = (unsigned)choice; /* enumerations are stored as unsigned */
 	return 0;
 }
 
@@ -331,8 +331,8 @@ static void allowed_name(const struct option *option, FILE *out)
 
 const struct value_type value_name = {"name", true, parse_name, print_text, allowed_name};
 
-/* Parses a text. Refuses a text that begins with ;, which would be a comment when the printed ini
- * is read again. */
+/* Parses a text. Refuses a text that begins with ;, since it would be a comment when the printed
+ * ini is parsed again. */
 static int parse_text(
 	const struct option *option, const char *text, const char *dir, void *field)
 {
@@ -391,8 +391,8 @@ static void allowed_extension(const struct option *option, FILE *out)
 const struct value_type value_extension = {
 	"ending", true, parse_extension, print_text, allowed_extension};
 
-/* Parses extensions: makes them lower case, with one space between. Refuses an empty list, and
- * "*" beside others. */
+/* Parses extensions: converts them to lower case, separated by one space. Refuses an empty list,
+ * and "*" together with others. */
 static int parse_extensions(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

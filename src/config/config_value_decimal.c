@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Decimal fractions, without exponents. They have so few digits that different fractions
+ * Decimal fractions without exponents. They are limited to so many digits that different fractions
  * are different doubles.
  */
 
@@ -23,7 +23,7 @@ static size_t count_digits(const char *text)
 	return n;
 }
 
-/* Checks the digits first: strtod alone would take "nan" and "0x1". */
+/* Checks the digits first, since strtod would also accept "nan" and "0x1". */
 bool config_decimal(const char **text, double *ret)
 {
 	char number[DIGITS + 3] = "";
@@ -46,7 +46,7 @@ bool config_decimal(const char **text, double *ret)
 	return true;
 }
 
-/* Prints the shortest text that is read back as the same number. */
+/* Prints the shortest text that is parsed as the same number. */
 static void print_decimal(double number, FILE *out)
 {
 	char text[64];
@@ -111,7 +111,7 @@ static void skip_blanks(const char **text)
 	*text += strspn(*text, " \t");
 }
 
-/* Reads up to MOST_CHANNELS numbers, and returns how many; 0: malformed. */
+/* Parses up to MOST_CHANNELS numbers. Returns their number; 0: the text is malformed. */
 static unsigned parse_numbers(const char **text, double ret[MOST_CHANNELS])
 {
 	unsigned n = 0;
@@ -128,7 +128,8 @@ static unsigned parse_numbers(const char **text, double ret[MOST_CHANNELS])
 	}
 }
 
-/* Tells whether all numbers are above zero as floats: the division is done in float. */
+/* Tells whether all numbers are above zero after conversion to float, in which the division is
+ * done. */
 static bool all_positive(const double numbers[MOST_CHANNELS], unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)

@@ -9,7 +9,7 @@
 /*
  * The datasets that a job reads: one, or several with weights. The text is a single name, or names
  * separated by blanks or commas, each optionally with ":" and its weight. It is stored with commas,
- * so that it is one word wherever it is printed.
+ * so that it is printed as one word.
  */
 
 #define MOST_WEIGHT 1e9
@@ -20,7 +20,7 @@ static const char *skip_between(const char *text)
 	return text + strspn(text, BETWEEN);
 }
 
-/* Parses a name and its weight; moves *text behind them. */
+/* Parses a name and its weight, and moves *text past them. */
 static bool parse_one(const char **text, struct config_mixed *ret)
 {
 	size_t n = strcspn(*text, ":" BETWEEN);
@@ -59,7 +59,7 @@ static bool is_before(const char *text, const char *end, const char *name)
 	return false;
 }
 
-/* Parses a mixture. Drops the weight of a single dataset, which has no meaning. */
+/* Parses a mixture. Drops the weight of a single dataset, since it means nothing. */
 static int parse_mixture(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

@@ -7,11 +7,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Sizes of images, and the colour around them. */
+/* Sizes of images, and the colour of pixels around them. */
 
 #define MAX "max:"
 
-/* Parses N or NxN; a single N: *ret_height = 0. */
+/* Parses N or NxN. For a single N, *ret_height is 0. */
 static int parse_pixels(const struct option *option, const char *text,
 	uint32_t *ret_width, uint32_t *ret_height)
 {
@@ -75,7 +75,7 @@ static int parse_pad(
 	return 0;
 }
 
-/* Parses a fill; one number stands for all three. */
+/* Parses a fill colour. One number stands for all three channels. */
 static int parse_fill(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The source of samples: a path, or a URL. */
+/* The source of a dataset: a path or a URL. */
 
 static bool is_url(const char *text)
 {
@@ -14,7 +14,7 @@ static bool is_url(const char *text)
 	return n > 1 && strncmp(text + n, "://", 3) == 0;
 }
 
-/* Tells whether the URL is allowed. It must not have a password, because URLs are printed. */
+/* Tells whether the URL is allowed. It must not contain a password, because URLs are printed. */
 static bool is_known_url(const char *text)
 {
 	size_t n = strcspn(text, ":") + 3;

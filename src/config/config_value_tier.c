@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* The value "DIRECTORY, SIZE": a directory in the form of value_path, and a size in the form of
- * value_size. The field is a struct tier_config; config_free_fields frees its first member like the
- * text of other types. */
+ * value_size. The field is a struct tier_config. config_free_fields treats its first member as a
+ * text and frees it. */
 
 _Static_assert(offsetof(struct tier_config, directory) == 0, "config_free_fields");
 

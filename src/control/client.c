@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 
 #define ROOM_FIRST 1024u  /* bytes */
-#define LINES_AT_ONCE 256 /* lines of an order that are rendered at once, some 10 KB */
+#define LINES_AT_ONCE 256 /* lines of an order that are rendered at a time, about 10 KB */
 
 struct client *client_new(struct listener *listener, int fd)
 {
@@ -59,7 +59,8 @@ union rights {
 	struct cmsghdr align;
 };
 
-/* Takes over the descriptor that came with a message. The last one of several messages counts. */
+/* Takes over the descriptor that came with a message. If several messages have one, the last one is
+ * kept. */
 static void take_descriptor(struct msghdr *message, int *descriptor)
 {
 	const struct cmsghdr *head = CMSG_FIRSTHDR(message);
@@ -78,7 +79,7 @@ static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
 	struct msghdr message = {.msg_iov = &iov,
 		.msg_iovlen = 1,
 		.msg_control = &rights,
-		/* room for one descriptor: the kernel closes others */
+		/* There is room for one descriptor; the kernel closes the others. */
 		.msg_controllen = CMSG_LEN(sizeof(int))};
 	ssize_t n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (n >= 0)
@@ -86,8 +87,8 @@ static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
 	return n < 0 ? -errno : n;
 }
 
-/* Makes room for more of the request: up to one byte more than allowed, so that a request that is
- * too large is noticed. false: no memory. */
+/* Makes room for more of the request. The room may exceed the limit by one byte, so that a request
+ * that is too large is noticed. false: no memory. */
 static bool grow(struct client *client)
 {
 	size_t most = client->listener->rights.max_request + 1;
@@ -123,7 +124,7 @@ void client_receive(struct client *client)
 	if (n == -EAGAIN || n == -EINTR)
 		return;
 	client->n_in += n > 0 ? (size_t)n : 0;
-	/* the client only checked whether the daemon is there */
+	/* The client only wanted to know whether the daemon answers. */
 	if (n < 0 || client->n_in == 0) {
 		client->state = CLIENT_ENDS;
 	} else if (client->n_in > client->listener->rights.max_request) {
@@ -137,7 +138,7 @@ void client_receive(struct client *client)
 
 /* --- the answer -------------------------------------------------------------------- */
 
-/* Makes a frame, which is sent next. Without memory for the frame, hangs up on the client. */
+/* Makes a frame, which is sent next. If there is no memory, hangs up on the client. */
 static void frame(struct client *client, const char *word, const char *text, size_t bytes)
 {
 	char head[40];
@@ -195,8 +196,8 @@ void client_execute(struct client *client, struct control *control)
 	client->in_room = 0;
 }
 
-/* Ends an order. The order may have been deleted before all of its lines were sent; the client then
- * gets an error. */
+/* Ends the lines of an order. If the order was deleted before all lines were sent, the client gets
+ * an error. */
 static void end_lines(struct client *client)
 {
 	struct sched_job *job = client->lines.job;
@@ -209,7 +210,7 @@ static void end_lines(struct client *client)
 	sched_job_put(job);
 }
 
-/* Renders the next lines; after the last line, ends the answer. */
+/* Renders the next lines. After the last line, ends the answer. */
 static void next_lines(struct client *client)
 {
 	auto_free char *text = NULL;

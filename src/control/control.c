@@ -39,7 +39,7 @@ int control_watch(const struct control *control, int operation, struct watch *wa
 static int give_to_worker(
 	struct control *control, struct worker *worker, struct client *client)
 {
-	/* Until the worker is done, this thread does not even notice that the client hangs up. */
+	/* While the worker has the client, this thread ignores its socket, even a hang-up. */
 	int err = control_watch(control, EPOLL_CTL_DEL, &client->watch, 0);
 	if (err)
 		return err;
@@ -55,7 +55,7 @@ static int go_on_sending(const struct control *control, struct client *client)
 	return control_watch(control, EPOLL_CTL_MOD, &client->watch, EPOLLOUT);
 }
 
-/* Goes on after each step of a client: gives its request to a worker, carries the request out, or
+/* Continues after a step of a client: passes its request to a worker, carries out the request, or
  * sends the answer. */
 static void go_on(struct control *control, struct client *client)
 {
@@ -90,7 +90,7 @@ static void step(struct control *control, struct client *client)
 	go_on(control, client);
 }
 
-/* Takes back the clients whose commands the worker has carried out. */
+/* Takes back the clients whose commands the worker has finished. */
 static void take_up(struct control *control, struct worker *worker)
 {
 	struct client *client;
@@ -109,8 +109,8 @@ static void take_up(struct control *control, struct worker *worker)
 
 /* --- new clients ------------------------------------------------------------------- */
 
-/* Stops or starts accepting clients. While there are no free descriptors, for instance, new clients
- * wait. */
+/* Stops or resumes accepting clients. New clients wait, for instance, while there are no free
+ * descriptors. */
 static void pause_listeners(struct control *control, bool pause)
 {
 	struct listener *grant;
@@ -141,7 +141,7 @@ static void admit(struct control *control, struct listener *listener, int fd)
 	}
 }
 
-/* Accepts a client. The socket stays readable until all waiting clients are accepted. */
+/* Accepts one client. The socket stays readable while more clients are waiting. */
 static void accept_one(struct control *control, struct listener *listener)
 {
 	int fd = accept4(listener->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -158,8 +158,7 @@ static void accept_one(struct control *control, struct listener *listener)
 
 /* --- the thread -------------------------------------------------------------------- */
 
-/* Takes one event at a time, because a step may end other clients. Clients that are ready take
- * turns. */
+/* Handles events one at a time, because a step may end other clients. Ready clients take turns. */
 static void *run(void *argument)
 {
 	struct control *control = argument;

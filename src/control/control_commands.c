@@ -48,7 +48,7 @@ static bool remove_job(const struct request *request, struct sched_job *job)
 	return true;
 }
 
-/* Removes the jobs whose names match a pattern such as *, which can't be a name. */
+/* Removes the jobs whose names match a pattern such as *. A pattern can't be the name of a job. */
 static bool remove_matching(const struct request *request, const char *pattern)
 {
 	struct request_jobs jobs;
@@ -143,7 +143,7 @@ static bool run_mount(const struct request *request)
 	struct sched_job *job = request_job_to_read(request, name);
 	if (!job)
 		return false;
-	sched_job_put(job); /* only this thread adds or removes jobs */
+	sched_job_put(job); /* safe, because only this thread adds or removes jobs */
 	request->message->descriptor = -1;
 	int err = session_mount_job(request->session, name, request->message->sender.pid,
 		request->message->listener->rights.only != 0, device);
@@ -235,16 +235,16 @@ static bool change_resize(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-/* The senders that a command is for. ANY: everybody who reaches the socket; the functions check
- * who owns a job. GRANTED: also those who reach the socket of a grant, for its job, argument 1.
- * MASTER: root and the daemon's user. */
+/* The senders that may use a command. ANY: everybody who can reach the socket; the command's
+ * function checks the owner of the job. GRANTED: also clients of a grant's socket, for the granted
+ * job, which is argument 1. MASTER: root and the daemon's user. */
 enum sender { SENDER_ANY, SENDER_GRANTED, SENDER_MASTER };
 
 #define N_COMMANDS 20
 static const struct command {
 	const char *name, *usage;
-	size_t min, max; /* arguments, with the command */
-	bool is_long;	 /* control_place_of */
+	size_t min, max; /* number of arguments, including the command */
+	bool is_long;	 /* returned by control_place_of */
 	enum sender sender;
 	bool (*run)(const struct request *request);
 } commands[N_COMMANDS] = {
@@ -320,8 +320,8 @@ enum control_place control_place_of(const struct control_message *message)
 	return is_list(message) ? CONTROL_AT_ONCE : CONTROL_SCANNER;
 }
 
-/* Tells whether the socket's rights allow the command. The job that a grant names may have been
- * removed, and another job may have its name. */
+/* Tells whether the command is allowed on this socket. The granted job may have been removed, and
+ * its name may belong to another job. */
 static bool is_allowed(const struct request *request, const struct command *command)
 {
 	const struct listener_rights *rights = &request->message->listener->rights;

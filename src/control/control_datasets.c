@@ -20,7 +20,7 @@ struct command {
 	struct session *session;
 	const atomic_bool *stop;
 	FILE *out;
-	bool quiet; /* no client waits for the messages: they go to the log */
+	bool quiet; /* no client waits for the messages, so they go to the log */
 };
 
 static bool refuse(const struct command *command, const char *format, ...)
@@ -53,7 +53,7 @@ static int print_ini(const struct dataset_config *config, char **ret)
 	return fclose(out) == 0 ? 0 : -ENOMEM;
 }
 
-/* Keeps the ini in the state directory. Other users may not read it: a source may need a
+/* Saves the ini in the state directory. Other users may not read it, because a source may need a
  * password. */
 static int keep(const struct command *command, const struct dataset_config *config)
 {
@@ -70,7 +70,7 @@ static int keep(const struct command *command, const struct dataset_config *conf
 	return err ? err : disk_replace(directory, name, text, 0600);
 }
 
-/* Removes the kept ini. false: there was no ini. */
+/* Removes the saved ini. false: there was none. */
 static bool forget(const struct command *command, const char *name)
 {
 	auto_free char *path = NULL;
@@ -84,7 +84,7 @@ static bool forget(const struct command *command, const char *name)
 
 /* --- add ---------------------------------------------------------------------------------- */
 
-/* Tells whether the dataset lies on the mount: the daemon would wait for itself. */
+/* Tells whether the dataset lies on the mount. If it did, the daemon would wait for itself. */
 static bool is_on_mount(
 	const struct command *command, const struct dataset_config *config)
 {
@@ -95,8 +95,8 @@ static bool is_on_mount(
 	       (path[n] == '/' || path[n] == '\0');
 }
 
-/* Scans a dataset. next: compares it with the dataset in use, which it is to replace; *ret is NULL
- * if nothing has changed. */
+/* Scans a dataset. next: compares it with the dataset in use, which the result is to replace; *ret
+ * is NULL if nothing has changed. */
 static int scan(const struct command *command, const struct dataset_config *config,
 	bool next, struct dataset **ret)
 {
@@ -215,7 +215,8 @@ static int rescan_unused(
 	return err;
 }
 
-/* Moves the jobs to the newly scanned dataset. The taken dataset stays taken only if this fails. */
+/* Moves the jobs to the newly scanned dataset. If this fails, the dataset remains taken, so that no
+ * job begins to use it. */
 static int move(const struct command *command, const struct dataset_config *config,
 	const char *jobs, struct dataset *next)
 {
@@ -297,8 +298,8 @@ static bool move_behind(const struct command *command, struct dataset *next)
 	return err ? refuse(command, "%s is as it was: %s", name, strerror(-err)) : true;
 }
 
-/* Scans a dataset in use, then moves its jobs. Jobs may come and go during the scan, but not during
- * the move. */
+/* Scans a dataset that is in use, then moves its jobs. Jobs may be added and removed during the
+ * scan, but not during the move. */
 static bool scan_behind(
 	const struct command *command, const struct dataset_config *config)
 {
@@ -311,9 +312,9 @@ static bool scan_behind(
 }
 
 /*
- * While a scan runs, the file <state>/datasets/NAME.looking has its number of tries. An engine
- * that takes a mount over and finds the file scans again: the previous engine has ended in the
- * scan. If engines end in a scan again and again, the scan may be the cause.
+ * While a scan runs, the file <state>/datasets/NAME.looking contains the number of tries. If an
+ * engine takes over a mount and finds the file, the previous engine ended during the scan, and the
+ * new one scans again. The tries are counted, because the scan itself may end the engines.
  */
 #define LOOKING "%s/datasets/%s.looking"
 #define MOST_TRIES 3
@@ -332,7 +333,7 @@ static unsigned tries_left_behind(const char *state, const char *name)
 	return in && fscanf(in, "%u", &tries) == 1 ? tries : 0;
 }
 
-/* Writes the number of tries to the file. forget_tries removes the file when the scan is over. */
+/* Writes the number of tries to the file. forget_tries removes the file after the scan. */
 static void note_tries(const char *state, const char *name, unsigned tries)
 {
 	auto_free char *directory = NULL;

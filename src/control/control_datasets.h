@@ -8,11 +8,11 @@
 #include <stdatomic.h>
 
 /*
- * Datasets that come and go while the daemon runs.
+ * Adds, removes and rescans datasets while the daemon runs.
  *
- *   Flow: a dataset is scanned first. Then its ini is kept in <state>/datasets, and jobs may
- *         use it. A failure on the way undoes all. A rescan takes the dataset, so
- *         that no job begins to use it, and replaces it when the scan is done.
+ *   Flow: a dataset is scanned first. Then its ini is kept in <state>/datasets, and jobs may use
+ *         it. A failure undoes all steps. A rescan takes the dataset, so that no job begins to use
+ *         it, and replaces it after the scan.
  *   Threads: one at a time.
  */
 
@@ -23,12 +23,12 @@ struct session;
 	"DATASET"
 
 /* Carries out a dataset command. arguments: without the command itself; out: receives the messages.
- * When *stop becomes true, a scan ends. session may be NULL. false: the command failed, and out
- * says why. */
+ * A scan ends when *stop becomes true. session may be NULL. false: the command failed, and out says
+ * why. */
 bool control_dataset(const struct files_context *context, struct session *session,
 	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out);
 
-/* Scans the datasets that this start has opened without a scan, from their last catalogue. Jobs go
- * on with the result; if they can't, that is logged, and the next start scans before it serves. */
+/* Scans the datasets that this start opened from their last catalogue without a scan. Jobs continue
+ * with the result. If they can't, this is logged, and the next start scans before it serves. */
 void control_look_for_changes(const struct files_context *context,
 	struct session *session, const atomic_bool *stop);

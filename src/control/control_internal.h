@@ -42,7 +42,7 @@ struct control_message {
 	int descriptor; /* descriptor that came with the message, or -1 */
 	int socket;	/* socket on which the message came */
 	struct {
-		/* 0: the sender's process is not visible from the daemon's name space */
+		/* 0: the sender's process is in another name space, and not visible here. */
 		pid_t pid;
 		uid_t uid;
 		gid_t gid;
@@ -51,21 +51,22 @@ struct control_message {
 };
 
 struct control_answer {
-	FILE *out;	 /* the text */
-	bool hands_over; /* the engine ends as soon as the client has the answer */
-	bool ok;	 /* false: the text says why the request failed */
+	FILE *out; /* the text */
+	/* the engine ends as soon as the client has received the answer */
+	bool hands_over;
+	bool ok; /* false: the text says why the request failed */
 	/* After the text the client gets the lines of an order, from line `next` on. lines.job is
 	 * NULL: the answer has no order. */
 	struct order_lines lines;
 	uint32_t next;
 };
 
-/* The thread that carries a request out. WORKER: the thread for commands that change jobs; SCANNER:
- * the thread for commands that change datasets. */
+/* The thread that carries out a request: control's own thread, the WORKER for commands that change
+ * jobs, or the SCANNER for commands that change datasets. */
 enum control_place { CONTROL_AT_ONCE, CONTROL_WORKER, CONTROL_SCANNER };
 enum control_place control_place_of(const struct control_message *message);
 
-/* Carries out one request. A function that uses the descriptor sets it to -1. */
+/* Carries out one request. If it uses the descriptor, it sets the descriptor to -1. */
 void control_execute(struct control *control, struct control_message *message,
 	struct control_answer *answer);
 
@@ -86,47 +87,47 @@ struct client {
 	struct listener *listener;
 	enum client_state state;
 	bool hands_over;
-	/* the worker owns all fields but `link`, `listener` and `bytes` */
+	/* The worker owns all fields except `link`, `listener` and `bytes`. */
 	bool at_worker;
-	size_t bytes; /* bytes of request and answer, as counted by the listener */
+	size_t bytes; /* bytes of request and answer, included in the listener's sum */
 	struct control_message message;
 	char *in;
 	size_t n_in, in_room;
-	char *out; /* the answer in frames */
+	char *out; /* the frames of the answer */
 	size_t n_out, sent;
-	struct order_lines lines; /* lines that follow `out`; job NULL: none */
+	struct order_lines lines; /* lines that follow `out`; lines.job NULL: none */
 	uint32_t next;
 };
 
 /* Creates a client. NULL: no memory. */
 struct client *client_new(struct listener *listener, int fd);
-void client_free(struct client *client); /* Hangs up on the client, and frees it. */
+void client_free(struct client *client); /* Hangs up on the client and frees it. */
 
-/* Receives the bytes that have arrived. Afterwards the client still receives, waits (its request is
- * complete), sends (its request was refused) or ends. */
+/* Receives the bytes that have arrived. After that the client's state is RECEIVES, WAITS (its
+ * request is complete), SENDS (its request was refused), or it ends. */
 void client_receive(struct client *client);
 
-/* Sends as much as the socket takes, and renders more lines of an order meanwhile. */
+/* Sends as much as the socket accepts, and renders more lines of an order as needed. */
 void client_send(struct client *client);
 
-/* Carries the request out. Afterwards the client sends, or ends. */
+/* Carries out the request. After that the client sends or ends. */
 void client_execute(struct client *client, struct control *control);
 
-/* Makes the message the answer, as an error. */
+/* Sets the answer to an error with this message. */
 void client_refuse(struct client *client, const char *format, ...) printf_like(2, 3);
 
 TAILQ_HEAD(client_list, client);
 
 /* The rights and limits of a socket's clients. */
 struct listener_rights {
-	/* id of the only job that clients may mount and read; `name` is its name; 0: clients may do
-	 * everything */
+	/* Id of the only job that clients may mount and read; `name` is its name. 0: there is no
+	 * such limit. */
 	job_id only;
 	char name[80];
 	mode_t mode; /* mode of the socket file */
 	gid_t group; /* group of the socket file; 0: the default one */
 	size_t max_clients;
-	/* limit of one client's request; limit of all requests and answers together */
+	/* Limit of one client's request; limit of all clients' requests and answers together. */
 	size_t max_request, max_bytes;
 };
 
@@ -139,7 +140,7 @@ struct listener {
 	dev_t device; /* device and inode of our socket file */
 	ino_t inode;
 	bool closed;
-	/* in the order of the last activity: the first client is silent longest */
+	/* Sorted by the last activity: the first client has been silent longest. */
 	struct client_list clients;
 	size_t n_clients;
 };
@@ -150,22 +151,22 @@ must_check int listener_new(
 	const char *path, const struct listener_rights *rights, struct listener **ret);
 
 /*
- * Makes a socket, or takes over the previous engine's. The file gets its mode before a client can
- * connect. Errors are logged.
+ * Removes the socket's file and closes the socket. Its clients are hung up on.
  */
 void listener_close(struct listener **listener);
 
-/* Counts one client less. A closed listener is freed with the last one. */
+/* Counts one client less. A closed listener is freed after its last client. */
 void listener_forget(struct listener *listener);
 
-/* Notes that the client was active: others are silent for longer. */
+/* Notes that the client was active, so that other clients are the silent ones. */
 void listener_touch(struct client *client);
 
-/* Hangs up on the client that is silent longest, except `but`. false: there is no other client. */
+/* Hangs up on the client that has been silent longest, other than `but`. false: there is no such
+ * client. */
 bool listener_hang_up(struct listener *listener, const struct client *but);
 
-/* Counts the client's bytes, and hangs up on other clients until the sum is allowed. false: the sum
- * is still too large. */
+/* Updates the sum by the client's bytes, and hangs up on other clients until the sum is within the
+ * limit. false: the sum is still too large. */
 bool listener_make_room(struct client *client);
 
 /* --- worker ------------------------------------------------------------------------ */
@@ -176,7 +177,7 @@ struct worker {
 	struct control *control;
 	struct lock lock;
 	pthread_cond_t changed;
-	/* (lock) clients whose requests wait, and clients whose requests are done */
+	/* (lock) Clients with waiting requests, and clients whose requests are done. */
 	struct client_queue queue, done;
 	bool stopping; /* (lock) */
 	bool running;
@@ -185,7 +186,7 @@ struct worker {
 };
 
 must_check int worker_start(struct worker *worker, struct control *control);
-/* Stops the thread. Waits for the running command, and drops queued ones. */
+/* Stops the thread. Waits for the running command, and drops queued commands. */
 void worker_stop(struct worker *worker);
 /* Queues a client for the worker. */
 void worker_give(struct worker *worker, struct client *client);
@@ -195,20 +196,20 @@ struct client *worker_take(struct worker *worker);
 /* --- grants ------------------------------------------------------------------------ */
 
 /*
- * <state>/grants/<job>/socket: a client that reaches this socket can mount and read the job, and
- * can do nothing else. The directory is the record of the grant: it stays when the daemon ends, and
- * the next start makes a new socket in it.
+ * The sockets <state>/grants/<job>/socket. A client of such a socket can only mount and read the
+ * job. The directory records the grant: it stays when the daemon ends, and the next start creates a
+ * new socket in it.
  */
 LIST_HEAD(grants, listener);
 
-/* Makes the socket, unless it exists; *ret is its path. Errors are logged. */
+/* Creates the socket, unless it exists. *ret_path: its path. Errors are logged. */
 must_check int grants_add(
 	struct control *control, struct sched_job *job, const char **ret_path);
 /* Removes the job's grant. false: there was none. */
 bool grants_remove(struct control *control, job_id job);
 /* Removes the grants of jobs that do not exist any more. */
 void grants_prune(struct control *control);
-/* Makes the sockets of the grants in the state directory. */
+/* Creates sockets for the grants in the state directory. */
 void grants_restore(struct control *control);
 /* Closes the sockets. The grants stay in the state directory. */
 void grants_close(struct control *control);
@@ -224,22 +225,23 @@ struct control {
 	struct worker worker, scanner;
 	atomic_bool ends; /* tells the scanner to stop its scan */
 	int epoll;
-	/* time since which new clients wait for a free descriptor; 0: they do not wait */
+	/* Time since when new clients have been waiting for a free descriptor; 0: they are not
+	 * waiting. */
 	uint64_t paused_ns;
 	bool running;
 	pthread_t thread;
 };
 
-/* Prints the table of the jobs. -ENOMEM */
+/* Prints the table of jobs. -ENOMEM */
 must_check int control_list(FILE *out, struct sched_job *const *jobs, size_t n);
-/* Prints the info of all datasets, or of the dataset with this name. false: no memory, or no such
- * dataset, which it prints. */
+/* Prints information about all datasets, or about the dataset with this name. false: there is no
+ * memory, or no such dataset. A missing dataset is reported in `out`. */
 bool control_list_datasets(
 	FILE *out, const struct files_context *context, const char *name);
-/* Prints that there is no dataset of this name, and the most similar name that exists. */
+/* Prints that there is no dataset of this name, and suggests the most similar name. */
 void control_unknown_dataset(
 	FILE *out, const struct files_context *context, const char *name);
-/* Prints a table with a line for each dataset. false: no memory. */
+/* Prints a table with one line per dataset. false: no memory. */
 bool control_dataset_table(FILE *out, const struct files_context *context);
 
 must_check int control_watch(const struct control *control, int operation,

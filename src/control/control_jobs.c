@@ -22,15 +22,15 @@ struct additions {
 	FILE *out;
 	const char *const *settings;
 	size_t n_settings;
-	/* template of the only job; NULL: the job has an ini file */
+	/* Template of the only job; NULL: the jobs have ini files. */
 	const struct template_config *template;
-	/* FILE TEXT ...; for a template only FILE */
+	/* The inis: FILE TEXT FILE TEXT and so on. For a template it is only FILE. */
 	const char *const *files;
 	size_t n;
 	struct addition *of;
 	const struct sched_import *import; /* the checkpoint to import, or NULL */
 	const struct control_message *message;
-	bool own_name; /* the only job gets another name if its own is taken */
+	bool own_name; /* the only job gets another name if its own name is taken */
 	size_t messages;
 };
 
@@ -45,7 +45,7 @@ static void report(void *context, const char *message)
 
 /* --- owners ------------------------------------------------------------------------- */
 
-/* others may read: readers change the job's positions, so by default only the owner reads */
+/* Default mode. Readers change the job's positions, so by default only the owner may read. */
 #define MODE_OF_OTHERS 0500
 
 static int refuse(struct additions *all, const struct job_config *config, const char *key,
@@ -57,8 +57,8 @@ static int refuse(struct additions *all, const struct job_config *config, const 
 	return -EPERM;
 }
 
-/* Makes the ordinary user who adds a job its owner, and one of the user's groups its group. For
- * such a job the daemon reads only files of its datasets. */
+/* If an ordinary user adds a job, makes the user its owner, and one of the user's groups its group.
+ * For such a job the daemon reads only files that belong to its datasets. */
 static int take_owner(struct additions *all, struct job_config *config)
 {
 	const struct control_message *message = all->message;
@@ -95,7 +95,7 @@ static int parse_one(
 	return err ? err : take_owner(all, &addition->config);
 }
 
-#define OWN_NAMES 10000 /* names that are tried, at most */
+#define OWN_NAMES 10000 /* most names that are tried */
 
 static bool is_taken(struct sched *sched, const char *name)
 {
@@ -105,7 +105,7 @@ static bool is_taken(struct sched *sched, const char *name)
 	return job != NULL;
 }
 
-/* Gives the job the first of the names NAME, NAME-2, NAME-3 ... that is not taken. */
+/* Gives the job the first free name of NAME, NAME-2, NAME-3 and so on. */
 static int find_own_name(struct additions *all)
 {
 	auto_free const char **settings = calloc(all->n_settings + 1, sizeof(*settings));
@@ -184,8 +184,8 @@ static bool has_line(const char *text, const char *line, size_t n)
 	return false;
 }
 
-/* Finds the first line that the other text lacks, and its length; NULL: there is none. Each line of
- * both texts ends with a newline. */
+/* Finds the first line that is missing in `other`, and its length. NULL: there is none. Each line
+ * of both texts ends with a newline. */
 static const char *other_line(const char *text, const char *other, size_t *ret_n)
 {
 	for (; *text; text += *ret_n + 1) {
@@ -210,7 +210,7 @@ static void report_difference(const struct additions *all,
 		config->file, config->name, which, (int)n, line);
 }
 
-/* Finds out whether a job with the same ini exists already. -EEXIST: a job of this name has another
+/* Checks whether a job with the same ini already exists. -EEXIST: the job of this name has another
  * ini; the difference is reported. */
 static int compare(struct additions *all, struct addition *addition)
 {
@@ -283,8 +283,8 @@ static int add(struct additions *all)
 	return err;
 }
 
-/* Warns of formats that the usual readers of the layout can't read: readers of a directory of
- * classes, for instance, list images only. */
+/* Warns of formats that the usual readers of the layout don't support. For instance, readers of a
+ * directory of classes only list images. */
 static void tell_of_readers(FILE *out, const struct job_config *config)
 {
 	bool numbers = config->format == FORMAT_NPY || config->format == FORMAT_RAW ||
@@ -340,8 +340,8 @@ static int carry_out(
 	return err;
 }
 
-/* Finds the template. false: there is no such template, or a file was given as well; both are
- * printed. */
+/* Finds the template. false: there is no such template, or the request also has a file. The reason
+ * is printed. */
 static bool take_template(struct additions *all, const struct daemon_config *daemon,
 	const char *name, size_t rest)
 {

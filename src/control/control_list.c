@@ -18,10 +18,10 @@
 #define LS_COLUMNS 12
 #define LS_OWNER 11
 struct ls_row {
-	char cell[LS_COLUMNS][80]; /* names have at most 64 bytes */
+	char cell[LS_COLUMNS][80]; /* large enough: names have at most 64 bytes */
 };
 
-/* Tells whether all programs that are known to have read the job have ended. */
+/* Tells whether all programs that have read the job, as far as they are known, have ended. */
 static bool has_ended(const struct sched_job_status *status)
 {
 	for (size_t i = 0; i < SCHED_PROGRAMS && status->programs[i].id; i++)
@@ -57,7 +57,7 @@ static void ls_fill_mapping(struct ls_row *row, const struct job_config *config,
 				: "fresh");
 }
 
-/* Fills in rates and shares. A job without reads has no demand. */
+/* Fills in rates and shares. A job that is not read has no demand. */
 static void ls_fill_share(struct ls_row *row, const struct sched_job_status *status)
 {
 	const struct sched_job_share *share = &status->share;
@@ -135,7 +135,7 @@ static bool is_of_earlier_job(
 	return false;
 }
 
-/* Prints a storage that does not answer: it explains why readers of its jobs wait. */
+/* Prints a storage that does not answer, to explain why readers of its jobs wait. */
 static void print_silent(FILE *out, struct sched_job *const *jobs, size_t i)
 {
 	struct sched_storage storage;

@@ -9,22 +9,22 @@
 
 struct sched_job;
 
-/* A request as the functions of commands get it, and functions that they share. */
+/* A request for the functions that carry out commands, and functions that they share. */
 
-#define MAX_ARGUMENTS 1024 /* arguments, with the command itself */
+#define MAX_ARGUMENTS 1024 /* arguments, including the command */
 
 struct request {
 	const struct files_context *context;
 	struct session *session;
 	struct control *control;
-	const char *argument[MAX_ARGUMENTS]; /* the first is the command */
+	const char *argument[MAX_ARGUMENTS]; /* the first one is the command */
 	size_t n_arguments;
 	struct control_message *message;
 	struct control_answer *answer;
 	FILE *out;
 };
 
-/* Makes the reason the answer. Returns false. */
+/* Sets the answer to the reason of the refusal. Returns false. */
 bool request_refuse(const struct request *request, const char *format, ...)
 	printf_like(2, 3);
 
@@ -34,17 +34,17 @@ struct request_jobs {
 	size_t n;
 };
 
-/* Lists all jobs, and holds them until request_jobs_put. Leaves out jobs that are being removed.
+/* Lists all jobs, and holds them until request_jobs_put. Jobs that are being removed are left out.
  * -ENOMEM */
 must_check int request_jobs(const struct request *request, struct request_jobs *ret);
 void request_jobs_put(struct request_jobs *jobs);
 
-/* Answers that there is no such job, and names the most similar job. Returns false. */
+/* Answers that there is no such job, and suggests the most similar name. Returns false. */
 bool request_unknown_job(const struct request *request, const char *name);
 
 /*
- * Both return the job of this name, with a reference, if its owner lets the sender change or read
- * it. NULL: the answer says why not.
+ * Returns a reference to the job of this name if its owner lets the sender change it.
+ * request_job_to_read does so for reading. NULL: the answer has the reason.
  */
 must_check struct sched_job *request_job_to_change(
 	const struct request *request, const char *name);
@@ -54,7 +54,7 @@ must_check struct sched_job *request_job_to_read(
 bool request_may_change(const struct request *request, const struct sched_job *job);
 /* Tells whether the job's owner lets the sender read it. */
 bool request_may_read(const struct request *request, const struct sched_job *job);
-/* Tells whether the sender belongs to the group. */
+/* Tells whether the sender is a member of the group. */
 bool request_has_group(const struct control_message *message, gid_t group);
 
 /* --- control_show.c: commands that change nothing ---------------------------------------- */

@@ -78,7 +78,8 @@ static bool has_begun(
 	return epoch == status->epoch || sched_has_order(job, epoch);
 }
 
-/* Begins to answer with an order. Keeps the reference to the job if it returns true. */
+/* Begins an answer with the lines of an order. If it returns true, it keeps the reference to the
+ * job. */
 static bool begin_order(
 	const struct request *request, struct sched_job *job, const char *epoch_text)
 {

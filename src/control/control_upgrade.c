@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Starts a program by posix_spawn, not by fork: after a fork the memory that the engine's
- * threads read requests into would have to be copied when it is written to next, which the
- * kernel does not do for a thread that is killed; it would fail the request. */
+/* Starts a program by posix_spawn instead of fork. After a fork, memory is copied when it is next
+ * written. The kernel writes requests into the memory of the engine's threads, and can't copy it
+ * for a thread that is being killed; the request would then fail. */
 static int spawn(char *program, char *question, int out, pid_t *ret)
 {
 	char *const arguments[] = {program, question, NULL};
@@ -46,7 +46,7 @@ static int spawn(char *program, char *question, int out, pid_t *ret)
 	return -err;
 }
 
-/* Copies everything that the program prints. */
+/* Copies all output of the program. */
 static void copy(int from, FILE *out)
 {
 	char part[1024];
@@ -56,8 +56,8 @@ static void copy(int from, FILE *out)
 			fwrite(part, 1, (size_t)n, out);
 }
 
-/* Tells whether the program knows the format of the state directory, and the layout of the memory
- * that the supervisor keeps. */
+/* Tells whether the program supports the format of the state directory, and the layout of the
+ * memory that the supervisor keeps. */
 static bool can_follow(const char *state, char *program, FILE *out)
 {
 	auto_free char *question = NULL;
@@ -102,7 +102,8 @@ bool control_upgrade(
 		return false;
 	}
 	if (path && !can_follow(state, path, out)) {
-		fprintf(out, "%s can't follow this engine, which goes on\n", path);
+		fprintf(out, "%s can't take over from this engine, which continues\n",
+			path);
 		return false;
 	}
 	if (path)
@@ -111,7 +112,8 @@ bool control_upgrade(
 	return true;
 }
 
-/* All answers are in the journals already, and the kernel sends all unanswered requests again. */
+/* Nothing is lost: the journals have all answers, and the kernel sends unanswered requests
+ * again. */
 _Noreturn void control_hand_over(void)
 {
 	log_info("this engine ends, and another one takes over%s%s",

@@ -14,8 +14,8 @@
 
 /*
  * <state>/grants         0700: only the daemon's user can enter
- * <state>/grants/<job>   0755, as the socket for anybody: in a container it may be a user
- *                        of any number who reaches what was mounted there
+ * <state>/grants/<job>   0755: any user may use the socket, because the directory may be mounted into
+ *                        a container, whose user can have any number
  */
 static const struct listener_rights job_rights = {
 	.mode = 0666, .max_clients = 16, .max_request = 4096, .max_bytes = 1u << 20};
@@ -30,7 +30,7 @@ static char *path_of(const struct control *control, const char *job, const char 
 
 #define MOST_ASIDE 1000
 
-/* Makes a directory with this mode, independent of the umask. */
+/* Creates a directory with this mode, regardless of the umask. */
 static int make_directory(const char *path, mode_t mode)
 {
 	if ((mkdir(path, mode) != 0 && errno != EEXIST) || chmod(path, mode) != 0) {
@@ -94,8 +94,8 @@ int grants_add(struct control *control, struct sched_job *job, const char **ret_
 	return err;
 }
 
-/* Renames the directory of a removed grant, because it would be a grant again after a restart: it
- * can't be removed if a client left files in it. No job can have the new name. */
+/* Renames the directory of a removed grant, so that it is no grant after a restart. It can't be
+ * removed if a client left files in it. The new name is not valid for a job. */
 static int put_aside(const struct control *control, const char *job)
 {
 	auto_free char *from = path_of(control, job, "");

@@ -20,7 +20,7 @@ static int open_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Removes the file if it is a socket on which no process answers. */
+/* Removes the file if it is a socket and no process listens on it. */
 static int remove_stale(const struct sockaddr_un *address)
 {
 	struct stat st;
@@ -54,8 +54,8 @@ static int give_to_group(const struct listener *listener, const char *file)
 	return err;
 }
 
-/* Sets the socket file's mode and group, whatever the umask is. A client that can write to the
- * directory may replace the bound file, for instance by a link: neither the link nor its target is
+/* Sets the mode and group of the socket file, regardless of the umask. A client that may write to
+ * the directory could replace the file, for instance by a link. So neither a link nor its target is
  * changed. */
 static int set_rights(struct listener *listener)
 {
@@ -82,8 +82,8 @@ static int bind_socket(struct listener *listener)
 	int fd = listener->watch.fd = open_socket();
 	if (fd < 0)
 		return fd;
-	/* bind() gives the file the mode of the socket, so the umask, which all threads share, need
-	 * not change. */
+	/* bind() gives the file the mode of the socket. So the umask, which all threads share, need
+	 * not be changed. */
 	if (fchmod(fd, mode) < 0)
 		return -errno;
 	if (bind(fd, address, sizeof(listener->address)) < 0) {
@@ -100,8 +100,8 @@ static int bind_socket(struct listener *listener)
 	return !err && listen(fd, SOMAXCONN) < 0 ? -errno : err;
 }
 
-/* Takes over the socket on which the previous engine listened, and where clients may be waiting.
- * false: there is none, or its file is gone. */
+/* Takes over the socket on which the previous engine listened. Clients may be waiting there. false:
+ * there is no such socket, or its file is gone. */
 static bool take_over(struct listener *listener)
 {
 	const char *path = listener->address.sun_path;
@@ -137,7 +137,7 @@ static int listen_at(struct listener *listener)
 	if (take_over(listener))
 		return 0;
 	if (listener->watch.fd >= 0)
-		close(listener->watch.fd); /* no client finds it any more */
+		close(listener->watch.fd); /* from here on no client can connect */
 	kept_drop(&listener->kept);
 	int err = bind_socket(listener);
 	if (!err)
@@ -211,7 +211,7 @@ void listener_close(struct listener **listener_)
 	kept_drop(&listener->kept);
 	close(listener->watch.fd);
 	listener->watch.fd = -1;
-	listener->n_clients++; /* keeps the listener until its clients below are gone */
+	listener->n_clients++; /* keeps the listener until its clients are gone (below) */
 	listener->closed = true;
 	for (client = TAILQ_FIRST(&listener->clients); client; client = next) {
 		next = TAILQ_NEXT(client, link);

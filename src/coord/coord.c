@@ -17,9 +17,10 @@
 unsigned coord_mutants;
 #endif
 
-/* Takes the daemon's requests. Most are only noted here; the next step carries them out. */
+/* Functions for the daemon's requests. Most requests are only noted here; the next step carries
+ * them out. */
 
-/* Upper bound of the pace, however long a lease is: readers wait for these looks at the engine. */
+/* Longest pace, however long a lease is, because readers wait for these looks at the engine. */
 #define MOST_PACE_NS UINT64_C(1000000000)
 #define MOST_IDS (UINT64_C(1) << 33)
 
@@ -114,9 +115,9 @@ void coord_leave(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
 	struct held_job *job;
+	/* otherwise the engine already has the cursors, from the last beat */
 	if (coord->joined && !coord->refused && !coord->away_since_ns)
-		(void)!coord_beat(
-			coord); /* else the engine has the cursors of the last beat */
+		(void)!coord_beat(coord);
 	LIST_FOREACH (job, &coord->jobs, link)
 		for (uint32_t r = 0; r < job->facts.ranks; r++)
 			if (job->ranks[r].held)
@@ -128,8 +129,8 @@ void coord_leave(struct coord *coord)
 
 /* --- jobs ------------------------------------------------------------------------------- */
 
-/* Tells whether the facts let the job go on at a later place than the held job's own start and the
- * end of the group's log. */
+/* Tells whether the job of `facts` continues at a later place than both the start of the held job
+ * and the end of the group's log. */
 static bool goes_on_later(const struct coord_job *facts, const struct held_job *held)
 {
 	struct coord_position to = {facts->epoch, facts->n_log};
@@ -259,7 +260,7 @@ int coord_commit(struct coord *coord, const char *name, uint32_t number, uint32_
 	}
 	coord_note_begun(job, to);
 	if (!position_before(rank->sent, rank->consumed))
-		return 0; /* the last beat has sent it */
+		return 0; /* the last beat has already sent it */
 	if (rank->consumed.epoch != rank->sent.epoch ||
 		rank->consumed.position >= rank->sent.position + COMMIT_EVERY ||
 		position == rank_length(&job->facts, job->n, number))

@@ -10,12 +10,12 @@
 #include <string.h>
 
 /*
- * The leader draws. When a job's log is ahead of the readers by half its window or less, the leader
- * draws rounds for all jobs of the pool that have room, because jobs share only samples drawn in
- * one round. It appends the samples in whole mini-batches.
+ * The leader's drawing. When half of a job's window or less is left ahead of the readers, the
+ * leader draws rounds for all jobs of the pool that have room, because jobs share only samples of
+ * the same round. It appends the samples in whole mini-batches.
  */
 
-#define DRAW_MOST 8192 /* samples of a job in one draw */
+#define DRAW_MOST 8192 /* most samples drawn for a job at once */
 
 static uint32_t room_of(const struct drawn_job *job)
 {
@@ -25,13 +25,14 @@ static uint32_t room_of(const struct drawn_job *job)
 	room = (room + batch - 1) / batch * batch;
 	if (room > most)
 		room = most;
+	/* the log may end in the middle of a mini-batch */
 	if (room > 0)
-		room -= job->next % batch; /* the log may end within a mini-batch */
+		room -= job->next % batch;
 	return room < left ? room : left;
 }
 
-/* Tells whether a training's first draw waits until each rank has a node, one ttl at most. Only
- * then can samples be placed by their homes. */
+/* Tells whether a training's first draw waits until each rank has a node. Only then can samples be
+ * assigned by their homes. It waits for one ttl at most. */
 static bool waits_for_ranks(const struct coord *coord, const struct drawn_job *job)
 {
 	if (job->epoch > 0 || job->next > 0 || coord->n_live < 2 ||
@@ -49,7 +50,7 @@ static bool is_low(const struct coord *coord, const struct drawn_job *job)
 	       !waits_for_ranks(coord, job);
 }
 
-/* Decides how many samples each job of the pool gets now. false: none. */
+/* Decides the number of samples to draw for each job of the pool. false: none. */
 static bool plan(struct coord *coord, const struct pool *pool)
 {
 	struct drawn_job *job;
@@ -124,7 +125,7 @@ static int draw(struct coord *coord, struct pool *pool)
 struct parts {
 	sample_id **ids; /* [ranks]: the samples of each rank */
 	uint32_t *n;
-	uint32_t *rank_of; /* [batch]: the reader of each sample */
+	uint32_t *rank_of; /* [batch]: the rank that reads each sample */
 };
 
 static void free_parts(struct parts *parts, uint32_t ranks)
@@ -175,7 +176,8 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 	}
 }
 
-/* Gives the rest of a mini-batch, of which `begun` samples are in the log, to the ranks in turn. */
+/* Assigns the rest of a mini-batch to the ranks in turn. `begun` samples of the mini-batch are
+ * already in the log. */
 static uint32_t place_rest(
 	const struct drawn_job *job, uint32_t begun, struct parts *parts)
 {

@@ -11,12 +11,12 @@
 #include <string.h>
 
 /*
- * The jobs for which the leader draws: all jobs of the group, also those that only other nodes run.
- * Their state comes from the engine, and can be dropped at any time.
+ * The jobs for which the leader draws: all jobs of the group, including jobs that only other nodes
+ * run. Their state can be dropped at any time, because it is rebuilt from the engine.
  */
 
-#define SUBTRACT_MOST 8192	     /* samples of a rank in one read */
-#define MOST_IDS (UINT32_C(1) << 28) /* ids of a dataset, at most */
+#define SUBTRACT_MOST 8192	     /* most samples of a rank per read */
+#define MOST_IDS (UINT32_C(1) << 28) /* most ids of a dataset */
 
 /* --- streams ---------------------------------------------------------------------------- */
 
@@ -83,8 +83,8 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 			if (err)
 				return err;
 			if (read.ret_n == 0) {
-				/* The engine has no samples where it should: it has another log
-				 * than the caller expects, or lost a part of it. */
+				/* The engine lacks samples that it should have: it has another log
+				 * than the caller expects, or has lost a part. */
 				err = coord_mend(coord, facts->name);
 				return err ? err : -ESTALE;
 			}
@@ -96,7 +96,7 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 	return 0;
 }
 
-/* Rebuilds remaining_j = D_j - log_j. Later draws use fresh random numbers. */
+/* Rebuilds remaining_j = D_j - log_j. Later draws use new random numbers. */
 static int rebuild(struct coord *coord, struct drawn_job *job)
 {
 	roaring_bitmap_t *remaining = roaring_bitmap_copy(job->facts.ids);
@@ -105,7 +105,7 @@ static int rebuild(struct coord *coord, struct drawn_job *job)
 	int err =
 		coord_subtract_log(coord, &job->facts, job->epoch, job->next, remaining);
 	if (!err && roaring_bitmap_get_cardinality(remaining) != job->n - job->next)
-		err = -EBADMSG; /* the log has a sample twice, or one not in D_j */
+		err = -EBADMSG; /* the log has a sample twice, or a sample outside D_j */
 	if (err) {
 		roaring_bitmap_free(remaining);
 		return err;
@@ -144,8 +144,8 @@ static int need_pool(
 	return 0;
 }
 
-/* Checks the memory of samplers, which grows with the largest id of each job, the newest one
- * included. -EBADE: no dataset has such an id; -E2BIG: above most_ids. */
+/* Checks the memory that samplers need, including the newest job. It grows with the largest id of
+ * each job. -EBADE: no dataset has such an id; -E2BIG: more than most_ids. */
 static int check_size(const struct coord *coord)
 {
 	uint64_t ids = 0;
@@ -166,7 +166,7 @@ static int get_facts(
 	const struct held_job *here = coord_find_job(coord, log->name);
 	if (here && here->entered && coord_is_same_job(&here->facts, log)) {
 		struct coord_job facts = here->facts;
-		facts.n_log = 0; /* the engine has the log already */
+		facts.n_log = 0; /* the engine already has the log */
 		return coord_facts_copy(&facts, ret);
 	}
 	int err = coord->engine->facts(coord->engine->context, log->name, ret);
@@ -211,7 +211,7 @@ static struct drawn_job *find_drawn(struct coord *coord, const char *name)
 	return NULL;
 }
 
-/* Updates the job's rate: samples per second that all ranks together have committed. */
+/* Updates the job's rate: the samples per second that all ranks together commit. */
 static void measure(
 	struct coord *coord, struct drawn_job *job, const struct coord_engine_job *log)
 {
@@ -232,7 +232,7 @@ static void measure(
 	job->measured_ns = coord->now_ns;
 }
 
-/* Returns how far the log is ahead of the foremost reader, in samples of all ranks. */
+/* Returns how far the log is ahead of the fastest reader, in samples of all ranks. */
 static uint32_t find_ahead(
 	const struct drawn_job *job, const struct coord_engine_job *log)
 {
@@ -269,7 +269,7 @@ static void set_window(struct coord *coord, struct drawn_job *job)
 static int survey_job(struct coord *coord, struct coord_engine_job *log)
 {
 	struct drawn_job *job = find_drawn(coord, log->name);
-	/* The group may have forgotten the job, and have another one of this name. */
+	/* The group may have forgotten the job, and now have another one of this name. */
 	if (job && !coord_is_same_job(&job->facts, log)) {
 		free_drawn(job);
 		job = NULL;
@@ -304,7 +304,7 @@ static bool is_over(const struct coord_engine_job *log, const struct drawn_job *
 	return log->epoch > 0;
 }
 
-/* Deletes the feeds of the epoch before, when all ranks have read it. */
+/* Deletes the feeds of the previous epoch, once all ranks have read it. */
 static int forget_read(struct coord *coord, const struct coord_engine_job *log)
 {
 	struct drawn_job *job = find_drawn(coord, log->name);

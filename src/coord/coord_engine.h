@@ -7,8 +7,8 @@
 
 /*
  * The engine keeps the group's state, and has the few functions that change it. Each function is
- * atomic. There are two engines: one in the process (coord_local.h), and one in a server that
- * speaks the Redis protocol (coord_resp.h).
+ * atomic. One engine is in the process (coord_local.h), the other in a server that speaks the Redis
+ * protocol (coord_resp.h).
  *
  *     lead        incarnation of the leader: expires            token, term
  *     node        name -> incarnation, address, capacity        expires
@@ -21,23 +21,23 @@
  *     told        (node, dataset) -> samples that it holds      expires
  *     reported    life -> nodes that have offered all they have
  *
- * An engine names its life (run). After a restart, or when a replica takes over, it may have lost
- * the last seconds, and has another name. While `ready` does not name this life, nothing is
- * appended or opened.
+ * Each life of an engine has a name (run). After a restart, or when a replica takes over, the
+ * engine may have lost the last seconds; its life then has another name. While `ready` does not
+ * name this life, nothing is appended or opened.
  *
  *   Threads: one at a time.
- *   Errors: 0 or -errno. -ESTALE: a fence: the leader, the log or the engine's life is another than
- *         the caller thinks. -EBUSY: another node has the lease. -EEXIST: another live daemon has
- *         the node's name. -EPROTO: the group has another COORD_VERSION. -ENOENT: no such job.
- *         -EBADE: the answer is nonsense. After all other errors, such as -ETIMEDOUT and
- *         -ECONNRESET, the engine may have done the work, or not, or may do it later.
+ *   Errors: 0 or -errno. -ESTALE: a fence does not hold, because the leader, the log or the
+ *         engine's life has changed. -EBUSY: another node has the lease. -EEXIST: another live
+ *         daemon has the node's name. -EPROTO: the group has another COORD_VERSION. -ENOENT: no
+ *         such job. -EBADE: the answer is invalid. After all other errors, such as -ETIMEDOUT and
+ *         -ECONNRESET, the engine may or may not have done the work, or may do it later.
  */
 
-#define COORD_RUN 48 /* bytes of a life's name, with the 0 */
+#define COORD_RUN 48 /* bytes of the name of a life, including the \0 */
 
 struct coord_token {
 	uint64_t term;
-	/* tells terms apart: an engine that lost a term may give its number again */
+	/* Distinguishes terms, since an engine that lost a term may use its number again. */
 	uint64_t random;
 };
 
@@ -46,14 +46,14 @@ struct coord_position {
 	uint32_t position;
 };
 
-/* A rank that a node serves, or wants to. */
+/* A rank that a node serves or wants to serve. */
 struct coord_lease {
 	const char *job;
 	uint32_t rank;
-	/* consumed position; the engine keeps the larger of its own and this one */
+	/* The consumed position. The engine keeps the larger one of its own cursor and this one. */
 	struct coord_position cursor;
-	/* Set by beat. -EBUSY: another node has the rank; -ENOENT: no such job, or the node does
-	 * not run it. */
+	/* Set by `beat`. -EBUSY: another node has the rank; -ENOENT: there is no such job, or the
+	 * node does not run it. */
 	int error;
 	struct coord_position ret_cursor; /* the engine's cursor */
 };
@@ -61,9 +61,9 @@ struct coord_lease {
 /* The engine's answer to a beat. */
 struct coord_view {
 	char run[COORD_RUN];
-	bool ready;	 /* the log is whole in this life */
-	bool reported;	 /* this node has reported in this life */
-	uint64_t leader; /* the leader's incarnation; 0: none */
+	bool ready;	 /* the log is complete in this life */
+	bool reported;	 /* this node has reported its journals in this life */
+	uint64_t leader; /* incarnation of the leader; 0: none */
 	char leader_name[COORD_NAME];
 	uint64_t term;
 };
@@ -77,7 +77,8 @@ struct coord_engine_job {
 	uint32_t ranks, batch;
 	uint64_t fingerprint;
 	struct coord_position *cursors; /* [ranks]; freed with the list */
-	uint64_t *owners; /* [ranks]: incarnations of their nodes; 0: none */
+	/* [ranks]: incarnations of the nodes that serve them; 0: none */
+	uint64_t *owners;
 };
 
 struct coord_engine_jobs {
@@ -86,16 +87,16 @@ struct coord_engine_jobs {
 };
 void coord_engine_jobs_free(struct coord_engine_jobs *jobs);
 
-/* The next samples of the log, for all ranks. */
+/* Samples to append to the log, for all ranks. */
 struct coord_append {
 	const char *job;
 	uint32_t epoch;
-	uint32_t base; /* samples that the log has so far */
+	uint32_t base; /* number of samples in the log so far */
 	uint32_t count;
-	/* the job's numbers of ranks and of samples per mini-batch */
+	/* The job's number of ranks, and of samples per mini-batch. */
 	uint32_t ranks, batch;
-	const sample_id *const *ids; /* [ranks]: as many as ranks_position says */
-	/* The log's epoch and length so far, for fill; `epoch` may be a later one. */
+	const sample_id *const *ids; /* [ranks]: as many samples as ranks_position says */
+	/* For `fill`: the present epoch and length of the log. `epoch` may be a later one. */
 	uint32_t was_epoch, was_next;
 };
 
@@ -103,12 +104,12 @@ struct coord_read {
 	const char *job;
 	uint32_t epoch;
 	uint32_t rank;
-	/* the job's numbers of ranks and of samples per mini-batch */
+	/* The job's number of ranks, and of samples per mini-batch. */
 	uint32_t ranks, batch;
-	uint32_t from; /* the first position of the rank to read */
+	uint32_t from; /* position of the rank from which to read */
 	uint32_t most;
-	sample_id *ids; /* the caller's room for `most` */
-	uint32_t ret_n; /* samples read; 0: no more, or no such feed */
+	sample_id *ids; /* room for `most` samples, provided by the caller */
+	uint32_t ret_n; /* samples read; 0: no more samples, or no such feed */
 };
 
 struct coord_offer {
@@ -125,75 +126,78 @@ void coord_offers_free(struct coord_offers *offers);
 
 struct coord_engine {
 	void *context;
-	bool alone; /* no other node can reach it */
-	/* Renews the leases of the node and of its ranks for another ttl, and advances cursors. */
+	bool alone; /* no other node can reach the engine */
+	/* Renews the leases of the node and of its ranks for another ttl, and advances the
+	 * cursors. */
 	int (*beat)(void *context, const struct coord_node *self, uint32_t ttl_ms,
 		struct coord_lease *leases, size_t n, struct coord_view *ret);
-	/* Gives back the lease of a rank. job NULL: gives back the node's own lease, and the
-	 * leader's if the node leads. */
+	/* Gives back the lease of a rank. If job is NULL, gives back the lease of the node, and the
+	 * leader's lease if the node leads. */
 	int (*release)(void *context, const struct coord_node *self, const char *job,
 		uint32_t rank);
 	/* Lists the live nodes, then the silent ones. The caller frees *ret. */
 	int (*members)(
 		void *context, struct coord_node **ret, size_t *ret_n, size_t *ret_live);
 	/*
-	 * Notes that the node runs the job. A new job begins at job->epoch and job->n_log, with the
-	 * cursors of all ranks at that place. -EINVAL: other nodes run it with other facts, or the
-	 * group is not so far, as `differs` says; this node then counts no more as one that runs
-	 * it.
+	 * Notes that the node runs the job. A new job begins at job->epoch and job->n_log; the
+	 * cursors of all ranks are set to that place. -EINVAL: other nodes run the job with other
+	 * facts, or the group's log is shorter, as `differs` says. The node is then no longer noted
+	 * as running the job.
 	 */
 	int (*enter)(void *context, const char *node, const struct coord_job *job,
 		char differs[COORD_TEXT]);
 	/* Notes that the node does not run the job any more. */
 	int (*leave)(void *context, const char *node, const char *job);
-	/* Lists all jobs. -ESTALE: another life, in which their logs may be shorter. */
+	/* Lists all jobs. -ESTALE: the life has changed, so their logs may be shorter. */
 	int (*jobs)(void *context, const char *run, struct coord_engine_jobs *ret);
-	/* Returns the facts of a job, which the caller frees with coord_facts_free. */
+	/* Returns the facts of a job. The caller frees them with coord_facts_free. */
 	int (*facts)(void *context, const char *job, struct coord_job *ret);
-	/* Makes the node the leader in a new term. A node that leads already also gets a new term.
-	 * -EBUSY: another one leads. */
+	/* Makes the node the leader in a new term, even if it leads already. -EBUSY: another node
+	 * leads. */
 	int (*elect)(void *context, const struct coord_node *self, uint64_t random,
 		uint32_t ttl_ms, struct coord_token *ret);
 	/* Renews the leader's lease. */
 	int (*renew)(void *context, const struct coord_node *self,
 		const struct coord_token *token, uint32_t ttl_ms);
-	/* Begins the epoch, unless it has begun. -EAGAIN: the one before is not wholly drawn. */
+	/* Begins the epoch, unless it has begun. -EAGAIN: the epoch before was not drawn
+	 * completely. */
 	int (*open)(void *context, const char *run, const char *job, uint32_t epoch);
-	/* Appends samples to the log, if both fences hold: token and append->base. */
+	/* Appends samples to the log, if both fences hold: `token` and append->base. */
 	int (*append)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
-	/* Does all n reads at once. -ESTALE: another life. */
+	/* Carries out n reads at once. -ESTALE: the life has changed. */
 	int (*read)(void *context, const char *run, struct coord_read *reads, size_t n);
 	/* Deletes the feeds of an epoch that is not the running one. */
 	int (*forget)(void *context, const struct coord_token *token, const char *job,
 		uint32_t epoch);
-	/* Checks a log of which a part seems to be missing. -ESTALE: it was lost; the engine drops
-	 * the log from there on, and it has to be repaired. A NULL pointer: the engine never loses
-	 * parts of a log. */
+	/* Checks a log that seems to lack a part. -ESTALE: the part was lost; the engine drops the
+	 * log from there on, and the log has to be repaired. NULL: the engine never loses parts of
+	 * a log. */
 	int (*mend)(void *context, const char *run, const char *job);
-	/* Repair: offers a run of positions that a journal has. */
+	/* Repair: offers consecutive positions from a journal. */
 	int (*repair)(void *context, const char *run, const struct coord_offer *offer);
-	/* Repair: reports that the node has offered all that it has. */
+	/* Repair: reports that the node has offered everything that it has. */
 	int (*repaired)(void *context, const char *run, const char *node);
-	/* Repair: lists all offers, which the caller frees with coord_offers_free. */
+	/* Repair: lists all offers. The caller frees them with coord_offers_free. */
 	int (*offers)(void *context, const char *run, struct coord_offers *ret);
 	/* Repair: tells which of the nodes have reported. */
 	int (*reported)(void *context, const char *run, const struct coord_node *nodes,
 		size_t n, bool *ret);
-	/* Repair: appends like append, to a log that is not ready; may go on to a later epoch. */
+	/* Repair: appends to a log that is not ready. It may continue in a later epoch. */
 	int (*fill)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
-	/* Ends the repair: the log is whole. Forgets dead nodes that did not report. */
+	/* Ends the repair, because the log is complete. Forgets dead nodes that did not report. */
 	int (*ready)(void *context, const char *run, const struct coord_token *token);
-	/* Notes which samples of the dataset the node holds. The note expires after ttl_ms. */
+	/* Notes the samples of the dataset that the node holds. The note expires after ttl_ms. */
 	int (*tell)(void *context, const char *node, const char *dataset,
 		const roaring_bitmap_t *ids, uint32_t ttl_ms);
 	/* Adds the samples that any node holds to *ret. */
 	int (*told)(void *context, const char *dataset, roaring_bitmap_t *ret);
-	/* Names the last request, for messages. A NULL pointer: the engine is in this process. */
+	/* Returns the name of the last request, for messages. NULL: the engine is in this
+	 * process. */
 	const char *(*asked)(void *context);
-	/* Tells what the server did instead of answering the last call, as in "refuses AUTH: why";
-	 * "": it answered. A NULL pointer: the engine never refuses. */
+	/* Returns the server's reaction to the last call if it was no answer, such as "refuses
+	 * AUTH: why"; "": it answered. NULL: the engine never refuses. */
 	const char *(*refused)(void *context);
 };
 

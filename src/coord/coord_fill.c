@@ -11,18 +11,17 @@
 #include <string.h>
 
 /*
- * Extends the log of a job to the end of its longest journal. Samples of journals get their
- * positions; positions that no journal has are drawn from the remaining samples.
+ * Extends the log of a job to the end of its longest journal. Samples in journals keep their
+ * positions. Positions that are in no journal are filled with remaining samples.
  */
 
 struct filling {
 	const struct coord_job *facts;
 	const struct coord_offers *offers;
 	uint32_t n;
-	uint32_t epoch, base, end; /* global positions of the log */
+	uint32_t epoch, base, end; /* positions in the log, counted over all ranks */
 	roaring_bitmap_t *remaining;
-	sample_id *
-		*ids; /* [ranks], of the positions in [base, end); SAMPLE_NONE: a hole */
+	sample_id **ids; /* [ranks]: the samples in [base, end); SAMPLE_NONE: a hole */
 };
 
 static uint32_t position(const struct filling *filling, uint32_t global, uint32_t rank)
@@ -146,7 +145,7 @@ static int fill(
 	return err ? err : send(coord, filling, log);
 }
 
-/* Fills the log of one epoch. whole: it had been drawn to its end. */
+/* Fills the log of one epoch. whole: all samples of the epoch had been drawn. */
 static int fill_epoch(struct coord *coord, const struct coord_job *facts,
 	struct coord_engine_job *log, const struct coord_offers *offers, uint32_t epoch,
 	bool whole)
@@ -196,7 +195,7 @@ int coord_fill(struct coord *coord, const struct coord_engine_job *job,
 		coord_facts_free(&facts);
 		return -EBADE;
 	}
-	/* The epoch before `last` had been drawn to its end, or `last` would not have begun.
+	/* The epoch before `last` must have been drawn completely, because `last` has begun.
 	 * Earlier epochs are over. */
 	if (last > log.epoch)
 		err = fill_epoch(coord, &facts, &log, offers, last - 1, true);

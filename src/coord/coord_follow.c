@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The work of each node for the ranks that it serves. */
+/* The work that each node does for the ranks that it serves. */
 
-#define READ_MOST 1024		/* samples of a rank in one read */
-#define ENTER_NS (2 * NS_PER_S) /* pause before a refused job is tried again */
+#define READ_MOST 1024		/* most samples of a rank per read */
+#define ENTER_NS (2 * NS_PER_S) /* pause before a refused job is entered again */
 
-/* Takes over the fingerprint that former versions computed, if the group's training has that one:
- * so the training goes on. */
+/* If the group's training has the fingerprint that former versions computed, uses that one, so that
+ * the training can continue. */
 static int take_older(const struct coord *coord, struct coord_job *facts)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -46,7 +46,7 @@ int coord_enter_jobs(struct coord *coord)
 			engine->context, coord->self.name, &job->facts, differs);
 		if (err && err != -EINVAL)
 			return err;
-		/* The job is tried again until no node runs it with the group's facts. */
+		/* The job is entered again when no node runs it with the group's facts any more. */
 		job->enter_ns = err ? coord->now_ns + pause_ns : 0;
 		memcpy(job->refused, differs, sizeof(job->refused));
 		job->entered = err == 0;
@@ -61,7 +61,7 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 		struct held_job *job = coord_find_job(coord, jobs->jobs[i].name);
 		if (!job || !job->entered)
 			continue;
-		/* The group may have forgotten the job, and have another one of this name. */
+		/* The group may have forgotten the job, and now have another one of this name. */
 		job->entered = coord_is_same_job(&job->facts, &jobs->jobs[i]);
 		if (!job->entered)
 			continue;
@@ -73,7 +73,7 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 	}
 }
 
-/* Sets heard_ns of the members: now for live nodes, and the time in the former list for silent
+/* Sets heard_ns of the members: to the present for live nodes, to the previous value for silent
  * ones. */
 static void note_heard(
 	const struct coord *coord, struct coord_node *members, size_t n, size_t live)
@@ -117,7 +117,8 @@ int coord_open_wanted(struct coord *coord)
 	LIST_FOREACH (job, &coord->jobs, link) {
 		if (!job->entered || job->opened >= job->wanted)
 			continue;
-		/* Epochs begin one at a time: the log of each is drawn to its end first. */
+		/* Epochs begin one at a time, because the log of each must be drawn completely
+		 * first. */
 		uint32_t epoch = job->wanted <= job->epoch ? job->wanted : job->epoch + 1;
 		int err = engine->open(
 			engine->context, coord->view.run, job->facts.name, epoch);
@@ -140,8 +141,8 @@ int coord_open_wanted(struct coord *coord)
 
 /* --- feeds ------------------------------------------------------------------------------ */
 
-/* Moves a rank at the end of its epoch to the next epoch. Skips epochs before the last one, which
- * have no feeds any more. */
+/* Moves a rank from the end of its epoch to the next one. Skips epochs before the last one, because
+ * they have no feeds any more. */
 static void turn_epoch(struct coord *coord, const struct held_job *job, uint32_t number)
 {
 	struct held_rank *rank = &job->ranks[number];
@@ -186,8 +187,8 @@ void coord_forget_came(struct held_job *job, uint32_t number)
 	came->ids = NULL;
 }
 
-/* Checks that no sample of the read has come before in this epoch (else -EBADE). *ret: all samples
- * that have come so far, with those of the read. */
+/* Checks that no sample of the read came earlier in this epoch; otherwise returns -EBADE. *ret: all
+ * samples that have come, including those of the read. */
 static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
 	roaring_bitmap_t **ret)
 {
@@ -208,7 +209,7 @@ static int check_came(struct held_job *job, const struct coord_read *read, uint3
 	return -EBADE;
 }
 
-/* Passes a read's samples to fed(). -EAGAIN: the journal does not take them. */
+/* Passes the samples of a read to fed(). -EAGAIN: the journal does not accept them now. */
 static int feed(struct coord *coord, const struct coord_read *read)
 {
 	struct held_job *job = coord_find_job(coord, read->job);
@@ -270,7 +271,7 @@ static void read_again(struct coord *coord, bool any, bool more, bool failed)
 	due_at(coord, coord->read_ns);
 }
 
-/* Tells whether the engine gave no samples although the log is known to have more for the rank. */
+/* Tells whether the engine returned no samples although the log should have more for the rank. */
 static bool is_missing(const struct coord *coord, const struct coord_read *read)
 {
 	const struct held_job *job = coord_find_job(coord, read->job);

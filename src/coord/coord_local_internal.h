@@ -14,7 +14,7 @@ struct local_node {
 	uint64_t until_ns;
 };
 
-/* One epoch of a job: the feed of each rank. */
+/* One epoch of a job, with a feed for each rank. */
 struct local_feed {
 	LIST_ENTRY(local_feed) link;
 	uint32_t epoch;
@@ -39,7 +39,7 @@ struct local_runner {
 struct local_job {
 	LIST_ENTRY(local_job) link;
 	char name[COORD_NAME], dataset[COORD_NAME];
-	struct coord_job facts; /* points to the name and dataset above */
+	struct coord_job facts; /* its pointers point to the name and dataset above */
 	roaring_bitmap_t *ids;
 	uint32_t n;
 	uint32_t epoch, next;
@@ -101,7 +101,7 @@ int local_facts(void *context, const char *job, struct coord_job *ret);
 
 /* --- coord_local_log.c ------------------------------------------------------------------ */
 
-/* Returns the node's entry among the job's runners; NULL: it does not run the job. */
+/* Returns the job's entry for the node; NULL: the node does not run the job. */
 struct local_runner *local_runner(struct local_job *job, const char *node);
 void local_feed_free(struct local_feed *feed);
 must_check int local_append_to(struct local_job *job, const struct coord_append *append);

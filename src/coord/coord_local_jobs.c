@@ -26,7 +26,8 @@ void local_job_free(struct local_job *job)
 	free(job);
 }
 
-/* Begins a job at the end of its log, and sets the cursors of all ranks to that place. */
+/* Begins a job at the end of the log that it brings, and sets the cursors of all ranks to that
+ * place. */
 static int begin_there(struct local_job *job, const struct coord_job *facts)
 {
 	struct coord_append log;
@@ -98,7 +99,7 @@ int local_enter(
 	struct coord_local *local = context;
 	struct local_job *job = local_find(local, facts->name);
 	if (job && is_another(facts, job, differs)) {
-		/* The node does not run the job with its former facts any more. */
+		/* The node no longer runs the job with its earlier facts. */
 		(void)local_leave(local, node, facts->name);
 		job = local_find(local, facts->name);
 		if (job)

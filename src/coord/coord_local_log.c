@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps the log: appends under fences, reads, and repairs. */
+/* Keeps the log: checks fences, appends, reads and repairs. */
 
 static bool is_ready(const struct coord_local *local, const char *run)
 {
@@ -48,7 +48,8 @@ void local_feed_free(struct local_feed *feed)
 	free(feed);
 }
 
-/* Begins an epoch. Frees all feeds except those of the previous epoch, which ranks still read. */
+/* Begins an epoch. Frees all feeds except those of the previous epoch, which ranks may still
+ * read. */
 static void begin_epoch(struct local_job *job, uint32_t epoch)
 {
 	job->epoch = epoch;
@@ -61,7 +62,8 @@ static void begin_epoch(struct local_job *job, uint32_t epoch)
 	}
 }
 
-/* Frees the running epoch's feeds if the epoch was not drawn to its end: nobody will finish it. */
+/* Frees the feeds of the running epoch if it was not drawn completely, because nobody will complete
+ * it. */
 static void drop_incomplete(struct local_job *job)
 {
 	struct local_feed *feed = find_feed(job, job->epoch);

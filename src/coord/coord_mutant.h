@@ -4,16 +4,16 @@
 #pragma once
 
 /*
- * Mutants of the protocol: each one leaves out a part, and the simulation has to notice it. Only
- * tests are built with COORD_MUTANTS.
+ * Mutants of the protocol. Each leaves out a part, and the simulation must notice this. Only tests
+ * are built with COORD_MUTANTS.
  */
 
 enum coord_mutant {
 	MUTANT_NONE,
 	MUTANT_NO_TOKEN = 1,   /* any leader may append */
 	MUTANT_NO_NEXT = 2,    /* an append does not compare the log's length */
-	MUTANT_NO_REPAIR = 4,  /* no node offers what its journal has */
-	MUTANT_NO_RECOMMIT = 8 /* a cursor that did not move is not sent again */
+	MUTANT_NO_REPAIR = 4,  /* no node offers its journal */
+	MUTANT_NO_RECOMMIT = 8 /* a cursor that has not moved is not sent again */
 };
 
 extern unsigned coord_mutants; /* exists in tests only */

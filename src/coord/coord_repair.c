@@ -12,14 +12,14 @@
 #include <string.h>
 
 /*
- * Repairs the log after the engine came back in another life, and may have lost the log's end.
+ * Repairs the log. The engine came back with another life, and may have lost the log's end.
  *
  *   all nodes    offer what their journals have beyond the log, and report
  *   the leader   waits for all reports, or 3 ttl; fills the log of each job (coord_fill.c)
  *   all nodes    compare their readers' samples with the repaired log
  */
 
-#define OFFER_MOST 4096 /* samples in one offer */
+#define OFFER_MOST 4096 /* most samples in one offer */
 
 static const struct coord_engine_job *find(
 	const struct coord_engine_jobs *jobs, const char *name)
@@ -32,7 +32,7 @@ static const struct coord_engine_job *find(
 
 /* --- journals --------------------------------------------------------------------------- */
 
-/* Receives each run of positions that the journal has. Any error ends the visit. */
+/* Receives each sequence of positions in the journal. An error ends the visit. */
 typedef int visit(struct coord *coord, const struct coord_offer *run);
 
 static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t epoch,
@@ -55,8 +55,8 @@ static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t 
 	return err;
 }
 
-/* Visits a job's journals from the log's end on (from_end), or from the start of the epoch before
- * the running one. */
+/* Visits a job's journals: from the end of the log on (from_end), or from the start of the epoch
+ * before the running one. */
 static int visit_job(struct coord *coord, const struct held_job *job,
 	const struct coord_engine_job *log, bool from_end, sample_id *ids, visit *each)
 {
@@ -124,7 +124,7 @@ int coord_mend(struct coord *coord, const char *job)
 
 /* --- comparison ------------------------------------------------------------------------- */
 
-/* Reads the log at the run's positions, as far as the log goes. One call may give a part. */
+/* Reads the log at the positions of `run`, up to the log's end. One call may return only a part. */
 static int read_log(struct coord *coord, const struct held_job *job,
 	const struct coord_offer *run, sample_id *ids, uint32_t *ret_n)
 {
@@ -156,7 +156,8 @@ static int compare(struct coord *coord, const struct coord_offer *run)
 	int err = read_log(coord, job, run, ids, &n);
 	if (err)
 		return err;
-	/* The log ends before the run, or all ranks have read the epoch and its feeds are gone. */
+	/* The log ends before the run, or all ranks have read the epoch and its feeds are
+	 * deleted. */
 	if (n < run->n) {
 		err = coord_mend(coord, run->job);
 		if (!err)
@@ -191,8 +192,8 @@ int coord_compare(struct coord *coord)
 
 /* --- the leader ------------------------------------------------------------------------- */
 
-/* Finds a node that is in the group, or was in the engine's former lives, and has not reported.
- * ret->name is "": all have reported. */
+/* Finds a node that is in the group, or was in earlier lives of the engine, and has not reported.
+ * If all have reported, ret->name is "". */
 static int find_silent(struct coord *coord, struct coord_node *ret)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -219,8 +220,8 @@ static int find_silent(struct coord *coord, struct coord_node *ret)
 }
 
 /*
- * Tells whether the log may be repaired now. Unknown nodes have one ttl to come, known ones three.
- * A jump of the clock counts as ttl / 8 of waiting at most.
+ * Tells whether the log may be repaired now. Unknown nodes get one ttl to appear, known nodes
+ * three. If the clock jumps, at most ttl / 8 count as waiting.
  */
 static int waited_enough(struct coord *coord, bool *ret, struct coord_node *silent)
 {
@@ -278,6 +279,6 @@ int coord_repair(struct coord *coord)
 			 "has not reported for 3 ttl: its readers may read samples twice",
 			silent.name);
 	coord->counts.repairs++;
-	coord_doubt(coord); /* the next beat finds that the log is whole */
+	coord_doubt(coord); /* the next beat will see that the log is complete */
 	return 0;
 }

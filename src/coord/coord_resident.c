@@ -7,21 +7,21 @@
 #include <string.h>
 
 /*
- * Finds the samples that are resident anywhere in the group, for exchange. Each node tells now and
- * then which samples of its jobs' datasets it holds. The leader's sampler gets the union of these,
- * with the samples drawn of late, which are on their way to a cache.
+ * Finds the samples that are resident anywhere in the group, for exchange. From time to time each
+ * node reports the samples that it holds. The leader's sampler gets the union of these reports and
+ * of the recently drawn samples, which are on their way to a cache.
  *
- * The sets influence which samples are drawn together, never correctness: a sample that a node has
- * not told, or told long ago, is only prepared again.
+ * The sets influence only which samples are drawn together. If a report is missing or old, a sample
+ * may be prepared a second time, but nothing becomes wrong.
  */
 
-#define TELL_MOST 65536 /* bytes that a node tells of a dataset, at most */
+#define TELL_MOST 65536 /* most bytes that a node reports about a dataset */
 #define TELL_EVERY_NS (2 * NS_PER_S)
 
 /* --- each node -------------------------------------------------------------------------- */
 
-/* Drops half of the samples, and again, until the set is small enough. The choice is random and
- * differs on each node, so that no sample is more resident than another. */
+/* Drops half of the samples until the set is small enough. The choice is random and differs on each
+ * node, so that all samples are equally likely to be reported. */
 static void thin(roaring_bitmap_t *ids, uint64_t seed)
 {
 	for (unsigned bit = 0; roaring_bitmap_portable_size_in_bytes(ids) > TELL_MOST;
@@ -87,7 +87,8 @@ int coord_tell_resident(struct coord *coord)
 
 /* --- the leader ------------------------------------------------------------------------- */
 
-/* Forgets samples drawn 4 to 8 ttl ago: they are no longer on their way to a cache. */
+/* Forgets samples that were drawn 4 to 8 ttl ago, since they are no longer on their way to a
+ * cache. */
 static void forget_fresh(struct coord *coord, struct pool *pool)
 {
 	uint64_t age_ns = coord->now_ns - pool->fresh_ns;
@@ -102,7 +103,8 @@ static void forget_fresh(struct coord *coord, struct pool *pool)
 	pool->fresh_ns = coord->now_ns;
 }
 
-/* Tells the sampler which samples became resident since the last update, and which were evicted. */
+/* Updates the sampler with the samples that became resident since the last update, and with those
+ * that were evicted. */
 static void update(struct pool *pool, const roaring_bitmap_t *now)
 {
 	roaring_uint32_iterator_t *at = roaring_create_iterator(now);
@@ -128,7 +130,7 @@ static int make_sets(struct pool *pool)
 	return 0;
 }
 
-/* Keeps only samples of the pool's jobs: others can't be exchanged. */
+/* Removes samples that do not belong to the pool's jobs, since these can't be exchanged. */
 static int keep_known(
 	const struct coord *coord, const struct pool *pool, roaring_bitmap_t *told)
 {

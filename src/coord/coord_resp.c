@@ -61,11 +61,11 @@ bool coord_policy_evicts(const char *policy)
 #include <stdlib.h>
 #include <string.h>
 
-/* Asks the server about leases: of nodes, of the leader, and of ranks. */
+/* Calls of the server about leases: of nodes, of the leader, and of ranks. */
 
 /* --- nodes ------------------------------------------------------------------------------ */
 
-/* Reads the leader: "", or "<incarnation> <node>". */
+/* Parses the leader: "", or "<incarnation> <node>". */
 static bool take_leader(const redisReply *reply, struct coord_view *view)
 {
 	const char *at = reply->str;
@@ -91,7 +91,7 @@ static bool take_lease(
 	return ret->error || strcmp(result->str, "OK") == 0;
 }
 
-/* Reads the answer to a beat: ready reported leader term {result cursor ...}. */
+/* Parses the answer to a beat: ready reported leader term {result cursor ...}. */
 static int take_beat(const struct coord_resp *resp, const redisReply *reply,
 	struct coord_lease *leases, size_t n, struct coord_view *ret)
 {
@@ -118,7 +118,8 @@ static int beat(void *context, const struct coord_node *self, uint32_t ttl_ms,
 	struct coord_resp *resp = context;
 	char value[COORD_ADDRESS + 64];
 	redisReply *reply;
-	int err = resp_connect(resp); /* the life is one of the words */
+	/* must come first, because the life is one of the words */
+	int err = resp_connect(resp);
 	if (err)
 		return err;
 	snprintf(value, sizeof(value), "%" PRIx64 " %.17g %s", self->incarnation,
@@ -141,8 +142,9 @@ static int beat(void *context, const struct coord_node *self, uint32_t ttl_ms,
 	if (err)
 		return err;
 	err = take_beat(resp, reply, leases, n, ret);
+	/* the chunks known so far may no longer be valid */
 	if (!err && !ret->ready)
-		resp_forget_chunks(resp); /* the log may get other chunks */
+		resp_forget_chunks(resp);
 	return resp_end(resp, reply, err);
 }
 
@@ -169,7 +171,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(one->name, other->name);
 }
 
-/* Reads a node: "<incarnation> <capacity> <address>"; "": it is not live. */
+/* Parses a node: "<incarnation> <capacity> <address>"; "": it is not live. */
 static bool take_node(const redisReply *reply, struct coord_node *ret)
 {
 	const char *at = reply->str;
@@ -191,7 +193,7 @@ static bool take_node(const redisReply *reply, struct coord_node *ret)
 	return true;
 }
 
-/* Reads the members: {name node} ... */
+/* Parses the members: {name node} ... */
 static int take_members(
 	const redisReply *reply, struct coord_node **ret, size_t *ret_n, size_t *ret_live)
 {
@@ -298,7 +300,8 @@ static const struct coord_engine functions = {.beat = beat,
 	.asked = asked,
 	.refused = refused};
 
-/* Takes the password from the URL or the file, not both, or else from the environment. */
+/* Takes the password from the URL or from the file; both together are refused. If neither has one,
+ * takes it from the environment. */
 static int find_password(
 	struct coord_resp *resp, const struct coord_server *server, char *message)
 {

@@ -14,7 +14,7 @@
 struct resp_chunks {
 	char job[COORD_NAME];
 	uint32_t epoch;
-	/* [n]: length of the log, in samples of all ranks, after each chunk */
+	/* [n]: length of the log after each chunk, in samples of all ranks. */
 	uint32_t *ends;
 	size_t n, room;
 };
@@ -22,9 +22,10 @@ struct resp_chunks {
 struct coord_resp {
 	struct coord_engine engine;
 	struct coord_url url;
-	size_t host;		 /* index of the host to try first */
-	struct coord_host moved; /* port 0: not moved */
-	char *password_file;	 /* NULL: none */
+	size_t host; /* index of the host to try first */
+	/* server to which the group's slot has moved; port 0: none */
+	struct coord_host moved;
+	char *password_file; /* NULL: none */
 	char group[COORD_NAME + 2];
 	uint32_t timeout_ms;
 	redisContext *link;    /* NULL: not connected */
@@ -33,21 +34,22 @@ struct coord_resp {
 		char *ca, *cert, *key; /* NULL: none */
 	} files;
 	char run[COORD_RUN];
-	char told[COORD_TEXT];	  /* the last refusal that was logged */
-	bool looks;		  /* coord_resp_look: load no library */
+	char told[COORD_TEXT];	  /* the refusal that was last logged */
+	bool looks;		  /* set by coord_resp_look: do not load the library */
 	char policy[32];	  /* maxmemory-policy; "": not known */
 	char refused[COORD_TEXT]; /* the server's refusal; "": it answered */
 	const char *asked;	  /* the last command */
-	/* The reply that is being read. */
-	/* hiredis's own functions, and functions that also count memory */
+	/* The members from here on are about the reply that is being read. */
+	/* hiredis's own functions; these functions with a count of the memory. */
 	redisReplyObjectFunctions *makes, counts;
-	size_t taken, most;	  /* bytes of memory of the reply; limit */
+	size_t taken, most;	  /* memory of the reply in bytes; its limit */
 	bool too_much;		  /* the reply exceeded the limit */
 	struct resp_chunks *logs; /* at most two epochs of each job */
 	size_t n_logs;
 };
 
-/* Words of a command: texts, numbers and bytes. The caller's strings live until it is sent. */
+/* The words of a command: texts, numbers and bytes. The caller's strings must live until the
+ * command is sent. */
 struct resp_words {
 	const char **word;
 	size_t *length;
@@ -58,9 +60,9 @@ struct resp_words {
 
 /* --- coord_resp_link.c ------------------------------------------------------------------ */
 
-/* Begins a command of at most `most` words. The call that sends it frees it. */
+/* Begins a command of at most `most` words. The call that sends the command also frees it. */
 struct resp_words resp_begin(size_t most);
-/* Begins an FCALL of a function with at most `most` arguments. */
+/* Begins an FCALL of a library function with at most `most` arguments. */
 struct resp_words resp_function(struct coord_resp *resp, const char *name, size_t most);
 void resp_bytes(struct resp_words *words, const void *bytes, size_t length);
 void resp_text(struct resp_words *words, const char *text);
@@ -72,35 +74,36 @@ void resp_token(struct resp_words *words, const struct coord_token *token);
  * unless there is an error. */
 must_check int resp_call(
 	struct coord_resp *resp, struct resp_words *words, redisReply **ret);
-/* Sends n commands at once and reads n replies. If one fails, all do, and there are no replies.
- * Frees the words. */
+/* Sends n commands at once and reads n replies. If one command fails, all fail, and there are no
+ * replies. Frees the words. */
 must_check int resp_calls(
 	struct coord_resp *resp, struct resp_words *words, size_t n, redisReply **ret);
 /* Sends a command while the connection is being set up. An error reply that begins with `expected`
  * is returned as a reply. If `expected` is NULL, each error reply is a failure. */
 must_check int resp_ask(struct coord_resp *resp, struct resp_words *words,
 	const char *expected, redisReply **ret);
-/* Calls resp_call, and frees the reply. -EBADE: it is no integer. */
+/* Sends a command whose reply is an integer, and frees the reply. -EBADE: the reply is not an
+ * integer. */
 must_check int resp_do(struct coord_resp *resp, struct resp_words *words);
-/* Checks that the connection is to the engine's life of this name, after connecting if needed.
- * -ESTALE: it is not. */
+/* Connects if needed, and checks that the server still has the life of this name. -ESTALE: it has
+ * another one. */
 must_check int resp_same_life(struct coord_resp *resp, const char *run);
 void resp_close(struct coord_resp *resp);
-/* Returns a negative errno for the link's error, but no errno to which coord_engine.h gives a
- * meaning. */
+/* Returns a negative errno for the error of the link. It never returns an errno to which
+ * coord_engine.h gives a meaning. */
 int resp_network_error(const redisContext *link);
 
-/* Frees the reply, and returns err. -EBADE, a reply that is nonsense, also closes the connection,
- * because the bytes that follow can't be trusted. */
+/* Frees the reply, and returns err. If err is -EBADE, the reply was invalid, and the following
+ * bytes can't be trusted either; so the connection is closed. */
 must_check int resp_end(struct coord_resp *resp, redisReply *reply, int err);
 
 /* --- coord_resp_take.c: a reply as it comes --------------------------------------------- */
 
-#define RESP_MOST_BYTES (256UL << 20) /* memory of a reply, at most */
+#define RESP_MOST_BYTES (256UL << 20) /* most memory for a reply */
 
-/* Makes the connection count the memory of its replies. */
+/* Makes the connection count the memory of replies. */
 void resp_count(struct coord_resp *resp);
-/* Notes the message of TLS as the engine's refusal, and returns the error. */
+/* Stores the TLS message as the engine's refusal, and returns the error. */
 must_check int resp_tls_error(struct coord_resp *resp, int err, const char *message);
 /* Sends buffered commands, and reads one reply. */
 must_check int resp_take(struct coord_resp *resp, redisReply **ret);
@@ -108,14 +111,14 @@ must_check int resp_take(struct coord_resp *resp, redisReply **ret);
 /* --- coord_resp_reply.c: false or -EBADE: the reply is of another type or malformed ------ */
 
 bool resp_is_array(const redisReply *reply, size_t least);
-/* size includes the terminating NUL */
+/* size includes the terminating \0. */
 bool resp_is_text(const redisReply *reply, size_t size);
 bool resp_take_name(const redisReply *reply, char ret[COORD_NAME]);
 bool resp_take_u64(const redisReply *reply, uint64_t most, uint64_t *ret);
 bool resp_take_u32(const redisReply *reply, uint32_t least, uint32_t most, uint32_t *ret);
 bool resp_take_flag(const redisReply *reply, bool *ret);
 bool resp_take_hex(const redisReply *reply, uint64_t *ret);
-/* Reads a number at *at, and moves *at behind it. */
+/* Parses a number at *at, and moves *at past it. */
 bool resp_take_hex_at(const char **at, uint64_t *ret);
 bool resp_take_position(const redisReply *reply, struct coord_position *ret);
 must_check int resp_take_ids(const redisReply *reply, roaring_bitmap_t **ret);
@@ -138,7 +141,7 @@ int resp_facts(void *context, const char *job, struct coord_job *ret);
 
 /* --- coord_resp_log.c ------------------------------------------------------------------- */
 
-/* Returns the samples of all ranks, rank by rank, which the caller frees. NULL: no memory. */
+/* Returns the samples of all ranks, rank by rank. The caller frees the result. NULL: no memory. */
 sample_id *resp_join(const struct coord_append *append);
 int resp_open(void *context, const char *run, const char *job, uint32_t epoch);
 int resp_append(void *context, const char *run, const struct coord_token *token,

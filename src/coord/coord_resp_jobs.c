@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Asks the server about the jobs of the group. */
+/* Calls of the server about the jobs of the group. */
 
 static bool take_kind(const redisReply *reply, enum sampler_kind *ret)
 {
@@ -27,7 +27,8 @@ static bool take_shape(const redisReply *ranks, const redisReply *batch, uint32_
 	       resp_take_u32(batch, *ret, COORD_BATCH, ret_batch);
 }
 
-/* Tells how the job differs from the group's: dataset n fingerprint ranks batch kind epoch next. */
+/* Describes how the job differs from the group's job. The reply: dataset n fingerprint ranks batch
+ * kind epoch next. */
 static int tell_difference(
 	const redisReply *reply, const struct coord_job *job, char differs[COORD_TEXT])
 {
@@ -98,7 +99,7 @@ int resp_leave(void *context, const char *node, const char *job)
 	return resp_do(resp, &words);
 }
 
-/* Reads cursors: {rank cursor ...}. */
+/* Parses cursors: {rank cursor ...}. */
 static bool take_cursors(const redisReply *reply, struct coord_engine_job *ret)
 {
 	if (!resp_is_array(reply, 0) || reply->elements % 2)
@@ -112,7 +113,7 @@ static bool take_cursors(const redisReply *reply, struct coord_engine_job *ret)
 	return true;
 }
 
-/* Reads owners: "<incarnation> ...". */
+/* Parses owners: "<incarnation> ...". */
 static bool take_owners(const redisReply *reply, struct coord_engine_job *ret)
 {
 	const char *at = reply->str;
@@ -124,7 +125,7 @@ static bool take_owners(const redisReply *reply, struct coord_engine_job *ret)
 	return *at == '\0';
 }
 
-/* Reads a state: epoch next n ranks batch fingerprint. */
+/* Parses a state: epoch next n ranks batch fingerprint. */
 static bool take_state(const redisReply *reply, struct coord_engine_job *ret)
 {
 	redisReply *const *state = reply->element;
@@ -136,7 +137,7 @@ static bool take_state(const redisReply *reply, struct coord_engine_job *ret)
 	       resp_take_hex(state[5], &ret->fingerprint);
 }
 
-/* Reads a job: name {state} {rank cursor ...} owners. */
+/* Parses a job: name {state} {rank cursor ...} owners. */
 static int take_job(const redisReply *reply, struct coord_engine_job *ret)
 {
 	if (!resp_is_array(reply, 4) || !resp_take_name(reply->element[0], ret->name) ||
@@ -172,7 +173,7 @@ static int take_jobs(const redisReply *reply, struct coord_engine_jobs *ret)
 	qsort(ret->jobs, ret->n, sizeof(*ret->jobs), jobs_by_name);
 	for (size_t i = 1; i < ret->n; i++)
 		if (jobs_by_name(&ret->jobs[i - 1], &ret->jobs[i]) == 0)
-			return -EBADE; /* a job came twice */
+			return -EBADE; /* the reply has a job twice */
 	return 0;
 }
 

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sends commands over the connection, and turns errors into numbers. */
+/* Sends commands over the connection, and converts errors to errno values. */
 
-#define NUMBER_SIZE 48 /* bytes of a number or a token as a word, with the 0 */
+#define NUMBER_SIZE 48 /* bytes of a number or a token as a word, including the \0 */
 
 /* --- words of a command ----------------------------------------------------------------- */
 
@@ -120,7 +120,7 @@ int resp_network_error(const redisContext *link)
 	}
 }
 
-/* Notes where the group's slot is: "MOVED SLOT HOST:PORT", where HOST may have colons. */
+/* Stores the server of the group's slot, from "MOVED SLOT HOST:PORT". HOST may contain colons. */
 static bool note_moved(struct coord_resp *resp, const char *text)
 {
 	struct coord_host to = {.port = 0};
@@ -149,8 +149,8 @@ static int fence_error(const char *text)
 	return 0;
 }
 
-/* The rights that an engine's user needs, beside the keys. coord.lua and the files coord_resp*.c
- * use no other commands. */
+/* The rights that an engine's user needs, in addition to the keys. coord.lua and the files
+ * coord_resp*.c use no other commands. */
 #define COMMANDS                                                                         \
 	"+fcall +info +role +select +function|load +xrange +getrange +get +set +del "    \
 	"+unlink "                                                                       \
@@ -161,7 +161,7 @@ static int fence_error(const char *text)
 static void note_refusal(struct coord_resp *resp, const char *text)
 {
 	const struct coord_url *url = &resp->url;
-	/* A server that does not know AUTH repeats the words, with the password. */
+	/* A server that does not know AUTH repeats the words, including the password. */
 	bool secret = url->password[0] && strstr(text, url->password);
 	snprintf(resp->refused, sizeof(resp->refused), "refuses %s: %.*s", resp->asked,
 		(int)strcspn(text, secret ? " " : ""), text);
@@ -187,8 +187,8 @@ static bool is_about_rights(const char *text)
 	return false;
 }
 
-/* Turns an error reply into a number. Unless the error is a fence, notes the refusal and closes the
- * connection: the next connection may succeed. */
+/* Converts an error reply to an errno value. Unless the error is a failed fence, stores the refusal
+ * and closes the connection, since the next connection may succeed. */
 static int refusal(struct coord_resp *resp, const char *text)
 {
 	int fence = fence_error(text);
@@ -213,7 +213,7 @@ int resp_end(struct coord_resp *resp, redisReply *reply, int err)
 
 /* --- calls ------------------------------------------------------------------------------ */
 
-/* Notes the name of the function for FCALL, else of the command. */
+/* Stores the name of the FCALL function, or of the command, for messages. */
 static void note_asked(struct coord_resp *resp, const struct resp_words *words)
 {
 	bool function = words->n > 1 && strcmp(words->word[0], "FCALL") == 0;
@@ -238,7 +238,7 @@ static int take_reply(struct coord_resp *resp, const char *expected, redisReply 
 	return 0;
 }
 
-/* Sends the whole command at once. */
+/* Sends the whole command. */
 static int send_by_tls(struct coord_resp *resp, const struct resp_words *words)
 {
 	char *text, message[COORD_TLS_MESSAGE] = "";
@@ -300,7 +300,7 @@ static int take_replies(struct coord_resp *resp, size_t n, redisReply **ret)
 		int err = take_reply(resp, NULL, &ret[i]);
 		if (!err)
 			continue;
-		resp_close(resp); /* nobody waits for the other replies */
+		resp_close(resp); /* nobody waits for the remaining replies */
 		while (i-- > 0)
 			freeReplyObject(ret[i]);
 		return err;

@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Appends to the log and repairs it. Ids are sent in their form in memory: 4 bytes,
- * little-endian. */
+/* Appends to the log and repairs it. Ids are sent as they are in memory: 4 bytes, little-endian. */
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ids are sent as they are");
 
@@ -45,7 +44,7 @@ sample_id *resp_join(const struct coord_append *append)
 	return ids;
 }
 
-/* Calls a function that appends: append, or fill, which also tells where the log stood. */
+/* Calls a function that appends: `append`, or `fill`, which also gets the log's present end. */
 static int append_by(struct coord_resp *resp, const char *function, bool fills,
 	const char *run, const struct coord_token *token,
 	const struct coord_append *append)
@@ -162,7 +161,7 @@ static int take_offer(
 	return 0;
 }
 
-/* Reads offers: name ids ... */
+/* Parses offers: name ids ... */
 static int take_offers(const redisReply *reply, struct coord_offers *ret)
 {
 	int err = 0;

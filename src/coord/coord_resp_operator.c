@@ -23,7 +23,7 @@ static int ask(struct coord_resp *resp, struct resp_words *words, redisReply **r
 	return err == -ESTALE ? -EAGAIN : err;
 }
 
-/* Lists the live nodes in the reply. -EBUSY: there are some. */
+/* Lists the live nodes in the reply. -EBUSY: there are live nodes. */
 static int list_live(const redisReply *reply, char said[COORD_TEXT])
 {
 	char name[COORD_NAME];
@@ -49,8 +49,8 @@ int coord_resp_drop(struct coord_resp *resp, const char *name, char said[COORD_T
 	return err ? err : resp_end(resp, reply, list_live(reply, said));
 }
 
-/* Explains the obstacle to a resize. The reply is empty, or "ranks" ranks batch, or "behind" rank
- * position epoch others. */
+/* Explains why a resize is not possible. The reply is empty, or "ranks" ranks batch, or "behind"
+ * rank position epoch others. */
 static int take_obstacle(const redisReply *reply, char said[COORD_TEXT])
 {
 	uint32_t number[4] = {0};
@@ -83,7 +83,8 @@ int coord_resp_resize(
 {
 	redisReply *reply;
 	snprintf(said, COORD_TEXT, "the engine does not answer");
-	int err = resp_connect(resp); /* the life is one of the words */
+	/* must come first, because the life is one of the words */
+	int err = resp_connect(resp);
 	if (err)
 		return err;
 	struct resp_words words = resp_function(resp, "joaderfs_2_resize", 3);

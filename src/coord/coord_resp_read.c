@@ -12,10 +12,10 @@
 #include <string.h>
 
 /*
- * A log is a row of chunks, one per append. A chunk has the samples of the first rank, then of the
- * second, and so on. The list of chunks is asked for once. A rank reads a part of each chunk; the
- * parts of all reads are asked for together. A missing chunk means that the log was forgotten: the
- * list is asked for again.
+ * Reads logs. A log is a sequence of chunks, one per append. A chunk has the samples of the first
+ * rank, then those of the second, and so on. The list of chunks is fetched once and then extended.
+ * A rank reads a part of each chunk; the parts of all reads are fetched together. If a chunk is
+ * missing, the log was deleted, and the list is fetched again.
  */
 
 #define CHUNKS_AT_ONCE 256
@@ -32,7 +32,7 @@ void resp_forget_chunks(struct coord_resp *resp)
 	resp->n_logs = 0;
 }
 
-/* Finds the job's entry for even or for odd epochs. NULL: none. */
+/* Finds the job's entry for the epoch: one is for even, one for odd epochs. NULL: none. */
 static struct resp_chunks *find_log(
 	struct coord_resp *resp, const char *job, uint32_t epoch)
 {
@@ -92,7 +92,7 @@ static int add_chunk(struct resp_chunks *log, uint32_t end)
 	return 0;
 }
 
-/* Reads a chunk: {"<base>-1" {"" count}}. */
+/* Parses a chunk: {"<base>-1" {"" count}}. */
 static bool take_chunk(const redisReply *chunk, uint32_t *ret_base, uint32_t *ret_count)
 {
 	char *hyphen;
@@ -107,8 +107,8 @@ static bool take_chunk(const redisReply *chunk, uint32_t *ret_base, uint32_t *re
 		       ret_count);
 }
 
-/* Appends the reply's chunks to the list. *ret_known false: the chunks do not continue the list, so
- * the log was replaced; the list is then empty. */
+/* Appends the chunks in the reply to the list. *ret_known false: the chunks do not continue the
+ * list, so the log was replaced, and the list is cleared. */
 static int take_chunks(const redisReply *reply, struct resp_chunks *log, bool *ret_known)
 {
 	*ret_known = true;
@@ -155,7 +155,7 @@ static int ask_for_chunks(
 	return resp_end(resp, reply, err);
 }
 
-/* Extends the lists of logs that are read beyond the known chunks. Asks once per log. */
+/* Extends the lists of logs that are read beyond their known chunks, with one question per log. */
 static int find_chunks(struct coord_resp *resp, struct coord_read *reads, size_t n)
 {
 	const char *asked = NULL;
@@ -193,7 +193,7 @@ struct parts {
 	size_t n, room;
 };
 
-/* Returns the number of samples before the rank's in the chunk. */
+/* Returns the number of samples in the chunk before the rank's samples. */
 static size_t samples_before(const struct coord_read *read, uint32_t base, uint32_t end)
 {
 	size_t n = 0;
@@ -203,7 +203,7 @@ static size_t samples_before(const struct coord_read *read, uint32_t base, uint3
 	return n;
 }
 
-/* Adds a command for n samples of the rank, from its k-th one in the chunk on. */
+/* Adds a command that reads n samples of the rank, from its k-th sample in the chunk on. */
 static void ask_for_part(struct coord_resp *resp, struct parts *parts,
 	struct coord_read *read, uint32_t base, uint32_t end, uint32_t k, uint32_t n)
 {
@@ -222,7 +222,7 @@ static void ask_for_part(struct coord_resp *resp, struct parts *parts,
 	parts->parts[parts->n++] = (struct part){read, n};
 }
 
-/* Returns the index of the first chunk that ends behind the rank's position. */
+/* Returns the index of the first chunk that ends after the rank's position. */
 static size_t find_chunk(const struct resp_chunks *log, const struct coord_read *read)
 {
 	size_t from = 0, to = log->n;
@@ -236,9 +236,9 @@ static size_t find_chunk(const struct resp_chunks *log, const struct coord_read 
 	return from;
 }
 
-#define PARTS_MOST 256 /* parts of a read in one call */
+#define PARTS_MOST 256 /* most parts of a read in one call */
 
-/* Adds commands for the parts of a read, and returns their number. parts NULL: only counts. */
+/* Adds the commands for the parts of a read. Returns their number. parts NULL: only counts. */
 static size_t list_parts(
 	struct coord_resp *resp, struct coord_read *read, struct parts *parts)
 {
@@ -252,7 +252,7 @@ static size_t list_parts(
 		uint32_t left = position_of(read, log->ends[i]) - at;
 		uint32_t some = left < room ? left : room;
 		if (some == 0)
-			continue; /* a chunk without samples of this rank */
+			continue; /* the chunk has no samples of this rank */
 		if (parts)
 			ask_for_part(
 				resp, parts, read, base, log->ends[i], at - begin, some);
@@ -263,7 +263,7 @@ static size_t list_parts(
 	return n;
 }
 
-/* Copies the parts, of each read up to the first missing one. false: a part is missing. */
+/* Copies the parts of each read, up to the first missing part. false: a part is missing. */
 static bool take_parts(
 	struct coord_resp *resp, const struct parts *parts, redisReply *const *replies)
 {
@@ -333,7 +333,7 @@ int resp_read(void *context, const char *run, struct coord_read *reads, size_t n
 	int err = resp_same_life(resp, run);
 	if (!err)
 		err = read_all(resp, reads, n, &whole);
-	if (!err && !whole) /* a list of chunks was outdated */
+	if (!err && !whole) /* a list of chunks was out of date */
 		err = read_all(resp, reads, n, &whole);
 	return err;
 }

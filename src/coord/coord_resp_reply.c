@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads values of replies. The server may be broken or hostile, so each value needs the expected
- * type, length and range. */
+/* Parses values in replies. The server may be broken or hostile, so the type, length and range of
+ * each value are checked. */
 
 /* --- texts and numbers ------------------------------------------------------------------ */
 
@@ -100,23 +100,24 @@ bool resp_take_position(const redisReply *reply, struct coord_position *ret)
 /* --- sets of samples -------------------------------------------------------------------- */
 
 /*
- * The portable format of roaring bitmaps: [runs follow?] [which containers have runs]
+ * The portable format of roaring bitmaps: [are there run containers?] [which containers have runs]
  * [key, count - 1 of each] [offset of each] [containers]. The library's own reader trusts the
- * counts in containers, so this one checks and adds the values container by container.
+ * counts in containers. So this reader checks them, and adds the values container by container.
  */
 
 #define COOKIE_PLAIN 12346
 #define COOKIE_RUNS 12347
-#define OFFSETS_FROM 4	/* least containers for offsets, if there are runs */
-#define ARRAY_MOST 4096 /* values in an array; more are stored as bits */
+/* with runs, offsets exist only from this number of containers on */
+#define OFFSETS_FROM 4
+#define ARRAY_MOST 4096 /* most values in an array; more values are stored as bits */
 #define BITS_BYTES 8192
 
 struct ids {
 	const uint8_t *at;
 	size_t left;
 	roaring_bitmap_t *set;
-	uint64_t next; /* the next value is at least this */
-	size_t n;      /* buffered values */
+	uint64_t next; /* the next value must be at least this */
+	size_t n;      /* number of buffered values */
 	uint32_t values[256];
 };
 

@@ -9,11 +9,11 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Reads a reply within limits: of memory, where announced lengths count at once, and of time, which
- * suffices for a slow network. */
+/* Reads a reply within two limits: of memory, where the announced length counts at once; and of
+ * time, which is enough for a slow network. */
 
-#define OBJECT_BYTES 96		/* memory of each value, beside its bytes */
-#define LEAST_BYTES_PER_MS 1024 /* slower replies time out */
+#define OBJECT_BYTES 96		/* memory for each value, in addition to its bytes */
+#define LEAST_BYTES_PER_MS 1024 /* a slower reply times out */
 #define NS_PER_MS UINT64_C(1000000)
 
 #if HIREDIS_MAJOR < 1
@@ -103,7 +103,7 @@ static bool is_too_much(struct coord_resp *resp)
 	return resp->too_much;
 }
 
-/* Turns the connection's error into the call's. */
+/* Converts the error of the connection to an errno value. */
 static int error_of(const struct coord_resp *resp)
 {
 	const redisContext *link = resp->link;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * One step: the beat, which renews all leases of the node and tells who leads; then the work in the
- * engine's life, as the leader, and for the ranks that the node serves.
+ * One step. First the beat, which renews all leases of the node and finds out which node leads.
+ * Then the work in the engine's present life: as leader, and for the ranks that the node serves.
  */
 
 void coord_doubt(struct coord *coord)
@@ -32,8 +32,8 @@ static size_t count_taken(const struct coord *coord)
 	return n;
 }
 
-/* Returns the cursor for a beat. A cursor that has not moved is sent, too: the engine may have
- * forgotten it. */
+/* Returns the cursor for a beat. A cursor that has not moved is sent, too, because the engine may
+ * have forgotten it. */
 static struct coord_position cursor_to_send(const struct held_rank *rank)
 {
 	bool moved = position_before(rank->sent, rank->consumed);
@@ -60,10 +60,11 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 {
 	struct held_rank *rank = &job->ranks[number];
 	if (lease->error == -ENOENT) {
-		job->entered = false; /* the engine has forgotten the job */
+		job->entered = false; /* the engine has lost the job */
 		return;
 	}
-	/* The cursor went on without this node: another node had the rank for a while. */
+	/* The cursor moved although this node sent nothing: another node had the rank for a
+	 * while. */
 	bool served = rank->held && position_before(rank->consumed, lease->ret_cursor) &&
 		      position_before(rank->acked, lease->ret_cursor);
 	if (lease->error || served) {
@@ -86,7 +87,7 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 		rank->sent = lease->cursor;
 }
 
-/* Checks the engine's cursors: no reader consumes beyond the end of an epoch. */
+/* Checks the engine's cursors: none is beyond the end of an epoch. */
 static bool are_possible(
 	const struct coord *coord, const struct coord_lease *leases, size_t n)
 {
@@ -220,8 +221,9 @@ static bool any_not_entered(const struct coord *coord)
 static int step(struct coord *coord)
 {
 	int err = 0;
+	/* other nodes may believe that this leader is dead */
 	if (coord->leads && coord->now_ns - coord->renewed_ns > coord->ttl_ns / 10 * 8)
-		coord_resign(coord); /* other nodes may think that the leader is dead */
+		coord_resign(coord);
 	if (coord->now_ns >= coord->beat_ns)
 		err = coord_beat(coord);
 	due_at(coord, coord->beat_ns);
@@ -229,7 +231,7 @@ static int step(struct coord *coord)
 		return err;
 	if (any_not_entered(coord)) {
 		err = coord_enter_jobs(coord);
-		coord_beat_soon(coord); /* the beat takes their ranks */
+		coord_beat_soon(coord); /* that beat will take the ranks of the jobs */
 		due_at(coord, coord->beat_ns);
 	}
 	if (!err && coord->now_ns >= coord->look_ns)
@@ -282,7 +284,7 @@ static void away(struct coord *coord, int err)
 	coord->patience_ns = coord->patience_ns * 2 + coord->ttl_ns / 64;
 	if (coord->patience_ns > coord->ttl_ns / 4)
 		coord->patience_ns = coord->ttl_ns / 4;
-	/* The next call is a beat, which finds out whether the engine answers again. */
+	/* The next call is a beat, which shows whether the engine answers again. */
 	coord->beat_ns = coord->now_ns + coord->patience_ns;
 	coord->due_ns = coord->beat_ns;
 	coord->renew = true;

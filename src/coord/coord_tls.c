@@ -104,7 +104,7 @@ int coord_tls_check(const struct coord_tls_files *files, char message[COORD_TLS_
 
 /* --- waiting ---------------------------------------------------------------------------- */
 
-/* Waits until the socket can do what SSL wants. false: the time is over. */
+/* Waits until the socket is ready for the operation that SSL wants. false: the time is over. */
 static bool wait_for(const struct coord_tls *tls, int wants, uint64_t end_ns)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -116,7 +116,7 @@ static bool wait_for(const struct coord_tls *tls, int wants, uint64_t end_ns)
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/* Judges the result of a call of SSL. 0: the call has to be repeated. */
+/* Examines the result of an SSL call. 0: the call must be repeated. */
 static int go_on(struct coord_tls *tls, int result, uint64_t end_ns, char *message)
 {
 	int error = SSL_get_error(tls->ssl, result);
@@ -156,7 +156,7 @@ static bool expect_host(struct coord_tls *tls)
 	       SSL_set_tlsext_host_name(tls->ssl, tls->host) == 1;
 }
 
-/* Sets the message to the reason why the handshake failed, and returns err. */
+/* Sets the message to the reason of the failed handshake. Returns err. */
 static int explain(const struct coord_tls *tls, int err, char *message)
 {
 	long verified = SSL_get_verify_result(tls->ssl);
@@ -196,7 +196,7 @@ int coord_tls_connect(const struct coord_tls_files *files, int socket, const cha
 	if (err) {
 		snprintf(message, COORD_TLS_MESSAGE, "has no TLS here: %.200s",
 			why[0] ? why : strerror(-err));
-		return -EKEYREJECTED; /* -ENOENT would mean a job */
+		return -EKEYREJECTED; /* -ENOENT would mean a missing job */
 	}
 	struct coord_tls *tls = calloc(1, sizeof(*tls));
 	if (tls) {

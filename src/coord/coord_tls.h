@@ -9,21 +9,21 @@
 #include <stdint.h>
 
 /*
- * TLS 1.2 or later over a socket that is connected to an engine's server.
+ * TLS 1.2 or later over a socket that is connected to the engine's server.
  *
  *   Flow: coord_tls_check at the daemon's start, coord_tls_connect at each connection. Both read
  *         the files, which may have changed in between.
- *   Trust: an authority of `ca` has to have signed the server's certificate, which has to be for
- *         the host that was asked for.
- *   Errors: -errno with a message, which continues "the engine ", except coord_tls_check's.
- *         -ENOTSUP: built without OpenSSL's libssl. -ETIMEDOUT has no message.
- *   Time: no call takes longer than its timeout, however slowly bytes come.
+ *   Trust: the server's certificate must be signed by an authority in `ca`, and be valid for the
+ *         requested host.
+ *   Errors: -errno with a message that continues "the engine "; the message of coord_tls_check
+ *         stands alone. -ENOTSUP: built without OpenSSL's libssl. -ETIMEDOUT has no message.
+ *   Time: no call takes longer than its timeout, even if bytes arrive slowly.
  *   Threads: one at a time.
  */
 
 #define COORD_TLS_MESSAGE 224
 
-/* Absolute paths. */
+/* The files of TLS, as absolute paths. */
 struct coord_tls_files {
 	const char *ca;		/* the trusted authorities in PEM; NULL: the system's */
 	const char *cert, *key; /* this node's certificate and key; NULL: none */
@@ -34,14 +34,14 @@ struct coord_tls;
 /* Checks that the files can be used. */
 must_check int coord_tls_check(
 	const struct coord_tls_files *files, char message[COORD_TLS_MESSAGE]);
-/* Does the TLS handshake. The socket stays the caller's, and becomes non-blocking. */
+/* Does the TLS handshake. The caller keeps the socket, which becomes non-blocking. */
 must_check int coord_tls_connect(const struct coord_tls_files *files, int socket,
 	const char *host, uint32_t timeout_ms, struct coord_tls **ret,
 	char message[COORD_TLS_MESSAGE]);
 /* Writes all n bytes. */
 must_check int coord_tls_write(struct coord_tls *tls, const void *bytes, size_t n,
 	uint32_t timeout_ms, char message[COORD_TLS_MESSAGE]);
-/* Reads the bytes that have arrived; waits for at least one. */
+/* Reads the bytes that have arrived. Waits for at least one byte. */
 must_check int coord_tls_read(struct coord_tls *tls, void *bytes, size_t room,
 	uint32_t timeout_ms, size_t *ret_n, char message[COORD_TLS_MESSAGE]);
 void coord_tls_free(struct coord_tls **tls);

@@ -10,7 +10,7 @@
 
 #define PORT 6379
 #define SENTINEL_PORT 26379
-#define PATH_MOST 107 /* bytes of a socket's path */
+#define PATH_MOST 107 /* most bytes of a socket's path */
 #define DB_MOST 9999
 
 /* A part of the URL, not yet decoded. */
@@ -40,7 +40,7 @@ static int hex_digit(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* Decodes %XX. false: malformed, too long, or a byte of 0. */
+/* Decodes %XX. false: malformed, too long, or a zero byte. */
 static bool decode(struct part part, char ret[COORD_URL_TEXT])
 {
 	size_t n = 0;
@@ -73,7 +73,7 @@ static bool take_number(struct part part, int least, int most, int *ret)
 
 /* --- parts ------------------------------------------------------------------------------ */
 
-/* Parses [USER[:PASSWORD]@] before the first `end`. */
+/* Parses [USER[:PASSWORD]@] at the start of `rest`, before the first byte that is in `end`. */
 static int take_user(struct rest *rest, const char *end, struct coord_url *ret)
 {
 	size_t n = strcspn(rest->at, end);
@@ -164,7 +164,8 @@ static int take_hosts(struct rest *rest, int preset, struct coord_url *ret)
 	}
 }
 
-/* Parses the rest: nothing, or the sign and a number, which may be missing behind a slash. */
+/* Parses the end of the URL: nothing, or `sign` and a number. After a slash the number may be
+ * missing. */
 static int take_db(struct rest *rest, char sign, struct coord_url *ret)
 {
 	if (!*rest->at)
@@ -217,7 +218,7 @@ int coord_url_parse(
 	int err;
 	*ret = (struct coord_url){0};
 	if (skip(&rest, "redis+unix://")) {
-		/* The user ends before the path, which may have an @. */
+		/* The user is searched only before the path, because the path may contain an @. */
 		const char *slash = strchr(rest.at, '/');
 		bool user = slash && memchr(rest.at, '@', (size_t)(slash - rest.at));
 		err = user ? take_user(&rest, "/", ret) : 0;

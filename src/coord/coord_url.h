@@ -17,7 +17,7 @@
  *
  * HOST is a name, an IPv4 address, or an IPv6 address in brackets. In USER, PASSWORD and PATH
  * %XX is a byte. The hosts of the last form are Sentinels, which tell MASTER's address.
- * With the s all connections have TLS.
+ * The schemes with an s use TLS for all connections.
  *
  *   Errors: -EINVAL with a message that shows no part of the URL, since any part may be a
  *         password.
@@ -25,7 +25,7 @@
  */
 
 #define COORD_URL_HOSTS 8
-#define COORD_URL_TEXT 256 /* bytes of a part, with the 0 */
+#define COORD_URL_TEXT 256 /* bytes of a part, including the \0 */
 #define COORD_URL_RULE                                                                   \
 	"redis[s]://[USER[:PASSWORD]@]HOST[:PORT][,...][/DB], "                          \
 	"redis[s]-sentinel://...HOST[:PORT][,...]/MASTER[/DB] or "                       \

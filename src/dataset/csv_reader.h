@@ -9,33 +9,34 @@
 #include <stdint.h>
 
 /*
- * CSV as Python's csv module reads it: a quote in the middle of a field is a character like any
- * other, `"a""b"` is a"b, text after a closing quote belongs to the field, spaces count, and
+ * Parses CSV as Python's csv module does: a quote in the middle of a field is an ordinary
+ * character, `"a""b"` is a"b, text after a closing quote belongs to the field, spaces are kept, and
  * a line ends with \n, \r or both. Empty lines are no records.
  *
- *   Flow: csv_read for each piece of the text -> csv_end -> csv_free. The two callbacks get
- *         fields and records as they end.
+ *   Flow: csv_read for each piece of the text -> csv_end -> csv_free. The callbacks get each field
+ *         and each record at its end.
  *   Owns: the field that is being read; at most 2 * `most` bytes.
- *   Errors: what a callback returns; -EFBIG: a field is longer than `most`; -EILSEQ: a
- *         quote is not closed; -ENOMEM. Nothing is logged.
+ *   Errors: the error of a callback; -EFBIG: a field is longer than `most`; -EILSEQ: a quote is not
+ *         closed; -ENOMEM. Nothing is logged.
  */
 
 struct csv_reader {
-	/* The caller sets these. */
+	/* The members from here on are set by the caller. */
 	int (*field)(void *context, const char *text, size_t n); /* a NUL follows */
 	int (*record)(void *context);
 	void *context;
 	size_t most;
-	/* The caller may read these. */
-	uint64_t line;	     /* line of the byte that was read last, from 1 */
+	/* The caller may read the members from here on. */
+	uint64_t line;	     /* line of the last byte that was read, counted from 1 */
 	uint64_t quote_line; /* line of the last opening quote */
-	/* Only the reader uses these. */
+	/* The members from here on are private to the reader. */
 	enum {
 		CSV_RECORD, /* before a record */
 		CSV_FIELD,
 		CSV_PLAIN,
 		CSV_QUOTED,
-		CSV_QUOTE, /* after a quote in a quoted field: doubled, or the closing one */
+		/* after a quote in a quoted field: it is doubled, or closes the field */
+		CSV_QUOTE,
 	} state;
 	char *text;
 	size_t n, room;

@@ -71,7 +71,8 @@ uint32_t dataset_classes(const struct dataset *dataset)
 	return dataset->n_classes;
 }
 
-/* Returns "" for LABEL_NONE: the file is gone, and so is its class. */
+/* Returns the name of a class. "": LABEL_NONE, the label of a file that is gone together with its
+ * class. */
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label)
 {
 	return label < dataset->n_classes ? dataset->classes[label] : "";
@@ -97,7 +98,7 @@ struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id
 	ensure(id < dataset->n_ids);
 	const struct catalogue_map *map = dataset_of(dataset, id, &id)->map;
 	uint64_t mode = map_value(map, MAP_MODES, id);
-	if (mode >= N_PIXEL_MODES) /* damaged: no header that can be read */
+	if (mode >= N_PIXEL_MODES) /* damaged: the header can't be read */
 		return (struct tensor_shape){0};
 	return (struct tensor_shape){.height = (uint32_t)map_value(map, MAP_HEIGHTS, id),
 		.width = (uint32_t)map_value(map, MAP_WIDTHS, id),
@@ -150,7 +151,7 @@ static int connection_new(const struct dataset *dataset, struct connection **ret
 		return -ENOMEM;
 	const char *file;
 	int err;
-	do { /* the file's name may change meanwhile */
+	do { /* the name of the file may change meanwhile */
 		if (connection->db)
 			sqlite3_close(connection->db);
 		file = dataset->file;
@@ -230,7 +231,7 @@ static int read_part(
 	return 0;
 }
 
-/* Makes ret->path, a URL, and ret->relative behind it, for a file far away. */
+/* Makes the path of a remote file: ret->path is a URL, and ret->relative the end of it. */
 static int make_far_path(
 	const struct dataset *dataset, const char *relative, struct dataset_sample *ret)
 {

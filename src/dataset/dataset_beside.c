@@ -19,7 +19,7 @@ static int unreadable(const struct dataset *dataset, sqlite3 *db)
 	return err ? err : -EIO;
 }
 
-/* A query with the parameters ?1, a number, and ?2, a text; row gets each row. */
+/* A query with the parameters ?1, a number, and ?2, a text. `row` is called for each row. */
 struct query {
 	const char *sql;
 	sqlite3_int64 number;
@@ -58,7 +58,7 @@ static int note_row(void *context, sqlite3_stmt *row)
 	return 0;
 }
 
-/* Tells whether the catalogue has a table `beside`; catalogues of older versions have none. */
+/* Tells whether the catalogue has the table `beside`. Catalogues of older versions don't. */
 static int has_table(struct dataset *dataset, bool *ret)
 {
 	*ret = false;
@@ -94,10 +94,11 @@ static int take_beside(void *context, sqlite3_stmt *row)
 	return found->name ? 0 : -ENOMEM;
 }
 
-/* Replaces the name of the file in the sample's path. */
+/* Replaces the last part of the sample's path by a file's name. */
 static int rename_sample(struct dataset_sample *sample, const char *name)
 {
-	bool far = sample->plain > 0; /* sample->relative lies behind a URL, not in it */
+	/* remote: sample->relative follows the URL, and is not part of it */
+	bool far = sample->plain > 0;
 	size_t relative = far ? sample->plain : (size_t)(sample->relative - sample->path);
 	const char *slash = strrchr(sample->path + relative, '/');
 	size_t directory = slash ? (size_t)(slash + 1 - sample->path) : relative;
@@ -176,7 +177,7 @@ static int take_text(void *context, sqlite3_stmt *row)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Makes a query for a column that dataset_column allows. NULL: no memory. */
+/* Makes a query for a column that dataset_column accepts. NULL: no memory. */
 static char *column_query(const char *begin, const char *column, const char *end)
 {
 	char *sql;
@@ -200,7 +201,7 @@ int dataset_text(struct dataset *dataset, sample_id id, const char *column, char
 	return err || *ret ? err : -ENOENT;
 }
 
-/* Tells whether programs may ask for the column: a column of metadata, class or path. All other
+/* Tells whether programs may read the column: a column of metadata, class or path. All other
  * columns describe the file. */
 static bool may_be_asked(const char *column)
 {
@@ -256,14 +257,15 @@ int dataset_columns(struct dataset *dataset, char **ret)
 
 struct counting {
 	const roaring_bitmap_t *selection;
-	sample_id first; /* first id of the dataset in a mixture */
-	sample_id next;	 /* id after the last row; rows come by id */
+	sample_id first; /* first id of this dataset in a mixture */
+	sample_id next;	 /* 1 + the id of the last row; rows are sorted by id */
 	struct dataset_besides *ret;
 };
 
 static void note_missing(struct counting *counting, sample_id id)
 {
-	/* The first selected id from counting->next on has no row if it is less than id. */
+	/* Iterates over the selected ids from counting->next on. An id without a row is less than
+	 * the id of the next row. */
 	roaring_uint32_iterator_t at;
 	roaring_init_iterator(counting->selection, &at);
 	if (counting->ret->missing == SAMPLE_NONE &&
@@ -352,7 +354,7 @@ int dataset_texts(struct dataset *dataset, const roaring_bitmap_t *selection,
 struct numbering {
 	const roaring_bitmap_t *selection;
 	sample_id first;
-	float *ret; /* place of the number of id 0 */
+	float *ret; /* where the number for id 0 is stored */
 	size_t each;
 	struct dataset_odd_number *odd;
 };

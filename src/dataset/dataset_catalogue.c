@@ -20,7 +20,8 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
 	return catalogue_read_errno(db);
 }
 
-/* Steps to the next row. 1: there is a row; 0: no more; -EILSEQ: the file is damaged; -errno. */
+/* Steps to the next row. 1: there is a row; 0: there are no more rows; -EILSEQ: the file is
+ * damaged; -errno. */
 static int step(sqlite3 *db, sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);
@@ -89,7 +90,7 @@ static int has_table(sqlite3 *db, const char *name, bool *ret)
 	return err;
 }
 
-/* Reads the edition; 0 if there is no such table: dataset_install has never run. */
+/* Reads the edition. It is 0 if the table is missing, because dataset_install has never run. */
 static int load_edition(sqlite3 *db, struct catalogue *catalogue)
 {
 	sqlite3_int64 number = 0;
@@ -117,8 +118,8 @@ static int load_class(sqlite3_stmt *statement, struct catalogue *catalogue)
 	return 0;
 }
 
-/* Reads the settings. *ret_same: the build that wrote the catalogue could read the formats of
- * this build. If not, this build may read headers that the other one could not. */
+/* Reads the settings. *ret_same: the build that wrote the catalogue supported all image formats
+ * that this build supports. If not, this build may read headers that the other one could not. */
 static int load_settings(sqlite3 *db, struct catalogue *catalogue, bool *ret_same)
 {
 	sqlite3_stmt *statement = NULL;
@@ -256,7 +257,7 @@ static int load_all(sqlite3 *db, const char *sql,
 	return err;
 }
 
-/* Reads the files beside samples, if there is such a table; older versions have none. */
+/* Reads the files beside samples, if there is a table for them. Older versions have none. */
 static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 {
 	bool is_there;
@@ -276,8 +277,8 @@ static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 #define NO_PART "NULL, 0, 0, 0, 0"
 #define MODE "channels, bits, palette"
 #define NO_MODE "3, 8, 0"
-/* Is 0 for rows whose headers are read again by other readers: files without a header, which may
- * be known now, and PNGs, whose orientation may be another one. */
+/* Is 0 for rows whose headers must be read again, because the build that wrote them supported other
+ * formats: files without a known header, and PNGs, whose orientation may differ. */
 #define PROBED_AGAIN "probed AND width > 0 AND path NOT LIKE '%.png'"
 
 static void probe_again(struct catalogue *catalogue)
@@ -319,7 +320,7 @@ static int load_samples(sqlite3 *db, sqlite3_int64 version, struct catalogue *ca
 	return err ? err : load_beside(db, catalogue);
 }
 
-/* samples: reads them, too. */
+/* Reads the content of the catalogue. samples: also reads the samples. */
 static int load_content(sqlite3 *db, const char *source, bool samples,
 	struct catalogue *catalogue, bool *ret_ours)
 {
@@ -342,7 +343,7 @@ static int load_content(sqlite3 *db, const char *source, bool samples,
 	if (!err && contains)
 		err = load_settings(db, catalogue, &same_readers);
 	if (catalogue->without_channels)
-		catalogue->settings = ""; /* containers are listed again, too */
+		catalogue->settings = ""; /* so containers are listed again, too */
 	if (!err && contains)
 		err = load_all(db,
 			"SELECT number, name, bytes, mtime_ns FROM containers ORDER BY "
@@ -373,11 +374,12 @@ static int load_file(
 	catalogue_free(ret);
 	if (err == -EILSEQ) {
 		log_warn("catalogue %s: damaged, or not a catalogue of this version; it "
-			 "is built anew (the old file is kept as %s.unusable)",
+			 "is rebuilt (the old file is kept as %s.unusable)",
 			file, file);
 		ret->unusable = true;
 	} else if (!err) {
-		log_info("catalogue %s: it was of another path; it is built anew", file);
+		log_info("catalogue %s: it belonged to another path, and is rebuilt",
+			file);
 	}
 	return err == -EILSEQ ? 0 : err;
 }

@@ -9,40 +9,41 @@
 #include <sqlite3.h>
 
 /*
- * A catalogue in memory, and its SQLite file. A file is never changed in place: a scan that
- * found changes writes a whole new file and renames it over the old one. A killed scan or a
- * full disk therefore leaves the old catalogue as it was.
+ * A catalogue in memory, and its SQLite file. A file is never changed in place: a scan that finds
+ * changes writes a complete new file and renames it over the old one. So the old catalogue survives
+ * a killed scan or a full disk.
  *
  *   Flow: catalogue_load -> catalogue_update -> catalogue_write -> catalogue_free.
  *   Threads: the caller's.   Errors: -errno, logged.
  */
 
-/* SQLite's header of a catalogue has these two numbers; the version goes up when the tables
+/* Two numbers in the SQLite header of a catalogue. The version is increased when the tables
  * change. */
 #define CATALOGUE_APPLICATION 0x4a4f4144 /* "JOAD" */
 #define CATALOGUE_VERSION 5
-/* The last version that had a table `samples`, with a row for each sample. */
+/* The last version with a table `samples` that has a row for each sample. */
 #define CATALOGUE_WITH_TABLE 4
-/* The last version that had no channels, bits and palette. */
+/* The last version without channels, bits and palette. */
 #define CATALOGUE_WITHOUT_CHANNELS 3
-/* The last version that had no containers. */
+/* The last version without containers. */
 #define CATALOGUE_WITHOUT_CONTAINERS 2
-/* The version that had no exif_orientation either. */
+/* The version that also lacks exif_orientation. */
 #define CATALOGUE_WITHOUT_ORIENTATION 1
 
 struct row {
 	const char *path; /* relative to the root */
 	struct facts facts;
-	const struct part *part;     /* NULL: the sample is a file of its own, or gone */
-	const struct beside *beside; /* the tree's, once the catalogue is updated */
-	uint32_t label;		     /* LABEL_NONE: its class is gone */
+	const struct part *part; /* NULL: the sample has its own file, or is gone */
+	/* owned by the tree after an update of the catalogue */
+	const struct beside *beside;
+	uint32_t label; /* LABEL_NONE: its class is gone */
 	bool gone;
 };
 
 #define LABEL_NONE UINT32_MAX
 
 struct catalogue {
-	struct row *rows; /* the index is the id */
+	struct row *rows; /* indexed by id */
 	size_t n_rows;
 	size_t rows_capacity;
 	const char **classes;
@@ -50,14 +51,16 @@ struct catalogue {
 	size_t classes_capacity;
 	struct container *containers; /* sorted by name */
 	size_t n_containers, containers_capacity;
-	const char *settings;  /* settings of the scan; "" for files */
-	bool labelled;	       /* scan->labelled */
-	char stamp[64];	       /* metadata_stamp; "" without metadata */
-	bool unusable;	       /* the file is no catalogue, or damaged */
-	bool outdated;	       /* its version lacks facts that samples need */
-	bool without_channels; /* its version has no channels: all images count as RGB */
-	bool other_readers;    /* the build that wrote it could read other formats */
-	bool with_table; /* its version has a table `samples`, which takes more disk */
+	const char *settings; /* settings of the scan; "" if samples are files */
+	bool labelled;	      /* scan->labelled of that scan */
+	char stamp[64];	      /* result of metadata_stamp; "": no metadata */
+	bool unusable;	      /* the file is no catalogue, or damaged */
+	bool outdated;	      /* its version lacks facts about samples that are needed */
+	/* its version has no channels, so all images count as RGB */
+	bool without_channels;
+	bool other_readers; /* the build that wrote it supported other image formats */
+	/* its version has a table `samples`, which needs more disk space */
+	bool with_table;
 	uint32_t edition;
 	struct arena names;
 };
@@ -65,86 +68,86 @@ struct catalogue {
 /* Adds an image to the counts. */
 void pixels_count(struct dataset_pixels *pixels, struct tensor_shape image);
 
-/* Reads the catalogue. When there is no usable one, *ret is empty; the reason is logged. */
+/* Reads the catalogue. If there is no usable one, *ret is empty, and the reason is logged. */
 must_check int catalogue_load(
 	const char *file, const char *source, struct catalogue *ret);
-/* Does as catalogue_load, without rows and files beside them. */
+/* Reads the catalogue like catalogue_load, but without samples and the files beside them. */
 must_check int catalogue_load_about(
 	const char *file, const char *source, struct catalogue *ret);
 void catalogue_free(struct catalogue *catalogue);
 
-/* Tells whether the catalogue has the containers and the settings that the scan has found. */
+/* Tells whether the containers and settings of the catalogue equal those of the scan. */
 bool containers_equal(const struct scan *scan, const struct catalogue *catalogue);
 /*
- * Tells whether the catalogue `file` has all that a scan of its containers would find: they, the
- * settings and the metadata are unchanged. Looks at no sample's path, so that it takes little time
- * and memory. rule: scan_rule.
+ * Tells whether a scan of the containers would find no change in the catalogue `file`, because the
+ * containers, the settings and the metadata are unchanged. Looks at no sample's path, so it takes
+ * little time and memory. rule: the result of scan_rule.
  */
 bool catalogue_is_current(const struct scan *scan, const char *rule, const char *file);
 
-/* Brings the catalogue up to date with the examined tree, whose names it takes. Sets *ret_changed
- * if it changes. A first scan leaves no files in the tree, unless it is described. */
+/* Updates the catalogue from the examined tree, and takes over the tree's names. *ret_changed: the
+ * catalogue has changed. A first scan leaves no files in the tree, unless tree->described is
+ * set. */
 must_check int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 	struct tree *tree, bool *ret_changed);
 
 struct metadata;
 
-/* Writes the catalogue's file. tree: the files that metadata may name, with their ids. Fault:
- * dataset.write. */
+/* Writes the catalogue to its file. tree: the files that metadata may describe, with their ids.
+ * Fault: dataset.write. */
 must_check int catalogue_write(const char *file, const struct scan *scan,
 	const struct catalogue *catalogue, struct metadata *metadata,
 	const struct tree *tree);
 
 /* Returns SQLite's last error as -errno. */
 int catalogue_errno(sqlite3 *db);
-/* Returns SQLite's last error of a read as -errno; -EILSEQ: the file is damaged. */
+/* Returns SQLite's last read error as -errno; -EILSEQ: the file is damaged. */
 int catalogue_read_errno(sqlite3 *db);
 must_check int catalogue_open_read(const char *file, sqlite3 **ret);
 
-/* Tells whether predicates can't see the column of the table. */
+/* Tells whether the table's column is hidden from predicates. */
 bool catalogue_hidden_column(const char *name);
-/* Tells whether a column of metadata can't have this name. */
+/* Tells whether the name is not allowed for a column of metadata. */
 bool catalogue_reserved_column(const char *name);
 
 enum column_type { COLUMN_INTEGER, COLUMN_REAL, COLUMN_TEXT };
 
 struct column {
 	char *name;
-	size_t field;  /* index in a record of its file */
+	size_t field;  /* index of the field in a record of its file */
 	size_t number; /* index among the columns of all files */
 	enum column_type type;
 	struct number_style style;
-	bool seen; /* some record has a value */
+	bool seen; /* at least one record has a value */
 };
 
-/* Finds the files of metadata (metadata.csv, metadata.jsonl) in the directory of the dataset and
- * in the tree (may be NULL), and makes their stamp. *ret: NULL if there is none. */
+/* Finds the files of metadata (metadata.csv, metadata.jsonl) in the dataset's directory and in the
+ * tree, which may be NULL. Makes their stamp. *ret: NULL if there are none. */
 must_check int metadata_open(
 	const struct scan *scan, const struct tree *tree, struct metadata **ret);
 void metadata_close(struct metadata **metadata);
-/* Returns a text that changes when the number of files, a name, a size or an mtime changes. */
+/* Returns a text that changes when the number of files, or a name, size or mtime changes. */
 const char *metadata_stamp(const struct metadata *metadata);
 
-/* Finds the columns and their types. A mistake in a file is logged, and its column is left out,
- * or all columns of the file. */
+/* Finds the columns and their types. A mistake in a file is logged; its column, or all columns of
+ * the file, are left out. */
 must_check int metadata_read_columns(struct metadata *metadata);
 const struct column *metadata_columns(const struct metadata *metadata, size_t *ret_n);
 
-/* Tells whether some file has the column that scan->label_field names. */
+/* Tells whether some file has the column named by scan->label_field. */
 bool metadata_has_label(const struct metadata *metadata);
 
-/* A line of a file of metadata. */
+/* One record of a file of metadata. */
 struct metadata_line {
-	size_t file; /* number of the file, from 0 */
-	const char
-		*file_name; /* relative to the root; "" if it is too long for a sample */
-	const char *const *values; /* value of each column; NULL: none */
-	const bool *has;	   /* true for each column that the file has */
-	bool labelled;		   /* the file has the column of labels */
+	size_t file;		   /* number of the file, from 0 */
+	const char *file_name;	   /* relative to the root; "": too long for a sample */
+	const char *const *values; /* the value of each column; NULL: none */
+	const bool *has;	   /* for each column: the file has it */
+	bool labelled;		   /* the file has the column with the labels */
 	const char *label;	   /* NULL: none */
 };
 
-/* Calls row for each line, file by file: a file nearer to its samples comes later. Stops at the
- * first error that row returns. */
+/* Calls `row` for each record, file by file. Files nearer to their samples come later. Stops at the
+ * first error of `row`. */
 typedef int metadata_row(void *context, const struct metadata_line *line);
 must_check int metadata_rows(struct metadata *metadata, metadata_row *row, void *context);

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-/* Tells whether a catalogue of containers is up to date, without a scan of its samples. */
+/* Tells whether a catalogue of containers is up to date, without scanning its samples. */
 
-/* Headers that could not be read are read again by each scan. */
+/* Tells whether all headers could be read. Each scan tries again to read the others. */
 static bool all_probed(const struct catalogue_map *map)
 {
 	const uint8_t *states = map_section(map, MAP_STATES);

@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * Editions of a dataset: each scan that found changes makes one, which is kept as long as jobs
- * have epochs of it.
+ * Editions of a dataset. Each scan that finds changes makes a new edition. An edition is kept as
+ * long as jobs have epochs of it.
  *
  *     <name>.sqlite.next    scanned, and not in use yet
  *          | rename
@@ -24,7 +24,7 @@
  *          v
  *     <name>.sqlite.0 ...   editions that earlier epochs began with
  *
- * The map of each edition lies beside it, and is renamed and linked like it.
+ * The map of each edition lies beside its catalogue, and is renamed and linked in the same way.
  */
 
 char *catalogue_file(const char *state_dir, const char *name, const char *ending)
@@ -61,7 +61,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Tells whether a file is <name>.sqlite.<number>, with nothing behind it. */
+/* Tells whether a file's name is exactly <name>.sqlite.<number>. */
 static bool is_kept(const char *file, const char *name, uint32_t *ret)
 {
 	static const char middle[] = ".sqlite.";
@@ -106,8 +106,8 @@ int dataset_kept(const char *state_dir, const char *name, uint32_t **ret, size_t
 	return 0;
 }
 
-/* Gives the dataset's catalogue another name, which it takes. connection_new, which may open the
- * file meanwhile, reads the name before and after. */
+/* Gives the dataset's catalogue another name, and takes over the text. connection_new may open the
+ * file at the same time, so it compares the name before and after. */
 static void rename_in_use(struct dataset *dataset, char *file)
 {
 	size_t i = 1;
@@ -117,8 +117,8 @@ static void rename_in_use(struct dataset *dataset, char *file)
 	dataset->file = file;
 }
 
-/* Moves the map of a catalogue; mappings of it stay valid. A failure is logged: the map is made
- * again when it is missing or another catalogue's (catalogue_map_open). */
+/* Moves the map of a catalogue. Mappings of it remain valid. A failure is only logged, because a
+ * missing or wrong map is made again (catalogue_map_open). */
 static void move_map(
 	const char *from, const char *to, int (*move)(const char *from, const char *to))
 {
@@ -131,7 +131,7 @@ static void move_map(
 		log_warn("%s: can't become %s: %s", from_map, to_map, strerror(errno));
 }
 
-/* Keeps the catalogue under the first free number from its edition on. */
+/* Keeps the catalogue under the first free number, starting with its edition's number. */
 static int keep(const char *state_dir, struct dataset *now)
 {
 	int err = -EEXIST;
@@ -160,7 +160,8 @@ int dataset_install(const char *state_dir, struct dataset *now, struct dataset *
 {
 	char *file = catalogue_file(state_dir, now->name, "");
 	int err = file ? fault_hit("dataset.install") : -ENOMEM;
-	if (!err && !was_kept(now)) /* already kept: an earlier rename failed */
+	/* if it is kept already, an earlier rename has failed */
+	if (!err && !was_kept(now))
 		err = keep(state_dir, now);
 	if (!err)
 		err = fault_hit("dataset.rename");
@@ -200,7 +201,7 @@ bool dataset_is_unseen(const struct dataset *dataset)
 	return dataset->unseen;
 }
 
-/* Removes the map: a catalogue without a map is not served before a scan. */
+/* Removes the map. Without a map, a catalogue is not served before a scan. */
 void dataset_look_before(const char *state_dir, const char *name)
 {
 	auto_free char *file = catalogue_file(state_dir, name, "");

@@ -20,7 +20,7 @@ static bool knows_sum(const struct dataset *dataset, const roaring_bitmap_t *sel
 	       roaring_bitmap_equals(selection, dataset->present);
 }
 
-/* Adds independent numbers, so that the processor overlaps them. */
+/* Adds up independent numbers, which the processor can compute in parallel. */
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection)
 {
@@ -59,8 +59,8 @@ uint64_t dataset_group_fingerprint(
 	       dataset_fingerprint(dataset, selection) >> 32;
 }
 
-/* Returns the sum of the map's head, which covers the sums of all sections, and the identity of
- * the SQLite file. */
+/* Returns the sum of the map's head. The head contains the sums of all sections, and the identity
+ * of the SQLite file. */
 uint64_t dataset_content(const struct dataset *dataset)
 {
 	return dataset->map ? dataset->map->head->sum : 0;

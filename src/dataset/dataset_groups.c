@@ -15,7 +15,7 @@
 
 struct group {
 	uint32_t begin; /* index of the first file in dataset_groups.files */
-	uint32_t n;	/* 0: the sample is not the first one of its directory */
+	uint32_t n;	/* 0: the sample is not the first of its directory */
 };
 
 struct dataset_groups {

@@ -6,26 +6,28 @@
 #include "dataset/dataset.h"
 
 /*
- * Samples of several files, such as the frames of a video. A group has all files of a directory
- * in the order of their names, with numbers compared as numbers (7.jpg before 10.jpg). The first
- * file is the sample; a preparation with frames = N takes N files, evenly spaced from it on.
+ * Samples of several files, such as the frames of a video. A group consists of all files of a
+ * directory, in the order of their names, where numbers are compared as numbers (7.jpg before
+ * 10.jpg). The first file is the sample. A preparation with frames = N uses N evenly spaced files,
+ * beginning with the first.
  *
- *   Flow: dataset_group, when a job or an edition is made; then the other functions answer.
+ *   Flow: dataset_group is called when a job or an edition is made; after that the other functions
+ *         may be called.
  *   Owns: the dataset has the groups until it is closed.
- *   Threads: any; the functions but dataset_group read memory only.
+ *   Threads: any; all functions except dataset_group only read memory.
  *   Errors: -ENOMEM.
  */
 
 must_check int dataset_group(struct dataset *dataset);
 
-/* Returns the i-th frame that the preparation takes. SAMPLE_NONE: the directory has too few
- * files, the sample is not its first one, or i is too large. */
+/* Returns the i-th frame that the preparation uses. SAMPLE_NONE: the directory has too few files,
+ * the sample is not its first one, or i is too large. */
 sample_id dataset_frame(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, uint32_t i);
 /* Tells whether the sample is not the first file of its directory. */
 bool dataset_is_later_frame(const struct dataset *dataset, sample_id id);
 
-/* Tells whether the sample can't be prepared: a frame is missing, can't be read, or is prepared
- * to another size than the first one. message: as in dataset_pair_fails. */
+/* Tells whether the sample can't be prepared: a frame is missing or can't be read, or its prepared
+ * size differs from that of the first frame. message: as for dataset_pair_fails. */
 bool dataset_group_fails(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, char *message);

@@ -11,9 +11,8 @@
 #include <string.h>
 
 /*
- * Prints rows as JSON: first the catalogue's columns that describe the sample, then the columns
- * of metadata in their order. The other columns are left out: they describe the file, not the
- * sample.
+ * Prints rows as JSON: first the catalogue's columns about the sample, then the columns of metadata
+ * in their order. Columns about the file are left out.
  */
 
 #define SHOWN "label, class, path" /* in this order */
@@ -29,8 +28,7 @@ static void print_character(FILE *out, uint32_t character)
 	fprintf(out, "\\u%04x", character);
 }
 
-/* Prints a text so that a reader of JSON gets it unchanged, and a terminal no control
- * characters. */
+/* Prints a text. A JSON parser gets it unchanged, but a terminal gets no control characters. */
 static void print_text(FILE *out, const char *text)
 {
 	putc('"', out);
@@ -50,7 +48,8 @@ static void print_text(FILE *out, const char *text)
 	putc('"', out);
 }
 
-/* Prints a number; infinity, which JSON lacks, as a number that readers take for infinity. */
+/* Prints a number. JSON has no infinity, so it is printed as a number so large that parsers read it
+ * as infinity. */
 static void print_real(FILE *out, double value)
 {
 	char text[NUMBER_TEXT];
@@ -88,7 +87,7 @@ struct shown {
 	const char *dataset;
 };
 
-/* Prints a value of SHOWN for a mixture. */
+/* Prints one of the columns in SHOWN for a mixture. */
 static void print_shown(
 	FILE *out, sqlite3_stmt *row, int column, const struct shown *shown)
 {
@@ -106,7 +105,7 @@ static void print_shown(
 	}
 }
 
-/* Prints a row. The statement has the columns SHOWN, and then all columns of the table. */
+/* Prints a row. The statement has the columns in SHOWN, followed by all columns of the table. */
 static void print_row(FILE *out, sqlite3_stmt *row, const struct shown *shown)
 {
 	bool first = true;

@@ -118,7 +118,7 @@ static bool is_placed(const struct catalogue_map *map, enum map_section section)
 	}
 }
 
-/* Tells whether the section has n texts, each with its \0. */
+/* Tells whether the section has n texts, each ended by \0. */
 static bool has_texts(const struct catalogue_map *map, enum map_section section, size_t n)
 {
 	const char *text = map_section(map, section);
@@ -172,8 +172,9 @@ static bool names_fit(const struct catalogue_map *map)
 	       containers_fit(map);
 }
 
-/* Names a fault that would lead out of the mapping. Values of samples are checked when they are
- * used: paths, parts, labels (dataset_label) and modes (dataset_image_shape). */
+/* Returns a description of a fault that could lead to reads outside the mapping, or NULL. The
+ * values of samples are checked when they are used: paths, parts, labels (dataset_label) and modes
+ * (dataset_image_shape). */
 static const char *content_problem(const struct catalogue_map *map)
 {
 	const struct map_head *head = map->head;

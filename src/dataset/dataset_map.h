@@ -7,21 +7,21 @@
 #include "dataset/dataset_pack.h"
 
 /*
- * The file <catalogue>.map, which is mapped, not read.
+ * The file <catalogue>.map, which is mapped into memory.
  *
  *     head | about | classes | containers | present | labels | heights | ... | paths
  *
- * SQLite has the rows, too, for scans, which read all of them. The map has them for readers, as
- * packed columns by id (dataset_pack.h), so that an engine serves without reading all rows, and
- * the next engine finds the pages in memory.
+ * The SQLite file also has all rows, but only scans read them. The map has the rows as packed
+ * columns, indexed by id (dataset_pack.h). So an engine can serve without reading all rows, and the
+ * next engine finds the pages in memory.
  *
- *   Flow: catalogue_map_make, after a scan or for a catalogue that has no map; or
- *         catalogue_map_open -> map_attach -> map_close, with the dataset.
+ *   Flow: catalogue_map_make (after a scan, or if the catalogue has no map) or catalogue_map_open
+ *         -> map_attach -> map_close, when the dataset is closed.
  *   Owns: the mapping. The file is never changed in place, so a mapping never changes.
- *   Threads: any; a map is constant.
- *   Errors: -ENOENT: there is no map, or it is another catalogue's. -EILSEQ: it is damaged
- *         or has another version, and has to be made again. -errno. All are logged, except
- *         that the file is missing or can't be opened.
+ *   Threads: any; a map never changes.
+ *   Errors: -ENOENT: there is no map, or it belongs to another catalogue. -EILSEQ: it is damaged or
+ *         has another version, and must be made again. -errno. All errors are logged, except for a
+ *         file that is missing or can't be opened.
  *
  * Numbers are little-endian; a machine of another byte order reads another magic number.
  * Sections begin at multiples of MAP_ALIGNMENT. A new column needs a line in MAP_SECTIONS, its
@@ -30,7 +30,8 @@
 
 #define MAP_MAGIC UINT64_C(0x70616d7265646f6a) /* "jodermap" */
 #define MAP_VERSION 3
-/* The version of maps that end before SHAPES: those of rows (dataset_rows.h), and older ones. */
+/* The version of maps that end before SHAPES. Maps of rows (dataset_rows.h), and older maps, have
+ * it. */
 #define MAP_WITHOUT_SHAPES 2
 #define MAP_ALIGNMENT 64
 
@@ -40,13 +41,13 @@ struct map_container {
 	uint64_t name; /* offset in CONTAINER_NAMES */
 };
 
-/* A run of ids that are not gone; `last` is in it. */
+/* Consecutive ids that are not gone. `last` is included. */
 struct map_run {
 	uint32_t first;
 	uint32_t last;
 };
 
-/* More shapes are not listed: a job then looks at each sample. */
+/* If there are more shapes, none are listed, and a job examines each sample. */
 #define MAP_MOST_SHAPES (1 << 20)
 
 /*
@@ -85,7 +86,7 @@ struct map_run {
 
 #define MAP_SECTION_NAME(name, bytes, per) MAP_##name,
 enum map_section { MAP_SECTIONS(MAP_SECTION_NAME) MAP_N_SECTIONS };
-/* Bits of MAP_STATES. */
+/* Bits in MAP_STATES. */
 #define ROW_PROBED 1
 #define ROW_GONE 2
 
@@ -99,7 +100,7 @@ struct map_place {
 	uint64_t sum;
 };
 
-/* Identifies the SQLite file that has the rows of a map. */
+/* Identifies the SQLite file with the rows of the map. */
 struct map_pair {
 	uint64_t inode;
 	uint64_t bytes;
@@ -110,7 +111,7 @@ struct map_head {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t head_bytes;
-	uint64_t sum; /* sum of the head, with 0 in this place */
+	uint64_t sum; /* sum of the head, computed with 0 here */
 	uint64_t file_bytes;
 	struct map_pair of;
 	uint64_t total_bytes;
@@ -124,8 +125,9 @@ struct map_head {
 	uint32_t unused;
 	struct dataset_pixels pixels; /* counts of samples that are not gone */
 	struct map_place sections[MAP_N_SECTIONS];
-	/* A MAP_WITHOUT_SHAPES ends before its place. */
-	uint64_t identities; /* sum of sample_scatter of all samples that are not gone */
+	/* The last member. Maps of version MAP_WITHOUT_SHAPES end before it. */
+	/* sum of sample_scatter over all samples that are not gone */
+	uint64_t identities;
 };
 
 #define MAP_HEAD_WITHOUT_SHAPES offsetof(struct map_head, sections[MAP_SHAPES])
@@ -141,46 +143,47 @@ char *catalogue_map_file(const char *file);
 must_check int map_pair_of(const char *file, struct map_pair *ret);
 
 /*
- * Opens the map of the catalogue `file`, if it was made for this catalogue and for `root`.
- * check: compares the sums of the samples' columns, too; without it the check finds what could
- * lead out of the file, and takes no longer with more samples.
+ * Opens the map of the catalogue `file`. The map must belong to this catalogue and to `root`.
+ * check: also compares the sums of the samples' columns. Without `check`, only values that could
+ * lead to reads outside the file are checked; the time does not depend on the number of samples.
  */
 must_check int catalogue_map_open(
 	const char *file, const char *root, bool check, struct catalogue_map **ret);
-/* Maps the file `fd`, and checks it as catalogue_map_open does; name: for messages. */
+/* Maps the file `fd`, and checks it like catalogue_map_open. name: the file's name for messages. */
 must_check int map_open_fd(
 	int fd, const char *name, bool check, struct catalogue_map **ret);
 void map_close(struct catalogue_map **map);
 
-/* Returns the sum of a head, with head->sum taken as 0. */
+/* Returns the sum of a head. head->sum counts as 0. */
 uint64_t map_head_sum(const struct map_head *head);
-/* Returns how many sections the map has, from the first one on. */
+/* Returns the number of sections in the map. They are the first ones in the list. */
 int map_sections(const struct map_head *head);
 enum map_kind map_kind(enum map_section section);
 
 void *map_section(const struct catalogue_map *map, enum map_section section);
-/* Returns the rule by which samples were found when the map was made: scan_rule. */
+/* Returns the rule (scan_rule) by which samples were found when the map was made. */
 const char *map_rule(const struct catalogue_map *map);
-/* Returns why the map can't be used, or NULL. all: compares the sums of all columns. */
+/* Returns the reason why the map can't be used, or NULL. all: also compares the sums of all
+ * columns. */
 const char *map_problem(const struct catalogue_map *map, bool all);
-/* Returns number i of the column, unchanged. */
+/* Returns number i of the column as stored. */
 uint64_t map_number(const struct catalogue_map *map, enum map_section column, size_t i);
-/* Returns number i of the column; LABEL_NONE for a label that no class has. */
+/* Returns number i of the column. A label without a class becomes LABEL_NONE. */
 uint64_t map_value(const struct catalogue_map *map, enum map_section column, size_t i);
-/* Returns the path of a sample, in `path`, which is {0} at first; the next call reads on from
- * there. NULL: damaged. */
+/* Returns the path of a sample, stored in `path`, which is {0} before the first call. The next call
+ * continues from there. NULL: damaged. */
 const char *map_path(
 	const struct catalogue_map *map, sample_id id, struct path_text *path);
 
-/* Finds the place of a sample in a container; a damaged map may name a container that does not
- * exist. Returns false for a sample that is a file of its own, or gone. */
+/* Finds the part of a container that is the sample. A damaged map may name a container that does
+ * not exist. Returns false for a sample that has its own file, or is gone. */
 bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret);
 
-/* Fills the dataset from the map, which dataset_close closes. */
+/* Fills in the dataset from the map. dataset_close closes the map. */
 must_check int map_attach(struct dataset *dataset, struct catalogue_map *map);
 
 /*
- * Writes the map of the catalogue `file`, and opens it. If the disk fails, which is logged, it
+ * Writes the map of the catalogue `file`, and opens it. If writing to disk fails, logs this and
  * makes the map in memory. Fault: dataset.map.
  */
 must_check int catalogue_map_make(const char *file, const char *root, const char *rule,
@@ -191,28 +194,28 @@ struct map_bytes {
 	size_t n;
 };
 
-/* Makes a map in memory that has the rows alone, for dataset_rows.c. parts: samples may lie in
+/* Makes a map in memory that has only rows, for dataset_rows.c. parts: samples may be in
  * containers. The caller frees ret->at. */
 must_check int map_rows_make(
 	const struct catalogue *rows, bool parts, struct map_bytes *ret);
 
-/* Makes the sections PATH_GROUPS and PATHS; the caller frees both. */
+/* Makes the sections PATH_GROUPS and PATHS. The caller frees both. */
 must_check int map_paths_make(const struct catalogue *catalogue,
 	struct map_bytes *ret_groups, struct map_bytes *ret_paths);
 size_t map_path_groups(size_t n_ids);
 
-/* Makes the section SHAPES, which is empty if there are too many; the caller frees it. */
+/* Makes the section SHAPES. It is empty if there are too many shapes. The caller frees it. */
 must_check int map_shapes_make(const struct catalogue *catalogue, struct map_bytes *ret);
 /* Tells whether all ids of the shapes are below n_ids. */
 bool map_shapes_fit(const struct dataset_shape *shapes, size_t n, uint32_t n_ids);
 
-/* Makes a small number of a small difference, whatever its sign. */
+/* Converts a small difference of either sign to a small number. */
 static inline uint64_t map_zigzag(uint64_t difference)
 {
 	return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
 }
 
-/* Makes the difference again. */
+/* Converts the number back to the difference. */
 static inline uint64_t map_unzigzag(uint64_t number)
 {
 	return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);

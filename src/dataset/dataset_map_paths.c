@@ -9,12 +9,15 @@
 #include <string.h>
 
 /*
- * Paths are stored as differences. Each path shares bytes at its beginning and at its end with
- * the path before; the bytes between are stored:
+ * Paths are stored as differences. A path may share bytes with the previous path: at its beginning
+ * and at its end. Only the bytes between, the middle, are stored. A path consists of
  *
- *     beginning | end << 4, middle | middle, if it is MIDDLE_FOLLOWS: 16 bits | bytes of the middle
+ *   1 byte      length of the shared beginning
+ *   1 byte      length of the shared end << 4 | length of the middle, or MIDDLE_FOLLOWS
+ *   2 bytes     length of the middle; only after MIDDLE_FOLLOWS
+ *   the middle
  *
- * The first of PATHS_TOGETHER paths follows an empty path.
+ * The first of each PATHS_TOGETHER paths is stored relative to an empty path.
  */
 
 #define MIDDLE_FOLLOWS 15
@@ -78,7 +81,7 @@ int map_paths_make(const struct catalogue *catalogue, struct map_bytes *ret_grou
 
 /* --- reading ------------------------------------------------------------------------------ */
 
-/* Makes the next path from the path before. Returns false if the bytes are damaged. */
+/* Makes the next path from the previous one. Returns false if the bytes are damaged. */
 static bool read_difference(
 	const uint8_t *paths, size_t n, uint64_t *at, struct path_text *path)
 {
@@ -124,7 +127,7 @@ const char *map_path(
 	for (; path->next <= id; path->next++)
 		if (!read_difference(paths, place->bytes, &path->at, path))
 			return fail(path);
-	/* A \0 within a path is damage, too. */
+	/* A \0 within a path counts as damage, too. */
 	return path->length > 0 && strlen(path->text) == path->length ? path->text
 								      : fail(path);
 }

@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Lists the shapes of samples in a map: datasets have far fewer shapes than samples. */
+/* Lists the shapes of samples for a map. Datasets have far fewer shapes than samples. */
 
 struct shapes {
 	struct dataset_shape *of;
 	size_t n, capacity;
-	uint32_t *slots; /* a hash table: index in `of`, from 1; 0: none */
-	size_t n_slots;	 /* a power of two, at least twice as large as n */
+	uint32_t *slots; /* hash table: 1 + an index in `of`; 0: free */
+	size_t n_slots;	 /* a power of two, at least 2 * n */
 };
 
 /* --- writing ------------------------------------------------------------------------------ */

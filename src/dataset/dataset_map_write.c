@@ -13,11 +13,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Writes a mapped catalogue, one section after the other. */
+/* Writes a mapped catalogue, section by section. */
 
 struct map_writer {
 	int fd;
-	bool rows_only; /* writes to memory, without columns that follow from other columns */
+	/* writes to memory, and only columns that can't be derived from others */
+	bool rows_only;
 	bool parts;
 	struct map_bytes memory;
 	uint64_t end;
@@ -147,8 +148,8 @@ static uint32_t identity_of(const struct row *row)
 	return row->part ? part_identity(identity, &row->part->at) : identity;
 }
 
-/* Stores part bytes as the difference from the file's bytes, which takes no bits if no part is
- * deflated. */
+/* Stores the bytes of a part as the difference from the file's bytes. Unless some part is deflated,
+ * all differences are 0 and take no bits. */
 static uint64_t value_of_part(enum map_section column, const struct row *row)
 {
 	if (!row->part)
@@ -323,7 +324,7 @@ static int write_sections(struct map_writer *writer)
 	return err ? err : put(writer, (const void *)head, head->head_bytes, 0);
 }
 
-/* Writes the file under another name, and renames it when all of it is on the disk. */
+/* Writes the file under another name, and renames it when it is completely on disk. */
 static int write_file(struct map_writer *writer, const char *name)
 {
 	auto_free char *beside = NULL;
@@ -345,7 +346,7 @@ static int write_file(struct map_writer *writer, const char *name)
 	return err;
 }
 
-/* Makes the map in memory; the next engine reads the catalogue again. */
+/* Makes the map in memory only, so the next engine reads the catalogue again. */
 static int write_unnamed(struct map_writer *writer)
 {
 	if (writer->fd >= 0)

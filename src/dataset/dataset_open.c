@@ -40,7 +40,7 @@ static int root_error(const struct scan *scan, const char *path, int err)
 	return err;
 }
 
-/* Sets the kind and the field from label = cls, json:FIELD, csv:COLUMN ... */
+/* Sets the kind of label and its field from label = cls, json:FIELD, csv:COLUMN and so on. */
 static void set_label(struct scan *scan, const char *label)
 {
 	static const char *const kinds[] = {
@@ -78,7 +78,8 @@ static int begin_far(const struct dataset_config *config, struct scan *scan)
 	return err;
 }
 
-/* Looks at the path; if it does not exist, as a pattern of shards, at its directory. */
+/* Examines the path. If it does not exist, it may be a pattern of shards; then examines its
+ * directory. */
 static int look_at_root(const char *path, struct looked *ret)
 {
 	const char *slash = strrchr(path, '/');
@@ -89,9 +90,9 @@ static int look_at_root(const char *path, struct looked *ret)
 	return directory ? looked_at(AT_FDCWD, directory, 0, ret) : -ENOMEM;
 }
 
-/* Refuses a dataset on a mount of joaderfs. A daemon that reads its own mount waits for itself;
- * two daemons that read each other's mounts wait for each other. An engine that takes over has
- * datasets that were allowed. */
+/* Refuses a dataset on a mount of joaderfs. A daemon that reads its own mount waits for itself, and
+ * two daemons that read each other's mounts wait for each other. An engine that takes over does not
+ * check, since its datasets were allowed before. */
 static int refuse_own_mounts(const struct dataset_config *config, struct scan *scan)
 {
 	struct looked root;
@@ -131,11 +132,11 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 	return scan->far ? begin_far(config, scan) : 0;
 }
 
-/* The version of the rules that list a container: with another one, containers are listed again. */
+/* Version of the rules for listing a container. If it changes, containers are listed again. */
 #define LISTING "4"
 
-/* Finds the root or its containers, and sets scan->settings, which decide what is found in an
- * unchanged container. -errno: the root can't be read. */
+/* Finds the root or its containers. Sets scan->settings, on which the samples found in a container
+ * depend. -errno: the root can't be read. */
 static int find_root(struct scan *scan)
 {
 	int err = scan->source->find(scan);
@@ -184,8 +185,8 @@ static void scan_end(struct scan *scan)
 	arena_free(&scan->names);
 }
 
-/* Refuses a tree without images: it is a mistake, or a disk that is not mounted, for which the
- * catalogue must not lose all its rows. */
+/* Refuses a tree without images. It is a mistake, or a disk that is not mounted, and the catalogue
+ * must not lose all its rows because of that. */
 static int check_tree(const struct scan *scan, const struct tree *tree)
 {
 	for (size_t i = 0; i < tree->n_files; i++)
@@ -216,7 +217,7 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 	return -ENOENT;
 }
 
-/* Writes the catalogue, and reads metadata, only if the catalogue or the metadata has changed. */
+/* If the catalogue or the metadata has changed, reads the metadata and writes the catalogue. */
 static int save(struct scan *scan, const char *file, struct catalogue *catalogue,
 	const struct tree *tree, struct metadata *metadata, bool *changed)
 {
@@ -234,7 +235,7 @@ static int save(struct scan *scan, const char *file, struct catalogue *catalogue
 	return err;
 }
 
-/* Lists and examines the tree, and shows its progress on the terminal. */
+/* Lists and examines the tree. Shows the progress on the terminal. */
 static int look_at_tree(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *tree)
 {
@@ -251,7 +252,7 @@ static int look_at_tree(
 	return err;
 }
 
-/* Keeps the catalogue as the last scan left it: a file that can't be read now is not gone. */
+/* Keeps the catalogue of the last scan, because a file that can't be read now is not gone. */
 static int keep_catalogue(const struct scan *scan, const struct catalogue *catalogue,
 	const char *path, const char *reason, const char *sample)
 {
@@ -271,7 +272,7 @@ static int keep_catalogue(const struct scan *scan, const struct catalogue *catal
 	return 0;
 }
 
-/* Keeps the catalogue, or refuses the dataset, if the root or a container can't be read. */
+/* The root or a container can't be read: keeps the catalogue, or refuses the dataset. */
 static int without_root(const struct dataset_config *config, const struct scan *scan,
 	const struct catalogue *catalogue, int err)
 {
@@ -287,8 +288,8 @@ static int without_root(const struct dataset_config *config, const struct scan *
 	return keep_catalogue(scan, catalogue, "", reason, catalogue->rows[0].path);
 }
 
-/* Returns -EACCES if the source refused the credentials during the scan, whose tree is then
- * incomplete; else err. */
+/* Returns -EACCES if the source refused the credentials during the scan, because the tree is then
+ * incomplete; otherwise err. */
 static int check_denied(struct scan *scan, int err)
 {
 	const char *denied = atomic_load(&scan->denied);
@@ -299,8 +300,8 @@ static int check_denied(struct scan *scan, int err)
 	return -EACCES;
 }
 
-/* Loads the catalogue and scans the tree. root_err: what find_root returned. *ret_seen: the scan
- * has seen all places where the catalogue has samples, so that the catalogue can be updated. */
+/* Loads the catalogue and scans the tree. root_err: the result of find_root. *ret_seen: the scan
+ * has seen all places where the catalogue has samples, so the catalogue can be updated. */
 static int look(const struct dataset_config *config, struct scan *scan, const char *file,
 	int root_err, struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
 {
@@ -332,8 +333,8 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 	return err;
 }
 
-/* Returns the settings that decide what a scan finds in a tree. The caller frees them; NULL: no
- * memory. */
+/* Returns the settings on which the samples found in a tree depend. The caller frees the text;
+ * NULL: no memory. */
 static char *scan_rule(const struct scan *scan)
 {
 	char *rule;
@@ -343,7 +344,7 @@ static char *scan_rule(const struct scan *scan)
 	return n < 0 ? NULL : rule;
 }
 
-/* Opens the map of the dataset's catalogue, or makes it, and attaches it to the dataset. */
+/* Opens the map of the dataset's catalogue, or makes it, and attaches it. */
 static int attach(const struct scan *scan, const char *rule, bool changed,
 	const struct catalogue *catalogue, struct dataset *dataset)
 {
@@ -388,7 +389,7 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 	if (!err && seen) {
 		err = save(scan, dataset->file, &catalogue, &tree, metadata, ret_changed);
 		if (err == -ENOSPC && only_form) {
-			err = 0; /* the catalogue of the older version is as good */
+			err = 0; /* the catalogue of the older version is good enough */
 			*ret_changed = false;
 		}
 	}
@@ -402,21 +403,21 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 
 /* --- without a scan ----------------------------------------------------------------------- */
 
-/* Tells whether nobody looks for changes: a kept edition stays as it was; after an engine took
- * over, readers wait, and samples stay as they were when the mount began. */
+/* Tells whether the scan is skipped. A kept edition is never scanned. An engine that took over does
+ * not scan, because readers wait, and samples stay as they were when the mount began. */
 static bool nobody_looks(const struct scan *scan)
 {
 	return !scan->anew && (scan->kept || kept_is_again());
 }
 
-/* Tells whether the map was made by the rule of this scan: another rule finds other samples. */
+/* Tells whether the map was made by the rule of this scan. Another rule finds other samples. */
 static bool is_of_rule(const struct scan *scan, const struct catalogue_map *map)
 {
 	auto_free char *rule = scan_rule(scan);
 	return rule && strcmp(map_rule(map), rule) == 0;
 }
 
-/* Makes the map of a catalogue whose map is missing or damaged. -ENOENT: there is no usable
+/* Makes a map for a catalogue whose map is missing or damaged. -ENOENT: there is no usable
  * catalogue. */
 static int map_again(
 	const struct scan *scan, const char *file, struct catalogue_map **ret)
@@ -433,7 +434,7 @@ static int map_again(
 	return err;
 }
 
-/* Opens the dataset by its map, without a scan. -ENOENT: the dataset has to be scanned. */
+/* Opens the dataset by its map, without a scan. -ENOENT: the dataset must be scanned. */
 static int open_as_it_is(struct scan *scan, struct dataset *dataset)
 {
 	struct catalogue_map *map = NULL;
@@ -449,7 +450,7 @@ static int open_as_it_is(struct scan *scan, struct dataset *dataset)
 	}
 	if (err)
 		return err == -ENOENT && scan->kept ? -EINVAL : err;
-	/* If the source can't be found now, readers of its samples will report it. */
+	/* If the source can't be found now, readers of its samples will report this. */
 	err = scan->far ? 0 : find_root(scan);
 	err = err == -ENOMEM ? err : 0;
 	if (err)
@@ -496,7 +497,7 @@ static int open_by_scan(const struct dataset_config *config, const char *state_d
 	bool changed = false;
 	int err = fill(config, &scan, state_dir, dataset, &changed);
 	scan_end(&scan);
-	/* Returns the scan's memory to the system: a hundred bytes per sample. */
+	/* Returns the memory of the scan to the system: a hundred bytes per sample. */
 	malloc_trim(0);
 	if (err || (scan.next && !changed)) {
 		dataset_close(&dataset);

@@ -33,7 +33,7 @@ static unsigned bits_of(uint64_t number)
 	return number ? 64 - (unsigned)__builtin_clzll(number) : 0;
 }
 
-/* Sets base and step of a block, and returns the bits of a number. */
+/* Sets base and step of a block. Returns the bits per number. */
 static unsigned measure(const uint64_t *numbers, size_t n, struct pack_block *ret)
 {
 	uint64_t least = numbers[0], most = numbers[0], step = 0;

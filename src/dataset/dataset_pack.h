@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 /*
- * Packed numbers: each takes as few bits as its block needs, and can be read alone.
+ * Packed numbers. Each number takes only as many bits as its block needs, and can be read
+ * separately.
  *
  *     block, block, ... | bits of the first block | bits of the second | ... | tail
  *
@@ -22,12 +23,12 @@
  */
 
 #define PACK_BLOCK 256
-#define PACK_TAIL 16 /* bytes behind the last bit, so that whole words can be read */
+#define PACK_TAIL 16 /* bytes after the last bit, so that whole words can be read */
 
 struct pack_block {
 	uint64_t base;
 	uint64_t step;
-	uint64_t place; /* offset of its bits << 8 | bits of a number */
+	uint64_t place; /* offset of the block's bits << 8 | bits per number */
 };
 
 /* Returns number i of a column. */
@@ -36,9 +37,9 @@ typedef uint64_t pack_value(const void *context, size_t i);
 /* Packs the n numbers that `value` returns. The caller frees *ret. */
 must_check int pack_make(size_t n, pack_value *value, const void *context, uint8_t **ret,
 	size_t *ret_bytes);
-/* Returns the least number of bytes that n packed numbers take. */
+/* Returns the smallest number of bytes that n packed numbers can take. */
 size_t pack_least_bytes(size_t n);
-/* Returns number i. bytes: at least pack_least_bytes(i + 1). packed: aligned as uint64_t. */
+/* Returns number i. bytes: at least pack_least_bytes(i + 1). packed: aligned like a uint64_t. */
 uint64_t pack_get(const uint8_t *packed, size_t bytes, size_t i);
 /* Returns how many numbers, beginning with number i, are known to be equal without a look at each
  * of them. The last block may be taken for longer than it is. */

@@ -37,7 +37,7 @@ static bool add(struct path *path, const char *text, size_t n)
 	return true;
 }
 
-/* Removes the last directory. Returns false if there is none. */
+/* Removes the last directory of the path. Returns false if there is none. */
 static bool leave(struct path *path)
 {
 	if (path->n == 0)
@@ -49,7 +49,8 @@ static bool leave(struct path *path)
 	return true;
 }
 
-/* Adds a component of `from`, with {stem} replaced. Returns false if the path gets too long. */
+/* Appends a component of `from`, with {stem} replaced. Returns false if the path becomes too
+ * long. */
 static bool add_name(
 	struct path *path, const char *name, size_t n, const char *stem, size_t n_stem)
 {
@@ -237,7 +238,7 @@ static bool same_size(struct tensor_shape a, struct tensor_shape b)
 	return a.width == b.width && a.height == b.height;
 }
 
-/* Tells whether two sizes have one form: one is the other scaled, up to a pixel of rounding. */
+/* Tells whether one size is the other one scaled, up to a pixel of rounding. */
 static bool same_form(struct tensor_shape a, struct tensor_shape b)
 {
 	uint64_t x = (uint64_t)a.width * b.height, y = (uint64_t)a.height * b.width;
@@ -262,7 +263,7 @@ struct preparation dataset_preparation_behind(const struct dataset *dataset,
 	return second;
 }
 
-/* Tells whether resizing would interpolate between indices of a palette, which makes no sense. */
+/* Tells whether a resize would interpolate between palette indices, which is meaningless. */
 static bool mixes_indices(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id)
 {

@@ -7,39 +7,40 @@
 
 /*
  * Samples of two files, such as an image and its mask. The second file is a sample of the
- * catalogue, too. `from` of a preparation's section gives its path, relative to the first file's
- * directory, with {stem} for the first file's name without the ending.
+ * catalogue, too. The key `from` of the preparation's section gives its path relative to the
+ * directory of the first file; {stem} stands for the first file's name without the ending.
  *
- *   Flow: dataset_pair, when a job or an edition is made; then the other functions answer.
+ *   Flow: dataset_pair is called when a job or an edition is made; after that the other functions
+ *         may be called.
  *   Owns: the dataset has the pairs until it is closed.
- *   Threads: any; all functions but dataset_pair read memory only.
- *   Errors: as dataset_paths.
+ *   Threads: any; all functions except dataset_pair only read memory.
+ *   Errors: those of dataset_paths.
  *
- * A preparation without a pair has no second files. For a preparation with frames these
- * functions ask the groups (dataset_groups.h).
+ * A preparation without a pair has no second files. For a preparation with frames these functions
+ * return the files of a group (dataset_groups.h).
  */
 
-/* Finds the second file of each sample, or the groups, unless the dataset has them already. */
+/* Finds the second file of each sample, or the groups, unless this was done before. */
 must_check int dataset_pair(
 	struct dataset *dataset, const struct preparation *preparation);
 
 /* Returns the second file of a sample; SAMPLE_NONE: there is none. */
 sample_id dataset_second(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
-/* Returns the i-th file that is prepared behind the sample's own file: the second file of a pair,
- * or a frame of a group. SAMPLE_NONE: there is none. */
+/* Returns the i-th file that is prepared after the sample's own file: the second file of a pair, or
+ * a frame of a group. SAMPLE_NONE: there is none. */
 sample_id dataset_behind(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, uint32_t i);
-/* Returns how files behind the sample's own are prepared. A second file of another size than the
- * first one is resized to the size that the first one is resized to. */
+/* Returns the preparation of the files after the sample's own file. If the second file has another
+ * size than the first one, it is resized to the same size as the first one. */
 struct preparation dataset_preparation_behind(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
-/* Tells whether the sample is the second file of another one, or a later frame of a group. */
+/* Tells whether the sample is the second file of another sample, or a later frame of a group. */
 bool dataset_is_second(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 
 #define PAIR_MESSAGE 160
 /* Tells whether the sample can't be prepared: its second file is missing, can't be read, or has
- * another shape. message: NULL, or room for PAIR_MESSAGE bytes, which then say why. */
+ * another shape. message: NULL, or PAIR_MESSAGE bytes for the reason. */
 bool dataset_pair_fails(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, char *message);

@@ -20,9 +20,10 @@
  *   `- b   3
  */
 struct path_file {
-	const char *name; /* in paths->names; at first the whole path, in paths->texts */
-	sample_id id;	  /* SAMPLE_NONE: the file is no sample */
-	uint32_t other;	  /* index in dataset_paths.others if the file is no sample */
+	/* in paths->names; until directories are made, the whole path in paths->texts */
+	const char *name;
+	sample_id id;	/* SAMPLE_NONE: the file is not a sample */
+	uint32_t other; /* index in dataset_paths.others if the file is not a sample */
 };
 
 struct dataset_paths {
@@ -38,7 +39,7 @@ struct dataset_paths {
 	size_t capacity;
 	uint32_t *children;
 	struct arena names;
-	struct arena texts; /* freed when directories are made */
+	struct arena texts; /* freed after the directories are made */
 };
 
 /* --- making the tree ---------------------------------------------------------------- */
@@ -97,7 +98,7 @@ static int add_other(struct dataset_paths *paths, sqlite3_stmt *statement)
 	return 0;
 }
 
-/* Reads the files that are no samples. The table `others` exists only if they are shown. */
+/* Reads the files that are not samples. The table `others` exists only if they are shown. */
 static int read_others(sqlite3 *db, struct dataset_paths *paths)
 {
 	sqlite3_stmt *statement = NULL;
@@ -160,7 +161,7 @@ static int list_others(struct dataset *dataset, struct dataset_paths *paths)
 	return err;
 }
 
-/* Adds the next directory in preorder; *ret: its number. */
+/* Adds the next directory in preorder. *ret: its number. */
 static int add_directory(struct dataset_paths *paths, uint32_t parent, const char *name,
 	size_t bytes, uint32_t first_file, uint32_t *ret)
 {
@@ -186,8 +187,8 @@ static bool is_component(const char *name, const char *text, size_t n)
 	return strncmp(name, text, n) == 0 && name[n] == '\0';
 }
 
-/* Finds or adds the directory of a file. Files are sorted, so that an existing directory is
- * always the last child of its parent. */
+/* Finds or adds the directory of a file. Files are sorted, so an existing directory is always the
+ * last child of its parent. */
 static int enter(struct dataset_paths *paths, uint32_t file, uint32_t *ret)
 {
 	const char *path = paths->files[file].name, *slash;
@@ -204,7 +205,7 @@ static int enter(struct dataset_paths *paths, uint32_t file, uint32_t *ret)
 			return err;
 		paths->directories[parent].first_child = *ret;
 	}
-	/* The path of a file that is no sample lies in paths->names already. */
+	/* The path of a file that is not a sample is already in paths->names. */
 	paths->files[file].name = paths->files[file].id == SAMPLE_NONE
 					  ? path
 					  : arena_text(&paths->names, path);
@@ -261,7 +262,7 @@ void dataset_paths_free(struct dataset_paths *paths)
 	free(paths);
 }
 
-/* Gives the tree to the dataset, which keeps the first one if several threads made it. */
+/* Stores the tree in the dataset. If several threads have made trees, the first one is kept. */
 static const struct dataset_paths *keep(
 	struct dataset *dataset, struct dataset_paths *paths)
 {
@@ -369,7 +370,7 @@ uint32_t paths_find_child(const struct dataset_paths *paths,
 	return UINT32_MAX;
 }
 
-/* Returns the first file whose name is not less than the n bytes of name followed by `next`. */
+/* Returns the first file whose name is at least `name` (n bytes) followed by `next`. */
 static uint32_t first_from(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n,
 	unsigned char next)

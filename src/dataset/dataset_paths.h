@@ -6,21 +6,23 @@
 #include "dataset/dataset.h"
 
 /*
- * The tree of a dataset's directories and files, which shows samples under their own names.
+ * The tree of a dataset's directories and files, for layouts that show samples under their own
+ * names.
  *
  *   Flow: the first call of dataset_paths reads the whole catalogue and makes the tree.
- *   Owns: the dataset has the tree until it is closed; the tree never changes.
+ *   Owns: the dataset owns the tree until it is closed. The tree never changes.
  *   Threads: any.   Errors: -ENOMEM, -EIO, logged.
  */
 
 struct dataset_paths;
 
-/* A directory. Its directories and files are in byte order of their names. */
+/* A directory. Its directories and files are sorted by the bytes of their names. */
 struct paths_directory {
-	const char *name; /* "" for the root, which is directory 0 */
+	const char *name; /* ""; this is the root, directory 0 */
 	uint32_t parent;
-	uint32_t first_file, n_files; /* files directly in the directory */
-	uint32_t n_below; /* files in the directory and below, from first_file on */
+	uint32_t first_file, n_files; /* files directly in this directory */
+	/* number of files in the directory and below, from first_file on */
+	uint32_t n_below;
 	uint32_t first_child, n_children;
 };
 
@@ -29,32 +31,32 @@ must_check int dataset_paths(struct dataset *dataset, const struct dataset_paths
 uint32_t paths_directories(const struct dataset_paths *paths);
 const struct paths_directory *paths_directory(
 	const struct dataset_paths *paths, uint32_t number);
-/* Returns the number of a child directory: i counts from first_child. */
+/* Returns the number of a child directory. i counts from first_child. */
 uint32_t paths_child(const struct dataset_paths *paths, uint32_t i);
 
-/* A file that is no sample, such as annotations. */
+/* A file that is not a sample, for instance annotations. */
 struct paths_other {
 	const char *path; /* relative to the root */
 	uint64_t bytes;
 	int64_t mtime_ns;
 };
-/* Tells whether the dataset shows files that are no samples, if it has some. */
+/* Tells whether the dataset shows files that are not samples. */
 bool paths_show_others(const struct dataset_paths *paths);
-/* Returns file i if it is no sample; NULL: it is a sample, or there is no file i. */
+/* Returns file i if it is not a sample. NULL: it is a sample, or there is no file i. */
 const struct paths_other *paths_other(const struct dataset_paths *paths, uint32_t i);
 
-/* Returns the sample that is file i: i counts from first_file. SAMPLE_NONE: file i is no sample. */
+/* Returns the sample of file i, counted from first_file. SAMPLE_NONE: file i is not a sample. */
 sample_id paths_sample(const struct dataset_paths *paths, uint32_t i);
 const char *paths_name(const struct dataset_paths *paths, uint32_t i);
 
-/* Finds the directory of a name in a directory. UINT32_MAX: there is none. */
+/* Finds the subdirectory with this name. UINT32_MAX: there is none. */
 uint32_t paths_find_child(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name);
-/* Finds the sample in a directory whose name is the first n bytes of name, a dot, and an ending
- * without a dot. UINT32_MAX: there is none, or several. */
+/* Finds the sample in a directory whose name consists of the first n bytes of `name`, a dot, and an
+ * ending without a dot. UINT32_MAX: there is none, or there are several. */
 uint32_t paths_find_stem(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n);
-/* Finds the file in a directory whose name is the first n bytes of name. UINT32_MAX: there is
+/* Finds the file in a directory whose name is the first n bytes of `name`. UINT32_MAX: there is
  * none. */
 uint32_t paths_find_file(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n);

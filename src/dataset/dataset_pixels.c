@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* Counts images whose pixels are changed by channels = rgb and gray. */
+/* Counts images whose pixels are changed by channels = rgb, and by channels = gray. */
 
 void pixels_count(struct dataset_pixels *pixels, struct tensor_shape image)
 {

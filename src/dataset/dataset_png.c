@@ -11,20 +11,20 @@
 #include <zlib.h>
 
 /*
- * Finds the orientation of a PNG, as Pillow's ImageOps.exif_transpose does: in eXIf, else in
- * the text "Raw profile type exif" (ImageMagick writes EXIF in digits there), and if EXIF has
- * none, in XMP's text. The last chunk of a kind before the image data counts. Pillow would also
- * read chunks behind the image data, but no program writes them there, and this would read the
- * whole file.
+ * Finds the orientation of a PNG as Pillow's ImageOps.exif_transpose does: in eXIf; without it, in
+ * the text "Raw profile type exif" (ImageMagick writes EXIF there as digits); and if EXIF has no
+ * orientation, in the text of XMP. The last chunk of each kind before the image data is used.
+ * Pillow would also read chunks after the image data, but no program writes them there, and it
+ * would mean reading the whole file.
  */
 
 #define MOST_CHUNK ((uint32_t)1 << 20) /* no camera writes more */
-#define MOST_TEXT ((size_t)1 << 20)    /* unpacked, as Pillow has it */
+#define MOST_TEXT ((size_t)1 << 20)    /* after inflation; Pillow's limit */
 #define RAW_PROFILE "Raw profile type exif"
 #define XMP "XML:com.adobe.xmp"
 
 struct text {
-	char *data; /* a NUL follows; NULL: there is none */
+	char *data; /* ended by \0; NULL: there is none */
 	size_t size;
 };
 
@@ -48,8 +48,8 @@ static struct text copy(const char *data, size_t size)
 	return text;
 }
 
-/* Inflates a text; a stream that ends too early gives the bytes that it has. Returns false if it
- * is damaged. */
+/* Inflates a text. A stream that ends too early gives the bytes up to there. Returns false if the
+ * stream is damaged. */
 static bool unpack(const char *data, size_t size, struct text *ret)
 {
 	z_stream stream = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
@@ -74,7 +74,7 @@ static bool is_utf8(struct text text)
 	return true;
 }
 
-/* Reads flag, method, language\0, translation\0 and text, which follow the keyword. */
+/* Parses flag, method, language\0, translation\0 and text, which follow the keyword. */
 static bool read_international(const char *data, size_t size, struct text *ret)
 {
 	const char *end = data + size, *at = data + 2;
@@ -99,7 +99,7 @@ static bool read_text(const char *type, const char *data, size_t size, struct te
 		return (*ret = copy(data, size)).data != NULL;
 	if (size > 0 && data[0] == 0 && unpack(data + 1, size - 1, ret))
 		return true;
-	free(ret->data); /* Pillow, too, takes a damaged text as empty */
+	free(ret->data); /* Pillow also treats a damaged text as empty */
 	return (*ret = copy("", 0)).data != NULL;
 }
 
@@ -159,8 +159,8 @@ static int digit(char c)
 	return isdigit((unsigned char)c) ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* Replaces a text by the bytes whose digits follow its third line. Returns false if something
- * other than digits follows. */
+/* Replaces a text by the bytes that its hexadecimal digits after the third line give. Returns false
+ * if there are other characters. */
 static bool from_digits(struct text *text)
 {
 	char *out = text->data, *at = text->data;

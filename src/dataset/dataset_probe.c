@@ -14,18 +14,20 @@
 #include <zlib.h>
 
 /*
- * Reads width, height, mode and orientation from a file's header. The content decides which
- * codec is asked, not the name. libjpeg reports an error by a call that must not return:
- * jpeg_fail jumps.
+ * Reads width, height, mode and orientation from a file's header. The content determines the codec,
+ * not the name. libjpeg reports an error by calling a function that must not return, so jpeg_fail
+ * uses longjmp.
  */
 
-/* A PNG begins with a signature, and the chunk IHDR: length, name, 13 bytes and checksum. */
+/* A PNG begins with a signature and the chunk IHDR: length, name, 13 bytes and checksum. */
 #define PNG_MAGIC "\x89PNG\r\n\x1a\n"
 #define PNG_START (8 + 8 + 13 + 4)
-#define MOST_DEFLATED_BYTES ((uint64_t)256 << 20) /* more is no image, or a bomb */
+/* larger data are no image, or a bomb */
+#define MOST_DEFLATED_BYTES ((uint64_t)256 << 20)
 
 struct jpeg_trap {
-	struct jpeg_error_mgr manager; /* first: libjpeg hands back a pointer to it */
+	/* first member, because libjpeg passes a pointer to it */
+	struct jpeg_error_mgr manager;
 	jmp_buf jump;
 };
 
@@ -45,7 +47,7 @@ static void jpeg_ignore(j_common_ptr info)
 	(void)info;
 }
 
-/* Returns the orientation in the first segment that calls itself EXIF, as PIL does. */
+/* Returns the orientation from the first EXIF segment, as PIL does. */
 static uint8_t jpeg_orientation(const struct jpeg_marker_struct *segment)
 {
 	for (; segment; segment = segment->next) {
@@ -86,8 +88,8 @@ static uint32_t big_endian(const unsigned char *bytes)
 	       (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* Reads the size from the first chunk, and the orientation. The other chunks only decide whether
- * the image can be decoded. */
+/* Reads the size from the first chunk, and finds the orientation. The other chunks only matter for
+ * decoding. */
 static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	unsigned char start[PNG_START];
@@ -105,7 +107,8 @@ static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orienta
 	}
 }
 
-/* Reads the head of another format; a format that may have its size anywhere is read whole. */
+/* Reads the head of another format. If the size may be anywhere in the file, reads the whole
+ * file. */
 static void probe_other(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	struct exif_data exif;
@@ -231,7 +234,7 @@ int probe_header(const char *path, struct tensor_shape *ret, uint8_t *ret_orient
 {
 	*ret = (struct tensor_shape){.height = 0, .width = 0};
 	*ret_orientation = 1;
-	/* O_NONBLOCK: the file may have become a FIFO since it was listed. */
+	/* O_NONBLOCK, because the file may have become a FIFO since it was listed. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;

@@ -34,8 +34,8 @@ struct samples {
 	const struct dataset *dataset;
 	bool *inside;
 	sqlite3_stmt *described; /* NULL: there is no metadata */
-	sqlite3_int64 of;	 /* the sample that `described` stands at; -1: none */
-	bool has;		 /* the sample has metadata */
+	sqlite3_int64 of;	 /* sample of the current row of `described`; -1: none */
+	bool has;		 /* the sample has a row of metadata */
 };
 
 struct attached {
@@ -51,7 +51,7 @@ struct cursor {
 
 /* --- columns ------------------------------------------------------------------------------ */
 
-/* Prints the declaration and the query of the columns of metadata in the table. */
+/* Prints the declaration and the query for the columns of metadata in the table. */
 static int list_columns(
 	sqlite3 *db, const char *table, FILE *declaration, FILE *query, size_t *ret_n)
 {
@@ -75,8 +75,8 @@ static int list_columns(
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* Declares the table. Metadata is in the table `described`, or, in a catalogue of an older
- * version, in the table `samples`. */
+/* Declares the table. Metadata are in the table `described`, or in catalogues of older versions in
+ * the table `samples`. */
 static int declare(sqlite3 *db, struct samples *samples)
 {
 	static const char *const tables[] = {"described", "samples"};
@@ -302,7 +302,7 @@ int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside)
 	if (!attached)
 		return -ENOMEM;
 	*attached = (struct attached){dataset, inside};
-	int code = sqlite3_create_module_v2(/* frees `attached`, also if it fails */
+	int code = sqlite3_create_module_v2(/* frees `attached`, also on failure */
 		db, "samples_of_dataset", &module, attached, sqlite3_free);
 	if (code == SQLITE_OK)
 		code = sqlite3_exec(db,

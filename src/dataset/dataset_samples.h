@@ -6,13 +6,13 @@
 #include "dataset/dataset_internal.h"
 
 /*
- * The table `samples` of a connection: a row for each sample, with the columns of the map and
- * the columns of metadata, which SQLite has.
+ * The table `samples` of a connection: one row per sample, with the columns of the map, and the
+ * columns of metadata from the SQLite file.
  *
  *   Flow: samples_attach before any statement, and before an authorizer is set.
  *   Threads: the connection's. One statement at a time reads columns of metadata.
  *
- * inside: set to true while the table asks SQLite for metadata, which an authorizer has to
- * allow; may be NULL.
+ * inside: true while the table itself reads metadata; an authorizer must allow these reads. May be
+ * NULL.
  */
 must_check int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside);

@@ -50,7 +50,7 @@ static int compare_spans(const char *a, size_t a_length, const char *b, size_t b
 	return order ? order : (a_length > b_length) - (a_length < b_length);
 }
 
-/* Returns the length of the path's first part. */
+/* Returns the length of the path's first component. */
 static size_t first_part(const char *path)
 {
 	return (size_t)(strchrnul(path, '/') - path);
@@ -81,7 +81,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 		rows[*(const sample_id *)a].path, rows[*(const sample_id *)b].path);
 }
 
-/* Sorts the catalogue's rows, and walks through them and the tree's files together. */
+/* Sorts the catalogue's rows, and goes through the rows and the tree's files in parallel. */
 int scan_match(const struct catalogue *catalogue, struct tree *tree)
 {
 	size_t n = catalogue->n_rows;
@@ -113,7 +113,7 @@ struct examination {
 
 #define BATCH 32
 
-/* Sets the file's facts. Returns false if the file is no sample. */
+/* Sets the file's facts. Returns false if the file is not a sample. */
 static bool examine_file(struct examination *examination, struct found *found,
 	const struct row *old, struct issues *issues)
 {
@@ -215,8 +215,8 @@ int scan_examine(struct scan *scan, struct tree *tree, const struct catalogue *c
 
 /* --- unseen directories --------------------------------------------------------------- */
 
-/* Returns the path, or a directory above it, that is among the unseen ones, or NULL. The root's
- * path is "". */
+/* Returns the path, or a directory above it, if it is in the list of unseen paths; otherwise NULL.
+ * The path of the root is "". */
 static const char *find_unseen(const struct tree *tree, const char *path)
 {
 	char above[PATH_MAX];

@@ -12,17 +12,17 @@
 #include <strings.h>
 
 /*
- * Predicates. The expression is put between parentheses into one SELECT. Three things confine
- * it: a check of its text (it can't close the parenthesis, nor start a comment or another
+ * Predicates. The expression is put between parentheses into a SELECT. It is restricted in three
+ * ways: a check of its text (it can't close the parenthesis, or start a comment or another
  * statement), SQLite's authorizer (it can only read the columns of a row and call harmless
- * functions), and a limit on steps.
+ * functions), and a limit of steps.
  */
 
 #define STEPS_BASE 100000
 #define STEPS_PER_ROW 1000
 #define SPACE " \t\r\n\f\v"
 #define NO_SUBQUERIES "subqueries are not allowed"
-#define STEPS_AT_ONCE 1000 /* between two calls of the progress handler */
+#define STEPS_AT_ONCE 1000 /* steps between two calls of the progress handler */
 
 static const char *const functions[] = {"abs", "ceil", "ceiling", "coalesce", "floor",
 	"glob", "hash", "ifnull", "iif", "instr", "json_array_length", "json_extract",
@@ -30,10 +30,11 @@ static const char *const functions[] = {"abs", "ceil", "ceiling", "coalesce", "f
 	"rtrim", "sign", "substr", "substring", "trim", "typeof", "unicode", "upper"};
 
 struct guard {
-	bool inside; /* the table reads metadata of a row: all is allowed */
+	/* the table is reading metadata of a row, so everything is allowed */
+	bool inside;
 	int selects;
 	int64_t steps_left;
-	char message[200]; /* why something was refused, or empty */
+	char message[200]; /* reason of a refusal, or empty */
 };
 
 static printf_like(2, 3) int refuse(struct guard *guard, const char *format, ...)
@@ -106,8 +107,9 @@ static size_t word_length(const char *text)
 	return n;
 }
 
-/* Returns why the word is not allowed, or NULL. SQLite may turn `x in (select y from t)` and
- * `x in t` into a look into a table that the authorizer does not see. */
+/* Returns the reason why the word is not allowed, or NULL. `in (select ...)` and `in TABLE` are
+ * refused, because SQLite may turn `x in (select y from t)` and `x in t` into a look-up that the
+ * authorizer does not see. */
 static const char *word_problem(const char *text, size_t n)
 {
 	if (is_word(text, n, "select") || is_word(text, n, "values"))
@@ -117,14 +119,14 @@ static const char *word_problem(const char *text, size_t n)
 	return NULL;
 }
 
-/* Returns the end of the quoted part that begins here, or NULL if it is not closed. A doubled
- * quote counts as an end and a new beginning, which changes nothing. */
+/* Returns the end of the quoted part that begins here, or NULL if it is not closed. A doubled quote
+ * counts as the end of one part and the beginning of another, which makes no difference. */
 static const char *skip_quoted(const char *text)
 {
 	return strchr(text + 1, *text == '[' ? ']' : *text);
 }
 
-/* Returns why the text is not allowed, or NULL. */
+/* Returns the reason why the text is not allowed, or NULL. */
 static const char *text_problem(const char *text)
 {
 	int depth = 0;
@@ -172,7 +174,7 @@ static void print_columns(FILE *out, sqlite3 *db)
 	sqlite3_finalize(statement);
 }
 
-/* Makes the message for the author of the predicate, and returns -EINVAL or -ENOMEM. */
+/* Makes the message for the author of the predicate. Returns -EINVAL or -ENOMEM. */
 static int bad_predicate(
 	sqlite3 *db, const char *where, const char *problem, char **ret_message)
 {
@@ -198,7 +200,8 @@ static int bad_predicate(
 	return -ENOMEM;
 }
 
-/* Makes the message of a failed statement: the guard's if it has one, else SQLite's. */
+/* Makes the message for a failed statement: the guard's message if there is one, otherwise
+ * SQLite's. */
 static int statement_error(sqlite3 *db, const struct dataset *dataset,
 	const struct guard *guard, const char *where, char **ret_message)
 {
@@ -214,19 +217,19 @@ static int statement_error(sqlite3 *db, const struct dataset *dataset,
 	return err;
 }
 
-#define HASH_BITS INT64_MAX /* SQLite's integers have a sign */
+#define HASH_BITS INT64_MAX /* SQLite's integers are signed */
 
 uint64_t dataset_hash(const char *text)
 {
 	return text_hash(text, strlen(text)) & HASH_BITS;
 }
 
-/* hash(X) in SQL: 63 bits of the hash of X's text; NULL for NULL. */
+/* hash(X) in SQL: 63 bits of the hash of X's text. NULL if X is NULL. */
 static void hash_function(sqlite3_context *context, int n, sqlite3_value **values)
 {
 	(void)n;
 	const char *text = (const char *)sqlite3_value_text(values[0]);
-	if (!text) /* NULL, or no memory */
+	if (!text) /* X is NULL, or there is no memory */
 		return;
 	uint64_t hash = text_hash(text, (size_t)sqlite3_value_bytes(values[0]));
 	sqlite3_result_int64(context, (sqlite3_int64)(hash & HASH_BITS));
@@ -242,7 +245,7 @@ static int guarded_connection(
 			log_error("catalogue %s: is gone", dataset->file);
 		return err;
 	}
-	/* "text" in double quotes must be a column, or a typo would go unnoticed. */
+	/* A text in double quotes must be a column. Otherwise a typo would not be noticed. */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -251,7 +254,8 @@ static int guarded_connection(
 	sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 500);
 	sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
 	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-	/* The schema is loaded now, so that the guard sees only the predicate. */
+	/* The schema is loaded before the guard is set, so that the guard sees only the
+	 * predicate. */
 	err = samples_attach(db, dataset, &guard->inside);
 	if (err) {
 		log_error("catalogue %s: can't be read: %s", dataset->file,

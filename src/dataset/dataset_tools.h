@@ -14,29 +14,30 @@
  * Tools of scans and catalogues: memory, names in messages, threads, progress, and the problems
  * that a scan finds.
  *
- *   Owns: an arena has its blocks.   Threads: one for issues and for an arena; any for the
- *   counters of a progress.   Errors: NULL: no memory.
+ *   Owns: an arena owns its blocks.   Threads: one for issues and for an arena; any for the
+ *         counters of a progress.   Errors: NULL: no memory.
  */
 
-/* Memory for names and directories, which is freed all at once. */
+/* Memory for names and directories. It is freed all at once. */
 struct arena {
 	struct arena_block *blocks;
-	size_t left; /* in the first block */
+	size_t left; /* bytes left in the first block */
 };
 
 void *arena_alloc(struct arena *arena, size_t bytes); /* NULL: no memory */
 char *arena_text(struct arena *arena, const char *text);
-/* Moves all blocks of `from`. */
+/* Moves all blocks from `from` to `into`. */
 void arena_join(struct arena *into, struct arena *from);
 void arena_free(struct arena *arena);
 
-/* Makes room for one more item in a growing array, and returns the new array, or NULL. */
+/* Makes room for one more item in a growing array. Returns the new array, or NULL. */
 void *array_grow(void *items, size_t n, size_t *capacity, size_t item_bytes);
-/* Gives back the memory of an array behind its first n items, now and then, for a caller that
- * takes items from the end. Returns the array. */
+/* From time to time frees the memory after the array's first n items, for a caller that removes
+ * items from the end. Returns the array. */
 void *array_shrink(void *items, size_t n, size_t item_bytes);
 
-/* A file name for a message: control characters escaped, cut to a line's length. */
+/* A file name for a message: control characters are escaped, and it is cut to the length of a
+ * line. */
 struct quoted {
 	char text[400];
 };
@@ -51,13 +52,13 @@ struct grouped {
 };
 const char *group_digits(struct grouped *grouped, uint64_t number);
 
-/* Calls work(context, i) for each i below threads, each on a thread of its own; 0 runs on the
- * caller's thread. Returns when all have ended. A call whose thread can't be made is left out, so
- * the calls have to take their work from a queue. */
+/* Calls work(context, i) for each i below `threads`, each in its own thread; i = 0 runs in the
+ * calling thread. Returns when all calls have ended. If a thread can't be created, its call is
+ * skipped, so the calls must take their work from a common queue. */
 void parallel_run(
 	unsigned threads, void (*work)(void *context, unsigned worker), void *context);
 
-/* One line on the terminal, rewritten at most five times a second. */
+/* A progress line on the terminal, rewritten at most five times a second. */
 struct progress {
 	struct work work;
 	const char *name;
@@ -71,8 +72,7 @@ void progress_begin(struct progress *progress, const char *name);
 void progress_tick(struct progress *progress);
 void progress_end(struct progress *progress);
 
-/* Problems that a scan finds. Each kind is counted, and is logged as one message with an
- * example. */
+/* Problems that a scan finds. Each kind is counted, and logged as one message with an example. */
 enum issue_kind {
 	ISSUE_OUTSIDE,
 	ISSUE_DANGLING,
@@ -93,7 +93,7 @@ enum issue_kind {
 struct issue {
 	uint64_t count;
 	int error;
-	struct quoted example; /* the first one in byte order */
+	struct quoted example; /* the first in byte order */
 };
 
 struct issues {

@@ -47,7 +47,7 @@ static int add_row(struct catalogue *catalogue, struct found *found)
 	return 0;
 }
 
-/* Makes all rows of a first scan. Takes the files from the end, and gives back their memory. */
+/* Makes all rows of a first scan. Takes files from the end of the list, and frees their memory. */
 static int add_all(
 	struct catalogue *catalogue, struct tree *tree, struct changes *changes)
 {
@@ -76,7 +76,7 @@ static int add_all(
 	return 0;
 }
 
-/* Compares size and mtime: an older version knew no more of a file. */
+/* Compares only size and mtime, because an older version knew no other facts. */
 static bool same_file(const struct facts *a, const struct facts *b)
 {
 	return a->bytes == b->bytes && a->mtime_ns == b->mtime_ns;
@@ -89,8 +89,8 @@ static bool facts_equal(const struct facts *a, const struct facts *b)
 	       a->orientation == b->orientation && a->probed == b->probed;
 }
 
-/* Compares parts without the numbers of their containers: if these changed, all rows are written
- * anyway. */
+/* Compares parts. The numbers of their containers are ignored: if these have changed, all rows are
+ * written anyway. */
 static bool parts_equal(const struct part *a, const struct part *b)
 {
 	if (!a || !b)
@@ -191,7 +191,8 @@ static int update_containers(
 	return catalogue->settings ? 0 : -ENOMEM;
 }
 
-/* Returns the label of a path, whose class is its first part; LABEL_NONE: its class is gone. */
+/* Returns the label of a path. The path's first component is its class. LABEL_NONE: the class is
+ * gone. */
 static uint32_t find_label(const struct catalogue *catalogue, const char *path)
 {
 	size_t length = strcspn(path, "/");
@@ -212,7 +213,8 @@ static uint32_t find_label(const struct catalogue *catalogue, const char *path)
 	return LABEL_NONE;
 }
 
-/* Warns if the label of a class changed: running jobs get labels with another meaning. */
+/* Warns if the label of a class has changed, because labels then have another meaning for running
+ * jobs. */
 static void report_labels(const struct scan *scan, const struct catalogue *catalogue,
 	const char *const *old_classes, size_t n_old)
 {

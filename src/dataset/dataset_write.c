@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 
 /*
- * Writes a whole catalogue into a new file, which then takes the old one's name. Nobody reads
- * the new file before it is complete, so that it needs no journal and no syncing until then.
+ * Writes a complete catalogue to a new file, which is then renamed over the old one. Nobody reads
+ * the new file before it is complete, so it needs no journal, and no sync until then.
  */
 
 struct writer {
@@ -28,8 +28,10 @@ struct writer {
 	sqlite3 *db;
 	sqlite3_stmt *update;
 	size_t n_columns;
-	size_t updated;	     /* file of metadata that `update` is for, from 1 */
-	uint32_t *described; /* last file, from 1, with a line for it; by tree->files */
+	/* number of the file of metadata that `update` is for, counted from 1 */
+	size_t updated;
+	/* by index in tree->files: the last file of metadata, counted from 1, that describes it */
+	uint32_t *described;
 	uint64_t unknown;
 	uint64_t repeated;
 	struct quoted first_unknown;
@@ -50,7 +52,7 @@ static int prepare(struct writer *writer, const char *sql, sqlite3_stmt **ret)
 	return catalogue_errno(writer->db);
 }
 
-/* Runs a statement without rows, and resets it for the next run. */
+/* Runs a statement without rows, and resets it. */
 static int run(struct writer *writer, sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);
@@ -59,8 +61,8 @@ static int run(struct writer *writer, sqlite3_stmt *statement)
 	return err;
 }
 
-/* Creates the table of metadata. All names are identifiers; they are quoted because they may be
- * keywords of SQL. */
+/* Creates the table of metadata. Names of columns are quoted, because they may be keywords of
+ * SQL. */
 static int create_described(struct writer *writer)
 {
 	static const char *const types[] = {"INTEGER", "REAL", "TEXT"};
@@ -132,7 +134,7 @@ static int write_containers(struct writer *writer)
 	return err;
 }
 
-/* Prepares the statement that sets the columns of the line's file. */
+/* Prepares the statement that sets the columns of the record's file. */
 static int prepare_update(struct writer *writer, const struct metadata_line *line)
 {
 	size_t n, n_set = 0;
@@ -236,7 +238,7 @@ static int write_edition(struct writer *writer)
 	return execute(writer, sql);
 }
 
-/* Writes the table of files that are no samples, if they are shown. */
+/* Writes the table of files that are not samples, if they are shown. */
 static int write_others(struct writer *writer)
 {
 	const struct tree *tree = writer->tree;
@@ -337,7 +339,8 @@ static int write_content(struct writer *writer)
 
 static int write_file(struct writer *writer, const char *file)
 {
-	/* The file is created here, since SQLite's message would hide why it can't be. */
+	/* The file is created here, because SQLite's message would not tell why it can't be
+	 * created. */
 	auto_close int fd = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
@@ -355,7 +358,7 @@ static int write_file(struct writer *writer, const char *file)
 	return err;
 }
 
-/* Makes <state> and <state>/datasets, if need be. */
+/* Creates <state> and <state>/datasets, if they do not exist. */
 static int make_directories(const char *file)
 {
 	auto_free char *path = strdup(file);
@@ -380,8 +383,8 @@ static int remove_ending(const char *file, const char *ending)
 	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* Renames an unusable file to .unusable. If this fails the file is not replaced: it has ids that
- * trainings know. */
+/* Renames an unusable file to .unusable. If this fails, the file must not be replaced, because
+ * trainings know its ids. */
 static int keep_unusable(const char *file)
 {
 	auto_free char *kept = NULL;
@@ -396,7 +399,7 @@ static int keep_unusable(const char *file)
 	return err;
 }
 
-/* Keeps an unusable file, and removes journals of the old file, which must not be applied to the
+/* Keeps an unusable file. Removes journals of the old file, because they must not be applied to the
  * new one. */
 static int make_way(const char *file, bool unusable)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_BYTES ((size_t)16 << 10) /* the header of nearly any image */
+#define FIRST_BYTES ((size_t)16 << 10) /* enough for the header of nearly any image */
 #define MOST_BYTES ((size_t)1 << 20)
 
 static int make_room(struct far_window *window, size_t bytes)

@@ -8,11 +8,11 @@
 #include <sys/types.h>
 
 /*
- * A window on an object far away, for scans. A request reads the needed bytes and bytes that
- * probably come next: few after a jump, and twice as many each time that reads go on where the
+ * A window on a remote object, for scans. A request reads the needed bytes and some that will
+ * probably be needed next: few after a jump, and twice as many each time a read continues where the
  * last request ended.
  *
- *   Flow: all fields but the object are 0 at first; far_window_read; far_window_free.
+ *   Flow: all fields except the object are 0 at first; far_window_read; far_window_free.
  *   Threads: one at a time.
  */
 struct far_window {
@@ -23,11 +23,11 @@ struct far_window {
 	size_t bytes;	/* bytes in the window */
 	size_t ahead;	/* bytes of the last request */
 	struct far_error error;
-	_Atomic(char *)
-		*denied; /* gets the first message of a refusal of the credentials */
+	/* receives the first message that the credentials were refused */
+	_Atomic(char *) *denied;
 };
 
-/* Reads as pread does; -1: the window's error says why. */
+/* Reads like pread. -1: window->error has the reason. */
 ssize_t far_window_read(
 	struct far_window *window, void *ret, size_t bytes, uint64_t offset);
 /* Sets the object's size and version, and fills the window with the object's first bytes. */

@@ -39,7 +39,7 @@ static int refuse(const struct reading *reading, const char *text)
 	return -EINVAL;
 }
 
-/* Reads a label, the text behind the last blank of a line. */
+/* Parses a label: the text after the last blank of a line. */
 static bool parse_label(const char *text, uint32_t *ret)
 {
 	size_t n = strspn(text, "0123456789");
@@ -65,7 +65,7 @@ static int add(
 	return 0;
 }
 
-/* Reads a line, whose text it changes. */
+/* Parses a line, and changes its text. */
 static int read_line(const struct reading *reading, char *text)
 {
 	struct entry entry = {.line = reading->line};
@@ -119,7 +119,7 @@ static int read_lines(struct reading *reading, FILE *in)
 	return err ? err : sort(reading);
 }
 
-/* Opens a regular file; -EINVAL for a FIFO or a device, which would wait for another process. */
+/* Opens a regular file. -EINVAL: it is a FIFO or a device, which could block. */
 static int open_file(const char *path, FILE **ret)
 {
 	struct stat status;
@@ -176,8 +176,8 @@ uint32_t label_table_find(
 	return found ? found->label : LABEL_NONE;
 }
 
-/* Returns the first entry in the file for each label, NULL for none. The caller frees the array;
- * NULL: no memory. */
+/* Returns for each label the first entry in the file; NULL: none. The caller frees the array.
+ * Returns NULL if there is no memory. */
 static const struct entry **first_entries(const struct label_table *table)
 {
 	const struct entry **first =

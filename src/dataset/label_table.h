@@ -13,12 +13,12 @@
  *     photos/cat 0
  *     sketches/kitty 0
  *
- * Empty lines and lines that begin with # do not count. The table may name classes that no
+ * Empty lines and lines that begin with # are ignored. The table may contain classes that no
  * dataset has, so that several mixtures can share it.
  *
  *   Threads: any, after label_table_read.
- *   Errors: -EINVAL: the caller frees *ret_message, which says what is wrong; it is not set if
- *         the path leads to no regular file. -errno.
+ *   Errors: -EINVAL: *ret_message has the mistake, and the caller frees it; it is not set if the
+ *         path is not a regular file. -errno.
  */
 
 struct label_table;
@@ -27,11 +27,11 @@ must_check int label_table_read(
 	const char *path, struct label_table **ret, char **ret_message);
 void label_table_free(struct label_table **table); /* may be NULL */
 
-/* Returns the label of a class. LABEL_NONE: the table has not the class. */
+/* Returns the label of a class. LABEL_NONE: the class is not in the table. */
 uint32_t label_table_find(
 	const struct label_table *table, const char *dataset, const char *class);
 
 /* Makes a name for each label from 0 to the largest: its first class in the file, or its number.
- * The caller frees the array and the names, also upon failure. */
+ * The caller frees the array and the names, also after a failure. */
 must_check int label_table_classes(
 	const struct label_table *table, char ***ret, uint32_t *ret_n);

@@ -97,7 +97,7 @@ int pass_end_record(struct pass *pass)
 }
 
 /* Opens the file. -EINVAL, logged: it can't be read, or has changed since it was found; the next
- * scan will read it. */
+ * scan reads it again. */
 static int open_file(struct pass *pass)
 {
 	const struct metadata_file *file = pass->file;
@@ -157,7 +157,7 @@ static bool has_column(const struct metadata_file *file, const char *name)
 	return false;
 }
 
-/* Returns why the column can't be used, or NULL. */
+/* Returns the reason why the column can't be used, or NULL. */
 static const char *column_problem(const struct metadata_file *file, const char *name)
 {
 	if (!name || !*name)
@@ -233,7 +233,8 @@ static void warn_of_columns(const struct metadata_file *file)
 			file->bad_columns, MAX_WARNINGS);
 }
 
-/* Notes a value. The first value that does not come back from a number makes its column text. */
+/* Updates the column's type from a value. If a value can't be printed exactly from a number, the
+ * column becomes text. */
 static void note_value(
 	struct pass *pass, struct column *column, const char *value, bool is_text)
 {
@@ -282,8 +283,8 @@ int metadata_file_columns(struct metadata_file *file)
 
 /* --- values ------------------------------------------------------------------------------- */
 
-/* Makes a path relative to the root from a name relative to the file's directory. Returns ""
- * if it is too long. */
+/* Makes a path relative to the root from a name relative to the file's directory. Returns "" if the
+ * path is too long. */
 static const char *whole_name(
 	const struct metadata_file *file, const char *name, char *ret)
 {

@@ -8,15 +8,15 @@
 #include <stdio.h>
 
 /*
- * Files of metadata: CSV (metadata_csv.c) and lines of JSON (metadata_jsonl.c). Each is read
- * twice: first for the columns and their types, then for the values, which go straight into
- * the catalogue. A dataset opens in spite of mistakes in a file: a column that can't be used is
- * left out, and a file that can't be read gives no columns.
+ * Files of metadata: CSV (metadata_csv.c) and lines of JSON (metadata_jsonl.c). Each file is read
+ * twice: first for the columns and their types, then for the values, which are written directly to
+ * the catalogue. Mistakes in a file do not prevent the dataset from opening: a column that can't be
+ * used is left out, and a file that can't be read gives no columns.
  */
 
 #define MAX_COLUMNS 256
 
-/* Limits of one read, and of the memory that a file takes. SQLite reads a row of this size. */
+/* Limits of a read, and of the memory for one file. SQLite can store a row of this size. */
 #define MAX_FIELD (64 * 1024)
 #define MAX_LINE (512 * 1024)
 #define MAX_FIELDS 1024
@@ -24,41 +24,43 @@
 struct metadata_file {
 	const struct scan *scan;
 	char *path;	  /* relative to the dataset's directory */
-	size_t directory; /* bytes of the path that are the directory, with its slash */
-	const char *label_column; /* NULL: none is asked for */
-	size_t label;		  /* field of the label; SIZE_MAX: there is none */
+	size_t directory; /* length of the directory in `path`, including its slash */
+	const char *label_column; /* NULL: no label is needed */
+	size_t label; /* index of the field with the label; SIZE_MAX: there is none */
 	bool jsonl;
 	off_t bytes;		/* size of the file when it was found */
 	struct timespec mtime;	/* mtime of the file when it was found */
 	struct column *columns; /* columns that can be used */
 	size_t n_columns, columns_capacity;
-	char **keys; /* JSON: names of fields, by field */
+	char **keys; /* JSON: the name of each field */
 	size_t n_keys, keys_capacity;
-	size_t n_fields;  /* CSV: fields of the first line */
-	size_t file_name; /* field of the file's name; SIZE_MAX: there is none */
-	size_t bad_columns, left_columns; /* can't be used; too many */
+	size_t n_fields; /* CSV: number of fields in the first line */
+	/* index of the field with the file's name; SIZE_MAX: there is none */
+	size_t file_name;
+	/* number of columns that can't be used; that are too many */
+	size_t bad_columns, left_columns;
 	bool usable;
-	uint64_t odd_lines; /* lines with another number of fields */
+	uint64_t odd_lines; /* number of lines with another number of fields */
 	uint64_t first_odd;
 };
 
 struct field {
-	size_t start; /* offset in the text of the record; SIZE_MAX: no value */
-	bool text;    /* the value is text, even if it looks like a number */
+	size_t start; /* offset in the record's text; SIZE_MAX: no value */
+	bool text;    /* the value is a text, even if it looks like a number */
 };
 
-/* One pass over a file: fields are gathered until their record is complete. */
+/* One pass over a file. Fields are collected until their record is complete. */
 struct pass {
 	struct metadata_file *file;
 	FILE *in;
 	uint64_t line;	    /* for messages */
-	uint64_t n_records; /* CSV: with the header */
-	char *text;	    /* fields of the current record, each ended by NUL */
+	uint64_t n_records; /* CSV: including the header */
+	char *text;	    /* the fields of the current record, each ended by \0 */
 	size_t text_used, text_size;
 	struct field *fields;
 	size_t n_fields, fields_size;
 	int (*record)(struct pass *pass);
-	struct metadata_line *row; /* second pass only, as the next three */
+	struct metadata_line *row; /* used only in the second pass, like the next three */
 	const char **values;
 	metadata_row *tell;
 	void *context;
@@ -66,26 +68,28 @@ struct pass {
 
 /* Returns the value of field i; NULL: none. */
 const char *pass_field(const struct pass *pass, size_t i);
-/* Sets field i. Fields before it that were not set have no value. */
+/* Sets field i. Earlier fields that were not set have no value. */
 must_check int pass_keep(
 	struct pass *pass, size_t i, const char *text, size_t n, bool is_text);
 /* Calls pass->record, and begins the next record. */
 must_check int pass_end_record(struct pass *pass);
-/* Makes a column of field i, or warns that its name can't be used. */
+/* Makes a column from field i, or warns that its name can't be used. */
 must_check int pass_add_column(struct pass *pass, size_t i, const char *name);
 
-/* These two warn that the columns of the file are left out, and return -EINVAL. */
+/* Both functions warn that the columns of the file are left out, and return -EINVAL. */
 int pass_refuse(const struct pass *pass, uint64_t line, const char *format, ...)
 	printf_like(3, 4);
 int pass_too_much(
 	const struct pass *pass, const char *what, const char *unit, size_t allowed);
 
-/* These two read the whole file, and call pass->record for each record. first: find the columns. */
+/* Both functions read the whole file, and call pass->record for each record. first: the pass finds
+ * the columns. */
 must_check int metadata_csv_pass(struct pass *pass, bool first);
 must_check int metadata_jsonl_pass(struct pass *pass, bool first);
 
-/* The next two read one file, in this order. They return -ENOMEM or the error of a callback, and
- * log mistakes in the file; metadata_file_rows returns -EINVAL if it can't read the file again. */
+/* metadata_file_columns and then metadata_file_rows read a file. They return -ENOMEM or the error
+ * of a callback, and log mistakes in the file. metadata_file_rows returns -EINVAL if it can't read
+ * the file again. */
 must_check int metadata_file_columns(struct metadata_file *file);
 must_check int metadata_file_rows(struct metadata_file *file, size_t n_columns,
 	struct metadata_line *row, metadata_row *tell, void *context);

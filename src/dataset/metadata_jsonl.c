@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Reads metadata.jsonl, with an object in each line. SQLite parses the JSON. A number keeps its
- * text in the file; true and false become these texts, and nested values their JSON.
+ * Reads metadata.jsonl, which has one object per line. SQLite parses the JSON. A number keeps its
+ * text from the file; true and false become texts, and nested values become their JSON text.
  */
 
 #define READ                                                                             \
@@ -25,7 +25,7 @@ struct jsonl {
 	sqlite3_stmt *read;
 	char *line;
 	size_t n, room;
-	uint64_t *lines; /* line that set a field last, by field */
+	uint64_t *lines; /* for each field: the last line that set it */
 	size_t lines_room;
 	bool first;
 };
@@ -35,7 +35,7 @@ static int find_key(struct jsonl *jsonl, const char *key, size_t *ret)
 	struct pass *pass = jsonl->pass;
 	struct metadata_file *file = pass->file;
 	for (size_t i = 0; i < file->n_keys; i++) {
-		/* Lines mostly have the same keys in the same order. */
+		/* Usually all lines have the same keys in the same order. */
 		*ret = (pass->n_fields + i) % file->n_keys;
 		if (strcmp(file->keys[*ret], key) == 0)
 			return 0;
@@ -99,7 +99,7 @@ static int keep_value(struct jsonl *jsonl)
 	return pass_keep(pass, field, value, n, !sqlite3_column_int(jsonl->read, 2));
 }
 
-/* Tells whether the line has a zero byte, at which SQLite would end the text. */
+/* Tells whether the line contains a zero byte, because SQLite would stop there. */
 static bool has_zero(const struct jsonl *jsonl)
 {
 	if (memchr(jsonl->line, '\0', jsonl->n))

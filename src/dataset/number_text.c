@@ -10,16 +10,17 @@
 #include <string.h>
 
 #define MOST_DECIMALS 20
-#define SURE_DIGITS 15 /* so many digits always come back from a double */
-#define MOST_DIGITS 17 /* so many digits tell all doubles apart */
-/* Python and C write no exponent from LEAST_POWER on, below MOST_POWER. */
+/* decimals with this many digits survive the conversion to double and back */
+#define SURE_DIGITS 15
+#define MOST_DIGITS 17 /* this many digits distinguish all doubles */
+/* Python and C use no exponent for powers from LEAST_POWER up to, and without, MOST_POWER. */
 #define LEAST_POWER (-4)
 #define MOST_POWER 16
 
 static bool parse(const char *text, double *ret)
 {
 	char *end;
-	/* strtod would also take hexadecimal numbers, inf and nan. */
+	/* strtod would also accept hexadecimal numbers, inf and nan. */
 	if (text[strspn(text, "+-0123456789.eE")] != '\0')
 		return false;
 	*ret = strtod(text, &end);
@@ -43,8 +44,8 @@ bool number_is_integer(const char *text)
 	return strcmp(text, again) == 0;
 }
 
-/* Returns how few digits are this number, and its power of ten. Tries SURE_DIGITS first, and then
- * removes zeros at the end. */
+/* Returns the smallest number of digits that give this number, and its power of ten. Tries
+ * SURE_DIGITS first, and removes zeros at the end. */
 static int shortest(double value, int *ret_power)
 {
 	char text[NUMBER_TEXT];

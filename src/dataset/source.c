@@ -9,8 +9,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Decides which source the path of a dataset leads to: by the name if the path is a URL, is a file
- * or does not exist, else by the content of the directory. */
+/* Decides which source the path of a dataset has. If the path is a URL or a file, or does not
+ * exist, the name decides; otherwise the content of the directory. */
 
 static const struct source *by_name(const char *path)
 {
@@ -38,7 +38,8 @@ static bool is_directory(DIR *stream, const struct dirent *dirent)
 	return fstatat(dirfd(stream), dirent->d_name, &st, 0) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Tells whether the directory has tars, and no directories, which may be unpacked tars. */
+/* Tells whether the directory contains tars and no directories. Directories could be unpacked
+ * tars. */
 static bool is_of_tars(const char *directory)
 {
 	DIR *stream = opendir(directory);

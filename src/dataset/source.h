@@ -9,10 +9,10 @@
 /*
  * The source of a dataset's samples. The path of a dataset decides which source it has.
  *
- *   Flow: source_of -> find -> list -> examine, once for each scan. Samples are read
- *         later, by src/load: a file by its path, or a part of a container (source_part.h).
- *   Owns: nothing. The tree has all that is found.
- *   Threads: a scan has several threads of its own; its tree does not depend on them.
+ *   Flow: source_of -> find -> list -> examine, once for each scan. Samples are read later, by
+ *         src/load: a file by its path, or a part of a container (source_part.h).
+ *   Owns: nothing. All results are in the tree.
+ *   Threads: a scan starts several threads; the result does not depend on their timing.
  *   Errors: 0 or -errno, logged, naming the container and the place in it. A container that
  *         contradicts itself or its format is refused as a whole.
  */
@@ -21,20 +21,20 @@ struct container_scan;
 
 struct source {
 	const char *name;
-	const char *expected; /* for messages: what a path of this kind leads to */
-	/* Fills scan->containers, or scan->real for a directory. -errno, not logged: the path
-	 * or a container can't be read. -EINVAL: logged, or scan->missing is no file. */
+	const char *expected; /* for messages: what such a path should be */
+	/* Fills in scan->containers; for a directory, scan->real. -errno, not logged: the path or a
+	 * container can't be read. -EINVAL: logged, or scan->missing is not a file. */
 	int (*find)(struct scan *scan);
-	/* Finds the samples; for samples of containers the facts, too. */
+	/* Finds the samples. For samples in containers it also finds the facts. */
 	int (*list)(
 		struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
-	/* Finds the facts of samples that are files; NULL: list has found them. */
+	/* Finds the facts of samples that are files. NULL: `list` has found them. */
 	int (*examine)(
 		struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
-	/* Lists a container by calls of container_member and container_directory, and of
-	 * container_end. NULL: the source has no containers. */
+	/* Lists a container, by calling container_member, container_directory and container_end.
+	 * NULL: the source has no containers. */
 	int (*index)(struct container_scan *container);
-	bool any_name; /* names of samples need no ending of the extensions */
+	bool any_name; /* names of samples may have any ending */
 };
 
 extern const struct source source_directory;
@@ -60,13 +60,13 @@ struct name_range {
 };
 /* Finds the range in a name. Returns false if there is none, or more than one. */
 bool name_range_read(const char *name, struct name_range *ret);
-/* Prints the name with number i in place of the range. -ENAMETOOLONG */
+/* Prints the name with number i instead of the range. -ENAMETOOLONG */
 must_check int name_range_print(const char *name, const struct name_range *range,
 	uint64_t i, char *ret, size_t size);
-/* Lists a tar, for all sources that have tars. */
+/* Lists a tar. Used by all sources with tars. */
 must_check int tar_index(struct container_scan *container);
 
-/* A container that a thread lists, and the state of this listing. */
+/* A container that a thread is listing, and the state of the listing. */
 struct container_scan {
 	struct scan *scan;
 	const struct container *file;
@@ -74,10 +74,10 @@ struct container_scan {
 	uint32_t number;
 	int fd;
 	struct far_window
-		*window;	 /* instead of fd for an object far away; NULL: a file */
-	uint8_t *buffer;	 /* buffer of a file; NULL: unbuffered */
-	uint64_t buffered_at;	 /* offset of the buffer in the file */
-	size_t buffered;	 /* bytes in the buffer */
+		*window;      /* used instead of fd for a remote object; NULL: a file */
+	uint8_t *buffer;      /* buffer for a file; NULL: unbuffered */
+	uint64_t buffered_at; /* offset of the buffer in the file */
+	size_t buffered;      /* bytes in the buffer */
 	struct listing *listing; /* the thread's */
 	struct label_group *group;
 	size_t first; /* index of the container's first sample in the listing */
@@ -95,23 +95,24 @@ int containers_find_pattern(struct scan *scan);
 int containers_list(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
 
-/* Reads exactly so many bytes. -EINVAL, logged: the read fails, or the container has fewer. */
+/* Reads exactly this number of bytes. -EINVAL, logged: the read fails, or the container is
+ * shorter. */
 must_check int container_read(
 	struct container_scan *container, uint64_t offset, void *ret, size_t bytes);
-/* Logs why the container is refused, and at which byte; returns -EINVAL. */
+/* Logs the reason why the container is refused, and the offset. Returns -EINVAL. */
 must_check int container_refuse(struct container_scan *container, uint64_t offset,
 	const char *format, ...) printf_like(3, 4);
-/* Tells whether the container has so many bytes from offset on. */
+/* Tells whether the container has this number of bytes from the offset on. */
 bool container_has(
 	const struct container_scan *container, uint64_t offset, uint64_t bytes);
 
-/* Makes a path of a name in the container, without "." and empty parts. -EINVAL, logged: the name
- * leads out of the container. 1: no sample can have the path (hidden, too long). */
+/* Makes a path from a name in the container; removes "." and empty components. -EINVAL, logged: the
+ * name leads out of the container. 1: no sample can have this path (hidden, too long). */
 must_check int container_clean_name(struct container_scan *container, uint64_t offset,
 	const char *name, char ret[PATH_MAX]);
 
-/* Adds a member of the container; members are added in the container's order. path: from
- * container_clean_name. bytes: the member's bytes before it was deflated. */
+/* Adds a member of the container. Members are added in the order of the container. path: from
+ * container_clean_name. bytes: the member's size before compression. */
 must_check int container_member(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes);
 /* Adds the class of a directory in the container, if directories are classes. */
@@ -127,12 +128,12 @@ must_check int container_load(struct container_scan *container,
 
 /* --- files beside samples: source_beside.c --------------------------------------------- */
 
-/* Tells whether a file that is no sample may be beside one, by its path. */
+/* Tells whether a file that is not a sample may belong beside a sample, by its path. */
 bool beside_wanted(const char *path);
-/* Adds a file that may be beside samples. facts: size, mtime and place. -ENOMEM */
+/* Adds a file that may belong beside samples. facts: size, mtime and place. -ENOMEM */
 must_check int beside_add(struct beside_files *files, struct arena *arena,
 	const char *path, const struct beside *facts);
-/* Sorts the files when all are added, for beside_find. */
+/* Sorts the files after all are added, for beside_find. */
 void beside_sort(struct beside_files *files);
 /* Finds the files beside a sample. -ENOMEM */
 must_check int beside_find(const struct beside_files *files, struct arena *arena,
@@ -140,7 +141,7 @@ must_check int beside_find(const struct beside_files *files, struct arena *arena
 
 /* --- samples that threads have listed: source_label.c ---------------------------------- */
 
-/* A sample that has no path yet. */
+/* A sample without a path. */
 struct listed {
 	const char *member; /* path in the container */
 	const char *label;  /* label in the container; NULL: none */
@@ -157,28 +158,28 @@ struct listing {
 	struct name_list directories; /* classes, if directories are classes */
 	struct issues issues;
 	struct arena names;
-	void *json; /* SQLite's, which reads JSON; NULL until it is needed */
+	void *json; /* SQLite connection that parses JSON; NULL until it is used */
 };
 
 struct listed *listing_add(struct listing *listing); /* NULL: no memory */
-/* Makes a class of the first directory of the path, for sources whose directories are classes. */
+/* Makes a class from the first directory of the path, for sources whose directories are classes. */
 must_check int listing_add_class(struct listing *listing, const char *path);
 
-/* Makes a tree of n listings: gives paths and classes to the listed samples. */
+/* Makes a tree from n listings: assigns paths and classes to the listed samples. */
 must_check int listings_join(
 	struct scan *scan, struct listing *listings, size_t n, struct tree *ret);
 void listing_free(struct listing *listing);
-/* Copies a label without the spaces around it. NULL: it can't be the name of a class. */
+/* Copies a label without surrounding spaces. NULL: it is not valid as the name of a class. */
 const char *listing_label(struct listing *listing, const char *text);
 
-/* A label in a container, and the samples that have it. */
+/* A label in a container, and the samples with this label. */
 struct group_label {
 	const char *member; /* path of the label's member */
 	const char *label;  /* NULL: the member has no valid label */
-	size_t first, end;  /* samples in the listing, without end */
+	size_t first, end;  /* range of samples in the listing; `end` is not included */
 };
 
-/* The members of a container with one key, which follow each other: an image and its label. */
+/* Consecutive members of a container with the same key: an image and its label. */
 struct label_group {
 	char key[PATH_MAX];
 	const char *member; /* path of the label's member; NULL: none yet */
@@ -186,12 +187,12 @@ struct label_group {
 	bool has_image;
 	const char *label; /* NULL: none yet */
 };
-/* Adds a member to the group of its key, and ends the group before. *ret_sample: the member is a
- * sample. */
+/* Adds a member to the group of its key. If the key is new, ends the previous group. *ret_sample:
+ * the member is a sample. */
 must_check int group_add(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes, bool *ret_sample);
-/* Ends the group: sets the label of its samples. */
+/* Ends the group, and sets the label of its samples. */
 must_check int group_end(struct container_scan *container);
-/* Removes members that come several times in a container: the last one counts, in the place of
- * the first, as if the container was unpacked. */
+/* If a member occurs several times in a container, keeps the last one in the place of the first, as
+ * if the container was unpacked. */
 must_check int container_replace(struct container_scan *container);

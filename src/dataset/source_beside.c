@@ -10,13 +10,13 @@
 #include <strings.h>
 
 /*
- * Finds files beside samples: 7.txt and 7.json beside 7.jpg. The stem of a file is its path
- * without the last ending. A sample has the files with its stem, and, as in WebDataset, files
- * whose stem is the sample's path up to the first dot of the name (7.txt beside 7.seg.jpg).
- * The list of a sample is in the order of the endings.
+ * Finds files beside samples: 7.txt and 7.json beside 7.jpg. The stem of a file is its path without
+ * the last ending. Beside a sample are the files with the same stem and, as in WebDataset, the
+ * files whose stem is the sample's path up to the first dot of the name (7.txt beside 7.seg.jpg).
+ * The list of a sample is sorted by endings.
  */
 
-/* The most files of a stem that a sample keeps, by each of the two rules. */
+/* Most files that a sample keeps by each of the two rules. */
 #define MOST_OF_STEM 16
 
 static size_t name_at(const char *path)
@@ -25,7 +25,7 @@ static size_t name_at(const char *path)
 	return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Returns the length of the stem: of the whole path if its name has no dot. */
+/* Returns the length of the stem. If the name has no dot, it is the whole path. */
 static size_t stem_of(const char *path)
 {
 	const char *dot = strrchr(path + name_at(path), '.');
@@ -79,8 +79,8 @@ static int compare_stems(const char *a, size_t n_a, const char *b, size_t n_b)
 	return order ? order : (n_a > n_b) - (n_a < n_b);
 }
 
-/* Compares by stem and ending; then an ending in small letters comes last, and of one name the
- * file that was found last. */
+/* Compares by stem and ending. Among endings that differ only in case, the one in lower case comes
+ * last; among equal names, the file that was found last. */
 static int compare_files(const void *a, const void *b)
 {
 	const struct beside_file *x = a, *y = b;
@@ -92,7 +92,7 @@ static int compare_files(const void *a, const void *b)
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Returns the first file whose stem is not less. */
+/* Returns the first file whose stem is at least the given one. */
 static size_t find_stem(const struct beside_files *files, const char *path, size_t stem)
 {
 	size_t low = 0, high = files->n;
@@ -121,7 +121,8 @@ bool beside_insert(const struct beside **list, struct beside *beside)
 	return order > 0;
 }
 
-/* Adds the files of a stem whose endings the list lacks; the last of equal endings counts. */
+/* Adds the files of a stem whose endings are not in the list. Among equal endings the last one is
+ * used. */
 static int add_stem(const struct beside_files *files, struct arena *arena,
 	const char *path, size_t stem, const struct beside **list)
 {

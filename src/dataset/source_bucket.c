@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists s3://BUCKET/PREFIX: files below the prefix, as in a directory; or tar shards, if there is
- * nothing else. */
+/* Lists s3://BUCKET/PREFIX: files below the prefix, as in a directory; or tar shards, if there are
+ * only tars. */
 
 struct bucket {
 	struct scan *scan;
 	struct listing *listing;
 	struct beside_files beside;
-	size_t others; /* objects that are no tar files */
+	size_t others; /* number of objects that are not tars */
 };
 
 static int take_file(
@@ -56,7 +56,7 @@ static int take(void *context, const char *name, uint64_t bytes, int64_t mtime_n
 	return take_file(bucket, name, bytes, mtime_ns);
 }
 
-/* Sets the files beside each sample. */
+/* Finds the files beside each sample. */
 static int find_beside(struct bucket *bucket)
 {
 	struct listing *listing = bucket->listing;

@@ -14,17 +14,17 @@
 #include <sys/stat.h>
 
 /*
- * Lists containers, for all sources that have them. Each thread takes a container and lists it;
- * the samples of a container whose size and mtime are unchanged come from the catalogue.
+ * Lists containers, for all sources that have them. Each thread takes a container and lists it. If
+ * a container's size and mtime are unchanged, its samples come from the catalogue.
  */
 
 struct containers {
 	struct scan *scan;
 	const struct catalogue *catalogue;
 	struct listing *listings; /* per worker */
-	uint32_t
-		*first; /* first index in rows, by container; rows of i end where those of
-			  * i + 1 begin. NULL: the catalogue is not used */
+	/* For each container: index in `rows` of its first row; its rows end where those of the
+	 * next container begin. NULL: the catalogue is not used. */
+	uint32_t *first;
 	sample_id *rows;
 	atomic_size_t next;
 	atomic_int error;
@@ -53,11 +53,11 @@ bool container_has(
 	return offset <= all && bytes <= all - offset;
 }
 
-/* One read has the head of a member and the header of its image, or several small members. For a
- * large member it has hardly more than the page cache reads anyway. */
+/* One read usually gets the head of a member and the header of its image, or several small members.
+ * For large members it reads hardly more than the page cache does anyway. */
 #define BUFFER_BYTES 16384
 
-/* Reads as pread does. */
+/* Reads like pread. */
 static ssize_t read_file(
 	struct container_scan *container, void *ret, size_t bytes, uint64_t offset)
 {
@@ -352,8 +352,8 @@ static int reuse(struct containers *all, struct container_scan *container)
 	return err;
 }
 
-/* Fills ret_new with the new number of each old container. Returns false if an old container has
- * changed or is gone, or if the settings changed. */
+/* Sets ret_new to the new number of each old container. Returns false if an old container has
+ * changed or is gone, or if the settings have changed. */
 static bool match_containers(
 	const struct scan *scan, const struct catalogue *catalogue, uint32_t *ret_new)
 {
@@ -374,7 +374,7 @@ static bool match_containers(
 	       strcmp(catalogue->settings, scan->settings) == 0;
 }
 
-/* Sorts rows by container (counting sort). */
+/* Sorts the rows by container, with a counting sort. */
 static int sort_rows(struct containers *all, const uint32_t *new)
 {
 	const struct catalogue *catalogue = all->catalogue;

@@ -16,12 +16,12 @@
 #include <sys/stat.h>
 
 /*
- * Lists the tree with several threads. Each takes a directory from a common stack, lists
- * it, and puts the directories in it on the stack. The threads gather only names, which are
- * sorted in the end, so that the result does not depend on the threads.
+ * Lists the tree with several threads. Each thread takes a directory from a common stack, lists it,
+ * and pushes its subdirectories. The threads only collect names, which are sorted at the end, so
+ * the result does not depend on the threads.
  */
 
-/* The most linked directories in a path: without a limit links could multiply the tree. */
+/* Most links to directories in one path. Without a limit, links could multiply the tree. */
 #define MAX_LINKED_DIRECTORIES 2
 
 struct dir {
@@ -29,17 +29,17 @@ struct dir {
 	const struct dir *parent; /* NULL: this is the root */
 	dev_t device;
 	ino_t inode;
-	unsigned links; /* symbolic links in the path */
-	char path[];	/* relative to the root; the root's is "" */
+	unsigned links; /* number of symbolic links in the path */
+	char path[];	/* relative to the root; "" for the root */
 };
 
 struct walk {
 	struct scan *scan;
-	struct tree *parts; /* one per worker */
+	struct tree *parts; /* one tree per worker */
 	struct lock lock;
 	pthread_cond_t wake;
 	struct dir *stack; /* (lock) */
-	unsigned busy;	   /* (lock) directories being listed */
+	unsigned busy;	   /* (lock) number of directories being listed */
 	int error;	   /* (lock) */
 };
 
@@ -132,7 +132,7 @@ static int add_unreadable(struct tree *part, const char *path, int error)
 	return add_unseen(part, path);
 }
 
-/* Tells whether the link leads to dir, or to a directory above it. */
+/* Tells whether the link leads to `dir` or to a directory above it. */
 static bool leads_back(const struct dir *dir, const struct looked *target)
 {
 	for (; dir; dir = dir->parent)
@@ -141,7 +141,8 @@ static bool leads_back(const struct dir *dir, const struct looked *target)
 	return false;
 }
 
-/* Tells whether the entry may be followed, if it is a link; if not, an issue is added. */
+/* Tells whether the entry may be followed. It may if it is not a link, or if its target is allowed;
+ * otherwise an issue is added. */
 static bool allowed_link(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {
@@ -157,8 +158,8 @@ static bool allowed_link(struct walk *walk, struct tree *part, const struct dir 
 	return false;
 }
 
-/* Adds a mount of another joaderfs as unseen: files below it are not gone. The own mount point is
- * passed over. */
+/* Adds a mount of another joaderfs to the unseen paths, because the files below it are not gone.
+ * This daemon's own mount point is skipped. */
 static int visit_mount(struct walk *walk, struct tree *part, const struct entry *entry)
 {
 	if (own_mounts_is_point(&walk->scan->own_mounts, &entry->looked))
@@ -202,7 +203,7 @@ static int list_other(
 	return 0;
 }
 
-/* Adds a file that is no sample. A link that may not be followed is an issue, as for samples. */
+/* Adds a file that is not a sample. A link that may not be followed is an issue, as for samples. */
 static int add_other(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {
@@ -244,7 +245,7 @@ static int visit_file(struct walk *walk, struct tree *part, const struct dir *di
 	return add_file(walk, part, entry);
 }
 
-/* Finds the type of the entry and of a link's target; d_type is enough for plain files. */
+/* Finds the type of the entry; for a link, of its target. For plain files d_type is enough. */
 static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entry)
 {
 	const char *name = dirent->d_name;
@@ -257,8 +258,8 @@ static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entr
 	return entry->link ? looked_at(fd, name, 0, looked) : err;
 }
 
-/* Adds an issue for an entry that can't be looked at. A dangling link is also unseen if links may
- * leave the tree: its mount may be missing. */
+/* Adds an issue for an entry that can't be examined. If links may leave the tree, a dangling link
+ * is also added to the unseen paths, because its mount may be missing. */
 static int visit_unknown(
 	struct walk *walk, struct tree *part, const struct entry *entry, int error)
 {
@@ -329,7 +330,7 @@ static int visit_all(
 	return !err && n == 0 ? add_unseen(part, dir->path) : err;
 }
 
-/* Lists a directory. A directory that can't be listed is an issue, and the walk goes on. */
+/* Lists a directory. If this fails, it is an issue, and the walk continues. */
 static int list_dir(struct walk *walk, struct tree *part, struct dir *dir)
 {
 	DIR *stream = NULL;
@@ -351,7 +352,7 @@ static void work(void *context, unsigned worker)
 		finish_dir(walk, list_dir(walk, &walk->parts[worker], dir));
 }
 
-/* Appends `part` to names, which has room. */
+/* Appends `part` to `names`, which has enough room. */
 static void join_names(struct name_list *names, const struct name_list *part)
 {
 	if (part->n)
@@ -386,7 +387,7 @@ static int join_others(struct walk *walk, struct tree *ret)
 	return 0;
 }
 
-/* Sets the files beside each sample. */
+/* Finds the files beside each sample. */
 static int join_beside(struct walk *walk, struct tree *ret)
 {
 	size_t n = 0;
@@ -469,7 +470,8 @@ static int walk_tree(struct scan *scan, struct tree *ret)
 	return err;
 }
 
-/* Puts files that are no samples into scan->settings: if they change, so does the catalogue. */
+/* Adds files that are not samples to scan->settings, so that the catalogue changes when they
+ * change. */
 static int note_others(struct scan *scan, const struct tree *tree)
 {
 	auto_free char *text = NULL;

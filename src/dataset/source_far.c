@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Finds tar shards far away: one, the shards of a pattern, or the shards of a list. */
+/* Finds remote tar shards: a single one, the shards of a pattern, or the shards of a list. */
 
 #define MOST_SHARDS 1000000
 #define MOST_LIST_BYTES ((size_t)128 << 20)
@@ -53,7 +53,7 @@ const struct source *source_of_url(const char *url)
 	return far_lists(url) ? &source_bucket : NULL;
 }
 
-/* Returns the last slash of the URL's path; NULL: there is none behind the server. */
+/* Returns the last slash of the URL's path; NULL: there is no slash after the server. */
 static const char *last_slash(const char *url)
 {
 	const char *server = strstr(url, "://") + 3, *found = NULL;
@@ -76,7 +76,7 @@ int far_begin(struct scan *scan)
 		return -EINVAL;
 	}
 	if (scan->source == &source_bucket)
-		return 0; /* beside is the root */
+		return 0; /* `beside` is the root */
 	free(scan->beside);
 	scan->beside = strndup(scan->root, (size_t)(slash - scan->root));
 	return scan->beside ? 0 : -ENOMEM;
@@ -149,7 +149,7 @@ static int add_range(struct scan *scan, const char *name)
 static int refuse_line(const struct scan *scan, size_t number, const char *line)
 {
 	struct quoted quoted;
-	/* The line may have a password or a signature, which messages must not show. */
+	/* The line may contain a password or a signature, which messages must not show. */
 	if (strpbrk(line, "@?"))
 		line = "a URL with a user or a query";
 	log_error("dataset %s: %s:%zu: found \"%s\", allowed: the URL of a tar file, or "
@@ -209,8 +209,8 @@ struct looks {
 	struct scan *scan;
 	atomic_size_t next;
 	struct lock lock;
-	size_t failed;		/* (lock) first shard that failed; SIZE_MAX: none */
-	int err;		/* (lock) */
+	size_t failed; /* (lock) index of the first shard that failed; SIZE_MAX: none */
+	int err;       /* (lock) */
 	struct far_error error; /* (lock) */
 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Finds paths, versions and headers of files far away, which are listed already. */
+/* Finds paths, versions and headers of remote files that are already listed. */
 
 enum far_name far_name_of(const char *path)
 {
@@ -33,7 +33,8 @@ int far_file_url(const char *beside, bool labelled, const char *relative, char *
 	return (size_t)n < size ? 0 : -ENAMETOOLONG;
 }
 
-/* Tells whether the manifest has not changed: then its files have the facts of the catalogue. */
+/* Tells whether the manifest is unchanged. If so, the facts of its files come from the
+ * catalogue. */
 static bool is_as_it_was(const struct scan *scan, const struct catalogue *catalogue)
 {
 	return scan->n_containers == 1 && catalogue->n_containers == 1 &&
@@ -74,7 +75,8 @@ static void examine_header(
 		issue_add(issues, ISSUE_HEADER, found->path, err);
 }
 
-/* Asks for size and version, if the listing has none. Returns false if the file can't be seen. */
+/* Asks the server for size and version, if the listing has none. Returns false if the file can't be
+ * examined. */
 static bool look_at(struct far_window *window, struct found *found, struct issues *issues)
 {
 	struct facts *facts = &found->facts;

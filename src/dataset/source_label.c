@@ -12,8 +12,8 @@
 #include <strings.h>
 
 /*
- * Finds labels of samples in containers. Members whose paths are equal up to the first dot of
- * the name belong together (WebDataset's convention): an image and its label.
+ * Finds the labels of samples in containers. Members whose paths are equal up to the first dot of
+ * the name belong together, for instance an image and its label (WebDataset's convention).
  */
 
 #define MAX_CLS 1024
@@ -38,7 +38,7 @@ const char *listing_label(struct listing *listing, const char *text)
 	return label;
 }
 
-/* Returns a statement of SQLite, in memory, that reads the label's field from JSON. */
+/* Returns an SQLite statement that extracts the label's field from JSON. */
 static sqlite3_stmt *json_reader(struct scan *scan, struct listing *listing)
 {
 	sqlite3 *db = NULL;
@@ -60,7 +60,7 @@ static sqlite3_stmt *json_reader(struct scan *scan, struct listing *listing)
 	return listing->json = statement;
 }
 
-/* Returns the label in a JSON text; NULL: there is no such field, or the text is not JSON. */
+/* Returns the label in a JSON text. NULL: there is no such field, or the text is not JSON. */
 static const char *json_label(
 	struct scan *scan, struct listing *listing, const char *text)
 {
@@ -134,7 +134,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Returns the text behind the first dot of the name. */
+/* Returns the text after the first dot of the name. */
 static const char *whole_ending(const char *path)
 {
 	const char *dot = strchr(base_name(path), '.');
@@ -195,7 +195,8 @@ int group_add(struct container_scan *container, const char *path,
 	}
 	if (!scan->source->any_name && has_label(scan, ending))
 		return read_label(container, path, part, bytes);
-	/* A name with an ending needs a wanted one if label = none: a text is no image. */
+	/* With label = none, a name that has an ending must have one of the dataset's endings,
+	 * because a text is not an image. */
 	bool any_name =
 		scan->source->any_name && (scan->label != LABEL_WITHOUT || !*ending);
 	*ret_sample = any_name || wanted_name(scan->extensions, base_name(path));
@@ -283,15 +284,15 @@ static int take_csv_labels(struct scan *scan, struct listing *listings, size_t n
 
 /* --- paths and classes -------------------------------------------------------------------- */
 
-/* Labels of a dataset, if all are numbers. They become names of equal length, so that byte order
- * is their numeric order, and name N gets label N. */
+/* The labels of a dataset, if all are numbers. They become names of equal length, so that byte
+ * order equals numeric order, and name N gets label N. */
 struct numbers {
 	bool all;
 	uint32_t most;
 	int digits;
 };
 
-/* Returns the number of a label; UINT32_MAX: not a number, or too large. */
+/* Returns the number of a label; UINT32_MAX: it is not a number, or too large. */
 static uint32_t number_of(const char *label)
 {
 	uint32_t number = 0;
@@ -335,8 +336,8 @@ static void print_number(const struct numbers *numbers, uint32_t number, char *r
 	strcpy(ret + (n < numbers->digits ? numbers->digits - n : 0), digits);
 }
 
-/* Prints the container's name (its URL without the scheme), without .tar and as one part of a
- * path, and a slash. */
+/* Prints the container's name as one path component, without .tar, and a slash. For a URL the
+ * scheme is left out. */
 static int print_shard(
 	const struct scan *scan, const struct listed *listed, char ret[NAME_MAX + 2])
 {
@@ -354,7 +355,8 @@ static int print_shard(
 	return 0;
 }
 
-/* Returns <class>/<shard>/<member>: members of several shards may have one name. */
+/* Returns <class>/<shard>/<member>. The shard is included because members of several shards may
+ * have equal names. */
 static char *labelled_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree)
 {
@@ -402,7 +404,7 @@ static void remove_equal_names(struct name_list *names)
 	names->n = n;
 }
 
-/* Returns <shard>/<member>; NULL: too long, or no memory. */
+/* Returns <shard>/<member>. NULL: it is too long, or there is no memory. */
 static const char *unlabelled_path(
 	const struct scan *scan, const struct listed *listed, struct tree *tree)
 {
@@ -415,7 +417,7 @@ static const char *unlabelled_path(
 	return (size_t)n < sizeof(path) ? arena_text(&tree->names, path) : NULL;
 }
 
-/* Makes the path of a listed sample; *ret = NULL: it is no sample. */
+/* Makes the path of a listed sample. *ret = NULL: it is not a sample. */
 static int make_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree, const char **ret)
 {
@@ -445,7 +447,7 @@ static int make_path(const struct scan *scan, const struct numbers *numbers,
 	return err;
 }
 
-/* Takes the samples from the end of the listing, and gives back their memory. */
+/* Takes samples from the end of the listing, and frees their memory. */
 static int add_found(struct scan *scan, const struct numbers *numbers,
 	struct listing *listing, struct tree *tree)
 {
@@ -467,7 +469,7 @@ static int add_found(struct scan *scan, const struct numbers *numbers,
 	return err;
 }
 
-/* Frees the paths of members, or gives them to the tree if they are paths of samples. */
+/* Frees the paths of members. If they are the paths of samples, gives them to the tree instead. */
 static void end_members(
 	const struct scan *scan, struct listing *listing, struct tree *tree)
 {
@@ -476,7 +478,7 @@ static void end_members(
 		return;
 	}
 	arena_free(&listing->members);
-	malloc_trim(0); /* the blocks lie between others */
+	malloc_trim(0); /* the blocks are scattered among others */
 }
 
 static int compare_found(const void *a, const void *b)
@@ -493,7 +495,7 @@ static int compare_found(const void *a, const void *b)
 	return (x->at.offset > y->at.offset) - (x->at.offset < y->at.offset);
 }
 
-/* Sorts the files. The first one of a path stays, the others are issues. */
+/* Sorts the files. Of files with equal paths the first one stays; the others are issues. */
 static void remove_equal_files(struct tree *tree)
 {
 	size_t n = 0;
@@ -510,7 +512,7 @@ static void remove_equal_files(struct tree *tree)
 
 #define MANY_CLASSES 1000
 
-/* Warns if nearly each sample has a class of its own: captions, measurements and keys are no
+/* Warns if nearly every sample has its own class, since captions, measurements and keys are no
  * classes. */
 static void warn_of_many(const struct scan *scan, const struct tree *tree)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A hash table with open addressing, which keeps only the hash of a path. */
+/* Finds the entry of a hash. The table uses open addressing, and stores only the hash of a path. */
 
 static struct link_target *find(
 	const struct link_targets *targets, uint64_t hash, bool *ret_there)
@@ -21,7 +21,7 @@ static struct link_target *find(
 
 static uint64_t hash_of(const char *path)
 {
-	return text_hash(path, strlen(path)) | 1; /* 0: an empty entry */
+	return text_hash(path, strlen(path)) | 1; /* 0 marks an empty entry */
 }
 
 static int grow(struct link_targets *targets)

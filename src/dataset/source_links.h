@@ -6,10 +6,10 @@
 #include "dataset/dataset_internal.h"
 
 /*
- * The members of a tar by their paths, for hard links, which name a member before them.
+ * The members of a tar by their paths. A hard link names a member that comes before it.
  *
  *   Flow: link_targets_add for each member, link_targets_find for each link; free(of).
- *   Owns: a hash table with 2 to 4 entries of 24 bytes for each member.   Threads: one.
+ *   Owns: a hash table with 2 to 4 entries of 24 bytes per member.   Threads: one.
  */
 
 struct link_target {
@@ -22,7 +22,7 @@ struct link_targets {
 	size_t n, room;
 };
 
-/* Adds a member; the last one of a path counts. 0 or -ENOMEM. */
+/* Adds a member. For a path that occurs again, the last member is used. 0 or -ENOMEM. */
 must_check int link_targets_add(
 	struct link_targets *targets, const char *path, uint64_t offset, uint64_t bytes);
 /* Returns the member of a path; NULL: there is none. */

@@ -43,13 +43,13 @@ enum { NODE_FAR = 1, NODE_DATABASE = 2, NODE_DUPLICATES = 4 };
 struct lmdb {
 	struct container_scan *container;
 	uint32_t page_bytes;
-	uint64_t pages; /* pages in the file */
+	uint64_t pages; /* number of pages in the file */
 	uint64_t root, transaction;
 	uint64_t entries; /* number of keys in the meta page */
 	uint64_t found;
 	unsigned depth;
-	uint64_t seen;		     /* pages visited; more than `pages`: a circle */
-	uint8_t *levels[MOST_DEPTH]; /* a page for each level */
+	uint64_t seen; /* number of visited pages; more than `pages`: there is a cycle */
+	uint8_t *levels[MOST_DEPTH]; /* one page per level */
 };
 
 static uint64_t offset_of(const struct lmdb *lmdb, uint64_t page)
@@ -72,7 +72,8 @@ static bool is_meta(const uint8_t *page)
 	       get_le32(page + PAGE_HEADER + 4) == META_VERSION;
 }
 
-/* Reads the main database of a meta page, the second of two; the first one has the page size. */
+/* Reads the main database of a meta page. It is the second of two; the first one has the page
+ * size. */
 static void take_meta(struct lmdb *lmdb, const uint8_t *page)
 {
 	const uint8_t *database = page + PAGE_HEADER + 24 + 48;
@@ -141,7 +142,7 @@ static int read_page(struct lmdb *lmdb, uint64_t number, unsigned level)
 	return 0;
 }
 
-/* Returns node i of the level's page; NULL: it does not lie in the page. */
+/* Returns node i of the level's page; NULL: it is outside the page. */
 static const uint8_t *find_node(const struct lmdb *lmdb, unsigned level, unsigned i)
 {
 	const uint8_t *page = lmdb->levels[level];
@@ -154,7 +155,7 @@ static const uint8_t *find_node(const struct lmdb *lmdb, unsigned level, unsigne
 
 /* --- values --------------------------------------------------------------------------------- */
 
-/* Finds the offset of a value that has pages of its own. */
+/* Finds the offset of a value that is stored in its own pages. */
 static int find_far(
 	struct lmdb *lmdb, uint64_t page, uint64_t bytes, uint64_t *ret_offset)
 {
@@ -206,7 +207,7 @@ static int take_leaf(struct lmdb *lmdb, uint64_t number, unsigned level, unsigne
 	lmdb->found++;
 	unsigned bytes = get_le16(node + 6);
 	if (bytes > MOST_KEY || memchr(node + NODE_HEADER, '\0', bytes))
-		return 0; /* the key is no path */
+		return 0; /* the key is not a path */
 	memcpy(key, node + NODE_HEADER, bytes);
 	key[bytes] = '\0';
 	int err =
@@ -233,7 +234,7 @@ static int enter(struct lmdb *lmdb, uint64_t page, unsigned level, struct place 
 	return 0;
 }
 
-/* Walks through all nodes, without recursion. */
+/* Visits all nodes, without recursion. */
 static int walk(struct lmdb *lmdb)
 {
 	struct place places[MOST_DEPTH];
@@ -280,7 +281,7 @@ static int index_lmdb(struct container_scan *container)
 	return err ? err : container_end(container);
 }
 
-/* Finds the file, or data.mdb in a directory. */
+/* Finds the file. For a directory, it is data.mdb. */
 static int find(struct scan *scan)
 {
 	struct stat st;

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Lists the files of a manifest: CSV with the columns path, label and bytes; the last two may be
- * missing. Paths are relative to the manifest's directory. */
+/* Lists the files of a manifest: a CSV with the columns path, label and bytes. The last two are
+ * optional. Paths are relative to the manifest's directory. */
 
 #define MOST_MANIFEST_BYTES ((size_t)4 << 30)
 #define MOST_FIELD_BYTES ((size_t)1 << 20)
@@ -24,12 +24,12 @@ static const char *const field_names[N_FIELDS] = {"path", "label", "bytes"};
 struct manifest {
 	struct scan *scan;
 	struct listing *listing;
-	size_t column[N_FIELDS]; /* column of each field; SIZE_MAX: there is none */
-	char *value[N_FIELDS];	 /* values of this line */
-	size_t at;		 /* column that is read */
+	size_t column[N_FIELDS]; /* index of each column; SIZE_MAX: there is none */
+	char *value[N_FIELDS];	 /* the values of this line */
+	size_t at;		 /* index of the column that is being read */
 	struct csv_reader csv;
 	bool in_header;
-	bool differ; /* a label is not the first directory of its path */
+	bool differ; /* some label is not the first directory of its path */
 	int err;
 };
 
@@ -62,7 +62,7 @@ static int keep_value(struct manifest *manifest, const char *text)
 	return 0;
 }
 
-/* Takes a field, without the spaces and tabs around it. */
+/* Stores a field, without surrounding spaces and tabs. */
 static int take_field(void *context, const char *text, size_t bytes)
 {
 	struct manifest *manifest = context;
@@ -88,7 +88,7 @@ static int take_field(void *context, const char *text, size_t bytes)
 	return manifest->err;
 }
 
-/* Reads a number of bytes; UINT64_MAX: the manifest has none. */
+/* Parses a number of bytes; UINT64_MAX: the manifest does not give it. */
 static uint64_t bytes_of(struct manifest *manifest, const char *text)
 {
 	char *end;
@@ -175,7 +175,7 @@ static int take_line(void *context)
 	return manifest->err;
 }
 
-/* Removes all labels, when each is the first directory of its path anyway. */
+/* Removes all labels, because each is the first directory of its path anyway. */
 static void drop_labels(struct listing *listing)
 {
 	for (size_t i = 0; i < listing->n; i++)

@@ -16,8 +16,8 @@ static uInt some(uint64_t bytes)
 	return (uInt)(bytes < AT_ONCE ? bytes : AT_ONCE);
 }
 
-/* Inflates all. Returns Z_STREAM_END if the stored bytes are one stream of exactly so many
- * bytes. */
+/* Inflates all bytes. Returns Z_STREAM_END if the stored bytes are one stream with exactly this
+ * number of bytes. */
 static int inflate_all(z_stream *stream, uint64_t stored, uint64_t bytes)
 {
 	int code = Z_OK;

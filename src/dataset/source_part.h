@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * The place of a sample that is no file of its own: a part of a container, which is a tar, a zip
- * or an LMDB file.
+ * The place of a sample that has no file of its own: it is a part of a container, which is a tar, a
+ * zip or an LMDB file.
  *
  *   Flow: a source (source.h) finds the parts. The reader of a sample reads part.stored_bytes
  *         of the container from part.offset on, and calls source_unpack for a deflated part.
@@ -25,16 +25,17 @@ enum source_method {
 }; /* these numbers are stored in catalogues */
 
 struct source_part {
-	uint64_t container_bytes; /* size of the whole container at the scan */
+	uint64_t container_bytes; /* size of the container when it was scanned */
 	uint64_t offset;	  /* offset of the part in the container */
-	uint64_t stored_bytes;	  /* size of the sample, unless deflated */
-	uint32_t checksum;	  /* CRC-32 of the sample's bytes, unless plain */
+	uint64_t stored_bytes;	  /* equals the size of the sample, unless deflated */
+	uint32_t checksum;	  /* CRC-32 of the sample's bytes; not used if plain */
 	enum source_method method;
 };
 
 /* Inflates a deflated part to the sample's bytes. -EIO: damaged; -ENOMEM. */
 must_check int source_unpack(const struct source_part *part, const uint8_t *stored,
 	uint8_t *ret, uint64_t bytes);
-/* Compares the sample's bytes with the checksum. -EIO: they differ. A plain part has none. */
+/* Compares the checksum with that of the sample's bytes. -EIO: they differ. A plain part has no
+ * checksum. */
 must_check int source_check(
 	const struct source_part *part, const uint8_t *sample, uint64_t bytes);

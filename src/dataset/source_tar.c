@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 
 /*
- * Lists tar files: V7, ustar, GNU and pax headers, as Python's tarfile and GNU tar understand
- * them. libarchive would read them too, but does not tell at which offsets members lie.
+ * Lists tar files: V7, ustar, GNU and pax headers, as Python's tarfile and GNU tar understand them.
+ * libarchive could read them, too, but it does not give the offsets of members.
  */
 
 #define BLOCK 512
@@ -43,8 +43,8 @@ _Static_assert(sizeof(struct header) == BLOCK, "a block");
 struct tar {
 	struct container_scan *container;
 	uint64_t at;	 /* offset of the next header */
-	char *long_name; /* name of the next member; NULL: its header has it */
-	char *long_link; /* link target of the next member; NULL: its header has it */
+	char *long_name; /* name of the next member; NULL: the name is in its header */
+	char *long_link; /* link target of the next member; NULL: it is in its header */
 	uint64_t size;	 /* size of the next member, if has_size */
 	bool has_size;
 	struct link_targets targets;
@@ -52,8 +52,8 @@ struct tar {
 
 /* --- fields ----------------------------------------------------------------------------- */
 
-/* Reads octal digits with spaces around, or a binary number if the first bit is set. UINT64_MAX:
- * neither, or negative, or too large for a file. */
+/* Parses octal digits with spaces around them, or a binary number if the first bit is set.
+ * UINT64_MAX: neither, or negative, or too large for a file. */
 static uint64_t number(const char *field, size_t bytes)
 {
 	const unsigned char *at = (const unsigned char *)field;
@@ -74,13 +74,13 @@ static uint64_t number(const char *field, size_t bytes)
 	return i == bytes || at[i] == ' ' || at[i] == '\0' ? value : UINT64_MAX;
 }
 
-/* Tells whether the checksum is right; some old programs have added signed bytes. */
+/* Tells whether the checksum is correct. Some old programs have added signed bytes. */
 static bool has_checksum(const struct header *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
 	const unsigned char *field = bytes + offsetof(struct header, checksum);
 	uint32_t sum = 0,
-		 high = 0; /* high: how many bytes are negative if they are signed */
+		 high = 0; /* number of bytes that are negative if they are signed */
 	for (size_t i = 0; i < BLOCK; i++) {
 		sum += bytes[i];
 		high += bytes[i] >> 7;
@@ -130,7 +130,7 @@ static int refuse_compressed(struct tar *tar, const struct header *header)
 
 /* --- headers of several blocks ----------------------------------------------------------- */
 
-/* Reads the data behind a header, and adds a NUL. The caller frees *ret. */
+/* Reads the data after a header, and appends \0. The caller frees *ret. */
 static int read_data(struct tar *tar, uint64_t size, uint64_t most, char **ret)
 {
 	if (size > most)
@@ -189,7 +189,7 @@ static int take_pax(struct tar *tar, const char *key, const char *value, bool gl
 	return 0;
 }
 
-/* Reads lines "LENGTH KEY=VALUE\n", where LENGTH is the length of the line. */
+/* Parses lines "LENGTH KEY=VALUE\n". LENGTH is the length of the line. */
 static int read_pax(struct tar *tar, char *text, size_t size, bool global)
 {
 	int err = 0;
@@ -203,8 +203,9 @@ static int read_pax(struct tar *tar, char *text, size_t size, bool global)
 			return refuse_pax(tar);
 		line[length - 1] = '\0';
 		char *equals = strchr(end + 1, '=');
+		/* a binary value, which none of the known keys has */
 		if (!equals || strlen(line) != length - 1)
-			equals = NULL; /* a binary value, which no known key has */
+			equals = NULL;
 		if (equals) {
 			*equals = '\0';
 			err = take_pax(tar, end + 1, equals + 1, global);
@@ -233,7 +234,7 @@ static int read_extended(struct tar *tar, const struct header *header, uint64_t 
 
 /* --- members ---------------------------------------------------------------------------- */
 
-/* Prints the name in the header, which counts if no long one came before. */
+/* Prints the name in the header. It is used if no long name came before. */
 static void print_name(const struct header *header, char ret[300])
 {
 	bool ustar = memcmp(header->magic, "ustar\0", 6) == 0;
@@ -243,7 +244,7 @@ static void print_name(const struct header *header, char ret[300])
 		ustar && n_prefix ? "/" : "", n_name, header->name);
 }
 
-/* Adds the link with the data of its member, if the member came before. */
+/* Adds a link with the data of its target, if the target came before. */
 static int take_link(struct tar *tar, const struct header *header, const char *path)
 {
 	struct container_scan *container = tar->container;
@@ -302,7 +303,8 @@ static int take_member(
 	return err ? err : link_targets_add(&tar->targets, path, tar->at, size);
 }
 
-/* Tells whether data follows: links, devices and directories have none, whatever their size. */
+/* Tells whether data follow the header. Links, devices and directories have none, whatever the size
+ * says. */
 static bool has_data(char type)
 {
 	return type == '\0' || !strchr("123456", type);
@@ -372,7 +374,7 @@ static int warn_of_rest(struct tar *tar)
 	return err;
 }
 
-/* Reads the next member. 1: the end. */
+/* Reads the next member. 1: there are no more. */
 static int read_next(struct tar *tar)
 {
 	struct header header;

@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * Lists zip files, also large ones (zip64). The directory at the end of the file has the place
- * of each member. libzip does not tell at which offsets members lie, and its handles are for one
- * thread each.
+ * Lists zip files, also large ones (zip64). The directory at the end of the file gives the place of
+ * each member. libzip does not give the offsets of members, and each of its handles is for one
+ * thread only.
  */
 
 #define END_MAGIC "PK\5\6"
@@ -28,7 +28,7 @@
 #define MOST_COMMENT 0xffff
 #define MOST_ENTRIES_BYTES ((uint64_t)4 << 30)
 
-#define FLAG_ENCRYPTED 0x2041 /* in one of three ways */
+#define FLAG_ENCRYPTED 0x2041 /* encrypted in one of three ways */
 #define MADE_ON_FAT 0
 #define MADE_ON_UNIX 3
 #define METHOD_STORED 0
@@ -36,8 +36,8 @@
 
 struct zip {
 	struct container_scan *container;
-	uint64_t at, bytes; /* place of the directory */
-	uint64_t entries;   /* number of entries in the end record */
+	uint64_t at, bytes; /* offset and size of the directory */
+	uint64_t entries;   /* number of entries according to the end record */
 	bool large;	    /* zip64: the number of entries has 64 bits */
 	uint8_t *directory;
 };
@@ -50,15 +50,15 @@ struct entry {
 	uint64_t stored_bytes;
 	uint64_t bytes;
 	uint32_t checksum;
-	uint32_t mode; /* mode of Unix; 0: not known */
+	uint32_t mode; /* Unix mode; 0: not known */
 	unsigned flags, method;
-	unsigned made_on; /* kind of file system: MADE_ON_FAT ... */
+	unsigned made_on; /* kind of file system: MADE_ON_FAT and others */
 };
 
 /* --- the end ------------------------------------------------------------------------------- */
 
-/* Reads the directory's place from the end record of zip64, if there is one before the end
- * record. *ret_after: offset at which the directory has to end. */
+/* Reads the directory's place from the end record of zip64, if there is one before the end record.
+ * *ret_after: the offset at which the directory must end. */
 static int read_end64(struct zip *zip, uint64_t end, uint64_t *ret_after)
 {
 	uint8_t locator[END64_LOCATOR_BYTES], end64[END64_BYTES];
@@ -116,7 +116,7 @@ static int take_end(struct zip *zip, const uint8_t *end, uint64_t at)
 	return err ? err : check_directory(zip, after);
 }
 
-/* Finds the last end record whose comment ends with the file. */
+/* Finds the last end record whose comment ends at the end of the file. */
 static int find_end(struct zip *zip)
 {
 	uint64_t all = zip->container->file->bytes;
@@ -139,7 +139,7 @@ static int find_end(struct zip *zip)
 
 /* --- members ------------------------------------------------------------------------------- */
 
-/* Reads large values from the extra field of zip64, which has them in this order. */
+/* Reads large values from the extra field of zip64, in this order. */
 static bool read_large(struct entry *entry, const uint8_t *extra, size_t size)
 {
 	uint64_t *const values[] = {&entry->bytes, &entry->stored_bytes, &entry->local};
@@ -169,7 +169,7 @@ static bool read_extra(struct entry *entry, const uint8_t *extra, size_t size)
 	return true;
 }
 
-/* Reads an entry of the directory. *ret_next: offset of the next one in the directory. */
+/* Parses an entry of the directory. *ret_next: offset of the next entry in the directory. */
 static int read_entry(struct zip *zip, uint64_t at, struct entry *ret, uint64_t *ret_next)
 {
 	const uint8_t *bytes = zip->directory + at;
@@ -217,7 +217,7 @@ static int check_name(struct zip *zip, const struct entry *entry, size_t bytes)
 	return err;
 }
 
-/* Finds the member's bytes, by the header before them. */
+/* Finds the member's bytes, from the header before them. */
 static int find_part(struct zip *zip, const struct entry *entry, struct source_part *ret)
 {
 	uint8_t local[LOCAL_BYTES];
@@ -254,7 +254,7 @@ static int check_entry(struct zip *zip, const struct entry *entry, const char *p
 			"a member is compressed by method %u, allowed: 0 (stored), 8 "
 			"(deflated): %s",
 			entry->method, path);
-	/* A deflated byte gives at most 1032 bytes. */
+	/* One deflated byte gives at most 1032 bytes. */
 	if ((entry->method == METHOD_STORED && entry->bytes != entry->stored_bytes) ||
 		entry->bytes / 1033 > entry->stored_bytes)
 		return container_refuse(zip->container, entry->at,
@@ -269,8 +269,8 @@ static bool is_link(const struct entry *entry)
 	return (entry->mode & 0170000) == 0120000;
 }
 
-/* Makes the name with slashes where a program of Windows wrote backslashes, as unzip does. The
- * caller frees it. */
+/* Makes the name. Backslashes written by a Windows program become slashes, as in unzip. The caller
+ * frees it. */
 static int name_with_slashes(struct zip *zip, const struct entry *entry, char **ret)
 {
 	struct quoted quoted;
@@ -311,8 +311,8 @@ static int take_entry(struct zip *zip, const struct entry *entry)
 	return err ? err : container_member(zip->container, path, &part, entry->bytes);
 }
 
-/* Compares the number of entries. Without zip64 it has 16 bits: macOS and others write its low
- * 16 bits when there are more entries. */
+/* Compares the number of entries. Without zip64 it has 16 bits. If there are more entries, macOS
+ * and others write the low 16 bits of the number. */
 static int check_count(struct zip *zip, uint64_t found)
 {
 	if (found == zip->entries || (!zip->large && found % 65536 == zip->entries))
@@ -322,7 +322,8 @@ static int check_count(struct zip *zip, uint64_t found)
 		(unsigned long long)zip->entries, (unsigned long long)found);
 }
 
-/* Reads the entries up to the directory's end, whatever number of entries the end record has. */
+/* Reads the entries up to the directory's end, even if the end record gives another number of
+ * entries. */
 static int read_directory(struct zip *zip)
 {
 	zip->directory = malloc(zip->bytes + 1);

@@ -6,19 +6,20 @@
 #include <string.h>
 
 /*
- * A training asks for each sample once in an epoch: by one of its ranks here, or by
- * another daemon for which this one is the sample's home. Until then the sample is needed
- * here. So the cache evicts first the copies of samples whose home is elsewhere, and
- * samples that were asked for (JOADER's RefCnt, appendix E.3, for an aggregated cache).
+ * Counts the samples that are still needed on this node. A training asks for each sample once in an
+ * epoch: through one of its ranks here, or through another daemon, if this daemon is the sample's
+ * home. Until then the sample is needed here. So the cache first evicts copies of samples whose
+ * home is elsewhere, and samples that were asked for (JOADER's RefCnt for an aggregated cache,
+ * appendix E.3).
  *
- *     draw_enter -> demand_enter -> demand_drawn, draw_fetched -> demand_keep -> gone
+ *   draw_enter -> demand_enter -> demand_drawn, draw_fetched -> demand_keep -> gone
  *
- * One of the streams of the training's epoch, the bearer, has the samples as ids of its
- * strands, and passes them on when it ends before the others.
+ * One stream of the training's epoch, the bearer, has the needed samples as ids of its strands. If
+ * it ends before the others, it passes them on.
  *
- * Another daemon does not tell which training it fetches for. The fetch is counted for the
- * oldest epoch that still asks for the sample. A wrong guess keeps a sample too long in the
- * cache, or not long enough, and does no other harm.
+ * A daemon that fetches a sample does not say for which training. The fetch is counted for the
+ * oldest epoch that still needs the sample. A wrong guess keeps a sample in the cache for too long
+ * or too short a time, and does no other harm.
  */
 
 static bool is_bearer(const struct stream *stream)
@@ -26,7 +27,7 @@ static bool is_bearer(const struct stream *stream)
 	return stream->training && stream->strands[0].ids;
 }
 
-/* Tells whether both streams are ranks of one training, in the same epoch. */
+/* Tells whether both streams are ranks of the same training and in the same epoch. */
 static bool are_ranks(const struct stream *a, const struct stream *b)
 {
 	return a->training && b->training && a->epoch == b->epoch &&

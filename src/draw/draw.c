@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 /*
- * Streams begin and end. Inserting and removing a stream leaves exchange's candidates out of
- * date: the caller settles the samplers, in steps.
+ * The beginning and end of streams. After a stream was inserted or removed, the candidates of
+ * exchange are out of date; the caller calls sampler_settle in steps.
  *
  *     draw_count         draw_enter       draw_end         draw_left
  *      -> counted, draws not yet -> draws -> counted, leaves -> gone
@@ -75,7 +75,7 @@ void draw_count(struct draw *draw, struct stream *stream)
 	TAILQ_INSERT_TAIL(&draw->counted, stream, link);
 }
 
-/* Makes room for a round of n streams, and for its effects: two for each. */
+/* Makes room for a round of n streams. A round has two effects per stream. */
 static int reserve(struct draw *draw, size_t n)
 {
 	stream_id *ids = reallocarray(draw->round_ids, n, sizeof(*ids));
@@ -92,8 +92,8 @@ static int reserve(struct draw *draw, size_t n)
 }
 
 /*
- * A job has one stream in a sampler. The epoch that drains beside the running one joins
- * as a job of its own, with the same selection.
+ * A job has only one stream in a sampler. While the previous epoch drains beside the running one,
+ * it joins under another job id, with the same selection.
  */
 #define STAND_IN (UINT32_C(1) << 31)
 
@@ -183,7 +183,7 @@ void draw_give_up(struct stream *stream)
 	stream->leaves = true;
 }
 
-/* Takes the stream out of its samplers. Returns true if samples remain that it needs. */
+/* Removes the stream from its samplers. Returns true if it still needs samples. */
 static bool remove_from_samplers(struct draw *draw, struct stream *stream)
 {
 	bool remains = stream_remaining(stream) > 0;

@@ -10,10 +10,9 @@
 #include <sys/queue.h>
 
 /*
- * The draw engine decides which sample each job reads next: which streams draw together, how
- * far ahead, and which samples are still needed. Events in, effects out: it has no clock, no
- * locks, no threads and no files, and calls nobody but its samplers. The same events give the
- * same effects.
+ * The draw engine decides which sample each job reads next: which streams draw together, how far
+ * ahead, and which samples are still needed. Events in, effects out: the engine has no clock,
+ * locks, threads or files, and calls only its samplers. The same events give the same effects.
  *
  *   draw.c             streams begin and end
  *   rounds.c           draws ahead, as far as the cache has room
@@ -22,44 +21,47 @@
  *   feed.c             keeps the samples of a rank, which are drawn elsewhere
  *   validate.c         checks all of it, for tests
  *
- *   Flow: a stream is counted as need, enters, is made ready; it draws; it ends; its remaining
- *         need is given back. After each event the caller executes the effects, in their order.
- *   Owns: the streams' ids and sets. Samplers, selections and streams are the caller's.
+ *   Flow: the need of a stream's samples is counted; the stream enters, is made ready, draws, and
+ *         ends; its remaining need is removed. After each event the caller executes the effects, in
+ *         their order.
+ *   Owns: the streams' ids and sets. The caller owns samplers, selections and streams.
  *   Threads: caller serialises.
  *   Errors: -ENOMEM from draw_enter; the other events can't fail.
  */
 
-struct edition; /* the caller's: the samples of an epoch */
-struct space;	/* the caller's: the place of a dataset's tensors */
+struct edition; /* defined by the caller: the samples of an epoch */
+struct space;	/* defined by the caller: the tensors of a dataset */
 
-/* The samples of a stream that come from one dataset. Ids are those of its sampler. */
+/* The part of a stream's samples that comes from one dataset. Ids are those of the strand's
+ * sampler. */
 struct strand {
 	struct space *space;
-	struct sampler *sampler; /* NULL: samples are not drawn */
-	uint32_t number;	 /* number by which the sampler knows the space */
+	struct sampler *sampler;	   /* NULL: samples are not drawn */
+	uint32_t number;		   /* number of the space in the sampler */
 	const roaring_bitmap_t *selection; /* the job's samples */
-	sample_id first;		   /* the stream's id of the sampler's sample 0 */
-	/* Positions that one open binds, for dsa. exchange draws late, since it gives what is
-	 * cached at the time, and isa shares no draws: 1. */
+	sample_id first; /* the stream's id for the sampler's sample 0 */
+	/* For dsa: the number of positions that one open binds. For other samplers 1: exchange
+	 * draws as late as possible, because it gives cached samples, and isa shares no draws. */
 	uint32_t at_once;
-	/* The most samples ahead; the caller may change it before each event. */
+	/* Most samples drawn ahead. The caller may change it before each event. */
 	uint32_t lookahead;
-	/* the remaining samples while they are not in a sampler: in one of these two,
-	 * or in both */
+	/* The remaining samples while they are not in a sampler. They may be in one of these two
+	 * members, or in both. */
 	struct sampler_set *set;
 	roaring_bitmap_t *ids;
 };
 
-/* A running epoch, as the samplers see it. The caller fills the fields up to `strands`, and
- * ends the stream while its job is parked. Where the position determines the sample, the
- * stream has no sampler and only counts need. */
+/* A running epoch. The caller fills in the fields up to `strands`, and ends the stream while its
+ * job is parked. If each position has a fixed sample, the stream has no sampler, and only counts
+ * need. */
 struct stream {
 	job_id job;
 	uint32_t epoch;
 	struct edition *edition;
-	const char *training;  /* name of the training whose rank is fed; NULL: none */
-	bool at_open;	       /* samples are drawn only when a position is opened */
-	uint64_t tensor_bytes; /* size of the job's larger tensors; at least 1 */
+	/* training that this rank belongs to, if its samples are drawn elsewhere; NULL: none */
+	const char *training;
+	bool at_open;	       /* a sample is drawn only when its position is opened */
+	uint64_t tensor_bytes; /* size of a large tensor of the job; at least 1 */
 	size_t n_strands;
 	struct strand *strands; /* one for each dataset */
 
@@ -77,11 +79,15 @@ struct stream {
 };
 
 enum draw_effect_kind {
-	DRAW_DROP, /* space, id: one epoch less needs the sample */
-	DRAW_DRAWN, /* stream, strand, space, id, sample: pin and request it; it is bound next */
-	DRAW_LOW, /* stream: half of its look-ahead is left: fill it soon */
-	DRAW_LEAVE, /* stream: has ended; remove the need of its remaining samples in steps */
-	DRAW_GONE, /* stream: has ended, and nothing remains to it: free it */
+	/* space, id: the number of epochs that need the sample is reduced by one */
+	DRAW_DROP,
+	/* stream, strand, space, id, sample: pin and request the sample; it is the next to be
+	 * bound */
+	DRAW_DRAWN,
+	DRAW_LOW, /* stream: at most half of its look-ahead is left; refill it soon */
+	/* stream: it has ended; remove the need of its remaining samples in steps */
+	DRAW_LEAVE,
+	DRAW_GONE, /* stream: it has ended and has no samples left; free it */
 	DRAW_EFFECT_KINDS
 };
 
@@ -90,7 +96,7 @@ struct draw_effect {
 	struct stream *stream;
 	const struct strand *strand;
 	struct space *space;
-	sample_id id;	  /* of the strand's sampler */
+	sample_id id;	  /* id in the strand's sampler */
 	sample_id sample; /* of the stream */
 };
 
@@ -104,15 +110,15 @@ struct ahead_cache {
 };
 
 struct draw {
-	struct draw_streams streams; /* those that draw, the oldest first */
-	struct draw_streams counted; /* those that count as need, but do not draw */
+	struct draw_streams streams; /* streams that draw, the oldest first */
+	struct draw_streams counted; /* streams whose need counts, but that do not draw */
 	uint32_t n_streams;	     /* of `streams` */
 	uint64_t seed;		     /* chooses the datasets of mixtures */
 	stream_id next_id;
-	/* the effects of the latest event, with room for those of any event */
+	/* The effects of the latest event. There is always room for the effects of one event. */
 	struct draw_effect *effects;
 	size_t n_effects;
-	/* scratch of a round, with room for n_streams */
+	/* Arrays for a round, with room for n_streams. */
 	stream_id *round_ids;
 	struct stream **round_streams;
 	sample_id *round_samples;
@@ -120,48 +126,49 @@ struct draw {
 
 void draw_init(struct draw *draw);
 void draw_free(struct draw *draw);
-/* Frees the ids and sets of a stream that is in no list. */
+/* Frees the ids and sets of a stream. The stream must be in no list. */
 void draw_drop_samples(struct stream *stream);
 
 /* --- events: streams begin and end -------------------------------------------------------- */
 
-/* Tells that the need of the stream's remaining samples is counted from now on. */
+/* Event: from now on the need of the stream's remaining samples is counted. */
 void draw_count(struct draw *draw, struct stream *stream);
-/* Tells that the epoch begins to draw: inserts the stream into its samplers, as a stream that
- * is not ready. ahead, unbound: as in draw_bound. On -ENOMEM the stream stays counted. */
+/* Event: the epoch begins to draw. Inserts the stream into its samplers; it is not ready yet.
+ * ahead, unbound: as for draw_bound. After -ENOMEM the stream is still only counted. */
 must_check int draw_enter(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
-/* Tells whether the stream may draw. */
+/* Event: the stream may draw, or may not. */
 void draw_ready(struct stream *stream, bool ready);
-/* Tells that the epoch draws no more: LEAVE or GONE. */
+/* Event: the epoch draws no more. Effects: LEAVE or GONE. */
 void draw_end(struct draw *draw, struct stream *stream);
-/* Tells that a counted stream will not draw: draw_take_leaving returns it. */
+/* Event: a counted stream will never draw. draw_take_leaving then returns it. */
 void draw_give_up(struct stream *stream);
-/* Makes the caller the only one to remove the need of a stream that leaves. NULL: none does. */
+/* Returns a stream that leaves, whose need the caller alone must remove. NULL: there is none. */
 struct stream *draw_take_leaving(struct draw *draw);
-/* Tells that the need of a counted stream is being removed. */
+/* Event: the caller is removing the need of a counted stream. */
 void draw_left(struct draw *draw, struct stream *stream);
 
 /* --- events: drawing ---------------------------------------------------------------------- */
 
-/* Tells that a request for a position found nothing drawn: one round, or for a stream that
- * draws at opens, one sample: the position's own one (`fixed`), or if that is SAMPLE_NONE, one
- * with the label. DRAWN, for this stream and for those that join the round. */
+/* Event: an open needs a sample, and none is drawn. Draws one round. If the stream draws at opens,
+ * draws only one sample: `fixed`, the position's own sample, or if it is SAMPLE_NONE a sample with
+ * the label. Effects: DRAWN, for this stream and for those that join the round. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache);
-/* Tells that the stream may go on drawing ahead: one round. false: it wants no further one. */
+/* Event: the stream may draw ahead. Draws one round. false: the stream wants no further round. */
 must_check bool draw_go_on(
 	struct draw *draw, struct stream *stream, const struct ahead_cache *cache);
 struct feed;
-/* Moves a sample from the rank's feed to the look-ahead: DROP, DRAWN. false: the feed is empty,
- * or there is no room. */
+/* Moves a sample from the rank's feed to the look-ahead. Effects: DROP, DRAWN. false: the feed is
+ * empty, or there is no room. */
 must_check bool draw_fed(struct draw *draw, struct stream *stream, struct feed *feed,
 	const struct ahead_cache *cache);
-/* Tells that positions were bound: so many samples are ahead now, and so many positions have no
- * sample, bound or drawn. LOW. */
+/* Event: positions were bound. ahead: number of samples that are drawn and not bound; unbound:
+ * number of positions that are not bound and have no drawn sample. Effect: LOW. */
 void draw_bound(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
-/* Tells that another daemon has fetched the sample: DROP, in the oldest epoch that has it. */
+/* Event: another daemon has fetched the sample. Effect: DROP, in the oldest epoch that needs the
+ * sample. */
 void draw_fetched(struct draw *draw, const struct space *space, sample_id id);
 
 /* --- questions ---------------------------------------------------------------------------- */
@@ -172,14 +179,14 @@ struct stream *draw_find(const struct draw *draw, job_id job, uint32_t epoch);
 bool draw_draws_for(const struct draw *draw, job_id job);
 /* Tells whether draw_take_leaving would return a stream. */
 bool draw_any_leaves(const struct draw *draw);
-/* Tells whether a rank's remaining samples are counted by another stream already. */
+/* Tells whether another stream already counts the remaining samples of this rank. */
 bool draw_is_borne(const struct draw *draw, const struct stream *stream);
 uint32_t stream_remaining(const struct stream *stream);
-/* Returns the strand of a sample of the stream. */
+/* Returns the strand that the stream's sample comes from. */
 struct strand *strand_of(const struct stream *stream, sample_id sample);
-/* Returns the strand whose samples lie in the space, or NULL. */
+/* Returns the strand whose tensors are in the space, or NULL. */
 const struct strand *strand_in(const struct stream *stream, const struct space *space);
-/* Tells whether the strand needs the sample. */
+/* Tells whether the strand still needs the sample. */
 bool strand_needs(const struct stream *stream, const struct strand *strand, sample_id id);
 
 /* Aborts if an invariant does not hold. For tests; takes long. */
@@ -187,38 +194,43 @@ void draw_validate(const struct draw *draw);
 
 /* --- feed.c: samples of a rank ------------------------------------------------------------ */
 
-/* Samples that a rank has received for an epoch, and that are neither drawn nor bound. */
+/* Samples that a rank has received for an epoch and that are neither drawn nor bound. */
 struct feed {
 	uint32_t epoch;
-	uint32_t next; /* number of samples received, including those drawn or bound */
-	uint32_t head, n, room; /* of `ids`: index of the first one, number, capacity */
+	uint32_t next; /* number of samples received, including drawn and bound ones */
+	/* in `ids`: index of the first sample, number of samples, capacity */
+	uint32_t head, n, room;
 	sample_id *ids;
-	uint32_t consumed; /* number of first bindings known to be consumed */
-	uint32_t had; /* number of first samples that were consumed on another daemon */
+	/* number of consumed bindings, counted without gaps from the first one */
+	uint32_t consumed;
+	/* number of samples at the start that were consumed on another daemon */
+	uint32_t had;
 	bool used;
 };
 
 struct feeds {
-	struct feed feed[2]; /* the running epoch, and the one before it, which drains */
-	uint32_t consumed_since; /* positions consumed since the last news */
+	struct feed feed[2]; /* the running epoch, and the previous one while it drains */
+	uint32_t consumed_since; /* positions consumed since the last report */
 };
 
 /* Returns the feed of the epoch, or NULL. */
 struct feed *feed_find(struct feeds *feeds, uint32_t epoch);
-/* Begins a feed of which `next` samples are drawn or bound already. */
+/* Begins a feed. next: number of samples that are already drawn or bound. */
 struct feed *feed_begin(struct feeds *feeds, uint32_t epoch, uint32_t next);
-/* Appends n samples, which begin at the epoch's sample `base`: those that are new. -ENOMEM */
+/* Appends n samples; the first one is sample number `base` of the epoch. Skips those that the feed
+ * already has. -ENOMEM */
 must_check int feed_append(
 	struct feed *feed, uint32_t base, const sample_id *ids, uint32_t n);
-/* Makes room at the front for n samples that were drawn and not bound, which the caller writes
- * there. Without memory, drops the feed, whose samples have to be sent again, and returns NULL;
- * also if the epoch has no feed. */
+/* Makes room at the front of the feed for n samples that were drawn and not bound; the caller
+ * writes them there. NULL: the epoch has no feed, or there is no memory. In the latter case the
+ * feed is dropped, and its samples must be sent again. */
 sample_id *feed_return(struct feeds *feeds, uint32_t epoch, uint32_t n);
 /* Removes the next sample from the feed and returns it. The feed must not be empty. */
 sample_id feed_take(struct feed *feed);
-/* Returns the epoch's k-th sample, if it is received and not drawn; else SAMPLE_NONE. */
+/* Returns sample number k of the epoch, if it was received and is not drawn; otherwise
+ * SAMPLE_NONE. */
 sample_id feed_at(const struct feed *feed, uint32_t k);
-/* Counts a consumed position. Returns true if enough were consumed since the last news to
- * tell the feeder. */
+/* Counts a consumed position. Returns true if enough positions were consumed for a new report to
+ * the coordinator. */
 bool feed_has_news(struct feeds *feeds);
 void feeds_free(struct feeds *feeds);

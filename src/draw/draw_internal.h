@@ -7,7 +7,7 @@
 
 /* Shared by the files of the draw engine. */
 
-/* Adds an effect to those of the event. */
+/* Adds an effect to the current event. */
 struct draw_effect *draw_emit(struct draw *draw, enum draw_effect_kind kind);
 
 void strand_drop_ids(struct strand *strand);
@@ -17,18 +17,18 @@ void strand_drop_ids(struct strand *strand);
 /* Returns the strand that draws from the sampler, or NULL. */
 const struct strand *strand_from(
 	const struct stream *stream, const struct sampler *sampler);
-/* Chooses the strand of the stream's next sample, in proportion to the number of samples
- * that remain to each. */
+/* Chooses the strand for the stream's next sample, in proportion to the samples that each strand
+ * has left. */
 void stream_choose_next(struct stream *stream);
 
 /* --- demand.c --- */
 
-/* Drops the ids of a stream that begins to draw, if another stream of the training's epoch
- * has them. */
+/* Called when a stream begins to draw. If another stream of the training's epoch has the ids, drops
+ * those of this stream. */
 void demand_enter(const struct draw *draw, struct stream *stream);
-/* Drops the need of a sample that a stream without a sampler was given: its own, or that of
- * the training. */
+/* Removes the need of a sample that a stream without a sampler was given: the stream's own need, or
+ * that of the training. */
 void demand_drawn(struct draw *draw, const struct stream *stream, sample_id sample);
-/* Hands the ids of a stream that ends to another stream of the training's epoch. Returns
- * true if there is none, and the need of these ids has to be removed. */
+/* Called when a stream ends. Passes its ids to another stream of the training's epoch. Returns true
+ * if there is none, so that the need of the ids must be removed. */
 must_check bool demand_keep(const struct draw *draw, struct stream *stream);

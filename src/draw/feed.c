@@ -9,12 +9,12 @@
 #include <string.h>
 
 /*
- * A feed holds the samples of a job that is one rank of a training. They are drawn elsewhere:
+ * A feed holds the samples of a job that is one rank of a training. The coordinator draws them:
  *
  *     feed_append -> feed -> look-ahead (draw_fed), pinned and requested -> bound by an open
  *
- * The queue is as long as the look-ahead allows. Opens bind samples in the order of the feed, so
- * that the journal tells how far the feed has come.
+ * Opens bind samples in the order of the feed. So the number of bindings in the journal is the
+ * position in the feed.
  */
 
 static void feed_free(struct feed *feed)
@@ -101,7 +101,7 @@ sample_id feed_at(const struct feed *feed, uint32_t k)
 	return feed->ids[feed->head + feed->n - (feed->next - k)];
 }
 
-#define NEWS_EVERY 16 /* positions; the feeder looks once a second anyway */
+#define NEWS_EVERY 16 /* positions; a report is made once a second in any case */
 
 bool feed_has_news(struct feeds *feeds)
 {

@@ -80,7 +80,7 @@ static bool wants_round(const struct draw *draw, const struct stream *stream,
 
 /* --- drawing ------------------------------------------------------------------------------ */
 
-/* Gives the sample to the stream. */
+/* Adds the drawn sample to the stream's look-ahead. */
 static void hold(struct draw *draw, struct stream *stream, const struct strand *strand,
 	sample_id id)
 {
@@ -106,7 +106,7 @@ static void hold(struct draw *draw, struct stream *stream, const struct strand *
 }
 
 /* Draws one round for all streams that may join it and whose next sample comes from the sampler.
- * false: there are none. */
+ * false: there is no such stream. */
 static bool draw_round(
 	struct draw *draw, struct sampler *sampler, const struct ahead_cache *cache)
 {
@@ -129,9 +129,9 @@ static bool draw_round(
 	return true;
 }
 
-/* Returns the sampler of the stream's next round. If another stream wants a round and
- * could take part in this one, but has its next sample in another sampler, returns that
- * sampler first: the more streams a round has, the more they share. */
+/* Returns the sampler of the stream's next round. If another stream wants a round and could join
+ * this one, but its next sample comes from another sampler, returns that sampler first, because
+ * rounds of more streams share more. */
 static struct sampler *choose_sampler(const struct draw *draw,
 	const struct stream *stream, const struct ahead_cache *cache)
 {
@@ -159,8 +159,7 @@ bool draw_go_on(struct draw *draw, struct stream *stream, const struct ahead_cac
 	return false;
 }
 
-/* The draw can't fail: the position is unbound, so at least one sample remains, also in
- * its label. */
+/* Can't fail: the position is not bound, so at least one sample is left, also with its label. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache)
 {

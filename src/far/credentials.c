@@ -14,32 +14,35 @@
 #include <time.h>
 
 /*
- * Keeps the credentials of a place. One thread fetches new ones, without the lock, a while before
- * the old ones expire; the others go on with the old ones, and wait only if there are none.
+ * Keeps the credentials of a place. Some time before they expire, one thread fetches new ones
+ * without holding the lock. Other threads continue with the old ones, and wait only if there are
+ * none.
  *
  *     none, or expired --> fetched --> due for renewal --> fetched ...
  *                            |  refused by a server  ^
  */
 
 #define SECOND_NS UINT64_C(1000000000)
-#define FIRST_AGAIN_NS SECOND_NS      /* pause after a fetch, also if it failed */
-#define READ_ANEW_NS (60 * SECOND_NS) /* interval for sources with read_anew */
-#define SLICE_NS 200000000	      /* interval of the look for far_stop */
+/* least time from the end of a fetch, even a failed one, to the next */
+#define FIRST_AGAIN_NS SECOND_NS
+/* interval of fetches from sources with read_anew */
+#define READ_ANEW_NS (60 * SECOND_NS)
+#define SLICE_NS 200000000 /* interval of checks for far_stop */
 
 struct keyring {
 	struct lock lock;
-	pthread_cond_t cond; /* (lock) a fetch has ended */
+	pthread_cond_t cond; /* (lock) signalled when a fetch has ended */
 	char *file, *profile, *region;
 	struct key_settings settings; /* points to the strings above */
 	struct credentials now;	      /* (lock) */
 	uint64_t edition;	      /* (lock) 0: no credentials yet */
 	bool fetching;		      /* (lock) */
-	bool refused;		      /* (lock) a server has refused this edition */
-	uint64_t tried_ns;	      /* (lock) the end of the last fetch; 0: none yet */
-	uint64_t renew_ns;	      /* (lock) UINT64_MAX: never */
-	uint64_t end_ns;	      /* (lock) UINT64_MAX: never */
-	int err;		      /* (lock) the last fetch's result */
-	struct far_error error;	      /* (lock) the last fetch's error */
+	bool refused;		      /* (lock) a server has refused these credentials */
+	uint64_t tried_ns;	/* (lock) end of the last fetch; 0: there was none */
+	uint64_t renew_ns;	/* (lock) UINT64_MAX: never */
+	uint64_t end_ns;	/* (lock) UINT64_MAX: never */
+	int err;		/* (lock) result of the last fetch */
+	struct far_error error; /* (lock) the last fetch's error */
 };
 
 /* --- credentials ------------------------------------------------------------------------------ */
@@ -178,7 +181,8 @@ static void wait_for_fetch_locked(struct keyring *keyring)
 	}
 }
 
-/* Fails for lack of credentials. The error passes: it says nothing about the object. */
+/* Fails because there are no credentials. The error is transient, since it says nothing about the
+ * object. */
 static int fail_without_locked(const struct keyring *keyring, struct far_error *error)
 {
 	lock_assert_held(&keyring->lock);

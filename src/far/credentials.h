@@ -6,7 +6,7 @@
 #include "far/far.h"
 
 /*
- * Finds credentials for the requests of a place, where Amazon's tools look for them: in the
+ * Finds credentials for the requests of a place, in the same sources as Amazon's tools: in the
  * environment, a web identity, a profile, the container's service, the machine's service.
  *
  *   credentials.c          keeps credentials, and renews them before they expire
@@ -15,7 +15,7 @@
  *   credentials_http.c     asks services by HTTP
  *   credentials_process.c  runs the program that a profile names
  *
- *   Threads: those of transfers; one fetches while the others use the present credentials.
+ *   Threads: those of transfers. One thread fetches while others use the present credentials.
  *   Locks: one per keyring; not held during a fetch.
  *   Errors: 0 or -errno, with a message that shows no secret.
  */
@@ -23,10 +23,10 @@
 struct credentials {
 	char *key_id;
 	char *secret;
-	char *token;	 /* a session's token, or NULL */
-	char *bearer;	 /* a token instead of the three above, or NULL */
-	int64_t expires; /* seconds since 1970; 0: never, as far as known */
-	/* the source (a file or program) may give other credentials at any time */
+	char *token;	 /* token of a session, or NULL */
+	char *bearer;	 /* token that replaces the three members above, or NULL */
+	int64_t expires; /* seconds since 1970; 0: never, or not known */
+	/* The source, a file or a program, may give other credentials at any time. */
 	bool read_anew;
 };
 
@@ -35,40 +35,41 @@ void credentials_free(struct credentials *credentials);
 must_check int credentials_copy(
 	const struct credentials *credentials, struct credentials *ret);
 
-/* A profile, merged from both files. NULL: the profile does not have the field. */
+/* A profile, merged from both files of Amazon's tools. NULL: the profile lacks the field. */
 struct profile {
 	char *key_id, *secret, *token;
 	char *process;
 	char *role, *session, *identity; /* a web identity */
-	char *other_role, *sso;		 /* set: a setting that is not supported */
+	/* not NULL: the profile has a setting that is not supported */
+	char *other_role, *sso;
 	char *region, *endpoint, *addressing;
 	bool found;
 };
 
 void profile_free(struct profile *profile);
-/* Adds the fields of the section to the profile, unless it has them already. Changes `text`.
+/* Adds the fields of the section to the profile, except those that it already has. Changes `text`.
  * -ENOMEM. */
 must_check int profile_read(struct profile *profile, char *text, const char *section);
 
-/* A user's settings of the credentials for a place. */
+/* A user's settings for the credentials of a place. */
 struct key_settings {
-	const char *file;    /* name of the profile; NULL: as the environment says */
-	const char *profile; /* NULL: as the environment says */
+	const char *file; /* path of the profiles' file; NULL: the environment decides */
+	const char *profile; /* name of the profile; NULL: the environment decides */
 	const char *region;  /* region of STS */
-	bool google;	     /* HMAC keys, or the token of Google's machine */
+	bool google;	     /* uses HMAC keys, or the token of Google's machine */
 };
 
-/* Reads the first line of the file, which the caller frees; NULL: no such file. private: the file
- * has to exist, and gives group and others no permissions (else -EINVAL). */
+/* Reads the first line of the file. The caller frees it; NULL: there is no such file. private: the
+ * file must exist, and must not give permissions to group and others (otherwise -EINVAL). */
 must_check int credentials_line(
 	const char *path, bool private, char **ret, struct far_error *ret_error);
 
-/* Reads the profile that the settings or the environment name. -EINVAL: there is no such
+/* Reads the profile named by the settings or by the environment. -EINVAL: there is no such
  * profile. */
 must_check int chain_profile(const struct key_settings *settings, struct profile *ret,
 	struct far_error *ret_error);
-/* Fetches credentials. only_look: only checks files and settings, without asking a service or
- * running a program. */
+/* Fetches credentials. only_look: only checks files and settings, and asks no service and runs no
+ * program. */
 must_check int chain_fetch(const struct key_settings *settings, bool only_look,
 	struct credentials *ret, struct far_error *ret_error);
 
@@ -86,9 +87,10 @@ must_check int identity_credentials(const struct identity *identity, const char 
 must_check int process_credentials(
 	const char *command, struct credentials *ret, struct far_error *ret_error);
 
-/* Returns the text of a JSON object's member, which the caller frees; NULL: there is none. */
+/* Returns the text of a member of a JSON object. The caller frees it; NULL: there is no such
+ * member. */
 char *json_member(const char *text, const char *name);
-/* Reads AccessKeyId and so on from a JSON object. from: the source, for the message. */
+/* Reads AccessKeyId and the related members of a JSON object. from: the source, for messages. */
 must_check int credentials_of_json(const char *text, const char *token_name,
 	const char *from, struct credentials *ret, struct far_error *ret_error);
 
@@ -98,11 +100,11 @@ struct keyring;
 
 /* Creates a keyring with a copy of the settings. -ENOMEM. */
 must_check int keyring_new(const struct key_settings *settings, struct keyring **ret);
-/* Returns a copy of the credentials for one request, and the number of their edition. Fetches them
- * first if they are due; may wait for a service. */
+/* Returns a copy of the credentials for one request, and the number of their edition. If a fetch is
+ * due, fetches them first, which may wait for a service. */
 must_check int keyring_take(struct keyring *keyring, struct credentials *ret,
 	uint64_t *ret_edition, struct far_error *ret_error);
-/* Notes that a server refused this edition: one of the next requests fetches another one. */
+/* Notes that a server refused this edition. One of the next requests will fetch new credentials. */
 void keyring_refused(struct keyring *keyring, uint64_t edition);
-/* Returns in how many seconds to renew credentials that expire in left_s seconds. */
+/* Returns the number of seconds after which to renew credentials that expire in left_s seconds. */
 int64_t renewal_s(int64_t left_s);

@@ -42,7 +42,7 @@ static char **field_of(struct profile *profile, const char *key)
 	return NULL;
 }
 
-/* Cuts off the blanks around the text. */
+/* Removes blanks at both ends of the text. */
 static char *trim(char *text)
 {
 	text += strspn(text, " \t\r");
@@ -66,7 +66,7 @@ static int take_line(struct profile *profile, char *line)
 	return *field ? 0 : -ENOMEM;
 }
 
-/* Tells whether the line is "[SECTION]", with any blanks around the name. Changes the line. */
+/* Tells whether the line is "[SECTION]"; blanks around the name are allowed. Changes the line. */
 static bool is_section(char *line, const char *section)
 {
 	char *end = strchr(line, ']');
@@ -84,7 +84,8 @@ static void move(char **from, char **to)
 	*from = NULL;
 }
 
-/* Moves fields that the profile lacks into it. Key, secret and token all come from one file. */
+/* Moves fields that the profile lacks from the other one. Key, secret and token are taken from the
+ * same file. */
 static void merge(struct profile *from, struct profile *profile)
 {
 	if (!profile->key_id && !profile->secret) {

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Asks services for credentials: a container's, a machine's (IMDSv2), and STS, which gives
- * credentials for a web identity. Only requests to STS use the environment's proxy. */
+/* Asks services for credentials: the service of a container, that of a machine (IMDSv2), and STS,
+ * which gives credentials for a web identity. Only requests to STS use the environment's proxy. */
 
 #define MACHINE "http://169.254.169.254"
 #define MACHINE_PATH "/latest/meta-data/iam/security-credentials/"
@@ -73,7 +73,7 @@ int credentials_of_json(const char *text, const char *token_name, const char *fr
 	return check_all(ret, expires, from, error);
 }
 
-/* Makes the call. *ret: the answer's text, which the caller frees. */
+/* Makes the call. *ret: the text of the answer; the caller frees it. */
 static int ask(struct call *call, const char *from, char **ret, struct far_error *error)
 {
 	char code[60];
@@ -93,8 +93,8 @@ static int ask(struct call *call, const char *from, char **ret, struct far_error
 
 /* --- a container ---------------------------------------------------------------------------- */
 
-/* Accepts https, and http to this machine and its services only: token and credentials travel
- * unencrypted. */
+/* Accepts https. Accepts http only to this machine and its services, because tokens and credentials
+ * would travel unencrypted. */
 static bool is_near(const char *url)
 {
 	static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]",
@@ -230,7 +230,7 @@ int machine_credentials(struct credentials *ret, struct far_error *error)
 			     text, "Token", "the machine's service", ret, error);
 }
 
-/* Asks the service at $GCE_METADATA_HOST, like Google's tools. */
+/* Asks the service at $GCE_METADATA_HOST, as Google's tools do. */
 int google_credentials(struct credentials *ret, struct far_error *error)
 {
 	const char *host = variable("GCE_METADATA_HOST");

@@ -13,11 +13,11 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Runs credential_process, a command that prints credentials, as the daemon's user. */
+/* Runs credential_process, a command that prints credentials. It runs as the daemon's user. */
 
 #define MOST_OUTPUT 65536
 #define TIMEOUT_NS UINT64_C(30000000000)
-#define POLL_MS 200 /* interval of the look for far_stop */
+#define POLL_MS 200 /* interval of checks for far_stop */
 
 extern char **environ;
 
@@ -49,7 +49,8 @@ static int spawn(char *command, int out, pid_t *ret)
 	return -err;
 }
 
-/* Reads until the command closes its output. false: it takes too long, or prints too much. */
+/* Reads until the command closes its output. false: the command takes too long, or prints too
+ * much. */
 static bool read_all(int fd, char *text)
 {
 	uint64_t until_ns = clock_now_ns() + TIMEOUT_NS;
@@ -66,7 +67,7 @@ static bool read_all(int fd, char *text)
 	return false;
 }
 
-/* Runs the command, and kills it if read_all fails. Returns its exit status, or -1. */
+/* Runs the command. Kills it if read_all fails. Returns its exit status, or -1. */
 static int run(char *command, char *text)
 {
 	int fds[2], status = -1;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads ranges of objects, and judges the answers. */
+/* Reads ranges of objects, and checks the answers. */
 
 bool far_is(const char *path)
 {
@@ -55,7 +55,7 @@ void find_element(const char *text, const char *name, char *ret, size_t size)
 	snprintf(ret, size, "%.*s", (int)n, begin);
 }
 
-/* Makes ": CODE: MESSAGE" of an error of s3. */
+/* Makes ": CODE: MESSAGE" from an error of s3. */
 static const char *reason(const struct transfer *transfer, char ret[140])
 {
 	char code[40], message[90];
@@ -66,8 +66,8 @@ static const char *reason(const struct transfer *transfer, char ret[140])
 	return ret;
 }
 
-/* Tells whether the error's code is about credentials (s3 and compatible servers). An answer
- * without such a code may be about the object. */
+/* Tells whether the error's code is about credentials, as s3 and compatible servers report it. An
+ * answer without such a code may be about the object. */
 static bool is_about_credentials(const struct transfer *transfer)
 {
 	static const char *const codes[] = {"AccountProblem", "AuthenticationFailed",
@@ -88,7 +88,7 @@ static bool status_passes(long status)
 	       (status >= 500 && status != 501 && status != 505);
 }
 
-/* Learns the bucket's region from a header line or the text of an error. */
+/* Learns the bucket's region from a header line, or from the text of an error. */
 static bool learns_region(const struct transfer *transfer)
 {
 	char region[40];
@@ -152,7 +152,7 @@ static int check_range(const struct transfer *transfer, struct far_error *error)
 	return 0;
 }
 
-/* Checks that the range came completely. */
+/* Checks that the range arrived completely. */
 static int check_length(const struct transfer *transfer, struct far_error *error)
 {
 	const struct answer *answer = &transfer->answer;
@@ -176,7 +176,7 @@ static int check_version(const struct transfer *transfer, const struct far_objec
 	return 0;
 }
 
-/* Checks that the object has the expected version, and that the whole range came. */
+/* Checks that the object has the expected version, and that the whole range arrived. */
 static int check_read(const struct transfer *transfer, const struct far_object *object,
 	struct far_error *error)
 {
@@ -217,8 +217,8 @@ static int read_once(const struct far_object *object, uint64_t offset, uint64_t 
 	return err;
 }
 
-/* Tells whether a URL that could be read before can still be read now: then the source does not
- * refuse everything. */
+/* Tells whether a URL that was readable before is still readable. If so, the source does not refuse
+ * all requests. */
 static bool others_are_allowed(const struct place *place, struct health *health)
 {
 	uint8_t byte[1];
@@ -263,7 +263,7 @@ static int take_look(const struct transfer *transfer, struct far_object *object,
 {
 	const struct answer *answer = &transfer->answer;
 	object->mtime_ns = answer_version(answer->etag, answer->modified);
-	/* An empty object has no ranges: servers answer 416, or 200. */
+	/* An empty object has no ranges; servers answer 416 or 200. */
 	if ((answer->status == 416 && answer->total == 0) ||
 		(answer->status == 200 && transfer->got == 0 && !transfer->wrong)) {
 		object->bytes = 0;

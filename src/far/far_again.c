@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Tries reads again for scans. Callers that read samples try again themselves. */
+/* Tries reads again, for scans. Callers that read samples handle retries themselves. */
 
 #define MOST_TRIES 6
-#define DENIED_TRIES 2 /* the second try has fresh credentials */
+#define DENIED_TRIES 2 /* the second try uses new credentials */
 #define FIRST_WAIT_NS UINT64_C(100000000)
 #define SLICE_NS UINT64_C(100000000)
 
 /* Returns a random time between half the backoff and all of it, so that the tries of many threads
- * spread; at least the pause that the server asks for. */
+ * are spread. It is at least the pause that the server requested. */
 static uint64_t wait_ns(unsigned tried, const struct far_error *error)
 {
 	struct rng rng;

@@ -11,9 +11,10 @@
 #include <strings.h>
 #include <time.h>
 
-/* Reads an answer's header lines: the range, and the object's version. */
+/* Parses the header lines of an answer: the range, and the object's version. */
 
-#define MOST_WAIT_S 60 /* a longer pause takes several tries */
+/* longest wait; a server may request a longer one, which takes several tries */
+#define MOST_WAIT_S 60
 
 void answer_begin(struct answer *answer)
 {
@@ -48,7 +49,7 @@ static bool read_number(const char **at, uint64_t *ret)
 	return errno == 0 && number <= INT64_MAX;
 }
 
-/* Parses "bytes FIRST-LAST/TOTAL"; FIRST-LAST or TOTAL may be a star. */
+/* Parses "bytes FIRST-LAST/TOTAL". FIRST-LAST or TOTAL may be a star. */
 static void read_range(struct answer *answer, const char *text)
 {
 	answer->has_range = false;
@@ -96,7 +97,7 @@ static void read_head(struct answer *answer, const char *name, const char *value
 		snprintf(answer->etag, sizeof(answer->etag), "%s", value);
 }
 
-/* A status line resets the answer: after redirections the last answer counts. */
+/* A status line resets the answer, because after redirections only the last answer counts. */
 void answer_line(struct answer *answer, const char *line, size_t bytes)
 {
 	char text[1024];
@@ -123,7 +124,8 @@ void answer_line(struct answer *answer, const char *line, size_t bytes)
 
 #define SECOND_NS 1000000000
 
-/* Returns [1, SECOND_NS). A weak tag has the hash of the strong tag with its text. */
+/* Returns a number from 1 to SECOND_NS - 1. A weak tag and the strong tag with the same text have
+ * the same hash. */
 static int64_t hash_etag(const char *etag)
 {
 	uint64_t hash = 0;
@@ -142,8 +144,8 @@ int64_t answer_version(const char *etag, int64_t modified)
 	return seconds * SECOND_NS + (etag[0] ? hash_etag(etag) : 0);
 }
 
-/* The ETags decide if both versions have one, without the times: servers round times, and several
- * servers of one object may have different times. */
+/* If both versions have an ETag, only the ETags are compared, not the times: servers round times,
+ * and several servers may report different times for one object. */
 bool versions_differ(int64_t expected, int64_t found)
 {
 	if (expected == FAR_ANY_VERSION)

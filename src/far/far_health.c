@@ -11,17 +11,18 @@
 #include <string.h>
 
 /*
- * Notes which sources refuse their credentials now, and a URL of each that could be read. A source
- * is a place, or a server's host for URLs that belong to no place. Sources are few, and stay for
- * ever.
+ * Knows which sources refuse their credentials at present, and for each source a URL that was
+ * readable. A source is a place; URLs that belong to no place are grouped by server. There are few
+ * sources, and they are never freed.
  */
 
 struct health {
 	struct health *next;
-	char *source;	    /* prefix of its URLs */
-	char *known;	    /* (health_lock) a URL that could be read, or NULL */
-	uint64_t known_ns;  /* (health_lock) when it could */
-	uint64_t denied_ns; /* (health_lock) the last refusal; 0: does not refuse */
+	char *source;	   /* prefix of its URLs */
+	char *known;	   /* (health_lock) a URL that was readable, or NULL */
+	uint64_t known_ns; /* (health_lock) time when it was readable */
+	/* (health_lock) time of the last refusal; 0: the source does not refuse */
+	uint64_t denied_ns;
 };
 
 static struct lock health_lock;

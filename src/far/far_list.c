@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads listings of s3 (ListObjectsV2) and Azure, page by page. s3 is asked to escape names as in
- * a URL, because XML can't represent all of them. */
+/* Reads listings of s3 (ListObjectsV2) and Azure, page by page. The request asks s3 to escape names
+ * as in a URL, because XML can't represent all names. */
 
 #define MOST_PAGE (16 << 20)
 
 /* --- one page -------------------------------------------------------------------------------- */
 
-/* Returns the text between <name> and </name> in [at, end), and ends it by a NUL. NULL: it is
+/* Returns the text between <name> and </name> in [at, end), and ends it by \0. NULL: it is
  * missing. */
 static char *take_element(char *at, char *end, const char *name)
 {
@@ -39,7 +39,7 @@ static int digit(char c)
 					 : (tolower((unsigned char)c) - 'a') + 10;
 }
 
-/* Unescapes %XX and + in place. false: the text would contain a NUL. */
+/* Unescapes %XX and + in place. false: the text would contain a \0. */
 static bool unescape(char *text)
 {
 	char *out = text;
@@ -58,7 +58,7 @@ static bool unescape(char *text)
 	return true;
 }
 
-/* Returns the character of the entity whose name stands between & and ;. 0: unknown. */
+/* Returns the character of the entity whose name is between & and ;. 0: unknown entity. */
 static char entity(const char *name, size_t bytes)
 {
 	static const struct {
@@ -93,7 +93,7 @@ static void resolve_entities(char *text)
 	*out = '\0';
 }
 
-/* The names of a listing's elements: s3's and Azure's. */
+/* The element names of a listing, for s3 and for Azure. */
 struct format {
 	const char *root, *begin, *end, *next;
 	const char *modified, *etag, *size, *key;
@@ -105,8 +105,8 @@ static const struct format formats[] = {
 	{"<EnumerationResults", "<Blob>", "</Blob>", "NextMarker", "Last-Modified",
 		"Etag", "Content-Length", "Name"}};
 
-/* Reports one object. take_element writes a NUL into the text, so each search has the whole bounds
- * [at, end). */
+/* Reports one object. take_element writes a \0 into the text, so each search uses the bounds [at,
+ * end). */
 static int read_object(const struct format *format, char *at, char *end, bool escaped,
 	size_t prefix, far_listed *listed, void *context)
 {
@@ -139,7 +139,7 @@ int listing_read(
 	char *contents = strstr(text, format->begin), *all = text + strlen(text);
 	if (!strstr(text, format->root))
 		return -EINVAL;
-	/* Some servers do not escape, though they are asked to. */
+	/* Some servers don't escape names, although the request asks for it. */
 	bool escaped = strstr(text, "<EncodingType>url</EncodingType>");
 	char *next = NULL;
 	for (char *at = contents; !err && at;) {
@@ -153,7 +153,7 @@ int listing_read(
 	}
 	if (err)
 		return err;
-	/* The token stands behind the objects, or before them. */
+	/* The token may be after or before the objects. */
 	next = contents ? take_element(contents, all, format->next) : NULL;
 	if (!next)
 		next = take_element(text, text + strlen(text), format->next);
@@ -179,7 +179,8 @@ static void print_parameter(FILE *out, const char *name, const char *value)
 	print_escaped(out, value, false);
 }
 
-/* Makes the page's URL. The parameters are sorted by name, as the signature needs them. */
+/* Makes the URL of the page. The parameters are sorted by name, because the signature requires
+ * this. */
 static char *page_url(const struct place *place, const struct page *page)
 {
 	char *url = NULL;

@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * Makes one request. A thread takes a handle, which keeps its connection, and gives it back
- * afterwards; the handle used last is taken first. All handles share resolved names and TLS
- * sessions.
+ * Makes one request. A thread takes a handle, which keeps its connection, and returns it
+ * afterwards. The most recently used handle is taken first. All handles share resolved names and
+ * TLS sessions.
  */
 
 static atomic_bool stopped;
@@ -48,7 +48,7 @@ int transfer_run(struct transfer *transfer, struct far_error *error)
 #else
 
 #define CONNECT_MS 10000L
-#define POLL_MS 200 /* interval of the look for far_stop */
+#define POLL_MS 200 /* interval of checks for far_stop */
 #define MOST_REDIRECTIONS 5L
 
 struct handle {
@@ -64,7 +64,7 @@ static struct lock share_locks[CURL_LOCK_DATA_LAST];
 static CURLSH *share;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Older versions of libcurl signed neither the hash of the content nor other header lines. */
+/* Older versions of libcurl do not sign the hash of the content, nor additional header lines. */
 #define SIGNS_VERSION 0x075800 /* 7.88 */
 
 int transfer_check(bool signs, struct far_error *error)
@@ -92,7 +92,7 @@ static void release_share(CURL *easy, curl_lock_data data, void *context)
 	lock_release(&share_locks[data]);
 }
 
-/* Sets up the shared names and sessions. If that fails, each handle resolves names itself. */
+/* Sets up the shared names and sessions. If this fails, each handle resolves names by itself. */
 static void begin(void)
 {
 	lock_init(&idle_lock, LOCK_RANK_FAR, "far handles");
@@ -151,7 +151,7 @@ static size_t take_line(char *data, size_t size, size_t n, void *context)
 	return size * n;
 }
 
-/* Appends to the text. false: it is full, and the rest is not wanted. */
+/* Appends to the text. false: the text is full, and the rest is not needed. */
 static bool take_text(struct transfer *transfer, size_t most, const char *data, size_t n)
 {
 	size_t used = transfer->got;
@@ -171,7 +171,7 @@ static bool take_text(struct transfer *transfer, size_t most, const char *data, 
 	return true;
 }
 
-/* Stores bytes of the range. false: more bytes came than Content-Range announced, or than were
+/* Stores bytes of the range. false: there are more bytes than Content-Range announced, or than were
  * requested. */
 static bool take_bytes(struct transfer *transfer, const char *data, size_t n)
 {
@@ -253,7 +253,8 @@ static void set_signature(
 	curl_easy_setopt(easy, CURLOPT_PASSWORD, credentials->secret);
 }
 
-/* Sets authorities from the environment like the program curl; the library does not do so. */
+/* Sets the certificate authorities from the environment, as the program curl does. The library does
+ * not do this. */
 static void set_authorities(CURL *easy)
 {
 	const char *file = getenv("CURL_CA_BUNDLE");
@@ -285,7 +286,8 @@ void transfer_set_common(CURL *easy)
 	set_authorities(easy);
 }
 
-/* Sets up the request. A signed one follows no redirection: its signature is for one server. */
+/* Sets up the request. A signed request follows no redirection, because its signature is only valid
+ * for one server. */
 static void set_request(struct handle *handle, struct transfer *transfer,
 	struct curl_slist *heads, const struct credentials *credentials)
 {

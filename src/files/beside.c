@@ -40,8 +40,8 @@ static int print_text(
 	return err == -ENOENT ? 0 : err;
 }
 
-/* Reads a remote file, or its part of a container (far.h). Tries again after errors, because the
- * caller asks only once. */
+/* Reads a remote file, or a file's part of a container (far.h). Tries again after errors, because
+ * the caller asks only once. */
 static int read_far(const struct dataset_sample *file, uint8_t *ret,
 	char message[static IMAGE_MESSAGE])
 {

@@ -14,9 +14,9 @@ struct job_config;
 struct sched_job;
 
 /*
- * Files that come with each sample: files that lie beside the sample's file in the source
- * (beside = txt json), and the text of a column (text = COLUMN). Each has an ending of its own; a job
- * numbers the endings from 0. A file is read when a reader asks for it, and its bytes are not kept.
+ * Files that come with each sample: files that lie beside the sample's file in the source (beside =
+ * txt json), and the text of a column (text = COLUMN). Each kind has its own ending; a job numbers
+ * the endings from 0. A file is read when a reader asks for it, and its bytes are not kept.
  *
  *   Threads: workers, because printing a file reads it.
  *   Errors: -EIO, logged: the file has changed since the scan, or can't be read.
@@ -26,10 +26,10 @@ struct sched_job;
 
 unsigned beside_count(const struct job_config *config);
 const char *beside_ending(const struct job_config *config, unsigned i);
-/* Finds the number of an ending; false: the job has no files with this ending. */
+/* Finds the number of an ending. false: the job has no files with this ending. */
 bool beside_number(const struct job_config *config, const char *ending, unsigned *ret);
 
-/* Prints the bytes of the sample's file with ending number i; prints nothing if the sample lacks
- * it. */
+/* Prints the file of the sample with ending number i. Prints nothing if the sample has no such
+ * file. */
 must_check int beside_print(
 	FILE *out, struct sched_job *job, uint32_t epoch, sample_id sample, unsigned i);

@@ -14,8 +14,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Checks the content's length against st_size, which readers were told: a shorter content would be
- * wrong data, and a longer one would be cut off. -EIO: the lengths differ. */
+/* Checks that the content is as long as the st_size that readers were told. A shorter content would
+ * be wrong data, and a longer one would be cut off. -EIO: the lengths differ. */
 static int check_bytes(const struct job_config *config, const struct sched_handle *handle,
 	bool padded, uint64_t bytes, uint64_t size)
 {
@@ -27,13 +27,12 @@ static int check_bytes(const struct job_config *config, const struct sched_handl
 	return -EIO;
 }
 
-/* The form in which samples appear in files: that of the job, or that of a section [tensor
- * NAME]. */
+/* How samples appear in files: as the job's configuration says, or a section [tensor NAME]. */
 struct look {
 	enum sample_format format;
 	struct pixel_type pixels;
 	struct normalize_config normalize;
-	bool as_it_is; /* files hold the shared tensor unchanged */
+	bool as_it_is; /* files contain the shared tensor unchanged */
 };
 
 static const struct job_section *section_of(
@@ -141,7 +140,7 @@ static struct look look_of_second(const struct job_config *second, bool joined)
 		.format = joined ? FORMAT_RAW : second->format, .pixels = second->pixels};
 }
 
-/* Makes the content of a pair's second file, which readers see as a file of its own. */
+/* Makes the content of the second file of a pair. Readers see it as a file of its own. */
 static int make_second(const struct job_config *second, uint64_t daemon_seed,
 	const struct content_place *place, const struct sched_handle *handle,
 	struct content *ret)
@@ -190,7 +189,7 @@ static void make_record_head(
 	format->head_bytes = PAIR_HEAD + sizeof(number);
 }
 
-/* Puts the second file's content behind the first one's. -EIO: a length is wrong. */
+/* Appends the content of the second file to the content of the first. -EIO: a length is wrong. */
 static int join(struct sched_job *job, const struct content_place *place,
 	const struct sched_handle *handle, struct content *ret)
 {
@@ -257,7 +256,8 @@ static uint64_t made_bytes(const struct content_made *made)
 	       (made->format.encoded ? made->format.bytes : 0);
 }
 
-/* Counts the bytes that the content has computed. The cache counts the tensor itself. */
+/* Reports the bytes that the content has computed to the scheduler. The cache already counts the
+ * tensor. */
 static int hold(struct content *content)
 {
 	uint64_t bytes = made_bytes(&content->first) + made_bytes(&content->second);

@@ -12,16 +12,16 @@ struct sched_handle;
 struct sched_job;
 
 /*
- * The content of a sample's file: the prepared tensor, augmented, in the job's format.
+ * The content of a sample's file: the prepared tensor, after augmentation, in the job's format.
  *
- *   Owns: everything that it has computed. The tensor stays the handle's, and the handle
- *         has to live longer.
+ *   Owns: the bytes that it has computed. The tensor belongs to the handle, which must live longer
+ *         than the content.
  *   Threads: any; immutable once made.
- *   Errors: -ENOMEM; -EIO, logged: the content is not as long as readers were told, because
- *         the source was changed.
+ *   Errors: -ENOMEM; -EIO, logged: the content is not as long as readers were told, because the
+ *         source has changed.
  */
 
-/* A file, or a part of one, that is made of one tensor. */
+/* A file, or a part of a file, made from one tensor. */
 struct content_made {
 	const struct tensor *tensor; /* the handle's tensor, or `augmented` */
 	struct tensor *augmented;
@@ -32,26 +32,27 @@ struct content_made {
 
 struct content {
 	struct content_made first;
-	struct content_made second; /* a pair's second file, if the content has both */
-	/* offset of `second`, or of its header if it has one; 0: the content has no second file */
+	/* second file of a pair, if the content has both files */
+	struct content_made second;
+	/* Offset of `second`, or of its header if it has one. 0: the content has no second file. */
 	uint64_t second_at;
 	uint8_t header[CONTENT_HEADER];
 	size_t header_bytes;
-	/* views of the two files of a pair in the handle's tensor */
+	/* The two files of a pair, as views of the handle's tensor. */
 	struct tensor views[2];
-	uint64_t size; /* size of the file, with the zeros at its end */
+	uint64_t size; /* size of the file, including the zeros at its end */
 	struct sched *sched;
 	uint64_t held; /* computed bytes, as counted by the scheduler */
 };
 
-/* The file that the content is for, with the size that readers were told. */
+/* The file for which the content is made, and the sizes that readers were told. */
 struct content_place {
 	uint32_t epoch, position;
 	enum sample_format format;
 	uint64_t size;
-	bool second; /* true: only the second file of a pair */
-	/* Two files of a pair in a tar, one behind the other: */
-	uint64_t first_size;   /* size of the first file; 0: no pair in a tar */
+	bool second; /* the content is only the second file of a pair */
+	/* The members from here on describe both files of a pair in a tar, one after the other. */
+	uint64_t first_size;   /* size of the first file; 0: not a pair in a tar */
 	uint64_t second_at;    /* offset of the second file's header */
 	uint64_t second_size;  /* size of the second file, without its header */
 	const uint8_t *header; /* CONTENT_HEADER bytes */
@@ -63,9 +64,9 @@ must_check int content_make(const struct files_context *context, struct sched_jo
 	struct content *ret);
 void content_free(struct content *content);
 
-/* Returns the places of the content's bytes, valid as long as the content lives. */
+/* Returns the places of the content's bytes. They are valid while the content lives. */
 struct content_parts content_parts(const struct content *content);
 
-/* Describes the arrays of a pair in a record, or in an array of pairs. */
+/* Describes the two arrays of a pair, in a record or in an array of pairs. */
 void content_pair_fields(const struct job_config *config, struct tensor_shape first,
 	struct tensor_shape second, struct file_head_field ret[static 2]);

@@ -8,48 +8,48 @@
 #include "load/file_head.h"
 
 /*
- * Lengths and kinds of the contents of samples' files, by a job's configuration.
+ * Lengths and kinds of the contents of samples' files, computed from a job's configuration.
  *
  *   Threads: any; no state.   Errors: none.
  */
 
-/* Returns the section [tensor NAME] that a sample is prepared by; NULL: [tensor] alone. */
+/* Returns the section [tensor NAME] that applies to a sample; NULL: only [tensor] applies. */
 const struct job_section *content_section(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 
-/* Tells whether one file has both files of a pair, one behind the other. */
+/* Tells whether one file contains both files of a pair. */
 bool content_joins(const struct job_config *config);
-/* Returns the bytes of the content of a pair's second file (config_second); 0: samples are no
+/* Returns the bytes of the content of a pair's second file (config_second). 0: samples are not
  * pairs. */
 uint64_t content_second_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
-/* Returns the bytes of the longest content of a second file among the selected samples. */
+/* Returns the bytes of the longest second file among the selected samples. */
 uint64_t content_second_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
-/* Returns the pixel mode that all second files have. */
+/* Returns the common pixel mode of all second files. */
 enum pixel_mode content_second_mode(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Returns the bytes of one sample's content, without the zeros that padding adds. */
+/* Returns the bytes of one sample's content, without padding. */
 uint64_t content_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 
-/* Returns the pixel mode that all images have. */
+/* Returns the common pixel mode of all images. */
 enum pixel_mode content_mode(
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Tells whether all contents have the same length, which is known before any position is bound;
+/* Tells whether all contents have the same length, so that it is known before a position is bound.
  * *ret: the length. */
 bool content_bytes_fixed(const struct job_config *config, uint64_t *ret);
 
-/* Tells whether all files are as long as the longest content: zeros follow a shorter content. */
+/* Tells whether shorter contents are padded with zeros to the length of the longest. */
 bool content_is_padded(const struct job_config *config);
 
 /* Returns the bytes of the longest content among the selected samples. */
 uint64_t content_bytes_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Tells whether contents are computed from the shared tensor, which takes a worker's time. */
+/* Tells whether contents are computed from the shared tensor. This takes a worker's time. */
 bool content_is_computed(const struct job_config *config);
 
 /*

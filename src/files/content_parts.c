@@ -7,12 +7,12 @@
 struct cut {
 	struct iovec *iov;
 	int n;
-	/* offset of the next wanted byte, from the start of the next part */
+	/* Offset of the next wanted byte. It counts from the start of the next part. */
 	uint64_t offset;
 	uint64_t left;
 };
 
-/* never written; not const because an iovec can't point to const data */
+/* The zeros are never written. They are not const, because an iovec can't point to const data. */
 static uint8_t zeros[CONTENT_ZEROS];
 
 static void add(struct cut *cut, const void *data, uint64_t bytes)
@@ -37,7 +37,7 @@ static void take_part(struct cut *cut, const void *data, uint64_t bytes)
 	cut->offset = 0;
 }
 
-/* Adds zeros to the cut. Wanted bytes may begin within them. */
+/* Adds zeros to the cut. The wanted bytes may begin in the middle of them. */
 static void take_zeros(struct cut *cut, uint64_t bytes)
 {
 	while (bytes > 0 && cut->left > 0) {

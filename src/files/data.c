@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define HASH_BITS 58 /* bits of an inode number without the kind */
+#define HASH_BITS 58 /* bits of an inode number, not counting the kind */
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
@@ -122,8 +122,8 @@ static int compare_numbers(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Collects all entries of a directory. If several jobs have an entry of one name, the job with the
- * smallest id counts. */
+/* Collects all entries of a directory. If several jobs have an entry of the same name, the job with
+ * the smallest id wins. */
 static int collect(
 	const struct files_context *context, struct inode directory, struct entries *ret)
 {
@@ -149,7 +149,7 @@ static int collect(
 		}
 		sched_job_put(job);
 	}
-	/* A directory is gone when no job needs it any more; data/ itself stays. */
+	/* A directory is gone when no job needs it any more. data/ itself always exists. */
 	return ret->n == 0 && directory.kind == INODE_DATA_DIRECTORY ? -ENOENT : 0;
 }
 

@@ -7,30 +7,31 @@
 #include "files/inode.h"
 
 /*
- * data/: a job with `[view] path = resnet18/train` has a link data/resnet18/train to its
- * current/, and the directories that lead to it.
+ * data/: a job with `[view] path = resnet18/train` has a link data/resnet18/train to its current/.
+ * This module makes the link, and the directories above it.
  *
- * A directory's inode number is a hash of its path. Its entries are looked up among the
- * jobs each time, so nothing has to be kept up to date when jobs come and go.
+ * A directory's inode number is a hash of its path. Each look-up searches the jobs for its entries,
+ * so nothing has to be updated when jobs come and go.
  *
  *   Threads: any.   Errors: -ENOENT, -ENOMEM.
  */
 
-#define DATA_NAME 256	/* bytes that hold any name: a path has fewer than 256 */
-#define DATA_TARGET 512 /* bytes that hold any link's target */
+/* bytes that are enough for any name, since a path has fewer than 256 */
+#define DATA_NAME 256
+#define DATA_TARGET 512 /* bytes that are enough for any link's target */
 
 struct data_entry {
 	struct inode inode;
 	char name[DATA_NAME];
-	uint64_t number; /* orders the listing of its directory; never changes */
+	uint64_t number; /* position in the listing of its directory; never changes */
 };
 
 /* Finds the entry of a directory by its name. */
 must_check int data_lookup(const struct files_context *context, struct inode directory,
 	const char *name, struct inode *ret);
 
-/* Finds the first entry whose number is at least `number`. 1: *ret is the entry; 0: there is
- * none. */
+/* Finds the first entry whose number is at least `number`. 1: *ret is the entry; 0: there is no
+ * such entry. */
 must_check int data_entry(const struct files_context *context, struct inode directory,
 	uint64_t number, struct data_entry *ret);
 
@@ -43,8 +44,8 @@ must_check int data_target(
 	const struct files_context *context, struct inode link, char ret[DATA_TARGET]);
 
 /*
- * A step of a job's path: a name, and the directory that has it. No NUL ends the name. The path
- * resnet18/train has two steps: "resnet18" in data/, and "train" in data/resnet18.
+ * One step of a job's path: a name, and the directory that contains it. The name does not end with
+ * \0. The path resnet18/train has two steps: "resnet18" in data/, and "train" in data/resnet18.
  */
 struct data_step {
 	uint64_t hash; /* hash of the directory */
@@ -55,5 +56,5 @@ struct data_step {
 };
 
 struct data_step data_first_step(const char *path);
-bool data_next_step(struct data_step *step); /* false: it was the last one */
+bool data_next_step(struct data_step *step); /* false: it was the last step */
 struct inode data_step_directory(const struct data_step *step);

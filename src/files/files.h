@@ -11,10 +11,10 @@
 struct sched;
 
 /*
- * The parts of the daemon from which fuse and control make the tree of files. main fills in the
+ * The parts of the daemon that fuse and control need to make the tree of files. main fills in the
  * struct.
  *
- *   Owns: nothing; everything in it outlives fuse and control.
+ *   Owns: nothing; all parts outlive fuse and control.
  */
 struct files_context {
 	const struct daemon_config *config;
@@ -23,7 +23,7 @@ struct files_context {
 	struct backings *backings; /* the scheduler's backings, or NULL */
 	struct made_texts *texts;  /* made_text.h */
 	const char *mountpoint;	   /* absolute */
-	/* a mounted /dev/fuse that was passed to the daemon at its start; 0: the daemon mounts
-	 * itself */
+	/* A mounted /dev/fuse that the daemon inherited at its start; 0: the daemon mounts
+	 * itself. */
 	int device;
 };

@@ -142,7 +142,7 @@ static uint64_t png_bytes(struct tensor_shape shape)
 struct png {
 	uint8_t *at;
 	uint8_t *chunk;	   /* start of the chunk that is being written */
-	uint64_t raw_left; /* bytes that are in no block yet */
+	uint64_t raw_left; /* bytes that are not in any block yet */
 	uint32_t block_left;
 	uint32_t chunk_blocks;
 	uint32_t adler;
@@ -173,7 +173,7 @@ static void begin_block(struct png *png)
 	png->raw_left -= n;
 	png->block_left = n;
 	png->chunk_blocks++;
-	*png->at++ = png->raw_left == 0; /* 1: the last block */
+	*png->at++ = png->raw_left == 0; /* 1: this is the last block */
 	png->at = put_le16(put_le16(png->at, n), ~n);
 }
 
@@ -191,7 +191,7 @@ static void put_raw(struct png *png, const uint8_t *raw, uint64_t n)
 	}
 }
 
-/* Adds numbers of 16 bits, the upper byte first. */
+/* Adds 16-bit numbers, the upper byte first. */
 static void put_words(struct png *png, const uint8_t *words, uint64_t n)
 {
 	uint8_t bytes[256];
@@ -298,7 +298,7 @@ int format_make(enum sample_format format, struct pixel_type type,
 	ensure(config_holds_arrays(format) ||
 		(type.dtype == DTYPE_UINT8 && type.axes == AXES_HWC));
 	if (!format_holds(format, tensor->shape.mode))
-		return -EIO; /* no such job can be added */
+		return -EIO; /* the configuration excludes such jobs */
 	*ret = (struct formatted){
 		.bytes = format_bytes(format, type, tensor->shape, tensor->bytes),
 	};

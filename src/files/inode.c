@@ -5,7 +5,8 @@
 #include "files/inode.h"
 #include "sched/positions.h"
 
-#define FUSE_ROOT 1 /* equals FUSE_ROOT_ID; this file does without libfuse's headers */
+/* equals FUSE_ROOT_ID; this file does not include libfuse's headers */
+#define FUSE_ROOT 1
 
 #define KIND_SHIFT 58
 #define JOB_SHIFT 44

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * Inode numbers: kind | job | epoch | names | position in 64 bits. There is no table of inodes, and
- * a file has the same number after a restart.
+ * Inode numbers: kind | job | epoch | names | position in 64 bits. There is no table of inodes, so
+ * a file keeps its number after a restart.
  *
  *   63..58   57..44           43..30   29..28   27..0
  *   kind     job or dataset   epoch    names    position
@@ -26,7 +26,7 @@ enum inode_kind {
 	INODE_STATS_JSON,
 	INODE_METRICS,
 	INODE_DATASETS, /* directory */
-	INODE_DATASET,	/* directory; job field: index of the dataset */
+	INODE_DATASET,	/* directory; the job field is the index of the dataset */
 	INODE_DATASET_INFO,
 	INODE_DATASET_CLASSES,
 	INODE_JOBS, /* directory */
@@ -35,27 +35,28 @@ enum inode_kind {
 	INODE_JOB_STATUS,
 	INODE_JOB_CLASSES,
 	INODE_EPOCH_ORDER,
-	INODE_EPOCH, /* directory; with epoch INODE_CURRENT: current/ */
+	INODE_EPOCH, /* directory; if the epoch is INODE_CURRENT: current/ */
 	INODE_SAMPLE,
 	INODE_LABEL, /* .cls */
-	/* a directory in that of an epoch; position: its number (shard, label ...) */
+	/* Directory below an epoch's directory; position: its number (shard, label ...). */
 	INODE_SHARD,
 	INODE_JSON, /* .json */
-	INODE_TAR,  /* position: index of the file; BATCH and BATCH_LABELS, too */
+	INODE_TAR,  /* position: index of the file; the same in BATCH and BATCH_LABELS */
 	INODE_BATCH,
 	INODE_BATCH_LABELS,
 	INODE_DATA, /* directory data/ */
-	/* directory below data/; the fields job, epoch, names and position hold the hash of its
-	 * path */
+	/* Directory below data/. The fields job, epoch, names and position hold the hash of its
+	 * path. */
 	INODE_DATA_DIRECTORY,
 	INODE_DATA_LINK, /* symlink; epoch: its depth below data/ */
 	INODE_JOB_STATE,
 	INODE_DATASET_BAD,
 	INODE_DASHBOARD,
-	/* layout mirror: a file that is no sample; position: number of the file */
+	/* Layout mirror: a file that is no sample; position: number of the file. */
 	INODE_OTHER,
-	INODE_PAIR, /* layout flat: the second file of a pair, as 00000000.mask.png */
-	/* a file beside a sample: the kind is INODE_BESIDE + number of its ending (beside.h) */
+	/* layout flat: the second file of a pair, such as 00000000.mask.png */
+	INODE_PAIR,
+	/* A file beside a sample. The kind is INODE_BESIDE + number of its ending (beside.h). */
 	INODE_BESIDE,
 	INODE_BESIDE_LAST = INODE_BESIDE + CONFIG_MOST_ENDINGS,
 	INODE_KINDS
@@ -72,12 +73,12 @@ struct inode {
 	enum inode_kind kind;
 	uint32_t job; /* id of the job, or index of the dataset */
 	uint32_t epoch;
-	uint32_t names; /* the edition's names, see struct sched_edition */
+	uint32_t names; /* version of the edition's names, see struct sched_edition */
 	uint32_t position;
 };
 
-/* Tells whether the file holds pixels of the sample at its position, or of the second file of a
- * pair. */
+/* Tells whether the file holds the pixels of the sample at its position, or of the second file of
+ * that pair. */
 static inline bool inode_is_sample(struct inode inode)
 {
 	return inode.kind == INODE_SAMPLE || inode.kind == INODE_PAIR;
@@ -88,7 +89,7 @@ static inline bool inode_is_beside(enum inode_kind kind)
 	return kind >= INODE_BESIDE && kind <= INODE_BESIDE_LAST;
 }
 
-/* Tells whether the file is a text about the sample at its position, which a worker makes. */
+/* Tells whether the file is a text about the sample at its position. A worker makes such a text. */
 static inline bool inode_is_text_of_sample(enum inode_kind kind)
 {
 	return kind == INODE_JSON || inode_is_beside(kind);

@@ -12,14 +12,14 @@
 struct sched_job;
 
 /*
- * The .json beside a sample: one JSON object, then spaces up to the length of the longest one of
- * the dataset, and a newline. So all .json files have one size, also before their positions are
+ * The .json beside a sample: one JSON object, then spaces up to the length of the dataset's longest
+ * object, and a newline. So all .json files have the same size, also before their positions are
  * bound.
  *
  *   Threads: any.   Errors: -ENOMEM, -EIO.
  */
 
-/* Finds the size of the epoch's .json files. */
+/* Finds the common size of the epoch's .json files. */
 must_check int json_bytes(struct sched_job *job, uint32_t epoch, uint64_t *ret);
 must_check int json_print(
 	FILE *out, struct sched_job *job, uint32_t epoch, sample_id sample);

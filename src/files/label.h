@@ -8,13 +8,13 @@
 struct sched_job;
 
 /*
- * Label files. Such a file holds the label in ASCII, then newlines up to the width of the
- * largest label and one more, so that all label files of a dataset have one size.
+ * Label files. A file holds the label in ASCII, then newlines. All label files of a dataset have
+ * the same size: the digits of the largest label, and one newline.
  *
  *   Threads: any; no state.   Errors: none.
  */
 
-#define LABEL_BYTES 16 /* bytes that hold the content of any label file */
+#define LABEL_BYTES 16 /* bytes that are enough for any label file */
 
 uint32_t label_bytes(uint32_t n_classes);
 uint32_t label_bytes_of(struct sched_job *job, uint32_t epoch);

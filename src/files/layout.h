@@ -12,13 +12,13 @@ struct sched_job;
  * Layouts: the files and directories in an epoch's directory.
  *
  * The tree asks the job's layout about each inode at and below INODE_EPOCH. Directories are
- * INODE_EPOCH and INODE_SHARD. An inode has the job and epoch of its directory, so a layout decides
- * only its kind and position.
+ * INODE_EPOCH and INODE_SHARD. An inode inherits the job and epoch from its directory, so a layout
+ * decides only the kind and the position.
  *
  *   Threads: any.   Errors: -ENOENT from lookup; -ENOMEM, -EIO where noted.
  */
 
-#define LAYOUT_NAME 1024 /* bytes that hold any name */
+#define LAYOUT_NAME 1024 /* bytes that are enough for any name */
 
 struct layout_entry {
 	struct inode inode;
@@ -26,15 +26,15 @@ struct layout_entry {
 };
 
 struct layout {
-	/* Returns a number that is greater than the numbers of all entries of the directory. The
-	 * number of an entry never changes. */
+	/* Returns a number above the numbers of all entries of the directory. The number of an
+	 * entry never changes. */
 	uint64_t (*entries)(struct sched_job *job, struct inode directory);
-	/* Finds the entry with a number; false: no entry has it. */
+	/* Finds the entry with a number. false: no entry has this number. */
 	bool (*entry)(struct sched_job *job, struct inode directory, uint64_t number,
 		struct layout_entry *ret);
 	int (*lookup)(struct sched_job *job, struct inode directory, const char *name,
 		struct inode *ret);
-	/* Tells whether the layout has an inode of this kind and position. */
+	/* Tells whether an inode of this kind and position exists in the layout. */
 	bool (*exists)(struct sched_job *job, struct inode inode);
 	uint32_t (*subdirectories)(struct sched_job *job, struct inode directory);
 	/* Finds the size of a file. false: the size is known only when the file is open. */
@@ -47,10 +47,10 @@ extern const struct layout layout_flat, layout_classes, layout_mirror, layout_ta
 
 const struct layout *layout_of(const struct sched_job *job);
 
-/* Returns the samples in each batch or shard except the last one. */
+/* Returns the number of samples in each batch or shard. The last one may have fewer. */
 uint32_t layout_file_samples(const struct job_config *config);
 
-/* Tells whether the epoch skips all n positions from this one on, because their samples are bad:
- * listings leave such files out. */
+/* Tells whether the epoch skips n positions from this one on, because all their samples are bad.
+ * Listings omit the files of such positions. */
 bool layout_skips(
 	struct sched_job *job, struct inode directory, uint32_t position, uint32_t n);

@@ -175,8 +175,8 @@ static uint32_t subdirectories(struct sched_job *job, struct inode directory)
 	return 0;
 }
 
-/* Returns the shape that all images have: config refuses batches of varying sizes, and the
- * scheduler refuses varying modes. */
+/* Returns the common shape of all images. The configuration excludes batches of varying sizes, and
+ * the scheduler excludes varying modes. */
 static struct tensor_shape shape_of(
 	const struct job_config *config, const struct sched_edition *edition)
 {
@@ -187,7 +187,7 @@ static struct tensor_shape shape_of(
 		&config->augment, preparation_output(&config->preparation, any));
 }
 
-/* Describes a batch of pairs. Each record has the image, followed by the second file. */
+/* Describes a batch of pairs. Each record has the image and then the second file. */
 static struct composite pairs_composite(uint32_t first, uint32_t n,
 	const struct job_config *config, const struct sched_edition *edition)
 {

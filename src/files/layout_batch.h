@@ -10,22 +10,22 @@ struct sched_edition;
 struct sched_job;
 
 /*
- * The layout "batch": batch-000000.npy holds the pixels of several samples, of shape
- * (N, height, width, 3) or (N, 3, height, width), batch-000000.labels.npy their labels,
- * of shape (N,) and type int64, or of shape (N, columns) and type float32; and so on.
+ * The layout "batch": batch-000000.npy holds the pixels of several samples, with shape (N, height,
+ * width, 3) or (N, 3, height, width). batch-000000.labels.npy holds their labels, with shape (N,)
+ * and type int64, or with shape (N, columns) and type float32.
  *
  *   Threads: any.   Errors: none.
  */
 
-/* Bytes before the samples of a batch. In a mapped file the samples begin at a page boundary, as
- * drivers need that read the memory by DMA. */
+/* Bytes before the samples of a batch. In a mapped file the samples then begin at a page boundary,
+ * which drivers need to read the memory by DMA. */
 #define BATCH_HEAD 4096
 
 struct composite batch_composite(
 	uint32_t first, uint32_t n, struct pixel_type pixels, struct tensor_shape shape);
-/* Describes a batch's labels. targets: number of label columns; 0: labels are classes. */
+/* Describes the labels of a batch. targets: number of label columns; 0: labels are classes. */
 struct composite batch_labels_composite(uint32_t first, uint32_t n, uint32_t targets);
 
-/* Describes the batch, or the labels, of an inode that exists. */
+/* Describes the batch, or the labels, of an existing inode. */
 struct composite batch_file(
 	struct sched_job *job, const struct sched_edition *edition, struct inode file);

@@ -14,8 +14,9 @@
  * directory, because readers such as torchvision's ImageFolder refuse empty ones. There are no
  * label files: the directory is the label.
  *
- * After a rescan a name may stand for another position. Each inode has the number of the names by
- * which it was found: an inode with former names is -ESTALE, so the kernel looks its path up again.
+ * After a rescan a name may stand for another position. So each inode contains the version of the
+ * names by which it was found. An inode of an older version is -ESTALE, and the kernel looks up its
+ * path again.
  */
 
 static uint32_t n_labels(const struct sched_edition *edition)

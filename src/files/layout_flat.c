@@ -48,7 +48,8 @@ size_t flat_parse_number(const char *text, unsigned digits, uint32_t bound, uint
 	return n;
 }
 
-/* Tells whether a position has two files: those of a pair that is not joined in one file. */
+/* Tells whether a position has two files. It has if samples are pairs, and a pair is not joined in
+ * one file. */
 static bool has_second(const struct job_config *config)
 {
 	return config_is_pair(config) && !content_joins(config);
@@ -139,8 +140,8 @@ static unsigned shard_digits(uint32_t shards)
 	return (unsigned)flat_print_number(shards - 1, MIN_SHARD_DIGITS, text);
 }
 
-/* Returns how many positions a listing has. In current/, lookups also find names of positions
- * beyond a short epoch. */
+/* Returns the number of positions in a listing. In current/, look-ups also find positions beyond
+ * the end of a short epoch. */
 static uint32_t n_listed(struct sched_job *job, struct inode directory)
 {
 	auto_edition *edition = sched_edition(job, inode_sched_epoch(directory));
@@ -157,7 +158,7 @@ struct range {
 	uint32_t first, n;
 };
 
-/* Returns the positions whose files lie directly in a directory. */
+/* Returns the range of positions whose files lie directly in the directory. */
 static struct range positions(
 	struct sched_job *job, struct inode directory, uint32_t samples)
 {

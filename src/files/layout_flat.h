@@ -9,17 +9,17 @@
 #include <stddef.h>
 
 /*
- * The layout "flat": NNNNNNNN.<extension> is the sample of a position, NNNNNNNN.cls its label, and
- * NNNNNNNN.json its row in the catalogue; each ending of beside.h has a file, too. The files lie in
+ * The layout "flat": NNNNNNNN.<extension> is the sample of a position, NNNNNNNN.cls its label,
+ * NNNNNNNN.json its row in the catalogue. Each ending of beside.h has a file, too. The files lie in
  * the epoch's directory or, with `shard`, in directories 000, 001, ... below it.
  *
  *   Threads: any.   Errors: none.
  */
 
-#define FLAT_NAME 64 /* bytes that hold any name */
+#define FLAT_NAME 64 /* bytes that are enough for any name */
 
 struct flat_name {
-	/* INODE_SAMPLE, INODE_LABEL, INODE_JSON, INODE_BESIDE ... */
+	/* INODE_SAMPLE, INODE_LABEL, INODE_JSON, INODE_BESIDE or a later kind. */
 	enum inode_kind kind;
 	uint32_t position;
 };
@@ -28,15 +28,14 @@ struct flat_name {
 size_t flat_print(
 	struct flat_name name, const struct job_config *config, char ret[FLAT_NAME]);
 
-/* Parses a name. false: no position below n_positions has this name. */
+/* Parses a name. false: the name belongs to no position below n_positions. */
 bool flat_parse(const char *name, const struct job_config *config, uint32_t n_positions,
 	struct flat_name *ret);
 
-/* Prints a number with at least `digits` digits and returns the length, which is at most
- * FLAT_DIGITS. */
+/* Prints a number with at least `digits` digits. Returns the length, at most FLAT_DIGITS. */
 #define FLAT_DIGITS 10
 size_t flat_print_number(uint32_t number, unsigned digits, char *ret);
-/* Parses a number and returns its length; 0: the text does not begin with a number below bound in
- * the form of flat_print_number. */
+/* Parses a number as flat_print_number prints it. Returns its length; 0: the text does not begin
+ * with such a number below `bound`. */
 size_t flat_parse_number(
 	const char *text, unsigned digits, uint32_t bound, uint32_t *ret);

@@ -13,16 +13,16 @@
 #include <string.h>
 
 /*
- * The layout "mirror": the tree of the dataset under its own names. A directory is INODE_SHARD,
- * with its number among the dataset's directories as position. The position of a sample's file is
- * the index of the sample among the selected ones. Directories without selected samples below them
- * are left out, as in "classes". A file that is no sample is INODE_OTHER, with its number among all
- * files as position; if a sample's file has the same name, the name stands for the sample.
+ * The layout "mirror": the dataset's own tree and names. A directory is INODE_SHARD; its position
+ * is its number among the dataset's directories. The position of a sample's file is the index of
+ * the sample among the selected samples. Directories without selected samples below them are
+ * omitted, as in "classes". A file that is no sample is INODE_OTHER; its position is its number
+ * among all files. If a sample's file has the same name, the name leads to the sample.
  */
 
 /* --- names ------------------------------------------------------------------------ */
 
-/* Returns the bytes before ".extension"; 0: the name has another ending. */
+/* Returns the number of bytes before ".extension"; 0: the name has another ending. */
 static size_t bytes_before(const char *name, const char *extension)
 {
 	size_t n = strlen(name), bytes = strlen(extension);
@@ -39,8 +39,8 @@ static uint32_t find_sample(const struct dataset_paths *paths,
 	return paths_other(paths, file) ? UINT32_MAX : file;
 }
 
-/* Tells whether the file keeps its name: the name ends in the extension already, and no other
- * sample's name plus the extension is equal to it. */
+/* Tells whether the file keeps its name: the name already ends with the extension, and no other
+ * sample's name plus the extension equals it. */
 static bool keeps_name(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -52,13 +52,13 @@ static bool keeps_name(const struct dataset_paths *paths,
 
 #define HASHED 17 /* bytes: "~" and 16 digits */
 
-/* Tells whether the name with the extension behind it is too long for a file name. */
+/* Tells whether the name with the extension appended is too long for a file name. */
 static bool is_too_long(const char *name, const char *extension)
 {
 	return strlen(name) + 1 + strlen(extension) > NAME_MAX;
 }
 
-/* Prints the first part of the name, cut between characters, followed by a hash of the whole name. */
+/* Prints the beginning of the name, cut at a character, followed by a hash of the whole name. */
 static void print_short(const char *name, const char *extension, char ret[MIRROR_NAME])
 {
 	int least = (int)(NAME_MAX - HASHED - 1 - strlen(extension)) - 3, n = least + 3;
@@ -69,7 +69,7 @@ static void print_short(const char *name, const char *extension, char ret[MIRROR
 }
 
 /* Tells whether the extension replaces the ending of the name, so that an image and its label file
- * differ in the ending only. No other sample may have the same stem, or the resulting name. */
+ * differ only in the ending. No other sample may have the same stem, or the resulting name. */
 static bool replaces_ending(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -124,7 +124,7 @@ static uint32_t find_whole(const struct dataset_paths *paths,
 	return file;
 }
 
-/* Searches the directory's names that are too long. This is slow, but such names are rare. */
+/* Searches the names of the directory that are too long. This is slow, but such names are rare. */
 static uint32_t find_short(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {
@@ -176,7 +176,7 @@ static bool is_same_ending(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Finds the file that has the name and gets this extension. */
+/* Finds the file that has this name in the mount and gets this extension. */
 static uint32_t find_with(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {
@@ -187,7 +187,7 @@ static uint32_t find_with(struct sched_job *job, const struct dataset_paths *pat
 		       : UINT32_MAX;
 }
 
-/* Finds the file that has the name, with any of the extensions that the job's files get. */
+/* Finds the file that has this name in the mount, with any extension that the job uses. */
 static uint32_t find_shown(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name)
 {

@@ -9,19 +9,19 @@
 struct sched_job;
 
 /*
- * Names of the layout "mirror": a file has the name of its source file with the job's extension
- * after it (tulip.jpg.ppm). Where the extension is jpg, tulip.jpg keeps its name, unless the
- * directory has a file "tulip", too, which is then called tulip.jpg. A name that would have more
- * than 255 bytes is cut, and gets a hash of the whole name before the extension.
+ * Names of the layout "mirror". A file has the name of its source file with the job's extension
+ * appended (tulip.jpg.ppm). If the extension is jpg, tulip.jpg keeps its name, unless the directory
+ * also has a file "tulip", which becomes tulip.jpg. A name of more than 255 bytes is cut, and gets
+ * a hash of the whole name before the extension.
  *
- * Where other files are shown (others = show) the extension replaces the ending, if no two samples
- * of the directory would get the same name; tulip.png becomes tulip.jpg, beside tulip.txt.
+ * If other files are shown (others = show), the extension replaces the ending, unless two samples
+ * of the directory would get the same name: tulip.png becomes tulip.jpg, beside tulip.txt.
  *
- *   extension NULL: every file keeps its name.
+ *   extension NULL: each file keeps its name.
  *   Threads: any.   Errors: none.
  */
 
-#define MIRROR_NAME 512 /* bytes that hold any name */
+#define MIRROR_NAME 512 /* bytes that are enough for any name */
 
 /* Prints the name that a file has in the mount. */
 void mirror_print(const struct dataset_paths *paths,
@@ -32,15 +32,16 @@ void mirror_print(const struct dataset_paths *paths,
 uint32_t mirror_find(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name);
 
-/* A file that is no sample, as found by the scan. */
+/* A file that is no sample, as the scan found it. */
 struct mirror_other {
-	char *path;	/* absolute */
-	char *boundary; /* directory that the file has to lie in; NULL: any */
+	char *path; /* absolute */
+	/* the file must lie in this directory; NULL: it may lie anywhere */
+	char *boundary;
 	uint64_t bytes;
 	int64_t mtime_ns;
 };
-/* Finds the source file of an inode. -ENOENT, -ENOMEM. The caller frees ret's members with
- * mirror_other_free. */
+/* Finds the source file of an inode. The caller frees the members of *ret with mirror_other_free.
+ * -ENOENT, -ENOMEM. */
 must_check int mirror_other(
 	struct sched_job *job, struct inode inode, struct mirror_other *ret);
 void mirror_other_free(struct mirror_other *other);

@@ -14,16 +14,17 @@
 #include <string.h>
 
 #define BLOCK 512
-#define RECORD 10240	    /* GNU tar's unit of reading */
-#define MTIME "02263523000" /* 1980-01-01 in octal; fixed, so that bytes never change */
+#define RECORD 10240 /* GNU tar's unit of reading */
+/* 1980-01-01 in octal; constant, so that the bytes of a tar never change */
+#define MTIME "02263523000"
 
 /* --- the parts of a shard ---------------------------------------------------------- */
 
 /*
- * A member of one size has the same place in all records. A text beside the sample has a size of
- * its own in each record. Its place, with room for the largest one, is known from the start; its
- * header is made when the position is bound. A comment, in the form of an extended header (pax),
- * fills the rest of the room: readers of tar files skip it, and see a member of the exact size.
+ * A member whose size is constant has the same place in all records. A text beside the sample has
+ * another size in each record. Its place, with room for the largest text, is fixed; its header is
+ * made when the position is bound. The rest of the room is a comment, in the form of an extended
+ * header (pax): readers of tar files skip it, and see a member of the exact size.
  */
 
 enum member { MEMBER_LABEL, MEMBER_JSON, MEMBER_BESIDE, MEMBER_SAMPLE, MEMBERS };
@@ -41,7 +42,7 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 	return (bytes + unit - 1) / unit * unit;
 }
 
-#define LEAST_COMMENT (2 * BLOCK) /* bytes of a header, and of a line */
+#define LEAST_COMMENT (2 * BLOCK) /* bytes of a header and of one line */
 
 static uint64_t beside_blocks(uint64_t most_bytes)
 {
@@ -60,8 +61,8 @@ static uint64_t member_blocks(const struct composite *tar, enum member member)
 	return blocks;
 }
 
-/* Finds the segment of a text beside the sample. ret->begin: start of the first text; offset counts
- * from there. */
+/* Finds the segment of a text beside the sample. ret->begin: the start of the first text; `offset`
+ * counts from there. */
 static void find_beside(const struct composite *tar, uint64_t offset, struct segment *ret)
 {
 	unsigned i = 0;
@@ -74,7 +75,8 @@ static void find_beside(const struct composite *tar, uint64_t offset, struct seg
 	ret->bytes = tar->beside_bytes[i];
 }
 
-/* Finds the segment in a member. ret->begin: start of the member; offset counts from there. */
+/* Finds the segment in a member. ret->begin: the start of the member; `offset` counts from
+ * there. */
 static void find_in_member(const struct composite *tar, enum member member,
 	uint64_t offset, struct segment *ret)
 {
@@ -113,7 +115,7 @@ static void find_segment(
 	find_in_member(tar, member, offset - begin, ret);
 }
 
-/* The header of ustar, POSIX.1-1988. A text that is shorter than its field ends with a zero. */
+/* A header of ustar, POSIX.1-1988. A text that is shorter than its field ends with a zero byte. */
 struct header {
 	char name[100];
 	char mode[8], uid[8], gid[8];
@@ -306,7 +308,7 @@ int tar_file(struct sizes *sizes, struct sched_job *job,
 		known &= sizes_of_part(sizes, job, file, true, &tar.second);
 		tar.second_extension = config->sections[0].extension;
 	}
-	ensure(known); /* config refuses tar for sizes that are not known */
+	ensure(known); /* the configuration excludes tar if sizes are not known */
 	int err = config->json ? json_bytes(job, epoch, &tar.json) : 0;
 	if (!err)
 		*ret = tar_composite(

@@ -16,36 +16,36 @@ struct sched_job;
  *
  *   record:  header  00000017.cls   zeros
  *            header  00000017.json  zeros    (json = yes)
- *            header  00000017.txt   zeros    (beside, text), of the size that it has:
- *            header  a comment               fills the room of the largest
+ *            header  00000017.txt   zeros    (beside, text), of any size up to the largest:
+ *            header  a comment               fills the rest of the room
  *            header  00000017.ppm   zeros    each up to a multiple of 512
- *   end:     two blocks of zeros, and zeros up to a multiple of 10240, as GNU tar has it
+ *   end:     two blocks of zeros, and zeros up to a multiple of 10240, as GNU tar writes
  *
  *   Threads: any.   Errors: as noted.
  */
 
-#define TAR_SHARD 1000 /* samples, unless the job says how many */
+#define TAR_SHARD 1000 /* samples per shard, unless the job sets another number */
 
-/* Bytes of each record's members. json 0: records have no .json. beside: the largest file of each
- * ending in beside.h. */
+/* The bytes of the members of each record. json 0: records have no .json. beside: for each ending
+ * in beside.h, the bytes of the largest file. */
 struct tar_sizes {
 	uint64_t label, json, sample;
-	uint64_t second; /* a pair's second file; 0: samples are no pairs */
+	uint64_t second; /* second file of a pair; 0: samples are not pairs */
 	const char *second_extension;
 	unsigned n_beside;
 	uint64_t beside[CONFIG_MOST_ENDINGS + 1];
 };
 
-/* Makes the member of a text beside the sample, and the comment that fills the room: segment->bytes
- * in all. The text has any size up to the largest. */
+/* Makes the member of a text beside the sample, and the comment that fills the rest of the room:
+ * segment->bytes in total. The text may have any size up to the largest. */
 void tar_beside(const struct composite *tar, const struct segment *segment,
 	const char *ending, const char *text, size_t text_bytes, uint8_t *ret);
 
-/* Describes a shard. The extension still belongs to the caller. */
+/* Describes a shard. The caller keeps ownership of the extension. */
 struct composite tar_composite(
 	uint32_t first, uint32_t n, struct tar_sizes sizes, const char *extension);
 
-/* Makes the header of the second file of a record's pair. */
+/* Makes the header of the second file of the pair in record `index`. */
 void tar_second_header(
 	const struct composite *tar, uint32_t index, uint8_t ret[static 512]);
 

@@ -10,14 +10,15 @@
 #include <time.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-/* Making the texts of one kind takes at most 1 / ONE_IN of a CPU's time, except for bursts. */
+/* Printing the texts of one kind takes at most 1 / ONE_IN of a CPU's time, apart from bursts. */
 #define ONE_IN 20
 #define BURST_NS (2 * SECOND_NS)
 
 struct shared {
-	struct made_text *text; /* (lock) or NULL */
-	unsigned makers;	/* (lock) threads that are printing one */
-	uint64_t paid_ns; /* (lock) time until which its share of the CPU is used up */
+	struct made_text *text; /* (lock) NULL: there is none yet */
+	unsigned makers;	/* (lock) threads that are printing this text */
+	/* (lock) the time until which the text's share of the CPU is used up */
+	uint64_t paid_ns;
 };
 
 struct made_texts {
@@ -111,8 +112,8 @@ static int print(FILE *out, const struct files_context *context, enum made_kind 
 	}
 }
 
-/* Tells whether the shared text is recent enough. While a thread makes the next text, all others
- * take the former one. */
+/* Tells whether the shared text is recent enough. While one thread prints the next text, all other
+ * threads take the previous one. */
 static bool is_good_enough(
 	const struct shared *shared, enum made_kind kind, bool latest, uint64_t now_ns)
 {
@@ -122,7 +123,7 @@ static bool is_good_enough(
 	       (shared->makers > 0 || now_ns - shared->text->begun_ns < SECOND_NS);
 }
 
-/* Takes the shared text; NULL: the caller has to make one. */
+/* Takes the shared text. NULL: the caller must print a new one. */
 static struct made_text *find(struct made_texts *texts, enum made_kind kind, bool latest)
 {
 	LOCK_SCOPE(&texts->lock);
@@ -142,8 +143,8 @@ static uint64_t own_cpu_ns(void)
 	return (uint64_t)time.tv_sec * SECOND_NS + (uint64_t)time.tv_nsec;
 }
 
-/* Shares a new text; NULL: it could not be made. Returns the former text, which the caller puts
- * back, or NULL. */
+/* Shares a new text. text NULL: it could not be made. Returns the previous text, which the caller
+ * puts back, or NULL. */
 static struct made_text *share(struct made_texts *texts, enum made_kind kind,
 	struct made_text *text, uint64_t cost_ns)
 {

@@ -10,7 +10,7 @@ struct sched;
 struct sched_job;
 
 /*
- * The lines of epoch-NNNN.order, in the form that order_text.h reads.
+ * The lines of epoch-NNNN.order, as a source for order_text.h.
  *
  *   Owns: a reference to the job, from order_lines_find until sched_job_put(lines.job).
  *   Threads: any.   Errors: -ENOENT.
@@ -25,9 +25,9 @@ struct order_lines {
 must_check int order_lines_find(
 	struct sched *sched, struct inode inode, struct order_lines *ret);
 
-/* Prints at most n lines from number `first` on, and returns how many lines it printed. */
+/* Prints at most n lines from number `first` on. Returns the number of lines. */
 uint32_t order_lines_print(
 	const struct order_lines *lines, uint32_t first, uint32_t n, FILE *out);
 
-/* Makes the source of an order file's text. The lines have to outlive it. */
+/* Makes the source of an order file's text. `lines` must outlive it. */
 struct order_source order_lines_source(struct inode inode, struct order_lines *lines);

@@ -86,7 +86,7 @@ static struct known *find_locked(struct order_texts *texts, uint64_t key)
 	return NULL;
 }
 
-/* Finds the last known start that is not beyond the offset. */
+/* Finds the last known start at or before the offset. */
 static struct cursor seek(struct order_texts *texts, uint64_t key, uint64_t offset)
 {
 	LOCK_SCOPE(&texts->lock);
@@ -123,8 +123,8 @@ static struct known *get_locked(struct order_texts *texts, uint64_t key)
 	return known;
 }
 
-/* Remembers the start of a chunk, unless another reader was faster. Without memory the next
- * reader measures again. */
+/* Remembers the start of a chunk, unless another reader has already done so. Without memory nothing
+ * is remembered, and the next reader measures again. */
 static void remember(struct order_texts *texts, uint64_t key, struct cursor start)
 {
 	LOCK_SCOPE(&texts->lock);
@@ -168,7 +168,7 @@ static void advance(struct order_texts *texts, const struct order_source *source
 	remember(texts, source->key, *cursor);
 }
 
-/* Renders the chunk at the cursor. If the chunk is whole, the cursor moves behind it. */
+/* Renders the chunk at the cursor. If the chunk is complete, moves the cursor to the next chunk. */
 static int render_next(struct order_texts *texts, const struct order_source *source,
 	struct cursor *cursor, struct chunk *ret)
 {
@@ -179,7 +179,7 @@ static int render_next(struct order_texts *texts, const struct order_source *sou
 	return 0;
 }
 
-/* Measures the chunk at the cursor. true: it is whole. */
+/* Measures the chunk at the cursor. true: the chunk is complete. */
 static bool measure(const struct order_source *source, const struct cursor *cursor,
 	uint64_t *ret_bytes)
 {
@@ -188,7 +188,7 @@ static bool measure(const struct order_source *source, const struct cursor *curs
 		       ORDER_CHUNK, ret_bytes) == ORDER_CHUNK;
 }
 
-/* Finds the chunk that has the offset, or the last one. */
+/* Finds the chunk that contains the offset, or the last chunk. */
 static struct cursor find_chunk(
 	struct order_texts *texts, const struct order_source *source, uint64_t offset)
 {

@@ -9,13 +9,13 @@
 #include <sys/types.h>
 
 /*
- * Reads a text that grows by lines at its end and has too many lines to keep: each read renders its
- * lines again. Only the start of every ORDER_CHUNK-th line is remembered, so that a read at any
+ * Reads a text to whose end lines are added, and that is too long to keep: each read renders its
+ * lines again. Only the offset of every ORDER_CHUNK-th line is remembered, so that a read at any
  * offset renders little more than it returns.
  *
- *   Flow: a read finds the last known start before its offset. From there it measures
- *         chunks up to the chunk that has the offset, and renders from there on. Each
- *         whole chunk tells where the next chunk starts.
+ *   Flow: a read finds the last known start before its offset. From there it measures chunks until
+ *         it reaches the chunk with the offset, and begins to render there. Each complete chunk
+ *         determines the start of the next one.
  *   Owns: the known starts of all texts.
  *   Threads: any. Lines are rendered without the lock.
  *   Errors: -ENOMEM.
@@ -26,13 +26,13 @@
 struct order_texts;
 
 /*
- * The source of the lines. print prints n lines from number `first` on, or fewer if the text is
- * shorter, and returns how many. A line never changes.
+ * The source of the lines. `print` prints n lines from number `first` on, or fewer if the text ends
+ * earlier, and returns their number. A line never changes.
  */
 struct order_source {
 	uint64_t key; /* identifies the text */
 	uint32_t (*print)(void *context, uint32_t first, uint32_t n, FILE *out);
-	/* Counts the bytes of the lines without rendering them, which is far cheaper. */
+	/* Counts the bytes of the lines without rendering them, which is much cheaper. */
 	uint32_t (*measure)(
 		void *context, uint32_t first, uint32_t n, uint64_t *ret_bytes);
 	void *context;
@@ -41,16 +41,16 @@ struct order_source {
 must_check int order_texts_new(struct order_texts **ret);
 void order_texts_free(struct order_texts **texts);
 
-/* Forgets the starts of all texts: keys may stand for other texts from now on. */
+/* Forgets the starts of all texts. Called when keys may stand for other texts from now on. */
 void order_texts_forget(struct order_texts *texts);
 
-/* Reads the text at an offset. Returns the number of bytes; 0 at its present end; -ENOMEM. */
+/* Reads the text at an offset. Returns the number of bytes; 0 at the present end; -ENOMEM. */
 must_check ssize_t order_text_read(struct order_texts *texts,
 	const struct order_source *source, uint64_t offset, char *buffer, size_t size);
 
 /*
- * Returns the present size. Measures at most `max_chunks` unknown chunks, so the size of a long
- * text that was never read is too small at first, and grows.
+ * Returns the present size. Measures at most `max_chunks` unknown chunks. So the size of a long
+ * text that was never read is too small at first, and grows with each call.
  */
 uint64_t order_text_size(struct order_texts *texts, const struct order_source *source,
 	unsigned max_chunks);

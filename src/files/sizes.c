@@ -15,14 +15,14 @@
 struct padded_size {
 	SLIST_ENTRY(padded_size) link;
 	job_id job;
-	bool second; /* true: second files of pairs */
+	bool second; /* the size is that of second files of pairs */
 	uint64_t bytes;
 };
 
 struct sizes {
 	struct lock lock;
-	SLIST_HEAD(, padded_size) padded; /* (lock) forgotten when jobs come or go */
-	uint64_t generation;		  /* (lock) grows when `padded` is forgotten */
+	SLIST_HEAD(, padded_size) padded; /* (lock) cleared when jobs come or go */
+	uint64_t generation;		  /* (lock) grows when `padded` is cleared */
 };
 
 int sizes_new(struct sizes **ret)
@@ -72,8 +72,8 @@ static bool find_padded(
 	return false;
 }
 
-/* Keeps the size until a job comes or goes. Without memory the next call finds
- * it again. */
+/* Keeps the size until a job comes or goes. Without memory it is not kept, and the next call
+ * computes it again. */
 static void keep_padded(
 	struct sizes *sizes, uint64_t generation, const struct padded_size *found)
 {
@@ -99,7 +99,7 @@ static uint64_t largest(
 				config, edition->dataset, edition->readable);
 }
 
-/* Finds the padded size. Looks at all samples of the job, once per job. */
+/* Finds the padded size. Examines all samples of the job, but only once per job. */
 static uint64_t padded_size(struct sizes *sizes, struct sched_job *job,
 	const struct sched_edition *edition, bool second)
 {
@@ -112,7 +112,7 @@ static uint64_t padded_size(struct sizes *sizes, struct sched_job *job,
 	return found.bytes;
 }
 
-/* Returns the configuration that decides the size: the job's own, or that of the second files of
+/* Returns the configuration that determines the size: the job's own, or the one for second files of
  * pairs. */
 static struct job_config looks(struct sched_job *job, bool second)
 {
@@ -169,7 +169,7 @@ bool sizes_of_position(
 	return sizes_of_part(sizes, job, inode, inode.kind == INODE_PAIR, ret);
 }
 
-/* Tells whether the next edition pads second files of pairs to another size. */
+/* Tells whether the next edition changes the padded size of second files of pairs. */
 static bool second_changes(const struct job_config *config,
 	const struct sched_edition *now, const struct sched_edition *next)
 {
@@ -212,7 +212,7 @@ bool sizes_are_saved(struct sched_job *job, struct inode inode)
 	       sched_bound_is_saved(job, inode_sched_epoch(inode), position);
 }
 
-/* Tells whether the file may be longer in the next epoch: the last batch or shard may be. */
+/* Tells whether the file may be longer in the next epoch, as the last batch or shard may be. */
 static bool may_grow(struct sched_job *job, struct inode inode)
 {
 	const struct job_config *config = sched_job_config(job);

@@ -9,7 +9,7 @@
 struct sched_job;
 
 /*
- * The sizes of samples' files that readers are told, before and after positions are bound.
+ * The sizes that readers are told for samples' files, before and after positions are bound.
  *
  *   Owns: the padded size of each job, because computing it looks at all samples of the job.
  *   Threads: any.   Errors: -ENOMEM from sizes_new.
@@ -20,29 +20,30 @@ struct sizes;
 must_check int sizes_new(struct sizes **ret);
 void sizes_free(struct sizes **sizes);
 
-/* Forgets all sizes after a job was added or removed: its number may belong to another job now. */
+/* Forgets all sizes after a job was added or removed, since its number may belong to another job
+ * now. */
 void sizes_forget(struct sizes *sizes);
 
 /*
- * Finds the st_size of a position. false: the size is not known yet, because the job wants exact
- * sizes and the position is not bound.
+ * Finds the st_size of a position. false: the size is not known yet, because the job has sizes =
+ * exact and the position is not bound.
  */
 must_check bool sizes_of_position(
 	struct sizes *sizes, struct sched_job *job, struct inode inode, uint64_t *ret);
-/* Returns the st_size of an epoch's position that has this sample. second: of the pair's second
- * file. */
+/* Returns the st_size of a position that has this sample. second: of the second file of the
+ * pair. */
 uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t epoch,
 	sample_id sample, bool second);
-/* Finds the size of the first or the second file of a position's pair; the inode may be of either
+/* Finds the size of the first or the second file of a position's pair. `inode` may be either
  * file. */
 must_check bool sizes_of_part(struct sizes *sizes, struct sched_job *job,
 	struct inode inode, bool second, uint64_t *ret);
 /* Tells why files of current/ would get other sizes with the next edition (see sched_dataset_move).
- * NULL: they would not. */
+ * NULL: the sizes stay. */
 sched_edition_change sizes_change;
-/* Tells whether finding the size of a position, or of the positions in a directory, reads a file of
- * the state. */
+/* Tells whether a file of the state must be read to find the size of a position, or of the
+ * positions in a directory. */
 bool sizes_are_saved(struct sched_job *job, struct inode inode);
-/* Tells whether a known size stays. In current/ it does not: a position gets other samples in each
- * epoch. */
+/* Tells whether a known size stays valid. It does not in current/, where a position gets another
+ * sample in each epoch. */
 bool sizes_last(struct sched_job *job, struct inode inode);

@@ -77,8 +77,8 @@ static void print_name(FILE *out, const char *key, const char *text)
 	fputc('\n', out);
 }
 
-/* Prints, for each preparation that jobs read, how many samples were prepared and how much cache
- * all samples need. */
+/* For each preparation that jobs read, prints the number of prepared samples, and the cache that
+ * all samples would need. */
 static void print_prepared(
 	FILE *out, const struct files_context *context, const struct dataset *dataset)
 {
@@ -224,7 +224,7 @@ static void print_bad_samples(
 	roaring_bitmap_free(bad);
 }
 
-/* Prints how many samples an epoch has of each dataset of a mixture. */
+/* For each dataset of a mixture, prints the number of its samples in an epoch. */
 static void print_parts(FILE *out, struct sched_job *job)
 {
 	struct sched_part parts[CONFIG_MOST_MIXED];
@@ -306,8 +306,8 @@ void text_order_line(
 	dataset_sample_free(&sample);
 }
 
-/* Returns the number of digits. Adds up comparisons instead of branching, because a read may
- * measure a million lines. */
+/* Returns the number of digits. Adds up comparisons, because branches would be slower, and a read
+ * may measure a million lines. */
 static unsigned digits(uint32_t number)
 {
 	return 1U + (number > 9) + (number > 99) + (number > 999) + (number > 9999) +
@@ -349,7 +349,7 @@ bool text_is(enum inode_kind kind)
 	}
 }
 
-/* Prints a line for each image that is not prepared any more because it is bad. */
+/* Prints a line for each image that is not prepared any more, because it is bad. */
 static int print_bad(FILE *out, struct sched *sched, struct dataset *dataset)
 {
 	roaring_bitmap_t *samples = sched_quarantined(sched, dataset);

@@ -12,10 +12,10 @@ struct sched_edition;
 struct sched_job;
 
 /*
- * The texts that the mount's files and joaderctl show. Names and paths are escaped
- * (escape.h); UTF-8 stays as it is.
+ * The texts that the mount's files and joaderctl show. Names and paths are escaped (escape.h);
+ * UTF-8 is not escaped.
  *
- *   Threads: any.   Errors: a text reports data that can't be read.
+ *   Threads: any.   Errors: if data can't be read, the text says so.
  */
 
 void text_readme(FILE *out, const struct files_context *context);
@@ -25,14 +25,14 @@ void text_stats_json(FILE *out, const struct files_context *context);
 /* Prints the daemon's counters and gauges of the jobs for Prometheus (text_metrics.c). */
 void text_metrics(FILE *out, const struct files_context *context, enum stats_form form);
 
-/* Prints a page for browsers, which loads no other files (text_dashboard.c). Newlines at its end
- * keep its length constant until jobs come or go, because browsers read only as many bytes as the
- * file had at first. -ENOMEM */
+/* Prints the dashboard, a page for browsers that loads no other files (text_dashboard.c). Newlines
+ * at its end keep its length constant until jobs come or go, because browsers read only as many
+ * bytes as the file had at first. -ENOMEM */
 must_check int text_dashboard(FILE *out, const struct files_context *context);
 
-/* Prints the state from which joaderctl explain simulates (text_explain.c). -ENOMEM */
+/* Prints the state from which `joaderctl explain` simulates (text_explain.c). -ENOMEM */
 must_check int text_explain(FILE *out, const struct files_context *context);
-/* Prints the numbers that joaderctl top shows (text_top.c). -ENOMEM */
+/* Prints the numbers that `joaderctl top` shows (text_top.c). -ENOMEM */
 must_check int text_top(FILE *out, const struct files_context *context);
 
 /* Prints the info of a dataset: "key value" lines (name, samples, classes, bytes, source,
@@ -44,10 +44,10 @@ void text_classes(FILE *out, const struct dataset *dataset);
 
 void text_job_status(FILE *out, struct sched_job *job); /* Prints "key value" lines. */
 
-/* Prints one line of epoch-NNNN.order: "position sample label served path\n", tab separated. */
+/* Prints one line of epoch-NNNN.order: "position sample label served path\n", separated by tabs. */
 void text_order_line(
 	FILE *out, const struct sched_edition *edition, const struct binding *binding);
-/* Returns the length of the line that text_order_line prints, without reading the catalogue. */
+/* Returns the length of the line that text_order_line would print. Does not read the catalogue. */
 size_t text_order_line_length(
 	const struct sched_edition *edition, const struct binding *binding);
 
@@ -55,8 +55,8 @@ size_t text_order_line_length(
 bool text_is(enum inode_kind kind);
 
 /*
- * Prints a text file of the mount that is no order (order_lines.h), and that readers do not share
- * (made_text.h). -ENOENT: the file does not exist any more.
+ * Prints a text file of the mount. Orders (order_lines.h), and texts that readers share
+ * (made_text.h), are printed elsewhere. -ENOENT: the file does not exist any more.
  */
 must_check int text_print(
 	FILE *out, const struct files_context *context, struct inode inode);

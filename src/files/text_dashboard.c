@@ -12,14 +12,15 @@
 #include <time.h>
 
 /*
- * dashboard.html in this folder is the page. It draws the JSON object that replaces its DATA: for
- * each value one number per reading of the last hour, or one per step between two readings. All
- * names in the object satisfy config_name_valid, so they need no escapes.
+ * dashboard.html in this folder is the page; its DATA is replaced by a JSON object, from which the
+ * page draws its curves. For each value the object has one number per reading of the last hour, or
+ * one per interval between two readings. All names in the object satisfy config_name_valid, so they
+ * need no escapes.
  */
 
 #define DATA "@DATA@"
 
-/* The largest number that is printed. The sizes of buffers below depend on it. */
+/* The largest number that is printed. Buffer sizes below depend on it. */
 #define MOST UINT64_C(9999999999999)
 #define NUMBER_ROOM (13 + 1)
 #define LIST_ROOM ((HISTORY_READINGS + 1) * NUMBER_ROOM)
@@ -44,8 +45,8 @@ static uint64_t number_at(const void *structure, size_t offset)
 	return number;
 }
 
-/* Prints a number. A page with many jobs has a hundred thousand, for which fprintf would take four
- * times as long. */
+/* Prints a number. A page with many jobs has a hundred thousand numbers, and fprintf would take
+ * four times as long. */
 static void print_number(FILE *out, uint64_t number)
 {
 	char text[NUMBER_ROOM];

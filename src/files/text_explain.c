@@ -12,7 +12,8 @@
 #include <time.h>
 
 /*
- * Prints the state from which joaderctl explain simulates: "KIND key=value ..." lines, times in ns.
+ * Prints the state from which `joaderctl explain` simulates, as lines "KIND key=value ...". Times
+ * are in ns.
  */
 
 static uint64_t cpu_ns(void)
@@ -103,7 +104,7 @@ static int print_common(
 	return err;
 }
 
-/* Bit i of a part is set if the i-th printed job reads its samples. */
+/* In the line of a part, bit i tells whether the i-th printed job reads the part's samples. */
 int text_explain(FILE *out, const struct files_context *context)
 {
 	job_id *ids = NULL;

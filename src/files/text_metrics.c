@@ -224,8 +224,8 @@ static void print_cache(FILE *out, struct sched *sched, enum stats_form form)
 			i, i == SCHED_NEEDS - 1 ? "+" : "", cache.needed[i]);
 }
 
-/* Prints a label's value. Escapes the backslashes of the escaped text once more, as Prometheus
- * requires. */
+/* Prints the value of a label. The text is escaped already; Prometheus requires that its
+ * backslashes are escaped once more. */
 static void print_label(FILE *out, const char *text)
 {
 	auto_free char *escaped = NULL;
@@ -273,7 +273,7 @@ static void print_jobs(FILE *out, struct sched *sched, enum stats_form form)
 	job_id *ids = NULL;
 	size_t n = 0;
 	if (sched_job_ids(sched, &ids, &n) != 0)
-		return; /* no memory: leaves out the jobs */
+		return; /* without memory the jobs are left out */
 	for (size_t i = 0; n > 0 && i < SERIES; i++)
 		print_series(out, form, &series[i], sched, ids, n);
 	if (n > 0)

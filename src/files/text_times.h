@@ -7,7 +7,7 @@
 #include "stats/stats.h"
 
 /*
- * Prints the histograms of stats, stats.json and metrics: those of the daemon, of each dataset, and
+ * Prints the histograms in stats, stats.json and metrics: those of the daemon, of each dataset, and
  * of each measured lock.
  *
  *   Threads: any.   Errors: without memory some histograms are missing.

@@ -10,8 +10,8 @@
 #include <inttypes.h>
 
 /*
- * Prints the numbers for joaderctl top, which asks again and again: "KIND key=value ..." lines.
- * Counters are printed as totals; two answers give the rates.
+ * Prints the numbers for `joaderctl top` as lines "KIND key=value ...". Counters are totals;
+ * joaderctl asks repeatedly, and computes rates from the differences.
  */
 
 static void print_daemon(FILE *out, const struct files_context *context)

@@ -13,7 +13,7 @@
 
 #define LINES_AT_ONCE 4096
 
-/* Returns the difference in ns between the clock of events and the time of day. */
+/* Returns the time of day minus the time on the clock of events, in ns. */
 static int64_t offset_ns(void)
 {
 	struct timespec now;

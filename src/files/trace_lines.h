@@ -11,13 +11,14 @@
 struct sched_job;
 
 /*
- * The trace of a job's readers' opens and closes, as joaderctl trace prints it.
+ * The trace of opens and closes by a job's readers, as `joaderctl trace` prints it.
  *
  *   Threads: any.   Errors: -ENOMEM.
  */
 
 /*
- * Prints "next N lost M", then tab-separated lines of events from number `from` on, at most some
- * thousand. from NULL: prints no event, and N is the number of the next event.
+ * Prints "next N lost M", then lines of events, separated by tabs, from event number *from on. It
+ * prints at most a few thousand lines. from NULL: prints no events, and N is the number of the next
+ * event.
  */
 must_check int trace_lines(FILE *out, struct sched_job *job, const uint64_t *from);

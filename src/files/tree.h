@@ -11,16 +11,17 @@
 struct sched_job;
 
 /*
- * The tree of a mount: maps names to inodes. Within an epoch it asks the job's layout (layout.h),
+ * The tree of a mount: maps names to inodes. Within an epoch the job's layout decides (layout.h),
  * below data/ the paths of all jobs (data.h).
  *
  *   Threads: any; no state.   Errors: -ENOENT.
  */
 
 #define TREE_CURRENT "current"
-#define TREE_NAME 128 /* bytes that hold any name, except those of jobs and datasets */
+/* bytes that are enough for any name, except the names of jobs and datasets */
+#define TREE_NAME 128
 
-/* A file or directory that is always there. */
+/* A file or directory that always exists. */
 struct tree_entry {
 	const char *name;
 	enum inode_kind kind;
@@ -33,13 +34,13 @@ bool tree_is_directory(enum inode_kind kind);
 mode_t tree_type(enum inode_kind kind); /* S_IFDIR, S_IFREG or S_IFLNK */
 struct inode tree_parent(struct inode inode);
 
-/* Returns the number of epochs that may ever have a directory. */
+/* Returns an upper limit of the number of epochs that get a directory. */
 uint32_t tree_epochs(struct sched_job *job);
 
 /*
- * The epochs that have a directory now: begun epochs whose order is kept, and the next one. All are
- * at least `first` and less than `end`. So a directory has few names, however many epochs the job
- * reads.
+ * The epochs that have a directory now: the epochs that have begun and whose order is kept, and the
+ * next epoch. All are at least `first` and less than `end`. So a directory has few names, however
+ * many epochs the job reads.
  */
 struct tree_range {
 	uint32_t first, end;
@@ -50,12 +51,12 @@ struct tree_range tree_range(struct sched_job *job);
 /* Tells whether an epoch has a directory now. */
 bool tree_has_epoch(
 	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
-/* Tells whether an epoch has an order file: it is the running one, or positions were bound. */
+/* Tells whether an epoch has an order file: it is running, or some of its positions were bound. */
 bool tree_has_order(
 	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
 
-/* Checks that an inode is the directory of an epoch, or in it by the job's layout. -ENOENT: it is
- * not; -ESTALE: its name belongs to another inode now. */
+/* Checks that an inode is the directory of an epoch, or lies in one according to the job's layout.
+ * -ENOENT: it does not; -ESTALE: its name belongs to another inode now. */
 must_check int tree_check(struct sched_job *job, struct inode inode);
 
 /* Finds the inode of a name in a directory. */

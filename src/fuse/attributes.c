@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Readers take st_blksize as the size of their buffers. */
+/* Programs use st_blksize as the size of their buffers. */
 #define BLOCK_SIZE 65536
 #define LEAST_BLOCK 4096
 #define MOST_BLOCK (UINT64_C(1) << 20)
@@ -31,10 +31,11 @@ static void set_size(struct stat *st, uint64_t size)
 }
 
 /*
- * PIL reads an image through a buffer: if the buffer holds the file, one read is enough. The
- * kernel only knows powers of two. NumPy reads a header through a buffer and then everything
- * again past it, so a small buffer is better. Composites keep the usual size: a reader that
- * buffers a part of a shard binds all of that part.
+ * Chooses the buffer size of readers. PIL reads an image through a buffer; if the file fits into
+ * the buffer, one read is enough. The kernel accepts only powers of two. NumPy reads the header
+ * through a buffer, and then the whole file without it, so a small buffer is better. Composites
+ * keep the usual size, because a reader that buffers a part of a shard binds all samples in that
+ * part.
  */
 static blksize_t block_size(
 	const struct job_config *config, struct inode inode, uint64_t size)
@@ -75,7 +76,7 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	set_common(session, inode, ret);
 	owner_show(session, job, ret);
 	bool lasts = sizes_last(job, inode);
-	/* The kernel cuts reads of an open file off at its size. */
+	/* The kernel never reads an open file beyond its size. */
 	bool known =
 		!lasts && inode_is_sample(inode) && open_file_size(session, inode, &size);
 	if (!known)
@@ -89,8 +90,8 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	*ret_timeout = known && lasts ? FOREVER : 0;
 }
 
-/* Counts the epochs that have a directory. *ret_sum changes with them and with their order
- * files. */
+/* Counts the epochs that have a directory. *ret_sum is a number that changes with these epochs and
+ * with their order files. */
 static uint32_t count_epochs(struct sched_job *job, long *ret_sum)
 {
 	struct tree_range range = tree_range(job);
@@ -113,8 +114,8 @@ static void add_ns(struct timespec *time, uint64_t ns)
 }
 
 /*
- * The kernel keeps a directory's listing while the modification time stays the same. So
- * the time of a job's directory changes with the epochs in it.
+ * Sets the time of a job's directory. It changes with the epochs in the directory, because the
+ * kernel keeps a listing while the modification time stays the same.
  */
 static void set_in_job(struct session *session, struct sched_job *job, struct stat *ret)
 {
@@ -125,8 +126,8 @@ static void set_in_job(struct session *session, struct sched_job *job, struct st
 	set_times(ret, time);
 }
 
-/* Sets the time of an epoch's directory. It changes with the epoch's edition, and when bad samples
- * are left out. */
+/* Sets the time of an epoch's directory. The time changes with the epoch's edition, and when bad
+ * samples are left out. */
 static void set_directory(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout)
 {

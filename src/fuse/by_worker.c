@@ -11,12 +11,13 @@ static void run(struct load_work *work)
 {
 	size_t offset = offsetof(struct by_worker, work);
 	struct by_worker *by_worker = (struct by_worker *)((char *)work - offset);
-	/* Waits until `interrupted` has returned, if it runs. */
+	/* If `interrupted` is running, this call waits until it has returned. */
 	fuse_req_interrupt_func(by_worker->req, NULL, NULL);
 	by_worker->answer(by_worker);
 }
 
-/* libfuse calls this at once if the interrupt came first: then there is no work yet. */
+/* Handles an interrupt. If the interrupt came first, libfuse calls this function at once, before
+ * there is any work. */
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct by_worker *by_worker = context;

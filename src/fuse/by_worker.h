@@ -7,28 +7,28 @@
 #include "load/load.h"
 
 /*
- * Requests that take long to answer, but wait for nothing: a worker answers them. A reader
- * that is killed before a worker has begun goes at once.
+ * Requests that take long to answer, but need not wait for anything. A worker answers them. If the
+ * reader is killed before a worker has begun, its request ends at once.
  *
- *   Owns: nothing; from the call of answer or give_up on, the request is the callee's.
+ *   Owns: nothing; the function answer or give_up takes over the request.
  *   Threads: any; answer is called by a worker, give_up by any thread.   Locks: none.
  */
 struct by_worker {
 	fuse_req_t req;
 	struct session *session;
 	void (*answer)(struct by_worker *by_worker);
-	/* answers the request with -EINTR */
+	/* Answers the request with -EINTR. */
 	void (*give_up)(struct by_worker *by_worker);
-	bool waits; /* the answer has to wait for a server */
-	/* private to by_worker.c */
+	bool waits; /* the answer depends on a server, and may have to wait */
+	/* The member below is private to by_worker.c. */
 	struct load_work work;
 	atomic_bool interrupted;
 };
 
-/* Gives the request to a worker, or calls give_up if it is interrupted already. */
+/* Passes the request to a worker. If it is interrupted already, calls give_up instead. */
 void by_worker_start(struct by_worker *by_worker);
 
-/* Has a worker call `answer` with a copy of the request, and holds the session until it is
- * answered. If there is no memory for the copy the answer is -ENOMEM. */
+/* Makes a worker call `answer` with a copy of the request. The session is held until then. If there
+ * is no memory for the copy, the request is answered with -ENOMEM. */
 void by_worker_answer(
 	const struct request *wanted, void (*answer)(const struct request *request));

@@ -17,16 +17,17 @@
 #include <sys/socket.h>
 
 #define NOTIFY_RESEND 7
-#define CLIENT_MS 1000 /* most time that a client may take for its request */
+#define CLIENT_MS 1000 /* most time for a client to send its request */
 
-/* Has room for the largest request: the kernel gives no request to a reader with less room. */
+/* The buffer is large enough for the largest request. The kernel passes no request to a smaller
+ * buffer. */
 static char buffer[(1 << 20) + (1 << 16)];
 static bool leaves;
 
 static void write_header(int device, const struct fuse_out_header *header)
 {
 	ssize_t ignored = write(device, header, sizeof(*header));
-	(void)ignored; /* it fails if the reader has gone */
+	(void)ignored; /* the write fails if the reader is gone */
 }
 
 static bool wants_answer(uint32_t opcode)
@@ -41,8 +42,8 @@ static bool succeeds(uint32_t opcode)
 	       opcode == FUSE_DESTROY;
 }
 
-/* Takes an open off the list. The kernel has sent it again: the engine that received it first
- * may have listed it before it died. */
+/* Takes an open off the list. The kernel has sent this open again; the engine that received it
+ * first may have listed it before it died. */
 static void forget_open(uint32_t mount, uint64_t unique)
 {
 	struct kept_open *open = NULL;
@@ -51,7 +52,7 @@ static void forget_open(uint32_t mount, uint64_t unique)
 			kept_open_remove(open);
 }
 
-/* Notes opens and releases, of which the next engine could not know. */
+/* Records opens and releases for the next engine, which could not learn of them otherwise. */
 static void note(const struct kept_descriptor *place, size_t bytes)
 {
 	const struct fuse_in_header *request = (const void *)buffer;
@@ -84,7 +85,7 @@ static bool refuse_one(const struct kept_descriptor *place)
 
 /* --- the control sockets ------------------------------------------------------------ */
 
-/* Receives a request up to its end, or until it has taken CLIENT_MS. */
+/* Receives a request up to its end, but for at most CLIENT_MS. */
 static size_t receive(int client)
 {
 	size_t n = 0;
@@ -107,7 +108,8 @@ static void answer(int client, const char *kind, const char *text)
 	(void)!write(client, text, strlen(text));
 }
 
-/* Tells whether the client may upgrade: members of socket_group reach the socket, too. */
+/* Tells whether the client may upgrade the daemon. The members of socket_group may not, though they
+ * can reach the socket. */
 static bool is_master(int client)
 {
 	struct ucred sender;
@@ -116,8 +118,8 @@ static bool is_master(int client)
 	       config_is_master(sender.uid);
 }
 
-/* Ends this engine, so that the supervisor starts the next one: another program, or the same one
- * after its trouble was mended. */
+/* Ends this engine, so that the supervisor starts the next one: another program, or the same
+ * program after its trouble was corrected. */
 static void take_upgrade(int client, size_t n)
 {
 	const char *program = buffer + strlen(buffer) + 1;
@@ -171,7 +173,8 @@ int engine_failed_unmount(const char *mountpoint)
 	return EXIT_FAILURE;
 }
 
-/* Serves one request or client of a descriptor. false: the whole tree's mount has gone. */
+/* Serves one request, or one client, of a descriptor. false: the mount of the whole tree is
+ * gone. */
 static bool serve_place(struct kept_descriptor *place)
 {
 	struct inode root = {.kind = INODE_ROOT};

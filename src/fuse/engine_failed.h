@@ -4,17 +4,17 @@
 #pragma once
 
 /*
- * An engine that only answers EIO. The supervisor starts it after too many other engines have
- * died. It leaves the mounts where they are, and tells the cause on the control sockets. It needs
- * no ini and no state.
+ * An engine that only answers EIO. The supervisor starts it after too many engines have died. It
+ * keeps the mounts, and reports the cause on the control sockets. It needs neither an ini nor any
+ * state.
  *
  *   Flow: main calls one of the two functions, and nothing else.
  *   Threads: one.   Errors: an exit status.
  */
 
-/* Serves until the file system is unmounted, a signal comes, or `joaderctl upgrade` asks for
+/* Serves until the file system is unmounted, a signal arrives, or `joaderctl upgrade` requests
  * another engine. */
 int engine_failed_run(const char *mountpoint);
 
-/* Unmounts the tree and removes the sockets. Called if the last engine died while it ended. */
+/* Unmounts the tree and removes the sockets. Called if the last engine died while it was ending. */
 int engine_failed_unmount(const char *mountpoint);

@@ -18,7 +18,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* Most files that the kernel may have been told of since the last number was noted. */
+/* Most files that the kernel may know of since the last number was saved. */
 #define UNNOTED 64
 
 static const struct open_file_ops *ops_of(struct inode inode)
@@ -131,11 +131,11 @@ void files_go_on(struct session *session)
 		if (err)
 			log_warn("an open file is forgotten: %s", strerror(-err));
 	}
-	/* Carries out the closes that came while only engine_failed.c answered. */
+	/* Carries out the closes that arrived while engine_failed.c answered requests. */
 	while (handover_take_close(session, &number, &handle))
 		file_release(session, number, handle);
 	if (session->passes_through)
 		forget_unused(session);
 	if (n)
-		log_info("%u open files go on", n);
+		log_info("%u files are still open from the previous engine", n);
 }

@@ -8,8 +8,8 @@
 #include <sys/types.h>
 
 /*
- * The mount: sessions of the low-level API of libfuse. There is one for the whole tree,
- * and one for each further mount of a job's directory.
+ * The mount: sessions of the low-level API of libfuse. One session serves the whole tree; each
+ * further mount of a job's directory has its own.
  *
  *   Flow: main fills a files_context, then session_mount, session_run until the mount is
  *         unmounted or a signal arrives, session_detach, session_stop, sched_stop,
@@ -23,53 +23,52 @@
 
 struct session;
 
-/* Mounts the whole tree. options: as after -o of mount(8), or NULL. */
+/* Mounts the whole tree. options: the text after -o, as for mount(8), or NULL. */
 must_check int session_mount(const struct files_context *context, const char *options,
 	bool debug, struct session **ret);
 
 /* Serves until the file system is unmounted or SIGINT, SIGTERM or SIGHUP arrives. */
 must_check int session_run(struct session *session);
 
-/* Unmounts the tree after session_run: no process can enter it any more. Open files stay open
- * until session_unmount. The steps that end the daemon next may take long. */
+/* Unmounts the tree after session_run. No process can enter it any more, but open files stay open
+ * until session_unmount. Called early, because the steps that end the daemon may take long. */
 void session_detach(struct session *session);
 
-/* Stops the mounts of jobs. Afterwards no mount takes requests, so that sched
- * may stop. */
+/* Stops the mounts of jobs. Afterwards no mount accepts requests, so the scheduler may stop. */
 void session_stop(struct session *session);
 
 /*
- * Ends the mounts of jobs, and unmounts the tree if it is still mounted. session_stop and
- * sched_stop were called before, so no request is parked. -EBUSY: it can't be unmounted,
- * and stays mounted with nobody behind it.
+ * Ends the mounts of jobs, and unmounts the tree if it is still mounted. Requires session_stop and
+ * sched_stop, so that no request is parked. -EBUSY: the tree can't be unmounted; it stays mounted,
+ * and nobody answers its requests.
  */
 must_check int session_unmount(struct session **session);
 
-/* Tells whether the kernel repeats unanswered requests when another engine takes over. */
+/* Tells whether the kernel repeats unanswered requests to the next engine. */
 bool session_is_resent(const struct session *session);
 
 /* --- called by one thread, which ends before session_stop -------------------------- */
 
-#define SESSION_JOB_MOUNTS 64 /* most mounts of a job; each takes threads */
+#define SESSION_JOB_MOUNTS 64 /* most mounts of a job, because each needs threads */
 
 /*
- * Serves a further mount, whose root is the job's directory. device: /dev/fuse, which
- * the process `mounter` has opened and mounted somewhere; it is taken over, also on
- * failure. The mount is served until it is unmounted, or until session_unmount. When the
- * job is removed, open files can still be read; everything else fails with ENODEV.
- * granted: the process may keep a duplicate of the device. On such a mount, and on the mount
- * of a process in another user name space, everybody whom the kernel lets in may read.
- * -ENOENT: there is no such job; -ENOTTY: not a FUSE device; -ENODEV: not mounted;
- * -EUSERS: the job has SESSION_JOB_MOUNTS mounts.
+ * Serves a further mount, whose root is the job's directory. device: a descriptor of /dev/fuse that
+ * the process `mounter` has opened and mounted somewhere. The function takes it over, also on
+ * failure. The mount is served until it is unmounted, or until session_unmount. After the job was
+ * removed, open files can still be read, and all other requests fail with ENODEV. granted: the
+ * process may keep a duplicate of the device. The daemon does not check rights on such a mount, nor
+ * on the mount of a process in another user name space: every process that the kernel lets in may
+ * read. -ENOENT: there is no such job; -ENOTTY: not a FUSE device; -ENODEV: not mounted; -EUSERS:
+ * the job has SESSION_JOB_MOUNTS mounts.
  */
 must_check int session_mount_job(struct session *session, const char *job, pid_t mounter,
 	bool granted, int device);
 
 /*
- * Makes the kernel forget the name of a job that was added or removed and, unless path is
- * NULL, the names on its [view] path below data/.
+ * Makes the kernel forget the name of a job that was added or removed. If path is not NULL, the
+ * kernel also forgets the names on this [view] path below data/.
  */
 void session_jobs_changed(struct session *session, const char *name, const char *path);
-/* Makes the kernel forget the listings of the dataset's jobs after a scan: their next epochs
- * have other files. */
+/* Makes the kernel forget the listings of the dataset's jobs. Called after a scan, because the
+ * jobs' next epochs have other files. */
 void session_dataset_moved(struct session *session, const char *name);

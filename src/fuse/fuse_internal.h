@@ -67,45 +67,48 @@ struct sched_job;
 struct session {
 	struct files_context context;
 	struct inode root; /* INODE_ROOT or INODE_JOB */
-	atomic_bool gone;  /* the job was removed: nothing more can be opened */
+	atomic_bool gone;  /* the job was removed, so nothing more can be opened */
 	struct fuse_session *fuse;
 	bool mounted, handles_signals;
 	bool debug;
-	bool omits_opendir; /* the kernel takes ENOSYS of opendir for "nothing to do" */
-	bool foreign;	    /* the process that has mounted it unmounts it */
+	bool omits_opendir; /* the kernel accepts ENOSYS as a successful opendir */
+	bool foreign;	    /* the process that mounted it also unmounts it */
 	bool detached;	    /* session_detach was called */
-	/* The session sends no notification; the kernel asks again after UNTOLD_S. The kernel takes
-	 * locks for a notification. A client that has the device, too, could hold these locks for
-	 * ever, by taking a request and not answering it. */
+	/* The session sends no notifications; the kernel asks again after UNTOLD_S. The kernel
+	 * takes locks for a notification. A client that also has the device could hold these locks
+	 * for ever, by receiving a request without answering it. */
 	bool untold;
-	bool other_pids; /* the pids of its readers belong to another name space */
-	bool everybody; /* owner.h checks nothing: the mounting process decides who reads */
-	bool private;	/* the kernel lets only the daemon's user in */
-	bool maps_direct;    /* files that bypass the page cache can be mapped */
-	bool passes_through; /* the kernel can read files by itself: passthrough.h */
-	/* features in the kernel's first message (kernel_features.c) */
+	bool other_pids; /* the pids of readers belong to another name space */
+	/* the daemon checks no rights: the mounting process decides who may read */
+	bool everybody;
+	bool private;	  /* the kernel admits only the daemon's user */
+	bool maps_direct; /* files that bypass the page cache can be mapped */
+	/* the kernel can read files without the daemon: passthrough.h */
+	bool passes_through;
+	/* Features that the kernel offered in its first message (kernel_features.c). */
 	atomic_int offered;
-	bool again;		       /* an earlier engine has made the mount */
-	struct kept_descriptor *place; /* NULL: the mount ends with this engine */
+	bool again;		       /* an earlier engine created the mount */
+	struct kept_descriptor *place; /* NULL: the mount ends when this engine ends */
 	uid_t uid;
 	gid_t gid;
 	struct timespec started;
 	struct order_texts *orders;
 	struct sizes *sizes;
 
-	/* Used in the whole tree's session, by control's thread and, when it has ended, by
-	 * main's. */
+	/* Used only in the session of the whole tree, by control's thread; after this thread has
+	 * ended, by main's. */
 	LIST_HEAD(, job_mount) job_mounts;
 
 	struct lock lock;
-	unsigned holds; /* (lock) users that are no threads of the session */
-	bool ending;	/* (lock) it can't be held any more */
+	unsigned holds; /* (lock) number of holds by threads outside the session */
+	bool ending;	/* (lock) the session can't be held any more */
 	bool stopping;	/* (lock) another thread will end it */
 	pthread_cond_t unheld;
 	struct timespec jobs_changed;		 /* (lock) */
 	struct open_files open_files;		 /* (lock) */
 	LIST_HEAD(, close_waiter) close_waiters; /* (lock) */
-	struct label_text *label_texts;	  /* (lock) files that labels are read from */
+	/* (lock) files from which the kernel reads labels */
+	struct label_text *label_texts;
 	struct old_backing *old_backings; /* (lock) private to handover.c */
 };
 
@@ -115,34 +118,33 @@ extern const struct fuse_lowlevel_ops session_ops;
 
 /* Tells whether reads of open files go through the page cache. */
 bool session_is_cached(const struct session *session, const struct sched_job *job);
-/* Tells whether the page cache may hold bytes of open files. All readers that have a file open
- * then share its content. */
+/* Tells whether the page cache may hold bytes of open files. If so, all readers of an open file
+ * share one content. */
 bool session_is_mappable(const struct session *session, const struct sched_job *job);
-/* Sets the flags of an open's answer that choose between the page cache and direct reads. */
+/* Sets the flags that choose between the page cache and direct reads, for the answer of an open. */
 void session_set_io(const struct session *session, const struct sched_job *job,
 	struct inode inode, struct fuse_file_info *fi);
 
-/* Returns the kernel's number of an inode: FUSE_ROOT_ID for the mount's root, else
- * inode_pack's. */
+/* Returns the kernel's number of an inode: FUSE_ROOT_ID for the mount's root, otherwise the result
+ * of inode_pack. */
 uint64_t session_number(const struct session *session, struct inode inode);
-/* Makes the kernel forget a name in a directory. A failure is ignored: the kernel does not know
- * the name. */
+/* Makes the kernel forget a name in a directory. Ignores failures, which mean that the kernel does
+ * not know the name. */
 void session_forget_name(const struct session *session, struct inode directory,
 	const char *name, size_t bytes);
-/* Finds the inode of a kernel's number. -ENOENT: this mount has none. */
+/* Finds the inode of a kernel's number. -ENOENT: the inode is not in this mount. */
 must_check int session_inode(
 	const struct session *session, uint64_t number, struct inode *ret);
 
 /*
- * A thread that answers a request later, or sends the kernel news, holds the session
- * meanwhile. session_hold is for a request that is not answered yet. session_try_hold
- * returns false when the session is about to end.
+ * Holds the session for a thread that answers a request later, or that sends a notification to the
+ * kernel. session_hold is for a request that is not answered yet. session_try_hold returns false
+ * when the session is about to end.
  */
 void session_hold(struct session *session);
 must_check bool session_try_hold(struct session *session);
 void session_unhold(struct session *session);
-/* Waits until nobody holds the session. false: session_stop_waiting was called, before or
- * meanwhile. */
+/* Waits until nobody holds the session. false: session_stop_waiting was called. */
 must_check bool session_wait_unheld(struct session *session);
 /* Makes session_wait_unheld return false. */
 void session_stop_waiting(struct session *session);
@@ -153,30 +155,30 @@ must_check int session_new(
 	const struct files_context *context, struct inode root, struct session **ret);
 void session_free(struct session **session);
 
-/* Begins libfuse's session and mounts. where: a directory, or "/dev/fd/N", whose descriptor the
- * session takes over. */
+/* Creates libfuse's session and mounts it. where: a directory, or "/dev/fd/N"; the session takes
+ * over descriptor N. */
 must_check int session_start(
 	struct session *session, struct fuse_args *args, const char *where);
-/* Takes a mount over from the previous engine. Called before session_start, which is given the
- * descriptor. */
+/* Takes over a mount from the previous engine. Called before session_start, which receives the
+ * mount's descriptor. */
 void session_take_over(struct session *session, struct kept_descriptor *place);
-/* Goes on where the previous engine ended. Called after session_start, before any thread
- * serves the session. */
+/* Continues where the previous engine ended. Called after session_start, before any thread serves
+ * the session. */
 void session_go_on(struct session *session);
-/* Unmounts and ends the session. All its threads have returned, and nobody holds it. */
+/* Unmounts and ends the session. All its threads have returned by then, and nobody holds it. */
 void session_end(struct session *session);
-/* Returns how many threads serve a session. */
+/* Returns the number of threads that serve a session. */
 unsigned session_threads(void);
 
-/* Forgets everything that was remembered about jobs, since they have changed. */
+/* Forgets everything that is cached about jobs, since jobs have changed. */
 void session_touch_jobs(struct session *session);
 
 /* --- job_mount.c ------------------------------------------------------------------ */
 
-/* Serves the job mounts that the previous engine has served. */
+/* Serves the job mounts that the previous engine served. */
 void job_mounts_go_on(struct session *everything);
-/* Tells all job mounts that jobs have changed. A mount whose job was removed opens nothing
- * more. */
+/* Notifies all job mounts that jobs have changed. A mount whose job was removed opens no more
+ * files. */
 void job_mounts_changed(struct session *everything);
 /* Makes the kernel forget the listings of the dataset's jobs in all job mounts. */
 void job_mounts_moved(struct session *everything, const char *dataset);
@@ -189,24 +191,25 @@ void job_mounts_end(struct session *everything);
 
 /* --- job_device.c ----------------------------------------------------------------- */
 
-/* Makes reads of the client's mounted device not wait. Where the kernel can, replaces the device
- * by one that no other process has. -errno: *device is unchanged. */
+/* Prevents reads of the client's mounted device from blocking. If the kernel allows it, replaces
+ * the device by one that no other process has. -errno: *device is unchanged. */
 must_check int job_device_own(int *device);
 
 /* --- attributes.c ------------------------------------------------------------------ */
 
 /*
- * Finds the attributes of an inode. render: text files are rendered to find their size. Without
- * it their st_size may be wrong; their timeout is 0. -ENOENT: the inode does not exist any more.
+ * Finds the attributes of an inode. render: text files are rendered to determine their size.
+ * Without render, their st_size may be wrong, and their timeout is 0. -ENOENT: the inode does not
+ * exist any more.
  */
 must_check int attributes_get(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout);
 
-/* Tells whether a worker has to find the attributes, or those of the files in a directory: a
- * text is rendered, lines are measured, or saved orders are read. */
+/* Tells whether a worker must find the attributes of the inode, or of the files in a directory,
+ * because a text is rendered, lines are measured, or saved orders are read. */
 bool attributes_take_long(struct session *session, struct inode inode, bool render);
 
-/* Finds the attributes of a layout's file, whose job the caller has found. */
+/* Finds the attributes of a file in a layout. job: the job of the file. */
 void attributes_in_layout(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout);
 

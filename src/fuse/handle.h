@@ -14,7 +14,7 @@
  *   the epoch that was found    a number that no other open has
  */
 
-/* The serial's bits: they identify an open file whose epoch is found later. */
+/* The bits of the serial number. It identifies an open file whose epoch becomes known later. */
 #define HANDLE_SERIAL ((UINT64_C(1) << KEPT_SERIAL_BITS) - 1)
 
 static inline uint64_t handle_of(uint32_t epoch, uint64_t serial)
@@ -22,7 +22,7 @@ static inline uint64_t handle_of(uint32_t epoch, uint64_t serial)
 	return (uint64_t)epoch << KEPT_SERIAL_BITS | serial;
 }
 
-/* Makes a handle with a new serial. epoch: INODE_CURRENT while it is not known. */
+/* Makes a handle with a new serial number. epoch: INODE_CURRENT if it is not known yet. */
 static inline uint64_t handle_new(uint32_t epoch)
 {
 	return handle_of(epoch, kept_serial());

@@ -11,9 +11,9 @@
 #include <sys/ioctl.h>
 
 /*
- * The client that mounts may keep a duplicate of its descriptor. Both then share the flags of
- * the open file, and the client can take O_NONBLOCK away while the daemon reads. So the daemon
- * opens /dev/fuse for itself, and the kernel joins this one to the client's mount.
+ * Makes an own device. The client that mounts may keep a duplicate of its descriptor. Duplicates
+ * share their flags, so the client could clear O_NONBLOCK while the daemon reads. So the daemon
+ * opens /dev/fuse itself, and the kernel joins the new device to the client's mount.
  */
 static int join_mount(int device)
 {
@@ -29,9 +29,9 @@ static int join_mount(int device)
 	return err;
 }
 
-/* Opens an own device. Where that fails, makes reads of the client's device not wait: an ordinary
- * user may not open /dev/fuse everywhere, and an older kernel joins no mount of another user name
- * space. */
+/* Replaces the device by an own one. If this fails, sets the client's device not to block. It can
+ * fail because not every system lets an ordinary user open /dev/fuse, and because older kernels
+ * don't join mounts of another user name space. */
 int job_device_own(int *device)
 {
 	int own = join_mount(*device);

@@ -18,8 +18,8 @@
 #define SECOND_NS 1000000000L
 
 /*
- * Mounts of one job. The client opens /dev/fuse, mounts it anywhere, and sends the descriptor.
- * The daemon never learns the place, and can't unmount it.
+ * Mounts of one job. The client opens /dev/fuse, mounts it anywhere, and sends the descriptor. The
+ * daemon does not know where the mount is, and can't unmount it.
  *
  *   session_mount_job
  *      -> keep: serves, in several threads, until the mount is unmounted
@@ -28,19 +28,20 @@
  *      -> ended
  *      -> reap, by the next call from control
  *
- *   job_mounts_stop -> keep returns without ending the session -> job_mounts_end does it
+ *   job_mounts_stop -> keep returns without ending the session -> job_mounts_end ends it
  *
- * libfuse's own loop can't be left before a request comes. So the loop here polls, and reads
- * without blocking. Where the device is not the daemon's own (job_device.c) a read may wait all
- * the same: job_mounts_stop wakes it.
+ * libfuse's own loop returns only after a request has come. So the loop here polls, and reads
+ * without blocking. If the device is not the daemon's own (job_device.c), a read may block
+ * nevertheless; then job_mounts_stop wakes the thread.
  */
 struct job_mount {
 	LIST_ENTRY(job_mount) link;
 	struct session *session;
 	uint32_t epochs;
-	int stop; /* eventfd, readable for good when the mount has to end */
+	/* eventfd that becomes readable, and stays so, when the mount has to end */
+	int stop;
 	pthread_t keeper;
-	/* the ids of serving threads; 0: none */
+	/* The ids of the serving threads; 0: free. */
 	_Atomic pid_t threads[SESSION_MAX_THREADS];
 	atomic_bool ended; /* the keeper is about to return */
 };
@@ -98,7 +99,7 @@ static void serve_in_threads(struct job_mount *mount)
 		n++;
 	}
 	serve(mount);
-	/* The helpers may still be serving, if this thread stopped for another reason. */
+	/* If this thread stopped for another reason, the helpers may still be serving. */
 	ensure(eventfd_write(mount->stop, 1) == 0);
 	while (n > 0)
 		ensure(pthread_join(helpers[--n], NULL) == 0);
@@ -107,7 +108,7 @@ static void serve_in_threads(struct job_mount *mount)
 static void *keep(void *argument)
 {
 	struct job_mount *mount = argument;
-	signals_wakeable(); /* helpers that it starts inherit this */
+	signals_wakeable(); /* the helpers that this thread starts inherit the mask */
 	serve_in_threads(mount);
 	if (!session_wait_unheld(mount->session))
 		return NULL;
@@ -118,8 +119,8 @@ static void *keep(void *argument)
 
 /* --- life --------------------------------------------------------------------------- */
 
-/* Tells whether the daemon and the mounter have the same name space of this kind. The kernel
- * names readers by their pids and users in the mounter's name space. */
+/* Tells whether the daemon and the mounter share the name space of this kind. The kernel reports
+ * the pids and users of readers in the mounter's name space. */
 static bool same_names(pid_t mounter, const char *kind)
 {
 	char here[64], there[64];
@@ -200,12 +201,12 @@ static unsigned count_mounts(const struct session *everything, job_id job)
 	return n;
 }
 
-/* Starts a mount's session and its thread. Takes the mount over, also on failure. */
+/* Starts the session of a mount and its thread. Takes over the mount, also on failure. */
 static int serve_mount(struct session *everything, struct job_mount *mount, int *device)
 {
 	int err = start_session(mount->session, everything->debug, *device);
 	if (mount->session->fuse)
-		*device = -1; /* libfuse closes it */
+		*device = -1; /* libfuse closes the device */
 	if (!err && mount->session->again)
 		session_go_on(mount->session);
 	if (!err)
@@ -250,8 +251,8 @@ int session_mount_job(struct session *session, const char *name, pid_t mounter,
 	return err;
 }
 
-/* Joins the keeper. A thread that has not returned after a while waits in a read, or is about
- * to, and is woken. */
+/* Joins the keeper. If the thread has not returned after a while, it is in a blocking read, or is
+ * about to enter one. Then it is woken. */
 static void join_keeper(struct job_mount *mount)
 {
 	for (;;) {
@@ -335,7 +336,7 @@ static void forget_name(struct session *session, const char *name)
 	session_forget_name(session, session->root, name, strlen(name));
 }
 
-/* Makes the kernel forget the names that it has been told to keep. */
+/* Makes the kernel forget the names that it was allowed to remember. */
 static void forget_names(const struct job_mount *mount)
 {
 	char name[TREE_NAME];

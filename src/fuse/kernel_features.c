@@ -15,16 +15,16 @@
 
 #define LEAST_BROUGHT_IN 256 /* bytes; a shorter piece lies on a stack */
 
-/* The value of session->offered until the first message comes. The other threads begin after the
- * answer to this message. */
+/* The value of session->offered before the kernel's first message. Other threads start only after
+ * this message was answered. */
 #define MESSAGE_AWAITED (-1)
 
 /* --- an engine after another ---------------------------------------------------------- */
 
-#define NOTIFY_RESEND 7 /* from protocol 7.40 on */
+#define NOTIFY_RESEND 7 /* available from protocol 7.40 on */
 #define FLAG2_HAS_RESEND (UINT32_C(1) << 7)
 
-/* Returns true before the kernel's first message, too: no request can be under way then. */
+/* Also returns true before the kernel's first message, because no request can exist then. */
 bool session_is_resent(const struct session *session)
 {
 	const struct kept_mount *mount = session->place ? &session->place->mount : NULL;
@@ -50,7 +50,7 @@ void kernel_features_resend(struct session *session)
 			 "requests under way wait until their readers are killed");
 }
 
-/* Notes a request's number, and keeps the message that begins the session for later engines. */
+/* Notes the number of a request. Saves the message that begins the session for later engines. */
 static void note_message(struct session *session, const void *message, size_t bytes)
 {
 	const struct fuse_in_header *header = message;
@@ -63,8 +63,7 @@ static void note_message(struct session *session, const void *message, size_t by
 	session->place->mount.message_bytes = (uint32_t)bytes;
 }
 
-/* Takes over the features that the kernel granted when the mount began. false: the mount is
- * new. */
+/* Restores the features that the kernel granted when the mount began. false: the mount is new. */
 static bool was_granted(struct session *session)
 {
 	const struct kept_mount *mount = &session->place->mount;
@@ -94,10 +93,10 @@ int kernel_features_prepare(struct session *session)
 }
 
 /*
- * Brings the pages of an answer into memory. The kernel copies an answer page by page: if the
- * process is killed while a page is brought in, the reader gets EIO. If it is killed here, there
- * is no answer, and the next engine is asked. A byte of each page is read: if the pages
- * are in memory already, this takes less time than MADV_POPULATE_READ.
+ * Loads the pages of an answer into memory. The kernel copies an answer page by page. If the
+ * process is killed during a page fault in the middle of that, the reader gets EIO. If it is killed
+ * here, there is no answer, and the kernel asks the next engine. One byte of each page is read,
+ * which is faster than MADV_POPULATE_READ if the pages are in memory already.
  */
 static void bring_in(const struct iovec *iov, int count)
 {
@@ -148,7 +147,7 @@ void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 #define FLAG2_DIRECT_IO_ALLOW_MMAP (UINT32_C(1) << 4)
 #define FLAG2_PASSTHROUGH (UINT32_C(1) << 5)
 
-/* The offset of max_stack_depth in fuse_init_out. Older headers lack this member. */
+/* The offset of max_stack_depth in fuse_init_out, because older headers lack this member. */
 #define STACK_DEPTH_OFFSET (offsetof(struct fuse_init_out, flags2) + sizeof(uint32_t))
 
 static uint32_t offers(const void *message, size_t bytes)

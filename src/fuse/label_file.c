@@ -11,14 +11,16 @@
 #include <string.h>
 
 /*
- * Labels cost as many requests as samples. So with io = auto labels are read without requests:
+ * Labels would cost as many requests as samples. So, with io = auto, most labels are read without
+ * requests:
  *
- *   - The kernel reads a label from a file, which all labels of this text share. It stays
- *     the same file for a position of an epoch, as the kernel wants it.
- *   - In current/, and where the kernel can't do that, the bytes are put into its page
- *     cache before the open is answered. The page cache has one content for a position's
- *     label, and another reader may have it open in another epoch. If anybody has it
- *     open, reads of the later file come to us, past the page cache.
+ * - The kernel reads a label from a backing file. All labels with the same text share one. The
+ *   kernel requires the same backing file for all opens of an inode, and the label of a position in
+ *   an epoch never changes.
+ * - In current/, and where the kernel does not support this, the daemon writes the bytes into the
+ *   kernel's page cache before it answers the open. The page cache has only one content per inode,
+ *   but another reader may have the same label open in another epoch. So if the inode is open,
+ *   reads of the new file bypass the page cache and come to the daemon.
  */
 struct label_file {
 	struct open_file open; /* the first member */
@@ -26,7 +28,7 @@ struct label_file {
 	uint32_t bytes, label;
 };
 
-/* Most files that the kernel reads labels from; each takes a page and a half. */
+/* Most files that the kernel reads labels from. Each takes a page and a half. */
 #define MAX_TEXTS 32768
 
 struct label_text {
@@ -67,8 +69,8 @@ static int add_text_locked(struct session *session, uint64_t key, int backing)
 	return -ENOMEM;
 }
 
-/* Keeps `backing` as the file of a text, unless another thread has kept one. Returns the file that
- * is kept; 0: none is. */
+/* Keeps `backing` as the file of a text, unless another thread has already kept one. Returns the
+ * kept file; 0: none was kept. */
 static int keep_text(struct session *session, uint64_t key, int backing)
 {
 	LOCK_SCOPE(&session->lock);
@@ -91,7 +93,7 @@ static int make_text(struct session *session, const struct label_file *file)
 	return kept;
 }
 
-/* Returns the file of the label's text; 0: there is none. */
+/* Returns the backing file for the label's text; 0: there is none. */
 static int text_backing(struct session *session, const struct label_file *file)
 {
 	lock_take(&session->lock);
@@ -116,8 +118,9 @@ static bool store(const struct label_file *file)
 
 /* --- opens -------------------------------------------------------------------------- */
 
-/* Lists the file. The kernel wants the same backing for all open files of an inode. *ret_cache:
- * whether the file may use the page cache: may_cache is set, and its inode is not open. -ENOMEM. */
+/* Lists the file. The kernel requires one backing file for all open files of an inode. *ret_cache:
+ * the file may use the page cache, because may_cache is set and no other file of the inode is open.
+ * -ENOMEM. */
 static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 {
 	struct session *session = file->open.session;
@@ -136,7 +139,8 @@ static bool has_fixed_label(struct sched_job *job, struct inode inode)
 	return sched_label(job, inode_sched_epoch(inode), inode.position, &label);
 }
 
-/* Lists the file and answers. rolls: the position will have another label. */
+/* Lists the file and answers the open. rolls: the position will get another label in the next
+ * epoch. */
 static void open_file(const struct request *request, struct label_file *file, bool rolls)
 {
 	struct session *session = request->session;

@@ -10,8 +10,8 @@
 #include <errno.h>
 
 /*
- * Directory listings. Every entry has a number that does not change while the directory
- * exists. An entry's offset is the number of the next entry.
+ * Directory listings. Each entry has a number that does not change while the directory exists. The
+ * offset of an entry, as readdir reports it, is the number of the next entry.
  *
  *   all          0 "."   1 ".."   then
  *   root, dataset        its tree_entries
@@ -25,13 +25,13 @@
 #define FIRST 2 /* after "." and ".." */
 
 /*
- * The kernel remembers an inode and a name, 1.2 KB, for each entry that comes with attributes.
- * So only this many positions ahead of the reader get attributes; the others are looked up
- * when they are opened.
+ * For each entry with attributes, the kernel remembers an inode and a name, which take 1.2 KB. So
+ * only this many positions after the reader's position get attributes. Other positions are looked
+ * up when they are opened.
  */
 #define WINDOW 4096
-/* A reader of the layouts classes and mirror may begin anywhere: all entries get attributes, or,
- * if there are more, none. */
+/* In the layouts classes and mirror a reader may begin anywhere. So either all entries get
+ * attributes, or, if there are more than this, none. */
 #define MOST_UNORDERED 16384
 
 struct listing {
@@ -39,12 +39,12 @@ struct listing {
 	struct session *session;
 	struct inode directory;
 	bool plus;
-	uint64_t offset; /* the next entry's number */
+	uint64_t offset; /* number of the next entry */
 	char *buffer;
 	size_t size, used;
-	/* set in an epoch's directory */
+	/* Only set in the directory of an epoch. */
 	struct sched_job *job;
-	uint32_t window, window_end; /* positions with attributes */
+	uint32_t window, window_end; /* positions whose entries have attributes */
 };
 
 static bool in_window(const struct listing *listing, struct inode inode)
@@ -53,7 +53,8 @@ static bool in_window(const struct listing *listing, struct inode inode)
 	       inode.position >= listing->window && inode.position < listing->window_end;
 }
 
-/* An entry without attributes has nodeid (ino) 0: the kernel then takes its name and type only. */
+/* Adds an entry to a readdirplus. If nodeid (ino) is 0, the kernel uses only the name and the type,
+ * and ignores the attributes. */
 static size_t put_plus(
 	struct listing *listing, const char *name, struct inode inode, uint64_t next)
 {
@@ -78,7 +79,7 @@ static size_t put_plain(
 		listing->size - listing->used, name, &st, (off_t)next);
 }
 
-/* Adds an entry. false: the buffer is full */
+/* Adds an entry. false: the buffer is full. */
 static bool put(
 	struct listing *listing, const char *name, struct inode inode, uint64_t number)
 {
@@ -99,8 +100,8 @@ static bool list_dots(struct listing *listing)
 	return listing->offset > 1 || put(listing, "..", tree_parent(directory), 1);
 }
 
-/* Lists the tree's fixed entries. *number: the number of the first entry; afterwards the number
- * behind the last one. false: the buffer is full */
+/* Lists the fixed entries of the tree. *number: at first the number of the first entry, afterwards
+ * the number after the last one. false: the buffer is full. */
 static bool list_entries(struct listing *listing, uint64_t *number)
 {
 	for (size_t i = 0; i < tree_n_entries; i++) {
@@ -160,8 +161,8 @@ static int list_jobs(struct listing *listing)
 	return 0;
 }
 
-/* Lists the directories of epochs, or their order files. number: the entry number of epoch 0.
- * false: the buffer is full */
+/* Lists the directories of epochs, or their order files. number: the number of epoch 0's entry.
+ * false: the buffer is full. */
 static bool list_epochs(struct listing *listing, struct sched_job *job,
 	const struct tree_range *range, enum inode_kind kind, uint64_t number)
 {

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* The kernel keeps names and listings of directories until it is told to forget them. */
+/* Makes the kernel forget a directory's listing; it keeps names and listings until then. */
 
 static void forget_listing(struct session *session, struct inode directory)
 {
@@ -16,9 +16,9 @@ static void forget_listing(struct session *session, struct inode directory)
 		session->fuse, session_number(session, directory), 0, 0);
 }
 
-/* Makes the kernel forget the names of classes, which lead to other inodes now. Each name is
- * forgotten by itself, too: a class that is a process's working directory stays below a
- * forgotten directory. */
+/* Makes the kernel forget the names of classes, because they lead to other inodes now. Each name is
+ * forgotten separately, because a class that is a process's working directory survives when only
+ * its parent is forgotten. */
 static void forget_classes(
 	struct session *session, struct sched_job *job, struct inode directory)
 {
@@ -35,7 +35,7 @@ static void forget_classes(
 				session, directory, entry.name, strlen(entry.name));
 }
 
-/* Makes the kernel forget the listings of current/, and of the epoch that may begin. */
+/* Makes the kernel forget the listings of current/ and of the epoch that may begin next. */
 static void forget_listings(struct session *session, struct sched_job *job)
 {
 	struct sched_job_status status;

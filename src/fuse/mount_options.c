@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* An option with "=" at the end has a value. */
+/* Options that are passed on to libfuse. An option that ends with "=" has a value. */
 static const char *const passed_on[] = {"allow_other", "allow_root", "auto_unmount",
 	"default_permissions", "fsname=", "subtype=", "context=", "fscontext=",
 	"defcontext=", "rootcontext=", "ro", "suid", "nosuid", "dev", "nodev", "exec",
@@ -28,7 +28,7 @@ static const char *const left_out[] = {"rw", "defaults", "auto", "noauto", "user
 	"dirsync", "atime", "diratime", "nodiratime", "relatime", "norelatime",
 	"strictatime", "lazytime", "nolazytime"};
 
-#define DEAD_MOST 16 /* mounts of killed daemons, one above the other */
+#define DEAD_MOST 16 /* most mounts of dead daemons on one mount point */
 #define N_PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 #define N_LEFT_OUT (sizeof(left_out) / sizeof(left_out[0]))
 
@@ -70,7 +70,8 @@ static int add_option(struct fuse_args *args, const char *option)
 	if (*option == '\0' || strncmp(option, "x-", 2) == 0 ||
 		is_one_of(option, left_out, N_LEFT_OUT))
 		return 0;
-	/* auto_unmount would unmount when the engine dies. The supervisor unmounts in the end. */
+	/* auto_unmount would unmount when the engine dies. Instead, the supervisor unmounts at the
+	 * end. */
 	if (strcmp(option, "auto_unmount") == 0 && kept_is_supervised())
 		return 0;
 	if (!is_one_of(option, passed_on, N_PASSED_ON))
@@ -174,8 +175,8 @@ const char *mount_device_advice(int err)
 	}
 }
 
-/* Checks that /dev/fuse can be opened. EACCES is no error for an ordinary user: fusermount3 opens
- * the device then, and may open more. */
+/* Checks that /dev/fuse can be opened. EACCES is no error for an ordinary user, because
+ * fusermount3, which has more rights, opens the device then. */
 static int check_device(void)
 {
 	auto_close int fd = open(MOUNT_DEVICE, O_RDWR | O_CLOEXEC);
@@ -212,8 +213,8 @@ int mount_helper_check(char **ret_why)
 	return err;
 }
 
-/* Checks that the state directory is not below the mount point: the mount would hide it, and the
- * daemon would wait for itself. */
+/* Checks that the state directory is not below the mount point. The mount would hide the directory,
+ * and the daemon would wait for itself. */
 static int check_state(const struct files_context *context)
 {
 	auto_free char *mountpoint = realpath(context->mountpoint, NULL);
@@ -232,7 +233,8 @@ int mount_device_check(int device)
 	static const unsigned fuse_major = 10, fuse_minor = 229;
 	struct pollfd fd = {.fd = device};
 	struct statx st;
-	/* A stranger may send a file of a file system of its own, which does not answer. */
+	/* The file may come from an untrusted process, and lie in a file system that never
+	 * answers. */
 	if (statx(device, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) != 0)
 		return -errno;
 	if (!S_ISCHR(st.stx_mode) || st.stx_rdev_major != fuse_major ||
@@ -243,8 +245,8 @@ int mount_device_check(int device)
 	return fd.revents & (POLLERR | POLLNVAL) ? -ENODEV : 0;
 }
 
-/* Prepares a device that was inherited: programs that are started don't get it, and reads of it
- * wait. Errors are logged. */
+/* Prepares an inherited device: child processes do not inherit it, and reads of it block. Errors
+ * are logged. */
 static int take_device(int device)
 {
 	int err = mount_device_check(device);
@@ -262,7 +264,7 @@ static int take_device(int device)
 	return err;
 }
 
-/* Unmounts by fusermount3, as ordinary users have to. */
+/* Unmounts by fusermount3, which ordinary users need for that. */
 static void unmount_by_helper(const char *mountpoint)
 {
 	pid_t child = fork();
@@ -277,7 +279,8 @@ static void unmount_by_helper(const char *mountpoint)
 
 /* --- mounts of killed daemons ------------------------------------------------------- */
 
-/* Returns the absolute name of a directory without asking the directory itself; NULL: it has none. */
+/* Returns the absolute path of a directory without accessing the directory itself. NULL: it has no
+ * path. */
 static char *absolute_name(const char *path)
 {
 	auto_free char *copy = strdup(path);
@@ -298,7 +301,7 @@ static char *absolute_name(const char *path)
 	return name;
 }
 
-/* Tells whether the topmost mount there is joaderfs. */
+/* Tells whether the topmost mount at the path is a joaderfs mount. */
 static bool is_of_our_kind(const char *path)
 {
 	auto_free char *name = absolute_name(path);
@@ -313,8 +316,8 @@ static bool is_of_our_kind(const char *path)
 	return ours;
 }
 
-/* Tells whether the daemon of the mount is gone. AT_STATX_FORCE_SYNC makes the kernel ask the
- * daemon: it may remember answers of one that is gone. */
+/* Tells whether the daemon of the mount is dead. AT_STATX_FORCE_SYNC makes the kernel ask the
+ * daemon; the kernel may still have cached answers of a dead one. */
 static bool is_dead(const char *path)
 {
 	struct statx st;
@@ -323,7 +326,7 @@ static bool is_dead(const char *path)
 	       errno == ENOTCONN;
 }
 
-/* Detaches the mounts of killed daemons, one after the other. */
+/* Detaches the mounts of dead daemons, one after another. */
 static void detach_dead(const char *path)
 {
 	for (int i = 0; i < DEAD_MOST && is_dead(path) && is_of_our_kind(path); i++) {

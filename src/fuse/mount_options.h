@@ -8,47 +8,49 @@
 #include <fuse_opt.h>
 
 /*
- * Checks before mounting, so that the message is ours and clear.
+ * Checks before mounting, which give clearer messages than libfuse.
  *
  *   Threads: none.   Errors: -errno, logged.
  */
 
 /*
- * Makes libfuse's arguments from the -o options that the user gave and ours: read-only,
- * and the names in the mount table. Options for mount(8) alone are left out, and so is
- * rw, which mount(8) passes for every file system. -EINVAL: an unknown option. The
- * caller frees them with fuse_opt_free_args.
+ * Makes libfuse's arguments from the user's -o options and our own: read-only, and the names in the
+ * mount table. Options that only mount(8) uses are left out. So is rw, which mount(8) passes for
+ * each file system. -EINVAL: an unknown option. The caller frees the arguments with
+ * fuse_opt_free_args.
  */
 must_check int mount_options(const char *options, bool debug, struct fuse_args *ret);
 
-/* Tells whether allow_other is among the arguments. */
+/* Tells whether the arguments contain allow_other. */
 bool mount_options_let_others_in(const struct fuse_args *args);
 
 /*
- * Checks that the path is a directory with nothing mounted on it. -ENOENT, -ENOTDIR, -EBUSY,
- * -ENOTCONN ...: *ret_why says so, or is NULL if there is no memory. The caller frees it.
+ * Checks that the path is a directory and nothing is mounted on it. -ENOENT, -ENOTDIR, -EBUSY,
+ * -ENOTCONN and others: *ret_why is the reason, which the caller frees, or NULL if there is no
+ * memory.
  */
 must_check int mount_directory_check(const char *path, char **ret_why);
 
 /*
- * Checks that /etc/mtab exists. fusermount3 mounts without it for ordinary users, but does not
- * unmount without it. -ENOENT: *ret_why as above.
+ * Checks that /etc/mtab exists. Without it, fusermount3 can mount for ordinary users, but not
+ * unmount. -ENOENT: *ret_why is the reason, as for mount_directory_check.
  */
 must_check int mount_helper_check(char **ret_why);
 
 #define MOUNT_DEVICE "/dev/fuse"
 
-/* Returns advice for a device that can't be opened, as the end of a message; or "". */
+/* Returns advice for a device that can't be opened. It ends a message, and may be "". */
 const char *mount_device_advice(int err);
 
 /* Checks an inherited or received device. -ENOTTY: it is not /dev/fuse; -ENODEV: it is not
  * mounted. */
 must_check int mount_device_check(int device);
 
-/* Does all of these checks and logs what fails. -EINVAL: the state directory lies below the
- * mount point. A mount point that is not empty gets a warning. If somebody else has mounted it,
- * only the device is checked: nobody answers there yet. */
+/* Runs all of these checks and logs failures. -EINVAL: the state directory is below the mount
+ * point. A mount point that is not empty causes a warning. If another process has already mounted
+ * the device, only the device is checked, because no daemon answers at the mount point yet. */
 must_check int mount_point_check(const struct files_context *context);
 
-/* Unmounts the tree without libfuse, unless it is unmounted already. device: the mount's. */
+/* Unmounts the tree without libfuse, unless it is unmounted already. device: the device of the
+ * mount. */
 void mount_point_unmount(const char *mountpoint, int device);

@@ -6,8 +6,8 @@
 #include "fuse/fuse_internal.h"
 
 /*
- * The life of an open file, and the functions that differ by kind: sample, label, text, other
- * file, composite. A file's struct begins with struct open_file.
+ * The life of an open file, and the functions that each kind of file has: sample, label, text,
+ * other file, composite. The struct of each kind begins with struct open_file.
  *
  *   init -> list -> (keep) -> find, put: each read -> close -> the last put -> ops->end
  *     \-> drop
@@ -16,59 +16,62 @@
  *   Locks: takes the session's; ops are called without it.
  */
 struct open_file_ops {
-	/* Answers an open, perhaps later. */
+	/* Answers an open, possibly after the function has returned. */
 	void (*open)(const struct request *request);
-	/* Answers a read of a file that open_file_find has found. */
+	/* Answers a read of a file. The caller has found the file by open_file_find. */
 	void (*read)(const struct request *request, struct open_file *file);
-	/* Answers a read, perhaps later, of a file that this engine has not listed. */
+	/* Answers a read of a file that this engine has not listed, because an earlier engine
+	 * opened it. The answer may come after the function has returned. */
 	void (*again)(const struct request *request);
-	/* Consumes the positions of such a file, which the kernel releases. NULL: it has none. */
+	/* Consumes the positions of a file that an earlier engine opened and that the kernel
+	 * releases. NULL: the kind has no positions. */
 	void (*consume)(const struct request *request);
-	/* Makes a file that the kernel reads by itself, and an earlier engine has opened. NULL:
-	 * the kernel never does. */
+	/* Makes the struct of a file that an earlier engine opened and that the kernel reads by
+	 * itself. NULL: the kernel never reads this kind by itself. */
 	int (*outlives)(const struct request *request, struct open_file **ret);
-	/* Cancels the opens of positions that a closed file still waits for. NULL: no file of this
-	 * kind waits. */
+	/* Cancels the opens of positions for which a closed file still waits. NULL: files of this
+	 * kind never wait. */
 	void (*cancel)(struct open_file *file);
-	/* Frees a file, and consumes its positions unless file->undo. */
+	/* Frees a file. Consumes its positions unless file->undo is set. */
 	void (*end)(struct open_file *file);
 };
 
-/* Sets the members of a new file of the request's inode. The caller has its only reference. */
+/* Initialises a new file from the request. The caller has its only reference. */
 void open_file_init(
 	struct open_file *file, const struct request *request, uint64_t handle);
-/* Lists a file. -EEXIST: its handle is listed; -ENOMEM. */
+/* Lists a file. -EEXIST: a file with its handle is listed; -ENOMEM. */
 must_check int open_file_list(struct open_file *file);
 must_check int open_file_list_locked(struct open_file *file);
-/* Lists a file that the kernel reads by itself for later engines, before the kernel is told of
- * it. -ENFILE: too many are listed. */
+/* Lists a file that the kernel reads by itself in the list for later engines. Called before the
+ * open is answered. -ENFILE: too many files are listed. */
 must_check int open_file_keep(struct open_file *file);
-/* Frees a file that is not listed; nothing is consumed. */
+/* Frees a file that is not listed. Consumes nothing. */
 void open_file_drop(struct open_file *file);
 
-/* Finds an open file, with a reference for the caller. NULL: this engine did not open it. */
+/* Finds an open file and returns a reference to it. NULL: this engine did not open it. */
 struct open_file *open_file_find(struct session *session, uint64_t handle);
 void open_file_hold(struct open_file *file);
 void open_file_put(struct open_file *file);
-/* Finds the st_size of an inode that is open, whichever reader has it; false: none is. */
+/* Finds the st_size of an inode that some reader has open. false: nobody has it open. */
 bool open_file_size(struct session *session, struct inode inode, uint64_t *ret);
 
 /* Answers a read. */
 void open_file_read(const struct request *request);
-/* Answers a read of a file that the caller has listed again. err: the error of that; -EEXIST:
- * another read has done so. */
+/* Answers a read of a file that the caller tried to list again. err: the error of the listing;
+ * -EEXIST: another read has already listed the file. */
 void open_file_read_again(const struct request *request, int err);
 
-/* Closes a file, and gives the reader's reference back. undo: nobody has read it. false: it is
- * not listed. */
+/* Closes a file, and drops the reader's reference. undo: nobody has read the file. false: the file
+ * is not listed. */
 bool open_file_close(struct session *session, uint64_t handle, bool undo);
 /* Closes a listed file that nobody has read. */
 void open_file_undo(struct open_file *file);
 /* Closes all files when the session has ended; nothing is consumed. */
 void open_files_undo_all(struct session *session);
 
-/* Takes back what an earlier engine has listed of the open that the kernel now sends again.
- * true: that engine had found *ret_epoch. */
+/* Removes the entry that an earlier engine made for the open that the kernel is sending again.
+ * true: that engine had chosen the epoch *ret_epoch. */
 bool open_file_take_back(struct session *session, uint32_t *ret_epoch);
-/* Lists a file that the kernel reads by itself, and an earlier engine has opened: `kept`. */
+/* Lists a file that an earlier engine opened and that the kernel reads by itself. kept: the entry
+ * of that engine. */
 must_check int open_file_outlives(const struct request *request, struct kept_open *kept);

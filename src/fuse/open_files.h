@@ -10,16 +10,17 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-/* uthash: a failed insertion leaves hash.tbl NULL, and does not end the process. */
+/* With this option of uthash, a failed insertion leaves hash.tbl NULL and does not end the
+ * process. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 /*
- * The list of a session's open files, found by their inode or by their handle. Looking at one
- * inode's files takes no longer when many others are open.
+ * A session's open files, which can be found by inode and by handle. The time to find the files of
+ * one inode does not depend on the number of other open files.
  *
- *   Owns: an entry for each inode that has an open file. The files are the caller's.
- *   Threads, locks: the caller serialises.   Errors: -ENOMEM.
+ *   Owns: an entry for each inode that has an open file. The caller owns the files.
+ *   Threads, locks: the caller serialises all calls.   Errors: -ENOMEM.
  */
 
 struct kept_open;
@@ -27,43 +28,47 @@ struct open_file_ops;
 struct open_inode;
 struct session;
 
-/* An open file; the first member of each kind's own struct. open_file_ops.h: its life. */
+/* An open file. It is the first member of the struct of each kind. open_file_ops.h describes its
+ * life. */
 struct open_file {
-	/* (session's lock) private to open_files.c */
+	/* The members from here on are private to open_files.c; the session's lock protects
+	 * them. */
 	LIST_ENTRY(open_file) link; /* the open files of one inode */
 	struct open_inode *inode;
 	UT_hash_handle hash;
-	uint64_t serial; /* of the handle; the file is found by it */
+	uint64_t serial; /* serial number in the handle; the file is found by it */
 
 	const struct open_file_ops *ops;
 	struct session *session;
 	uint64_t number; /* of its inode */
 	uint64_t handle;
-	uint64_t since_ns; /* kept_open has the same */
-	uint64_t size;	   /* st_size while it is open; 0: not known */
-	/* The reader has one, and so has each read: the kernel may release the file once it has
-	 * an answer's bytes, before the call that sends them has returned. */
+	uint64_t since_ns; /* time of the open; kept_open has the same */
+	uint64_t size;	   /* st_size while the file is open; 0: not known */
+	/* The reader has one reference, and each running read has one: once the kernel has the
+	 * bytes of an answer, it may release the file, even before the call that sends them
+	 * returns. */
 	atomic_uint references;
-	int backing;  /* the file that the kernel reads it from; 0: none */
-	bool borrows; /* an earlier engine has registered that file */
-	bool outlived; /* an earlier engine has opened it, and the kernel reads it by itself */
-	bool undo; /* (session's lock) nobody has read it: nothing is consumed */
+	int backing;  /* the file from which the kernel reads; 0: none */
+	bool borrows; /* an earlier engine registered `backing` */
+	/* an earlier engine opened it, and the kernel reads it by itself */
+	bool outlived;
+	bool undo; /* (session's lock) nobody has read it, so nothing is consumed */
 	struct kept_open *kept; /* its entry in the list for later engines, or NULL */
 };
 
-/* All zero: no file is open. */
+/* The list; all zero: no file is open. */
 struct open_files {
 	struct open_inode *inodes;
 	struct open_file *handles;
 };
 
-/* Lists a file by its number and its handle, whose serial no other file has. */
+/* Lists a file under its number and its handle. No other file has the handle's serial number. */
 must_check int open_files_add(struct open_files *files, struct open_file *file);
 void open_files_remove(struct open_files *files, struct open_file *file);
 
 /* Returns the file of a handle, or NULL. */
 struct open_file *open_files_find(const struct open_files *files, uint64_t handle);
-/* Returns the first open file of an inode, or NULL. The others follow by LIST_NEXT. */
+/* Returns the first open file of an inode, or NULL. LIST_NEXT gives the others. */
 struct open_file *open_files_of(const struct open_files *files, uint64_t number);
 /* Returns any open file, or NULL. */
 struct open_file *open_files_any(const struct open_files *files);

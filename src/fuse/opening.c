@@ -20,36 +20,37 @@
 #include <errno.h>
 
 /*
- * An open on its way to its answer. Three threads may meet at a parked open: the thread
- * that took the request, the worker that finished the sample, and the thread that took an
+ * An open that has not been answered yet. Three threads may work on a parked open: the thread that
+ * received the request, the worker that finished the sample, and the thread that handles an
  * interrupt.
  *
- *   - `opened` is called exactly once. It alone answers and frees.
- *   - While libfuse runs `interrupted`, it holds the request's own lock, and it may have
- *     fetched the function just before the request is answered. So `opened` first takes
- *     the function back, which waits until it has returned.
- *   - sched_cancel may call `opened` from within `interrupted`. Then waiting would never
- *     end, and there is nothing to wait for.
- *   - No thread of FUSE computes a content: `opened` leaves this to a worker.
+ * - `opened` is called exactly once. Only this function answers the request and frees the opening.
+ * - While libfuse runs `interrupted`, it holds the request's own lock. It may have fetched the
+ *   function just before the request is answered. So `opened` first unregisters the function, and
+ *   libfuse waits there until the function has returned.
+ * - sched_cancel may call `opened` from within `interrupted`. Then `opened` must not wait, since it
+ *   would wait for its own caller.
+ * - No FUSE thread computes a content: `opened` passes this work to a worker.
  */
 struct opening {
 	struct request request;
-	bool again; /* it is a read of a file that an earlier engine has opened */
+	bool again; /* a read of a file that an earlier engine opened, and not an open */
 	struct sched_job *job;
 	uint64_t begun_ns;
-	uint64_t unique; /* handover_request() */
+	uint64_t unique; /* number of the request, from handover_request() */
 	bool parked;
 	uint64_t ticket;
-	struct sched_handle *handle; /* set once it is opened */
-	struct by_worker by_worker;  /* used while a worker makes the content */
-	struct close_waiter waiter;  /* used while another epoch is open */
-	uint32_t epoch;		     /* the epoch to ask for then */
-	/* The label is opened first, only to find the epoch; then the sample is opened. The second
-	 * file of a pair has in current/ the epoch that a label would have. */
+	struct sched_handle *handle; /* set once the position is opened */
+	struct by_worker by_worker;  /* in use while a worker makes the content */
+	/* in use while other readers have another epoch open */
+	struct close_waiter waiter;
+	uint32_t epoch; /* epoch to open after that */
+	/* The label is opened first, only to find the epoch; then the sample is opened. In
+	 * current/, the second file of a pair gets the epoch that a label would get. */
 	bool finds;
 };
 
-/* The opening that this thread interrupts. */
+/* The opening whose interrupt this thread is handling. */
 static _Thread_local const struct opening *interrupting;
 
 static void opening_free(struct opening *opening)
@@ -101,8 +102,8 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 	sched_undo(handle);
 }
 
-/* Answers the open of a sample. After a success, the kernel may release the file before this
- * returns. */
+/* Answers the open of a sample. After a success, the kernel may release the file before the
+ * function returns. */
 static int reply(struct opening *opening, const struct open_file *file, int backing)
 {
 	struct request *request = &opening->request;
@@ -116,7 +117,7 @@ static void hand_over(struct opening *opening, struct open_file *file)
 {
 	int backing = file->backing;
 	uint64_t waited_ns = sched_handle_waited(opening->handle);
-	if (backing) /* its reads won't come to this process */
+	if (backing) /* no reads of it will come to the daemon */
 		reader_has_read(opening->request.req);
 	if (reply(opening, file, backing) != 0) {
 		open_file_undo(file);
@@ -132,7 +133,8 @@ static void hand_over(struct opening *opening, struct open_file *file)
 
 static void opened(void *context, const struct sched_opened *result);
 
-/* Asks for the epoch's sample. The sample may be there at once, and the opening is then freed. */
+/* Requests the sample of the epoch. If the sample is there already, the opening is freed before the
+ * function returns. */
 static void ask(struct opening *opening, uint32_t epoch)
 {
 	fuse_req_t req = opening->request.req;
@@ -150,7 +152,7 @@ static void ask(struct opening *opening, uint32_t epoch)
 		const struct sched_open_callbacks *) =
 		sample ? sched_open : sched_open_label;
 	int err = open(opening->job, epoch, inode.position, &callbacks);
-	if (err == -EAGAIN) { /* perhaps the programs that read current/ have ended */
+	if (err == -EAGAIN) { /* the programs that read current/ may have ended */
 		sched_look(opening->job);
 		err = open(opening->job, epoch, inode.position, &callbacks);
 	}
@@ -169,7 +171,7 @@ static void ask_again(struct load_work *work)
 	ask(opening, opening->epoch);
 }
 
-/* Opens the epoch that other readers keep open. */
+/* Opens the epoch that other readers have open. */
 static void share(struct opening *opening, uint32_t epoch)
 {
 	reader_shares(opening->request.req, inode_pack(opening->request.inode), epoch);
@@ -191,7 +193,8 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 		share(opening, epoch);
 		return;
 	}
-	if (err) /* -EAGAIN: a file of a removed job is open, whose number this job has now */
+	/* -EAGAIN: a file is open whose job was removed; this job has its number now */
+	if (err)
 		reply_error(opening->request.req, err == -EAGAIN ? -EBUSY : err);
 	else
 		hand_over(opening, file);
@@ -232,8 +235,8 @@ static void give_up(struct by_worker *by_worker)
 	opening_free(opening);
 }
 
-/* Tells whether a worker has to answer: it reads the catalogue, or computes a content that is
- * not the shared tensor itself. */
+/* Tells whether a worker must answer, because the answer needs the catalogue, or a computed content
+ * instead of the shared tensor. */
 static bool takes_long(const struct opening *opening)
 {
 	struct inode inode = opening->request.inode;
@@ -281,7 +284,7 @@ static void opened(void *context, const struct sched_opened *result)
 		answer(opening);
 }
 
-/* Begins an opening; NULL: the request is answered with an error. */
+/* Begins an opening. NULL: the request was answered with an error. */
 static struct opening *opening_new(const struct request *request, bool again)
 {
 	struct sched_job *job =
@@ -302,8 +305,8 @@ static struct opening *opening_new(const struct request *request, bool again)
 	return opening;
 }
 
-/* Returns the epoch to open. An epoch that an earlier engine has found, but not told, stays. A
- * label belongs to the sample that the reader had to share. */
+/* Returns the epoch to open. If an earlier engine chose an epoch but did not answer, that epoch is
+ * kept. A label gets the epoch that its reader had to share for the sample. */
 static uint32_t epoch_of(const struct request *request)
 {
 	struct inode inode = request->inode;

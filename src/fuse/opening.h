@@ -6,9 +6,9 @@
 #include "fuse/open_file_ops.h"
 
 /*
- * Opens of samples, their labels and their texts: they bind a position, and may have to wait
- * until it is prepared. A read of such a file that an earlier engine has opened goes the same
- * way: the position is opened again.
+ * Opens of samples, their labels and their texts. Such an open binds a position, and may have to
+ * wait until it is prepared. If an earlier engine opened the file, a read opens the position again
+ * in the same way.
  *
  *   opening_start -> (parked) -> sample_file_new, label_file_opened, text_file_open_of_sample
  *   opening_again -> (parked) -> sample_file_read_again ...

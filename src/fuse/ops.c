@@ -21,7 +21,7 @@ static struct session *session_of(fuse_req_t req)
 	return fuse_req_userdata(req);
 }
 
-/* Counts a request. kind: STAT_REQUESTS if it has no counter of its own. */
+/* Counts a request. kind: STAT_REQUESTS if the request has no counter of its own. */
 static void count(enum stat_id kind)
 {
 	if (kind != STAT_REQUESTS)
@@ -29,7 +29,8 @@ static void count(enum stat_id kind)
 	stats_add(STAT_REQUESTS, 1);
 }
 
-/* Finds the inode of a request that is not about an open file: open files stay readable. */
+/* Finds the inode of a request. Not for requests about open files, which stay readable in any
+ * case. */
 static int find(fuse_req_t req, fuse_ino_t ino, struct request *ret)
 {
 	struct session *session = session_of(req);
@@ -55,7 +56,7 @@ static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
 #endif
 }
 
-/* Raises the limit of read-ahead, unless somebody else, or a previous engine, has set it. */
+/* Raises the limit of read-ahead, unless another program or a previous engine has set it. */
 static void read_ahead(const struct session *session, struct fuse_conn_info *conn)
 {
 	if (session->root.kind == INODE_ROOT && !session->foreign && !session->again &&
@@ -79,14 +80,14 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 		files_go_on(session);
 	passthrough_begin(session);
 	if (conn->max_write > CONTENT_MAX_READ)
-		conn->max_write = CONTENT_MAX_READ; /* limits reads as well */
+		conn->max_write = CONTENT_MAX_READ; /* also limits reads */
 	read_ahead(session, conn);
 	conn->max_background = MAX_BACKGROUND;
 }
 
 /* --- names and attributes ----------------------------------------------------------- */
 
-/* Calls `answer`, or has a worker call it. */
+/* Calls `answer`. by_worker: a worker calls it. */
 static void start(const struct request *request, bool by_worker,
 	void (*answer)(const struct request *request))
 {
@@ -96,8 +97,8 @@ static void start(const struct request *request, bool by_worker,
 		answer(request);
 }
 
-/* Returns how long the kernel may remember a name, or attributes. An epoch's files stay as they
- * are; if their directory changes, the kernel looks for them again. */
+/* Returns how long the kernel may cache a name or attributes. The files of an epoch never change;
+ * if their directory changes, the kernel looks them up again. */
 static double lasting(const struct session *session, struct inode inode, double timeout)
 {
 	bool file = inode_is_sample(inode) || inode.kind == INODE_LABEL ||
@@ -112,7 +113,7 @@ static void answer_entry(const struct request *request)
 	struct fuse_entry_param entry = {
 		.ino = session_number(session, inode), .entry_timeout = FOREVER};
 	if (inode.kind == INODE_DATASET)
-		entry.entry_timeout = 0; /* another dataset may have the name soon */
+		entry.entry_timeout = 0; /* the name may soon belong to another dataset */
 	int err = attributes_get(session, inode, false, &entry.attr, &entry.attr_timeout);
 	entry.entry_timeout = lasting(session, inode, entry.entry_timeout);
 	entry.attr_timeout = lasting(session, inode, entry.attr_timeout);
@@ -167,8 +168,8 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 			answer_attributes);
 }
 
-/* Answers without blocks and files, as /proc does: df leaves the mount out, and monitors of
- * full disks have nothing to divide. */
+/* Reports zero blocks and files, as /proc does. So df omits the mount, and monitors of full disks
+ * have no ratio to compute. */
 static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 {
 	struct statvfs st = {
@@ -198,8 +199,8 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 
 /* --- directories -------------------------------------------------------------------- */
 
-/* Lets the kernel keep listings: see set_in_job in attributes.c. Where nobody else reads, the
- * kernel sends no further opendir. */
+/* Lets the kernel keep listings: see set_in_job in attributes.c. If the daemon checks no rights,
+ * the kernel sends no further opendir. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	const struct session *session = session_of(req);
@@ -315,7 +316,7 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_err(req, 0);
 }
 
-/* Answers the ioctl by which Python's open() asks of each file whether it is a terminal. */
+/* Answers the ioctl that Python's open() sends to each file, to ask whether it is a terminal. */
 static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *argument,
 	struct fuse_file_info *fi, unsigned flags, const void *in, size_t in_bytes,
 	size_t out_bytes)
@@ -327,8 +328,8 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *arg
 }
 
 /*
- * libfuse answers requests that are not here with ENOSYS, and the kernel does not send
- * them again: flush, getxattr, listxattr.
+ * libfuse answers all other requests with ENOSYS: flush, getxattr, listxattr. After that the kernel
+ * does not send them again.
  */
 const struct fuse_lowlevel_ops session_ops = {
 	.init = op_init,

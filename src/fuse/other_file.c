@@ -18,7 +18,8 @@ static void answer_open(const struct request *request)
 {
 	struct fuse_file_info fi = request->fi;
 	fi.fh = handle_new(request->inode.epoch);
-	fi.keep_cache = true; /* the bytes don't change: a changed file is an error */
+	/* the bytes never change: if the source changes, reads fail */
+	fi.keep_cache = true;
 	reply_open(request->req, &fi, 0);
 }
 
@@ -31,7 +32,7 @@ static int open_other(const struct mirror_other *other)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Checks that the file is as the scan found it. -ESTALE: it is not. */
+/* Checks that the file is unchanged since the scan. -ESTALE: it has changed. */
 static int check(const struct mirror_other *other, int fd)
 {
 	struct stat st;
@@ -44,7 +45,7 @@ static int check(const struct mirror_other *other, int fd)
 		       : -ESTALE;
 }
 
-/* Reads up to `size` bytes and returns how many there were; -errno. */
+/* Reads up to `size` bytes and returns their number; -errno. */
 static ssize_t read_all(int fd, char *ret, size_t size, uint64_t offset)
 {
 	size_t done = 0;

@@ -6,8 +6,8 @@
 #include "fuse/open_file_ops.h"
 
 /*
- * Files of layout mirror that are no samples. Each read opens the source file: nothing is kept
- * of an open file, so that another engine goes on with it.
+ * Files of layout mirror that are no samples. Each read opens the source file. An open file has no
+ * state, so that another engine can continue with it.
  *
  *   Owns: nothing.
  *   Threads: workers read; the kernel's page cache keeps what they have read.

@@ -16,8 +16,8 @@ static bool is_one_of(const gid_t *groups, int n, gid_t group)
 	return false;
 }
 
-/* Tells whether the request's process has the group. The kernel's request names one group of the
- * process. The others are read from /proc, if that shows the process. */
+/* Tells whether the process that sent the request is in the group. The request has only one group
+ * of the process. The others are read from /proc, if the process is visible there. */
 static bool has_group(void *context, gid_t group)
 {
 	fuse_req_t req = context;
@@ -33,7 +33,8 @@ static bool has_group(void *context, gid_t group)
 	return is_one_of(all, now < n ? now : n, group);
 }
 
-/* Tells whether inode.job is a job: inodes of datasets have an index in the same place. */
+/* Tells whether inode.job is the number of a job. The inodes of datasets have an index in the same
+ * place. */
 static bool is_in_job(enum inode_kind kind)
 {
 	switch (kind) {

@@ -12,7 +12,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-/* struct fuse_backing_map: headers before Linux 6.9 lack it. */
+/* Equals struct fuse_backing_map, which headers before Linux 6.9 lack. */
 struct backing_map {
 	int32_t fd;
 	uint32_t flags;
@@ -46,7 +46,8 @@ static int add(void *context, int fd)
 	return id;
 }
 
-/* Makes the kernel forget a file. After the session it has forgotten all files. */
+/* Makes the kernel forget a file. After the end of the session the kernel has forgotten all files,
+ * and nothing is done. */
 static int close_backing(const struct session *session, int id)
 {
 	uint32_t number = (uint32_t)id;

@@ -9,34 +9,35 @@
 struct sched_job;
 
 /*
- * FUSE passthrough: the answer to the open of a sample (reply_open) is "read it from that file", by
- * the file's number (backing.h). Then only its release comes to this process.
+ * FUSE passthrough: the answer to the open of a sample (reply_open) names another file by its
+ * number (backing.h), and the kernel reads from that file. After the open, only the release comes
+ * to this process.
  *
- * While an inode is open, the kernel fails an open of it that names another file. So the
- * file behind a sample depends on its tensor alone, and all readers that have a position open
- * share its epoch: see sample_file_new.
+ * While an inode is open, the kernel fails each open of it that names another file. So the file
+ * behind a sample depends on its tensor alone, and all readers that have a position open share its
+ * epoch: see sample_file_new.
  *
- *   Threads: any.   Errors: a sample that can't be passed through is read through us.
+ *   Threads: any.   Errors: a sample that can't be passed through is read by requests.
  */
 
-/* The files behind ours are plain files, and not passed through themselves. */
+/* The backing files are plain files, and not passed through themselves. */
 #define PASSTHROUGH_STACK_DEPTH 1
 
-/* Tells whether the session may ask for the feature: it mounts the whole tree, and the process
- * may register files with the kernel (CAP_SYS_ADMIN). */
+/* Tells whether the session may ask for the feature. It must mount the whole tree, and the process
+ * must be allowed to register files with the kernel (CAP_SYS_ADMIN). */
 bool passthrough_possible(const struct session *session);
 
-/* Lets samples' files be registered with the kernel. Called when the session has begun. */
+/* Enables the registration of files. Called when the session has begun. */
 void passthrough_begin(struct session *session);
-/* Ends the registering, before the session ends. */
+/* Ends the registration of files, before the session ends. */
 void passthrough_end(struct session *session);
 
-/* Returns the kernel's number of the file that the content can be read from; 0: it is read
- * through us. */
+/* Returns the kernel's number of the file that has the content. 0: the content is read by
+ * requests. */
 int passthrough_of(const struct session *session, const struct sched_job *job,
 	const struct content *content);
 
-/* Makes the kernel forget a registered file; a failure is logged. */
+/* Makes the kernel forget a registered file. Logs a failure. */
 void passthrough_forget(const struct session *session, int backing);
-/* Makes the kernel forget the file of this number, if there is one. */
+/* Makes the kernel forget the file of this number, if the kernel has one. */
 void passthrough_try_forget(const struct session *session, int backing);

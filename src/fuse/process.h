@@ -7,30 +7,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A living process, as /proc tells of it. Nothing is kept; any thread may ask. */
+/* A living process, as /proc describes it. Nothing is cached; any thread may call. */
 
 #define PROCESS_TEXT 4096
 
 struct process {
 	long id, parent, session;
-	uint64_t start;		    /* clock ticks since the machine was started */
-	char command[PROCESS_TEXT]; /* its arguments, each with its \0 */
+	uint64_t start;		    /* start time, in clock ticks since boot */
+	char command[PROCESS_TEXT]; /* its arguments, each ended by \0 */
 	size_t n_command;
 };
 
-/* Reads as much of a file in /proc/ID as there is room for, and ends it with a \0. false:
- * nothing was read. */
+/* Reads as much of a file in /proc/ID as fits, and appends a \0. false: nothing was read. */
 bool process_read_file(long id, const char *name, char *ret, size_t room, size_t *ret_n);
 /* Reads all members. false: there is no such process. */
 bool process_read(long id, struct process *ret);
 /* Reads all members but the command. id: a process or a thread. */
 bool process_read_stat(long id, struct process *ret);
-/* Returns the process of a thread, or `thread` where /proc does not tell. */
+/* Returns the process of a thread. If /proc does not show it, returns `thread`. */
 long process_of_thread(long thread);
 
-/* Returns an odd number that no other process has had since the machine was started. */
+/* Returns an odd number that identifies the process. No other process since boot has the same
+ * one. */
 uint64_t process_number(const struct process *process);
-/* Tells whether both run one program file; true also where it can't be found out. */
+/* Tells whether both run the same program file. Also true if this can't be determined. */
 bool process_runs_same(const struct process *a, const struct process *b);
 
 /* Calls visit with each child of the process. */

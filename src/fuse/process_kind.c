@@ -12,7 +12,7 @@ struct arguments {
 	const char *at, *end;
 };
 
-/* Returns the next argument; NULL: there is none, or its end was cut off. */
+/* Returns the next argument. NULL: there is none, or it is truncated. */
 static const char *next_of(struct arguments *arguments)
 {
 	const char *found = arguments->at;
@@ -29,7 +29,7 @@ static const char *after(const char *text, const char *prefix)
 	return text && strncmp(text, prefix, n) == 0 ? text + n : NULL;
 }
 
-/* Skips the name of a package: Python's own, its fork for dill, and the two of loky. */
+/* Skips the name of a package: Python's own, its fork for dill, and the two names of loky. */
 static const char *after_package(const char *text)
 {
 	static const char *const names[] = {"multiprocessing.", "multiprocess.",
@@ -62,8 +62,8 @@ static enum process_helper kind_of_module(const char *text)
 	return rest && strcmp(rest, "popen_loky_posix") == 0 ? HELPER_WORKS : HELPER_NONE;
 }
 
-/* Tells whether an argument is an option of the interpreter. "-" is a script from the standard
- * input; helpers get no long options. */
+/* Tells whether an argument is an option of the interpreter. "-" is not: it is a script from
+ * standard input. Long options do not count either, because helpers get none. */
 static bool is_option(const char *text)
 {
 	return text && text[0] == '-' && text[1] != '\0' && text[1] != '-';
@@ -90,7 +90,7 @@ enum process_helper process_helper(const char *arguments, size_t n)
 
 /* --- ranks by their command lines ----------------------------------------------------- */
 
-/* A part of an argument, between blanks and '='. */
+/* A part of an argument, delimited by blanks and '='. */
 struct word {
 	const char *text;
 	size_t n;
@@ -118,7 +118,8 @@ static bool is_same(struct word a, struct word b)
 	return a.n == b.n && memcmp(a.text, b.text, a.n) == 0;
 }
 
-/* Copies a word in lower case, with '_' for '-'. false: it is longer than any known name. */
+/* Copies a word in lower case, and replaces '-' by '_'. false: the word is longer than any known
+ * name. */
 static bool copy_name(struct word word, char *ret, size_t room)
 {
 	if (word.n >= room)
@@ -135,7 +136,7 @@ static bool is_name(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-/* Finds the last name in words as "--rank", "trainer.local_rank", "cuda:", "out/rank-". */
+/* Finds the last name in a word such as "--rank", "trainer.local_rank", "cuda:" or "out/rank-". */
 static struct word last_name(struct word word)
 {
 	while (word.n > 0 && !isalnum((unsigned char)word.text[word.n - 1]))
@@ -159,12 +160,13 @@ static bool is_one_of(struct word word, const char *const *names)
 	return found;
 }
 
-/* The rank of a matrix, as LoRA has it, is no rank of a process. */
+/* Names of ranks. The list is exact, because "rank" may be part of other names, such as the rank of
+ * a matrix in LoRA. */
 static const char *const ranks[] = {"rank", "local_rank", "node_rank", "global_rank",
 	"world_rank", "machine_rank", "host_rank", "process_rank", "proc_rank",
 	"worker_rank", "dist_rank", "ddp_rank", "mpi_rank", "process_id", "process_index",
 	NULL};
-/* Each rank may have a device of its own. */
+/* Names of devices, since each rank may have its own. */
 static const char *const devices[] = {"gpu", "gpus", "gpu_id", "gpu_ids", "device",
 	"devices", "device_id", "device_ids", "cuda", "cuda_device", "local_gpu", NULL};
 
@@ -195,7 +197,8 @@ static long number_at(struct word word, size_t from)
 	return number;
 }
 
-/* Tells whether the words are the same but for one number, and where this begins. */
+/* Tells whether the words differ in exactly one number. *ret_begin: the place where the number
+ * begins. */
 static bool differ_in_number(struct word a, struct word b, size_t *ret_begin)
 {
 	size_t begin = 0;
@@ -266,7 +269,7 @@ static bool has_name(const char *text, const char *const *names)
 	return found;
 }
 
-/* Adds the hashes of variables: a sum does not depend on their order. */
+/* Adds up the hashes of variables, because a sum does not depend on their order. */
 bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 {
 	struct arguments rest = {environ, environ + n};
@@ -283,9 +286,9 @@ bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 	return ret->rank != 0;
 }
 
-/* Each launcher's variables for the number of ranks, and of those on this machine. A launcher
- * that is started within others comes first. Slurm's value is as "2(x3),1": the first machine's
- * number is read. */
+/* The variables in which each launcher gives the number of all ranks, and the number of ranks on
+ * this machine. If a launcher is started by another launcher, the inner one comes first here.
+ * Slurm's value looks like "2(x3),1"; only the first machine's number is read. */
 static const struct {
 	const char *ranks, *here;
 } launchers[] = {
@@ -295,7 +298,7 @@ static const struct {
 	{"SLURM_STEP_NUM_TASKS", "SLURM_STEP_TASKS_PER_NODE"},
 };
 
-/* Returns a variable's number; 0: the environment has no such variable. */
+/* Returns the number in a variable; 0: the environment has no such variable. */
 static long number_in(const char *environ, size_t n, const char *name)
 {
 	struct arguments rest = {environ, environ + n};
@@ -314,7 +317,7 @@ bool process_has_ranks_elsewhere(const char *environ, size_t n)
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
 		long all = number_in(environ, n, launchers[i].ranks);
 		of = of ? of : all;
-		/* A script may have taken its number from another launcher. */
+		/* The script may have got its number of ranks from another launcher. */
 		if (here == 0 && all == of)
 			here = number_in(environ, n, launchers[i].here);
 	}

@@ -8,12 +8,13 @@
 #include <stdint.h>
 
 /*
- * The command line and the environment tell what a process is: n bytes as in /proc/ID/cmdline,
- * each argument with its \0; a piece that is cut off at the end is no argument. Pure.
+ * Tells the role of a process from its command line and environment. Both are n bytes, as in
+ * /proc/ID/cmdline: each argument ends with \0. A last argument without \0 is truncated, and
+ * ignored. The functions are pure.
  */
 
-/* A process that Python's multiprocessing, multiprocess or loky has started for its parent: the
- * interpreter's options, and then exactly what these packages write. */
+/* A process that Python's multiprocessing, multiprocess or loky started for its parent. Its command
+ * line has the interpreter's options, and then exactly the words that these packages write. */
 enum process_helper {
 	HELPER_NONE,
 	HELPER_WORKS,
@@ -22,23 +23,24 @@ enum process_helper {
 };
 enum process_helper process_helper(const char *arguments, size_t n);
 
-/* The ranks in two command lines of one training. The lines differ in numbers only: at least
- * one is named as a rank, the others as devices. */
+/* The ranks in two command lines of one training. The lines differ only in numbers: at least one
+ * number is named as a rank, the others as devices. */
 struct process_ranks {
 	long a, b;
 };
-/* Tells whether the command lines differ in their ranks, and finds these. */
+/* Tells whether the command lines differ in their ranks. Finds the ranks. */
 bool process_differ_in_rank(
 	const char *a, size_t n_a, const char *b, size_t n_b, struct process_ranks *ret);
-/* Tells whether the arguments may name a rank. false: they differ from no others in a rank. */
+/* Tells whether the arguments may contain a rank. If not, process_differ_in_rank is false for
+ * them. */
 bool process_names_rank(const char *arguments, size_t n);
 
-/* A launcher sets these in the environment, as hashes: all ranks of one training have the same
- * `training`, and each has its own `rank`. */
+/* Facts that a launcher sets in the environment, as hashes. All ranks of a training have the same
+ * `training`; each has its own `rank`. */
 struct process_launch {
 	uint64_t training, rank;
 };
-/* Finds both. false: no launcher has set a rank. */
+/* Finds both facts. false: no launcher has set a rank. */
 bool process_launched(const char *environ, size_t n, struct process_launch *ret);
 
 /* Tells whether a launcher has started several ranks, some of them on other machines. */

@@ -51,12 +51,12 @@ struct known_thread {
 	long id;
 	uint64_t start, checked_ns, used_ns;
 	struct reader who;
-	bool works; /* its process works for another one */
-	bool looks; /* others work for its process */
+	bool works; /* its process works for another process */
+	bool looks; /* other processes work for its process */
 	bool done;
 	bool elsewhere;	       /* ranks of its training are on other machines */
-	long process, program; /* ids of its process, and of its rank */
-	uint64_t shared;       /* reader_shares: the inode; 0: none */
+	long process, program; /* ids of its process, and of the process of its rank */
+	uint64_t shared;       /* the inode noted by reader_shares; 0: none */
 	uint32_t epoch;
 };
 
@@ -82,8 +82,7 @@ static struct known_thread *find_locked(long id)
 	return NULL;
 }
 
-/* Returns the thread's entry, or a new one in place of the entry that was not used for the
- * longest time. */
+/* Returns the entry of the thread. A new entry replaces the least recently used one. */
 static struct known_thread *get_locked(long id)
 {
 	struct known_thread *set = threads[(unsigned long)id % (THREADS / WAYS)];
@@ -99,8 +98,8 @@ static struct known_thread *get_locked(long id)
 	return found;
 }
 
-/* Returns the script of a rank that has workers, or has read; 0: none is known. A rank keeps
- * its script when the rank that it was named after has ended. */
+/* Returns the script of a rank that has workers, or has read; 0: none is known. A rank keeps its
+ * script even after the rank that gave the script its number has ended. */
 static uint64_t known_script(uint64_t rank)
 {
 	LOCK_SCOPE(&lock);
@@ -117,7 +116,8 @@ static bool is_known_rank(uint64_t process)
 	return known_script(process) != 0;
 }
 
-/* Forgets a process that has read as a worker: it has workers itself now, and so is a rank. */
+/* Forgets that a process has read as a worker, because it now has workers itself, and so is a
+ * rank. */
 static void forget_worker(long process)
 {
 	LOCK_SCOPE(&lock);
@@ -151,7 +151,7 @@ static void find_out(long id, uint64_t start, struct known_thread *ret)
 		forget_worker(rank.id);
 }
 
-/* Tells whether a worker of the rank has read within a minute. */
+/* Tells whether a worker of the rank has read within the last minute. */
 static bool has_workers(uint64_t rank, uint64_t now_ns)
 {
 	LOCK_SCOPE(&lock);
@@ -201,7 +201,7 @@ struct sched_reader reader_of(fuse_req_t req)
 	struct process thread = {.id = 0};
 	bool found = take_known(id, now_ns, &known);
 	bool done = known.done;
-	/* the process is in another name space */
+	/* The process is in another name space. */
 	if (id == 0)
 		return (struct sched_reader){.unknown = true};
 	if (found && now_ns - known.checked_ns < CHECKED_NS)

@@ -11,36 +11,35 @@
 struct sched_program;
 
 /*
- * Tells whether the reader that has sent an interrupted request is about to die. The kernel interrupts a
- * request for any signal, but many readers can't handle an open that fails with EINTR
- * because a child exited or a window changed. A signal that ends the process has become
- * SIGKILL by then. true also if
- * nothing can be found out, as of a reader in another name space of pids: its request is given up.
+ * Tells whether the reader that sent an interrupted request is about to die. The kernel interrupts
+ * a request for any signal. But many readers can't handle an open that fails with EINTR, for
+ * instance because a child exited or a window changed its size. A signal that ends the process has
+ * already become SIGKILL. Also returns true if the answer can't be found, for instance if the
+ * reader is in another name space of pids: then its request is given up.
  */
 bool reader_dies(fuse_req_t req);
 
-/* Tells whether a process that has read still lives; true also when /proc does not tell. */
+/* Tells whether a process that has read is still alive. Also true if /proc does not show it. */
 bool reader_lives(const struct sched_program *program);
 
 /*
- * Finds the sender of the request: the thread, its rank (the process that it works for), and the
- * rank's script. /proc is read once for a thread, and looked at again after a second, since the
- * kernel gives its number to another thread some day. The caller holds no lock.
+ * Finds the sender of the request: the thread, its rank (the process for which it works), and the
+ * rank's script. /proc is read once per thread, and again after a second, since the kernel reuses
+ * the numbers of threads. The caller holds no lock.
  *
- * relatives.h tells which process a thread works for, and which others are ranks of one script
- * with it.
+ * relatives.h defines the process for which a thread works, and the ranks of one script.
  */
 struct sched_reader reader_of(fuse_req_t req);
-/* Finds the sender of a request that opens no sample yet: the note of reader_has_read stays for
- * the next reader_of. */
+/* Finds the sender of a request that does not open a sample. Unlike reader_of, it leaves the note
+ * of reader_has_read in place. */
 struct sched_reader reader_peek(fuse_req_t req);
 
-/* Notes that the thread of the request has read its last opened file to the end. */
+/* Notes that the requesting thread has read its last opened file to the end. */
 void reader_has_read(fuse_req_t req);
 
-/* Notes that, in current/, the thread was given another epoch's content of the file, since
- * another reader keeps that epoch open. The note holds for this file and its label until the
- * thread opens another file. */
+/* Notes that, in current/, the thread was given the content of another epoch, because another
+ * reader keeps that epoch open. The note holds for this file and its label until the thread opens
+ * another file. */
 void reader_shares(fuse_req_t req, uint64_t number, uint32_t epoch);
-/* Returns the noted epoch; SCHED_CURRENT: there is none. */
+/* Returns the epoch noted by reader_shares; SCHED_CURRENT: none. */
 uint32_t reader_shared(fuse_req_t req, uint64_t number);

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANCESTORS 16 /* most that are looked at */
+#define ANCESTORS 16 /* most ancestors that are examined */
 #define ENVIRON_TEXT (256 * 1024)
 
-/* The ways in which a parent starts a process; STARTED is any other one. */
+/* How a parent started a process; STARTED: neither forked nor spawned. */
 enum birth { BIRTH_STARTED, BIRTH_FORKED, BIRTH_SPAWNED };
 
 static enum birth birth_of(const struct process *process, const struct process *parent)
@@ -31,8 +31,8 @@ static bool has_parent(const struct process *process, struct process *ret)
 	return process->parent > 1 && process_read(process->parent, ret);
 }
 
-/* Tells whether the process is the server of multiprocessing's forkserver, which forks for its
- * own parent. */
+/* Tells whether the process is the server of multiprocessing's forkserver. The server forks
+ * processes on behalf of its own parent. */
 static bool is_server(const struct process *process)
 {
 	struct process parent;
@@ -41,8 +41,8 @@ static bool is_server(const struct process *process)
 	       birth_of(process, &parent) == BIRTH_SPAWNED;
 }
 
-/* Finds the process that has started this one, itself or by its server. false: there is none,
- * or none that can be read. */
+/* Finds the process that started this one, directly or through its server. false: there is none, or
+ * it can't be read. */
 static bool has_founder(
 	const struct process *process, struct process *ret, enum birth *ret_birth)
 {
@@ -86,7 +86,7 @@ bool relatives_are_elsewhere(const struct process *rank)
 
 struct eldest {
 	long id;
-	uint64_t start, number; /* number 0: there is none */
+	uint64_t start, number; /* number 0: there is no process */
 };
 
 static void take_elder(struct eldest *eldest, const struct process *process)
@@ -100,13 +100,13 @@ static void take_elder(struct eldest *eldest, const struct process *process)
 
 /* The ranks of a training among the children of one parent. */
 struct group {
-	const struct process *first; /* the others are its siblings */
+	const struct process *first; /* the others are siblings of this one */
 	const struct process *parent;
 	enum birth birth; /* how `first` was started */
 	struct process_launch launch;
-	struct process other; /* the sibling that is looked at */
+	struct process other; /* the sibling that is being examined */
 	struct eldest eldest;
-	/* Siblings that have other ranks in their command lines. */
+	/* Some siblings have other ranks in their command lines. */
 	bool has_command;
 	struct eldest by_command;
 	long least, most, n;
@@ -155,8 +155,8 @@ static void visit_sibling(void *context, long child)
 	note_command(group);
 }
 
-/* Returns the number of the eldest among the process and those siblings that are ranks of its
- * training; 0: it has none. */
+/* Returns the number of the oldest among the process and the siblings that are ranks of its
+ * training. 0: the process has no number. */
 static uint64_t eldest_of(
 	const struct process *process, const struct process *parent, bool as_rank)
 {
@@ -176,8 +176,8 @@ static uint64_t eldest_of(
 	return group.eldest.number;
 }
 
-/* Ranks of a launcher may be children of processes that are ranks themselves: then the
- * outermost ranks count. A forked process is a rank only at the first step. */
+/* If ranks are children of processes that are themselves ranks, the outermost ranks count. A forked
+ * process counts as a rank only at the first step. */
 uint64_t relatives_script(const struct process *rank)
 {
 	uint64_t script = process_number(rank), eldest;

@@ -18,16 +18,18 @@
 struct process relatives_rank(const struct process *process);
 
 /*
- * Returns the script's number, that of its eldest living rank. Ranks of one training are:
+ * Returns the number of the script, which is the number of its oldest living rank. Ranks of one
+ * training are:
  *
  *   - children of one parent, which has forked them, or started them by multiprocessing;
- *   - children of one parent whose command lines differ in their rank (process_kind.h), if
- *     the ranks are numbers without gaps: --rank 0, 1, 2;
+ *   - children of one parent whose command lines differ in their rank (process_kind.h), if the
+ *     ranks are numbers without gaps, such as --rank 0, 1, 2;
  *   - children of one parent whose environments have different ranks of one training;
- *   - processes that ranks of these kinds have started: such a rank may be a shell's script, or
- *     the launcher of a node.
+ *   - processes that ranks of these kinds have started: such a rank may be a shell script, or the
+ *     launcher of a node.
  */
 uint64_t relatives_script(const struct process *rank);
 
-/* Tells whether a launcher has started the rank as one of several, some on other machines. */
+/* Tells whether a launcher started the rank as one of several, and some of them are on other
+ * machines. */
 bool relatives_are_elsewhere(const struct process *rank);

@@ -20,7 +20,7 @@ struct sample_file {
 	struct sched_job *job;
 	struct sched_handle *handle; /* NULL: the kernel reads the file (open.outlived) */
 	uint32_t epoch, position;
-	bool second; /* the second file of a pair, which consumes nothing */
+	bool second; /* the second file of a pair; its release consumes nothing */
 	struct content content;
 };
 
@@ -31,7 +31,7 @@ static struct sample_file *file_of(struct open_file *open)
 
 /* --- the list ----------------------------------------------------------------------- */
 
-/* Tells whether the kernel can't have both files open. */
+/* Tells whether the kernel does not allow both files to be open at once. */
 static bool excludes(const struct sample_file *file, const struct sample_file *other)
 {
 	if (other->open.backing || file->open.backing)
@@ -50,8 +50,8 @@ static const struct sample_file *find_other_locked(const struct sample_file *fil
 	return open ? file_of(open) : NULL;
 }
 
-/* Tells whether the file may be read as `other` is. A file of the same position that an earlier
- * engine has opened has the same bytes, and the kernel wants it to be read from the same file. */
+/* Tells whether the file may share the backing file of `other`. If an earlier engine opened a file
+ * of the same position, both have the same bytes, and the kernel requires the same backing file. */
 static bool may_join_locked(
 	const struct sample_file *file, const struct sample_file *other)
 {
@@ -63,7 +63,7 @@ static bool may_join_locked(
 	       !fault_hit("passthrough.new");
 }
 
-/* Lists the file. -EAGAIN: another epoch of it is open; -ENOMEM. */
+/* Lists the file. -EAGAIN: another epoch of the position is open; -ENOMEM. */
 static int list_file(
 	struct sample_file *file, struct close_waiter *waiter, uint32_t *ret_epoch)
 {
@@ -113,7 +113,7 @@ static int make_content(struct sample_file *file)
 	return err;
 }
 
-/* Makes the file of a position. Takes over the position's handle, also on failure. */
+/* Makes the file of a position. Takes over the handle `position`, also on failure. */
 static int make(const struct request *request, struct sched_job *job,
 	struct sched_handle *position, uint64_t handle, struct sample_file **ret)
 {
@@ -124,7 +124,7 @@ static int make(const struct request *request, struct sched_job *job,
 	}
 	file->handle = position;
 	int err = make_content(file);
-	if (err == -EIO) { /* a bad sample is consumed, so that its epoch can end */
+	if (err == -EIO) { /* a bad sample is consumed, so that the epoch can end */
 		sched_release(position);
 		file->handle = NULL;
 	}

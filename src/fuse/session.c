@@ -15,7 +15,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define MIN_THREADS 4 /* also with fewer CPUs, which readers keep busy */
+#define MIN_THREADS 4 /* even with fewer CPUs, because readers keep threads busy */
 
 int session_new(
 	const struct files_context *context, struct inode root, struct session **ret)
@@ -56,7 +56,7 @@ void session_free(struct session **session)
 	*session = NULL;
 }
 
-/* Lets the mount outlive this engine from now on. */
+/* From now on, the mount outlives this engine. */
 static void keep(struct session *session)
 {
 	struct kept_descriptor *place = kept_new();
@@ -94,8 +94,9 @@ int session_start(struct session *session, struct fuse_args *args, const char *w
 	return err;
 }
 
-/* Gives libfuse the kernel's first message again. The kernel refuses libfuse's answer, since it
- * has one. Then the kernel sends again all requests that the previous engine has not answered. */
+/* Gives the kernel's first message to libfuse again. The kernel refuses libfuse's answer, since it
+ * already has one. The kernel then sends all requests again that the previous engine did not
+ * answer. */
 void session_go_on(struct session *session)
 {
 	struct kept_mount *mount = &session->place->mount;
@@ -126,9 +127,9 @@ unsigned session_threads(void)
 	return n > SESSION_MAX_THREADS ? SESSION_MAX_THREADS : n;
 }
 
-/* Keeps libfuse from unmounting a later mount at the mount point. libfuse does not unmount if
- * poll gives POLLERR for its descriptor, as for a device whose mount has gone. A pipe without a
- * reader gives POLLERR, too, and takes the device's place. */
+/* Keeps libfuse from unmounting a later mount at the mount point. libfuse does not unmount if its
+ * descriptor polls as POLLERR, as a device does after its mount has gone. So the descriptor is
+ * replaced by a pipe without a reader, which polls as POLLERR, too. */
 static void end_detached(struct session *session)
 {
 	int ends[2];
@@ -178,8 +179,8 @@ static bool is_later(struct timespec a, struct timespec b)
 	return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
 }
 
-/* Sets jobs_changed to the present time, or to one nanosecond more than before if this is later:
- * set_in_job in attributes.c needs a change. */
+/* Sets jobs_changed to the present time. If this is not later than the old value, adds a nanosecond
+ * to the old value, because set_in_job in attributes.c needs a change. */
 static void touch_jobs_locked(struct session *session)
 {
 	struct timespec now;

@@ -9,7 +9,7 @@
 
 /* --- numbers of inodes in this mount ------------------------------------------------ */
 
-/* A job's mount has no directory outside the job's: .. of its root is the root. */
+/* In a job's mount, .. of the root is the root itself: nothing outside the job is visible. */
 uint64_t session_number(const struct session *session, struct inode inode)
 {
 	bool outside = inode.kind == INODE_ROOT || inode.kind == INODE_JOBS;
@@ -39,8 +39,8 @@ void session_forget_name(const struct session *session, struct inode directory,
 
 /* --- the page cache ----------------------------------------------------------------- */
 
-/* Readers map batches. If files that bypass the page cache can't be mapped, batches go through
- * it. */
+/* Readers map batches. If files that bypass the page cache can't be mapped, batches use the page
+ * cache. */
 bool session_is_cached(const struct session *session, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -56,7 +56,7 @@ bool session_is_mappable(const struct session *session, const struct sched_job *
 }
 
 /*
- * Cached bytes stay valid for a file of an explicit epoch, which never changes. A file of
+ * The bytes of a file in a numbered epoch never change, so they stay valid in the cache. A file of
  * current/ may hold other samples when it is opened again.
  */
 void session_set_io(const struct session *session, const struct sched_job *job,

@@ -12,7 +12,7 @@
 
 #include <errno.h>
 
-/* Most chunks that one stat of an order measures: a fraction of a second. */
+/* Most chunks of an order that one stat measures, which takes a fraction of a second. */
 #define MAX_STAT_CHUNKS 2048
 
 struct snapshot {
@@ -105,8 +105,8 @@ uint64_t text_file_known_size(struct session *session, struct inode inode)
 
 /* --- opens -------------------------------------------------------------------------- */
 
-/* Makes a snapshot and lists it under request->fi.fh. job: a sample's; NULL for other texts.
- * -EEXIST: another read has listed one. */
+/* Makes a snapshot of the text and lists it under request->fi.fh. job: the job of a sample's text;
+ * NULL for other texts. -EEXIST: another read has already listed a snapshot. */
 static int open_snapshot(
 	const struct request *request, struct sched_job *job, sample_id sample)
 {
@@ -130,7 +130,7 @@ static int open_snapshot(
 	return err;
 }
 
-/* Opens a job's checkpoint. Everything that it tells is on the disk before anybody reads it. */
+/* Opens a job's checkpoint. The state that it describes is on disk before the open is answered. */
 static int open_synced(const struct request *request)
 {
 	struct session *session = request->session;
@@ -153,7 +153,7 @@ static int open_text(const struct request *request)
 		       : open_snapshot(request, NULL, SAMPLE_NONE);
 }
 
-/* Answers an open, whose file is listed, or whose error is err. */
+/* Answers an open. err: its error, or 0 if its file is listed. */
 static void answer_opened(const struct request *request, int err)
 {
 	struct fuse_file_info reply = request->fi;
@@ -173,8 +173,8 @@ static void start_open(const struct request *request)
 {
 	struct request opened = *request;
 	opened.fi.fh = handle_new(0);
-	/* Only these two need a worker. The others are answered, and tell the cause, even if all
-	 * workers wait for a storage. */
+	/* Only these two need a worker. The others are answered even if all workers wait for a
+	 * storage, so that a user can find the cause. */
 	if (request->inode.kind == INODE_JOB_STATE ||
 		request->inode.kind == INODE_DASHBOARD)
 		by_worker_answer(&opened, answer_open);

@@ -8,8 +8,9 @@
 struct sched_job;
 
 /*
- * Open texts. An open makes the text, and its reads get parts of it; a file that an earlier engine
- * has opened gets the present text. An epoch's order has no open file: each read makes its part.
+ * Open texts. An open makes the text, and reads return parts of it. A file that an earlier engine
+ * opened gets the present text. The order of an epoch has no open file: each read makes the part
+ * that it needs.
  *
  *   text_file_ops    the tree's texts
  *   order_file_ops   epoch-NNNN.order
@@ -22,13 +23,13 @@ extern const struct open_file_ops text_file_ops, order_file_ops;
 
 /* Finds the size of a text file, which is rendered or measured. -errno */
 must_check int text_file_size(struct session *session, struct inode inode, uint64_t *ret);
-/* Returns the size as far as it is known without rendering or measuring; else 0. */
+/* Returns the size if it is known without rendering or measuring; otherwise 0. */
 uint64_t text_file_known_size(struct session *session, struct inode inode);
 
-/* Answers the open of a sample's text. Its position is bound. */
+/* Answers the open of a sample's text. The position is already bound. */
 void text_file_open_of_sample(const struct request *request, struct sched_job *job,
 	uint32_t epoch, sample_id sample);
-/* Answers a read of a sample's text that an earlier engine has opened. */
+/* Answers a read of a sample's text that an earlier engine opened. */
 void text_file_again_of_sample(
 	const struct request *request, struct sched_job *job, sample_id sample);
 

@@ -32,7 +32,7 @@ static void log_libfuse(enum fuse_log_level level, const char *format, va_list a
 		log_info("%s", text);
 }
 
-/* Finds the descriptor of the whole tree's mount that the previous engine has served; NULL:
+/* Finds the descriptor of the whole tree's mount, which the previous engine served. NULL: there is
  * none. */
 static struct kept_descriptor *find_whole(void)
 {
@@ -104,7 +104,7 @@ static int loop(struct session *session)
 	fuse_loop_cfg_destroy(config);
 	if (result < 0)
 		log_error("the mount's session failed: %s", strerror(-result));
-	return result < 0 ? result : 0; /* a positive result is the signal that came */
+	return result < 0 ? result : 0; /* a positive result is the number of a signal */
 }
 
 int session_run(struct session *session)
@@ -123,7 +123,7 @@ static int check_unmounted(const char *mountpoint)
 {
 	struct stat st;
 	int err;
-	/* The supervisor may close the device meanwhile, and thereby abort the stat. */
+	/* Meanwhile the supervisor may close the device, which aborts the stat. */
 	do
 		err = stat(mountpoint, &st) == 0 ? 0 : errno;
 	while (err == ECONNABORTED);
@@ -140,7 +140,8 @@ void session_detach(struct session *session)
 		return;
 	mount_point_unmount(session->context.mountpoint, fuse_session_fd(session->fuse));
 	session->detached = true;
-	if (session->place) /* a later engine unmounts nothing below it */
+	/* the place is free now, so a later engine must not unmount it */
+	if (session->place)
 		session->place->mount.foreign = true;
 }
 

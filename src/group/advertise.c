@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Finds the address that this node tells the others. */
+/* Finds the address by which other nodes reach this one. */
 
 static bool is_everywhere(const char *address)
 {
@@ -20,10 +20,10 @@ static bool is_everywhere(const char *address)
 
 static const char *port_of(const char *bound)
 {
-	return strrchr(bound, ':'); /* includes the colon */
+	return strrchr(bound, ':'); /* with the colon */
 }
 
-/* Returns the local address that packets to the host would have. Sends nothing. */
+/* Returns the local address from which packets to the host would be sent. Sends nothing. */
 static int route_to(const struct coord_host *host, struct peer_address *ret)
 {
 	char text[COORD_URL_TEXT + 16];
@@ -41,7 +41,7 @@ static int route_to(const struct coord_host *host, struct peer_address *ret)
 	return 0;
 }
 
-/* Returns the local address towards the first of the engine's hosts that has a route. */
+/* Returns the local address towards the first host of the engine to which there is a route. */
 static int find_way(const struct cluster_config *config, const char *bound,
 	char ret[static COORD_ADDRESS])
 {
@@ -61,7 +61,7 @@ static int find_way(const struct cluster_config *config, const char *bound,
 	return 0;
 }
 
-/* Resolves the configured address or name. Without a port it gets that of `bound`. */
+/* Resolves the configured address or name. If it has no port, uses the port in `bound`. */
 static int resolve(const char *given, const char *bound, char ret[static COORD_ADDRESS])
 {
 	char text[COORD_ADDRESS], found[PEER_ADDRESS_TEXT];
@@ -98,9 +98,9 @@ int advertise(const struct cluster_config *config, const char *bound,
 	}
 	if (find_way(config, bound, ret) == 0)
 		return 0;
-	log_error("[cluster]:advertise: found no way to the engine, which tells the "
-		  "address "
-		  "of this node; allowed: the address or name at which the other nodes "
+	log_error("[cluster]:advertise: found no route to the engine, from which "
+		  "the address of this node would follow; allowed: the address or name "
+		  "at which the other nodes "
 		  "reach this one");
 	return -EINVAL;
 }

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Gives samples to other nodes. A sample is held open until its tensor is sent. */
+/* Serves samples to other nodes. A sample is held open until its tensor is sent. */
 
 struct giving {
 	struct peer_request *request;
@@ -48,7 +48,7 @@ static void opened(void *context, const struct sched_opened *opened)
 	peer_answer(request, &answer);
 }
 
-/* Returns the dataset of this name with these samples, held; NULL: there is none. */
+/* Returns a reference to the dataset with this name and these samples; NULL: there is none. */
 static struct dataset *hold_dataset(struct peers *peers, const struct peer_space *space)
 {
 	LOCK_SCOPE(&peers->lock);

@@ -21,7 +21,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 #define ENGINE_TIMEOUT_MS 1000
-#define BYTES_OF_ID 32 /* memory of one sample in a leader's samplers, at most */
+#define BYTES_OF_ID 32 /* most memory for one sample in a leader's samplers */
 
 static uint64_t now_of_engine(void *context)
 {
@@ -81,7 +81,7 @@ static void count(const struct group *group)
 	stats_set(STAT_CLUSTER_LAG, group_lag(group));
 }
 
-/* Logs changes of state that an operator has to know. */
+/* Logs the changes of state that an operator should know. */
 static void tell(const struct group *group)
 {
 	const struct coord_status *is = &group->status, *was = &group->was;
@@ -90,19 +90,19 @@ static void tell(const struct group *group)
 	if (is->state == was->state && is->repairing == was->repairing)
 		return;
 	if (is->state == COORD_AWAY)
-		log_warn("cluster: the engine can't be reached: %s%s%s; readers get what "
-			 "was drawn, then they wait",
+		log_warn("cluster: the engine can't be reached: %s%s%s; readers get the "
+			 "samples that are drawn, and then wait",
 			strerror(is->away_errno), is->message[0] ? ": " : "",
 			is->message);
 	else if (is->state == COORD_REFUSED)
 		log_error("cluster: %s", is->message);
 	else if (was->state == COORD_AWAY)
-		log_info("cluster: the engine is reached again");
+		log_info("cluster: the engine can be reached again");
 	if (is->state == COORD_LEADS && was->state != COORD_LEADS)
 		log_info("cluster: this node leads, term %llu",
 			(unsigned long long)is->term);
 	if (is->lives < 2)
-		return; /* the engine's first life has lost nothing */
+		return; /* the first life of an engine has lost nothing */
 	if (is->repairing && !was->repairing)
 		log_warn(
 			"cluster: the engine has lost data: its log is repaired from the "
@@ -111,7 +111,8 @@ static void tell(const struct group *group)
 		log_info("cluster: the log is repaired");
 }
 
-/* Makes waiting opens fail once the engine has been away for longer than [cluster] patience. */
+/* Makes waiting opens fail when the engine has been unreachable for longer than [cluster]
+ * patience. */
 static void be_patient(struct group *group)
 {
 	const struct cluster_config *config = &group->config->cluster;
@@ -119,9 +120,9 @@ static void be_patient(struct group *group)
 	bool gives_up = config->patience_s && since_ns &&
 			clock_now_ns() - since_ns >= config->patience_s * SECOND_NS;
 	if (gives_up && !group->gives_up)
-		log_error("cluster: the engine has been away for %" PRIu32
-			  " s ([cluster] patience): opens that find nothing drawn fail "
-			  "with ETIMEDOUT until it is back",
+		log_error("cluster: the engine could not be reached for %" PRIu32
+			  " s ([cluster] patience): until it is back, opens without a "
+			  "drawn sample fail with ETIMEDOUT",
 			config->patience_s);
 	group->gives_up = gives_up;
 	group_tell_away(group);
@@ -215,7 +216,7 @@ static int make_coord(struct group *group, const struct daemon_config *config,
 	options.self = group->self;
 	if (!err)
 		err = make_engine(group, &config->cluster, &engine);
-	/* peers_new and make_engine have logged what is wrong with the ini. */
+	/* peers_new and make_engine have logged the mistake in the ini. */
 	group->mistaken = begun && err && err != -ENOMEM;
 	if (!err)
 		err = coord_new(&options, engine, &group->coord);

@@ -19,7 +19,8 @@ struct sched;
  *
  *   Flow: group_new before there are jobs -> group_start after the jobs of the daemon's start were
  *         added -> group_free after sched_stop and before sched_free.
- *   Threads: the group has one thread, which alone calls the coordinator, and waits for its engine.
+ *   Threads: the group has one thread. Only this thread calls the coordinator and waits for the
+ *            engine.
  *   Errors: -errno, logged. An engine that can't be reached is no error.
  */
 
@@ -27,29 +28,30 @@ struct group;
 struct daemon_config;
 struct dataset;
 
-#define GROUP_TEXT 400 /* bytes of a message, with the 0 */
+#define GROUP_TEXT 400 /* bytes of a message, including the \0 */
 
-/* Creates the group. datasets: the configuration's; they outlive the group. */
+/* Creates the group. datasets: those in the configuration; they must outlive the group. */
 must_check int group_new(const struct daemon_config *config, struct dataset **datasets,
 	struct sched *sched, struct group **ret);
 /* Starts the group's thread. */
 must_check int group_start(struct group *group);
-/* Sends the last cursors and gives the node's leases back, if the engine can be reached; frees the
- * group. *group may be NULL. */
+/* Sends the last cursors and gives back the node's leases, if the engine can be reached. Then frees
+ * the group. *group may be NULL. */
 void group_free(struct group **group);
 
-/* Shares the samples of a dataset that was added, or of its next edition after a rescan, with other
- * nodes; an error is logged, and this node then prepares all its samples. group may be NULL. */
+/* Shares the samples of a dataset with other nodes. Called when a dataset was added, or has a new
+ * edition after a rescan. Errors are logged; this node then prepares all samples of the dataset.
+ * group may be NULL. */
 void group_add_dataset(struct group *group, struct dataset *dataset);
 void group_remove_dataset(struct group *group, const char *name);
 
-/* Prints the group as this node sees it, for joaderctl(1), cluster. */
+/* Prints the group as this node sees it, for `joaderctl cluster`. */
 void group_print(struct group *group, FILE *out);
-/* Lets the group forget a dead node, or a training that no node runs. For operators, like
- * group_resize: makes a connection of its own, and waits for the engine. false: text tells the
- * reason; true: text reports the success. */
+/* Makes the group forget a dead node, or a training that no node runs. group_forget and
+ * group_resize are for operators: they make their own connection, and wait for the engine. false:
+ * `text` has the reason; true: `text` reports the success. */
 bool group_forget(struct group *group, const char *name, char text[GROUP_TEXT]);
-/* Lets the training go on where it is with another number of ranks. */
+/* Lets the training continue with another number of ranks. */
 bool group_resize(
 	struct group *group, const char *training, uint32_t ranks, char text[GROUP_TEXT]);
 /* Prints the metrics of ranks and nodes for Prometheus; stats.h has the other metrics. */

@@ -9,7 +9,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Prints the last lines of joaderctl cluster: each hindrance, and the command that removes it. */
+/* Prints the last lines of `joaderctl cluster`: each hindrance, with the command that removes
+ * it. */
 
 struct lines {
 	FILE *out;
@@ -38,8 +39,8 @@ static void print_engine(const struct group *group, struct lines *lines)
 	const struct coord_status *status = &group->status;
 	if (status->away_since_ns)
 		hinders(lines,
-			"the engine is away since %" PRIu64
-			" s (%s): readers get what was drawn, and then wait",
+			"the engine can't be reached for %" PRIu64
+			" s (%s): readers get the samples that are drawn, and then wait",
 			seconds_since(status->away_since_ns),
 			status->message[0] ? status->message
 					   : strerror(status->away_errno));
@@ -74,7 +75,8 @@ static void print_silent(const struct group *group, struct lines *lines)
 	}
 }
 
-/* Tells whether the dataset's files or their times differ from the group's. */
+/* Tells whether the refusal is about the dataset: its files or their times differ from the
+ * group's. */
 static bool is_of_dataset(const char *refused)
 {
 	return strncmp(refused, "dataset: ", 9) == 0 ||
@@ -100,7 +102,8 @@ static void print_rank(const struct group_rank *rank, struct lines *lines)
 			config->training);
 }
 
-/* Prints a training's unserved ranks once: with its first job on this node. */
+/* Prints the ranks of a training that no node serves. Prints them only for the training's first job
+ * on this node. */
 static void print_unserved(
 	const struct group *group, const struct group_rank *rank, struct lines *lines)
 {

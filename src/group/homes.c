@@ -11,8 +11,8 @@
 
 #define OF_LATE_NS UINT64_C(10000000000)
 
-/* Finds the home of a sample. The scheduler asks before it prepares a sample, with its lock
- * held. */
+/* Finds the home of a sample. The scheduler asks before it prepares a sample, while it holds its
+ * lock. */
 
 static bool is_home_of(const struct home *home, const struct coord_node *node)
 {
@@ -34,7 +34,7 @@ static bool is_same(const struct peers *peers, const struct coord_node *members,
 	return k == peers->n_homes;
 }
 
-/* Makes the homes of the nodes that listen. Returns their number; -ENOMEM. */
+/* Makes the list of nodes that can be homes, because they listen. Returns their number; -ENOMEM. */
 static ssize_t make_homes(const struct peers *peers, const struct coord_node *members,
 	size_t n, struct home **ret)
 {
@@ -68,8 +68,8 @@ static bool has_this_node(const struct home *homes, size_t n)
 	return false;
 }
 
-/* Makes the table of homes; homes that the client refused get no samples. NULL: an error; it was
- * logged, unless there is no memory. */
+/* Makes the table of homes. Nodes that the client refused get no samples. NULL: an error; it was
+ * logged, unless there was no memory. */
 static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
 {
 	struct place_node *nodes = calloc(n + 1, sizeof(*nodes));
@@ -140,8 +140,8 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 
 /* --- the scheduler asks ------------------------------------------------------------------ */
 
-/* Returns a dataset's hash for place_home. It leaves out the preparation: one home decodes a sample
- * once for all preparations. */
+/* Returns a dataset's hash for place_home. The preparation is not part of it, so that one home
+ * decodes a sample for all preparations. */
 static uint64_t hash_of(const struct shared_dataset *shared)
 {
 	const char *name = dataset_name(shared->dataset);
@@ -157,8 +157,8 @@ static uint32_t free_space_locked(const struct peers *peers)
 	return i;
 }
 
-/* Returns the index of the space, which it adds if it is new. PEER_SPACES: there is no room for
- * it, or the dataset is not shared. */
+/* Returns the index of the space. Adds the space if it is new. PEER_SPACES: there is no room, or
+ * the dataset is not shared. */
 static uint32_t find_space_locked(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation)
 {
@@ -192,8 +192,8 @@ static bool refuses(const struct home *home, const struct shared_space *space)
 	return until_ns != 0 && clock_now_ns() < until_ns;
 }
 
-/* Returns the first home in order that is not known to refuse. NULL: this node comes first, or
- * there is none. */
+/* Returns the first home in order that is not refusing this space at present. NULL: this node comes
+ * first, or there is none. */
 static struct home *find_home_locked(
 	struct peers *peers, const struct shared_space *space, sample_id sample)
 {
@@ -256,7 +256,7 @@ int peers_refusal(struct peers *peers, const char *name)
 
 /* --- the leader asks --------------------------------------------------------------------- */
 
-/* Sets *ret to hash_of of the dataset. false: it is not shared. */
+/* Sets *ret to the dataset's hash_of. false: the dataset is not shared. */
 static bool find_hash(struct peers *peers, const char *name, uint64_t *ret)
 {
 	LOCK_SCOPE(&peers->lock);
@@ -275,8 +275,8 @@ static bool serves_a_rank(const struct coord_batch *batch, const struct home *ho
 }
 
 /*
- * Makes a table of the nodes that serve ranks of the batch. Nodes without such ranks have no job
- * with these samples and refuse them, so fetches pass them over. NULL: as make_place.
+ * Makes a table of the nodes that serve ranks of the batch. Other nodes have no job with these
+ * samples and would refuse fetches, so they are left out. NULL: as for make_place.
  */
 static struct place *make_place_of_ranks(
 	const struct peers *peers, const struct coord_batch *batch, uint32_t *ret_at)

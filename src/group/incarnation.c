@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * <state>/incarnation has the incarnation of the daemon that uses this state directory. Only one
- * daemon at a time uses it, so the daemon that wrote the former number is dead, and its leases are
- * free.
+ * The file <state>/incarnation has the incarnation of the daemon that uses this state directory.
+ * Only one daemon can use it at a time. So the daemon that wrote the previous number is dead, and
+ * its leases may be taken over.
  */
 
 static uint64_t read_before(const char *path)
@@ -20,7 +20,7 @@ static uint64_t read_before(const char *path)
 	uint64_t before = 0;
 	FILE *in = fopen(path, "re");
 	if (!in)
-		return 0; /* the former daemon's leases expire by themselves */
+		return 0; /* the leases of the previous daemon expire */
 	bool good = fscanf(in, "%16" SCNx64, &before) == 1;
 	(void)fclose(in);
 	return good ? before : 0;

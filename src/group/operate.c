@@ -8,11 +8,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Forgets nodes and trainings that are gone, and resizes trainings, for operators. */
+/* Commands for operators: forget nodes and trainings that are gone, and resize trainings. */
 
 #define TIMEOUT_MS 2000
 
-/* Makes a connection to the engine for one command. NULL: text says why. */
+/* Connects to the engine for one command. NULL: `text` has the reason. */
 static struct coord_resp *connect_to(const struct group *group, char text[GROUP_TEXT])
 {
 	const struct cluster_config *config = &group->config->cluster;
@@ -34,7 +34,7 @@ static struct coord_resp *connect_to(const struct group *group, char text[GROUP_
 	return resp;
 }
 
-/* Explains the error in text. Returns true if there was no error. */
+/* Explains the error in `text`. Returns true if there was no error. */
 static bool explain(int err, const char *name, const char *said, char text[GROUP_TEXT])
 {
 	if (err == -ENOENT)
@@ -82,7 +82,7 @@ bool group_resize(
 	if (!explain(err, training, said, text))
 		return false;
 	snprintf(text, GROUP_TEXT,
-		"training %.64s goes on where it is with ranks = %" PRIu32
+		"training %.64s continues with ranks = %" PRIu32
 		": please remove its jobs (joaderctl rm), and add those of the new ranks "
 		"within a day",
 		training, ranks);

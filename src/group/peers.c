@@ -85,7 +85,7 @@ static int share_all(struct peers *peers, struct dataset **datasets, size_t n)
 static uint64_t most_bytes(const struct daemon_config *config)
 {
 	uint64_t pixels = config->max_pixels ? config->max_pixels : IMAGE_MAX_PIXELS;
-	return 8 * pixels; /* RGBA of 16 bits per channel */
+	return 8 * pixels; /* 16-bit RGBA */
 }
 
 static int listen_at(

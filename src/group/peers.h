@@ -31,16 +31,17 @@ struct home {
 	char address[COORD_ADDRESS];
 	uint64_t incarnation;
 	double capacity;
-	bool is_here, is_bad; /* bad: the client refused it, which was logged */
-	uint32_t node;	      /* the client's number; not set if here or bad */
-	/* [client's number of the space]: time until which the node gives no samples of it */
+	/* is_here: this node; is_bad: the client refused it, which was logged */
+	bool is_here, is_bad;
+	uint32_t node; /* the client's number; not set if is_here or is_bad */
+	/* [the client's number of the space]: the time until which the node refuses the space. */
 	uint64_t refuses_until_ns[PEER_SPACES];
-	uint64_t refused_ns; /* the last refusal or failure; 0: never */
+	uint64_t refused_ns; /* time of the last refusal or failure; 0: never */
 	int refused_errno;
 };
 
 struct shared_dataset {
-	struct dataset *dataset; /* with a reference */
+	struct dataset *dataset; /* holds a reference */
 	uint64_t fingerprint;	 /* fingerprint of all its samples */
 };
 
@@ -58,43 +59,47 @@ struct peers {
 	struct peer_trust *trust;
 	struct peer_server *server;
 	struct peer_client *client;
-	/* The group's thread changes these fields with the lock, and reads them without it. */
+	/* Only the group's thread changes the fields below: it takes the lock to write, and needs
+	 * no lock to read. */
 	struct lock lock;
 	struct home *homes;
 	size_t n_homes;
-	struct place *place; /* NULL: no sample is elsewhere */
+	struct place *place; /* NULL: all homes are on this node */
 	uint32_t *at;	     /* [node of `place`]: index in `homes` */
 	/* (lock) */
 	struct shared_space spaces[PEER_SPACES];
 	uint32_t n_spaces;
-	struct shared_dataset *shared; /* the newest edition of a dataset comes last */
+	/* a later edition of a dataset comes after an earlier one */
+	struct shared_dataset *shared;
 	size_t n_shared;
 };
 
 /* --- peers.c ----------------------------------------------------------------------------- */
 
-/* Starts server and client, and sets self->address. Leaves *ret alone if the configuration has no
- * `listen`. */
+/* Starts the server and the client, and sets self->address. *ret is unchanged if the configuration
+ * has no `listen`. */
 must_check int peers_new(const struct daemon_config *config, struct dataset **datasets,
 	struct sched *sched, struct coord_node *self, struct peers **ret);
-/* Fails the fetches under way. Neither calls the scheduler nor holds its samples afterwards. */
+/* Frees the peers. Running fetches fail. Afterwards no thread of this module calls the scheduler or
+ * holds its samples. */
 void peers_free(struct peers **peers);
-/* Returns the bytes of tensors received from and sent to the node. false: the nodes were never
- * connected. */
+/* Returns the bytes of tensors received from the node and sent to it. false: there was never a
+ * connection. */
 bool peers_bytes(
 	const struct peers *peers, const char *name, uint64_t *ret_in, uint64_t *ret_out);
 
 /* --- shared.c ---------------------------------------------------------------------------- */
 
-/* Shares the samples of the dataset, or of the next edition of one that is shared; takes a
- * reference. -ENOMEM. */
+/* Shares the samples of the dataset, or of the next edition of a shared dataset. Takes a reference.
+ * -ENOMEM. */
 must_check int peers_share(struct peers *peers, struct dataset *dataset);
-/* Ends sharing of all editions of the dataset. */
+/* Stops sharing all editions of the dataset. */
 void peers_unshare(struct peers *peers, const char *name);
 /* Finds a dataset's entry. NULL: it is not shared. */
 const struct shared_dataset *shared_find_locked(
 	const struct peers *peers, const struct dataset *dataset);
-/* Finds the newest edition of the name, with this fingerprint if that is not NULL. */
+/* Finds the newest edition of the dataset with this name. If fingerprint is not NULL, the edition
+ * must have this fingerprint. */
 const struct shared_dataset *shared_named_locked(
 	const struct peers *peers, const char *name, const uint64_t *fingerprint);
 /* Frees the table. */
@@ -102,35 +107,35 @@ void shared_free(struct peers *peers);
 
 /* --- advertise.c ------------------------------------------------------------------------- */
 
-/* Finds the address at which other nodes reach the server that listens at `bound`. -EINVAL:
+/* Finds the address by which other nodes reach the server that listens at `bound`. -EINVAL:
  * logged. */
 must_check int advertise(const struct cluster_config *config, const char *bound,
 	char ret[static COORD_ADDRESS]);
 
 /* --- homes.c ----------------------------------------------------------------------------- */
 
-/* Recomputes the homes if the live nodes have changed. members: the live nodes. For the group's
- * thread; peers may be NULL. */
+/* Recomputes the homes if the live nodes have changed. members: the live nodes. Called by the
+ * group's thread; peers may be NULL. */
 void peers_members(struct peers *peers, const struct coord_node *members, size_t n);
-/* Finds the node to fetch the sample from; sets node, space and sample of *ret. false: this node
- * prepares it. */
+/* Finds the node from which to fetch the sample. Sets node, space and sample of *ret. false: this
+ * node prepares the sample. */
 bool peers_find(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct peer_fetch *ret);
-/* Notes that the node gives no samples of the space until until_ns; the next nodes in order are
- * their homes. err: the reason. */
+/* Notes that the node refuses the space until until_ns, for the reason err. Until then the next
+ * nodes in order are the homes. */
 void peers_refused(
 	struct peers *peers, uint32_t node, uint32_t space, int err, uint64_t until_ns);
-/* Returns the node's last refusal or failure within 10 s: -errno; 0: none. */
+/* Returns the node's last refusal or failure within 10 s as -errno; 0: none. */
 int peers_refusal(struct peers *peers, const char *name);
 
-/* Divides a mini-batch among ranks by the homes of its samples, as coord_calls.place does. For the
- * group's thread. */
+/* Serves coord_calls.place: divides a mini-batch among ranks by the homes of its samples. Called by
+ * the group's thread. */
 bool peers_place(struct peers *peers, const struct coord_batch *batch, uint32_t *rank_of);
 
 /* --- give.c ------------------------------------------------------------------------------ */
 
-#define PEERS_HEAD 8 /* bytes before a tensor: its height and width, little-endian */
+#define PEERS_HEAD 8 /* bytes before a tensor: its height and width in little-endian */
 
-/* Answers the request with the sample's tensor, or refuses it; for peer_server_calls.asked. */
+/* Serves peer_server_calls.asked: answers the request with the sample's tensor, or refuses it. */
 void peers_asked(void *context, struct peer_request *request,
 	const struct peer_space *space, sample_id sample);

@@ -94,7 +94,8 @@ static bool is_otherwise(const struct group_rank *rank, uint32_t epoch, uint32_t
 	       roaring_bitmap_contains(otherwise->positions, position);
 }
 
-/* Serves coord_calls.tail: samples that readers have, or will get because this node has them. */
+/* Serves coord_calls.tail: finds samples in the local journal, which readers have got or will
+ * get. */
 static uint32_t tail(
 	void *context, struct coord_tail *tail, sample_id *ids, uint32_t most)
 {
@@ -110,7 +111,7 @@ static uint32_t tail(
 	return n;
 }
 
-/* Serves coord_calls.forget: notes the positions, so that tail() never offers them. Readers keep
+/* Serves coord_calls.forget: notes positions that coord_calls.tail must never return. Readers keep
  * their samples. */
 static void forget(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t base, uint32_t n)
@@ -128,12 +129,14 @@ static void forget(void *context, const char *training, uint32_t number, uint32_
 	otherwise->epoch = epoch;
 	if (otherwise->positions)
 		roaring_bitmap_add_range(otherwise->positions, base, (uint64_t)base + n);
-	log_warn("job %s: while this node was away others got samples %u to %u of epoch "
-		 "%u otherwise; they may be read twice in this epoch",
+	log_warn("job %s: while this node was away, the group gave other samples to "
+		 "positions %u to "
+		 "%u of epoch %u; samples read here may be read twice in this epoch",
 		rank->config->name, base, base + n - 1, epoch);
 }
 
-/* Serves coord_calls.place: each rank reads samples whose home is its node, as far as possible. */
+/* Serves coord_calls.place: as far as possible, each rank reads samples whose home is its own
+ * node. */
 static bool place_at_home(
 	void *context, const struct coord_batch *batch, uint32_t *rank_of)
 {
@@ -172,7 +175,7 @@ struct coord_calls group_calls(struct group *group)
 
 static int enter_training(struct group *group, const struct group_rank *rank)
 {
-	/* a job with a rank always has an edition */
+	/* A job with a rank always has an edition. */
 	auto_edition *edition = sched_edition(rank->job, 0);
 	const struct job_config *config = rank->config;
 	struct coord_job job = {.name = config->training,
@@ -195,7 +198,7 @@ static int enter_training(struct group *group, const struct group_rank *rank)
 			"have begun without it; remove them all (joaderctl rm), and add "
 			"this one first",
 			config->name, config->training);
-	/* Another rank of this node has added the training, with the same facts. */
+	/* Another rank of this node has already added the training, with the same facts. */
 	return err == -EEXIST || err == -EALREADY ? 0 : err;
 }
 
@@ -203,7 +206,8 @@ static int take_rank(struct group *group, const struct group_rank *rank)
 {
 	struct sched_feed_state state;
 	sched_feed_state(rank->job, &state);
-	/* The local engine has forgotten what was drawn, so a repair takes it from the journals. */
+	/* The local engine forgets the drawn samples when it ends, so a repair takes them from the
+	 * journals. */
 	if (state.started && group->local)
 		coord_local_restart(group->local);
 	return coord_take_rank(group->coord, rank->config->training, rank->config->rank,
@@ -225,7 +229,7 @@ static void remove_rank(struct group *group, struct group_rank *rank)
 	rank_free(rank);
 }
 
-/* Adds a rank for the job, and holds a reference to the job. */
+/* Adds a rank for the job, with a reference to the job. */
 static int add_rank(struct group *group, struct sched_job *job, job_id id)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -264,7 +268,7 @@ static struct group_rank *find_job(const struct group *group, const struct sched
 	return NULL;
 }
 
-/* Returns the job with a reference. NULL: the job is gone, or is no rank. */
+/* Returns a reference to the job. NULL: the job is gone, or is no rank. */
 static struct sched_job *find_job_of_rank(const struct group *group, job_id id)
 {
 	struct sched_job *job = sched_job_find_id(group->sched, id);
@@ -294,8 +298,8 @@ static void take_job(struct group *group, job_id id)
 		sched_job_put(job);
 }
 
-/* Removes ranks whose jobs are gone, then adds new ones: a new job may use a removed training's
- * name with other facts. */
+/* Removes ranks whose jobs are gone, then adds new ranks. The order matters, because a new job may
+ * use the name of a removed training with other facts. */
 static void sync_jobs(struct group *group)
 {
 	struct group_rank *rank, *next;
@@ -362,8 +366,8 @@ static uint64_t place(uint32_t epoch, uint32_t position)
 }
 
 /* Returns the position up to which the rank's samples were committed as consumed. The end of an
- * epoch becomes the start of the next one: the engine forgets an epoch's feeds when all ranks have
- * come to its end. */
+ * epoch is reported as the start of the next one, because the engine deletes an epoch's feeds when
+ * all ranks have left it. */
 static void committed(const struct group_rank *rank, uint32_t *ret_epoch, uint32_t *ret)
 {
 	const struct job_config *config = rank->config;
@@ -384,7 +388,7 @@ static bool is_left_behind(const struct group_rank *rank)
 	return there > here && there > rank->went_on;
 }
 
-/* Lets the rank go on where another daemon, which has served it further, has come to. */
+/* Lets the rank continue where another daemon, which has served it further, has arrived. */
 static void go_on(struct group *group, struct group_rank *rank)
 {
 	const struct job_config *config = rank->config;
@@ -398,17 +402,18 @@ static void go_on(struct group *group, struct group_rank *rank)
 		err = take_rank(group, rank);
 	}
 	if (err)
-		log_error("job %s: can't go on at position %u of epoch %u: %s",
+		log_error("job %s: can't continue at position %u of epoch %u: %s",
 			config->name, consumed, epoch, strerror(-err));
 	else
-		log_info("job %s: goes on at position %u of epoch %u, which another "
+		log_info("job %s: continues at position %u of epoch %u, which another "
 			 "daemon has reached; for a new run set another training, or "
 			 "remove its jobs on all nodes first (joaderctl rm; joaderctl "
 			 "cluster forget %s, if a node is gone)",
 			config->name, consumed, epoch, config->training);
 }
 
-/* Returns the samples drawn and not consumed: of the epoch being read, and of the next one. */
+/* Returns the number of samples that are drawn and not consumed, in the epoch being read and in the
+ * next one. */
 static uint32_t find_lag(const struct group_rank *rank)
 {
 	const struct job_config *config = rank->config;

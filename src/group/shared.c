@@ -8,11 +8,11 @@
 
 /*
  * The datasets whose samples this node shares with its peers. The table holds each dataset, and
- * after a rescan also the edition before, which running epochs still read. This node prepares the
- * samples of a dataset that is not in the table.
+ * after a rescan also the previous edition, which running epochs still read. The samples of a
+ * dataset that is not in the table are prepared on this node.
  */
 
-/* Hashes paths, sizes and ids, so that equal fingerprints mean equal samples on all nodes. */
+/* Hashes the paths, sizes and ids, so that equal fingerprints mean equal samples on all nodes. */
 static int make_fingerprint(struct dataset *dataset, uint64_t *ret)
 {
 	roaring_bitmap_t *all = NULL;
@@ -65,8 +65,8 @@ static void forget_spaces_locked(struct peers *peers, const struct dataset *data
 			peers->spaces[i].dataset = NULL;
 }
 
-/* Removes the editions of the dataset from the table, except the newest `keep`. Returns the number of
- * datasets in ret, which the caller closes without the lock. */
+/* Removes the editions of the dataset from the table, except the newest `keep` editions. Returns
+ * the number of datasets in `ret`; the caller closes them without the lock. */
 static size_t take_out_locked(
 	struct peers *peers, const char *name, size_t keep, struct dataset **ret)
 {

@@ -108,7 +108,7 @@ struct tensor_shape array_pixels(const struct array_type *type)
 
 /* --- heads of files ------------------------------------------------------------------- */
 
-/* The dictionary of an array's head; the next byte to parse is *at. */
+/* The dictionary in the head of an array. *at is the next byte to parse. */
 struct dictionary {
 	const char *at, *end;
 	const struct array_type *type;

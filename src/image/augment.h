@@ -12,13 +12,13 @@
 /*
  * [augment], dtype and axes: makes one job's own sample from a shared tensor.
  *
- *   Flow: augment_plan decides, by chance; augment_apply computes.
+ *   Flow: augment_plan draws the random decisions; augment_apply carries them out.
  *   Owns: nothing.   Threads: any; no state.   Errors: -ENOMEM.
  */
 
 /*
- * Describes [augment]: the steps from the shared tensor to a job's own sample, in this order. A
- * shape of zeros means "not configured"; at most one of the two shapes is configured.
+ * Describes [augment]: the steps from the shared tensor to a job's own sample, in the order of the
+ * fields. A shape of zeros means "not configured"; at most one of the two shapes is configured.
  */
 struct augment_config {
 	struct tensor_shape random_crop;
@@ -40,8 +40,8 @@ struct tensor_shape augment_output(
 bool augment_fixed_size(const struct augment_config *config);
 
 /*
- * The random decisions for one sample, in torchvision's order: crop to rows and columns
- * of the tensor (`pad` black rows or columns come before them), resize to `size`, mirror.
+ * The random decisions for one sample, in torchvision's order: crop the tensor to rows and columns
+ * (`pad` is the number of black rows or columns before them), resize to `size`, mirror.
  */
 struct augment_plan {
 	struct crop_axis rows;
@@ -61,9 +61,9 @@ struct augment_plan augment_plan(const struct augment_config *config, uint64_t s
 	uint32_t epoch, uint32_t position, struct tensor_shape image);
 
 /*
- * Makes a tensor of the pixel type: rows of plan->size, without padding, of the shape
- * (height, width, channels) or (channels, height, width), each frame of a group alike. The
- * caller frees it. *ret = NULL: the result would equal the given tensor.
+ * Makes a tensor of the pixel type: rows of plan->size without padding, in the order (height,
+ * width, channels) or (channels, height, width). All frames of a group are treated alike. The
+ * caller frees it. *ret is NULL if the result equals the given tensor.
  */
 must_check int augment_apply(const struct normalize_config *normalize,
 	struct pixel_type type, const struct augment_plan *plan,

@@ -29,7 +29,7 @@ struct target {
 	const struct pixels *pixels;
 	struct pixel_type type;
 	struct tensor_shape size;
-	/* planes; HWC: only the first one is used, for whole rows */
+	/* One scale per plane; with rows of whole pixels (HWC) only the first one is used. */
 	struct pixels_scale scale[MOST_CHANNELS];
 	uint8_t *row; /* three rows of scratch memory */
 	uint8_t *mirrored;
@@ -89,7 +89,7 @@ static int resize(struct window *window, const struct augment_plan *plan, uint8_
 static const uint8_t *find_row(
 	const struct target *target, const struct window *window, uint32_t y)
 {
-	/* huge if the row lies above the window */
+	/* A row above the window gives a huge number here. */
 	uint32_t inside = y - window->rows.pad;
 	size_t bytes = window->columns.length * window->pixel;
 	size_t row_bytes = target->size.width * window->pixel;

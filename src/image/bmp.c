@@ -25,7 +25,7 @@ struct bmp {
 	bool from_top, alpha, keep;
 	enum raw_kind kind;
 	uint8_t palette[256][3];
-	struct buffer *scratch; /* indices that were decoded from run lengths */
+	struct buffer *scratch; /* the indices after run-length decoding */
 };
 
 static int refuse(struct bmp *bmp, const char *text)
@@ -98,8 +98,8 @@ static int read_masks(struct bmp *bmp, uint64_t *at)
 	return refuse(bmp, "unsupported bit fields");
 }
 
-/* Reads the palette. A palette of ascending grays counts as none; with two colours these are black
- * and white. */
+/* Reads the palette. If the palette is an ascending gray ramp (black and white, for two colours),
+ * the pixels are read as gray. */
 static int read_palette(struct bmp *bmp, uint64_t *at)
 {
 	size_t each = bmp->header_bytes == 12 ? 3 : 4;
@@ -203,10 +203,11 @@ static int open_image(
 
 /* --- run lengths -------------------------------------------------------------------------- */
 
-/* Run lengths, decoded to indices of one byte each, as Pillow's BmpRleDecoder appends them. */
+/* Run-length encoded data. They are decoded to one-byte indices, as Pillow's BmpRleDecoder does. */
 struct runs {
 	const struct bmp *bmp;
-	uint64_t at, n, all; /* n: bytes of the file; all: wanted indices */
+	/* n: bytes of the file; all: number of indices in the image */
+	uint64_t at, n, all;
 	uint64_t x;
 	uint8_t *out;
 };
@@ -260,7 +261,7 @@ static bool append_pixels(struct runs *runs, unsigned n)
 static bool skip_pixels(struct runs *runs)
 {
 	const struct bmp *bmp = runs->bmp;
-	/* The two bytes of the offsets come behind two bytes that Pillow ignores. */
+	/* The two bytes of the offset follow two bytes that Pillow ignores. */
 	if (bmp->size - runs->at < 4)
 		return false;
 	uint64_t right = bmp->data[runs->at + 2], up = bmp->data[runs->at + 3];
@@ -270,7 +271,7 @@ static bool skip_pixels(struct runs *runs)
 	return true;
 }
 
-/* Appends the pixels of one code. false: the data end. */
+/* Appends the pixels that one code stands for. false: the data end. */
 static bool append_some(struct runs *runs)
 {
 	const struct bmp *bmp = runs->bmp;

@@ -9,12 +9,12 @@
 #include <stdint.h>
 
 /*
- * Memory that is kept from one image to the next. Its content is lost when it grows.
+ * Memory that is reused for the next image. When it grows, its content is lost.
  *
  *   Threads: one at a time.   Errors: -ENOMEM.
  */
 
-/* Buffers larger than this are freed after the image. */
+/* A larger buffer is freed after the image. */
 #define KEEP_BYTES ((size_t)16 << 20)
 
 struct buffer {

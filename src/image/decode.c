@@ -30,15 +30,15 @@ static const struct codec *const codecs[] = {
 };
 #define N_CODECS (sizeof(codecs) / sizeof(codecs[0]))
 
-/* checks of the preamble, by codec; NULL: none */
+/* The check of the preamble for each codec; NULL: the codec has none. */
 static int (*const check_preamble[N_CODECS])(char *message, const uint8_t *data,
 	size_t size) = {preamble_check_jpeg, preamble_check_png};
 
 struct image_decoder {
 	void *codec_states[N_CODECS];
 	struct buffer pixels;  /* the decoded image, before resize and crop */
-	struct buffer turned;  /* the decoded image, turned */
-	struct buffer gray;    /* the image as gray instead of RGB */
+	struct buffer turned;  /* the decoded image after it was turned */
+	struct buffer gray;    /* the image in gray instead of RGB */
 	struct buffer scratch; /* memory for the codec of the image */
 	struct resampler *resampler;
 	struct image_usage usage;
@@ -162,7 +162,7 @@ static bool same_shape(struct tensor_shape a, struct tensor_shape b)
 	return a.height == b.height && a.width == b.width;
 }
 
-/* Plans the transform. image: as decoded; original: as it is in the file. */
+/* Plans the transform. image: the size as decoded; original: the size in the file. */
 static struct transform plan(const struct decoding *decoding,
 	const struct preparation *preparation, struct tensor_shape original,
 	struct tensor_shape image)
@@ -221,7 +221,7 @@ static int read_part(const struct decoding *decoding, const struct image_part *p
 	return decoding->codec->read(decoding->state, pixels->data);
 }
 
-/* Tells whether the decoded part is the tensor already. */
+/* Tells whether the decoded part is already the finished tensor. */
 static bool nothing_to_do(const struct transform *transform)
 {
 	const struct image_part *part = &transform->part;
@@ -241,7 +241,7 @@ static void make_gray(const uint8_t *rgb, size_t n, uint8_t *out)
 				   16);
 }
 
-/* Makes a pixel of the colour around the image. */
+/* Makes one pixel of the colour that surrounds the image. */
 static void make_fill(
 	const uint8_t colour[static 3], enum pixel_mode mode, uint8_t pixel[static 8])
 {
@@ -275,7 +275,7 @@ static void fill(struct tensor *tensor, const uint8_t colour[static 3])
 		memcpy(tensor->data + i, pixel, bytes);
 }
 
-/* Returns the decoded part in the tensor's mode; NULL: no memory. */
+/* Returns the decoded part, converted to the tensor's mode. NULL: no memory. */
 static const uint8_t *in_mode(
 	struct image_decoder *decoder, const struct transform *transform)
 {
@@ -316,7 +316,7 @@ static int resize_and_crop(struct image_decoder *decoder,
 		stride);
 }
 
-/* Decodes the open image into the tensor: directly if no other step is needed, else through
+/* Decodes the open image into the tensor: directly if no other step is needed, otherwise through
  * decoder->pixels. */
 static int make_tensor(const struct decoding *decoding, struct image_output *output)
 {
@@ -343,7 +343,7 @@ static int make_tensor(const struct decoding *decoding, struct image_output *out
 	return err ? fail_memory(decoding->message) : 0;
 }
 
-/* Makes the tensor from decoder->pixels, which it turns first. */
+/* Turns the image in decoder->pixels, then makes the tensor from it. */
 static int turn(const struct decoding *decoding, const struct transform *transform,
 	struct tensor *tensor)
 {
@@ -364,7 +364,7 @@ static int turn(const struct decoding *decoding, const struct transform *transfo
 	return resize_and_crop(decoder, transform, tensor);
 }
 
-/* Makes the tensor like make_tensor, but decodes and turns all pixels first. */
+/* Makes the tensor of an image that must be turned: decodes and turns all pixels first. */
 static int make_turned_tensor(
 	const struct decoding *decoding, struct image_output *output)
 {
@@ -388,7 +388,7 @@ static int make_turned_tensor(
 	return err ? fail_memory(decoding->message) : 0;
 }
 
-/* Returns the smallest span that covers both. */
+/* Returns the smallest span that contains both spans. */
 static struct crop_axis cover(struct crop_axis a, struct crop_axis b)
 {
 	uint32_t first = a.first < b.first ? a.first : b.first;
@@ -407,8 +407,8 @@ static int resize_one(const struct decoding *decoding, const struct image_part *
 	return err ? err : resize_and_crop(decoding->decoder, &transform, output->tensor);
 }
 
-/* Makes several tensors from one decode, of the smallest part that covers the needs of all
- * tensors. */
+/* Makes several tensors from one decode. The decoded part is the smallest part that all tensors
+ * need. */
 static int make_tensors(
 	const struct decoding *decoding, struct image_output *outputs, size_t n)
 {
@@ -451,7 +451,7 @@ static int check_shape(
 	return 0;
 }
 
-/* Chooses the mode in which the codec gives the pixels. */
+/* Chooses the pixel mode that the codec produces. */
 static int keep_mode(struct decoding *decoding, const struct preparation *preparation,
 	enum pixel_mode mode)
 {
@@ -467,7 +467,7 @@ static int keep_mode(struct decoding *decoding, const struct preparation *prepar
 	return 0;
 }
 
-/* Makes the tensors of an open image whose shape was checked. */
+/* Makes the tensors of an open image. The shape of the image was checked before. */
 static int make(const struct decoding *decoding, struct image_output *outputs, size_t n)
 {
 	if (outputs[0].preparation->exif && decoding->image->orientation > 1)

@@ -9,8 +9,7 @@
 #include <string.h>
 
 /*
- * Decodes the first frame of a GIF as Pillow's GifImagePlugin and its decoder do. giflib
- * judges damaged files in other ways.
+ * Decodes the first frame of a GIF exactly as Pillow does. giflib treats damaged files differently.
  */
 
 #define SCREEN_BYTES 13
@@ -27,12 +26,12 @@ struct palette {
 struct gif {
 	char *message;
 	const uint8_t *data;
-	size_t size, at; /* at: offset of the frame's data, after open */
+	size_t size, at; /* at: after open, the offset of the frame's data */
 	uint32_t width, height;
 	uint32_t x, y, frame_width, frame_height;
 	int transparent; /* index of the transparent colour, or -1 */
 	bool interlaced;
-	unsigned bits; /* bits of the first codes, less one */
+	unsigned bits; /* length of the first codes in bits, less one */
 	struct palette screen, frame;
 	bool keep;
 	struct buffer *scratch;
@@ -45,7 +44,8 @@ static int refuse(struct gif *gif, const char *text)
 
 /* --- what stands before the frame --------------------------------------------------------- */
 
-/* Reads a palette. A palette of ascending grays counts as none. Grays fill up a short palette. */
+/* Reads a palette. If the palette is an ascending gray ramp, the pixels are read as gray. A short
+ * palette is filled up with grays. */
 static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 {
 	size_t bytes = (size_t)3 << ((flags & 7) + 1), left = gif->size - gif->at;
@@ -63,7 +63,7 @@ static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 	return 0;
 }
 
-/* Reads the next block of data; false: there is none, or it is cut off. */
+/* Reads the next block of data. false: there is no block, or it is truncated. */
 static bool read_block(struct gif *gif, const uint8_t **ret, size_t *ret_bytes)
 {
 	if (gif->at >= gif->size)
@@ -127,7 +127,7 @@ static int read_frame(struct gif *gif)
 	return gif->bits > MOST_BITS ? refuse(gif, "damaged") : 0;
 }
 
-/* Moves to the frame's data. Skips bytes without meaning. */
+/* Moves to the frame's data, and skips everything that does not matter for the frame. */
 static int find_frame(struct gif *gif)
 {
 	while (gif->at < gif->size) {
@@ -180,7 +180,7 @@ static int open_image(
 
 struct lzw {
 	struct gif *gif;
-	uint8_t *rows; /* the frame's rows in the canvas */
+	uint8_t *rows; /* the rows of the frame, within the canvas */
 	uint32_t x, y, step, pass;
 	uint32_t bit_buffer;
 	unsigned bit_count, block_left, code_bits;
@@ -190,7 +190,7 @@ struct lzw {
 	uint16_t link[TABLE];
 };
 
-/* Moves to the next row; false: that was the last one. */
+/* Moves to the next row. false: there is no next row. */
 static bool next_row(struct lzw *lzw)
 {
 	const struct gif *gif = lzw->gif;
@@ -242,7 +242,7 @@ static void add_code(struct lzw *lzw)
 	lzw->next++;
 }
 
-/* Writes the indices that the code stands for to the end of text, and returns how many. 0: the
+/* Writes the indices that the code stands for to the end of `text`. Returns their number; 0: the
  * code is damaged. */
 static size_t expand(struct lzw *lzw, int code, uint8_t text[MOST_TEXT])
 {
@@ -311,7 +311,7 @@ static int decode(struct lzw *lzw)
 	}
 }
 
-/* Reads the image. The canvas has the transparent colour where the frame does not reach. */
+/* Reads the image. Pixels outside the frame get the transparent colour. */
 static int read_image(void *state, uint8_t *pixels)
 {
 	struct gif *gif = state;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * Prints heads by NumPy's NEP 1, version 1.0: magic, version, length of the dictionary, the
- * dictionary, blanks and a newline up to a multiple of 64 bytes. 128 bytes are enough, however
- * long the numbers are.
+ * Prints a head as NumPy's NEP 1, version 1.0, defines it: magic, version, length of the
+ * dictionary, the dictionary, then blanks and a newline up to a multiple of 64 bytes. 128 bytes are
+ * always enough.
  */
 void head_npy(
 	const char *type, const uint32_t *shape, size_t axes, size_t bytes, uint8_t *head)
@@ -28,7 +28,7 @@ void head_npy(
 	for (size_t i = 0; i < axes; i++)
 		n += snprintf(
 			text + n, room - (size_t)n, "%s%u", i ? ", " : "", shape[i]);
-	/* a tuple of one element ends in a comma */
+	/* A tuple of one element ends with a comma. */
 	n += snprintf(text + n, room - (size_t)n, "%s), }", axes == 1 ? "," : "");
 	ensure(n > 0 && (size_t)n < room - 1);
 	text[n] = ' ';

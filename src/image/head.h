@@ -8,12 +8,13 @@
 #include <stddef.h>
 
 /*
- * Makes heads: the bytes before the pixels, in files that hold unchanged pixels.
+ * Makes heads: the bytes before the pixels, in files whose pixels follow without conversion.
  *
  *   Threads: any; no state.   Errors: none.
  */
 
-#define HEAD_SIZE 128 /* bytes that hold any head; NumPy's head has all of them */
+/* bytes that are enough for any head; NumPy's head always has this length */
+#define HEAD_SIZE 128
 
 /* Heads of files that hold the pixels of a tensor. */
 enum head_kind { HEAD_EMPTY, HEAD_PPM, HEAD_NPY };
@@ -22,7 +23,7 @@ enum head_kind { HEAD_EMPTY, HEAD_PPM, HEAD_NPY };
 size_t head_make(
 	enum head_kind kind, struct tensor_shape shape, uint8_t ret[static HEAD_SIZE]);
 
-/* Makes the head of an array with at most seven axes. It has `bytes` bytes: at least
- * HEAD_SIZE, and a multiple of 64. type: NumPy's name, as "<f4". */
+/* Makes the head of an array with at most seven axes. bytes: the length of the head; a multiple of
+ * 64, and at least HEAD_SIZE. type: NumPy's name, such as "<f4". */
 void head_npy(
 	const char *type, const uint32_t *shape, size_t axes, size_t bytes, uint8_t *ret);

@@ -26,44 +26,45 @@
 struct encoded_image {
 	const uint8_t *data;
 	size_t size;
-	/* expected shape, with the mode if channels are kept; images of another shape are
-	 * refused */
+	/* The expected shape; it includes the mode if channels are kept. An image of another shape
+	 * is refused. */
 	struct tensor_shape shape;
-	/* EXIF orientation, used by preparations with exif; 0 or 1: upright */
+	/* The EXIF orientation, for preparations with exif set. 0 or 1: upright. */
 	unsigned orientation;
 	uint64_t max_pixels; /* larger images are refused; 0: IMAGE_MAX_PIXELS */
 };
 
 struct image_output {
-	const struct preparation *preparation; /* has `encoded` unset */
+	const struct preparation *preparation; /* its field `encoded` must be unset */
 	struct tensor *tensor; /* set by image_decode; NULL: the tensor was not made */
-	uint64_t room; /* bytes to allocate behind the pixels, for a second tensor */
+	/* bytes to allocate behind the pixels, as room for a second tensor */
+	uint64_t room;
 };
 
 /* Returns the names of the formats that this build decodes, with spaces between. */
 const char *image_readers(void);
-/* Returns the names of the formats that need another build, for messages; "": there are none. */
+/* Returns the names of the formats that this build can't decode, for messages. "": it decodes all
+ * of them. */
 const char *image_lacking(void);
 
-/* EXIF data in the image's bytes; they begin with the head of a TIFF file. */
+/* The EXIF data of an image, which begin with the head of a TIFF file. */
 struct exif_data {
 	const uint8_t *data; /* NULL: none */
 	size_t size;
 };
 
-#define IMAGE_BEGIN 16 /* bytes at the start of a file that identify its format */
+#define IMAGE_BEGIN 16 /* number of bytes that identify a file's format */
 
-/* Returns how many bytes of a file image_probe needs at most. begin: the file's first bytes. 0: the
- * file is no image. */
+/* Returns the most bytes from the start of a file that image_probe needs. begin: the file's first
+ * bytes. 0: the file is no image. */
 size_t image_head_bytes(const uint8_t *begin, size_t n);
 
-/* Reads the size and mode that image_decode expects, and the EXIF data, of formats other than
- * JPEG and PNG. false: the format is unknown, JPEG or PNG, or the file is damaged. */
+/* Reads the size and mode that image_decode will expect, and finds the EXIF data. For formats other
+ * than JPEG and PNG. false: the format is unknown, JPEG or PNG, or the file is damaged. */
 bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
 	struct exif_data *ret_exif);
 
-/* Returns the mode of a PNG with this color type and bit depth. image_jpeg_mode returns that of a
- * JPEG with so many components. */
+/* Returns the mode of a PNG with this colour type and bit depth. */
 enum pixel_mode image_png_mode(unsigned bits, unsigned color);
 enum pixel_mode image_jpeg_mode(int components);
 
@@ -75,32 +76,32 @@ void image_decoder_free(struct image_decoder **decoder);
  * can only be freed. */
 must_check int image_decoder_use_plain(struct image_decoder *decoder);
 
-/* Frees memory that an exceptionally large image needed. */
+/* Frees memory that is only needed for exceptionally large images. */
 void image_decoder_trim(struct image_decoder *decoder);
 
 struct image_usage {
 	uint64_t decode_ns; /* processor time, without resample_ns */
 	uint64_t resample_ns;
-	/* memory that the decoder held after the last image, without tensors */
+	/* Memory that the decoder held after the last image. Tensors are not counted. */
 	size_t bytes;
 };
 struct image_usage image_decoder_usage(const struct image_decoder *decoder);
 
 /*
- * Returns the most bytes that preparing an image of this size takes, without the tensor and
- * without the memory that a decoder always holds. The image and the resized image have at most
- * 2^32 pixels.
+ * Returns the most bytes that preparing an image of this size takes. The tensor, and the memory
+ * that a decoder always holds, are not counted. The image and the resized image have at most 2^32
+ * pixels.
  */
 uint64_t image_working_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 
 /*
- * Makes the outputs' tensors from one decode: RGB8 as PIL's convert('RGB') gives it, or other
- * channels, turned if asked for, then resized (as Pillow does it), then centre cropped.
- * With several outputs, none may be approximate or exif, or keep channels. After a failure
- * some tensors may have been made, which the caller frees. -EIO: truncated, corrupt, not an
- * image, unsupported; -ESTALE: not of the shape that the catalogue says; -ENOMEM.
- * Fault: load.decode.
+ * Makes the tensors of all outputs from one decode. The channels are RGB8 as PIL's convert('RGB')
+ * gives them, or other ones; the image is turned if the preparation says so, then resized as Pillow
+ * does it, then centre-cropped. If there are several outputs, none of them may be approximate or
+ * exif, or keep channels. After a failure some tensors may exist; the caller frees them. -EIO:
+ * truncated, corrupt, not an image, unsupported; -ESTALE: the shape differs from the catalogue's;
+ * -ENOMEM. Fault: load.decode.
  */
 must_check int image_decode(struct image_decoder *decoder,
 	const struct encoded_image *image, struct image_output *outputs, size_t n,

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /*
- * Shared by the files of image: one way to fail, and the codecs.
+ * Shared by the files of src/image: errors, and the table of codecs.
  */
 
 /* Writes the message, of at most IMAGE_MESSAGE bytes, and returns `error`, a negative errno. */
@@ -20,60 +20,65 @@ int image_fail(char *message, int error, const char *format, ...) printf_like(3,
 /* Fails for a file that no codec recognises; the message names the probable format. */
 int image_fail_unknown(char *message, const uint8_t *data, size_t size);
 
-/* Bytes that PIL gives its decoders at once. Whether a damaged file passes can depend on this
- * size. */
+/* The number of bytes that PIL gives its decoders at once. Whether PIL accepts a damaged file can
+ * depend on this number. */
 #define CODEC_READ_SIZE 65536
 
-/* Rows and columns of a decoded image; pads are 0. */
+/* Rows and columns of a decoded image. The pads are 0. */
 struct image_part {
 	struct crop_axis rows;
 	struct crop_axis columns;
 };
 
-/* An image file for a codec. All that it points to stays valid until close. */
+/* An image file for a codec. The pointers stay valid until close. */
 struct codec_input {
 	const uint8_t *data;
 	size_t size;
-	bool keep;     /* read gives pixels of the mode that open tells; false: RGB */
-	bool fill;     /* read fills pixels that the file lacks; only JPEG and PNG can */
-	char *message; /* IMAGE_MESSAGE bytes, written by a call that fails */
-	struct buffer *scratch; /* memory for the codec, until close */
+	bool keep; /* `read` produces the mode that `open` reported; false: RGB */
+	/* `read` fills in the pixels that the file lacks; only JPEG and PNG support this */
+	bool fill;
+	/* IMAGE_MESSAGE bytes; a function that fails writes its message here */
+	char *message;
+	struct buffer *scratch; /* memory for the codec until `close` */
 };
 
 /*
  * An image format.
  *
  *   Flow: codec_create -> (open -> [scale] -> begin -> read -> codec_close)* -> codec_destroy;
- *         codec_close also after a failure.
+ *         codec_close is called after a failure, too.
  *   Errors: 0 or -errno, with the message written.
  */
 struct codec {
 	const char *name;
-	const char *magic; /* first bytes of such files; NULL: `knows` decides */
+	/* the first bytes of files of this format; NULL: `knows` decides */
+	const char *magic;
 	size_t magic_bytes;
 	bool (*knows)(const uint8_t *data, size_t size);
-	size_t head_bytes; /* bytes of a file that open needs, at most; 0: all */
-	bool keeps;	   /* the codec heeds codec_input.keep */
-	/* Size of the state, which is zeros at first. 0: create makes the state, and destroy and
-	 * bytes are there, too. */
+	/* most bytes from the start of a file that `open` needs; 0: all bytes */
+	size_t head_bytes;
+	bool keeps; /* the codec supports codec_input.keep */
+	/* Size of the codec's state, which is cleared. 0: `create` allocates the state, and the
+	 * codec has `destroy` and `bytes`. */
 	size_t state_bytes;
 	/* Creates the codec's state. plain: uses only portable code. */
 	int (*create)(bool plain, void **ret);
 	void (*destroy)(void *state);
-	/* Reads the header, and tells the mode of the file. */
+	/* Reads the header and returns the shape and mode of the file. */
 	int (*open)(
 		void *state, const struct codec_input *input, struct tensor_shape *ret);
-	/* Chooses a faster, approximate decode at a fraction of the size, but not below `least`.
-	 * Returns the new size. NULL: the codec can't. */
+	/* Chooses a faster, approximate decode at a fraction of the size, but not smaller than
+	 * `least`. Returns the new size. NULL: the codec always decodes at full size. */
 	struct tensor_shape (*scale)(void *state, struct tensor_shape least);
-	/* Takes the part that the caller wants, and changes it to a part that covers it, which read
-	 * will give. NULL: read gives the whole image. */
+	/* Sets the part that `read` will produce. The codec may enlarge *part. NULL: `read`
+	 * produces the whole image. */
 	int (*begin)(void *state, struct image_part *part);
 	/* Decodes into rows * columns pixels. */
 	int (*read)(void *state, uint8_t *pixels);
 	void (*close)(void *state);	    /* NULL: there is nothing to close */
 	size_t (*bytes)(const void *state); /* returns the memory that the state holds */
-	/* Finds the EXIF data. NULL: the scan finds them itself, or the format has none. */
+	/* Finds the EXIF data. NULL: the format has none, or the scan of the dataset finds them by
+	 * itself. */
 	struct exif_data (*exif)(const uint8_t *data, size_t size);
 };
 

@@ -15,33 +15,33 @@
 #include <jerror.h>
 
 /*
- * Decodes JPEG by our own decoder (image/baseline), if the file is one for it, and else by
- * libjpeg, which also reads each file's header.
+ * Decodes JPEG. Our own decoder (image/baseline) decodes the files that it accepts, libjpeg all
+ * others. libjpeg also reads the header of each file.
  *
- * libjpeg is called as PIL calls it: with a source that suspends and gets the file in pieces
- * of CODEC_READ_SIZE, until all rows are there. So the same damaged files pass: damage inside
- * the entropy-coded data is only a warning of libjpeg's, and a baseline file may lack its end
- * marker when the data before it suffice. A file that runs dry earlier is truncated.
+ * libjpeg is called exactly as PIL calls it: its source suspends, and gets the file in pieces of
+ * CODEC_READ_SIZE until all rows are decoded. So both accept the same damaged files. libjpeg only
+ * warns of damage inside the entropy-coded data. A baseline file may lack its end marker if all
+ * rows can be decoded without it. A file that ends earlier is truncated.
  *
- * When only a part of the image is asked for, the columns and rows outside it are not
- * computed, but libjpeg still goes through the whole file: whether a file is good must
- * not depend on the part. libjpeg can't suspend while it skips rows, so it then gets the
- * whole file at once, and running dry is an error at once.
+ * If only a part of the image is wanted, the columns and rows outside the part are not computed.
+ * But libjpeg still reads the whole file, since whether a file is accepted must not depend on the
+ * part. libjpeg can't suspend while it skips rows, so in this case it gets the whole file at once,
+ * and the end of the data is an error.
  */
 
-/* Only libjpeg-turbo can skip and crop, and its older versions had bugs there. */
+/* Only libjpeg-turbo can skip rows and crop columns; before 2.1.2 both had bugs. */
 #if defined(LIBJPEG_TURBO_VERSION_NUMBER) && LIBJPEG_TURBO_VERSION_NUMBER >= 2001002
 #define CAN_SKIP 1
 #else
 #define CAN_SKIP 0
 #endif
 
-/* Rows and columns that are decoded around the part: upsampling looks at neighbours, and
- * computes something else at an edge. */
+/* Extra rows and columns that are decoded around the part. Upsampling uses neighbouring samples,
+ * and computes other values at an edge. */
 #define MARGIN 17
 
-/* A progressive file of a few bytes per scan can keep a worker busy for hours; encoders
- * write about ten scans. */
+/* A progressive file with a few bytes per scan can keep a worker busy for hours. Encoders write
+ * about ten scans. */
 #define MAX_SCANS 500
 
 struct jpeg {
@@ -49,20 +49,23 @@ struct jpeg {
 	struct jpeg_error_mgr errors;
 	struct jpeg_source_mgr source;
 	struct jpeg_progress_mgr progress;
-	const uint8_t *end; /* end of the file, of which libjpeg sees a part */
-	size_t skip;	    /* bytes to skip when more arrive */
-	/* libjpeg sees the whole file, so the end of the data is an error */
+	/* end of the file; libjpeg may see only the bytes before it */
+	const uint8_t *end;
+	size_t skip; /* bytes to skip once more bytes arrive */
+	/* libjpeg sees the whole file, so it must not ask for more data. */
 	bool all_visible;
 	struct image_part asked;
-	struct image_part part; /* part that libjpeg decodes, with the margin */
+	struct image_part part; /* the part that libjpeg decodes, including the margin */
 	struct jpeg_memory memory;
-	struct baseline *baseline; /* NULL: libjpeg is faster on this processor */
-	const uint8_t *begin;	   /* first byte of the file */
+	/* our own decoder; NULL: libjpeg is faster on this processor */
+	struct baseline *baseline;
+	const uint8_t *begin; /* first byte of the file */
 	bool by_baseline;
-	bool fill;	/* missing rows become black */
-	bool failed;	/* no more rows are decoded (with fill) */
-	bool refused;	/* an error that even fill does not hide */
-	uint8_t *ended; /* the rest of the file with an end marker added (with fill) */
+	bool fill;    /* missing rows become black */
+	bool failed;  /* decoding of rows has stopped after an error (with fill) */
+	bool refused; /* an error that even `fill` does not allow */
+	/* a copy of the rest of the file, with an end marker added (with fill) */
+	uint8_t *ended;
 	char *message;
 	int error;
 	jmp_buf escape;
@@ -84,7 +87,7 @@ static _Noreturn void on_error(j_common_ptr info)
 
 static void on_message(j_common_ptr info)
 {
-	(void)info; /* drops the message, which libjpeg would print */
+	(void)info; /* ignores the message instead of printing it */
 }
 
 static void on_progress(j_common_ptr info)
@@ -126,8 +129,8 @@ static void on_skip(j_decompress_ptr info, long bytes)
 	drop(jpeg);
 }
 
-/* Ends the data like Pillow with LOAD_TRUNCATED_IMAGES: libjpeg fills the rest before an end
- * marker. */
+/* Adds an end marker, as Pillow does with LOAD_TRUNCATED_IMAGES. libjpeg fills the missing rows
+ * when it finds the marker. */
 static void add_end(struct jpeg *jpeg)
 {
 	struct jpeg_source_mgr *source = &jpeg->source;
@@ -222,8 +225,8 @@ static int scale255(int a, int b)
 	return ((product >> 8) + product) >> 8;
 }
 
-/* Makes RGB of CMYK. PIL takes every file with four channels for one by Adobe, whose ink is
- * inverted. */
+/* Converts CMYK to RGB. PIL assumes that Adobe wrote each file with four channels, and that its ink
+ * is therefore inverted. */
 static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
 {
 	for (uint32_t x = 0; x < width; x++, in += 4, out += 3) {
@@ -233,8 +236,8 @@ static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
 	}
 }
 
-/* Chooses 1/2, 1/4 or 1/8. libjpeg has no vector code for other fractions, which take longer
- * than the whole. */
+/* Chooses the fraction 1/2, 1/4 or 1/8. libjpeg has no vector code for other fractions, and decodes
+ * them more slowly than the full size. */
 static struct tensor_shape scale_image(void *state, struct tensor_shape least)
 {
 	struct jpeg *jpeg = state;
@@ -263,9 +266,9 @@ static struct crop_axis widen(struct crop_axis axis, uint32_t length)
 	return (struct crop_axis){.first = first, .length = end - first};
 }
 
-/* Tells whether rows and columns can be skipped. libjpeg keeps the coefficients of some images
- * in memory until all scans are there, and may smooth them across blocks: such images are
- * decoded completely. */
+/* Tells whether rows and columns can be skipped. libjpeg keeps the coefficients of some images in
+ * memory until all scans are there, and may smooth them across blocks. Such images are decoded
+ * completely. */
 static bool can_skip(struct jpeg *jpeg)
 {
 	return !jpeg->info.arith_code && !jpeg_has_multiple_scans(&jpeg->info);
@@ -325,7 +328,7 @@ static void begin_libjpeg(struct jpeg *jpeg)
 		narrow(jpeg);
 }
 
-/* Tells whether the file seems to be one for our decoder. */
+/* Tells whether our decoder accepts the header of the file. */
 static bool open_baseline(struct jpeg *jpeg)
 {
 	uint32_t width, height;
@@ -340,7 +343,8 @@ static bool is_filled(const struct jpeg *jpeg)
 	return jpeg->fill && jpeg->error == -EIO && !jpeg->refused;
 }
 
-/* Begins with all rows, because the rows above the part decide where the data end. */
+/* Begins to decode with fill. All rows are decoded, because the rows above the part determine where
+ * the data end. */
 static int begin_filled(struct jpeg *jpeg, struct image_part *part)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;
@@ -380,7 +384,7 @@ static uint8_t *new_row(struct jpeg *jpeg, size_t bytes)
 	return row;
 }
 
-/* Reads the part that libjpeg decodes, and keeps what was asked for. */
+/* Decodes with libjpeg, and copies the part that the caller wants. */
 static void read_part(struct jpeg *jpeg, uint8_t *pixels)
 {
 	bool cmyk = jpeg->info.out_color_space == JCS_CMYK;
@@ -400,7 +404,8 @@ static void read_part(struct jpeg *jpeg, uint8_t *pixels)
 	}
 }
 
-/* Reads the last row: libjpeg does not check rows that are skipped up to the end. */
+/* Decodes the last row, if it is outside the part. libjpeg does not check rows that are skipped at
+ * the end. */
 static void pass_rest(struct jpeg *jpeg)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;
@@ -416,7 +421,7 @@ static void read_libjpeg(struct jpeg *jpeg, uint8_t *pixels)
 	skip_rows(jpeg, jpeg->part.rows.first);
 	read_part(jpeg, pixels);
 	pass_rest(jpeg);
-	/* All rows are there, so a missing end does not matter any more. */
+	/* All rows are decoded, so a missing end is no error any more. */
 	jpeg->all_visible = false;
 	(void)jpeg_finish_decompress(&jpeg->info);
 }
@@ -432,7 +437,7 @@ static bool read_baseline(struct jpeg *jpeg, uint8_t *pixels)
 static int read_filled(struct jpeg *jpeg, uint8_t *pixels)
 {
 	struct image_part part = jpeg->asked;
-	/* in CMYK all bits set mean white */
+	/* In CMYK a pixel with all bits set is white. */
 	bool cmyk = jpeg->info.out_color_space == JCS_CMYK;
 	memset(pixels, cmyk ? 255 : 0,
 		(size_t)part.rows.length * part.columns.length * 3);

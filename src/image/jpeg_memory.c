@@ -7,11 +7,11 @@
 
 #include <jerror.h>
 
-/* Vector code reads and writes whole registers, beyond the end of a row of samples. */
+/* Vector code reads and writes whole registers, also beyond the end of a row. */
 #define ROW_ALIGNMENT ((size_t)64)
 
-/* libjpeg's virtual arrays, whose structures the memory manager defines. Other managers keep
- * them in files; this one keeps them in memory. */
+/* The structures of libjpeg's virtual arrays. Each memory manager defines its own: others may store
+ * arrays in files, this one stores them in memory. */
 struct jvirt_sarray_control {
 	JSAMPARRAY rows;
 	JDIMENSION height;
@@ -26,7 +26,7 @@ static void *take(j_common_ptr info, int pool, size_t size)
 {
 	struct jpeg_memory *memory = (struct jpeg_memory *)info->mem;
 	void *piece = scratch_take(&memory->scratch, size);
-	(void)pool; /* there is one pool: all memory is freed after the image */
+	(void)pool; /* all memory is freed after the image, so one pool is enough */
 	if (!piece)
 		ERREXIT1(info, JERR_OUT_OF_MEMORY, 0);
 	return piece;
@@ -89,7 +89,7 @@ static jvirt_barray_ptr request_blocks(j_common_ptr info, int pool, boolean clea
 
 static void realize_nothing(j_common_ptr info)
 {
-	(void)info; /* arrays exist as soon as they are requested */
+	(void)info; /* arrays are allocated when they are requested */
 }
 
 static void check_access(

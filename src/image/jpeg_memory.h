@@ -12,26 +12,27 @@
 /*
  * Gives libjpeg scratch memory for an image.
  *
- * libjpeg allocates two dozen pieces per image. Its memory manager is a table of
- * functions that may be replaced. The functions here take from the scratch memory and
- * free nothing. The pieces that the decompressor allocated when it was created stay
- * libjpeg's own.
+ * libjpeg allocates about two dozen pieces of memory per image, through a table of functions that
+ * may be replaced. The functions here take the pieces from scratch memory and never free a single
+ * piece. The memory that the decompressor allocated when it was created stays in libjpeg's own
+ * manager.
  *
  *   Flow: jpeg_create_decompress -> jpeg_memory_attach -> (an image ->
  *         jpeg_memory_reset)* -> jpeg_destroy_decompress -> scratch_free.
  */
 
 struct jpeg_memory {
-	struct jpeg_memory_mgr manager; /* first member: libjpeg has a pointer to it */
-	struct jpeg_memory_mgr *own;	/* libjpeg's own manager */
+	/* the first member, because libjpeg casts a pointer to it */
+	struct jpeg_memory_mgr manager;
+	struct jpeg_memory_mgr *own; /* libjpeg's own manager */
 	struct scratch scratch;
 };
 
 void jpeg_memory_attach(struct jpeg_memory *memory, struct jpeg_decompress_struct *info);
 
 /*
- * Ends an image, finished or not, and forgets its tables: libjpeg keeps quantisation and
- * Huffman tables, and would use them for a following image that has none.
+ * Ends an image, whether it is finished or not. Removes its quantisation and Huffman tables, too:
+ * libjpeg would use them for a later image that has no tables.
  */
 void jpeg_memory_reset(
 	struct jpeg_memory *memory, struct jpeg_decompress_struct *info, size_t keep);

@@ -7,12 +7,11 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Side of the squares in which rows are turned into columns, so that a square stays in the
- * cache. */
+/* Side of the squares in which rows are turned into columns. A square fits in the cache. */
 #define SQUARE 64
 
-/* Positions of the output's pixels, in bytes of the input: the first pixel, and the steps to
- * the next one on the right and below. */
+/* How to walk through the input in the order of the output, in bytes: the position of the first
+ * pixel, and the steps to the next pixel on the right and below. */
 struct steps {
 	ptrdiff_t first;
 	ptrdiff_t right;

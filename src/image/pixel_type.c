@@ -10,7 +10,7 @@
 #define OUR_ORDER ">"
 #endif
 
-/* Bytes by dtype; DTYPE_UINT8 leaves the numbers as they are. */
+/* The bytes of each dtype. DTYPE_UINT8 keeps the numbers of the tensor, whatever their size. */
 size_t pixel_type_bytes(struct pixel_type type, struct tensor_shape shape)
 {
 	static const size_t bytes[] = {[DTYPE_FLOAT32] = 4, [DTYPE_FLOAT16] = 2};

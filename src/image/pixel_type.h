@@ -16,21 +16,22 @@
 enum sample_dtype { DTYPE_UINT8, DTYPE_FLOAT32, DTYPE_FLOAT16 };
 enum sample_axes { AXES_HWC, AXES_CHW };
 
-/* The type of the numbers that a reader gets. All fields zero: the type of the cached tensor. */
+/* The type of the numbers that a reader gets. If all fields are zero, it is the type of the cached
+ * tensor. */
 struct pixel_type {
 	enum sample_dtype dtype;
 	enum sample_axes axes;
 	const struct array_type *array; /* type of an array without pixels, or NULL */
-	/* float32 numbers that are a record's label; 0: the label is a class */
+	/* Number of float32 values in a record's label; 0: the label is a class. */
 	uint32_t targets;
 };
 
-/* Returns the bytes of one number. shape: of the cached tensor. */
+/* Returns the bytes of one number. shape: the shape of the cached tensor. */
 size_t pixel_type_bytes(struct pixel_type type, struct tensor_shape shape);
 
-/* Fills in the axes of an array of such pixels. Returns the number of axes. */
+/* Fills in the lengths of the axes of an array with such pixels. Returns the number of axes. */
 size_t pixel_type_axes(
 	struct pixel_type type, struct tensor_shape shape, uint32_t ret[static 4]);
 
-/* Returns NumPy's name of the type, as "<f4". */
+/* Returns NumPy's name of the type, such as "<f4". */
 const char *pixel_type_npy(struct pixel_type type, struct tensor_shape shape);

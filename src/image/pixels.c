@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Makes a scale in float, as torchvision computes it. */
+/* Computes a scale in float, as torchvision does. */
 static struct pixels_scale make_scale(const struct normalize_config *normalize,
 	unsigned first, unsigned step, unsigned channels)
 {
@@ -53,7 +53,8 @@ static void split(const uint8_t *in, size_t width, uint8_t *const out[3])
 	}
 }
 
-/* Computes the numbers. Without normalization x - 0 and x / 1 leave x as it is. */
+/* Converts bytes to scaled floats. Without normalization the mean is 0 and the deviation 1, which
+ * leave a number unchanged. */
 static void to_float32(
 	const uint8_t *in, size_t n, const struct pixels_scale *scale, float *out)
 {
@@ -72,13 +73,14 @@ uint16_t pixels_half(float number)
 	memcpy(&bits, &number, sizeof(bits));
 	uint32_t sign = bits >> 16 & 0x8000;
 	uint32_t magnitude = bits & 0x7fffffff;
-	if (magnitude > 0x7f800000) /* NaN: stays NaN (quiet), with its first bits */
+	/* NaN: the result is a quiet NaN with the same leading bits */
+	if (magnitude > 0x7f800000)
 		return (uint16_t)(sign | 0x7e00 | (magnitude >> 13 & 0x1ff));
 	if (magnitude >= 0x477ff000) /* 65520 and more: infinity */
 		return (uint16_t)(sign | 0x7c00);
 	if (magnitude < 0x38800000) {
-		/* Below 2^-14 the halves are 2^-24 apart, and so are the floats from 1/2
-		 * on: the addition rounds as it should. */
+		/* Below 2^-14 neighbouring halves are 2^-24 apart. Floats from 1/2 on have the same
+		 * distance, so adding 1/2 rounds correctly. */
 		float shifted, half = 0.5f;
 		uint32_t base;
 		memcpy(&shifted, &magnitude, sizeof(shifted));

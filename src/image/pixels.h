@@ -10,9 +10,8 @@
 #include <stdint.h>
 
 /*
- * Mirrors rows of pixels, RGB8 above all, takes them apart into planes, or makes floating-point
- * numbers of them. There is a set of functions in plain C and one for AVX2; both give the same
- * bytes.
+ * Mirrors rows of pixels, splits them into planes, and converts them to floating-point numbers. One
+ * set of functions is plain C, the other uses AVX2; both give the same bytes.
  *
  *   Threads: any; no state.   Errors: none.
  */
@@ -27,7 +26,8 @@ struct normalize_config {
 	double deviation[MOST_CHANNELS];
 };
 
-/* A multiple of 2, 3, 4 and 8, so that a period has whole pixels and whole vectors. */
+/* Length of the table of means and deviations. It is a multiple of 2, 3, 4 and 8, so that the table
+ * has whole pixels and whole vectors. */
 #define PIXELS_PERIOD 24
 
 /* Number i of a row becomes (x / 255 - mean[i % PIXELS_PERIOD]) / deviation[i % ...]. */
@@ -37,7 +37,8 @@ struct pixels_scale {
 	bool identity; /* mean 0 and deviation 1 in all channels */
 };
 
-/* Returns the scale for interleaved pixels of a row. Without a given `normalize` it is x / 255. */
+/* Returns the scale for a row of interleaved pixels. If `normalize` has no means, the scale is x /
+ * 255. */
 struct pixels_scale pixels_scale_row(
 	const struct normalize_config *normalize, unsigned channels);
 /* Returns the scale of the plane of one channel. */
@@ -57,8 +58,8 @@ struct pixels {
 		uint16_t *out);
 };
 
-/* These functions take pixels of any mode. Numbers of 16 bits are divided by 65535; floats and
- * indices are not divided. */
+/* The functions from here on take pixels of any mode. They divide 16-bit numbers by 65535, and
+ * leave floats and palette indices as they are. */
 void pixels_mirror(
 	struct tensor_shape shape, const uint8_t *in, size_t width, uint8_t *out);
 void pixels_take_channel(struct tensor_shape shape, const uint8_t *in, size_t width,

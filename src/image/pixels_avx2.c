@@ -11,16 +11,16 @@
 
 #define AVX2 __attribute__((target("avx2,fma,f16c")))
 
-/* Bytes that are loaded or stored at once, and the pixels in them. */
+/* Bytes per load or store, and the whole RGB pixels in them. */
 #define BLOCK 16
 #define BLOCK_PIXELS 5
-#define EIGHT 8 /* numbers at once */
+#define EIGHT 8 /* numbers computed at once */
 
 /* --- mirror ------------------------------------------------------------------------ */
 
 /*
- * Mirrors five pixels at a time, with loads of 16 bytes. The byte x too many belongs to the next
- * pixel, and the next block is stored over it.
+ * Mirrors five pixels at a time, with loads of 16 bytes. The extra byte x belongs to the next
+ * pixel; the next store overwrites it.
  *
  *   in   | p0 p1 p2 p3 p4 x |        out  | x p4 p3 p2 p1 p0 |
  */
@@ -41,7 +41,7 @@ AVX2 static void mirror(const uint8_t *in, size_t width, uint8_t *out)
 
 #define NO -1
 
-/* Gathers 16 bytes of one channel from three blocks of pixels. */
+/* Gathers the 16 bytes of one channel from three vectors of pixels. */
 AVX2 static inline __m128i gather(const __m128i block[3], const __m128i order[3])
 {
 	return _mm_or_si128(_mm_or_si128(_mm_shuffle_epi8(block[0], order[0]),
@@ -84,9 +84,9 @@ AVX2 static void split(const uint8_t *in, size_t width, uint8_t *const out[3])
 /* --- numbers ----------------------------------------------------------------------- */
 
 /*
- * Computes x / 255 without a division: the product with the rounded reciprocal, and one correction
- * by the remainder, which a fused multiply-add gives exactly. For all 256 values of x the
- * result is the correctly rounded quotient.
+ * Computes x / 255 without a division: multiplies by the rounded reciprocal, then corrects the
+ * result once by the remainder, which a fused multiply-add computes exactly. For all 256 values of
+ * x the result is the correctly rounded quotient.
  */
 AVX2 static inline __m256 divide_by_255(__m256 x)
 {
@@ -96,7 +96,7 @@ AVX2 static inline __m256 divide_by_255(__m256 x)
 	return _mm256_fmadd_ps(remainder, reciprocal, quotient);
 }
 
-/* Scales eight numbers; k: their place in the period. */
+/* Scales eight numbers. k: their index in the table of means and deviations. */
 AVX2 static inline __m256 scale_eight(
 	__m128i bytes, const struct pixels_scale *scale, size_t k)
 {
@@ -169,7 +169,7 @@ static bool has_f16c(void)
 
 const struct pixels *pixels_avx2(void)
 {
-	static int known; /* each thread would compute the same value */
+	static int known; /* no lock: each thread would compute the same value */
 	int has = __atomic_load_n(&known, __ATOMIC_RELAXED);
 	if (!has) {
 		bool all = __builtin_cpu_supports("avx2") &&

@@ -16,15 +16,14 @@
 #include <zlib.h>
 
 /*
- * Decodes PNG by libdeflate if the file is regular (png_whole.h), else by libpng. A file is good
- * if PIL takes it: the chunks up to the first IDAT need right checksums; from there on checksums
- * do not matter, and the file may end anywhere after the last row. Compressed data may also end
- * properly behind an earlier row; the missing rows are black.
+ * Decodes PNG: by libdeflate if the file is regular (png_whole.h), otherwise by libpng. A file is
+ * accepted if PIL accepts it. The chunks up to the first IDAT need correct checksums. From there on
+ * checksums are ignored, and the file may end anywhere after the last row. The compressed data may
+ * also end properly after an earlier row; the missing rows are black.
  *
- * So the chunks before the image data are read here, and libpng sees no other chunks than
- * IHDR and those from the first IDAT on. Palette images are declared to libpng as gray,
- * and their indices are looked up here: PIL's palette goes on as a gray ramp behind the
- * last colour of the file.
+ * So the chunks before the image data are parsed here. libpng sees only IHDR and the chunks from
+ * the first IDAT on. Images with a palette are declared to libpng as gray, and their indices are
+ * looked up here, because PIL extends the file's palette by a gray ramp.
  */
 
 #define SIGNATURE_BYTES 8
@@ -56,21 +55,22 @@ struct header {
 
 struct png {
 	struct header header;
-	uint8_t lookup[256][3]; /* RGB of an index or of a gray level */
+	uint8_t lookup[256][3]; /* RGB for each palette index or gray level */
 	uint8_t head[HEAD_BYTES];
 	size_t head_read;
-	uint64_t chunk_left;  /* bytes left of the chunk that libpng reads */
+	/* bytes that libpng has not yet read from its current chunk */
+	uint64_t chunk_left;
 	const uint8_t *first; /* the first chunk of image data */
-	const uint8_t *next;  /* byte of the file */
+	const uint8_t *next;  /* next byte of the file to be read */
 	const uint8_t *end;
 	png_structp reader;
 	png_infop info;
-	size_t row_bytes;	 /* bytes of a row as libpng delivers it */
-	struct buffer rows;	 /* one row; of an interlaced image: all rows */
+	size_t row_bytes;	 /* bytes of a row from libpng */
+	struct buffer rows;	 /* one row, or all rows of an interlaced image */
 	struct scratch scratch;	 /* libpng's memory */
 	struct png_whole *whole; /* libdeflate's decoder, or NULL */
 	bool keep;		 /* keep the pixels in the file's mode */
-	size_t pixel;		 /* bytes of a pixel that read gives */
+	size_t pixel;		 /* bytes of a pixel in the result */
 	bool fill;		 /* missing rows become zero, wherever the data end */
 	char *message;
 	int error;
@@ -118,7 +118,7 @@ static int parse_ihdr(struct png *png, const uint8_t *data, uint32_t length)
 static int parse_plte(struct png *png, const uint8_t *data, uint32_t length)
 {
 	if (png->header.color != PALETTE || !png->header.valid)
-		return 0; /* in other kinds of images the palette is only a suggestion */
+		return 0; /* in images without a palette, PLTE is only a suggestion */
 	if (length > sizeof(png->lookup))
 		return image_fail(png->message, -EIO, "PNG: palette too large");
 	memcpy(png->lookup, data, length - length % 3);
@@ -151,7 +151,7 @@ static int check_chunk(struct png *png, const uint8_t *chunk)
 	return 0;
 }
 
-/* Reads the chunks up to the first IDAT, and leaves png->next there. */
+/* Reads the chunks before the first IDAT. png->next is then the first IDAT. */
 static int read_chunks(struct png *png)
 {
 	for (;; png->next += CHUNK_EXTRA + (size_t)big_endian(png->next)) {
@@ -232,12 +232,12 @@ static _Noreturn void on_error(png_structp reader, png_const_charp text)
 
 static void on_warning(png_structp reader, png_const_charp text)
 {
-	(void)reader; /* drops the message, which libpng would print */
+	(void)reader; /* ignores the message instead of printing it */
 	(void)text;
 }
 
-/* Allocates for libpng. libpng allocates the same pieces for every image: they come from the
- * scratch memory, and close_image gives them back. */
+/* Allocates memory for libpng from the scratch memory, because libpng allocates the same pieces for
+ * each image. close_image frees them. */
 static void *on_malloc(png_structp reader, png_alloc_size_t size)
 {
 	return scratch_take(png_get_mem_ptr(reader), size);
@@ -257,9 +257,9 @@ static void copy_file(struct png *png, uint8_t *out, size_t bytes)
 	png->next += bytes;
 }
 
-/* Gives libpng the header of a chunk. If the last chunk is longer than the file, libpng is
- * told that it ends with the file: libpng reads a chunk whole or not at all, and the bytes at
- * hand may be enough. */
+/* Gives libpng the header of a chunk. If the last chunk claims to be longer than the file, its
+ * length is reduced to the end of the file. libpng reads a chunk whole or not at all, and the bytes
+ * in the file may be enough. */
 static void read_chunk_header(struct png *png, uint8_t *out)
 {
 	copy_file(png, out, CHUNK_HEADER);
@@ -270,7 +270,7 @@ static void read_chunk_header(struct png *png, uint8_t *out)
 	png->chunk_left = (uint64_t)length + CHUNK_CHECKSUM;
 }
 
-/* Reads for libpng, which asks for the length and name of a chunk at once. */
+/* Reads bytes for libpng. libpng asks for the length and name of a chunk in one call. */
 static void on_read(png_structp reader, png_bytep out, size_t bytes)
 {
 	struct png *png = png_get_io_ptr(reader);
@@ -310,14 +310,15 @@ static void prepare_reader(struct png *png)
 		memset(png->rows.data, 0, rows * png->row_bytes);
 }
 
-/* Makes RGB of 16-bit gray. PIL reads it as numbers, and convert('RGB') clips them. */
+/* Converts 16-bit gray to RGB. PIL treats 16-bit gray as numbers, and convert('RGB') clips them to
+ * 255. */
 static void convert_gray16(const uint8_t *in, uint32_t width, uint8_t *out)
 {
 	for (uint32_t x = 0; x < width; x++, in += 2, out += 3)
 		memset(out, in[0] ? 255 : in[1], 3);
 }
 
-/* Takes the high byte of other 16-bit channels, and drops alpha. */
+/* Keeps the high byte of other 16-bit channels, and drops alpha. */
 static void convert_channels(const struct header *header, const uint8_t *in, uint8_t *out)
 {
 	size_t channel = header->depth / 8;
@@ -383,7 +384,7 @@ static void read_passes(struct png *png)
 				png->reader, png->rows.data + y * png->row_bytes, NULL);
 }
 
-/* Tells whether libpng delivered all rows: then its failure came behind the last one. */
+/* Tells whether libpng delivered all rows before it failed. */
 static bool all_rows_read(const struct png *png)
 {
 	if (png->header.interlaced)
@@ -401,7 +402,7 @@ static void convert_rest(const struct png *png, uint8_t *pixels)
 			png, row, pixels + (size_t)y * png->header.width * png->pixel);
 }
 
-/* Tells whether the data end at a place where PIL accepts the end, after libpng failed. */
+/* Tells whether PIL accepts the place where the data end. Called after libpng failed. */
 static bool ends_early(const struct png *png)
 {
 	struct png_layout layout = {
@@ -426,7 +427,7 @@ static void convert_early_end(struct png *png, uint8_t *pixels)
 		convert_row(png, png->rows.data, pixels + y * stride);
 }
 
-/* Reads the image by libdeflate. false: libpng has to read it. */
+/* Decodes the image by libdeflate. false: libpng has to decode it. */
 static bool read_whole(struct png *png, uint8_t *pixels)
 {
 	const struct header *header = &png->header;
@@ -470,7 +471,7 @@ static int read_image(void *state, uint8_t *pixels)
 		convert_early_end(png, pixels);
 		return 0;
 	}
-	/* libpng failed after the last row, which does not count */
+	/* libpng failed after the last row, which is no error. */
 	png->message[0] = '\0';
 	convert_rest(png, pixels);
 	return 0;
@@ -497,7 +498,7 @@ static int create(bool plain, void **ret)
 {
 	struct png *png = calloc(1, sizeof(*png));
 	if (png)
-		png->whole = png_whole_new(plain); /* libpng chooses its code itself */
+		png->whole = png_whole_new(plain); /* libpng has no plain mode */
 	*ret = png;
 	return png ? 0 : -ENOMEM;
 }

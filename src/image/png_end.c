@@ -15,7 +15,7 @@ struct rows {
 	const struct png_layout *layout;
 	int pass;	/* pass of an interlaced image */
 	uint32_t left;	/* rows left of the pass */
-	size_t bytes;	/* bytes of a row of the pass, with its filter */
+	size_t bytes;	/* bytes of a row of the pass, including its filter byte */
 	size_t missing; /* bytes left of the current row */
 	bool at_end;	/* all rows were read */
 };
@@ -57,7 +57,7 @@ static void next_row(struct rows *rows)
 
 enum end { GOES_ON, ENDS_BEHIND_ROW, ENDS_OTHERWISE };
 
-/* Inflates the rest of a row, as far as there is input. */
+/* Inflates the rest of the current row, as far as there is input. */
 static enum end read_row(struct rows *rows, z_stream *stream)
 {
 	uint8_t out[4096] = {0};
@@ -77,12 +77,13 @@ static enum end read_row(struct rows *rows, z_stream *stream)
 	return status == Z_OK || status == Z_BUF_ERROR ? GOES_ON : ENDS_OTHERWISE;
 }
 
-/* Inflates a piece. PIL accepts the end only if it sees it together with the end of the row. */
+/* Inflates a piece of the file. PIL accepts the end of the data only if it is in the same piece as
+ * the end of the row. */
 static enum end read_piece(
 	struct rows *rows, z_stream *stream, const uint8_t *data, size_t size)
 {
 	enum end end = GOES_ON;
-	/* zlib does not write to its input */
+	/* zlib's pointer is not const, but zlib does not write to its input. */
 	memcpy(&stream->next_in, &data, sizeof(data));
 	stream->avail_in = (unsigned)size;
 	while (end == GOES_ON && stream->avail_in > 0) {

@@ -70,7 +70,8 @@ bool png_unfilter_plain(unsigned filter, unsigned pixel_bytes, uint8_t *row,
 #include <emmintrin.h>
 #include <string.h>
 
-/* Loads a pixel of 3 or 4 bytes: one at a time, since each depends on the one to its left. */
+/* Loads a pixel of 3 or 4 bytes. Pixels are handled one at a time, since each depends on its left
+ * neighbour. */
 
 static inline __m128i load(const uint8_t *in)
 {

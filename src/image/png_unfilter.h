@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /*
- * Undoes PNG's filters in place. row: n bytes of pixels of pixel_bytes (1 to 4) each;
- * above: the row before, or zeros for the first row. false: no such filter (0 to 4).
- * The vector code reads up to PNG_UNFILTER_SLACK bytes behind both rows.
+ * Undoes PNG's filters in place. row: n bytes; a pixel has pixel_bytes (1 to 4). above: the
+ * previous row, or zeros for the first row. false: the filter is not 0 to 4. The vector code reads
+ * up to PNG_UNFILTER_SLACK bytes behind both rows.
  */
 #define PNG_UNFILTER_SLACK 3
 
@@ -18,4 +18,5 @@ typedef bool png_unfilter(unsigned filter, unsigned pixel_bytes, uint8_t *row,
 	const uint8_t *above, size_t n);
 
 png_unfilter png_unfilter_plain;
-png_unfilter png_unfilter_vector; /* the plain function where there is no vector code */
+/* equals the plain function on processors without vector code */
+png_unfilter png_unfilter_vector;

@@ -13,13 +13,13 @@
 #include <string.h>
 
 #define CHUNK_HEADER 8 /* length and name */
-#define CHUNK_EXTRA 12 /* a header, and the checksum, which PIL ignores here */
+#define CHUNK_EXTRA 12 /* a header, and the checksum, which is ignored as in PIL */
 
 struct png_whole {
 	struct libdeflate_decompressor *decompressor;
 	png_unfilter *unfilter;
-	struct buffer stream; /* data of several chunks, joined */
-	/* rows of pixels, each after its filter byte; zeros come before the first row */
+	struct buffer stream; /* the data of all chunks, joined */
+	/* Rows of pixels, each after its filter byte. A row of zeros comes first. */
 	struct buffer rows;
 };
 
@@ -52,8 +52,7 @@ void png_whole_free(struct png_whole *whole)
 	free(whole);
 }
 
-/* Finds the data of the next IDAT chunk. false: the next chunk is no IDAT, or the file has it
- * only in part. */
+/* Finds the data of the next IDAT chunk. false: the next chunk is not IDAT, or it is truncated. */
 static bool next_chunk(const uint8_t **chunk, const uint8_t *end, struct bytes *ret)
 {
 	const uint8_t *at = *chunk;
@@ -69,7 +68,8 @@ static bool next_chunk(const uint8_t **chunk, const uint8_t *end, struct bytes *
 	return true;
 }
 
-/* Finds the stream: one chunk's data in the file, or a copy of the data of all chunks. */
+/* Finds the compressed stream: in the file if one chunk has all of it, otherwise in a joined
+ * copy. */
 static bool find_stream(struct png_whole *whole, const uint8_t *first, const uint8_t *end,
 	struct bytes *ret)
 {
@@ -92,8 +92,8 @@ static bool find_stream(struct png_whole *whole, const uint8_t *first, const uin
 	return true;
 }
 
-/* Tells whether the image fits the memory that callers reckon with: 8 bytes per pixel, beside the
- * file. */
+/* Tells whether the image needs at most 8 bytes per pixel beside the file. Callers reserve this
+ * much memory. */
 static bool is_bounded(
 	const struct png_whole_image *image, size_t row_bytes, const struct bytes *stream)
 {
@@ -110,7 +110,7 @@ bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image
 		buffer_reserve(&whole->rows, stride + n + PNG_UNFILTER_SLACK) != 0)
 		return false;
 	uint8_t *row = whole->rows.data + stride;
-	/* NULL instead of a place for the byte count: all bytes have to come. */
+	/* NULL for the byte count makes any other number of bytes an error. */
 	if (libdeflate_zlib_decompress(whole->decompressor, stream.data, stream.n, row, n,
 		    NULL) != LIBDEFLATE_SUCCESS)
 		return false;

@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 /*
- * Decodes the image data of a regular PNG at once, by libdeflate. Regular means: chunks of the
- * right length, a zlib stream with the right checksum, of as many bytes as the rows have, and
- * known filters. libpng gives the same rows; the files that this decoder turns down, libpng has
- * to judge. libdeflate 1.14 accepts one kind of damage that zlib and later versions do not:
- * lengths of codes that are repeated beyond the last code. The checksum of the rows is right
- * then, so the rows are as they were written.
+ * Decodes the image data of a regular PNG in one call of libdeflate. A PNG is regular if its chunks
+ * have the right lengths, its zlib stream has the right checksum and as many bytes as the rows
+ * need, and all filters are known. libpng gives the same rows. This decoder refuses all other
+ * files, and libpng decodes those. libdeflate 1.14 accepts one kind of damage that zlib and later
+ * versions refuse: code lengths that are repeated beyond the last code. Even then the checksum of
+ * the rows is right, so the rows are as they were written.
  *
  *   Flow: png_whole_new -> png_whole_read* -> png_whole_free.
  *   Owns: the rows, until the next read or png_whole_trim.
@@ -28,20 +28,20 @@ struct png_whole_image {
 	unsigned pixel_bytes; /* 1, 2, 3 or 4 */
 };
 
-/* Creates a decoder. plain: uses only portable code. NULL: no memory, or a build without
- * libdeflate, which handles no file. */
+/* Creates a decoder. plain: uses only portable code. NULL: no memory. In a build without libdeflate
+ * the decoder refuses each file. */
 struct png_whole *png_whole_new(bool plain);
 void png_whole_free(struct png_whole *whole); /* may be NULL */
 
 /*
- * Decodes the rows. first: the first IDAT chunk, at its length; end: of the file. *ret: rows of
- * width * pixel_bytes each, png_whole_stride(image) bytes apart. false: the file is not
- * regular, or there is no memory.
+ * Decodes the rows. first: the length field of the first IDAT chunk; end: the end of the file.
+ * *ret: rows of width * pixel_bytes each, png_whole_stride(image) bytes apart. false: the file is
+ * not regular, or there is no memory.
  */
 bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image,
 	const uint8_t *first, const uint8_t *end, const uint8_t **ret);
 size_t png_whole_stride(const struct png_whole_image *image);
 
-/* Frees memory that a large image needed. */
+/* Frees memory that only a large image needs. */
 void png_whole_trim(struct png_whole *whole);
 size_t png_whole_bytes(const struct png_whole *whole);

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Decodes PPM, PGM and PBM as Pillow's PpmImagePlugin does, but not as text (P1 to P3). */
+/* Decodes PPM, PGM and PBM as Pillow's PpmImagePlugin does. The text forms (P1 to P3) are not
+ * supported. */
 
 #define SPACES " \t\n\v\f\r"
 #define MOST_DIGITS 10
@@ -18,7 +19,7 @@ struct ppm {
 	const uint8_t *data;
 	size_t size, at;
 	uint32_t width, height, most;
-	uint8_t kind; /* '4' to '6', of the magic P4 to P6 */
+	uint8_t kind; /* '4' to '6', the digit of the magic P4 to P6 */
 	bool keep;
 };
 
@@ -41,7 +42,7 @@ static void skip_comment(struct ppm *ppm)
 	}
 }
 
-/* Reads a number, and one space behind it. */
+/* Reads a number and the one space that follows it. */
 static int read_number(struct ppm *ppm, uint32_t *ret)
 {
 	uint64_t number = 0;
@@ -98,7 +99,8 @@ static int open_image(
 	return err;
 }
 
-/* Scales a value to 8 bits, or to 16 bits if it has more than 8 and is gray or kept. */
+/* Scales a value to 8 bits. The result has 16 bits if the value has more than 8 bits, and the image
+ * is gray or keeps its channels. */
 static unsigned scaled(const struct ppm *ppm, uint32_t value)
 {
 	bool wide = ppm->most > 255 && (ppm->keep || ppm->kind == '5');
@@ -109,7 +111,7 @@ static unsigned scaled(const struct ppm *ppm, uint32_t value)
 
 static void put_number(const struct ppm *ppm, unsigned value, size_t i, uint8_t *pixels)
 {
-	/* Values of 255 and more are white. */
+	/* Without kept channels, values of 255 and more are white. */
 	if (ppm->keep && ppm->most > 255)
 		memcpy(pixels + 2 * i, &(uint16_t){(uint16_t)value}, 2);
 	else

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Checks the preamble: the part of a file before its image data. PIL reads it and refuses a
- * file whose preamble makes no sense; libjpeg and libpng pass over it. The preamble is checked
- * first, so that the same files are refused here.
+ * Checks the preamble: the part of a file before its image data. PIL parses it and refuses a file
+ * whose preamble is damaged; libjpeg and libpng skip it. The check makes the daemon refuse the
+ * files that PIL refuses.
  *
  *   Errors: 0 or -EIO, with the message written, of at most IMAGE_MESSAGE bytes.
  */

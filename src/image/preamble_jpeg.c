@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Reads the segments up to the first scan as PIL does. It leaves out the entries of an EXIF
- * directory, among which PIL searches for the resolution.
+ * Reads the segments up to the first scan as PIL does. The entries of an EXIF directory are not
+ * read, though PIL searches them for the resolution.
  */
 
 enum { TABLES = 0xdb, APP0 = 0xe0, APP1, APP2, APP13 = 0xed, APP14, SCAN = 0xda };
@@ -22,12 +22,12 @@ struct segments {
 	bool has_resolution;
 	bool has_exif;
 	bool exif_bad;
-	/* number of the first part of an ICC profile, in PIL's order */
+	/* Number of the part of an ICC profile that PIL sorts first. */
 	int first_profile;
 };
 
-/* A part of an ICC profile has a number behind its name. The part that PIL sorts first must have
- * more bytes after the number. */
+/* A part of an ICC profile has its number after the profile's name. The part that PIL sorts first
+ * must have more bytes after the number. */
 #define NO_PROFILE 1024
 #define PROFILE_NAME 12
 
@@ -60,8 +60,7 @@ static int check_jfif(struct segments *segments, const uint8_t *data, size_t siz
 	return 0;
 }
 
-/* Tells whether PIL refuses a TIFF header as damaged. Without a header PIL sees no EXIF and
- * goes on. */
+/* Tells whether PIL refuses the TIFF header as damaged. PIL ignores EXIF data without a header. */
 static bool tiff_header_bad(const uint8_t *data, size_t size)
 {
 	static const char headers[][4] = {"MM\0*", "II*\0", "MM*\0", "II\0*", "MM\0+"};
@@ -195,7 +194,8 @@ static int check_segment(struct segments *segments, unsigned marker)
 	return marker == TABLES ? check_tables(segments, data, size) : 0;
 }
 
-/* Returns the byte behind the next 0xff that begins a marker, or -1 at the end of the file. */
+/* Returns the marker: the byte after the next 0xff that begins a marker. -1: the end of the
+ * file. */
 static int next_marker(struct segments *segments)
 {
 	while (segments->next < segments->end) {

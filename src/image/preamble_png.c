@@ -10,11 +10,11 @@
 #include <zlib.h>
 
 /*
- * Reads the chunks up to the image data as PIL does, with one difference: PIL takes the frames of
- * an animation for the image when there is no IDAT.
+ * Reads the chunks up to the image data as PIL does, with one difference: if a file has no IDAT,
+ * PIL uses the frames of its animation.
  */
 
-/* Bytes to which a profile or a text may inflate; PIL refuses more. */
+/* Most bytes that a profile or a text may inflate to. PIL refuses more. */
 #define MAX_INFLATED ((size_t)1 << 20)
 
 static uint32_t big_endian(const uint8_t *bytes)
@@ -23,14 +23,15 @@ static uint32_t big_endian(const uint8_t *bytes)
 	       (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* Tells whether data inflate to too much. PIL takes broken data for empty data. */
+/* Tells whether the data inflate to more than MAX_INFLATED bytes. Like PIL, it treats broken data
+ * as empty. */
 static bool inflates_to_too_much(const uint8_t *data, size_t size)
 {
 	z_stream stream = {.avail_in = (unsigned)size};
 	uint8_t out[16384];
 	size_t bytes = 0;
 	int status = Z_OK;
-	/* zlib does not write to its input */
+	/* zlib's pointer is not const, but zlib does not write to its input. */
 	memcpy(&stream.next_in, &data, sizeof(data));
 	if (inflateInit(&stream) != Z_OK)
 		return true;
@@ -45,7 +46,7 @@ static bool inflates_to_too_much(const uint8_t *data, size_t size)
 	return more;
 }
 
-/* Returns the text behind n zeros, or NULL. */
+/* Returns the text that follows n zero bytes, or NULL. */
 static const uint8_t *behind_zeros(const uint8_t *data, const uint8_t *end, int n)
 {
 	for (; n > 0 && data; n--) {
@@ -83,10 +84,11 @@ static bool international_text_bad(const uint8_t *data, size_t size)
 
 struct chunks {
 	const uint8_t *header;	  /* the data of IHDR, or NULL */
-	int64_t animation_number; /* sequence number of the last fcTL, -1: none */
+	int64_t animation_number; /* sequence number of the last fcTL; -1: none */
 };
 
-/* Tells whether tRNS is bad: a transparent colour is one number of two bytes, or three. */
+/* Tells whether tRNS is invalid: its transparent colour must have one number of two bytes, or
+ * three. */
 static bool transparency_bad(const struct chunks *chunks, size_t size)
 {
 	if (!chunks->header)
@@ -131,7 +133,7 @@ static bool chunk_bad(struct chunks *chunks, const uint8_t *chunk, size_t size)
 	       (is(chunk, "acTL") && size < 8) || (is(chunk, "fdAT") && size < 4);
 }
 
-/* Checks the chunks. The codec judges truncated files, and data that are no chunk. */
+/* Checks the chunks. The codec handles truncated files, and data that are no chunk. */
 int preamble_check_png(char *message, const uint8_t *data, size_t size)
 {
 	struct chunks chunks = {.animation_number = -1};

@@ -15,8 +15,8 @@ bool preparation_resizes(const struct preparation *preparation)
 	       preparation->resize_width;
 }
 
-/* Tells whether the decode is approximate. Without a resize it gives the same pixels as an
- * exact one. */
+/* Tells whether the decode is approximate. Without a resize, an approximate decode gives the exact
+ * pixels. */
 static bool approximates(const struct preparation *preparation)
 {
 	return preparation->approximate && preparation_resizes(preparation);
@@ -79,7 +79,7 @@ bool preparation_equal(const struct preparation *a, const struct preparation *b)
 	       filter_of(a) == filter_of(b) && sections_equal(a->sections, b->sections);
 }
 
-#define MOST_TEXT 240 /* bytes of a text without sections, at most */
+#define MOST_TEXT 240 /* most bytes of a text without sections */
 _Static_assert(
 	PREPARATION_TEXT >=
 		MOST_TEXT + SECTIONS_MOST * (MOST_TEXT + SECTION_NAME + 4) + SECTION_FROM,
@@ -142,8 +142,8 @@ struct tensor_shape preparation_image(const struct preparation *preparation,
 		.height = image.width, .width = image.height, .mode = image.mode};
 }
 
-/* Resizes like torchvision.transforms.functional._compute_resized_output_size for an int. A side
- * that does not fit into 32 bits becomes UINT32_MAX, which is refused. */
+/* Computes the size as torchvision.transforms.functional._compute_resized_output_size does for an
+ * int. A side that does not fit into 32 bits becomes UINT32_MAX, and such a size is refused. */
 static struct tensor_shape resize_short_side(uint32_t size, struct tensor_shape image)
 {
 	bool tall = image.width <= image.height;
@@ -155,7 +155,7 @@ static struct tensor_shape resize_short_side(uint32_t size, struct tensor_shape 
 		    : (struct tensor_shape){.height = size, .width = other};
 }
 
-/* Resizes like ultralytics' LetterBox: round(side * min(N / height, N / width)). */
+/* Computes the size as ultralytics' LetterBox does: round(side * min(N / height, N / width)). */
 static struct tensor_shape resize_long_side(uint32_t size, struct tensor_shape image)
 {
 	bool tall = image.width <= image.height;

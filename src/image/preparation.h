@@ -6,23 +6,23 @@
 #include "image/array.h"
 #include "image/resample.h"
 
-/* An array that a program makes of a sample. Arrays with equal identities are interchangeable. */
+/* An array that a program makes from a sample. Arrays with equal identities are interchangeable. */
 struct prepared_array {
-	const char *name; /* name of the [preparation NAME] */
-	unsigned number;  /* index among the daemon's, from 0 on */
+	const char *name; /* NAME of the section [preparation NAME] */
+	unsigned number;  /* index among the daemon's preparation programs */
 	char identity[65];
 	struct array_type type;
-	/* size of an array of pixels; 0x0: it has no pixels */
+	/* Size of an array of pixels; 0x0: the array does not hold pixels. */
 	struct tensor_shape pixels;
 };
 
 struct tensor_sections;
 
-/* The channels that the decoded image gets before it is resized. */
+/* The channels of the decoded image, before it is resized. */
 enum preparation_channels {
 	CHANNELS_RGB,  /* three, as Pillow's convert("RGB") gives them */
 	CHANNELS_GRAY, /* one, as Pillow's convert("L") gives it */
-	CHANNELS_KEEP, /* the channels of the file, given by its pixel_mode */
+	CHANNELS_KEEP, /* the channels of the file, described by its pixel_mode */
 };
 
 /*
@@ -42,7 +42,7 @@ enum preparation_channels {
  * A zero means "not configured".
  */
 struct preparation {
-	/* the tensor has the bytes of the source file; no other field may be set */
+	/* The tensor is a copy of the source file's bytes. No other field may be set. */
 	bool encoded;
 	uint32_t resize_short;
 	uint32_t resize_long;
@@ -54,21 +54,21 @@ struct preparation {
 	uint32_t pad_width;
 	uint32_t pad_height;
 	bool pad_square;
-	/* colour of added pixels; with kept channels all three numbers are equal */
+	/* Colour of added pixels. If channels are kept, all three numbers are equal. */
 	uint8_t fill[3];
-	bool approximate; /* may decode at a smaller size if a resize follows */
+	bool approximate; /* may decode at a smaller size before a resize */
 	enum preparation_channels channels;
 	bool exif; /* turn the image first by its EXIF orientation */
-	/* number of files in a directory that form one sample; 0: a file is a sample */
+	/* Number of files in a directory that form one sample; 0: each file is a sample. */
 	uint32_t frames;
 	bool fills_truncated; /* the missing rows of a truncated image become black */
-	/* array that a program makes; no other field may be set */
+	/* The array that a program makes. No other field may be set. */
 	const struct prepared_array *array;
 	/* sections [tensor NAME] (sections.h); NULL: none */
 	const struct tensor_sections *sections;
 };
 
-/* Returns the filter's name in inis. */
+/* Returns the name that inis use for the filter. */
 const char *resample_filter_name(enum resample_filter filter);
 
 bool preparation_equal(const struct preparation *a, const struct preparation *b);
@@ -78,8 +78,8 @@ bool preparation_equal(const struct preparation *a, const struct preparation *b)
 void preparation_print(
 	const struct preparation *preparation, char ret[static PREPARATION_TEXT]);
 
-/* Returns the size of an image with this EXIF orientation (1 to 8) after it was turned, if the
- * preparation turns it. */
+/* Returns the size of an image after it was turned by this EXIF orientation (1 to 8). The size
+ * stays as it is if the preparation does not turn images. */
 struct tensor_shape preparation_image(const struct preparation *preparation,
 	struct tensor_shape image, unsigned orientation);
 
@@ -101,7 +101,8 @@ void preparation_window(const struct preparation *preparation,
 	struct tensor_shape resized, struct crop_axis *ret_rows,
 	struct crop_axis *ret_columns);
 
-/* Returns the bytes of the tensor. file_bytes: the size of the source file, used for encoded. */
+/* Returns the bytes of the tensor. file_bytes: the size of the source file, needed only for
+ * encoded. */
 uint64_t preparation_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 
@@ -109,8 +110,8 @@ uint64_t preparation_bytes(const struct preparation *preparation,
 uint64_t preparation_most_pixels(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* Tells whether all images get the same size: by a crop, a pad, a resize to WxH, a long side
- * padded to a square, or a program's array. */
+/* Tells whether all images get the same size. A crop, a pad, a resize to WxH, a long side padded to
+ * a square, or a program's array fixes it. */
 bool preparation_fixed_size(const struct preparation *preparation);
 /* Tells whether the preparation resizes. */
 bool preparation_resizes(const struct preparation *preparation);

@@ -30,7 +30,7 @@ static unsigned bits_of(enum raw_kind kind)
 	}
 }
 
-/* Returns index x of a row. */
+/* Returns the index of pixel x in a row. */
 static unsigned index_at(const uint8_t *row, unsigned bits, uint32_t x)
 {
 	if (bits == 8)
@@ -40,7 +40,7 @@ static unsigned index_at(const uint8_t *row, unsigned bits, uint32_t x)
 	return row[x / 8] >> (7 - x % 8) & 1;
 }
 
-/* Stretches five or six bits to eight, as Pillow does. */
+/* Scales five or six bits to eight, as Pillow does. */
 static uint8_t stretch(unsigned value, unsigned most)
 {
 	return (uint8_t)(value * 255 / most);

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * Makes RGB of rows of pixels as files hold them, as Pillow's raw decoder and convert('RGB')
- * do it, or keeps indices, 16 bits or alpha.
+ * Converts the rows of a file to RGB, as Pillow's raw decoder and convert('RGB') do. Can also keep
+ * palette indices, 16 bits or alpha.
  *
  *   Threads: any; no state.
  */
@@ -39,12 +39,12 @@ struct raw_image {
 	uint32_t width, height;
 	uint64_t stride; /* bytes from one row to the next; 0: rows without gaps */
 	bool from_bottom;
-	const uint8_t (*palette)[3]; /* 256 colours, if pixels are indices */
-	/* mode of the result: RGB; gray; indices; 16-bit gray (RAW_GRAY16); RGBA */
+	const uint8_t (*palette)[3]; /* 256 colours, if the pixels are palette indices */
+	/* Mode of the result: RGB, gray, indices, 16-bit gray (RAW_GRAY16) or RGBA. */
 	enum pixel_mode mode;
 };
 
-/* Unpacks the rows. The padding of the last row may be missing. false: too few bytes, or rows that
- * overlap. */
+/* Converts the rows. The padding of the last row may be missing. false: there are too few bytes, or
+ * rows overlap. */
 bool raw_unpack(const struct raw_image *image, const uint8_t *data, uint64_t bytes,
 	uint8_t *pixels);

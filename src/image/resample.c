@@ -8,13 +8,13 @@
 #include <string.h>
 
 /*
- * Pillow's two-pass convolution: the horizontal pass comes first and computes only the rows
- * that the vertical pass will ask for. An axis that keeps its size needs no pass.
- * FILTER_NEAREST picks pixels instead.
+ * Pillow's convolution in two passes. The horizontal pass runs first, and computes only the rows
+ * that the vertical pass needs. An axis that keeps its size needs no pass. FILTER_NEAREST picks
+ * pixels instead.
  */
 
 #define N_KERNELS 64
-/* Tables larger than this, which only huge images need, are freed after use. */
+/* Larger tables are freed after use. Only huge images need them. */
 #define KEEP_KERNEL_BYTES ((size_t)256 << 10)
 #define ROW_ALIGNMENT 64
 
@@ -112,8 +112,8 @@ size_t resampler_bytes(const struct resampler *resampler)
 	return bytes;
 }
 
-/* Returns an existing kernel, or a new one in place of the least recently used one. It stays valid
- * until N_KERNELS other kernels were requested. NULL: no memory. */
+/* Returns a kernel for these sizes. A new kernel replaces the least recently used one. The kernel
+ * stays valid until N_KERNELS other kernels were requested. NULL: no memory. */
 static const struct kernel *get_kernel(struct resampler *resampler,
 	const struct resample_window *window, uint32_t in, uint32_t out)
 {
@@ -215,7 +215,7 @@ static void copy_pixel(uint8_t *out, const uint8_t *in, size_t bytes)
 	}
 }
 
-/* Picks pixels: each pixel of the result is one of the image. */
+/* Picks pixels: each pixel of the result is a pixel of the image. */
 static void pick_pixels(const struct resample_window *window, const struct passes *passes,
 	const struct rows *in, uint8_t *out, size_t stride)
 {

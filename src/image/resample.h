@@ -10,16 +10,15 @@
 #include <stdint.h>
 
 /*
- * Resizes and crops, bit for bit as Pillow and torchvision do it. Colours are multiplied by
- * alpha of 8 bits while they are resized; indices of a palette can only be picked. Numbers of
- * 16 bits are resized as in Pillow's mode I, within 0 to 65535, and each of several channels by
- * itself.
+ * Resizes and crops, bit for bit as Pillow and torchvision do it. While an image with 8-bit alpha
+ * is resized, its colours are multiplied by alpha. Palette indices can only be picked. 16-bit
+ * numbers are resized as in Pillow's mode I, limited to 0 to 65535, each channel separately.
  *
- *   Flow: resample_source tells which part of the image a window of the result depends
- *         on; resampler_run computes the window from that part, and nothing else.
- *   Owns: a resampler keeps the weights of the sizes it met last, and memory for the
- *         pass in between.
- *   Threads: a resampler is used by one at a time.
+ *   Flow: resample_source tells which part of the image a window of the result depends on;
+ *         resampler_run computes the window from that part, and nothing else.
+ *   Owns: a resampler keeps the weights of recent sizes, and memory for the rows between the
+ *         passes.
+ *   Threads: a resampler is used by one thread at a time.
  */
 
 /* Filters of Pillow's Image.resize. */
@@ -40,28 +39,29 @@ struct crop_axis {
 	uint32_t length;
 };
 
-/* Returns the axis of torchvision.transforms.functional.center_crop; crop = 0: the whole
+/* Computes the axis as torchvision.transforms.functional.center_crop does. crop = 0: the whole
  * image. */
 struct crop_axis crop_axis(uint32_t image, uint32_t crop);
 
-/* A window of rows and columns of the image resized to `size`. The pads of rows and columns
+/* A window of rows and columns of the image resized to `size`. The fields `pad` of rows and columns
  * are ignored. */
 struct resample_window {
 	enum resample_filter filter;
 	struct tensor_shape image;
-	struct tensor_shape size; /* its mode is the mode of both images */
+	/* its mode is the mode of the image and of the result */
+	struct tensor_shape size;
 	struct crop_axis rows;
 	struct crop_axis columns;
 };
 
-/* Returns one axis of the part of the image that the window depends on. */
+/* Returns the part of an image axis that the window depends on. */
 struct crop_axis resample_source(enum resample_filter filter, uint32_t image,
 	uint32_t size, struct crop_axis window);
 
-/* Returns the most pixels of an image axis that one pixel of the result depends on. */
+/* Returns the largest number of pixels of an image axis that one pixel of the result depends on. */
 uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_t size);
 
-/* Returns the bytes of a pixel between the passes over columns and over rows. */
+/* Returns the bytes of a pixel between the horizontal and the vertical pass. */
 size_t resample_middle_bytes(enum pixel_mode mode);
 
 struct resampler;
@@ -74,8 +74,8 @@ void resampler_free(struct resampler **resampler);
 size_t resampler_bytes(const struct resampler *resampler);
 
 /*
- * Computes the window into `out`. pixels: the source of the window (resample_source of both
- * axes), with in_stride bytes from row to row. Returns 0 or -ENOMEM.
+ * Computes the window into `out`. pixels: the part of the image that resample_source returns for
+ * both axes; its rows are in_stride bytes apart. Returns 0 or -ENOMEM.
  */
 must_check int resampler_run(struct resampler *resampler,
 	const struct resample_window *window, const uint8_t *pixels, size_t in_stride,

@@ -9,10 +9,10 @@
 #include <string.h>
 
 /*
- * Computes eight sums at a time. vpmaddwd multiplies sixteen pixels of 16 bits and adds each to
- * its neighbour: two taps of eight sums. It is used twice, with the high and the low part
- * of the weights; the two sums are added at the end. All sums are computed modulo 2^32,
- * and the result fits into that, so it is exact.
+ * Computes eight sums at a time. vpmaddwd multiplies sixteen 16-bit pixels by weights and adds
+ * neighbouring products: two taps of eight sums. It is used twice, for the high and the low parts
+ * of the weights, and both sums are added at the end. All sums are computed modulo 2^32. The result
+ * fits into 32 bits, so it is exact.
  *
  * The horizontal pass computes four pixels of two rows at once: a 128-bit lane per row.
  */
@@ -20,7 +20,7 @@
 #define avx2 __attribute__((target("avx2")))
 #define inline_avx2 static inline __attribute__((always_inline)) avx2
 
-/* loads read this many bytes, of which TAPS_GROUP pixels are used */
+/* A load reads this many bytes, of which TAPS_GROUP pixels are used. */
 #define LOAD_BYTES 16
 #define STEP 4 /* output pixels */
 
@@ -37,11 +37,12 @@ inline_avx2 __m256i load_rows(const uint8_t *row, const uint8_t *next)
 	return _mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
 }
 
-/* Shuffles the six bytes RGBRGB from `at` on to 16 bits each, a channel beside the same
- * channel. */
+/* Expands the six bytes RGBRGB from `at` on to 16 bits each, and puts equal channels side by
+ * side. */
 #define PAIR(at) at, -1, at + 3, -1, at + 1, -1, at + 4, -1, at + 2, -1, at + 5, -1
 
-/* Computes one output pixel of two rows: R, G, B and garbage, in 32 bits each, twice. */
+/* Computes one output pixel of two rows: for each row R, G, B and an unused number, of 32 bits
+ * each. */
 inline_avx2 __m256i pixel(const struct weight_pair *pairs, uint32_t groups,
 	const uint8_t *row, const uint8_t *next)
 {
@@ -84,7 +85,7 @@ inline_avx2 void store(__m256i packed, uint8_t *row, uint8_t *next)
 	_mm_storeu_si128((__m128i *)next, _mm256_extracti128_si256(packed, 1));
 }
 
-/* Two rows of the image, from its first column at hand on, and their output. */
+/* Two rows of the image and their output. `in` points to the first column that the caller has. */
 struct two_rows {
 	const uint8_t *in[2];
 	uint8_t *out[2];
@@ -99,8 +100,7 @@ inline_avx2 __m256i pixel_at(const struct kernel *kernel, size_t x, uint32_t gro
 		rows->in[1] + from);
 }
 
-/* Computes the last pixels, up to twice STEP: a store of a full step would write beyond the
- * row. */
+/* Computes the last pixels, up to twice STEP. Storing a full step would write beyond the row. */
 avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t done, const struct two_rows *rows)
 {
@@ -116,8 +116,8 @@ avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis colum
 	}
 }
 
-/* Computes two rows. groups: 1 or a variable, so that the compiler specialises the case 1. Each
- * store writes beyond its pixels, and the next store overwrites the excess. */
+/* Computes two rows. groups: the constant 1 or a variable, so that the compiler makes a special
+ * version for 1. Each store writes beyond its pixels; the next store overwrites the excess. */
 inline_avx2 void compute_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t groups, const struct two_rows *rows)
 {
@@ -145,7 +145,8 @@ avx2 static void compute_two_rows(const struct kernel *kernel, struct crop_axis 
 			kernel, columns, (uint32_t)(kernel->width / TAPS_GROUP), rows);
 }
 
-/* Returns how many rows are followed by enough bytes for all loads, also those for zero weights. */
+/* Returns the number of rows that are followed by enough bytes for all loads, including loads for
+ * zero weights. */
 static uint32_t roomy_rows(const struct kernel *kernel, const struct rows *in)
 {
 	size_t end = (in->length - 1) * in->stride;
@@ -170,8 +171,8 @@ void resample_horizontal_avx2(const struct kernel *kernel, struct crop_axis colu
 			out + y * stride);
 }
 
-/* Computes one output pixel of a gray row, four taps at a time. Low and high parts of the weights
- * alternate, so each pair of pixels is loaded twice. */
+/* Computes one output pixel of a gray row, four taps at a time. The low and high parts of the
+ * weights alternate, so each pair of pixels is loaded twice. */
 inline_avx2 int32_t gray_pixel(
 	const struct weight_pair *pairs, uint32_t groups, const uint8_t *in)
 {
@@ -219,7 +220,8 @@ inline_avx2 void column(const struct weight_pair *pairs, uint32_t count,
 	__m256i low_a = _mm256_set1_epi32(HALF), low_b = low_a;
 	__m256i high_a = _mm256_setzero_si256(), high_b = high_a;
 	for (uint32_t i = 0; i < count; i += 2, pairs++, in += 2 * stride) {
-		/* The last weight may have a zero beside it, whose row may not exist. */
+		/* If count is odd, the last weight is paired with a zero, whose row may not
+		 * exist. */
 		const uint8_t *next = i + 1 < count ? in + stride : in;
 		__m128i row = _mm_loadu_si128((const __m128i *)in);
 		__m128i below = _mm_loadu_si128((const __m128i *)next);

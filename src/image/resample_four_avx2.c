@@ -9,16 +9,16 @@
 #include <string.h>
 
 /*
- * Computes rows of four channels, a pixel at a time: the lower 128 bits sum up the first two of
- * four taps, the upper ones the other two. Weights are multiplied in two parts, as in
+ * Computes rows of four channels, one pixel at a time. Of four taps, the lower 128 bits sum up the
+ * first two, the upper 128 bits the other two. Weights are multiplied in two parts, as in
  * resample_avx2.c.
  */
 
 #define avx2 __attribute__((target("avx2")))
-#define LOAD_BYTES 16 /* TAPS_GROUP pixels */
+#define LOAD_BYTES 16 /* the bytes of TAPS_GROUP pixels */
 
-/* Shuffles the bytes of two pixels from `at` on to 16 bits each, a channel beside the same
- * channel. */
+/* Expands the bytes of two pixels from `at` on to 16 bits each, and puts equal channels side by
+ * side. */
 #define PAIR(at)                                                                         \
 	at, -1, at + 4, -1, at + 1, -1, at + 5, -1, at + 2, -1, at + 6, -1, at + 3, -1,  \
 		at + 7, -1
@@ -66,7 +66,7 @@ avx2 static void output_row(const struct kernel *kernel, struct crop_axis column
 	}
 }
 
-/* The last rows may be followed by too few bytes for loads with zero weights. */
+/* The last rows may not be followed by enough bytes for the loads with zero weights. */
 void resample_horizontal_four_avx2(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
 {

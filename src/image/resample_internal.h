@@ -8,17 +8,17 @@
 /*
  * Shared by the files of the resampler: tables of weights and the two passes.
  *
- * Pillow computes weights in double and rounds them to 22 bits; each pass sums up in 32
- * bits and rounds to 8. Sums of integers do not depend on their order, so passes may be
- * written in any way, and each way must give the same bits.
+ * Pillow computes weights in double and rounds them to 22 bits; each pass sums up in 32 bits and
+ * rounds to 8. The order of an integer sum does not matter, so every implementation of a pass gives
+ * the same bits.
  */
 
 #define CHANNELS 3
 #define PRECISION_BITS 22
 #define HALF (1 << (PRECISION_BITS - 1))
-/* Tables have a multiple of TAPS_GROUP weights per pixel; added weights are zero. */
+/* Each pixel has a multiple of TAPS_GROUP weights. The added weights are zero. */
 #define TAPS_GROUP 4
-/* A weight is high << LOW_BITS | low, because multiplying 16 bits by 16 is cheap. */
+/* A weight is high << LOW_BITS | low, because 16-bit multiplications are cheap. */
 #define LOW_BITS 15
 
 /* The filter of an output pixel: `count` inputs from `first` on. */
@@ -27,7 +27,7 @@ struct taps {
 	uint32_t count;
 };
 
-/* The low and the high parts of two neighbouring weights, the first one in the lower bits. */
+/* The low and the high parts of two neighbouring weights. The lower bits have the first weight. */
 struct weight_pair {
 	uint32_t low;
 	uint32_t high;
@@ -43,14 +43,14 @@ struct kernel {
 	size_t width;		   /* weights per output pixel */
 	struct taps *taps;	   /* one per output pixel: its inputs */
 	int32_t *weights;	   /* out * width */
-	struct weight_pair *pairs; /* the same weights in pairs, out * width / 2 */
-	double *exact_weights;	   /* out * width, as Pillow computes them */
+	struct weight_pair *pairs; /* the weights in pairs; out * width / 2 pairs */
+	double *exact_weights;	   /* out * width weights, as Pillow computes them */
 	void *memory;		   /* memory block of the tables */
 	size_t bytes;
 };
 
-/* Fills in all fields but last_use. After -ENOMEM the kernel is empty. FILTER_NEAREST has no
- * weights, and one tap per output pixel. */
+/* Fills in all fields except last_use. After -ENOMEM the kernel is empty. A kernel for
+ * FILTER_NEAREST has no weights, and one tap per output pixel. */
 must_check int kernel_set(struct kernel *kernel, enum resample_filter filter, bool exact,
 	uint32_t in, uint32_t out);
 void kernel_free(struct kernel *kernel);
@@ -84,13 +84,13 @@ struct passes {
 	struct crop_axis columns; /* columns of the image that the window depends on */
 };
 
-/* Resamples numbers of more than 8 bits. middle: room for resample_middle_bytes of each pixel
- * in the rows of the image and the columns of the window. */
+/* Resamples numbers of more than 8 bits. middle: room for resample_middle_bytes per pixel, in the
+ * rows of the image and the columns of the window. */
 void resample_wide(const struct resample_window *window, const struct passes *passes,
 	const struct rows *in, double *middle, uint8_t *out, size_t stride);
 
-/* Multiplies colours by alpha, as Pillow's convert("RGBa") and convert("La") do; alpha_divide
- * undoes it. channels: 2 or 4, of 8 bits. */
+/* Multiplies colours by alpha, as Pillow's convert("RGBa") and convert("La") do. channels: 2 or 4,
+ * of 8 bits. */
 void alpha_multiply(const uint8_t *in, size_t pixels, size_t channels, uint8_t *out);
 void alpha_divide(uint8_t *pixel, size_t pixels, size_t channels);
 
@@ -107,8 +107,7 @@ horizontal_pass resample_horizontal_four_avx2;
 vertical_pass resample_vertical_avx2;
 #endif
 
-/* Computes a row, or a part of one, that the fast passes leave over; resample_row_gray_plain a gray
- * row, resample_column_plain a column. */
+/* Computes a row, or the part of a row that the fast passes leave over. */
 void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const uint8_t *in, uint8_t *out);
 void resample_row_gray_plain(const struct kernel *kernel, struct crop_axis columns,

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Computes weights as Pillow does, to the bit: its arithmetic, order and constants. */
+/* Computes weights with Pillow's arithmetic, order and constants, so that each bit is equal. */
 
 static double triangle(double x)
 {
@@ -57,7 +57,7 @@ static double hamming(double x)
 
 static const struct filter {
 	double (*weight)(double x);
-	double support; /* farther away, weights are zero */
+	double support; /* weights are zero at larger distances */
 } filters[] = {
 	[FILTER_BILINEAR] = {triangle, 1.0},
 	[FILTER_BICUBIC] = {bicubic, 2.0},
@@ -69,10 +69,10 @@ static const struct filter {
 
 static double kernel_scale(uint32_t in, uint32_t out)
 {
-	return (double)(float)in / out; /* Pillow stores the box as floats */
+	return (double)(float)in / out; /* Pillow stores the box in floats */
 }
 
-/* Returns the place of a pixel. Pillow adds the scale once per pixel, so rounding errors add
+/* Returns the position of a pixel. Pillow adds the scale once per pixel, so its rounding errors add
  * up. */
 static double nearest_place(double scale, uint32_t index)
 {
@@ -106,7 +106,7 @@ uint64_t resample_most_taps(enum resample_filter filter, uint32_t image, uint32_
 	return 2 * (uint64_t)ceil(support) + 1;
 }
 
-/* State of computing the weights of an output pixel. */
+/* State while the weights of an output pixel are computed. */
 struct weighing {
 	const struct filter *filter;
 	struct taps taps;
@@ -160,7 +160,7 @@ static uint32_t pack(uint32_t first, uint32_t second)
 	return (first & 0xffff) | second << 16;
 }
 
-/* Splits weights into low and high parts; the high part has the sign. */
+/* Splits weights into low and high parts. The high part keeps the sign. */
 static void split_weights(const int32_t *weights, size_t n, struct weight_pair *pairs)
 {
 	const int32_t mask = (1 << LOW_BITS) - 1;
@@ -199,7 +199,7 @@ static size_t kernel_width(enum resample_filter filter, uint32_t in, uint32_t ou
 }
 
 /* Divides one block of memory among the tables. A kernel has exact weights, or rounded weights and
- * pairs of rounded weights; both need the same room, and lie in the same place. */
+ * pairs of rounded weights; both need the same room. */
 static int lay_out(struct kernel *kernel, uint32_t out, size_t width)
 {
 	size_t n = out * width;

@@ -3,7 +3,7 @@
 
 #include "image/resample_internal.h"
 
-/* Computes the passes by their definition. Tests compare the faster passes with these. */
+/* The passes in plain C. Tests compare the faster passes with them. */
 
 #define LANES 16 /* bytes that the vertical pass computes at once */
 
@@ -63,7 +63,8 @@ void resample_horizontal_gray_plain(const struct kernel *kernel, struct crop_axi
 			in->data + y * in->stride, out + y * stride);
 }
 
-/* Computes rows of two or four channels; channels: a constant for the compiler. */
+/* Computes rows of two or four channels. channels: a constant, so that the compiler specialises the
+ * loop. */
 static inline __attribute__((always_inline)) void pass_channels(uint32_t channels,
 	const struct kernel *kernel, struct crop_axis columns, uint32_t source,
 	const uint8_t *in, uint8_t *out)

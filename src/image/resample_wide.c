@@ -7,9 +7,8 @@
 #include <string.h>
 
 /*
- * Resizes numbers of more than 8 bits like Pillow's modes I and F: sums in double, which are
- * rounded behind each pass, to whole numbers or to floats. Sums beyond 16 bits are cut off at the
- * end.
+ * Resizes numbers of more than 8 bits like Pillow's modes I and F: sums in double, rounded after
+ * each pass to integers or floats. Sums outside 16 bits are clamped at the end.
  */
 
 static void load_numbers(const uint8_t *in, size_t n, size_t bytes, double *out)
@@ -37,7 +36,7 @@ static double rounded(double sum, size_t bytes)
 	return sum >= 0.0 ? floor(sum + 0.5) : -floor(-sum + 0.5);
 }
 
-/* Sums up a row; bytes: a constant for the compiler. */
+/* Computes the sum for one row. bytes: a constant, so that the compiler specialises the loop. */
 static inline __attribute__((always_inline)) double sum_row(const uint8_t *in,
 	const double *weights, uint32_t count, size_t channels, size_t bytes)
 {
@@ -72,7 +71,7 @@ static void pass_row(const struct resample_window *window, const struct passes *
 
 #define LANES 16 /* numbers that are summed up in parallel */
 
-/* Computes a row of the window from n columns of the rows in the middle. */
+/* Computes a row of the window from n columns of the rows between the passes. */
 static void pass_column(const struct kernel *kernel, size_t index, uint32_t source,
 	const double *middle, size_t n, size_t bytes, uint8_t *out)
 {

@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 /*
- * Memory for one image, given out piece by piece and taken back all at once. An image that needs
- * more than any image before adds blocks. scratch_reset then joins the blocks to one, so that the
- * next such image needs no allocation.
+ * Memory for one image: given out in pieces, taken back all at once. An image that needs more than
+ * all images before adds blocks. scratch_reset then joins the blocks, so that the next such image
+ * needs no allocation.
  *
  *   Owns: its blocks.   Threads: one at a time.
  */
@@ -18,13 +18,13 @@
 struct scratch_block;
 
 struct scratch {
-	struct scratch_block *block; /* the newest block, from which pieces are taken */
+	struct scratch_block *block; /* the newest block; pieces are taken from it */
 	size_t used;		     /* bytes of the newest block that are taken */
 	size_t bytes;		     /* bytes of all blocks */
 };
 
-/* Returns memory that is aligned for any vector instruction, and not cleared. NULL: no memory. */
+/* Returns uncleared memory, aligned for any vector instruction. NULL: no memory. */
 void *scratch_take(struct scratch *scratch, size_t size);
-/* Takes all pieces back. Blocks of more than `keep` bytes are freed. */
+/* Takes all pieces back. If the blocks have more than `keep` bytes, frees them. */
 void scratch_reset(struct scratch *scratch, size_t keep);
 void scratch_free(struct scratch *scratch);

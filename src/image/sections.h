@@ -19,8 +19,8 @@
  */
 
 #define SECTIONS_MOST 4
-#define SECTION_NAME 64	 /* bytes that hold a name */
-#define SECTION_FROM 160 /* bytes that hold `from` */
+#define SECTION_NAME 64	 /* bytes that are enough for a name */
+#define SECTION_FROM 160 /* bytes that are enough for `from` */
 
 struct tensor_section {
 	char name[SECTION_NAME];
@@ -41,14 +41,12 @@ const struct tensor_sections *sections_keep(const struct tensor_sections *sectio
 /* Tells whether both are NULL, or have equal names and preparations in equal order. */
 bool sections_equal(const struct tensor_sections *a, const struct tensor_sections *b);
 
-/* Returns the index of the first section whose glob matches the path; * stands for / too. -1:
- * none. */
+/* Returns the index of the first section whose glob matches the path. * matches / too. -1: none. */
 int sections_find(const struct tensor_sections *sections, const char *path);
 
-/* Returns the section that prepares the second file of each sample; NULL: samples are no
- * pairs. */
+/* Returns the section that prepares the second file of each sample. NULL: samples are not pairs. */
 const struct tensor_section *preparation_pair(const struct preparation *preparation);
 
-/* Returns the preparation of the sample with this path, relative to its dataset. */
+/* Returns the preparation of the sample with this path. The path is relative to the dataset. */
 const struct preparation *preparation_at(
 	const struct preparation *preparation, const char *path);

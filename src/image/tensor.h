@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 /*
- * A tensor: a prepared sample. Usually it holds pixels in rows, of the shape (height, width,
- * channels), without padding: 8-bit RGB, or pixels of another mode. A group has several images
- * of one size: (frames, height, width, channels). With the preparation "encoded" it holds the
- * bytes of the source file, and height = width = 0. Once published, it does not change.
+ * A tensor: a prepared sample. Usually it holds pixels in the order (height, width, channels),
+ * without padding: 8-bit RGB, or another mode. A group has several images of one size, in the order
+ * (frames, height, width, channels). With the preparation "encoded" the tensor holds the bytes of
+ * the source file, and height = width = 0.
  *
  *   Owns: its bytes, and the file that they lie in, until each holder has called tensor_free.
  *   Threads: immutable once published.
@@ -43,14 +43,15 @@ struct pixel_mode_info {
 };
 extern const struct pixel_mode_info pixel_modes[N_PIXEL_MODES];
 
-/* Returns the mode of an image with so many channels of so many bits. */
+/* Returns the mode of an image with this number of channels, and of bits per channel. */
 enum pixel_mode pixel_mode_of(unsigned channels, unsigned bits, bool palette);
 
 struct tensor_shape {
 	uint32_t height; /* pixels */
 	uint32_t width;
 	enum pixel_mode mode;
-	uint32_t frames; /* images of a group, one behind the other; 0: a single image */
+	/* number of images in a group, one after another; 0: a single image */
+	uint32_t frames;
 };
 
 static inline uint32_t tensor_channels(struct tensor_shape shape)
@@ -58,7 +59,7 @@ static inline uint32_t tensor_channels(struct tensor_shape shape)
 	return pixel_modes[shape.mode].channels;
 }
 
-/* Returns the bytes of a number, which is in the byte order of this machine. */
+/* Returns the bytes of a number. Numbers are in the byte order of this machine. */
 static inline uint32_t tensor_number_bytes(struct tensor_shape shape)
 {
 	return pixel_modes[shape.mode].bytes;
@@ -73,15 +74,15 @@ struct tensor {
 	struct tensor_shape shape;
 	uint64_t bytes;
 	uint8_t *data;
-	/* The file in memory that has the tensor behind a head, see backing.h. */
+	/* The file in memory that holds a head and then the tensor; see backing.h. */
 	struct backing file;
 	const uint8_t *head;
 	size_t head_bytes;
-	/* Shape of a pair's second file, whose tensor begins second_at bytes behind the first one;
-	 * 0: no pair. */
+	/* Shape of the second file of a pair. Its tensor begins second_at bytes after the first
+	 * one. Zeros: no pair. */
 	struct tensor_shape second;
 	uint64_t second_at;
-	uint32_t made_for; /* job that requested it first; 0: not known */
+	uint32_t made_for; /* the job that first requested it; 0: not known */
 	atomic_uint holds;
 };
 
@@ -92,10 +93,10 @@ static inline struct tensor_shape tensor_frame(struct tensor_shape shape)
 	return shape;
 }
 
-/* Returns the bytes of the pixels; UINT64_MAX: there are more. */
+/* Returns the bytes of the pixels; UINT64_MAX if the number does not fit. */
 uint64_t tensor_shape_bytes(struct tensor_shape shape);
 
-/* Alignment of the second part of a pair, which is one tensor. */
+/* Alignment of the second image of a pair. Both images form one tensor. */
 #define TENSOR_SECOND_ALIGN 16
 static inline uint64_t tensor_second_at(uint64_t first_bytes)
 {
@@ -109,7 +110,8 @@ void tensor_view(const struct tensor *tensor, bool second, struct tensor *ret);
 struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);
 /*
  * Moves a tensor into a file that begins with the head, so that the kernel can serve reads from it.
- * Takes the tensor over. Returns it, unchanged if no file could be made.
+ * Takes ownership of the tensor. Returns the tensor in its file, or the unchanged tensor if no file
+ * could be made.
  */
 struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	const uint8_t *head, size_t head_bytes);

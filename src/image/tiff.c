@@ -11,9 +11,9 @@
 #include <tiffio.h>
 
 /*
- * Decodes TIFF by libtiff. Usual kinds of pixels become RGB as Pillow has it: 1 to 16 bits of
- * gray, palettes, RGB, CMYK; alpha is dropped. Where channels are kept, all but CMYK and YCbCr
- * stays unchanged, and floats are read, too. The orientation is applied, as Pillow applies it
+ * Decodes TIFF by libtiff. The usual kinds of pixels become RGB as in Pillow: 1 to 16 bits of gray,
+ * palettes, RGB, CMYK; alpha is dropped. If channels are kept, all kinds except CMYK and YCbCr stay
+ * unchanged, and floats are supported, too. The orientation is applied, since Pillow applies it
  * when it loads a TIFF.
  */
 
@@ -27,12 +27,13 @@ struct tiff {
 	TIFF *file;
 	uint32_t width, height;
 	uint16_t bits, channels, photometric, planar, orientation;
-	bool associated; /* keep: keep the file's channels; real: numbers are floats */
-	bool keep, real; /* real: floats */
+	/* the file's colours are multiplied by its alpha */
+	bool associated;
+	bool keep, real;      /* real: floats */
 	enum pixel_mode mode; /* mode of the file */
-	size_t pixel;	      /* bytes of a pixel that read gives */
+	size_t pixel;	      /* bytes of a pixel in the result */
 	uint8_t palette[256][3];
-	struct buffer row;     /* a row of all channels, or a tile */
+	struct buffer row;     /* a row of all channels, or one tile */
 	struct buffer upright; /* pixels before they are turned */
 };
 
@@ -138,7 +139,7 @@ static enum pixel_mode mode_of(const struct tiff *tiff, bool alpha)
 		channels + (alpha && !palette), tiff->bits == 16 ? 16 : 8, palette);
 }
 
-/* Checks the compression. libtiff turns the colours of JPEG into RGB. */
+/* Checks the compression. libtiff itself converts the colours of JPEG to RGB. */
 static int check_compression(struct tiff *tiff)
 {
 	uint16_t compression;
@@ -211,7 +212,7 @@ static int open_image(
 
 /* --- pixels ------------------------------------------------------------------------------- */
 
-/* Returns a channel of a pixel: all of its bits up to 8, or the upper 8 of 16. */
+/* Returns a channel of a pixel. Of 16 bits it returns the upper 8. */
 static unsigned sample(const struct tiff *tiff, const uint8_t *row, size_t i)
 {
 	unsigned shift;
@@ -226,7 +227,7 @@ static unsigned sample(const struct tiff *tiff, const uint8_t *row, size_t i)
 	}
 }
 
-/* Returns a gray pixel. Gray of 16 bits are numbers, of which those from 255 on are white. */
+/* Returns a gray pixel. 16-bit gray counts as a number: 255 and more are white. */
 static uint8_t gray(const struct tiff *tiff, const uint8_t *row, size_t i)
 {
 	if (tiff->bits == 16) {
@@ -272,7 +273,7 @@ static void convert_pixel(
 	}
 }
 
-/* Copies numbers of 16 bits; divides colours by alpha if they are multiplied by it. */
+/* Copies 16-bit numbers. If the file's colours are multiplied by alpha, divides them by alpha. */
 static void keep_words(
 	const struct tiff *tiff, const uint8_t *row, size_t i, uint8_t *out)
 {
@@ -369,7 +370,7 @@ static int read_upright(struct tiff *tiff, uint8_t *pixels)
 	if (buffer_reserve(&tiff->row, (size_t)bytes + 8))
 		return image_fail(tiff->message, -ENOMEM, "no memory");
 	memset(tiff->row.data, 0,
-		(size_t)bytes); /* libtiff may deliver less for a damaged row */
+		(size_t)bytes); /* libtiff may deliver fewer bytes for a damaged row */
 	return tiles ? read_tiles(tiff, pixels) : read_rows(tiff, pixels);
 }
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Formats that PIL may read and joaderfs does not read. */
+/* Formats that PIL may support and joaderfs does not. */
 static const struct {
 	const char *name;
 	size_t offset;

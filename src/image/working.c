@@ -6,14 +6,14 @@
 
 /* The largest side that a JPEG can have. */
 #define JPEG_SIDE 65535
-/* A JPEG consists of blocks of at most so many pixels a side. */
+/* A JPEG consists of blocks. The side of a block has at most this many pixels. */
 #define JPEG_BLOCK 32
-/* Rows of the pass in between are aligned to this. */
+/* Alignment of the rows between the horizontal and the vertical pass. */
 #define ROW_ALIGNMENT 64
 
 /*
- * Returns the most bytes that the codecs hold of an image: four channels of 16 bits, which are
- * the coefficients of a progressive JPEG, or the rows of an interlaced PNG.
+ * Returns the most bytes that a codec holds for an image. The worst cases are the coefficients of a
+ * progressive JPEG and the rows of an interlaced PNG: four channels of 16 bits.
  */
 static uint64_t codec_bytes(struct tensor_shape image)
 {
@@ -25,7 +25,7 @@ static uint64_t codec_bytes(struct tensor_shape image)
 	return height * width * 8;
 }
 
-/* Returns the bytes of an axis's weights; see kernel_set. */
+/* Returns the bytes of one axis's weights; see kernel_set. */
 static uint64_t kernel_bytes(enum resample_filter filter, uint32_t in, uint32_t out)
 {
 	uint64_t taps = resample_most_taps(filter, in, out) + 4;

@@ -8,10 +8,10 @@
 #include <endian.h>
 #include <string.h>
 
-#define DICTIONARY_AT 10 /* after the magic, the version and the length */
+#define DICTIONARY_AT 10 /* the offset after the magic, the version and the length */
 
-/* Prints the head of a record. label: NumPy's type of the label, with the text that
- * follows it. bytes: length of the head. */
+/* Prints the head of a record. label: NumPy's type of the label, followed by text of the
+ * dictionary. bytes: the length of the head. */
 static void print_record(const char *label, const char *type, const uint32_t *shape,
 	size_t axes, size_t bytes, uint8_t *head)
 {

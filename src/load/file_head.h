@@ -10,8 +10,7 @@
 #include <stdbool.h>
 
 /*
- * Makes the bytes that precede a tensor's bytes in a file: a head, and in a record the
- * label.
+ * Makes the bytes before the tensor in a file: a head, and in a record also the label.
  *
  *   0         HEAD_SIZE   FILE_HEAD_SIZE
  *   +---------+-----------+------------------+
@@ -21,7 +20,7 @@
  *   Threads: any; no state.   Errors: none.
  */
 
-#define FILE_HEAD_SIZE (HEAD_SIZE + 8) /* bytes that hold any head */
+#define FILE_HEAD_SIZE (HEAD_SIZE + 8) /* bytes that are enough for any head */
 
 struct file_head {
 	enum head_kind kind;
@@ -34,8 +33,8 @@ struct file_head {
 size_t file_head_make(struct file_head head, struct tensor_shape shape,
 	uint8_t ret[static FILE_HEAD_SIZE]);
 
-/* Makes the head of a record whose image has these axes, and returns its length. type:
- * NumPy's name for the type, such as "<f4". */
+/* Makes the head of a record whose image has these axes. Returns its length. type: NumPy's name of
+ * the type, such as "<f4". */
 size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
 	uint32_t label, uint8_t ret[static FILE_HEAD_SIZE]);
 
@@ -44,18 +43,18 @@ struct file_head_field {
 	const char *name, *type;
 	uint32_t shape[3];
 };
-#define PAIR_HEAD 256 /* bytes, without the label */
-/* Makes the head of an array of *records pairs: fields in this order, without gaps. records NULL:
- * makes the head of one record, whose label follows the head. */
+#define PAIR_HEAD 256 /* bytes of the head, without the label */
+/* Makes the head of an array of *records pairs. Each pair has both fields in this order, without
+ * gaps. If records is NULL, makes the head of one record; the label follows the head. */
 void file_head_pair(const struct file_head_field fields[static 2],
 	const uint32_t *records, size_t bytes, uint8_t *head);
 
-/* Makes the head of a record whose label is an array of n float32 numbers. They are the
- * last bytes of the head, and zeros here. */
+/* Most bytes of a head. In a record whose label is an array of n float32 numbers, these numbers are
+ * the last bytes of the head, and are zeros here. */
 #define FILE_HEAD_MOST (2 * HEAD_SIZE + 4 * CONFIG_MOST_TARGETS)
 size_t file_head_targets(const char *type, const uint32_t *shape, size_t axes, uint32_t n,
 	uint8_t ret[static FILE_HEAD_MOST]);
 
-/* Makes the head of a NumPy array, or of a record with one, and returns its length. */
+/* Makes the head of a NumPy array, or of a record that contains one. Returns its length. */
 size_t file_head_array(const struct array_type *array, bool record, uint32_t label,
 	uint8_t ret[static FILE_HEAD_SIZE]);

@@ -4,13 +4,14 @@
 #include "load/flight.h"
 #include "base/ensure.h"
 
-#define FIRST_LIMIT                                                                      \
-	64 /* limit that most storages reward, to begin with; less is tried soon, too */
-#define LEAST_LIMIT 2 /* least limit: a read that hangs leaves room for another one */
-#define LEAST_ROUND                                                                      \
-	32 /* least reads of a round: so many tell two rates apart that differ by a quarter */
-#define REWARD 1.25 /* twice as many in flight stay if the rate grows by this factor */
-#define LOSS .9	    /* half as many stay if the rate does not fall below this factor */
+/* First limit, which suits most storages. A lower limit is tried soon, too. */
+#define FIRST_LIMIT 64
+/* Least limit: if one read hangs, there is room for another one. */
+#define LEAST_LIMIT 2
+/* Least number of reads in a round: enough to distinguish two rates that differ by a quarter. */
+#define LEAST_ROUND 32
+#define REWARD 1.25 /* a doubled limit is kept if the rate grows by this factor */
+#define LOSS .9 /* a halved limit is kept if the rate does not fall below this factor */
 #define REST_ROUNDS 16
 
 void flight_init(struct flight *flight, unsigned limit, unsigned most)
@@ -36,7 +37,7 @@ static void begin_round(struct flight *flight, uint64_t now_ns)
 
 void flight_begin(struct flight *flight, uint64_t now_ns)
 {
-	/* The time without reads in flight does not count: no read was asked for. */
+	/* Time without reads in flight does not count, because no read was requested. */
 	if (flight->in_flight++ == 0)
 		flight->begun_ns += now_ns - flight->idle_ns;
 }
@@ -47,9 +48,9 @@ static void settle(struct flight *flight, double rate)
 	flight->rate = rate;
 }
 
-/* Judges a try. After a good try of more, more is tried at once; after a good try of less
- * there is a rest; after a bad try there is a rest, and then a try in the other
- * direction. */
+/* Judges a try. After a successful higher limit, an even higher one is tried at once. After a
+ * successful lower limit there is a pause. After a failed try there is a pause, too, and the next
+ * try goes in the other direction. */
 static void judge_try(struct flight *flight, double rate)
 {
 	bool less = flight->tries_less;
@@ -81,8 +82,8 @@ static void try_another(struct flight *flight)
 		flight->tries_less = false;
 }
 
-/* Ends a round that was not at its limit, which therefore says nothing about it. But if
- * it tried more and was no slower, the lower limit had held up reads. */
+/* Ends a round in which the limit was not reached, so the round shows nothing about the limit. But
+ * if a higher limit was tried and the rate did not fall, the lower limit had held up reads. */
 static void end_idle_round(struct flight *flight, double rate)
 {
 	if (flight->limit > flight->settled && rate >= flight->rate)
@@ -108,7 +109,7 @@ static void end_round(struct flight *flight, uint64_t now_ns)
 		try_another(flight);
 }
 
-/* Returns the number of reads of a round. */
+/* Returns the number of reads in a round. */
 static unsigned round_reads(const struct flight *flight)
 {
 	unsigned reads = flight->has_failed ? flight->limit * 2 : flight->limit;

@@ -14,103 +14,106 @@
 #include <sys/queue.h>
 
 /*
- * Prepares samples in two stages. Readers are threads that read files: as many as make the
- * storages faster. Decoders (image.h) are as many threads as there are CPUs. A read that takes
- * long holds up no decoder, and a read that never ends holds up only its own thread. Decoders
- * also do other work that would take too long in the thread of its caller: load_pool_run.
+ * Prepares samples in two stages. Readers are threads that read files; their number grows as long
+ * as this makes the storages faster. Decoders (image.h) are one thread per CPU. So a slow read
+ * holds up no decoder, and a read that never ends holds up only its own thread. Decoders also do
+ * other long work for callers: load_pool_run.
  *
  *     next_read --> a reader --> read ... next_decode --> a decoder --> done
  *
- *   Flow: the caller hands in the callbacks. A reader asks `next_read` for a task, reads
- *         its file without holding a lock, and gives it to `read`. A decoder asks
- *         `next_decode` for a task that is read, prepares it, and gives it to `done`. Between
- *         `read` and `next_decode` the task is the caller's. load_pool_kick tells that there may
- *         be a task. A sample that a tier has is read from there; else it is offered to the
- *         tier. A sample that a program prepares (prepare.h) waits for its processes in a third
- *         stage: a runner asks `next_run`, and goes on like a decoder.
- *   Owns: nothing of a task; from the call of `done` on the tensor is the caller's.
+ *   Flow: the caller hands in the callbacks. A reader asks `next_read` for a task, reads its file
+ *         without holding a lock, and gives it to `read`. A decoder asks `next_decode` for a task
+ *         that is read, prepares it, and gives it to `done`. Between `read` and `next_decode` the
+ *         task is the caller's. load_pool_kick announces that there may be a task. If a tier has
+ *         the sample, it is read from the tier; otherwise it is offered to the tier. A sample that
+ *         a program prepares (prepare.h) waits for the program in a third stage: a runner asks
+ *         `next_run` for the task, and continues like a decoder.
+ *   Owns: no part of a task; the call of `done` passes the tensor to the caller.
  *   Threads: callbacks run on readers and decoders. Decoders and runners run at batch priority
  *         (SCHED_BATCH).
- *   Errors: a task's status is 0 or -errno, with a message that names the cause. The
- *         caller logs it, once, with the path.
+ *   Errors: a task's status is 0 or -errno, with a message that names the cause. The caller logs
+ *         it, once, with the path.
  */
 
 struct load_read;
 
 /*
- * Samples with the same identity are the same image: they are the same part of the same file,
- * as it was read, or their bytes have the same SHA-256. All zero: not known.
+ * Identity of an image. Equal identities mean equal images: the same part of the same version of a
+ * file, or bytes with the same SHA-256. All zero: not known.
  */
 struct load_identity {
 	uint64_t words[5];
 };
 
 struct load_task {
-	/* set by the caller */
+	/* The members from here on are set by the caller. */
 	const char *path;
 	const char *
-		/* the container that has the sample at `part`; NULL: `path` is the
-		 * sample's file */
+		/* The container whose part `part` is the sample; NULL: `path` is the sample's
+		 * file. */
 		container;
 	struct source_part part;
-	size_t plain;	  /* offset of the name in a URL: see far_object */
-	const char *name; /* the sample's name, as programs get it */
-	const char
-		*root; /* root of the tree, which links must not leave; NULL: they may */
-	uint64_t expected_bytes;   /* bytes of the sample, by the catalogue */
-	int64_t expected_mtime_ns; /* a file that changed since the scan is refused */
+	/* offset in a URL where the unescaped name begins; see far_object */
+	size_t plain;
+	const char *name; /* the sample's name for programs */
+	const char *root; /* root of the tree: links must stay below it; NULL: no limit */
+	uint64_t expected_bytes; /* size of the sample in the catalogue */
+	/* time in the catalogue; a file with another time is refused */
+	int64_t expected_mtime_ns;
 	struct tensor_shape expected_image; /* shape in the file */
 	unsigned
 		orientation; /* EXIF orientation, for preparations with exif; 0 or 1: upright */
 	uint64_t max_pixels; /* larger images are refused; 0: IMAGE_MAX_PIXELS */
 	const struct preparation *preparation;
-	struct tier_sample tier; /* its place in a tier; dataset NULL: it is in no tier */
+	/* the sample in its tier; dataset NULL: there is no tier */
+	struct tier_sample tier;
 	uint32_t tier_worth;
 	void *owner;		   /* the caller's */
-	struct backings *backings; /* store for a file of the tensor's own, or NULL */
+	struct backings *backings; /* store for a file that holds the tensor, or NULL */
 	struct file_head head;	   /* head of that file */
-	bool by_content;	   /* the identity is a hash of the bytes */
-	/* The next task of a chain. It prepares the same file in another way, from one
-	 * read and one decode. Only its preparation, owner, backings and head count. No
-	 * preparation of a chain may be encoded, approximate, exif or of kept
+	bool by_content;	   /* the identity must be the hash of the bytes */
+	/* The next task of a chain. All tasks of a chain prepare the same file in different ways,
+	 * from one read and one decode. Of the later tasks only preparation, owner, backings and
+	 * head are used. No preparation in a chain may be encoded, approximate or exif, or keep
 	 * channels. */
 	struct load_task *also;
-	/* The second file of a pair, which is prepared by itself, and lies behind the
-	 * tensor. With frames: the next file of a group, whose own `second` is the frame
-	 * after it. Only the fields about the file, the preparation and the tier count;
-	 * it is in no chain. */
+	/* The second file of a pair. Its pixels come after those of the first file. With frames:
+	 * the next file of a group; its own `second` is the frame after it. Only the fields about
+	 * the file, the preparation and the tier are used, and it is in no chain. */
 	struct load_task *second;
 	struct load_read *read; /* set by the pool between the stages */
-	/* set by the pool when the file was read; the caller may look at it */
+	/* Set by the pool after the file was read; the caller may use it. */
 	struct load_identity identity;
-	/* A tensor that was prepared before. next_decode may set it, in all tasks of the
-	 * chain. It is held for these tasks, and nothing is decoded. */
+	/* A tensor that was prepared before. next_decode may set it in all tasks of the chain, with
+	 * a reference for them. Then nothing is decoded. */
 	struct tensor *same;
-	/* set by the pool */
+	/* The members from here on are set by the pool. */
 	int status;
-	bool passing;	       /* the error is transient, and not the file's fault */
-	bool told;	       /* the source has logged the error, once for all samples */
-	uint64_t retry_ns;     /* delay that a server asks for before a retry; 0: none */
-	bool damaged;	       /* the file was read, but can't be prepared as an image */
+	bool passing;	   /* the error is transient, and not the file's fault */
+	bool told;	   /* the source has already logged the error for all samples */
+	uint64_t retry_ns; /* delay before a retry that a server requested; 0: none */
+	bool damaged;	   /* the file was read, but is no valid image */
 	struct tensor *tensor; /* NULL unless status is 0 */
 	uint64_t decode_ns;    /* time that the chain took to decode */
-	uint64_t cpu_ns;       /* processor time of that decode */
+	uint64_t cpu_ns;       /* processor time of the decode */
 	char message[IMAGE_MESSAGE];
 };
 
-/* Buffers and codec state that a worker keeps between images. Threads: one at a time. */
+/* Buffers and codec state that a worker keeps between images.
+ *
+ *   Threads: one at a time. */
 struct load_context;
 must_check int load_context_new(struct load_context **ret);
 void load_context_free(struct load_context **context);
 
-/* Makes the context use the code without vector instructions from now on, for
- * comparisons. After -ENOMEM the context can only be freed. */
+/* From now on the context uses only portable code, for comparisons. After -ENOMEM the context can
+ * only be freed. */
 must_check int load_context_use_plain(struct load_context *context);
 /* Gives the context the programs that prepare arrays. */
 void load_context_use_programs(struct load_context *context, struct programs *programs);
 
-/* Processor time that a context has used, and the most bytes that it held at the end of an
- * image, without the tensor. */
+/* Processor time that a context has used, and the most bytes that it held after an image. Tensors
+ * are not counted. */
 struct load_usage {
 	uint64_t read_ns;
 	uint64_t decode_ns;
@@ -121,36 +124,36 @@ struct load_usage {
 struct load_usage load_context_usage(const struct load_context *context);
 
 /*
- * Reads and prepares one sample, and its chain `also`, in the calling thread. Output:
- * RGB8 as PIL's convert('RGB') gives it, rotated by its EXIF orientation if the
- * preparation says so, then resized (Pillow's antialiased bilinear), then centre-cropped;
- * or the file's bytes for `encoded`. Faults: load.read, load.remote (like load.read, on
- * another machine), load.decode, load.openat2. -EIO: unreadable, truncated, corrupt, not
- * an image, unsupported; -ESTALE: changed since the scan; -ENOENT: gone; -ENOMEM.
- * Transient errors (transient_error.c): no memory, no free descriptor, a file server that
- * does not answer, a directory that is not there.
+ * Reads and prepares one sample, and its chain `also`, in the calling thread. The output is RGB8 as
+ * PIL's convert('RGB') gives it, turned by its EXIF orientation if the preparation says so, resized
+ * as Pillow does (antialiased bilinear), then centre-cropped; for `encoded` it is the file's bytes.
+ * Faults: load.read, load.remote (like load.read, on another machine), load.decode, load.openat2.
+ * -EIO: unreadable, truncated, corrupt, not an image, unsupported; -ESTALE: changed since the scan;
+ * -ENOENT: gone; -ENOMEM. Transient errors (transient_error.c): no memory, no free descriptor, a
+ * file server that does not answer, a missing directory.
  */
 void load_prepare(struct load_context *context, struct load_task *task);
 
 /*
  * Reads the unchanged bytes of a file, or of a part of one, in the calling thread. Sets status,
- * message, and the tensor, which is the caller's. Errors: as load_prepare.
+ * message and tensor; the caller owns the tensor. Errors: as for load_prepare.
  */
 must_check int load_bytes(struct load_task *task);
 
-/* Other work for a decoder, or for a reader thread if the work waits for a server. One of
- * these threads calls `run` once; `run` owns the work from then on. */
+/* Other work for a decoder; if it waits for a server, for a reader. One of these threads calls
+ * `run` once. From then on `run` owns the work. */
 struct load_work {
 	TAILQ_ENTRY(load_work) link;
 	void (*run)(struct load_work *work);
-	bool waits;	 /* it waits for a server */
-	bool queued;	 /* the pool's: it is queued */
-	uint64_t due_ns; /* the scheduler's: when it is due; 0: not postponed */
+	bool waits;  /* waits for a server */
+	bool queued; /* used by the pool: the work is queued */
+	/* used by the scheduler: time when it is due; 0: not postponed */
+	uint64_t due_ns;
 };
 
 struct load_pool;
 
-/* next_read, next_decode and next_run return NULL if there is nothing to do now. */
+/* The callbacks. next_read, next_decode and next_run return NULL if there is nothing to do now. */
 struct load_callbacks {
 	struct load_task *(*next_read)(void *context);
 	void (*read)(void *context, struct load_task *task);
@@ -159,29 +162,29 @@ struct load_callbacks {
 	void *context;
 	struct load_task *(*next_run)(void *context);
 	struct programs
-		*programs; /* has one runner for each of their processes; or NULL */
+		*programs; /* one runner is started per process of a program; or NULL */
 };
 
 enum load_stage { LOAD_READ, LOAD_DECODE, LOAD_RUN, LOAD_STAGES };
 
-/* Makes a pool. Readers are started when they are needed, up to most_readers. */
+/* Makes a pool. Readers are started as needed, up to most_readers. */
 must_check int load_pool_new(unsigned most_readers, unsigned n_decoders,
 	const struct load_callbacks *callbacks, struct load_pool **ret);
-/* Wakes one thread of the stage, if one sleeps. A callback that finds several tasks calls
- * this again. */
+/* Wakes one sleeping thread of the stage, if there is one. A callback that finds several tasks
+ * calls this, too. */
 void load_pool_kick(struct load_pool *pool, enum load_stage stage);
-/* Queues the work for a decoder, before its next task; a decoder that calls this runs it at
- * once. Queues work that waits for a server for a reader, before its next read. */
+/* Queues the work for a decoder, before the next task. If a decoder calls this, it runs the work at
+ * once. Work that waits for a server is queued for a reader instead, before the next read. */
 void load_pool_run(struct load_pool *pool, struct load_work *work);
-/* Takes queued work back. true: no thread has begun with it, and none will. */
+/* Takes queued work back. true: no thread has begun the work, and none will. */
 must_check bool load_pool_take_back(struct load_pool *pool, struct load_work *work);
 /*
- * Takes no new tasks, finishes the tasks that were taken, does the work that is left, and
- * joins the threads. A read that has not ended two seconds later fails with -EINTR; its
- * thread stays, and touches nothing of the caller's any more.
+ * Accepts no new tasks, finishes the tasks that were taken and the queued work, and joins the
+ * threads. A read that has not ended after two more seconds fails with -EINTR; its thread remains,
+ * and no longer accesses the caller's data.
  */
 void load_pool_free(struct load_pool **pool);
 
-/* Does one task in the calling thread, for callers without a pool. Returns false if there
- * is no task. */
+/* Carries out one task in the calling thread, for callers without a pool. Returns false if there is
+ * no task. */
 bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks);

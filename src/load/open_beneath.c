@@ -44,14 +44,14 @@ static int openat2_beneath(int root, const char *relative, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Returns -EXDEV if the error means that the path now has a link where there was none
- * just before; otherwise returns err. */
+/* Returns -EXDEV if the error means that the path has become a link since the last check; otherwise
+ * returns err. */
 static int no_link(int err)
 {
 	return err == -ELOOP || err == -ENOTDIR ? -EXDEV : err;
 }
 
-/* Opens the path component by component, and follows no link. Closes the directory. */
+/* Opens the path component by component, without following links. Closes `directory`. */
 static int walk(int directory, char *relative, int flags)
 {
 	char *slash;
@@ -72,8 +72,8 @@ static int walk(int directory, char *relative, int flags)
 	return err ? no_link(err) : fd;
 }
 
-/* Opens a path after realpath has resolved its links; the result must not have any. So an
- * absolute link that stays in the tree can be followed, which openat2 refuses. */
+/* Resolves the links by realpath and opens the result, which must not contain links. This allows an
+ * absolute link that stays in the tree; openat2 would refuse it. */
 static int open_resolved(const char *root, const char *path, int flags)
 {
 	auto_free char *real_root = realpath(root, NULL);
@@ -98,8 +98,8 @@ int open_beneath(const char *root, const char *path, int flags)
 	if (directory < 0)
 		return directory;
 	int fd = openat2_beneath(directory, relative, flags);
-	/* EPERM comes from a container that does not know the system call; EAGAIN means that
-	 * something was renamed meanwhile. */
+	/* EPERM: a container does not allow the system call. EAGAIN: a file or directory was
+	 * renamed during the call. */
 	if (fd == -EXDEV || fd == -ENOSYS || fd == -EPERM || fd == -EAGAIN)
 		return open_resolved(root, path, flags);
 	return fd;

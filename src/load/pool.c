@@ -13,9 +13,9 @@
 #include <sched.h>
 
 /*
- * A thread asks for tasks until there are none, and then sleeps until it gets a kick. The first
- * thread that is asleep, or is about to sleep, takes the kick, and no other one wakes. So a kick
- * between "nothing to do" and going to sleep is not lost.
+ * A thread asks for tasks until there are none, and then sleeps until the next kick. A kick is
+ * taken by the first thread that sleeps or is about to sleep, and wakes no other thread. So a kick
+ * that comes between "nothing to do" and the sleep is not lost.
  */
 
 struct decoder {
@@ -25,7 +25,7 @@ struct decoder {
 	pthread_t thread;
 };
 
-/* tells whether this thread is a decoder or a runner */
+/* This thread is a decoder or a runner. */
 static _Thread_local bool is_decoder;
 
 void load_read_give(struct load_read *read, struct load_task *task)
@@ -35,7 +35,7 @@ void load_read_give(struct load_read *read, struct load_task *task)
 		read && read->status == 0 ? read->identity : (struct load_identity){0};
 }
 
-/* Reads one task and decodes one. A task that next_read refuses goes to next_decode at once. */
+/* Reads one task, then decodes one, which may be another task. */
 bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks)
 {
 	struct load_read *read = NULL;
@@ -83,8 +83,8 @@ void load_pool_kick(struct load_pool *pool, enum load_stage stage)
 	bool wake = crew->asleep > 0;
 	bool lacks = stage == LOAD_READ && readers_lack_locked(pool);
 	lock_release(&pool->lock);
-	/* The woken thread may run on this CPU at once, and takes the lock first. So the
-	 * lock is released before. */
+	/* The lock is released before the signal, because the woken thread may run on this CPU at
+	 * once and take the lock first. */
 	if (wake)
 		pthread_cond_signal(&crew->kicked);
 	if (lacks)
@@ -139,7 +139,7 @@ static struct load_work *take_work(struct load_pool *pool)
 	return work;
 }
 
-/* Does one piece of work for decoders. false: there is none. */
+/* Carries out one piece of queued work. false: there is none. */
 static bool do_work(struct load_pool *pool)
 {
 	struct load_work *work = take_work(pool);
@@ -229,8 +229,7 @@ static void *decoder_main(void *argument)
 {
 	struct decoder *decoder = argument;
 	is_decoder = true;
-	/* Decoding yields to the training jobs. A kernel that refuses this does no
-	 * harm. */
+	/* Decoding yields to training jobs. If the kernel refuses, this does no harm. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	bool runs = decoder->stage == LOAD_RUN;
@@ -361,7 +360,7 @@ void load_pool_free(struct load_pool **pool_pointer)
 		i++)
 		load_context_free(&pool->decoders[i].context);
 	free(pool->decoders);
-	if (all) /* otherwise a thread that was left behind may still use it */
+	if (all) /* otherwise a thread that was left behind may still use the pool */
 		pool_destroy(pool);
 	*pool_pointer = NULL;
 }

@@ -19,7 +19,7 @@
 /* The first stage of loading reads a file's bytes. A system call on the file may never return, so
  * struct load_read has a copy of all data that the stage uses. */
 
-/* The limit is far above the size of any sensible image. */
+/* Far above the size of any sensible image. */
 #define MAX_FILE_BYTES (UINT64_C(2) << 30)
 
 struct load_read *load_read_new(void)
@@ -180,7 +180,7 @@ static int read_bytes(
 		done += (uint64_t)n;
 	}
 	stats_add(STAT_SOURCE_BYTES, done);
-	/* Checks again, for a file that was written to while it was read. */
+	/* Checks again, because the file may have been written during the read. */
 	int err = check_unchanged(read, fd);
 	if (!err && done < bytes)
 		err = fail(read, -EIO, "is shorter than it was at the scan");
@@ -189,7 +189,7 @@ static int read_bytes(
 
 static int try_to_open(const struct load_read *read)
 {
-	/* O_NONBLOCK: opening a FIFO would wait for a writer. */
+	/* With O_NONBLOCK, opening a FIFO does not wait for a writer. */
 	static const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 	if (read->root)
 		return open_beneath(read->root, read->path, flags);
@@ -269,7 +269,7 @@ static int read_part(struct load_read *read, int fd, uint8_t *out)
 
 /* --- far away ---------------------------------------------------------------------------- */
 
-/* Fails with the error of a far source, which is transient or the sample's own. */
+/* Fails with the error of a far source. The error is transient, or the sample's own fault. */
 static int fail_far(struct load_read *read, int err, const struct far_error *error)
 {
 	fail(read, 0, error->message);
@@ -313,8 +313,8 @@ static int read_file(struct load_read *read)
 				  : read_bytes(read, fd, 0, read->expected_bytes, out);
 }
 
-/* Reads the bytes from the tier, or else from their source. The tier has them as they
- * were fetched. */
+/* Reads the bytes from the tier; if the tier lacks them, from the source. The tier keeps the bytes
+ * as they were fetched. */
 static int read_tiered(struct load_read *read)
 {
 	uint8_t *out = NULL;
@@ -340,8 +340,8 @@ static void identify_content(struct load_read *read)
 		read->identity = (struct load_identity){0};
 }
 
-/* Reads the second file of a pair, or the other files of a group. If one of its files
- * fails, the sample fails. */
+/* Reads the second file of a pair, or the other files of a group. If one file fails, the sample
+ * fails. */
 static void run_second(struct load_read *read)
 {
 	struct load_read *second = read->second;

@@ -12,10 +12,10 @@
 #include <string.h>
 
 /*
- * The reading stage has a thread for each read in flight, with plain system calls. A file
- * system that does not answer (a network's, a FUSE server) may hold the calling thread
- * for ever. It would hold a kernel thread of io_uring as well. The pool leaves such a
- * thread alone, and starts another one.
+ * The reading stage has one thread per read in flight, and uses plain system calls. A file system
+ * that does not answer, such as a network's or a FUSE server, can block the thread for ever;
+ * io_uring would block a kernel thread in the same way. The pool leaves a blocked thread behind,
+ * and starts another one.
  */
 
 #define END_NS UINT64_C(2000000000)
@@ -39,8 +39,8 @@ static bool is_still_ours(struct reader *reader)
 	return ours;
 }
 
-/* Gives the reader its task. Returns false if time is up: nobody would wait for the end
- * of the read. */
+/* Gives a task to the reader. Returns false if the time for reads is over, because nobody would
+ * wait for this one. */
 static bool begin(struct reader *reader, struct load_task *task)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -55,8 +55,8 @@ static void interrupt(struct load_task *task)
 	snprintf(task->message, sizeof(task->message), "the read did not end");
 }
 
-/* Reads a task's file. Returns false if the thread has to end, and to touch nothing of
- * the caller's. */
+/* Reads the file of a task. Returns false if the thread must end, and must not access the caller's
+ * data any more. */
 static bool read_one(struct reader *reader, struct load_task *task)
 {
 	struct load_pool *pool = reader->pool;
@@ -100,7 +100,7 @@ static void *reader_main(void *argument)
 	return NULL;
 }
 
-/* Starts a reader. -ECANCELED: the pool ends. */
+/* Starts a reader. -ECANCELED: the pool is ending. */
 static int start(struct load_pool *pool)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
@@ -118,7 +118,7 @@ static int start(struct load_pool *pool)
 	return err;
 }
 
-/* Starts the reader that was counted. If that fails, the other readers go on. */
+/* Starts the reader that was counted. If this fails, the other readers continue. */
 int reader_start(struct load_pool *pool)
 {
 	int err = start(pool);
@@ -132,7 +132,7 @@ int reader_start(struct load_pool *pool)
 	return err;
 }
 
-/* Waits until all readers have ended, or time is up. */
+/* Waits until all readers have ended, or the time is over. */
 static void wait_for_readers(struct load_pool *pool)
 {
 	uint64_t until = clock_now_ns() + END_NS;
@@ -145,7 +145,7 @@ static void wait_for_readers(struct load_pool *pool)
 	pool->time_is_up = true;
 }
 
-/* Takes the next task away from a thread whose read does not end. NULL: there is none. */
+/* Takes a task away from a thread whose read does not end. NULL: there is no such thread. */
 static struct load_task *take_away(struct load_pool *pool)
 {
 	struct reader *reader;

@@ -12,7 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* File systems whose files are on another machine, or may be (FUSE). */
+/* File systems whose files are, or may be (FUSE), on another machine. */
 static const uint32_t remote[] = {
 	0x6969,	    /* NFS */
 	0x517b,	    /* SMB */
@@ -38,8 +38,8 @@ static char *directory_of(const char *path)
 		     : strdup(".");
 }
 
-/* Tells whether the directory is on another machine. Returns true if the file system does
- * not answer. */
+/* Tells whether the directory is on another machine. Also true if the file system does not
+ * answer. */
 static bool is_remote(const char *directory)
 {
 	struct statfs fs;

@@ -41,7 +41,8 @@ bool peer_address_is_loopback(const struct peer_address *address)
 		       v6->sin6_addr.s6_addr[12] == IN_LOOPBACKNET);
 }
 
-#define GONE_MS 10000 /* milliseconds without acknowledgement that end a connection */
+/* a connection ends after so many milliseconds without acknowledgement */
+#define GONE_MS 10000
 
 void peer_socket_tune(int fd)
 {

@@ -15,7 +15,7 @@
 
 #define EVENTS 64
 
-/* The client whose loop runs in this thread, or NULL. */
+/* The client whose loop this thread runs, or NULL. */
 static _Thread_local const struct peer_client *looping;
 
 static void wake(const struct peer_client *client)
@@ -27,7 +27,7 @@ static void wake(const struct peer_client *client)
 
 /* --- fetches ----------------------------------------------------------------------------- */
 
-/* Adds the node to the loop's list of work. Returns whether the caller has to wake the loop. */
+/* Adds the node to the loop's list of work. Returns true if the caller must wake the loop. */
 static bool set_ready_locked(struct peer_client *client, struct peer_node *node)
 {
 	lock_assert_held(&client->lock);
@@ -259,7 +259,7 @@ size_t peer_client_counters(
 
 /* --- the loop ---------------------------------------------------------------------------- */
 
-/* A copy of the node's state under the lock, for the loop to act on. */
+/* A copy of the node's state, made under the lock. The loop acts on the copy. */
 struct news {
 	struct peer_node *node;
 	bool is_gone, has_moved, is_down;

@@ -21,7 +21,7 @@
 #define PEER_IN_BYTES 4096
 #define PEER_SCRATCH_BYTES 65536
 #define PEER_JOIN_NS 2000000000u      /* limit from connect to welcome */
-#define PEER_FIRST_PAUSE_NS 10000000u /* pause after a first failure */
+#define PEER_FIRST_PAUSE_NS 10000000u /* pause after the first failure */
 #define PEER_LAST_PAUSE_NS 2000000000u
 
 /* An unfinished fetch. */
@@ -32,10 +32,10 @@ struct peer_want {
 
 TAILQ_HEAD(peer_wants, peer_want);
 
-/* A request that was sent, until its answer has come completely. */
+/* A request that was sent, until its answer is complete. */
 struct peer_slot {
-	struct peer_want *want; /* NULL: given up; nobody waits for the answer */
-	uint32_t request;	/* slot + PEER_WINDOW * uses of the slot */
+	struct peer_want *want; /* NULL: the fetch was given up */
+	uint32_t request; /* slot + PEER_WINDOW * number of earlier uses of the slot */
 	bool is_used;
 };
 
@@ -50,7 +50,7 @@ struct peer_node {
 	struct peer_wants waiting;	   /* (lock) */
 	struct peer_address wanted;	   /* (lock) the address to use from now on */
 	bool is_gone, has_moved;	   /* (lock) */
-	uint64_t down_until_ns;		   /* (lock) 0: not known to be down */
+	uint64_t down_until_ns; /* (lock) new fetches fail until then; 0: they don't */
 
 	struct peer_address address;
 	char address_text[PEER_ADDRESS_TEXT];
@@ -62,9 +62,10 @@ struct peer_node {
 	struct peer_wants queue;
 	struct peer_slot slots[PEER_WINDOW];
 	uint32_t free_slots[PEER_WINDOW];
-	uint32_t n_free, n_left; /* free slots; used slots that were given up */
+	uint32_t n_free, n_left; /* free slots; used slots whose fetch was given up */
 	bool knows_space[PEER_SPACES];
-	char why[128]; /* the failure logged last; "": none since the welcome */
+	/* the reason that was last logged; "": none since the last welcome */
+	char why[128];
 	size_t n_out, out_sent;
 	uint8_t out[PEER_OUT_BYTES];
 
@@ -73,8 +74,9 @@ struct peer_node {
 	bool in_body;
 	struct peer_answer answer; /* the answer whose bytes are being received */
 	uint64_t got;
-	uint8_t *to; /* where its bytes go; NULL: they are dropped */
-	int to_err;  /* 0; or the error of the fetch, although an answer came */
+	uint8_t *to; /* memory for the bytes; NULL: they are discarded */
+	/* 0, or an error with which the fetch fails although it was answered */
+	int to_err;
 
 	_Atomic uint64_t incarnation, bytes, samples, failed, n_waiting;
 	atomic_bool connected;
@@ -86,40 +88,40 @@ struct peer_client {
 	uint64_t most_bytes;
 	int epoll, wake;
 	pthread_t thread;
-	uint64_t next_look_ns; /* no deadline ends before this time */
+	uint64_t next_look_ns; /* no deadline ends earlier */
 	uint8_t *scratch;
 	struct lock lock;
 	bool stopping;		       /* (lock) */
 	SLIST_HEAD(, peer_node) ready; /* (lock) nodes for which the loop has work */
 	struct peer_node **nodes;      /* (lock) */
 	uint32_t n_nodes;	       /* (lock) */
-	/* (lock) entries below n_spaces never change */
+	/* (lock) Entries below n_spaces never change. */
 	struct peer_space spaces[PEER_SPACES];
 	uint32_t n_spaces; /* (lock) */
 };
 
 /* --- peer_node.c ------------------------------------------------------------------------- */
 
-/* Sends queued requests; connects first if there is no connection. */
+/* Sends queued requests. Connects first if needed. */
 void peer_node_go(struct peer_node *node);
 /* Handles epoll events of the connection. */
 void peer_node_event(struct peer_node *node, uint32_t events);
-/* Ends the connection after a failure, logs why, and sets the pause before the next try. Sent
- * requests fail with asked_err, queued ones with -EHOSTDOWN. */
+/* Ends the connection after a failure, logs the reason, and sets the pause before the next attempt.
+ * Sent requests fail with asked_err, queued requests with -EHOSTDOWN. */
 void peer_node_down(struct peer_node *node, int asked_err, const char *why);
-/* Gives up fetches past their deadline, and a connection that hangs. Returns the next deadline;
- * UINT64_MAX: none. */
+/* Gives up fetches whose deadline has passed, and a connection that hangs. Returns the next
+ * deadline; UINT64_MAX: none. */
 uint64_t peer_node_look(struct peer_node *node, uint64_t now);
-/* Ends the connection to the former address, after node->address has changed. */
+/* Ends the connection to the old address, after node->address has changed. */
 void peer_node_move(struct peer_node *node);
-/* Ends the connection without logging. Sent requests fail with err, queued ones with -EHOSTDOWN, or
- * with -ECANCELED if err is -ECANCELED. */
+/* Ends the connection without logging. Sent requests fail with err. Queued requests fail with
+ * -EHOSTDOWN, or with -ECANCELED if err is -ECANCELED. */
 void peer_node_close(struct peer_node *node, int err);
 
 /* --- peer_receive.c ---------------------------------------------------------------------- */
 
-/* Reads answers from the connection and finishes their fetches. -errno: the connection has to
- * end; *ret_why: the reason, or NULL for a strerror. */
+/* Reads answers from the connection and finishes their fetches. -errno: the connection must end;
+ * *ret_why is the reason, or NULL if strerror describes it. */
 must_check int peer_receive(struct peer_node *node, const char **ret_why);
 
 /* --- peer_client.c ----------------------------------------------------------------------- */
@@ -127,5 +129,5 @@ must_check int peer_receive(struct peer_node *node, const char **ret_why);
 /* Calls the fetch's done() with err, and frees the want. */
 void peer_want_done(struct peer_node *node, struct peer_want *want, int err);
 void peer_slot_free(struct peer_node *node, struct peer_slot *slot);
-/* Lets fetches from the node fail until this time (clock_now_ns); 0: lets them go through again. */
+/* Makes fetches from the node fail until this time (clock_now_ns). 0: lets them pass again. */
 void peer_node_set_down(struct peer_node *node, uint64_t until_ns);

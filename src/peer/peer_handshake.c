@@ -10,7 +10,7 @@
 #define TLS_RECORD 0x16 /* first byte of a TLS handshake */
 #define TLS_MAJOR 3	/* second byte of a TLS handshake */
 
-/* Messages of a verdict: [0] for the server's log, [1] for the client's. */
+/* The text for each verdict: [0] for the server's log, [1] for the client's log. */
 static const char *const reasons[PEER_N_VERDICTS][2] = {
 	[PEER_WELCOME] = {"", ""},
 	[PEER_HAS_NO_TRUST] = {"it is refused: it has no secret or certificate, and this "
@@ -58,7 +58,8 @@ static int hung_up(struct peer_handshake *handshake, bool has_begun)
 					       : NULL);
 }
 
-/* Sends this node's hello at once: a socket always has room for so few bytes. */
+/* Sends this node's hello. It fits into the empty buffer of the socket, so the call does not
+ * wait. */
 static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 	enum peer_verdict verdict)
 {
@@ -80,8 +81,8 @@ static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 
 /* --- TLS --------------------------------------------------------------------------------- */
 
-/* Begins TLS if the client does and this server has a trust. Else the server goes on without TLS;
- * the hellos then decide whether it refuses the client. */
+/* Begins TLS if the client begins it and this server has a trust. Otherwise the server continues
+ * without TLS, and decides after the hellos whether to refuse the client. */
 static int first_of_server(struct peer_handshake *handshake, struct peer_link *link)
 {
 	uint8_t first;
@@ -151,7 +152,7 @@ static enum peer_verdict judge(
 	return strcmp(other->name, self->name) == 0 ? PEER_HAS_THE_NAME : PEER_WELCOME;
 }
 
-/* Ends TLS if the trust says that only the handshake is encrypted. Returns 1. */
+/* Ends TLS if only the handshake is to be encrypted. Returns 1. */
 static int welcome(const struct peer_handshake *handshake, struct peer_link *link)
 {
 	if (!peer_trust_encrypts(handshake->self->trust))
@@ -159,8 +160,8 @@ static int welcome(const struct peer_handshake *handshake, struct peer_link *lin
 	return 1;
 }
 
-/* Judges the client's hello and answers it. A client of another version gets a hello, too, so that
- * it can log the versions. */
+/* Judges the client's hello and answers it. Even a client of another version gets a hello, so that
+ * it can log both versions. */
 static int answer_hello(struct peer_handshake *handshake, struct peer_link *link)
 {
 	int err = take_hello(handshake);
@@ -217,8 +218,8 @@ static int hello(struct peer_handshake *handshake, struct peer_link *link)
 	return serves ? answer_hello(handshake, link) : take_answer(handshake, link);
 }
 
-/* Drains the socket before it is closed. A socket that is closed with unread bytes resets the
- * connection, and the peer may lose the last message. */
+/* Reads the unread bytes from the socket before it is closed. Closing a socket with unread bytes
+ * resets the connection, and the peer could lose the last message. */
 static void let_it_read(const struct peer_link *link)
 {
 	uint8_t bytes[4096];

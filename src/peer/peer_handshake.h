@@ -9,13 +9,14 @@
 #include <sys/socket.h>
 
 /*
- * The handshake of two daemons: TLS, if they have a trust, then each side's hello. A server with
- * a trust also reads the hello of a client without TLS, to tell it why it is refused.
+ * The handshake of two daemons: TLS, if they have a trust, then a hello from each side. A server
+ * with a trust also reads the hello of a client without TLS, so that it can send the reason of the
+ * refusal.
  *
  *   Flow: peer_handshake_begin -> peer_handshake_go at each event of the link, until it returns 1;
  *         then frames follow.
  *   Owns: nothing.   Threads: caller serialises.   Locks: the trust's.   Clock, files: none.
- *   Errors: -errno with `why` set, or NULL for a strerror.
+ *   Errors: -errno; `why` is the reason, or NULL if strerror describes it.
  */
 
 enum peer_role { PEER_CLIENT, PEER_SERVER };
@@ -26,21 +27,21 @@ struct peer_handshake {
 	const struct peer_self *self;
 	enum peer_role role;
 	enum peer_step step;
-	const char *expected; /* the name that the peer must have; NULL: any */
+	const char *expected; /* the name that the peer must have; NULL: any name */
 	struct peer_hello other;
 	uint8_t in[PEER_HELLO_BYTES];
 	size_t n_in;
 	const char *why;
-	char text[128]; /* buffer of a `why` with details */
+	char text[128]; /* memory for a `why` with details */
 };
 
-/* Starts a handshake. expected: the peer's name; NULL for a server, which accepts any name but its
- * own. The strings stay the caller's. */
+/* Starts a handshake. expected: the peer's name; NULL for a server, which accepts any name except
+ * its own. The caller keeps the strings. */
 void peer_handshake_begin(struct peer_handshake *handshake, const struct peer_self *self,
 	enum peer_role role, const char *expected);
 
-/* Goes on as far as the link allows. 1: done; 0: waits for input, or for room in the socket if
- * link->wants_to_send. A client calls it first when the link is connected. */
+/* Continues as far as the link allows. 1: the handshake is done; 0: it waits for input, or for room
+ * in the socket if link->wants_to_send. A client first calls it when the link is connected. */
 must_check int peer_handshake_go(
 	struct peer_handshake *handshake, struct peer_link *link);
 
@@ -53,11 +54,11 @@ struct peer_address {
 	socklen_t n;
 };
 
-/* Parses "10.0.0.7:7070" or "[::1]:7070". -EINVAL for anything else, also host names. */
+/* Parses "10.0.0.7:7070" or "[::1]:7070". -EINVAL: another text, such as a host name. */
 must_check int peer_address_parse(const char *text, struct peer_address *ret);
 void peer_address_print(
 	const struct peer_address *address, char ret[static PEER_ADDRESS_TEXT]);
 bool peer_address_is_loopback(const struct peer_address *address);
 
-/* Makes the socket send small messages at once, and notice that the other end is gone. */
+/* Makes the socket send small messages at once, and detect that the other end is gone. */
 void peer_socket_tune(int fd);

@@ -93,7 +93,7 @@ ssize_t peer_link_send_file(struct peer_link *link, const struct iovec *front, i
 
 #include <openssl/err.h>
 
-#define RECORD (16u << 10) /* bytes that TLS encrypts at once */
+#define RECORD (16u << 10) /* most bytes that TLS encrypts at once */
 
 int peer_link_secure(struct peer_link *link, struct peer_trust *trust)
 {
@@ -118,7 +118,8 @@ static void say(struct peer_link *link, const char *what, const char *detail)
 	link->why = link->text;
 }
 
-/* Turns OpenSSL's result into a socket's: 0 at the end, else -1 with errno (EAGAIN, EPROTO ...). */
+/* Converts OpenSSL's result to that of a socket: 0 at the end; -1 with errno (EAGAIN, EPROTO and
+ * others). */
 static ssize_t result_of(struct peer_link *link, int result)
 {
 	int error = SSL_get_error(link->tls, result), system = errno;
@@ -140,7 +141,7 @@ static void begin_call(void)
 	errno = 0;
 }
 
-/* Tells whether the last error is an alert that the peer sent. */
+/* Tells whether the last error is an alert from the peer. */
 static bool is_alert(void)
 {
 	return ERR_GET_REASON(ERR_peek_last_error()) >= SSL_AD_REASON_OFFSET;
@@ -153,13 +154,13 @@ static bool is_reason(int reason)
 
 /* --- the handshake ----------------------------------------------------------------------- */
 
-/* Sets `why` of a handshake that failed because one end refuses the other. */
+/* Sets `why` after a handshake in which one end refused the other. */
 static void explain(struct peer_link *link, const struct peer_trust *trust)
 {
 	const char *detail = tls_reason();
 	long verified = SSL_get_verify_result(link->tls);
 	bool has_secret = peer_trust_has_secret(trust);
-	/* A node without a trust greets at once: its hello is no record of TLS. */
+	/* A node without a trust sends its hello at once, which is no TLS record. */
 	if (!link->serves && is_reason(SSL_R_WRONG_VERSION_NUMBER))
 		say(link, "it has no secret or certificate, and this node has one", NULL);
 	else if (is_reason(SSL_R_BINDER_DOES_NOT_VERIFY))
@@ -182,8 +183,9 @@ static void explain(struct peer_link *link, const struct peer_trust *trust)
 static bool has_proved(const struct peer_link *link, const struct peer_trust *trust)
 {
 	X509 *certificate = SSL_get0_peer_certificate(link->tls);
+	/* the session made from the secret */
 	if (peer_trust_has_secret(trust))
-		return SSL_session_reused(link->tls); /* the secret's session */
+		return SSL_session_reused(link->tls);
 	return certificate && SSL_get_verify_result(link->tls) == X509_V_OK;
 }
 
@@ -233,8 +235,8 @@ bool peer_link_has_more(const struct peer_link *link)
 	return link->tls && SSL_has_pending(link->tls);
 }
 
-/* Changes the key once it is used up. Keys in the kernel can't be changed: the connection ends with
- * ECONNRESET, and the client makes another one. */
+/* Changes the key after its limit of bytes. A key in the kernel can't be changed; then the
+ * connection ends with ECONNRESET, and the client connects again. */
 static bool renew_keys(struct peer_link *link)
 {
 	if (link->n_sent < link->key_lasts)
@@ -269,7 +271,7 @@ static ssize_t send_tls(struct peer_link *link, const void *bytes, size_t n)
 		link, SSL_write(link->tls, bytes, n < RECORD ? (int)n : (int)RECORD));
 }
 
-/* Sends one record if the link has TLS: the front and the start of the second part, copied. */
+/* Sends bytes of both parts. With TLS it copies the start of both parts into one record. */
 ssize_t peer_link_send(
 	struct peer_link *link, const struct iovec parts[static 2], bool more)
 {

@@ -15,11 +15,11 @@
  *
  *   Flow: peer_link_begin -> peer_link_shake until it returns 1, if the link has TLS ->
  *         peer_link_read, _send, _send_file -> peer_link_close.
- *   Owns: the descriptor and the state of TLS.
- *   TLS: the kernel encrypts sent bytes, if it and OpenSSL can (kernel TLS).
+ *   Owns: the descriptor and the state of TLS. The kernel encrypts sent bytes if it and OpenSSL
+ *         support this (kernel TLS).
  *   Threads: caller serialises.   Locks: the trust's, while TLS begins.
- *   Errors: `why` describes an error of TLS, else it is NULL. A connection that ends without TLS's
- *         close_notify counts as ended: messages tell their length, so none can be cut unnoticed.
+ *   Errors: `why` describes an error of TLS; it is NULL for other errors. A connection may end
+ *         without TLS's close_notify: messages contain their length, so a cut message is noticed.
  */
 
 struct ssl_st;
@@ -28,46 +28,47 @@ struct peer_link {
 	int fd;		    /* -1: none */
 	struct ssl_st *tls; /* NULL: none */
 	bool serves;
-	bool wants_to_send;	    /* TLS can't go on before the socket takes more */
-	bool by_kernel;		    /* the kernel encrypts sent bytes */
-	uint64_t n_sent, key_lasts; /* bytes sent with the current key; its limit */
+	bool wants_to_send; /* TLS can't continue until the socket accepts more bytes */
+	bool by_kernel;	    /* the kernel encrypts sent bytes */
+	uint64_t n_sent, key_lasts; /* bytes sent with the current key; their limit */
 	const char *why;
-	char text[128]; /* buffer of `why` */
+	char text[128]; /* memory for `why` */
 };
 
-/* Initialises a link without TLS, which takes over the descriptor. */
+/* Initialises a link without TLS. The link takes over the descriptor. */
 void peer_link_begin(struct peer_link *link, int fd, bool serves);
 /* Begins TLS on the link. -ENOMEM; -ENOTSUP: built without OpenSSL's libssl. */
 must_check int peer_link_secure(struct peer_link *link, struct peer_trust *trust);
-/* Goes on with the TLS handshake. 1: both ends have proved who they are; 0: waits for the socket.
- * -EACCES: one of the ends refuses the other one's proof. */
+/* Continues the TLS handshake. 1: both ends have proved their identity; 0: waits for the socket.
+ * -EACCES: one end refuses the other's proof. */
 must_check int peer_link_shake(struct peer_link *link, const struct peer_trust *trust);
-/* Drops TLS: the bytes that follow are plain. Both ends have to do so at one byte of the stream. */
+/* Ends TLS; the bytes that follow are plain. Both ends must do this at the same byte of the
+ * stream. */
 void peer_link_end_tls(struct peer_link *link);
-/* Closes the descriptor, without a close_notify. */
+/* Closes the descriptor without a close_notify. */
 void peer_link_close(struct peer_link *link);
 
-/* Reads into the n parts; with TLS only into the first one. */
+/* Reads into the n parts. With TLS it fills only the first part. */
 must_check ssize_t peer_link_read(
 	struct peer_link *link, const struct iovec *parts, int n);
-/* Tells whether TLS holds decrypted bytes, for which epoll reports no event. */
+/* Tells whether TLS holds decrypted bytes. epoll reports no event for them. */
 bool peer_link_has_more(const struct peer_link *link);
-/* Sends some bytes of the two parts, either of which may be empty. more: other bytes follow at
- * once. After EAGAIN the caller has to send the same bytes again. */
+/* Sends some bytes of the two parts. Either part may be empty. more: more bytes follow at once.
+ * After EAGAIN the caller must send the same bytes again. */
 must_check ssize_t peer_link_send(
 	struct peer_link *link, const struct iovec parts[static 2], bool more);
-/* Sends some bytes of the front and of the n bytes of the file behind it, like peer_link_send.
- * -1 with ENODATA: the file is too short. */
+/* Sends some bytes of `front` and then of the n bytes in the file, like peer_link_send. -1 with
+ * ENODATA: the file is too short. */
 must_check ssize_t peer_link_send_file(struct peer_link *link, const struct iovec *front,
 	int file, uint64_t offset, uint64_t n);
 
 /* --- peer_trust.c ------------------------------------------------------------------------ */
 
-/* Tells whether there is a trust, and all data is encrypted. trust may be NULL. */
+/* Tells whether there is a trust that encrypts all data. trust may be NULL. */
 bool peer_trust_encrypts(const struct peer_trust *trust);
-/* Returns how many bytes may be sent with one key. */
+/* Returns the number of bytes that may be sent with one key. */
 uint64_t peer_trust_key_lasts(const struct peer_trust *trust);
 bool peer_trust_has_secret(const struct peer_trust *trust);
-/* Returns the TLS state of a new connection, which the caller frees; rereads certificates that have
- * changed. NULL: no memory. */
+/* Returns the TLS state for a new connection; the caller frees it. First rereads certificates that
+ * have changed. NULL: no memory. */
 struct ssl_st *peer_trust_tls(struct peer_trust *trust, bool serves);

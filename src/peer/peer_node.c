@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* this many overdue answers mean that the peer hangs */
+/* With this many overdue answers, the peer counts as hanging. */
 #define MOST_LEFT (PEER_WINDOW / 2)
 
 /* --- the end of a connection ------------------------------------------------------------- */
@@ -64,7 +64,7 @@ void peer_node_move(struct peer_node *node)
 	node->pause_ns = 0;
 }
 
-/* Logs a reason once, and again only after the node was connected in between. */
+/* Logs a reason. The same reason is logged again only after the node was connected in between. */
 static void log_down(struct peer_node *node, const char *why)
 {
 	if (strcmp(node->why, why) == 0)
@@ -110,7 +110,7 @@ static struct peer_slot *new_slot(struct peer_node *node, struct peer_want *want
 	return slot;
 }
 
-/* Appends one fetch frame: the requests at the head of the queue that are of this space. */
+/* Appends one fetch frame with the requests for this space from the head of the queue. */
 static void put_fetch(struct peer_node *node, uint32_t space)
 {
 	uint8_t *frame = node->out + node->n_out;
@@ -135,7 +135,7 @@ static size_t space_bytes(const struct peer_space *space)
 	       strlen(space->preparation);
 }
 
-/* Moves as many queued requests to the output buffer as fit. */
+/* Moves queued requests to the output buffer, as many as fit. */
 static void gather(struct peer_node *node)
 {
 	const struct peer_want *want;
@@ -155,7 +155,7 @@ static void gather(struct peer_node *node)
 	}
 }
 
-/* Sends the output buffer, and refills it from the queue for as long as the socket takes more.
+/* Sends the output buffer, and refills it from the queue as long as the socket accepts more.
  * -errno: the connection broke. */
 static int flush(struct peer_node *node)
 {

@@ -7,9 +7,10 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#define TURN_BYTES (4u << 20) /* bytes read before other connections have their turn */
+/* most bytes read before other connections take their turn */
+#define TURN_BYTES (4u << 20)
 
-/* Returns the slot of the request; NULL: no such request was sent. */
+/* Returns the slot of the request; NULL: no such request is open. */
 static struct peer_slot *slot_of(struct peer_node *node, uint32_t request)
 {
 	struct peer_slot *slot = &node->slots[request % PEER_WINDOW];
@@ -29,7 +30,7 @@ static void end_answer(struct peer_node *node)
 	if (!err) {
 		atomic_fetch_add(&node->bytes, node->answer.length);
 		atomic_fetch_add(&node->samples, 1);
-		node->pause_ns = 0; /* the next failure counts as the first one */
+		node->pause_ns = 0; /* so the next failure counts as the first */
 	}
 	peer_want_done(node, want, err);
 }
@@ -56,7 +57,7 @@ static void drop_input(struct peer_node *node, size_t n)
 	node->n_in -= n;
 }
 
-/* Begins the next answer if the buffer has all of its front. */
+/* Begins the next answer if its front is completely in the buffer. */
 static int take_front(struct peer_node *node, const char **ret_why)
 {
 	struct peer_answer *answer = &node->answer;
@@ -75,7 +76,7 @@ static int take_front(struct peer_node *node, const char **ret_why)
 	return 0;
 }
 
-/* Moves bytes of the tensor that arrived in the buffer to their place. */
+/* Moves tensor bytes from the buffer to their destination. */
 static void take_body(struct peer_node *node)
 {
 	uint64_t lacks = node->answer.length - node->got;
@@ -104,7 +105,7 @@ static int take_input(struct peer_node *node, const char **ret_why)
 	return 0;
 }
 
-/* Reads the rest of the tensor into its place, and the bytes after it into the buffer. */
+/* Reads the rest of the tensor to its destination, and the bytes after it into the buffer. */
 static ssize_t receive_body(struct peer_node *node, size_t *ret_room)
 {
 	uint64_t lacks = node->answer.length - node->got;
@@ -127,7 +128,7 @@ static ssize_t receive_body(struct peer_node *node, size_t *ret_room)
 
 static ssize_t receive_some(struct peer_node *node, size_t *ret_room)
 {
-	if (node->in_body) /* the buffer is empty then */
+	if (node->in_body) /* then the buffer is empty */
 		return receive_body(node, ret_room);
 	*ret_room = sizeof(node->in) - node->n_in;
 	const struct iovec part = {
@@ -141,7 +142,7 @@ static ssize_t receive_some(struct peer_node *node, size_t *ret_room)
 int peer_receive(struct peer_node *node, const char **ret_why)
 {
 	uint64_t all = 0;
-	bool is_empty = false; /* the socket gave fewer bytes than asked for */
+	bool is_empty = false; /* the socket returned fewer bytes than requested */
 	while ((all < TURN_BYTES && !is_empty) || peer_link_has_more(&node->stream)) {
 		size_t room;
 		ssize_t n = receive_some(node, &room);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define TURN 32 /* answers sent before other connections have their turn */
+#define TURN 32 /* most answers sent before other connections take their turn */
 
 /* --- life -------------------------------------------------------------------------------- */
 
@@ -107,7 +107,8 @@ static void set_events(struct peer_served *served, bool waits_to_send)
 		       &event) == 0);
 }
 
-/* Sends the next bytes: the rest of the front, and bytes of the tensor from memory or file. */
+/* Sends the next bytes: the rest of the front, then bytes of the tensor from memory or from the
+ * file. */
 static ssize_t send_some(struct peer_served *served, struct peer_request *request)
 {
 	const struct peer_tensor *tensor = &request->tensor;
@@ -115,7 +116,7 @@ static ssize_t send_some(struct peer_served *served, struct peer_request *reques
 	size_t front = request->sent < n_front ? n_front - request->sent : 0;
 	uint64_t body = front ? 0 : request->sent - n_front;
 	uint8_t *bytes =
-		(uint8_t *)(uintptr_t)tensor->bytes; /* NULL: none follow the front */
+		(uint8_t *)(uintptr_t)tensor->bytes; /* NULL: only the front is sent */
 	const struct iovec parts[2] = {
 		{.iov_base = request->front + n_front - front, .iov_len = front},
 		{.iov_base = body > 0 ? bytes + body : bytes,
@@ -126,7 +127,7 @@ static ssize_t send_some(struct peer_served *served, struct peer_request *reques
 	return peer_link_send(&served->stream, parts, false);
 }
 
-/* Sends the first answer of the queue. 1: it is sent; 0: the socket takes no more just now. */
+/* Sends the first answer of the queue. 1: it is sent; 0: the socket accepts no more bytes now. */
 static int send_first(struct peer_served *served, struct peer_request *request)
 {
 	uint64_t all = request->n_front + request->tensor.length;
@@ -250,7 +251,7 @@ static int fetch(
 	return err;
 }
 
-/* Handles all complete frames of the buffer. */
+/* Handles all complete frames in the buffer. */
 static int take_frames(struct peer_served *served, const char **ret_why)
 {
 	struct peer_frame frame;

@@ -14,11 +14,11 @@
 #include <sys/eventfd.h>
 
 #define EVENTS 64
-#define LOOK_NS 1000000000u /* interval of the look for connections that hang */
-#define LINES 20	    /* lines in the log about strangers, per LINES_NS */
+#define LOOK_NS 1000000000u /* interval of the search for connections that hang */
+#define LINES 20	    /* most log lines about strangers in LINES_NS */
 #define LINES_NS 10000000000u
 
-/* The server whose loop runs in this thread, or NULL. */
+/* The server whose loop this thread runs, or NULL. */
 static _Thread_local const struct peer_server *looping;
 
 /* --- answers, from any thread ------------------------------------------------------------ */
@@ -35,14 +35,14 @@ void peer_request_free(struct peer_request *request)
 	struct peer_tensor tensor = request->tensor;
 	struct peer_server *server = request->server;
 	free(request);
-	atomic_fetch_sub(
-		&server->n_requests, 1); /* at 0 requests the server may be freed */
+	/* when no request is left, the server may be freed */
+	atomic_fetch_sub(&server->n_requests, 1);
 	if (tensor.release)
 		tensor.release(tensor.context);
 }
 
-/* Queues the request for the loop. false: the server has stopped. Once the lock is released, the
- * request may be sent and the server freed: neither may be used any more. */
+/* Queues the request for the loop. false: the server has stopped. After the lock is released, the
+ * request may be sent and the server freed, so neither may be used any more. */
 static bool hand_over(struct peer_server *server, struct peer_request *request)
 {
 	LOCK_SCOPE(&server->lock);
@@ -174,8 +174,8 @@ static void listen_again(struct peer_server *server, bool listens)
 	ensure(epoll_ctl(server->epoll, EPOLL_CTL_MOD, server->listener, &event) == 0);
 }
 
-/* Ends the oldest connection without welcome when there are too many, so that strangers can't keep
- * others out. */
+/* If there are too many connections without a welcome, ends the oldest one, so that strangers can't
+ * keep others out. */
 static void make_room(struct peer_server *server)
 {
 	struct peer_served *served;
@@ -406,7 +406,7 @@ void peer_server_stop(struct peer_server *server)
 	lock_take(&server->lock);
 	server->stopped = true;
 	lock_release(&server->lock);
-	send_answers(server); /* frees the requests: all connections have ended */
+	send_answers(server); /* all connections have ended, so this frees the requests */
 }
 
 void peer_server_free(struct peer_server **server_)

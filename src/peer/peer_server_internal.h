@@ -18,12 +18,12 @@
  * Fields marked (lock) need the server's lock; only the loop's thread uses all others.
  */
 
-#define PEER_STRANGERS 64	   /* connections before their welcome, at most */
-#define PEER_CONNECTIONS 1024	   /* connections, at most */
-#define PEER_GREET_NS 3000000000u  /* limit of a handshake */
-#define PEER_STALL_NS 30000000000u /* limit without progress in a message */
+#define PEER_STRANGERS 64	   /* most connections without a welcome */
+#define PEER_CONNECTIONS 1024	   /* most connections */
+#define PEER_GREET_NS 3000000000u  /* longest handshake */
+#define PEER_STALL_NS 30000000000u /* longest time without progress in a message */
 
-/* Counters over all connections of a node. They stay until the server ends. */
+/* Counters for all connections of a node. They are kept until the server ends. */
 struct peer_counted {
 	SLIST_ENTRY(peer_counted) link; /* (lock) */
 	char name[PEER_NAME + 1];
@@ -34,10 +34,10 @@ struct peer_request {
 	STAILQ_ENTRY(peer_request) link;
 	struct peer_server *server;
 	struct peer_served *served;
-	uint32_t number; /* the client's number of the request */
+	uint32_t number; /* the number that the client gave the request */
 	int status;
-	struct peer_tensor tensor; /* the head is copied into `front` */
-	uint64_t sent;		   /* bytes sent, of front and tensor together */
+	struct peer_tensor tensor; /* its head is copied to `front` */
+	uint64_t sent;		   /* bytes sent of the front and the tensor */
 	size_t n_front;
 	uint8_t front[PEER_ANSWER_BYTES + PEER_HEAD];
 };
@@ -46,10 +46,10 @@ STAILQ_HEAD(peer_requests, peer_request);
 
 struct peer_served_space {
 	struct peer_space space;
-	char texts[]; /* dataset and preparation, each with a 0 */
+	char texts[]; /* dataset and preparation, each ended by \0 */
 };
 
-/* A connection. Its memory stays while the owner has requests of it. */
+/* A connection. Its memory stays as long as the owner has requests from it. */
 struct peer_served {
 	TAILQ_ENTRY(peer_served) link;
 	struct peer_server *server;
@@ -59,9 +59,10 @@ struct peer_served {
 	struct peer_handshake handshake;
 	struct peer_counted *counted; /* NULL before the welcome */
 	struct peer_served_space *spaces[PEER_SPACES];
-	struct peer_requests answered; /* queue to send; the first may be partly sent */
-	uint32_t n_open;	       /* requests whose answer is not wholly sent */
-	_Atomic uint32_t n_asked;      /* requests that the owner has; any thread */
+	/* queue of answers; the first may be partly sent */
+	struct peer_requests answered;
+	uint32_t n_open;	  /* requests whose answer is not completely sent */
+	_Atomic uint32_t n_asked; /* requests that the owner has; used by any thread */
 	size_t n_in;
 	uint8_t in[PEER_FRAME_MOST];
 	char address[PEER_ADDRESS_TEXT];
@@ -75,15 +76,15 @@ struct peer_server {
 	char name[PEER_NAME + 1];
 	char address[PEER_ADDRESS_TEXT];
 	int listener, epoll, wake;
-	bool listens; /* false: accept() failed, perhaps for lack of descriptors */
+	bool listens; /* false: accept() failed, for instance for lack of descriptors */
 	pthread_t thread;
 	struct peer_serveds connections; /* oldest first */
-	/* ended connections, until the owner has no request of them */
+	/* Ended connections from which the owner still has requests. */
 	struct peer_serveds gone;
 	uint32_t n_connections, n_strangers;
-	uint64_t next_look_ns; /* time of the next look for connections that hang */
+	uint64_t next_look_ns; /* time of the next search for connections that hang */
 	uint64_t lines_since_ns;
-	uint32_t n_lines; /* lines in the log since lines_since_ns */
+	uint32_t n_lines; /* log lines about strangers since lines_since_ns */
 	_Atomic uint64_t n_requests;
 	struct lock lock;
 	struct peer_requests answered;	    /* (lock) */
@@ -93,18 +94,18 @@ struct peer_server {
 
 /* --- peer_served.c ----------------------------------------------------------------------- */
 
-/* Creates a connection. It takes over the descriptor, also when it fails. */
+/* Creates a connection. Takes over the descriptor, also on failure. */
 must_check int peer_served_new(
 	struct peer_server *server, int fd, const struct peer_address *address);
 /* Handles epoll events: reads requests, sends answers. -errno: the connection has ended. */
 must_check int peer_served_event(struct peer_served *served, uint32_t events);
-/* Queues the answered request on its connection, and sends as much as the socket takes. If the
+/* Queues the answered request on its connection, and sends as much as the socket accepts. If the
  * connection has ended, frees the request. */
 void peer_served_answer(struct peer_served *served, struct peer_request *request);
-/* Ends the connection. Logs `why`; without `why` logs err, if the peer was welcome and did not hang
- * up. */
+/* Ends the connection and logs `why`. If `why` is NULL, logs err, but only if the peer was welcome
+ * and did not hang up. */
 void peer_served_end(struct peer_served *served, int err, const char *why);
-/* Frees an ended connection of which the owner has no request. */
+/* Frees an ended connection from which the owner has no request. */
 void peer_served_free(struct peer_served *served);
 
 /* --- peer_server.c ----------------------------------------------------------------------- */
@@ -114,5 +115,5 @@ void peer_request_free(struct peer_request *request);
 /* Returns the counters of the node that sent the hello. NULL: no memory. */
 struct peer_counted *peer_server_count(
 	struct peer_server *server, const struct peer_hello *hello);
-/* Tells whether another line about strangers may be logged: 20 in 10 seconds, at most. */
+/* Tells whether another line about strangers may be logged: at most 20 in 10 seconds. */
 bool peer_server_may_log(struct peer_server *server);

@@ -34,8 +34,9 @@ struct peer_trust {
 	uint8_t key[KEY_BYTES]; /* derived from the secret */
 #ifdef HAVE_OPENSSL
 	struct lock lock;
-	SSL_CTX *context;	      /* (lock) */
-	struct stamp stamps[N_FILES]; /* (lock) versions of the files last read */
+	SSL_CTX *context; /* (lock) */
+	/* (lock) versions of the files when they were last read */
+	struct stamp stamps[N_FILES];
 #endif
 };
 
@@ -84,7 +85,7 @@ struct ssl_st *peer_trust_tls(struct peer_trust *trust, bool serves)
 
 static const unsigned char identity[] = "joaderfs";
 
-/* Derives a key of fixed length from the secret: HMAC-SHA256 of a fixed text. */
+/* Derives a key of fixed length from the secret: the HMAC-SHA256 of a fixed text. */
 static int make_key(struct peer_trust *trust, const uint8_t *secret, size_t n)
 {
 	static const unsigned char label[] = "joaderfs peer TLS 1.3";
@@ -132,7 +133,8 @@ static SSL_SESSION *make_session(SSL *tls)
 	return NULL;
 }
 
-/* Offers the secret's session (client's callback). The server refuses a client that offers none. */
+/* Callback of the client: offers the session made from the secret. The server refuses a client that
+ * offers none. */
 static int offer_secret(SSL *tls, const EVP_MD *digest, const unsigned char **ret_id,
 	size_t *ret_n, SSL_SESSION **ret)
 {
@@ -145,7 +147,7 @@ static int offer_secret(SSL *tls, const EVP_MD *digest, const unsigned char **re
 	return *ret != NULL;
 }
 
-/* Finds the session that the client offers (server's callback). */
+/* Callback of the server: finds the session that the client offers. */
 static int find_secret(SSL *tls, const unsigned char *id, size_t n, SSL_SESSION **ret)
 {
 	*ret = NULL;
@@ -160,12 +162,13 @@ static int find_secret(SSL *tls, const unsigned char *id, size_t n, SSL_SESSION 
 static const char ciphers[] =
 	"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
-/* Sets the context's options, for secret and certificates. A client accepts no certificate that it
- * can't verify; with a secret it has no authorities, and so accepts none at all. */
+/* Sets the options of the context, for a secret and for certificates. A client accepts only
+ * certificates that it can verify. With a secret it has no authorities, so it accepts none. */
 static bool set_up(SSL_CTX *context, struct peer_trust *trust)
 {
 	SSL_CTX_set_app_data(context, trust);
-	/* Kernel TLS is off with is_plain: the kernel would encrypt after the handshake, too. */
+	/* With is_plain kernel TLS is off, because the kernel would also encrypt after the
+	 * handshake. */
 	SSL_CTX_set_options(
 		context, SSL_OP_IGNORE_UNEXPECTED_EOF |
 				 (trust->files.is_plain ? 0 : SSL_OP_ENABLE_KTLS));
@@ -241,8 +244,8 @@ static bool have_changed(struct peer_trust *trust, const struct stamp *stamps)
 	return changed;
 }
 
-/* Replaces the context if the certificate's files have changed. Files that can't be used are logged
- * once, and the former context stays. */
+/* Replaces the context if the files of the certificate have changed. If the files can't be used,
+ * logs this once and keeps the old context. */
 static void read_again(struct peer_trust *trust)
 {
 	struct stamp stamps[N_FILES];

@@ -13,7 +13,7 @@
 #define MAGIC_BYTES 8
 #define HAS_TRUST 1u
 #define ENCRYPTS 2u
-/* marks the start of an answer: a stream that is out of step has other bytes there */
+/* Marks the start of an answer. If the stream is out of step, other bytes are found there. */
 #define ANSWER_MARK 0x7265706au
 
 static uint8_t *put32(uint8_t *to, uint32_t value)
@@ -50,7 +50,7 @@ void peer_hello_put(const struct peer_hello *hello, uint8_t ret[static PEER_HELL
 	memcpy(ret + 56, hello->name, strnlen(hello->name, PEER_NAME));
 }
 
-/* Accepts printable ASCII without spaces: names go to the log. */
+/* Accepts printable ASCII without spaces, because names are logged. */
 static bool is_name(const char *name)
 {
 	size_t n = 0;

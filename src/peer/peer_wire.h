@@ -30,10 +30,10 @@
 #define PEER_FETCH_HEAD 8
 #define PEER_ANSWER_BYTES 24
 #define PEER_ERRNO_MOST 4095
-/* The largest frame of a client. */
+/* The largest frame that a client sends. */
 #define PEER_FRAME_MOST (PEER_FRAME_HEAD + PEER_FETCH_HEAD + 8 * PEER_WINDOW)
 
-/* A server's verdict on a client, which its hello tells the client. */
+/* A server's verdict on a client. The server's hello contains it. */
 enum peer_verdict {
 	PEER_WELCOME,
 	PEER_HAS_NO_TRUST,
@@ -48,27 +48,27 @@ struct peer_hello {
 	uint32_t version;
 	bool has_trust;		   /* a secret or a certificate */
 	bool encrypts;		   /* bytes after the handshake are encrypted, too */
-	enum peer_verdict verdict; /* verdict of a server; a client sends PEER_WELCOME */
+	enum peer_verdict verdict; /* the server's verdict; a client sends PEER_WELCOME */
 	uint64_t incarnation;
 	char name[PEER_NAME + 1];
 };
 
 void peer_hello_put(const struct peer_hello *hello, uint8_t ret[static PEER_HELLO_BYTES]);
-/* Reads a hello. -EPROTO: malformed, or of another version, of which only ret->version is set. */
+/* Reads a hello. -EPROTO: it is malformed, or of another version; then only ret->version is set. */
 must_check int peer_hello_take(const uint8_t bytes[static PEER_HELLO_BYTES],
 	struct peer_hello *ret, const char **ret_why);
 
-/* A frame of a client. The texts are not terminated, and point into the bytes that were read. */
+/* A frame from a client. The texts are not terminated, and point into the bytes that were read. */
 enum peer_frame_kind { PEER_FRAME_SPACE = 1, PEER_FRAME_FETCH = 2 };
 
 struct peer_frame {
 	enum peer_frame_kind kind;
 	uint32_t space; /* below PEER_SPACES */
-	/* only in PEER_FRAME_SPACE: */
+	/* The next members are only for PEER_FRAME_SPACE. */
 	uint64_t fingerprint;
 	const char *dataset, *preparation;
 	size_t dataset_bytes, preparation_bytes;
-	/* only in PEER_FRAME_FETCH: */
+	/* The next members are only for PEER_FRAME_FETCH. */
 	uint32_t count; /* [1, PEER_WINDOW] */
 	const uint8_t *wants;
 };
@@ -76,27 +76,30 @@ struct peer_frame {
 /* Reads the first frame of n bytes. Returns its length in bytes; 0: the frame is not complete. */
 must_check int peer_frame_take(
 	const uint8_t *bytes, size_t n, struct peer_frame *ret, const char **ret_why);
-/* Returns request number and sample of entry i, below frame->count, of a PEER_FRAME_FETCH. */
+/* Returns the request number and the sample of entry i of a PEER_FRAME_FETCH; i is below
+ * frame->count. */
 void peer_frame_want(const struct peer_frame *frame, uint32_t i, uint32_t *ret_request,
 	sample_id *ret_sample);
 
-/* peer_space_put, peer_fetch_begin and peer_fetch_put return the number of bytes that they have
+/* Writes a frame. peer_space_put, peer_fetch_begin and peer_fetch_put return the number of bytes
  * written. */
 size_t peer_space_put(uint8_t *to, uint32_t number, const struct peer_space *space);
 size_t peer_fetch_begin(uint8_t *to, uint32_t space);
 size_t peer_fetch_put(uint8_t *to, uint32_t request, sample_id sample);
-/* Sets the length of a frame that peer_fetch_begin began and `count` peer_fetch_put filled. */
+/* Sets the length of a frame that was written by peer_fetch_begin and `count` calls of
+ * peer_fetch_put. */
 void peer_fetch_end(uint8_t *frame, uint32_t count);
 
 struct peer_answer {
 	uint32_t request;
-	int status; /* 0, or a negative errno without head and bytes */
+	int status; /* 0; or a negative errno, with no head and no bytes */
 	uint32_t head_bytes;
 	uint64_t length;
 };
 
 void peer_answer_put(
 	const struct peer_answer *answer, uint8_t ret[static PEER_ANSWER_BYTES]);
-/* Reads an answer's front. -EPROTO also if its tensor is longer than most_bytes. */
+/* Reads the front of an answer. -EPROTO: it is malformed, or its tensor is longer than
+ * most_bytes. */
 must_check int peer_answer_take(const uint8_t bytes[static PEER_ANSWER_BYTES],
 	uint64_t most_bytes, struct peer_answer *ret, const char **ret_why);

@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-/* Returns the index of the node; n_nodes if it is none of them: a node without samples. */
+/* Returns the index of the node. n_nodes: it is not among `nodes`, and counts as a node without
+ * samples. */
 static uint32_t find(const uint64_t *nodes, uint32_t n_nodes, uint64_t incarnation)
 {
 	uint32_t i = 0;
@@ -17,7 +18,7 @@ static uint32_t find(const uint64_t *nodes, uint32_t n_nodes, uint64_t incarnati
 	return i;
 }
 
-/* Finds each rank's node and number of samples. false: all ranks are on one node. */
+/* Finds the node and the number of samples of each rank. false: all ranks are on one node. */
 static bool find_ranks(const struct coord_batch *batch, const uint64_t *nodes,
 	uint32_t n_nodes, uint32_t *ret_node, uint32_t *ret_count)
 {

@@ -7,17 +7,17 @@
 
 /*
  * Divides a global mini-batch among the ranks so that they read samples whose home is their own
- * node (locality.h). Each rank gets as many of the drawn samples as ranks_share says.
+ * node (locality.h). ranks_share determines the number of samples for each rank.
  *
  *   Flow: serves coord_calls.place.
  *   Threads: any.   Locks, clock, files, random numbers: none.
  */
 
 /*
- * Sets ret_rank[i] to the rank that reads batch->ids[i]. home[i]: the sample's home, an index of
- * `nodes`, which are incarnations; any other number: it has none. False: the division makes no
- * difference, because all ranks are on one node, or on nodes that are not among `nodes`; or there
- * is no memory.
+ * Sets ret_rank[i] to the rank that reads batch->ids[i]. home[i]: index in `nodes` of the sample's
+ * home; any other number: the sample has no home. nodes: the incarnations of the nodes. false:
+ * there is no memory, or the division makes no difference, because all ranks are on one node, or on
+ * nodes that are not among `nodes`.
  */
 bool divide(const struct coord_batch *batch, const uint32_t *home, const uint64_t *nodes,
 	uint32_t n_nodes, uint32_t *ret_rank);

@@ -10,25 +10,26 @@
 
 #define NONE UINT32_MAX
 
-/* A node, and its surplus or lack of samples. */
+/* A node, and the number of samples that it has too many or too few. */
 struct imbalance {
 	uint32_t count, node;
 };
 
-/* A heap with the largest count at the top; of equal counts, the one of the smaller node number. */
+/* A heap with the largest count at the top. Among equal counts the smaller node number comes
+ * first. */
 struct heap {
 	struct imbalance *items;
 	uint32_t n;
 };
 
 struct node {
-	uint32_t quota; /* samples that all ranks of the node take together */
-	uint32_t has;	/* samples of the batch that the node has in its cache */
-	uint32_t kept;	/* samples of `has` that the node has kept so far */
-	/* last rank of the ring that took a sample: the next one follows it; NONE: all ranks are
-	 * full */
+	uint32_t quota; /* number of samples that the ranks of the node take */
+	uint32_t has;	/* number of samples of the batch in the node's cache */
+	uint32_t kept;	/* number of those samples that the node keeps */
+	/* Last rank in the ring that took a sample; the next one follows it. NONE: all ranks are
+	 * full. */
 	uint32_t rank;
-	uint32_t first_move; /* the node's first move to do; NONE: no more */
+	uint32_t first_move; /* the next move from this node; NONE: none is left */
 };
 
 struct locality {
@@ -36,10 +37,13 @@ struct locality {
 	struct node *nodes;
 	struct heap surplus, lack;
 	struct locality_move *moves;
-	uint32_t *move_next, *move_left; /* next move of the node; samples to go */
-	struct imbalance *fill;		 /* nodes' shares of samples that no node has */
+	/* next move of the same node; samples left to move */
+	uint32_t *move_next, *move_left;
+	/* for each node: its share of the samples that no node has */
+	struct imbalance *fill;
 	uint32_t n_moves, fill_at;
-	uint32_t *rank_next; /* ring of a node's ranks that still take samples */
+	/* next rank in the ring of ranks of one node that still take samples */
+	uint32_t *rank_next;
 	uint32_t *rank_left;
 };
 
@@ -76,7 +80,8 @@ int locality_new(
 	l->nodes = calloc(n, sizeof(*l->nodes));
 	l->surplus.items = calloc(n, sizeof(*l->surplus.items));
 	l->lack.items = calloc(n, sizeof(*l->lack.items));
-	l->moves = calloc(n, sizeof(*l->moves)); /* each move makes one node even */
+	/* enough, because each move completes one node */
+	l->moves = calloc(n, sizeof(*l->moves));
 	l->move_next = calloc(n, sizeof(*l->move_next));
 	l->move_left = calloc(n, sizeof(*l->move_left));
 	l->fill = calloc(n, sizeof(*l->fill));
@@ -115,7 +120,7 @@ static void heap_push(struct heap *heap, uint32_t count, uint32_t node)
 		swap(&heap->items[i], &heap->items[(i - 1) / 2]);
 }
 
-/* Reduces the largest count. */
+/* Reduces the largest count and restores the heap. */
 static void heap_reduce(struct heap *heap, uint32_t by)
 {
 	struct imbalance *items = heap->items;
@@ -152,7 +157,7 @@ static bool is_valid(const struct locality *locality, const struct locality_batc
 	return sum == batch->n_samples;
 }
 
-/* Adds a rank to the ring of its node, behind the last one, and makes it the last one. */
+/* Adds a rank at the end of its node's ring. */
 static void add_rank(struct locality *locality, uint32_t rank, uint32_t node, uint32_t n)
 {
 	struct node *at = &locality->nodes[node];
@@ -190,8 +195,8 @@ static int compare_fill(const void *a_, const void *b_)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Gives samples that no node has to the nodes that lack fewest first. Nodes that still lack samples
- * then go to the heap. */
+/* Distributes the samples that no node has. Nodes that lack the fewest samples come first. Nodes
+ * that still lack samples then go to the heap. */
 static void fill(
 	struct locality *locality, const struct locality_batch *batch, uint32_t nowhere)
 {
@@ -232,7 +237,8 @@ static void balance(struct locality *locality, const struct locality_batch *batc
 		if (node->has > node->quota)
 			heap_push(surplus, node->has - node->quota, v);
 	}
-	while (surplus->n > 0) { /* the sum of lacks equals the sum of surpluses */
+	/* the sum of all lacks equals the sum of all surpluses */
+	while (surplus->n > 0) {
 		const struct imbalance *from = &surplus->items[0], *to = &lack->items[0];
 		uint32_t count = from->count < to->count ? from->count : to->count;
 		move(locality, from->node, to->node, count);
@@ -271,7 +277,7 @@ static uint32_t taken_by(struct locality *locality, uint32_t home)
 	return next_move(locality, node);
 }
 
-/* Returns the next rank of the ring. A rank leaves the ring with its last sample. */
+/* Returns the next rank of the ring. A rank leaves the ring when it takes its last sample. */
 static uint32_t next_rank(struct locality *locality, struct node *node)
 {
 	uint32_t before = node->rank, rank = locality->rank_next[before];

@@ -12,19 +12,20 @@
  * (Yang and Cong, HiPC 2019). Only the assignment changes, not the samples that were drawn, so
  * synchronous SGD sees the same mini-batch.
  *
- *     1. A node takes the samples that it has, as many as its ranks take together.
- *     2. Samples that no node has go to nodes that still lack some, the smallest lack
- *        first, so that few nodes are left that lack any.
- *     3. The node with the largest surplus gives to the one with the largest lack, as
- *        much as both allow, until no node lacks any (two heaps).
+ *     1. A node takes samples that it has, up to the number that its ranks need.
+ *     2. Samples that no node has go to nodes that still lack some, the smallest lack first, so
+ *        that few nodes are left that lack any.
+ *     3. The node with the largest surplus gives as many samples as possible to the node with the
+ *        largest lack. This is repeated until no node lacks any (two heaps).
  *     4. The samples of a node go to its ranks in turn.
  *
  * The number of samples that move is the sum of the surpluses, the least possible. The two heaps
- * need few pairs of nodes: 539 for 1,024 nodes that take 32 each, where a sweep in the order of
- * nodes needs 854. They are greedy: with 8 nodes, one case in 80 needs a pair more than the sweep.
+ * need few pairs of nodes that exchange samples: 539 for 1,024 nodes that take 32 samples each,
+ * while a sweep in the order of nodes needs 854. The heaps are greedy: with 8 nodes, one case in 80
+ * needs one pair more than the sweep.
  *
- * Several mini-batches at once have less to move, by the square root of their number: the
- * caller concatenates their samples, and gives the counts of all of them together.
+ * If m mini-batches are assigned together, fewer samples move, by a factor of about the square root
+ * of m. To do so, the caller concatenates the samples and adds up the counts.
  *
  *   Flow: locality_new -> locality_assign for each mini-batch.
  *   Owns: memory that it reuses.
@@ -37,7 +38,7 @@
 
 struct locality;
 
-/* Allocates memory for at most so many nodes, ranks and samples. */
+/* Allocates memory for at most these numbers of nodes, ranks and samples. */
 must_check int locality_new(
 	uint32_t n_nodes, uint32_t n_ranks, uint32_t n_samples, struct locality **ret);
 void locality_free(struct locality **locality);
@@ -47,30 +48,30 @@ struct locality_batch {
 	const uint32_t *sample_node;
 	uint32_t n_samples;
 	const uint32_t *rank_node; /* [n_ranks]: the node where the rank runs */
-	/* [n_ranks]: samples that each rank takes; their sum is n_samples */
+	/* [n_samples] The number of samples that each rank takes; the sum is n_samples. */
 	const uint32_t *rank_count;
 	uint32_t n_ranks;
-	uint32_t n_nodes; /* nodes are numbered below this */
+	uint32_t n_nodes; /* all node numbers are below this */
 };
 
-/* One message: `count` samples go from a node to another. */
+/* One message: `count` samples go from one node to another. */
 struct locality_move {
 	uint32_t from, to, count;
 };
 
 struct locality_outcome {
 	uint32_t own;	  /* samples that stay on their node */
-	uint32_t moved;	  /* samples that another node's ranks take */
+	uint32_t moved;	  /* samples that go to a rank on another node */
 	uint32_t nowhere; /* samples that no node had */
-	/* The moves, in the order in which they were found. Valid until the next call. */
+	/* The moves, in the order in which they were found. They are valid until the next call. */
 	const struct locality_move *moves;
 	uint32_t n_moves;
 };
 
 /*
- * Sets ret_rank[i] to the rank that takes sample i. Samples of a rank keep their order.
- * ret_outcome may be NULL. -EINVAL: counts don't add up, or a node or a size is too large; nothing
- * is set then.
+ * Sets ret_rank[i] to the rank that takes sample i. The samples of a rank keep their order.
+ * ret_outcome may be NULL. -EINVAL: the counts don't add up, or a node number or a size is too
+ * large; then nothing is set.
  */
 must_check int locality_assign(struct locality *locality,
 	const struct locality_batch *batch, uint32_t *ret_rank,

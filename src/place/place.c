@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* A node in the table, which is sorted by capacity and then by hash: so the order in which
- * the caller names nodes decides nothing. */
+/* A node in the table. The table is sorted by capacity and then by hash, so the order in which the
+ * caller lists the nodes does not matter. */
 struct entry {
 	uint64_t hash;
 	double capacity;
@@ -22,11 +22,11 @@ struct place {
 	struct entry entries[];
 };
 
-/* Orders the possible homes of a sample: the node with the smallest one of these is the home. */
+/* The rank of a node as home of a sample. The node with the smallest rank is the home. */
 struct rank {
 	double score;
-	uint64_t draw;	/* decides between equal scores: the larger one is first */
-	uint32_t entry; /* decides between equal draws: the smaller one is first */
+	uint64_t draw;	/* decides between equal scores: the larger one wins */
+	uint32_t entry; /* decides between equal draws: the smaller one wins */
 };
 
 #define DRAW_BITS 53 /* bits of a double's significand */
@@ -58,7 +58,7 @@ static bool is_before(const struct rank *a, const struct rank *b)
 uint64_t place_hash(const void *bytes, size_t n)
 {
 	const uint8_t *byte = bytes;
-	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a; mixed at the end */
+	uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a, with a final mix */
 	for (size_t i = 0; i < n; i++)
 		hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
 	return mix(hash);

@@ -9,10 +9,10 @@
 #include <sys/types.h>
 
 /*
- * The command of a [preparation NAME]: words, user, environment, and a hash that
- * identifies the arrays that it makes.
+ * The command of a [preparation NAME]: words, user, environment, and a hash that identifies the
+ * arrays that the command makes.
  *
- *   Threads: any, once it is made: nothing changes.
+ *   Threads: any; a command does not change after it was made.
  *   Errors: -errno, with a message.
  */
 
@@ -23,8 +23,8 @@ struct command {
 	char *text;
 	char *words[COMMAND_MOST_WORDS + 1]; /* point into text; NULL ends them */
 	unsigned n;
-	struct stat files
-		[COMMAND_MOST_WORDS]; /* state of words that are files, when they were hashed */
+	/* for each word that names a file: the file's state when it was hashed */
+	struct stat files[COMMAND_MOST_WORDS];
 	char *environment[10];
 	bool changes_user;
 	uid_t user;
@@ -37,6 +37,7 @@ must_check int command_new(const struct preparation_config *config, struct comma
 	char message[static COMMAND_MESSAGE]);
 void command_free(struct command *command);
 
-/* Tells whether a file has changed since the identity was made; the message names this file. */
+/* Tells whether a file of the command has changed since it was hashed. The message names the
+ * file. */
 bool command_has_changed(
 	const struct command *command, char message[static COMMAND_MESSAGE]);

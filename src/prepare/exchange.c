@@ -21,15 +21,15 @@
  *     array NUMBER BYTES\n file of NumPy's, or
  *     error NUMBER BYTES\n text                                <--
  *
- * The number grows by one with each sample, so that a late answer is recognised. The
- * process reads when it likes, and may write to its standard error at any time: the
- * daemon waits for all three descriptors at once.
+ * The number grows by one with each sample, so the daemon recognises a late answer. The process may
+ * read slowly, and write to its standard error at any time. So the daemon waits for all three
+ * descriptors at once.
  */
 
 #define READY "joaderfs-prepare 1\n"
 #define LINE_BYTES 80
 #define ERROR_BYTES 1024
-#define FIRST_READ 512 /* room for a line, and in most cases for the head of an array */
+#define FIRST_READ 512 /* room for a line, and usually for the head of an array */
 
 struct exchange {
 	struct process *process;
@@ -37,7 +37,8 @@ struct exchange {
 	struct iovec unsent[3];
 	int n_unsent;
 	uint8_t buffer[LINE_BYTES + ARRAY_MOST_HEAD];
-	size_t have, used; /* bytes of the buffer */
+	/* used bytes of the buffer; of these, the bytes that were parsed */
+	size_t have, used;
 	char *message;
 };
 
@@ -66,7 +67,7 @@ static void note_said(struct process *process, const char *text, size_t n)
 	}
 }
 
-/* Reads a limited part of the standard error at a time, so that much of it does not delay
+/* Reads the standard error. One call reads only a limited part, so that a long text does not delay
  * the answer. */
 static void listen_to(struct process *process)
 {
@@ -94,7 +95,8 @@ static void describe_end(const struct process *process, char *ret, size_t size)
 		snprintf(ret, size, "was ended by signal %d", info.si_status);
 }
 
-/* Fails with the exit status of the process, and with its last line on standard error. */
+/* Fails, because the process has ended. The message has its exit status and its last line on
+ * standard error. */
 static int has_ended(const struct exchange *exchange)
 {
 	struct process *process = exchange->process;
@@ -116,8 +118,8 @@ static int is_silent(const struct exchange *exchange)
 
 /* --- sending and receiving -------------------------------------------------------------- */
 
-/* Sends some of the unsent bytes. A closed input is no error yet, since the process may
- * have answered. */
+/* Sends some of the unsent bytes. A closed input is no error here, since the answer may already
+ * have come. */
 static void send_some(struct exchange *exchange)
 {
 	ssize_t n = writev(exchange->process->in, exchange->unsent, exchange->n_unsent);
@@ -135,7 +137,7 @@ static void send_some(struct exchange *exchange)
 	}
 }
 
-/* Sends until there is something to receive. */
+/* Sends until an answer arrives. */
 static int await_answer(struct exchange *exchange)
 {
 	struct process *process = exchange->process;
@@ -188,7 +190,7 @@ static int receive_more(struct exchange *exchange, size_t most)
 	return err;
 }
 
-/* Receives a line. *ret: its first byte. Sets exchange->used behind it. */
+/* Receives a line. *ret: its first byte. exchange->used: the offset after the line. */
 static int receive_line(struct exchange *exchange, const char **ret)
 {
 	uint8_t *end;
@@ -242,7 +244,7 @@ static int receive_refusal(struct exchange *exchange, uint64_t bytes)
 	return -EBADMSG;
 }
 
-/* Receives the head of the array. Sets exchange->used behind it. */
+/* Receives the head of the array. exchange->used: the offset after the head. */
 static int receive_head(
 	struct exchange *exchange, const struct array_type *type, uint64_t bytes)
 {

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* The least time that a program gets to start and to load its files. */
+/* Least time that a program has to start and to load its files. */
 #define START_NS UINT64_C(60000000000)
 #define TRIES 2
 #define FIRST_PAUSE_NS UINT64_C(100000000)
@@ -25,7 +25,7 @@
 struct slot {
 	struct process process;
 	bool taken;
-	bool runs; /* (lock) the process may be killed */
+	bool runs; /* (lock) the process is running, and may be killed */
 };
 
 struct program {
@@ -34,8 +34,8 @@ struct program {
 	struct command command;
 	bool usable;
 	struct slot *slots; /* (lock) */
-	unsigned failures;  /* (lock) failures of processes since the last answer */
-	bool told; /* (lock) the log says already that processes are not isolated */
+	unsigned failures;  /* (lock) consecutive failures of processes */
+	bool told; /* (lock) the log already says that processes are not isolated */
 };
 
 struct programs {
@@ -158,8 +158,7 @@ unsigned programs_processes(const struct programs *programs, size_t n)
 
 /* --- slots ------------------------------------------------------------------------------ */
 
-/* Returns a free slot, if possible one whose process runs already; NULL: all slots are
- * taken. */
+/* Returns a free slot, preferably with a running process. NULL: all slots are taken. */
 static struct slot *free_slot_locked(
 	const struct programs *programs, const struct program *program)
 {
@@ -175,7 +174,7 @@ static struct slot *free_slot_locked(
 	return found;
 }
 
-/* Waits for a slot and takes it. NULL: the daemon stops. */
+/* Waits for a slot and takes it. NULL: the daemon is stopping. */
 static struct slot *take_slot(struct programs *programs, const struct program *program)
 {
 	LOCK_SCOPE(&programs->lock);
@@ -211,7 +210,8 @@ static void end_process(struct programs *programs, struct slot *slot)
 	process_end(&slot->process);
 }
 
-/* Pauses after failures: not at all after the first one, longer and longer after further ones. */
+/* Waits before a process is started after a failure. There is no wait after the first failure; each
+ * further failure makes the wait longer. */
 static void pause_before_start(struct programs *programs, const struct program *program)
 {
 	LOCK_SCOPE(&programs->lock);
@@ -240,7 +240,7 @@ static void tell_isolation(
 			program->config->name);
 }
 
-/* Puts a process into its slot; kills it if the daemon has begun to stop. */
+/* Puts a process into its slot. Kills the process if the daemon has begun to stop. */
 static int install(
 	struct programs *programs, struct slot *slot, const struct process *process)
 {
@@ -286,7 +286,7 @@ static void count_failure(struct programs *programs, struct program *program, bo
 	program->failures = failed ? program->failures + 1 : 0;
 }
 
-/* Asks the slot's process once. -EBADMSG: the program has refused the sample. */
+/* Asks the process of the slot once. -EBADMSG: the program refused the sample. */
 static int try_once(struct programs *programs, struct program *program, struct slot *slot,
 	const struct program_sample *sample, uint8_t *tensor, char *message)
 {

@@ -7,26 +7,26 @@
 #include "image/image.h"
 
 /*
- * Runs programs that make arrays of samples. The daemon keeps processes of each
- * [preparation NAME]. A process gets one sample after another on its standard input, and
- * answers each with a NumPy array or an error: joaderfs-prepare(7).
+ * Runs programs that make arrays from samples. The daemon keeps processes of each [preparation
+ * NAME]. A process gets one sample after another on its standard input, and answers each with a
+ * NumPy array or an error: joaderfs-prepare(7).
  *
- *   Flow: programs_new reads the commands. Threads call programs_run with one sample after
- *         another: as many at once as there are processes. The first call starts a process;
- *         one that dies, hangs or answers nonsense is killed, and another one gets the
- *         sample, once. programs_stop ends the processes; running calls fail.
+ *   Flow: programs_new reads the commands. A thread calls programs_run for each sample; as many
+ *         calls run at once as there are processes. The first call starts a process. A process that
+ *         dies, hangs or sends an invalid answer is killed, and another process gets the sample;
+ *         the second failure is final. programs_stop ends the processes; running calls fail.
  *   Owns: the processes, and the arrays' types, which jobs refer to.
  *   Threads: any.
  *   Errors: 0 or -errno, with a message that names the cause.
- *   Trust: a process is an ordinary user's, has no network, no rights to gain, no
- *         descriptors but three, and limits of memory and time (process.h). Each byte that
- *         it answers is checked.
+ *   Trust: a process runs as an ordinary user, without network, without a way to gain rights, with
+ *         only three descriptors, and with limits of memory and time (process.h). Each byte of an
+ *         answer is checked.
  */
 
 struct programs;
 
-/* Reads the commands and logs their errors. stops: a command that can't be run is an
- * error; otherwise it is a warning. */
+/* Reads the commands and logs their errors. stops: a command that can't be run is an error;
+ * otherwise it causes a warning. */
 must_check int programs_new(
 	const struct daemon_config *config, bool stops, struct programs **ret);
 void programs_stop(struct programs *programs);
@@ -36,19 +36,19 @@ void programs_free(struct programs **programs);
 const struct prepared_array *programs_find(
 	const struct programs *programs, const char *name);
 size_t programs_count(const struct programs *programs);
-/* Returns the number of processes of the n-th program, which is how many samples it
- * prepares at once. */
+/* Returns the number of processes of the n-th program. The program prepares this many samples at
+ * once. */
 unsigned programs_processes(const struct programs *programs, size_t n);
 
 struct program_sample {
-	const char *name; /* with its extension */
+	const char *name; /* name with its extension */
 	const uint8_t *data;
 	size_t size;
 };
 
 /*
- * Makes the array of a sample. The calling thread waits for a process. -EIO: the program has
- * refused the sample, or failed twice; -ENOMEM; -EINTR: programs_stop was called.
+ * Makes the array of a sample. The calling thread waits for a process. -EIO: the program refused
+ * the sample, or failed twice; -ENOMEM; -EINTR: programs_stop was called.
  */
 must_check int programs_run(struct programs *programs, const struct prepared_array *array,
 	const struct program_sample *sample, struct tensor **ret,

@@ -21,9 +21,9 @@
 #define END_MS 2000
 
 /*
- * Starts processes. fork would have to copy the page tables of a daemon with much memory,
- * so the child shares its parent's memory, as with vfork, until it executes the program.
- * The child makes system calls only: libc's setuid and its like would try to change all
+ * Starts processes. fork() would copy the page tables of the daemon, which may have much memory.
+ * So, as with vfork(), the child shares its parent's memory until it executes the program. The
+ * child makes system calls directly, because libc's setuid() and similar functions would act on all
  * threads of the parent.
  */
 
@@ -31,7 +31,7 @@ struct child {
 	const struct command *command;
 	int in, out, err;
 	bool filtered;	  /* the filter forbids sockets */
-	const char *step; /* step that has failed */
+	const char *step; /* the step that failed */
 	int error;
 	sigset_t mask; /* signal mask of the program */
 };
@@ -56,7 +56,7 @@ static void reset_signals(void)
 		(void)sigaction(number, &normal, NULL);
 }
 
-/* Makes the kernel kill this process before the daemon when memory is short. */
+/* Makes the kernel kill this process, rather than the daemon, when memory is short. */
 static void be_the_first_to_end(void)
 {
 	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -103,8 +103,8 @@ __attribute__((no_sanitize("address", "undefined"))) static int child_main(void 
 	return 127;
 }
 
-/* Clones the child, in namespaces of its own if possible. A daemon that does not run as
- * root needs a user namespace for that, which a kernel or a container may not allow. */
+/* Clones the child, in its own namespaces if possible. If the daemon does not run as root, this
+ * needs a user namespace, which the kernel or a container may forbid. */
 static pid_t clone_child(
 	struct child *child, uint8_t *stack, int *ret_pidfd, bool *ret_isolated)
 {
@@ -145,7 +145,7 @@ static void close_pipe(int ends[static 2])
 	}
 }
 
-/* Makes a pipe. `ours` is the index of the daemon's end, which does not block. */
+/* Makes a pipe. `ours` is the index of the daemon's end, which is set not to block. */
 static int make_pipe(int ends[static 2], int ours)
 {
 	if (pipe2(ends, O_CLOEXEC) != 0)
@@ -199,16 +199,16 @@ int process_start(const struct command *command, struct process *ret, bool *ret_
 
 /* --- the end -------------------------------------------------------------------------- */
 
-/* Kills the process and the processes that it has started. It leads its process group,
- * and is the first process of its PID namespace if it has one. */
+/* Kills the process and the processes that it has started. The process leads its process group, and
+ * is the first process of its PID namespace, if it has one. */
 void process_kill(const struct process *process)
 {
 	kill(-process->pid, SIGKILL);
 	kill(process->pid, SIGKILL);
 }
 
-/* Ends the process, and waits for that. A process that waits for a device may not end in
- * time; it is left alone. */
+/* Ends the process and waits until it has ended. A process that waits for a device may not end in
+ * time, and is then left alone. */
 void process_end(struct process *process)
 {
 	struct pollfd ended = {.fd = process->pidfd, .events = POLLIN};

@@ -19,25 +19,24 @@
  *         first(K) gets one of R_first - S - I
  *         K := K without the streams served ; S := S + I
  *
- * The paper keeps these intersections and their sizes in a dependent sampling tree
- * (section 4). An epoch that starts or ends, a sample given to some streams only, and two
- * |R| that cross each rebuild a part of that tree. There is no tree here, because neither
- * the intersections nor their sizes are needed, only draws with the right probabilities.
- * R and tests of membership are enough for these. (tools/sim/dsa_tree.h has the tree, to
- * compare with.)
+ * The paper keeps these intersections and their sizes in a dependent sampling tree (section 4). A
+ * part of that tree is rebuilt when an epoch starts or ends, when a sample is given to only some
+ * streams, and when two sizes |R| change their order. There is no tree here, because only draws
+ * with the right probabilities are needed, and neither the intersections nor their sizes. R and
+ * tests of membership are enough. (tools/sim/dsa_tree.h has the tree, for comparison.)
  *
- * An element drawn uniformly from R_first - S is in I with the probability
- * |I| / (|R_first| - |S|), which is the one with which first(K) has to choose I. If the
- * element is in I, it is a uniform element of I; if not, of R_first - S - I. So the
- * element is drawn first, and then tested: does every R of K contain it? That is a bit
- * test for each stream, up to the first one that lacks the element.
+ * An element drawn uniformly from R_first - S is in I with the probability |I| / (|R_first| - |S|),
+ * which is the one with which first(K) has to choose I. If the element is in I, it is a uniform
+ * element of I; if not, of R_first - S - I. So the element is drawn first. Then it is tested
+ * whether every R of K contains it: one bit test per stream, up to the first stream that lacks the
+ * element.
  *
- * S has the elements that a suffix of the round's streams share: the suffix of the step before,
- * since each I only adds to S elements that its smaller suffix shares. A uniform element of R - S
- * is an element of R, redrawn while it is in S: bit tests again. The chance
- * (|R_a| - |S|) / (|R_b| - |S|) is drawn as follows. Think of |R_b| places, of which the
- * elements of R_a take the first |R_a|, and leave out the places of elements of S: it is
- * the chance that a uniform place is one of R_a's.
+ * S consists of elements that all streams of a suffix of the round share. It is the suffix of the
+ * previous step, because each step adds only elements of I, which a smaller suffix shares. A
+ * uniform element of R - S is an element of R, redrawn while it is in S: bit tests again. The
+ * chance (|R_a| - |S|) / (|R_b| - |S|) is drawn as follows. Imagine |R_b| places, of which the
+ * elements of R_a take the first |R_a|. Leave out the places of elements of S. The chance is then
+ * the probability that a uniform place belongs to R_a.
  *
  * A redraw is cheap on average, whatever the sets are: stream k is given each element of
  * R_k with the same probability 1 / |R_k|, so that the step after S is reached without k
@@ -52,9 +51,9 @@ struct round {
 	struct sampler_stream **streams; /* ascending |R| */
 	const struct idset **sets;
 	size_t m;
-	size_t first;  /* K is streams[first .. m) */
+	size_t first;  /* K consists of streams[first .. m) */
 	size_t suffix; /* streams[suffix .. m) share S; S is {} while they are K */
-	uint32_t size; /* |S|, if counted */
+	uint32_t size; /* |S|, if it was counted */
 	bool counted;
 };
 
@@ -66,10 +65,9 @@ static bool offered(const struct round *round, sample_id sample)
 }
 
 /*
- * redraws: draws to try before S is counted, so that both cost about the same.
- * Counting reads the words of all sets, as far as the smallest one reaches. A redraw
- * takes as long as reading REDRAW_WORDS words in a row, and TEST_WORDS more for each
- * set.
+ * redraws is the number of draws to try before S is counted. It is chosen so that both cost about
+ * the same. Counting reads the words of all sets, up to the end of the smallest set. A redraw takes
+ * as long as reading REDRAW_WORDS consecutive words, plus TEST_WORDS for each set.
  */
 #define REDRAW_WORDS 150
 #define TEST_WORDS 15
@@ -130,12 +128,12 @@ static bool joins(struct round *round, size_t a, size_t b)
 }
 
 /*
- * Returns the first stream of K that does not choose the element that first(K) chose; m: all
- * choose it. The probabilities of neighbours multiply to those of any two streams, so
- * that one decision answers whether all streams up to the last choose it. If not, one of
- * a+1 .. b refuses, and a bisection finds the first one: it lies beyond `middle` if the
- * streams up to there choose the element and one beyond refuses. Given that one of a+1
- * .. b refuses, the probability of that is
+ * Returns the first stream of K that does not choose the element that first(K) chose; m: all choose
+ * it. The probability for two distant streams is the product of the probabilities of all neighbours
+ * between them. So a single decision tells whether all streams choose the element. If not, one of
+ * a+1 .. b refuses, and a bisection finds the first one. The first one lies beyond `middle` if all
+ * streams up to `middle` choose the element. Given that one of a+1 .. b refuses, the probability of
+ * this is
  *
  *     (|R_a| - |S|) / (|R_middle| - |S|) * (|R_b| - |R_middle|) / (|R_b| - |R_a|)
  */
@@ -159,7 +157,7 @@ static size_t first_to_refuse(struct round *round)
 	return b;
 }
 
-/* Serves the first streams of K, and returns where the rest of K begins. */
+/* Serves the first streams of K. Returns the index of the rest of K. */
 static size_t serve(struct round *round)
 {
 	size_t first = round->first;
@@ -179,7 +177,7 @@ static bool before(const struct sampler_stream *a, const struct sampler_stream *
 	return a->id < b->id;
 }
 
-/* Sorts by insertion: a round changes little. */
+/* Sorts by insertion, because the order changes little in a round. */
 static void sort(struct sampler *sampler)
 {
 	struct sampler_stream **order = sampler->order;
@@ -192,7 +190,7 @@ static void sort(struct sampler *sampler)
 	}
 }
 
-/* The sizes are those at the start of the round: samples are taken from R at its end. */
+/* The sizes are those at the start of the round: samples are removed from R only at its end. */
 static void draw(struct sampler *sampler, size_t m)
 {
 	struct round round = {

@@ -9,12 +9,12 @@
 #include <string.h>
 
 /*
- *     sums    Fenwick tree: elements in blocks of 4096 ids
- *     lines   elements in each 512 ids; eight to a block
- *     words   the bits; eight words, a cache line, to a line
+ * sums    Fenwick tree: number of elements in blocks of 4096 ids
+ * lines   number of elements in each 512 ids; eight lines per block
+ * words   the bits; eight words, a cache line, per line
  *
- * A selection descends the sums, which stay in the processor's nearest cache, and then
- * reads one cache line of the lines and one of the words.
+ * A selection descends through the sums, which stay in the processor's nearest cache. Then it reads
+ * one cache line of `lines` and one of `words`.
  */
 
 #define LINE_BITS 512
@@ -26,15 +26,16 @@
 struct idset {
 	uint64_t *words;
 	uint16_t *lines;
-	uint32_t *sums; /* index 1 .. n_sums-1; [i] counts blocks i-(i&-i) .. i-1 */
+	/* index 1 to n_sums - 1; [i] counts the blocks i - (i & -i) to i - 1 */
+	uint32_t *sums;
 	uint32_t bound;
 	uint32_t size;
 	uint32_t n_blocks;
-	uint32_t n_sums; /* a power of two: a descent needs no check for the end */
+	uint32_t n_sums; /* a power of two, so that a descent needs no bounds check */
 };
 
-/* Counts bits in plain C, as not every x86-64 has popcnt. Byte i of the result counts the set
- * bits of bytes 0 .. i. */
+/* Counts bits in plain C, because not every x86-64 has popcnt. Byte i of the result is the number
+ * of set bits in bytes 0 to i. */
 static uint64_t byte_sums(uint64_t word)
 {
 	word -= word >> 1 & UINT64_C(0x5555555555555555);
@@ -220,7 +221,7 @@ bool idset_contains(const struct idset *set, uint32_t id)
 	return contains(set, id);
 }
 
-/* Adds or removes an id. change: 1, or -1 as an unsigned. */
+/* Adds or removes an id. change: 1, or -1 converted to unsigned. */
 static void flip(struct idset *set, uint32_t id, uint32_t change)
 {
 	set->words[id / 64] ^= UINT64_C(1) << id % 64;
@@ -263,7 +264,8 @@ uint32_t idset_select(const struct idset *set, uint32_t rank)
 	size_t at = 0;
 	for (size_t step = set->n_sums / 2; step; step /= 2) {
 		uint32_t sum = set->sums[at + step];
-		bool beyond = sum <= rank; /* conditional moves: no branch to predict */
+		/* compiled to conditional moves, so there is no branch to predict */
+		bool beyond = sum <= rank;
 		at += beyond ? step : 0;
 		rank -= beyond ? sum : 0;
 	}
@@ -299,7 +301,7 @@ bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id)
 	return true;
 }
 
-/* Returns the number of blocks of the smallest set. */
+/* Returns the number of blocks in the smallest set. */
 static size_t n_blocks_shared(const struct idset *const *sets, size_t n)
 {
 	size_t least = sets[0]->n_blocks;
@@ -309,7 +311,7 @@ static size_t n_blocks_shared(const struct idset *const *sets, size_t n)
 	return least;
 }
 
-/* Intersects two blocks, and tells whether any bit is left. `restrict` lets compilers use vector
+/* Intersects two blocks. Returns whether any bit is left. `restrict` allows compilers to use vector
  * instructions. */
 static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 {
@@ -321,7 +323,8 @@ static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 	return any;
 }
 
-/* Finds the bits of a block that all sets have. false: there is none, and *ret is undefined. */
+/* Finds the bits of a block that are set in all sets. false: there are none, and *ret is
+ * undefined. */
 static bool shared_block(
 	const struct idset *const *sets, size_t n, size_t block, uint64_t *ret)
 {
@@ -404,7 +407,8 @@ void idset_validate(const struct idset *set)
 	for (size_t i = 0; i < n_lines(set); i++) {
 		ensure(set->lines[i] == count_line(&set->words[i * LINE_WORDS]));
 		size += set->lines[i];
-		size_t sum = i / BLOCK_LINES + 1; /* when its last line is in */
+		/* set when the last line of the block is counted */
+		size_t sum = i / BLOCK_LINES + 1;
 		if (i % BLOCK_LINES != BLOCK_LINES - 1)
 			continue;
 		uint32_t before = 0;

@@ -290,7 +290,7 @@ bool sampler_settle(struct sampler *sampler, uint32_t n)
 	return !sampler->ops->refresh || sampler->ops->refresh(sampler, n);
 }
 
-/* Fills the round, sorted by id: the order of the arguments must not matter. */
+/* Fills the round, sorted by id, so that the order of the arguments does not matter. */
 static size_t gather(
 	struct sampler *sampler, const stream_id *ids, size_t n, sample_id *ret)
 {

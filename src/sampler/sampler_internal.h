@@ -11,8 +11,9 @@ struct slots;
 
 struct sampler_set {
 	struct idset *ids;
-	struct idset *slots;	 /* exchange: the slots of `ids` */
-	struct slots *numbering; /* the numbering of `slots`, until the set is inserted */
+	struct idset *slots; /* exchange: the slots of `ids` */
+	/* the slots by which `slots` is numbered, until the set is inserted */
+	struct slots *numbering;
 };
 
 struct sampler_stream {
@@ -21,22 +22,23 @@ struct sampler_stream {
 	struct sampler_set *owned; /* R */
 	struct idset *set;	   /* owned->ids */
 	uint32_t remaining;	   /* |R| */
-	struct member *member;	   /* exchange: its job */
-	sample_id *ret;		   /* receives the decision; NULL: not in this round */
+	struct member *member;	   /* exchange: the stream's job */
+	/* receives the drawn sample; NULL: the stream is not in this round */
+	sample_id *ret;
 };
 
 struct sampler {
 	const struct sampler_ops *ops;
 	struct rng rng;
 	struct sampler_stream **by_id; /* ascending id */
-	struct sampler_stream **round; /* the streams that the current draw serves */
+	struct sampler_stream **round; /* the streams of the current draw */
 	size_t n;
 	size_t capacity;	       /* length of all arrays */
-	struct sampler_stream **order; /* dsa: ascending |R|, ties by id */
+	struct sampler_stream **order; /* dsa: sorted by |R|, then by id */
 	const struct idset **sets;     /* dsa: the sets of the round's streams */
 	/* the data of the engine `exchange`; NULL: the sampler has another engine */
 	struct exchange *exchange;
-	void *own; /* the data of another engine, which its `free` frees */
+	void *own; /* the data of another engine; its `free` frees them */
 };
 
 /*
@@ -52,7 +54,7 @@ struct sampler_ops {
 	void (*remove)(struct sampler *sampler, struct sampler_stream *stream);
 	void (*draw)(struct sampler *sampler, size_t m);
 	void (*validate)(const struct sampler *sampler);
-	/* Engines with membership classes have the following. */
+	/* The functions from here on are for engines with membership classes. */
 	void (*leave)(struct sampler *sampler, job_id job);
 	sample_id (*draw_within)(
 		struct sampler *sampler, struct sampler_stream *stream, uint32_t label);
@@ -62,11 +64,11 @@ struct sampler_ops {
 	void (*free)(struct sampler *sampler); /* frees sampler->own */
 };
 
-/* Makes a sampler with an engine that is not one of the daemon's. */
+/* Makes a sampler with an engine that the daemon does not have, for tests and simulations. */
 must_check int sampler_new_of(
 	const struct sampler_ops *ops, uint64_t seed, struct sampler **ret);
 
-/* Takes the sample from R. */
+/* Removes the sample from the stream's R. */
 void stream_take(struct sampler_stream *stream, sample_id sample);
 
 extern const struct sampler_ops sampler_dsa;
@@ -74,13 +76,13 @@ extern const struct sampler_ops sampler_exchange;
 extern const struct sampler_ops sampler_isa;
 extern const struct sampler_ops sampler_sequential;
 
-/* Makes exchange's part of a sampler; labels may be NULL. */
+/* Makes the data of the engine exchange. labels may be NULL. */
 must_check int exchange_new(
 	const uint32_t *labels, uint32_t n_ids, struct exchange **ret);
 void exchange_free(struct exchange **exchange);
-/* Returns the present numbering of ids, held; the caller puts it. */
+/* Returns a reference to the present slots. */
 struct slots *exchange_slots(const struct exchange *exchange);
-/* Translates ids to slots. Needs no lock, nor does slots_put. */
+/* Converts ids to slots. slots_translate and slots_put need no lock. */
 must_check int slots_translate(
 	const struct slots *slots, const struct idset *ids, struct idset **ret);
 void slots_put(struct slots **slots);

@@ -7,12 +7,13 @@
 
 #define PROBE 1.3
 #define NEVER_IDLES .15 /* part of a window: readers that idle less do so by chance */
-#define OFTEN_IDLES .9	/* part of a window: readers that idle as long have enough */
+/* part of a window: readers that idle longer have enough samples */
+#define OFTEN_IDLES .9
 
-#define MET .95 /* part of a need: a job that gets as much is taken to get all of it */
+#define MET .95 /* part of a need: a job that gets this part counts as satisfied */
 
-/* Moves the rate toward the measured one in steps. While readers wait for decoders they
- * idle for moments, too, and a rate measured then is far above their need. */
+/* Moves the rate toward the measured one in steps. Readers that wait for decoders are also idle for
+ * moments, and a rate measured then is far above their need. */
 static double toward(double rate, double found)
 {
 	if (rate <= 0)
@@ -25,9 +26,9 @@ static double raise(double rate, double got)
 	return got < rate * MET ? rate : fmax(rate, got * PROBE);
 }
 
-/* Tells whether a window contradicts the rate. A rate found in a window with few waits is
- * reliable, and stays until it is contradicted: one of several readers often waits while
- * the job as a whole does not. */
+/* Tells whether a window contradicts the rate. A rate found in a window with few waits is reliable,
+ * and is kept until it is contradicted: one of several readers often waits while the job as a whole
+ * does not. */
 static bool contradicts(double rate, double got, double found)
 {
 	return got > rate || found < rate;

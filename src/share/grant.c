@@ -6,32 +6,32 @@
 #include <math.h>
 
 /*
- * All is computed in decode time: a job can use cost x demand of it. Both fairness and
- * equal slowdown pour the capacity into vessels, all at one level:
+ * All figures are decode time: a job can use cost x demand of it. Both fairness and equal slowdown
+ * are computed by filling vessels with the capacity, up to one common level:
  *
- *       |       |  |    |          A vessel's width is weight, or weight x (cost x demand).
- *       |~~~~~~~|  |~~~~|   |~|    Its height is such that it holds cost x demand. The other
- *       |_______|  |____|   |_|    vessels get the rest of the capacity.
+ * |       |  |    |          The width of a vessel is weight, or weight x (cost x demand).
+ * |~~~~~~~|  |~~~~|   |~|    Its height is chosen so that it holds cost x demand. When it is
+ * |_______|  |____|   |_|    full, the other vessels get the rest of the capacity.
  */
 
-/* Part of the capacity that all jobs share in any case, so that even the job that gains
- * least from decode time is served now and then. */
+/* Part of the capacity that is divided among all jobs in any case, so that even the job that gains
+ * least from decode time makes progress. */
 #define CERTAIN_PART .05
 
-#define OPEN (-1) /* a rate that is not decided yet */
+#define OPEN (-1) /* a rate that is not determined yet */
 
 static double could_use(const struct share_claim *claim)
 {
 	return claim->cost * claim->demand;
 }
 
-/* Returns a vessel's width: the weight, or (by_need) the weight times the need. */
+/* Returns the width of a vessel: the weight; by_need: the weight times the need. */
 static double width_of(const struct share_claim *claim, bool by_need)
 {
 	return by_need ? claim->weight * could_use(claim) : claim->weight;
 }
 
-/* Fills the vessels that the level would flow over; false: there is none. */
+/* Fills the vessels that are lower than the level. false: there is no such vessel. */
 static bool fill_lowest(const struct share_claim *claims, size_t n, bool by_need,
 	double level, double *capacity, double *rates)
 {
@@ -65,8 +65,8 @@ static void pour(const struct share_claim *claims, size_t n, bool by_need,
 			rates[i] = width_of(&claims[i], by_need) * level / claims[i].cost;
 }
 
-/* Returns the job that gains most from more decode time; n: all jobs have as much as they
- * can use. */
+/* Returns the job that gains most from more decode time. n: all jobs have as much as they can
+ * use. */
 static size_t best_of(const struct share_claim *claims, size_t n, const double *rates)
 {
 	size_t best = n;

@@ -7,14 +7,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Limits a job's debt. A job owes decode time also for samples that it gets when another
- * job's request is decoded. The debt holds up the job's own requests for this many rounds
- * at most. */
+/* Limits a job's debt. A job owes decode time also for samples that it gets when another job's
+ * request is decoded. Debt holds up the job's own requests for at most this number of rounds. */
 #define MOST_ROUNDS_OF_DEBT 100
 
 struct share_want {
-	TAILQ_ENTRY(share_want) link; /* wants of the lane, or job->aside */
-	LIST_ENTRY(share_want) also;  /* wants of the request */
+	TAILQ_ENTRY(share_want) link; /* links the wants of the lane, or of job->aside */
+	LIST_ENTRY(share_want) also;  /* links the wants of the request */
 	struct share_job *job;
 	struct share_request *request;
 	bool urgent;
@@ -37,7 +36,8 @@ static bool is_empty(const struct share_lane *lane)
 	return TAILQ_EMPTY(&lane->urgent) && TAILQ_EMPTY(&lane->ahead);
 }
 
-/* Returns the queue that the want is in, or will be in once its request is not aside. */
+/* Returns the queue that holds the want, or that will hold it when its request is not aside any
+ * more. */
 static struct share_wants *queue_of(const struct share_want *want)
 {
 	struct share_lane *lane = want->job->lane;
@@ -217,13 +217,14 @@ static void charge_one(struct share_job *job, int64_t part, bool took)
 	int64_t most = -MOST_ROUNDS_OF_DEBT * lane->quantum;
 	job->charged_ns += (uint64_t)part;
 	if (job->lane != lane)
-		return; /* SHARE_FIFO: no job owes anything */
+		return; /* with SHARE_FIFO no job owes anything */
 	if (!took && debt < most)
 		debt = lane->deficit < most ? lane->deficit : most;
 	lane->deficit = debt;
 }
 
-/* Charges all jobs that want `first` or a request that is decoded with it, in equal parts. */
+/* Charges decode time, in equal parts, to all jobs that want `first` or a request that is decoded
+ * with it. */
 static void charge(const struct share_request *first, const struct share_job *taker)
 {
 	const struct share_request *request;
@@ -244,9 +245,9 @@ void share_with(struct share_request *first, struct share_request *other)
 	first->with = other;
 }
 
-/* Offers the wants of a queue until one is taken or the answer is SHARE_STOP, and returns
- * that want; NULL: all are passed over. In the lane of all jobs SHARE_PASS_REST only
- * passes over the one want, since the others are of other jobs. */
+/* Offers the wants of a queue one by one, until one is taken or the answer is SHARE_STOP. Returns
+ * that want; NULL: all were passed over. In the lane of all jobs SHARE_PASS_REST passes over only
+ * one want, because the other wants belong to other jobs. */
 static struct share_want *offer_queue(const struct share_wants *wants, share_offer *offer,
 	void *context, enum share_answer *ret_answer)
 {
@@ -262,7 +263,7 @@ static struct share_want *offer_queue(const struct share_wants *wants, share_off
 	return NULL;
 }
 
-/* Kinds of a lane's requests. */
+/* Kinds of requests in a lane. */
 enum kinds { URGENT = 1, AHEAD = 2, BOTH = URGENT | AHEAD };
 
 static bool has(const struct share_lane *lane, enum kinds kinds)
@@ -295,8 +296,8 @@ static struct share_request *take(const struct share_want *want)
 	return first;
 }
 
-/* Returns the number of rounds until the first of the lanes that have no turn now has
- * one; 0: no such lane has requests. */
+/* Returns the number of rounds after which the first of the lanes without a turn will have a turn.
+ * 0: no such lane has requests. */
 static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 {
 	const struct share_job *job;
@@ -312,8 +313,8 @@ static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 	return least;
 }
 
-/* Gives rounds to all lanes. A lane whose requests are all passed over saves at most one
- * quantum for later. A lane without requests only pays off its debt. */
+/* Gives all lanes their quanta for some rounds. A lane whose requests are all passed over saves at
+ * most one quantum. A lane without requests only pays off its debt. */
 static void give_rounds(struct shares *shares, int64_t rounds)
 {
 	struct share_job *job;
@@ -333,7 +334,7 @@ static struct share_job *next_with_turn(struct share_job *job, enum kinds kinds)
 	return job;
 }
 
-/* Offers the requests of lanes that have a turn; NULL: all are passed over. */
+/* Offers the requests of lanes that have a turn. NULL: all were passed over. */
 static struct share_want *offer_turns(struct shares *shares, enum kinds kinds,
 	share_offer *offer, void *context, enum share_answer *ret_answer)
 {
@@ -366,9 +367,9 @@ static struct share_want *offer_lanes(struct shares *shares, enum kinds kinds,
 	return NULL;
 }
 
-/* Where decoders are short, urgent requests of a job take nothing from the shares of
- * other jobs. Where decoders idle, urgent requests of all jobs go before any look-ahead;
- * otherwise jobs that lag would stay behind, and draw other samples than the rest. */
+/* Offers the requests of all lanes. If decoders are short, a job's urgent requests take nothing
+ * from the shares of other jobs. If decoders are idle, urgent requests of all jobs come before any
+ * look-ahead. Otherwise jobs that lag would stay behind, and draw other samples than the rest. */
 static struct share_want *offer_all(
 	struct shares *shares, share_offer *offer, void *context, enum share_answer *ret)
 {

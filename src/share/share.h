@@ -35,12 +35,13 @@
  *   Errors: -ENOMEM.
  */
 
-/* A policy says what is made equal for jobs of equal weight while decoders are short. */
+/* A policy determines which figure is made equal for jobs of equal weight while decoders are
+ * short. */
 enum share_policy {
-	SHARE_SLOWDOWN,	  /* the fraction of its demand that a job gets */
+	SHARE_SLOWDOWN,	  /* the fraction of its demand that each job gets */
 	SHARE_FAIR,	  /* decode time */
-	SHARE_THROUGHPUT, /* nothing: as many samples per second as possible */
-	SHARE_FIFO	  /* nothing: first come, first served */
+	SHARE_THROUGHPUT, /* no figure: as many samples per second as possible */
+	SHARE_FIFO	  /* no figure: first come, first served */
 };
 
 /* --- grant.c: the optimum --- */
@@ -48,9 +49,9 @@ enum share_policy {
 /* The claim of one job. */
 struct share_claim {
 	double weight; /* more than 0 */
-	/* seconds of decode time per sample; 0: other jobs decode all its samples */
+	/* Seconds of decode time per sample. 0: other jobs decode all its samples. */
 	double cost;
-	double demand; /* samples per second that it could use */
+	double demand; /* samples per second that the job could use */
 };
 
 /*
@@ -59,9 +60,9 @@ struct share_claim {
  *
  *     maximise  sum w_i U(x_i)   where  0 <= x_i <= demand_i,  sum cost_i x_i <= capacity
  *
- * SHARE_THROUGHPUT, U(x) = x: each job has a small part for certain, so that none waits for
- * ever. SHARE_FAIR, U(x) = log x. SHARE_SLOWDOWN: the smallest x_i / (w_i demand_i) is as
- * large as it can be, then the next. SHARE_FIFO grants each job its demand.
+ * SHARE_THROUGHPUT: U(x) = x, and each job has a small part in any case, so that none waits for
+ * ever. SHARE_FAIR: U(x) = log x. SHARE_SLOWDOWN: the smallest x_i / (w_i demand_i) is made as
+ * large as possible, then the second smallest, and so on. SHARE_FIFO grants each job its demand.
  */
 void share_grant(enum share_policy policy, const struct share_claim *claims, size_t n,
 	double capacity, double *ret_rates);
@@ -69,25 +70,25 @@ void share_grant(enum share_policy policy, const struct share_claim *claims, siz
 /* --- demand.c: estimates, while a job runs, of what it could use --- */
 
 struct share_demand {
-	double rate;   /* samples per second */
-	bool at_least; /* its readers never idled: the job could perhaps use more */
-	/* its readers idled nearly all the time: the rate is all that they need */
+	double rate; /* samples per second */
+	/* a lower bound: its readers never idled, so the job may need more */
+	bool at_least;
+	/* The readers idled nearly all the time, so the rate is their whole need. */
 	bool shown;
 };
 
-/* Measurements of a job over a window of time. */
+/* Measurements of a job in a window of time. */
 struct share_window {
 	double seconds;
 	double waited;	/* seconds in which a reader of the job waited */
-	double samples; /* samples given to readers */
-	double most;	/* samples per second that all decoders together could give */
+	double samples; /* number of samples given to readers */
+	double most;	/* samples per second that all decoders together could produce */
 };
 
 /*
- * Updates the estimate. A job whose readers idle at times would have taken samples /
- * (seconds - waited) per second without waits. A job whose readers never idle although it
- * gets the estimate is assumed to need three tenths more. A window without reads changes
- * nothing.
+ * Updates the estimate. If the readers idle at times, the need is samples / (seconds - waited) per
+ * second: the rate without waits. If the readers never idle although the job gets the estimated
+ * rate, the need is assumed to be three tenths higher. A window without reads changes nothing.
  */
 void share_demand_update(struct share_demand *demand, const struct share_window *window);
 
@@ -98,10 +99,10 @@ TAILQ_HEAD(share_wants, share_want);
 
 struct share_lane {
 	struct share_wants urgent, ahead;
-	int64_t deficit, quantum; /* ns of decode time */
+	int64_t deficit, quantum; /* decode time in ns */
 };
 
-/* A job. The caller only writes the last two fields. */
+/* A job. The caller writes only the last two fields. */
 struct share_job {
 	TAILQ_ENTRY(share_job) link;
 	struct shares *shares;
@@ -110,29 +111,30 @@ struct share_job {
 	struct share_wants aside;
 	double weight;
 	struct share_demand demand;
-	double cost;	     /* seconds that the job is charged per sample */
-	double granted;	     /* samples per second */
+	double cost;	     /* decode time charged to the job per sample, in seconds */
+	double granted;	     /* samples per second that the job is granted */
 	double rate;	     /* samples per second in the last window */
 	uint64_t charged_ns; /* decode time charged since the last window */
-	bool passed;	     /* share_next has passed over all of its requests */
-	uint64_t probed_at;  /* number of the window; 0: never */
-	/* counted by the caller, since the last window */
+	bool passed;	     /* share_next has passed over all requests of the job */
+	uint64_t probed_at;  /* number of the window of the last probe; 0: never */
+	/* The caller counts the next two in each window. */
 	uint64_t samples;   /* samples given to readers, decoded or not */
 	uint64_t waited_ns; /* time in which a reader waited */
 };
 
-/* Something to be decoded, for one job or several. */
+/* A request to decode something, from one job or several. */
 struct share_request {
 	LIST_HEAD(, share_want) wants;
-	uint64_t cost_ns;	    /* the caller's estimate of its decode time */
-	struct share_request *with; /* the next request of those decoded together */
-	bool aside; /* it is in no lane, since it was taken or put aside */
+	uint64_t cost_ns; /* the caller's estimate of its decode time */
+	/* next request in the list of requests that are decoded together */
+	struct share_request *with;
+	bool aside; /* in no lane, because it was taken or put aside */
 };
 
 struct shares {
 	enum share_policy policy;
 	TAILQ_HEAD(, share_job) jobs;
-	struct share_lane all;	  /* SHARE_FIFO: the lane of all jobs */
+	struct share_lane all;	  /* with SHARE_FIFO, the lane of all jobs */
 	bool is_short;		  /* decoders were short in the last window */
 	uint64_t windows;	  /* number of windows so far */
 	struct share_job *probed; /* NULL: none */
@@ -140,7 +142,7 @@ struct shares {
 
 void shares_init(struct shares *shares, enum share_policy policy);
 
-/* Adds a job. cost_ns: the expected cost of its samples, until it is measured. */
+/* Adds a job. cost_ns: expected cost of a sample, used until the cost is measured. */
 void share_join(
 	struct shares *shares, struct share_job *job, double weight, uint64_t cost_ns);
 /* Removes the job and its wants. */
@@ -148,9 +150,8 @@ void share_leave(struct share_job *job);
 
 void share_request_init(struct share_request *request, uint64_t cost_ns);
 
-/* Makes the job want the request. urgent: a reader waits. A job that wants it already may
- * make it urgent, or look-ahead again, which puts it at the head of the queue. -ENOMEM:
- * only if the want is new. */
+/* Adds a want: the job wants the request. urgent: a reader waits. For a want that exists, changes
+ * it to urgent, or to look-ahead at the head of the queue. -ENOMEM: only for a new want. */
 must_check int share_ask(
 	struct share_job *job, struct share_request *request, bool urgent);
 /* Removes the job's want. */
@@ -162,37 +163,36 @@ bool share_wants(const struct share_job *job, const struct share_request *reques
 /* Tells whether any job wants the request. */
 bool share_is_wanted(const struct share_request *request);
 
-/* Takes the request out of the lanes. Jobs still want it, and others may ask for it. */
+/* Takes the request out of the lanes. The wants stay, and more may be added. */
 void share_put_aside(struct share_request *request);
-/* Puts a request that was aside back in the lanes of all jobs that want it. */
+/* Puts a request that was aside back into the lanes of all jobs that want it. */
 void share_again(struct share_request *request);
 
 /* The caller's answer to the offer of a request. */
 enum share_answer {
 	SHARE_TAKE,
-	SHARE_PASS,	 /* pass over this request, offer the next */
-	SHARE_PASS_REST, /* pass over the job's other requests of the same urgency, too */
-	SHARE_STOP	 /* take nothing now */
+	SHARE_PASS,	 /* skip this request and offer the next one */
+	SHARE_PASS_REST, /* also skip the job's other requests of the same urgency */
+	SHARE_STOP	 /* nothing can be taken now */
 };
 
-/* Answers an offer. It must not change any lane. */
+/* Answers an offer. It must not change a lane. */
 typedef enum share_answer share_offer(void *context, struct share_request *request);
 
-/* Makes the other request be decoded together with the first. Called by an offer that
- * then answers SHARE_TAKE. */
+/* Decodes the request `other` together with `first`. Called by an offer that then answers
+ * SHARE_TAKE. */
 void share_with(struct share_request *first, struct share_request *other);
 
-/* Returns the request for a free decoder, or NULL. It is put aside, together with the
- * requests that are decoded with it. All jobs that want one of them are charged, in equal
- * parts. */
+/* Returns the request for a free decoder, or NULL. Puts it aside, together with the requests that
+ * are decoded with it. All jobs that want one of them are charged in equal parts. */
 struct share_request *share_next(
 	struct shares *shares, share_offer *offer, void *context);
 
 /*
- * Evaluates what jobs counted in the last `seconds`, and sets the quantum of each lane for the
- * next window. decoders: seconds of decode time per second; busy: the part of it that was used.
- * If decoders were not short, jobs wait for something else, and get quanta by their weights.
- * -ENOMEM: nothing is changed.
+ * Evaluates the figures that jobs counted in the last `seconds`, and sets the quantum of each lane
+ * for the next window. decoders: seconds of decode time available per second; busy: the seconds
+ * that were used. If decoders were not short, jobs wait for something else, and get quanta by their
+ * weights. -ENOMEM: nothing is changed.
  */
 must_check int shares_window(
 	struct shares *shares, double seconds, double decoders, double busy);

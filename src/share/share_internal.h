@@ -7,11 +7,11 @@
 
 #define SHARE_NS 1e9
 
-/* Decode time of one round, for all lanes together. It is short, so that lanes take turns sample
- * by sample rather than in bursts; a sample that costs more than a quantum is paid off in the
- * rounds after it. */
+/* Decode time of one round, for all lanes together. It is short, so that lanes take turns sample by
+ * sample rather than in bursts. A sample that costs more than a quantum is paid off in the
+ * following rounds. */
 #define SHARE_ROUND_NS 1000000
 
-/* Gives a new job the quantum that the others have on average for its weight, and scales all
+/* Gives a new job the average quantum of the other jobs, adjusted to its weight, and scales all
  * quanta to one round. */
 void share_make_place(struct share_job *newcomer);

@@ -8,24 +8,24 @@
 #include <stdlib.h>
 
 /*
- * Turns measurements of jobs into quanta.
+ * Computes quanta from measurements of jobs.
  *
- * The need of a job whose readers never idle can't be measured, since readers that fetch
- * ahead take all that comes until they have enough. So one such job at a time is probed:
- * for some windows it is given most of the decoders. If its readers have enough
- * meanwhile, their need is known.
+ * If a job's readers never idle, its need can't be measured: readers that fetch ahead take all
+ * available samples until they have enough. So such jobs are probed, one at a time: for some
+ * windows the job gets most of the decoders. If its readers have enough then, their need is known.
  */
 
-/* Part of a round that all jobs share by weight, even those that seem to need nothing. */
+/* Part of a round that all jobs share by weight, even jobs that seem to need nothing. */
 #define LEAST_PART .02
-#define LEAST_COST 1e-9 /* seconds: the cost for a job whose samples other jobs decode */
+/* seconds: the cost assumed for a job whose samples other jobs decode */
+#define LEAST_COST 1e-9
 
-/* Decoders are short if a larger part of them is at work. */
+/* If a larger part of the decoders is busy, decoders are short. */
 #define SHORT_PART .75
 
 #define PROBE_PART .75
 #define PROBE_WINDOWS 3
-/* Number of windows from one probe of a job to its next probe. */
+/* Windows between two probes of the same job. */
 #define REST_WINDOWS 60
 
 static double sum_of_weights(const struct shares *shares)
@@ -37,7 +37,7 @@ static double sum_of_weights(const struct shares *shares)
 	return sum;
 }
 
-/* Sets the quantum to a part of a round, but not below the job's least part. */
+/* Sets the quantum to a part of a round, but at least to the job's least part. */
 static void set_quantum(struct share_job *job, double part)
 {
 	double least = LEAST_PART * job->weight / sum_of_weights(job->shares);
@@ -88,7 +88,7 @@ static bool needs_probe(const struct share_job *job)
 	return !was_idle(job) && job->demand.at_least;
 }
 
-/* Returns the job to probe: one that was never probed, else the one whose last probe is
+/* Returns the job to probe: one that was never probed, otherwise the one whose last probe is the
  * oldest. */
 static struct share_job *choose_probed(const struct shares *shares)
 {
@@ -109,7 +109,7 @@ static bool is_known_now(const struct shares *shares)
 	return !needs_probe(job) || shares->windows >= job->probed_at + PROBE_WINDOWS;
 }
 
-/* Begins or ends a probe. Between two probes there is a window without one. */
+/* Begins or ends a probe. There is a window without a probe between two probes. */
 static void probe(struct shares *shares)
 {
 	shares->windows++;
@@ -130,9 +130,9 @@ static void probe(struct shares *shares)
 
 /* --- quanta ----------------------------------------------------------------------------- */
 
-/* Returns the job's part of a round, without regard to probes. Where decoders idle, the
- * weight decides. The grant could not: it is the demand, which is measured by what the
- * job got, so a job that lags would get less and less. */
+/* Returns the job's part of a round, without regard to probes. If decoders are idle, the weight
+ * decides. The grant can't decide then: it equals the demand, which follows from the samples that
+ * the job got, so a lagging job would get less and less. */
 static double part_of(const struct share_job *job, double all, double weights)
 {
 	if (!job->shares->is_short)
@@ -157,7 +157,7 @@ static void set_quanta(struct shares *shares, const double *rates)
 			set_quantum(job, PROBE_PART);
 		else if (!was_idle(job))
 			set_quantum(job, rest * part_of(job, all, weights));
-		else if (weights > 0) /* idle: this part is for its return */
+		else if (weights > 0) /* idle job: it uses this part when it returns */
 			set_quantum(job, fmin(job->weight / weights, 1));
 		job->samples = job->waited_ns = job->charged_ns = 0;
 	}

@@ -10,7 +10,7 @@
 
 struct history {
 	struct lock lock;
-	size_t n, next; /* number of readings; index of the next one */
+	size_t n, next; /* number of readings; index of the next reading */
 	struct history_reading ring[HISTORY_READINGS];
 };
 

@@ -9,9 +9,9 @@
 #include <stdatomic.h>
 
 /*
- * Each thread counts in a block of its own, which no other thread writes. So counting costs one
- * addition, and no cache line moves between processors. A reader adds up all blocks, and the counts
- * of ended threads.
+ * A block of counters. Each thread has its own block, which no other thread writes. So counting
+ * costs one addition, and no cache line moves between processors. A reader adds up all blocks, and
+ * the counts of ended threads.
  */
 
 struct block {
@@ -28,7 +28,7 @@ static struct lock stats_lock = {
 };
 static struct block blocks = {.next = &blocks, .prev = &blocks}; /* (stats_lock) */
 
-/* Sums of the counts of ended threads, and counts of threads that got no memory for a block. */
+/* Sums of the counts of ended threads. Threads without memory for a block count here, too. */
 static _Atomic uint64_t ended[STAT_COUNT];
 static struct histogram ended_histograms[STATS_HISTOGRAM_COUNT];
 static _Atomic uint64_t gauges[STAT_COUNT];
@@ -45,8 +45,8 @@ static const enum kind kinds[] = {
 #undef STAT
 };
 
-/* Moves the thread's counts to `ended` under the lock, so that no reader counts them twice or not
- * at all. */
+/* Adds the thread's counts to `ended`. The lock keeps a reader from counting them twice or not at
+ * all. */
 static void thread_ends(void *context)
 {
 	struct block *block = context;

@@ -9,13 +9,13 @@
 #include <stdint.h>
 
 /*
- * All counters of the daemon, in one table (STATS_TABLE), and its histograms in another one
- * (STATS_HISTOGRAMS). The enumerations, the sums, the text files of the mount and the man
- * page are made from them.
+ * The daemon's counters in one table (STATS_TABLE), and its histograms in another one
+ * (STATS_HISTOGRAMS). The enumerations, the sums, the mount's text files and the man page are made
+ * from these tables.
  *
- *   Flow: any module counts; files prints.
- *   Threads: any. Each thread has counters of its own, which are summed when read; a
- *         gauge is one value.
+ *   Flow: any module counts; src/files prints.
+ *   Threads: any. Each thread has its own counters, which readers add up; a gauge is a single
+ *         value.
  *   Errors: none.
  */
 
@@ -136,7 +136,7 @@
 
 /*
  * HISTOGRAM(identifier, name, help): histograms of durations. A histogram with labels has several
- * values; other modules count these, and this one only prints them.
+ * values; other modules keep these values, and this module only prints them.
  */
 #define STATS_HISTOGRAMS(HISTOGRAM)                                                      \
 	HISTOGRAM(OPEN_LATENCY, "open_latency",                                          \
@@ -163,7 +163,7 @@ enum stat_id {
 
 void stats_add(enum stat_id stat, uint64_t n);	   /* Adds n to a counter. */
 void stats_set(enum stat_id stat, uint64_t value); /* Sets a gauge. */
-void stats_change(enum stat_id stat, int64_t by);  /* Changes a gauge. */
+void stats_change(enum stat_id stat, int64_t by);  /* Changes a gauge by an amount. */
 uint64_t stats_get(enum stat_id stat);
 
 /* Adds a duration to a histogram without labels. */
@@ -171,20 +171,21 @@ void stats_record(enum stats_histogram histogram, uint64_t ns);
 void stats_copy(enum stats_histogram histogram, struct histogram_copy *ret);
 
 void stats_print_text(FILE *out); /* Prints "name value" lines. */
-void stats_print_json(
-	FILE *out); /* Prints the members of a JSON object, which the caller closes. */
-void stats_print_man(FILE *out); /* Prints the rows for the man page: mdoc list items. */
+/* Prints the members of a JSON object. The caller closes the object. */
+void stats_print_json(FILE *out);
+/* Prints the rows for the man page as mdoc list items. */
+void stats_print_man(FILE *out);
 void stats_print_histograms_man(FILE *out);
 
 /*
- * Prometheus' two formats. Both have HELP, TYPE, UNIT and the EOF line. HELP and TYPE name a
- * counter without its "_total" in OpenMetrics, and with it in Prometheus' own format.
+ * The two text formats of Prometheus. Both have HELP, TYPE, UNIT and the EOF line. In OpenMetrics,
+ * HELP and TYPE name a counter without its "_total".
  */
 enum stats_form { STATS_PROMETHEUS, STATS_OPENMETRICS };
 
 enum stats_kind { STATS_GAUGE, STATS_COUNTER, STATS_TIMES };
-/* Prints the lines before the values of joaderfs_NAME. A counter's NAME ends in _total. A NAME that
- * ends in _seconds, _bytes or _ratio (before _total) has that unit. */
+/* Prints the lines before the values of joaderfs_NAME. The NAME of a counter ends in _total. If a
+ * NAME ends in _seconds, _bytes or _ratio (before _total), this is the unit. */
 void stats_print_head(FILE *out, enum stats_form form, const char *name,
 	enum stats_kind kind, const char *help);
 void stats_print_metrics(FILE *out, enum stats_form form); /* Prints the counters. */
@@ -192,8 +193,8 @@ void stats_print_metrics_end(FILE *out);
 
 /* A histogram for one value of a label. */
 struct stats_times {
-	char name[80];	  /* value of the label; "": no label */
-	char labels[200]; /* the labels, as between { and }; may be "" */
+	char name[80];	  /* value of the label; "": there is no label */
+	char labels[200]; /* the labels as printed between { and }; may be "" */
 	struct histogram_copy copy;
 };
 void stats_print_times_text(FILE *out, enum stats_histogram histogram,

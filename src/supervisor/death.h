@@ -5,6 +5,6 @@
 
 #include <stdbool.h>
 
-/* Writes the cause of the previous engine's death, if it has died, to the log and to
- * kept()->reason. Each engine calls this function when it begins. */
+/* If the previous engine died, writes the cause to the log and to kept()->reason. Each engine calls
+ * this function at its start. */
 void death_tell(bool has_died);

@@ -9,16 +9,16 @@
 #include <sys/un.h>
 
 /*
- * Sends systemd the messages that a service of Type=notify owes it, by the protocol of
- * sd_notify(3): datagrams of lines. Does nothing if systemd has not started the service.
+ * Sends systemd the messages that it expects from a service of Type=notify, as sd_notify(3)
+ * describes: datagrams of lines. Does nothing if systemd did not start the service.
  *
- * Owns: a socket. Threads: one. Errors: none; nobody could be told.
+ *   Owns: a socket.   Threads: one.   Errors: none, since they could not be reported.
  */
 struct notifier {
 	int fd; /* -1: systemd expects no messages */
 	struct sockaddr_un address;
 	socklen_t bytes;
-	uint64_t pause_ns, next_ns; /* for the watchdog; 0: there is none */
+	uint64_t pause_ns, next_ns; /* for the watchdog; 0: no watchdog */
 };
 
 void notifier_begin(struct notifier *notifier);

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Makes the arguments of engines: those of the process, with room for one of the supervisor's.
- * Later engines begin in another directory, so paths have to be absolute. */
+/* Makes the arguments of engines: those of this process, with room for one more from the
+ * supervisor. Later engines start in another directory, so paths are made absolute. */
 static char **engine_arguments(int argc, char **argv)
 {
 	char **ret = calloc((size_t)argc + 2, sizeof(*ret));
@@ -20,8 +20,9 @@ static char **engine_arguments(int argc, char **argv)
 	return ret;
 }
 
-/* Makes a path absolute. is_mounted: no process answers at the mount point yet, so the path must
- * not be accessed. The caller frees the path; NULL: there is no such path, or no memory. */
+/* Makes a path absolute. is_mounted: the path is a mount point for which no process answers yet, so
+ * it must not be accessed. The caller frees the result. NULL: the path does not exist, or there is
+ * no memory. */
 static char *absolute(const char *path, bool is_mounted)
 {
 	char *text = NULL;
@@ -48,7 +49,7 @@ int supervise(bool foreground, bool debug, int device, int argc, char **argv)
 	int err = foreground ? 0 : background_begin();
 	if (err)
 		log_error("can't go to the background: %s", strerror(-err));
-	/* If a path does not exist, the first engine reports it. */
+	/* If a path does not exist, the first engine will report it. */
 	if (!err && config.first && config.again) {
 		config.again[argc - 1] = ini ? ini : argv[argc - 2];
 		config.again[argc] = mountpoint ? mountpoint : argv[argc - 1];

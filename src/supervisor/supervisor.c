@@ -26,8 +26,8 @@
 #define DEATHS_NS UINT64_C(60000000000)
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define SICK_PAUSE_NS UINT64_C(1000000000)
-/* An engine that is alive beats once a second, however busy the machine is. Silence does not count
- * while the supervisor itself does not run, as on a suspended machine. */
+/* Interval of the checks. A live engine beats once a second, even on a busy machine. Time in which
+ * the supervisor itself does not run, as on a suspended machine, does not count as silence. */
 #define CHECK_NS UINT64_C(5000000000)
 #define SILENT_CHECKS 12
 
@@ -38,16 +38,16 @@ struct supervisor {
 	struct kept *kept;
 	int page, socket, engines_socket, signals;
 	sigset_t mask;	   /* the signal mask of the process */
-	pid_t engine;	   /* 0: no engine runs */
-	bool ready;	   /* this engine has reported that it serves */
-	bool served;	   /* an engine has reported that it serves */
-	bool ending;	   /* a signal has asked for the end of the program */
-	uint64_t start_ns; /* time when the next engine starts */
+	pid_t engine;	   /* 0: no engine is running */
+	bool ready;	   /* the present engine has reported that it serves */
+	bool served;	   /* some engine has reported that it serves */
+	bool ending;	   /* a signal has requested the end of the program */
+	uint64_t start_ns; /* time of the next engine's start */
 	uint64_t deaths[DEATHS];
-	unsigned n_deaths; /* number of deaths that count as the engine's fault */
-	uint64_t check_ns; /* time of the next look at the engine's beats; 0: never */
-	uint64_t beats;	   /* the engine's beats at the last look */
-	unsigned n_silent; /* successive looks at which the beats had not changed */
+	unsigned n_deaths; /* deaths that count as the engine's fault */
+	uint64_t check_ns; /* time of the next check of the beats; 0: never */
+	uint64_t beats;	   /* the engine's beats at the last check */
+	unsigned n_silent; /* consecutive checks without new beats */
 	struct notifier notifier;
 };
 
@@ -73,7 +73,7 @@ static _Noreturn void become_engine(struct supervisor *supervisor, pid_t parent)
 		if (fd > 0)
 			inherit(fd);
 	}
-	/* Begins a session, so that signals of the terminal reach only the supervisor. */
+	/* Begins a session, so that the terminal's signals reach only the supervisor. */
 	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
@@ -162,8 +162,8 @@ static void obey(
 	begin_checks(supervisor);
 	if (!supervisor->served) {
 		background_ready();
-		/* The engine has sent the device as a descriptor to keep, which now has another
-		 * number here. */
+		/* The engine has sent the device as a descriptor to keep. So the device has another
+		 * number here now. */
 		if (supervisor->config->device)
 			close(supervisor->config->device);
 	}
@@ -171,7 +171,7 @@ static void obey(
 	supervisor->served = true;
 }
 
-/* Receives one message of the engine. false: there is none. */
+/* Receives one message from the engine. false: there is none. */
 static bool take_message(struct supervisor *supervisor)
 {
 	struct supervised_message message = {0};
@@ -202,7 +202,7 @@ static bool take_message(struct supervisor *supervisor)
 
 /* --- the engine's end --------------------------------------------------------------- */
 
-/* Tells whether the engine died by its own fault, and is likely to die again. */
+/* Tells whether the engine died by its own fault, and would probably die again. */
 static bool counts(const struct supervisor *supervisor, int status)
 {
 	bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
@@ -236,8 +236,8 @@ static void plan_next(struct supervisor *supervisor, int status)
 		supervisor->start_ns += FIRST_PAUSE_NS << (n - 2);
 }
 
-/* Notes the engine's end, and plans the start of the next engine. true: the supervisor ends, too,
- * with status *ret. */
+/* Notes the end of the engine, and schedules the next one. true: the supervisor ends, too, with
+ * status *ret. */
 static bool note_end(struct supervisor *supervisor, int status, int *ret)
 {
 	struct kept *kept = supervisor->kept;
@@ -276,8 +276,8 @@ static bool reap(struct supervisor *supervisor, int *ret)
 
 static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU};
 
-/* Takes over the signals that end the engine, except those that the starting process has chosen to
- * ignore. */
+/* Opens a descriptor for the signals that end the engine. Signals that the starting process ignores
+ * stay ignored. */
 static int open_signals(struct supervisor *supervisor)
 {
 	sigset_t signals;
@@ -332,7 +332,7 @@ static int share(struct supervisor *supervisor)
 	return 0;
 }
 
-/* Returns the time until which the supervisor may wait; UINT64_MAX: for ever. */
+/* Returns the time until which the supervisor may wait. UINT64_MAX: for ever. */
 static uint64_t next_event(const struct supervisor *supervisor)
 {
 	uint64_t next = notifier_next(&supervisor->notifier);

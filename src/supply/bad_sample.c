@@ -10,16 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PLAIN 100 /* bytes; longer paths make the line of the ini too long */
+/* bytes; with a longer path the line of the ini would be too long */
+#define MOST_PLAIN 100
 
-/* Tells whether an ini and the log show the path unchanged. */
+/* Tells whether the path appears unchanged in an ini and in the log. */
 static bool is_plain(const char *path)
 {
 	size_t n = strlen(path);
 	return n <= MOST_PLAIN && escape_length(path) == n && !strpbrk(path, ";#\\");
 }
 
-/* Makes the predicate that selects all samples but this one. The caller frees it. NULL: no
+/* Makes the predicate that selects all samples except this one. The caller frees it. NULL: no
  * memory. */
 static char *all_but(const char *path)
 {

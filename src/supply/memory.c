@@ -10,13 +10,13 @@
 #include <stdio.h>
 
 /*
- * The memory that the daemon holds for images, and its limits:
+ * The memory that the daemon uses for images, and its limits:
  *
- *   tensors, and contents made of them for one open (augmentation, float, png):
- *       at most the cache and what may be open beside it. Only readers exceed the cache.
+ *   tensors, and contents made from them for one open (augmentation, float, png): at most the
+ *     cache, plus a limit for the bytes that readers have open. Only readers can exceed the cache.
  *   files that are being read, or wait for a decoder.
- *   memory that decoders need to prepare images, without the tensors: by an estimate that is
- *       never too low (image_working_bytes).
+ *   memory that decoders need to prepare images, without the tensors: by an estimate that is never
+ *     too low (image_working_bytes).
  *   buffers that each decoder keeps from one image to the next.
  *
  * joaderfs-preparation(7) states the sum (Memory). A sample that does not fit now waits; a sample
@@ -24,8 +24,9 @@
  */
 
 #define MIB (UINT64_C(1) << 20)
-#define LEAST_BYTES (256 * MIB) /* least limit: open beside the cache, files, decoding */
-#define OPEN_PER_PIXEL 6	/* bytes per pixel of max_pixels */
+/* the least value of the limits for open bytes, files and decoding */
+#define LEAST_BYTES (256 * MIB)
+#define OPEN_PER_PIXEL 6 /* bytes per pixel of max_pixels */
 #define WORKING_PER_PIXEL 16
 #define KEPT_BY_WORKER (128 * MIB) /* eight buffers of KEEP_BYTES */
 
@@ -58,8 +59,8 @@ uint64_t memory_most(const struct supply *supply)
 
 /* --- one sample ----------------------------------------------------------------------- */
 
-/* Returns the size of the image, rotated by its EXIF orientation if the preparation says
- * so. 0x0: the header is not readable. */
+/* Returns the size of the image after it was turned by its EXIF orientation, if the preparation
+ * says so. 0x0: the header can't be read. */
 static struct tensor_shape shape_of(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample)
 {
@@ -71,8 +72,7 @@ static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample);
 
-/* Adds the memory of the later frames of a group, which are decoded one after the
- * other. */
+/* Adds the memory for the later frames of a group. The frames are decoded one after another. */
 static void add_frames(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
 {
@@ -91,7 +91,7 @@ static void add_frames(const struct dataset *dataset,
 	size->working += frame;
 }
 
-/* Adds the memory of the second file of a pair, which is prepared after the first one. */
+/* Adds the memory for the second file of a pair. It is prepared after the first one. */
 static void add_second(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
 {
@@ -106,8 +106,8 @@ static void add_second(const struct supply *supply, const struct dataset *datase
 	size->working = larger(size->working, second.working + second.tensor);
 }
 
-/* Returns the memory that a sample needs, without regard to the limits. A tensor that is
- * to lie in a file is copied there, and needs its bytes twice. */
+/* Returns the memory that a sample needs. The limits are not considered. A tensor that will be in a
+ * file is copied there, so its bytes are needed twice. */
 static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample)
@@ -129,7 +129,7 @@ static struct memory_size full_size(const struct supply *supply,
 	return size;
 }
 
-/* Returns why the sample is refused, or NULL. "": dataset_pair_fails tells the reason. */
+/* Returns the reason why the sample is refused, or NULL. "": dataset_pair_fails has the reason. */
 static const char *find_reason(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, uint64_t *ret_found,
 	uint64_t *ret_limit)
@@ -204,8 +204,8 @@ static uint64_t file_bytes(const struct space *space, sample_id sample)
 	return bytes;
 }
 
-/* Tells whether one decode may serve samples of several spaces. If a refused sample took part, the
- * decode would fail for all of them. */
+/* Tells whether one decode may produce the samples of several spaces. If a refused sample took
+ * part, the decode would fail for all spaces. */
 static bool can_share_decode(const struct preparation *preparation)
 {
 	return !preparation->encoded && !preparation->approximate && !preparation->exif &&
@@ -245,10 +245,10 @@ bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes)
 	return cache_least_bytes(supply->cache) + beside <= memory_most_open(supply);
 }
 
-/* Returns the most bytes that several images may take together for decoding, and as many
- * for their files: a quarter of the memory that the cache leaves, so that half of it
- * remains for readers. One image alone may take more. The user decides about the cache,
- * which may be larger than the available memory. */
+/* Returns the most bytes that concurrent decodes may use together; concurrent reads of files may
+ * use as many. It is a quarter of the memory that the cache leaves, so that half of it is left for
+ * readers. A single image may take more. The user chooses the cache, which may be larger than the
+ * available memory. */
 static uint64_t most_at_once(const struct supply *supply)
 {
 	uint64_t left = supply->config->memory.left, cache = supply->config->cache_bytes;
@@ -256,8 +256,8 @@ static uint64_t most_at_once(const struct supply *supply)
 	return part < most_working(supply) ? part : most_working(supply);
 }
 
-/* A single file may always be read: it is no larger than the memory that its sample's
- * preparation takes, and that memory is limited. */
+/* A single file may always be read: it is no larger than the memory for its sample's preparation,
+ * which is limited. */
 bool memory_may_read(const struct supply *supply, uint64_t file_bytes)
 {
 	return supply->reading == 0 ||

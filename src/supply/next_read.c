@@ -6,9 +6,9 @@
 #include <errno.h>
 
 /*
- * Chooses the sample that is read next. share.h decides whose request is next. Samples that readers
- * wait for may exceed the cache (memory.c says how far). Samples that are only drawn ahead have to
- * fit into the cache; those that do not are passed over for others that do.
+ * Chooses the sample that is read next. share.h decides which job's request is next. Samples that
+ * readers wait for may exceed the cache, up to the limit in memory.c. Samples that are only drawn
+ * ahead must fit into the cache; if one does not fit, others are tried.
  *
  *              supply_want           supply_next_read        supply_done
  *   open only ---------------> queued ---------------> loading -----------> open only
@@ -18,9 +18,9 @@
  *            tensor comes from another daemon.
  */
 
-/* Reserves room in the cache, and marks the sample as loading. urgent: may exceed the cache.
- * -ENOSPC: the look-ahead does not fit; -EAGAIN: too much is being read just now; -ENOMEM: too much
- * is open. */
+/* Reserves room in the cache, and marks the sample as loading. urgent: the cache may be exceeded.
+ * -ENOSPC: the look-ahead does not fit; -EAGAIN: too much is being read at present; -ENOMEM:
+ * readers have too much open. */
 static int reserve(struct wanted *wanted, bool urgent)
 {
 	struct space *space = wanted->key.space;
@@ -46,7 +46,7 @@ static bool is_queued(const struct wanted *wanted)
 	return wanted->state == WANTED_QUEUED || wanted->state == WANTED_URGENT;
 }
 
-/* Adds the same sample of other spaces, where it is queued, to its decode. */
+/* Searches the queues of other spaces for the same sample, and adds these samples to its decode. */
 static void share_decode(struct wanted *wanted)
 {
 	struct space *space;
@@ -64,8 +64,8 @@ static void share_decode(struct wanted *wanted)
 	}
 }
 
-/* Delays a sample that a reader waits for, because memory is lacking; fails it after too
- * many tries. */
+/* Delays a sample that a reader waits for, because there is not enough memory. After too many tries
+ * the sample fails. */
 static void put_off(struct wanted *wanted, int err, uint64_t now_ns)
 {
 	wanted_unqueue(wanted);
@@ -78,15 +78,15 @@ static void put_off(struct wanted *wanted, int err, uint64_t now_ns)
 
 /* --- offers ------------------------------------------------------------------------- */
 
-/* Limits how many look-ahead requests of a storage are tried when the first ones do not
- * fit. */
+/* Most look-ahead requests of a storage that are tried when the first ones do not fit. */
 #define MOST_PASSED_OVER 256
 
 struct offers {
 	struct supply *supply;
 	supply_is_elsewhere *is_elsewhere;
 	void *context;
-	/* the first sample that a reader waits for, while readers hold too much open */
+	/* The first sample that a reader waits for and that was delayed, because readers have too
+	 * much open. */
 	struct wanted *put_off;
 	int err;
 };
@@ -96,7 +96,7 @@ static struct wanted *wanted_of(struct share_request *request)
 	return (struct wanted *)((char *)request - offsetof(struct wanted, request));
 }
 
-/* Returns the worth of a sample that is about to be read, as src/tier/policy.h defines it. */
+/* Returns the worth (src/tier/policy.h) of a sample that is about to be read. */
 static uint32_t worth_of(const struct source *source, sample_id sample)
 {
 	return source->tier ? 1 + tier_need(source, sample, false) : 0;
@@ -162,8 +162,7 @@ static void begin_offers(struct supply *supply)
 	}
 }
 
-/* Notes how much room the smallest look-ahead lacks. Called after all requests were
- * offered. */
+/* Stores the room that the smallest look-ahead lacks. Called after all requests were offered. */
 static void note_needs(struct supply *supply)
 {
 	for (size_t i = 0; i < supply->n_storages; i++) {

@@ -5,13 +5,13 @@
 
 #include <errno.h>
 
-/* Chooses the sample that is decoded next, and ends loading: publishes the tensor, or has the
- * sample tried again, or fails it. */
+/* Chooses the sample that is decoded next. Ends loading: publishes the tensor, or delays the sample
+ * for another try, or fails it. */
 
 /* --- the next decode ---------------------------------------------------------------- */
 
-/* Tells whether somebody waits for the sample whose job has asked for `first`, too; with
- * SHARE_FIFO, somebody of any job. */
+/* Tells whether a reader of a job that has also asked for `first` waits for the sample; with
+ * SHARE_FIFO, a reader of any job. */
 static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 {
 	const struct waiter *waiter;
@@ -22,9 +22,9 @@ static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 	return false;
 }
 
-/* Returns the wanted sample to decode next: the first that was read, which is the order of the
- * shares. But wanted samples that a reader waits for pass look-ahead of the same job, and all pass
- * a wanted sample whose image is being decoded for another dataset. */
+/* Returns the sample to decode next. Usually it is the sample that was read first, because reads
+ * are in the order of the shares. But a sample that a reader waits for comes before the look-ahead
+ * of the same job. A sample whose image is being decoded for another dataset is skipped. */
 static struct wanted *first_read(const struct supply *supply, bool of_program)
 {
 	struct wanted *wanted, *first = NULL;
@@ -42,8 +42,7 @@ static struct wanted *first_read(const struct supply *supply, bool of_program)
 	return first;
 }
 
-/* Begins the decode if there is memory for it. If not, no smaller decode takes its
- * turn. */
+/* Begins the decode if there is memory for it. If not, no smaller decode overtakes it. */
 static bool begin_decode(struct supply *supply, struct wanted *first)
 {
 	uint64_t working = 0;
@@ -72,7 +71,7 @@ struct wanted *supply_next_decode(struct supply *supply, bool of_program)
 
 /* --- the end ------------------------------------------------------------------------ */
 
-/* Readers get EIO for every error but -ENOMEM. */
+/* Readers get EIO for every error except -ENOMEM. */
 static int reader_status(int status)
 {
 	return status == 0 || status == -ENOMEM ? status : -EIO;
@@ -110,7 +109,8 @@ void supply_done(struct supply *supply, struct wanted *wanted,
 	}
 	wanted_keep_capacity(wanted->key.space, wanted_sample(wanted));
 	wanted_drop_if_unused(wanted);
-	supply->effects.decodes |= !TAILQ_EMPTY(&supply->read); /* there is more memory */
+	/* there is more memory now */
+	supply->effects.decodes |= !TAILQ_EMPTY(&supply->read);
 }
 
 /* --- from another daemon ------------------------------------------------------------ */

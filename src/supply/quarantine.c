@@ -23,7 +23,8 @@ struct blamed {
 struct quarantine {
 	struct dataset **datasets;
 	size_t n;
-	roaring_bitmap_t **samples; /* quarantined, by dataset; NULL: none */
+	/* the quarantined samples of each dataset; NULL: none */
+	roaring_bitmap_t **samples;
 	struct blamed *blamed;
 	size_t n_blamed;
 	char *path;
@@ -53,7 +54,7 @@ static struct blamed *add(struct quarantine *quarantine, const struct blamed *bl
 
 /* --- the file ----------------------------------------------------------------------- */
 
-/* Tells whether the image's file is unchanged. A changed file counts as another image. */
+/* Tells whether the image's file is unchanged. After a change it counts as another image. */
 static bool is_same(const struct quarantine *quarantine, const struct blamed *blamed)
 {
 	struct dataset_sample sample = {0};
@@ -102,7 +103,7 @@ static int write_lines(const struct quarantine *quarantine, FILE *out)
 	return fflush(out) != 0 || fsync(fileno(out)) != 0 ? -errno : 0;
 }
 
-/* Writes the file, whole or not at all. */
+/* Writes the file, completely or not at all. */
 static int write_file(const struct quarantine *quarantine)
 {
 	auto_free char *beside = NULL;

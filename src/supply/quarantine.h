@@ -10,14 +10,15 @@
  * Images whose preparation has ended the engine twice. Readers get EIO for them, and the daemon
  * does not prepare them until their files change.
  *
- *   A worker notes the image that it prepares where the next engine finds the note
- *   (base/kept.h). If a signal arrives in a worker, its image is to blame. An engine that is
- *   killed, as by the kernel for want of memory, blames none.
+ *   A worker notes the image that it prepares in memory that the next engine can read
+ *   (base/kept.h). If a signal ends the engine in a worker, the worker's image is blamed. If the
+ *   engine is killed from outside, for instance by the kernel because memory ran out, no image is
+ *   blamed.
  *
  *   Flow: quarantine_open, once, before anything is prepared.
- *   Owns: <state>/quarantine: a line for each image that was to blame once or twice,
- *         "DATASET ID BYTES MTIME-NS TIMES".
- *   Threads: any, after quarantine_open: nothing changes.
+ *   Owns: <state>/quarantine: one line for each image that was blamed once or twice, "DATASET ID
+ *         BYTES MTIME-NS TIMES".
+ *   Threads: any, after quarantine_open, because nothing changes then.
  *   Errors: -errno, logged.
  */
 

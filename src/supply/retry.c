@@ -5,16 +5,15 @@
 #include "supply/supply_internal.h"
 
 /*
- * Retries after errors that are transient and not the sample's fault: no free descriptor,
- * no memory, a file server that does not answer. The wanted sample is delayed, and queued again
- * when it is due; no worker waits for that. The housekeeper (housekeeper.c) sleeps until
- * the first wanted sample is due. The delay about doubles with each try, and a server may ask for a
- * longer one. A reader gets the error after six seconds, whether it opened one sample or
- * a batch.
+ * Retries after transient errors, which are not the sample's fault: no free descriptor, no memory,
+ * a file server that does not answer. The wanted sample is delayed, and queued again when it is
+ * due. No worker waits meanwhile: the housekeeper (housekeeper.c) sleeps until the first sample is
+ * due. The delay about doubles with each try, and a server may ask for a longer one. A reader gets
+ * the error after six seconds, whether it opened one sample or a batch.
  *
- * A wanted sample that lacks room, because readers hold much open, is queued again as soon as a
- * reader closes a file. If none does so within six seconds, the reader gets the error:
- * perhaps it holds those files itself.
+ * If a wanted sample lacks room because readers have too much open, it is queued again as soon as a
+ * reader closes a file. If no reader does so within six seconds, the waiting reader gets the error,
+ * since it may have these files open itself.
  */
 
 #define MOST_RETRIES 6
@@ -27,8 +26,8 @@ bool retry_is_left(const struct wanted *wanted)
 	       !wanted->key.space->source->supply->stopping && wanted_is_pinned(wanted);
 }
 
-/* Varies the delays at random, so that requests that a server refused together do not
- * return together. */
+/* Returns a delay with a random part, so that requests that a server refused together do not return
+ * together. */
 static uint64_t delay_ns(
 	const struct wanted *wanted, uint64_t now_ns, uint64_t at_least_ns)
 {

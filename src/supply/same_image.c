@@ -43,12 +43,12 @@ struct same_place {
 	LIST_ENTRY(same_place) link;
 };
 
-/* The state of the tensor in a place: absent, loading, ready. */
+/* The state of the tensor in one place: absent, loading, ready. */
 enum there { NOT_THERE, ON_ITS_WAY, THERE };
 
-/* Tells whether the image may be looked for in other datasets. It may not if the result
- * can depend on the sample's name, which differs between datasets: an array that a
- * program makes, or a section by path. */
+/* Tells whether the image may be looked up in other datasets. It may not if the result can depend
+ * on the sample's name, which differs between datasets: an array made by a program, or a section
+ * chosen by the path. */
 static bool is_identified(const struct wanted *first)
 {
 	static const struct load_identity unknown;
@@ -59,7 +59,8 @@ static bool is_identified(const struct wanted *first)
 	       memcmp(&first->task.identity, &unknown, sizeof(unknown)) != 0;
 }
 
-/* Makes the key of a wanted sample. first: the first wanted sample of its chain, whose task has the identity. */
+/* Makes the key of a wanted sample. first: the first wanted sample of its chain; its task has the
+ * identity. */
 static struct same_key key_of(const struct wanted *first, const struct wanted *wanted)
 {
 	return (struct same_key){first->task.identity, wanted->key.space->text_hash};
@@ -74,15 +75,15 @@ static struct same *find(const struct supply *supply, const struct same_key *key
 
 /* --- looking up ------------------------------------------------------------------------- */
 
-/* Looks for the tensor in one place. THERE: *ret is held. Two catalogues differ in the
- * image's size if a scan could not read it. */
+/* Looks up the tensor in one place. THERE: *ret is a reference to it. The catalogues of two
+ * datasets may differ about the image's size if a scan could not read it. */
 static enum there look_at(
 	const struct same_place *place, const struct wanted *wanted, struct tensor **ret)
 {
 	const struct space *space = place->key.space, *own = wanted->key.space;
 	sample_id sample = (sample_id)place->key.sample;
 	if (!preparation_equal(&space->preparation, &own->preparation))
-		return NOT_THERE; /* the hashes collide */
+		return NOT_THERE; /* the hashes are equal by chance */
 	if (cache_state(space->cache, sample) == CACHE_LOADING)
 		return ON_ITS_WAY;
 	*ret = cache_share(space->cache, sample);
@@ -93,8 +94,8 @@ static enum there look_at(
 	return NOT_THERE;
 }
 
-/* Looks for the tensor in all places of the image. THERE: *ret is held, and the caller
- * frees it. */
+/* Looks up the tensor in all places of the image. THERE: *ret is a reference, which the caller
+ * frees. */
 static enum there look(
 	const struct wanted *first, const struct wanted *wanted, struct tensor **ret)
 {
@@ -115,9 +116,9 @@ static enum there look(
 	return best;
 }
 
-/* Waiting pays only if every wanted sample of the chain can then take its tensor from elsewhere. If
- * a single one can't, the image must be decoded, and that one decode gives the tensors of
- * all. */
+/* Tells whether to wait for another dataset's decode. It is worth waiting only if every wanted
+ * sample of the chain can then take its tensor from elsewhere. If a single one can't, the image
+ * must be decoded anyway, and this decode gives the tensors of all. */
 bool same_is_under_way(const struct wanted *first)
 {
 	bool under_way = false;
@@ -170,7 +171,7 @@ static struct same *get(struct supply *supply, const struct same_key *key)
 	return NULL;
 }
 
-/* Adds the wanted sample as a place of its image. Without memory for that, other datasets decode
+/* Adds the wanted sample as a place of its image. If there is no memory, other datasets will decode
  * the image again. */
 static void note(const struct wanted *first, const struct wanted *wanted)
 {

@@ -145,8 +145,8 @@ uint32_t tier_need(const struct source *source, sample_id sample, bool loading)
 
 /* --- the decode time of a sample ---------------------------------------------------- */
 
-#define FIRST_COST_NS UINT64_C(2000000) /* cost of a sample, before one is measured */
-#define OLD_PARTS 7			/* weight of the old mean, beside a new value */
+#define FIRST_COST_NS UINT64_C(2000000) /* cost of a sample before one was measured */
+#define OLD_PARTS 7 /* weight of the old mean; a new value has the weight 1 */
 
 uint64_t space_cost(const struct space *space)
 {

@@ -6,13 +6,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* A storage is a device or a server on which files lie. Datasets on one device, or of one
- * server, share a storage. Each storage has its own requests and its own reads in flight
- * (flight.h), so that a storage that is slow, or does not answer, holds up no other
- * one. */
+/* A storage is a device or a server that has files of datasets. Datasets on the same device or
+ * server share a storage. Each storage has its own requests and its own reads in flight (flight.h),
+ * so that a storage that is slow or does not answer holds up no other one. */
 
-#define READ_BYTES                                                                       \
-	(UINT64_C(128) << 20) /* bytes of files being read or waiting for a decoder */
+/* Most bytes of files that are being read or wait for a decoder. */
+#define READ_BYTES (UINT64_C(128) << 20)
 #define READ_PER_DECODER 6
 #define SILENT_NS UINT64_C(2000000000)
 
@@ -31,7 +30,7 @@ static void storage_init(
 	TAILQ_INIT(&storage->reading);
 }
 
-/* A dataset on a device that is not known gets a storage of its own. */
+/* A dataset on an unknown device gets a storage of its own. */
 int storage_get(
 	struct supply *supply, uint64_t device, const char *root, struct storage **ret)
 {
@@ -53,10 +52,10 @@ int storage_get(
 /* --- room ------------------------------------------------------------------------------- */
 
 /*
- * Returns the most samples that may be in flight or wait for a decoder. A later request
- * waits behind all of them, whatever the share of its job. Therefore the limit is low:
- * some samples per decoder, and twice as many as the decoders decode during one read,
- * since reads vary in length.
+ * Returns the most samples that may be in flight or wait for a decoder. A later request waits
+ * behind all of them, whatever the share of its job, so the limit is low: a few samples per
+ * decoder, plus twice the samples that the decoders decode during one read, since the durations of
+ * reads vary.
  */
 static unsigned most_read(const struct supply *supply, const struct storage *storage)
 {
@@ -83,7 +82,7 @@ bool storage_has_requests(const struct supply *supply, const struct storage *sto
 	       storage_has_room(supply, storage);
 }
 
-/* Tells whether one thread reads faster than all decoders decode. */
+/* Tells whether one thread reads faster than all decoders together decode. */
 static bool one_reader_is_enough(
 	const struct supply *supply, const struct storage *storage)
 {
@@ -91,8 +90,8 @@ static bool one_reader_is_enough(
 	       storage->latency_ns * supply->config->workers < supply->cost_ns;
 }
 
-/* If one reader thread is enough, it reads until there is no more room, and sleeps until
- * the decoders have used up half of the samples read ahead. */
+/* If one reader thread is enough, it reads until there is no more room. It then sleeps until the
+ * decoders have used half of the samples read ahead. */
 bool storage_wakes_reader(const struct supply *supply, const struct storage *storage)
 {
 	unsigned read = storage->flight.in_flight + storage->waiting;
@@ -109,7 +108,7 @@ static struct storage *storage_of(const struct wanted *wanted)
 	return wanted->key.space->source->storage;
 }
 
-/* Marks the sample, and those that share its decode, as being read or not. */
+/* Marks the sample, and the samples that share its decode, as being read or not. */
 static void set_is_read(struct wanted *wanted, bool is_read, uint64_t now_ns)
 {
 	struct supply_effects *effects = &wanted->key.space->source->supply->effects;
@@ -164,7 +163,7 @@ uint64_t storage_silent_ns(const struct storage *storage, uint64_t now_ns)
 	if (!first)
 		return 0;
 	uint64_t since = first->read_ns;
-	if (storage->flight.idle_ns > since) /* a read has ended since */
+	if (storage->flight.idle_ns > since) /* a read has ended since then */
 		since = storage->flight.idle_ns;
 	return now_ns - since >= SILENT_NS ? now_ns - first->read_ns : 0;
 }

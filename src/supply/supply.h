@@ -17,7 +17,8 @@
 #include <stdatomic.h>
 #include <sys/queue.h>
 
-/* A failed insertion leaves hash.tbl NULL; nothing exits. */
+/* With this option of uthash, a failed insertion leaves hash.tbl NULL and does not end the
+ * process. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
@@ -81,7 +82,7 @@ struct space {
 	LIST_ENTRY(space) link;
 	struct source *source;
 	struct preparation preparation;
-	/* (lock) Samples that its program has failed for; NULL: none. */
+	/* (lock) Samples that the space's program failed on; NULL: none. */
 	roaring_bitmap_t *bad;
 	char text[PREPARATION_TEXT]; /* the preparation as text, for other daemons */
 	uint64_t text_hash;
@@ -100,31 +101,31 @@ struct wanted_key {
 
 enum wanted_state {
 	WANTED_OPEN_ONLY,
-	WANTED_QUEUED,	/* drawn ahead; jobs have asked for it */
-	WANTED_URGENT,	/* jobs have asked for it, and a reader waits */
-	WANTED_DELAYED, /* could not be prepared; is tried again when it is due */
+	WANTED_QUEUED,	/* drawn ahead: jobs have asked for it */
+	WANTED_URGENT,	/* jobs have asked for it, and a reader is waiting */
+	WANTED_DELAYED, /* could not be prepared; will be tried again when it is due */
 	WANTED_LOADING
 };
 
 /* The memory that a sample needs. */
 struct memory_size {
 	uint64_t tensor; /* bytes */
-	/* most bytes that its preparation needs in addition to the tensor */
+	/* Most bytes that its preparation needs, in addition to the tensor. */
 	uint64_t working;
 };
 
-/* Facts about a sample, which don't change. Zeros for a sample that is refused. */
+/* Facts about a sample that never change. All zero if the sample is refused. */
 struct wanted_needs {
 	struct memory_size memory;
 	uint64_t file; /* bytes of its files */
-	bool alone;    /* its decode gives no tensor of another space */
+	bool alone;    /* its decode can't produce tensors of other spaces */
 };
 
-/* Somebody who waits for a tensor. */
+/* An open that waits for a tensor. */
 struct waiter {
 	TAILQ_ENTRY(waiter) link;
 	struct share_job *job;
-	bool waits; /* is among the waiters of a wanted sample */
+	bool waits; /* it is in the list of a wanted sample */
 	/* the answer */
 	int status;
 	bool bad; /* the sample itself is bad */
@@ -143,67 +144,70 @@ struct wanted {
 	job_id asked_by;
 	TAILQ_ENTRY(wanted) link;
 	struct waiters waiters;
-	struct wanted_needs needs; /* once it was requested */
+	struct wanted_needs needs; /* set once the sample was requested */
 	uint64_t due_ns;	   /* while delayed: time of the next try */
-	bool lacks_room;	   /* while delayed: readers hold much open */
+	bool lacks_room;	   /* while delayed: readers have too much open */
 	unsigned retries;
-	uint64_t first_try_ns; /* when it was delayed first */
-	bool here;     /* this daemon prepares it, even if its home is another daemon */
-	bool fetching; /* loading, from another daemon */
-	bool is_read;  /* loading, and being read */
+	uint64_t first_try_ns; /* when it was first delayed */
+	bool here;     /* this daemon prepares it, although its home is another daemon */
+	bool fetching; /* loading: being fetched from another daemon */
+	bool is_read;  /* loading: its file is being read */
 	/* while loading */
-	uint64_t read_ns;    /* when its read began */
-	uint32_t tier_worth; /* worth to its tier, once it is read */
-	uint64_t working;    /* bytes that decoding takes beside the tensor */
-	struct load_task
-		task; /* the caller's; the engine reads identity, and sets same */
+	uint64_t read_ns;    /* when the read began */
+	uint32_t tier_worth; /* its worth for its tier when it was read */
+	uint64_t working;    /* bytes that decoding needs in addition to the tensor */
+	/* belongs to the caller; the engine reads `identity` and sets `same` */
+	struct load_task task;
 	struct dataset_sample sample; /* the caller's */
-	struct wanted_second *second; /* the caller's: the second file, or later frames */
-	bool in_file; /* the space's in_files and head when loading began */
+	/* belongs to the caller: the second file of a pair, or later frames */
+	struct wanted_second *second;
+	bool in_file; /* the space's in_files when loading began */
 	struct file_head head;
-	struct wanted *also; /* the sample in another space, which shares the decode */
+	struct wanted *also; /* the same sample in another space; shares the decode */
 };
 
 TAILQ_HEAD(wanted_queue, wanted);
 
-/* The samples of a program. taken: those that are loading for it; running: those that it
- * prepares. */
+/* The samples of a program. taken: samples that are loading for it; running: samples that it is
+ * preparing. */
 struct program_load {
 	unsigned processes, taken, running;
 };
 
-/* A device or a server on which files of datasets lie. */
+/* A device or a server that has files of datasets. */
 struct storage {
 	uint64_t device;
-	char *root; /* the root of the first dataset on it, used as its name */
+	char *root; /* root of its first dataset, used as its name */
 	struct flight flight;
-	unsigned urgent, queued;     /* wanted samples that wait to be read */
+	unsigned urgent, queued;     /* number of wanted samples that wait to be read */
 	struct wanted_queue reading; /* ordered by read_ns */
-	unsigned waiting;	     /* wanted samples that wait for a decoder */
-	uint64_t latency_ns;	     /* recent mean of the duration of a read */
+	unsigned waiting;    /* number of wanted samples that wait for a decoder */
+	uint64_t latency_ns; /* mean duration of recent reads */
 	/* Bytes of the smallest queued look-ahead that did not fit into the cache; 0: not known. */
 	uint64_t ahead_needs;
-	uint64_t lacked;  /* scratch: collects ahead_needs while requests are offered */
-	unsigned offered; /* scratch: look-ahead that was offered */
+	uint64_t lacked;  /* collects ahead_needs while requests are offered */
+	unsigned offered; /* number of look-ahead requests that were offered */
 	uint64_t bytes;	  /* bytes of files that are being read or wait for a decoder */
-	uint64_t reads, read_bytes; /* reads that have ended, and their bytes */
-	bool silent;		    /* the log tells that it does not answer */
+	uint64_t reads, read_bytes; /* completed reads, and their bytes */
+	bool silent;		    /* the log says that it does not answer */
 };
 
-/* The caller executes these after an event. */
+/* The effects of an event. The caller executes them. */
 struct supply_effects {
-	bool reads;	  /* READ: wake a reader, if supply_wakes_reader says so */
-	bool decodes;	  /* DECODE: wake a decoder */
-	unsigned delayed; /* samples that are tried again: supply_first_due has changed */
-	struct waiters
-		ready; /* READY: answer them, whose tensor is there or will not come */
-	/* The sample, and those that share its decode, wait for another cause since moved_ns. */
+	bool reads;   /* READ: wake a reader, if supply_wakes_reader is true */
+	bool decodes; /* DECODE: wake a decoder */
+	/* number of newly delayed samples; supply_first_due has changed */
+	unsigned delayed;
+	/* READY: answer these waiters, whose tensor is there or will not come */
+	struct waiters ready;
+	/* this sample, and those that share its decode, have waited for another cause since
+	 * moved_ns. */
 	struct wanted *moved;
 	uint64_t moved_ns;
-	/* GONE: the sample is not in the cache, and will not be loaded. NULL: none. */
+	/* GONE: the sample is not in the cache, and is not being loaded. NULL: none. */
 	struct space *gone;
 	sample_id gone_sample;
-	/* BAD: a sample whose own file is bad. damaged: it fails until its file changes. */
+	/* BAD: the sample's own file is bad. damaged: it fails until its file changes. */
 	struct space *bad;
 	sample_id bad_sample;
 	bool damaged;
@@ -218,36 +222,42 @@ struct supply {
 	size_t n_sources;      /* entries used so far */
 	struct wanted *wanted; /* hash */
 	struct shares shares;
-	struct storage *storages; /* one per device; room for CONFIG_MOST_DATASETS */
+	/* one per device; array of CONFIG_MOST_DATASETS entries */
+	struct storage *storages;
 	size_t n_storages;
-	struct wanted_queue read; /* samples that wait for a decoder, or a program */
-	struct program_load *program_loads; /* indexed by number of the program */
+	struct wanted_queue read; /* samples that wait for a decoder or a program */
+	struct program_load *program_loads; /* indexed by the program's number */
 	struct wanted_queue delayed;
-	uint32_t lack_room;		/* delayed samples that lack room */
-	uint32_t n_deserted;		/* spaces without a job or a wanted sample */
+	uint32_t lack_room; /* number of delayed samples that lack room */
+	/* number of spaces without a job and without a wanted sample */
+	uint32_t n_deserted;
 	struct same *same;		/* hash: same_image.c */
 	struct same_place *same_places; /* hash: same_image.c */
 	uint64_t cost_ns;		/* mean cost of recent decodes */
-	uint64_t decoded_ns; /* working time of decoders; the caller resets it */
-	uint64_t reading, working, contents, held_peak; /* bytes: memory.c */
-	bool stopping; /* nothing is read or tried again */
+	uint64_t decoded_ns; /* time that decoders have worked; the caller resets it */
+	/* numbers of bytes in use; memory.c explains them */
+	uint64_t reading, working, contents, held_peak;
+	bool stopping; /* nothing more is read or tried again */
 	struct supply_effects effects;
 };
 
-/* Begins with a zeroed struct, and the room for sources and storages. */
+/* Initialises the engine. The struct is zeroed before, except for the arrays of sources and
+ * storages. */
 void supply_init(
 	struct supply *supply, const struct daemon_config *config, struct cache *cache);
-/* Frees what the engine owns, and the samples that are still wanted. Their jobs have left. */
+/* Frees the data of the engine, including samples that are still wanted. Their jobs have left
+ * before. */
 void supply_end(struct supply *supply);
-/* Takes the effects since the last call. */
+/* Moves the effects since the last call to *ret. */
 void supply_take_effects(struct supply *supply, struct supply_effects *ret);
 /* Aborts if an invariant does not hold. For tests. */
 void supply_validate(const struct supply *supply);
 
 /* --- events ------------------------------------------------------------------------ */
 
-/* Queues the sample for the job, unless it is being prepared already. urgent: a waiter of the job
- * waits. needs: facts, for a sample in WANTED_OPEN_ONLY. -ENOMEM */
+/* Event: a job wants a sample. Queues the sample, unless it is already being prepared. urgent: an
+ * open of the job waits for it. needs: facts about the sample; read only if it is in the state
+ * WANTED_OPEN_ONLY. -ENOMEM */
 struct want {
 	struct share_job *job;
 	job_id id; /* 0: another daemon */
@@ -256,118 +266,121 @@ struct want {
 };
 must_check int supply_want(
 	struct supply *supply, struct wanted *wanted, const struct want *want);
-/* Adds a waiter to a sample that its job wants. */
+/* Adds a waiter to a sample that the waiter's job wants. */
 void supply_wait(struct wanted *wanted, struct waiter *waiter);
-/* Removes a waiter that gives up, if it waits. */
+/* Removes a waiter that gives up. Does nothing if it does not wait. */
 void supply_stop_waiting(struct wanted *wanted, struct waiter *waiter);
 /* Opens a sample whose tensor is there, without a wanted sample. false: it is not there. */
 must_check bool supply_open(struct space *space, sample_id sample);
 void supply_close(struct space *space, sample_id sample);
 /* Gives an open of the wanted sample, and its pin, back. */
 void supply_detach(struct supply *supply, struct wanted *wanted, struct share_job *job);
-/* Gives a pin of a drawn sample back. */
+/* Removes the pin of a drawn sample. */
 void supply_drop(struct space *space, sample_id sample);
 
-/* Tells whether another daemon is to be asked for the sample. */
+/* Tells whether to fetch the sample from another daemon. */
 typedef bool supply_is_elsewhere(void *context, const struct wanted *wanted);
-/* A reader is free. Returns the sample to read, or to fetch if its `fetching` is true. NULL:
- * none. is_elsewhere: answered by the caller, for a sample that is about to be taken; may be
- * NULL. */
+/* Event: a reader is free. Returns the sample to read, or if its `fetching` is set, to fetch. NULL:
+ * there is none. is_elsewhere: called for a sample that is about to be taken; may be NULL. */
 struct wanted *supply_next_read(struct supply *supply, uint64_t now_ns,
 	supply_is_elsewhere *is_elsewhere, void *context);
-/* The sample was read. Its task has the image's identity. */
+/* Event: the sample was read. Its task has the image's identity. */
 void supply_was_read(struct supply *supply, struct wanted *wanted, uint64_t now_ns);
-/* A decoder, or a program, is free. Returns the sample to decode. NULL: none, or no memory. */
+/* Event: a decoder (or with of_program, a program) is free. Returns the sample to prepare. NULL:
+ * there is none, or no memory. */
 struct wanted *supply_next_decode(struct supply *supply, bool of_program);
 
-/* The end of a decode. */
+/* The result of a decode. */
 struct supply_result {
 	int status;
-	bool passing;	       /* the error is transient */
-	bool damaged;	       /* the sample fails until its file changes */
-	uint64_t retry_ns;     /* least delay of the next try */
-	struct tensor *tensor; /* taken; NULL unless status is 0 */
-	bool same;	       /* the tensor is another dataset's */
+	bool passing;	   /* the error is transient */
+	bool damaged;	   /* the sample will fail until its file changes */
+	uint64_t retry_ns; /* least delay before the next try */
+	/* the engine takes ownership of it; NULL unless status is 0 */
+	struct tensor *tensor;
+	bool same; /* the tensor was made for another dataset */
 };
-/* The sample is decoded, or has failed. Called for each sample of a shared decode. The sample may
- * be gone afterwards. */
+/* Event: a sample was decoded or has failed. Called for each sample of a shared decode. The sample
+ * may be freed. */
 void supply_done(struct supply *supply, struct wanted *wanted,
 	const struct supply_result *result, uint64_t now_ns);
-/* Tells that the decode took as long, before supply_done. */
+/* Stores the duration of a decode. Called before supply_done. */
 void supply_note_cost(struct space *space, uint64_t decode_ns);
-/* Ends the use of a program, before supply_done. */
+/* Event: a program has finished with the sample. Called before supply_done. */
 void program_end(struct supply *supply, const struct wanted *wanted);
-/* The sample has come from another daemon; or could not be fetched, and is prepared here. The
- * tensor is taken. */
+/* Event: the sample came from another daemon. The engine takes ownership of the tensor. */
 void supply_fetched(struct supply *supply, struct wanted *wanted, struct tensor *tensor,
 	uint64_t now_ns);
+/* Event: the sample could not be fetched from another daemon. It is prepared here if it is still
+ * needed; if not, it may be freed. */
 void supply_not_fetched(struct supply *supply, struct wanted *wanted);
 
-/* Queues the samples that are due. */
+/* Event: time has passed. Queues the samples that are due. */
 void supply_time(struct supply *supply, uint64_t now_ns);
 uint64_t supply_first_due(const struct supply *supply); /* UINT64_MAX: none */
-/* Queues the samples that lacked room. Called when readers hold less open than before. */
+/* Event: readers have less open than before. Queues the samples that lacked room. */
 void supply_has_room(struct supply *supply);
 
 /* --- wanted.c ---------------------------------------------------------------------- */
 
 struct wanted *wanted_find(const struct space *space, sample_id sample);
-/* Returns the wanted sample, and makes it if there is none. NULL: no memory. */
+/* Returns the wanted sample; creates it if it does not exist. NULL: no memory. */
 struct wanted *wanted_get(struct space *space, sample_id sample);
-/* Frees the wanted sample, if nothing needs it any more. */
+/* Frees the wanted sample if it is not needed any more. */
 void wanted_drop_if_unused(struct wanted *wanted);
-/* Tells whether the sample may be tried once more. */
+/* Tells whether the sample may be tried again. */
 bool retry_is_left(const struct wanted *wanted);
 
 /* --- next_read.c ------------------------------------------------------------------- */
 
-/* Tells whether a reader that looked now would find a sample. Returns true if that is not
- * known. */
+/* Tells whether a free reader would find a sample. Also true if this is not known. */
 bool supply_has_reads(const struct supply *supply);
-/* Tells whether there is such a sample, and a sleeping reader should be woken for it. */
+/* Tells whether there is a sample to read, and a sleeping reader should be woken for it. */
 bool supply_wakes_reader(const struct supply *supply);
 
 /* --- storage.c --------------------------------------------------------------------- */
 
-#define STORAGE_MOST_READS                                                               \
-	1024 /* most reads of one storage at once, and the most that `reads` allows */
+/* Most reads of one storage at a time, and the largest value of the key `reads`. */
+#define STORAGE_MOST_READS 1024
 
-/* Finds the storage of the device, or makes it. root: the name of a new one. -ENOMEM, -ENFILE */
+/* Returns the storage of the device; creates it if it does not exist. root: the name of a new
+ * storage. -ENOMEM, -ENFILE */
 must_check int storage_get(
 	struct supply *supply, uint64_t device, const char *root, struct storage **ret);
 unsigned storage_most_reads(const struct supply *supply); /* sum of all storages */
 bool storage_has_room(const struct supply *supply, const struct storage *storage);
-/* Returns how long the storage has not answered; 0: it answers. */
+/* Returns the time for which the storage has not answered; 0: it answers. */
 uint64_t storage_silent_ns(const struct storage *storage, uint64_t now_ns);
 
 /* --- space.c ----------------------------------------------------------------------- */
 
-/* Makes a space, which takes a while for millions of ids. -ENOMEM */
+/* Makes a space. This takes a while if there are millions of ids. -ENOMEM */
 must_check int space_make(
 	struct source *source, const struct preparation *preparation, struct space **ret);
-/* Returns the source's space for the preparation of *spare. If there is none yet, *spare
- * becomes that space, and *spare is set to NULL. */
+/* Returns the source's space for the preparation of *spare. If there is none, uses *spare as the
+ * space, and sets *spare to NULL. */
 struct space *space_get(struct space **spare);
-/* Gives a reference back. After the last one spaces_leave frees the space's tensors, unless
- * a job takes the space again. */
+/* Drops a reference. After the last one spaces_leave frees the space's tensors, unless a job uses
+ * the space again before. */
 void space_put(struct space *space);
-/* Frees some tensors of a space without references. Returns true if there is more to do.
- * *ret: an emptied space, which the caller frees, or NULL. */
+/* Frees some tensors of spaces without references. Returns true if more are left. *ret: an empty
+ * space for the caller to free, or NULL. */
 bool spaces_leave(struct supply *supply, struct space **ret);
-/* Frees the space, which may have millions of ids. */
+/* Frees the space, which takes a while if there are millions of ids. */
 void space_free(struct space *space);
-/* Tells whether the sample is in the cache, or will be: queued, delayed or loading. */
+/* Tells whether the sample is in the cache, or on its way there: queued, delayed or loading. */
 bool space_has(const struct space *space, sample_id sample);
-/* Returns how the sample would be served now: as a hit, shared, or decoded. */
+/* Returns how the sample would be served now: hit, shared or decoded. */
 enum served how_served(struct space *space, sample_id sample);
-/* Counts the running epochs that have yet to draw the sample, and the spaces in which it is
- * drawn and waits to be read; with `loading` also those in which it is loading. */
+/* Returns the need of a sample for its tier: the number of running epochs that have yet to draw it,
+ * plus the number of spaces in which it is drawn and waits to be read. loading: also counts spaces
+ * in which it is loading. */
 uint32_t tier_need(const struct source *source, sample_id sample, bool loading);
 uint64_t space_cost(const struct space *space); /* ns of decode time of a sample */
 
 /* --- same_image.c ------------------------------------------------------------------ */
 
-/* Forgets where the sample's image is, since the sample is neither in the cache nor
+/* Forgets where the tensor of the sample's image is, because the sample is neither in the cache nor
  * loading. */
 void same_gone(struct space *space, sample_id sample);
 
@@ -375,29 +388,30 @@ void same_gone(struct space *space, sample_id sample);
 
 /* Returns the facts about a sample that a job wants. */
 struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample);
-/* Returns zeros for a sample that is refused, or whose header is not readable. */
+/* Returns the memory that the sample needs. Zeros: the sample is refused, or its header can't be
+ * read. */
 struct memory_size memory_size_of(
 	const struct supply *supply, const struct space *space, sample_id sample);
 uint64_t memory_tensor_bytes(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample);
-/* Tells whether the sample can never be prepared within the limits; `message` then gives
- * the reason. */
+/* Tells whether the sample can never be prepared within the limits. If so, `message` is the
+ * reason. */
 bool memory_refuses(const struct supply *supply, const struct space *space,
 	sample_id sample, char message[static IMAGE_MESSAGE]);
 uint64_t memory_most_open(const struct supply
-		*supply); /* the cache and the limit of open bytes beyond it */
+		*supply); /* limit of the cache plus limit of the open bytes beyond it */
 uint64_t memory_most(const struct supply *supply); /* sum of all limits */
 uint64_t memory_held(const struct supply *supply);
-/* Holds bytes of contents made for one open. -ENOMEM: readers hold too much open. */
+/* Counts bytes of contents that were made for one open. -ENOMEM: readers have too much open. */
 must_check int supply_hold_content(struct supply *supply, uint64_t bytes);
 void supply_drop_content(struct supply *supply, uint64_t bytes);
 
 /* --- bad_sample.c ------------------------------------------------------------------ */
 
-/* Returns true for the first failure of a sample, whichever job it is; for a sample that
- * programs prepare, for the first failure with each program. */
+/* Tells whether this is the first failure of a sample, for any job. If programs prepare the sample:
+ * the first failure with this program. */
 bool bad_sample_is_new(struct space *space, sample_id sample);
-/* Logs the failure. The message tells the user how to leave the sample out, since few
- * scripts survive EIO. */
+/* Logs the failure. The message explains how to leave the sample out, because few scripts can
+ * handle EIO. */
 void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
 	const struct load_task *task);

@@ -4,15 +4,16 @@
 #include "base/ensure.h"
 #include "supply/supply_internal.h"
 
-/* Counts sums from scratch, from wanted samples, and compares them with the sums that are kept. */
+/* Sums that are computed from scratch from the wanted samples, and compared with the stored
+ * sums. */
 
 struct sums {
 	unsigned urgent, queued, lack_room, delayed, read;
 	uint64_t working;
 };
 
-/* Checks that each job with a waiter has asked for the sample, and that the request is
- * aside exactly while the sample is delayed or loading. */
+/* Checks that each job with a waiter has asked for the sample, and that the request is aside if and
+ * only if the sample is delayed or loading. */
 static void validate_wanted(const struct wanted *wanted)
 {
 	enum cache_state cached =

@@ -76,7 +76,7 @@ struct wanted *wanted_get(struct space *space, sample_id sample)
 	return wanted;
 }
 
-/* Changes the state, and the counts of the storage and of the program. */
+/* Changes the state, and updates the counts of the storage and of the program. */
 static void change_state(struct wanted *wanted, enum wanted_state state)
 {
 	struct storage *storage = wanted->key.space->source->storage;
@@ -102,7 +102,7 @@ int supply_want(struct supply *supply, struct wanted *wanted, const struct want 
 		wanted->asked_by = want->id;
 		wanted->needs = want->needs;
 	} else if (wanted->state != WANTED_QUEUED || !want->urgent) {
-		return 0; /* asked for, or under way */
+		return 0; /* already requested, or being prepared */
 	}
 	change_state(wanted, want->urgent ? WANTED_URGENT : WANTED_QUEUED);
 	supply->effects.reads = true;
@@ -220,14 +220,14 @@ static bool waits(const struct wanted *wanted, const struct share_job *job)
 	return false;
 }
 
-/* Makes the request look-ahead again, at the head of its queue, after the last reader
- * gave up. */
+/* Makes the request look-ahead again, at the head of its queue, because the last waiting reader has
+ * given up. */
 static void make_less_urgent(struct wanted *wanted, struct share_job *job)
 {
 	if (wanted->state == WANTED_OPEN_ONLY)
 		return;
 	if (share_wants(job, &wanted->request) && !waits(wanted, job))
-		/* can't fail: the job wants the request already */
+		/* This can't fail, because the job already wants the request. */
 		(void)!share_ask(job, &wanted->request, false);
 	if (wanted->state == WANTED_URGENT && wanted->opens == 0)
 		change_state(wanted, WANTED_QUEUED);

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* Entries lie in an array without gaps; a hash table with linear probing finds them. */
+/* Entries are in an array without gaps. A hash table with linear probing finds them. */
 
 #define FREE UINT32_MAX
 
@@ -16,8 +16,8 @@ struct tier_policy {
 	struct tier_entry *entries;
 	size_t n, n_max;
 	size_t hand;
-	uint32_t *slots; /* indices of entries, or FREE */
-	size_t mask;	 /* slots - 1; the number of slots is a power of two */
+	uint32_t *slots; /* an index of entries, or FREE */
+	size_t mask;	 /* number of slots - 1; the number is a power of two */
 };
 
 int tier_policy_new(uint64_t capacity, struct tier_policy **ret)
@@ -47,7 +47,7 @@ static size_t home_of(const struct tier_policy *policy, uint32_t dataset, sample
 	return rng_mix(dataset, id) & policy->mask;
 }
 
-/* Returns the slot of the entry, or the free slot where it would be. There must be slots. */
+/* Returns the slot of the entry, or the free slot where it would be. The table must have slots. */
 static size_t slot_of(const struct tier_policy *policy, uint32_t dataset, sample_id id)
 {
 	size_t slot = home_of(policy, dataset, id);
@@ -76,7 +76,7 @@ static void file_entry(struct tier_policy *policy, uint32_t at)
 	policy->slots[slot_of(policy, entry->dataset, entry->id)] = at;
 }
 
-/* Doubles the entries; there are twice as many slots as entries. */
+/* Doubles the room for entries. There are twice as many slots as entries. */
 static int grow(struct tier_policy *policy)
 {
 	size_t n = policy->n_max ? 2 * policy->n_max : 64;
@@ -109,7 +109,7 @@ int tier_policy_add(struct tier_policy *policy, const struct tier_entry *entry)
 	return 0;
 }
 
-/* Frees a slot, and moves up the entries behind it that a search would otherwise miss. */
+/* Frees a slot. Moves later entries forward where a search would otherwise miss them. */
 static void free_slot(struct tier_policy *policy, size_t slot)
 {
 	size_t next = slot;
@@ -184,7 +184,7 @@ uint32_t tier_policy_limit(unsigned i, uint32_t worth)
 	return worth > 2 && i < TIER_LOOKS / 2 ? 2 : worth;
 }
 
-/* Swaps the entry of least worth in entries[from ... n) to index `from`. */
+/* Moves the entry of least worth in entries[from ... n) to index `from`. */
 static void bring_least(
 	struct tier_entry *entries, uint32_t *worths, size_t from, size_t n)
 {

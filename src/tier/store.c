@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#define WRITE_BYTES ((size_t)64 << 10) /* written at once */
+#define WRITE_BYTES ((size_t)64 << 10) /* bytes per write */
 #define READ_FLAGS (O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
 #define WRITE_FLAGS (O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC)
 
@@ -165,7 +165,7 @@ static int make_directories(
 	return make_directory(store, path.text, count);
 }
 
-/* Makes the file. Returns a descriptor or -errno. */
+/* Makes the file. Returns its descriptor, or -errno. */
 static int make_file(const struct store *store, const struct stored *sample,
 	const struct store_path *path, unsigned *count)
 {
@@ -208,14 +208,13 @@ static int write_file(int fd, const struct stored *sample, const void *bytes, ui
 	int err = write_all(fd, head, sizeof(head), 0);
 	if (!err)
 		err = write_all(fd, bytes, n, sizeof(head));
-	/* Some file systems report a lack of room only here. */
+	/* Some file systems report only here that there is no room. */
 	if (close(fd) != 0 && !err)
 		err = -errno;
 	return err;
 }
 
-/* Writes the file without a sync. After a power failure the checksum reveals a damaged
- * file. */
+/* Writes the file without a sync. If a power failure damages it, the checksum shows this. */
 int store_write(struct store *store, const struct stored *sample, const void *bytes,
 	uint64_t n, unsigned *ret_directories)
 {

@@ -9,55 +9,56 @@
 #include <stdatomic.h>
 
 /*
- * The files of a tier: one for each sample (record.h), in a directory that belongs to the
- * daemon's user, and to one daemon at a time.
+ * The files of a tier: one for each sample (record.h), in a directory that belongs to the daemon's
+ * user. Only one daemon at a time uses it.
  *
  *   Owns: the directory's descriptor and its lock.
- *   Threads: any may read and remove; one writes.
+ *   Threads: any thread may read and remove; one thread writes.
  *   Errors: -errno, logged only where a comment says so.
  *   Faults: tier.make, tier.write, tier.rename, tier.read.
  */
 
 struct store;
 
-/* Opens the directory. Errors are logged, also -EWOULDBLOCK: another daemon has it. */
+/* Opens the directory. Errors are logged. -EWOULDBLOCK: another daemon uses it. */
 must_check int store_open(const char *directory, struct store **ret);
 void store_close(struct store **store);
 
 /* Bytes on the device: of a directory, and of a name in it. */
 #define STORE_DIRECTORY 4096
 #define STORE_NAME 256
-/* Returns the bytes on the device of a file of so many bytes, with its name. */
+/* Returns the bytes on the device of a file with this number of bytes, including its name. */
 uint64_t store_room(const struct store *store, uint64_t bytes);
-/* Returns the descriptor of the directory. It stays the store's. */
+/* Returns the descriptor of the directory. The store keeps it. */
 int store_directory(const struct store *store);
 
-/* The sample that bytes belong to. */
+/* Identifies the sample of some bytes. */
 struct stored {
 	const char *dataset;
 	sample_id id;
 	uint64_t identity;
 };
 
-/* Reads exactly so many bytes. -ENOENT; -EBADMSG: they differ from the bytes that were
+/* Reads exactly this number of bytes. -ENOENT; -EBADMSG: they differ from the bytes that were
  * written. */
 must_check int store_read(
 	struct store *store, const struct stored *sample, void *ret, uint64_t bytes);
-/* Writes a file, whole or not at all. *ret_directories: how many directories it made, also
- * when it fails. */
+/* Writes a file, completely or not at all. *ret_directories: the number of directories made, also
+ * after a failure. */
 must_check int store_write(struct store *store, const struct stored *sample,
 	const void *bytes, uint64_t n, unsigned *ret_directories);
 void store_remove(struct store *store, const struct stored *sample);
 
 struct store_scan {
-	/* Called for each sample that may be there, with the room that it takes. */
+	/* Called for each sample that seems to be there, with the room that it takes. */
 	void (*found)(void *context, const struct stored *sample, uint64_t room);
 	void *context;
 	const atomic_bool *stop;
-	/* set by store_scan */
+	/* The members from here on are set by store_scan. */
 	uint64_t directories; /* room of all directories */
-	uint64_t strange;     /* files that belong to no tier: left as they are */
+	/* files that do not belong to a tier; they are left as they are */
+	uint64_t strange;
 };
 
-/* Finds the samples, and removes files that were not written to their end. store_scan.c */
+/* Finds the samples, and removes files that were not written completely. */
 must_check int store_scan(struct store *store, struct store_scan *scan);

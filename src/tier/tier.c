@@ -112,8 +112,7 @@ int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	return err;
 }
 
-/* Waits for the thread to end. Returns false if it does not, since a disk does not
- * answer. */
+/* Waits for the thread to end. Returns false if it does not end, because a disk does not answer. */
 static bool wait_for_thread(struct tier *tier)
 {
 	uint64_t until = clock_now_ns() + END_NS;
@@ -232,8 +231,8 @@ uint64_t tier_identity(const struct tier_source *source)
 	return hash;
 }
 
-/* Tells whether the tier has the sample. If it has another version of it, removes that
- * entry and returns it in *ret_outdated. */
+/* Tells whether the tier has the sample. If the tier has another version of it, removes that entry
+ * and returns it in *ret_outdated. */
 static bool find(const struct tier_sample *sample, struct stored *ret_outdated)
 {
 	const struct tier_dataset *dataset = sample->dataset;
@@ -277,7 +276,7 @@ static void drop_damaged(const struct tier_sample *sample, const struct stored *
 {
 	struct tier_dataset *dataset = sample->dataset;
 	if (!tier_forget(sample))
-		return; /* it was removed while it was read */
+		return; /* the sample was removed during the read */
 	store_remove(dataset->tier->store, stored);
 	count(dataset, TIER_DAMAGED, STAT_TIER_DAMAGED, 1);
 }
@@ -305,7 +304,7 @@ bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes)
 
 /* --- offering --------------------------------------------------------------------------- */
 
-/* Tells whether the tier would keep the sample now, and the queue has room for it. */
+/* Tells whether the tier would keep the sample now, and its queue has room. */
 static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 {
 	lock_assert_held(&tier->lock);

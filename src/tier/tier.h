@@ -18,14 +18,14 @@
  *           |
  *         fetch --tier_offer--> queue --> a thread writes, and removes what is worth less
  *
- *   Flow: tier_open, tier_dataset for each dataset; threads that read samples call tier_read
- *         and tier_offer; tier_leave, tier_close.
+ *   Flow: tier_open, tier_dataset for each dataset; threads that read samples call tier_read and
+ *         tier_offer; tier_leave, tier_close.
  *   Owns: the directory, its files (store.h), and the policy that decides about them (policy.h).
- *   Threads: any; one of its own, which looks through the directory first, and then
- *         writes. Nobody waits for it: samples that do not fit into its queue are not kept.
- *   Locks: one, under which nothing is read, written or called.
- *   Errors: -errno of tier_open, logged. The first failure to write is logged, and nothing is
- *         written any more. Damaged files are removed, and their samples fetched again.
+ *   Threads: any. The tier's own thread first scans the directory, and then writes. No thread waits
+ *         for it: samples that do not fit into its queue are not kept.
+ *   Locks: one. While it is held, nothing is read, written or called.
+ *   Errors: -errno of tier_open, logged. The first failure to write is logged, and ends all
+ *         writing. Damaged files are removed, and their samples are fetched again.
  *   Life: counted references, since a read may outlive its caller (load.h).
  *   Faults: store.h.
  */
@@ -33,35 +33,36 @@
 struct tier;
 struct tier_dataset;
 
-/* A question about the worth of a sample (policy.h). */
+/* A request for the worth of a sample (policy.h). */
 struct tier_asked {
-	const void *owner; /* owner of the dataset; may be gone */
+	const void *owner; /* owner of the dataset; may already be freed */
 	sample_id id;
 	uint32_t worth;
 };
-/* Fills in the worths. Called by the tier's thread, which holds no lock. */
+/* Fills in the worths. Called by the tier's thread, without a lock. */
 typedef void tier_worths(void *context, struct tier_asked *asked, size_t n);
 
 must_check int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	void *context, struct tier **ret);
-/* Closes the tier: it writes no more, and asks for no more worths. */
+/* Closes the tier. Afterwards it writes nothing, and does not ask for worths. */
 void tier_close(struct tier **tier);
 const char *tier_directory(const struct tier *tier);
 
-/* Returns the tier's part for samples of the dataset `name`. The owner is asked for their
- * worth until tier_leave. Valid as long as the tier is held. NULL: no memory. */
+/* Returns the tier's part for the samples of the dataset `name`. Until tier_leave the owner is
+ * asked for the worth of samples. The part is valid as long as the tier is held. NULL: no
+ * memory. */
 struct tier_dataset *tier_dataset(struct tier *tier, const char *name, const void *owner);
 void tier_leave(struct tier_dataset *dataset);
 const char *tier_dataset_directory(const struct tier_dataset *dataset);
 void tier_hold(struct tier_dataset *dataset);
 void tier_put(struct tier_dataset *dataset);
 
-/* The file that a sample's bytes were read from. */
+/* The file from which a sample's bytes were read. */
 struct tier_source {
 	const char *file; /* its path or its URL */
-	int64_t mtime_ns; /* tells its versions apart */
+	int64_t mtime_ns; /* distinguishes versions of the file */
 	uint64_t file_bytes;
-	uint64_t offset; /* offset of the part that has the sample */
+	uint64_t offset; /* offset of the sample's part in the file */
 };
 
 struct tier_sample {
@@ -71,21 +72,21 @@ struct tier_sample {
 };
 uint64_t tier_identity(const struct tier_source *source);
 
-/* Reads a sample from the tier. false: it has to be fetched. */
+/* Reads a sample from the tier. false: the caller must fetch it. */
 must_check bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes);
-/* Offers a sample that was fetched. If the tier wants to keep it, it copies the bytes. */
+/* Offers a sample that was fetched. If the tier wants to keep it, the tier copies the bytes. */
 void tier_offer(
 	const struct tier_sample *sample, const void *bytes, uint64_t n, uint32_t worth);
 
 struct tier_status {
-	uint64_t capacity, used, samples; /* of all datasets together */
+	uint64_t capacity, used, samples; /* sums over all datasets */
 	uint64_t queued;		  /* bytes that wait to be written */
-	bool ready;  /* the thread has looked through the directory */
-	bool writes; /* no write has failed */
-	/* of this dataset: */
+	bool ready;			  /* the thread has scanned the directory */
+	bool writes;			  /* no write has failed */
+	/* The next members are about one dataset. */
 	uint64_t hits, misses, hit_bytes, fetched_bytes, written, evicted, damaged;
 };
 void tier_status(struct tier_dataset *dataset, struct tier_status *ret);
 
-/* Waits until each sample that was offered is kept or dropped. For tests. */
+/* Waits until each offered sample is kept or dropped. For tests. */
 void tier_settle(struct tier *tier);

@@ -25,15 +25,15 @@ enum tier_count {
 };
 
 struct tier_dataset {
-	LIST_ENTRY(tier_dataset) link; /* (lock) in the tier's list */
+	LIST_ENTRY(tier_dataset) link; /* (lock) links the datasets of the tier */
 	struct tier *tier;
 	char *name;
 	uint32_t number;
-	const void *owner; /* (lock) NULL: none, or it has left */
+	const void *owner; /* (lock) NULL: there is none, or it has left */
 	_Atomic uint64_t counts[TIER_COUNTS];
 };
 
-/* A sample that was offered and is to be written. */
+/* An offered sample that will be written. */
 struct offer {
 	TAILQ_ENTRY(offer) link;
 	struct tier_sample sample;
@@ -42,7 +42,7 @@ struct offer {
 	uint8_t bytes[];
 };
 
-/* Room of the directories that a sample may need. */
+/* Room for the directories that one sample may need. */
 #define TIER_SLACK (2 * STORE_DIRECTORY)
 
 struct tier {
@@ -55,21 +55,21 @@ struct tier {
 	atomic_bool stop;
 	pthread_t thread;
 	struct lock lock;
-	pthread_cond_t offered; /* signalled by an offer, and to stop */
+	pthread_cond_t offered; /* signalled by an offer, and when the thread must stop */
 	pthread_cond_t
-		settled; /* signalled when nothing is queued, or the thread has ended */
+		settled; /* signalled when the queue is empty, or the thread has ended */
 	struct tier_policy *policy;	    /* (lock) */
 	LIST_HEAD(, tier_dataset) datasets; /* (lock) */
 	uint32_t n_datasets;		    /* (lock) */
 	TAILQ_HEAD(, offer) queue;	    /* (lock) */
 	uint64_t queued; /* (lock) bytes, including the offer that is being written */
 	bool runs;	 /* (lock) the thread runs */
-	bool ready;	 /* (lock) the thread has looked through the directory */
-	bool broken;	 /* (lock) a write has failed: nothing is written any more */
-	/* (lock) No room is searched for a newcomer of worth 0 or 1 before this time,
-	 * since the last search found none. */
+	bool ready;	 /* (lock) the thread has scanned the directory */
+	bool broken;	 /* (lock) a write has failed, so nothing is written any more */
+	/* (lock) Until this time no room is searched for a new sample of worth 0 or 1, because the
+	 * last search found none. */
 	uint64_t barren_until_ns;
-	uint64_t told_used, told_samples; /* (lock) values that the gauges have */
+	uint64_t told_used, told_samples; /* (lock) values last given to the gauges */
 };
 
 void *tier_main(void *tier);
@@ -77,8 +77,7 @@ void tier_unref(struct tier *tier);
 struct tier_dataset *tier_get_dataset_locked(struct tier *tier, const char *name);
 /* Updates the gauges. */
 void tier_tell_locked(struct tier *tier);
-/* Removes the entry of a sample, whose file the caller has to remove. false: it was not
- * there. */
+/* Removes the entry of a sample. The caller must remove the file. false: there was no entry. */
 bool tier_forget(const struct tier_sample *sample);
 
 static inline struct stored tier_stored(const struct tier_sample *sample)

@@ -29,7 +29,7 @@ void tier_tell_locked(struct tier *tier)
 
 /* --- what is there ---------------------------------------------------------------------- */
 
-/* Adds an entry. false: there is no memory, or another version of the sample is there. */
+/* Adds an entry. false: there is no memory, or the tier has another version of the sample. */
 static bool add_locked(struct tier *tier, const struct tier_dataset *dataset,
 	const struct stored *sample, uint64_t room)
 {
@@ -122,7 +122,7 @@ static uint64_t lacks(struct tier *tier, uint64_t room)
 	return tier_policy_lacks(tier->policy, room);
 }
 
-/* Looks at some entries, and evicts entries among them that are worth less. */
+/* Examines some entries, and evicts those among them that are worth less. */
 static void make_some_room(struct tier *tier, uint32_t worth, uint64_t lacking)
 {
 	struct tier_entry entries[TIER_LOOK];
@@ -152,8 +152,7 @@ static bool make_room(struct tier *tier, uint32_t worth, uint64_t room)
 	return lacking == 0;
 }
 
-/* Evicts entries until the tier fits its capacity, which a changed ini may have
- * reduced. */
+/* Evicts entries until the tier fits its capacity, which the ini may have reduced. */
 static void shrink(struct tier *tier)
 {
 	uint64_t lacking;
@@ -265,8 +264,7 @@ void *tier_main(void *argument)
 {
 	struct tier *tier = argument;
 	struct offer *offer;
-	/* Writing yields to the training jobs. A kernel that refuses this does no
-	 * harm. */
+	/* Writing yields to training jobs. If the kernel refuses, this does no harm. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	(void)pthread_setname_np(pthread_self(), "tier");

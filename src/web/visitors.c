@@ -7,7 +7,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#define OF_ONE_NETWORK 8 /* bytes of an IPv6 address that identify its network */
+#define OF_ONE_NETWORK 8 /* bytes of an IPv6 address that identify the network */
 
 static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
@@ -23,11 +23,11 @@ static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_stor
 static void hang_up(struct visitor *visitor)
 {
 	visitor->leaves = true;
-	/* the library notices the end, and closes the socket */
+	/* the library sees the end and closes the socket */
 	(void)shutdown(visitor->fd, SHUT_RDWR);
 }
 
-/* Returns how many visitors have the address (NULL: any address), and the first of them. */
+/* Returns the number of visitors with the address (NULL: of all visitors), and the first one. */
 static unsigned count(const struct visitors *visitors,
 	const struct sockaddr_storage *address, struct visitor **ret_first)
 {

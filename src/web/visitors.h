@@ -11,36 +11,37 @@
 #include <sys/socket.h>
 
 /*
- * The connections of web's server. Each has to send its request, and to receive the answer, within
- * a time limit. At most VISITORS_MOST connections are open, VISITORS_OF_ONE of them from one
- * address. A new connection beyond a limit displaces the one whose request takes longest: among
- * those of its address, or among all.
+ * The connections of the web server. Each must send its request and receive the answer within a
+ * time limit. At most VISITORS_MOST connections are open, VISITORS_OF_ONE of them from one address.
+ * If a new connection exceeds a limit, the connection whose request has taken longest is ended: of
+ * its address, or of all addresses.
  *
- *   Flow: web tells of each connection and each answer, and has overdue ones hung up on.
- *   Owns: one entry a connection; the sockets are the library's, which closes them.
- *   Threads: web's.
+ *   Flow: the web server reports each connection and each answer, and ends overdue connections
+ *         through this module.
+ *   Owns: one entry per connection. The library owns the sockets and closes them.
+ *   Threads: the web server's.
  */
 
 #define VISITORS_MOST 64u
-#define VISITORS_OF_ONE 16u /* a browser has up to 6 connections */
+#define VISITORS_OF_ONE 16u /* a browser opens up to 6 connections */
 
 struct visitor {
 	TAILQ_ENTRY(visitor) link;
 	struct sockaddr_storage address;
 	int fd;
-	bool leaves; /* was hung up on, and does not count any more */
+	bool leaves; /* it is being ended, and does not count any more */
 	uint64_t since_ns;
 };
 
-/* The connections, in the order of the times since which their requests last. */
+/* The connections, sorted by the time when their requests began. */
 TAILQ_HEAD(visitors, visitor);
 
-/* Adds a connection, and hangs up on another one if there are too many. NULL: no memory. */
+/* Adds a connection. If there are too many, ends another one. NULL: no memory. */
 struct visitor *visitors_add(
 	struct visitors *visitors, const struct sockaddr *address, int fd);
 void visitors_remove(struct visitors *visitors, struct visitor *visitor);
-/* Notes that the visitor has its answer; it may send another request. */
+/* Notes that the visitor has received its answer. It may send another request. */
 void visitors_served(struct visitors *visitors, struct visitor *visitor);
-/* Hangs up on visitors whose request takes longer than `most_ns`. Returns the time of the next
+/* Ends connections whose request has taken longer than `most_ns`. Returns the time of the next
  * call; UINT64_MAX: none is needed. */
 uint64_t visitors_hurry(struct visitors *visitors, uint64_t most_ns);

@@ -23,17 +23,17 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-/* The library accepts more connections than are allowed, because displaced connections end only a
- * moment later. */
+/* The library accepts more connections than VISITORS_MOST, because connections that are ended stay
+ * open for a moment. */
 #define MOST_CONNECTIONS (2 * VISITORS_MOST)
 #define MOST_NS UINT64_C(10000000000)
-/* bytes of memory for a connection: the head of a request, and more */
+/* Bytes of memory per connection, enough for the head of a request. */
 #define MEMORY_EACH 16384u
 
 struct web {
 	const struct files_context *context;
 	struct MHD_Daemon *daemon;
-	int events, stop; /* the library's epoll; an eventfd */
+	int events, stop; /* events: the library's epoll; stop: an eventfd */
 	bool running;
 	pthread_t thread;
 	struct visitors visitors;
@@ -41,7 +41,7 @@ struct web {
 
 /* --- answers ---------------------------------------------------------------------------- */
 
-/* Answers the request. Copies `text`. */
+/* Answers the request with a copy of `text`. */
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status,
 	const char *type, char *text, size_t bytes)
 {
@@ -99,7 +99,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection,
 	(void)version;
 	(void)upload;
 	(void)request;
-	*upload_bytes = 0; /* discards the body of a request */
+	*upload_bytes = 0; /* discards the body of the request */
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
 		strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return answer_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
@@ -164,7 +164,7 @@ static void served(void *context, struct MHD_Connection *connection, void **requ
 		visitors_served(&web->visitors, visitor);
 }
 
-/* The library logs nothing; errno tells the cause of a failure. */
+/* The library logs nothing; errno has the cause of a failure. */
 static int start_library(struct web *web, const struct sockaddr_storage *address)
 {
 	unsigned flags = MHD_USE_EPOLL;

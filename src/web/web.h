@@ -11,15 +11,16 @@
  * with the mount's page of that name.
  *
  *   Flow: main starts it when the mount is there, and ends it before the scheduler.
- *   Threads: one of its own. Slow clients can't keep it from others: visitors.h.
+ *   Threads: one of its own. Slow clients can't block others: visitors.h.
  *   Errors: logged.
  */
 
 struct web;
 
-/* Starts the server. place: PORT, ADDRESS:PORT or [ADDRESS]:PORT. A PORT alone means 127.0.0.1,
- * which no other machine reaches. Port 0: any free port, which is logged. -EINVAL: the place has
- * another form; -ENOSYS: built without libmicrohttpd; other errors: it can't listen there. */
+/* Starts the server. place: PORT, ADDRESS:PORT or [ADDRESS]:PORT. Without an address it listens on
+ * 127.0.0.1, which other machines can't reach. Port 0: any free port; its number is logged.
+ * -EINVAL: the place has another form; -ENOSYS: built without libmicrohttpd; other errors: it can't
+ * listen there. */
 must_check int web_new(
 	const struct files_context *context, const char *place, struct web **ret);
 void web_free(struct web **web);

@@ -155,4 +155,4 @@ end b
 # --- what is refused
 node a 'ttl = 2s' 'listen = 0.0.0.0:0' "secret = $T/one"
 ! "$PROGRAM" --no-supervisor "$T/a/joaderfs.ini" "$T/a/mnt" -f >"$T/out" 2>&1 || fail "it listens everywhere"
-grep -q 'advertise: found no way to the engine, .*allowed: the address or name at which' "$T/out" || fail "$(<"$T/out")"
+grep -q 'advertise: found no route to the engine, .*allowed: the address or name at which' "$T/out" || fail "$(<"$T/out")"

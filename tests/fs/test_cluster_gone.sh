@@ -76,10 +76,10 @@ ctl_of a rm r0 >/dev/null
 adds a s0 0 2
 shows a 'rank net 0/2 job s0 refused: ranks: 2 here, 3 in the group'
 ctl_of a cluster resize net 2 >"$T/out"
-grep -q 'training net goes on where it is with ranks = 2' "$T/out" || fail "$(<"$T/out")"
+grep -q 'training net continues with ranks = 2' "$T/out" || fail "$(<"$T/out")"
 adds a s1 1 2
 shows a 'rank net 1/2 job s1 held'
-logged 'job s1: goes on at position .* of epoch 1, which .*for a new run .*cluster forget net'
+logged 'job s1: continues at position .* of epoch 1, which .*for a new run .*cluster forget net'
 equal "consumed of both" "$(ctl_of a cluster | awk -F: '/^rank/ { n += $NF } END { print n }')" 20
 reads a s0 1 10 47 &
 pid=$!

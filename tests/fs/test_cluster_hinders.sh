@@ -72,7 +72,7 @@ shows b '^hinders node a .*another secret .*: what it holds is prepared here, to
 wait "${readers[@]}"
 
 kill_redis
-shows a '^hinders the engine is away since [0-9]* s (.*): readers get what was drawn, and then wait$'
+shows a '^hinders the engine can.t be reached for [0-9]* s (.*): readers get the samples that are drawn, and then wait$'
 redis
 shows a '^engine reached$'
 ! grep 'hinders the engine' "$T/cluster" || fail "it is back"

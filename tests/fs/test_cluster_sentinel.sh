@@ -54,5 +54,5 @@ server "$FIRST"
 shows a '^term 2$'
 shows a '^repairing no$'
 shows a '^state leads$'
-equal "masters that took over" "$(grep -c 'the engine is reached again' "$LOG")" 1
+equal "masters that took over" "$(grep -c 'the engine can be reached again' "$LOG")" 1
 end a

@@ -88,5 +88,5 @@ if ((EUID == 0)); then
 	start
 	sed "s|^path.*|path = $M/data|; s|^state.*|state = $T/other|" "$T/joaderfs.ini" >"$T/far.ini"
 	examine "${doctor[@]}" "$T/far.ini"
-	says costs "dataset images: .* lies on FUSE"
+	says costs "dataset images: .* is on FUSE"
 fi

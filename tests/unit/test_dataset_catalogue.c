@@ -139,7 +139,7 @@ Test(dataset_catalogue, belongs_to_one_path)
 	cr_assert_eq(place_open(&place), 0);
 	cr_assert_eq(dataset_ids(place.dataset), 1);
 	cr_assert_str_eq(dataset_class_name(place.dataset, 0), "c");
-	cr_assert(place_logged(&place, "it was of another path"));
+	cr_assert(place_logged(&place, "it belonged to another path"));
 	place_end(&place);
 }
 
@@ -326,11 +326,11 @@ Test(dataset_catalogue, damaged_or_foreign_is_kept_aside_and_built_anew)
 		spoil[i](place.catalogue);
 		ino_t spoiled = file_inode(place.catalogue);
 		cr_assert_eq(place_open(&place), 0, "%zu", i);
-		cr_assert(place_logged(&place, "built anew"), "%zu", i);
+		cr_assert(place_logged(&place, "rebuilt"), "%zu", i);
 		cr_assert_eq(dataset_samples(place.dataset), 3);
 		cr_assert_eq(file_inode(kept), spoiled);
 		cr_assert_eq(place_open(&place), 0);
-		cr_assert_not(place_logged(&place, "built anew"));
+		cr_assert_not(place_logged(&place, "rebuilt"));
 	}
 	place_end(&place);
 }
@@ -350,7 +350,7 @@ Test(dataset_catalogue, one_with_a_table_of_samples_is_brought_up_to_date)
 	place_make_older(&place, "UPDATE samples SET gone = path = 'a/1.jpg'");
 	for (int start = 0; start < 2; start++) {
 		cr_assert_eq(place_open(&place), 0);
-		cr_assert_not(place_logged(&place, "built anew"));
+		cr_assert_not(place_logged(&place, "rebuilt"));
 		cr_assert_not(place_logged(&place, "files are new"));
 		cr_assert_eq(place_id(&place, "a/0.jpg"), last);
 		cr_assert_eq(dataset_ids(place.dataset), n);

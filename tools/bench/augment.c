@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * augment: measures what each step of the augmentation of a sample costs, with the code
- * for this processor, from a tensor of 256x256 to a sample of 224x224. It prints JSON: for
- * each step microseconds, the fastest of many runs and the mean; and how long a copy takes.
+ * augment: measures the cost of each step of a sample's augmentation, with the code for this
+ * processor, from a tensor of 256x256 to a sample of 224x224. Prints JSON: for each step the
+ * microseconds of the fastest of many runs, and their mean; and the time of a copy.
  */
 
 #include "base/clock.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define ROUNDS 2000
-#define PLACES 500 /* that no cache holds */
+#define PLACES 500 /* so many that no cache holds them */
 #define FLOAT_SAMPLE_BYTES (224 * 224 * 3 * sizeof(float))
 
 struct step {
@@ -66,7 +66,7 @@ struct times {
 	double mean;
 };
 
-/* Microseconds; negative: no memory. */
+/* Returns microseconds; negative: no memory. */
 static struct times measure(const struct job_config *job, const struct tensor *tensor)
 {
 	struct times times = {.fastest = 1e9};
@@ -87,8 +87,8 @@ static struct times measure(const struct job_config *job, const struct tensor *t
 	return times;
 }
 
-/* Of as many bytes as a sample of float32 has: in the processor's caches if there is one
- * place for them, not if there are many. */
+/* Measures a copy with as many bytes as a sample of float32. With one place the bytes stay in the
+ * processor's caches, with many places they don't. */
 static struct times measure_copy(size_t places)
 {
 	auto_free uint8_t *memory = malloc((places + 1) * FLOAT_SAMPLE_BYTES);
@@ -100,7 +100,8 @@ static struct times measure_copy(size_t places)
 		uint8_t *from = memory + i % places * FLOAT_SAMPLE_BYTES;
 		uint64_t begin = clock_now_ns();
 		memcpy(from + FLOAT_SAMPLE_BYTES, from, FLOAT_SAMPLE_BYTES);
-		__asm__ volatile("" : : "r"(from) : "memory"); /* it is not left out */
+		/* so the compiler does not remove the copy */
+		__asm__ volatile("" : : "r"(from) : "memory");
 		double us = (double)(clock_now_ns() - begin) / 1e3;
 		times.mean += us / ROUNDS;
 		if (us < times.fastest)

@@ -4,12 +4,12 @@
 /*
  * cluster
  *
- * What it costs to have several nodes. CPU time of a tensor of 150 KB that goes from one
- * daemon to another over loopback, of both ends together and the kernel's part, when so
- * many are asked for at once: from a sealed file in memory, and from memory, and the latter by
- * TLS, which the kernel may do in part, as is said. The home of a
- * sample, and who takes which sample of a global mini-batch, of one thread. The best of
- * several rounds.
+ * Measures the cost of having several nodes. It prints the CPU time for a tensor of 150 KB that
+ * goes from one daemon to another over loopback (both ends together, and the kernel's part), for
+ * several numbers of concurrent requests: from a sealed file in memory, from memory, and from
+ * memory by TLS, a part of which the kernel may do. It also prints the times, in one thread, to
+ * find the home of a sample and to divide a global mini-batch. All figures are the best of several
+ * rounds.
  */
 
 #include "base/clock.h"
@@ -80,7 +80,7 @@ static void asked(void *context, struct peer_request *request,
 	peer_answer(request, &tensor);
 }
 
-/* A batch: each of its fetches has memory of its own. */
+/* A batch. Each of its fetches has its own memory. */
 struct batch {
 	uint8_t *places[TENSORS];
 	atomic_int missing;
@@ -123,7 +123,7 @@ static void fetch_batch(struct peer_client *client, const struct peer_fetch *lik
 	}
 }
 
-/* us of CPU and of time, per tensor. */
+/* Measures microseconds per tensor, of CPU and of time. */
 static void time_batches(struct peer_client *client, const struct peer_fetch *like, int n,
 	double *ret_cpu, double *ret_time)
 {
@@ -177,7 +177,7 @@ static void bench_transfer(
 	peer_server_free(&server);
 }
 
-/* The trust of a file that is gone again. */
+/* Makes a trust from a file that is then removed. */
 static struct peer_trust *make_trust(bool is_plain)
 {
 	static const char secret[] = "the nodes of the benchmark know it";
@@ -229,7 +229,7 @@ static void bench_place(uint32_t n, bool equal)
 		best = ns < best ? ns : best;
 	}
 	place_free(&place);
-	ensure(n == 1 || sum > 0); /* so that it is computed */
+	ensure(n == 1 || sum > 0); /* so the sum is really computed */
 	printf("  %3u nodes, %s %32.0f\n", n,
 		equal ? "equal capacities    " : "three capacities    ", best);
 }

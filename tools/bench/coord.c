@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * coord URL SOCKET: what the log of a group costs the engine for 128 samples of each rank: to
- * append them, and to read them, in time of the server (INFO commandstats), and both in CPU
- * time with what its network costs.
+ * coord URL SOCKET: measures the cost of a group's log for the engine, per 128 samples of each
+ * rank: appending and reading them. Prints the server's time (INFO commandstats), and the CPU time
+ * including the network.
  */
 
 #include "base/ensure.h"
@@ -45,7 +45,7 @@ static uint64_t usec_of(redisContext *link, const char *command)
 	return usec;
 }
 
-/* CPU time of the thread that serves all. */
+/* Returns the CPU time of the thread that serves all requests. */
 static double cpu_of(redisContext *link)
 {
 	static const char *const names[] = {
@@ -93,7 +93,7 @@ static void append(const struct coord_engine *engine, const struct coord_job *jo
 	ensure(engine->append(engine->context, view->run, token, &to) == 0);
 }
 
-/* All ranks by one call, as a node that has them all. */
+/* Reads all ranks by one call, as a node that has all ranks does. */
 static void read_back(const struct coord_engine *engine, const struct coord_job *job,
 	const struct coord_view *view, uint32_t i)
 {

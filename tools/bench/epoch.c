@@ -4,14 +4,14 @@
 /*
  * epoch
  *
- * What an event costs the epoch engine: 64 jobs of 100,000 positions each, one after the
- * other at every step, so that nothing of a job is in the processor's caches when its turn
- * comes. Effects are taken from the list and thrown away; samples come ready-made. CPU
- * time of one thread, medians of rounds of a fifth of an epoch.
+ * Measures the cost of an event in the epoch engine. 64 jobs of 100,000 positions each take turns
+ * at every step, so that no data of a job are in the processor's caches when its turn comes.
+ * Effects are taken from the list and discarded; samples are prepared before. The figures are CPU
+ * times of one thread, medians of rounds of a fifth of an epoch.
  *
- * Each job is read by eight threads: by the number of the epoch and in order; through
- * current/ in order; through current/ as a script that shuffles for itself. Through
- * current/ it is the second epoch that is measured, beside which the first one drains.
+ * Each job is read by eight threads in three ways: by the number of the epoch, in order; through
+ * current/, in order; through current/, as by a script that shuffles by itself. Through current/
+ * the second epoch is measured, while the first one drains.
  */
 
 #include "base/rng.h"
@@ -48,7 +48,7 @@ struct job {
 
 static struct job jobs[JOBS];
 static uint32_t shuffled[POSITIONS];
-static uint64_t records; /* counted, so that they are not made for nothing */
+static uint64_t records; /* counted, so that the compiler does not remove the records */
 
 static void out_of_memory(void)
 {
@@ -169,7 +169,7 @@ static void do_event(struct job *job, enum event event, enum mode mode, uint32_t
 	}
 }
 
-/* ns per event. The first open of an epoch begins it. */
+/* Measures ns per event. The first open of an epoch begins it. */
 static void round_of(enum mode mode, uint32_t from, uint32_t to, double ret[EVENTS])
 {
 	double sum[EVENTS] = {0};

@@ -4,10 +4,10 @@
 /*
  * holds [SAMPLES]
  *
- * The longest time for which the scheduler's lock is held in one piece while jobs join,
- * begin epochs, read and leave: 1.28 million samples, or SAMPLES, with exchange, once
- * flat and once by classes. All samples are one image on a tmpfs. Clocks run on while other
- * programs have the processor. addr2line tells who let it go.
+ * Prints the longest time for which the scheduler's lock is held while jobs join, begin epochs,
+ * read and leave. There are 1.28 million samples, or SAMPLES, with the sampler exchange, once with
+ * layout flat and once with classes. All samples are one image on a tmpfs. The times include time
+ * in which other programs have the processor. addr2line shows which function released the lock.
  */
 
 #include "base/clock.h"
@@ -24,7 +24,7 @@
 
 /* --- the lock ------------------------------------------------------------------------- */
 
-/* All under the scheduler's lock. */
+/* Only changed under the scheduler's lock. */
 static uint64_t held_since, longest, holds;
 static const char *longest_by;
 extern const char __executable_start;
@@ -63,7 +63,7 @@ static enum view_layout layout;
 
 static void say(const char *what)
 {
-	sched_stats(sched); /* so that what was held before has ended */
+	sched_stats(sched); /* so the last hold has ended */
 	printf("  %-40s %9.3f ms  let go at %#tx, of %lu holds\n", what,
 		(double)longest / 1e6, longest_by - &__executable_start,
 		(unsigned long)holds);

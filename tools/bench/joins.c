@@ -4,9 +4,9 @@
 /*
  * joins [IDS]
  *
- * How long the scheduler's lock is held when a job comes to an exchange sampler beside
- * jobs that read, and when it goes: 1.28 million ids, or IDS. Each line has the longest
- * part that needs the lock, and what is done without it.
+ * Measures how long the scheduler's lock is held when a job joins an exchange sampler beside jobs
+ * that read, and when it leaves. There are 1.28 million ids, or IDS. Each line has the longest step
+ * that needs the lock, and the time of the work without it.
  */
 
 #include "base/clock.h"

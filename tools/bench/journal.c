@@ -4,10 +4,10 @@
 /*
  * journal [DIRECTORY]
  *
- * What the journal of a job costs: a record in memory, and to the kernel in groups of 1,
- * 4 and 64, as when so many readers open at once; reading it after a restart. The best of
- * several rounds, of one thread. Nothing waits for the disk here. And the orders of 64
- * jobs with 300 epochs each, listed. In DIRECTORY, else $TMPDIR or /tmp.
+ * Measures the cost of a job's journal: a record in memory; records written to the kernel in groups
+ * of 1, 4 and 64, as when so many readers open files at once; and reading the journal after a
+ * restart. The figures are the best of several rounds in one thread; nothing waits for the disk.
+ * Also lists the orders of 64 jobs with 300 epochs each. Uses DIRECTORY, or else $TMPDIR or /tmp.
  */
 
 #include "base/clock.h"
@@ -43,7 +43,7 @@ static struct journal *open_journal(const char *directory, size_t *ret_records)
 	return journal;
 }
 
-/* ns per record, appended and flushed in groups; 0: not flushed. */
+/* Measures ns per record, appended and flushed in groups. group 0: not flushed. */
 static double round_of(struct journal *journal, enum record_kind kind, uint32_t group)
 {
 	struct record record = {.kind = kind, .reader = {.thread = 12345}};
@@ -104,7 +104,7 @@ static void print_replay(const char *directory)
 	journal_close(&journal);
 }
 
-/* One after the other, as jobs are added. */
+/* Lists the orders of jobs one after another, as when jobs are added. */
 static void print_orders(const char *directory)
 {
 	enum { JOBS = 64, EPOCHS = 300 };

@@ -6,16 +6,16 @@
 #include "base/lock.h"
 
 /*
- * Programs that measure locks are linked so that lock_take and its like come by lock_calls.c
- * (bench.mk), which calls what is here. The program defines it.
+ * Programs that measure locks are linked so that calls of lock_take and similar functions go to
+ * lock_calls.c (bench.mk), which calls the functions below. The program defines these functions.
  *
- *   Threads: any; the lock is held in all but lock_calls_taking.
+ *   Threads: any; the lock is held in all functions except lock_calls_taking.
  */
 
 /* Called when a lock is about to be taken. */
 void lock_calls_taking(struct lock *lock);
 void lock_calls_begin(const struct lock *lock);
-/* by: where in the program it is let go. */
+/* Called when a lock is about to be released. by: the address of the caller. */
 void lock_calls_end(const struct lock *lock, const void *by);
-/* The thread has been woken that waited for something with it. */
+/* Called when a thread was woken that waited on a condition with a lock. */
 void lock_calls_woken(void);

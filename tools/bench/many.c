@@ -4,14 +4,14 @@
 /*
  * many READERS WORKERS SLEEP_US READS
  *
- * What does not depend on the number of processors, of the scheduler, the cache and the
- * decoders without a mount: READERS threads read READS samples in all. With SLEEP_US = 0 they
- * are those of eight jobs, and all samples are in the cache before; else they are those of
- * one, and WORKERS decoders sleep SLEEP_US microseconds for each sample besides decoding it.
- * Prints JSON: samples per second; for each place that lets a lock go, how often and how long
- * it was held by then (by a clock whose own time, about 20 ns, is counted), the holds beyond
- * 100 us, in which a thread had mostly lost its CPU, by themselves; takes that had to wait; and
- * how often a thread was woken that had waited for something.
+ * Measures the scheduler, the cache and the decoders without a mount, by figures that do not depend
+ * on the number of processors. READERS threads read READS samples in total. If SLEEP_US is 0, they
+ * are the readers of eight jobs, and all samples are in the cache from the start. Otherwise they
+ * are the readers of one job, and WORKERS decoders sleep SLEEP_US microseconds per sample in
+ * addition to decoding. Prints JSON: the samples per second; for each place that releases a lock,
+ * the number of holds and the time held (including about 20 ns for the clock); separately, the
+ * holds longer than 100 us, in which a thread had usually lost its CPU; the number of takes that
+ * had to wait; and the number of threads woken from a wait.
  */
 
 #include "base/clock.h"
@@ -37,14 +37,14 @@
 /* --- locks ---------------------------------------------------------------------------- */
 
 #define PLACES 512
-#define DEPTH 8 /* locks of one thread */
+#define DEPTH 8 /* most locks that a thread holds */
 #define LONG_NS 100000
 
 struct place {
 	const void *_Atomic by; /* NULL: free */
 	const char *lock;
 	atomic_ullong holds, ns, longest;
-	atomic_ullong long_holds, long_ns; /* of these, beyond LONG_NS */
+	atomic_ullong long_holds, long_ns; /* holds longer than LONG_NS */
 };
 
 static struct place places[PLACES];
@@ -54,7 +54,7 @@ static _Thread_local uint64_t since[DEPTH];
 static _Thread_local int depth;
 extern const char __executable_start;
 
-/* The place is found, or taken for it. */
+/* Finds the entry of a place, or makes it. */
 static struct place *place_of(const void *by, const char *lock)
 {
 	for (size_t i = (uintptr_t)by % PLACES;; i = (i + 1) % PLACES) {
@@ -67,7 +67,7 @@ static struct place *place_of(const void *by, const char *lock)
 	}
 }
 
-/* Whoever finds it taken waits: that it was taken is seen before it is taken again. */
+/* Counts a wait if the lock is taken at this moment. */
 void lock_calls_taking(struct lock *lock)
 {
 	bool taken = pthread_mutex_trylock(&lock->mutex) != 0;
@@ -135,7 +135,7 @@ static int n_jobs;
 
 static struct one_job {
 	struct sched_job *job;
-	atomic_ullong next; /* of all its positions, of all epochs */
+	atomic_ullong next; /* next position, counted over all epochs */
 	uint64_t end;
 } jobs[JOBS];
 
@@ -161,8 +161,8 @@ static void *read_some(void *context)
 	}
 }
 
-/* Each job has its part of the reads, and its part of the readers; or there are fewer
- * readers than jobs, and some of these do nothing. */
+/* Divides the reads and the readers among the jobs. If there are fewer readers than jobs, some jobs
+ * do nothing. */
 static uint64_t read_all(int readers)
 {
 	static pthread_t threads[MAX_READERS];
@@ -219,7 +219,7 @@ int main(int argc, char **argv)
 	if (readers < 1 || readers > MAX_READERS)
 		one_image_check(-EINVAL, argv[1]);
 	sleep_us = strtoull(argv[3], NULL, 10);
-	ensure(prctl(PR_SET_TIMERSLACK, 1UL) == 0); /* sleeps end when they should */
+	ensure(prctl(PR_SET_TIMERSLACK, 1UL) == 0); /* so that sleeps end in time */
 	n_reads = strtoull(argv[4], NULL, 10);
 	n_jobs = sleep_us == 0 ? JOBS : 1;
 	struct dataset *dataset = one_image_new(SAMPLES);

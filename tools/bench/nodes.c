@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * nodes URL SOCKET NODES: what a group of so many nodes asks of its engine, a real server. Each
- * node has one rank of one training, and is its coordinator without a daemon: first readers
- * take 100 samples a second from each rank, then all stand still. Requests are counted by the
- * server (calls of the library; reads of sockets, which are round trips), as is its CPU time.
+ * nodes URL SOCKET NODES: measures the load of a group of so many nodes on its engine, a real
+ * server. Each node has one rank of one training, and runs its coordinator without a daemon. First,
+ * readers take 100 samples a second from each rank; then all stand still. The server counts the
+ * requests (calls of the library, and reads of sockets, which are round trips) and its CPU time.
  */
 
 #include "base/clock.h"
@@ -35,7 +35,7 @@ int main(void)
 #define TTL_NS (5 * SECOND_NS)
 #define RATE 100		  /* samples per second and rank */
 #define OFTEN_NS (SECOND_NS / 10) /* readers go on */
-#define EACH 20000 /* samples of each rank in an epoch: more than are read */
+#define EACH 20000 /* samples of each rank in an epoch, more than are read */
 #define READING_S 10
 #define QUIET_S 40
 #define IDLE_S 20
@@ -108,7 +108,8 @@ static void begin(struct node *node, const char *url, const struct coord_job *jo
 	ensure(coord_take_rank(node->coord, job->name, node->rank, 0, 0) == 0);
 }
 
-/* As the daemon's thread: a step when the coordinator wants one, or readers went on. */
+/* Acts like the daemon's thread: makes a step when the coordinator wants one, or when readers have
+ * moved on. */
 static void run(struct node *nodes, uint32_t n, double seconds, uint32_t rate)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -201,7 +202,7 @@ int main(int argc, char **argv)
 		nodes[i].rank = i;
 		begin(&nodes[i], argv[1], &job);
 	}
-	/* They join, and the first samples are drawn. */
+	/* The nodes join, and the first samples are drawn. */
 	run(nodes, n, 3.0 * (double)TTL_NS / 1e9, 0);
 	measure(link, nodes, n, "read", READING_S, RATE);
 	run(nodes, n, QUIET_S, 0);

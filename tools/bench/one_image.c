@@ -45,7 +45,7 @@ static void make_directory(const char *path)
 		one_image_check(-errno, path);
 }
 
-/* names of the one image, in classes */
+/* Makes links with many names to the one image, in classes. */
 static void make_tree(uint32_t samples)
 {
 	char image[PATH_BYTES], path[PATH_BYTES];

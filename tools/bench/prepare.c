@@ -22,7 +22,7 @@
 #include <jpeglib.h>
 #include <png.h>
 
-#define SIZE_AT 16 /* of width and height in a PNG */
+#define SIZE_AT 16 /* offset of width and height in a PNG */
 
 static uint64_t cpu_ns(void)
 {
@@ -135,15 +135,15 @@ static void read_rows(struct jpeg_decompress_struct *info, uint8_t *pixels)
 {
 	size_t stride = (size_t)info->output_width * 3;
 	while (info->output_scanline < info->output_height) {
-		uint8_t *rows[4]; /* two would do for 4:2:0 */
+		uint8_t *rows[4]; /* two would be enough for 4:2:0 */
 		for (unsigned i = 0; i < 4; i++)
 			rows[i] = pixels + (info->output_scanline + i) * stride;
 		jpeg_read_scanlines(info, rows, 4);
 	}
 }
 
-/* The file lies in memory, the object is used again: all that can make libjpeg faster.
- * An error of libjpeg's ends the program. */
+/* Decodes with libjpeg as fast as possible: from memory, with an object that is reused. An error of
+ * libjpeg ends the program. */
 static bool decode_with_libjpeg(struct jpeg_decompress_struct *info, const char *path)
 {
 	struct stat st;
@@ -199,7 +199,7 @@ static bool measure_libpng(char **paths, int n)
 	return true;
 }
 
-/* WAY:FILTER; bilinear without one */
+/* Parses the filter in WAY:FILTER. Without a filter it is bilinear. */
 static enum resample_filter filter_of(const char *way)
 {
 	const char *name = strchr(way, ':');

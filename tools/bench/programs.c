@@ -10,10 +10,10 @@
 #include <string.h>
 
 /*
- * programs HELPER FUNCTION ANSWER: what a program costs beside its function, which answers each
- * sample of 150 KB with an array of 150 KB that is there already. HELPER: the module for
- * Python, FUNCTION: a file for it, ANSWER: a program in C. One process, one sample after the
- * other.
+ * programs HELPER FUNCTION ANSWER: measures the cost of a program in addition to its function. The
+ * function answers each sample of 150 KB with an array of 150 KB that exists already. HELPER: the
+ * module for Python; FUNCTION: a file for it; ANSWER: a program in C. One process prepares one
+ * sample after another.
  */
 
 #define SAMPLES 4000

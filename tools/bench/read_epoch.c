@@ -2,14 +2,13 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * read_epoch DIR: reads every file of a directory that is not a label, in the order of
- * the names, and does nothing with the bytes: what a sample costs without any decoding in
- * the reader. Prints one line of JSON: the time in all, and what open, read and close
- * took of it. -m: it maps the files. -b BYTES: it reads so many at
- * once, of 1 MiB at most; else as much as there is. -y: it gives up the CPU before
- * it opens a file. -n N: it does so N times. -t N: N threads take one file
- * after the other, and begin when all are there, with memory for what they read; what open,
- * read and close took is the sum of theirs.
+ * read_epoch DIR: reads every file of a directory that is not a label, in the order of names, and
+ * does nothing with the bytes. This measures the cost of a sample without decoding in the reader.
+ * Prints one line of JSON: the total time, and the times of open, read and close. -m: maps the
+ * files. -b BYTES: reads so many bytes at once, at most 1 MiB; otherwise the whole file. -y: yields
+ * the CPU before it opens a file. -n N: repeats this N times. -t N: N threads take one file after
+ * another; they begin when all have their memory, and their times of open, read and close are added
+ * up.
  */
 
 #include "base/clock.h"
@@ -40,12 +39,12 @@ struct work {
 	int times;
 	bool map, yields;
 	size_t at_once;		 /* bytes */
-	pthread_barrier_t ready; /* all threads, and the one that started them */
+	pthread_barrier_t ready; /* for all threads and the one that started them */
 	atomic_int next;	 /* of all times */
 };
 
 struct reading {
-	uint64_t bytes, sum; /* the sum makes sure that a mapping is really read */
+	uint64_t bytes, sum; /* the sum ensures that a mapping is really read */
 	uint64_t open_ns, read_ns, close_ns;
 };
 
@@ -58,7 +57,7 @@ static int is_sample(const struct dirent *entry)
 
 static _Thread_local uint8_t buffer[BUFFER_BYTES];
 
-/* Reads as many bytes as st_size says, as readers do that look at it: fread, numpy. */
+/* Reads as many bytes as st_size says, like readers that use it: fread, numpy. */
 static int read_all(int fd, size_t size, size_t at_once, struct reading *reading)
 {
 	ssize_t n = 1;
@@ -143,7 +142,7 @@ static int read_together(
 		all[i].work = work;
 		err = -pthread_create(&all[i].id, NULL, read_files, &all[i]);
 	}
-	if (err) { /* the others wait for ever */
+	if (err) { /* the other threads would wait for ever */
 		fprintf(stderr, "read_epoch: %d threads: %s\n", threads, strerror(-err));
 		exit(EXIT_FAILURE);
 	}

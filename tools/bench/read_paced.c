@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * read_paced DIR WORKERS MS START SECONDS: reads the samples of a directory again and again
- * as a training does that takes MS milliseconds per sample: WORKERS threads read ahead, up
- * to PREFETCH samples, and a model takes BATCH of them at a time. It begins START seconds
- * after it was called, and ends SECONDS after that. Prints one line of JSON: the samples
- * that the model took, the seconds, and those in which it waited.
+ * read_paced DIR WORKERS MS START SECONDS: reads the samples of a directory repeatedly, like a
+ * training that needs MS milliseconds per sample. WORKERS threads read up to PREFETCH samples
+ * ahead, and a model takes BATCH of them at a time. The program begins START seconds after it was
+ * called, and ends SECONDS later. Prints one line of JSON: the samples that the model took, the
+ * seconds, and the seconds in which it waited.
  */
 
 #include "base/clock.h"
@@ -69,7 +69,7 @@ static int read_file(int directory, const char *name, uint8_t *buffer)
 	return err;
 }
 
-/* false: the training ends. */
+/* Finds the next file. false: the training ends. */
 static bool next_name(struct training *training, const char **ret)
 {
 	pthread_mutex_lock(&training->mutex);
@@ -101,7 +101,7 @@ static void *worker(void *context)
 	return NULL;
 }
 
-/* The time that it waited for, in ns. */
+/* Takes a batch. Returns the time in which the model waited for it, in ns. */
 static uint64_t take_batch(struct training *training, uint64_t end_ns)
 {
 	uint64_t begin = clock_now_ns();

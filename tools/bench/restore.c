@@ -4,12 +4,12 @@
 /*
  * restore [DIRECTORY]
  *
- * What a checkpoint costs, and the way back to it, for a job with 1.28 and 14 million
- * positions of which half were read: in their order by workers that are a bit ahead of
- * each other, and in a random order. The same steps as the daemon's: the text of the
- * checkpoint; the order of the live epoch to a file, back from there as far as it was read,
- * to the file that the journal goes on with, and into the engine. Files are in the
- * directory, /tmp by default, and are removed.
+ * Measures the cost of a checkpoint and of restoring it, for a job with 1.28 million and with 14
+ * million positions, of which half were read: in order, by workers that are slightly ahead of each
+ * other, and in random order. The steps are those of the daemon: print the text of the checkpoint;
+ * write the order of the live epoch to a file; read the part that was read back from there, write
+ * it to the file with which the journal continues, and load it into the engine. The files are in
+ * DIRECTORY, by default /tmp, and are removed.
  */
 
 #include "base/clock.h"
@@ -55,7 +55,7 @@ static uint32_t *read_order(uint32_t n, bool shuffled)
 	return order;
 }
 
-/* All bound, half of them read. */
+/* Makes an engine whose positions are all bound, and half of them read. */
 static struct epochs *make(uint32_t n, bool shuffled)
 {
 	struct epochs_config config = {.set.selection = selection,

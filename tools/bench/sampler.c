@@ -4,18 +4,18 @@
 /*
  * sampler
  *
- * What dsa costs, in the terms of JOADER's section 6: datasets of 1 to 2 million ids,
- * inserted, drawn from in rounds, removed. CPU time of one thread. "early" are the first
- * rounds, all jobs in each; "late" is the last 64th of the ids to the end, each job in
- * seven of eight rounds, so that their sizes cross; "whole" is epochs to their end.
+ * Measures the cost of dsa, in the terms of JOADER's section 6: datasets of 1 to 2 million ids are
+ * inserted, drawn from in rounds, and removed. The figures are CPU times of one thread. "early":
+ * the first rounds, with all jobs in each. "late": the last 64th of the ids, with each job in seven
+ * of eight rounds, so that their sizes cross. "whole": epochs from beginning to end.
  *
- * The line below each is the same with the paper's dependent sampling tree
- * (tools/sim/dsa_tree.h), which has intersections to keep; "more" is how often ours goes
- * into it. All of it takes a few minutes, most of them for the tree.
+ * The line below each figure is the same for the paper's dependent sampling tree
+ * (tools/sim/dsa_tree.h), which has to maintain intersections; "more" is the ratio of both. The
+ * program takes a few minutes, mostly for the tree.
  *
- * Beside it what one intersection of two of the sets (as they are, also in runs) costs
- * CRoaring, for what the hardware allows, and what JOADER's own sampler code took in the
- * same case: noted once, on the machine of the figures in tools/bench/README.md.
+ * For comparison it also prints the time that CRoaring needs for one intersection of two of the
+ * sets (as they are, and in runs), and the time of JOADER's own sampler code in the same case,
+ * which was measured once on the machine of the figures in tools/bench/README.md.
  */
 
 #include "../sim/sim_sampler.h"
@@ -29,7 +29,7 @@
 #define M 1000000
 #define UNIVERSE (2 * M)
 #define ROUNDS 5000
-#define LATE 64 /* one of as many ids is left */
+#define LATE 64 /* one of so many ids is left */
 #define MAX_JOBS 128
 
 enum sets { PREFIXES, SUBSETS, HALVES };
@@ -37,9 +37,9 @@ enum sets { PREFIXES, SUBSETS, HALVES };
 struct scenario {
 	enum sets sets;
 	size_t jobs;
-	bool late;	    /* and streams sit out rounds, so that sizes cross */
-	size_t rounds;	    /* 0: to the end of all epochs */
-	const char *theirs; /* JOADER's insertion, ms, and round, us */
+	bool late;	    /* streams also sit out rounds, so that sizes cross */
+	size_t rounds;	    /* 0: until all epochs end */
+	const char *theirs; /* time of JOADER's insertion in ms, and of a round in us */
 };
 
 static const char *const names[] = {
@@ -66,14 +66,14 @@ static const struct scenario scenarios[] = {
 	{SUBSETS, 24, false, 0, ""},
 };
 
-/* Sums are in microseconds. */
+/* Sums in microseconds. */
 struct result {
 	double insert;
 	double remove;
 	double round;
 	double p99;
 	double max;
-	double and; /* of the first two sets, by CRoaring */
+	double and; /* time of an intersection of the first two sets by CRoaring */
 };
 
 static double cpu_us(void)
@@ -143,7 +143,7 @@ static void fill(struct sampler *sampler, const struct scenario *scenario,
 	result->insert = (cpu_us() - begin) / (double)scenario->jobs;
 }
 
-/* Whether anything was left to draw. */
+/* Draws a round. Returns whether anything was left to draw. */
 static bool round_of(struct sampler *sampler, const struct scenario *scenario,
 	struct rng *rng, double *ret_us)
 {
@@ -234,7 +234,7 @@ static void compare(const struct scenario *scenario)
 	fflush(stdout);
 }
 
-/* Measures the memory and time that many streams of a large dataset take. */
+/* Measures the memory and time of many streams of a large dataset. */
 static void print_memory(void)
 {
 	const uint32_t sizes[] = {2 * M, 14 * M};

@@ -12,13 +12,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Texts of the request; they are freed in the end. */
+/* Texts of the request. They are freed at the end. */
 struct inis {
 	const char **arguments;
 	size_t n;
 	char **texts;
 	size_t n_texts;
-	int import; /* descriptor, or -1 */
+	int import; /* descriptor of the file to import, or -1 */
 	bool template;
 };
 
@@ -123,7 +123,7 @@ static bool add_name(struct inis *inis, const char *name)
 	return add_setting(inis, setting);
 }
 
-/* Parses the options. Returns the exit status if the command ends here, or -1. */
+/* Parses the options. Returns an exit status if the command ends here, otherwise -1. */
 static int take_options(struct inis *inis, int argc, char **argv)
 {
 	static const struct option options[] = {{"name", required_argument, NULL, 'n'},
@@ -160,7 +160,7 @@ static int take_options(struct inis *inis, int argc, char **argv)
 static int send_inis(struct inis *inis, const char *socket_path, int argc,
 	char *const *argv, FILE *out)
 {
-	/* Connects only when all files are read, because standard input may take its time. */
+	/* Connects only after all files are read, because standard input may take long. */
 	for (int i = optind; i < argc; i++)
 		if (!add_file(inis, argv[i]))
 			return EXIT_FAILURE;
@@ -170,7 +170,7 @@ static int send_inis(struct inis *inis, const char *socket_path, int argc,
 
 static int add(const char *socket_path, int argc, char **argv, bool own, FILE *out)
 {
-	/* an argument becomes at most two */
+	/* Each argument becomes at most two. */
 	size_t most = 2 * (size_t)argc + 3;
 	struct inis inis = {.arguments = calloc(most, sizeof(*inis.arguments)),
 		.texts = calloc(most, sizeof(*inis.texts)),

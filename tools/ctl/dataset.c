@@ -43,7 +43,7 @@ static int add_file(const char *socket_path, const char *file)
 
 /* --- or a name, and settings -------------------------------------------------------------- */
 
-/* Adds a dataset; relative paths start from the current directory. */
+/* Adds a dataset. Relative paths start from the current directory. */
 static int add_name(const char *socket_path, const char *name, FILE *out, char **text)
 {
 	auto_free char *here = getcwd(NULL, 0);

@@ -9,5 +9,5 @@
  *   Threads: none.
  */
 
-/* Runs the command; the arguments begin with its name. Returns the exit status. */
+/* Runs the command. The arguments begin with its name. Returns the exit status. */
 int dataset_command(const char *socket_path, int argc, char **argv);

@@ -11,11 +11,11 @@
  * joaderctl doctor: prints settings of this machine that cost time or break something, each with a
  * remedy. Asks only the system, so it works without a daemon.
  *
- *   Threads: none.   Errors: a fact that can't be found out is not printed.
+ *   Threads: none.   Errors: a fact that can't be determined is not printed.
  */
 
-/* Runs all checks. argv: the command's name, and perhaps a daemon's ini. Returns the exit
- * status: 1 if something is broken. */
+/* Runs all checks. argv: the command's name, optionally followed by a daemon's ini. Returns the
+ * exit status; 1: something does not work. */
 int doctor(int argc, char **argv);
 
 /* --- what the files of this command share ---------------------------------------------- */
@@ -27,7 +27,8 @@ struct findings {
 	const struct daemon_config *config; /* from the ini; NULL: none was given */
 };
 
-/* Counts a finding and prints its line. remedy: a command or advice; NULL: nothing is wrong. */
+/* Counts a finding and prints its line. remedy: a command or advice; NULL: there is nothing to
+ * mend. */
 void found(struct findings *findings, enum verdict verdict, const char *remedy,
 	const char *format, ...) printf_like(4, 5);
 

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Checks the group's engine, whether it can be reached and keeps data, and the traffic between
- * nodes. */
+/* Checks the group's engine (whether it can be reached, and whether it keeps its data) and the
+ * traffic between nodes. */
 
 #define TIMEOUT_MS 2000
 

@@ -35,7 +35,7 @@ static const struct file_system {
 	{FUSE_MAGIC, "FUSE"},
 };
 
-/* Returns the name of a file system on another machine, or NULL. */
+/* Returns the type of a file system that is on another machine, or NULL. */
 static const char *remote_name(const char *path)
 {
 	struct statfs info;
@@ -54,7 +54,7 @@ static bool is_later(const struct stat *a, const struct stat *b)
 		       : a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
 }
 
-/* Tells whether the path, or something right below it, is newer. */
+/* Tells whether the path, or an entry directly in it, is newer than the catalogue. */
 static bool is_newer(const char *path, const struct stat *catalogue)
 {
 	struct stat info;
@@ -96,7 +96,7 @@ static void check_catalogue(
 			dataset->name);
 }
 
-/* Checks for unusual images: a job's user easily overlooks how they are prepared. */
+/* Checks for unusual images, because users easily overlook how these are prepared. */
 static void check_pixels(struct findings *findings, const struct dataset_config *dataset)
 {
 	struct dataset_pixels pixels;
@@ -119,7 +119,7 @@ static void check_dataset(struct findings *findings, const struct dataset_config
 	if (name)
 		found(findings, COSTS,
 			"a copy on a disk of this machine, or tar shards of it",
-			"dataset %s: %s lies on %s: an epoch is as fast as that is",
+			"dataset %s: %s is on %s, whose speed limits an epoch",
 			dataset->name, dataset->path, name);
 	check_catalogue(findings, dataset);
 	check_pixels(findings, dataset);

@@ -6,7 +6,7 @@
 #include <dirent.h>
 #include <fnmatch.h>
 
-/* Checks the inis of jobs: whether a script with transforms of its own gets suitable samples. */
+/* Checks the inis of jobs: whether the samples suit a script that has its own transforms. */
 
 static bool has_images(const struct job_config *job)
 {
@@ -14,7 +14,7 @@ static bool has_images(const struct job_config *job)
 	       job->format == FORMAT_PNG;
 }
 
-/* Tells whether the job's files are small, as far as the ini alone says how large they are. */
+/* Tells whether the job's files are small, as far as the ini shows it. */
 static bool has_small_files(const struct job_config *job)
 {
 	const struct preparation *how = &job->preparation;
@@ -28,7 +28,7 @@ static void check_job(struct findings *findings, const char *path)
 {
 	struct job_config job;
 	if (config_load_job(path, NULL, NULL, &job) != 0)
-		return; /* the daemon reports the mistake at its start */
+		return; /* the daemon reports this mistake when it starts */
 	const struct preparation *how = &job.preparation;
 	if (has_images(&job) && how->crop_width &&
 		(how->resize_short || how->resize_width))

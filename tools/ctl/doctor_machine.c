@@ -23,7 +23,7 @@
 
 /* --- files of the kernel ----------------------------------------------------------------- */
 
-/* Reads the first number of a file; false: there is none. */
+/* Reads the first number in a file. false: there is none. */
 static bool number_of(const char *path, uint64_t *ret)
 {
 	auto_fclose FILE *in = fopen(path, "re");
@@ -53,7 +53,7 @@ static bool is_administrator(void)
 		!(data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective &
 			CAP_TO_MASK(CAP_SYS_ADMIN)))
 		return false;
-	/* The capability has little worth in a user name space, because ids are mapped. */
+	/* In a user name space the capability is of little use, because ids are mapped. */
 	auto_fclose FILE *in = fopen("/proc/self/uid_map", "re");
 	return in && fscanf(in, "%" SCNu64 " %" SCNu64, &first, &mapped) == 2 &&
 	       first == 0 && mapped == 0;
@@ -127,8 +127,8 @@ static void check_kernel(struct findings *findings)
 			major, minor);
 }
 
-/* Checks the read-ahead. Each mount has a device in /sys/class/bdi, through which the daemon raises
- * the limit. */
+/* Checks the read-ahead. Each mount has a device in /sys/class/bdi; the daemon raises its limit
+ * there. */
 static void check_read_ahead(struct findings *findings)
 {
 	if (access("/sys/class/bdi", W_OK) == 0)
@@ -155,7 +155,7 @@ void check_fuse(struct findings *findings)
 
 /* --- readers ----------------------------------------------------------------------------- */
 
-#define FIRST_PROCESSES "pid:[4026531836]" /* the machine's own name space */
+#define FIRST_PROCESSES "pid:[4026531836]" /* the name space of the machine itself */
 
 void check_readers(struct findings *findings)
 {

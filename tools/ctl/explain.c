@@ -14,7 +14,7 @@
 
 struct asked {
 	const char *job; /* name of the job; NULL: all jobs */
-	unsigned plan;	 /* number of jobs; 0: none */
+	unsigned plan;	 /* number of planned jobs; 0: no plan */
 	bool json;
 };
 
@@ -49,7 +49,8 @@ static bool parse(int argc, char **argv, struct asked *ret)
 	return true;
 }
 
-/* Finds the job of this name; NULL: n_jobs, for all jobs. false: no such job, which was printed. */
+/* Finds the job of this name. NULL: *ret is n_jobs, which stands for all jobs. false: there is no
+ * such job; this was printed. */
 static bool find(const struct explain_facts *facts, const char *name, size_t *ret)
 {
 	size_t reads = 0;

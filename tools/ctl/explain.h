@@ -4,11 +4,10 @@
 #pragma once
 
 /*
- * joaderctl explain: tells why jobs are slow, and which changes would help. The daemon tells what
- * it has measured of the last epochs; the changes are simulated here (tools/sim/timed.h), and the
- * daemon notices nothing of it.
+ * joaderctl explain: explains why jobs are slow, and which changes would help. The daemon reports
+ * measurements of the last epochs. The changes are simulated in this process (tools/sim/timed.h),
+ * without any effect on the daemon.
  */
 
-/* Runs the command. argv: the arguments behind the socket, with the command. Returns the exit
- * status. */
+/* Runs the command. argv: the command and its arguments. Returns the exit status. */
 int explain(const char *socket_path, int argc, char **argv);

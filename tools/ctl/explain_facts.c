@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Parses the daemon's answer: "KIND key=value ..." lines (src/files/text_explain.c). */
+/* Parses the daemon's answer: lines "KIND key=value ..." (src/files/text_explain.c). */
 
 #define NS 1e9
-/* Seconds, beside two epochs, that a job may pass without a read before it is left out. */
+/* A job is left out if it has not read for two epochs and this number of seconds. */
 #define IDLE_SECONDS 60
 
 static void take_daemon(const char *line, struct explain_facts *ret)
@@ -47,13 +47,13 @@ static void take_laps(const char *line, struct explain_job *ret)
 	ret->ended = facts_number(line, "ended_ns") / NS;
 }
 
-/* Takes the means over the latest epochs, back to the time since which all present jobs read; over
- * one epoch at least. */
+/* Computes the means over the latest epochs. Uses only epochs since all present jobs have been
+ * reading, but at least one epoch. */
 static void take_mean(struct explain_job *job, double since)
 {
 	size_t n = (size_t)fmin(job->laps, EXPLAIN_LAPS), i;
 	double end = job->ended;
-	/* The first epoch does not count: it fills the cache. */
+	/* The first epoch does not count, because it fills the cache. */
 	n -= job->laps > 1 && job->laps <= EXPLAIN_LAPS;
 	for (i = 0; i < n && (i == 0 || end - job->lap[i] >= since); i++) {
 		job->seconds += job->lap[i];
@@ -119,7 +119,7 @@ static double mean(const char *line, const char *sum, const char *n)
 		       : 0;
 }
 
-/* Takes the facts of a dataset. Its jobs follow in the answer. */
+/* Takes the facts about a dataset. In the answer its jobs follow. */
 static void take_dataset_of(const char *text, struct explain_job *job)
 {
 	for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -150,7 +150,7 @@ static bool take_line(const char *line, const char *text, struct explain_facts *
 	return !begins_with(line, "part ") || take_part(line, ret);
 }
 
-/* Leaves out jobs whose last reads are too long ago to say anything about the jobs that run now. */
+/* Leaves out jobs whose last read is so long ago that it says nothing about the running jobs. */
 static void leave_out(struct explain_facts *facts)
 {
 	double last = 0, since = 0;
@@ -167,7 +167,7 @@ static void leave_out(struct explain_facts *facts)
 		take_mean(&facts->jobs[i], since);
 }
 
-/* Counts the CPUs of this process, which stand for those of the daemon. */
+/* Returns the number of CPUs of this process, which is assumed to equal that of the daemon. */
 static double count_cpus(void)
 {
 	cpu_set_t set;

@@ -13,25 +13,25 @@
 #define EXPLAIN_NAME 80
 #define EXPLAIN_LAPS 12
 #define EXPLAIN_CAUSES 4
-#define EXPLAIN_TRUSTED .2 /* relative error up to which a simulation is trusted */
+#define EXPLAIN_TRUSTED .2 /* largest relative error of a simulation that is trusted */
 
-/* A job, by its last epochs. */
+/* A job, described by its last epochs. */
 struct explain_job {
 	char name[EXPLAIN_NAME], dataset[EXPLAIN_NAME];
 	double laps, epoch, samples, readers, lookahead;
 	double first, last;	  /* times of the first and of the last open */
 	double ended;		  /* time when the latest lap ended */
-	double lap[EXPLAIN_LAPS]; /* times of laps, the latest first */
+	double lap[EXPLAIN_LAPS]; /* times of epochs, the latest first */
 	double lap_waited[EXPLAIN_LAPS];
-	double seconds;		       /* mean time of epochs read beside the same jobs */
+	double seconds; /* mean time of the epochs that were read beside the same jobs */
 	double waited[EXPLAIN_CAUSES]; /* time waited in the last epoch, by cause */
-	double waited_all; /* waits of all readers together, mean of the same epochs */
+	double waited_all; /* waits of all readers together; mean over these epochs */
 	double decoded, shared, hit;
-	double read, decode; /* of one sample: time to read; processor time to decode */
+	double read, decode; /* per sample: time to read; processor time to decode */
 	double cpu, cpu_samples, pause;
 	double drawn, labels, bytes, sampler, most_reads, tier;
-	bool small_files; /* to open a file takes longer than to prepare its sample */
-	bool left_out;	  /* the job has read no epoch to its end, or does not read now */
+	bool small_files; /* opening a file takes longer than preparing its sample */
+	bool left_out;	  /* the job has not completed an epoch, or is not reading now */
 };
 
 /* The daemon's answer. */
@@ -41,11 +41,11 @@ struct explain_facts {
 	struct timed_part *parts;
 	size_t n_parts;
 	double cache, workers, reads, eviction, share, cpu, served;
-	double decode_cpu; /* processor time of a decode, mean over all datasets */
+	double decode_cpu; /* processor time of a decode; mean over all datasets */
 	double cpus;
 };
 
-/* Asks the daemon. false: it failed, and has printed why. */
+/* Asks the daemon. false: this failed, and the reason was printed. */
 must_check bool explain_ask(const char *socket_path, struct explain_facts *ret);
 void explain_facts_free(struct explain_facts *facts);
 
@@ -55,15 +55,15 @@ void explain_facts_free(struct explain_facts *facts);
 #define EXPLAIN_TEXT 64
 
 struct explain_change {
-	char key[EXPLAIN_TEXT];	 /* the changed key: cache, sampler ... */
-	char text[EXPLAIN_TEXT]; /* the change, as "cache = 8G" */
-	/* Predicted times of an epoch of each job: the mean, the shortest and the longest run. */
+	char key[EXPLAIN_TEXT];	 /* the changed key, such as cache or sampler */
+	char text[EXPLAIN_TEXT]; /* the change, such as "cache = 8G" */
+	/* Predicted times of an epoch for each job: mean, shortest run and longest run. */
 	double seconds[TIMED_JOBS], least[TIMED_JOBS], most[TIMED_JOBS];
 };
 
 struct explain_answer {
-	struct timed_job jobs[TIMED_JOBS]; /* the jobs, in the form of the simulation */
-	struct timed_outcome simulated[TIMED_JOBS]; /* results without any change */
+	struct timed_job jobs[TIMED_JOBS]; /* the jobs as the simulation needs them */
+	struct timed_outcome simulated[TIMED_JOBS]; /* results without a change */
 	double factor[TIMED_JOBS];		    /* predicted time / simulated time */
 	double loads, scale;
 	struct explain_change changes[EXPLAIN_CHANGES];
@@ -73,11 +73,11 @@ struct explain_answer {
 
 must_check int explain_simulate(
 	const struct explain_facts *facts, struct explain_answer *ret);
-/* Returns the factor that turns a simulated time into a predicted one. It is 1 if the measured
- * time lies within the range of the runs, where chance explains the difference. */
+/* Returns the factor that converts a simulated time to a predicted one. It is 1 if the measured
+ * time is within the range of the runs, because chance then explains the difference. */
 double explain_factor(
 	const struct explain_job *job, const struct timed_outcome *simulated);
-/* Returns the error of the simulated time, relative to the measured time. */
+/* Returns the error of the simulated time relative to the measured time. */
 double explain_off(const struct explain_job *job, const struct timed_outcome *simulated);
 
 /* --- --plan --- */
@@ -93,12 +93,12 @@ struct explain_plan {
 	size_t n_rows, best; /* best: index of the recommended row */
 };
 
-/* Simulates n jobs like this one, which begin one after the other within an epoch. */
+/* Simulates n jobs like this one. They begin one after another within one epoch. */
 must_check int explain_plan(const struct explain_facts *facts, size_t job, unsigned n,
 	struct explain_plan *ret);
 
 /* --- what is printed --- */
-/* Prints one job, or all jobs if `job` is n_jobs; so do the functions below. */
+/* Prints one job. If `job` is n_jobs, prints all jobs. The functions below do the same. */
 void explain_print(FILE *out, const struct explain_facts *facts,
 	const struct explain_answer *answer, size_t job);
 void explain_print_json(FILE *out, const struct explain_facts *facts,

@@ -7,15 +7,15 @@
 #include <math.h>
 
 #define SAME .02 /* relative difference of times that nobody would notice */
-#define WIDE .2	 /* relative width of a range from which on it is printed */
+#define WIDE .2	 /* relative width from which a range is printed */
 
 static const char *const causes[EXPLAIN_CAUSES] = {
 	"storage", "decoding", "queue", "file system"};
 static const char *const keys[EXPLAIN_CAUSES] = {
 	"storage", "decoding", "queue", "filesystem"};
 
-/* Computes the parts of the epoch that readers waited, by cause. Returns their sum; readers that
- * wait at once count once. */
+/* Computes for each cause the part of the epoch in which readers waited. Returns the sum; readers
+ * that wait at the same time count once. */
 static double exposed(const struct explain_job *job, double ret[static EXPLAIN_CAUSES])
 {
 	double sum = 0;
@@ -59,7 +59,7 @@ static bool matters(double seconds, const struct explain_job *job)
 	return fabs(seconds / job->seconds - 1) >= SAME;
 }
 
-/* Tells whether the result depends much on chance: on the moments at which jobs draw. */
+/* Tells whether the result depends much on chance, that is, on the moments at which jobs draw. */
 static bool is_wide(double least, double seconds, double most)
 {
 	return most - least > WIDE * seconds;

@@ -11,15 +11,16 @@
 #include <string.h>
 
 /*
- * Makes a world (tools/sim/timed.h) of the facts, and runs it as it is, and with one change at a
- * time. The prediction is the simulated time, times the factor by which the simulation of the
- * unchanged world is off beyond the range of its runs: within it, chance explains the difference.
+ * Makes a world (tools/sim/timed.h) from the facts. Runs it unchanged, and with one change at a
+ * time. The prediction is the simulated time, corrected by a factor: the error of the unchanged
+ * simulation, as far as it exceeds the range of its runs. Within the range, chance explains the
+ * error.
  */
 
 #define ENOUGH_SAMPLES                                                                   \
 	20000.		/* samples of a world, at most; larger worlds are scaled down */
 #define DISK_READ .0002 /* seconds to read a sample from a tier on a local disk */
-#define SLOW_READ .001	/* seconds of a read from which on a tier could help */
+#define SLOW_READ .001	/* seconds per read from which a tier could help */
 #define LEAST_CPU 1e-6
 
 double explain_off(const struct explain_job *job, const struct timed_outcome *simulated)
@@ -49,7 +50,7 @@ static int run(const struct timed_world *world, double scale, struct timed_outco
 
 /* --- the world as it is --------------------------------------------------------------- */
 
-/* Returns the time that the daemon itself takes to serve a sample. */
+/* Returns the time that the daemon itself needs to serve a sample. */
 static double serving(const struct explain_facts *facts)
 {
 	return facts->served > 0 ? fmax(facts->cpu - facts->decode_cpu, 0) / facts->served
@@ -74,8 +75,8 @@ static struct timed_job job_of(
 		.absent = job->left_out};
 }
 
-/* Sets the starts. Jobs that began long after each other are at random places of their epochs
- * by now. */
+/* Sets the starts. Jobs that began long after one another are at random places of their epochs by
+ * now. */
 static void set_starts(const struct explain_facts *facts, struct timed_world *world)
 {
 	double first = HUGE_VAL;
@@ -93,7 +94,7 @@ static void set_starts(const struct explain_facts *facts, struct timed_world *wo
 	}
 }
 
-/* Scales the world down to one in `scale` samples, and its times with it. */
+/* Scales the world down to one of `scale` samples, and reduces its times in proportion. */
 static void scale_down(struct timed_world *world, double scale)
 {
 	for (size_t i = 0; i < world->n_parts; i++)
@@ -206,7 +207,7 @@ static void change_cache(struct changing *changing)
 	for (size_t i = 0; i < 3; i++) {
 		struct timed_world world = *changing->base;
 		if (i < 2 && sizes[i] > all && now >= all)
-			continue; /* each of the two sizes holds all samples */
+			continue; /* both sizes hold all samples */
 		if (i == 2 && now >= all)
 			continue;
 		world.cache = sizes[i] / changing->answer->scale;
@@ -372,7 +373,7 @@ static int run_plan(const struct timed_world *world, struct explain_plan *ret,
 	return 0;
 }
 
-/* the least cache is recommended whose time is below this multiple of the best time */
+/* The recommended cache is the smallest one whose time is below this multiple of the best time. */
 #define AS_GOOD 1.05
 
 static void recommend(struct explain_plan *plan)

@@ -7,17 +7,18 @@
 #include <stddef.h>
 
 /*
- * Reads lines "KIND key=value ..." that the daemon prints for programs. A value that an older
- * daemon does not print is 0, or empty.
+ * Parses lines "KIND key=value ..." that the daemon prints for programs. A value that an older
+ * daemon does not print is 0 or empty.
  *
  *   Threads: none.
  */
 
-/* Asks the daemon by a command; the caller frees *ret. false: it failed, and has printed why. */
+/* Sends a command to the daemon. The caller frees *ret. false: this failed, and the reason was
+ * printed. */
 bool facts_ask(const char *socket_path, const char *command, char **ret);
 
 double facts_number(const char *line, const char *key);
-/* Copies the value of a key. whole: the value ends at the end of the line. */
+/* Copies the value of a key. whole: the value extends to the end of the line. */
 void facts_text(const char *line, const char *key, bool whole, char *ret, size_t room);
-/* Returns the text behind "key=", or NULL. */
+/* Returns the text after "key=", or NULL. */
 const char *facts_value(const char *line, const char *key);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* text: line in the list of all commands; more: further lines of the command's own help, or "". */
+/* text: the line in the list of all commands; more: the other lines of the command's own help, or
+ * "". */
 static const struct command_help {
 	const char *name, *arguments, *text, *more;
 } commands[] = {
@@ -113,10 +114,10 @@ static const struct command_help {
 		"forget   a node that never comes back runs no training any more; a "
 		"training\n"
 		"         that no live node runs is gone, and its name free\n"
-		"resize   the training goes on where it is, when its jobs are removed "
+		"resize   the training continues, when its jobs are removed "
 		"and\n"
 		"         jobs with the new number of ranks are added, on any nodes\n"},
-	{"status", "[JOB]", "where a job is and how it was served; without JOB: all\n",
+	{"status", "[JOB]", "a job's progress and how it was served; without JOB: all\n",
 		""},
 	{"order", "JOB [EPOCH]",
 		"the samples of an epoch in the order in which they were\n"

@@ -17,9 +17,9 @@
 #define RED "\033[1;31m"
 #define YELLOW "\033[33m"
 #define NORMAL "\033[0m"
-#define MUCH_WAITED 20 /* percent of waits from which on a job is coloured, as in top */
+#define MUCH_WAITED 20 /* percentage of waiting from which a job is coloured, as in top */
 
-/* A column begins where its head begins: cells are ASCII, and never wider than their column. */
+/* A column begins where its head begins. Cells are ASCII and never wider than their column. */
 struct columns {
 	size_t state, waited;
 };
@@ -30,7 +30,7 @@ static size_t column(const char *heads, const char *head)
 	return at ? (size_t)(at - heads) : strlen(heads);
 }
 
-/* Prints `n` bytes of the line in a colour, or in the line's own colour if it is "". */
+/* Prints `n` bytes of the line in a colour. colour "": in the line's own colour. */
 static const char *print_part(
 	const char *at, size_t n, const char *colour, const char *line_colour)
 {

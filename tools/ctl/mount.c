@@ -16,9 +16,10 @@
 struct place {
 	const char *directory; /* absolute path */
 	bool allow_other;
-	int device;   /* descriptor of /dev/fuse, which is mounted */
-	int detached; /* descriptor of the detached mount; -1: the mount is attached */
-	int guard;    /* descriptor of the guard process; -1: none */
+	int device; /* descriptor of /dev/fuse, which is mounted */
+	/* descriptor of the mount while it is detached; -1: it is attached */
+	int detached;
+	int guard; /* descriptor of the guard process; -1: none */
 	pid_t guard_pid;
 };
 
@@ -61,7 +62,7 @@ static int configure(int context, const struct place *place)
 	return err;
 }
 
-/* Makes a mount that is not attached. -EPERM: this user may not; -ENOSYS: the kernel is older than
+/* Makes a detached mount. -EPERM: this user is not allowed to; -ENOSYS: the kernel is older than
  * 5.2. */
 static int mount_detached(struct place *place)
 {
@@ -97,13 +98,15 @@ static void wait_for(pid_t child)
 		;
 }
 
-/* Waits for the other process. A byte means success. An end of file without a byte means that the
- * other process has ended: its mount is then either served, or dead and unmounted here. */
+/* Waits for the other process. A byte means success. The end of file without a byte means that the
+ * other process has ended. Then the mount is either served, or dead; a dead mount is unmounted
+ * here. */
 static _Noreturn void guard(const char *directory, int fd)
 {
 	struct statx st;
 	char byte;
-	/* leaves the group of the other process, whose signals are not for the guard */
+	/* Leaves the process group of the other process, because its signals are not meant for the
+	 * guard. */
 	setsid();
 	if (read(fd, &byte, 1) == 1)
 		_exit(EXIT_SUCCESS);
@@ -181,8 +184,7 @@ static int receive_descriptor(int socket)
 	return descriptor;
 }
 
-/* Runs fusermount3, which prints its errors, and sends the descriptor of its mount to a
- * socket. */
+/* Runs fusermount3. It prints its errors, and sends the descriptor of its mount to a socket. */
 static int run_helper(struct place *place)
 {
 	int ends[2];

@@ -11,11 +11,10 @@
  *
  *   detached mount -> descriptor to the daemon -> it serves -> attached to the directory
  *
- * A mount that is not attached anywhere vanishes with the descriptors that refer to it.
- * So whenever joaderctl ends before the last step, nothing is left, and nobody ever sees
- * a directory that is not served yet.
+ * A detached mount vanishes when its descriptors are closed. So if joaderctl ends before the last
+ * step, nothing is left, and nobody ever sees a directory that is not served.
  *
- * A user who may not mount has fusermount3 do it, which attaches at once. A guard process
+ * If the user is not allowed to mount, fusermount3 mounts, and attaches at once. A guard process
  * then unmounts the directory if joaderctl ends before the daemon has taken over.
  *
  *   Threads: none.   Errors: printed.

@@ -109,10 +109,10 @@ static int open_daemon(const char *path)
 struct answer {
 	const char *path; /* path of the socket, for messages */
 	int fd;
-	char data[65536]; /* received bytes; [begin, end) are not used yet */
+	char data[65536]; /* received bytes; those in [begin, end) are not used yet */
 	size_t begin, end;
-	bool shows;    /* show the daemon's status on the terminal while waiting */
-	bool is_shown; /* the terminal has a line of status now */
+	bool shows;    /* shows the daemon's status on the terminal while it waits */
+	bool is_shown; /* a line of status is on the terminal */
 };
 
 #define PAUSE_MS 300
@@ -124,7 +124,7 @@ static void clear(struct answer *answer)
 	answer->is_shown = false;
 }
 
-/* Shows the first line of the daemon's status, unless that line is about a job. */
+/* Shows the first line of the daemon's status, unless the line is about a job. */
 static void show(struct answer *answer)
 {
 	const char *const arguments[] = {"status"};
@@ -161,7 +161,7 @@ static bool receive(struct answer *answer)
 		n = read(answer->fd, answer->data + answer->end,
 			sizeof(answer->data) - answer->end);
 	while (n < 0 && errno == EINTR);
-	/* -ECONNRESET ends an answer to a request that the daemon did not read to its end. */
+	/* -ECONNRESET ends the answer if the daemon did not read the whole request. */
 	answer->end += n > 0 ? (size_t)n : 0;
 	return n > 0;
 }
@@ -195,7 +195,7 @@ static bool print_text(struct answer *answer, size_t bytes, FILE *out)
 		size_t n = answer->end - answer->begin;
 		n = n < bytes ? n : bytes;
 		if (fwrite(answer->data + answer->begin, 1, n, out) != n) {
-			/* EPIPE means that the reader of our output has read enough. */
+			/* EPIPE: the program that reads our output has read enough. */
 			if (errno != EPIPE)
 				complain("cannot write: %s", strerror(errno));
 			return false;
@@ -237,7 +237,7 @@ static int print_answer(struct answer *answer, FILE *out)
 
 /* --- the request ------------------------------------------------------------------- */
 
-/* Sends the descriptor along with the first byte of the request. */
+/* Sends the descriptor together with the first byte of the request. */
 static int send_descriptor(int fd, int descriptor, char byte)
 {
 	union {
@@ -291,7 +291,7 @@ int request(const char *path, const char *const *arguments, size_t n, int *descr
 		.fd = fd,
 		.shows = takes_long(arguments, n) && isatty(STDERR_FILENO) == 1};
 	int err = send_request(fd, arguments, n, descriptor);
-	/* The daemon sends the reason for a refusal before it hangs up. */
+	/* If the daemon refuses the request, it sends the reason before it hangs up. */
 	if (err && !receive(&answer)) {
 		complain("%s: %s", path, strerror(-err));
 		return EXIT_FAILURE;

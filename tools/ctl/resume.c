@@ -76,8 +76,8 @@ static int copy_to_output(int fd)
 	return 0;
 }
 
-/* Lets the daemon write the export to a file, and copies the file, so that the daemon never waits
- * for a slow reader of a pipe. */
+/* Exports a job. The daemon writes to a file, and joaderctl copies the file, so that the daemon
+ * never waits for a slow reader of a pipe. */
 int export_job(const char *socket_path, int argc, char **argv)
 {
 	if (argc != 2) {

@@ -21,10 +21,10 @@
 struct run {
 	const char *socket_path;
 	bool keeps;
-	int n_options; /* number of options of add in argv; the file follows */
+	int n_options; /* number of options for `add` in argv; the file follows */
 	char **command;
 	char *name, *directory; /* name and directory of the job */
-	sigset_t signals, mask; /* signals that are waited for; the mask before */
+	sigset_t signals, mask; /* the signals that are awaited; the signal mask before */
 };
 
 static const int forwarded[] = {
@@ -32,7 +32,7 @@ static const int forwarded[] = {
 
 /* --- the job ------------------------------------------------------------------------- */
 
-/* Takes the daemon's answer apart: the job's name, a tab, its directory, a newline. */
+/* Splits the daemon's answer: the job's name, a tab, its directory, a newline. */
 static bool take_answer(struct run *run, char *answer)
 {
 	char *tab = strchr(answer, '\t');
@@ -117,7 +117,7 @@ static _Noreturn void become(const struct run *run)
 	_exit(err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
 
-/* Stops this process when the command was stopped, and continues both together. */
+/* Stops this process because the command was stopped, and continues both together. */
 static void stop_with(pid_t child)
 {
 	raise(SIGSTOP);
@@ -169,8 +169,8 @@ static int usage(const char *text)
 	return EXIT_USAGE;
 }
 
-/* Parses the arguments. Options of add stay in argv, and --keep leaves it. Returns the exit
- * status if the command ends here, or -1. */
+/* Parses the arguments. Options for `add` stay in argv; --keep is removed. Returns an exit status
+ * if the command ends here, otherwise -1. */
 static int take_arguments(struct run *run, int argc, char **argv)
 {
 	int n = 1, i = 1;
@@ -197,7 +197,7 @@ int run_command(const char *socket_path, int argc, char **argv)
 	if (status >= 0)
 		return status;
 	status = EXIT_FAILURE;
-	/* The job has to be removed from here on, so a signal must not end the process. */
+	/* From here on the job must be removed at the end, so a signal must not end the process. */
 	take_signals(&run);
 	if (add_job(&run, argv)) {
 		complain("job %s: %s", run.name, run.directory);

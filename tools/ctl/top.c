@@ -86,7 +86,7 @@ static bool parse(int argc, char **argv, struct options *ret)
 
 static volatile sig_atomic_t ends, stops;
 
-/* Notes a signal. The wait that it interrupts handles it. */
+/* Notes a signal. It interrupts the wait, which then handles it. */
 static void take_signal(int signal_number)
 {
 	if (signal_number == SIGTSTP)
@@ -95,7 +95,7 @@ static void take_signal(int signal_number)
 		ends = 1;
 }
 
-/* Blocks the signals except while top waits, so that no signal is missed before a wait. */
+/* Blocks the signals except while top waits, so that no signal is lost before a wait. */
 static sigset_t take_signals(void)
 {
 	static const int taken[] = {
@@ -132,8 +132,8 @@ static void leave(const struct termios *before)
 	tcsetattr(STDIN_FILENO, TCSADRAIN, before);
 }
 
-/* Stops the process, as a shell expects after ^Z, and sets the terminal again when it is
- * continued. */
+/* Stops the process, as a shell expects after ^Z. Sets the terminal again when the process
+ * continues. */
 static void stop_for_shell(const struct termios *before)
 {
 	stops = 0;
@@ -177,7 +177,7 @@ struct live {
 	const char *socket_path;
 	struct options options;
 	struct top_sample before, now;
-	char *message; /* error of the daemon; NULL: it answers */
+	char *message; /* the daemon's error; NULL: it answers */
 };
 
 static void look(struct live *live)
@@ -203,7 +203,7 @@ static void look(struct live *live)
 	top_sample_compare(&live->now, live->before.now_ns > 0 ? &live->before : NULL);
 }
 
-/* Acts on a key. false: quit. */
+/* Handles a key. false: quit. */
 static bool take_key(struct live *live, uint64_t *due_ns)
 {
 	char key;
@@ -220,7 +220,7 @@ static bool take_key(struct live *live, uint64_t *due_ns)
 	return key != 'q' && key != 'Q';
 }
 
-/* Waits until a new screen is due. false: quit. */
+/* Waits until the next screen is due. false: quit. */
 static bool wait_for_event(struct live *live, const sigset_t *signals, uint64_t *due_ns)
 {
 	struct pollfd keys = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -291,7 +291,7 @@ static bool next_sample(struct live *live)
 	return true;
 }
 
-/* Prints the rates of one interval, or of one after the other. */
+/* Prints the rates of one interval, or of one interval after another. */
 static int run_lines(struct live *live)
 {
 	bool ok = top_sample_get(live->socket_path, &live->now);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Shared by the files of top. Numbers have the names that the daemon gives them. */
+/* Shared by the files of top. Numbers have the names that the daemon prints. */
 
 #define TOP_DAEMON(NUMBER)                                                               \
 	NUMBER(now_ns)                                                                   \
@@ -78,8 +78,8 @@ enum top_cause { TOP_STORAGE_WAIT, TOP_DECODING, TOP_QUEUE, TOP_FILE_SYSTEM, TOP
 struct top_job {
 	char name[TOP_NAME], dataset[TOP_NAME], state[TOP_NAME];
 	TOP_JOB(TOP_MEMBER)
-	/* Rates since the previous sample. Without one: the daemon's recent rate, and the waits of
-	 * the running epoch. */
+	/* Rates since the previous sample. Without a previous sample: the daemon's recent rate, and
+	 * the waits of the running epoch. */
 	double per_second;
 	double exposed; /* part of the time in which the job's readers waited */
 	double cause[TOP_CAUSES];
@@ -99,11 +99,11 @@ struct top_sample {
 	size_t n_storages, n_jobs;
 	double seconds; /* seconds since the previous sample; 0: this is the first one */
 	double served_per_second, decodes_per_second,
-		busy; /* busy: mean number of decoders that worked */
+		busy; /* mean number of decoders that were working */
 	double source_per_second, tier_per_second, evicted_needed;
 };
 
-/* Asks the daemon. false: it failed, and has printed why. */
+/* Asks the daemon. false: this failed, and the reason was printed. */
 must_check bool top_sample_get(const char *socket_path, struct top_sample *ret);
 /* Computes the rates since the previous sample; NULL: there is none. */
 void top_sample_compare(struct top_sample *sample, const struct top_sample *before);
@@ -121,9 +121,10 @@ void top_sort(struct top_sample *sample, enum top_order order);
 
 struct top_view {
 	int width, height; /* height 0: unlimited */
-	bool attributes;   /* attributes: bold and colours */
+	bool attributes;   /* use bold and colours */
 };
-/* Prints lines, each with a newline except the last line of a full screen. message may be NULL. */
+/* Prints the screen. Each line ends with a newline, except the last line of a full screen. message
+ * may be NULL. */
 void top_print_screen(FILE *out, const struct top_sample *sample,
 	const struct top_view *view, const char *message);
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Prints the screen: some lines of the machine, then a table of jobs. On a narrow screen the least
- * important columns are missing, on a low one the last jobs.
+ * Prints the screen: some lines about the machine, then a table of jobs. On a narrow screen the
+ * least important columns are left out, on a low screen the last jobs.
  */
 
 #define CELL 96
@@ -20,7 +20,7 @@ struct figure {
 	char text[24];
 };
 
-/* Scales a number to a unit. The first unit is for numbers below `step`; a space means no unit. */
+/* Scales a number to a unit. Numbers below `step` have the first unit. A space means no unit. */
 static struct figure scaled(double n, double step, const char *units)
 {
 	struct figure figure;
@@ -144,7 +144,7 @@ static void cell_file_system(const struct top_job *job, char ret[static CELL])
 	snprintf(ret, CELL, "%s", percent(job->cause[TOP_FILE_SYSTEM]).text);
 }
 
-/* Prints how the job got its samples, as parts in percent. */
+/* Prints in percent how the job got its samples. */
 static void cell_how(const struct top_job *job, char ret[static CELL])
 {
 	double all = job->decoded + job->shared + job->hit;
@@ -155,7 +155,7 @@ static void cell_how(const struct top_job *job, char ret[static CELL])
 
 static const struct column {
 	const char *head;
-	int keep; /* the column with the smallest number is dropped first */
+	int keep; /* columns with smaller numbers are left out first */
 	bool left;
 	void (*cell)(const struct top_job *job, char ret[static CELL]);
 } columns[] = {
@@ -191,7 +191,7 @@ static int full_width(const struct table *table)
 
 static size_t least_kept(const struct table *table)
 {
-	size_t least = 0; /* the first column, which always stays */
+	size_t least = 0; /* the first column is never left out */
 	for (size_t c = 1; c < COLUMNS; c++)
 		if (table->width[c] > 0 && columns[c].keep < columns[least].keep)
 			least = c;
@@ -236,7 +236,8 @@ static bool is_full(const struct screen *screen)
 	return screen->view->height > 0 && screen->lines >= screen->view->height;
 }
 
-/* Ends a line. The last line of a full screen gets no newline, which would scroll the screen. */
+/* Ends a line. The last line of a full screen gets no newline, because it would scroll the
+ * screen. */
 static void end_line(struct screen *screen)
 {
 	screen->lines++;
@@ -246,7 +247,7 @@ static void end_line(struct screen *screen)
 		fputc('\n', screen->out);
 }
 
-/* Prints as many characters of UTF-8 as fit. */
+/* Prints as many UTF-8 characters as fit. */
 static void print_cut(FILE *out, const char *text, int width)
 {
 	for (int n = 0; *text; text++) {
@@ -298,8 +299,8 @@ static void print_heads(struct screen *screen, const struct table *table)
 	end_line(screen);
 }
 
-/* Returns the colour of a job. A job whose readers wait for a fifth of the time or more is
- * coloured. */
+/* Returns the colour of a job. A job is coloured if its readers wait for at least a fifth of the
+ * time. */
 static const char *attribute_of(const struct top_job *job)
 {
 	if (job->exposed >= 0.2)
@@ -318,7 +319,7 @@ static void print_job(
 		bool marked = attributes && columns[c].cell == cell_waited;
 		columns[c].cell(job, cell);
 		fputs(marked ? attribute_of(job) : "", screen->out);
-		if (c == 0) /* may be wider than the screen */
+		if (c == 0) /* this column may be wider than the screen */
 			cell[screen->view->width < CELL ? screen->view->width
 							: CELL - 1] = '\0';
 		print_cell(screen->out, &columns[c], cell, table->width[c], &first);

@@ -4,8 +4,8 @@
 #pragma once
 
 /*
- * joaderctl trace: asks the daemon again and again which files the readers of a job open and
- * close, until a signal ends it.
+ * joaderctl trace: repeatedly asks the daemon which files the readers of a job open and close,
+ * until a signal ends the command.
  *
  *   Threads: none.   Errors: printed.
  */

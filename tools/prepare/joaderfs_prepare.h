@@ -30,7 +30,7 @@
 
 struct joaderfs_sample {
 	char *name;    /* with its extension */
-	uint8_t *data; /* its bytes, followed by a zero */
+	uint8_t *data; /* the sample's bytes, followed by a zero */
 	size_t size;
 	char number[32]; /* identifies the sample in the answer */
 };
@@ -50,7 +50,7 @@ static inline void *joaderfs_read(void *buffer, size_t size)
 	return bytes;
 }
 
-/* Reads the next sample. 0: the daemon has ended. */
+/* Reads the next sample. Returns 0 if the daemon has ended. */
 static inline int joaderfs_next(struct joaderfs_sample *sample)
 {
 	char line[80];
@@ -64,8 +64,8 @@ static inline int joaderfs_next(struct joaderfs_sample *sample)
 	return 1;
 }
 
-/* Answers with an array. type: NumPy's, as "<f4"; shape: without brackets, as "128, 80", or
- * "128," for one axis. */
+/* Answers with an array. type: NumPy's name of the type, such as "<f4"; shape: the numbers without
+ * brackets, such as "128, 80", or "128," for one axis. */
 static inline void joaderfs_array(const struct joaderfs_sample *sample, const char *type,
 	const char *shape, const void *numbers, size_t size)
 {

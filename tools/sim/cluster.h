@@ -33,7 +33,7 @@ struct cluster_out {
 	size_t n;
 };
 
-/* Prints the page. csv, svg: path, or NULL. */
+/* Prints the page. csv, svg: a path, or NULL. */
 must_check int cluster_print(FILE *out, const char *csv, const char *svg);
 
 /* Adds a value of the page to the CSV and the plots. */
@@ -43,17 +43,18 @@ void cluster_figure(struct cluster_out *out, const char *table, const char *curv
 /* Draws the plots (cluster_plot.c). */
 must_check int cluster_plot(const struct cluster_out *out, const char *path);
 
-/* Tables of the samples that move, their messages, and their cost (cluster_locality.c). */
+/* Prints the tables of samples that move, of messages, and of their cost (cluster_locality.c). */
 must_check int cluster_locality(struct cluster_out *out);
-/* Tables of how even homes are, which samples move when a node joins, and E.4's hashes
- * (cluster_homes.c). */
+/* Prints the tables of how even homes are, of the samples that move when a node joins, and of the
+ * two hashes of appendix E.4 (cluster_homes.c). */
 must_check int cluster_homes(struct cluster_out *out);
-/* Tables of storage that all nodes share, and of the leader's time (cluster_speed.c). */
+/* Prints the tables of a storage that all nodes share, and of the leader's time
+ * (cluster_speed.c). */
 must_check int cluster_speed(struct cluster_out *out);
 
-/* Returns e^-b b^b / b!: the share of a mini-batch of b samples per learner that moves. */
+/* Returns e^-b b^b / b!: the fraction of a mini-batch with b samples per learner that moves. */
 double cluster_law(double b);
 
-/* Computes the share that moves with so many learners, each a node of its own, in the mean of
- * some batches. -errno. */
+/* Computes the fraction that moves, as the mean of some batches. There are this many learners, each
+ * on its own node. -errno. */
 must_check int cluster_share(uint32_t learners, uint32_t b, double *ret_share);

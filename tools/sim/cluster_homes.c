@@ -7,7 +7,8 @@
 
 #include <errno.h>
 
-/* Compares homes by rendezvous hashing with the remainder and the two hashes of JOADER's E.4. */
+/* Compares three kinds of homes: rendezvous hashing, the remainder of the id, and the two hashes of
+ * JOADER's E.4. */
 
 #define SAMPLES 1281167 /* number of ImageNet's samples */
 #define MOST 257
@@ -27,8 +28,8 @@ static int make_place(uint32_t n, struct place **ret)
 
 struct balance {
 	double most, least; /* samples of a node / mean over the nodes */
-	double joins;	    /* part of the samples that move when a node joins */
-	double remainder;   /* the same part if homes were the remainder of the id */
+	double joins;	    /* fraction of the samples that move when a node joins */
+	double remainder;   /* the same fraction if homes were the remainder of the id */
 };
 
 static int run_balance(uint32_t n, struct balance *ret)
@@ -91,7 +92,7 @@ static int print_balance(struct cluster_out *out)
 /* --- the two hashes of E.4 --------------------------------------------------------------- */
 
 #define NODES 16
-#define DRAWS 2000 /* draws of the nodes that jobs run on */
+#define DRAWS 2000 /* number of random choices of the nodes on which jobs run */
 #define MOST_JOBS 8
 
 static int compare_numbers(const void *a_, const void *b_)
@@ -113,7 +114,8 @@ static void draw_nodes(struct rng *rng, uint32_t n, uint32_t ret[static NODES])
 	qsort(ret, n, sizeof(ret[0]), compare_numbers);
 }
 
-/* Returns how many different homes a sample has for the jobs: it is decoded as often. */
+/* Returns the number of different homes that a sample has for the jobs. The sample is decoded once
+ * at each home. */
 static double decodes(struct rng *rng, uint32_t jobs, uint32_t nodes_each)
 {
 	uint32_t nodes[MOST_JOBS][NODES];

@@ -11,24 +11,24 @@
 #include <stdbool.h>
 
 /*
- * Simulates a global mini-batch in which each sample has a home by chance, and counts the samples
- * that move (Yang and Cong, HiPC 2019, section on load imbalance).
+ * Simulates a global mini-batch in which each sample has a random home, and counts the samples that
+ * move (Yang and Cong, HiPC 2019, section on load imbalance).
  */
 
 #define SEED 1
-/* approximate number of samples in all batches of a setting */
+/* Approximate number of samples in all batches of a setting. */
 #define SAMPLES_EACH 1000000
 
 struct setting {
 	uint32_t nodes, learners;
-	uint32_t b;    /* samples of a learner in all concatenated mini-batches */
-	double cached; /* part of the samples that are in some node's cache */
+	uint32_t b;    /* samples per learner in all concatenated mini-batches */
+	double cached; /* fraction of the samples that are in some node's cache */
 };
 
 /* Means over the batches. */
 struct result {
 	double share, messages, sweep;
-	double us; /* the least time of any batch, us */
+	double us; /* shortest time of a batch, in us */
 };
 
 struct world {
@@ -77,8 +77,8 @@ static int make_world(const struct setting *setting, struct world *ret)
 	return 0;
 }
 
-/* Returns the messages of a sweep in the order of nodes: from the first node with too many
- * samples to the first that lacks some. */
+/* Returns the number of messages of a sweep in the order of nodes: from the first node with too
+ * many samples to the first node with too few. */
 static uint32_t sweep(struct world *world)
 {
 	uint32_t n = world->setting.nodes, messages = 0, from = 0, to = 0;
@@ -198,7 +198,7 @@ static int print_shares(struct cluster_out *out)
 	return 0;
 }
 
-/* Prints a row of the second table: the paper's size, with one setting changed. */
+/* Prints a row of the second table: the paper's setting, with one value changed. */
 static int print_row(struct cluster_out *out, const char *title, const char *curve,
 	double x, const struct setting *setting)
 {

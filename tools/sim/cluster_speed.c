@@ -11,7 +11,7 @@
 /* --- storage that all nodes share -------------------------------------------------------- */
 
 /*
- * Computes speeds. Without caches loading is bound by the storage's rate, with them by the nodes:
+ * Computes speeds. Without caches the storage limits loading, with caches the nodes do:
  *
  *     without   min(n r, B / s)
  *     with      min(n r, n N / (s m)), and all of the first epoch as without
@@ -91,7 +91,7 @@ static int print_storage(struct cluster_out *out)
 #define ROUNDS 200000
 #define MOST_JOBS 8
 
-/* Adds a stream for each job. Job j reads all samples but the first j 20ths. */
+/* Adds a stream for each job. Job j reads all samples except the first j 20ths. */
 static int fill(struct sampler *sampler, uint32_t jobs)
 {
 	int err = 0;
@@ -103,8 +103,9 @@ static int fill(struct sampler *sampler, uint32_t jobs)
 		err = sampler_join(sampler, j, 0, set);
 		if (err)
 			roaring_bitmap_free(set);
+		/* the sampler owns the set now */
 		else
-			err = sampler_insert(sampler, j, j, set); /* owns the set now */
+			err = sampler_insert(sampler, j, j, set);
 	}
 	return err;
 }

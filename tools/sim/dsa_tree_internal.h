@@ -24,32 +24,32 @@ struct level {
 	uint32_t remaining; /* |R| */
 	roaring_bitmap_t *vertex;
 	roaring_bitmap_t *leaf;
-	sample_id *ret; /* receives the decision; NULL: not in this round */
+	sample_id *ret; /* receives the sample; NULL: the stream is not in this round */
 	/* Part of the leaf that all larger streams of the round need; NULL: none. */
 	roaring_bitmap_t *lifted;
 };
 
-/* A decision for several streams of a round, which get the same sample: Algorithm 2. */
+/* A decision (Algorithm 2) for several streams of a round, which get the same sample. */
 struct decision {
 	sample_id sample;
-	size_t first; /* the streams of round[first .. end) */
+	size_t first; /* the decision is for the streams round[first .. end) */
 	size_t end;
 	size_t top; /* no vertex above this level has the sample */
 };
 
 struct dsa_tree {
 	struct rng rng;
-	struct level *levels; /* ascending |R|, ties by id */
+	struct level *levels; /* sorted by |R|, then by id */
 	size_t n;
 	size_t capacity;
-	size_t *round; /* levels that draw */
+	size_t *round; /* levels of the streams that draw */
 	struct decision *decisions;
 };
 
 size_t dsa_tree_level(
 	const struct dsa_tree *tree, stream_id stream); /* the stream is in the tree */
 
-/* Reorders neighbours that have drawn unequally: partial sampling, appendix C. */
+/* Reorders neighbours after unequal draws: partial sampling, appendix C. */
 void dsa_tree_reorder(struct dsa_tree *tree);
 
 /* --- sets -------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static inline uint32_t set_size(const roaring_bitmap_t *set)
 	return (uint32_t)roaring_bitmap_get_cardinality(set);
 }
 
-/* Returns the set, which a function of CRoaring has allocated; aborts on NULL. */
+/* Returns a set that a function of CRoaring has allocated. Aborts if it is NULL. */
 static inline roaring_bitmap_t *set_made(roaring_bitmap_t *set)
 {
 	ensure(set);

@@ -6,8 +6,8 @@
 #include <math.h>
 
 /*
- * Runs trainings whose rates change only at events: a training arrives, has started, has finished
- * or goes on after a pause, or the allocator handles the buffered events.
+ * Runs trainings whose rates change only at events: a training arrives, starts, finishes or
+ * continues after a pause, or the allocator handles the buffered events.
  */
 
 struct run {
@@ -18,7 +18,7 @@ struct run {
 	bool runs[TRAININGS_MOST];
 	unsigned workers[TRAININGS_MOST];
 	double rates[TRAININGS_MOST];
-	/* time at which buffered events are handled; infinite: no events */
+	/* Time when buffered events are handled; infinite: there are none. */
 	double look_at;
 	struct workload_outcome *outcome;
 };
@@ -42,7 +42,7 @@ static bool has_come(const struct run *run, size_t i)
 	return run->workload->trainings[i].arrival <= run->now;
 }
 
-/* Tells whether the training takes images at this moment. */
+/* Tells whether the training consumes images at this moment. */
 static bool is_taking(const struct run *run, size_t i)
 {
 	return run->runs[i] && run->busy_until[i] <= run->now + 1e-9;
@@ -69,8 +69,8 @@ static void take_news(struct run *run)
 
 /* --- rates by workers ------------------------------------------------------------------- */
 
-/* Returns the busy workers. Workers are idle while the queue to the GPUs is full. `each`:
- * images per second that a worker delivers. */
+/* Returns the number of busy workers. Workers are idle while the queue to the GPUs is full. each:
+ * images per second of a worker. */
 static double count_busy(const struct run *run, double each)
 {
 	double busy = 0;
@@ -83,8 +83,8 @@ static double count_busy(const struct run *run, double each)
 	return busy;
 }
 
-/* Solves for the rate of a worker: with this rate so many workers are busy that each has this
- * rate. */
+/* Solves for the rate of a worker. The rate determines the number of busy workers, which in turn
+ * determines the rate. */
 static double rate_of_a_worker(const struct run *run)
 {
 	double low = 1, high = workers_rate(1);
@@ -174,8 +174,7 @@ static bool all_through(const struct run *run)
 	return true;
 }
 
-/* Allocates the workers. A training that gets other workers while it runs is paused and
- * retrieved. */
+/* Allocates the workers. A training whose workers change while it runs is paused and retrieved. */
 static void reallocate(struct run *run, enum worker_policy policy, bool pauses)
 {
 	unsigned before[TRAININGS_MOST] = {0};
@@ -187,8 +186,8 @@ static void reallocate(struct run *run, enum worker_policy policy, bool pauses)
 			run->busy_until[i] = run->now + PAUSE_SECONDS;
 }
 
-/* Returns when the allocator handles an event. The first arrival is not buffered, because it
- * disturbs no training. */
+/* Returns the time when the allocator handles an event. The first arrival is not buffered, because
+ * it disturbs no training. */
 static double buffered_until(const struct run *run, bool pauses)
 {
 	return pauses && run->now > 0 ? run->now + BUFFER_SECONDS : run->now;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest line that inih takes: it would cut longer lines. */
+/* The longest line that inih accepts; it would cut longer lines. */
 #define MAX_LINE (INI_MAX_LINE - 3)
 
 struct parser {
@@ -22,10 +22,10 @@ struct parser {
 	char label[INI_MAX_LINE]; /* section of the last key */
 	enum sim_section section;
 	void *object;	/* struct of the section; NULL: keys are skipped */
-	uint32_t given; /* bit set of the options that the section has given */
+	uint32_t given; /* bit set of the options that the section gives */
 };
 
-/* Reports "FILE:LINE:[LABEL]:KEY: text"; label and key NULL: none. */
+/* Reports "FILE:LINE:[LABEL]:KEY: text". label NULL or key NULL leaves out that part. */
 printf_like(4, 5) static void mistake(struct parser *parser, const char *label,
 	const char *key, const char *format, ...)
 {
@@ -161,7 +161,7 @@ static void set(struct parser *parser, const char *key, const char *value)
 		parser->err = err;
 }
 
-/* Handles a key for inih; nonzero: go on. */
+/* Handles a key for inih. Returns nonzero to continue. */
 static int handle(void *context, const char *section, const char *key, const char *value)
 {
 	struct parser *parser = context;
@@ -173,8 +173,8 @@ static int handle(void *context, const char *section, const char *key, const cha
 }
 
 /*
- * Reads a line for inih and counts it. inih would take a line that begins with a space for the
- * last value's continuation.
+ * Reads a line for inih and counts it. inih would treat a line that begins with a space as the
+ * continuation of the last value.
  */
 static char *next_line(char *line, int size, void *context)
 {

@@ -11,8 +11,8 @@
 
 /*
  * Runs the daemon's allocator, image by image: a pool of decoders, jobs that draw ahead, and
- * readers like those of PyTorch's DataLoader. Readers fetch images as fast as they come, until
- * they are PREFETCH images ahead of the GPUs; only then they idle.
+ * readers like those of PyTorch's DataLoader. Readers fetch images as fast as they become ready,
+ * until they are PREFETCH images ahead of the GPUs; only then they are idle.
  *
  *     ask ahead --> share_next --> decoder --> ready, in order --> fetched --> GPUs
  *     LOOKAHEAD                                                    PREFETCH
@@ -21,7 +21,7 @@
 #define LOOKAHEAD 128
 #define PREFETCH 256
 #define WINDOW_SECONDS 1.
-/* expected time of the first decode, before one was measured */
+/* Expected time of a decode before one was measured. */
 #define EXPECTED_NS 10000000
 
 struct slot {
@@ -37,24 +37,25 @@ struct pool_job {
 	double begins; /* infinite: the job has finished */
 	double images; /* images that the whole training reads */
 	double asked, fetched, used;
-	double next_use; /* time when the GPUs use the next image; infinite: they wait */
-	double waits_since;	      /* infinite: the reader does not wait */
+	/* time when the GPUs use the next image; infinite: they are waiting */
+	double next_use;
+	double waits_since;	      /* infinite: the reader is not waiting */
 	struct slot slots[LOOKAHEAD]; /* slots of images fetched .. asked */
 };
 
 struct pool {
 	struct shares shares;
 	double now, window;
-	/* time at which each worker's decode ends; infinite: the worker is idle */
+	/* Time when the decode of each worker ends; infinite: the worker is idle. */
 	double ends[WORKERS];
 	struct slot *decodes[WORKERS];
 	unsigned busy;
-	double decoded; /* decode time of all workers since the last window, s */
+	double decoded; /* decode time of all workers since the last window, in s */
 	struct pool_job jobs[TRAININGS_MOST];
 	size_t n;
 };
 
-/* Returns the seconds of a decode beside so many busy workers; share.h counts in whole
+/* Returns the seconds that a decode takes with this number of busy workers. share.h uses whole
  * nanoseconds. */
 static double decode_seconds(const struct pool_job *job, unsigned busy)
 {
@@ -92,7 +93,7 @@ static void stop_waiting(const struct pool *pool, struct pool_job *job)
 	job->waits_since = HUGE_VAL;
 }
 
-/* Makes the reader take the images that are ready, and wait for the first one that is not. */
+/* Makes the reader take the images that are ready, and wait for the first that is not. */
 static int read_on(const struct pool *pool, struct pool_job *job)
 {
 	stop_waiting(pool, job);
@@ -117,7 +118,7 @@ static void use_on(const struct pool *pool, struct pool_job *job)
 		job->next_use = pool->now + 1 / training_demand(job->training);
 }
 
-/* Lets the job go on. Called after each event of the job. */
+/* Continues the job. Called after each event of the job. */
 static int go_on(const struct pool *pool, struct pool_job *job)
 {
 	int err = ask_ahead(job);
@@ -142,7 +143,7 @@ static void keep_busy(struct pool *pool)
 		struct share_request *request = share_next(&pool->shares, take, NULL);
 		if (!request)
 			return;
-		/* the request is the slot's first member */
+		/* The request is the first member of the slot. */
 		pool->decodes[i] = (struct slot *)request;
 		pool->busy++;
 		double seconds = decode_seconds(pool->decodes[i]->job, pool->busy);

@@ -6,7 +6,7 @@
 
 #define TOLD_NS UINT64_C(200000000)
 #define QUIET_NS UINT64_C(500000000) /* shorter runs show no progress */
-#define LOOK 4096		     /* samples from one look at the clock to the next */
+#define LOOK 4096		     /* samples between two looks at the clock */
 
 void sim_progress_begin(struct sim_progress *progress, FILE *out, double all)
 {

@@ -13,9 +13,9 @@
 /* --- figures of a setting -------------------------------------------------------------
  */
 
-enum unit { SMALL, LARGE }; /* unit of sets: 3 to 5 samples, or hundreds */
+enum unit { SMALL, LARGE }; /* unit of the sets: 3 to 5 samples, or hundreds */
 enum about {
-	ONE_EPOCH,    /* figures about the order of one epoch */
+	ONE_EPOCH,    /* figures about the order in one epoch */
 	SOME_EPOCHS,  /* figures about several epochs of a job */
 	SEVERAL_JOBS, /* figures about several jobs */
 };
@@ -32,7 +32,7 @@ struct kind {
 	const char *title;
 	enum unit unit;
 	enum about about;
-	/* One of these functions is set; number is its argument. */
+	/* One of these functions is set. `number` is its argument. */
 	struct figure (*of_epochs)(const struct places *places, uint32_t number);
 	struct figure (*of_gaps)(const struct places *places, double number);
 	struct figure (*of_jobs)(const struct places *a, const struct places *b);
@@ -74,9 +74,10 @@ static const enum sampler_kind samplers[] = {SAMPLER_ISA, SAMPLER_DSA, SAMPLER_E
 #define SAMPLERS (sizeof(samplers) / sizeof(samplers[0]))
 
 /*
- * Tells whether the sampler promises this figure exactly. A job alone shares nothing. isa promises
- * all figures. dsa draws uniformly whatever was drawn before, so epochs of a job do not depend on
- * each other. exchange promises the order within an epoch.
+ * Tells whether the sampler promises this figure exactly. If a job is alone, all samplers promise
+ * all its figures, because nothing is shared. isa promises all figures. dsa draws uniformly
+ * whatever was drawn before, so the epochs of a job do not depend on each other. exchange promises
+ * the order within an epoch.
  */
 static bool claimed(
 	const struct setting *setting, enum sampler_kind sampler, enum about about)
@@ -105,10 +106,10 @@ struct laboratory {
 	const struct randomness_options *options;
 	size_t n_claims;
 	size_t n_wrong;
-	double least; /* least p of the promised figures */
+	double least; /* smallest p of the promised figures */
 };
 
-/* The figures of one setting for each sampler: those of the job (or pair of jobs) that is farthest
+/* The figures of one setting for each sampler: those of the job or pair of jobs that is farthest
  * from the expected value. */
 struct columns {
 	const struct setting *setting;
@@ -141,7 +142,7 @@ static void write_csv(struct laboratory *laboratory, const struct setting *setti
 		verdicts[judge(figure, claim)]);
 }
 
-/* Takes a figure of jobs a and b. For a figure of one job both are the same job. */
+/* Computes a figure of the jobs a and b. If the figure is about one job, a equals b. */
 static void take(struct laboratory *laboratory, struct columns *columns, size_t s,
 	size_t k, const struct places *places, size_t a, size_t b)
 {
@@ -178,7 +179,8 @@ static void take_all(struct laboratory *laboratory, struct columns *columns, siz
 
 #define USUAL_EPOCHS 1600
 
-/* Returns the number of runs: more for small sets, because they have many orders to count. */
+/* Returns the number of runs. Small sets need more runs, because many different orders are
+ * counted. */
 static uint32_t runs_of(const struct laboratory *laboratory, enum unit unit)
 {
 	uint32_t n = laboratory->options->epochs;

@@ -12,8 +12,8 @@ static const struct figure unmeasured;
 
 /* --- chi-squares -------------------------------------------------------------------- */
 
-/* Returns a chi-square's figure. scale: the factor by which the statistic is larger than a
- * chi-square of these degrees. */
+/* Returns the figure of a chi-square. scale: the statistic divided by a chi-square with these
+ * degrees of freedom. */
 static struct figure chi_square_figure(
 	const uint32_t *count, size_t cells, double n, double scale, double degrees)
 {
@@ -32,7 +32,7 @@ static struct figure chi_square_figure(
 	};
 }
 
-/* Returns the most groups of equal size, at most ten. */
+/* Returns the largest number of groups of equal size, at most ten. */
 static uint32_t groups_of(uint32_t n)
 {
 	uint32_t groups = 10;
@@ -42,9 +42,9 @@ static uint32_t groups_of(uint32_t n)
 }
 
 /*
- * Returns the figure of positions. Each run adds a permutation matrix, summed up in blocks. Its
- * entries have the covariance (I - 1/n) x (I - 1/n) / (n - 1), which is n / (n - 1) of that of a
- * table of independent counts with fixed margins.
+ * Returns the figure of positions. Each run adds a permutation matrix, summed up in blocks. The
+ * entries have the covariance (I - 1/n) x (I - 1/n) / (n - 1). This is n / (n - 1) times the
+ * covariance of a table of independent counts with fixed margins.
  */
 struct figure figure_positions(const struct places *places, uint32_t epoch)
 {
@@ -70,8 +70,8 @@ static uint32_t orders_of(uint32_t n)
 	return n > 1 ? n * orders_of(n - 1) : 1;
 }
 
-/* Returns the number of an order: a digit for each sample tells how many of the samples after
- * it came earlier (Lehmer). */
+/* Returns the number of an order in Lehmer code: one digit per sample, the number of later samples
+ * that came earlier. */
 static uint32_t order_number(const uint32_t *at, uint32_t n)
 {
 	uint32_t number = 0;
@@ -237,7 +237,7 @@ bool gap_deciles(const struct places *places, double ret[GAP_DECILES])
 		double wanted = (d + 1) / 10. * (double)all;
 		while ((double)(seen + count[gap]) < wanted)
 			seen += count[gap++];
-		/* A gap of g counts as spread over g - 1/2 .. g + 1/2. */
+		/* A gap of g counts as spread over the range g - 1/2 to g + 1/2. */
 		double part = (wanted - (double)seen) / (double)count[gap];
 		ret[d] = (gap - .5 + part) / n;
 	}

@@ -70,16 +70,16 @@ struct world {
 };
 
 /*
- * Returns the first id of the sets. A bitmap's container and a set's block end at id 65536. Sets
- * lie across that border, a small part below and a larger one above, because a sampler could treat
- * blocks alike and not samples.
+ * Returns the first id of the sets. The containers of a bitmap and the blocks of a set end at id
+ * 65536. Sets lie across this border, the smaller part below it, because a sampler could treat
+ * blocks alike, but not samples.
  */
 static uint32_t first_id(const struct setting_run *run)
 {
 	return 65536 - run->unit;
 }
 
-/* Returns the time at which the slowest job has read its epochs, in epochs of time. */
+/* Returns the time when the slowest job has read its epochs, in epochs of time. */
 static double length(const struct setting_run *run)
 {
 	const struct setting *setting = run->setting;

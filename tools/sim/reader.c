@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Shuffles the opens of a script, which thereby decides the order of labels. */
+/* Shuffles the opens of a script. The order of opens determines the order of labels. */
 static void shuffle(struct sim_run *run, struct script *script)
 {
 	for (uint32_t i = 0; i < script->size; i++)
@@ -61,8 +61,8 @@ static int open_all(struct sim_run *run, struct script *const *readers, size_t n
 }
 
 /*
- * Reads a sample for all scripts that got it at once, like readers that wait for the same sample.
- * So a cache of one slot is enough for a round.
+ * Reads a sample for all scripts that got it at the same time, as for readers that wait for the
+ * same sample. So a cache of one slot is enough for a round.
  */
 static int read_same(
 	struct sim_run *run, struct script *const *readers, size_t n, size_t first)
@@ -75,7 +75,7 @@ static int read_same(
 	return err;
 }
 
-/* Reads samples in the cache first, before loads of other samples may evict them. */
+/* Reads the cached samples first, before loads of other samples can evict them. */
 int sim_read_together(struct sim_run *run, struct script *const *readers, size_t n)
 {
 	int err = open_all(run, readers, n);

@@ -6,8 +6,8 @@
 #include "sim.h"
 
 /*
- * Prints and plots curves. If a job runs until the time is over, the figures are misses per sample
- * served; otherwise misses, and misses / samples of the union.
+ * Prints and plots curves. If a job runs until the time is over, the figures are misses per served
+ * sample. Otherwise they are misses, and misses divided by the number of samples in the union.
  */
 
 /* Tells whether misses per sample served are compared. */
@@ -19,7 +19,7 @@ void sim_curve_name(const struct sim_curve *curve, char *ret, size_t size);
 /* Prints all curves of one scenario. */
 void sim_print_table(FILE *out, const struct sim_curve *curves, size_t n);
 
-/* Prints the estimated error of a scaled-down scenario; nothing for another one. */
+/* Prints the estimated error of a scaled-down scenario. Prints nothing for other scenarios. */
 void sim_print_trust(FILE *out, const struct sim_trust *trust);
 
 /* Writes the curves as CSV. Returns 0 or -errno. */
@@ -32,8 +32,8 @@ must_check int sim_write_svg(const char *path, const char *title,
 	const struct sim_curve *curves, size_t n, bool log_x);
 
 /*
- * Prints an epoch of a scenario's first run; the scenario has one curve and one size. Prints a line
- * per read, with the position and its sample, like the first columns of an order file. which:
+ * Prints an epoch of a scenario's first run. The scenario has one curve and one size. Prints one
+ * line per read, with the position and its sample, like the first columns of an order file. which:
  * JOB:EPOCH; -EINVAL (reported): there is no such order.
  */
 must_check int sim_print_order(

@@ -48,7 +48,7 @@ static int begin_due(struct sim_run *run)
 	return 0;
 }
 
-/* Returns how many samples the script should have read at the end of this tick. */
+/* Returns the number of samples that the script should have read by the end of this tick. */
 static uint64_t due(const struct sim_run *run, const struct script *script)
 {
 	double ticks = (double)(run->tick - script->start);

@@ -12,21 +12,21 @@
  * and frees all of it.
  */
 
-/* A script opens each position of an epoch once, at its speed, and releases it when it is
- * read. */
+/* A script. It opens each position of an epoch once, at its speed, and releases the position when
+ * it is read. */
 struct script {
 	size_t number; /* index in the scenario */
 	roaring_bitmap_t *selection;
 	uint32_t size;
 	double speed;	/* samples per tick, at most 1 */
-	uint64_t start; /* the tick at which the script begins */
-	uint64_t n_all; /* positions of all epochs of the script together */
+	uint64_t start; /* tick at which the script begins */
+	uint64_t n_all; /* number of positions in all epochs of the script */
 	uint64_t n_read;
-	uint32_t *labels;	   /* label of each position; NULL: none */
-	uint32_t *opens;	   /* positions in the order of opens; only with labels */
+	uint32_t *labels; /* label of each position; NULL: none */
+	uint32_t *opens;  /* positions in the order of opens; used only with labels */
 	struct sim_sched_job *job; /* exists from the script's start to its end */
 	struct sim_open open;
-	bool reads; /* the script has opened a position and not released it */
+	bool reads; /* the script has a position open */
 };
 
 struct sim_run {
@@ -38,12 +38,12 @@ struct sim_run {
 	struct script *scripts;
 	struct script **readers; /* scripts that read in this tick */
 	struct sim_open **opens; /* opens of these scripts */
-	size_t n_waiting;	 /* scripts that have not begun */
+	size_t n_waiting;	 /* number of scripts that have not begun */
 	size_t n_running;
 	uint64_t tick;
-	uint64_t count_from;   /* the tick at which the warm-up is over */
+	uint64_t count_from;   /* tick at which the warm-up ends */
 	uint64_t loads_before; /* loads in the warm-up */
-	uint64_t end;	       /* the last tick; 0: when all jobs have finished */
+	uint64_t end; /* the last tick; 0: the run ends when all jobs have finished */
 	struct sim_result result;
 };
 
@@ -51,9 +51,9 @@ must_check int sim_run_new(const struct sim_scenario *scenario,
 	const struct sim_setup *setup, struct sim_run **ret);
 void sim_run_free(struct sim_run **run);
 
-/* Opens the positions that the scripts read in this tick together, and reads them. */
+/* Opens the positions that the scripts read in this tick, all together, and reads them. */
 must_check int sim_read_together(
 	struct sim_run *run, struct script *const *readers, size_t n);
-/* Opens and reads the positions one after the other. */
+/* Opens and reads the positions one after another. */
 must_check int sim_read_in_turn(
 	struct sim_run *run, struct script *const *readers, size_t n);

@@ -9,14 +9,13 @@
 #include <string.h>
 
 /*
- * Makes scenarios smaller. The loads per sample depend on the cache, the look-ahead and the
- * datasets in proportion to each other, and hardly on the number of samples, if there are
- * thousands.
+ * Makes scenarios smaller. The loads per sample depend on the ratios between cache, look-ahead and
+ * datasets. They hardly depend on the number of samples, if there are thousands.
  */
 
-#define LARGE 1e7    /* reads from which on a run takes too long for a waiting user */
-#define ENOUGH 5e6   /* reads of a run that takes seconds */
-#define LEAST 10000u /* least samples of the largest dataset */
+#define LARGE 1e7 /* number of reads from which a run takes too long for a waiting user */
+#define ENOUGH 5e6   /* number of reads of a run that takes seconds */
+#define LEAST 10000u /* least number of samples of the largest dataset */
 
 double sim_reads(const struct sim_scenario *scenario)
 {

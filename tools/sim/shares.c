@@ -15,7 +15,7 @@ struct row {
 	bool pauses;
 };
 
-/* Rows to which the text refers. */
+/* Rows that the text mentions. */
 enum {
 	ROW_REQUESTED,
 	ROW_BALANCE,
@@ -147,7 +147,7 @@ static const char explanation[] =
 	"  crowded, can come out lower than equal slowdown, which is equal at each "
 	"moment.\n";
 
-/* Prints the page's last part: the meaning of the figures above. */
+/* Prints the last part of the page: the meaning of the figures above it. */
 static void explain(FILE *out, const struct workload_outcome *two,
 	const struct workload_outcome *three)
 {

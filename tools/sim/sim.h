@@ -16,17 +16,17 @@
  * and rules of look-ahead (sim_sched.h), with jobs that only count. A sample is one unit
  * of the cache.
  *
- * Time goes in ticks: in a tick the fastest job reads one sample, the others one in some
- * ticks. Without look-ahead, jobs that read in the same tick draw in one round. An *epoch
- * of time* has as many ticks as the largest dataset has samples.
+ * Time is counted in ticks. The fastest job reads one sample per tick, other jobs read one sample
+ * in several ticks. Without look-ahead, jobs that read in the same tick draw in one round. An
+ * *epoch of time* has as many ticks as the largest dataset has samples.
  *
- *   Flow: sim_load makes a scenario of an ini, sim_run runs it once for one sampler,
- *         policy, cache size and seed; sim_sweep runs all that the scenario lists.
- *   Threads: a scenario is read only, so runs may go on beside each other.
+ *   Flow: sim_load makes a scenario from an ini; sim_run runs it once with one sampler, policy,
+ *         cache size and seed; sim_sweep runs all combinations in the scenario.
+ *   Threads: runs only read the scenario, so several may run at the same time.
  *   Errors: -EINVAL (reported), -ENOMEM, and errors of files.
  */
 
-/* A dataset: the ids first .. end-1, or a random choice of ids, another one in each run. */
+/* A dataset: the ids first .. end-1, or a random choice of ids, which differs in each run. */
 struct sim_dataset {
 	char *name;
 	bool sample;
@@ -41,7 +41,7 @@ struct sim_job {
 	size_t dataset;	 /* index of its dataset */
 	double speed;	 /* speed relative to the other jobs */
 	double start;	 /* start, in epochs of time */
-	uint32_t epochs; /* 0: until the time is over */
+	uint32_t epochs; /* 0: the job runs until the time is over */
 };
 
 /* A size of the cache: in samples, in bytes, or as a fraction of the union of the datasets. */
@@ -54,7 +54,7 @@ struct sim_size {
 struct sim_scenario {
 	char *name;
 	char *title;
-	char *note; /* tells what the scenario shows; may be NULL */
+	char *note; /* explains what the scenario shows; may be NULL */
 	enum sampler_kind *samplers;
 	size_t n_samplers;
 	enum eviction_policy *evictions;
@@ -65,19 +65,20 @@ struct sim_scenario {
 	size_t n_datasets;
 	struct sim_job *jobs;
 	size_t n_jobs;
-	uint32_t labels;     /* the label of a sample is id % labels; 0: none */
+	/* number of labels; the label of a sample is id % labels; 0: no labels */
+	uint32_t labels;
 	uint32_t lookahead;  /* samples drawn ahead; 0: samples are drawn when read */
 	double sample_bytes; /* size of a prepared sample; 0: not known */
-	uint32_t runs;	     /* runs, each with another seed */
-	double warmup;	     /* epochs of time that are not counted */
-	/* epochs of time after the warm-up; 0: until all jobs have finished */
+	uint32_t runs;	     /* number of runs; each has another seed */
+	double warmup;	     /* epochs of time at the start that are not counted */
+	/* Epochs of time after the warm-up; 0: until all jobs have finished. */
 	double length;
 	uint64_t seed;
 };
 
 /* --- scenarios --------------------------------------------------------------------- */
 
-/* A plan: several jobs that read one dataset, begun one after the other within an epoch. */
+/* A plan: several jobs that read one dataset. They begin one after another within one epoch. */
 struct sim_plan {
 	uint32_t jobs, samples;
 	double sample_bytes; /* 0: not known */
@@ -95,11 +96,11 @@ must_check int sim_parse(const char *file, const char *text, struct sim_scenario
 /* Sets an option of [scenario] from the command line, instead of the ini's value. */
 must_check int sim_override(
 	struct sim_scenario *scenario, const char *key, const char *value);
-/* Checks rules that concern several options; called after the last override. */
+/* Checks rules about several options. Called after the last override. */
 must_check int sim_check(struct sim_scenario *scenario);
 void sim_scenario_free(struct sim_scenario *scenario);
 
-/* The built-in scenarios with their inis; a name of NULL ends them. */
+/* The built-in scenarios with their inis. The last one has the name NULL. */
 struct sim_builtin {
 	const char *name;
 	const char *text;
@@ -118,7 +119,7 @@ struct sim_read {
 	uint32_t epoch;
 	uint32_t position; /* position in the epoch that the script opened */
 	sample_id sample;
-	bool miss; /* first read of the sample since it was loaded */
+	bool miss; /* this is the first read of the sample since it was loaded */
 };
 
 /* Shows the progress on a terminal; progress.c. */
@@ -138,14 +139,14 @@ struct sim_setup {
 	enum eviction_policy eviction;
 	struct sim_size cache;
 	uint64_t seed;
-	sim_observer *observer; /* called for reads of the warm-up, too; may be NULL */
+	sim_observer *observer; /* also called for reads in the warm-up; may be NULL */
 	void *context;
 	struct sim_progress *progress; /* may be NULL */
 };
 
 struct sim_result {
 	uint32_t capacity; /* samples */
-	uint32_t all;	   /* different samples in the datasets, their union */
+	uint32_t all;	   /* number of different samples in all datasets */
 	uint64_t served;   /* reads after the warm-up */
 	uint64_t misses;   /* loads after the warm-up */
 };
@@ -153,23 +154,24 @@ struct sim_result {
 must_check int sim_run(const struct sim_scenario *scenario, const struct sim_setup *setup,
 	struct sim_result *ret);
 
-/* Returns the ids of a dataset, which the caller frees; the same seed gives the same ids.
- * NULL: no memory. */
+/* Returns the ids of a dataset; the caller frees them. Equal seeds give equal ids. NULL: no
+ * memory. */
 roaring_bitmap_t *sim_dataset_ids(
 	const struct sim_scenario *scenario, size_t dataset, uint64_t seed);
 
 /* --- all runs of a scenario -------------------------------------------------------- */
 
 struct sim_point {
-	double capacity; /* `capacity` to `misses` are means over the runs */
+	/* the members from `capacity` to `misses` are means over the runs */
+	double capacity;
 	double all;
 	double served;
 	double misses;
-	double deviation; /* deviation of the misses from run to run */
+	double deviation; /* standard deviation of the misses between runs */
 };
 
-/* Misses against cache size for one sampler and policy; the points are in the order of the
- * sizes. */
+/* Misses as a function of the cache size, for one sampler and policy. The points are sorted by
+ * size. */
 struct sim_curve {
 	const struct sim_scenario *scenario;
 	enum sampler_kind sampler;
@@ -178,35 +180,34 @@ struct sim_curve {
 	size_t n_points;
 };
 
-/* Makes scenario->n_samplers * n_evictions curves, which sim_curves_free frees. progress: may
- * be NULL. */
+/* Makes scenario->n_samplers * n_evictions curves. sim_curves_free frees them. progress may be
+ * NULL. */
 must_check int sim_sweep(const struct sim_scenario *scenario,
 	struct sim_progress *progress, struct sim_curve **ret, size_t *ret_n);
 void sim_curves_free(struct sim_curve *curves, size_t n);
 
 /* --- large scenarios --------------------------------------------------------------- */
 
-/* Returns how many samples all runs of the scenario read. */
+/* Returns the number of samples that all runs of the scenario read. */
 double sim_reads(const struct sim_scenario *scenario);
 /* Returns the ticks of an epoch of time. */
 uint32_t sim_ticks(const struct sim_scenario *scenario);
-/* Returns a scale at which the scenario takes only seconds: one in so many samples is simulated. 1:
- * all samples. */
+/* Returns a scale with which the scenario takes only seconds: one of so many samples is simulated.
+ * 1: all samples. */
 uint32_t sim_scale_choose(const struct sim_scenario *scenario);
 /*
- * Makes a scenario with one in `scale` samples: datasets, cache, labels and look-ahead shrink in
- * proportion. ret owns its memory, and is freed like any scenario.
+ * Makes a scenario with one of `scale` samples: datasets, cache, labels and look-ahead shrink in
+ * proportion. *ret owns its memory, and is freed like any scenario.
  */
 must_check int sim_scaled(
 	const struct sim_scenario *scenario, uint32_t scale, struct sim_scenario *ret);
 
-/* The error of a scaled-down scenario, estimated from one of half its size. */
+/* The error of a scaled-down scenario, estimated by comparing it with one of half its size. */
 struct sim_trust {
 	uint32_t scale;	  /* 1: the whole scenario was run */
 	uint32_t samples; /* samples of the largest dataset in the smaller scenario */
-	double off;	  /* largest difference of the two in misses per sample read */
+	double off;	  /* largest difference between both in misses per read sample */
 };
-/* Runs sim_sweep for a smaller scenario, and gives figures as large as those of the whole
- * scenario. */
+/* Runs sim_sweep with a smaller scenario, and scales the figures up to the whole scenario. */
 must_check int sim_sweep_scaled(const struct sim_scenario *scenario, uint32_t scale,
 	FILE *progress, struct sim_curve **ret, size_t *ret_n, struct sim_trust *trust);

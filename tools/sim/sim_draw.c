@@ -15,7 +15,7 @@ static struct sim_sched_job *job_of(struct stream *stream)
 					offsetof(struct sim_sched_job, stream));
 }
 
-/* Pins a drawn sample, asks for it, and gives it to the epoch engine. */
+/* Pins a drawn sample, requests it, and passes it to the epoch engine. */
 static void hold(struct sim_sched_job *job, sample_id sample)
 {
 	struct sim_sched *sched = job->sched;
@@ -29,7 +29,7 @@ static void hold(struct sim_sched_job *job, sample_id sample)
 	epochs_drawn(job->epochs, job->stream.epoch, &drawn);
 }
 
-/* Removes the need of the samples that remain to an ended stream. */
+/* Removes the need of the samples that an ended stream has left. */
 static void give_need_back(struct sim_sched_job *job)
 {
 	struct sim_sched *sched = job->sched;

@@ -9,10 +9,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The tree as an engine of a sampler. */
+/* The tree as a sampler's engine. */
 struct tree {
 	struct dsa_tree *tree;
-	stream_id *ids; /* of a round, as `samples` */
+	stream_id *ids; /* ids for a round */
 	sample_id *samples;
 };
 

@@ -5,7 +5,7 @@
 
 #include "sampler/sampler.h"
 
-/* A kind of sampler that the daemon does not have: the paper's tree, which has no membership
+/* A kind of sampler that the daemon does not have: the tree of the paper. It has no membership
  * classes and no labels. */
 #define SAMPLER_DSA_TREE ((enum sampler_kind)(SAMPLER_SEQUENTIAL + 1))
 

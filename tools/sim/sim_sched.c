@@ -37,7 +37,7 @@ static void answer(struct sim_open *open)
 		sim_supply_attach(open);
 }
 
-/* Refuses to go back to a former epoch: no orders are kept here. */
+/* Refuses to return to an earlier epoch, because no orders are kept here. */
 static void look_up(struct sim_open *open)
 {
 	open->answered = true;
@@ -136,7 +136,7 @@ static void ask(struct sim_open *open)
 	execute(open->job, &effects);
 }
 
-/* Does the slow work on epochs for which the daemon has a clerk. */
+/* Does the slow work on epochs that a clerk does in the daemon. */
 static void do_clerks_work(struct sim_sched_job *job)
 {
 	uint32_t epoch;

@@ -10,13 +10,13 @@
 #include "supply/supply.h"
 
 /*
- * The daemon's scheduler without threads, tensors and files. Sampler, cache, the draw
- * engine and the epoch engine of each job are the daemon's own. Their decisions are
- * executed here as the daemon does it, but one event after the other: each has all its
- * consequences before the next, as if the daemon's clerk and workers took no time.
+ * The daemon's scheduler without threads, tensors and files. Sampler, cache, draw engine, supply
+ * engine and the epoch engine of each job are the daemon's own code. Their decisions are executed
+ * here as in the daemon, but one event after another: all consequences of an event come before the
+ * next event, as if the daemon's clerk and workers took no time.
  *
- * With a clock of its own, the caller lets loads take time: samples that are drawn are asked for,
- * as the daemon's jobs ask; the caller takes the sample to read next, and says when it is loaded.
+ * A caller with a clock can let loads take time: drawn samples are requested as in the daemon; the
+ * caller takes the next sample to read, and reports when it is loaded.
  *
  *   src                                  here
  *   sched: open.c, effects.c, clerk.c    sim_sched.c
@@ -40,17 +40,17 @@ struct sim_sched_config {
 	uint64_t sampler_seed;
 	uint64_t cache_seed;
 	uint32_t n_ids;
-	const uint32_t *
-		labels; /* label of each id: the sampler exchanges within labels; NULL: none */
-	/* Look-ahead of each job. 0: nothing is drawn or loaded before it is opened, and jobs
-	 * that open together draw in one round. */
+	/* Label of each id, if the sampler exchanges only within labels; NULL: none. */
+	const uint32_t *labels;
+	/* Look-ahead of each job. 0: samples are drawn and loaded only when they are opened, and
+	 * jobs that open together draw in one round. */
 	uint32_t lookahead;
 	uint32_t at_once; /* positions that one open of a script binds; 0: 1 */
-	/* The caller has a clock: */
+	/* The members from here on are for a caller with a clock. */
 	bool timed;
 	enum share_policy share;
-	uint64_t cost_ns; /* cost of a decode, which jobs are charged for */
-	/* Size of each id's tensor, in some unit; NULL: 1. Tensors of these sizes are
+	uint64_t cost_ns; /* cost of a decode that jobs are charged */
+	/* Size of each id's tensor, in some unit; NULL: 1. Tensors of these sizes are really
 	 * allocated, so the numbers are small. */
 	const uint64_t *bytes;
 };
@@ -60,22 +60,22 @@ must_check int sim_sched_new(
 void sim_sched_free(struct sim_sched **sched);
 
 /*
- * Adds a job. selection: D_j. labels: a label for each position, which gets a sample of its
- * label; NULL: any position gets the next sample that was drawn. Both stay the caller's, and
- * must outlive the job.
+ * Adds a job. selection: D_j. labels: the label of each position, which gets a sample of this
+ * label; NULL: each position gets the next drawn sample. The caller keeps both; they must outlive
+ * the job.
  */
 must_check int sim_sched_join(struct sim_sched *sched, job_id id,
 	const roaring_bitmap_t *selection, const uint32_t *labels,
 	struct sim_sched_job **ret);
-/* Removes a job, which holds nothing open. The job is not used any more. */
+/* Removes a job that has nothing open. The job must not be used any more. */
 void sim_sched_leave(struct sim_sched_job *job);
 
 struct sim_open {
 	struct sim_sched_job *job;
 	struct open_request request; /* epoch and position, and the answer */
 	bool answered;
-	bool miss;	       /* nobody has read the sample since it was loaded */
-	struct wanted *wanted; /* the supply's, once it is answered */
+	bool miss; /* this is the first read of the sample since it was loaded */
+	struct wanted *wanted; /* set when the open is answered */
 };
 
 static inline struct sim_open sim_open_of(
@@ -86,30 +86,30 @@ static inline struct sim_open sim_open_of(
 }
 
 /*
- * Binds the positions: with look-ahead one at a time, else of several jobs together. It first
- * makes the streams of epochs that begin.
+ * Binds the positions: with look-ahead one at a time, otherwise those of several jobs together.
+ * First makes the streams of epochs that begin.
  */
 must_check int sim_sched_open(
 	struct sim_sched *sched, struct sim_open *const *opens, size_t n);
-/* Brings the sample into the cache; then workers do what they can. */
+/* Loads the sample into the cache. After that, workers do what they can. */
 must_check int sim_sched_load(struct sim_open *open);
 /* Releases an open whose sample was read. An open that was refused has nothing to release. */
 must_check int sim_sched_release(struct sim_open *open);
 
 /* --- with a clock ------------------------------------------------------------------ */
 
-/* Tells that a reader waits for the sample that it has opened. */
+/* Notes that a reader waits for the sample that it has opened. */
 must_check int sim_sched_wait(struct sim_open *open);
-/* Returns the sample to read next, by the shares; SAMPLE_NONE: no sample is wanted that could
- * be read. */
+/* Returns the sample to read next, according to the shares. SAMPLE_NONE: no wanted sample can be
+ * read. */
 sample_id sim_sched_take(struct sim_sched *sched);
-/* Tells that the sample is in the cache from now on. */
+/* Notes that the sample is in the cache from now on. */
 must_check int sim_sched_loaded(struct sim_sched *sched, sample_id sample);
-/* Counts an open that has got its sample; sim_sched_waited counts the time that a job has
- * waited. */
+/* Counts an open that has got its sample. */
 void sim_sched_served(struct sim_sched_job *job);
 void sim_sched_waited(struct sim_sched_job *job, uint64_t ns);
-/* Tells that a second has passed: the shares change. busy: decoders that worked, in the mean. */
+/* Notes that a second has passed, after which the shares change. busy: mean number of decoders that
+ * were working. */
 must_check int sim_sched_window(
 	struct sim_sched *sched, double seconds, double decoders, double busy);
 
@@ -117,5 +117,5 @@ bool sim_sched_has(
 	const struct sim_sched *sched, sample_id sample); /* the sample is in the cache */
 uint64_t sim_sched_loads(const struct sim_sched *sched);  /* loads so far */
 
-/* Aborts when an invariant does not hold. For tests. */
+/* Aborts if an invariant does not hold. For tests. */
 void sim_sched_validate(const struct sim_sched *sched);

@@ -8,7 +8,7 @@
 
 /* Shared by the files of sim_sched. */
 
-/* A job, which has one stream at most: its epochs are opened by their numbers. */
+/* A job. It has at most one stream, because its epochs are opened by their numbers. */
 struct sim_sched_job {
 	TAILQ_ENTRY(sim_sched_job) link;
 	struct sim_sched *sched;
@@ -20,9 +20,9 @@ struct sim_sched_job {
 	bool has_stream;
 	struct stream stream;
 	struct strand strand;
-	bool asks;	   /* the job opens a position and has no sample for it yet */
-	bool wants_clerk;  /* a stream is to be made, or an order could be saved */
-	bool wants_refill; /* after this event it draws ahead */
+	bool asks; /* the job is opening a position, and has no sample for it yet */
+	bool wants_clerk;  /* a stream must be made, or an order could be saved */
+	bool wants_refill; /* the job draws ahead after this event */
 };
 TAILQ_HEAD(sim_sched_jobs, sim_sched_job);
 
@@ -33,7 +33,7 @@ struct sim_sched {
 	struct cache *cache;
 	struct cache_space *space;
 	struct sim_sched_jobs jobs;
-	struct daemon_config daemon; /* the part that the supply reads */
+	struct daemon_config daemon; /* the part that the supply engine reads */
 	struct supply supply;
 	struct source source;  /* the only one of the supply */
 	struct space prepared; /* the supply's view of `space` */
@@ -42,37 +42,38 @@ struct sim_sched {
 	int error; /* the first error */
 };
 
-void sim_fail(struct sim_sched *sched, int err); /* keeps err, unless it is 0 */
+/* keeps err if it is not 0 and the first error */
+void sim_fail(struct sim_sched *sched, int err);
 
 /* --- sim_draw.c: events for the draw engine, whose effects are executed at once --- */
 
-/* Makes the stream of the epoch, which begins. */
+/* Makes the stream of an epoch that begins. */
 must_check int sim_draw_begin(struct sim_sched_job *job, uint32_t epoch);
 void sim_draw_end(struct sim_sched_job *job);
-/* Tells whether the job opens a position: without look-ahead it draws only then. */
+/* Notes whether the job is opening a position. Without look-ahead it draws only then. */
 void sim_draw_asks(struct sim_sched_job *job, bool asks);
 /* Draws a sample for the position. */
 void sim_draw_asked(struct sim_sched_job *job, uint32_t position);
-/* Tells that a position was bound. */
+/* Notes that a position was bound. */
 void sim_draw_bound(struct sim_sched_job *job);
-/* Runs rounds, for all jobs that have room, until this one has none. */
+/* Draws rounds for all jobs that have room, until this job has none. */
 void sim_draw_fill(struct sim_sched_job *job);
 
 /* --- sim_supply.c --- */
 
-/* Makes the supply, once there is a cache. -ENOMEM */
+/* Makes the supply engine. The cache must exist. -ENOMEM */
 must_check int sim_supply_make(struct sim_sched *sched);
 void sim_supply_free(struct sim_sched *sched);
 /* Returns how a sample that is drawn now will get into the cache. */
 enum served sim_supply_served(struct sim_sched *sched, sample_id sample);
-/* Asks for the sample to be loaded, unless it is in the cache. */
+/* Requests a load of the sample, unless it is in the cache. */
 void sim_supply_request(struct sim_sched_job *job, sample_id sample);
 uint64_t sim_supply_bytes(const struct sim_sched *sched, sample_id sample);
 void sim_supply_unpin(struct sim_sched *sched, sample_id sample);
 void sim_supply_attach(struct sim_open *open);
 void sim_supply_detach(struct sim_open *open);
-/* Loads the samples that were asked for, in that order, as long as there is room. */
+/* Loads the requested samples in the order of the requests, as long as there is room. */
 void sim_supply_work(struct sim_sched *sched);
-/* Loads a sample for a reader that waits. */
+/* Loads a sample that a reader waits for. */
 void sim_supply_load_now(struct sim_open *open);
 void sim_supply_reap(struct sim_sched *sched);

@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Drives the daemon's supply: one dataset, one preparation, one storage. Reading takes no time. */
+/* Drives the daemon's supply engine with one dataset, one preparation and one storage. Reading
+ * takes no time. */
 
 int sim_supply_make(struct sim_sched *sched)
 {
@@ -105,7 +106,7 @@ void sim_supply_detach(struct sim_open *open)
 	execute(sched);
 }
 
-/* Takes the sample that a decoder decodes next. NULL: none. */
+/* Returns the sample that a decoder decodes next. NULL: there is none. */
 static struct wanted *take(struct sim_sched *sched)
 {
 	struct wanted *wanted = supply_next_read(&sched->supply, 0, NULL, NULL);
@@ -119,7 +120,7 @@ static struct wanted *take(struct sim_sched *sched)
 	return wanted;
 }
 
-/* Puts a loaded sample into the cache: this is the miss that the simulation counts. */
+/* Puts a loaded sample into the cache. This is the miss that the simulation counts. */
 static void end(struct sim_sched *sched, struct wanted *wanted)
 {
 	sample_id sample = (sample_id)wanted->key.sample;

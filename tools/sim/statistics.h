@@ -7,38 +7,37 @@
 #include <stdint.h>
 
 /*
- * Computes the values that figures have by chance. GSL has the distributions; this file chooses
- * the one that belongs to a figure of a random order.
+ * Computes the values that figures would have by chance. GSL provides the distributions; this file
+ * chooses the right one for each figure of a random order.
  *
  *   Threads: no state.   Errors: none; arguments out of range are bugs.
  */
 
-/* The distribution of a figure of a random order: nearly N(mean, deviation^2). */
+/* The approximate distribution of a figure of a random order: N(mean, deviation^2). */
 struct expected {
 	double mean;
 	double deviation;
 };
 
-/* Returns the probability that |figure - mean| is at least this large. Without a deviation: 1
- * or 0. */
+/* Returns the probability that |figure - mean| is at least this large. If the deviation is 0,
+ * returns 1 or 0. */
 double normal_p(struct expected expected, double figure);
 /* Returns the distance from the mean that chance exceeds with probability p. */
 double normal_bound(struct expected expected, double p);
 
-/* Returns the probability that a chi-square of so many degrees is at least this large.
+/* Returns the probability that a chi-square with these degrees of freedom is at least this large.
  * chi_square_bound is the inverse function. */
 double chi_square_p(double chi_square, double degrees);
 double chi_square_bound(double p, double degrees);
 
-/* Returns Pearson's correlation; 0 when one of the two does not vary. */
+/* Returns Pearson's correlation; 0 if one of the two does not vary. */
 double correlation(const uint32_t *a, const uint32_t *b, size_t n);
-/* Returns the distribution of the correlation of n pairs that chance has matched, whatever
- * their values are (Pitman). */
+/* Returns the distribution of the correlation of n randomly matched pairs, for any values
+ * (Pitman). */
 struct expected correlation_expected(size_t n);
 
 /*
- * Returns the correlation of neighbours, x[i] and x[(i + 1) % n]. serial_correlation_expected
- * returns its distribution if the order of x is random (Wald and Wolfowitz, 1943). n >= 3.
+ * Returns the correlation of the neighbours x[i] and x[(i + 1) % n]. n >= 3.
  */
 double serial_correlation(const uint32_t *x, size_t n);
 struct expected serial_correlation_expected(const uint32_t *x, size_t n);
@@ -48,5 +47,5 @@ struct expected serial_correlation_expected(const uint32_t *x, size_t n);
 typedef double match_score(const void *context, size_t i, size_t j);
 struct expected match_expected(match_score *score, const void *context, size_t n);
 
-/* Returns the distribution of the mean of n figures that do not correlate. */
+/* Returns the distribution of the mean of n uncorrelated figures. */
 struct expected expected_mean(struct expected expected, size_t n);

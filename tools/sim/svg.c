@@ -86,7 +86,7 @@ static void line(const struct plot *plot, double x1, double y1, double x2, doubl
 /* --- axes -------------------------------------------------------------------------- */
 
 /* Returns a step of 1, 2 or 5 times a power of ten that divides the range into about `steps`
- * steps. */
+ * parts. */
 static double nice_step(double range, int steps)
 {
 	double power = pow(10, floor(log10(range / steps)));

@@ -14,7 +14,7 @@
  *   Owns: nothing.   Threads: no state.   Errors: -errno.
  */
 
-/* A curve. Colours and dashes are numbers, and begin again after the last one. */
+/* A curve. Colours and dashes are numbers; after the last one they start again. */
 struct svg_series {
 	const char *name;
 	size_t colour, dash;
@@ -27,9 +27,9 @@ struct svg_plot {
 	bool log_x;
 	const struct svg_series *series;
 	size_t n;
-	double line;		/* level of a line to compare curves with */
+	double line;		/* a horizontal line for comparison */
 	const char *line_label; /* NULL: there is no line */
 };
 
-/* Writes the plots to a file, one below the other. */
+/* Writes the plots to a file, one below another. */
 must_check int svg_write(const char *path, const struct svg_plot *plots, size_t n);

@@ -21,8 +21,8 @@ struct drawing {
 };
 
 /*
- * Chooses a style. Colours tell curves apart. With several scenarios colours tell the scenarios
- * apart, and dashes tell the samplers and policies.
+ * Chooses a style. With one scenario, colours distinguish the curves. With several, colours
+ * distinguish the scenarios, and dashes the samplers and policies.
  */
 static void choose_style(
 	const struct drawing *drawing, size_t i, size_t *ret_colour, size_t *ret_dash)
@@ -66,7 +66,7 @@ static double *fill_series(const struct drawing *drawing, size_t i, double *valu
 	return y + curve->n_points;
 }
 
-/* Tells whether each job reads once, so that one load per sample is the minimum. */
+/* Tells whether each job reads only once, so that one load per sample is the minimum. */
 static bool has_minimum(const struct drawing *drawing)
 {
 	const struct sim_scenario *scenario = drawing->curves[0].scenario;

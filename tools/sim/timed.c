@@ -6,10 +6,10 @@
 #include <errno.h>
 #include <math.h>
 
-/* limit of epochs of all jobs together, because some jobs are much slower than others */
+/* Limits the epochs of all jobs together, because some jobs may be much slower than others. */
 #define MOST_READ_AGAIN 60
 #define READ_PER_DECODER 6 /* as in src/supply/storage.c */
-/* the times of samples vary from half the mean to one and a half of it */
+/* The times of samples vary between half the mean and one and a half times the mean. */
 #define SPREAD .5
 #define SECOND 1.
 
@@ -25,7 +25,7 @@ static size_t want_processor(const struct timed_run *run)
 	return n;
 }
 
-/* Returns the part of a processor for each reader or decoder that wants one. */
+/* Returns the part of a processor that each reader or decoder gets. */
 static double part_of_processor(const struct timed_run *run)
 {
 	size_t n = want_processor(run);
@@ -45,8 +45,8 @@ static const struct timed_job *job_of(const struct timed_run *run, sample_id sam
 	return &run->world->jobs[run->first_job[sample]];
 }
 
-/* Tells whether another read may begin. Read samples wait for decoders in a bounded queue, as in
- * src/supply/storage.c. */
+/* Tells whether another read may begin. As in src/supply/storage.c, the number of read samples that
+ * wait for decoders is limited. */
 static bool may_read(const struct timed_run *run)
 {
 	const struct timed_world *world = run->world;
@@ -165,8 +165,8 @@ static double next_event(const struct timed_run *run)
 	return fmin(next, run->now + fmax(processor - run->processor, 0) / part);
 }
 
-/* Moves the time to the next event, a little too far, so that rounding leaves no event that is
- * due in the future. */
+/* Advances the time to the next event. Adds a little more, so that no event stays in the future
+ * because of rounding. */
 static void advance(struct timed_run *run)
 {
 	double part = part_of_processor(run), next = next_event(run);

@@ -18,7 +18,7 @@
  *     sample:  asked for -> read, as many at once as the storage rewards -> a decoder
  *
  *   Flow: the caller runs a world, changes it, and runs it again.
- *   Threads: a world is read only, so runs may go on beside each other.
+ *   Threads: runs only read the world, so several may run at the same time.
  *   Errors: -ENOMEM.
  */
 
@@ -26,18 +26,19 @@
 
 struct timed_job {
 	unsigned readers;
-	double think; /* s between two files of a reader, without waits */
-	double cpu;   /* s of `think` on a processor */
-	double start; /* s after which the job begins */
-	double pause; /* s between the last sample of an epoch and the first of the next */
-	double read;  /* s that reading a sample takes */
-	double decode;	     /* s of a processor that preparing a sample takes */
+	double think; /* seconds between two files of a reader, without waits */
+	double cpu;   /* seconds of `think` on a processor */
+	double start; /* seconds after which the job begins */
+	/* seconds between the last sample of an epoch and the first of the next */
+	double pause;
+	double read;	     /* seconds to read a sample */
+	double decode;	     /* seconds of processor time to prepare a sample */
 	double bytes;	     /* size of a prepared sample */
 	unsigned most_reads; /* reads in flight at the start */
 	bool absent;
 };
 
-/* Samples that exactly these jobs read: bit i is job i. */
+/* Samples that exactly these jobs read. Bit i stands for job i. */
 struct timed_part {
 	uint64_t jobs;
 	uint32_t samples;
@@ -52,33 +53,34 @@ struct timed_world {
 	enum eviction_policy eviction;
 	enum share_policy share;
 	uint32_t lookahead;
-	/* labels that scripts open one by one; 0: scripts open any sample */
+	/* Number of labels, if scripts open them one by one; 0: scripts open any sample. */
 	uint32_t labels;
-	double cache;		 /* bytes of the cache */
-	unsigned workers, reads; /* reads: reads in flight; 0: found by trying */
+	double cache; /* bytes of the cache */
+	/* reads: number of reads in flight; 0: found by trying */
+	unsigned workers, reads;
 	double cpus;
 	uint64_t seed;
-	unsigned laps; /* least epochs of each job, with the first one */
+	unsigned laps; /* least number of epochs per job, including the first */
 };
 
 struct timed_outcome {
-	double epoch;  /* mean s of all epochs but the first */
-	double waited; /* part of these epochs in which a reader waited */
+	double epoch;  /* mean seconds of all epochs except the first */
+	double waited; /* fraction of these epochs in which a reader waited */
 	uint64_t laps;
-	double least, most; /* shortest and longest mean of several runs */
+	double least, most; /* smallest and largest mean of several runs */
 };
 
-/* Runs the world until each job has read its epochs. ret: one outcome per job. *ret_loads: how
- * often samples were prepared, per sample read. */
+/* Runs the world until each job has read its epochs. ret: one outcome per job. *ret_loads: prepared
+ * samples per read sample. */
 must_check int timed_run(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
 /*
- * Computes the means of several runs, with other seeds and other distances between the beginnings
- * of jobs: the distances decide what jobs share, and do not stay the same for long. Jobs
- * that begin together stay together. Worlds of many samples have fewer and shorter runs.
+ * Computes the means of several runs with different seeds, and with different times between the
+ * starts of jobs. These times determine what jobs share, and do not stay the same for long. Jobs
+ * that begin together stay together. Worlds with many samples have fewer and shorter runs.
  */
 must_check int timed_runs(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
-/* Returns the samples of the world. timed_job_samples returns those of one job. */
+/* Returns the number of samples in the world. */
 uint32_t timed_samples(const struct timed_world *world);
 uint32_t timed_job_samples(const struct timed_world *world, size_t job);

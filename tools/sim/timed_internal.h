@@ -18,7 +18,7 @@ enum reader_state { READER_OUT, READER_RUNS, READER_SLEEPS, READER_WAITS };
 struct timed_reader {
 	size_t job;
 	enum reader_state state;
-	/* end of READER_RUNS in processor time, or of READER_SLEEPS in time */
+	/* End of READER_RUNS, in processor time, or of READER_SLEEPS, in time. */
 	double until;
 	struct sim_open open;
 };
@@ -31,13 +31,13 @@ struct timed_script {
 	uint32_t epoch;
 	uint32_t *labels,
 		*opens; /* label of each position, and the order of opens; or NULL */
-	/* time at which the next epoch begins; infinite: an epoch is running */
+	/* Time when the next epoch begins; infinite: an epoch is running. */
 	double begins;
 	double begun;
 	unsigned waiting;
 	double waits_since, counted_since;
-	double waited;		/* s that readers waited in this epoch */
-	double sum, sum_waited; /* s of the epochs that count */
+	double waited;		/* seconds in which readers waited in this epoch */
+	double sum, sum_waited; /* sums over the epochs that count, in seconds */
 	uint64_t laps;
 };
 
@@ -70,10 +70,11 @@ struct timed_run {
 	sample_id *read; /* samples that wait for a decoder: a ring of n_ids */
 	uint32_t read_head, n_read;
 	struct flight flight;
-	/* now: s; processor: processor s that each reader or decoder has had so far */
+	/* now: in seconds; processor: processor seconds that each reader or decoder has had so
+	 * far */
 	double now, processor;
 	double window;
-	double decoded; /* s that all decoders worked since the last window */
+	double decoded; /* seconds that all decoders worked since the last window */
 	uint64_t served;
 };
 

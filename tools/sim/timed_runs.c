@@ -38,8 +38,8 @@ static double within(double least, double value, double most)
 	return fmin(fmax(value, least), most);
 }
 
-/* Sets the starts of a run. The first run has those of the world; in others each start is half to
- * one and a half times as late. */
+/* Sets the starts for a run. The first run has the starts of the world. In other runs each start is
+ * multiplied by a factor between one half and one and a half. */
 static void change_run(
 	const struct timed_world *world, struct timed_world *ret, unsigned number)
 {

@@ -6,8 +6,8 @@
 #include <math.h>
 
 /*
- * The model of the paper, which fits it by regressions and does not print the coefficients. These
- * are the fewest that give the figures in its text:
+ * The paper's model. The paper fits it by regressions, and does not print the coefficients. The
+ * following coefficients are the simplest ones that give the figures in its text:
  *
  *   F_mu (6): a batch takes 89.6 ms and .408 ms per image and GFLOP. Resnet18 then needs
  *       8 workers, mdResnet12 and smResnet20 need 14, of which WAA leaves (2, 8, 8), as

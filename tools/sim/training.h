@@ -31,16 +31,17 @@ struct training {
 	double gflops;	   /* per image */
 	double parameters; /* millions */
 	double batch, iterations;
-	unsigned workers; /* workers that the training requests */
+	unsigned workers; /* number of workers that the training requests */
 	double arrival;
-	double cost; /* worker time of an image, relative to the usual one */
+	double cost; /* worker time of an image, relative to other trainings */
 };
 
 struct workload {
 	const char *name, *title;
 	const struct training *trainings;
 	size_t n;
-	/* Workers of each training in the paper's Table II. NULL: by model size. */
+	/* Number of workers of each training in the paper's Table II. NULL: determined by the
+	 * model's size. */
 	const unsigned *proportion, *inverse;
 };
 
@@ -48,15 +49,15 @@ extern const struct workload workload_static;  /* Table II */
 extern const struct workload workload_dynamic; /* Table III */
 
 double training_images(const struct training *training);
-/* Returns B F_mu: the rate that its GPUs can take. */
+/* Returns B F_mu: the rate that the training's GPUs can consume. */
 double training_demand(const struct training *training);
-/* Returns F_lambda: the rate of so many busy workers together, with images of cost 1. */
+/* Returns F_lambda: the rate of this number of busy workers together, for images of cost 1. */
 double workers_rate(double busy);
-/* Returns the rate of a training that has all workers for itself. */
+/* Returns the rate of a training that has all workers. */
 double training_alone(const struct training *training);
 
-/* Delays: before a training takes its first image, when it is paused and retrieved, and while
- * events are buffered. */
+/* Delays: until a training takes its first image; while it is paused and retrieved; while events
+ * are buffered. */
 #define START_SECONDS 14.
 #define PAUSE_SECONDS 16.
 #define BUFFER_SECONDS 30.
@@ -69,13 +70,13 @@ enum worker_policy {
 	WORKERS_PROPORTION,
 	WORKERS_INVERSE,
 	WORKERS_WAA,	   /* Algorithm 1 as printed */
-	WORKERS_WAA_MENDED /* the loop ends with C workers, not with less */
+	WORKERS_WAA_MENDED /* the loop ends with C workers, and not with fewer */
 };
 
-/* Solves F_lambda(d') = mu for one training among others that use the rest of the workers. */
+/* Solves F_lambda(d') = mu for one training. The other trainings use the rest of the workers. */
 double workers_needed(const struct training *training);
 
-/* Allocates workers to each training that runs, and 0 to the others. */
+/* Allocates workers to each running training, and 0 to all others. */
 void workers_allocate(enum worker_policy policy, const struct workload *workload,
 	const bool *runs, unsigned *ret_workers);
 
@@ -84,25 +85,26 @@ void workers_allocate(enum worker_policy policy, const struct workload *workload
 struct workload_outcome {
 	double finished[TRAININGS_MOST];
 	double makespan;
-	double rates; /* sum of images / (finished - arrival), as in the paper's Fig. 3 */
+	/* sum of images / (finished - arrival) over all trainings, as in the paper's Fig. 3 */
+	double rates;
 	double latency;	 /* mean of finished - arrival */
-	double idle;	 /* mean of the time in which GPUs waited */
-	double slowdown; /* the worst latency / latency alone */
+	double idle;	 /* mean time in which the GPUs waited */
+	double slowdown; /* the largest latency / latency alone */
 };
 
-/* Computes the fields that follow from `finished`. */
+/* Computes the fields that are derived from `finished`. */
 void outcome_finish(const struct workload *workload, struct workload_outcome *outcome);
 
-/* Runs a policy for workers. pauses: a training whose workers change pauses for 16 s, and events
+/* Runs a policy for workers. pauses: a training whose workers change is paused for 16 s, and events
  * are buffered for 30 s. */
 void fluid_workers(const struct workload *workload, enum worker_policy policy,
 	bool pauses, struct workload_outcome *ret);
-/* Runs with the rates that share_grant grants if each demand is known. */
+/* Runs with the rates that share_grant grants if all demands are known. */
 void fluid_granted(const struct workload *workload, enum share_policy policy,
 	struct workload_outcome *ret);
-/* Runs the daemon's queue, which finds demands while running. -ENOMEM */
+/* Runs the daemon's queue, which has to find the demands while it runs. -ENOMEM */
 must_check int pool_run(const struct workload *workload, enum share_policy policy,
 	struct workload_outcome *ret);
 
-/* Prints the page. csv: path, or NULL. Returns 0 or -errno. */
+/* Prints the page. csv: a path, or NULL. Returns 0 or -errno. */
 must_check int shares_print(FILE *out, const char *csv);

@@ -58,7 +58,7 @@ static int parse_double(double *field, const char *text, double min, double max)
 
 /* --- lists of words ---------------------------------------------------------------- */
 
-/* Parses a field for each word, into an array that replaces *ret. */
+/* Parses a field from each word, into an array that replaces *ret. */
 static int each_word(const char *text, size_t size, void **ret, size_t *ret_n,
 	int (*parse)(void *field, const char *word))
 {
@@ -86,7 +86,7 @@ static int each_word(const char *text, size_t size, void **ret, size_t *ret_n,
 static const char *const samplers[] = {[SAMPLER_DSA] = "dsa",
 	[SAMPLER_ISA] = "isa",
 	[SAMPLER_EXCHANGE] = "exchange",
-	/* not simulated: without shuffling there is nothing to compare */
+	/* Not simulated, because without shuffling there is nothing to compare. */
 	[SAMPLER_SEQUENTIAL] = "",
 	[SAMPLER_DSA_TREE] = "dsa-tree"};
 static const char *const evictions[] = {[EVICTION_REFCNT] = "refcnt",
@@ -126,7 +126,7 @@ static int one_eviction(void *field, const char *word)
 	return i < 0 ? i : 0;
 }
 
-/* Returns the factor of a unit; 0: the text is no unit. */
+/* Returns the factor of a unit; 0: the text is not a unit. */
 static double unit_of(const char *text)
 {
 	static const char units[] = "KMGT";
@@ -251,7 +251,7 @@ static int scenario_seed(void *object, const char *text)
 
 /* --- [dataset NAME] ---------------------------------------------------------------- */
 
-/* Parses FIRST-LAST, or sample(BELOW,SIZE): SIZE random ids of 0 .. BELOW-1. */
+/* Parses FIRST-LAST, or sample(BELOW,SIZE): SIZE random ids from 0 .. BELOW-1. */
 static int dataset_ids(void *object, const char *text)
 {
 	struct sim_dataset *dataset = object;

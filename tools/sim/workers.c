@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* Computes the paper's policies. Each training that runs has at least one worker. */
+/* Computes the paper's policies. Each running training has at least one worker. */
 
 static size_t count(const bool *runs, size_t n)
 {
@@ -23,8 +23,8 @@ static unsigned sum_of(const unsigned *workers, size_t n)
 	return sum;
 }
 
-/* Divides all workers by weight: each training gets one, then always the training with the fewest
- * workers for its weight. */
+/* Divides all workers by weight: each training gets one; then the training with the fewest workers
+ * relative to its weight gets the next, and so on. */
 static void divide(const struct workload *workload, const bool *runs,
 	double (*weight)(const struct training *training), unsigned *workers)
 {
@@ -61,7 +61,8 @@ static double by_inverse_size(const struct training *training)
 	return 1 / training->parameters;
 }
 
-/* Gives the workers of the paper's table. The workers of finished trainings are idle. */
+/* Gives each training the workers of the paper's table. The workers of finished trainings are
+ * idle. */
 static void given(const struct workload *workload, const bool *runs,
 	const unsigned *table, unsigned *workers)
 {
@@ -75,7 +76,7 @@ double workers_needed(const struct training *training)
 	       (workers_rate(WORKERS) / WORKERS);
 }
 
-/* Sorts by line 8: the most over-provisioned first. */
+/* Sorts as in line 8: the most over-provisioned training first. */
 static size_t sort(const struct workload *workload, const bool *runs, size_t *order)
 {
 	double over[TRAININGS_MOST];
@@ -93,7 +94,7 @@ static size_t sort(const struct workload *workload, const bool *runs, size_t *or
 	return n;
 }
 
-/* Runs Algorithm 1. The test in the loop is `sum < C`, so that a round that begins above C goes on
+/* Runs Algorithm 1. The test in the loop is `sum < C`. So a round that begins above C continues
  * until C - 1 workers are left, or until the round ends. */
 static void waa(
 	const struct workload *workload, const bool *runs, bool mended, unsigned *workers)

@@ -25,7 +25,7 @@ uint32_t sim_ticks(const struct sim_scenario *scenario)
 	return size;
 }
 
-/* Makes the labels of the positions. A script that shuffles takes any file of a label. */
+/* Makes the labels of the positions. A script that shuffles opens any file of a label. */
 static int make_positions(struct sim_run *run, struct script *script)
 {
 	script->labels = calloc(script->size, sizeof(*script->labels));
@@ -94,7 +94,7 @@ static int labels_new(struct sim_run *run)
 	return 0;
 }
 
-/* Computes the union of the samples that jobs read, and the cache's size as a part of it. */
+/* Computes the union of the samples that jobs read. Sizes of the cache may be fractions of it. */
 static int measure(struct sim_run *run)
 {
 	const struct sim_size *size = &run->setup->cache;

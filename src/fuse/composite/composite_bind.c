@@ -9,15 +9,15 @@
 #include <errno.h>
 
 /*
- * Finds the samples of a request's labels: their positions are bound, one after the other. In
- * current/ the first position of a request is bound first, even if only its sample is wanted,
- * since it decides about the epoch of the file.
+ * Finds the samples whose labels a request needs. Their positions are bound one after another. In
+ * current/, the first position of a request is bound first, even if the request needs only the
+ * position's sample, because this position decides the epoch of the file.
  *
  *   wait_bind -> sched_open_label -> bound -> ... -> wait_bound
  *
- * A position may have to wait until its epoch has begun. Then the thread that asked for it
- * leaves, and a worker goes on with the next position (`turn`). A worker also goes on when other
- * readers have closed another epoch of the file.
+ * A position may have to wait until its epoch has begun. Then the thread that asked for it returns,
+ * and a worker continues with the next position (`turn`). If other readers have another epoch of
+ * the file open, a worker continues after they have closed it.
  */
 
 static uint64_t end_of(const struct wait *wait)
@@ -25,7 +25,7 @@ static uint64_t end_of(const struct wait *wait)
 	return wait->offset + wait->size;
 }
 
-/* Finds the first record from wait->bound_to on whose position has to be bound. */
+/* Finds the first record, from wait->bound_to on, whose position must be bound. */
 static bool next_unbound_locked(struct wait *wait, uint32_t *ret_index)
 {
 	const struct composite_file *file = wait->file;
@@ -55,8 +55,8 @@ static bool has_next(struct wait *wait, uint32_t *ret_index)
 
 /* --- one position ------------------------------------------------------------------- */
 
-/* Notes the sample of the bound position and gives the handle back. false: the wait goes on
- * when other readers have closed the file. */
+/* Stores the sample of the bound position, and gives the handle back. false: the wait continues
+ * later, when other readers have closed the file. */
 static bool take_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -81,8 +81,8 @@ static void go_on(struct load_work *work)
 	wait_bind(wait_of(work));
 }
 
-/* Tells whether the calling thread goes on: the later one of two threads does. One of them asks
- * for the position, the other one brings the answer. */
+/* Tells whether the calling thread continues with the wait. One thread asks for the position,
+ * another one delivers the answer; the thread that finishes last continues. */
 static bool is_later(struct wait *wait)
 {
 	return atomic_fetch_add(&wait->turn, 1) == 1;
@@ -114,7 +114,8 @@ static void parking(void *context, uint64_t ticket)
 		wait_arm(wait);
 }
 
-/* Asks for a position. true: it is bound, or can't be. false: another thread goes on. */
+/* Asks for a position. true: the position is bound, or can't be bound. false: another thread
+ * continues. */
 static bool bind_one(struct wait *wait, uint32_t index)
 {
 	struct composite_file *file = wait->file;
@@ -153,6 +154,6 @@ void wait_bind(struct wait *wait)
 
 void wait_give_up(struct wait *wait)
 {
-	wait->waiter.until_ns = 1; /* it has waited long enough */
+	wait->waiter.until_ns = 1; /* marks the waiting time as over */
 	wait_bind(wait);
 }

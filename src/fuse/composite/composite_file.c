@@ -39,7 +39,8 @@ static struct composite_file *file_of_open(struct open_file *open)
 	return (struct composite_file *)open;
 }
 
-/* Returns the number that the file is listed by: a batch and its labels have the same one. */
+/* Returns the number under which the file is listed. A batch and its labels have the same
+ * number. */
 static uint64_t number_of(struct inode inode)
 {
 	if (inode.kind == INODE_BATCH_LABELS)
@@ -65,8 +66,8 @@ static struct composite_file *find_other_locked(const struct composite_file *fil
 }
 
 /*
- * Returns the epoch that the file has to share: in current/ a batch and its labels have the
- * epoch of an open file of the same batch, unless this is closed soon: await_close.h.
+ * Returns the epoch that the file must share. In current/, a batch and its labels share the epoch
+ * of the files of the same batch that are open, unless these are closed soon (await_close.h).
  */
 static uint32_t share_epoch(struct wait *wait, uint32_t epoch)
 {
@@ -105,7 +106,7 @@ uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch)
 	return set_epoch(wait->file, found);
 }
 
-/* Gives labels in current/ the epoch that their reader had to share for the batch. */
+/* Gives labels in current/ the epoch that the batch of the same reader had to share. */
 static void follow(struct composite_file *file, fuse_req_t req)
 {
 	if (file->inode.kind != INODE_BATCH_LABELS || file->epoch != SCHED_CURRENT)
@@ -164,7 +165,7 @@ static int prepare(struct composite_file *file, uint32_t epoch)
 	return file->slots ? 0 : -ENOMEM;
 }
 
-/* Returns the epoch that the file's first engine has found; SCHED_CURRENT: none yet. */
+/* Returns the epoch that an earlier engine found for the file; SCHED_CURRENT: none was found. */
 static uint32_t epoch_of_handle(
 	struct session *session, uint64_t handle, struct kept_open **ret_kept)
 {
@@ -175,7 +176,8 @@ static uint32_t epoch_of_handle(
 	return epoch == INODE_CURRENT ? SCHED_CURRENT : epoch;
 }
 
-/* Returns the epoch of the file's samples; in current/ as far as that is known. */
+/* Returns the epoch of the file's samples. In current/ it may be SCHED_CURRENT, as long as it is
+ * not known. */
 static uint32_t epoch_for(const struct composite_file *file, fuse_req_t req)
 {
 	const struct job_config *config = sched_job_config(file->job);
@@ -188,8 +190,8 @@ static uint32_t epoch_for(const struct composite_file *file, fuse_req_t req)
 		file->job, &reader, inode.position * layout_file_samples(config));
 }
 
-/* Opens a file. Takes over the reference to the job, if it succeeds. request->fi.fh: the handle
- * of a file that another engine has opened, else 0. */
+/* Opens a file. On success, takes over the reference to the job. request->fi.fh: the handle, if an
+ * earlier engine opened the file; otherwise 0. */
 static int file_new(
 	const struct request *request, struct sched_job *job, struct composite_file **ret)
 {
@@ -265,7 +267,7 @@ static void start_open(const struct request *request)
 	struct composite_file *file = NULL;
 	struct wait wait = {.opens = true, .fi = request->fi};
 	uint32_t before;
-	/* Nobody has read the file of an open that is sent again: any epoch will do. */
+	/* The kernel repeats an open only if no reader has the file yet. So any epoch will do. */
 	(void)open_file_take_back(request->session, &before);
 	int err = open_file(request, &file);
 	if (err) {

@@ -11,15 +11,15 @@
  *   batch    open binds all positions, in order, and is answered when all are prepared;
  *            release consumes them. No read waits for a sample.
  *   labels   open binds all positions, and none is consumed.
- *   tar      open binds nothing. A read binds the positions whose bytes it covers, in
- *            order, and is answered when they are prepared. A position is consumed when
- *            its last byte is read, or by the release if some of its bytes were read.
+ *   tar      open binds nothing. A read binds the positions of the bytes that it covers, in order,
+ *            and is answered when they are prepared. A position is consumed when its last byte is
+ *            read, or by the release if some of its bytes were read.
  *
  *   open -> (parked) -> reply -> read -> (parked) -> reply
  *                             -> open_file_close
  *
- *   Threads: any; none waits. The worker that prepares the last sample of a request, or
- *            goes on when the epoch has begun, answers it.
+ *   Threads: any; none waits. A request is answered by the worker that prepares its last sample, or
+ *            by the worker that continues when the epoch has begun.
  *   Locks: none while replying or calling sched.
  */
 

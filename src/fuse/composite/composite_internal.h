@@ -30,9 +30,9 @@ struct sched_job;
  *   (none) -> OPENING -> HELD <-> MAKING -> READY -> (none)
  *                  \-> FAILED -> (none)
  *
- * HELD: the sample is prepared, and the handle pins it. READY: the content is made of it.
- * The content is freed when as many bytes were read as it has; in a tar, when the last
- * byte was read, and then the handle is released, too.
+ * HELD: the sample is prepared, and the handle pins it. READY: the content is made from the sample.
+ * In a batch, the content is freed when as many bytes were read as it has. In a tar, the content is
+ * freed and the handle is released when the last byte was read.
  */
 enum slot_state { SLOT_OPENING, SLOT_HELD, SLOT_MAKING, SLOT_READY, SLOT_FAILED };
 
@@ -43,17 +43,17 @@ struct slot {
 	/* (file's lock) */
 	TAILQ_ENTRY(slot) link;
 	enum slot_state state;
-	int status; /* the error of a failed slot */
+	int status; /* error code of a failed slot */
 	bool bad;   /* the sample itself is bad */
-	/* number of waits that use the slot, which stays while there are any */
+	/* Number of waits that use the slot. A slot with users is never removed. */
 	unsigned users;
-	uint64_t ticket;	  /* sched's ticket of a parked opening */
-	bool read_some, read_end; /* some bytes, the last byte were read */
-	uint64_t bytes_read;	  /* since the content was made last */
-	/* constant from HELD or READY on */
+	uint64_t ticket;	  /* the scheduler's number for an open that waits */
+	bool read_some, read_end; /* the reader has read some bytes; the last byte */
+	uint64_t bytes_read;	  /* bytes read since the content was last made */
+	/* Set once the slot is HELD; never changes after that. */
 	struct sched_handle *handle;
 	struct content content;
-	struct load_work work; /* while the content is made */
+	struct load_work work; /* in use while the content is made */
 };
 
 TAILQ_HEAD(slots, slot);
@@ -62,25 +62,25 @@ TAILQ_HEAD(slots, slot);
 struct wait {
 	struct composite_file *file;
 	fuse_req_t req;
-	uint64_t unique; /* handover_request() */
-	bool opens;	 /* an open; else it reads these bytes: */
+	uint64_t unique; /* number of the request, from handover_request() */
+	bool opens;	 /* the request is an open; otherwise it reads these bytes: */
 	uint64_t offset;
 	size_t size;
-	struct fuse_file_info fi;   /* the answer's, of an open */
-	bool armed;		    /* may be interrupted */
-	int status;		    /* the error, if not everything could be asked for */
-	uint64_t bound_to;	    /* offset: the labels before it are known */
-	uint32_t binding;	    /* the record whose position is being bound */
-	uint32_t asked_epoch;	    /* the epoch that is asked for it */
-	struct sched_handle *bound; /* the handle of its label, for a moment */
+	struct fuse_file_info fi; /* for the answer of an open */
+	bool armed;		  /* an interrupt of the request will be handled */
+	int status;		  /* error code, if not all slots could be asked for */
+	uint64_t bound_to;	  /* an offset; all labels before it are known */
+	uint32_t binding;	  /* the record whose position is being bound */
+	uint32_t asked_epoch;	  /* epoch in which this position is asked for */
+	/* handle of the position, until its sample is stored */
+	struct sched_handle *bound;
 	atomic_int turn;
-	struct close_waiter waiter; /* its work makes another thread go on */
+	struct close_waiter waiter; /* its work makes another thread continue the wait */
 	/* (file's lock) */
 	TAILQ_ENTRY(wait) link;
 	uint64_t ticket;   /* the scheduler's number for an open that waits */
 	uint32_t first, n; /* slots */
-	uint32_t
-		missing; /* slots that are not prepared yet, and one more while `asking` */
+	uint32_t missing;  /* slots that are not prepared yet; plus one while `asking` */
 	bool asking, answered, interrupted;
 };
 
@@ -94,61 +94,64 @@ static inline struct wait *wait_of(struct load_work *work)
 }
 
 struct composite_file {
-	/* the first member; waits and slots under way have references */
+	/* The first member. Waits and unfinished slots hold references. */
 	struct open_file open;
-	bool again; /* another engine has opened it */
+	bool again; /* an earlier engine has opened the file */
 	struct sched_job *job;
 	struct inode inode;
 	struct composite composite;
 	enum sample_format format; /* the format of its samples */
 	struct lock lock;
-	uint32_t epoch; /* (lock) SCHED_CURRENT until something is bound */
-	uint32_t
-		known_epoch; /* (session's lock) the epoch; a batch shares it with its labels */
-	sample_id *samples;  /* (lock) the labels' samples, by index; NULL in a batch */
-	struct slot **slots; /* (lock) by index; NULL in labels */
-	struct slots used;   /* (lock) the least recently used first */
+	uint32_t epoch; /* (lock) SCHED_CURRENT until a position is bound */
+	/* (session's lock) the epoch that a batch and its labels share */
+	uint32_t known_epoch;
+	/* (lock) the sample of each label, by index; NULL in a batch */
+	sample_id *samples;
+	struct slot **slots; /* (lock) indexed by record; NULL in labels */
+	struct slots used;   /* (lock) the least recently used slot comes first */
 	uint32_t n_used;     /* (lock) */
 	struct waits waits;  /* (lock) */
 };
 
-/* Returns the epoch of all positions of the file. A file of current/ gets `epoch`, that of its
- * first bound position, or the epoch that other readers have open. SCHED_CURRENT: the wait goes
- * on when other readers have closed their file. */
+/* Returns the epoch for all positions of the file. A file of current/ gets `epoch`, the epoch of
+ * its first bound position, unless other readers have another epoch open: then it shares that
+ * epoch. SCHED_CURRENT: the wait continues when other readers have closed their file. */
 uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
-/* Returns the kernel's handle for the open file. The caller answers the open next, so a shard
- * whose epoch is unknown is listed (handover.h). */
+/* Returns the kernel's handle for the open file. If the file is a shard of unknown epoch, lists it
+ * for later engines (handover.h), because the caller is about to answer the open. */
 uint64_t composite_file_handle(struct composite_file *file);
 /* --- composite_bind.c --- */
 
-/* Binds the positions whose labels the request covers, then calls wait_bound, perhaps later. */
+/* Binds the positions whose labels the request needs, then calls wait_bound. Some of this may
+ * happen after the function has returned. */
 void wait_bind(struct wait *wait);
-/* Goes on with an interrupted wait. Its work was taken back from the workers. */
+/* Continues an interrupted wait. Its work was taken back from the workers. */
 void wait_give_up(struct wait *wait);
 
 /* --- composite_slot.c --- */
 
-/* Makes the wait use one more slot, which is opened if it is new. -errno: the wait need not ask
- * for others. */
+/* Makes the wait use one more slot. A new slot is opened. -errno: the wait need not ask for further
+ * slots. */
 must_check int slot_need(struct wait *wait, uint32_t index);
-/* Ends the wait's use of its slots. delivered: the reader has got their bytes. */
+/* Ends the wait's use of its slots. delivered: the reader has received their bytes. */
 void slots_leave(struct wait *wait, bool delivered);
-/* Cancels the openings that are parked. */
+/* Cancels the parked opens of positions. */
 void slots_cancel(struct composite_file *file);
-/* Frees all slots of a file that nobody uses, and consumes or undoes their positions. */
+/* Frees all unused slots of a file. Consumes their positions, or undoes their binding. */
 void slots_give_back(struct composite_file *file);
 
 /* --- composite_wait.c --- */
 
-/* Copies `wanted`, binds labels and asks for slots, then parks the request or answers it. */
+/* Copies `wanted`, binds the labels and asks for the slots. Then parks the request or answers
+ * it. */
 void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *wanted);
-/* Asks for the wait's slots, then parks the request or answers it. Its labels are known, or
- * wait->status says why not. */
+/* Asks for the slots of the wait, then parks the request or answers it. The labels are known, or
+ * wait->status has the error. */
 void wait_bound(struct wait *wait);
-/* Allows that the request is interrupted, which may happen at once. */
+/* Enables interrupts of the request. An interrupt may be handled before the function returns. */
 void wait_arm(struct wait *wait);
-/* Moves the waits that missed only this slot to `ready`. The slot has just become HELD, READY
- * or FAILED. */
+/* Moves the waits that lacked only this slot to `ready`. The slot has just become HELD, READY or
+ * FAILED. */
 void waits_collect_locked(
 	struct composite_file *file, uint32_t index, struct waits *ready);
 /* Answers the waits and frees them. The caller holds no lock. */
@@ -156,5 +159,5 @@ void waits_answer(struct waits *ready);
 
 /* --- composite_reply.c --- */
 
-/* Answers a read. true: the reader has got the bytes. */
+/* Answers a read. true: the reader has received the bytes. */
 bool composite_reply(struct wait *wait);

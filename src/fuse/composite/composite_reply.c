@@ -13,9 +13,9 @@
 #include <string.h>
 
 /*
- * Gathers the bytes of a read from constants, labels and samples. Pieces of a page or
- * more stay where they are. Smaller ones are copied together, since the system takes no
- * more than 1024 pieces at once.
+ * Collects the bytes of a read from constants, labels and samples. Pieces of a page or more are
+ * sent from where they lie. Smaller pieces are copied into one buffer, because a system call takes
+ * at most 1024 pieces.
  */
 
 #define BY_REFERENCE ((size_t)4096)
@@ -23,11 +23,13 @@
 
 struct gather {
 	struct wait *wait;
-	uint8_t *scratch; /* for wait->size bytes */
+	uint8_t *scratch; /* buffer of wait->size bytes */
 	size_t used;
 	size_t bytes; /* gathered */
-	bool open;    /* the last piece is the end of scratch, and can grow */
-	const struct sched_edition *edition; /* the labels', held once it was needed */
+	/* the last piece ends at the end of the used scratch memory, and may grow */
+	bool open;
+	/* edition of the labels, held from its first use on */
+	const struct sched_edition *edition;
 	int n;
 	struct iovec iov[MAX_PIECES];
 };
@@ -40,7 +42,7 @@ static void add_piece(struct gather *gather, void *data, size_t bytes)
 	gather->open = false;
 }
 
-/* Adds a piece in scratch and returns it. The caller fills it. */
+/* Adds a piece of scratch memory and returns it. The caller fills in the bytes. */
 static uint8_t *add_copied(struct gather *gather, size_t bytes)
 {
 	uint8_t *at = gather->scratch + gather->used;
@@ -56,7 +58,7 @@ static uint8_t *add_copied(struct gather *gather, size_t bytes)
 	return at;
 }
 
-/* Adds a piece of the parts. stays: the parts stay until the bytes are sent, and need not be
+/* Adds bytes of `source`. stays: the bytes remain valid until they are sent, so they need not be
  * copied. */
 static void add_content(struct gather *gather, const struct content_parts *source,
 	uint64_t offset, size_t bytes, bool stays)
@@ -76,14 +78,14 @@ static void add_content(struct gather *gather, const struct content_parts *sourc
 
 /* --- one segment ------------------------------------------------------------------ */
 
-/* Tells whether no reader takes zeros for an image of the format. */
+/* Tells whether readers reject an image of zeros in this format. */
 static bool zeros_are_no_sample(enum sample_format format)
 {
 	return format != FORMAT_RAW;
 }
 
-/* Finds the parts of a sample's segment. buffer: room for the header of a pair's second member.
- * A bad pair in a tar has this header, so that readers find the members behind it. */
+/* Finds the bytes of a sample's segment. buffer: room for the header of a pair's second member. A
+ * bad pair in a tar needs this header, so that readers find the members after it. */
 static int sample_source(const struct wait *wait, const struct segment *segment,
 	struct content_parts *ret, uint8_t buffer[COMPOSITE_CONSTANT])
 {
@@ -117,7 +119,7 @@ static int sample_of(
 	return wait->status ? wait->status : -EIO;
 }
 
-/* Returns the file's epoch, which is known, since labels of it are bound. */
+/* Returns the epoch of the file. It is known, since labels of the file are bound. */
 static uint32_t epoch_of(struct composite_file *file)
 {
 	LOCK_SCOPE(&file->lock);
@@ -190,7 +192,7 @@ static int beside_source(
 	return err;
 }
 
-/* Adds the bytes of the segment from `at` on, as many as the request wants. */
+/* Adds the bytes of the segment from offset `at` on, as far as the request wants them. */
 static int add_segment(struct gather *gather, const struct segment *segment, uint64_t at)
 {
 	const struct composite_file *file = gather->wait->file;
@@ -233,7 +235,7 @@ static int add_segment(struct gather *gather, const struct segment *segment, uin
 
 /* ---------------------------------------------------------------------------------- */
 
-/* Gathers bytes up to the first error, which is returned if there are none before it. */
+/* Collects bytes up to the first error. Returns the error only if there are no bytes before it. */
 static int gather_all(struct gather *gather)
 {
 	const struct wait *wait = gather->wait;

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#define TAR_WINDOW 8 /* unused slots that a shard keeps */
+#define TAR_WINDOW 8 /* number of unused slots that a shard keeps */
 
 static bool is_tar(const struct composite_file *file)
 {
@@ -32,8 +32,8 @@ static uint32_t position_of(const struct slot *slot)
 
 /* --- none -> OPENING -> HELD, MAKING -> READY, FAILED ----------------------------- */
 
-/* Changes the state and collects the waits under one lock, so that a wait either counts
- * the slot as missing and is collected, or finds the new state. */
+/* Changes the state and collects the waits under one lock. So each wait either counts the slot as
+ * missing and is collected, or sees the new state. */
 static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 {
 	struct composite_file *file = slot->file;
@@ -45,7 +45,7 @@ static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 	slot->ticket = 0;
 	waits_collect_locked(file, slot->index, &ready);
 	lock_release(&file->lock);
-	waits_answer(&ready); /* the slot may be gone after this */
+	waits_answer(&ready); /* may free the slot */
 	open_file_put(&file->open);
 	session_unhold(session);
 }
@@ -61,7 +61,7 @@ static void slot_fails(struct slot *slot, int status, bool bad)
 	slot_becomes(slot, SLOT_FAILED, status);
 }
 
-/* Gives the position back after an error. A bad sample is consumed like a good one, so that its
+/* Gives the position back after an error. A bad sample is consumed like a good one, so that the
  * epoch can end. */
 static void give_back_failed(struct slot *slot, int err)
 {
@@ -98,7 +98,7 @@ static void make_content_now(struct load_work *work)
 		slot_becomes(slot, SLOT_READY, 0);
 }
 
-/* Makes the content, or has a worker make it, if that takes long. */
+/* Makes the content, or lets a worker make it if this takes long. */
 static void make_content(struct slot *slot)
 {
 	const struct composite_file *file = slot->file;
@@ -117,8 +117,8 @@ static void parking(void *context, uint64_t ticket)
 	lock_release(&slot->file->lock);
 }
 
-/* Called when the position is opened. A batch is opened as a whole, but its contents are made
- * as they are read. They are made at once if another engine has opened the batch. */
+/* Called when the position is opened. A batch opens all positions at once, but makes a content only
+ * when it is read, except in a batch that an earlier engine opened. */
 static void opened(void *context, const struct sched_opened *result)
 {
 	struct slot *slot = context;
@@ -155,7 +155,7 @@ static struct slot *slot_new_locked(struct composite_file *file, uint32_t index)
 	return slot;
 }
 
-/* The task that slot_need does for the slot after it has released the lock. */
+/* Work that slot_need does for a slot after it has released the lock. */
 enum errand { ERRAND_NONE, ERRAND_OPEN, ERRAND_MAKE };
 
 static enum errand need_locked(struct wait *wait, struct slot *slot, bool is_new)
@@ -191,7 +191,7 @@ int slot_need(struct wait *wait, uint32_t index)
 	if (!slot)
 		return -ENOMEM;
 	if (errand != ERRAND_NONE)
-		session_hold(file->open.session); /* until slot_becomes */
+		session_hold(file->open.session); /* slot_becomes ends the hold */
 	if (errand == ERRAND_OPEN)
 		return slot_open(slot);
 	if (errand == ERRAND_MAKE)
@@ -239,8 +239,9 @@ static void note_read(struct slot *slot, const struct wait *wait)
 }
 
 /*
- * Keeps a slot that nobody uses now, or takes it out. In a batch the kernel reads ahead, and
- * reads the pieces of a sample in any order, so the sample's bytes are counted.
+ * Keeps a slot that has no users, or removes it. In a batch the kernel reads ahead, and reads the
+ * parts of a sample in any order. So a sample is finished when the number of bytes read equals its
+ * size.
  */
 static void keep_or_take_out_locked(struct slot *slot, struct slots *gone)
 {

@@ -13,18 +13,18 @@
 #include <inttypes.h>
 
 /*
- * One thread answers a request: the thread that brings its last sample, or the thread that took
- * an interrupt. The first of them claims the answer under the file's lock (`answered`).
+ * One thread answers a request: the thread that delivers the last missing sample, or the thread
+ * that handles an interrupt. The first of them claims the answer under the file's lock
+ * (`answered`).
  *
- *   - While libfuse runs `interrupted`, it holds the request's own lock, and it may have
- *     fetched the function just before the request is answered. So the answering thread
- *     first takes the function back, which waits until it has returned.
- *   - If the interrupt came first, libfuse runs the function at once, within
- *     fuse_req_interrupt_func. There the request must not be answered (`asking`); the
- *     caller of fuse_req_interrupt_func does it.
- *   - Samples that were asked for are prepared although the reader has gone: they are
- *     bound, and others may still read the file. They are given up when the file is
- *     closed.
+ * - While libfuse runs `interrupted`, it holds the request's own lock. It may have fetched the
+ *   function just before the request is answered. So the answering thread first unregisters the
+ *   function, and libfuse waits there until the function has returned.
+ * - If the interrupt came first, libfuse runs the function at once, inside fuse_req_interrupt_func.
+ *   Then the function must not answer the request (`asking`); the caller of fuse_req_interrupt_func
+ *   answers it.
+ * - After an interrupt, the samples that were asked for are still prepared: their positions are
+ *   bound, and others may read the file. The samples are given up when the file is closed.
  */
 
 static void wait_finish(struct wait *wait, bool delivered)
@@ -65,14 +65,15 @@ static void log_failed(const struct composite_file *file, const struct slot *fai
 	dataset_sample_free(&sample);
 }
 
-/* Answers an open. After a success the file may be released before reply_open returns. */
+/* Answers an open. After a success, the kernel may release the file before reply_open returns. */
 static void reply_opened(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
 	handover_answers(wait->unique);
 	wait->fi.fh = composite_file_handle(file);
 	session_set_io(file->open.session, file->job, file->inode, &wait->fi);
-	/* The last batch or shard of current/ may have had another size when the kernel asked. */
+	/* The last batch or shard of current/ may have had another size when the kernel asked for
+	 * it. */
 	wait->fi.direct_io |= !sizes_last(file->job, file->inode);
 	wait->fi.keep_cache &= !wait->fi.direct_io;
 	if (reply_open(wait->req, &wait->fi, 0) == 0)
@@ -81,7 +82,7 @@ static void reply_opened(struct wait *wait)
 		open_file_undo(&file->open);
 }
 
-/* Answers an open. If a sample of the batch is bad, the others are consumed with it, so that
+/* Answers an open. If a sample of the batch is bad, all samples of the batch are consumed, so that
  * the epoch can end. */
 static void answer_open(struct wait *wait)
 {
@@ -127,8 +128,8 @@ static bool waits_for_server(const struct wait *wait)
 	return edition->beside_waits;
 }
 
-/* Answers the request, or has a worker answer it, if texts of the catalogue or files beside
- * samples are read. */
+/* Answers the request. A worker answers it if that needs texts of the catalogue or files beside
+ * samples. */
 static void answer(struct wait *wait)
 {
 	const struct composite_file *file = wait->file;
@@ -147,7 +148,7 @@ static void answer(struct wait *wait)
 
 /* --- from the request to the answer ------------------------------------------------- */
 
-/* Claims the answer. The calling thread then answers, without the lock. */
+/* Claims the answer. The calling thread then answers after it has released the lock. */
 static void claim_answer_locked(struct wait *wait)
 {
 	lock_assert_held(&wait->file->lock);
@@ -169,10 +170,10 @@ static void interrupted(fuse_req_t req, void *context)
 	if (mine)
 		claim_answer_locked(wait);
 	lock_release(&file->lock);
-	/* taken: no other thread works on the request */
+	/* taken: no other thread is working on the request */
 	bool taken = !mine && sched_take_back(file->open.session->context.sched,
 				      &wait->waiter.work);
-	/* answer() must not wait for the function that calls it */
+	/* answer() would wait until the function that calls it has returned. */
 	if (mine || taken)
 		wait->armed = false;
 	if (mine)
@@ -221,8 +222,8 @@ static bool has_to_park(struct wait *wait)
 	return wait->missing > 1;
 }
 
-/* Parks the request or answers it. Every slot was asked for, up to the first one that can't be
- * opened. */
+/* Parks the request or answers it. The caller has asked for every slot, up to the first one that
+ * can't be opened. */
 static void asked(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -239,7 +240,7 @@ static void asked(struct wait *wait)
 		answer(wait);
 }
 
-/* Asks for the slots of all records whose samples have bytes in the request. */
+/* Asks for the slots of all records whose sample bytes the request wants. */
 static int ask(struct wait *wait)
 {
 	const struct composite *composite = &wait->file->composite;
@@ -255,7 +256,8 @@ static int ask(struct wait *wait)
 	return err;
 }
 
-/* Asks also after an error: a read gets the bytes up to the first position that can't be bound. */
+/* Asks for slots even after an error: a read gets the bytes up to the first position that can't be
+ * bound. */
 void wait_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;

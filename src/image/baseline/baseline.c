@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the stride before a row, for the sample to the left of the image. */
+/* Bytes before each row of samples: room for the sample to the left of the image. */
 #define ROW_LEAD 32
 #define ALIGNMENT 64
-/* Bytes per block, on average, that no photograph exceeds. A file with more is turned down. */
+/* Most bytes per block, on average. No photograph has more; the decoder refuses a file with
+ * more. */
 #define MAX_BLOCK_BYTES 128
 
 struct baseline {
@@ -60,7 +61,7 @@ void baseline_trim(struct baseline *decoder, size_t keep)
 	decoder->memory_bytes = 0;
 }
 
-/* Returns how many times wider the luma is than the chroma. */
+/* Returns the width of the luma divided by the width of the chroma. */
 static unsigned h_factor(const struct baseline *decoder)
 {
 	return decoder->frame.components[0].h;
@@ -93,8 +94,8 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 
 /* --- the parts of a scan ---------------------------------------------------------------- */
 
-/* The most that a coefficient of 1 can change a sample, in 128ths: the DC, one of the first
- * row or column, any other. */
+/* The most that a coefficient of 1 can change a sample, in 1/128: the DC coefficient, a coefficient
+ * of the first row or column, any other coefficient. */
 #define WEIGHT_DC 16
 #define WEIGHT_EDGE 23
 #define WEIGHT_ELSE 31
@@ -144,8 +145,8 @@ static bool set_planes(struct baseline *decoder)
 	return true;
 }
 
-/* Returns the MCUs along an axis that contain a span of pixels, and one more sample on each side
- * for upsampling. */
+/* Returns the MCUs that contain a span of pixels along one axis. Upsampling needs one more sample
+ * on each side, so the MCUs contain these, too. */
 static struct baseline_span mcus_of(
 	struct baseline_span span, uint32_t length, unsigned factor)
 {
@@ -172,7 +173,7 @@ static bool reserve(struct baseline *decoder, size_t bytes)
 	return decoder->memory;
 }
 
-/* Returns the most bytes that the scan may have. */
+/* Returns the largest number of bytes that the scan may have. */
 static size_t segment_capacity(const struct baseline *decoder)
 {
 	const struct frame *frame = &decoder->frame;
@@ -214,7 +215,7 @@ static bool set_memory(struct baseline *decoder, size_t columns)
 	return true;
 }
 
-/* Begins the scan. columns: the MCUs whose samples are kept. */
+/* Begins the scan. columns: the MCUs whose samples are stored. */
 static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 {
 	const struct frame *frame = &decoder->frame;
@@ -234,8 +235,8 @@ static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 
 /* --- rows of pixels ------------------------------------------------------------------- */
 
-/* Prepares MCU row `row`. The last sample row of the previous MCU row, if that was kept, becomes
- * the row above it. */
+/* Prepares MCU row `row`. If the previous MCU row was kept, its last sample row becomes the row
+ * above the new one. */
 static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {
@@ -247,14 +248,15 @@ static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 	}
 }
 
-/* Returns a row of the MCU row that was decoded last, or the row above it. */
+/* Returns sample row y: a row of the MCU row that was decoded last, or the row above that MCU
+ * row. */
 static uint8_t *sample_row(const struct plane *plane, uint32_t y)
 {
 	return plane->samples + plane->stride * (y + 1 - plane->top) - plane->stride;
 }
 
-/* Returns a row of chroma for upsampling. The first and the last sample of the image are
- * repeated beside themselves. */
+/* Returns a row of chroma for upsampling. The first and the last sample of the image are repeated
+ * at the ends of the row. */
 static const uint8_t *edged_row(const struct baseline *decoder, const struct plane *plane,
 	uint32_t y, uint32_t columns)
 {
@@ -268,8 +270,8 @@ static const uint8_t *edged_row(const struct baseline *decoder, const struct pla
 	return row;
 }
 
-/* Returns the rows of chroma around row y, from the sample of column `first` on. The added
- * numbers are libjpeg's: 1 and 2 of 4, 8 and 7 of 16; here all are 16ths. */
+/* Returns the two rows of chroma around pixel row y, from column `first` on. libjpeg adds 1 and 2
+ * before it divides by 4, or 8 and 7 before it divides by 16. Here all sums are divided by 16. */
 static struct chroma chroma_of(const struct baseline *decoder, uint32_t y, uint32_t first)
 {
 	const struct frame *frame = &decoder->frame;
@@ -298,7 +300,7 @@ static void make_wide_row(const struct baseline *decoder, uint32_t y,
 	struct baseline_span columns, const uint8_t *luma, uint8_t *out)
 {
 	uint32_t odd = columns.first % 2;
-	if (odd) { /* the right one of two pixels */
+	if (odd) { /* the right one of the two pixels that share a sample of chroma */
 		struct chroma chroma = chroma_of(decoder, y, columns.first - 1);
 		uint8_t two[6];
 		decoder->kernels->rgb_wide(luma - 1, &chroma, 2, two);
@@ -325,7 +327,7 @@ static void make_row(const struct baseline *decoder, uint32_t y,
 		make_wide_row(decoder, y, columns, luma, out);
 }
 
-/* Returns how many pixel rows can be computed after so many MCU rows were decoded. */
+/* Returns the number of pixel rows that can be computed once `mcu_rows` MCU rows are decoded. */
 static uint32_t rows_ready(const struct baseline *decoder, uint32_t mcu_rows)
 {
 	uint32_t height = decoder->frame.height;

@@ -8,17 +8,16 @@
 #include <stdint.h>
 
 /*
- * A decoder for regular baseline JPEGs: Huffman coding, 8 bits, one scan; gray, or YCbCr
- * sampled 4:4:4, 4:2:2 or 4:2:0. Its pixels are those of libjpeg-turbo with its defaults
- * (the accurate integer transform, fancy upsampling), byte for byte. It handles no damage:
- * it turns down a file that is not perfectly regular, or could make 16-bit arithmetic
- * overflow, and libjpeg has to judge that file. libjpeg decodes each file that this decoder
- * accepts without an error or a warning.
+ * A decoder for regular baseline JPEGs: Huffman coding, 8 bits, one scan; gray, or YCbCr sampled
+ * 4:4:4, 4:2:2 or 4:2:0. Its pixels are those of libjpeg-turbo with its defaults (the accurate
+ * integer transform, fancy upsampling), byte for byte. The decoder refuses a file that is not
+ * perfectly regular, or that could make 16-bit arithmetic overflow; libjpeg then decodes that file.
+ * libjpeg would decode each file that this decoder accepts without an error or a warning.
  *
  *   Flow: baseline_new -> (baseline_open -> baseline_read)* -> baseline_free.
  *   Owns: its tables and memory; the data stay the caller's until baseline_read returns.
  *   Threads: a decoder is used by one thread at a time.
- *   Errors: false: the file is not for this decoder, or there is no memory.
+ *   Errors: false: this decoder refuses the file, or there is no memory.
  */
 
 struct baseline;
@@ -33,8 +32,8 @@ struct baseline_part {
 	struct baseline_span columns;
 };
 
-/* Creates a decoder. plain: uses the portable code instead of vector code, for comparisons. NULL:
- * no memory. */
+/* Creates a decoder. plain: the decoder uses portable code instead of vector code, so that tests
+ * can compare them. NULL: no memory. */
 struct baseline *baseline_new(bool plain);
 /* Tells whether there is vector code for this processor. Without it libjpeg is faster than this
  * decoder. */
@@ -46,13 +45,13 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	uint32_t *ret_width, uint32_t *ret_height);
 
 /*
- * Decodes a non-empty part of the open image into rows of RGB without padding. The decoder reads
- * the whole file, so the part does not decide whether the file is accepted, but for coefficients
- * outside it that could overflow. false: the pixels may be partly written.
+ * Decodes a non-empty part of the open image into rows of RGB without padding. The decoder always
+ * reads the whole file, so that it refuses the same files for each part. The one exception: it does
+ * not notice an overflow outside the part. false: the pixels may be partly written.
  */
 bool baseline_read(struct baseline *decoder, struct baseline_part part, uint8_t *rgb);
 
 /* Returns the memory that the decoder holds. */
 size_t baseline_bytes(const struct baseline *decoder);
-/* Frees memory for images if it is more than `keep` bytes. */
+/* Frees the memory for images if it has more than `keep` bytes. */
 void baseline_trim(struct baseline *decoder, size_t keep);

@@ -27,8 +27,8 @@
 
 /* --- markers.c ------------------------------------------------------------------------ */
 
-/* A Huffman table as the file has it: counts of codes of 1 to 16 bits, and their symbols. A
- * table without codes was not given. */
+/* A Huffman table as the file has it: counts of codes of 1 to 16 bits, and their symbols. The file
+ * did not define a table without codes. */
 struct huffman_spec {
 	uint8_t counts[16];
 	uint8_t symbols[256];
@@ -63,22 +63,24 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
 #define MAX_CODE_BITS 16
 
 /*
- * An entry of the look-up of AC coefficients has one coefficient, or two, or one and the end of
- * the block. The end and a run of 16 zeros are coefficients that are 0. The codes lie within the
- * bits of the look-up, and so does the value of the first of two; the value of the last may go
- * beyond them. Places are relative to the last coefficient before. An entry with one coefficient
- * only writes a 0 in its place first.
+ * An entry of the look-up of AC coefficients. One look-up decodes one coefficient, or two, or one
+ * and the end of the block. The end of the block, and a run of 16 zeros, are treated as
+ * coefficients with the value 0. All codes lie within the bits of the index, and so does the value
+ * of the first of two coefficients; the value of the last coefficient may have bits beyond the
+ * index. Places are counted from the last coefficient of the previous look-up. The first
+ * coefficient is always written: it is 0 if the entry has only one coefficient.
  *
- *   bits 0-5 used, 6-13 advance: the place of the last, 14-18 place of the first, 19-25
- *   the first, 26-29 size of the last
+ *   bits 0-5 used bits, 6-13 advance: the place of the last coefficient, 14-18 place of the first,
+ *        19-25 value of the first, 26-29 size of the last
  *
- * An entry that does not help uses 0 bits; its advance is 64, and its place is one where
+ * An entry that can't decode the code uses 0 bits. Its advance is 64, and its place is one where
  * nothing was written yet.
  */
 typedef uint32_t ac_entry;
 
 #define END_OF_BLOCK 128 /* flag in the advance */
-#define MAX_AC_BITS 18 /* most bits that a code of a picture and its value use together */
+/* most bits of a code and its value together, in a file that the decoder accepts */
+#define MAX_AC_BITS 18
 
 static inline unsigned ac_advance(ac_entry entry)
 {
@@ -101,17 +103,18 @@ static inline unsigned ac_size(ac_entry entry)
 }
 
 /*
- * An entry of the look-up of DC differences: bits 0-7 used bits, 8-15 whether these include the
- * end of a block without other coefficients, 16-31 a constant. The difference is the number that the
- * bits make plus the constant, modulo 2^16. An entry of 0 does not help.
+ * An entry of the look-up of DC differences: bits 0-7 the number of used bits; bits 8-15 whether
+ * these include the end of a block without other coefficients; bits 16-31 a constant. The
+ * difference is the number in the value's bits plus the constant, modulo 2^16. An entry of 0 can't
+ * decode the code.
  */
 typedef uint32_t dc_entry;
 
-/* Maps codes of any length to symbols: codes of one length are numbered one after another. */
+/* Maps codes of any length to symbols. Codes of equal length are consecutive numbers. */
 struct huffman_codes {
-	/* code after the last code of each length, left-aligned in 16 bits */
+	/* For each length: the number after the last code, left-aligned in 16 bits. */
 	uint32_t end[MAX_CODE_BITS + 1];
-	/* index of the first symbol minus its code, for each length */
+	/* For each length: the index of the first symbol minus the first code. */
 	int first[MAX_CODE_BITS + 1];
 	uint8_t symbols[256];
 };
@@ -122,7 +125,8 @@ struct huffman {
 	struct huffman_codes ac_codes, dc_codes;
 	bool made;
 	struct huffman_spec ac_spec,
-		dc_spec; /* tables from which the look-ups were made, if `made` */
+		/* the tables from which the look-ups were made, if `made` is set */
+		dc_spec;
 };
 
 /* Makes the look-ups, unless they exist for the same tables. false: a table is invalid. */
@@ -131,13 +135,15 @@ bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
 
 /* --- entropy.c ------------------------------------------------------------------------ */
 
-/* A segment is followed by this many zeros, which is more than the bytes of a block: it is enough
- * to check for the end once per block. */
+/* The zeros that follow a segment are longer than any block. So the decoder checks for the end of
+ * the segment only once per block. */
 #define SEGMENT_PADDING 512
 
-/* The bytes of one restart interval, without stuffing, and the bits that were read but not used. */
+/* The bytes of one restart interval, without stuffing. `buffer` has the bits that were read and not
+ * yet used. */
 struct bits {
-	uint64_t buffer; /* used from the highest bit on; only `count` bits are defined */
+	/* used from the highest bit down; only `count` bits are defined */
+	uint64_t buffer;
 	unsigned count;
 	const uint8_t *next;
 	const uint8_t *end;
@@ -152,20 +158,20 @@ struct entropy {
 	struct bits bits;
 };
 
-/* Makes the bytes up to the next marker the segment. */
+/* Loads the bytes up to the next marker as the new segment. */
 bool entropy_begin(struct entropy *entropy);
 /* Tells whether the segment was used up to its last byte. */
 bool entropy_is_used(const struct entropy *entropy);
-/* Checks that the segment was used up, and begins the next segment after the expected restart
- * marker. */
+/* Checks that the segment was used up and that the expected restart marker follows, then begins the
+ * next segment. */
 bool entropy_restart(struct entropy *entropy);
 /* Tells whether the segment was used up, and the image ends after it. */
 bool entropy_end(const struct entropy *entropy);
 
 /* --- scan.h, idct.c, kernels_*.c ---------------------------------------------------------------- */
 
-/* The coefficients of two blocks; row i of one block lies beside row i of the other. Behind
- * them is room for coefficients beyond the 63rd of a damaged block. */
+/* The coefficients of two blocks. Row i of both blocks lies side by side. Spare room follows for
+ * the coefficients beyond the 63rd of a damaged block. */
 #define PAIR_STRIDE (2 * BLOCK)
 #define PAIR_SPARE (BLOCK * PAIR_STRIDE)
 
@@ -175,15 +181,15 @@ struct pair {
 	unsigned n;
 };
 
-/* Factors by row and column, twice beside each other. */
+/* The factors of a pair of blocks. Each row of factors appears twice, once for each block. */
 struct quant {
 	_Alignas(32) int16_t factors[BLOCK * PAIR_STRIDE];
-	/* The most that a coefficient of 1 can add to a sample, in 128ths, rounded up. */
+	/* The most that a coefficient of 1 can add to a sample, in 1/128, rounded up. */
 	_Alignas(32) int16_t weights[BLOCK * PAIR_STRIDE];
 };
 
-/* If the sum of weights times coefficients is at most this, no sample is outside -512..511
- * before it is limited, and all numbers that libjpeg computes in 16 bits fit. */
+/* If the sum of all weights times coefficients is at most this, then no sample leaves -512..511
+ * before it is clamped, and all of libjpeg's 16-bit numbers fit. */
 #define MAX_WEIGHT (505 * 128)
 
 /* Memory that receives the samples of a component. */
@@ -197,7 +203,7 @@ struct plane {
 	uint8_t *samples;
 	size_t stride;
 	uint32_t rows; /* sample rows of an MCU row */
-	uint32_t top;  /* index of the first of these rows in the image */
+	uint32_t top;  /* number of the first of these rows in the image */
 };
 
 struct scan {
@@ -206,8 +212,9 @@ struct scan {
 	struct plane planes[COMPONENTS];
 	unsigned restart_interval;
 	unsigned until_restart;
-	uint32_t mcus;	     /* MCUs of a row */
-	uint32_t first, end; /* range of MCUs that are kept, if the row is kept */
+	uint32_t mcus; /* MCUs of a row */
+	/* range of MCUs whose samples are kept, if the row is kept */
+	uint32_t first, end;
 };
 
 /* zigzag_pair[k] is the place of coefficient k in a pair; for k > 63 it is in the spare room. */
@@ -216,13 +223,13 @@ extern const uint8_t zigzag_pair[2 * END_OF_BLOCK];
 extern const uint8_t zigzag_block[COEFFICIENTS];
 
 /*
- * Rows of Cb and Cr: the row nearest to the row of pixels, and the next one. They are the same
- * row if there is one for each row of pixels. Upsampling makes two of each sample of chroma, in
- * rows as in columns: 3/4 of it and 1/4 of its neighbour, in 16ths. The number added before the
- * division alternates.
+ * Two rows of Cb and Cr: the row nearest to the row of pixels, and the next nearest. Both are the
+ * same row if the chroma has a row for each row of pixels. Upsampling makes two samples from one,
+ * along rows and along columns: 3/4 of the sample plus 1/4 of its neighbour, computed in 1/16. The
+ * number added before the division alternates.
  */
 struct chroma {
-	/* samples beside the first and the last sample exist, too */
+	/* The rows have one more sample on each side. */
 	const uint8_t *near[2];
 	const uint8_t *far[2];
 	int added_even, added_odd;
@@ -231,14 +238,15 @@ struct chroma {
 struct kernels {
 	/* Decodes an MCU row. keep: computes the samples, too. */
 	bool (*scan_row)(struct scan *scan, const struct kernels *kernels, bool keep);
-	/* Transforms the blocks of the pair and clears it. false: it could overflow. */
+	/* Transforms both blocks of the pair and clears the coefficients. false: a number could
+	 * overflow. */
 	bool (*transform)(struct pair *pair, const struct quant *quant, size_t stride);
-	/* Makes n pixels of RGB. Reads up to ROW_SLACK bytes beyond the samples that it needs, as
-	 * rgb_wide does. */
+	/* Makes n pixels of RGB. rgb and rgb_wide read up to ROW_SLACK bytes beyond the samples
+	 * that they need. */
 	void (*rgb)(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint32_t n,
 		uint8_t *out);
-	/* Makes pixels where each sample of chroma covers two pixels; the first pixel is the left
-	 * one of such two. */
+	/* Makes n pixels of RGB where one sample of chroma covers two pixels. The first pixel is
+	 * the left one of two. */
 	void (*rgb_wide)(
 		const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out);
 	void (*gray)(const uint8_t *y, uint32_t n, uint8_t *out);
@@ -250,7 +258,7 @@ extern const struct kernels kernels_plain;
 /* Returns the kernels for AVX2, or NULL on a machine without it. */
 const struct kernels *kernels_avx2(void);
 
-/* Transforms any coefficients; false: one block of the pair overflows. */
+/* Transforms a pair with any coefficients. false: a number of one block overflows. */
 bool transform_checked(struct pair *pair, const struct quant *quant, size_t stride);
 /* Transforms a block that has no coefficient but DC. */
 bool transform_dc(int dc, const struct quant *quant, uint8_t *out, size_t stride);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * Colours: YCbCr as JFIF defines it, in 16 fractional bits, to the nearest.
+ * Colours: YCbCr as JFIF defines it, with 16 fractional bits, rounded to the nearest.
  *
  *   R = Y + 1.402 Cr    G = Y - 0.34414 Cb - 0.71414 Cr    B = Y + 1.772 Cb
  */

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Computes the colours of 32 pixels at a time, 16 in each lane: 16 even pixels and 16 odd pixels,
- * with numbers of 16 bits, since upsampling makes them so.
+ * Computes the colours of 32 pixels at a time, 16 per 128-bit lane. Even and odd pixels are in
+ * separate vectors of 16-bit numbers, because upsampling produces them separately.
  */
 
 #define STEP 32	     /* pixels */
@@ -27,7 +27,8 @@ inline_avx2 struct both split(__m256i bytes)
 		_mm256_srli_epi16(bytes, 8)};
 }
 
-/* Joins even and odd numbers to bytes; each lane has the even ones before the odd ones. */
+/* Merges even and odd numbers into bytes. In each lane the even numbers come before the odd
+ * ones. */
 inline_avx2 __m256i join(struct both numbers)
 {
 	return _mm256_packus_epi16(numbers.even, numbers.odd);
@@ -38,7 +39,7 @@ inline_avx2 __m256i load(const uint8_t *in)
 	return _mm256_loadu_si256((const __m256i *)in);
 }
 
-/* Loads a lane from each place. */
+/* Loads one lane from each address. */
 inline_avx2 __m256i load_lanes(const uint8_t *first, const uint8_t *second)
 {
 	__m128i low = _mm_loadu_si128((const __m128i *)first);
@@ -48,8 +49,8 @@ inline_avx2 __m256i load_lanes(const uint8_t *first, const uint8_t *second)
 
 /* --- chroma: Cb or Cr, less 128 ---------------------------------------------------------- */
 
-/* Sums of 3 times the near sample and the far sample, for 32 samples: of each lane the first and
- * the second eight. */
+/* For 32 samples: 3 * near sample + far sample. `first` has the first eight samples of each lane,
+ * `second` the other eight. */
 struct sums {
 	__m256i first, second;
 };
@@ -62,7 +63,8 @@ inline_avx2 struct sums between(const uint8_t *near, const uint8_t *far)
 		_mm256_maddubs_epi16(_mm256_unpackhi_epi8(a, b), factors)};
 }
 
-/* Upsamples. added.even is added to the sums of even pixels, added.odd to those of odd pixels. */
+/* Upsamples a row. added.even is added to the sums of even pixels, added.odd to the sums of odd
+ * pixels. */
 inline_avx2 struct both upsample(
 	__m256i before, __m256i here, __m256i behind, struct both added)
 {
@@ -100,10 +102,10 @@ struct colours {
 };
 
 /*
- * Converts colours. The factors are those of colour.h, less whole numbers, so that they fit into
- * 16 bits: red is Y + Cr + 26345 / 65536 Cr, green Y - Cr + (18734 Cr - 22554 Cb) / 65536, blue
- * Y + 2 Cb - 14942 / 65536 Cb. vpmulhrsw divides by 32768, to the nearest; 26344 in the
- * place of 26345 makes no difference for -128..127.
+ * Converts YCbCr to RGB with the factors of colour.h. To fit the factors into 16 bits, whole
+ * multiples are added separately: red = Y + Cr + 26345 / 65536 Cr, green = Y - Cr + (18734 Cr -
+ * 22554 Cb) / 65536, blue = Y + 2 Cb - 14942 / 65536 Cb. vpmulhrsw divides by 32768 and rounds to
+ * the nearest; 26344 instead of 26345 makes no difference for -128..127.
  */
 inline_avx2 struct colours convert(__m256i luma, __m256i b, __m256i r)
 {
@@ -125,15 +127,16 @@ inline_avx2 struct colours convert(__m256i luma, __m256i b, __m256i r)
 }
 
 /*
- * 48 bytes of RGB are three vectors. No two pixels have the same place in them: each
- * colour is shuffled once, and the vectors are made of the three colours by masks.
+ * 16 pixels of RGB are 48 bytes: three vectors. Each colour is shuffled once, so that each of its
+ * bytes stands at its final position within a vector. A mask then selects, for each vector and
+ * byte, the colour that belongs there.
  */
 
-/* Index of the pixel whose colour is byte i of the only vector that has this colour at that
- * byte. */
+/* Index of the pixel whose colour c belongs to byte i. Only one of the three vectors has colour c
+ * at byte i. */
 #define PIXEL_AT(i, c) ((((c) + 2 * (i)) % 3 * 16 + (i)) / 3)
 #define PLACE(i, c) (char)(PIXEL_AT(i, c) / 2 + PIXEL_AT(i, c) % 2 * 8)
-/* All ones if byte i of vector v is of this colour. */
+/* All ones if byte i of vector v has colour c. */
 #define MASK(i, v, c) (char)(((v)*16 + (i)) % 3 == (c) ? -1 : 0)
 #define SIXTEEN(f, ...)                                                                  \
 	f(0, __VA_ARGS__), f(1, __VA_ARGS__), f(2, __VA_ARGS__), f(3, __VA_ARGS__),      \
@@ -150,8 +153,8 @@ inline_avx2 __m256i merge(struct colours shuffled, __m256i greens, __m256i blues
 	return _mm256_blendv_epi8(two, shuffled.blue, blues);
 }
 
-/* Stores joined colours. `apart` is the distance in bytes between the first lane's pixels and
- * the second's. */
+/* Stores the merged colours. `apart` is the distance in bytes from the first lane's pixels to the
+ * second lane's. */
 inline_avx2 void store(struct colours from, uint8_t *out, size_t apart)
 {
 	struct colours shuffled = {
@@ -221,7 +224,8 @@ inline_avx2 void step_wide(const uint8_t *y, const struct chroma *chroma, uint32
 avx2 void rgb_wide_avx2(
 	const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out)
 {
-	struct chroma rows = *chroma; /* a copy, which stores to `out` can't change */
+	/* a copy, so that the compiler knows that stores to `out` don't change it */
+	struct chroma rows = *chroma;
 	struct both added = {
 		_mm256_set1_epi16((short)(rows.added_even - CHROMA_CENTRE * 16)),
 		_mm256_set1_epi16((short)(rows.added_odd - CHROMA_CENTRE * 16))};

@@ -9,8 +9,8 @@
 
 enum { RST0 = 0xd0, EOI = 0xd9 };
 
-/* Copies the bytes up to the next marker, which must not be the file's last byte. false: there is
- * no marker, or the segment has no room. */
+/* Copies the bytes up to the next marker. The marker must not be the last byte of the file. false:
+ * there is no marker, or the segment is full. */
 static bool copy_segment(struct entropy *entropy, size_t *ret)
 {
 	size_t used = 0;
@@ -47,7 +47,7 @@ bool entropy_begin(struct entropy *entropy)
 	return true;
 }
 
-/* Tells whether all bytes are used. The rest may be less than a byte, which pads the last one. */
+/* Tells whether all bytes are used. Less than one byte may be left, as padding of the last byte. */
 bool entropy_is_used(const struct entropy *entropy)
 {
 	const struct bits *bits = &entropy->bits;

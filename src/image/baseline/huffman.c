@@ -11,14 +11,14 @@
 #define MAX_AC_SIZE 10
 #define ZERO_RUN 15 /* the run of 16 zeros without a coefficient */
 
-/* The code at the start of LOOKUP_BITS bits; length 0: the code is longer, or there is none. */
+/* The first code in LOOKUP_BITS bits. length 0: the code is longer, or there is no such code. */
 struct code {
 	uint8_t length;
 	uint8_t symbol;
 };
 
-/* Numbers the codes. false: the table has too many codes, or a code of ones only; libjpeg refuses
- * it, too. */
+/* Assigns the codes. false: the table has too many codes, or a code of only ones; libjpeg refuses
+ * such a table, too. */
 static bool number_codes(const struct huffman_spec *spec, struct huffman_codes *codes)
 {
 	int code = 0, symbol = 0;
@@ -49,13 +49,15 @@ static void look_up_codes(const struct huffman_codes *codes, struct code table[L
 		table[at] = (struct code){0};
 }
 
-/* The value of `size` bits, as far as the index contains it, and the constant of an entry. */
+/* The value of a coefficient with `size` bits: the bits that the index contains, and the constant
+ * for the entry. */
 struct value {
-	int known; /* the known bits of the value; bits beyond the index are 0 */
+	int known; /* the bits in the index; the bits beyond the index are 0 */
 	unsigned constant;
 };
 
-/* Returns the value behind `skip` bits of the index. Its first bit is in the index. */
+/* Returns the value that follows `skip` bits of the index. At least the value's first bit is in the
+ * index. */
 static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsigned size)
 {
 	unsigned used = skip + size;
@@ -66,15 +68,15 @@ static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsig
 	return (struct value){value, ((unsigned)value - all) & 0xffff};
 }
 
-/* A coefficient, or a run of zeros, or the end of the block. */
+/* One step of decoding: a coefficient, a run of zeros, or the end of the block. */
 struct step {
-	/* used bits, with those of the steps before; 0: the step is not in the look-up */
+	/* bits used by this step and all steps before it; 0: the index does not contain the step */
 	unsigned bits;
 	unsigned advance;
 	unsigned size;
 };
 
-/* Returns the step of the code behind `skip` bits of the index. */
+/* Returns the step whose code follows `skip` bits of the index. */
 static struct step step_at(
 	const struct code codes[LOOKUPS], unsigned index, unsigned skip)
 {
@@ -84,7 +86,8 @@ static struct step step_at(
 	if (code.length == 0 || start > LOOKUP_BITS || size > MAX_AC_SIZE ||
 		start + size > MAX_AC_BITS || (size == 0 && run != 0 && run != ZERO_RUN))
 		return (struct step){0};
-	/* The end takes a place too, so that it does not follow the 63rd coefficient. */
+	/* The end of the block takes a place, too. So no entry puts it after the 63rd
+	 * coefficient. */
 	bool is_end = size == 0 && run == 0;
 	return (struct step){start + size, is_end ? 1 + END_OF_BLOCK : run + 1, size};
 }
@@ -95,12 +98,13 @@ static ac_entry ac_entry_of(struct step last, unsigned advance, unsigned place, 
 	       last.size << 26;
 }
 
-/* Most bits of the value of an entry's first coefficient, if it has two. */
+/* Most bits of the first coefficient's value, in an entry with two coefficients. */
 #define MAX_FIRST_SIZE 6
 #define NO_PLACE 31
 
-/* Adds the coefficient or end that follows the first coefficient, if it is in the look-up. It
- * depends on the bits behind the value, and is the same for all values. */
+/* Adds the coefficient, or the end of the block, that follows the first coefficient, if the index
+ * contains it. It depends only on the bits behind the first value, so it is the same for all first
+ * values. */
 static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS],
 	unsigned at, struct step first)
 {
@@ -119,7 +123,7 @@ static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS]
 	}
 }
 
-/* Fills in the entries of the look-ups that begin with the code at `at`. Returns how many. */
+/* Fills in the entries whose first code is the code at `at`. Returns their number. */
 static unsigned look_up_first(
 	ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS], unsigned at)
 {
@@ -159,8 +163,8 @@ static dc_entry make_dc_entry(
 	return used | 1 << 8 | constant << 16;
 }
 
-/* Tells whether all symbols are sizes. libjpeg refuses a table with other symbols, even if the scan
- * doesn't use them. */
+/* Tells whether all symbols are valid sizes. libjpeg refuses a table with other symbols, even if
+ * the scan does not use them. */
 static bool are_sizes(const struct huffman_spec *spec)
 {
 	int n = 0;

@@ -6,10 +6,9 @@
 #include <string.h>
 
 /*
- * The inverse transform of 8 x 8 coefficients (T.81, A.3.3), in whole numbers: first the
- * columns, then the rows, each as a product with a matrix of 13 fractional bits. libjpeg's
- * accurate transform computes the same sums in another order; it keeps 2 fractional bits
- * between the passes.
+ * The inverse transform of 8 x 8 coefficients (T.81, A.3.3), with integers: first the columns, then
+ * the rows, each as a product with a matrix that has 13 fractional bits. libjpeg's accurate
+ * transform computes the same sums in another order; it keeps 2 fractional bits between the passes.
  */
 
 #define FRACTION 13
@@ -18,7 +17,7 @@
 #define CENTRE 128
 #define MIN_SAMPLE (-512)
 #define MAX_SAMPLE 511
-/* The sum of two numbers up to this one fits into 16 bits. */
+/* Two numbers that are at most this have a sum that fits into 16 bits. */
 #define MAX_16 16383
 
 static uint8_t limit(int sample)
@@ -27,7 +26,7 @@ static uint8_t limit(int sample)
 	return (uint8_t)(sample < 0 ? 0 : sample > 255 ? 255 : sample);
 }
 
-/* Computes the sums of a row or column: in[0], in[step], ... */
+/* Computes the sums of a row or a column: the elements in[0], in[step], in[2 * step] and so on. */
 static void transform_line(const int *in, int step, int out[BLOCK])
 {
 	int x0 = in[0], x1 = in[step], x2 = in[2 * step], x3 = in[3 * step];

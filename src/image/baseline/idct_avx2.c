@@ -8,9 +8,9 @@
 #include <immintrin.h>
 
 /*
- * The inverse transform of two blocks at once, a 128-bit lane for each; idct.c defines the
- * sums. A pass takes eight vectors of 16 bits, and transforms the numbers that stand below each
- * other in them.
+ * The inverse transform of two blocks at once, one per 128-bit lane. idct.c defines the sums. A
+ * pass takes eight vectors of 16-bit numbers; element i of all vectors forms one column, and all
+ * columns are transformed at once.
  */
 
 #define FRACTION 13
@@ -18,7 +18,7 @@
 #define LAST_BITS (FRACTION + BETWEEN + 3)
 #define CENTRE 128
 
-/* Factors a and b for x and y beside each other: vpmaddwd makes a * x + b * y. */
+/* Factors a and b in turn. vpmaddwd with x and y in turn gives a * x + b * y. */
 #define FACTORS(a, b)                                                                    \
 	_mm256_set1_epi32((int)((uint32_t)(uint16_t)(a) | (uint32_t)(b) << 16))
 
@@ -26,8 +26,7 @@ struct block {
 	__m256i rows[BLOCK];
 };
 
-/* Numbers for half of the sums: the low or high four of eight columns, each with its
- * neighbour. */
+/* Numbers for half of the sums: columns 0 to 3 or columns 4 to 7, with two vectors interleaved. */
 struct halves {
 	__m256i x04, x26, x17, x35;
 };
@@ -42,13 +41,14 @@ inline_avx2 __m256i subtract(__m256i a, __m256i b)
 	return _mm256_sub_epi32(a, b);
 }
 
-/* Returns a * x + b * y + c * z + d * w for vectors of x beside y, and of z beside w. */
+/* Returns a * x + b * y + c * z + d * w. xy has x and y interleaved, zw has z and w. */
 inline_avx2 __m256i sum(__m256i xy, __m256i ab, __m256i zw, __m256i cd)
 {
 	return add(_mm256_madd_epi16(xy, ab), _mm256_madd_epi16(zw, cd));
 }
 
-/* Computes the eight sums of four columns, adds `added`, and descales by `bits`. */
+/* Computes the eight sums of four columns. Adds `added` to each sum, and drops `bits` fractional
+ * bits. */
 inline_avx2 void transform_half(
 	struct halves in, int bits, __m256i added, __m256i out[BLOCK])
 {
@@ -72,7 +72,7 @@ inline_avx2 void transform_half(
 	out[7] = _mm256_srai_epi32(subtract(even0, odd0), bits);
 }
 
-/* Transforms a block. The sums are rounded to the nearest; `more` is added to all of them. */
+/* Transforms a block and rounds the sums to the nearest. `more` is added to each sum. */
 inline_avx2 void transform_pass(struct block *block, int bits, int more)
 {
 	const __m256i added = _mm256_set1_epi32((1 << (bits - 1)) + (more << bits));
@@ -102,7 +102,7 @@ inline_avx2 void transform_pass(struct block *block, int bits, int more)
 	x[7] = _mm256_packs_epi32(low[7], high[7]);
 }
 
-/* Transposes four rows to eight columns of four: out[i] has columns 2i and 2i + 1. */
+/* Transposes four rows into eight columns of four: out[i] has columns 2i and 2i + 1. */
 inline_avx2 void transpose_half(
 	__m256i a, __m256i b, __m256i c, __m256i d, __m256i out[4])
 {
@@ -116,7 +116,7 @@ inline_avx2 void transpose_half(
 	out[3] = _mm256_unpackhi_epi32(high_ab, high_cd);
 }
 
-/* Transposes rows to columns, in each lane. */
+/* Transposes the block in each lane. */
 inline_avx2 void transpose(struct block *block)
 {
 	__m256i *x = block->rows;
@@ -133,7 +133,7 @@ inline_avx2 void transpose(struct block *block)
 	x[7] = _mm256_unpackhi_epi64(top[3], bottom[3]);
 }
 
-/* Makes rows of bytes of columns of samples: a lane of out[i] has rows 2i and 2i + 1 of a
+/* Converts columns of samples into rows of bytes. Each lane of out[i] has rows 2i and 2i + 1 of a
  * block. */
 inline_avx2 void to_bytes(const struct block *block, __m256i out[4])
 {
@@ -179,7 +179,8 @@ inline_avx2 void store_second(const __m256i bytes[4], uint8_t *out, size_t strid
 	store_two(_mm256_extracti128_si256(bytes[3], 1), out + 6 * stride, stride);
 }
 
-/* Returns row i of the coefficients, times their factors; adds to the weight. */
+/* Returns row i of the coefficients, multiplied by their factors. Adds the row's weight to
+ * *weight. */
 inline_avx2 __m256i load_row(
 	const struct pair *pair, const struct quant *quant, int i, __m256i *weight)
 {
@@ -190,7 +191,8 @@ inline_avx2 __m256i load_row(
 	return _mm256_mullo_epi16(row, factors[i]);
 }
 
-/* Loads the coefficients. Returns whether a block of the two could overflow. */
+/* Loads the coefficients of both blocks. Returns whether a number of either block could
+ * overflow. */
 inline_avx2 bool load(
 	const struct pair *pair, const struct quant *quant, struct block *ret)
 {

@@ -4,14 +4,15 @@
 #include "image/baseline/colour.h"
 #include "image/baseline/scan.h"
 
-/* The code for every processor. */
+/* The portable kernels. */
 
 static bool scan_row(struct scan *scan, const struct kernels *kernels, bool keep)
 {
 	return take_row(scan, kernels, keep);
 }
 
-/* Upsamples one sample of a column between two rows; nearest, beside: the two rows' samples. */
+/* Upsamples one sample of a column from two rows. nearest, beside: the samples of the nearest row
+ * and of the next nearest row. */
 static uint8_t upsample(int nearest, int beside, int added)
 {
 	return (uint8_t)((3 * nearest + beside + added) >> 4);

@@ -6,8 +6,7 @@
 #include <string.h>
 
 /*
- * Reads the segments up to the scan (T.81, annex B). Only usual segments are read; all others are
- * turned down.
+ * Reads the segments up to the scan (T.81, annex B). A file with an unusual segment is refused.
  */
 
 enum {
@@ -43,7 +42,8 @@ static unsigned two_bytes(const uint8_t *data)
 static bool read_quants(struct frame *frame, struct segment segment)
 {
 	while (segment.size > 0) {
-		unsigned table = segment.data[0]; /* a set high half means 16 bits */
+		/* a nonzero high half means 16-bit factors */
+		unsigned table = segment.data[0];
 		if (table >= TABLES || segment.size < 1 + COEFFICIENTS)
 			return false;
 		memcpy(frame->quants[table], segment.data + 1, COEFFICIENTS);
@@ -77,8 +77,8 @@ static bool read_huffman(struct frame *frame, struct segment segment)
 	return true;
 }
 
-/* Tells whether the factors are gray, 4:4:4, 4:2:2 or 4:2:0. The only component of a gray scan
- * has one block per MCU, whatever its factors are. */
+/* Tells whether the factors are gray, 4:4:4, 4:2:2 or 4:2:0. A gray scan has one block per MCU,
+ * whatever its factors are. */
 static bool factors_are_known(struct frame *frame)
 {
 	struct component *c = frame->components;
@@ -91,7 +91,7 @@ static bool factors_are_known(struct frame *frame)
 	       ((c[0].h == 1 && c[0].v == 1) || (c[0].h == 2 && c[0].v <= 2 && c[0].v));
 }
 
-/* Tells whether libjpeg takes the components for RGB, by their names. */
+/* Tells whether libjpeg would treat the components as RGB because of their names. */
 static bool is_named_rgb(const struct component *c)
 {
 	return c[0].id == 'R' && c[1].id == 'G' && c[2].id == 'B';
@@ -140,7 +140,7 @@ static bool read_scan(struct frame *frame, struct segment segment)
 			!frame->quant_given[c->quant])
 			return false;
 	}
-	/* the segment covers all coefficients and all their bits */
+	/* The segment selects all coefficients and all their bits. */
 	const uint8_t *end = segment.data + 1 + 2 * n;
 	frame->scan = end + 3;
 	return end[0] == 0 && end[1] == COEFFICIENTS - 1 && end[2] == 0;
@@ -154,7 +154,7 @@ static bool read_restart_interval(struct frame *frame, struct segment segment)
 	return true;
 }
 
-/* Tells whether libjpeg accepts the segment without a warning: it warns of JFIF versions other
+/* Tells whether libjpeg accepts the segment without a warning. libjpeg warns of JFIF versions other
  * than 1. */
 static bool read_jfif(struct segment segment)
 {
@@ -162,7 +162,7 @@ static bool read_jfif(struct segment segment)
 	       segment.data[JFIF_MAJOR] == 1;
 }
 
-/* Tells whether Adobe's segment leaves the colours YCbCr, as they are without it. */
+/* Tells whether Adobe's segment says that the colours are YCbCr, which is also the default. */
 static bool read_adobe(struct segment segment)
 {
 	if (segment.size < 5 || memcmp(segment.data, "Adobe", 5) != 0)

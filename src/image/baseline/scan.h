@@ -14,7 +14,7 @@
 #define scan_inline static inline __attribute__((always_inline))
 #define unlikely(condition) __builtin_expect(condition, 0)
 
-/* The largest DC difference; the sum of differences has the same limit. */
+/* The limit of a DC difference, and of the sum of the differences. */
 #define MAX_DC 2047
 #define MAX_DC_SIZE 11
 #define MAX_AC_SIZE 10
@@ -22,8 +22,8 @@
 
 enum block { BLOCK_BAD, BLOCK_DC, BLOCK_ALL };
 
-/* Refills to at least 56 bits. The bits below `count` are equal to the bytes from `next` on, so
- * that they may be set again. */
+/* Refills the buffer to at least 56 bits. The buffer's bits below `count` already equal the bytes
+ * from `next` on, so setting them again is harmless. */
 scan_inline void refill(struct bits *bits)
 {
 	uint64_t bytes;
@@ -51,8 +51,8 @@ scan_inline void give_back(struct bits *bits, unsigned n)
 	refill(bits);
 }
 
-/* Returns the last value of the bits that an entry uses. The shift ignores the other bits of
- * the entry. */
+/* Returns the value of the last coefficient, from the bits that the entry uses. The shift ignores
+ * the other fields of the entry. */
 scan_inline int last_value(const struct bits *bits, ac_entry entry)
 {
 	unsigned ones = (1u << ac_size(entry)) - 1;
@@ -82,14 +82,14 @@ scan_inline int take_symbol(struct bits *bits, const struct huffman_codes *codes
 	return -1;
 }
 
-/* An index of a coefficient: 64 and more: the block is bad; END_OF_BLOCK is added at the end of the
- * block. */
+/* A place in the scan, and the index k of the next coefficient there. If the block is damaged, k is
+ * 64 or more. At the end of the block END_OF_BLOCK is added to k. */
 struct place {
 	struct bits bits; /* a copy, so that the caller's bits stay in registers */
 	size_t k;
 };
 
-/* Takes one coefficient, or a run of zeros, of any length. */
+/* Decodes one coefficient, or a run of zeros, whose code may have any length. */
 static __attribute__((noinline)) struct place take_single(
 	struct bits bits, const struct huffman *huffman, size_t k, int16_t *block)
 {
@@ -109,7 +109,7 @@ static __attribute__((noinline)) struct place take_single(
 	return (struct place){bits, k};
 }
 
-/* Takes the difference of DC. *ret_only: the block has no other coefficient. */
+/* Decodes the DC difference. *ret_only: the block has no other coefficient. */
 scan_inline bool take_dc(
 	struct bits *bits, const struct huffman *huffman, int *ret, bool *ret_only)
 {
@@ -128,8 +128,8 @@ scan_inline bool take_dc(
 	return true;
 }
 
-/* Takes the coefficients of one look-up from *k on, and moves *k: to END_OF_BLOCK and more at
- * the end, to 64 to 127 if the look-up did not help. */
+/* Decodes the coefficients of one look-up from *k on, and advances *k. Then *k is END_OF_BLOCK or
+ * more after the end of the block, and 64 to 127 if the look-up has no entry for the code. */
 scan_inline ac_entry take_lookup(
 	struct bits *bits, const struct huffman *huffman, size_t *k, int16_t *block)
 {
@@ -144,7 +144,7 @@ scan_inline ac_entry take_lookup(
 	return entry;
 }
 
-/* Takes the coefficients after DC. block NULL: discards them. */
+/* Decodes the coefficients after DC. block NULL: discards them. */
 scan_inline bool take_ac(struct bits *bits, const struct huffman *huffman, int16_t *block)
 {
 	size_t k = 0;
@@ -189,7 +189,7 @@ scan_inline enum block take_block(struct bits *bits, struct plane *plane, int16_
 	return take_ac(bits, plane->huffman, block) ? BLOCK_ALL : BLOCK_BAD;
 }
 
-/* Decodes a block to samples, now or together with the next block. */
+/* Decodes a block and computes its samples, either now or as a pair with the next block. */
 scan_inline bool keep_block(struct bits *bits, struct plane *plane,
 	const struct kernels *kernels, uint8_t *out)
 {
@@ -258,7 +258,7 @@ scan_inline bool take_mcus(struct scan *scan, const struct kernels *kernels,
 	return true;
 }
 
-/* Transforms blocks that still wait for a second block. */
+/* Transforms a block that still waits for its pair. */
 static bool transform_rest(struct scan *scan, const struct kernels *kernels)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {

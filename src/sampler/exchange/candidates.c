@@ -5,16 +5,16 @@
 #include "sampler/exchange/exchange_internal.h"
 
 /*
- * Keeps residents and candidates. For each member, class and need there is a ring of the
- * residents that the member may be given in exchange. The resident that was given longest
- * ago, to any member, is first:
+ * Keeps residents and candidates. For each member, class and need there is a ring of the residents
+ * that the member may get in exchange. The resident whose last use by any member is the oldest
+ * comes first:
  *
  *   heads[group][column][need - 1] -> oldest <-> ... <-> newest <-> (oldest)
  *
- * Need counts the streams of this cache space, as the cache's RefCnt does: only they keep
- * the tensor from being evicted. Among residents of equal need the one given longest ago
- * comes first. The cache would evict it next, so it is given while it is still there.
- * Neither rule looks at the id itself.
+ * Need is the number of streams of this cache space that still need the sample, as in the cache's
+ * policy refcnt: only these streams keep the tensor from being evicted. Among residents with equal
+ * need the least recently given one comes first. The cache would evict it next, so it is given
+ * while it is still there. Neither rule depends on the id itself.
  */
 
 bool residency_has(const struct residency *residency, sample_id id)
@@ -80,7 +80,7 @@ static void order_remove(struct residency *residency, uint32_t at)
 		residency->residents[resident->newer].older = resident->older;
 }
 
-/* Makes room for twice as many residents; false: no memory. */
+/* Makes room for twice as many residents. false: no memory. */
 static bool grow(struct residency *residency)
 {
 	uint32_t n = residency->capacity ? 2 * residency->capacity : 64;
@@ -102,7 +102,7 @@ static bool grow(struct residency *residency)
 	return true;
 }
 
-/* Computes a resident's need, and the members that it is a candidate for, from the streams'
+/* Computes a resident's need, and the members for which it is a candidate, from the streams'
  * sets. */
 static void assess(struct residency *residency, uint32_t at)
 {
@@ -116,7 +116,7 @@ static void assess(struct residency *residency, uint32_t at)
 		resident->need += remains;
 		if (node->next == NODE_TAKEN)
 			continue;
-		/* The node is linked below, once the need is known. */
+		/* The node is linked later, when the need is known. */
 		node->next = remains && resident->group != NONE ? at : NODE_OUT;
 	}
 	for (uint32_t column = 0; column < residency->end; column++)
@@ -131,8 +131,7 @@ static uint32_t class_of(const struct residency *residency, sample_id id)
 	return residency->exchange->slots->classes.of[id];
 }
 
-/* Counts the sample as resident. If there is no memory it does not count, which only costs
- * sharing. */
+/* Counts the sample as resident. Without memory it is not counted, which only reduces sharing. */
 void residency_admit(struct residency *residency, sample_id id)
 {
 	if (residency_has(residency, id) || id >= residency->n_ids)
@@ -179,7 +178,7 @@ void residency_evict(struct residency *residency, sample_id id)
 	residency->n--;
 }
 
-/* Lowers a resident's need by one, and moves its nodes to the next ring, as the newest. */
+/* Lowers a resident's need by one, and moves its nodes to the next rings as the newest. */
 static void lower_need(struct residency *residency, uint32_t at, uint32_t given_to)
 {
 	struct resident *resident = &residency->residents[at];
@@ -222,10 +221,10 @@ sample_id residency_candidate(
 }
 
 /*
- * A stale resident is as it was before the stream came or went. Its need and its rings
- * still fit each other, so that it can be given, moved to the end of the order and
- * evicted as always. Refreshing links the residents anew, in their order and each at the
- * end of its rings, so that the rings are in the order of residents afterwards.
+ * Marks all residents as stale. A stale resident still has the state from before the last insertion
+ * or removal of a stream. Its need and its rings are consistent, so it can be given, moved to the
+ * end of the order and evicted as usual. A refresh links the residents again, one after another in
+ * their order, each at the end of its rings. So afterwards the rings are in the order of residents.
  */
 void residency_make_stale(struct residency *residency)
 {

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Membership classes by successive refinement: each new set splits the classes that it
- * cuts. Two ids of one class lie in the same sets and have the same label.
+ * Membership classes by successive refinement: each new set splits the classes that it divides. Two
+ * ids of one class are in the same sets and have the same label.
  */
 
 void classes_free(struct classes *classes)
@@ -79,7 +79,8 @@ int classes_new(struct classes *classes, const uint32_t *labels, uint32_t n_ids)
 
 struct split {
 	struct classes *classes;
-	/* per class: the number of its ids in the set; later the class that these get */
+	/* Per class: at first the number of its ids that are in the set; later the class that these
+	 * ids get. */
 	uint32_t *inside;
 };
 
@@ -98,8 +99,8 @@ static bool move_one(uint32_t id, void *context)
 	return true;
 }
 
-/* Tells whether the set cuts the class. The set's ids leave CLASS_OUTSIDE even if the set has
- * all of that class. */
+/* Tells whether the set divides the class. CLASS_OUTSIDE counts as divided even if the set contains
+ * all of it, because the set's ids always leave it. */
 static bool is_cut(const struct split *split, uint32_t class)
 {
 	uint32_t inside = split->inside[class];

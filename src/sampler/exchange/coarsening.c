@@ -6,9 +6,9 @@
 #include <errno.h>
 
 /*
- * Makes classes coarser. When nothing remembers the jobs that left, the classes of the
- * present jobs are enough. There is no stream then, whose set would have to be numbered
- * anew, and no resident. With millions of ids it takes long all the same:
+ * Makes classes coarser. When no stream and no resident sample is left from the time of removed
+ * jobs, the classes of the present jobs are enough. No set has to be renumbered then, but with
+ * millions of ids it still takes long:
  *
  *   sampler_coarsening_new       holds the slots and the members
  *   sampler_coarsening_prepare   divides all ids anew, by constant selections
@@ -17,9 +17,9 @@
 
 struct sampler_coarsening {
 	const struct labels *labels;
-	struct slots *slots; /* the sampler's slots at _new */
+	struct slots *slots; /* the sampler's slots when _new was called */
 	struct slots *coarser;
-	uint64_t changes; /* exchange->changes at _new */
+	uint64_t changes; /* exchange->changes when _new was called */
 	struct member **members;
 	size_t n_members;
 };
@@ -88,14 +88,14 @@ int sampler_coarsening_prepare(struct sampler_coarsening *coarsening)
 	return error;
 }
 
-/* The old slots are freed with `coarsening`. */
+/* `coarsening` gets the old slots and frees them. */
 int sampler_coarsen(struct sampler *sampler, struct sampler_coarsening *coarsening)
 {
 	struct exchange *e = sampler->exchange;
 	if (!may_coarsen(sampler) || e->slots != coarsening->slots ||
 		e->changes != coarsening->changes)
 		return -EAGAIN;
-	slots_put(&e->slots); /* `coarsening` holds them, too */
+	slots_put(&e->slots); /* `coarsening` still holds them */
 	e->slots = slots_hold(coarsening->coarser);
 	e->too_fine = false;
 	return 0;

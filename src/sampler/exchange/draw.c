@@ -5,29 +5,29 @@
 #include "sampler/exchange/exchange_internal.h"
 
 /*
- * The draws of a round. Each stream draws uniformly from its R, given everything before
- * the round. Within the round the draws depend on each other: the streams draw the same
- * class as often as they can, so that a sample that one loads serves the others at once.
+ * The draws of a round. Each stream draws uniformly from its R, independent of everything before
+ * the round. Within the round the draws depend on each other: the streams draw the same class as
+ * often as possible, so that a sample that one stream loads serves the others at once.
  *
- * Let p_i(c) = |R_i n c| / |R_i|. The streams are sorted by |R|. The first one draws by
- * itself. Each later stream k looks at the id that the stream j before it has drawn (a
- * maximal coupling of p_j and p_k):
+ * Let p_i(c) = |R_i n c| / |R_i|. The streams are sorted by |R|. The first stream draws
+ * independently. The draw of each later stream k depends on the id drawn by the stream j before it
+ * (a maximal coupling of p_j and p_k):
  *
  *     c := the class of the id that j has drawn
  *     with probability min(1, p_k(c) / p_j(c)): draw uniformly from R_k n c
  *     otherwise: draw from the surplus of p_k over p_j, max(0, p_k - p_j)
  *
- * Class c is k's with probability p_k(c): if j draws by p_j, the first case gives it
- * p_j(c) min(1, p_k(c) / p_j(c)) = min(p_j(c), p_k(c)). The second one happens with
- * probability 1 - sum of min(p_j, p_k) = sum of max(0, p_k - p_j), and adds
- * max(0, p_k(c) - p_j(c)).
+ * Stream k draws class c with probability p_k(c). Proof: if j draws by p_j, the first case
+ * contributes p_j(c) min(1, p_k(c) / p_j(c)) = min(p_j(c), p_k(c)). The second case has the
+ * probability 1 - sum of min(p_j, p_k) = sum of max(0, p_k - p_j), and contributes max(0, p_k(c) -
+ * p_j(c)).
  *
- * No two draws can agree more often than with probability sum of min(p_j, p_k). In this
- * order all pairs reach this where one R lies within the next: no step loses more than it has
- * to. The round is dsa's, with classes in place of samples.
+ * Two draws can agree at most with probability sum of min(p_j, p_k). If each R contains the one
+ * before it, all pairs reach this limit in this order. The round is that of dsa, with classes
+ * instead of samples.
  *
- * Nothing is taken from an R before all have drawn. Probabilities are compared as
- * integers, times |R_j| |R_k| < 2^64, so that they are exact.
+ * No id is removed from an R before all streams have drawn. Probabilities are multiplied by |R_j|
+ * |R_k| < 2^64 and compared as integers, so the comparison is exact.
  */
 
 static uint32_t class_of(const struct exchange *e, sample_id id)
@@ -70,7 +70,7 @@ static sample_id draw_any(struct rng *rng, const struct sampler_stream *stream)
 	return idset_select(stream->set, (uint32_t)rng_below(rng, stream->remaining));
 }
 
-/* p_k(c) and p_j(c), times |R_j| |R_k|. */
+/* p_k(c) and p_j(c), multiplied by |R_j| |R_k|. */
 struct weights {
 	uint64_t own;
 	uint64_t other;
@@ -83,8 +83,8 @@ static struct weights weigh(const struct exchange *e, const struct sampler_strea
 		(uint64_t)left(e, other, class) * stream->remaining};
 }
 
-/* Draws by the surplus of each class of R: the class replaces the choice with the probability
- * that is its share of the sum so far. */
+/* Draws by the surplus of each class of R. Goes through the classes; each class replaces the choice
+ * so far with the probability surplus / sum of the surpluses so far. */
 static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)
 {
@@ -106,10 +106,10 @@ static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng
 }
 
 /*
- * Draws from max(0, p_k - p_j): a draw by p_k is accepted with the share of p_k(c) that exceeds
- * p_j(c). With d = sum of max(0, p_k - p_j) this takes 1 / d tries and is needed with
- * probability d: on average one try for each draw. Where d is so small that many tries would be
- * needed, going through all classes is as cheap, and as exact.
+ * Draws from max(0, p_k - p_j): draws by p_k, and accepts the draw with probability max(0, 1 -
+ * p_j(c) / p_k(c)). With d = sum of max(0, p_k - p_j), a surplus is needed with probability d and
+ * then takes 1 / d tries: on average one try per draw. If d is very small, going through all
+ * classes is as cheap, and equally exact.
  */
 static sample_id draw_surplus(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)
@@ -133,7 +133,7 @@ static sample_id draw_after(const struct exchange *e, struct rng *rng,
 	return draw_surplus(e, rng, stream, other);
 }
 
-/* Sorts by cache space first: streams of two spaces share nothing. */
+/* Compares by cache space first, because streams of two spaces share nothing. */
 static bool is_before(const struct sampler_stream *a, const struct sampler_stream *b)
 {
 	uint32_t residency = a->member->residency->id;

@@ -16,27 +16,24 @@
  *        resident: give the y of least need
  *   else: give x
  *
- * Why an epoch's order is exactly uniform: let s be any permutation of the ids that maps
- * each class onto itself. Every step treats the ids of a class alike: a round draws
- * classes by how much is left of each, then ids uniformly; rings are in the order of
- * events; eviction goes by need and age. So a history and the same history with s
- * applied to its ids are equally likely. Hence, given which stream draws which class
- * when, a class's ids come in a uniformly random order. The class itself is drawn with
- * probability |R_j n class| / |R_j| whatever was before the round, because x was drawn
- * so. How the draws of a round depend on each other says something about several streams
- * together, but nothing about one. A job that joins splits classes: fewer permutations
- * remain, all of them among the former ones, so the argument still holds.
+ * Why an epoch's order is exactly uniform: let s be a permutation of the ids that maps each class
+ * onto itself. Every step treats all ids of a class alike: a round draws classes by the number of
+ * ids left in each, then ids uniformly; rings are in the order of events; eviction depends on need
+ * and age. So a history, and the same history with s applied to its ids, are equally likely. Hence,
+ * given the classes that each stream draws at each time, the ids of a class come in a uniformly
+ * random order. The class itself is drawn with probability |R_j n class| / |R_j|, regardless of
+ * everything before the round, because x was drawn uniformly. The dependence between the draws of a
+ * round concerns only several streams together, not a single one. If a job joins and splits
+ * classes, fewer permutations remain. All of them were permutations before, so the argument still
+ * holds.
  *
- * A job that leaves is another matter. Its classes are kept as long as something
- * remembers the job: an epoch that was running beside it, or samples that it left in the
- * cache. If its ids were merged with others before that, streams would be given the
- * job's ids first, since they are resident. So classes stay until no stream and no
- * resident is left. Until then they are finer than need be, which costs a little
- * sharing, but no uniformity.
+ * When a job leaves, its classes can't be merged at once, because samples that it loaded are still
+ * resident. After a merge, streams would get these ids first. So classes stay until no stream and
+ * no resident sample is left. Until then they are finer than needed, which costs a little sharing,
+ * but no uniformity.
  *
- * A round serves its streams in the order in which they draw. Any order is right that
- * does not look at samples. The samples that the first stream loads are resident for the
- * others.
+ * A round serves its streams in the order in which they draw. Any order that does not depend on
+ * samples is correct. The samples that the first stream loads are resident for the others.
  */
 
 void exchange_free(struct exchange **exchange)
@@ -156,8 +153,7 @@ struct slots *exchange_slots(const struct exchange *exchange)
 	return slots_hold(exchange->slots);
 }
 
-/* Numbers the set by the present slots, since it may have been made before a job
- * joined. */
+/* Renumbers the set by the present slots, if a job has joined since the set was made. */
 static int renumber(const struct exchange *e, struct sampler_set *set)
 {
 	if (set->numbering != e->slots) {
@@ -168,7 +164,7 @@ static int renumber(const struct exchange *e, struct sampler_set *set)
 		idset_free(&set->slots);
 		set->slots = slots;
 	}
-	slots_put(&set->numbering); /* jobs that join renumber the set from now on */
+	slots_put(&set->numbering); /* from now on jobs that join renumber the set */
 	return 0;
 }
 
@@ -201,7 +197,8 @@ static void remove_stream(struct sampler *sampler, struct sampler_stream *stream
 	(void)sampler;
 	refresh(residency);
 	stream->member->stream = NULL;
-	if (stream->remaining) /* 0: the stream needs no sample and has no candidates */
+	/* A stream without remaining samples has no candidates, so nothing becomes stale. */
+	if (stream->remaining)
 		residency_make_stale(residency);
 }
 
@@ -214,7 +211,7 @@ static bool refresh_some(struct sampler *sampler, uint32_t n)
 	return true;
 }
 
-/* Gives the stream the id that was drawn, or the id that it is exchanged for. */
+/* Gives the stream the id that was drawn, or the id for which it is exchanged. */
 static sample_id give(struct exchange *e, struct sampler_stream *stream, sample_id drawn)
 {
 	struct member *member = stream->member;

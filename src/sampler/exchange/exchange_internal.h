@@ -34,24 +34,24 @@ struct classes {
 	uint32_t n;
 };
 
-/* The class of the ids that no job has selected. Any other class consists of ids that are
- * in the selections of the same jobs. */
+/* The class of the ids that no job has selected. The ids of each other class are in the selections
+ * of the same jobs. */
 #define CLASS_OUTSIDE 0
 
-/* Makes the classes before any job: CLASS_OUTSIDE, and with labels one more for each label. */
+/* Makes the classes for no jobs: CLASS_OUTSIDE, and with labels one more class for each label. */
 must_check int classes_new(
 	struct classes *classes, const uint32_t *labels, uint32_t n_ids);
 void classes_free(struct classes *classes);
 must_check int classes_copy(const struct classes *classes, struct classes *ret);
 /* Makes room for ids below n_ids. */
 must_check int classes_cover(struct classes *classes, uint32_t n_ids);
-/* Splits the classes that have ids both in the set and out of it, and takes the set's ids out of
- * CLASS_OUTSIDE. Each split adds one to classes->n. */
+/* Splits the classes that the set divides, and moves the set's ids out of CLASS_OUTSIDE. Each split
+ * adds one to classes->n. */
 must_check int classes_split(struct classes *classes, const roaring_bitmap_t *ids);
 
 /* --- labels --- */
 
-/* A label's ids are one range of slots, whatever the classes are. */
+/* The ids of a label form one range of slots, whatever the classes are. */
 struct labels {
 	uint32_t *label; /* per id: its label */
 	uint32_t *first; /* per label: its first slot; one more entry: the end */
@@ -65,15 +65,15 @@ void labels_free(struct labels **labels);
 /* --- slots --- */
 
 /*
- * A class's ids are one range of slots, ascending. So the ids of a class that remain to a stream
- * are a range of ranks:
+ * The ids of a class form one range of slots, in ascending order. So the ids of a class that are
+ * left in a stream's R form a range of ranks:
  *
  *     slots    | class 0     | class 2 | class 1       |
  *     R_j        x   x x   x     x         x x   x   x
  *     ranks      0   1 2   3     4         5 6   7   8
  *
- * Slots never change: when classes change, new slots are made. A set that is being filled
- * without the caller's lock may still hold the old slots.
+ * Slots never change: when classes change, new slots are made. A set that is being filled without
+ * the lock may still hold the old slots.
  */
 struct slots {
 	struct classes classes;
@@ -85,11 +85,11 @@ struct slots {
 	atomic_uint references;
 };
 
-/* Takes the classes over, also after a failure. labels may be NULL. */
+/* Makes the slots. Takes over the classes, also on failure. labels may be NULL. */
 must_check int slots_new(
 	struct classes *classes, const struct labels *labels, struct slots **ret);
-/* Makes the slots after a job with the selection, whose ids are below n_ids, has joined. If the
- * selection cuts no class, *ret is `slots`, held once more. */
+/* Makes the slots for one more job with this selection, whose ids are below n_ids. If the selection
+ * divides no class, *ret is `slots` with one more reference. */
 must_check int slots_refine(struct slots *slots, const struct labels *labels,
 	uint32_t n_ids, const roaring_bitmap_t *selection, struct slots **ret);
 struct slots *slots_hold(struct slots *slots);
@@ -102,10 +102,11 @@ struct exchange;
 struct member {
 	job_id job;
 	struct residency *residency;
-	uint32_t column;		     /* its place in the space */
+	uint32_t column; /* its column in the residency of its space */
 	const struct sampler_stream *stream; /* NULL between epochs */
-	sample_id drawn;		     /* its draw in this round */
-	roaring_bitmap_t *selection;	     /* constant: may be read without the lock */
+	sample_id drawn;		     /* the id that it has drawn in this round */
+	/* never changes, so it may be read without the lock */
+	roaring_bitmap_t *selection;
 	atomic_uint references;
 };
 
@@ -113,30 +114,30 @@ struct member *member_hold(struct member *member);
 /* Drops a reference. Needs no lock. */
 void member_put(struct member **member);
 
-/* The state of a resident as a candidate for one member. Candidates of one column, group
- * and need are in one ring; links are indices of residents. */
+/* The state of a resident as a candidate for one member. All candidates with the same column, group
+ * and need form a ring; links are indexes of residents. */
 struct node {
 	uint32_t previous;
-	uint32_t next; /* NODE_OUT or NODE_TAKEN: no candidate */
+	uint32_t next; /* NODE_OUT or NODE_TAKEN: it is no candidate */
 };
 
-/* The resident is not in R, or there is nothing to exchange it for. */
+/* The resident is not in R, or there is no other id for which it can be exchanged. */
 #define NODE_OUT NONE
-/* The job was given the sample since it became resident. */
+/* The job has already been given the sample since it became resident. */
 #define NODE_TAKEN (NONE - 1)
 
 struct resident {
 	sample_id id;
 	uint32_t group; /* NONE: it can't be exchanged */
-	uint32_t need;	/* streams of this cache space whose R has it */
-	uint32_t older; /* links in the order in which residents were last given */
+	uint32_t need;	/* number of streams of this cache space whose R contains it */
+	uint32_t older; /* links in the order in which the residents were last given */
 	uint32_t newer;
 };
 
-/* A class that has residents. */
+/* A class with at least one resident. */
 struct group {
 	uint32_t class;
-	uint32_t n; /* number of residents; 0: free */
+	uint32_t n; /* number of residents; 0: the entry is free */
 	uint32_t next_free;
 };
 
@@ -156,14 +157,15 @@ struct residency {
 	struct node *nodes; /* per resident and column */
 	uint32_t n;
 	uint32_t capacity;
-	uint32_t free; /* the first free resident; free ones are linked by `newer` */
+	uint32_t free; /* first free entry; free entries are linked by `newer` */
 	uint32_t oldest;
 	uint32_t newest;
-	bool stale; /* a stream has come or gone since some residents were assessed */
-	uint32_t next_stale; /* this resident and the newer ones are to be assessed */
+	/* a stream was added or removed, and some residents are not reassessed yet */
+	bool stale;
+	uint32_t next_stale; /* this resident and all newer ones must be reassessed */
 
 	struct group *groups;
-	uint32_t *heads; /* per group, column, need - 1: the oldest candidate */
+	uint32_t *heads; /* per group, column and need - 1: the oldest candidate */
 	uint32_t n_groups;
 	uint32_t group_capacity;
 	uint32_t free_group;
@@ -172,12 +174,12 @@ struct residency {
 };
 
 struct exchange {
-	struct labels *labels; /* NULL: exchange across labels */
+	struct labels *labels; /* NULL: ids of different labels may be exchanged */
 	struct slots *slots;
-	bool too_fine; /* a job has left: classes may be finer than needed */
+	bool too_fine; /* a job has left, so classes may be finer than needed */
 	struct member **members;
 	size_t n_members;
-	uint64_t changes; /* number of times that a job joined or left */
+	uint64_t changes; /* number of joins and leaves of jobs */
 	struct residency **residencies;
 	size_t n_residencies;
 };
@@ -185,7 +187,7 @@ struct exchange {
 void exchange_validate(const struct sampler *sampler);
 
 struct member *exchange_find_member(const struct exchange *exchange, job_id job);
-/* Returns the residency of the cache space with the number; NULL: none. */
+/* Returns the residency of the cache space with this number; NULL: there is none. */
 struct residency *exchange_find_residency(const struct exchange *exchange, uint32_t id);
 /* Finds the residency, or makes it. */
 must_check int exchange_get_residency(
@@ -193,47 +195,48 @@ must_check int exchange_get_residency(
 /* Frees the residency once its cache space has neither a job nor a resident sample. */
 void exchange_put_residency(struct exchange *exchange, struct residency *residency);
 
-/* Sets member->drawn of each of the m streams, and sorts them. */
+/* Sets member->drawn for each of the m streams, and sorts the streams. */
 void exchange_draw(const struct exchange *exchange, struct rng *rng,
 	struct sampler_stream **round, size_t m);
-/* Draws uniformly among the remaining ids in the slots [first, end); SAMPLE_NONE: none. */
+/* Draws uniformly from the remaining ids in the slots [first, end); SAMPLE_NONE: there are none. */
 sample_id exchange_draw_between(const struct exchange *exchange, struct rng *rng,
 	const struct sampler_stream *stream, uint32_t first, uint32_t end);
 
 must_check int residency_new(
 	const struct exchange *exchange, uint32_t id, struct residency **ret);
 void residency_free(struct residency **residency);
-/* Makes room for ids below n_ids. *where is an array of n_ids entries that replaces the old one,
- * which *where becomes. */
+/* Makes room for ids below n_ids. *where: a new array of n_ids entries, which is exchanged for the
+ * old one. */
 void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **where);
 must_check int residency_join(struct residency *residency, struct member *member);
 void residency_leave(struct residency *residency, struct member *member);
 
-/* Computes groups, needs and candidates anew, after classes have changed. */
+/* Computes groups, needs and candidates again, after classes have changed. */
 void residency_rebuild(struct residency *residency);
-/* Marks needs and candidates as out of date, after a stream has come or gone. */
+/* Marks needs and candidates as out of date, after a stream was added or removed. */
 void residency_make_stale(struct residency *residency);
-/* Brings a resident that is about to be given up to date. */
+/* Reassesses a resident that is about to be given. */
 void residency_refresh_one(struct residency *residency, sample_id id);
-/* Brings about n more residents up to date. Returns true if all are. */
+/* Reassesses about n more residents. Returns true if all are up to date. */
 bool residency_refresh(struct residency *residency, uint32_t n);
 
 /* Returns the member's best candidate of a class; SAMPLE_NONE: it has none. */
 sample_id residency_candidate(
 	const struct residency *residency, const struct member *member, uint32_t class);
 bool residency_has(const struct residency *residency, sample_id id);
-/* Notes that the member is given the sample, which has been taken from its R. */
+/* Notes that the member was given the sample. The sample was already removed from the member's
+ * R. */
 void residency_give(
 	struct residency *residency, const struct member *member, sample_id id);
-/* Adds a resident sample, which no member has been given yet. */
+/* Adds a resident sample that no member has been given yet. */
 void residency_admit(struct residency *residency, sample_id id);
 void residency_evict(struct residency *residency, sample_id id);
 void residency_validate(const struct residency *residency);
 
-/* Adds a resident to the group of the class, and makes the group if need be. NONE: the class has
- * one id only and nothing to exchange, or there is no memory. */
+/* Adds a resident to the group of its class; makes the group if there is none. NONE: the class has
+ * only one id, so nothing can be exchanged, or there is no memory. */
 uint32_t group_get(struct residency *residency, uint32_t class);
-/* Removes a resident from the group, and frees the group after the last one. */
+/* Removes a resident from the group. Frees the group after its last resident. */
 void group_put(struct residency *residency, uint32_t group);
 void groups_clear(struct residency *residency);
 
@@ -248,7 +251,7 @@ static inline bool node_linked(const struct node *node)
 	return node->next < NODE_TAKEN;
 }
 
-/* Returns the heads of a member's rings in a group, by need - 1. */
+/* Returns the heads of a member's rings in a group, indexed by need - 1. */
 static inline uint32_t *residency_heads(
 	const struct residency *residency, uint32_t group, uint32_t column)
 {

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Adds a job. The ids are divided into classes anew, and the remaining ids of the running
- * streams are numbered anew, which with millions of ids takes long:
+ * Adds a job. The ids are divided into new classes, and the remaining ids of the running streams
+ * are renumbered. With millions of ids this takes long:
  *
  *   sampler_joining_new       copies the bits of the streams' sets
  *   sampler_joining_prepare   does all that takes long, from slots and copies that nobody
@@ -17,10 +17,10 @@
  *   sampler_join_prepared     puts the new slots and sets in place, without the ids that
  *                             streams were given meanwhile
  *
- * If the slots have changed by then, or a stream has come, all is done again.
+ * If the slots have changed in between, or a stream was added, all steps are repeated.
  */
 
-/* The ids that remained to a stream, and their new slots. */
+/* The remaining ids of a stream, and their new slots. */
 struct left {
 	stream_id id;
 	struct idset *ids;
@@ -31,20 +31,21 @@ struct sampler_joining {
 	const roaring_bitmap_t *selection; /* owned by the caller */
 	const struct exchange *exchange;   /* NULL: the sampler has no classes */
 	const struct labels *labels;
-	bool cuts;	     /* the selection may cut a class */
-	struct slots *slots; /* the sampler's slots at _new */
+	bool cuts;	     /* the selection may divide a class */
+	struct slots *slots; /* the sampler's slots when _new was called */
 	struct slots *refined;
 	struct member *member;
 	uint32_t n_ids;
-	bool covered; /* the space has a residency, and it is large enough */
-	/* the new residency->where, if that is too small; later the old array */
+	bool covered; /* the space has a residency that is large enough */
+	/* A new array for residency->where, if the old one is too small. After the exchange, the
+	 * old array. */
 	uint32_t *where;
 	struct left *left;
 	size_t n_left;
 };
 
 /* Tells whether the selection could divide a class: contain some ids of the class, and not all. A
- * selection that another job has, too, divides no class. */
+ * selection that another job already has divides no class. */
 static bool may_cut(const struct exchange *e, const roaring_bitmap_t *selection)
 {
 	for (size_t i = 0; i < e->n_members; i++)
@@ -188,7 +189,7 @@ static bool is_up_to_date(
 	return true;
 }
 
-/* Puts the new slots and sets in place. The old ones are freed with `joining`. */
+/* Installs the new slots and sets. `joining` gets the old ones and frees them. */
 static void put_in_place(struct exchange *e, struct sampler_joining *joining)
 {
 	const struct slots *slots = joining->refined;
@@ -204,7 +205,7 @@ static void put_in_place(struct exchange *e, struct sampler_joining *joining)
 		stream->owned->slots = left->slots;
 		left->slots = old;
 	}
-	slots_put(&e->slots); /* `joining` holds them, too */
+	slots_put(&e->slots); /* `joining` still holds them */
 	e->slots = slots_hold(joining->refined);
 	for (size_t i = 0; i < e->n_residencies; i++)
 		residency_rebuild(e->residencies[i]);

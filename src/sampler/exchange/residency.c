@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The members of a cache space and its groups; its residents are in candidates.c. */
+/* The members and groups of a cache space. candidates.c has its residents. */
 
 int residency_new(const struct exchange *exchange, uint32_t id, struct residency **ret)
 {
@@ -50,7 +50,7 @@ void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **whe
 	*where = old;
 }
 
-/* Makes room for twice as many columns, in all arrays whose size depends on them. */
+/* Makes room for twice as many columns, in all arrays whose size depends on their number. */
 static int widen(struct residency *residency)
 {
 	uint32_t stride = residency->stride ? 2 * residency->stride : 4;
@@ -100,7 +100,7 @@ int residency_join(struct residency *residency, struct member *member)
 	return 0;
 }
 
-/* Forgets which residents the job was given, before another job gets its column. */
+/* Forgets which residents the job was given, so that another job can use its column. */
 void residency_leave(struct residency *residency, struct member *member)
 {
 	while (!residency_refresh(residency, UINT32_MAX))

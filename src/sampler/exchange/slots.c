@@ -26,8 +26,8 @@ void slots_put(struct slots **slots)
 }
 
 /*
- * Orders the classes of each label, or all classes if there are no labels, by their smallest
- * ids. next: by label, the slot at which its next class begins.
+ * Orders the classes by their smallest ids: those of each label, or all classes if there are no
+ * labels. next: per label, the slot at which its next class begins.
  */
 static void place_classes(struct slots *slots, const struct classes *classes,
 	const struct labels *labels, uint32_t *next)
@@ -52,7 +52,7 @@ static void place_ids(struct slots *slots, const struct classes *classes)
 		slots->of[id] = slot;
 		slots->id[slot] = id;
 	}
-	/* Each `first` has moved to the end of its class. */
+	/* Each `first` is now at the end of its class. */
 	for (uint32_t class = 0; class < classes->n; class ++)
 		slots->first[class] -= classes->size[class];
 }
@@ -60,7 +60,8 @@ static void place_ids(struct slots *slots, const struct classes *classes)
 int slots_new(struct classes *given, const struct labels *labels, struct slots **ret)
 {
 	const struct classes *classes = given;
-	size_t room = (size_t)classes->n_ids + 1; /* arrays are never empty */
+	/* one more, so that arrays are never empty */
+	size_t room = (size_t)classes->n_ids + 1;
 	size_t n_next = labels ? labels->n : 1;
 	auto_free uint32_t *next = calloc(n_next + 1, sizeof(*next));
 	struct slots *slots = calloc(1, sizeof(*slots));

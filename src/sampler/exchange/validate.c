@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Counts from scratch all that the sampler otherwise updates step by step. */
+/* Counts again, from scratch, what the sampler otherwise updates step by step. */
 
 struct count {
 	const struct classes *classes;
@@ -20,7 +20,7 @@ static bool count_one(uint32_t id, void *context)
 	return true;
 }
 
-/* Checks that each job has all ids of a class, or none of them. */
+/* Checks that each job's selection contains all ids of a class, or none. */
 static void validate_classes(const struct exchange *e)
 {
 	const struct classes *classes = &e->slots->classes;
@@ -52,7 +52,7 @@ static void validate_label(
 	*seen = label + 1;
 }
 
-/* Checks that each class is a range of slots, in the order of its ids, and has one label. */
+/* Checks that each class is a range of slots, ordered by id, and has one label. */
 static void validate_slots(const struct exchange *e)
 {
 	const struct slots *slots = e->slots;
@@ -104,7 +104,7 @@ void exchange_validate(const struct sampler *sampler)
 		residency_validate(e->residencies[i]);
 }
 
-/* Checks that the order of residents is one chain of all of them. */
+/* Checks that the order of residents is one chain that contains all of them. */
 static void validate_order(const struct residency *residency)
 {
 	uint32_t n = 0;
@@ -167,8 +167,9 @@ static void validate_resident(const struct residency *residency, uint32_t at)
 }
 
 /*
- * Checks that the rings of a column are in the order of residents. In that order each candidate
- * is the next one of its ring, and in the end each ring is back at its head.
+ * Checks that the rings of a column are in the order of residents: going through the residents,
+ * each candidate must be the next one of its ring, and at the end each ring must be back at its
+ * head.
  */
 static void validate_rings(const struct residency *residency, uint32_t column)
 {
