@@ -86,6 +86,8 @@ struct coord_job {
 	uint32_t epoch;
 	const sample_id *log;
 	uint32_t n_log;
+	/* Processes that read each rank, 0: one. No fact. */
+	uint32_t local_ranks;
 };
 
 /* A run of consecutive positions of a rank that the local journal knows. */

@@ -55,12 +55,12 @@ must_check int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT]);
 must_check int coord_resp_drop(
 	struct coord_resp *resp, const char *name, char said[COORD_TEXT]);
 /*
- * Lets the training go on where it is when jobs with so many ranks come. Operators may call it at
- * any time. -EBUSY: live nodes run the training: said lists them. -EINVAL: the training can't go
+ * Lets the training go on where it is when jobs with so many ranks come, local_ranks of them in each
+ * job; 0: as many in each job as before. Operators may call it at any time. -EBUSY: live nodes run the training: said lists them. -EINVAL: the training can't go
  * on with so many ranks: said tells why. -ENOENT: no such training; -EAGAIN: the log is being
  * repaired. After other errors said tells what the server did instead.
  */
-must_check int coord_resp_resize(
-	struct coord_resp *resp, const char *job, uint32_t ranks, char said[COORD_TEXT]);
+must_check int coord_resp_resize(struct coord_resp *resp, const char *job, uint32_t ranks,
+	uint32_t local_ranks, char said[COORD_TEXT]);
 /* Tells whether a maxmemory-policy evicts keys without a time to live. */
 bool coord_policy_evicts(const char *policy);
