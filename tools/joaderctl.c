@@ -85,15 +85,16 @@ static int upgrade(const char *path, char **arguments, int n)
 
 static int cluster_command(const char *path, char **arguments, int n)
 {
-	const char *asks[] = {NULL, arguments[2], n > 3 ? arguments[3] : NULL};
+	const char *asks[] = {NULL, arguments[2], n > 3 ? arguments[3] : NULL,
+		n > 4 ? arguments[4] : NULL};
 	if (n == 3 && strcmp(arguments[1], "forget") == 0)
 		asks[0] = "cluster-forget";
-	else if (n == 4 && strcmp(arguments[1], "resize") == 0)
+	else if ((n == 4 || n == 5) && strcmp(arguments[1], "resize") == 0)
 		asks[0] = "cluster-resize";
 	if (asks[0])
 		return request(path, asks, (size_t)n - 1, NULL, stdout);
 	complain("usage: joaderctl cluster [forget NODE|TRAINING | resize TRAINING "
-		 "RANKS]");
+		 "RANKS [LOCAL_RANKS]]");
 	return EXIT_USAGE;
 }
 

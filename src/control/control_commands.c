@@ -219,15 +219,29 @@ static bool change_forget(const struct request *request)
 	return true;
 }
 
+/* Reads a number of ranks. false: it refuses the request. */
+static bool take_ranks(const struct request *request, const char *key,
+	const char *argument, uint32_t *ret)
+{
+	char *end;
+	unsigned long ranks = strtoul(argument, &end, 10);
+	if (end == argument || *end || ranks == 0 || ranks > COORD_RANKS)
+		return request_refuse(request, "%s: found \"%s\", allowed: 1 to %d", key,
+			argument, COORD_RANKS);
+	*ret = (uint32_t)ranks;
+	return true;
+}
+
 static bool change_resize(const struct request *request)
 {
-	char text[GROUP_TEXT], *end;
-	unsigned long ranks = strtoul(request->argument[2], &end, 10);
-	if (end == request->argument[2] || *end || ranks == 0 || ranks > COORD_RANKS)
-		return request_refuse(request, "ranks: found \"%s\", allowed: 1 to %d",
-			request->argument[2], COORD_RANKS);
-	if (!group_resize(
-		    request->context->group, request->argument[1], (uint32_t)ranks, text))
+	char text[GROUP_TEXT];
+	uint32_t ranks, local_ranks = 0;
+	if (!take_ranks(request, "ranks", request->argument[2], &ranks) ||
+		(request->n_arguments > 3 && !take_ranks(request, "local_ranks",
+						     request->argument[3], &local_ranks)))
+		return false;
+	if (!group_resize(request->context->group, request->argument[1], ranks,
+		    local_ranks, text))
 		return request_refuse(request, "%s", text);
 	fprintf(request->out, "%s\n", text);
 	return true;
@@ -260,8 +274,8 @@ static const struct command {
 	{"cluster", "cluster", 1, 1, false, SENDER_ANY, show_cluster},
 	{"cluster-forget", "cluster forget NODE|TRAINING", 2, 2, true, SENDER_MASTER,
 		change_forget},
-	{"cluster-resize", "cluster resize TRAINING RANKS", 3, 3, true, SENDER_MASTER,
-		change_resize},
+	{"cluster-resize", "cluster resize TRAINING RANKS [LOCAL_RANKS]", 3, 4, true,
+		SENDER_MASTER, change_resize},
 	{"status", "status [JOB]", 1, 2, false, SENDER_GRANTED, show_status},
 	{"order", "order JOB [EPOCH]", 2, 3, false, SENDER_GRANTED, show_order},
 	{"stats", "stats", 1, 1, false, SENDER_ANY, show_stats},

@@ -92,6 +92,8 @@ struct coord_job {
 	uint32_t epoch;
 	const sample_id *log;
 	uint32_t n_log;
+	/* Processes that read each rank, 0: one. No fact. */
+	uint32_t local_ranks;
 };
 
 /* Consecutive positions of a rank that are in the local journal. */

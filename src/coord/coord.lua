@@ -17,7 +17,7 @@
 --   :ready run                    :offers:<run> hash, :rep:<run> set: until the log is whole
 
 -- Grows by one with each change of the functions: a node replaces a library with a smaller one.
-local REVISION = 4
+local REVISION = 5
 
 local DAY = 24 * 60 * 60 * 1000
 -- Stands for a node in :with:<job> of a training that was resized, until a node runs the training
@@ -266,7 +266,8 @@ local function end_memberships(keys, job)
 	end
 end
 
--- node job dataset n fingerprint ranks batch kind ids epoch count log
+-- node job dataset n fingerprint ranks batch kind ids epoch count log [local]
+-- local: processes that read each rank, for resize.
 -- Returns the group's facts if they differ.
 local function enter(keys, args)
 	local job = key(keys, 'job', args[2])
@@ -291,6 +292,7 @@ local function enter(keys, args)
 	elseif not is_same(there, args) then
 		return there
 	end
+	redis.call('HSET', job, 'local', args[13] or 1)
 	redis.call('SADD', key(keys, 'with', args[2]), args[1])
 	redis.call('SREM', key(keys, 'with', args[2]), RESIZED)
 	redis.call('SET', key(keys, 'was', args[1]), '', 'PX', DAY)
@@ -345,12 +347,14 @@ local function consumed_of(keys, job, epoch, rank, position, ranks, batch)
 	return table.concat(parts)
 end
 
--- run job ranks
--- Lets the training go on where it is with so many ranks, as soon as nodes run it with these.
+-- run job processes [local]
+-- Lets the training go on where it is with so many processes, `local` of them for each rank, as soon
+-- as nodes run it with these. Without `local`, or with 0, there are as many for each rank as before.
 -- Returns the obstacle; an empty list: there was none.
 local function resize(keys, args)
-	local job, to = args[2], tonumber(args[3])
-	local state = redis.call('HMGET', key(keys, 'job', job), 'epoch', 'next', 'ranks', 'batch', 'n')
+	local job, processes = args[2], tonumber(args[3])
+	local state = redis.call('HMGET', key(keys, 'job', job), 'epoch', 'next', 'ranks', 'batch', 'n',
+		'local')
 	if not state[1] then
 		return fail('ENOENT')
 	elseif not is_ready(keys, args[1]) then
@@ -358,8 +362,13 @@ local function resize(keys, args)
 	end
 	local epoch, next, n = tonumber(state[1]), tonumber(state[2]), tonumber(state[5])
 	local ranks, batch, parts = tonumber(state[3]), tonumber(state[4]), {}
-	if to < 1 or to > batch then
-		return {'ranks', to, batch}
+	local each = tonumber(args[4] or 0)
+	each = each > 0 and each or tonumber(state[6] or 1)
+	local to = processes / each
+	if processes < 1 or processes > batch then
+		return {'ranks', processes, batch}
+	elseif processes % each > 0 then
+		return {'local', processes, each}
 	elseif not is_whole(keys, job, epoch, next, ranks, batch) then
 		return fail('ESTALE')
 	end
@@ -380,7 +389,7 @@ local function resize(keys, args)
 		redis.call('DEL', key(keys, 'own', job, rank))
 	end
 	redis.call('DEL', key(keys, 'cur', job), key(keys, 'with', job))
-	redis.call('HSET', key(keys, 'job', job), 'ranks', to, 'next', 0)
+	redis.call('HSET', key(keys, 'job', job), 'ranks', to, 'local', each, 'next', 0)
 	begin_there(keys, job, epoch, #ids / 4, batch, to, ids)
 	redis.call('SADD', key(keys, 'with', job), RESIZED)
 	redis.call('SET', key(keys, 'was', RESIZED), '', 'PX', DAY)

@@ -44,7 +44,8 @@ bool coord_facts_differ(const struct coord_job *here, const struct coord_job *th
 			here->fingerprint, there->fingerprint);
 	else if (here->ranks != there->ranks)
 		length = snprintf(text, COORD_TEXT,
-			"ranks: %" PRIu32 " here, %" PRIu32 " in the group", here->ranks,
+			"%s: %" PRIu32 " here, %" PRIu32 " in the group",
+			here->local_ranks ? "ranks / local_ranks" : "ranks", here->ranks,
 			there->ranks);
 	else if (here->batch != there->batch)
 		length = snprintf(text, COORD_TEXT,

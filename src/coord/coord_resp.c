@@ -39,10 +39,10 @@ int coord_resp_drop(struct coord_resp *resp, const char *name, char said[COORD_T
 	return -ENOTSUP;
 }
 
-int coord_resp_resize(
-	struct coord_resp *resp, const char *job, uint32_t ranks, char said[COORD_TEXT])
+int coord_resp_resize(struct coord_resp *resp, const char *job, uint32_t ranks,
+	uint32_t local_ranks, char said[COORD_TEXT])
 {
-	(void)resp, (void)job, (void)ranks, (void)said;
+	(void)resp, (void)job, (void)ranks, (void)local_ranks, (void)said;
 	return -ENOTSUP;
 }
 

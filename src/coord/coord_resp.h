@@ -57,12 +57,13 @@ must_check int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT]);
 must_check int coord_resp_drop(
 	struct coord_resp *resp, const char *name, char said[COORD_TEXT]);
 /*
- * Lets the training continue with another number of ranks. Operators may call it at any time.
- * -EBUSY: live nodes, listed in `said`, run the training. -EINVAL: the training can't continue with
- * this number of ranks, for the reason in `said`. -ENOENT: no such training; -EAGAIN: the log is
- * being repaired. After other errors `said` has the server's refusal.
+ * Lets the training continue with another number of ranks, local_ranks of them in each job; 0: as
+ * many in each job as before. Operators may call it at any time. -EBUSY: live nodes, listed in
+ * `said`, run the training. -EINVAL: the training can't continue with this number of ranks, for the
+ * reason in `said`. -ENOENT: no such training; -EAGAIN: the log is being repaired. After other
+ * errors `said` has the server's refusal.
  */
-must_check int coord_resp_resize(
-	struct coord_resp *resp, const char *job, uint32_t ranks, char said[COORD_TEXT]);
+must_check int coord_resp_resize(struct coord_resp *resp, const char *job, uint32_t ranks,
+	uint32_t local_ranks, char said[COORD_TEXT]);
 /* Tells whether a maxmemory-policy evicts keys without a time to live. */
 bool coord_policy_evicts(const char *policy);

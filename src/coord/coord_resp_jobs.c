@@ -67,7 +67,7 @@ int resp_enter(void *context, const char *node, const struct coord_job *job,
 	coord_log_parts_free(&log);
 	if (!joined)
 		return -ENOMEM;
-	struct resp_words words = resp_function(resp, "joaderfs_2_enter", 12);
+	struct resp_words words = resp_function(resp, "joaderfs_2_enter", 13);
 	resp_text(&words, node);
 	resp_text(&words, job->name);
 	resp_text(&words, job->dataset);
@@ -80,6 +80,7 @@ int resp_enter(void *context, const char *node, const struct coord_job *job,
 	resp_number(&words, job->epoch);
 	resp_number(&words, job->n_log);
 	resp_bytes(&words, joined, job->n_log * sizeof(*joined));
+	resp_number(&words, job->local_ranks ? job->local_ranks : 1);
 	err = resp_call(resp, &words, &reply);
 	if (err)
 		return err;

@@ -49,8 +49,8 @@ int coord_resp_drop(struct coord_resp *resp, const char *name, char said[COORD_T
 	return err ? err : resp_end(resp, reply, list_live(reply, said));
 }
 
-/* Explains why a resize is not possible. The reply is empty, or "ranks" ranks batch, or "behind"
- * rank position epoch others. */
+/* Explains why a resize is not possible. The reply is empty, or "ranks" ranks batch, or "local" ranks
+ * local_ranks, or "behind" rank position epoch others. */
 static int take_obstacle(const redisReply *reply, char said[COORD_TEXT])
 {
 	uint32_t number[4] = {0};
@@ -59,7 +59,7 @@ static int take_obstacle(const redisReply *reply, char said[COORD_TEXT])
 	if (reply->elements == 0)
 		return 0;
 	bool behind = reply->elements == 5;
-	if (!behind && reply->elements != 3)
+	if ((!behind && reply->elements != 3) || !resp_is_text(reply->element[0], 8))
 		return -EBADE;
 	for (size_t i = 1; i < reply->elements; i++)
 		if (!resp_take_u32(reply->element[i], 0, UINT32_MAX, &number[i - 1]))
@@ -70,6 +70,11 @@ static int take_obstacle(const redisReply *reply, char said[COORD_TEXT])
 			" of epoch %" PRIu32 ", others are in epoch %" PRIu32
 			"; let it come to the end of its epoch, on any node",
 			number[0], number[1], number[2], number[3]);
+	else if (strcmp(reply->element[0]->str, "local") == 0)
+		snprintf(said, COORD_TEXT,
+			"found %" PRIu32 " ranks, allowed: a multiple of %" PRIu32
+			", the number of local_ranks",
+			number[0], number[1]);
 	else
 		snprintf(said, COORD_TEXT,
 			"found %" PRIu32 " ranks, allowed: 1 to %" PRIu32
@@ -78,8 +83,8 @@ static int take_obstacle(const redisReply *reply, char said[COORD_TEXT])
 	return -EINVAL;
 }
 
-int coord_resp_resize(
-	struct coord_resp *resp, const char *job, uint32_t ranks, char said[COORD_TEXT])
+int coord_resp_resize(struct coord_resp *resp, const char *job, uint32_t ranks,
+	uint32_t local_ranks, char said[COORD_TEXT])
 {
 	redisReply *reply;
 	snprintf(said, COORD_TEXT, "the engine does not answer");
@@ -87,10 +92,11 @@ int coord_resp_resize(
 	int err = resp_connect(resp);
 	if (err)
 		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_2_resize", 3);
+	struct resp_words words = resp_function(resp, "joaderfs_2_resize", 4);
 	resp_text(&words, resp->run);
 	resp_text(&words, job);
 	resp_number(&words, ranks);
+	resp_number(&words, local_ranks);
 	err = ask(resp, &words, &reply, said);
 	return err ? err : resp_end(resp, reply, take_obstacle(reply, said));
 }

@@ -51,8 +51,9 @@ void group_print(struct group *group, FILE *out);
  * group_resize are for operators: they make their own connection, and wait for the engine. false:
  * `text` has the reason; true: `text` reports the success. */
 bool group_forget(struct group *group, const char *name, char text[GROUP_TEXT]);
-/* Lets the training continue with another number of ranks. */
-bool group_resize(
-	struct group *group, const char *training, uint32_t ranks, char text[GROUP_TEXT]);
+/* Lets the training continue with another number of ranks. local_ranks: the number of them in each
+ * job; 0: as many as before. */
+bool group_resize(struct group *group, const char *training, uint32_t ranks,
+	uint32_t local_ranks, char text[GROUP_TEXT]);
 /* Prints the metrics of ranks and nodes for Prometheus; stats.h has the other metrics. */
 void group_print_metrics(struct group *group, enum stats_form form, FILE *out);

@@ -70,14 +70,14 @@ bool group_forget(struct group *group, const char *name, char text[GROUP_TEXT])
 	return true;
 }
 
-bool group_resize(
-	struct group *group, const char *training, uint32_t ranks, char text[GROUP_TEXT])
+bool group_resize(struct group *group, const char *training, uint32_t ranks,
+	uint32_t local_ranks, char text[GROUP_TEXT])
 {
 	char said[COORD_TEXT] = "";
 	struct coord_resp *resp = connect_to(group, text);
 	if (!resp)
 		return false;
-	int err = coord_resp_resize(resp, training, ranks, said);
+	int err = coord_resp_resize(resp, training, ranks, local_ranks, said);
 	coord_resp_free(&resp);
 	if (!explain(err, training, said, text))
 		return false;

@@ -71,6 +71,31 @@ refused() {
 	! NODE_RANK=0 ctl_of b add --name other "${@:2}" "$T/vit.ini" >"$T/out" 2>&1 || fail "added with ${*:2}"
 	grep -qF -- "$1" "$T/out" || fail "not '$1' in: $(<"$T/out")"
 }
+
+# A training is resized by its ranks, as its jobs count them.
+# resized RANKS [LOCAL_RANKS]: a's job of before ends, and the job with these goes on
+resized() {
+	ctl_of a cluster resize net "$@" >"$T/out" || fail "$(<"$T/out")"
+	grep -q "training net goes on where it is with ranks = $1:" "$T/out" || fail "$(<"$T/out")"
+	ctl_of a rm vit >/dev/null
+	sed -i "s/^ranks *=.*/ranks = $1/; s/^local_ranks *=.*/local_ranks = ${2-$LOCAL}/" "$T/vit.ini"
+	NODE_RANK=0 ctl_of a add "$T/vit.ini" >/dev/null
+	shows a "^rank net 0-$((${2-$LOCAL} - 1))/$1 job vit held"
+}
+cp "$T/vit.ini" "$T/six.ini"
+# not_resized NUMBER RANKS [LOCAL_RANKS]
+not_resized() {
+	! ctl_of a cluster resize net "${@:2}" >"$T/out" 2>&1 || fail "resized to ${*:2}"
+	grep -q "found $2 ranks, allowed: a multiple of $1, the number of local_ranks" "$T/out" || fail "$(<"$T/out")"
+}
+not_resized $LOCAL 4
+not_resized 4 6 4
+resized 3
+resized 4 2
+shows a 'hinders training net: no node serves node_rank 1 of 2'
+resized 6 $LOCAL
+mv "$T/six.ini" "$T/vit.ini"
+
 refused 'local_ranks: found 4, allowed: a part of ranks, which is 6' --set job.local_ranks=4
 refused 'node_rank: found 2, allowed: less than ranks / local_ranks, which is 2' --set job.node_rank=2
 refused 'rank: found "rank", allowed: not with local_ranks, which has node_rank instead' --set job.rank=0

@@ -109,7 +109,7 @@ static const struct command_help {
 		"A line has, with tabs between: the time in seconds since 1970, the\n"
 		"number of the open, event (open, ready, failed or release), epoch,\n"
 		"position, sample, seconds that it waited for its sample, error.\n"},
-	{"cluster", "[forget NODE|TRAINING | resize TRAINING RANKS]",
+	{"cluster", "[forget NODE|TRAINING | resize TRAINING RANKS [LOCAL_RANKS]]",
 		"the group of this daemon, and where its ranks are\n",
 		"forget   a node that never comes back runs no training any more; a "
 		"training\n"
