@@ -183,7 +183,7 @@ static int enter_training(struct group *group, const struct group_rank *rank)
 		.ids = edition->selection,
 		.ranks = config->ranks,
 		.batch = config->global_batch,
-		.local_ranks = config->local_ranks,
+		.local_ranks = config->processes.local_ranks,
 		.kind = sched_dataset_sampler(group->sched, config->dataset)};
 	job.fingerprint = dataset_group_fingerprint(edition->dataset, job.ids);
 	job.older = dataset_fingerprint(edition->dataset, job.ids);
