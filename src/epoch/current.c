@@ -37,10 +37,9 @@
  *     If the file begins no row, or a worker has made another step since the file was opened
  *     last, files may be shuffled, and the run is kept.
  *     Workers that go on with their rows are late: they are given the epoch before.
- *   - Every rank has opened as many files as are in a part, and all files were opened, none
- *     of them twice but for padding; or a sampler leaves out the files that do not divide.
- *     Files that a rank has opened beyond its part are of its next pass, and kept. Ranks of
- *     which another file was opened twice don't turn until a pass of all is over at once.
+ *   - Each rank has opened its part of the files, with or without padding, and no other file
+ *     twice. Files that a rank has opened beyond its part are of its next pass, and are kept.
+ *     ranks.c has the theorem.
  *   - Nearly all files have been opened, and then 3 sqrt(N) of them once more in a row of
  *     different ones: by the birthday bound these are no random opens, but another pass, as
  *     drop_last makes them. The run is kept.

@@ -42,8 +42,8 @@ static bool begins_row(
 
 /* Returns after how many opens files may be of the new pass, if files are opened in order. A
  * worker's row is of one pass, if its steps are those of batches. The pass that begins now did
- * so after the file was opened last. So rows that had begun by then are of the pass before.
- * Rows that begin after these have ended may be of the new pass. */
+ * so after the file was opened last. So rows that had begun by then are of the pass before. If a
+ * row has begun after these have ended, each file opened after their end may be of the new pass. */
 static uint32_t since_rows(
 	const struct current *current, const struct script *script, uint32_t file)
 {
