@@ -76,7 +76,7 @@ refused() {
 # resized RANKS [LOCAL_RANKS]: a's job of before ends, and the job with these goes on
 resized() {
 	ctl_of a cluster resize net "$@" >"$T/out" || fail "$(<"$T/out")"
-	grep -q "training net goes on where it is with ranks = $1:" "$T/out" || fail "$(<"$T/out")"
+	grep -q "training net continues with ranks = $1:" "$T/out" || fail "$(<"$T/out")"
 	ctl_of a rm vit >/dev/null
 	sed -i "s/^ranks *=.*/ranks = $1/; s/^local_ranks *=.*/local_ranks = ${2-$LOCAL}/" "$T/vit.ini"
 	NODE_RANK=0 ctl_of a add "$T/vit.ini" >/dev/null

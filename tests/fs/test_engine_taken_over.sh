@@ -72,7 +72,7 @@ cmp "$(file 5)" - <&5
 exec 5<&-
 before=$(engine)
 ctl upgrade /bin/false 2>"$T/message" && fail "it can follow"
-grep -q "false can't follow" "$T/message" || fail "$(cat "$T/message")"
+grep -q "false can't take over" "$T/message" || fail "$(cat "$T/message")"
 equal "the engine" "$(engine)" "$before"
 equal "engines that died" "$(grep -c "a new engine takes over" "$LOG")" "$engines"
 
