@@ -200,6 +200,9 @@ void misuse_look(struct script *script);
 void current_destroy(struct epochs *epochs);
 /* Notes the open in its script, rank and worker. -ENOMEM: nothing is noted. */
 must_check int current_note(struct epochs *epochs, const struct record *opened);
+
+/* --- known.c --- */
+
 uint32_t n_files(const struct epochs *epochs, uint32_t epoch);
 uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set);
 /* Returns the index in current->scripts, or NOBODY. */

@@ -56,22 +56,7 @@ def join_the_others(job, local, local_ranks):
     return rank, ranks
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("directory")
-    parser.add_argument("--epochs", type=int, default=2)
-    parser.add_argument("--workers", type=int, default=2)
-    args = parser.parse_args()
-
-    with open(os.path.join(args.directory, "../job.ini")) as file:
-        job = dict(line.rstrip("\n").split(" = ", 1) for line in file if " = " in line)
-    with open(os.path.join(args.directory, "../classes.txt")) as file:
-        n_classes = len(file.read().splitlines())
-    local_ranks = int(job.get("local_ranks", 1))
-    local = int(os.environ.get("LOCAL_RANK", os.environ.get("SLURM_LOCALID", 0)))
-    if "local_ranks" not in job:
-        local = 0
-    rank, ranks = join_the_others(job, local, local_ranks)
+def train(args, job, n_classes, local, rank, ranks):
     device = torch.device("cpu")
     if torch.cuda.is_available():
         device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", rank))
@@ -83,7 +68,8 @@ def main():
         torch.nn.Linear(8 * 16, n_classes)).to(device)
     model = DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-    loader = DataLoader(Samples(args.directory, local, local_ranks), int(job["global_batch"]) // ranks,
+    samples = Samples(args.directory, local, int(job.get("local_ranks", 1)))
+    loader = DataLoader(samples, int(job["global_batch"]) // ranks,
                         num_workers=args.workers, persistent_workers=args.workers > 0)
 
     for epoch in range(args.epochs):
@@ -100,6 +86,28 @@ def main():
                 loss_sum += loss.item() * len(labels)
         print(f"rank {rank}, epoch {epoch}: {seen} samples, loss {loss_sum / max(seen, 1):.3f}",
               flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("directory")
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=2)
+    args = parser.parse_args()
+
+    with open(os.path.join(args.directory, "../job.ini")) as file:
+        job = dict(line.rstrip("\n").split(" = ", 1) for line in file if " = " in line)
+    with open(os.path.join(args.directory, "../classes.txt")) as file:
+        n_classes = len(file.read().splitlines())
+    local_ranks = int(job.get("local_ranks", 1))
+    local = int(os.environ.get("LOCAL_RANK", os.environ.get("SLURM_LOCALID", 0)))
+    if "local_ranks" not in job:
+        local = 0
+    rank, ranks = join_the_others(job, local, local_ranks)
+    train(args, job, n_classes, local, rank, ranks)
+    # The model is gone, and no rank computes any more. A process group that ends with its model
+    # may wait for its own thread for ever.
+    torch.distributed.barrier()
     torch.distributed.destroy_process_group()
 
 
