@@ -23,7 +23,7 @@ done
 find "$T/root/usr/share/doc/joaderfs" -name '*.md' >"$T/documents"
 equal "documents" "$(wc -l <"$T/documents")" "$(find "$ROOT/README.md" "$ROOT/docs" "$ROOT/src" "$ROOT/tools" -name '*.md' | wc -l)"
 while read -r document; do
-	{ grep -oE '\]\([^)]+\)' "$document" || true; } | sed 's/^](//; s/)$//' | while read -r link; do
+	{ grep -oE '\]\([^)]+\)' "$document" || true; } | sed 's/^](//; s/)$//; s/#.*//' | while read -r link; do
 		[[ -e ${document%/*}/$link ]] || fail "$document links to $link, which is not installed"
 	done
 done <"$T/documents"
