@@ -161,13 +161,17 @@ static uint32_t lookahead_of(const struct job *job, const struct space *space)
 
 static struct strand strand_of_part(const struct part *part)
 {
+	const struct job *job = part->edition->job;
+	lock_take(job->lock); /* readers change the limit of reads in flight */
+	uint32_t lookahead = lookahead_of(job, part->space);
+	lock_release(job->lock);
 	return (struct strand){.space = part->space,
 		.sampler = part->sampler,
 		.number = part->space->number,
 		.selection = part->selection,
 		.first = part->first,
 		.at_once = binds_at_once(part),
-		.lookahead = lookahead_of(part->edition->job, part->space)};
+		.lookahead = lookahead};
 }
 
 void streams_tell_lookahead_locked(struct sched *sched)
