@@ -317,7 +317,7 @@ static int take_state(struct daemon *daemon)
 	return err;
 }
 
-/* After a bug. */
+/* Prints the state of the daemon, which has crashed. */
 static void dump_state(void *context, FILE *out)
 {
 	const struct daemon *daemon = context;

@@ -35,6 +35,6 @@ must_check int background_begin(void);
  */
 void background_ready(void);
 
-/* For a further process of a daemon in the background: changes to the root directory, and connects
- * standard input and output with /dev/null. */
+/* Moves a further process of a daemon into the background: changes to the root directory, and
+ * connects standard input and output with /dev/null. */
 void background_leave(void);

@@ -14,7 +14,7 @@
 
 #define FRAMES 64
 
-/* Used only in a crash, so usually only a page or two take memory. */
+/* The stack takes memory for a page or two, since only a crash uses it. */
 static _Thread_local char signal_stack[65536];
 static _Thread_local bool telling;
 static atomic_bool told; /* the first thread that crashes sets it */

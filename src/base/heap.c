@@ -6,7 +6,7 @@
 #ifdef __SANITIZE_ADDRESS__
 #include <stddef.h>
 
-/* Declared here, because gcc does not install the header. */
+/* gcc does not install the header that declares this function. */
 size_t __sanitizer_get_current_allocated_bytes(void);
 
 uint64_t heap_bytes(void)

@@ -18,15 +18,15 @@ void log_error(const char *format, ...) printf_like(1, 2);
 void log_warn(const char *format, ...) printf_like(1, 2);
 void log_info(const char *format, ...) printf_like(1, 2);
 
-/* From now on also prints this thread's messages to `out`. NULL: ends this. */
+/* Makes the log print this thread's messages to `out`, too, until a call with NULL. */
 void log_also_to(FILE *out);
 
 /* Returns the descriptor that messages are written to. May be called by a signal handler. */
 int log_descriptor(void);
 
-/* From now on saves messages; log_to_file will write them to its file, too. Called before there are
- * other threads. */
+/* Makes the log save messages, which log_to_file writes to its file. The caller has no other threads
+ * yet. */
 void log_keep(void);
 
-/* From now on appends messages to the file. Returns 0 or -errno. */
+/* Makes the log append messages to the file. Returns 0 or -errno. */
 must_check int log_to_file(const char *path);

@@ -131,7 +131,7 @@ static struct entry *first_filed(const struct evict *evict, uint32_t need)
 	return entry;
 }
 
-/* During a change, entries may be in the bucket of an old need. The search for a victim moves at
+/* Entries may be in the bucket of an old need while needs change. The search for a victim moves at
  * most this many of them to the right bucket, and then evicts the entry that it finds. */
 #define TRIES 32
 

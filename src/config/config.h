@@ -54,8 +54,8 @@ struct tier_config {
 	uint64_t bytes;
 };
 
-/* When to look for changes in a dataset that an earlier start has scanned: before serving, in the
- * background, or never. */
+/* The daemon looks for changes in a dataset that an earlier start has scanned before it serves, in
+ * the background, or never. */
 enum dataset_look { LOOK_BEFORE, LOOK_BEHIND, LOOK_NEVER };
 
 struct dataset_config {
@@ -130,7 +130,7 @@ struct preparation_config {
 struct daemon_config {
 	char *file; /* the ini, for messages */
 	struct cluster_config cluster;
-	/* For "auto": half of the memory that is free, see `memory`. */
+	/* The size of the cache. The key's value "auto" is half of the memory that is free (`memory`). */
 	uint64_t cache_bytes;
 	bool cache_auto;
 	struct machine_memory memory; /* memory of the machine when the ini was read */

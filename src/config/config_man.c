@@ -115,7 +115,7 @@ void config_print_keys(FILE *out)
 	for (size_t i = 0; i < config_n_options(); i++) {
 		const struct option *option = config_option(i);
 		const struct section_spec *section = &config_sections[option->section];
-		/* Only sections with a name have the key `from`. */
+		/* Sections without a name have no key `from`. */
 		if (section->kind != INI_JOB || strcmp(option->key, "from") == 0)
 			continue;
 		fprintf(out, "%s.%s|", section->name, option->key);

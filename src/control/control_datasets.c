@@ -312,7 +312,7 @@ static bool scan_behind(
 }
 
 /*
- * While a scan runs, the file <state>/datasets/NAME.looking contains the number of tries. If an
+ * The file <state>/datasets/NAME.looking contains the number of tries while a scan runs. If an
  * engine takes over a mount and finds the file, the previous engine ended during the scan, and the
  * new one scans again. The tries are counted, because the scan itself may end the engines.
  */

@@ -14,7 +14,7 @@
 struct sched_job;
 
 /*
- * Inside of the control socket.
+ * The files of the control socket:
  *
  *   control.c           one thread that waits for sockets, and never for a client
  *   client.c            one connection: receives its request, sends the answer
@@ -55,7 +55,7 @@ struct control_answer {
 	/* the engine ends as soon as the client has received the answer */
 	bool hands_over;
 	bool ok; /* false: the text says why the request failed */
-	/* After the text the client gets the lines of an order, from line `next` on. lines.job is
+	/* The client gets the lines of an order after the text, from line `next` on. lines.job is
 	 * NULL: the answer has no order. */
 	struct order_lines lines;
 	uint32_t next;

@@ -67,7 +67,7 @@ struct coord_node {
 	double capacity;
 	/* incarnation before the last start, whose leases may be taken over; 0: none */
 	uint64_t before;
-	/* For coord_members and coord_silent: the time when the node was last seen alive; 0:
+	/* The time when the node was last seen alive, for coord_members and coord_silent; 0:
 	 * never. */
 	uint64_t heard_ns;
 };

@@ -96,7 +96,7 @@ struct coord_append {
 	/* The job's number of ranks, and of samples per mini-batch. */
 	uint32_t ranks, batch;
 	const sample_id *const *ids; /* [ranks]: as many samples as ranks_position says */
-	/* For `fill`: the present epoch and length of the log. `epoch` may be a later one. */
+	/* The present epoch and length of the log, for `fill`. `epoch` may be a later one. */
 	uint32_t was_epoch, was_next;
 };
 

@@ -118,7 +118,7 @@ static int beat(void *context, const struct coord_node *self, uint32_t ttl_ms,
 	struct coord_resp *resp = context;
 	char value[COORD_ADDRESS + 64];
 	redisReply *reply;
-	/* must come first, because the life is one of the words */
+	/* The connection comes first, since the server's life is one of the words. */
 	int err = resp_connect(resp);
 	if (err)
 		return err;

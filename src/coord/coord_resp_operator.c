@@ -88,7 +88,7 @@ int coord_resp_resize(struct coord_resp *resp, const char *job, uint32_t ranks,
 {
 	redisReply *reply;
 	snprintf(said, COORD_TEXT, "the engine does not answer");
-	/* must come first, because the life is one of the words */
+	/* The connection comes first, since the server's life is one of the words. */
 	int err = resp_connect(resp);
 	if (err)
 		return err;

@@ -32,8 +32,8 @@ void arena_free(struct arena *arena);
 
 /* Makes room for one more item in a growing array. Returns the new array, or NULL. */
 void *array_grow(void *items, size_t n, size_t *capacity, size_t item_bytes);
-/* From time to time frees the memory after the array's first n items, for a caller that removes
- * items from the end. Returns the array. */
+/* Frees the memory after the array's first n items each time that n is a multiple of SHRINK_AT. The
+ * caller removes items from the end. Returns the array. */
 void *array_shrink(void *items, size_t n, size_t item_bytes);
 
 /* A file name for a message: control characters are escaped, and it is cut to the length of a

@@ -22,7 +22,7 @@ struct containers {
 	struct scan *scan;
 	const struct catalogue *catalogue;
 	struct listing *listings; /* per worker */
-	/* For each container: index in `rows` of its first row; its rows end where those of the
+	/* The index in `rows` of each container's first row. Its rows end where the rows of the
 	 * next container begin. NULL: the catalogue is not used. */
 	uint32_t *first;
 	sample_id *rows;

@@ -195,7 +195,7 @@ int group_add(struct container_scan *container, const char *path,
 	}
 	if (!scan->source->any_name && has_label(scan, ending))
 		return read_label(container, path, part, bytes);
-	/* With label = none, a name that has an ending must have one of the dataset's endings,
+	/* A name that has an ending must have one of the dataset's endings if label = none,
 	 * because a text is not an image. */
 	bool any_name =
 		scan->source->any_name && (scan->label != LABEL_WITHOUT || !*ending);

@@ -40,7 +40,7 @@ struct strand {
 	uint32_t number;		   /* number of the space in the sampler */
 	const roaring_bitmap_t *selection; /* the job's samples */
 	sample_id first; /* the stream's id for the sampler's sample 0 */
-	/* For dsa: the number of positions that one open binds. For other samplers 1: exchange
+	/* The number of positions that one open binds, for dsa. Other samplers have 1: exchange
 	 * draws as late as possible, because it gives cached samples, and isa shares no draws. */
 	uint32_t at_once;
 	/* Most samples drawn ahead. The caller may change it before each event. */

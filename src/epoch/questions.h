@@ -39,7 +39,7 @@ uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *r
  * was read, and half of the running epoch is bound. */
 uint32_t epochs_current(const struct epochs *epochs, uint32_t position);
 
-/* How far an epoch was read: the number of its reads, and their order_reads_hash. */
+/* A point in the order of an epoch's reads: their number, and their order_reads_hash. */
 struct epochs_point {
 	uint32_t epoch, consumed;
 	uint64_t hash;

@@ -14,7 +14,7 @@
  * file again is a new script.
  */
 
-/* For each file that it opened, a script is remembered for so many opens longer. */
+/* A script is remembered for so many opens longer for each file that it has opened. */
 #define OPENED_LONGER 4
 
 void current_destroy(struct epochs *epochs)
@@ -399,7 +399,7 @@ int current_note(struct epochs *epochs, const struct record *opened)
 				 : NOBODY;
 	if (other != NOBODY)
 		current->workers[other].row[opened->label]++;
-	/* After a replay that begins with this open, less is known of labels. */
+	/* A replay that begins with this open does not know which threads open labels. */
 	bool counts = !only_label || script->labels_first || may_keep(opened);
 	/* A label that is ahead of its image by several files begins no pass. */
 	bool ahead = opened->how == OPENED_GIVEN && !opened->label &&

@@ -4,7 +4,7 @@
 #include "epoch/epoch_internal.h"
 
 /*
- * Where the last pass of a script began. The next epoch keeps the samples of the files that
+ * Finds where the last pass of a script began. The next epoch keeps the samples of the files that
  * the script has opened since; current.c says why that makes a turn exact.
  */
 

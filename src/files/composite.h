@@ -69,7 +69,7 @@ struct composite {
 
 	/* Bytes in each record; 0: records have no such part. */
 	uint64_t sample_bytes, label_bytes, json_bytes;
-	/* For a tar of pairs: the bytes of both files, and the offset of the second file's header
+	/* The bytes of both files of a pair in a tar, and the offset of the second file's header
 	 * in the sample. */
 	uint64_t first_bytes, second_bytes, second_at;
 	const char *second_extension;
@@ -82,7 +82,7 @@ struct composite {
 	uint32_t targets;
 	struct pixel_type pixels; /* type of a batch's numbers */
 	struct tensor_shape shape;
-	/* For a batch of pairs: the shape of the second file; height 0: no pairs. */
+	/* The shape of the second files of a batch of pairs; height 0: no pairs. */
 	struct tensor_shape second;
 	/* for a batch of pairs: the job's configuration */
 	const struct job_config *config;

@@ -27,7 +27,7 @@ static int check_bytes(const struct job_config *config, const struct sched_handl
 	return -EIO;
 }
 
-/* How samples appear in files: as the job's configuration says, or a section [tensor NAME]. */
+/* The form of samples in files: that of the job's configuration, or of a section [tensor NAME]. */
 struct look {
 	enum sample_format format;
 	struct pixel_type pixels;

@@ -77,8 +77,8 @@ static void print_name(FILE *out, const char *key, const char *text)
 	fputc('\n', out);
 }
 
-/* For each preparation that jobs read, prints the number of prepared samples, and the cache that
- * all samples would need. */
+/* Prints the number of prepared samples of each preparation that jobs read, and the cache that all
+ * its samples would need. */
 static void print_prepared(
 	FILE *out, const struct files_context *context, const struct dataset *dataset)
 {
@@ -224,7 +224,7 @@ static void print_bad_samples(
 	roaring_bitmap_free(bad);
 }
 
-/* For each dataset of a mixture, prints the number of its samples in an epoch. */
+/* Prints the number of samples in an epoch for each dataset of a mixture. */
 static void print_parts(FILE *out, struct sched_job *job)
 {
 	struct sched_part parts[CONFIG_MOST_MIXED];

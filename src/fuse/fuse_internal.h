@@ -95,8 +95,8 @@ struct session {
 	struct order_texts *orders;
 	struct sizes *sizes;
 
-	/* Used only in the session of the whole tree, by control's thread; after this thread has
-	 * ended, by main's. */
+	/* The mounts of single jobs. Only the session of the whole tree has some. Control's thread
+	 * uses the list, and main's thread after control's has ended. */
 	LIST_HEAD(, job_mount) job_mounts;
 
 	struct lock lock;

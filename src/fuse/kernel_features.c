@@ -24,7 +24,7 @@
 #define NOTIFY_RESEND 7 /* available from protocol 7.40 on */
 #define FLAG2_HAS_RESEND (UINT32_C(1) << 7)
 
-/* Also returns true before the kernel's first message, because no request can exist then. */
+/* Returns true before the kernel's first message, too, because no request can exist then. */
 bool session_is_resent(const struct session *session)
 {
 	const struct kept_mount *mount = session->place ? &session->place->mount : NULL;

@@ -25,12 +25,12 @@
 #define FIRST 2 /* after "." and ".." */
 
 /*
- * For each entry with attributes, the kernel remembers an inode and a name, which take 1.2 KB. So
+ * The kernel remembers an inode and a name of each entry with attributes, which take 1.2 KB. So
  * only this many positions after the reader's position get attributes. Other positions are looked
  * up when they are opened.
  */
 #define WINDOW 4096
-/* In the layouts classes and mirror a reader may begin anywhere. So either all entries get
+/* A reader may begin anywhere in the layouts classes and mirror. So either all entries get
  * attributes, or, if there are more than this, none. */
 #define MOST_UNORDERED 16384
 
@@ -42,7 +42,7 @@ struct listing {
 	uint64_t offset; /* number of the next entry */
 	char *buffer;
 	size_t size, used;
-	/* Only set in the directory of an epoch. */
+	/* The job of the directory, if this is an epoch's; else NULL. */
 	struct sched_job *job;
 	uint32_t window, window_end; /* positions whose entries have attributes */
 };

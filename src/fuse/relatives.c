@@ -11,7 +11,7 @@
 #define ANCESTORS 16 /* most ancestors that are examined */
 #define ENVIRON_TEXT (256 * 1024)
 
-/* How a parent started a process; STARTED: neither forked nor spawned. */
+/* The way in which a parent started a process; STARTED: neither forked nor spawned. */
 enum birth { BIRTH_STARTED, BIRTH_FORKED, BIRTH_SPAWNED };
 
 static enum birth birth_of(const struct process *process, const struct process *parent)

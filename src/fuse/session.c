@@ -56,7 +56,7 @@ void session_free(struct session **session)
 	*session = NULL;
 }
 
-/* From now on, the mount outlives this engine. */
+/* Makes the mount outlive this engine. */
 static void keep(struct session *session)
 {
 	struct kept_descriptor *place = kept_new();

@@ -9,7 +9,7 @@
 
 /* --- numbers of inodes in this mount ------------------------------------------------ */
 
-/* In a job's mount, .. of the root is the root itself: nothing outside the job is visible. */
+/* The root of a job's mount is its own .., so nothing outside the job is visible. */
 uint64_t session_number(const struct session *session, struct inode inode)
 {
 	bool outside = inode.kind == INODE_ROOT || inode.kind == INODE_JOBS;

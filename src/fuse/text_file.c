@@ -173,7 +173,7 @@ static void start_open(const struct request *request)
 {
 	struct request opened = *request;
 	opened.fi.fh = handle_new(0);
-	/* Only these two need a worker. The others are answered even if all workers wait for a
+	/* These two need a worker. All others are answered even if all workers wait for a
 	 * storage, so that a user can find the cause. */
 	if (request->inode.kind == INODE_JOB_STATE ||
 		request->inode.kind == INODE_DASHBOARD)

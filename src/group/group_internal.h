@@ -63,8 +63,8 @@ struct group {
 	atomic_bool stopping;
 	bool runs;
 	pthread_t thread;
-	/* Only the group's thread changes the fields below: it takes the lock to write, and needs
-	 * no lock to read. */
+	/* The fields below are changed by the group's thread alone. It takes the lock to write,
+	 * and needs no lock to read. */
 	struct lock lock;
 	TAILQ_HEAD(, group_rank) ranks;
 	struct coord_status status, was;

@@ -59,8 +59,8 @@ struct peers {
 	struct peer_trust *trust;
 	struct peer_server *server;
 	struct peer_client *client;
-	/* Only the group's thread changes the fields below: it takes the lock to write, and needs
-	 * no lock to read. */
+	/* The fields below are changed by the group's thread alone. It takes the lock to write,
+	 * and needs no lock to read. */
 	struct lock lock;
 	struct home *homes;
 	size_t n_homes;

@@ -148,7 +148,7 @@ struct decoding {
 	char *message;
 };
 
-/* How the decoded image becomes a tensor. */
+/* The steps from the decoded image to a tensor. */
 struct transform {
 	struct resample_window window;
 	struct tensor_shape shape; /* size of the tensor */

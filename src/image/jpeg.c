@@ -29,7 +29,8 @@
  * and the end of the data is an error.
  */
 
-/* Only libjpeg-turbo can skip rows and crop columns; before 2.1.2 both had bugs. */
+/* libjpeg-turbo can skip rows and crop columns, other libraries can't; before 2.1.2 both had
+ * bugs. */
 #if defined(LIBJPEG_TURBO_VERSION_NUMBER) && LIBJPEG_TURBO_VERSION_NUMBER >= 2001002
 #define CAN_SKIP 1
 #else
@@ -437,7 +438,7 @@ static bool read_baseline(struct jpeg *jpeg, uint8_t *pixels)
 static int read_filled(struct jpeg *jpeg, uint8_t *pixels)
 {
 	struct image_part part = jpeg->asked;
-	/* In CMYK a pixel with all bits set is white. */
+	/* A pixel of CMYK with all bits set is white. */
 	bool cmyk = jpeg->info.out_color_space == JCS_CMYK;
 	memset(pixels, cmyk ? 255 : 0,
 		(size_t)part.rows.length * part.columns.length * 3);

@@ -106,8 +106,8 @@ struct load_context;
 must_check int load_context_new(struct load_context **ret);
 void load_context_free(struct load_context **context);
 
-/* From now on the context uses only portable code, for comparisons. After -ENOMEM the context can
- * only be freed. */
+/* Makes the context use only portable code, for comparisons. After -ENOMEM the context can only be
+ * freed. */
 must_check int load_context_use_plain(struct load_context *context);
 /* Gives the context the programs that prepare arrays. */
 void load_context_use_programs(struct load_context *context, struct programs *programs);

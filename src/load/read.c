@@ -189,7 +189,7 @@ static int read_bytes(
 
 static int try_to_open(const struct load_read *read)
 {
-	/* With O_NONBLOCK, opening a FIFO does not wait for a writer. */
+	/* O_NONBLOCK: the open of a FIFO does not wait for a writer. */
 	static const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 	if (read->root)
 		return open_beneath(read->root, read->path, flags);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* With this many overdue answers, the peer counts as hanging. */
+/* A peer counts as hanging when this many of its answers are overdue. */
 #define MOST_LEFT (PEER_WINDOW / 2)
 
 /* --- the end of a connection ------------------------------------------------------------- */

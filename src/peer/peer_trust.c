@@ -167,7 +167,7 @@ static const char ciphers[] =
 static bool set_up(SSL_CTX *context, struct peer_trust *trust)
 {
 	SSL_CTX_set_app_data(context, trust);
-	/* With is_plain kernel TLS is off, because the kernel would also encrypt after the
+	/* Kernel TLS is off if is_plain, because the kernel would also encrypt after the
 	 * handshake. */
 	SSL_CTX_set_options(
 		context, SSL_OP_IGNORE_UNEXPECTED_EOF |

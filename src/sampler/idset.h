@@ -38,8 +38,8 @@ bool idset_contains(const struct idset *set, uint32_t id);
 void idset_add(struct idset *set, uint32_t id);	   /* the id must be absent */
 void idset_remove(struct idset *set, uint32_t id); /* the id must be present */
 
-/* For each id that is in `before` and not in `now`, removes places[id] from `set`. `now` is a
- * subset of `before`, with the same bound. */
+/* Removes places[id] from `set` for each id that is in `before` and not in `now`. `now` is a subset
+ * of `before`, with the same bound. */
 void idset_remove_lost(struct idset *set, const struct idset *before,
 	const struct idset *now, const uint32_t *places);
 

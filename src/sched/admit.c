@@ -158,7 +158,7 @@ struct kept {
 	const char *allowed; /* NULL: it fits */
 };
 
-/* How files show a sample: the preparation and the format of [tensor] or of a [tensor
+/* The form of a sample in files: the preparation and the format of [tensor] or of a [tensor
  * NAME]. */
 struct look {
 	const struct preparation *preparation;

@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <sys/queue.h>
 
-/* With this option of uthash, a failed insertion leaves hash.tbl NULL and does not end the
+/* This option of uthash makes a failed insertion leave hash.tbl NULL, instead of ending the
  * process. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>

@@ -143,7 +143,7 @@ static void expect_needs_at_each_step(void)
 	expect_needs();
 }
 
-/* What is counted are the ids that the change does not have. */
+/* The change counts the ids that it does not have. */
 Test(cache_change, need_of_most_ids)
 {
 	roaring_bitmap_t *fifth = every(5), *most = roaring_bitmap_flip(fifth, 0, N_IDS);

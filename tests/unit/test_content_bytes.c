@@ -54,8 +54,8 @@ static uint64_t longest(
 	return most;
 }
 
-/* Of all samples one of each shape is looked at: the longest file need not be the largest image, nor
- * the last one. */
+/* The job looks at one sample of each shape: the longest file need not be the largest image, nor the
+ * last one. */
 Test(content_bytes, the_padded_size_of_all_is_that_of_the_longest_file)
 {
 	static struct place place;

@@ -270,7 +270,7 @@ Test(sched_measured, all_samples_have_the_sizes_that_each_of_them_has)
 	cr_assert_eq(all, each);
 	cr_assert_eq(readable, readable_of_each);
 	cr_assert_eq(readable, N - 7 - 3);
-	/* Of 60 tensors, 10 of which have no bytes, 45 are smaller than the typical one: 35 of the
+	/* 45 of the 60 tensors are smaller than the typical one: 10 have no bytes, and 35 of the
 	 * widths that are not 1, 10, 19, 28, 37 are below 41. */
 	cr_assert_eq(typical, (uint64_t)41 * 8 * 3);
 	end(&world);

@@ -24,7 +24,7 @@
 
 /* --- the lock ------------------------------------------------------------------------- */
 
-/* Only changed under the scheduler's lock. */
+/* The scheduler's lock protects these three. */
 static uint64_t held_since, longest, holds;
 static const char *longest_by;
 extern const char __executable_start;

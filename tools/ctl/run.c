@@ -197,7 +197,7 @@ int run_command(const char *socket_path, int argc, char **argv)
 	if (status >= 0)
 		return status;
 	status = EXIT_FAILURE;
-	/* From here on the job must be removed at the end, so a signal must not end the process. */
+	/* The job exists now and must be removed at the end, so a signal must not end the process. */
 	take_signals(&run);
 	if (add_job(&run, argv)) {
 		complain("job %s: %s", run.name, run.directory);

@@ -86,7 +86,7 @@ static int each_word(const char *text, size_t size, void **ret, size_t *ret_n,
 static const char *const samplers[] = {[SAMPLER_DSA] = "dsa",
 	[SAMPLER_ISA] = "isa",
 	[SAMPLER_EXCHANGE] = "exchange",
-	/* Not simulated, because without shuffling there is nothing to compare. */
+	/* The sampler is not simulated: without shuffling there is nothing to compare. */
 	[SAMPLER_SEQUENTIAL] = "",
 	[SAMPLER_DSA_TREE] = "dsa-tree"};
 static const char *const evictions[] = {[EVICTION_REFCNT] = "refcnt",

@@ -112,9 +112,9 @@ typedef uint32_t dc_entry;
 
 /* Maps codes of any length to symbols. Codes of equal length are consecutive numbers. */
 struct huffman_codes {
-	/* For each length: the number after the last code, left-aligned in 16 bits. */
+	/* The number after the last code of each length, left-aligned in 16 bits. */
 	uint32_t end[MAX_CODE_BITS + 1];
-	/* For each length: the index of the first symbol minus the first code. */
+	/* The index of the first symbol of each length minus the first code. */
 	int first[MAX_CODE_BITS + 1];
 	uint8_t symbols[256];
 };

@@ -49,7 +49,7 @@ inline_avx2 __m256i load_lanes(const uint8_t *first, const uint8_t *second)
 
 /* --- chroma: Cb or Cr, less 128 ---------------------------------------------------------- */
 
-/* For 32 samples: 3 * near sample + far sample. `first` has the first eight samples of each lane,
+/* The sums 3 * near sample + far sample of 32 samples. `first` has the first eight of each lane,
  * `second` the other eight. */
 struct sums {
 	__m256i first, second;
