@@ -152,13 +152,8 @@ static uint32_t get_worker(struct current *current, uint32_t rank, uint64_t id)
 			place = i;
 	if (current->n_workers < CURRENT_WORKERS)
 		place = current->n_workers++;
-	uint32_t script = current->ranks[rank].script;
-	uint32_t opens = current->scripts[script].opens;
-	current->workers[place] = (struct worker){.id = id,
-		.rank = rank,
-		.file = NO_FILE,
-		.began = opens,
-		.row_began = opens};
+	current->workers[place] =
+		(struct worker){.id = id, .rank = rank, .file = NO_FILE};
 	return place;
 }
 
