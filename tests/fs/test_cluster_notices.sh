@@ -6,16 +6,22 @@
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 [[ -x $BUILD/tests/mutant/joaderfs ]] || skip "the mutant is not built: make check-fs"
-for number in 0 4; do # coord_mutant.h: none, MUTANT_NO_REPAIR
-	status=0
-	COORD_MUTANT=$number DAEMON=$BUILD/tests/mutant/joaderfs CHAOS_FAULTS=3 CHAOS_SEED=2 \
+
+# chaos NUMBER SEED FAULTS: the mutant of coord_mutant.h, 0: none
+chaos() {
+	COORD_MUTANT=$1 DAEMON=$BUILD/tests/mutant/joaderfs CHAOS_FAULTS=$3 CHAOS_SEED=$2 \
 		CHAOS_KINDS="rolled_back rolled_back_and_leader_killed" TMPDIR=$T \
-		bash "$FS/test_cluster_chaos.sh" >"$T/out" 2>&1 || status=$?
-	if ((number == 0)); then
-		((status == 0)) || fail "it fails without a mutant: $(<"$T/out")"
-		continue
-	fi
-	((status == 1)) || fail "status $status: $(<"$T/out")"
-	grep -m 2 -E 'twice or more|did not come|another sample|otherwise' "$T/out" ||
-		fail "$(<"$T/out")"
+		bash "$FS/test_cluster_chaos.sh" >"$T/out" 2>&1
+}
+
+chaos 0 2 3 || fail "it fails without a mutant: $(<"$T/out")"
+# MUTANT_NO_REPAIR does no harm when readers have read nothing since the server's snapshot. About
+# every second run of three faults was so.
+for seed in 2 3 4 5 6; do
+	status=0
+	chaos 4 "$seed" 6 || status=$?
+	((status > 1)) && fail "status $status: $(<"$T/out")"
+	((status == 0)) || break
 done
+((status == 1)) || fail "five runs without a repair were right: $(<"$T/out")"
+grep -m 2 -E 'twice or more|did not come|another sample|gave other samples' "$T/out" || fail "$(<"$T/out")"
