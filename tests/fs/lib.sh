@@ -95,6 +95,14 @@ finish() {
 	while read -r _ mount _; do
 		[[ $mount != "$T"/* ]] || unmount "$mount"
 	done </proc/self/mounts
+	# libfuse before 3.18 may miss a SIGTERM, so that a file system of a test lives on.
+	for _ in $(seq 100); do
+		[[ -n $(jobs -pr) ]] || break
+		sleep 0.1
+	done
+	for child in $(jobs -pr); do
+		kill -KILL "$child" 2>/dev/null || true
+	done
 	wait
 	if ((status == 0)) && grep -q 'runtime error:' "$LOG" 2>/dev/null; then
 		echo "passed, but UBSan found something" >&2
@@ -113,7 +121,7 @@ finish() {
 }
 trap finish EXIT
 trap 'echo "line $LINENO: $BASH_COMMAND" >&2' ERR
-trap 'exit 143' TERM
+trap 'echo "SIGTERM in line $LINENO: $BASH_COMMAND" >&2; exit 143' TERM
 trap 'exit 130' INT
 
 # --- inis and datasets -----------------------------------------------------------------
