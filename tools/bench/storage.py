@@ -15,6 +15,7 @@ from cases import CROP, RESIZE, SAMPLE_BYTES, photographs
 from mounted import Daemon, Failed, dataset_paths, job_ini
 
 MILLISECONDS = (0, 5, 20, 100)  # 0: what the file system itself costs
+COUNT = 10_000  # photographs: in a short epoch, reads begin and end most of the time
 
 
 def read_all(directory):
@@ -44,11 +45,11 @@ def slow_storage(args, directory, milliseconds):
                 subprocess.run(["fusermount3", "-u", "-z", mount], check=False)
 
 
-def rate(args, directory, **options):
+def rate(args, count, directory, **options):
     """Samples per second of one job that reads an epoch, and the reads that the storage was
     allowed in the end."""
     ini = job_ini("a", RESIZE, CROP)
-    with Daemon(args.program, directory, {"a": ini}, 2 * args.count * SAMPLE_BYTES,
+    with Daemon(args.program, directory, {"a": ini}, 2 * count * SAMPLE_BYTES,
                 **options) as daemon:
         begin = time.monotonic()
         done = subprocess.run([args.reader, daemon.epoch("a")], stdout=subprocess.PIPE,
@@ -59,16 +60,17 @@ def rate(args, directory, **options):
         json.loads(done.stdout)
         with open(os.path.join(daemon.mount, "jobs", "a", "status"), encoding="utf-8") as file:
             line = next(text for text in file if text.startswith("storage "))
-    return args.count / seconds, line.split(" of at most ")[1].split(":")[0]
+    return count / seconds, line.split(" of at most ")[1].split(":")[0]
 
 
 def storage(args):
     """Rounds take turns, because the machine is not always equally fast; the part of page
     cache is the median of those of the rounds."""
-    dataset = photographs(args.count)
+    count = args.count if args.quick else max(args.count, COUNT)
+    dataset = photographs(count)
     ways = {"page cache": None} | {f"{ms} ms to open a file": ms for ms in MILLISECONDS}
     rates, reads = {way: [] for way in ways}, {}
-    rate(args, dataset)
+    rate(args, count, dataset)
     for number in range(max(args.rounds, 5)):
         for way, milliseconds in ways.items():
             args.progress(f"storage: {way}, round {number + 1}")
@@ -76,7 +78,7 @@ def storage(args):
                 directory = dataset
                 if milliseconds is not None:
                     directory = stack.enter_context(slow_storage(args, dataset, milliseconds))
-                found, reads[way] = rate(args, directory)
+                found, reads[way] = rate(args, count, directory)
             rates[way].append(found)
     medians = {way: statistics.median(found) for way, found in rates.items()}
     parts = {way: statistics.median(one / cached for one, cached in
@@ -86,4 +88,4 @@ def storage(args):
             "table": [["", "", "samples/s", "of page cache", "reads at once"],
                       *([way, "", f"{median:.0f}", f"{parts[way]:.0%}",
                          reads[way]] for way, median in medians.items())],
-            "rates": rates, "plots": []}
+            "rates": rates, "parts": parts, "plots": []}
