@@ -11,7 +11,7 @@
 #include "epoch/journal.h"
 
 /*
- * A job: its configuration, its directory, and what its epochs consist of.
+ * A job: its configuration, its directory, its editions and the engine of its epochs.
  *
  *   Owns: its fields. The scheduler makes it and frees it.
  *   Threads: one, before the scheduler installs the job; then any.

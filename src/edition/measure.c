@@ -208,7 +208,7 @@ static int measure_encoded(
 	return typical_file(edition);
 }
 
-/* -EAGAIN: each sample has to be looked at. */
+/* Measures decoded tensors, of one sample per shape. -EAGAIN: each sample has to be looked at. */
 static int measure_decoded(
 	struct edition *edition, const struct dataset_shape *shapes, size_t n)
 {
@@ -235,7 +235,8 @@ static int measure_decoded(
 	return 0;
 }
 
-/* -EAGAIN: each sample has to be looked at. */
+/* Measures the tensors of all samples by their shapes. -EAGAIN: each sample has to be looked
+ * at. */
 static int measure_shapes(struct edition *edition)
 {
 	const struct preparation *preparation = &edition->job->config.preparation;

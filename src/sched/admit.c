@@ -155,7 +155,7 @@ struct kept {
 	sample_id sample;
 	enum pixel_mode mode, first,
 		second;	     /* modes of the first sample's first and second file */
-	const char *allowed; /* NULL: it fits */
+	const char *allowed; /* allowed modes, for a message; NULL: all samples fit */
 };
 
 /* The form of a sample in files: the preparation and the format of [tensor] or of a [tensor
@@ -250,7 +250,8 @@ static bool check_kept(uint32_t id, void *context)
 	return check_one(kept, &of_second, second, kept->second);
 }
 
-/* Checks each sample, or the first one of each shape if no other file or path counts. */
+/* Checks each sample. If a sample is one file, whose path does not count, it is enough to check
+ * one sample of each shape. */
 static void check_all_kept(struct kept *kept)
 {
 	const struct edition *edition = kept->edition;

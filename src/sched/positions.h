@@ -154,6 +154,6 @@ bool sched_has_begun(struct sched_job *job, uint32_t epoch);
 /* Tells whether the epoch has bindings that are still known. */
 bool sched_has_order(struct sched_job *job, uint32_t epoch);
 
-/* Copies up to n bindings from the k-th on, and returns how many. */
+/* Copies up to n bindings from the k-th on. Returns the number copied. */
 uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
 	struct binding *ret);

@@ -80,7 +80,7 @@ must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
  * readers may look at them again. -ENOMEM; -EINVAL: an epoch has fewer samples. */
 must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
 
-/* Reports that the feed of the job has failed since since_ns; 0: it works again.
+/* Reports that the feed of the job failed at since_ns (clock_now_ns); 0: it works again.
  * gives_up: opens that find no sample in the feed, or wait for one, fail with
  * -ETIMEDOUT. */
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);

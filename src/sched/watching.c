@@ -12,7 +12,7 @@
 #include <errno.h>
 
 /* Tells a job's watch what its handles do: their waits, their epochs, their trace; and decides
- * which notices they are worth. */
+ * which notices to give. */
 
 /* --- waits ------------------------------------------------------------------------------ */
 

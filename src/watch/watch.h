@@ -91,7 +91,8 @@ struct watch {
 /* --- waits.c: how long readers wait, and for what --- */
 
 /* Adds the time until now to the job's waits, and finds the cause of its waiting from now
- * on. first: the sample of the reader that has waited longest; NULL: none. Returns the time. */
+ * on. first: the sample of the reader that has waited longest; NULL: none. Returns the ns
+ * added. */
 uint64_t waits_count_locked(
 	struct watch *watch, const struct wanted *first, uint64_t now_ns);
 /* Counts a reader that begins to wait for the sample (change 1), or whose wait ends (-1).
@@ -128,7 +129,7 @@ void lap_measure(struct watch *watch);
 uint64_t trace_open_locked(struct watch *watch);
 /* Adds the event to the trace, if somebody reads it. */
 void trace_note_locked(struct watch *watch, const struct sched_trace_event *event);
-/* Does what sched_trace_begin and sched_trace_read tell. */
+/* sched_trace_begin and sched_trace_read (sched/gauges.h) call these. */
 must_check int trace_begin(struct watch *watch, uint64_t *ret_next);
 uint32_t trace_read(struct watch *watch, uint64_t *from, uint64_t *ret_lost,
 	struct sched_trace_event *ret, uint32_t most);
