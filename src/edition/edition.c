@@ -2,8 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "base/log.h"
-#include "base/rng.h"
 #include "edition/edition_internal.h"
 
 #include <errno.h>

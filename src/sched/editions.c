@@ -7,8 +7,6 @@
 #include "sched/supplying.h"
 #include "supply/supply.h"
 
-#include <errno.h>
-
 /* Shows the editions of a job to the scheduler's callers, and opens earlier ones after a
  * restart. */
 

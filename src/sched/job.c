@@ -2,10 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
-#include "base/ensure.h"
-#include "base/log.h"
-#include "sched/datasets.h"
-#include "draw/draw.h"
 #include "edition/edition.h"
 #include "sched/jobs.h"
 #include "sched/skipping.h"
@@ -13,14 +9,11 @@
 #include "state/state.h"
 #include "supply/supply.h"
 #include "watch/watch.h"
-#include "stats/stats.h"
 #include "epoch/questions.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define MAX_JOB_ID ((1u << 14) - 1) /* an inode number has 14 bits for it */
 

@@ -3,9 +3,7 @@
 
 #include "base/clock.h"
 #include "base/ensure.h"
-#include "draw/draw.h"
 #include "edition/edition.h"
-#include "sched/gauges.h"
 #include "sched/jobs.h"
 #include "sched/positions.h"
 #include "sched/drawing.h"

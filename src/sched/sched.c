@@ -3,26 +3,18 @@
 
 #include "base/clock.h"
 #include "base/ensure.h"
-#include "base/heap.h"
 #include "base/kept.h"
-#include "base/log.h"
 #include "base/own_directory.h"
 #include "base/signals.h"
 #include "draw/draw.h"
-#include "sched/gauges.h"
 #include "sched/jobs.h"
-#include "sched/positions.h"
 #include "supply/quarantine.h"
 #include "sched/sched.h"
 #include "sched/supplying.h"
 #include "supply/supply.h"
-#include "watch/watch.h"
-#include "stats/stats.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
 
 static int make_jobs_directory(const char *state)

@@ -3,17 +3,13 @@
 
 #include "base/log.h"
 #include "edition/edition.h"
-#include "sched/gauges.h"
 #include "sched/positions.h"
 #include "sched/skipping.h"
-#include "state/state.h"
-#include "supply/supply.h"
 #include "stats/stats.h"
 #include "epoch/questions.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 /* Leaves bad samples out of epochs: see skipping.h. */
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/ranks.h"
 #include "epoch/questions.h"
 #include "state/import.h"
 
@@ -10,7 +9,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /*
  * Writes orders for other machines, where the same files have other ids and mtimes, and reads

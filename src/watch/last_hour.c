@@ -6,7 +6,6 @@
 #include "watch/watch.h"
 
 #include <errno.h>
-#include <string.h>
 
 #define HOUR_NS UINT64_C(3600000000000)
 
