@@ -75,10 +75,10 @@ struct edition {
 	uint64_t all_bytes;	     /* all tensors together */
 	uint64_t sample_bytes;	     /* mean of the tensors */
 	uint64_t typical_bytes;	     /* three of four tensors are no larger */
-	uint32_t *label_begin;	/* classes: first position of each label, and the end */
-	uint32_t *labels;	/* labels = fixed: by position */
-	float *targets;		/* labels = columns: by sample and column */
-	sample_id *by_position; /* EPOCHS_FIXED: the sample of each position */
+	uint32_t *label_begin;	     /* layout = classes: see is.label_begin */
+	uint32_t *labels;	     /* labels = fixed: by position */
+	float *targets;		     /* labels = columns: by sample and column */
+	sample_id *by_position;	     /* EPOCHS_FIXED: the sample of each position */
 };
 
 /* --- selection.c: the labels of positions --- */

@@ -192,8 +192,8 @@ static bool resizes(const struct job_config *config, const struct look *look)
 	       config->augment.random_resized_crop.width;
 }
 
-/* Returns a description of the modes that the job allows, if it does not allow this one;
- * NULL: it does. first: the mode of the first sample. */
+/* Returns NULL if the job allows the mode, else a description of the modes that it allows.
+ * first: the mode of the first sample. */
 static const char *allowed_mode(const struct job_config *config, const struct look *look,
 	enum pixel_mode mode, enum pixel_mode first)
 {

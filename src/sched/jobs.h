@@ -79,8 +79,8 @@ must_check int sched_job_log(
 /* Keeps the ini of a job in the state directory, as sched_job_add does with persist. */
 must_check int sched_job_keep(struct sched_job *job);
 
-/* Undoes an addition: removes the job, but of its files deletes only the ini in the state
- * directory, since the others may belong to an earlier job of the name. -ENOENT. */
+/* Undoes an addition: removes the job and its ini in the state directory. Leaves the job's other
+ * files there, which may belong to an earlier job of the name. -ENOENT. */
 must_check int sched_job_withdraw(struct sched *sched, const char *name);
 
 /* Adds the jobs that the state directory has kept. Problems are logged, not fatal. */

@@ -38,9 +38,9 @@ struct sched_opened {
 /* The reader of a file, and how it opens the file. */
 struct sched_reader {
 	struct reader who;
-	bool done;	/* the thread has read its last file to the end */
-	bool looks;	/* the process only looks at files: workers of it read them */
-	bool resent;	/* a daemon before this one may have begun to answer */
+	bool done;   /* the thread has read its last file to the end */
+	bool looks;  /* the process opens files only to look; its worker processes read */
+	bool resent; /* a daemon before this one may have begun to answer */
 	bool unknown;	/* the kernel does not tell the process */
 	bool elsewhere; /* this is one of several ranks, some on other machines */
 	/* the file holds images, even if this open only binds the position */

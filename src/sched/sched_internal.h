@@ -201,7 +201,7 @@ struct sched {
 	uint64_t window_ns; /* end of the last window */
 	struct programs *programs;
 	TAILQ_HEAD(, load_work) postponed;
-	bool room_made; /* the housekeeper has to queue the wanted samples that lack room again */
+	bool room_made; /* the housekeeper has to tell the supply: supply_has_room */
 	uint64_t evictions_told, told_ns; /* cache_advice.c */
 	struct sched_handle *tickets;	  /* hash by ticket */
 	uint64_t next_ticket;

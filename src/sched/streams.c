@@ -15,9 +15,9 @@
 #include <string.h>
 
 /*
- * Makes streams for the draw engine, and removes the need of those that have ended. Both take
- * long: need is counted, and exchange's candidates are brought up to date, in steps between
- * which the lock is released.
+ * Makes and fills streams for the draw engine, and ends them. A stream's begin and its end take
+ * long: the need of its samples is changed, and exchange's candidates are brought up to date, in
+ * steps between which the lock is released.
  */
 
 /* --- the remaining samples of a stream that is made --------------------------------------- */
@@ -55,8 +55,8 @@ static void remove_bound(
 	} while (n == AT_ONCE);
 }
 
-/* Removes the samples that ranks of this daemon were given before it was started, or
- * before all of them were parked. */
+/* Removes the samples that the ranks of this daemon already have in the epoch: a restart, or
+ * a time when all of them were parked, came in between. */
 static int remove_given(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);

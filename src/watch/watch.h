@@ -60,7 +60,7 @@ struct lap {
 	uint64_t waited_ns, pause_ns;
 	uint32_t positions, consumed, opens;
 	bool ended; /* all positions were consumed */
-	/* by epoch % 2: of the running epoch and of the one before */
+	/* of the running epoch and of the epoch before; index: epoch % 2 */
 	struct lap_served bound[2];
 	struct lap_reader reader[LAP_READERS];
 };
@@ -105,8 +105,8 @@ void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CA
 
 struct epoch_waits {
 	uint64_t exposed_ns[WAIT_CAUSES]; /* since the job was added */
-	uint64_t epoch_ns;		  /* the last epoch's time until now */
-	double waited_part;		  /* part of it during which readers waited */
+	uint64_t epoch_ns;  /* from the last epoch's first open until its end, or now */
+	double waited_part; /* part of it during which readers waited */
 };
 void waits_of_epoch_locked(
 	const struct watch *watch, uint64_t now_ns, struct epoch_waits *ret);
