@@ -18,7 +18,7 @@
 #define MOST_MEASURED 4096
 #define SHAPES 1024
 
-/* The memory of a decoded image of this shape whose file has at most file_bytes. */
+/* A measured sample: the shape of its image, the size of its file, and the bytes of its tensor. */
 struct measured {
 	struct tensor_shape image;
 	uint8_t orientation;

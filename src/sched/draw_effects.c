@@ -104,7 +104,7 @@ static void execute_locked(struct sched *sched, const struct draw_effect *effect
 	}
 }
 
-/* Tells whether the effect and the next one, which is there, drop the need of a sample and draw it. */
+/* Tells whether effect[0] drops the need of a sample and effect[1] draws the same sample. */
 static bool drops_and_draws(const struct draw_effect *effect)
 {
 	return effect[0].kind == DRAW_DROP && effect[1].kind == DRAW_DRAWN &&

@@ -57,7 +57,7 @@ void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 struct sched_job_share {
 	double demand; /* samples per second that it could use, by estimate */
 	bool at_least; /* readers are never idle: the demand may be higher */
-	double wanted_part, granted_part; /* parts of all decoders */
+	double wanted_part, granted_part; /* as parts of all decoders */
 	double waiting; /* part of the last second during which a reader waited */
 };
 

@@ -17,9 +17,9 @@ struct sched_handle; /* an open position: holds its tensor */
 struct dataset;
 
 /*
- * The epoch of files in current/, which are for scripts that know nothing of epochs: for
- * each position, the epoch that the script means. The last epoch is read again and again.
- * epoch/current.c has the rules.
+ * Stands for the epoch of a file in current/, for scripts that know nothing of epochs: the engine
+ * chooses the epoch when the file is opened, by the rules in epoch/current.c. The last epoch is
+ * read again and again.
  *
  * layout = mirror: all epochs, including this one, hold the same samples in dataset order. Any
  * position may be opened at any time; nothing is bound or consumed.
