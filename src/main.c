@@ -3,7 +3,6 @@
 
 #include "base/background.h"
 #include "base/backing.h"
-#include "base/clock.h"
 #include "base/crash.h"
 #include "base/fault.h"
 #include "base/kept.h"

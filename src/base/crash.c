@@ -6,7 +6,6 @@
 #include "base/lock.h"
 #include "base/log.h"
 
-#include <errno.h>
 #include <execinfo.h>
 #include <signal.h>
 #include <stdatomic.h>

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <ini.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /*
  * Passes the ini to inih line by line. With the whole ini, inih would report only the first bad

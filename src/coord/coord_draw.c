@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * The leader's drawing. When half of a job's window or less is left ahead of the readers, the

@@ -4,8 +4,6 @@
 #include "coord/coord_facts.h"
 #include "coord/coord_internal.h"
 
-#include "base/ensure.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #define MOST_BYTES (1 << 28) /* size of a map of ROWS_TOGETHER rows */

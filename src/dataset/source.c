@@ -4,8 +4,6 @@
 #include "dataset/source.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 

@@ -184,8 +184,7 @@ struct label_group {
 	char key[PATH_MAX];
 	const char *member; /* path of the label's member; NULL: none yet */
 	size_t first;	    /* index of the group's first sample in the listing */
-	bool has_image;
-	const char *label; /* NULL: none yet */
+	const char *label;  /* NULL: none yet */
 };
 /* Adds a member to the group of its key. If the key is new, ends the previous group. *ret_sample:
  * the member is a sample. */

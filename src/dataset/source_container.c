@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/ensure.h"
 #include "base/log.h"
 #include "dataset/source.h"
 
@@ -11,7 +10,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /*
  * Lists containers, for all sources that have them. Each thread takes a container and lists it. If

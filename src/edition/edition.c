@@ -2,8 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "base/log.h"
-#include "base/rng.h"
 #include "edition/edition_internal.h"
 
 #include <errno.h>
@@ -122,43 +120,6 @@ void edition_free(struct edition *edition)
 		dataset_close(&edition->mixed);
 	free_parts(edition);
 	free(edition);
-}
-
-/* --- the parts of an edition ---------------------------------------------------------- */
-
-struct part *part_of(const struct edition *edition, sample_id sample)
-{
-	size_t i = edition->n_parts - 1;
-	while (i > 0 && sample < edition->parts[i].first)
-		i--;
-	return &edition->parts[i];
-}
-
-const struct part *edition_part_of(
-	const struct edition *edition, const struct dataset *dataset)
-{
-	for (size_t i = 0; i < edition->n_parts; i++)
-		if (edition->parts[i].source->dataset == dataset)
-			return &edition->parts[i];
-	return NULL;
-}
-
-const struct part *edition_part_of_source(
-	const struct edition *edition, const struct source *source)
-{
-	for (size_t i = 0; i < edition->n_parts; i++)
-		if (edition->parts[i].source == source)
-			return &edition->parts[i];
-	return NULL;
-}
-
-const struct part *edition_part_in(
-	const struct edition *edition, const struct space *space)
-{
-	for (size_t i = 0; i < edition->n_parts; i++)
-		if (edition->parts[i].space == space)
-			return &edition->parts[i];
-	return NULL;
 }
 
 struct order_set edition_order_set(const struct edition *edition)

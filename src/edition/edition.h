@@ -16,16 +16,17 @@
  *
  *   edition.c        makes, finds and frees editions; edition_beside.c: texts and files that
  *                    come along with their samples
- *   selection.c      selects the samples of a job; measured.c: notes of the selection
- *   job_epochs.c     the job's configuration, as its epochs need it
- *   mixture.c        editions of several datasets
+ *   selection.c      selects the samples of a job; measure.c: measures their tensors;
+ *                    measured.c: keeps a note of both
+ *   job_epochs.c     derives the settings of epochs from the job's configuration
+ *   mixture.c        makes editions of several datasets; parts.c: finds the part of a sample
  *   sampler_join.c   adds a job to its samplers
  *   mapping.c        decides whether a file of layout = classes keeps its sample
  *
  *   Flow: edition_new -> join -> epochs begin with it -> editions_sweep, or edition_free.
- *   Owns: what it found out of its samples. A job owns its editions; sources and spaces are the
- *         supply's.
- *   Threads: any, which holds the edition or the lock.
+ *   Owns: its selection, and the tables made from it. A job owns its editions; the supply owns
+ *         sources and spaces.
+ *   Threads: any thread that holds the edition or the lock.
  *   Locks: job->lock; the caller of a function whose name ends in _locked holds it.
  *   Errors: -errno; errors of the ini are reported.
  */
@@ -74,10 +75,10 @@ struct edition {
 	uint64_t all_bytes;	     /* all tensors together */
 	uint64_t sample_bytes;	     /* mean of the tensors */
 	uint64_t typical_bytes;	     /* three of four tensors are no larger */
-	uint32_t *label_begin;	/* classes: first position of each label, and the end */
-	uint32_t *labels;	/* labels = fixed: by position */
-	float *targets;		/* labels = columns: by sample and column */
-	sample_id *by_position; /* EPOCHS_FIXED: the sample of each position */
+	uint32_t *label_begin;	     /* layout = classes: see is.label_begin */
+	uint32_t *labels;	     /* labels = fixed: by position */
+	float *targets;		     /* labels = columns: by sample and column */
+	sample_id *by_position;	     /* EPOCHS_FIXED: the sample of each position */
 };
 
 /* --- selection.c: the labels of positions --- */
@@ -114,12 +115,8 @@ must_check int join_finish_locked(struct part *part, struct sampler_joining *joi
  * yet, though its job may be known. No lock held. */
 must_check int join(struct edition *edition, size_t from);
 
-/* --- edition.c --- */
+/* --- parts.c --- */
 
-/* Makes an edition of n sources, and counts the job as one of the jobs of each source.
- * Configuration errors are reported. */
-must_check int edition_new(struct job *job, struct source *const *sources, size_t n,
-	config_report *report, void *context, struct edition **ret);
 /* Returns the part of a sample of the edition. Its id in the source is sample - first. */
 struct part *part_of(const struct edition *edition, sample_id sample);
 /* Returns the part of a dataset, or NULL. */
@@ -131,6 +128,13 @@ const struct part *edition_part_of_source(
 /* Returns the part of a space, or NULL. */
 const struct part *edition_part_in(
 	const struct edition *edition, const struct space *space);
+
+/* --- edition.c --- */
+
+/* Makes an edition of n sources, and counts the job as one of the jobs of each source.
+ * Configuration errors are reported. */
+must_check int edition_new(struct job *job, struct source *const *sources, size_t n,
+	config_report *report, void *context, struct edition **ret);
 /* Frees an edition that no epoch has and nobody holds. No lock held. Its spaces are left to
  * spaces_leave. */
 void edition_free(struct edition *edition);
@@ -153,7 +157,7 @@ struct editions_found {
 	struct order_found *segments, *orders; /* of the journal, and saved */
 	size_t n_segments, n_orders;
 };
-/* Reads them. editions_found_free is called also after a failure. */
+/* Reads the sets. The caller calls editions_found_free, also after a failure. */
 must_check int editions_find(const struct job *job, struct editions_found *ret);
 void editions_found_free(struct editions_found *found);
 /* Tells whether the job has an edition of each set. */

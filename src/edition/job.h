@@ -11,7 +11,7 @@
 #include "epoch/journal.h"
 
 /*
- * A job: its configuration, its directory, and what its epochs consist of.
+ * A job: its configuration, its directory, its editions and the engine of its epochs.
  *
  *   Owns: its fields. The scheduler makes it and frees it.
  *   Threads: one, before the scheduler installs the job; then any.
@@ -42,5 +42,3 @@ enum epochs_kind job_kind(const struct job *job);
 bool job_is_fed(const struct job *job);
 /* Returns how many positions one open binds: the length of a batch, else 1. */
 uint32_t job_binds_at_once(const struct job_config *config);
-/* Returns the most samples that the job's look-ahead may grow to. */
-uint32_t job_most_ahead(const struct job_config *config);

@@ -38,7 +38,8 @@ uint32_t job_binds_at_once(const struct job_config *config)
 	return config->layout == LAYOUT_BATCH && config->batch > 0 ? config->batch : 1;
 }
 
-uint32_t job_most_ahead(const struct job_config *config)
+/* Returns the most samples that the job's look-ahead may grow to. */
+static uint32_t most_ahead(const struct job_config *config)
 {
 	const uint32_t grown = 2 * STORAGE_MOST_READS;
 	uint32_t least = config_lookahead(config);
@@ -60,7 +61,7 @@ int job_make_epochs(struct job *job, const struct epoch_set *first)
 		.set = *first,
 		.limit = config_job_epochs(config),
 		.lookahead = config_lookahead(config),
-		.most_ahead = job_most_ahead(config),
+		.most_ahead = most_ahead(config),
 		.file = file,
 		.replays = config_replay(config) != NULL,
 		.fed = job_is_fed(job),

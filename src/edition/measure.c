@@ -18,7 +18,7 @@
 #define MOST_MEASURED 4096
 #define SHAPES 1024
 
-/* The memory of a decoded image of this shape whose file has at most file_bytes. */
+/* A measured sample: the shape of its image, the size of its file, and the bytes of its tensor. */
 struct measured {
 	struct tensor_shape image;
 	uint8_t orientation;
@@ -208,7 +208,7 @@ static int measure_encoded(
 	return typical_file(edition);
 }
 
-/* -EAGAIN: each sample has to be looked at. */
+/* Measures decoded tensors, of one sample per shape. -EAGAIN: each sample has to be looked at. */
 static int measure_decoded(
 	struct edition *edition, const struct dataset_shape *shapes, size_t n)
 {
@@ -235,7 +235,8 @@ static int measure_decoded(
 	return 0;
 }
 
-/* -EAGAIN: each sample has to be looked at. */
+/* Measures the tensors of all samples by their shapes. -EAGAIN: each sample has to be looked
+ * at. */
 static int measure_shapes(struct edition *edition)
 {
 	const struct preparation *preparation = &edition->job->config.preparation;

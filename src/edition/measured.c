@@ -57,9 +57,9 @@ static uint64_t sum_of_file(const void *file, size_t n)
 	return sum_of((const char *)file + before, n - before);
 }
 
-/* Hashes all that the note depends on. 0: no note can be made. Arrays have no note, since
- * a program of the daemon's ini decides about their size; pairs and groups have none,
- * since they have to be assembled in any case. */
+/* Hashes all that the note depends on. 0: the edition can have no note. An array has none, since
+ * a program of the daemon's ini decides about its size; a pair or group has none, since it
+ * has to be assembled in any case. */
 static uint64_t key_of(const struct edition *edition)
 {
 	const struct job *job = edition->job;

@@ -4,13 +4,11 @@
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "base/rng.h"
-#include "base/size_text.h"
 #include "dataset/dataset_pairs.h"
 #include "edition/edition_internal.h"
 #include "image/sections.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -87,9 +87,6 @@ must_check int identity_credentials(const struct identity *identity, const char 
 must_check int process_credentials(
 	const char *command, struct credentials *ret, struct far_error *ret_error);
 
-/* Returns the text of a member of a JSON object. The caller frees it; NULL: there is no such
- * member. */
-char *json_member(const char *text, const char *name);
 /* Reads AccessKeyId and the related members of a JSON object. from: the source, for messages. */
 must_check int credentials_of_json(const char *text, const char *token_name,
 	const char *from, struct credentials *ret, struct far_error *ret_error);

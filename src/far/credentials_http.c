@@ -35,7 +35,9 @@ static int no_memory(struct far_error *error)
 	" WHERE key = ?2 AND type IN ('text', 'integer')"
 
 /* SQLite parses the JSON. */
-char *json_member(const char *text, const char *name)
+/* Returns the text of a member of a JSON object. The caller frees it; NULL: there is no such
+ * member. */
+static char *json_member(const char *text, const char *name)
 {
 	sqlite3 *db = NULL;
 	sqlite3_stmt *read = NULL;

@@ -22,8 +22,6 @@ struct sched_job;
  *   Errors: -EIO, logged: the file has changed since the scan, or can't be read.
  */
 
-#define BESIDE_MOST (CONFIG_MOST_ENDINGS + 1)
-
 unsigned beside_count(const struct job_config *config);
 const char *beside_ending(const struct job_config *config, unsigned i);
 /* Finds the number of an ending. false: the job has no files with this ending. */

@@ -290,6 +290,21 @@ static int encode(
 	return 0;
 }
 
+/* Tells whether files of the format can hold pixels of the mode. */
+static bool holds(enum sample_format format, enum pixel_mode mode)
+{
+	switch (format) {
+	case FORMAT_PPM:
+		return mode == PIXELS_RGB || mode == PIXELS_L;
+	case FORMAT_BMP:
+		return mode == PIXELS_RGB;
+	case FORMAT_PNG:
+		return mode != PIXELS_F;
+	default:
+		return true;
+	}
+}
+
 int format_make(enum sample_format format, struct pixel_type type,
 	const struct tensor *tensor, uint32_t label, struct formatted *ret)
 {
@@ -297,7 +312,7 @@ int format_make(enum sample_format format, struct pixel_type type,
 		tensor->bytes == pixel_bytes(type, tensor->shape));
 	ensure(config_holds_arrays(format) ||
 		(type.dtype == DTYPE_UINT8 && type.axes == AXES_HWC));
-	if (!format_holds(format, tensor->shape.mode))
+	if (!holds(format, tensor->shape.mode))
 		return -EIO; /* the configuration excludes such jobs */
 	*ret = (struct formatted){
 		.bytes = format_bytes(format, type, tensor->shape, tensor->bytes),
@@ -312,20 +327,6 @@ void format_free(struct formatted *file)
 {
 	free(file->encoded);
 	file->encoded = NULL;
-}
-
-bool format_holds(enum sample_format format, enum pixel_mode mode)
-{
-	switch (format) {
-	case FORMAT_PPM:
-		return mode == PIXELS_RGB || mode == PIXELS_L;
-	case FORMAT_BMP:
-		return mode == PIXELS_RGB;
-	case FORMAT_PNG:
-		return mode != PIXELS_F;
-	default:
-		return true;
-	}
 }
 
 bool format_head(enum sample_format format, struct file_head *ret)
@@ -348,19 +349,4 @@ bool format_head(enum sample_format format, struct file_head *ret)
 		break;
 	}
 	return false;
-}
-
-const char *format_name(enum sample_format format)
-{
-	static const char *const names[] = {
-		[FORMAT_PPM] = "ppm",
-		[FORMAT_BMP] = "bmp",
-		[FORMAT_PNG] = "png",
-		[FORMAT_NPY] = "npy",
-		[FORMAT_RAW] = "raw",
-		[FORMAT_SOURCE] = "source",
-		[FORMAT_RECORD] = "record",
-	};
-	ensure(format < sizeof(names) / sizeof(names[0]));
-	return names[format];
 }

@@ -43,12 +43,6 @@ must_check int format_make(enum sample_format format, struct pixel_type type,
 	const struct tensor *tensor, uint32_t label, struct formatted *ret);
 void format_free(struct formatted *file);
 
-/* Tells whether files of the format can hold pixels of the mode. */
-bool format_holds(enum sample_format format, enum pixel_mode mode);
-
 /* Describes the head of a format whose files are a head and the tensor. false: the format encodes
  * the pixels. */
 bool format_head(enum sample_format format, struct file_head *ret);
-
-/* Returns the name of the format in inis ("ppm", "bmp", ...). It is also the default extension. */
-const char *format_name(enum sample_format format);

@@ -54,7 +54,7 @@ int made_text_end(struct made_text **text, int err)
 	return err;
 }
 
-void made_text_hold(struct made_text *text)
+static void hold(struct made_text *text)
 {
 	atomic_fetch_add(&text->references, 1);
 }
@@ -132,7 +132,7 @@ static struct made_text *find(struct made_texts *texts, enum made_kind kind, boo
 		shared->makers++;
 		return NULL;
 	}
-	made_text_hold(shared->text);
+	hold(shared->text);
 	return shared->text;
 }
 
@@ -158,7 +158,7 @@ static struct made_text *share(struct made_texts *texts, enum made_kind kind,
 	if (!text || (shared->text && shared->text->begun_ns > text->begun_ns))
 		return NULL;
 	struct made_text *old = shared->text;
-	made_text_hold(text);
+	hold(text);
 	shared->text = text;
 	return old;
 }

@@ -57,5 +57,4 @@ must_check int made_text_begin(struct made_text **ret);
  * is returned. */
 must_check int made_text_end(struct made_text **text, int err);
 
-void made_text_hold(struct made_text *text);
 void made_text_put(struct made_text **text);

@@ -5,7 +5,6 @@
 #include "base/size_text.h"
 #include "files/text.h"
 #include "files/text_times.h"
-#include "files/tree.h"
 #include "sched/datasets.h"
 #include "sched/gauges.h"
 #include "sched/jobs.h"
@@ -24,7 +23,7 @@ static const char *const served_names[] = {
 	[SERVED_SKIPPED] = "skipped",
 };
 
-void text_readme(FILE *out, const struct files_context *context)
+static void print_readme(FILE *out, const struct files_context *context)
 {
 	fprintf(out,
 		"This is joaderfs %s: training samples, prepared once for all jobs on\n"
@@ -141,7 +140,8 @@ void text_dataset_info(
 	print_tier(out, context, dataset);
 }
 
-void text_classes(FILE *out, const struct dataset *dataset)
+/* Prints the name of label i on line i. */
+static void print_classes(FILE *out, const struct dataset *dataset)
 {
 	uint32_t n = dataset_classes(dataset);
 	for (uint32_t label = 0; label < n; label++) {
@@ -380,7 +380,7 @@ static int print_of_dataset(
 	else if (inode.kind == INODE_DATASET_BAD)
 		err = print_bad(out, context->sched, dataset);
 	else
-		text_classes(out, dataset);
+		print_classes(out, dataset);
 	dataset_close(&dataset);
 	return err;
 }
@@ -388,7 +388,7 @@ static int print_of_dataset(
 static void print_classes_of_job(FILE *out, struct sched_job *job)
 {
 	auto_edition *edition = sched_edition(job, SCHED_CURRENT);
-	text_classes(out, edition->dataset);
+	print_classes(out, edition->dataset);
 }
 
 static int print_of_job(FILE *out, struct sched *sched, struct inode inode)
@@ -421,7 +421,7 @@ int text_print(FILE *out, const struct files_context *context, struct inode inod
 	case INODE_JOB_STATE:
 		return print_of_job(out, context->sched, inode);
 	default:
-		text_readme(out, context);
+		print_readme(out, context);
 		return 0;
 	}
 }

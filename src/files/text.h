@@ -18,7 +18,6 @@ struct sched_job;
  *   Threads: any.   Errors: if data can't be read, the text says so.
  */
 
-void text_readme(FILE *out, const struct files_context *context);
 /* Prints "name value" lines. */
 void text_stats(FILE *out, const struct files_context *context);
 void text_stats_json(FILE *out, const struct files_context *context);
@@ -39,8 +38,6 @@ must_check int text_top(FILE *out, const struct files_context *context);
  * jobs). */
 void text_dataset_info(
 	FILE *out, const struct files_context *context, const struct dataset *dataset);
-/* Prints the name of label i on line i. */
-void text_classes(FILE *out, const struct dataset *dataset);
 
 void text_job_status(FILE *out, struct sched_job *job); /* Prints "key value" lines. */
 

@@ -6,7 +6,6 @@
 #include "sched/gauges.h"
 #include "sched/last_hour.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>

@@ -6,8 +6,6 @@
 #include "sched/datasets.h"
 #include "sched/gauges.h"
 
-#include <string.h>
-
 #define MOST_LOCKS 16
 
 struct list {

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "fuse/composite/composite_file.h"
 #include "fuse/handover.h"
-#include "fuse/label_file.h"
 #include "fuse/open_file_ops.h"
 #include "fuse/opening.h"
 #include "fuse/other_file.h"

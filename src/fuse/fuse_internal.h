@@ -116,8 +116,6 @@ extern const struct fuse_lowlevel_ops session_ops;
 
 /* --- session_use.c ----------------------------------------------------------------- */
 
-/* Tells whether reads of open files go through the page cache. */
-bool session_is_cached(const struct session *session, const struct sched_job *job);
 /* Tells whether the page cache may hold bytes of open files. If so, all readers of an open file
  * share one content. */
 bool session_is_mappable(const struct session *session, const struct sched_job *job);

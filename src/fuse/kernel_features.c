@@ -7,7 +7,6 @@
 #include "fuse/handover.h"
 #include "fuse/passthrough.h"
 
-#include <errno.h>
 #include <linux/fuse.h>
 #include <stddef.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include "sched/positions.h"
 
 #include <errno.h>
-#include <string.h>
 
 /*
  * Labels would cost as many requests as samples. So, with io = auto, most labels are read without

@@ -58,7 +58,8 @@ void open_file_drop(struct open_file *file)
 	open_file_put(file);
 }
 
-struct open_file *open_file_find(struct session *session, uint64_t handle)
+/* Finds an open file and returns a reference to it. NULL: this engine did not open it. */
+static struct open_file *find(struct session *session, uint64_t handle)
 {
 	LOCK_SCOPE(&session->lock);
 	struct open_file *file = open_files_find(&session->open_files, handle);
@@ -101,7 +102,7 @@ static void read_and_put(const struct request *request, struct open_file *file)
 
 void open_file_read(const struct request *request)
 {
-	struct open_file *file = open_file_find(request->session, request->fi.fh);
+	struct open_file *file = find(request->session, request->fi.fh);
 	if (file)
 		read_and_put(request, file);
 	else
@@ -111,8 +112,7 @@ void open_file_read(const struct request *request)
 void open_file_read_again(const struct request *request, int err)
 {
 	bool listed = err == 0 || err == -EEXIST;
-	struct open_file *file =
-		listed ? open_file_find(request->session, request->fi.fh) : NULL;
+	struct open_file *file = listed ? find(request->session, request->fi.fh) : NULL;
 	if (file)
 		read_and_put(request, file);
 	else

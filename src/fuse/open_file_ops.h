@@ -18,7 +18,7 @@
 struct open_file_ops {
 	/* Answers an open, possibly after the function has returned. */
 	void (*open)(const struct request *request);
-	/* Answers a read of a file. The caller has found the file by open_file_find. */
+	/* Answers a read of a file. The caller holds a reference to the file. */
 	void (*read)(const struct request *request, struct open_file *file);
 	/* Answers a read of a file that this engine has not listed, because an earlier engine
 	 * opened it. The answer may come after the function has returned. */
@@ -48,8 +48,6 @@ must_check int open_file_keep(struct open_file *file);
 /* Frees a file that is not listed. Consumes nothing. */
 void open_file_drop(struct open_file *file);
 
-/* Finds an open file and returns a reference to it. NULL: this engine did not open it. */
-struct open_file *open_file_find(struct session *session, uint64_t handle);
 void open_file_hold(struct open_file *file);
 void open_file_put(struct open_file *file);
 /* Finds the st_size of an inode that some reader has open. false: nobody has it open. */

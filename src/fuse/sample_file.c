@@ -4,7 +4,6 @@
 #include "fuse/sample_file.h"
 #include "base/fault.h"
 #include "files/content.h"
-#include "files/content_bytes.h"
 #include "fuse/await_close.h"
 #include "fuse/handle.h"
 #include "fuse/handover.h"

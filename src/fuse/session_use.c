@@ -41,7 +41,8 @@ void session_forget_name(const struct session *session, struct inode directory,
 
 /* Readers map batches. If files that bypass the page cache can't be mapped, batches use the page
  * cache. */
-bool session_is_cached(const struct session *session, const struct sched_job *job)
+/* Tells whether reads of open files go through the page cache. */
+static bool is_cached(const struct session *session, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
 	return config->io == IO_CACHED ||
@@ -51,8 +52,7 @@ bool session_is_cached(const struct session *session, const struct sched_job *jo
 
 bool session_is_mappable(const struct session *session, const struct sched_job *job)
 {
-	return session->maps_direct || session->passes_through ||
-	       session_is_cached(session, job);
+	return session->maps_direct || session->passes_through || is_cached(session, job);
 }
 
 /*
@@ -62,7 +62,7 @@ bool session_is_mappable(const struct session *session, const struct sched_job *
 void session_set_io(const struct session *session, const struct sched_job *job,
 	struct inode inode, struct fuse_file_info *fi)
 {
-	bool cached = session_is_cached(session, job);
+	bool cached = is_cached(session, job);
 	fi->direct_io = !cached;
 	fi->keep_cache = cached && inode.epoch != INODE_CURRENT;
 }

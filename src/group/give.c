@@ -7,7 +7,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <string.h>
 
 /* Serves samples to other nodes. A sample is held open until its tensor is sent. */
 

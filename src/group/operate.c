@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/cleanup.h"
 #include "group/group_internal.h"
 
 #include <errno.h>

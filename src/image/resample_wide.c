@@ -4,7 +4,6 @@
 #include "image/resample_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 /*
  * Resizes numbers of more than 8 bits like Pillow's modes I and F: sums in double, rounded after

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/clock.h"
 #include "base/ensure.h"
-#include "base/log.h"
 #include "base/signals.h"
 #include "load/load_internal.h"
 #include "load/pool_internal.h"
@@ -105,7 +103,7 @@ struct load_read *pool_take_read(struct load_pool *pool)
 	return read ? read : load_read_new();
 }
 
-void pool_give_read(struct load_pool *pool, struct load_read *read)
+static void give_read(struct load_pool *pool, struct load_read *read)
 {
 	if (!read)
 		return;
@@ -221,7 +219,7 @@ static bool decode_one(struct decoder *decoder)
 	struct load_read *read = task->read;
 	load_decode(decoder->context, task);
 	callbacks->done(callbacks->context, task);
-	pool_give_read(pool, read);
+	give_read(pool, read);
 	return true;
 }
 

@@ -51,7 +51,6 @@ struct load_pool {
 must_check bool crew_wait(struct load_pool *pool, struct crew *crew);
 struct load_read *pool_take_read(
 	struct load_pool *pool); /* returns NULL if there is no memory */
-void pool_give_read(struct load_pool *pool, struct load_read *read);
 
 /* Carries out one piece of work that waits for a server, unless half of the readers are doing such
  * work. Returns false if it did nothing. */

@@ -106,9 +106,6 @@ struct peer_client {
 void peer_node_go(struct peer_node *node);
 /* Handles epoll events of the connection. */
 void peer_node_event(struct peer_node *node, uint32_t events);
-/* Ends the connection after a failure, logs the reason, and sets the pause before the next attempt.
- * Sent requests fail with asked_err, queued requests with -EHOSTDOWN. */
-void peer_node_down(struct peer_node *node, int asked_err, const char *why);
 /* Gives up fetches whose deadline has passed, and a connection that hangs. Returns the next
  * deadline; UINT64_MAX: none. */
 uint64_t peer_node_look(struct peer_node *node, uint64_t now);

@@ -74,7 +74,9 @@ static void log_down(struct peer_node *node, const char *why)
 		node->address_text, why);
 }
 
-void peer_node_down(struct peer_node *node, int asked_err, const char *why)
+/* Ends the connection after a failure, logs the reason, and sets the pause before the next attempt.
+ * Sent requests fail with asked_err, queued requests with -EHOSTDOWN. */
+static void end_connection(struct peer_node *node, int asked_err, const char *why)
 {
 	uint64_t pause = node->pause_ns ? 2 * node->pause_ns : PEER_FIRST_PAUSE_NS;
 	node->pause_ns = pause < PEER_LAST_PAUSE_NS ? pause : PEER_LAST_PAUSE_NS;
@@ -85,7 +87,7 @@ void peer_node_down(struct peer_node *node, int asked_err, const char *why)
 
 static void down_for(struct peer_node *node, int err, const char *why)
 {
-	peer_node_down(node, -ECONNRESET, why ? why : strerror(-err));
+	end_connection(node, -ECONNRESET, why ? why : strerror(-err));
 }
 
 /* --- sending ----------------------------------------------------------------------------- */
@@ -302,9 +304,9 @@ uint64_t peer_node_look(struct peer_node *node, uint64_t now)
 		peer_want_done(node, want, -ETIMEDOUT);
 	}
 	if (node->n_left > MOST_LEFT)
-		peer_node_down(node, -ECONNRESET, "it does not answer");
+		end_connection(node, -ECONNRESET, "it does not answer");
 	else if (joins && node->join_until_ns <= now)
-		peer_node_down(node, -EHOSTDOWN, "it does not greet");
+		end_connection(node, -EHOSTDOWN, "it does not greet");
 	else if (joins && node->join_until_ns < next)
 		next = node->join_until_ns;
 	return next;

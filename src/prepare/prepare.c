@@ -3,7 +3,6 @@
 
 #include "prepare/prepare.h"
 #include "base/clock.h"
-#include "base/ensure.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "prepare/process.h"

@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/ensure.h"
-#include "base/log.h"
 #include "sampler/sampler_internal.h"
 
 #include <string.h>

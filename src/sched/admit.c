@@ -155,7 +155,7 @@ struct kept {
 	sample_id sample;
 	enum pixel_mode mode, first,
 		second;	     /* modes of the first sample's first and second file */
-	const char *allowed; /* NULL: it fits */
+	const char *allowed; /* allowed modes, for a message; NULL: all samples fit */
 };
 
 /* The form of a sample in files: the preparation and the format of [tensor] or of a [tensor
@@ -192,8 +192,8 @@ static bool resizes(const struct job_config *config, const struct look *look)
 	       config->augment.random_resized_crop.width;
 }
 
-/* Returns a description of the modes that the job allows, if it does not allow this one;
- * NULL: it does. first: the mode of the first sample. */
+/* Returns NULL if the job allows the mode, else a description of the modes that it allows.
+ * first: the mode of the first sample. */
 static const char *allowed_mode(const struct job_config *config, const struct look *look,
 	enum pixel_mode mode, enum pixel_mode first)
 {
@@ -250,7 +250,8 @@ static bool check_kept(uint32_t id, void *context)
 	return check_one(kept, &of_second, second, kept->second);
 }
 
-/* Checks each sample, or the first one of each shape if no other file or path counts. */
+/* Checks each sample. If a sample is one file, whose path does not count, it is enough to check
+ * one sample of each shape. */
 static void check_all_kept(struct kept *kept)
 {
 	const struct edition *edition = kept->edition;

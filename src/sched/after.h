@@ -8,7 +8,7 @@
 
 /*
  * The work that the scheduler's critical sections leave for later: writing the journal,
- * callbacks, frees, waking workers, drawing ahead. after.c lists its phases.
+ * callbacks, frees, waking workers, drawing ahead. phases.c lists its phases.
  *
  *   Flow: aftermath_init -> the lock is taken, and functions fill the aftermath
  *         -> sched_unlock.
@@ -39,8 +39,8 @@ struct aftermath {
 };
 
 void aftermath_init(struct aftermath *aftermath);
-/* Begins with a scheduler that has its cache. */
-void after_init(struct sched *sched);
+/* Sets the phases of a scheduler that has its cache. */
+void phases_init(struct sched *sched);
 /* Runs the phases that are due. No lock held. */
 void sched_after(struct sched *sched);
 /* Releases the lock, and runs the phases that are due. */

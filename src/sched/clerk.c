@@ -7,6 +7,7 @@
 #include "edition/edition.h"
 #include "sched/jobs.h"
 #include "sched/drawing.h"
+#include "sched/skipping.h"
 #include "state/state.h"
 #include "epoch/questions.h"
 
@@ -22,25 +23,6 @@
  *
  * A job that has work is queued for the clerk, which asks the job's engine for it.
  */
-
-void clerk_request_locked(struct sched_job *job)
-{
-	struct sched *sched = job->sched;
-	lock_assert_held(&sched->lock);
-	if (job->clerk_wanted)
-		return;
-	(void)sched_job_hold(job);
-	job->clerk_wanted = true;
-	TAILQ_INSERT_TAIL(&sched->for_clerk, job, clerk_link);
-	pthread_cond_signal(&sched->clerk_cond);
-}
-
-void clerk_wait_for_last(struct sched_job *job)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	while (job->clerk_wanted)
-		lock_wait(&job->sched->lock, &job->sched->clerk_done_cond);
-}
 
 /* Tells the engine that the stream was made, or could not be made. Opens that waited for
  * it go on in the order in which they came. If no stream is found, it has ended

@@ -19,14 +19,14 @@ struct sched_edition;
 must_check int sched_dataset_add(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
 /*
- * Reserves a dataset that no job uses: no job of it can begin until the dataset is given
+ * Takes a dataset that no job uses: no job of it can begin until the dataset is given
  * back, removed or replaced. *ret_config: a copy of its configuration, which the caller
  * frees. -ENOENT; -EBUSY: ret_jobs names the jobs that use it, or is "" if another caller
  * has taken it; -EINVAL: its configuration is not known.
  */
 must_check int sched_dataset_take(struct sched *sched, const char *name,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
-/* Reserves a dataset even if jobs use it, and names the jobs in ret_jobs. The caller then
+/* Takes a dataset even if jobs use it, and names the jobs in ret_jobs. The caller then
  * calls sched_dataset_move or sched_dataset_give_back. */
 must_check int sched_dataset_take_used(struct sched *sched, const char *name,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
@@ -42,8 +42,8 @@ must_check int sched_dataset_replace(struct sched *sched, struct dataset *datase
 typedef const char *sched_edition_change(const struct job_config *config,
 	const struct sched_edition *now, const struct sched_edition *next);
 /* Replaces a taken dataset by its next edition (dataset_scan_next), and installs that
- * edition: each job of the dataset uses it from the next epoch that begins. -EINVAL: a
- * job can't, which is reported. On failure the dataset is still taken. */
+ * edition: each job of the dataset uses it from the next epoch that begins. -EINVAL,
+ * reported: a job can't. On failure the dataset is still taken. */
 must_check int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, sched_edition_change *change,
 	config_report *report, void *context);
@@ -52,11 +52,12 @@ must_check int sched_dataset_move(struct sched *sched, struct dataset *dataset,
  * each name between newlines. The caller frees the text; NULL: no memory. */
 char *sched_datasets_that_stay(const struct daemon_config *daemon);
 
-/* Returns a bound of the datasets' numbers. A dataset keeps its number as long as it
+/* Returns a number above those of all datasets. A dataset keeps its number as long as it
  * exists. *ret_mark (may be NULL) changes when datasets come or go. */
 uint32_t sched_datasets(struct sched *sched, uint64_t *ret_mark);
 /* Takes a reference to the dataset of this number; NULL: there is none. */
 struct dataset *sched_dataset_hold(struct sched *sched, uint32_t number);
+/* Finds the number of a dataset. -ENOENT */
 must_check int sched_dataset_find(struct sched *sched, const char *name, uint32_t *ret);
 
 /* Returns the sampler that the dataset's configuration names. */

@@ -13,6 +13,32 @@
 
 /* Passes events to the draw engine, and executes its effects one by one. */
 
+uint32_t lookahead_of(const struct job *job, const struct space *space)
+{
+	const struct job_config *config = &job->config;
+	uint32_t twice = 2 * space->source->storage->flight.limit;
+	uint32_t least = config_lookahead(config);
+	return config->lookahead == 0 && twice > least ? twice : least;
+}
+
+void streams_tell_lookahead_locked(struct sched *sched)
+{
+	struct stream *stream;
+	lock_assert_held(&sched->lock);
+	TAILQ_FOREACH (stream, &sched->draw.streams, link)
+		for (size_t i = 0; i < stream->n_strands; i++)
+			stream->strands[i].lookahead = lookahead_of(
+				stream->edition->job, stream->strands[i].space);
+}
+
+void stream_free(struct stream *stream)
+{
+	edition_let_go(stream->edition);
+	draw_drop_samples(stream);
+	free(stream->strands);
+	free(stream);
+}
+
 static void count_draw(enum served served)
 {
 	stats_add(STAT_DRAWS, 1);
@@ -71,14 +97,14 @@ static void execute_locked(struct sched *sched, const struct draw_effect *effect
 		(void)sched_job_hold(sched_job_of(effect->stream->edition->job));
 		break;
 	case DRAW_GONE:
-		stream_gone_locked(effect->stream);
+		stream_free(effect->stream);
 		break;
 	case DRAW_EFFECT_KINDS:
 		ensure(!"an effect");
 	}
 }
 
-/* Tells whether the effect and the next one, which is there, drop the need of a sample and draw it. */
+/* Tells whether effect[0] drops the need of a sample and effect[1] draws the same sample. */
 static bool drops_and_draws(const struct draw_effect *effect)
 {
 	return effect[0].kind == DRAW_DROP && effect[1].kind == DRAW_DRAWN &&
@@ -153,6 +179,18 @@ bool draw_fed_locked(
 	return fed;
 }
 
+bool draw_go_on_locked(struct stream *stream, struct aftermath *aftermath)
+{
+	struct sched *sched = sched_of(stream->edition->job);
+	struct ahead_cache cache = cache_facts_locked(sched);
+	lock_assert_held(&sched->lock);
+	if (!draw_go_on(&sched->draw, stream, &cache))
+		return false;
+	stats_add(STAT_ROUNDS, 1);
+	execute_all_locked(sched, aftermath);
+	return true;
+}
+
 void draw_fetched_locked(
 	const struct space *space, sample_id id, struct aftermath *aftermath)
 {
@@ -173,52 +211,4 @@ void draw_end_locked(struct sched_job *job, uint32_t epoch, struct aftermath *af
 	execute_all_locked(sched, aftermath);
 	cache_trim(sched->cache);
 	aftermath->kick = true;
-}
-
-#define STEP_ROUNDS 8
-
-/* Draws some rounds; false: the stream wants no further one. */
-static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
-{
-	struct sched *sched = sched_of(stream->edition->job);
-	lock_assert_held(&sched->lock);
-	streams_tell_lookahead_locked(sched);
-	for (int i = 0; i < STEP_ROUNDS; i++) {
-		struct ahead_cache cache = cache_facts_locked(sched);
-		if (!draw_go_on(&sched->draw, stream, &cache))
-			return false;
-		stats_add(STAT_ROUNDS, 1);
-		execute_all_locked(sched, aftermath);
-	}
-	return true;
-}
-
-/* Fills the job's streams, of which there are two at most: of the running epoch and of
- * the draining one. Returns true if there is more to draw. */
-static bool fill_all_locked(struct sched_job *job, struct aftermath *aftermath)
-{
-	struct stream *stream;
-	bool more = false;
-	lock_assert_held(&job->sched->lock);
-	TAILQ_FOREACH (stream, &job->sched->draw.streams, link) {
-		if (stream->job != job->is.id || stream->at_open)
-			continue;
-		if (stream->training)
-			feed_fill_locked(stream, aftermath);
-		else if (fill_some_locked(stream, aftermath))
-			more = true;
-	}
-	return more;
-}
-
-void streams_fill(struct sched_job *job)
-{
-	bool more = true;
-	while (more) {
-		struct aftermath aftermath;
-		aftermath_init(&aftermath);
-		lock_take(&job->sched->lock);
-		more = fill_all_locked(job, &aftermath);
-		sched_unlock(job->sched, &aftermath);
-	}
 }

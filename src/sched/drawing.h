@@ -27,13 +27,19 @@ must_check bool draw_fed_locked(
 /* Drops the need of a sample that another daemon has fetched. */
 void draw_fetched_locked(
 	const struct space *space, sample_id id, struct aftermath *aftermath);
+/* Draws a round of the stream. false: the stream has no room for one. */
+must_check bool draw_go_on_locked(struct stream *stream, struct aftermath *aftermath);
 /* Ends the epoch's stream, if there is one. Its need is removed later, in steps. */
 void draw_end_locked(struct sched_job *job, uint32_t epoch, struct aftermath *aftermath);
-/* Draws rounds until the job's streams have no room. Streams of other jobs that share the
- * sampler join them. No lock held. */
-void streams_fill(struct sched_job *job);
 /* Returns how many positions of the epoch have no sample, bound or drawn. */
 uint32_t unbound_locked(const struct sched_job *job, uint32_t epoch);
+/* Returns the configured look-ahead in samples; by default at least twice the reads in flight,
+ * which keeps the storage busy while samples are decoded. */
+uint32_t lookahead_of(const struct job *job, const struct space *space);
+/* Tells the draw engine how far ahead each stream may draw now. */
+void streams_tell_lookahead_locked(struct sched *sched);
+/* Frees a stream that the draw engine does not have. */
+void stream_free(struct stream *stream);
 
 /* --- streams.c --- */
 
@@ -41,19 +47,14 @@ uint32_t unbound_locked(const struct sched_job *job, uint32_t epoch);
  * this takes long, but readers wait only for steps of a few microseconds. Returns 0, even
  * if the stream is not wanted any more; -ENOMEM. */
 must_check int stream_make(struct sched_job *job, uint32_t epoch);
-/* Tells the draw engine how far ahead each stream may draw now. */
-void streams_tell_lookahead_locked(struct sched *sched);
-/* Frees a stream that has ended. */
-void stream_gone_locked(struct stream *stream);
+/* Draws rounds until the job's streams have no room. Streams of other jobs that share the
+ * sampler join them. No lock held. */
+void streams_fill(struct sched_job *job);
 /* Removes the need of one stream that has ended. No lock held. */
 void streams_let_go(struct sched *sched);
 
 /* --- feeds.c --- */
 
-/* Puts the queue of a stream that ends back at the front of the feed, for the epoch's
- * next stream. */
-void feed_return_locked(
-	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue);
 /* Moves samples from the feed to the look-ahead while it has room, and resumes opens that wait
  * for them. */
 void feed_fill_locked(struct stream *stream, struct aftermath *aftermath);

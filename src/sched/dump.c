@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/heap.h"
 #include "edition/edition.h"
 #include "supply/supply.h"
 #include "sched/gauges.h"
 #include "sched/sched.h"
 #include "sched/supplying.h"
+#include "stats/stats.h"
 
 #include <string.h>
 #include <inttypes.h>
@@ -34,6 +36,24 @@ static void dump_job_locked(struct sched_job *job, FILE *out)
 		status.consumed, status.drawn, status.samples, status.errors);
 }
 
+static void stats_locked(struct sched *sched)
+{
+	lock_assert_held(&sched->lock);
+	struct cache_usage usage = cache_usage(sched->cache);
+	stats_set(STAT_HELD_BYTES, memory_held(&sched->supply));
+	stats_set(STAT_HELD_PEAK, sched->supply.held_peak);
+	stats_set(STAT_HELD_LIMIT, memory_most(&sched->supply));
+	stats_set(STAT_CACHE_BYTES, usage.bytes);
+	stats_set(STAT_CACHE_PEAK, usage.peak_bytes);
+	stats_set(STAT_CACHE_TENSORS, usage.tensors);
+	stats_set(STAT_CACHE_PINS, usage.pins);
+	stats_set(STAT_CACHE_NEED, usage.need);
+	stats_set(STAT_JOBS, sched->n_jobs);
+	stats_set(STAT_STREAMS, sched->draw.n_streams);
+	stats_set(STAT_EVICTIONS, usage.evictions);
+	stats_set(STAT_EVICTIONS_NEEDED, usage.evictions_needed);
+}
+
 void sched_dump(struct sched *sched, FILE *out)
 {
 	struct sched_job *job;
@@ -43,7 +63,7 @@ void sched_dump(struct sched *sched, FILE *out)
 	}
 	TAILQ_FOREACH (job, &sched->jobs, link)
 		dump_job_locked(job, out);
-	sched_stats_locked(sched);
+	stats_locked(sched);
 }
 
 /* --- gauges ----------------------------------------------------------------------------- */
@@ -97,4 +117,11 @@ void sched_job_storage(struct sched_job *job, struct sched_storage *ret)
 			return;
 	}
 	storage_status_locked(job->sched, now->parts[0].source->storage, ret);
+}
+
+void sched_stats(struct sched *sched)
+{
+	stats_set(STAT_HEAP_BYTES, heap_bytes());
+	LOCK_SCOPE(&sched->lock);
+	stats_locked(sched);
 }

@@ -7,8 +7,6 @@
 #include "sched/supplying.h"
 #include "supply/supply.h"
 
-#include <errno.h>
-
 /* Shows the editions of a job to the scheduler's callers, and opens earlier ones after a
  * restart. */
 
@@ -69,8 +67,8 @@ size_t sched_job_parts(
 	return n;
 }
 
-/* The epoch of a file of current/ is not known before the file is opened. So this returns
- * false for it while the job has several editions. */
+/* A position of current/ has no label while the job has several editions, since its epoch is
+ * not known before the file is opened. */
 bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);

@@ -104,13 +104,24 @@ static void give_back_queue_locked(
 	free(queue->ring);
 }
 
+/* Puts the queue of a stream that ends back at the front of the feed, for the epoch's
+ * next stream. */
+static void return_to_feed_locked(
+	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue)
+{
+	lock_assert_held(&job->sched->lock);
+	sample_id *ids = feed_return(&job->feeds, epoch, queue->length);
+	for (uint32_t i = 0; ids && i < queue->length; i++)
+		ids[i] = queue->ring[(queue->head + i) % queue->size].sample;
+}
+
 /* Ends a stream, and gives its pins back at once. Its need is removed later, in steps. */
 static void end_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {
 	lock_assert_held(&job->sched->lock);
 	if (job_is_fed(&job->is))
-		feed_return_locked(job, effect->epoch, &effect->queue);
+		return_to_feed_locked(job, effect->epoch, &effect->queue);
 	give_back_queue_locked(job, effect, aftermath);
 	draw_end_locked(job, effect->epoch, aftermath);
 }

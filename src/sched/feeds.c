@@ -28,15 +28,6 @@ static struct feed *feed_of_locked(struct sched_job *job, uint32_t epoch)
 		&job->feeds, epoch, bound + epochs_ahead(job->is.epochs, epoch));
 }
 
-void feed_return_locked(
-	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue)
-{
-	lock_assert_held(&job->sched->lock);
-	sample_id *ids = feed_return(&job->feeds, epoch, queue->length);
-	for (uint32_t i = 0; ids && i < queue->length; i++)
-		ids[i] = queue->ring[(queue->head + i) % queue->size].sample;
-}
-
 void feed_fill_locked(struct stream *stream, struct aftermath *aftermath)
 {
 	struct sched_job *job = sched_job_of(stream->edition->job);

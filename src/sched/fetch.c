@@ -124,7 +124,7 @@ static struct tensor *to_file(struct wanted *wanted, struct tensor *tensor)
 		tensor, sched_of_source(space->source)->backings, head, head_bytes);
 }
 
-/* tensor: NULL if the fetch has failed. */
+/* Ends a fetch. tensor: NULL if the fetch has failed. */
 static void end_fetch(struct wanted *wanted, struct tensor *tensor)
 {
 	struct sched *sched = sched_of_source(wanted->key.space->source);

@@ -57,7 +57,7 @@ void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 struct sched_job_share {
 	double demand; /* samples per second that it could use, by estimate */
 	bool at_least; /* readers are never idle: the demand may be higher */
-	double wanted_part, granted_part; /* parts of all decoders */
+	double wanted_part, granted_part; /* as parts of all decoders */
 	double waiting; /* part of the last second during which a reader waited */
 };
 
@@ -66,7 +66,7 @@ const char *sched_wait_cause(enum wait_cause cause); /* one word: "storage", ...
 /* A process that has read files of a job. */
 #define SCHED_PROGRAMS 8
 struct sched_program {
-	long id;	 /* number in /proc; 0: an empty entry, the last */
+	long id; /* number in /proc; 0: this entry and those behind it are empty */
 	uint64_t number; /* reader.rank */
 	uint64_t script; /* reader.script */
 };
@@ -79,8 +79,9 @@ void sched_on_look(struct sched *sched, sched_lives *lives);
  * that read current/ have ended. */
 void sched_look(struct sched_job *job);
 struct sched_job_status {
-	bool started, running,
-		parked_idle;		   /* running: an epoch has begun and not ended */
+	bool started;			   /* an epoch has begun */
+	bool running;			   /* an epoch has begun and not ended */
+	bool parked_idle;		   /* nobody has read the epoch for long */
 	uint32_t epoch;			   /* the running epoch, or the last one */
 	uint32_t samples, bound, consumed; /* counts of this epoch */
 	uint32_t drawn;			   /* samples drawn ahead and not bound */

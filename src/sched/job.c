@@ -2,61 +2,22 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
-#include "base/ensure.h"
-#include "base/log.h"
-#include "sched/datasets.h"
-#include "draw/draw.h"
 #include "edition/edition.h"
 #include "sched/jobs.h"
+#include "sched/skipping.h"
 #include "sched/supplying.h"
 #include "state/state.h"
 #include "supply/supply.h"
 #include "watch/watch.h"
-#include "stats/stats.h"
 #include "epoch/questions.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define MAX_JOB_ID ((1u << 14) - 1) /* an inode number has 14 bits for it */
 
-static void job_free(struct sched_job *job)
-{
-	struct edition *edition;
-	epochs_free(&job->is.epochs);
-	if (job->is.journal)
-		journal_close(&job->is.journal);
-	while ((edition = TAILQ_FIRST(&job->is.editions))) {
-		TAILQ_REMOVE(&job->is.editions, edition, link);
-		edition_free(edition);
-	}
-	sched_after(job->sched);
-	feeds_free(&job->feeds);
-	free(job->watch.trace);
-	skip_free(job);
-	config_job_free(&job->is.config);
-	free(job->is.directory);
-	free(job);
-}
-
-struct sched_job *sched_job_hold(struct sched_job *job)
-{
-	atomic_fetch_add(&job->references, 1);
-	return job;
-}
-
-void sched_job_put(struct sched_job *job)
-{
-	if (atomic_fetch_sub(&job->references, 1) > 1)
-		return;
-	job_free(job);
-}
-
-/* Finds a source, and adds one to its count of jobs, so that it stays until the caller
- * subtracts one. */
+/* Finds a source, and counts the caller as one of its jobs, so that the source stays. */
 static struct source *find_source(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -141,21 +102,10 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	if (!err)
 		TAILQ_INSERT_TAIL(&job->is.editions, job->is.now, link);
 	if (err)
-		job_free(job);
+		sched_job_put(job);
 	else
 		*ret = job;
 	return err;
-}
-
-static struct sched_job *find_locked(struct sched *sched, const char *name, job_id id)
-{
-	struct sched_job *job;
-	lock_assert_held(&sched->lock);
-	TAILQ_FOREACH (job, &sched->jobs, link) {
-		if (name ? strcmp(job->is.config.name, name) == 0 : job->is.id == id)
-			return job;
-	}
-	return NULL;
 }
 
 /* Chooses an id: the one that the name had before, or else one that no job has had for
@@ -163,14 +113,14 @@ static struct sched_job *find_locked(struct sched *sched, const char *name, job_
 static job_id choose_id(struct sched *sched, job_id known)
 {
 	LOCK_SCOPE(&sched->lock);
-	if (known != 0 && known <= MAX_JOB_ID && !find_locked(sched, NULL, known)) {
+	if (known != 0 && known <= MAX_JOB_ID && !job_find_locked(sched, NULL, known)) {
 		if (known > sched->last_id)
 			sched->last_id = known;
 		return known;
 	}
 	do
 		sched->last_id = sched->last_id % MAX_JOB_ID + 1;
-	while (find_locked(sched, NULL, sched->last_id));
+	while (job_find_locked(sched, NULL, sched->last_id));
 	return sched->last_id;
 }
 
@@ -193,8 +143,8 @@ static int install_locked(
 	lock_assert_held(&sched->lock);
 	if (sched->stopping)
 		return -ENODEV;
-	if (find_locked(sched, job->is.config.name, 0) ||
-		find_locked(sched, NULL, job->is.id) ||
+	if (job_find_locked(sched, job->is.config.name, 0) ||
+		job_find_locked(sched, NULL, job->is.id) ||
 		admit_conflict_locked(sched, &job->is.config) ||
 		!admit_rank_locked(sched, &job->is.config, &other, &key))
 		return -EEXIST;
@@ -250,7 +200,7 @@ static int install(struct sched_job *job)
 static bool name_is_taken(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);
-	return find_locked(sched, name, 0) != NULL;
+	return job_find_locked(sched, name, 0) != NULL;
 }
 
 static uint32_t count_jobs(struct sched *sched)
@@ -378,7 +328,7 @@ static struct sched_job *take_out(struct sched *sched, const char *name)
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
 	lock_take(&sched->lock);
-	struct sched_job *job = find_locked(sched, name, 0);
+	struct sched_job *job = job_find_locked(sched, name, 0);
 	if (job)
 		job_leave_locked(job, &aftermath);
 	sched_unlock(sched, &aftermath);
@@ -412,74 +362,6 @@ int sched_job_withdraw(struct sched *sched, const char *name)
 	keep_no_ini(&job->is);
 	sched_job_put(job);
 	return 0;
-}
-
-static struct sched_job *hold_found(struct sched_job *job)
-{
-	return job ? sched_job_hold(job) : NULL;
-}
-
-struct sched_job *sched_job_find(struct sched *sched, const char *name)
-{
-	LOCK_SCOPE(&sched->lock);
-	return hold_found(find_locked(sched, name, 0));
-}
-
-struct sched_job *sched_job_find_id(struct sched *sched, job_id id)
-{
-	LOCK_SCOPE(&sched->lock);
-	return hold_found(find_locked(sched, NULL, id));
-}
-
-int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n)
-{
-	LOCK_SCOPE(&sched->lock);
-	job_id *ids = calloc(sched->n_jobs + 1, sizeof(*ids));
-	struct sched_job *job;
-	size_t n = 0;
-	if (!ids)
-		return -ENOMEM;
-	TAILQ_FOREACH (job, &sched->jobs, link)
-		ids[n++] = job->is.id;
-	*ret = ids;
-	*ret_n = n;
-	return 0;
-}
-
-void jobs_visit(struct sched *sched, void visit(struct sched_job *job))
-{
-	job_id *ids = NULL;
-	size_t n = 0;
-	if (sched_job_ids(sched, &ids, &n) != 0)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		struct sched_job *job = sched_job_find_id(sched, ids[i]);
-		if (!job)
-			continue;
-		visit(job);
-		sched_job_put(job);
-	}
-	free(ids);
-}
-
-job_id sched_job_id(const struct sched_job *job)
-{
-	return job->is.id;
-}
-
-const struct job_config *sched_job_config(const struct sched_job *job)
-{
-	return &job->is.config;
-}
-
-uint32_t sched_dataset_jobs(struct sched *sched, const struct dataset *dataset)
-{
-	LOCK_SCOPE(&sched->lock);
-	const struct sched_job *job;
-	uint32_t n = 0;
-	TAILQ_FOREACH (job, &sched->jobs, link)
-		n += edition_part_of(job->is.now, dataset) != NULL;
-	return n;
 }
 
 static void restore_one(struct sched *sched, const char *directory, const char *name)

@@ -6,7 +6,6 @@
 #include "sched/gauges.h"
 #include "sched/sched_internal.h"
 #include "supply/supply.h"
-#include "watch/watch.h"
 
 /*
  * Tells share.h the cost of a job's samples, the number of samples that the job was given, and the

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "edition/edition.h"
 #include "sched/gauges.h"
-#include "sched/sched_internal.h"
+#include "sched/skipping.h"
 #include "supply/supply.h"
 #include "watch/watch.h"
 #include "epoch/questions.h"
@@ -21,6 +21,15 @@ static void status_of_waits_locked(struct sched_job *job, struct sched_job_statu
 	memcpy(ret->exposed_ns, waits.exposed_ns, sizeof(ret->exposed_ns));
 	ret->epoch_ns = waits.epoch_ns;
 	ret->waited_part = waits.waited_part;
+}
+
+static void status_of_skips_locked(
+	const struct sched_job *job, struct sched_job_status *ret)
+{
+	const roaring_bitmap_t *skipped = epochs_skipped(job->is.epochs, ret->epoch);
+	lock_assert_held(&job->sched->lock);
+	ret->skipped = skipped ? (uint32_t)roaring_bitmap_get_cardinality(skipped) : 0;
+	ret->bad = job->skips.plan ? job->skips.plan->n : 0;
 }
 
 void job_status_locked(struct sched_job *job, struct sched_job_status *ret)
@@ -51,7 +60,7 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret)
 	ret->epoch = epochs.epoch;
 	ret->bound = epochs.bound;
 	ret->consumed = epochs.consumed;
-	skip_status_locked(job, ret);
+	status_of_skips_locked(job, ret);
 	if (job->unfed_since_ns)
 		ret->unfed_ns = clock_now_ns() - job->unfed_since_ns;
 	ret->gives_up = job->gives_up;

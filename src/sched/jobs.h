@@ -63,7 +63,8 @@ struct sched_import {
  * Adds a job (sched_job_add) that has no epochs here yet. It continues where the exported
  * job was, and its positions hold the same samples as there. If the job is a rank, the
  * file has all ranks of a training, one after the other; the job's training continues
- * there, even with another number of ranks (sched_job_log). -EINVAL: the samples differ.
+ * there, even with another number of ranks (sched_job_log). -EBADMSG, reported: the file
+ * can't be used for the job.
  */
 must_check int sched_job_add_import(struct sched *sched, const struct job_config *config,
 	bool persist, const struct sched_import *import, config_report *report,
@@ -78,8 +79,8 @@ must_check int sched_job_log(
 /* Keeps the ini of a job in the state directory, as sched_job_add does with persist. */
 must_check int sched_job_keep(struct sched_job *job);
 
-/* Undoes an addition: removes the job, but of its files deletes only the ini in the state
- * directory, since the others may belong to an earlier job of the name. -ENOENT. */
+/* Undoes an addition: removes the job and its ini in the state directory. Leaves the job's other
+ * files there, which may belong to an earlier job of the name. -ENOENT. */
 must_check int sched_job_withdraw(struct sched *sched, const char *name);
 
 /* Adds the jobs that the state directory has kept. Problems are logged, not fatal. */
@@ -120,8 +121,8 @@ const struct job_config *sched_job_config(const struct sched_job *job);
  * which begins now would read. It is constant until sched_edition_put, which must come
  * before the job is put. */
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch);
-/* Returns what sched_edition returns. But for SCHED_CURRENT it is the largest edition to which a file
- * of current/ may belong. */
+/* Returns the edition of an epoch, as sched_edition does. For SCHED_CURRENT it is the largest
+ * edition to which a file of current/ may belong. */
 const struct sched_edition *sched_widest_edition(struct sched_job *job, uint32_t epoch);
 void sched_edition_put(const struct sched_edition *edition);
 static inline void sched_edition_put_(const struct sched_edition **edition)
@@ -130,9 +131,9 @@ static inline void sched_edition_put_(const struct sched_edition **edition)
 }
 #define auto_edition                                                                     \
 	__attribute__((cleanup(sched_edition_put_))) const struct sched_edition
-/* Returns sched_edition.samples. */
+/* Returns the number of positions in the epoch. */
 uint32_t sched_job_samples(struct sched_job *job, uint32_t epoch);
-/* Returns sched_edition.names. */
+/* Returns `names` of the epoch's struct sched_edition. */
 uint32_t sched_job_names(struct sched_job *job, uint32_t epoch);
 /* Returns the epoch to which a file of current/ would belong if the reader opened it now.
  * Changes nothing. */
@@ -145,8 +146,8 @@ uint32_t sched_edition_mark(struct sched_job *job, uint32_t epoch);
 /* The part of one dataset in each epoch of a mixture. */
 struct sched_part {
 	char dataset[65];
-	uint32_t in_epoch,
-		samples; /* samples in an epoch, out of all that the job selects */
+	uint32_t in_epoch; /* samples in each epoch */
+	uint32_t samples;  /* samples that the job selects */
 };
 /* Returns the number of parts; 0: the job is no mixture. */
 size_t sched_job_parts(

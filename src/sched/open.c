@@ -3,9 +3,7 @@
 
 #include "base/clock.h"
 #include "base/ensure.h"
-#include "draw/draw.h"
 #include "edition/edition.h"
-#include "sched/gauges.h"
 #include "sched/jobs.h"
 #include "sched/positions.h"
 #include "sched/drawing.h"
@@ -25,11 +23,11 @@
  *              -> handle_answered: the sample is held
  *              -> the tensor is ready: the open is finished. Else it is parked, until a
  *                 worker has prepared the tensor (wanted.c), or the epoch has begun (clerk.c)
- *              -> `opened` is called after the critical section (after.c)
+ *              -> `opened` is called after the critical section (phases.c)
  *   sched_release -> the engine tells which pins are given back
  */
 
-/* Opens the sample until handle_detach_locked: its tensor, or if that is not there, its wanted
+/* Holds the sample's tensor until handle_detach_locked or, if there is no tensor yet, the wanted
  * sample. -ENOMEM */
 static int attach_locked(struct sched_handle *handle)
 {
@@ -96,9 +94,8 @@ static bool is_ready(const struct sched_handle *handle)
 					   CACHE_READY);
 }
 
-/* Gives the handle's position and pin back. read: the position is consumed. `read` is
- * false if nobody got the bytes, since there was no memory, or the reader was
- * interrupted. */
+/* Gives back the handle's position and pin. read: a reader got the bytes, so the position is
+ * consumed. `read` is false if there was no memory, or the reader was interrupted. */
 static void give_back_locked(
 	struct sched_handle *handle, bool read, struct aftermath *aftermath)
 {
@@ -537,4 +534,36 @@ void sched_release(struct sched_handle *handle)
 void sched_undo(struct sched_handle *handle)
 {
 	end_open(handle, false);
+}
+
+/* --- positions that a daemon before this one had opened ----------------------------------- */
+
+#define CONSUMED_AT_ONCE 64
+
+static void consume_some(
+	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n)
+{
+	struct aftermath aftermath;
+	aftermath_init(&aftermath);
+	lock_take(&job->sched->lock);
+	for (uint32_t i = 0; i < n; i++) {
+		struct effects effects;
+		effects_init(&effects);
+		epochs_released_before(
+			job->is.epochs, epoch, position + i, clock_now_ns(), &effects);
+		effects_execute_locked(job, &effects, &aftermath);
+	}
+	if (job->is.journal)
+		aftermath.flush = job;
+	sched_unlock(job->sched, &aftermath);
+}
+
+void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n)
+{
+	while (n > 0) {
+		uint32_t some = n < CONSUMED_AT_ONCE ? n : CONSUMED_AT_ONCE;
+		consume_some(job, epoch, position, some);
+		position += some;
+		n -= some;
+	}
 }

@@ -17,9 +17,9 @@ struct sched_handle; /* an open position: holds its tensor */
 struct dataset;
 
 /*
- * The epoch of files in current/, which are for scripts that know nothing of epochs: for
- * each position, the epoch that the script means. The last epoch is read again and again.
- * epoch/current.c has the rules.
+ * Stands for the epoch of a file in current/, for scripts that know nothing of epochs: the engine
+ * chooses the epoch when the file is opened, by the rules in epoch/current.c. The last epoch is
+ * read again and again.
  *
  * layout = mirror: all epochs, including this one, hold the same samples in dataset order. Any
  * position may be opened at any time; nothing is bound or consumed.
@@ -38,9 +38,9 @@ struct sched_opened {
 /* The reader of a file, and how it opens the file. */
 struct sched_reader {
 	struct reader who;
-	bool done;	/* the thread has read its last file to the end */
-	bool looks;	/* the process only looks at files: workers of it read them */
-	bool resent;	/* a daemon before this one may have begun to answer */
+	bool done;   /* the thread has read its last file to the end */
+	bool looks;  /* the process opens files only to look; its worker processes read */
+	bool resent; /* a daemon before this one may have begun to answer */
 	bool unknown;	/* the kernel does not tell the process */
 	bool elsewhere; /* this is one of several ranks, some on other machines */
 	/* the file holds images, even if this open only binds the position */
@@ -154,6 +154,6 @@ bool sched_has_begun(struct sched_job *job, uint32_t epoch);
 /* Tells whether the epoch has bindings that are still known. */
 bool sched_has_order(struct sched_job *job, uint32_t epoch);
 
-/* Copies up to n bindings from the k-th on, and returns how many. */
+/* Copies up to n bindings from the k-th on. Returns the number copied. */
 uint32_t sched_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
 	struct binding *ret);

@@ -24,7 +24,7 @@ void program_note_locked(struct sched_job *job, const struct sched_reader *reade
 		reader->program, reader->who.rank, reader->who.script};
 }
 
-/* Copies the programs, and returns how many. */
+/* Copies the programs. Returns their number. */
 static size_t copy_programs(struct sched_job *job, struct sched_program *ret)
 {
 	size_t n = 0;

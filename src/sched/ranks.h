@@ -80,7 +80,7 @@ must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
  * readers may look at them again. -ENOMEM; -EINVAL: an epoch has fewer samples. */
 must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
 
-/* Reports that the feed of the job has failed since since_ns; 0: it works again.
+/* Reports that the feed of the job failed at since_ns (clock_now_ns); 0: it works again.
  * gives_up: opens that find no sample in the feed, or wait for one, fail with
  * -ETIMEDOUT. */
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
@@ -95,8 +95,8 @@ void sched_feed_lend(struct sched_job *job, bool lent);
 uint32_t sched_fed(
 	struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids, uint32_t n);
 
-/* Adds to `ids` the samples of the dataset that the cache holds or loads. Leaves out
- * preparations for which some job does not draw its samples. */
+/* Adds to `ids` the samples of the dataset that the cache holds or loads. Counts only tensors
+ * of preparations whose jobs all draw their samples. */
 void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 
 /* Makes the scheduler call `news` when the state of a feed has changed: by any thread, without

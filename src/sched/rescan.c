@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
-#include "base/ensure.h"
 #include "base/log.h"
 #include "sched/datasets.h"
 #include "edition/edition.h"
@@ -12,7 +11,6 @@
 #include "supply/supply.h"
 
 #include <errno.h>
-#include <string.h>
 
 /*
  * Moves the jobs of a dataset to a new scan of it:

@@ -30,7 +30,7 @@ struct clerk_restore {
 
 /* --- restoring -------------------------------------------------------------------------- */
 
-static int hold(struct sched_job *job)
+static int hold_opens(struct sched_job *job)
 {
 	struct aftermath aftermath;
 	struct effects effects;
@@ -45,7 +45,7 @@ static int hold(struct sched_job *job)
 	return err;
 }
 
-static void give_up(struct sched_job *job)
+static void let_opens_go(struct sched_job *job)
 {
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
@@ -57,7 +57,7 @@ static void give_up(struct sched_job *job)
 
 /* Gives the epochs and the list of orders to the engine. Takes ownership of them, also on
  * failure. */
-static int go(struct sched_job *job, struct restored *restored)
+static int install(struct sched_job *job, struct restored *restored)
 {
 	struct aftermath aftermath;
 	struct effects effects;
@@ -80,19 +80,19 @@ static int go(struct sched_job *job, struct restored *restored)
 	return err;
 }
 
-static int make_and_go(struct sched_job *job, struct restoring *to)
+static int make_and_install(struct sched_job *job, struct restoring *to)
 {
 	struct restored restored;
 	int err = restore_make(&job->is, to, &restored);
 	if (err)
 		return err;
-	err = go(job, &restored);
+	err = install(job, &restored);
 	return err ? restore_failed(to, job->is.config.name, err) : 0;
 }
 
 /* Syncs the journal to the disk. Its records from before the restore are not needed after
  * that. */
-static int finish(struct sched_job *job, struct restoring *to)
+static int sync_restored(struct sched_job *job, struct restoring *to)
 {
 	uint32_t epoch = to->at ? to->at_epoch : to->from->place.running.epoch;
 	int err = sched_job_sync(job);
@@ -109,26 +109,26 @@ static int finish(struct sched_job *job, struct restoring *to)
  * before any other thread knows it. */
 static int restore_job(struct sched_job *job, struct restoring *to)
 {
-	int err = hold(job);
+	int err = hold_opens(job);
 	if (err)
 		return restore_failed(to, job->is.config.name, err);
-	err = make_and_go(job, to);
+	err = make_and_install(job, to);
 	if (err) {
-		give_up(job);
+		let_opens_go(job);
 		return err;
 	}
-	return finish(job, to);
+	return sync_restored(job, to);
 }
 
 /* Takes a checkpoint and saves live orders. Opens wait meanwhile. */
 static int save_for_export(struct sched_job *job, struct restoring *to)
 {
-	int err = hold(job);
+	int err = hold_opens(job);
 	if (err)
 		return restore_failed(to, job->is.config.name, err);
 	restore_take_checkpoint(&job->is, to->from);
 	err = restore_save_live(&job->is, to);
-	give_up(job);
+	let_opens_go(job);
 	return err;
 }
 
@@ -142,7 +142,7 @@ static int restore(struct sched_job *job, struct clerk_restore *work)
 	return err ? err : restore_job(job, &work->to);
 }
 
-static struct clerk_restore *wanted(struct sched_job *job)
+static struct clerk_restore *work_of_clerk(struct sched_job *job)
 {
 	LOCK_SCOPE(&job->sched->lock);
 	return job->restoring;
@@ -150,7 +150,7 @@ static struct clerk_restore *wanted(struct sched_job *job)
 
 void restore_if_wanted(struct sched_job *job)
 {
-	struct clerk_restore *work = wanted(job);
+	struct clerk_restore *work = work_of_clerk(job);
 	if (!work)
 		return;
 	work->err = restore(job, work);
@@ -191,8 +191,8 @@ int sched_job_sync(struct sched_job *job)
 	return journal_sync(job->is.journal);
 }
 
-static void tell(struct sched_job *job, const struct restoring *to, config_report *report,
-	void *context)
+static void warn_of_new_ini(struct sched_job *job, const struct restoring *to,
+	config_report *report, void *context)
 {
 	if (to->from->ini != job->is.ini_hash)
 		config_report_text(report, context,
@@ -223,7 +223,7 @@ int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 		config_report_text(report, context, "job %s: %s", job->is.config.name,
 			work.to.message[0] ? work.to.message : strerror(-err));
 	else
-		tell(job, &work.to, report, context);
+		warn_of_new_ini(job, &work.to, report, context);
 	return err;
 }
 

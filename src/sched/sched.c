@@ -3,41 +3,19 @@
 
 #include "base/clock.h"
 #include "base/ensure.h"
-#include "base/heap.h"
 #include "base/kept.h"
-#include "base/log.h"
 #include "base/own_directory.h"
 #include "base/signals.h"
 #include "draw/draw.h"
-#include "sched/gauges.h"
 #include "sched/jobs.h"
-#include "sched/positions.h"
 #include "supply/quarantine.h"
 #include "sched/sched.h"
 #include "sched/supplying.h"
 #include "supply/supply.h"
-#include "watch/watch.h"
-#include "stats/stats.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <time.h>
-
-void sched_run(struct sched *sched, struct load_work *work)
-{
-	if (sched->pool)
-		load_pool_run(sched->pool, work);
-	else
-		work->run(work);
-}
-
-bool sched_take_back(struct sched *sched, struct load_work *work)
-{
-	return postponed_take_back(sched, work) ||
-	       (sched->pool && load_pool_take_back(sched->pool, work));
-}
 
 static int make_jobs_directory(const char *state)
 {
@@ -129,7 +107,7 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 		err = cache_new(
 			config->cache_bytes, config->eviction, seed, &sched->cache);
 	sched->supply.cache = sched->cache;
-	after_init(sched);
+	phases_init(sched);
 	if (!err)
 		err = quarantine_open(
 			config->state, datasets, n_datasets, &sched->quarantine);
@@ -234,29 +212,4 @@ void sched_free(struct sched **sched_pointer)
 	lock_destroy(&sched->lock);
 	free(sched);
 	*sched_pointer = NULL;
-}
-
-void sched_stats_locked(struct sched *sched)
-{
-	lock_assert_held(&sched->lock);
-	struct cache_usage usage = cache_usage(sched->cache);
-	stats_set(STAT_HELD_BYTES, memory_held(&sched->supply));
-	stats_set(STAT_HELD_PEAK, sched->supply.held_peak);
-	stats_set(STAT_HELD_LIMIT, memory_most(&sched->supply));
-	stats_set(STAT_CACHE_BYTES, usage.bytes);
-	stats_set(STAT_CACHE_PEAK, usage.peak_bytes);
-	stats_set(STAT_CACHE_TENSORS, usage.tensors);
-	stats_set(STAT_CACHE_PINS, usage.pins);
-	stats_set(STAT_CACHE_NEED, usage.need);
-	stats_set(STAT_JOBS, sched->n_jobs);
-	stats_set(STAT_STREAMS, sched->draw.n_streams);
-	stats_set(STAT_EVICTIONS, usage.evictions);
-	stats_set(STAT_EVICTIONS_NEEDED, usage.evictions_needed);
-}
-
-void sched_stats(struct sched *sched)
-{
-	stats_set(STAT_HEAP_BYTES, heap_bytes());
-	LOCK_SCOPE(&sched->lock);
-	sched_stats_locked(sched);
 }

@@ -56,7 +56,7 @@ void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay
  * that was never given to sched_run or sched_run_later must be zero. */
 must_check bool sched_take_back(struct sched *sched, struct load_work *work);
 
-/* Counts bytes that are made from a tensor for one open as held by the daemon, until
+/* Adds bytes, made from a tensor for one open, to the memory that the daemon holds, until
  * sched_drop_content. -ENOMEM: readers hold too much open. */
 must_check int sched_hold_content(struct sched *sched, uint64_t bytes);
 /* Gives bytes of sched_hold_content back. Calls no callback, so that callers may hold a

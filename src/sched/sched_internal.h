@@ -25,30 +25,31 @@
  *         |
  *      streams (one for each epoch that draws)
  *
- *   open.c           an open, from its request to its answer
- *   bindings.c       samples that positions hold; positions read before a restart
+ *   open.c           serves an open, from its request to its release
+ *   bindings.c       tells which samples positions hold
  *   effects.c        executes the decisions of a job's engine
  *   draw_effects.c   executes the decisions of the draw engine
- *   streams.c        makes and ends streams of the draw engine
- *   feeds.c          the samples of ranks
- *   after.c          the phases after a critical section
+ *   streams.c        makes, fills and ends streams of the draw engine
+ *   feeds.c          passes samples to ranks
+ *   after.c          ends critical sections; phases.c: runs the work that they leave
  *   watching.c       tells a job's watch what its handles do; readings.c: the last hour
  *   restoring.c      restores jobs to checkpoints, and exports them
- *   clerk.c          the thread for long work at an epoch: its begin, its saved order
- *   delayed_work.c   other work that is due later
- *   resident.c       samples in the cache, for daemons that draw
- *   cache_advice.c   the memory that all prepared samples would take
- *   programs.c       the processes that read a job
- *   job.c            adds and removes jobs; admit.c: checks a new job
- *   editions.c       editions as callers see them, and those of kept catalogues
- *   rescan.c         moves jobs to a new scan; stay.c: datasets whose jobs can't move
- *   source.c         datasets; tiers.c: disks that keep samples as they were read
- *   supplying.c      the supply's events and effects
- *   tasks.c          the supply's samples as tasks for workers; fetch.c: as fetches
- *   storages.c       how storages answer
- *   skip.c           bad samples that later epochs leave out
+ *   clerk.c          the thread for long work: begins epochs, saves orders
+ *   run_work.c       gives work to workers, at once or after a delay
+ *   resident.c       lists the samples in the cache, for daemons that draw
+ *   cache_advice.c   sums up the memory that all prepared samples would take
+ *   programs.c       lists the processes that read a job
+ *   job.c            adds and removes jobs; admit.c: checks a new job; job_lists.c: finds jobs
+ *   editions.c       shows editions to callers, and opens earlier ones after a restart
+ *   rescan.c         moves jobs to a new scan; stay.c: finds datasets whose jobs can't move
+ *   source.c         adds and removes datasets; tiers.c: opens their tiers
+ *   supplying.c      passes events to the supply, and executes its effects
+ *   tasks.c          gives the supply's samples to workers; fetch.c: fetches them from other
+ *                    daemons
+ *   storages.c       reports how storages answer
+ *   skip*.c          leave bad samples out of later epochs (skipping.h)
  *   sched.c          makes and stops the scheduler and its threads
- *   dump.c           gauges, and the text for the log after a crash
+ *   dump.c           gauges, and the text for the log after a crash; job_status.c: those of a job
  *   validate.c       counts need and pins anew
  */
 
@@ -113,15 +114,15 @@ struct skipping {
 };
 
 struct sched_job {
-	struct job is; /* what the rooms know of it */
+	struct job is; /* the part that edition, state and watch use */
 	TAILQ_ENTRY(sched_job) link;
 	struct sched *sched;
 	atomic_uint references;
 	bool removed;
 	struct feeds feeds;	 /* feeds of a rank, by epoch */
 	uint64_t unfed_since_ns; /* when its feed failed: see sched_feed_away */
-	bool gives_up;
-	uint32_t open; /* open images of current/ */
+	bool gives_up;		 /* opens that find no sample in the feed fail */
+	uint32_t open;		 /* open images of current/ */
 	TAILQ_ENTRY(sched_job) clerk_link;
 	struct skipping skips;
 	struct clerk_restore *restoring; /* the restore that the clerk has to do */
@@ -137,7 +138,7 @@ struct sched_job {
 
 /* A dataset of the daemon. */
 struct sched_source {
-	struct source is; /* what the rooms know of it */
+	struct source is; /* the part that supply and edition use */
 	struct sched *sched;
 	struct tier *at;	      /* the tier that it is to join; NULL: none */
 	struct dataset_config config; /* name NULL: not known */
@@ -172,13 +173,13 @@ static inline struct sched *sched_of(const struct job *job)
 }
 
 struct sched {
-	/* Guards all below, and all it points to, except constant fields. */
+	/* Guards the fields below and all that they point to, except constant fields. */
 	struct lock lock;
-	struct section section; /* constant: after.c */
+	struct section section; /* constant: phases.c */
 	struct supply supply;
-	struct sched_source *sources; /* those of the supply */
+	struct sched_source *sources; /* the supply's array */
 	struct daemon_config const *config;
-	uint64_t sources_changed;
+	uint64_t sources_changed;      /* counts datasets that came or went */
 	uint64_t seed;		       /* constant */
 	struct quarantine *quarantine; /* constant */
 	struct past *past;	       /* constant */
@@ -200,7 +201,7 @@ struct sched {
 	uint64_t window_ns; /* end of the last window */
 	struct programs *programs;
 	TAILQ_HEAD(, load_work) postponed;
-	bool room_made; /* the housekeeper has to queue the wanted samples that lack room again */
+	bool room_made; /* the housekeeper has to tell the supply: supply_has_room */
 	uint64_t evictions_told, told_ns; /* cache_advice.c */
 	struct sched_handle *tickets;	  /* hash by ticket */
 	uint64_t next_ticket;
@@ -249,6 +250,8 @@ void reading_take(struct sched *sched, uint64_t now_ns);
 
 /* --- tier_worths.c --- */
 
+/* Sets the worth of each sample that a tier asks about. context: the scheduler. Takes the
+ * lock. */
 void tell_worths(void *context, struct tier_asked *asked, size_t n);
 
 /* --- open.c --- */
@@ -267,10 +270,8 @@ void handle_give_up_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
 void handle_free(struct sched_handle *handle);
 
-/* --- delayed_work.c --- */
+/* --- run_work.c --- */
 
-/* Takes postponed work back. false: it is not postponed. */
-must_check bool postponed_take_back(struct sched *sched, struct load_work *work);
 uint64_t postponed_first_due_locked(const struct sched *sched); /* UINT64_MAX: none */
 /* Runs work that is due. Takes the lock. */
 void postponed_run_due(struct sched *sched);
@@ -312,19 +313,6 @@ void programs_look(struct sched *sched);
 /* Returns the reason why a job can't move to a new scan of its dataset; NULL: it can. */
 const char *move_obstacle(const struct job_config *config);
 
-/* --- skip.c: bad samples that later epochs leave out --- */
-
-/* Finds the samples that are known to be bad. The job's directory must exist. -ENOMEM */
-must_check int skip_begin(struct sched_job *job);
-void skip_free(struct sched_job *job);
-/* Notes a bad sample. damaged: it stays bad until its file changes. */
-void skip_found_locked(const struct space *space, sample_id sample, bool damaged);
-/* Saves and logs the bad samples found since the last call. Called by the clerk. */
-void skip_update(struct sched_job *job);
-/* Leaves the bad samples out of an epoch that begins. Called by the clerk. */
-void skip_epoch(struct sched_job *job, uint32_t epoch);
-void skip_status_locked(const struct sched_job *job, struct sched_job_status *ret);
-
 /* --- editions.c --- */
 
 /* Makes the job's engine, and the editions of its earlier epochs, as far as files in the
@@ -348,32 +336,36 @@ void edition_choose_heads_locked(const struct edition *edition);
 
 /* --- clerk.c: long work at an epoch, in a thread of its own --- */
 
-/* Queues the job for the clerk, because it has work such as a stream to make, or an order
- * to save. */
-void clerk_request_locked(struct sched_job *job);
 /* Tries again to save an order that could not be saved, if it is time. Called once a
  * second. */
 void clerk_second_locked(struct sched_job *job);
-/* Waits until the clerk has done its work for a job that was removed. Takes the lock. */
-void clerk_wait_for_last(struct sched_job *job);
 /* Runs the clerk's thread. */
 void *sched_clerk(void *sched);
 /* Runs the housekeeper's thread: does work when it is due, and the periodic work once a
  * second. */
 void *sched_keep_house(void *sched);
 
-/* --- sched.c --- */
-
-void sched_stats_locked(struct sched *sched);
-
 /* --- job.c --- */
 
 /* Removes the job from the list, answers its parked opens, and gives its pins and need
  * back. */
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
-/* Calls `visit` for each job, which is held meanwhile, without the lock. Without memory
- * for the list of ids, visits no job. */
+
+/* --- job_lists.c --- */
+
+/* Returns the job of this name, or of this id if name is NULL. NULL: there is none. */
+struct sched_job *job_find_locked(struct sched *sched, const char *name, job_id id);
+/* Calls `visit` for each job, without the lock; the job is held meanwhile. Visits no job if
+ * there is no memory for the list of ids. */
 void jobs_visit(struct sched *sched, void visit(struct sched_job *job));
+/* Queues the job for the clerk, because it has work such as a stream to make, or an order
+ * to save. */
+void clerk_request_locked(struct sched_job *job);
+/* Waits until the clerk has done its work for a job that was removed. Takes the lock. */
+void clerk_wait_for_last(struct sched_job *job);
+
+/* --- job_status.c --- */
+
 void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 
 /* --- admit.c: checks of a job that is to be added --- */
@@ -386,7 +378,7 @@ must_check int program_adopt(struct sched *sched, struct job_config *config,
 /* Returns the job whose path below data/ collides with this one's, or NULL. */
 const struct sched_job *admit_conflict_locked(
 	const struct sched *sched, const struct job_config *config);
-/* Refuses a job with such a conflict: -EEXIST, reported. */
+/* Refuses a job whose path collides with another job's: -EEXIST, reported. */
 must_check int admit_path(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
 /* Tells whether the job fits the other ranks of its training. If not, *ret_other is the rank that
@@ -403,8 +395,8 @@ must_check int admit_batch(
  * -EINVAL, reported. */
 must_check int admit_channels(
 	const struct edition *edition, config_report *report, void *context);
-/* Makes the tables of the dataset that the job's layout needs. Takes a while, and may
- * fail. */
+/* Makes the tables of the dataset that the job's layout needs, which takes a while.
+ * -errno. */
 must_check int admit_view(const struct edition *edition);
 
 /* --- cache_advice.c: the memory that all prepared samples take --- */

@@ -5,9 +5,7 @@
 #include "sched/sched_internal.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fnmatch.h>
-#include <string.h>
 
 /* Finds datasets whose jobs can't move to a later scan. It reads the inis of the jobs,
  * since the datasets are not open yet. Mistakes in an ini are reported later, when the

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "far/far.h"
-#include "sched/datasets.h"
 #include "sched/gauges.h"
 #include "sched/supplying.h"
 

@@ -15,9 +15,9 @@
 #include <string.h>
 
 /*
- * Makes streams for the draw engine, and removes the need of those that have ended. Both take
- * long: need is counted, and exchange's candidates are brought up to date, in steps between
- * which the lock is released.
+ * Makes and fills streams for the draw engine, and ends them. A stream's begin and its end take
+ * long: the need of its samples is changed, and exchange's candidates are brought up to date, in
+ * steps between which the lock is released.
  */
 
 /* --- the remaining samples of a stream that is made --------------------------------------- */
@@ -55,8 +55,8 @@ static void remove_bound(
 	} while (n == AT_ONCE);
 }
 
-/* Removes the samples that ranks of this daemon were given before it was started, or
- * before all of them were parked. */
+/* Removes the samples that the ranks of this daemon already have in the epoch: a restart, or
+ * a time when all of them were parked, came in between. */
 static int remove_given(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -149,16 +149,6 @@ static uint32_t binds_at_once(const struct part *part)
 	return kind == SAMPLER_DSA ? job_binds_at_once(&job->config) : 1;
 }
 
-/* Returns the configured look-ahead; by default at least twice the reads in flight, which keeps
- * the storage busy while samples are decoded. */
-static uint32_t lookahead_of(const struct job *job, const struct space *space)
-{
-	const struct job_config *config = &job->config;
-	uint32_t twice = 2 * space->source->storage->flight.limit;
-	uint32_t least = config_lookahead(config);
-	return config->lookahead == 0 && twice > least ? twice : least;
-}
-
 static struct strand strand_of_part(const struct part *part)
 {
 	const struct job *job = part->edition->job;
@@ -172,24 +162,6 @@ static struct strand strand_of_part(const struct part *part)
 		.first = part->first,
 		.at_once = binds_at_once(part),
 		.lookahead = lookahead};
-}
-
-void streams_tell_lookahead_locked(struct sched *sched)
-{
-	struct stream *stream;
-	lock_assert_held(&sched->lock);
-	TAILQ_FOREACH (stream, &sched->draw.streams, link)
-		for (size_t i = 0; i < stream->n_strands; i++)
-			stream->strands[i].lookahead = lookahead_of(
-				stream->edition->job, stream->strands[i].space);
-}
-
-static void stream_free(struct stream *stream)
-{
-	edition_let_go(stream->edition);
-	draw_drop_samples(stream);
-	free(stream->strands);
-	free(stream);
 }
 
 /* --- making a stream ---------------------------------------------------------------------- */
@@ -364,13 +336,53 @@ int stream_make(struct sched_job *job, uint32_t epoch)
 	return err;
 }
 
-/* --- a stream that has ended -------------------------------------------------------------- */
+/* --- filling streams ----------------------------------------------------------------------- */
 
-void stream_gone_locked(struct stream *stream)
+#define STEP_ROUNDS 8
+
+/* Draws some rounds; false: the stream wants no further one. */
+static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 {
-	lock_assert_held(stream->edition->job->lock);
-	stream_free(stream);
+	struct sched *sched = sched_of(stream->edition->job);
+	lock_assert_held(&sched->lock);
+	streams_tell_lookahead_locked(sched);
+	for (int i = 0; i < STEP_ROUNDS; i++)
+		if (!draw_go_on_locked(stream, aftermath))
+			return false;
+	return true;
 }
+
+/* Fills the job's streams, of which there are two at most: of the running epoch and of
+ * the draining one. Returns true if there is more to draw. */
+static bool fill_all_locked(struct sched_job *job, struct aftermath *aftermath)
+{
+	struct stream *stream;
+	bool more = false;
+	lock_assert_held(&job->sched->lock);
+	TAILQ_FOREACH (stream, &job->sched->draw.streams, link) {
+		if (stream->job != job->is.id || stream->at_open)
+			continue;
+		if (stream->training)
+			feed_fill_locked(stream, aftermath);
+		else if (fill_some_locked(stream, aftermath))
+			more = true;
+	}
+	return more;
+}
+
+void streams_fill(struct sched_job *job)
+{
+	bool more = true;
+	while (more) {
+		struct aftermath aftermath;
+		aftermath_init(&aftermath);
+		lock_take(&job->sched->lock);
+		more = fill_all_locked(job, &aftermath);
+		sched_unlock(job->sched, &aftermath);
+	}
+}
+
+/* --- a stream that has ended -------------------------------------------------------------- */
 
 static bool drop_need(uint32_t id, void *context)
 {

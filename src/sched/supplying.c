@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/clock.h"
 #include "sched/sched.h"
+#include "sched/skipping.h"
 #include "sched/supplying.h"
 #include "stats/stats.h"
 
-/* Tells the supply's engine what happens, and executes its effects. */
+/* Passes events to the supply's engine, and executes its effects. */
 
 /* Answers the waiters, in their order. */
 static void answer_locked(
@@ -98,7 +98,7 @@ void sched_drop_content(struct sched *sched, uint64_t bytes)
 	pthread_cond_signal(&sched->house_cond);
 }
 
-/* --- what samplers that exchange are told ------------------------------------------- */
+/* --- residency, for samplers that exchange ------------------------------------------ */
 
 void space_drawn_locked(
 	struct space *space, sample_id sample, const struct sampler *sampler)

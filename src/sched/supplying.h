@@ -68,9 +68,9 @@ void supply_execute_locked(struct sched *sched, struct aftermath *aftermath);
  * the job waits. -ENOMEM */
 must_check int wanted_request_locked(struct sched_job *job, struct wanted *wanted,
 	bool urgent, struct aftermath *aftermath);
-/* Gives the handle's tensor and its wanted sample, if it has one, back. */
+/* Gives back the handle's tensor, and its wanted sample if it has one. */
 void handle_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Gives a pin of the sample back. */
+/* Gives back a pin of the sample. */
 void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath);
 /*
  * Tells the other samplers that this sampler's draw brings the sample into the cache, but
@@ -84,7 +84,7 @@ void space_drawn_locked(
 void space_gone_locked(struct space *space, sample_id sample);
 cache_gone sched_cache_gone;
 
-/* --- tasks.c: tasks for workers --- */
+/* --- tasks.c: tasks for workers; callbacks of load_pool_new --- */
 
 struct load_task *sched_next_read(void *context);
 void sched_read(void *context, struct load_task *task);

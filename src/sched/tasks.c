@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/kept.h"
 #include "dataset/dataset_pairs.h"
-#include "image/sections.h"
 #include "sched/supplying.h"
 
 #include <errno.h>

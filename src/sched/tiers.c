@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "sched/datasets.h"
-#include "sched/gauges.h"
 #include "sched/supplying.h"
 #include "supply/supply.h"
 

@@ -9,10 +9,8 @@
 #include "sched/supplying.h"
 #include "watch/watch.h"
 
-#include <errno.h>
-
 /* Tells a job's watch what its handles do: their waits, their epochs, their trace; and decides
- * which notices they are worth. */
+ * which notices to give. */
 
 /* --- waits ------------------------------------------------------------------------------ */
 

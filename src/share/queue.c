@@ -104,13 +104,6 @@ int share_ask(struct share_job *job, struct share_request *request, bool urgent)
 	return 0;
 }
 
-void share_take_back(struct share_job *job, struct share_request *request)
-{
-	struct share_want *want = want_of(job, request);
-	if (want)
-		forget(want);
-}
-
 void share_drop(struct share_request *request)
 {
 	struct share_want *want;

@@ -154,8 +154,6 @@ void share_request_init(struct share_request *request, uint64_t cost_ns);
  * it to urgent, or to look-ahead at the head of the queue. -ENOMEM: only for a new want. */
 must_check int share_ask(
 	struct share_job *job, struct share_request *request, bool urgent);
-/* Removes the job's want. */
-void share_take_back(struct share_job *job, struct share_request *request);
 /* Removes the wants of all jobs. */
 void share_drop(struct share_request *request);
 /* Tells whether the job wants the request. */

@@ -21,7 +21,7 @@
 struct checkpoint {
 	char job[80];
 	bool has_journal; /* false: nothing was read */
-	uint64_t journal;
+	uint64_t journal; /* id of the journal: journal_id */
 	uint32_t samples;
 	uint64_t fingerprint; /* hash of the samples */
 	uint64_t ini;	      /* hash of the job's configuration */
@@ -34,10 +34,10 @@ struct checkpoint {
 
 void checkpoint_print(FILE *out, const struct checkpoint *checkpoint);
 
-/* Parses the checkpoint at the start of the text. *ret_end: what follows it. */
+/* Parses the checkpoint at the start of the text. *ret_end: the text behind it. */
 must_check int checkpoint_parse(const char *text, struct checkpoint *ret,
 	const char **ret_end, char message[static 200]);
 
-/* Parses EPOCH:POSITION. */
+/* Parses EPOCH:POSITION. -EINVAL */
 must_check int checkpoint_parse_at(
 	const char *text, uint32_t *ret_epoch, uint32_t *ret_position);

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/ranks.h"
 #include "epoch/questions.h"
 #include "state/import.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /*
  * Writes orders for other machines, where the same files have other ids and mtimes, and reads
@@ -22,43 +19,6 @@
  * their paths. If the job is a rank, the line ends with `rank R of RANKS batch BATCH`,
  * and the selected samples are the samples of all ranks.
  */
-
-#define TEXT_BYTES (CHECKPOINT_BYTES + 128)
-
-void places_free(struct places *places)
-{
-	free(places->ids);
-	free(places->places);
-}
-
-int places_find(const struct edition *edition, struct places *ret)
-{
-	uint32_t n = (uint32_t)roaring_bitmap_get_cardinality(edition->selection);
-	uint32_t n_ids = dataset_ids(edition->is.dataset);
-	*ret = (struct places){.n = n,
-		.ids = calloc(n, sizeof(*ret->ids)),
-		.places = calloc((size_t)n_ids + 1, sizeof(*ret->places))};
-	int err = ret->ids && ret->places ? 0 : -ENOMEM;
-	if (!err)
-		err = dataset_by_path(edition->is.dataset, edition->selection, ret->ids,
-			&ret->fingerprint);
-	for (uint32_t i = 0; i < n && !err; i++)
-		ret->places[ret->ids[i]] = i;
-	if (err)
-		places_free(ret);
-	return err;
-}
-
-int import_refuse(const struct adding *adding, const char *format, ...)
-{
-	char text[600];
-	va_list args;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	adding->report(adding->context, text);
-	return -EBADMSG;
-}
 
 /* --- export ---------------------------------------------------------------------------- */
 
@@ -154,44 +114,6 @@ struct importing {
 	struct places places;
 	uint64_t offset;
 };
-
-/* Parses the line of orders, and returns the text behind it; NULL: there is no such line. */
-static const char *take_orders(const char *text, struct import_head *ret)
-{
-	int used = 0, of_rank = 0;
-	if (sscanf(text, "orders %u kind %u paths %16" SCNx64 "%n", &ret->n_orders,
-		    &ret->kind, &ret->fingerprint, &used) != 3)
-		return NULL;
-	text += used;
-	ret->ranks = 0;
-	if (sscanf(text, " rank %" SCNu32 " of %" SCNu32 " batch %" SCNu32 "%n",
-		    &ret->rank, &ret->ranks, &ret->batch, &of_rank) == 3)
-		text += of_rank;
-	return *text == '\n' ? text + 1 : NULL;
-}
-
-int import_read_head(
-	const struct adding *adding, uint64_t *offset, struct import_head *ret)
-{
-	char text[TEXT_BYTES + 1], message[200] = "";
-	const char *end;
-	ssize_t n = pread(adding->fd, text, TEXT_BYTES, (off_t)*offset);
-	if (n < 0)
-		return import_refuse(
-			adding, "%s: can't be read: %s", adding->file, strerror(errno));
-	text[n] = '\0';
-	if (checkpoint_parse(text, &ret->from, &end, message) != 0)
-		return import_refuse(adding, "%s: not written by joaderctl export: %s",
-			adding->file, message);
-	end = take_orders(end, ret);
-	if (!end)
-		return import_refuse(adding,
-			"%s: has no orders: found a checkpoint, allowed: a file that "
-			"joaderctl export has written",
-			adding->file);
-	*offset += (uint64_t)(end - text);
-	return 0;
-}
 
 static int check(struct importing *importing)
 {

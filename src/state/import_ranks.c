@@ -142,7 +142,7 @@ static int read_all(struct reading *reading)
 	return err;
 }
 
-/* --- where it goes on ------------------------------------------------------------------- */
+/* --- the place where the training continues --------------------------------------------- */
 
 static uint32_t position_of(const struct reading *reading, uint32_t global, uint32_t rank)
 {

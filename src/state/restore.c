@@ -51,6 +51,14 @@ void restore_take_checkpoint(struct job *job, struct checkpoint *ret)
 		CHECKPOINT_RUNS, &ret->all_runs);
 }
 
+/* The edition need not be held: only the clerk frees editions, and no rescan moves a job that
+ * is being restored. */
+struct edition *restore_edition(struct job *job, uint32_t epoch)
+{
+	LOCK_SCOPE(job->lock);
+	return edition_of_locked(job, epoch);
+}
+
 /* --- checks ---------------------------------------------------------------------------- */
 
 int restore_refuse(struct restoring *restoring, const char *format, ...)

@@ -76,23 +76,13 @@ static int take_reads(struct restoring *restoring, struct order_data *data)
 		from->place.running.epoch, from->place.running.epoch);
 }
 
-/* --- editions -------------------------------------------------------------------------- */
-
-/* Needs no hold: the clerk alone frees editions, and no rescan moves a job that is being
- * restored. */
-struct edition *restore_edition(struct job *job, uint32_t epoch)
-{
-	LOCK_SCOPE(job->lock);
-	return edition_of_locked(job, epoch);
-}
+/* --- orders ---------------------------------------------------------------------------- */
 
 static const struct epoch_set *restore_set(struct job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(job->lock);
 	return epochs_set(job->epochs, epoch);
 }
-
-/* --- orders ---------------------------------------------------------------------------- */
 
 static int empty_order(const struct edition *edition, struct order_data *ret)
 {

@@ -172,7 +172,8 @@ static void note_needs(struct supply *supply)
 	}
 }
 
-bool supply_has_reads(const struct supply *supply)
+/* Tells whether a free reader would find a sample. Also true if this is not known. */
+static bool has_reads(const struct supply *supply)
 {
 	for (size_t i = 0; i < supply->n_storages; i++)
 		if (storage_has_requests(supply, &supply->storages[i]))
@@ -193,7 +194,7 @@ struct wanted *supply_next_read(struct supply *supply, uint64_t now_ns,
 {
 	struct share_request *request = NULL;
 	struct offers offers;
-	if (supply->stopping || !supply_has_reads(supply))
+	if (supply->stopping || !has_reads(supply))
 		return NULL;
 	do {
 		offers = (struct offers){.supply = supply,

@@ -333,8 +333,6 @@ bool retry_is_left(const struct wanted *wanted);
 
 /* --- next_read.c ------------------------------------------------------------------- */
 
-/* Tells whether a free reader would find a sample. Also true if this is not known. */
-bool supply_has_reads(const struct supply *supply);
 /* Tells whether there is a sample to read, and a sleeping reader should be woken for it. */
 bool supply_wakes_reader(const struct supply *supply);
 

@@ -7,7 +7,6 @@
 #include "stats/stats.h"
 #include "tier/tier_internal.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 /* Figures of a job's readers, as callers of the scheduler see them. */
 
-/* The causes of readers' waits: waits.c. */
+/* The cause of a reader's wait. waits.c tells when each one applies. */
 enum wait_cause {
 	WAIT_STORAGE,
 	WAIT_DECODING,
@@ -38,9 +38,8 @@ struct sched_laps {
 	 * in this time. */
 	uint64_t cpu_ns, cpu_samples;
 	/* The job's samples and tensors: */
-	bool drawn; /* a sampler chooses the samples, not the position */
-	uint32_t
-		labels; /* labels, if a script chooses among them; 0: any sample at any time */
+	bool drawn;	 /* a sampler chooses the samples, not the position */
+	uint32_t labels; /* labels among which scripts choose; 0: they do not choose */
 	uint64_t sample_bytes;
 	enum sampler_kind sampler;
 	double weight;

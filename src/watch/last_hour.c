@@ -6,7 +6,6 @@
 #include "watch/watch.h"
 
 #include <errno.h>
-#include <string.h>
 
 #define HOUR_NS UINT64_C(3600000000000)
 
@@ -89,7 +88,7 @@ static bool is_better(const struct past *past, size_t place, size_t other)
 
 void past_join_locked(struct past *past, const struct job *job)
 {
-	size_t place = place_of(past, job->id); /* of the last job with this id */
+	size_t place = place_of(past, job->id); /* place of an earlier job with this id */
 	lock_assert_held(past->lock);
 	if (place == HISTORY_JOBS) {
 		place = 0;

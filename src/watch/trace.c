@@ -57,8 +57,8 @@ uint32_t trace_read(struct watch *watch, uint64_t *from, uint64_t *ret_lost,
 	struct trace *trace = watch->trace;
 	uint32_t n = 0;
 	*ret_lost = 0;
-	if (!trace ||
-		*from > trace->next) { /* an earlier daemon's trace, or one that was freed */
+	/* `from` may be of an earlier daemon's trace, or of one that was freed */
+	if (!trace || *from > trace->next) {
 		*from = trace ? trace->next : 0;
 		return 0;
 	}

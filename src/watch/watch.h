@@ -60,7 +60,7 @@ struct lap {
 	uint64_t waited_ns, pause_ns;
 	uint32_t positions, consumed, opens;
 	bool ended; /* all positions were consumed */
-	/* by epoch % 2: of the running epoch and of the one before */
+	/* of the running epoch and of the epoch before; index: epoch % 2 */
 	struct lap_served bound[2];
 	struct lap_reader reader[LAP_READERS];
 };
@@ -91,7 +91,8 @@ struct watch {
 /* --- waits.c: how long readers wait, and for what --- */
 
 /* Adds the time until now to the job's waits, and finds the cause of its waiting from now
- * on. first: the sample of the reader that has waited longest; NULL: none. Returns the time. */
+ * on. first: the sample of the reader that has waited longest; NULL: none. Returns the ns
+ * added. */
 uint64_t waits_count_locked(
 	struct watch *watch, const struct wanted *first, uint64_t now_ns);
 /* Counts a reader that begins to wait for the sample (change 1), or whose wait ends (-1).
@@ -104,8 +105,8 @@ void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CA
 
 struct epoch_waits {
 	uint64_t exposed_ns[WAIT_CAUSES]; /* since the job was added */
-	uint64_t epoch_ns;		  /* the last epoch's time until now */
-	double waited_part;		  /* part of it during which readers waited */
+	uint64_t epoch_ns;  /* from the last epoch's first open until its end, or now */
+	double waited_part; /* part of it during which readers waited */
 };
 void waits_of_epoch_locked(
 	const struct watch *watch, uint64_t now_ns, struct epoch_waits *ret);
@@ -128,7 +129,7 @@ void lap_measure(struct watch *watch);
 uint64_t trace_open_locked(struct watch *watch);
 /* Adds the event to the trace, if somebody reads it. */
 void trace_note_locked(struct watch *watch, const struct sched_trace_event *event);
-/* Does what sched_trace_begin and sched_trace_read tell. */
+/* sched_trace_begin and sched_trace_read (sched/gauges.h) call these. */
 must_check int trace_begin(struct watch *watch, uint64_t *ret_next);
 uint32_t trace_read(struct watch *watch, uint64_t *from, uint64_t *ret_lost,
 	struct sched_trace_event *ret, uint32_t most);

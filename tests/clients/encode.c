@@ -45,8 +45,13 @@ static bool write_file(const char *path, const struct formatted *file,
 
 static bool format_of(const char *name, enum sample_format *ret)
 {
+	static const char *const names[] = {[FORMAT_PPM] = "ppm",
+		[FORMAT_BMP] = "bmp",
+		[FORMAT_PNG] = "png",
+		[FORMAT_NPY] = "npy",
+		[FORMAT_RAW] = "raw"};
 	for (*ret = FORMAT_PPM; *ret < FORMAT_SOURCE; ++*ret)
-		if (strcmp(name, format_name(*ret)) == 0)
+		if (strcmp(name, names[*ret]) == 0)
 			return true;
 	return false;
 }

@@ -336,13 +336,6 @@ Test(format, missing_memory_is_reported)
 	tensor_free(tensor);
 }
 
-Test(format, names_are_those_of_the_ini)
-{
-	static const char *const names[] = {"ppm", "bmp", "png", "npy", "raw", "source"};
-	for (enum sample_format format = FORMAT_PPM; format <= FORMAT_SOURCE; format++)
-		cr_assert(zero(int, strcmp(format_name(format), names[format])));
-}
-
 Test(format, pixels_of_a_tensor_without_a_shape_are_a_bug, .signal = SIGABRT)
 {
 	struct formatted file;

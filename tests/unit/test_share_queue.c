@@ -345,8 +345,6 @@ static void do_something(struct world *world, struct rng *rng)
 		ask_all(world, job, 1 + rng_below(rng, DEAREST), rng_below(rng, 2));
 		break;
 	case 1:
-		share_take_back(&world->jobs[job], request);
-		break;
 	case 2:
 		share_drop(request);
 		break;

@@ -9,14 +9,11 @@
  * without a name in STATE, 150 bytes per sample, so that memory is no limit.
  */
 
-#include "base/ensure.h"
-#include "base/log.h"
 #include "dataset/dataset_internal.h"
 #include "dataset/dataset_map.h"
 #include "dataset/source.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -16,8 +16,6 @@
 #include "epoch/order.h"
 
 #include <stdbool.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #define RECORDS 16384
 #define ROUNDS 20

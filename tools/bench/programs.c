@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * programs HELPER FUNCTION ANSWER: measures the cost of a program in addition to its function. The

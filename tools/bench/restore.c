@@ -19,7 +19,6 @@
 #include "epoch/questions.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define TEXTS 1000

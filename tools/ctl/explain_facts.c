@@ -6,7 +6,6 @@
 #include "request.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <sched.h>
 #include <stdlib.h>

@@ -5,8 +5,6 @@
 #include "base/rng.h"
 #include "place/place.h"
 
-#include <errno.h>
-
 /* Compares three kinds of homes: rendezvous hashing, the remainder of the id, and the two hashes of
  * JOADER's E.4. */
 

@@ -3,8 +3,6 @@
 
 #include "training.h"
 
-#include "base/ensure.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "randomness.h"
-#include "base/ensure.h"
 #include "sim.h"
 
 #include <errno.h>

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 bool sim_per_sample(const struct sim_scenario *scenario)
 {

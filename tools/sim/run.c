@@ -3,7 +3,6 @@
 
 #include "run.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 

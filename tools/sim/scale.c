@@ -17,7 +17,8 @@
 #define ENOUGH 5e6   /* number of reads of a run that takes seconds */
 #define LEAST 10000u /* least number of samples of the largest dataset */
 
-double sim_reads(const struct sim_scenario *scenario)
+/* Returns the number of samples that all runs of the scenario read. */
+static double reads_of(const struct sim_scenario *scenario)
 {
 	double ticks = sim_ticks(scenario), fastest = 0, sum = 0;
 	double end =
@@ -37,7 +38,7 @@ double sim_reads(const struct sim_scenario *scenario)
 
 uint32_t sim_scale_choose(const struct sim_scenario *scenario)
 {
-	double reads = sim_reads(scenario), most = sim_ticks(scenario) / LEAST;
+	double reads = reads_of(scenario), most = sim_ticks(scenario) / LEAST;
 	if (reads <= LARGE || most < 2)
 		return 1;
 	return (uint32_t)fmin(ceil(reads / ENOUGH), most);
@@ -170,7 +171,7 @@ int sim_sweep_scaled(const struct sim_scenario *scenario, uint32_t scale, FILE *
 	struct sim_curve **ret, size_t *ret_n, struct sim_trust *trust)
 {
 	struct sim_progress progress;
-	double all = sim_reads(scenario) / scale;
+	double all = reads_of(scenario) / scale;
 	*trust = (struct sim_trust){
 		.scale = scale, .samples = part(sim_ticks(scenario), scale)};
 	sim_progress_begin(&progress, out, scale > 1 ? 1.5 * all : all);

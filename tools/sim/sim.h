@@ -188,8 +188,6 @@ void sim_curves_free(struct sim_curve *curves, size_t n);
 
 /* --- large scenarios --------------------------------------------------------------- */
 
-/* Returns the number of samples that all runs of the scenario read. */
-double sim_reads(const struct sim_scenario *scenario);
 /* Returns the ticks of an epoch of time. */
 uint32_t sim_ticks(const struct sim_scenario *scenario);
 /* Returns a scale with which the scenario takes only seconds: one of so many samples is simulated.

@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "sim_sampler.h"
-#include "base/ensure.h"
 #include "dsa_tree.h"
 #include "sampler/sampler_internal.h"
 

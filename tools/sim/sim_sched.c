@@ -332,13 +332,3 @@ void sim_sched_free(struct sim_sched **sched_pointer)
 	free(sched);
 	*sched_pointer = NULL;
 }
-
-void sim_sched_validate(const struct sim_sched *sched)
-{
-	const struct sim_sched_job *job;
-	TAILQ_FOREACH (job, &sched->jobs, link)
-		epochs_validate(job->epochs);
-	draw_validate(&sched->draw);
-	supply_validate(&sched->supply);
-	cache_validate(sched->cache);
-}

@@ -116,6 +116,3 @@ must_check int sim_sched_window(
 bool sim_sched_has(
 	const struct sim_sched *sched, sample_id sample); /* the sample is in the cache */
 uint64_t sim_sched_loads(const struct sim_sched *sched);  /* loads so far */
-
-/* Aborts if an invariant does not hold. For tests. */
-void sim_sched_validate(const struct sim_sched *sched);

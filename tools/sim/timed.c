@@ -3,7 +3,6 @@
 
 #include "timed_internal.h"
 
-#include <errno.h>
 #include <math.h>
 
 /* Limits the epochs of all jobs together, because some jobs may be much slower than others. */

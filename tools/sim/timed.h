@@ -81,6 +81,4 @@ must_check int timed_run(
  */
 must_check int timed_runs(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
-/* Returns the number of samples in the world. */
-uint32_t timed_samples(const struct timed_world *world);
 uint32_t timed_job_samples(const struct timed_world *world, size_t job);

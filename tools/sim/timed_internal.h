@@ -10,8 +10,7 @@
 
 /* Shared by the files of a world that runs. */
 
-#define TIMED_READS 128	   /* most reads in flight, as in src/supply/storage.c */
-#define TIMED_WORKERS 1024 /* most decoders */
+#define TIMED_READS 128 /* most reads in flight, as in src/supply/storage.c */
 
 enum reader_state { READER_OUT, READER_RUNS, READER_SLEEPS, READER_WAITS };
 

@@ -9,7 +9,7 @@
 
 #define UNITS 32 /* units of the smallest tensor */
 
-uint32_t timed_samples(const struct timed_world *world)
+static uint32_t samples_of(const struct timed_world *world)
 {
 	uint32_t n = 0;
 	for (size_t i = 0; i < world->n_parts; i++)
@@ -47,7 +47,7 @@ static int make_ids(struct timed_run *run)
 {
 	const struct timed_world *world = run->world;
 	uint32_t at = 0;
-	run->n_ids = timed_samples(world);
+	run->n_ids = samples_of(world);
 	run->bytes = calloc(run->n_ids + 1, sizeof(*run->bytes));
 	run->first_job = calloc(run->n_ids + 1, sizeof(*run->first_job));
 	run->read = calloc(run->n_ids + 1, sizeof(*run->read));

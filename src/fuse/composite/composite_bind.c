@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/ensure.h"
 #include "fuse/composite/composite_internal.h"
 #include "fuse/reader.h"
 #include "sched/sched.h"
-
-#include <errno.h>
 
 /*
  * Finds the samples whose labels a request needs. Their positions are bound one after another. In

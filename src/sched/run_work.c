@@ -5,8 +5,16 @@
 #include "sched/sched.h"
 #include "sched/sched_internal.h"
 
-/* Delays work, which can be taken back until it is due. The housekeeper gives it to a
- * worker when it is due, or when the scheduler stops. */
+/* Gives workers work, at once or after a delay. The housekeeper passes delayed work on when it is
+ * due, or when the scheduler stops. */
+
+void sched_run(struct sched *sched, struct load_work *work)
+{
+	if (sched->pool)
+		load_pool_run(sched->pool, work);
+	else
+		work->run(work);
+}
 
 void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay_ns)
 {
@@ -29,13 +37,19 @@ static void take_off_locked(struct sched *sched, struct load_work *work)
 	work->due_ns = 0;
 }
 
-bool postponed_take_back(struct sched *sched, struct load_work *work)
+static bool take_back_postponed(struct sched *sched, struct load_work *work)
 {
 	LOCK_SCOPE(&sched->lock);
 	if (work->due_ns == 0)
 		return false;
 	take_off_locked(sched, work);
 	return true;
+}
+
+bool sched_take_back(struct sched *sched, struct load_work *work)
+{
+	return take_back_postponed(sched, work) ||
+	       (sched->pool && load_pool_take_back(sched->pool, work));
 }
 
 uint64_t postponed_first_due_locked(const struct sched *sched)

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The joaderfs authors
+
+#include "base/log.h"
+#include "edition/edition.h"
+#include "sched/skipping.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+/*
+ * A plan gives each bad sample a position: one of the last positions that could hold it, in
+ * the epoch or within its label, or the only such position. Listings do not show these
+ * positions, and the epoch counts them as read. So the names of the other positions stay as
+ * they are.
+ */
+
+void skip_plan_free(struct skip_plan *plan)
+{
+	if (!plan)
+		return;
+	if (plan->positions)
+		roaring_bitmap_free(plan->positions);
+	free(plan->position);
+	free(plan->sample);
+	free(plan);
+}
+
+void skip_free(struct sched_job *job)
+{
+	struct skipping *skips = &job->skips;
+	skip_plan_free(skips->plan);
+	if (skips->bad)
+		roaring_bitmap_free(skips->bad);
+	if (skips->damaged)
+		roaring_bitmap_free(skips->damaged);
+	if (skips->told)
+		roaring_bitmap_free(skips->told);
+}
+
+static void plan_add(struct skip_plan *plan, uint32_t position, sample_id sample)
+{
+	plan->position[plan->n] = position;
+	plan->sample[plan->n++] = sample;
+	roaring_bitmap_add(plan->positions, position);
+}
+
+static void place_fixed(
+	const struct sched_job *job, const roaring_bitmap_t *bad, struct skip_plan *plan)
+{
+	for (uint32_t position = 0; position < job->is.now->set.positions; position++)
+		if (roaring_bitmap_contains(bad, job->is.now->by_position[position]))
+			plan_add(plan, position, job->is.now->by_position[position]);
+}
+
+static void place_last(const struct sched_job *job, const uint32_t *ids, uint32_t n,
+	struct skip_plan *plan)
+{
+	for (uint32_t i = 0; i < n; i++)
+		plan_add(plan, job->is.now->set.positions - 1 - i, ids[i]);
+}
+
+/* Places each bad sample at one of the last positions of its label. */
+static int place_by_label(const struct sched_job *job, const uint32_t *ids, uint32_t n,
+	struct skip_plan *plan)
+{
+	const struct dataset *dataset = job->is.now->is.dataset;
+	auto_free uint32_t *first = calloc(dataset_classes(dataset) + 1, sizeof(*first));
+	auto_free uint32_t *next = calloc(n + 1, sizeof(*next));
+	if (!first || !next)
+		return -ENOMEM;
+	for (uint32_t i = n; i > 0; i--) { /* counted from 1 */
+		uint32_t label = dataset_label(dataset, ids[i - 1]);
+		next[i] = first[label];
+		first[label] = i;
+	}
+	for (uint32_t position = job->is.now->set.positions;
+		position > 0 && plan->n < n;) {
+		uint32_t *i = &first[edition_label_of(job->is.now, --position)];
+		if (*i == 0)
+			continue;
+		plan_add(plan, position, ids[*i - 1]);
+		*i = next[*i];
+	}
+	return 0;
+}
+
+static int place(
+	const struct sched_job *job, const roaring_bitmap_t *bad, struct skip_plan *plan)
+{
+	uint32_t n = (uint32_t)roaring_bitmap_get_cardinality(bad);
+	auto_free uint32_t *ids = calloc(n + 1, sizeof(*ids));
+	plan->position = calloc(n + 1, sizeof(*plan->position));
+	plan->sample = calloc(n + 1, sizeof(*plan->sample));
+	plan->positions = roaring_bitmap_create();
+	if (!ids || !plan->position || !plan->sample || !plan->positions)
+		return -ENOMEM;
+	roaring_bitmap_to_uint32_array(bad, ids);
+	if (job_kind(&job->is) == EPOCHS_FIXED)
+		place_fixed(job, bad, plan);
+	else if (job_kind(&job->is) == EPOCHS_DRAWN)
+		place_last(job, ids, n, plan);
+	else
+		return place_by_label(job, ids, n, plan);
+	return 0;
+}
+
+int skip_plan_new(
+	const struct sched_job *job, const roaring_bitmap_t *bad, struct skip_plan **ret)
+{
+	struct skip_plan *plan = calloc(1, sizeof(*plan));
+	int err = plan ? 0 : -ENOMEM;
+	*ret = NULL;
+	if (!err && roaring_bitmap_get_cardinality(bad) >= job->is.now->set.positions)
+		log_error("job %s: all of its %" PRIu32
+			  " samples are bad: none is left out",
+			job->is.config.name, job->is.now->set.positions);
+	else if (!err)
+		err = place(job, bad, plan);
+	if (err || plan->n == 0) {
+		skip_plan_free(plan);
+		return err;
+	}
+	*ret = plan;
+	return 0;
+}
