@@ -135,8 +135,7 @@ static int plan_new(
 	int err = plan ? 0 : -ENOMEM;
 	*ret = NULL;
 	if (!err && roaring_bitmap_get_cardinality(bad) >= job->is.now->set.positions)
-		log_error("job %s: all of its %" PRIu32
-			  " samples are bad: none is left out",
+		log_error("job %s: all %" PRIu32 " samples are bad, so none is left out",
 			job->is.config.name, job->is.now->set.positions);
 	else if (!err)
 		err = place(job, bad, plan);
@@ -176,9 +175,8 @@ static void take_lines(struct sched_job *job, FILE *in)
 		n++;
 	}
 	if (n > 0)
-		log_info("job %s: %" PRIu32
-			 " samples that were found bad are left out, until their files "
-			 "change: %s/bad",
+		log_info("job %s: %" PRIu32 " samples known to be bad are left out until "
+			 "their files change: %s/bad",
 			job->is.config.name, n, job->is.directory);
 }
 
@@ -194,8 +192,8 @@ static void take_refused(struct sched_job *job)
 		roaring_bitmap_or_inplace(job->skips.bad, refused);
 	if (refused)
 		roaring_bitmap_free(refused);
-	log_warn("job %s: %" PRIu64
-		 " samples are left out: they have no readable header, or are too large",
+	log_warn("job %s: %" PRIu64 " samples are left out, because they have no "
+		 "readable header or are too large",
 		job->is.config.name, n);
 }
 
@@ -274,8 +272,8 @@ static void tell(struct sched_job *job, const roaring_bitmap_t *bad)
 			continue;
 		if (dataset_get(job->is.now->is.dataset, iterator.current_value,
 			    &sample) == 0)
-			log_warn("job %s: %s is left out of its later epochs "
-				 "(bad_sample = skip)",
+			log_warn("job %s: %s is left out of later epochs (bad_sample = "
+				 "skip)",
 				job->is.config.name, sample.path);
 		dataset_sample_free(&sample);
 	}
@@ -387,7 +385,7 @@ void skip_epoch(struct sched_job *job, uint32_t epoch)
 	stats_add(STAT_SKIPPED, n);
 	if (n > 0)
 		log_info("job %s: epoch %" PRIu32 " has %" PRIu32 " of %" PRIu32
-			 " samples, %" PRIu32 " are bad",
+			 " samples; %" PRIu32 " are bad",
 			job->is.config.name, epoch, job->is.now->set.positions - n,
 			job->is.now->set.positions, n);
 }
