@@ -265,8 +265,8 @@ static void away(struct coord *coord, int err)
 	coord->away_errno = -err;
 	if (err == -EBADMSG)
 		snprintf(coord->message, sizeof(coord->message),
-			"the engine's log has a sample twice, or a sample of no job "
-			"here");
+			"the engine's log has a sample twice, or a sample that is not "
+			"the job's");
 	else if (err == -EBADE)
 		snprintf(coord->message, sizeof(coord->message),
 			"the engine's answer to %s is invalid",

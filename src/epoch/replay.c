@@ -157,7 +157,7 @@ static int replay_restored(struct epochs *epochs, const struct record *record,
 		return refuse(
 			"no later epoch runs, or another one already drains", ret_reason);
 	if (loaded->bound != record->bound || loaded->consumed != record->consumed)
-		return refuse("its order is a different one", ret_reason);
+		return refuse("its order differs", ret_reason);
 	if (!record->drains) {
 		effects_init(&effects); /* nothing is pinned or draws */
 		restore_live(epochs, loaded, NULL, &effects);

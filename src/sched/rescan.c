@@ -42,7 +42,7 @@ struct moving {
 const char *move_obstacle(const struct job_config *config)
 {
 	if (config_is_mixed(config))
-		return "is a mixture, which keeps its first samples";
+		return "is a mixture, whose samples never change";
 	if (config->ranks > 0)
 		return "is a rank of a training";
 	if (config->layout == LAYOUT_MIRROR)

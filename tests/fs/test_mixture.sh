@@ -196,7 +196,7 @@ of 'found "skeches", allowed: a [dataset NAME]' 'images skeches'
 of 'did you mean "sketches"?' 'images skeches'
 said "sketches: not removed: used by" ctl dataset rm sketches
 rm "$T/sketches/other/0000.jpg"
-said "is a mixture, which keeps" ctl dataset rescan sketches
+said "is a mixture, whose samples never change" ctl dataset rescan sketches
 said "job m is a mixture" ctl export m
 [[ $(ctl top --once --json) == *'"dataset": "images:3,sketches"'* ]] || fail "top: $(ctl top --once --json)"
 ctl ls | grep -qE '^m +images:3,sketches +' || fail "ls: $(ctl ls)"
