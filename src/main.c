@@ -78,23 +78,24 @@ static const char usage[] =
 	"jobs\n"
 	"in its jobs directory and those that joaderctl adds.\n"
 	"\n"
-	"  --try DATASET    no ini: the directory, shards, zip or LMDB file DATASET, "
-	"and\n"
-	"                   a job of each layout, to see how it works\n"
+	"  --try DATASET    no ini: mount the directory, shards, zip or LMDB file "
+	"DATASET\n"
+	"                   with a job of each layout, to see how it works\n"
 	"  --metrics PLACE  PORT, or ADDRESS:PORT, where Prometheus gets the metrics\n"
-	"  --fuse-fd N      descriptor N is /dev/fuse, which somebody with the right "
-	"to\n"
-	"                   has mounted at MOUNTPOINT, and will unmount\n"
+	"  --fuse-fd N      descriptor N is /dev/fuse, already mounted at MOUNTPOINT by "
+	"a\n"
+	"                   process that will unmount it\n"
 	"  -f               stay in the foreground, messages on standard error\n"
 	"  -d               as -f, and print every FUSE request\n"
-	"  --no-supervisor  one process, whose end is the mount's; for debuggers\n"
+	"  --no-supervisor  one process; the mount ends with it; for debuggers\n"
 	"  -o OPTIONS       mount options, as allow_other; see joaderfs(8)\n"
-	"  --fault SPEC     PLACE:ERROR[:after=N][:times=N][:until=FILE]: make a\n"
-	"                   place fail, or wait, for tests\n"
+	"  --fault SPEC     PLACE:ERROR[:after=N][:times=N][:until=FILE]: make\n"
+	"                   PLACE fail or wait, for tests\n"
 	"  -h, --help       this text\n"
 	"  -V, --version    the version\n"
 	"\n"
-	"Without -f it goes to the background once mounted; its messages are then in\n"
+	"Without -f joaderfs goes to the background once mounted, and its messages go "
+	"to\n"
 	"joaderfs.log in the state directory. End it with `umount MOUNTPOINT`\n"
 	"(`fusermount3 -u MOUNTPOINT` as an ordinary user) or SIGTERM.\n"
 	"See joaderfs(8), joaderfs.ini(5), joaderctl(1).\n";
@@ -112,8 +113,8 @@ static int can_follow(const char *question)
 		return EXIT_USAGE;
 	if (version != KEPT_VERSION || bytes != sizeof(struct kept)) {
 		log_error("joaderfs " JOADERFS_VERSION
-			  " can't take over the mount: it keeps its open files in "
-			  "another way; unmount, then start it");
+			  " can't take over the mount, because it stores open files in "
+			  "another format; unmount, then start it");
 		return EXIT_FAILURE;
 	}
 	return state_version_take(question + at) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -127,7 +128,7 @@ static bool take_number(const char *text, int *ret)
 	long number = strtol(text, &end, 10);
 	if (errno || end == text || *end || number <= STDERR_FILENO || number > INT_MAX) {
 		log_error("--fuse-fd: found \"%s\", allowed: the number of an open "
-			  "descriptor, from 3 on",
+			  "descriptor, at least 3",
 			text);
 		return false;
 	}
@@ -233,8 +234,8 @@ static void raise_descriptors(void)
 	rlim_t soft = limit.rlim_cur;
 	limit.rlim_cur = limit.rlim_max;
 	if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-		log_warn("no more than %llu files can be open: %s",
-			(unsigned long long)soft, strerror(errno));
+		log_warn("at most %llu files can be open: %s", (unsigned long long)soft,
+			strerror(errno));
 }
 
 /* Refuses a dataset on this daemon's own mount, because the daemon would wait for itself. */

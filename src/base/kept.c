@@ -81,7 +81,7 @@ int kept_begin(const char *engine)
 {
 	int err = engine ? attach(engine) : 0;
 	if (err)
-		log_error("the supervisor is of another version, or there is none: %s",
+		log_error("the supervisor is missing or of another version: %s",
 			strerror(-err));
 	if (err || !engine)
 		return err;
@@ -112,7 +112,7 @@ static void tell(enum supervised_order order, uint32_t place, int fd)
 		sent = sendmsg(supervisor, &packet, MSG_NOSIGNAL);
 	while (sent < 0 && errno == EINTR);
 	if (sent < 0)
-		log_warn("the supervisor can't be told: %s", strerror(errno));
+		log_warn("can't send to the supervisor: %s", strerror(errno));
 }
 
 void kept_ready(void)

@@ -20,13 +20,13 @@ static int judge(const char *key, const char *path, const struct stat *found)
 {
 	unsigned mode = found->st_mode & 07777;
 	if (found->st_uid != geteuid()) {
-		log_error("%s%s: found a directory of user %u, allowed: of user %u, whom "
-			  "the daemon runs as",
+		log_error("%s%s: found a directory of user %u, allowed: a directory of "
+			  "user %u, the daemon's",
 			key, path, found->st_uid, geteuid());
 		return -EPERM;
 	}
 	if (mode & (S_IWGRP | S_IWOTH)) {
-		log_error("%s%s: found mode %04o, so that others may write there, "
+		log_error("%s%s: found mode %04o, which lets others write there, "
 			  "allowed: at most 0755",
 			key, path, mode);
 		return -EPERM;

@@ -19,7 +19,7 @@ static int check_mode(int fd, char *why, size_t size)
 	}
 	if (st.st_mode & S_IRWXO) {
 		snprintf(why, size,
-			"everybody may use the file (mode %03o); allowed: nothing for "
+			"any user may use the file (mode %03o); allowed: no access for "
 			"others, as after chmod 600",
 			(unsigned)st.st_mode & 0777u);
 		return -EACCES;

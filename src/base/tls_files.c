@@ -87,8 +87,8 @@ int tls_files_use_own(
 		return err;
 	if (!SSL_CTX_use_PrivateKey(context, key)) {
 		snprintf(message, TLS_MESSAGE,
-			"%s: %.80s: its key is not that of %s, %.80s", files->cert_option,
-			files->cert, files->key_option, files->key);
+			"%s: %.80s: the certificate's key is not the key of %s, %.80s",
+			files->cert_option, files->cert, files->key_option, files->key);
 		err = -EINVAL;
 	}
 	EVP_PKEY_free(key);

@@ -153,7 +153,7 @@ static void check_raw(struct ini *ini, const struct job_config *job)
 			"format",
 			"found \"raw\", allowed: only with crop, pad, random_crop, "
 			"random_resized_crop or resize = WxH, since a raw file does not "
-			"tell its size");
+			"state its size");
 }
 
 void config_refuse(struct ini *ini, enum section_id section, const char *key,
@@ -168,7 +168,7 @@ static void check_batch(struct ini *ini, const struct job_config *job)
 {
 	if (job->format != FORMAT_NPY)
 		config_refuse(ini, SECTION_TENSOR, "format", "format",
-			"npy, with layout = batch");
+			"only npy with layout = batch");
 	if (!has_fixed_size(job))
 		config_refuse(ini, SECTION_VIEW, "layout", "batch",
 			"only with crop, pad, random_crop, random_resized_crop or resize "
@@ -184,15 +184,16 @@ static void check_tar(struct ini *ini, const struct job_config *job)
 {
 	if (job->format == FORMAT_RECORD)
 		config_refuse(ini, SECTION_TENSOR, "format", "record",
-			"any other, with layout = tar, where labels are members");
+			"any other format with layout = tar, where labels are members of "
+			"their own");
 	if (job->size == SIZE_EXACT &&
 		(!has_fixed_size(job) || job->preparation.channels == CHANNELS_KEEP))
 		config_refuse(ini, SECTION_VIEW, "size", "exact",
-			"padded, with layout = tar and images of several sizes or kinds "
-			"of pixels");
+			"only padded with layout = tar and images of several sizes or "
+			"kinds of pixels");
 	if (job->io == IO_CACHED)
 		config_refuse(ini, SECTION_VIEW, "io", "cached",
-			"auto or direct, with layout = tar, whose reads wait for "
+			"only auto or direct with layout = tar, whose reads wait for "
 			"samples");
 }
 
@@ -222,17 +223,17 @@ static void check_beside(struct ini *ini, const struct job_config *job)
 		const char *ending = job->beside.of[i];
 		if (strcmp(ending, job->extension ? job->extension : "") == 0)
 			config_refuse(ini, SECTION_VIEW, "beside", ending,
-				"other endings than that of the samples' files");
+				"endings other than the extension of the samples' files");
 		if (job->json && strcmp(ending, "json") == 0)
 			config_refuse(ini, SECTION_VIEW, "beside", ending,
-				"other endings with json = yes");
+				"endings other than json, since json = yes");
 		if (job->text && strcmp(ending, "txt") == 0)
 			config_refuse(ini, SECTION_VIEW, "beside", ending,
-				"other endings with text");
+				"endings other than txt, which text takes");
 	}
 	if (job->text && job->extension && strcmp(job->extension, "txt") == 0)
-		config_refuse(
-			ini, SECTION_VIEW, "extension", "txt", "any other, with text");
+		config_refuse(ini, SECTION_VIEW, "extension", "txt",
+			"any other extension, since text takes txt");
 }
 
 static void check_targets(struct ini *ini, const struct job_config *job)
@@ -247,11 +248,11 @@ static void check_names(struct ini *ini, const struct job_config *job)
 {
 	if (job->json && job->extension && strcmp(job->extension, "json") == 0)
 		config_refuse(ini, SECTION_VIEW, "extension", "json",
-			"any other, with json = yes");
+			"any other extension, since json = yes");
 	if (job->path && (!is_relative_path(job->path) || strchr("\"'~", *job->path)))
 		config_refuse(ini, SECTION_VIEW, "path", job->path,
-			"names with / between them, none of them . or .., without "
-			"quotes and ~");
+			"names separated by /, none of them . or .., without quotes and "
+			"~");
 	else if (job->path && strlen(job->path) > MAX_PATH)
 		config_refuse(ini, SECTION_VIEW, "path", job->path, "at most 180 bytes");
 }
@@ -332,7 +333,7 @@ static void check_prepare(struct ini *ini, struct job_config *job)
 		job->format = FORMAT_NPY;
 	if (job->format == FORMAT_SOURCE)
 		config_refuse(ini, SECTION_TENSOR, "format", "source",
-			"any other, with prepare");
+			"any other format with prepare");
 	for (size_t i = 0; i < config_n_options(); i++) {
 		const struct option *option = config_option(i);
 		if (option->section == SECTION_TENSOR && asks_for_change(ini, i) &&
@@ -349,7 +350,7 @@ static void check_group(struct ini *ini, struct job_config *job)
 		config_refuse(ini, SECTION_TENSOR,
 			job->groups_directories ? "group" : "frames",
 			job->groups_directories ? "directory" : "frames",
-			"group = directory and frames = N, both or neither");
+			"both group = directory and frames = N, or neither");
 	if (!job->groups_directories)
 		return;
 	if (!ini_line(ini, SECTION_TENSOR, "format"))
@@ -419,9 +420,8 @@ static void check_replay(struct ini *ini, const struct job_config *job)
 	if (job->order != ORDER_REPLAY || job->layout != LAYOUT_MIRROR)
 		return;
 	ini_mistake(ini, ini_line(ini, SECTION_JOB, "order"), "job", "order",
-		"found \"%s\", allowed: any other order, since layout = mirror has none "
-		"to "
-		"replay",
+		"found \"%s\", allowed: any other order, since layout = mirror has no "
+		"order to replay",
 		job->order_text);
 }
 
@@ -431,11 +431,11 @@ static void check_bad_sample(struct ini *ini, const struct job_config *job)
 	bool single = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_CLASSES;
 	if (job->skips_bad && (!single || job->ranks > 0 || job->order == ORDER_REPLAY))
 		config_refuse(ini, SECTION_JOB, "bad_sample", "skip",
-			"fail, or skip with layout = flat or classes, without ranks, and "
+			"skip only with layout = flat or classes, without ranks, and "
 			"with order = shuffled or sequential");
 }
 
-#define OF_ONE "since dataset names several"
+#define OF_ONE "since dataset names several datasets"
 
 /* Checks a mixture. A position may hold a sample of any of its datasets. */
 static void check_mixture(struct ini *ini, const struct job_config *job)
@@ -443,7 +443,7 @@ static void check_mixture(struct ini *ini, const struct job_config *job)
 	const char *table = job->label_table;
 	if (table && (!config_is_mixed(job) || *table != '/'))
 		config_refuse(ini, SECTION_JOB, "label_table", table,
-			"an absolute path, only where dataset names several");
+			"an absolute path, only where dataset names several datasets");
 	if (!config_is_mixed(job))
 		return;
 	if (job->layout == LAYOUT_CLASSES || job->layout == LAYOUT_MIRROR)
@@ -459,7 +459,7 @@ static void check_mixture(struct ini *ini, const struct job_config *job)
 		config_refuse(ini, SECTION_JOB, "bad_sample", "skip", "fail, " OF_ONE);
 	if (job->ranks > 0)
 		config_refuse(ini, SECTION_JOB, "ranks", "ranks",
-			"only where dataset names one");
+			"only where dataset names one dataset");
 }
 
 void config_check_tensor(struct ini *ini, const struct job_config *job)

@@ -43,7 +43,7 @@ static void print_help(FILE *out, const struct option *option, const char *text)
 static void print_default(FILE *out, const struct option *option)
 {
 	if (option->required)
-		fputs("It has to be given.\n", out);
+		fputs("The key is required.\n", out);
 	else if (option->preset)
 		fprintf(out, "Default:\n.Ql %s .\n", option->preset);
 	else if (option->preset_help)

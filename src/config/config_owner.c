@@ -133,8 +133,7 @@ static void print_mode(const struct option *option, const void *field, FILE *out
 static void allowed_mode(const struct option *option, FILE *out)
 {
 	(void)option;
-	fputs("an octal number of read (4) and search (1), as 0500, 0550 or 0555; "
-	      "nobody can write",
+	fputs("an octal mode of read (4) and search (1) only, as 0500, 0550 or 0555",
 		out);
 }
 

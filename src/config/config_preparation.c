@@ -25,7 +25,7 @@ static int parse_command(
 static void allowed_command(const struct option *option, FILE *out)
 {
 	fprintf(out,
-		"a program by its absolute path, and its arguments, with blanks between "
+		"the absolute path of a program and its arguments, separated by blanks "
 		"and without quotes, at most %" PRIu64 " bytes",
 		option->max);
 }
@@ -45,7 +45,7 @@ static void allowed_array_shape(const struct option *option, FILE *out)
 {
 	(void)option;
 	fprintf(out,
-		"1 to %d numbers from 1 on with blanks between, as 1 128 80, for arrays "
+		"1 to %d numbers from 1 on, separated by blanks, as 1 128 80, for arrays "
 		"of at most %" PRIu64 " bytes",
 		ARRAY_MOST_AXES, ARRAY_MOST_BYTES);
 }

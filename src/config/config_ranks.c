@@ -16,8 +16,9 @@ static void check_local_ranks(struct ini *ini, const struct job_config *job)
 	unsigned line = ini_line(ini, SECTION_JOB, "local_ranks");
 	if (job->processes.ranks % job->processes.local_ranks != 0)
 		ini_mistake(ini, line, "job", "local_ranks",
-			"found %u, allowed: a part of ranks, which is %u, since each "
-			"node has as many; a node with more has several jobs",
+			"found %u, allowed: a divisor of ranks, which is %u, since all "
+			"nodes have equally many; a node with more ranks has several "
+			"jobs",
 			job->processes.local_ranks, job->processes.ranks);
 	if (ini_line(ini, SECTION_JOB, "rank"))
 		config_refuse(ini, SECTION_JOB, "rank", "rank",

@@ -163,8 +163,9 @@ static const char *allowed_key(const struct job_config *job, const char *key)
 			return in_one && strcmp(key, "format") == 0
 				       ? "not with format = record or layout = batch"
 				       : NULL;
-	return "only in [tensor], since both files of a pair have one geometry; from, "
-	       "filter, channels, fill, format, dtype and axes are the section's own";
+	return "only in [tensor], since both files of a pair have one geometry; a "
+	       "section with from has its own from, filter, channels, fill, format, "
+	       "dtype and axes";
 }
 
 static bool is_field(const char *name)
@@ -191,7 +192,7 @@ static void check_keys(
 			refuse(ini, section, config_option(i)->key, allowed);
 	}
 	if (format && (strcmp(format, "source") == 0 || strcmp(format, "record") == 0))
-		refuse(ini, section, "format", "any other, with from");
+		refuse(ini, section, "format", "any other format with from");
 }
 
 static void check_pair(struct ini *ini, const struct ini_section *section,
@@ -199,11 +200,10 @@ static void check_pair(struct ini *ini, const struct ini_section *section,
 {
 	if (!is_field(section->name))
 		refuse(ini, section, NULL,
-			"a name of 1 to 32 of A-Z a-z 0-9 _ with from, and none of "
-			"label, "
-			"labels, image, cls and json");
+			"with from: a name of 1 to 32 of A-Z a-z 0-9 _, but not label, "
+			"labels, image, cls or json");
 	if (n > 1)
-		refuse(ini, section, NULL, "one [tensor NAME] with from, and no other");
+		refuse(ini, section, NULL, "only one [tensor NAME] with from");
 	if ((job->layout != LAYOUT_FLAT && job->layout != LAYOUT_TAR &&
 		    job->layout != LAYOUT_BATCH) ||
 		config_is_mixed(job))
@@ -230,8 +230,7 @@ static void check_glob(
 		augment->hflip > 0)
 		refuse(ini, section, NULL,
 			"not with random_crop, random_resized_crop or hflip in "
-			"[augment], "
-			"which would be drawn for each file by itself");
+			"[augment], which would differ between the files of a sample");
 	if (value_of(section, "group") || value_of(section, "frames"))
 		refuse(ini, section, "frames", "only in [tensor]");
 	if (job->prepare || value_of(section, "prepare"))

@@ -365,8 +365,8 @@ static int parse_path(
 static void allowed_path(const struct option *option, FILE *out)
 {
 	(void)option;
-	fputs("a path, relative to the directory of this ini if it does not begin with "
-	      "/, without quotes and without ~ for the home directory",
+	fputs("an absolute path, or one relative to the directory of this ini, without "
+	      "quotes and without ~",
 		out);
 }
 
@@ -420,7 +420,7 @@ static int parse_extensions(
 static void allowed_extensions(const struct option *option, FILE *out)
 {
 	fprintf(out,
-		"endings without dots and with spaces between, like jpg png, at most "
+		"endings without dots, separated by spaces, like jpg png, at most "
 		"%" PRIu64 " bytes; or *",
 		option->max);
 }

@@ -71,8 +71,8 @@ static void allowed_endings(const struct option *option, FILE *out)
 {
 	(void)option;
 	fprintf(out,
-		"1 to %d endings without dots and with spaces between, like txt json, "
-		"each once, of 1 to %d letters and digits, not cls",
+		"1 to %d endings without dots, separated by spaces, like txt json, each "
+		"once, of 1 to %d letters and digits, not cls",
 		CONFIG_MOST_ENDINGS, CONFIG_LONGEST_ENDING);
 }
 
@@ -171,8 +171,8 @@ static void allowed_labels(const struct option *option, FILE *out)
 {
 	(void)option;
 	fprintf(out,
-		"drawn, fixed, or columns: and 1 to %d names of columns with spaces "
-		"between, each of " COLUMN_RULE,
+		"drawn, fixed, or columns: and 1 to %d names of columns, separated by "
+		"spaces, each of " COLUMN_RULE,
 		CONFIG_MOST_TARGETS);
 }
 

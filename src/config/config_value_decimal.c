@@ -177,10 +177,9 @@ static void print_normalize(const struct option *option, const void *field, FILE
 static void allowed_normalize(const struct option *option, FILE *out)
 {
 	(void)option;
-	fputs("three means / three standard deviations above 0, "
-	      "like 0.485 0.456 0.406 / 0.229 0.224 0.225, or one / one for gray; as "
-	      "many "
-	      "as there are channels, up to 4, with channels = keep",
+	fputs("three means / three standard deviations above 0, like 0.485 0.456 0.406 / "
+	      "0.229 0.224 0.225, or one / one for gray; with channels = keep, one of "
+	      "each for each channel, up to 4",
 		out);
 }
 

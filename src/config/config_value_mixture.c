@@ -93,9 +93,8 @@ static void allowed_mixture(const struct option *option, FILE *out)
 {
 	fprintf(out,
 		NAME_RULE
-		"; or up to %d of such names with blanks or commas between, each once, "
-		"each perhaps with a weight above 0, like photos:3 sketches:1, "
-		"at most %u bytes",
+		"; or up to %d different names, separated by blanks or commas, each with "
+		"or without a weight above 0, like photos:3 sketches:1, at most %u bytes",
 		CONFIG_MOST_MIXED, (unsigned)option->max);
 }
 

@@ -43,7 +43,7 @@ static bool remove_job(const struct request *request, struct sched_job *job)
 		control_ini_of(request->context->config->jobs, config->name);
 	if (ini)
 		fprintf(request->out,
-			"%s still exists: joaderfs adds %s again at its next start\n",
+			"%s still exists, so joaderfs adds %s again at its next start\n",
 			ini, config->name);
 	return true;
 }
@@ -153,7 +153,8 @@ static bool run_mount(const struct request *request)
 		return request_refuse(
 			request, "mount: the descriptor is not of /dev/fuse");
 	if (err == -ENODEV)
-		return request_refuse(request, "mount: the descriptor is not of a mount");
+		return request_refuse(
+			request, "mount: the descriptor belongs to no mount");
 	if (err == -EUSERS)
 		return request_refuse(request,
 			"mount: %s has %d mounts, allowed: at most %d", name,
@@ -365,8 +366,8 @@ static bool execute(struct request *request)
 	const struct command *command = find_command(request->argument[0]);
 	if (!is_allowed(request, command))
 		return request_refuse(request,
-			"this socket is only for job %s, allowed: mount, status and "
-			"order of it",
+			"this socket is only for job %s, allowed: its mount, status and "
+			"order",
 			request->message->listener->rights.name);
 	if (!command)
 		return unknown_command(request);
@@ -375,7 +376,7 @@ static bool execute(struct request *request)
 	if (command->sender == SENDER_MASTER && !is_list(request->message) &&
 		!config_is_master(request->message->sender.uid))
 		return request_refuse(request,
-			"%s: allowed to root and the user of the daemon",
+			"%s: only root and the daemon's user are allowed",
 			request->argument[0]);
 	return command->run(request);
 }

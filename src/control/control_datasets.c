@@ -117,7 +117,7 @@ static bool add_one(const struct command *command, const struct dataset_config *
 	uint32_t number;
 	if (sched_dataset_find(sched, config->name, &number) == 0)
 		return refuse(command,
-			"%s: there is a dataset of this name, allowed: any other; "
+			"%s: a dataset of this name exists, allowed: another name; "
 			"\"dataset rescan %s\" looks for changes",
 			config->name, config->name);
 	if (is_on_mount(command, config))
@@ -138,7 +138,7 @@ static bool add_one(const struct command *command, const struct dataset_config *
 	if (err) {
 		(void)forget(command, config->name);
 		return refuse(command, "%s is not added: %s", config->name,
-			err == -ENFILE ? "there are too many datasets" : strerror(-err));
+			err == -ENFILE ? "too many datasets" : strerror(-err));
 	}
 	fprintf(command->out, "added %s\n", config->name);
 	return true;
@@ -150,7 +150,7 @@ static bool add(const struct command *command, const char *file, const char *tex
 	bool ok = true;
 	size_t n = 0;
 	if (file[0] != '/')
-		return refuse(command, "%s: is no absolute name", file);
+		return refuse(command, "%s: is not an absolute path", file);
 	if (config_parse_datasets(file, text, command->context->config->sampler,
 		    report_to, command->out, &configs, &n) != 0)
 		return false;
@@ -169,7 +169,7 @@ static bool refuse_taken(const struct command *command, const char *verb,
 {
 	if (err != -ENOENT)
 		return refuse(command, "%s: not %s: %s%s", name, verb,
-			jobs[0] ? "it is used by " : strerror(-err), jobs);
+			jobs[0] ? "used by " : strerror(-err), jobs);
 	control_unknown_dataset(command->out, command->context, name);
 	return false;
 }
@@ -196,7 +196,8 @@ static bool remove_one(const struct command *command, const char *name)
 		dataset_forget(command->context->config->state, name);
 	else
 		fprintf(command->out,
-			"%s has it: it is there again when joaderfs starts\n",
+			"%s still has the dataset, so joaderfs adds it again at its next "
+			"start\n",
 			command->context->config->file);
 	return true;
 }
@@ -227,8 +228,8 @@ static int move(const struct command *command, const struct dataset_config *conf
 	group_add_dataset(command->context->group, next);
 	if (command->session)
 		session_dataset_moved(command->session, config->name);
-	fprintf(command->out, "%s: in use from the next epochs of %s on\n", config->name,
-		jobs);
+	fprintf(command->out, "%s: %s will use the new scan from their next epochs on\n",
+		config->name, jobs);
 	return 0;
 }
 
@@ -374,9 +375,8 @@ static void look_for_changes(struct command *command, const struct dataset_confi
 		said[--n] = '\0';
 	for (size_t i = 0; i < n; i++)
 		said[i] = said[i] == '\n' ? ';' : said[i];
-	log_warn("dataset %s: the scan after the start: %s; the next start scans before "
-		 "it "
-		 "serves",
+	log_warn("dataset %s: the scan after the start failed: %s; the next start scans "
+		 "before it serves readers",
 		name, said ? said : strerror(ENOMEM));
 	dataset_look_before(command->context->config->state, name);
 }
@@ -393,9 +393,9 @@ void control_look_for_changes(const struct files_context *context,
 			(tries == 0 && !is_unseen(context->sched, name)))
 			continue;
 		if (tries >= MOST_TRIES) {
-			log_warn("dataset %s: %u engines have ended while they scanned "
-				 "it; changes are looked for at the next start, or by "
-				 "joaderctl dataset rescan %s",
+			log_warn("dataset %s: %u engines ended while they scanned it; "
+				 "the next start looks for changes, or joaderctl dataset "
+				 "rescan %s",
 				name, tries, name);
 			forget_tries(state, name);
 			continue;

@@ -51,8 +51,8 @@ static void report(void *context, const char *message)
 static int refuse(struct additions *all, const struct job_config *config, const char *key,
 	const char *allowed)
 {
-	fprintf(all->out, "%s:[job]:%s: allowed to an ordinary user: %s\n", config->file,
-		key, allowed);
+	fprintf(all->out, "%s:[job]:%s: an ordinary user may set only: %s\n",
+		config->file, key, allowed);
 	all->messages++;
 	return -EPERM;
 }
@@ -148,9 +148,8 @@ static int check_names(struct additions *all)
 			if (strcmp(a->name, b->name) != 0)
 				continue;
 			fprintf(all->out,
-				"%s:[job]:name: found \"%s\", which %s has, too, "
-				"allowed: "
-				"a name for each job\n",
+				"%s:[job]:name: found \"%s\", which is also the name in "
+				"%s, allowed: a different name for each job\n",
 				b->file, b->name, a->file);
 			all->messages++;
 			err = -EEXIST;
@@ -206,7 +205,8 @@ static void report_difference(const struct additions *all,
 		line = other_line(there, here, &n);
 	fprintf(all->out,
 		"%s:[job]:name: found \"%s\", which is the name of a running job %s "
-		"\"%.*s\", allowed: any other, or rm that job first\n",
+		"\"%.*s\", allowed: another name, or remove that job first (joaderctl "
+		"rm)\n",
 		config->file, config->name, which, (int)n, line);
 }
 
@@ -229,7 +229,7 @@ static int compare(struct additions *all, struct addition *addition)
 	if (all->import) {
 		fprintf(all->out,
 			"%s:[job]:name: found \"%s\", which is the name of a running "
-			"job, allowed with --import: any other\n",
+			"job, allowed with --import: another name\n",
 			config->file, config->name);
 		all->messages++;
 		return -EEXIST;
@@ -258,7 +258,8 @@ static int keep(struct additions *all, const char *name)
 	if (job)
 		sched_job_put(job);
 	if (err) {
-		fprintf(all->out, "job %s: can't be kept: %s\n", name, strerror(-err));
+		fprintf(all->out, "job %s: its ini can't be saved: %s\n", name,
+			strerror(-err));
 		all->messages++;
 	}
 	return err;
@@ -349,7 +350,9 @@ static bool take_template(struct additions *all, const struct daemon_config *dae
 	if (all->template && rest == 0)
 		return true;
 	if (all->template) {
-		fputs("--template: found a file, too, allowed: one of both\n", all->out);
+		fputs("--template: found a template and a file, allowed: only one of "
+		      "them\n",
+			all->out);
 		return false;
 	}
 	fprintf(all->out, "--template: found \"%s\", allowed:", name);

@@ -123,7 +123,7 @@ static struct sched_job *find_allowed(const struct request *request, const char 
 	}
 	if (allowed(request, job))
 		return job;
-	fprintf(request->out, "%s: the job is of ", name);
+	fprintf(request->out, "%s: the job belongs to ", name);
 	config_print_user(request->out, config_job_owner(sched_job_config(job)).uid);
 	fprintf(request->out, ", allowed: %s\n", which);
 	sched_job_put(job);
@@ -132,12 +132,11 @@ static struct sched_job *find_allowed(const struct request *request, const char 
 
 struct sched_job *request_job_to_change(const struct request *request, const char *name)
 {
-	return find_allowed(
-		request, name, request_may_change, "this user and root change it");
+	return find_allowed(request, name, request_may_change, "this user and root");
 }
 
 struct sched_job *request_job_to_read(const struct request *request, const char *name)
 {
-	return find_allowed(
-		request, name, request_may_read, "who may read it, by its mode");
+	return find_allowed(request, name, request_may_read,
+		"users who may read the job by its mode");
 }

@@ -91,9 +91,8 @@ bool control_upgrade(
 		return false;
 	}
 	if (session && !session_is_resent(session)) {
-		fputs("this kernel does not send requests again that are under way "
-		      "(Linux "
-		      "6.9 does): unmount, and start the other program\n",
+		fputs("this kernel can't send pending requests again (Linux 6.9 and "
+		      "later can): unmount, and start the other program\n",
 			out);
 		return false;
 	}

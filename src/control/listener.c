@@ -48,7 +48,7 @@ static int give_to_group(const struct listener *listener, const char *file)
 	if (!group || chown(file, (uid_t)-1, group) == 0)
 		return 0;
 	int err = -errno;
-	log_error("%s: can't be given to group %lu (socket_group): %s", path,
+	log_error("%s: can't change its group to %lu (socket_group): %s", path,
 		(unsigned long)group, strerror(-err));
 	unlink(path);
 	return err;
@@ -263,7 +263,7 @@ bool listener_hang_up(struct listener *listener, const struct client *but)
 		return false;
 	if (silent->state == CLIENT_RECEIVES) {
 		client_refuse(silent,
-			"hung up, to make room: no client is silent for longer "
+			"hung up on the client that was silent longest, to make room "
 			"(allowed: %zu clients, %zu bytes of requests)",
 			listener->rights.max_clients, listener->rights.max_bytes);
 		client_send(silent);

@@ -34,12 +34,12 @@ bool coord_facts_differ(const struct coord_job *here, const struct coord_job *th
 	else if (here->fingerprint != there->fingerprint &&
 		 here->fingerprint >> 32 == there->fingerprint >> 32)
 		length = snprintf(text, COORD_TEXT,
-			"times: the files have other times here than in the group, with "
-			"the same paths and sizes; rsync -a or cp -a copies them with "
-			"their times");
+			"times: the files' paths and sizes are those of the group, but "
+			"their modification times differ; rsync -a or cp -a copies files "
+			"with their times");
 	else if (here->fingerprint != there->fingerprint)
 		length = snprintf(text, COORD_TEXT,
-			"samples: other samples are selected here than in the group "
+			"samples: the samples selected here differ from the group's "
 			"(fingerprint %016" PRIx64 " here, %016" PRIx64 " in the group)",
 			here->fingerprint, there->fingerprint);
 	else if (here->ranks != there->ranks)
@@ -63,8 +63,8 @@ bool coord_is_behind(const struct coord_job *here, uint32_t epoch, uint32_t next
 	if (epoch > here->epoch || (epoch == here->epoch && next >= here->n_log))
 		return false;
 	snprintf(text, COORD_TEXT,
-		"position: epoch %" PRIu32 ", sample %" PRIu32
-		" of all ranks here, epoch %" PRIu32 ", sample %" PRIu32 " in the group",
+		"position (samples of all ranks): epoch %" PRIu32 ", sample %" PRIu32
+		" here, epoch %" PRIu32 ", sample %" PRIu32 " in the group",
 		here->epoch, here->n_log, epoch, next);
 	return true;
 }

@@ -183,9 +183,9 @@ int coord_compare(struct coord *coord)
 	if (err)
 		coord->compared = false;
 	if (coord->counts.rebound > before)
-		log_error("cluster: at %" PRIu64 " positions readers of this node had "
-			  "other samples than the group's log, which was repaired while "
-			  "this node was away",
+		log_error("cluster: the group's log was repaired while this node was "
+			  "away: at %" PRIu64 " positions readers of this node got other "
+			  "samples than the log has now",
 			coord->counts.rebound - before);
 	return err;
 }

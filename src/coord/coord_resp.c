@@ -309,7 +309,8 @@ static int find_password(
 	const char *given = getenv("JOADERFS_ENGINE_PASSWORD");
 	if (server->password_file && url->has_password) {
 		snprintf(message, COORD_TEXT,
-			"a password, and engine_password_file has one, too");
+			"has a password, and engine_password_file is set, too; allowed: "
+			"only one of them");
 		return -EINVAL;
 	}
 	if (server->password_file) {
@@ -352,7 +353,7 @@ static int find_files(
 	if (!resp->url.tls || !files.cert != !files.key) {
 		snprintf(message, COORD_TEXT, "%s%s", resp->url.tls ? "" : key,
 			resp->url.tls ? "engine_cert and engine_key belong together"
-				      : " is for rediss:// and rediss-sentinel://");
+				      : " is only for rediss:// and rediss-sentinel://");
 		return -EINVAL;
 	}
 	int err = coord_tls_check(&files, message);

@@ -99,8 +99,8 @@ static int log_in(struct coord_resp *resp)
 	const struct coord_url *url = &resp->url;
 	char message[SECRET_FILE_MESSAGE];
 	if (resp->password_file && resp_read_password(resp, message)) {
-		snprintf(resp->refused, sizeof(resp->refused), "gets no password: %s",
-			message);
+		snprintf(resp->refused, sizeof(resp->refused),
+			"can't be sent the password: %s", message);
 		return -ENOKEY;
 	}
 	if (!url->has_password && !url->user[0])
@@ -149,9 +149,8 @@ static void note_policy(struct coord_resp *resp, const char *info)
 	strcpy(resp->policy, policy);
 	if (coord_policy_evicts(policy) && !resp->looks)
 		log_warn("cluster: the engine's server may evict any key "
-			 "(maxmemory-policy "
-			 "%s); allowed: noeviction or volatile-*, else orders are drawn "
-			 "anew from the nodes' journals each time",
+			 "(maxmemory-policy %s), and each evicted log has to be repaired "
+			 "from the nodes' journals; allowed: noeviction or volatile-*",
 			policy);
 }
 
@@ -261,7 +260,7 @@ static int take_master(
 		return -EBADE;
 	/* The old master may be back, and believe that it is still the master. */
 	if (strstr(flags, "down") || strstr(flags, "failover"))
-		return refuse_master(resp, "another server takes over as master");
+		return refuse_master(resp, "another server is becoming the master");
 	strcpy(ret->name, ip);
 	ret->port = (int)strtol(port, NULL, 10);
 	return ret->port > 0 && ret->port <= UINT16_MAX ? 0 : -EBADE;

@@ -171,8 +171,8 @@ static void note_refusal(struct coord_resp *resp, const char *text)
 	bool permission = strncmp(text, "NOPERM", 6) == 0 || strstr(text, "NOPERM") ||
 			  strstr(text, "ACL failure");
 	if (permission)
-		log_error("cluster: the engine %s; this suffices: ACL SETUSER %s "
-			  "~%s* " COMMANDS,
+		log_error("cluster: the engine %s; this grants all needed rights: ACL "
+			  "SETUSER %s ~%s* " COMMANDS,
 			resp->refused, url->user[0] ? url->user : "default", resp->group);
 	else
 		log_error("cluster: the engine %s", resp->refused);

@@ -162,11 +162,11 @@ static void refuse(struct coord *coord, int err)
 				coord_lose_rank(coord, job, r);
 	if (err == -EEXIST)
 		snprintf(coord->message, sizeof(coord->message),
-			"another live daemon of the group has the name '%s'",
+			"another running daemon of the group has the name '%s'",
 			coord->self.name);
 	else
 		snprintf(coord->message, sizeof(coord->message),
-			"the group has another version of the protocol than %d",
+			"the group's version of the protocol is not %d, this node's",
 			COORD_VERSION);
 }
 
@@ -265,11 +265,11 @@ static void away(struct coord *coord, int err)
 	coord->away_errno = -err;
 	if (err == -EBADMSG)
 		snprintf(coord->message, sizeof(coord->message),
-			"the engine's log has a sample twice, or one that is not the "
-			"job's");
+			"the engine's log has a sample twice, or a sample that is not "
+			"the job's");
 	else if (err == -EBADE)
 		snprintf(coord->message, sizeof(coord->message),
-			"the engine answers nonsense to %s",
+			"the engine's answer to %s is invalid",
 			engine->asked ? engine->asked(engine->context) : "this node");
 	else if (err == -E2BIG)
 		snprintf(coord->message, sizeof(coord->message),

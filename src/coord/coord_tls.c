@@ -166,7 +166,7 @@ static int explain(const struct coord_tls *tls, int err, char *message)
 	else if (verified == X509_V_ERR_HOSTNAME_MISMATCH ||
 		 verified == X509_V_ERR_IP_ADDRESS_MISMATCH)
 		snprintf(message, COORD_TLS_MESSAGE,
-			"has a certificate of another host than '%.120s'", tls->host);
+			"has a certificate that is not for host '%.120s'", tls->host);
 	else if (verified != X509_V_OK)
 		snprintf(message, COORD_TLS_MESSAGE,
 			"has a certificate that this node does not accept: %s",

@@ -79,25 +79,23 @@ static int take_user(struct rest *rest, const char *end, struct coord_url *ret)
 	size_t n = strcspn(rest->at, end);
 	const char *sign = memchr(rest->at, '@', n);
 	if (strchr(rest->at + n, '@') && !sign)
-		return refuse(rest, "/ and ? in a user or a password are %2F and %3F");
+		return refuse(rest, "a user or password has / as %2F and ? as %3F");
 	if (!sign)
 		return 0;
 	if (strchr(sign + 1, '@'))
-		return refuse(rest, "@ in a user or a password is %40");
+		return refuse(rest, "a user or password has @ as %40");
 	struct part both = {rest->at, (size_t)(sign - rest->at)};
 	const char *colon = memchr(both.at, ':', both.n);
 	struct part user = {both.at, colon ? (size_t)(colon - both.at) : both.n};
 	if (!decode(user, ret->user))
-		return refuse(rest,
-			"the user has more than 255 bytes, or a % without two "
-			"digits of a byte");
+		return refuse(rest, "the user has more than 255 bytes, or a % without "
+				    "the two digits of a byte");
 	struct part password = {sign, 0};
 	if (colon)
 		password = (struct part){colon + 1, (size_t)(sign - colon - 1)};
 	if (!decode(password, ret->password))
-		return refuse(rest,
-			"the password has more than 255 bytes, or a % without "
-			"two digits of a byte, as of %25 for itself");
+		return refuse(rest, "the password has more than 255 bytes, or a % "
+				    "without the two digits of a byte (%25 is % itself)");
 	ret->has_password = colon != NULL;
 	rest->at = sign + 1;
 	return 0;
@@ -146,7 +144,8 @@ static int take_host(
 		return 0;
 	if (*port.at != ':' || !take_number((struct part){port.at + 1, port.n - 1}, 1,
 				       65535, &host->port))
-		return refuse(rest, "a port is a number from 1 to 65535, behind a colon");
+		return refuse(
+			rest, "a colon is followed by a port, a number from 1 to 65535");
 	return 0;
 }
 
@@ -183,8 +182,8 @@ static int take_master(struct rest *rest, struct coord_url *ret)
 	if (*rest->at == '/')
 		name.n = strcspn(name.at, "/");
 	if (!is_name(name))
-		return refuse(rest, "behind the hosts comes /MASTER, of letters, digits "
-				    "and . _ -");
+		return refuse(
+			rest, "/MASTER follows the hosts: letters, digits and . _ -");
 	memcpy(ret->master, name.at, name.n);
 	rest->at = name.at + name.n;
 	return 0;
@@ -196,8 +195,8 @@ static int take_path(struct rest *rest, struct coord_url *ret)
 	char *path = ret->hosts[0].name;
 	ret->n = 1;
 	if (*part.at != '/' || !decode(part, path) || strlen(path) > PATH_MOST)
-		return refuse(rest, "the path of a socket begins with /, and has at most "
-				    "107 bytes");
+		return refuse(
+			rest, "a socket's path begins with / and has at most 107 bytes");
 	rest->at += part.n;
 	return 0;
 }
@@ -230,7 +229,7 @@ int coord_url_parse(
 	bool sentinel =
 		skip(&rest, ret->tls ? "rediss-sentinel://" : "redis-sentinel://");
 	if (!sentinel && !skip(&rest, ret->tls ? "rediss://" : "redis://"))
-		return refuse(&rest, "none of the known schemes");
+		return refuse(&rest, "the scheme is unknown");
 	err = take_user(&rest, "/?", ret);
 	if (!err)
 		err = take_hosts(&rest, sentinel ? SENTINEL_PORT : PORT, ret);

@@ -211,8 +211,8 @@ static bool fails_frame(const struct dataset *dataset,
 			name);
 	else if (message)
 		snprintf(message, PAIR_MESSAGE,
-			"frame %.40s is prepared to %ux%u, %s, and the first one to "
-			"%ux%u, %s; allowed: one size",
+			"frame %.40s becomes %ux%u, %s, but the first frame %ux%u, %s; "
+			"allowed: one size and kind of pixels",
 			name, b.width, b.height, pixel_modes[b.mode].name, a.width,
 			a.height, pixel_modes[a.mode].name);
 	return true;

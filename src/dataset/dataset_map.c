@@ -87,7 +87,7 @@ static const char *head_problem(const struct catalogue_map *map)
 {
 	const struct map_head *head = map->head;
 	if (map->size < MAP_HEAD_WITHOUT_SHAPES || head->magic != MAP_MAGIC)
-		return "is no mapped catalogue";
+		return "is not a mapped catalogue";
 	if (!is_of_version(head))
 		return "is of another version";
 	if (map->size < head->head_bytes)
@@ -179,7 +179,7 @@ static const char *content_problem(const struct catalogue_map *map)
 	const struct map_head *head = map->head;
 	for (int i = 0; i < map_sections(head); i++)
 		if (!is_placed(map, (enum map_section)i))
-			return "has a section where none can be";
+			return "has a section at an impossible place";
 	if (head->n_ids >= SAMPLE_NONE || head->n_samples > head->n_ids)
 		return "has too many samples";
 	if (!names_fit(map))
@@ -194,7 +194,7 @@ static const char *sum_problem(const struct catalogue_map *map, bool all)
 		if ((all || i < MAP_LABELS || i == MAP_SHAPES) &&
 			content_sum(map->bytes + place->offset, place->bytes) !=
 				place->sum)
-			return "has another checksum than when it was written";
+			return "has a wrong checksum";
 	}
 	return NULL;
 }
@@ -239,7 +239,7 @@ int map_open_fd(int fd, const char *name, bool check, struct catalogue_map **ret
 		*ret = map;
 		return 0;
 	}
-	log_warn("catalogue %s: %s; it is made again", name, problem);
+	log_warn("catalogue %s: %s; it is rebuilt", name, problem);
 	if (err)
 		free(map);
 	else
@@ -268,8 +268,8 @@ int catalogue_map_open(
 	int err = map_open_fd(fd, name, check, ret);
 	if (err || is_of(*ret, file, root))
 		return err;
-	log_info(
-		"catalogue %s: is of another scan than %s; it is made again", name, file);
+	log_info("catalogue %s: belongs to another scan than %s; it is rebuilt", name,
+		file);
 	map_close(ret);
 	return -ENOENT;
 }

@@ -140,8 +140,8 @@ static int refuse_class(
 {
 	struct quoted quoted;
 	if (asprintf(mixing->ret_message,
-		    "has no label for %s/%s, allowed: a line for each class of which "
-		    "the job has samples",
+		    "has no label for %s/%s, allowed: a line for each class with samples "
+		    "of the job",
 		    dataset->name, quote_name(&quoted, class)) < 0)
 		*mixing->ret_message = NULL;
 	return -EINVAL;

@@ -105,8 +105,8 @@ static int refuse_own_mounts(const struct dataset_config *config, struct scan *s
 		look_at_root(config->path, &root) != 0 ||
 		!own_mounts_have(&scan->own_mounts, root.device))
 		return 0;
-	log_error("dataset %s: path %s: is on a mount of joaderfs, allowed: any other "
-		  "place",
+	log_error("dataset %s: path %s: is on a mount of joaderfs, allowed: a path "
+		  "outside of it",
 		config->name, config->path);
 	return -EINVAL;
 }
@@ -150,7 +150,7 @@ static int find_root(struct scan *scan)
 		return -EINVAL;
 	}
 	if (!err && scan->shows_others && (!is_directory || scan->far)) {
-		log_error("dataset %s: found others = show, and path %s, which is no "
+		log_error("dataset %s: found others = show, but path %s is not a "
 			  "directory; allowed: others = hide",
 			scan->name, scan->root);
 		return -EINVAL;
@@ -194,7 +194,7 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 	char root_files[100] = "";
 	if (tree->root_files)
 		snprintf(root_files, sizeof(root_files),
-			" (%" PRIu64 " files lie in it directly)", tree->root_files);
+			" (%" PRIu64 " files lie directly in it)", tree->root_files);
 	const char *slash = scan->source->index ? "" : "/";
 	if (scan->label == LABEL_WITHOUT) {
 		log_error("dataset %s: path %s%s: no file with an ending of \"%s\" in it",
@@ -257,15 +257,14 @@ static int keep_catalogue(const struct scan *scan, const struct catalogue *catal
 {
 	struct quoted unseen, known;
 	if (catalogue->outdated) {
-		log_error("dataset %s: %s/%s %s; its catalogue is of an older version, "
-			  "and can't be brought up to date before it can be read",
+		log_error("dataset %s: %s/%s %s; until it can be read, the catalogue, "
+			  "which is of an older version, can't be updated",
 			scan->name, scan->root, quote_name(&unseen, path), reason);
 		return -EIO;
 	}
-	log_warn(
-		"dataset %s: %s/%s %s, and samples are known there, as %s: the catalogue "
-		"is used as the last scan left it, nothing is added or removed; files "
-		"that can't be read answer EIO until they are back",
+	log_warn("dataset %s: %s/%s %s, and the last scan found samples there, as %s: "
+		 "the catalogue of the last scan stays in use; files that can't be read "
+		 "answer EIO until they are back",
 		scan->name, scan->root, quote_name(&unseen, path), reason,
 		quote_name(&known, sample));
 	return 0;
@@ -312,8 +311,8 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 	if (root_err)
 		return without_root(config, scan, catalogue, root_err);
 	if (catalogue->without_channels && catalogue->n_rows > 0)
-		log_info("catalogue %s: of an older version; headers of files are read "
-			 "again",
+		log_info("catalogue %s: is of an older version; the files' headers are "
+			 "read again",
 			file);
 	err = check_denied(scan, look_at_tree(scan, catalogue, tree));
 	if (err)
@@ -321,7 +320,7 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 	unseen = scan_unseen(tree, catalogue, &sample);
 	if (unseen)
 		return keep_catalogue(scan, catalogue, unseen,
-			"can't be read, or is empty (remove it if that is meant)",
+			"can't be read, or is empty (if it should be empty, remove it)",
 			sample);
 	*ret_seen = true;
 	err = check_tree(scan, tree);

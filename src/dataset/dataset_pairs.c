@@ -285,7 +285,7 @@ static bool fails_missing(const struct dataset *dataset,
 			path.text);
 	else if (message)
 		snprintf(message, PAIR_MESSAGE,
-			"what belongs to it lies outside of the dataset");
+			"the file that belongs to it lies outside of the dataset");
 	return true;
 }
 

@@ -132,8 +132,8 @@ static void warn_of_empty(const struct scan *scan, const struct name_list *direc
 			used = sizeof(names) - 1;
 	}
 	if (n)
-		log_warn("dataset %s: %zu directories have no image, and are no classes: "
-			 "%s%s",
+		log_warn("dataset %s: %zu directories have no image, so they are no "
+			 "classes: %s%s",
 			scan->name, n, names, n > 8 ? ", ..." : "");
 }
 
@@ -189,15 +189,14 @@ void tree_warn(const struct scan *scan, const struct tree *tree)
 	char classes[100];
 	if (looks_divided(tree)) {
 		list_classes(tree, classes, sizeof(classes));
-		log_warn("dataset %s: its classes are %s, which look like parts of a "
-			 "dataset: is path = %s/%s meant, with a [dataset NAME] for each "
-			 "part?",
+		log_warn("dataset %s: its classes, %s, look like parts of a dataset; did "
+			 "you mean path = %s/%s, with a [dataset NAME] for each part?",
 			scan->name, classes, scan->root, tree->classes.name[0]);
 	}
 	if (tree->root_files)
-		log_warn("dataset %s: %s images lie beside the class directories, in "
-			 "%s, and are no samples; a sample is <class>/<file>, "
-			 "or any image with label = none",
+		log_warn("dataset %s: %s images lie beside the class directories, in %s, "
+			 "so they are no samples; a sample is <class>/<file>, or any "
+			 "image with label = none",
 			scan->name, group_digits(&files, tree->root_files), scan->root);
 }
 
@@ -210,20 +209,20 @@ void issues_log(const struct issues *issues, const char *dataset)
 		[ISSUE_LOOP] = "symbolic links that lead in a circle, or through more "
 			       "than two linked directories, were skipped",
 		[ISSUE_UNREADABLE] = "entries could not be read and were skipped",
-		[ISSUE_HEADER] = "files have no readable header of an image and will "
-				 "fail when they are read as images",
+		[ISSUE_HEADER] = "files have no readable image header; readers of their "
+				 "samples get EIO",
 		[ISSUE_LINK] = "symbolic links, and hard links to no file before "
 			       "them, in containers were skipped",
-		[ISSUE_LABEL] = "labels are no names of classes, which have 1 to 200 "
+		[ISSUE_LABEL] = "labels can't be names of classes: a name has 1 to 200 "
 				"bytes, no / and no . at the beginning (label = none "
 				"makes one class of all samples)",
 		[ISSUE_UNLABELLED] = "images have no label and were skipped",
-		[ISSUE_SIZE] = "files have another size than the manifest says, which is "
-			       "not believed",
-		[ISSUE_REPLACED] = "members come again later in their container, and the "
+		[ISSUE_SIZE] = "files differ in size from the manifest; the files' own "
+			       "sizes are used",
+		[ISSUE_REPLACED] = "members occur again later in their container; the "
 				   "last one counts",
-		[ISSUE_METADATA] = "files of metadata are not read: those of containers "
-				   "and buckets lie beside them",
+		[ISSUE_METADATA] = "files of metadata were not read: a container or "
+				   "bucket has its metadata beside it, not inside",
 		[ISSUE_MOUNT] = "files and directories are mounts of joaderfs, and were "
 				"skipped",
 		[ISSUE_TWICE] = "images have the path of another one, and were skipped",

@@ -71,7 +71,7 @@ static int authorize(void *context, int action, const char *first, const char *s
 		return refuse(guard, NO_SUBQUERIES);
 	case SQLITE_READ:
 		if (strcasecmp(first, "samples") != 0)
-			return refuse(guard, "table %s can't be used", first);
+			return refuse(guard, "table %s is not allowed", first);
 		if (catalogue_hidden_column(second))
 			return refuse(guard, "no such column: %s", second);
 		return SQLITE_OK;
@@ -90,7 +90,7 @@ static int count_steps(void *context)
 	guard->steps_left -= STEPS_AT_ONCE;
 	if (guard->steps_left > 0)
 		return 0;
-	refuse(guard, "it takes too many steps");
+	refuse(guard, "the expression takes too many steps");
 	return 1;
 }
 
@@ -131,7 +131,7 @@ static const char *text_problem(const char *text)
 {
 	int depth = 0;
 	if (text[strspn(text, SPACE)] == '\0')
-		return "it is empty";
+		return "the expression is empty";
 	for (; *text; text++) {
 		size_t n = word_length(text);
 		if (n > 0) {
@@ -185,7 +185,7 @@ static int bad_predicate(
 	sqlite3_set_authorizer(db, NULL, NULL);
 	fprintf(out, "predicate \"%s\": %s", where, problem);
 	if (strstr(problem, "no such column") && strchr(where, '"'))
-		fputs(" (text stands in single quotes: 'text')", out);
+		fputs(" (a text is written in single quotes: 'text')", out);
 	fputs("; columns: ", out);
 	print_columns(out, db);
 	if (strstr(problem, "function")) {
@@ -309,8 +309,8 @@ static int select_where(struct dataset *dataset, sqlite3 *db, struct guard *guar
 		err = bad_predicate(
 			db, where, "only one expression is allowed", ret_message);
 	else if (sqlite3_bind_parameter_count(statement) != 0)
-		err = bad_predicate(
-			db, where, "it has a parameter (?, :, @ or $)", ret_message);
+		err = bad_predicate(db, where,
+			"parameters (?, :, @ or $) are not allowed", ret_message);
 	else if (collect(dataset, statement, into) != SQLITE_DONE)
 		err = statement_error(db, dataset, guard, where, ret_message);
 	sqlite3_finalize(statement);

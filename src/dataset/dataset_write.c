@@ -216,12 +216,13 @@ static int write_metadata(struct writer *writer)
 	int err = metadata_rows(writer->metadata, describe, writer);
 	const char *name = writer->scan->name;
 	if (!err && writer->unknown)
-		log_warn("dataset %s: metadata: %" PRIu64 " lines name files that "
-			 "are not samples of the dataset; the first: %s",
+		log_warn("dataset %s: metadata: %" PRIu64
+			 " lines name files that are no samples of the dataset; the "
+			 "first: %s",
 			name, writer->unknown, writer->first_unknown.text);
 	if (!err && writer->repeated)
-		log_warn("dataset %s: metadata: %" PRIu64 " lines name a file that "
-			 "an earlier line named, the last one counts; the first: %s",
+		log_warn("dataset %s: metadata: %" PRIu64
+			 " lines name a file again; its last line counts; the first: %s",
 			name, writer->repeated, writer->first_repeated.text);
 	return err;
 }
@@ -395,7 +396,7 @@ static int keep_unusable(const char *file)
 	if (rename(file, kept) == 0)
 		return 0;
 	int err = -errno;
-	log_error("catalogue %s: can't be kept as %s: %s", file, kept, strerror(-err));
+	log_error("catalogue %s: can't be renamed to %s: %s", file, kept, strerror(-err));
 	return err;
 }
 
@@ -439,8 +440,8 @@ int catalogue_write(const char *file, const struct scan *scan,
 	if (!err)
 		err = replace(&writer, file, new_file);
 	if (err && err != -EINTR)
-		log_error("dataset %s: the catalogue %s can't be written: %s; what was "
-			  "there is left as it was",
+		log_error("dataset %s: the catalogue %s can't be written: %s; the old "
+			  "catalogue is unchanged",
 			scan->name, file, strerror(-err));
 	return err;
 }

@@ -113,7 +113,7 @@ static int open_file(struct pass *pass)
 		return 0;
 	log_warn("dataset %s: %s: %s%s; it is left out", file->scan->name,
 		quote_name(&quoted, file->path),
-		err ? "can't be read: " : "has changed while it was read",
+		err ? "can't be read: " : "changed while it was read",
 		err ? strerror(-err) : "");
 	return -EINVAL;
 }
@@ -165,9 +165,9 @@ static const char *column_problem(const struct metadata_file *file, const char *
 	if (!identifier(name))
 		return "is not a plain name (letters, digits and _, at most 64)";
 	if (catalogue_reserved_column(name))
-		return "is a name that every dataset has already";
+		return "is the name of a column that every dataset has";
 	if (has_column(file, name))
-		return "is there twice";
+		return "occurs twice";
 	return NULL;
 }
 
@@ -227,8 +227,8 @@ static void warn_of_columns(const struct metadata_file *file)
 			file->n_columns + file->bad_columns + file->left_columns,
 			MAX_COLUMNS, file->columns[MAX_COLUMNS - 1].name);
 	if (file->bad_columns > MAX_WARNINGS)
-		log_warn("dataset %s: %s: %zu columns can't be used, the first %d were "
-			 "named",
+		log_warn("dataset %s: %s: %zu columns can't be used; only the first %d "
+			 "are named here",
 			file->scan->name, quote_name(&path, file->path),
 			file->bad_columns, MAX_WARNINGS);
 }
@@ -249,8 +249,8 @@ static void note_value(
 	column->type = COLUMN_TEXT;
 	if (!is_text && number_is(value))
 		log_info("dataset %s: %s:%" PRIu64
-			 ": column %s is text: as a number, \"%s\" would not come back "
-			 "as it is (numbers are compared by cast(%s as real))",
+			 ": column %s is text, since a number would not keep \"%s\" as "
+			 "it is written (cast(%s as real) compares as numbers)",
 			pass->file->scan->name, quote_name(&path, pass->file->path),
 			pass->line, quote_name(&name, column->name),
 			quote_name(&text, value), name.text);

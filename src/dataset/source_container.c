@@ -96,8 +96,8 @@ int container_read(
 	size_t done = 0;
 	if (!container_has(container, offset, bytes))
 		return container_refuse(container, offset,
-			"it is truncated: %zu bytes are expected here, and it has "
-			"%" PRIu64 " in all",
+			"it is truncated: %zu bytes are expected here, but the file has "
+			"only %" PRIu64 " in all",
 			bytes, container->file->bytes);
 	while (done < bytes) {
 		ssize_t n = read_container(

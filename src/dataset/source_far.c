@@ -68,8 +68,7 @@ int far_begin(struct scan *scan)
 	const char *slash = last_slash(scan->root);
 	if (!scan->source || (!slash && scan->source != &source_bucket)) {
 		log_error(
-			"dataset %s: path: found \"%s\", allowed: of a URL: tar files, "
-			"as "
+			"dataset %s: path: found \"%s\", allowed URLs: tar files, as "
 			"http://HOST/shards-{000000..000146}.tar; a list of them, .txt; "
 			"a manifest of files, .csv; s3://BUCKET/PREFIX, gs:// or az://",
 			scan->name, scan->root);
@@ -153,8 +152,7 @@ static int refuse_line(const struct scan *scan, size_t number, const char *line)
 	if (strpbrk(line, "@?"))
 		line = "a URL with a user or a query";
 	log_error("dataset %s: %s:%zu: found \"%s\", allowed: the URL of a tar file, or "
-		  "its "
-		  "name beside this list",
+		  "the name of one beside this list",
 		scan->name, scan->root, number, quote_name(&quoted, line));
 	return -EINVAL;
 }
@@ -253,7 +251,7 @@ static void look_at_some(void *context, unsigned worker)
 				  ? -EINTR
 				  : look_at(scan, &scan->containers[i], &error);
 		if (err == -EINTR)
-			error = (struct far_error){.message = "the scan was ended"};
+			error = (struct far_error){.message = "the scan was stopped"};
 		if (err) {
 			look_failed(looks, i, err, &error);
 			return;

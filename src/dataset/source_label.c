@@ -247,8 +247,8 @@ static int read_csv(struct scan *scan, struct csv_labels *labels)
 	if (err)
 		return err;
 	if (!metadata) {
-		log_error("dataset %s: label = csv:%s: there is no metadata.csv or "
-			  "metadata.jsonl in %s",
+		log_error("dataset %s: label = csv:%s: %s has no metadata.csv or "
+			  "metadata.jsonl",
 			scan->name, scan->label_field, scan->beside);
 		return -ENOENT;
 	}
@@ -519,8 +519,8 @@ static void warn_of_many(const struct scan *scan, const struct tree *tree)
 	struct grouped classes, samples;
 	if (tree->classes.n <= MANY_CLASSES || tree->classes.n <= tree->n_files / 2)
 		return;
-	log_warn("dataset %s: its labels have %s values in %s samples, which are hardly "
-		 "classes: label = none makes one class of all samples",
+	log_warn("dataset %s: its labels have %s values in %s samples, too many for "
+		 "classes; label = none makes one class of all samples",
 		scan->name, group_digits(&classes, tree->classes.n),
 		group_digits(&samples, tree->n_files));
 }

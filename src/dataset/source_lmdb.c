@@ -97,7 +97,7 @@ static int read_meta(struct lmdb *lmdb)
 	uint32_t bytes = get_le32(first + PAGE_HEADER + 24);
 	if (bytes < 256 || bytes > 65536 || (bytes & (bytes - 1)) != 0)
 		return container_refuse(
-			container, 0, "pages of %" PRIu32 " bytes can't be", bytes);
+			container, 0, "pages of %" PRIu32 " bytes are impossible", bytes);
 	lmdb->page_bytes = bytes;
 	lmdb->pages = container->file->bytes / bytes;
 	err = container_read(container, bytes, second, sizeof(second));
@@ -120,10 +120,10 @@ static int read_page(struct lmdb *lmdb, uint64_t number, unsigned level)
 {
 	if (number < 2 || number >= lmdb->pages)
 		return container_refuse(lmdb->container, 0,
-			"page %" PRIu64 " is meant, and there are %" PRIu64, number,
-			lmdb->pages);
+			"page %" PRIu64 " is referred to, but there are only %" PRIu64,
+			number, lmdb->pages);
 	if (++lmdb->seen > lmdb->pages)
-		return refuse_page(lmdb, number, "pages lead in a circle");
+		return refuse_page(lmdb, number, "pages refer to each other in a circle");
 	if (!lmdb->levels[level] && !(lmdb->levels[level] = malloc(lmdb->page_bytes)))
 		return -ENOMEM;
 	uint8_t *page = lmdb->levels[level];
@@ -135,7 +135,7 @@ static int read_page(struct lmdb *lmdb, uint64_t number, unsigned level)
 	unsigned kind = get_le16(page + 10) &
 			(PAGE_BRANCH | PAGE_LEAF | PAGE_OVERFLOW | PAGE_META);
 	if (kind != (level + 1 == lmdb->depth ? PAGE_LEAF : PAGE_BRANCH))
-		return refuse_page(lmdb, number, "is of another kind than is expected");
+		return refuse_page(lmdb, number, "is not of the expected kind");
 	if (get_le64(page) != number || lower < PAGE_HEADER || lower > lmdb->page_bytes ||
 		upper > lmdb->page_bytes || lower % 2 != 0)
 		return refuse_page(lmdb, number, "is damaged");
@@ -167,10 +167,10 @@ static int find_far(
 	if (err)
 		return err;
 	if (!(get_le16(header + 10) & PAGE_OVERFLOW) || get_le64(header) != page)
-		return refuse_page(lmdb, page, "is not that of a value");
+		return refuse_page(lmdb, page, "is not a value's page");
 	uint64_t pages = get_le32(header + 12);
 	if (pages > lmdb->pages - page || pages * lmdb->page_bytes < bytes + PAGE_HEADER)
-		return refuse_page(lmdb, page, "has a value that ends elsewhere");
+		return refuse_page(lmdb, page, "has a value that does not end there");
 	*ret_offset = offset_of(lmdb, page) + PAGE_HEADER;
 	return 0;
 }
@@ -269,13 +269,13 @@ static int index_lmdb(struct container_scan *container)
 	int err = read_meta(&lmdb);
 	if (!err && lmdb.root != NO_PAGE && (lmdb.depth == 0 || lmdb.depth > MOST_DEPTH))
 		err = container_refuse(
-			container, 0, "a tree of %u levels can't be", lmdb.depth);
+			container, 0, "a tree of %u levels is impossible", lmdb.depth);
 	if (!err && lmdb.root != NO_PAGE)
 		err = walk(&lmdb);
 	if (!err && lmdb.found != lmdb.entries)
 		err = container_refuse(container, 0,
-			"it says that it has %" PRIu64 " keys, and has %" PRIu64,
-			lmdb.entries, lmdb.found);
+			"it should have %" PRIu64 " keys, but has %" PRIu64, lmdb.entries,
+			lmdb.found);
 	for (unsigned i = 0; i < MOST_DEPTH; i++)
 		free(lmdb.levels[i]);
 	return err ? err : container_end(container);

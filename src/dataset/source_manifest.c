@@ -139,7 +139,7 @@ static void take_file(struct manifest *manifest)
 	while (strncmp(path, "./", 2) == 0)
 		path += 2;
 	if (far_name_of(path) == NAME_LEADS_OUT || strstr(path, "://")) {
-		refuse(manifest, path, "a path below that of the manifest");
+		refuse(manifest, path, "a path below the manifest's directory");
 		return;
 	}
 	uint64_t bytes = bytes_of(manifest, manifest->value[FIELD_BYTES]);

@@ -121,9 +121,8 @@ static int refuse_compressed(struct tar *tar, const struct header *header)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (memcmp(header, kinds[i].magic, kinds[i].bytes) == 0)
 			return container_refuse(tar->container, 0,
-				"is compressed (%s), so that samples can't be read from "
-				"the middle; unpack it: %s FILE (images hardly get "
-				"larger by it)",
+				"is compressed (%s), so samples in the middle can't be "
+				"read; unpack it: %s FILE (images hardly become larger)",
 				kinds[i].name, kinds[i].unpack);
 	return 0;
 }
@@ -170,7 +169,7 @@ static int take_pax(struct tar *tar, const char *key, const char *value, bool gl
 			"a sparse file, which is not supported");
 	if (global && (path || size))
 		return container_refuse(tar->container, tar->at - BLOCK,
-			"a header for all members says their %s", key);
+			"a header for all members sets their %s", key);
 	if (path || (link && !global)) {
 		char *copy = strdup(value);
 		if (!copy)
@@ -183,7 +182,7 @@ static int take_pax(struct tar *tar, const char *key, const char *value, bool gl
 		if (value[0] < '0' || value[0] > '9' || *end || errno ||
 			tar->size > MOST_OFFSET)
 			return container_refuse(tar->container, tar->at - BLOCK,
-				"a member's size is no size: \"%.40s\"", value);
+				"a member's size is invalid: \"%.40s\"", value);
 		tar->has_size = true;
 	}
 	return 0;
@@ -333,7 +332,7 @@ static int read_entry(struct tar *tar, const struct header *header)
 		size = 0;
 	if (size > MOST_OFFSET)
 		return container_refuse(tar->container, tar->at - BLOCK,
-			"the size of a member can't be true: %s",
+			"the size of a member is impossible: %s",
 			quote_name(&quoted, name));
 	if (!container_has(tar->container, tar->at, size))
 		return container_refuse(tar->container, tar->at - BLOCK,
@@ -362,9 +361,8 @@ static int warn_of_rest(struct tar *tar)
 		size_t n = left < sizeof(rest) ? (size_t)left : sizeof(rest);
 		err = container_read(container, at, rest, n);
 		if (!err && (rest[0] || memcmp(rest, rest + 1, n - 1) != 0)) {
-			log_warn("dataset %s: %s: more follows its mark at the end, byte "
-				 "%llu, which is not read, as of tar files that were "
-				 "joined by cat",
+			log_warn("dataset %s: %s: data after its end mark at byte %llu "
+				 "is not read; were tar files joined by cat?",
 				container->scan->name, container->path,
 				(unsigned long long)tar->at);
 			break;
@@ -380,8 +378,7 @@ static int read_next(struct tar *tar)
 	struct header header;
 	struct container_scan *container = tar->container;
 	if (tar->at >= container->file->bytes && tar->at > 0) {
-		log_warn("dataset %s: %s: has no mark at its end: perhaps it is not "
-			 "complete",
+		log_warn("dataset %s: %s: has no end mark; it may be incomplete",
 			container->scan->name, container->path);
 		return 1;
 	}

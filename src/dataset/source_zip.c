@@ -75,7 +75,7 @@ static int read_end64(struct zip *zip, uint64_t end, uint64_t *ret_after)
 		return err;
 	if (memcmp(end64, END64_MAGIC, 4) != 0)
 		return container_refuse(
-			zip->container, at, "not the end of a large zip's directory");
+			zip->container, at, "not the end of a zip64 directory");
 	zip->entries = get_le64(end64 + 32);
 	zip->bytes = get_le64(end64 + 40);
 	zip->at = get_le64(end64 + 48);
@@ -97,7 +97,7 @@ static int check_directory(struct zip *zip, uint64_t end)
 			(unsigned long long)(end - zip->at - zip->bytes));
 	if (zip->bytes > MOST_ENTRIES_BYTES)
 		return container_refuse(zip->container, end,
-			"a directory of %llu bytes, allowed: at most %llu",
+			"the directory has %llu bytes, allowed: at most %llu",
 			(unsigned long long)zip->bytes,
 			(unsigned long long)MOST_ENTRIES_BYTES);
 	return 0;
@@ -106,8 +106,8 @@ static int check_directory(struct zip *zip, uint64_t end)
 static int take_end(struct zip *zip, const uint8_t *end, uint64_t at)
 {
 	if (get_le16(end + 4) != 0 || get_le16(end + 6) != 0)
-		return container_refuse(
-			zip->container, at, "one of several parts of a zip");
+		return container_refuse(zip->container, at,
+			"one part of a zip that is split into several files");
 	zip->entries = get_le16(end + 10);
 	zip->bytes = get_le32(end + 12);
 	zip->at = get_le32(end + 16);
@@ -318,7 +318,7 @@ static int check_count(struct zip *zip, uint64_t found)
 	if (found == zip->entries || (!zip->large && found % 65536 == zip->entries))
 		return 0;
 	return container_refuse(zip->container, zip->at + zip->bytes,
-		"it says that it has %llu members in a directory of %llu",
+		"it should have %llu members, but its directory has %llu",
 		(unsigned long long)zip->entries, (unsigned long long)found);
 }
 

@@ -36,13 +36,14 @@ static int refuse_size(
 {
 	struct dataset_sample sample = {0};
 	config_report_text(looking->report, looking->context,
-		"%s:[view]:%s: found %s of %" PRIu64 " bytes for sample %u, %s, allowed: "
-		"at most %" PRIu64
-		"%s (where leaves out samples that it does not select)",
+		"%s:[view]:%s: found %s of %" PRIu64
+		" bytes for sample %u, %s, allowed: at most %" PRIu64
+		"%s (where in [job] can leave out samples)",
 		looking->config->file, looking->key, looking->what, found->most_bytes,
 		found->most, name_of(looking, found->most, &sample), most,
 		looking->config->layout == LAYOUT_TAR
-			? " with layout = tar, where each takes the room of the largest"
+			? " with layout = tar, where each file takes the space of the "
+			  "largest"
 			: "");
 	dataset_sample_free(&sample);
 	return -EINVAL;
@@ -56,7 +57,7 @@ static void warn_of_missing(
 	config_report_text(looking->report, looking->context,
 		CONFIG_WARNING
 		"job %s: %" PRIu64 " of %" PRIu64
-		" samples have no %s, so their file is empty; the first: %s",
+		" samples have no %s, so their files are empty; the first: %s",
 		looking->config->name, all - found->n, all, looking->what,
 		name_of(looking, found->missing, &sample));
 	dataset_sample_free(&sample);
@@ -143,7 +144,7 @@ static int refuse_number(const struct looking *looking, const char *column,
 	config_report_text(looking->report, looking->context,
 		"%s:[view]:labels: found %s%s%s in column %s of sample %u, %s, allowed: "
 		"a number that float32 holds, for each sample (where = %s IS NOT NULL "
-		"leaves out those that have none)",
+		"leaves out samples without one)",
 		looking->config->file, none ? "nothing" : "\"", odd->found,
 		none ? "" : "\"", column, odd->sample,
 		name_of(looking, odd->sample, &sample), column);

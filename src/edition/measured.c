@@ -231,7 +231,7 @@ int measured_load(struct edition *edition)
 		err = take(edition, file, n);
 	if (!err || err == -ENOENT || err == -ENOMEM)
 		return err;
-	log_warn("%s: %s; it is made again", path,
+	log_warn("%s: %s; it is rebuilt", path,
 		err == -EILSEQ ? "is damaged" : strerror(-err));
 	return -ENOENT;
 }

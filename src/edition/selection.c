@@ -86,8 +86,8 @@ static int check_pairs(
 		all ? "" : CONFIG_WARNING, config->file, config->sections[0].name,
 		preparation->sections->from, unpaired.n, edition->set.positions,
 		dataset_relative(edition->is.dataset, unpaired.first, &path), message,
-		all ? "; allowed: the way from a file to the one that belongs to it, in "
-		      "the dataset"
+		all ? "; allowed: the path from a sample's first file to its second one "
+		      "in the dataset"
 		    : "; their files answer EIO");
 	return all ? -EINVAL : 0;
 }

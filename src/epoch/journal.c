@@ -27,17 +27,17 @@
 
 static void log_not_written(const struct journal *journal, int err)
 {
-	log_error("journal %s: can't be written: %s; the daemon goes on, keeps its "
-		  "records in memory, and writes them as soon as that is possible; if "
-		  "it ends before, they are lost, and what they tell is decided anew",
+	log_error("journal %s: can't be written: %s; the daemon keeps its records in "
+		  "memory until it can write them; if the daemon ends before, they are "
+		  "lost, and their samples are drawn anew",
 		journal->directory, strerror(-err));
 }
 
 static void log_not_synced(const struct journal *journal, uint32_t epoch, int err)
 {
-	log_error("journal %s: can't be brought to the disk: %s; a restart of the daemon "
-		  "finds all of it, but a failure of power may take what was decided in "
-		  "epoch %u",
+	log_error(
+		"journal %s: can't be written to the disk: %s; a restart of the daemon "
+		"loses nothing, but a power failure may lose what was drawn in epoch %u",
 		journal->directory, strerror(-err), epoch);
 }
 
@@ -179,7 +179,7 @@ static void log_write(struct journal *journal, int err)
 	if (err && !journal->write_error)
 		log_not_written(journal, err);
 	if (!err && journal->write_error)
-		log_info("journal %s: written again; nothing is missing in it",
+		log_info("journal %s: can be written again; nothing is missing in it",
 			journal->directory);
 }
 
@@ -470,8 +470,8 @@ void journal_close(struct journal **journal)
 	int err = journal_sync(old); /* logged */
 	(void)err;
 	if (old->written < appended && !old->abandoned)
-		log_error("journal %s: %" PRIu64 " bytes could not be written, and are "
-			  "lost",
+		log_error("journal %s: %" PRIu64
+			  " bytes could not be written and are lost",
 			old->directory, appended - old->written);
 	journal_free(old);
 }

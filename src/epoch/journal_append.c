@@ -70,9 +70,8 @@ static void lose(struct journal *journal, uint32_t epoch)
 		loss->known_below = journal->begun ? journal->epoch + 1 : 0;
 	loss->now = true;
 	loss->whole_from = epoch + 1;
-	log_error("journal %s: no memory for it: what is decided in epoch %u from now on "
-		  "is not in it, and is decided anew after a restart; the next epoch is "
-		  "written again",
+	log_error("journal %s: no memory for it: the rest of epoch %u is not written, "
+		  "and a restart draws it anew; the next epoch will be written",
 		journal->directory, epoch);
 }
 

@@ -121,7 +121,7 @@ static int undo(int directory)
 static int cant(const char *directory, int err)
 {
 	if (err)
-		log_error("%s: what is in it can't be moved to before/: %s", directory,
+		log_error("%s: its files can't be moved to before/: %s", directory,
 			strerror(-err));
 	return err;
 }

@@ -510,8 +510,8 @@ void journal_compact(struct journal *journal)
 	bool tried = is_long(compaction);
 	int err = tried ? compact(compaction) : 0;
 	if (err)
-		log_warn("journal %s: its last segment has %" PRIu64
-			 " bytes, and can't be written anew: %s; nothing is lost",
+		log_warn("journal %s: its last segment, of %" PRIu64
+			 " bytes, can't be compacted: %s; nothing is lost",
 			journal->directory, compaction->end, strerror(-err));
 	finish(compaction, tried);
 }

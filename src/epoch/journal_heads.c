@@ -39,7 +39,7 @@ static enum head_found judge_head(
 		return refuse_head(path, text);
 	}
 	if (le32toh(head->checksum) != head_checksum(head))
-		return refuse_head(path, "a head that is damaged");
+		return refuse_head(path, "a damaged head");
 	if (le32toh(head->epoch) != epoch || le32toh(head->lag) > epoch) {
 		snprintf(text, sizeof(text), "the segment of epoch %u",
 			le32toh(head->epoch));
@@ -94,7 +94,7 @@ static bool is_same(const char *directory, const struct journal_identity *identi
 		log_info("job %s: its epochs had %u positions, and have %u now (%s)",
 			identity->job, positions, identity->positions, directory);
 	else
-		log_info("job %s: its samples are others, or their files have changed, "
+		log_info("job %s: its selection of samples or their files have changed "
 			 "since its epochs began (%s)",
 			identity->job, directory);
 	return false;
@@ -117,7 +117,7 @@ int journal_read_heads(const char *directory, const struct journal_identity *ide
 			return err;
 		*ret_torn = found == HEAD_TORN && i == n - 1;
 		if (found == HEAD_TORN && !*ret_torn)
-			found = refuse_head(path.text, "a head that is not whole");
+			found = refuse_head(path.text, "an incomplete head");
 		if (found == HEAD_REFUSED)
 			return -EINVAL;
 		if (*ret_torn)

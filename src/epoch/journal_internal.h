@@ -128,7 +128,7 @@ must_check int head_read(int fd, const char *path, uint32_t epoch, struct disk_h
 	enum head_found *ret_found);
 
 #define JOURNAL_REFUSED                                                                  \
-	"; nothing was changed; to begin anew, move the directory's journals away"
+	"; no file was changed; to begin anew, move the directory's journals away"
 
 /* Checks the heads of all segments. *ret_torn: the last one was not written to its end. */
 must_check int journal_read_heads(const char *directory,

@@ -121,7 +121,8 @@ static int check_fields(const struct reading *reading, const struct disk_record 
 			begins ? "kind 1 (BEGUN) or 7 (RESTORED), as the first"
 			       : "kind 1 (BEGUN) as the first only");
 	if (le16toh(disk->back) > reading->epoch || (begins && disk->back != 0))
-		return refuse(reading, "a record of %u epochs ago, allowed: up to %u",
+		return refuse(reading,
+			"a record about %u epochs before, allowed: up to %u",
 			le16toh(disk->back), begins ? 0 : reading->epoch);
 	if (restored && (position > value || value > positions))
 		return refuse(reading,
@@ -150,8 +151,8 @@ static int check_fields(const struct reading *reading, const struct disk_record 
 	case RECORD_OPENED:
 		if (value > 0 && !find_reader(reading, value))
 			return refuse(reading,
-				"reader %u, allowed: up to %u, which it has given", value,
-				reading->numbers);
+				"reader %u, allowed: up to %u, the numbers given so far",
+				value, reading->numbers);
 		if ((disk->detail & ~DETAIL_LABEL) >= OPENED_HOWS)
 			return refuse(reading,
 				"an OPENED with detail %u, allowed: 0 to %d, and 128 "
@@ -230,7 +231,7 @@ static const char *const kind_names[RECORD_KINDS] = {
 
 static int replay_record(struct reading *reading, const struct disk_record *disk)
 {
-	const char *reason = "it does not follow from those before it";
+	const char *reason = "it contradicts the records before it";
 	int err = check_fields(reading, disk);
 	if (err)
 		return err;
@@ -338,9 +339,8 @@ static int replay_segments(struct reading *reading, const char *directory,
 			break;
 		bool some = reading->offset > sizeof(struct disk_head);
 		if (!last && (!some || reading->offset < reading->size))
-			err = refuse(reading,
-				"a record that is damaged, allowed: none in a segment "
-				"that others follow");
+			err = refuse(reading, "a damaged record, allowed: only at the "
+					      "end of the last segment");
 		else if (reading->offset < reading->size || !some)
 			err = journal_cut(
 				directory, segments[i], reading->offset, reading->size);

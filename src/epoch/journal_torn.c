@@ -76,10 +76,9 @@ int journal_cut(const char *directory, uint32_t epoch, uint64_t offset, uint64_t
 	err = end_at(directory, path.text, fd, offset);
 	if (err)
 		return journal_cant(path.text, "cut off", err);
-	log_warn("%s: byte %" PRIu64
-		 ": not written to its end, or damaged: the last %" PRIu64
-		 " bytes are cut off, and kept in %s; what they told of epoch %u is "
-		 "decided anew",
+	log_warn(
+		"%s: byte %" PRIu64 ": incomplete or damaged: the last %" PRIu64
+		" bytes are cut off and kept in %s; their part of epoch %u is drawn anew",
 		path.text, offset, size - offset, damaged.text, epoch);
 	return 0;
 }

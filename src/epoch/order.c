@@ -64,9 +64,9 @@ static int read_head(int fd, const char *path, uint32_t epoch, struct order_head
 	if (err)
 		return err;
 	if (le32toh(ret->epoch) != epoch)
-		return order_refuse(path, "its head is that of another epoch");
+		return order_refuse(path, "its head belongs to another epoch");
 	if ((uint64_t)st.st_size != order_bytes(ret))
-		return order_refuse(path, "it is shorter, or longer, than its head says");
+		return order_refuse(path, "its size differs from the size in its head");
 	return 0;
 }
 
@@ -151,12 +151,12 @@ static int read_bindings(int fd, const char *path, const struct order_head *head
 		binding->served = (enum served)(log[i] >> ORDER_POSITION_BITS);
 		if (binding->position >= le32toh(head->positions))
 			return order_refuse(
-				path, "a binding is impossible: it is damaged");
+				path, "it is damaged: a binding is impossible");
 		err = read_sample(
 			fd, path, head, near, binding->position, &binding->sample);
 		if (!err && binding->sample == SAMPLE_NONE)
 			err = order_refuse(
-				path, "a binding has no sample: it is damaged");
+				path, "it is damaged: a binding has no sample");
 	}
 	return err;
 }
@@ -230,8 +230,8 @@ int order_list(const char *directory, const struct order_set *sets, size_t n_set
 			epochs[good++] = epochs[i];
 	}
 	if (others > 0)
-		log_warn("%s: %u orders of epochs are of other samples, or of files that "
-			 "have changed, and are not used",
+		log_warn("%s: %u orders of epochs are not used: their samples are "
+			 "others, or files have changed",
 			directory, others);
 	*ret = epochs;
 	*ret_n = good;

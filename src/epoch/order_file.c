@@ -32,7 +32,7 @@ int order_cant(const char *name, const char *what, int err)
 
 int order_refuse(const char *name, const char *what)
 {
-	log_error("%s: %s; it is left as it is, and not used", name, what);
+	log_error("%s: %s; the file is not used, and left unchanged", name, what);
 	return -EINVAL;
 }
 
@@ -163,9 +163,8 @@ int order_read_head(int fd, const char *name, uint64_t offset, struct order_head
 		return order_refuse(
 			name, "byte 8: found another version, allowed: 1 and 2");
 	if (le32toh(ret->checksum) != head_checksum(ret))
-		return order_refuse(name,
-			"byte 60: found another checksum than that of the "
-			"head: it is damaged");
+		return order_refuse(
+			name, "byte 60: the head's checksum is wrong: it is damaged");
 	if (le32toh(ret->positions) == 0 ||
 		le32toh(ret->positions) >= 1u << ORDER_POSITION_BITS ||
 		le32toh(ret->bound) > le32toh(ret->positions) ||
@@ -182,7 +181,7 @@ int order_read_words(
 	if (err)
 		return order_cant(name, "read", err);
 	if (got < n * sizeof(*words))
-		return order_refuse(name, "it is shorter than its head says");
+		return order_refuse(name, "it is shorter than the size in its head");
 	for (uint32_t i = 0; i < n; i++)
 		words[i] = le32toh(words[i]);
 	return 0;
@@ -209,9 +208,8 @@ int order_check_content(
 	}
 	if (checksum == le32toh(head->content))
 		return 0;
-	return order_refuse(name,
-		"byte 32: found another checksum than that of what follows "
-		"the head: it is damaged");
+	return order_refuse(name, "byte 32: the checksum of the data after the head is "
+				  "wrong: it is damaged");
 }
 
 uint64_t order_reads_hash(uint64_t hash, uint32_t position)
@@ -307,7 +305,7 @@ int order_load_at(const char *path, uint32_t epoch, uint32_t positions,
 	int err = order_read_from(fd, path, positions, fingerprint, &offset, &found, ret);
 	if (!err && found != epoch) {
 		order_data_free(ret);
-		return order_refuse(path, "its head is that of another epoch");
+		return order_refuse(path, "its head belongs to another epoch");
 	}
 	return err;
 }

@@ -24,9 +24,9 @@ static int replay_begun(struct epochs *epochs, const struct record *record,
 	if (record->epoch == EPOCH_CURRENT)
 		return refuse("there is no such epoch", ret_reason);
 	if (epochs->running && record->epoch <= epochs->running->number)
-		return refuse("a later epoch has begun before", ret_reason);
+		return refuse("a later epoch has already begun", ret_reason);
 	if (epochs->draining)
-		return refuse("the last but one epoch has not ended", ret_reason);
+		return refuse("the epoch before the last one has not ended", ret_reason);
 	if (epochs->running && !record->rolls && !epochs->running->over)
 		return refuse("the epoch before has not ended", ret_reason);
 	int err = loaded ? 0 : epoch_new(epochs, record->epoch, &epoch);
@@ -54,7 +54,7 @@ static int note_sample(struct epoch *epoch, sample_id sample, const char **ret_r
 					1);
 	}
 	if (!roaring_bitmap_add_checked(epoch->replayed, sample))
-		return refuse("the sample was bound before", ret_reason);
+		return refuse("the sample is already bound", ret_reason);
 	return 0;
 }
 
@@ -64,7 +64,7 @@ static int replay_bound(struct epochs *epochs, struct epoch *epoch,
 	if (epoch->over)
 		return refuse("the epoch has ended", ret_reason);
 	if (epoch_has_bound(epoch, record->position))
-		return refuse("the position was bound before", ret_reason);
+		return refuse("the position is already bound", ret_reason);
 	if (!roaring_bitmap_contains(epoch->set->selection, record->sample))
 		return refuse("the sample is none of the job's", ret_reason);
 	if (epochs->config.kind == EPOCHS_FIXED &&
@@ -91,7 +91,7 @@ static int replay_consumed(
 	if (!epoch_has_bound(epoch, record->position))
 		return refuse("the position is not bound", ret_reason);
 	if (epoch_has_consumed(epoch, record->position))
-		return refuse("the position was consumed before", ret_reason);
+		return refuse("the position is already consumed", ret_reason);
 	epoch_mark_consumed(epoch, record->position);
 	return 0;
 }
@@ -99,7 +99,7 @@ static int replay_consumed(
 static int replay_ended(struct epoch *epoch, const char **ret_reason)
 {
 	if (epoch->over)
-		return refuse("the epoch has ended before", ret_reason);
+		return refuse("the epoch has already ended", ret_reason);
 	epoch->over = true;
 	return 0;
 }
@@ -121,7 +121,7 @@ int epochs_replay(
 		return refuse("a mirror has no epochs", ret_reason);
 	if (record->kind == RECORD_RESTORED ||
 		(record->kind == RECORD_BEGUN && record->bound > 0))
-		return refuse("the order that it goes on with is missing", ret_reason);
+		return refuse("the order with which it continues is missing", ret_reason);
 	if (record->kind == RECORD_BEGUN)
 		return replay_begun(epochs, record, NULL, ret_reason);
 	if (!epoch)
@@ -154,9 +154,10 @@ static int replay_restored(struct epochs *epochs, const struct record *record,
 	struct effects effects;
 	if (record->drains && (!epochs->running || epochs->draining ||
 				      record->epoch >= epochs->running->number))
-		return refuse("there is no epoch that it could drain beside", ret_reason);
+		return refuse(
+			"no later epoch runs, or another one already drains", ret_reason);
 	if (loaded->bound != record->bound || loaded->consumed != record->consumed)
-		return refuse("its order is another one", ret_reason);
+		return refuse("its order differs", ret_reason);
 	if (!record->drains) {
 		effects_init(&effects); /* nothing is pinned or draws */
 		restore_live(epochs, loaded, NULL, &effects);
@@ -176,13 +177,13 @@ int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 	if (epochs->config.kind == EPOCHS_MIRRORED)
 		err = refuse("a mirror has no epochs", ret_reason);
 	else if (loaded->number != record->epoch)
-		err = refuse("its order is that of another epoch", ret_reason);
+		err = refuse("its order belongs to another epoch", ret_reason);
 	else if (record->kind == RECORD_RESTORED)
 		err = replay_restored(epochs, record, loaded, ret_reason);
 	else if (record->kind == RECORD_BEGUN)
 		err = replay_begun(epochs, record, loaded, ret_reason);
 	else
-		err = refuse("it goes on with no order", ret_reason);
+		err = refuse("it continues without an order", ret_reason);
 	if (err)
 		epoch_reaped_free(loaded);
 	return err;

@@ -151,7 +151,7 @@ static int check_sample(const struct epochs *epochs, const struct epoch *epoch,
 	sample_id sample = epoch->samples[position] - 1;
 	if (sample > last || !(left[sample / 8] >> sample % 8 & 1))
 		return refuse(roaring_bitmap_contains(epoch->set->selection, sample)
-				      ? "the sample was bound before"
+				      ? "the sample is already bound"
 				      : "the sample is none of the job's",
 			ret_reason);
 	left[sample / 8] &= (uint8_t) ~(1u << sample % 8);
@@ -223,7 +223,7 @@ static int read_all(
 			!epoch_has_bound(epoch, reads[k]))
 			return refuse("the position is not bound", ret_reason);
 		if (epoch_has_consumed(epoch, reads[k]))
-			return refuse("the position was consumed before", ret_reason);
+			return refuse("the position is already consumed", ret_reason);
 		epoch_mark_consumed(epoch, reads[k]);
 	}
 	epoch->over = n == epoch->set->positions;
@@ -259,7 +259,7 @@ static int make_all(const struct epochs *epochs, struct epoch *epoch,
 {
 	if (data->positions != epoch->set->positions || bound > data->bound ||
 		consumed > data->consumed)
-		return refuse("its order is shorter", ret_reason);
+		return refuse("its order is too short", ret_reason);
 	int err = take_bindings(epochs, epoch, data, bound, ret_reason);
 	if (!err)
 		err = read_all(epoch, data->reads, consumed, ret_reason);

@@ -21,8 +21,8 @@ static const char older[] = TEXT_OF(1);
 #define OLDER 1
 
 #define WHAT_TO_DO                                                                       \
-	"nothing was changed; please name another directory as state = in [joaderfs], "  \
-	"or move this one away"
+	"no file was changed; please set another state = in [joaderfs], or move this "   \
+	"directory away"
 
 static int cant(const char *path, const char *what, int err)
 {
@@ -153,7 +153,8 @@ int state_version_take(const char *state)
 	}
 	int err = check_file(path);
 	if (err == OLDER) {
-		log_info("%s: was of an older joaderfs, which refuses it from now on",
+		log_info("%s: this version takes over the state of an older joaderfs, "
+			 "which refuses it from now on",
 			path);
 		return create(state, path);
 	}

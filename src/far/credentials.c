@@ -192,7 +192,7 @@ static int fail_without_locked(const struct keyring *keyring, struct far_error *
 	error->denied = true;
 	return keyring->err ? far_fail(error, keyring->err, "%s", keyring->error.message)
 			    : far_fail(error, -EACCES,
-				      "credentials: the given ones have expired");
+				      "credentials: the present ones have expired");
 }
 
 int keyring_take(struct keyring *keyring, struct credentials *ret, uint64_t *ret_edition,

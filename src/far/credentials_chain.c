@@ -148,7 +148,7 @@ static int profile_credentials(const struct key_settings *settings, bool only_lo
 	if (profile->role && profile->other_role)
 		return far_fail(error, -EINVAL,
 			"profile %.40s: found role_arn with source_profile or "
-			"credential_source, allowed: keys, credential_process, or "
+			"credential_source, allowed: keys, credential_process or "
 			"web_identity_token_file",
 			profile_name(settings));
 	if (profile->key_id && profile->secret)
@@ -209,7 +209,7 @@ static int environment_identity(const struct key_settings *settings, bool only_l
 		return -ENOENT;
 	if (!identity.role)
 		return far_fail(error, -EINVAL,
-			"AWS_WEB_IDENTITY_TOKEN_FILE is set, and AWS_ROLE_ARN is not");
+			"AWS_WEB_IDENTITY_TOKEN_FILE is set, but AWS_ROLE_ARN is not");
 	return only_look ? 0
 			 : identity_credentials(&identity, settings->region, ret, error);
 }
@@ -224,7 +224,7 @@ static int service_credentials(
 	if (disabled && strcasecmp(disabled, "true") == 0)
 		return far_fail(error, -EINVAL,
 			"found no credentials in the environment or a profile; "
-			"credentials = none reads without");
+			"credentials = none reads without credentials");
 	return only_look ? 0 : machine_credentials(ret, error);
 }
 

@@ -217,8 +217,9 @@ int machine_credentials(struct credentials *ret, struct far_error *error)
 		"X-aws-ec2-metadata-token-ttl-seconds: 21600", "PUT", &token, error);
 	if (err && !given)
 		return far_fail(error, err,
-			"found no credentials in the environment, a profile, or by the "
-			"machine's service; credentials = none reads without");
+			"found no credentials in the environment, a profile or the "
+			"machine's service; credentials = none reads without "
+			"credentials");
 	if (err)
 		return err;
 	if (asprintf(&head, "X-aws-ec2-metadata-token: %.*s", line_bytes(token), token) <

@@ -97,9 +97,8 @@ int process_credentials(
 	int status = run(copy, text);
 	if (status < 0)
 		return far_fail(error, -EIO,
-			"credentials: credential_process did not end within 30 s, or by "
-			"a "
-			"signal");
+			"credentials: credential_process did not end within 30 s, or a "
+			"signal ended it");
 	if (status > 0)
 		return far_fail(error, -EIO,
 			"credentials: credential_process ended with the status %d",

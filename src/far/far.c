@@ -139,7 +139,7 @@ static int check_range(const struct transfer *transfer, struct far_error *error)
 		return far_refused(transfer, error);
 	if (!answer->has_range)
 		return far_fail(
-			error, -EIO, "the server does not tell which range it sends");
+			error, -EIO, "the server does not state which range it sends");
 	if (answer->first != transfer->offset || answer->last > last)
 		return far_fail(error, -EIO,
 			"the server sends the range %" PRIu64 "-%" PRIu64
@@ -147,7 +147,8 @@ static int check_range(const struct transfer *transfer, struct far_error *error)
 			answer->first, answer->last, transfer->offset, last);
 	if (transfer->wrong)
 		return far_fail(error, -EIO,
-			"the server sends more than the %" PRIu64 " bytes that it tells",
+			"the server sends more than the %" PRIu64
+			" bytes that it announced",
 			answer->last - answer->first + 1);
 	return 0;
 }
@@ -272,7 +273,7 @@ static int take_look(const struct transfer *transfer, struct far_object *object,
 	int err = check_range(transfer, error);
 	if (!err && answer->total == UINT64_MAX)
 		err = far_fail(
-			error, -EIO, "the server does not tell the length of the object");
+			error, -EIO, "the server does not state the object's length");
 	if (!err)
 		err = check_length(transfer, error);
 	object->bytes = answer->total;

@@ -105,7 +105,7 @@ static bool note_denied(struct health *health)
 void health_denied(struct health *health, const char *message)
 {
 	if (health && note_denied(health))
-		log_warn("%s: the source refuses all reads, which wait or fail: %s; "
+		log_warn("%s: the source refuses all reads: %s; they wait or fail, and "
 			 "no sample counts as bad",
 			health->source, message);
 }

@@ -368,7 +368,7 @@ static int judge(const struct handle *handle, const struct transfer *transfer,
 		return far_fail(error, -EINTR, "the read did not end");
 	if (code == CURLE_OPERATION_TIMEDOUT && transfer->answer.status)
 		return far_fail(error, -ETIMEDOUT,
-			"the server has sent nothing for %u s, after %llu bytes",
+			"the server has sent nothing for %u s after %llu bytes",
 			transfer->place->timeout_s, (unsigned long long)transfer->got);
 	return far_fail(error, code == CURLE_OPERATION_TIMEDOUT ? -ETIMEDOUT : -EIO, "%s",
 		handle->error[0] ? handle->error : curl_easy_strerror(code));

@@ -21,8 +21,8 @@ static int check_bytes(const struct job_config *config, const struct sched_handl
 {
 	if (bytes == size || (padded && bytes < size))
 		return 0;
-	log_warn("job %s: sample %" PRIu32 ": %" PRIu64 " bytes, not %" PRIu64
-		 ": its file was changed after the dataset was scanned",
+	log_warn("job %s: sample %" PRIu32 " has %" PRIu64 " bytes instead of %" PRIu64
+		 ": its file was changed after the scan of the dataset",
 		config->name, sched_handle_sample(handle), bytes, size);
 	return -EIO;
 }

@@ -132,7 +132,8 @@ static void take_upgrade(int client, size_t n)
 static void serve_client(const struct kept_descriptor *place)
 {
 	static const char advice[] =
-		"\njoaderctl upgrade starts another engine when that is mended\n";
+		"\n"
+		"Correct the cause; then joaderctl upgrade starts another engine\n";
 	char text[sizeof(kept()->reason) + sizeof(advice) + 64];
 	int client = accept4(atomic_load(&place->fd), NULL, NULL, SOCK_CLOEXEC);
 	if (client < 0)
@@ -216,7 +217,7 @@ int engine_failed_run(const char *mountpoint)
 	static struct pollfd fds[KEPT_DESCRIPTORS + 1];
 	static struct kept_descriptor *places[KEPT_DESCRIPTORS];
 	int signals = open_signals();
-	log_error("too many engines have ended: readers get EIO; %s", kept()->reason);
+	log_error("too many engines have ended, so readers get EIO; %s", kept()->reason);
 	resend();
 	kept_ready();
 	while (!leaves) {

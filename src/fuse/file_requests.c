@@ -136,5 +136,5 @@ void files_go_on(struct session *session)
 	if (session->passes_through)
 		forget_unused(session);
 	if (n)
-		log_info("%u files are still open from the previous engine", n);
+		log_info("%u files that the previous engine opened are still open", n);
 }

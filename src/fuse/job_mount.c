@@ -92,7 +92,7 @@ static void serve_in_threads(struct job_mount *mount)
 	while (n + 1 < session_threads()) {
 		int err = pthread_create(&helpers[n], NULL, serve, mount);
 		if (err) {
-			log_warn("a job's mount has %u threads less: %s",
+			log_warn("a job's mount lacks %u threads: %s",
 				session_threads() - 1 - n, strerror(err));
 			break;
 		}
@@ -318,8 +318,8 @@ void job_mounts_go_on(struct session *everything)
 	while ((place = kept_next(place, KEPT_MOUNT))) {
 		int err = go_on(everything, place);
 		if (err)
-			log_error("a job's mount can't be served any more: %s",
-				strerror(-err));
+			log_error(
+				"a job's mount is no longer served: %s", strerror(-err));
 	}
 }
 

@@ -45,8 +45,8 @@ void kernel_features_resend(struct session *session)
 		return;
 	ssize_t n = write(fuse_session_fd(session->fuse), &message, sizeof(message));
 	if (n != sizeof(message))
-		log_warn("this kernel does not send requests again (Linux 6.9 does): "
-			 "requests under way wait until their readers are killed");
+		log_warn("this kernel can't send pending requests again (Linux 6.9 and "
+			 "later can): their readers wait until they are killed");
 }
 
 /* Notes the number of a request. Saves the message that begins the session for later engines. */

@@ -140,8 +140,8 @@ int mount_directory_check(const char *path, char **ret_why)
 		int err = -errno;
 		if (err == -ENOTCONN)
 			explain(ret_why,
-				"%s: the daemon that was mounted here is gone; "
-				"\"fusermount3 -u %s\" first",
+				"%s: the daemon of this mount is gone; run \"fusermount3 "
+				"-u %s\" first",
 				path, path);
 		else
 			explain(ret_why, "mount point %s: %s", path, strerror(-err));
@@ -152,8 +152,7 @@ int mount_directory_check(const char *path, char **ret_why)
 		return -ENOTDIR;
 	}
 	if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT) {
-		explain(ret_why, "mount point %s: something is mounted there already",
-			path);
+		explain(ret_why, "mount point %s: is already a mount point", path);
 		return -EBUSY;
 	}
 	return 0;
@@ -165,11 +164,11 @@ const char *mount_device_advice(int err)
 	case -ENOENT:
 	case -ENODEV:
 	case -ENXIO:
-		return "; \"modprobe fuse\" as root, or, in a container, give it the "
+		return "; run \"modprobe fuse\" as root, or give the container the "
 		       "device: docker run --device /dev/fuse --cap-add SYS_ADMIN";
 	case -EPERM:
-		return "; a container has to be given the device: docker run --device "
-		       "/dev/fuse --cap-add SYS_ADMIN";
+		return "; a container needs the device: docker run --device /dev/fuse "
+		       "--cap-add SYS_ADMIN";
 	default:
 		return "";
 	}
@@ -207,8 +206,8 @@ int mount_helper_check(char **ret_why)
 		return 0;
 	int err = -errno;
 	explain(ret_why,
-		"%s: %s; without it fusermount3 mounts, but does not unmount: "
-		"\"ln -s /proc/self/mounts %s\" first, as root",
+		"%s: %s; fusermount3 can't unmount without this file: first run \"ln -s "
+		"/proc/self/mounts %s\" as root",
 		_PATH_MOUNTED, strerror(-err), _PATH_MOUNTED);
 	return err;
 }
@@ -256,11 +255,11 @@ static int take_device(int device)
 		err = -errno;
 	if (err)
 		log_error("--fuse-fd %d: %s", device,
-			err == -ENOTTY	 ? "is not " MOUNT_DEVICE
-			: err == -ENODEV ? "is not mounted: give its number to mount(8), "
-					   "as -o fd="
-			: err == -EBADF	 ? "is not open; it has to be inherited"
-					 : strerror(-err));
+			err == -ENOTTY ? "is not " MOUNT_DEVICE
+			: err == -ENODEV
+				? "is not mounted; mount it with mount(8) and -o fd="
+			: err == -EBADF ? "is not open; joaderfs has to inherit it"
+					: strerror(-err));
 	return err;
 }
 
@@ -333,8 +332,8 @@ static void detach_dead(const char *path)
 		if (umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) != 0 && geteuid() != 0)
 			unmount_by_helper(path);
 		if (!is_dead(path))
-			log_info("mount point %s: the mount of a daemon that was killed "
-				 "is detached",
+			log_info("mount point %s: detached the mount of a daemon that "
+				 "was killed",
 				path);
 	}
 }

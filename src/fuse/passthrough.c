@@ -68,7 +68,7 @@ void passthrough_forget(const struct session *session, int backing)
 {
 	int err = close_backing(session, backing);
 	if (err)
-		log_warn("the kernel does not forget a file: %s", strerror(-err));
+		log_warn("the kernel can't release a file: %s", strerror(-err));
 }
 
 void passthrough_try_forget(const struct session *session, int backing)
@@ -83,7 +83,7 @@ void passthrough_begin(struct session *session)
 	if (!session->passes_through)
 		return;
 	backings_begin(session->context.backings, &kernel);
-	log_info("samples are read by the kernel itself where io = auto");
+	log_info("where io = auto, the kernel reads samples itself");
 }
 
 void passthrough_end(struct session *session)

@@ -61,7 +61,8 @@ static void keep(struct session *session)
 {
 	struct kept_descriptor *place = kept_new();
 	if (!place) {
-		log_warn("a mount will end with this engine: there are %u already",
+		log_warn("a mount will end with this engine, because there are already "
+			 "%u mounts",
 			KEPT_DESCRIPTORS);
 		return;
 	}

@@ -98,9 +98,8 @@ int advertise(const struct cluster_config *config, const char *bound,
 	}
 	if (find_way(config, bound, ret) == 0)
 		return 0;
-	log_error("[cluster]:advertise: found no route to the engine, from which "
-		  "the address of this node would follow; allowed: the address or name "
-		  "at which the other nodes "
-		  "reach this one");
+	log_error("[cluster]:advertise: found no route to the engine, so auto can't find "
+		  "this node's address; allowed: the address or name at which the other "
+		  "nodes reach this one");
 	return -EINVAL;
 }

@@ -91,7 +91,7 @@ static void tell(const struct group *group)
 		return;
 	if (is->state == COORD_AWAY)
 		log_warn("cluster: the engine can't be reached: %s%s%s; readers get the "
-			 "samples that are drawn, and then wait",
+			 "samples drawn so far, then wait",
 			strerror(is->away_errno), is->message[0] ? ": " : "",
 			is->message);
 	else if (is->state == COORD_REFUSED)
@@ -120,7 +120,7 @@ static void be_patient(struct group *group)
 	bool gives_up = config->patience_s && since_ns &&
 			clock_now_ns() - since_ns >= config->patience_s * SECOND_NS;
 	if (gives_up && !group->gives_up)
-		log_error("cluster: the engine could not be reached for %" PRIu32
+		log_error("cluster: the engine has been unreachable for %" PRIu32
 			  " s ([cluster] patience): until it is back, opens without a "
 			  "drawn sample fail with ETIMEDOUT",
 			config->patience_s);

@@ -40,7 +40,7 @@ static void print_engine(const struct group *group, struct lines *lines)
 	if (status->away_since_ns)
 		hinders(lines,
 			"the engine can't be reached for %" PRIu64
-			" s (%s): readers get the samples that are drawn, and then wait",
+			" s (%s): readers get the samples drawn so far, then wait",
 			seconds_since(status->away_since_ns),
 			status->message[0] ? status->message
 					   : strerror(status->away_errno));
@@ -50,13 +50,13 @@ static void print_engine(const struct group *group, struct lines *lines)
 		hinders(lines, "this node has not joined the group yet");
 	else if (!status->leader[0])
 		hinders(lines,
-			"no node leads: nothing is drawn until one does, within %" PRIu32
-			" s ([cluster] ttl)",
+			"no node leads: no samples are drawn until one leads, within "
+			"%" PRIu32 " s ([cluster] ttl)",
 			group->config->cluster.ttl_s);
 	else if (status->repairing)
 		hinders(lines,
-			"the log is repaired from the nodes' journals: node %s waits for "
-			"them for %" PRIu32 " to %" PRIu32 " s",
+			"the log is being repaired: node %s waits %" PRIu32 " to %" PRIu32
+			" s for the nodes' journals",
 			status->leader, group->config->cluster.ttl_s,
 			3 * group->config->cluster.ttl_s);
 }
@@ -67,7 +67,7 @@ static void print_silent(const struct group *group, struct lines *lines)
 		const struct coord_node *node = &group->silent[i];
 		uint64_t since_ns = node->heard_ns ? node->heard_ns : group->began_ns;
 		hinders(lines,
-			"node %s has not been heard for %" PRIu64
+			"node %s has been silent for %" PRIu64
 			" s%s: start it again, or add the jobs of its ranks on another "
 			"node; if it never comes back: joaderctl cluster forget %s",
 			node->name, seconds_since(since_ns),
@@ -94,7 +94,8 @@ static void print_rank(const struct group_rank *rank, struct lines *lines)
 			config->training, refused,
 			is_of_dataset(refused)
 				? "; all nodes need the same files (rsync -a)"
-				: "; until no node runs it as it was (joaderctl rm)");
+				: "; it joins when no node runs the training with the "
+				  "old settings (joaderctl rm)");
 	else if (!rank->position.held && owner[0])
 		hinders(lines,
 			"job %s waits: node %s serves rank %s of %s (joaderctl rm there)",
@@ -113,8 +114,8 @@ static void print_unserved(
 	if (first == rank && rank->unserved[0] && !rank->status.refused[0])
 		hinders(lines,
 			"training %s: no node serves %s %s of %" PRIu32
-			" (0 is the first): the others wait when they have read what is "
-			"drawn; add their jobs",
+			" (0 is the first): add their jobs; the other ranks wait when no "
+			"drawn sample is left",
 			rank->config->training,
 			rank->config->processes.local_ranks ? "node_rank" : "rank",
 			rank->unserved, rank->config->ranks);
@@ -123,7 +124,7 @@ static void print_unserved(
 static const char *refusal_text(int err)
 {
 	if (err == -ENOENT)
-		return "has no job with the same preparation, or other files in the "
+		return "has no job with the same preparation, or has other files in the "
 		       "dataset";
 	if (err == -ETIMEDOUT)
 		return "did not answer in time";
@@ -136,7 +137,7 @@ static void print_peers(const struct group *group, struct lines *lines)
 		const char *name = group->members[i].name;
 		int err = peers_refusal(group->peers, name);
 		if (err)
-			hinders(lines, "node %s %s: what it holds is prepared here, too",
+			hinders(lines, "node %s %s: this node prepares its samples, too",
 				name, refusal_text(err));
 	}
 }

@@ -18,8 +18,7 @@ static struct coord_resp *connect_to(const struct group *group, char text[GROUP_
 	char message[COORD_TEXT] = "";
 	struct coord_resp *resp = NULL;
 	if (!config->engine) {
-		snprintf(text, GROUP_TEXT,
-			"the daemon's ini has no [cluster] with engine");
+		snprintf(text, GROUP_TEXT, "the daemon's ini has no engine in [cluster]");
 		return NULL;
 	}
 	const struct coord_server server = {.url = config->engine,
@@ -41,15 +40,15 @@ static bool explain(int err, const char *name, const char *said, char text[GROUP
 			name);
 	else if (err == -EAGAIN)
 		snprintf(text, GROUP_TEXT,
-			"the log is being repaired; please try again in some seconds");
+			"the log is being repaired; please try again in a few seconds");
 	else if (err == -EBUSY && strcmp(said, name) == 0)
-		snprintf(text, GROUP_TEXT, "node %.64s lives; please end its daemon",
-			name);
+		snprintf(text, GROUP_TEXT,
+			"node %.64s is alive; please end its daemon first", name);
 	else if (err == -EBUSY)
 		snprintf(text, GROUP_TEXT,
-			"training %.64s is run by %.200s; please remove its jobs there "
+			"%.200s runs training %.64s; please remove its jobs there "
 			"(joaderctl rm)",
-			name, said);
+			said, name);
 	else if (err)
 		snprintf(text, GROUP_TEXT, "%s", said[0] ? said : strerror(-err));
 	return err == 0;
@@ -82,8 +81,8 @@ bool group_resize(struct group *group, const char *training, uint32_t ranks,
 		return false;
 	snprintf(text, GROUP_TEXT,
 		"training %.64s continues with ranks = %" PRIu32
-		": please remove its jobs (joaderctl rm), and add those of the new ranks "
-		"within a day",
+		": please remove its jobs (joaderctl rm), and add the jobs of the new "
+		"ranks within a day",
 		training, ranks);
 	return true;
 }

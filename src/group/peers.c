@@ -115,8 +115,8 @@ static int start(struct peers *peers, const struct daemon_config *config,
 	int err = peer_trust_new(&trust, &peers->trust);
 	peers->self.trust = peers->trust;
 	if (!err && peers->trust && !cluster->encrypt)
-		log_info("[cluster]:encrypt = no: nodes send images unencrypted; the "
-			 "network between them has to be trusted with the images");
+		log_info("[cluster]:encrypt = no: nodes send images unencrypted, which "
+			 "needs a trusted network");
 	if (!err)
 		err = share_all(peers, datasets, config->n_datasets);
 	if (!err)

@@ -51,8 +51,8 @@ static int fed(void *context, const char *training, uint32_t number, uint32_t ep
 	int err = sched_feed(rank->job, epoch, base, ids, n);
 	bool bad = err == -EINVAL;
 	if (bad && !rank->bad)
-		log_error("job %s: got samples %u to %u of epoch %u, which do not "
-			  "follow the samples before",
+		log_error("job %s: got samples %u to %u of epoch %u, which do not follow "
+			  "the previous samples",
 			rank->config->name, base, base + n - 1, epoch);
 	rank->bad = bad;
 	return err;
@@ -66,8 +66,8 @@ static void lost(void *context, const char *training, uint32_t number)
 		return;
 	rank->lost = true;
 	lend(rank, true);
-	log_warn("job %s: rank %s of %s is not served by this node any more; its readers "
-		 "wait until it is",
+	log_warn("job %s: this node no longer serves rank %s of %s; the rank's readers "
+		 "wait until it does again",
 		rank->config->name, group_rank_text(rank->config, numbers), training);
 }
 
@@ -129,9 +129,9 @@ static void forget(void *context, const char *training, uint32_t number, uint32_
 	otherwise->epoch = epoch;
 	if (otherwise->positions)
 		roaring_bitmap_add_range(otherwise->positions, base, (uint64_t)base + n);
-	log_warn("job %s: while this node was away, the group gave other samples to "
-		 "positions %u to "
-		 "%u of epoch %u; samples read here may be read twice in this epoch",
+	log_warn("job %s: while this node was away, the group drew other samples for "
+		 "positions %u to %u of epoch %u; samples read here may be read twice in "
+		 "this epoch",
 		rank->config->name, base, base + n - 1, epoch);
 }
 
@@ -193,11 +193,9 @@ static int enter_training(struct group *group, const struct group_rank *rank)
 	if (!err)
 		err = coord_add_job(group->coord, &job);
 	if (err == -EALREADY)
-		log_error(
-			"job %s: its import has no effect, because other ranks of "
-			"%s "
-			"have begun without it; remove them all (joaderctl rm), and add "
-			"this one first",
+		log_error("job %s: its import has no effect, because other ranks of %s "
+			  "have begun without it; remove all their jobs (joaderctl rm), "
+			  "and add this one first",
 			config->name, config->training);
 	/* Another rank of this node has already added the training, with the same facts. */
 	return err == -EEXIST || err == -EALREADY ? 0 : err;
@@ -225,7 +223,7 @@ static void remove_rank(struct group *group, struct group_rank *rank)
 	(void)coord_drop_rank(group->coord, config->training, config->rank);
 	if (!find_training(group, config->training) &&
 		coord_remove_job(group->coord, config->training) != 0)
-		log_warn("job %s: the group can't be told that the job was removed",
+		log_warn("job %s: can't tell the group that the job was removed",
 			config->name);
 	rank_free(rank);
 }
@@ -253,7 +251,8 @@ static int add_rank(struct group *group, struct sched_job *job, job_id id)
 	}
 	char numbers[GROUP_RANK_TEXT];
 	if (roaring_bitmap_add_checked(group->not_served, id))
-		log_error("job %s: rank %s of %s can't be served: %s; it is tried again",
+		log_error("job %s: rank %s of %s can't be served: %s; joaderfs will try "
+			  "again",
 			config->name, group_rank_text(config, numbers), config->training,
 			strerror(-err));
 	remove_rank(group, rank);
@@ -406,10 +405,11 @@ static void go_on(struct group *group, struct group_rank *rank)
 		log_error("job %s: can't continue at position %u of epoch %u: %s",
 			config->name, consumed, epoch, strerror(-err));
 	else
-		log_info("job %s: continues at position %u of epoch %u, which another "
-			 "daemon has reached; for a new run set another training, or "
-			 "remove its jobs on all nodes first (joaderctl rm; joaderctl "
-			 "cluster forget %s, if a node is gone)",
+		log_info(
+			"job %s: continues at position %u of epoch %u, which another "
+			"daemon has reached; for a new run set another name in training, "
+			"or first remove the jobs of the training on all nodes "
+			"(joaderctl rm; if a node is gone, joaderctl cluster forget %s)",
 			config->name, consumed, epoch, config->training);
 }
 
@@ -458,9 +458,8 @@ void group_look_at_jobs(struct group *group)
 		lock_release(&group->lock);
 		bool refused = !err && rank->status.refused[0];
 		if (refused && !rank->refused)
-			log_error(
-				"job %s: %s; it begins when no node has the training as "
-				"it was (joaderctl rm)",
+			log_error("job %s: %s; it begins when no node runs the training "
+				  "with the old settings (joaderctl rm)",
 				config->name, rank->status.refused);
 		rank->refused = refused;
 		if (rank->position.held && is_left_behind(rank))

@@ -216,7 +216,7 @@ static int take_entry(struct dictionary *dictionary, struct found *found, unsign
 			return refuse(dictionary, "an array of more than %d axes",
 				ARRAY_MOST_AXES);
 	} else {
-		return refuse(dictionary, "an array with %s in its head", key);
+		return refuse(dictionary, "an array with %s in its header", key);
 	}
 	return 0;
 }
@@ -259,9 +259,7 @@ static int compare(const struct dictionary *dictionary, const struct found *foun
 			shape, expected);
 	if (found->by_columns)
 		return refuse(dictionary,
-			"an array of %s in the order of Fortran, "
-			"allowed: that of C",
-			expected);
+			"an array of %s in Fortran order, allowed: C order", expected);
 	return 0;
 }
 
@@ -274,7 +272,7 @@ int array_check_head(const struct array_type *type, const uint8_t *data, size_t 
 	struct found found = {0};
 	size_t known = n < 6 ? n : 6, start = n > 6 && data[6] == 1 ? 10 : 12, length;
 	if (memcmp(data, magic, known) != 0 || (n > 6 && (data[6] < 1 || data[6] > 3)))
-		return refuse(&dictionary, "no array of NumPy's");
+		return refuse(&dictionary, "no NumPy array");
 	if (n < 7 || n < start)
 		return 0;
 	length = data[8] | (size_t)data[9] << 8;
@@ -282,7 +280,7 @@ int array_check_head(const struct array_type *type, const uint8_t *data, size_t 
 		length |= (size_t)data[10] << 16 | (size_t)data[11] << 24;
 	if (length > ARRAY_MOST_HEAD - start)
 		return refuse(&dictionary,
-			"an array with a head of %zu bytes, allowed: %d", length,
+			"an array with a header of %zu bytes, allowed: %d", length,
 			ARRAY_MOST_HEAD);
 	if (n < start + length)
 		return 0;

@@ -445,9 +445,9 @@ static int check_shape(
 			"%" PRIu64 " pixels are more than the limit of %" PRIu64, pixels,
 			limit);
 	if (!same_shape(shape, image->shape))
-		return image_fail(message, -ESTALE, "is %ux%u, was %ux%u at the scan",
-			shape.width, shape.height, image->shape.width,
-			image->shape.height);
+		return image_fail(message, -ESTALE,
+			"has %ux%u pixels, had %ux%u at the scan", shape.width,
+			shape.height, image->shape.width, image->shape.height);
 	return 0;
 }
 

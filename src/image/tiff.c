@@ -363,7 +363,7 @@ static int read_upright(struct tiff *tiff, uint8_t *pixels)
 {
 	bool tiles = TIFFIsTiled(tiff->file);
 	if (tiff->planar != PLANARCONFIG_CONTIG && tiff->channels > 1)
-		return refuse(tiff, "unsupported: channels apart from each other");
+		return refuse(tiff, "unsupported: channels in separate planes");
 	tmsize_t bytes = tiles ? TIFFTileSize(tiff->file) : TIFFScanlineSize(tiff->file);
 	if (bytes <= 0 || bytes > MOST_TILE)
 		return refuse(tiff, "damaged");
@@ -381,7 +381,8 @@ static int read_image(void *state, uint8_t *pixels)
 		.width = tiff->width,
 		.mode = tiff->keep ? tiff->mode : PIXELS_RGB};
 	if (tiff->real && !tiff->keep)
-		return refuse(tiff, "pixels of float32, allowed: with channels = keep");
+		return refuse(
+			tiff, "pixels of float32, allowed only with channels = keep");
 	if (tiff->orientation <= 1)
 		return read_upright(tiff, pixels);
 	if (buffer_reserve(&tiff->upright, tensor_shape_bytes(shape)))

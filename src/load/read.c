@@ -183,7 +183,7 @@ static int read_bytes(
 	/* Checks again, because the file may have been written during the read. */
 	int err = check_unchanged(read, fd);
 	if (!err && done < bytes)
-		err = fail(read, -EIO, "is shorter than it was at the scan");
+		err = fail(read, -EIO, "has become shorter since the scan");
 	return err;
 }
 
@@ -211,8 +211,8 @@ static int open_source(struct load_read *read, int *ret)
 	*ret = open_path(read);
 	if (*ret == -EXDEV)
 		return fail(read, -EIO,
-			"a symbolic link leads out of the dataset "
-			"(symlinks = follow allows it)");
+			"a symbolic link leads out of the dataset (allowed with symlinks "
+			"= follow)");
 	if (*ret < 0)
 		return fail_errno(read, -*ret);
 	int err = check_unchanged(read, *ret);

@@ -125,7 +125,7 @@ int reader_start(struct load_pool *pool)
 	if (!err)
 		return 0;
 	if (err != -ECANCELED)
-		log_warn("can't start a thread for another read: %s", strerror(-err));
+		log_warn("can't start another reading thread: %s", strerror(-err));
 	LOCK_SCOPE(&pool->lock);
 	pool->n_readers--;
 	pthread_cond_signal(&pool->ended);
@@ -187,7 +187,8 @@ bool readers_end(struct load_pool *pool)
 		free(reader);
 	}
 	if (left_behind > 0)
-		log_warn("%u reads do not end; their threads are left behind",
+		log_warn("%u reads have not ended; joaderfs ends without waiting for "
+			 "their threads",
 			left_behind);
 	return left_behind == 0;
 }

@@ -13,20 +13,19 @@
 /* The text for each verdict: [0] for the server's log, [1] for the client's log. */
 static const char *const reasons[PEER_N_VERDICTS][2] = {
 	[PEER_WELCOME] = {"", ""},
-	[PEER_HAS_NO_TRUST] = {"it is refused: it has no secret or certificate, and this "
-			       "node has one",
-		"it refuses this node, which has no secret or certificate"},
-	[PEER_HAS_TRUST] = {"it is refused: it has a secret or certificate, and this "
-			    "node "
-			    "has none",
-		"it refuses this node, which has a secret or certificate where it has "
-		"none"},
-	[PEER_HAS_THE_NAME] = {"it is refused: it has the name of this node",
+	[PEER_HAS_NO_TRUST] =
+		{"it is refused: it has no secret or certificate, but this node has one",
+			"it refuses this node, which has no secret or certificate"},
+	[PEER_HAS_TRUST] =
+		{"it is refused: it has a secret or certificate, but this node has none",
+			"it refuses this node, which has a secret or certificate: it has "
+			"none itself"},
+	[PEER_HAS_THE_NAME] = {"it is refused: it has this node's name",
 		"it refuses this node, which has its name"},
-	[PEER_IS_PLAIN] = {"it is refused: it has encrypt = no, and this node encrypts",
+	[PEER_IS_PLAIN] = {"it is refused: it has encrypt = no, but this node encrypts",
 		"it refuses this node, which has encrypt = no"},
-	[PEER_ENCRYPTS] = {"it is refused: it encrypts, and this node has encrypt = no",
-		"it refuses this node, which encrypts, and has encrypt = no itself"},
+	[PEER_ENCRYPTS] = {"it is refused: it encrypts, but this node has encrypt = no",
+		"it refuses this node, which encrypts: it has encrypt = no itself"},
 };
 
 void peer_handshake_begin(struct peer_handshake *handshake, const struct peer_self *self,

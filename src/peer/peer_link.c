@@ -162,15 +162,15 @@ static void explain(struct peer_link *link, const struct peer_trust *trust)
 	bool has_secret = peer_trust_has_secret(trust);
 	/* A node without a trust sends its hello at once, which is no TLS record. */
 	if (!link->serves && is_reason(SSL_R_WRONG_VERSION_NUMBER))
-		say(link, "it has no secret or certificate, and this node has one", NULL);
+		say(link, "it has no secret or certificate, but this node has one", NULL);
 	else if (is_reason(SSL_R_BINDER_DOES_NOT_VERIFY))
-		say(link, "it is refused: it has another secret than this node", NULL);
+		say(link, "it is refused: its secret differs from this node's", NULL);
 	else if (has_secret && is_reason(SSL_R_SSLV3_ALERT_ILLEGAL_PARAMETER))
-		say(link, "it refuses this node, which has another secret", NULL);
+		say(link, "it refuses this node, whose secret differs", NULL);
 	else if (is_alert())
 		say(link, "it refuses this node", detail);
 	else if (has_secret)
-		say(link, "it is refused: it has no secret in its TLS", detail);
+		say(link, "it is refused: its TLS has no secret", detail);
 	else if (is_reason(SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE))
 		say(link, "it is refused: it has no certificate", NULL);
 	else if (verified != X509_V_OK)

@@ -70,7 +70,7 @@ static void log_down(struct peer_node *node, const char *why)
 	if (strcmp(node->why, why) == 0)
 		return;
 	snprintf(node->why, sizeof(node->why), "%s", why);
-	log_warn("node %s at %s: %s; what it holds is prepared here", node->name,
+	log_warn("node %s at %s: %s; this node prepares its samples", node->name,
 		node->address_text, why);
 }
 
@@ -306,7 +306,7 @@ uint64_t peer_node_look(struct peer_node *node, uint64_t now)
 	if (node->n_left > MOST_LEFT)
 		end_connection(node, -ECONNRESET, "it does not answer");
 	else if (joins && node->join_until_ns <= now)
-		end_connection(node, -EHOSTDOWN, "it does not greet");
+		end_connection(node, -EHOSTDOWN, "it sends no greeting");
 	else if (joins && node->join_until_ns < next)
 		next = node->join_until_ns;
 	return next;

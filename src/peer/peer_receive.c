@@ -68,7 +68,7 @@ static int take_front(struct peer_node *node, const char **ret_why)
 		return err;
 	const struct peer_slot *slot = slot_of(node, answer->request);
 	if (!slot) {
-		*ret_why = "it answers what was not asked";
+		*ret_why = "it answers a request that was not sent";
 		return -EPROTO;
 	}
 	begin_body(node, slot);

@@ -239,11 +239,11 @@ static int fetch(
 {
 	int err = 0;
 	if (!served->spaces[frame->space]) {
-		*ret_why = "a fetch names a space that was not named before";
+		*ret_why = "a fetch refers to a space without a name";
 		return -EPROTO;
 	}
 	if (served->n_open + frame->count > PEER_WINDOW) {
-		*ret_why = "it asks for more at once than it may";
+		*ret_why = "it sends more requests at once than allowed";
 		return -EPROTO;
 	}
 	for (uint32_t i = 0; i < frame->count && !err; i++)

@@ -120,7 +120,8 @@ bool peer_server_may_log(struct peer_server *server)
 		server->n_lines = 0;
 	}
 	if (server->n_lines++ == LINES)
-		log_warn("peers: more of such lines are left out for a few seconds");
+		log_warn(
+			"peers: more messages like these are left out for a few seconds");
 	return server->n_lines <= LINES;
 }
 
@@ -184,8 +185,9 @@ static void make_room(struct peer_server *server)
 	TAILQ_FOREACH (served, &server->connections, link) {
 		if (served->is_welcome)
 			continue;
-		peer_served_end(
-			served, 0, "it makes room for others: too many strangers");
+		peer_served_end(served, 0,
+			"it is dropped to make room: too many connections have not "
+			"greeted");
 		return;
 	}
 }
@@ -205,7 +207,8 @@ static void accept_one(struct peer_server *server)
 	}
 	if (server->n_connections >= PEER_CONNECTIONS) {
 		if (peer_server_may_log(server))
-			log_warn("peers: %d connections, no more are allowed",
+			log_warn("peers: a connection is refused: there are already %d, "
+				 "the most allowed",
 				PEER_CONNECTIONS);
 		close(fd);
 		return;
@@ -223,9 +226,10 @@ static void look(struct peer_server *server, uint64_t now)
 		next = TAILQ_NEXT(served, link);
 		bool busy = served->n_in > 0 || !STAILQ_EMPTY(&served->answered);
 		if (!served->is_welcome && now - served->begun_ns > PEER_GREET_NS)
-			peer_served_end(served, 0, "it takes too long to greet");
+			peer_served_end(served, 0, "its greeting takes too long");
 		else if (busy && now - served->progress_ns > PEER_STALL_NS)
-			peer_served_end(served, 0, "it takes nothing, and is given up");
+			peer_served_end(served, 0,
+				"it receives no data; its connection is closed");
 	}
 	listen_again(server, true);
 	server->next_look_ns = now + LOOK_NS;

@@ -62,8 +62,9 @@ int peer_trust_new(const struct peer_trust_files *files, struct peer_trust **ret
 	*ret = NULL;
 	if (!files->secret && !files->ca && !files->cert && !files->key)
 		return 0;
-	log_error("[cluster]:%s: needs OpenSSL, which joaderfs was built without; "
-		  "allowed: no secret and no certificate, and addresses of this machine",
+	log_error(
+		"[cluster]:%s: needs OpenSSL, which joaderfs was built without; allowed: "
+		"neither secret nor certificate, and only addresses of this machine",
 		files->secret ? "secret" : "tls_cert");
 	return -ENOTSUP;
 }
@@ -255,7 +256,7 @@ static void read_again(struct peer_trust *trust)
 	if (!have_changed(trust, stamps))
 		return;
 	if (make_context(trust, &context, message)) {
-		log_warn("[cluster]:%s; the former certificate stays in use", message);
+		log_warn("[cluster]:%s; the previous certificate stays in use", message);
 		return;
 	}
 	lock_take(&trust->lock);
@@ -286,9 +287,8 @@ static int check(const struct peer_trust_files *files)
 {
 	const char *wrong = NULL;
 	if (files->secret && (files->ca || files->cert || files->key))
-		wrong = "secret: nodes have a secret or certificates; allowed: secret, "
-			"or "
-			"tls_cert, tls_key and tls_ca";
+		wrong = "secret: found a secret and certificates; allowed: either "
+			"secret, or tls_cert, tls_key and tls_ca";
 	else if (!files->secret && !(files->ca && files->cert && files->key))
 		wrong = "tls_cert, tls_key and tls_ca belong together; allowed: all of "
 			"them or none";

@@ -73,11 +73,11 @@ int peer_hello_take(const uint8_t bytes[static PEER_HELLO_BYTES], struct peer_he
 	ret->encrypts = get_le32(bytes + 12) & ENCRYPTS;
 	uint32_t verdict = get_le32(bytes + 16);
 	if (verdict >= PEER_N_VERDICTS)
-		return wrong(ret_why, "its verdict is none");
+		return wrong(ret_why, "its verdict is invalid");
 	ret->verdict = (enum peer_verdict)verdict;
 	ret->incarnation = get_le64(bytes + 48);
 	memcpy(ret->name, bytes + 56, PEER_NAME);
-	return is_name(ret->name) ? 0 : wrong(ret_why, "its name is none");
+	return is_name(ret->name) ? 0 : wrong(ret_why, "its name is invalid");
 }
 
 /* --- frames of a client ------------------------------------------------------------------ */
@@ -98,7 +98,8 @@ static int take_space(
 	if (frame->dataset_bytes > PEER_SPACE_TEXT ||
 		frame->preparation_bytes > PEER_SPACE_TEXT ||
 		PEER_SPACE_HEAD + frame->dataset_bytes + frame->preparation_bytes != n)
-		return wrong(ret_why, "a space's texts are not as long as it says");
+		return wrong(
+			ret_why, "a space's texts have another length than announced");
 	return 0;
 }
 
@@ -111,10 +112,10 @@ static int take_fetch(
 	frame->count = get_le32(body + 4);
 	frame->wants = body + PEER_FETCH_HEAD;
 	if (frame->space >= PEER_SPACES)
-		return wrong(ret_why, "a fetch names a space that can't be");
+		return wrong(ret_why, "a fetch refers to an impossible space");
 	if (frame->count == 0 || frame->count > PEER_WINDOW ||
 		PEER_FETCH_HEAD + (uint64_t)frame->count * 8 != n)
-		return wrong(ret_why, "a fetch is not as long as it says");
+		return wrong(ret_why, "a fetch has another length than announced");
 	return 0;
 }
 
@@ -127,7 +128,7 @@ int peer_frame_take(
 	const uint8_t *at = bytes + PEER_FRAME_HEAD;
 	*ret = (struct peer_frame){.kind = (enum peer_frame_kind)kind};
 	if (kind != PEER_FRAME_SPACE && kind != PEER_FRAME_FETCH)
-		return wrong(ret_why, "a message is of no kind that there is");
+		return wrong(ret_why, "a message is of an unknown kind");
 	if (body > PEER_FRAME_MOST - PEER_FRAME_HEAD)
 		return wrong(ret_why, "a message is too long");
 	if (n < PEER_FRAME_HEAD + body)
@@ -196,15 +197,15 @@ int peer_answer_take(const uint8_t bytes[static PEER_ANSWER_BYTES], uint64_t mos
 		.head_bytes = get_le32(bytes + 12),
 		.length = get_le64(bytes + 16)};
 	if (get_le32(bytes) != ANSWER_MARK)
-		return wrong(ret_why, "an answer does not begin as one");
+		return wrong(ret_why, "an answer begins with invalid bytes");
 	if (status > PEER_ERRNO_MOST)
-		return wrong(ret_why, "an answer has an error that there is not");
+		return wrong(ret_why, "an answer has an unknown error");
 	ret->status = -(int)status;
 	if (ret->head_bytes > PEER_HEAD)
 		return wrong(ret_why, "an answer's head is too long");
 	if (ret->length > most_bytes)
 		return wrong(ret_why, "an answer is longer than any tensor");
 	if (ret->status && (ret->head_bytes || ret->length))
-		return wrong(ret_why, "an error has bytes");
+		return wrong(ret_why, "an answer with an error has data");
 	return 0;
 }

@@ -175,7 +175,7 @@ bool command_has_changed(
 			same_file(&now, &command->files[i]))
 			continue;
 		snprintf(message, COMMAND_MESSAGE,
-			"%s has changed since the daemon was started; start it again",
+			"%s has changed since the daemon started; start the daemon again",
 			command->words[i]);
 		return true;
 	}
@@ -193,7 +193,7 @@ static int check_program(const struct command *command, char *message)
 		err = -EACCES;
 	if (err)
 		snprintf(message, COMMAND_MESSAGE,
-			"command: found \"%s\" (%s), allowed: a program that can be run",
+			"command: found \"%s\" (%s), allowed: an executable program",
 			program, strerror(-err));
 	return err;
 }

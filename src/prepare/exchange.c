@@ -226,7 +226,7 @@ static int receive_refusal(struct exchange *exchange, uint64_t bytes)
 {
 	if (bytes > ERROR_BYTES)
 		return refuse(exchange, -EPROTO,
-			"the process answers with an error of more than 1024 bytes");
+			"the process has sent an error of more than 1024 bytes");
 	while (exchange->have - exchange->used < bytes) {
 		int err = receive_more(exchange, bytes);
 		if (err)
@@ -257,13 +257,15 @@ static int receive_head(
 			return err;
 	}
 	if (head < 0) {
-		snprintf(exchange->message, IMAGE_MESSAGE, "the process gives %s", why);
+		snprintf(
+			exchange->message, IMAGE_MESSAGE, "the process has sent %s", why);
 		return -EPROTO;
 	}
 	exchange->used += (size_t)head;
 	if ((uint64_t)head + array_bytes(type) != bytes)
 		return refuse(exchange, -EPROTO,
-			"the process gives an array of another length than its head has");
+			"the process has sent an array whose length differs from its "
+			"header's");
 	return 0;
 }
 
@@ -302,8 +304,8 @@ static int receive_answer(
 			exchange, -EPROTO, "the process has sent an invalid answer");
 	if (number != exchange->process->asked)
 		return refuse(exchange, -EPROTO,
-			"the process answers another sample than the one it was asked "
-			"for");
+			"the process has answered for another sample than the requested "
+			"one");
 	return array ? receive_array(exchange, type, bytes, tensor)
 		     : receive_refusal(exchange, bytes);
 }
@@ -364,6 +366,6 @@ int process_ask(struct process *process, const struct program_sample *sample,
 	int err = receive_answer(&exchange, type, tensor);
 	if ((err == 0 || err == -EBADMSG) && exchange.n_unsent > 0)
 		return refuse(&exchange, -EPROTO,
-			"the process answers before it has read its sample");
+			"the process has answered before it read its sample");
 	return err;
 }

@@ -234,8 +234,9 @@ static void tell_isolation(
 	program->told = program->told || tell;
 	lock_release(&programs->lock);
 	if (tell)
-		log_warn("preparation %s: the kernel has neither name spaces nor filters "
-			 "for its processes, so they are not isolated from the network",
+		log_warn(
+			"preparation %s: its processes can reach the network, because "
+			"this kernel has neither name spaces nor filters to isolate them",
 			program->config->name);
 }
 
@@ -315,7 +316,7 @@ static int run(struct programs *programs, struct program *program,
 		if (err == 0 || err == -EBADMSG || stops(programs))
 			break;
 		if (i + 1 < TRIES)
-			log_warn("preparation %s: %s: %s; it is tried again",
+			log_warn("preparation %s: %s: %s; joaderfs will try again",
 				program->config->name, sample->name, message);
 	}
 	if (slot)

@@ -40,7 +40,7 @@ static const char *describe_conflict(const struct job_config *config,
 {
 	if (asprintf(ret_message,
 		    "%s:[view]:path: found \"%s\", but job %s has \"%s\", allowed: a "
-		    "path that is neither the same nor below or above it",
+		    "path that is not the same, below it or above it",
 		    config->file, config->path, other->is.config.name,
 		    other->is.config.path) < 0)
 		*ret_message = NULL;
@@ -121,8 +121,8 @@ int admit_rank(struct sched *sched, const struct job_config *config,
 	bool same = strcmp(key, "rank") == 0 || strcmp(key, "node_rank") == 0;
 	config_report_text(report, context,
 		"%s:[job]:%s: found %s that of job %s, of the same training, allowed: "
-		"each rank of a training has its own rank, or node_rank; ranks, "
-		"local_ranks, global_batch, dataset and where are the same for all",
+		"its own rank or node_rank for each job of a training, and equal ranks, "
+		"local_ranks, global_batch, dataset and where for all of them",
 		config->file, key, same ? "the same as" : "another than", name);
 	return -EEXIST;
 }
@@ -139,9 +139,9 @@ int admit_batch(const struct edition *edition, config_report *report, void *cont
 		return 0;
 	config_report_text(report, context,
 		"%s:[view]:batch: found %u, but %" PRIu64 " samples of %" PRIu64
-		" bytes can't be held at once, allowed: at most %" PRIu64 ", for which "
-		"there are %" PRIu64 " bytes: a cache of %" PRIu64
-		", and what may be held beside it",
+		" bytes do not fit into memory at once, allowed: at most %" PRIu64
+		", which fit into %" PRIu64 " bytes: the cache of %" PRIu64
+		" and the memory beside it",
 		config->file, config->batch, n, edition->largest_bytes,
 		most / edition->largest_bytes, most,
 		edition->job->supply->config->cache_bytes);
@@ -208,8 +208,8 @@ static const char *allowed_mode(const struct job_config *config, const struct lo
 		return "8 or 16 bits, with format = png; npy, record and raw hold floats";
 	if (mode == PIXELS_P && resizes(config, look) &&
 		look->preparation->filter != FILTER_NEAREST)
-		return "a palette only with filter = nearest, since there is nothing "
-		       "between two indices";
+		return "a palette only with filter = nearest, since two indices can't be "
+		       "interpolated";
 	if (normalize->given && look->preparation == &config->preparation &&
 		normalize->channels > 1 &&
 		normalize->channels != pixel_modes[mode].channels)
@@ -217,8 +217,8 @@ static const char *allowed_mode(const struct job_config *config, const struct lo
 		       "mean for all";
 	if (mode != first &&
 		(config->layout == LAYOUT_BATCH || look->format == FORMAT_RAW))
-		return "one kind in all samples, with layout = batch or format = raw; "
-		       "channels, bits and palette in where select";
+		return "one kind for all samples with layout = batch or format = raw; "
+		       "where can select by channels, bits and palette";
 	return NULL;
 }
 
@@ -285,8 +285,8 @@ int admit_channels(const struct edition *edition, config_report *report, void *c
 		return 0;
 	if (!dataset_knows_pixels(edition->is.dataset)) {
 		config_report_text(report, context,
-			"%s:[tensor]:channels: found keep, but an older version has "
-			"scanned dataset %s, allowed: after joaderctl dataset rescan",
+			"%s:[tensor]:channels: found keep, but an older version scanned "
+			"dataset %s, allowed: keep after joaderctl dataset rescan",
 			config->file, config->dataset);
 		return -EINVAL;
 	}
@@ -301,8 +301,8 @@ int admit_channels(const struct edition *edition, config_report *report, void *c
 	if (err)
 		return err;
 	config_report_text(report, context,
-		"%s:[tensor]:channels: found keep, and sample %u, %s, is %s; the first "
-		"one is %s; allowed: %s",
+		"%s:[tensor]:channels: found keep, but sample %u, %s, is %s (the first "
+		"sample is %s); allowed: %s",
 		config->file, kept.sample, sample.relative, pixel_modes[kept.mode].name,
 		pixel_modes[kept.first].name, kept.allowed);
 	dataset_sample_free(&sample);
@@ -378,7 +378,7 @@ static int check_array(const struct job_config *config,
 	if (config->pixels.dtype != DTYPE_UINT8 || config->pixels.axes != AXES_HWC)
 		return refuse(config, array,
 			config->pixels.axes != AXES_HWC ? "axes" : "dtype",
-			"neither dtype nor axes, which the program decides about", report,
+			"neither dtype nor axes, which the program determines", report,
 			context);
 	if (augments(config))
 		return refuse(config, array, "random_crop",

@@ -156,10 +156,11 @@ void prepared_report(struct sched *sched)
 	bool exchange;
 	if (!is_to_be_told(sched, &n, &exchange))
 		return;
-	log_info("%" PRIu64 " prepared samples were evicted that running epochs need "
-		 "again: the cache has %s, and all samples that jobs read take %s; a "
-		 "larger "
-		 "cache in [joaderfs] helps, or fewer pixels in [tensor] of the jobs%s",
+	log_info(
+		"%" PRIu64
+		" prepared samples were evicted although running epochs need them again: "
+		"the cache has %s, but all samples that jobs read take %s; a larger "
+		"cache in [joaderfs] helps, or fewer pixels in [tensor] of the jobs%s",
 		n, size_text(sched->config->cache_bytes).text,
 		size_text(all_prepared(sched)).text,
 		exchange ? ", or sampler = exchange (joader-sim(1) tells how much)" : "");
@@ -186,9 +187,8 @@ void sched_report_cache(struct sched *sched, config_report *report, void *contex
 	if (bytes > cache)
 		config_report_text(report, context,
 			CONFIG_WARNING
-			"cache = %s is less than the %s that the jobs look "
-			"ahead: they look less far ahead, and share less; "
-			"a larger cache in [joaderfs] helps, or a smaller "
-			"lookahead in [view] of the jobs",
+			"cache = %s is less than the %s of the jobs' lookahead: they "
+			"prepare fewer samples ahead, and share less; a larger cache in "
+			"[joaderfs] helps, or a smaller lookahead in [view] of the jobs",
 			size_text(cache).text, size_text(bytes).text);
 }

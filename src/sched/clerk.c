@@ -102,12 +102,12 @@ static void note_save(struct sched_job *job, uint32_t epoch, int err)
 		job->save_in = job->save_pause;
 	}
 	if (err && !before)
-		log_error("job %s: the order of epoch %u can't be saved in %s: %s; this "
-			  "order and later ones are kept in memory and in the journal "
-			  "until they can be saved",
+		log_error("job %s: the order of epoch %u can't be saved in %s: %s; "
+			  "memory and the journal keep it and later orders until they "
+			  "can be saved",
 			job->is.config.name, epoch, job->is.directory, strerror(-err));
 	if (!err && before)
-		log_info("job %s: orders are saved again", job->is.config.name);
+		log_info("job %s: orders can be saved again", job->is.config.name);
 }
 
 void clerk_second_locked(struct sched_job *job)

@@ -58,7 +58,7 @@ void sched_dump(struct sched *sched, FILE *out)
 {
 	struct sched_job *job;
 	if (!lock_seize(&sched->lock)) {
-		fputs("jobs: not known, another thread keeps the lock\n", out);
+		fputs("jobs: unknown, because another thread holds the lock\n", out);
 		return;
 	}
 	TAILQ_FOREACH (job, &sched->jobs, link)

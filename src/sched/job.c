@@ -286,7 +286,7 @@ int sched_job_add_import(struct sched *sched, const struct job_config *config,
 		err = add_job(sched, job, persist, &adding);
 	if (err == -EBUSY)
 		config_report_text(report, context,
-			"job %s: dataset %s is just being scanned or removed",
+			"job %s: dataset %s is being scanned or removed at the moment",
 			config->name, config->dataset);
 	else if (err && err != -EBADMSG)
 		config_report_text(report, context, "job %s: %s: %s", config->name,

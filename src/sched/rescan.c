@@ -40,7 +40,7 @@ struct moving {
 const char *move_obstacle(const struct job_config *config)
 {
 	if (config_is_mixed(config))
-		return "is a mixture, which keeps the samples that it began with";
+		return "is a mixture, whose samples never change";
 	if (config->ranks > 0)
 		return "is a rank of a training";
 	if (config->layout == LAYOUT_MIRROR)
@@ -85,7 +85,8 @@ static int check(const struct moving *moving, const struct edition *next)
 		return err;
 	if (change)
 		return refuse(moving, job,
-			"has files of one size in all epochs, which would change: ",
+			"has files of one size for all epochs, and the size would "
+			"change: ",
 			change);
 	return admit_view(next);
 }
@@ -96,9 +97,9 @@ static int prepare(struct moving *moving, struct sched_job *job)
 	struct edition *next = NULL;
 	const char *why = move_obstacle(&job->is.config);
 	if (!why && is_read_by_class(job))
-		why = "has layout = classes, and a script reads its current/: its list "
-		      "of files "
-		      "would be wrong; scan again when it has not read for a minute";
+		why = "has layout = classes, and a script reads its current/: the "
+		      "script's list of files would be wrong; scan again when the script "
+		      "has not read for a minute";
 	if (why)
 		return refuse(moving, job, why, "");
 	int err = edition_new(&job->is, &to, 1, moving->report, moving->context, &next);

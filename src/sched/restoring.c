@@ -197,7 +197,7 @@ static void warn_of_new_ini(struct sched_job *job, const struct restoring *to,
 	if (to->from->ini != job->is.ini_hash)
 		config_report_text(report, context,
 			CONFIG_WARNING "job %s: its ini has changed since the "
-				       "checkpoint, so files may have other contents",
+				       "checkpoint, so files may differ in content",
 			job->is.config.name);
 }
 
@@ -238,8 +238,8 @@ int sched_job_export(struct sched_job *job, int fd, config_report *report, void 
 	}
 	if (config_is_mixed(&job->is.config)) {
 		config_report_text(report, context,
-			"job %s is a mixture, whose orders can't be exported: they "
-			"belong to no single dataset",
+			"job %s is a mixture, whose orders can't be exported, because "
+			"they belong to several datasets",
 			job->is.config.name);
 		return -EOPNOTSUPP;
 	}

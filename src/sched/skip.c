@@ -63,7 +63,7 @@ void skip_epoch(struct sched_job *job, uint32_t epoch)
 	stats_add(STAT_SKIPPED, n);
 	if (n > 0)
 		log_info("job %s: epoch %" PRIu32 " has %" PRIu32 " of %" PRIu32
-			 " samples, %" PRIu32 " are bad",
+			 " samples; %" PRIu32 " are bad",
 			job->is.config.name, epoch, job->is.now->set.positions - n,
 			job->is.now->set.positions, n);
 }

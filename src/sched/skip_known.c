@@ -39,9 +39,8 @@ static void take_lines(struct sched_job *job, FILE *in)
 		n++;
 	}
 	if (n > 0)
-		log_info("job %s: %" PRIu32
-			 " samples that were found bad are left out, until their files "
-			 "change: %s/bad",
+		log_info("job %s: %" PRIu32 " samples known to be bad are left out until "
+			 "their files change: %s/bad",
 			job->is.config.name, n, job->is.directory);
 }
 
@@ -57,8 +56,8 @@ static void take_refused(struct sched_job *job)
 		roaring_bitmap_or_inplace(job->skips.bad, refused);
 	if (refused)
 		roaring_bitmap_free(refused);
-	log_warn("job %s: %" PRIu64
-		 " samples are left out: they have no readable header, or are too large",
+	log_warn("job %s: %" PRIu64 " samples are left out, because they have no "
+		 "readable header or are too large",
 		job->is.config.name, n);
 }
 
@@ -137,8 +136,8 @@ static void tell(struct sched_job *job, const roaring_bitmap_t *bad)
 			continue;
 		if (dataset_get(job->is.now->is.dataset, iterator.current_value,
 			    &sample) == 0)
-			log_warn("job %s: %s is left out of its later epochs "
-				 "(bad_sample = skip)",
+			log_warn("job %s: %s is left out of later epochs (bad_sample = "
+				 "skip)",
 				job->is.config.name, sample.path);
 		dataset_sample_free(&sample);
 	}

@@ -112,8 +112,7 @@ int skip_plan_new(
 	int err = plan ? 0 : -ENOMEM;
 	*ret = NULL;
 	if (!err && roaring_bitmap_get_cardinality(bad) >= job->is.now->set.positions)
-		log_error("job %s: all of its %" PRIu32
-			  " samples are bad: none is left out",
+		log_error("job %s: all %" PRIu32 " samples are bad, so none is left out",
 			job->is.config.name, job->is.now->set.positions);
 	else if (!err)
 		err = place(job, bad, plan);

@@ -92,8 +92,8 @@ int sources_init(struct sched *sched, struct dataset **datasets, size_t n, uint6
 	for (size_t i = 0; i < n; i++) {
 		struct sched_source *source = &sched->sources[i];
 		if (i == CONFIG_MOST_DATASETS) {
-			log_error("found %zu datasets, with those that joaderctl added, "
-				  "allowed: at most %d",
+			log_error("found %zu datasets, including the ones that joaderctl "
+				  "added, allowed: at most %d",
 				n, CONFIG_MOST_DATASETS);
 			return -ENFILE;
 		}

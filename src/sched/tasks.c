@@ -140,7 +140,7 @@ static bool fill_task(const struct sched *sched, struct wanted *wanted)
 			sched_source_of(space->source)->quarantined, sample)) {
 		wanted->task.status = -EIO;
 		snprintf(wanted->task.message, sizeof(wanted->task.message),
-			"its preparation has ended the engine twice");
+			"preparing it ended the engine twice");
 		return false;
 	}
 	if (memory_refuses(&sched->supply, space, sample, wanted->task.message)) {

@@ -119,7 +119,7 @@ static int take_runs(struct parser *parser, struct checkpoint *ret)
 			break;
 		}
 		if (ret->n_runs == CHECKPOINT_RUNS)
-			return refuse(parser, "fewer runs of positions");
+			return refuse(parser, "fewer ranges of positions");
 		struct run *run = &ret->runs[ret->n_runs];
 		bool ok = take_number(parser, &run->first);
 		run->last = run->first;

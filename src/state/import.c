@@ -122,26 +122,26 @@ static int check(struct importing *importing)
 	const char *name = importing->adding->file;
 	if (head->ranks)
 		return import_refuse(importing->adding,
-			"job %s: the orders in %s are of a rank, allowed: those of a job "
-			"without ranks",
+			"job %s: the orders in %s belong to a rank, allowed: orders of a "
+			"job without ranks",
 			job->config.name, name);
 	/* A fresh mapping may give each position the sample that a fixed one gives. */
 	bool drawn_too =
 		head->kind == EPOCHS_FIXED && job->config.layout == LAYOUT_CLASSES;
 	if (head->kind != (unsigned)job_kind(job) && !drawn_too)
 		return import_refuse(importing->adding,
-			"job %s: the orders in %s are of another layout, or order = "
-			"sequential: positions of classes hold samples of their class "
-			"only",
+			"job %s: the orders in %s belong to another layout or to order = "
+			"sequential; with layout = classes a position holds only samples "
+			"of its class",
 			job->config.name, name);
 	if (head->from.samples == job->now->set.positions &&
 		head->fingerprint == importing->places.fingerprint)
 		return 0;
 	return import_refuse(importing->adding,
-		"job %s: the orders in %s are of other samples: found %" PRIu32
+		"job %s: the orders in %s belong to other samples: found %" PRIu32
 		" with fingerprint %016" PRIx64 ", allowed: the %" PRIu32
-		" with %016" PRIx64 " that the job selects (paths below the dataset's "
-		"directory, and sizes)",
+		" with %016" PRIx64 " that the job selects (the fingerprint covers "
+		"sizes, and paths below the dataset's directory)",
 		job->config.name, name, head->from.samples, head->fingerprint,
 		job->now->set.positions, importing->places.fingerprint);
 }
@@ -232,10 +232,9 @@ static int check_replay(const struct importing *importing)
 		if (err == -ENOENT)
 			return import_refuse(importing->adding,
 				"%s:[job]:epochs: found %" PRIu32
-				"%s, but %s has no order of "
-				"epoch %" PRIu32
-				", allowed: the epochs that it has (keep_epochs says how "
-				"many a run keeps)",
+				"%s, but %s has no order of epoch %" PRIu32
+				", allowed: the epochs in the file (a run keeps "
+				"keep_epochs of them)",
 				job->config.file, config_job_epochs(&job->config),
 				job->config.epochs ? "" : ", the default",
 				importing->adding->file, epoch);
@@ -338,22 +337,22 @@ int import_for_job(struct job *job, const struct adding *adding, struct restorin
 		return has ? 0 : import_replay(job, replay, adding);
 	if (has)
 		return import_refuse(adding,
-			"job %s has epochs here already, allowed: a job that has none",
+			"job %s already has epochs here, allowed: a job without epochs",
 			job->config.name);
 	if (replay)
 		return import_refuse(adding,
-			"job %s: order = replay:FILE has the orders already, allowed: "
+			"job %s: its orders come from order = replay:FILE, allowed: "
 			"another order, or no --import",
 			job->config.name);
 	if (config_is_mixed(&job->config))
 		return import_refuse(adding,
-			"job %s is a mixture, for which no orders can be imported",
+			"job %s is a mixture, which can't import orders",
 			job->config.name);
 	if (job_is_fed(job))
 		return import_ranks(job, adding);
 	if (job_kind(job) == EPOCHS_MIRRORED)
 		return import_refuse(adding,
-			"job %s has layout = mirror, for which no orders can be imported",
+			"job %s has layout = mirror, which can't import orders",
 			job->config.name);
 	return import(job, adding, ret);
 }

@@ -79,8 +79,8 @@ int import_read_head(
 	end = take_orders(end, ret);
 	if (!end)
 		return import_refuse(adding,
-			"%s: has no orders: found a checkpoint, allowed: a file that "
-			"joaderctl export has written",
+			"%s: found a checkpoint, which has no orders, allowed: a file "
+			"written by joaderctl export",
 			adding->file);
 	*offset += (uint64_t)(end - text);
 	return 0;

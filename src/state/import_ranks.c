@@ -50,14 +50,14 @@ static int check_head(struct reading *reading, const struct import_head *head)
 {
 	if (head->ranks == 0)
 		return REFUSE(reading,
-			"job %s is no rank, allowed: all ranks of one training",
+			"job %s is not a rank, allowed: all ranks of one training",
 			head->from.job);
 	if (head->fingerprint != reading->places.fingerprint)
 		return REFUSE(reading,
-			"job %s is of other samples: found fingerprint %016" PRIx64
+			"job %s has other samples: found fingerprint %016" PRIx64
 			", allowed: %016" PRIx64
-			", that of the samples that the training selects (paths below "
-			"the dataset's directory, and sizes)",
+			", of the training's samples (the fingerprint covers sizes, and "
+			"paths below the dataset's directory)",
 			head->from.job, head->fingerprint, reading->places.fingerprint);
 	bool first = !reading->of;
 	if (head->batch < head->ranks || head->rank >= head->ranks ||
@@ -137,7 +137,7 @@ static int read_all(struct reading *reading)
 		if (!reading->of[r].found)
 			err = REFUSE(reading,
 				"has no rank %" PRIu32 ", allowed: all %" PRIu32
-				" ranks of the training, one after the other",
+				" ranks of the training, one file after the other",
 				r, reading->ranks);
 	return err;
 }
@@ -204,7 +204,7 @@ static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 		order->consumed < rank->samples)
 		return REFUSE(reading,
 			"has no complete order of epoch %" PRIu32 " of rank %" PRIu32
-			", which has reached epoch %" PRIu32
+			", which is in epoch %" PRIu32
 			", allowed: ranks that are at most keep_epochs apart",
 			reading->epoch, r, rank->epoch);
 	for (uint32_t i = 0; !reading->at && i < order->consumed; i++) {
@@ -218,7 +218,7 @@ static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 		if (!order->samples || order->samples[i] == 0)
 			return import_refuse(reading->adding,
 				"--at: found %" PRIu32 ":%" PRIu32 ", but rank %" PRIu32
-				" has not yet had position %" PRIu32 " of its %" PRIu32
+				" has not yet read position %" PRIu32 " of its %" PRIu32
 				" before this place, allowed: an earlier place",
 				reading->epoch, reading->position, r, i, wanted);
 		ret[i] = 1;

@@ -98,7 +98,7 @@ static int read_id(const char *directory, uint32_t *ret)
 		err = -EINVAL;
 	if (err)
 		log_error("%s: %s", path,
-			err == -EINVAL ? "found no number, allowed: the job's"
+			err == -EINVAL ? "found no number, allowed: the job's number"
 				       : strerror(-err));
 	return err;
 }
@@ -200,9 +200,9 @@ int keep_restore(struct job *job)
 	enum journal_found found;
 	int err = open_journal(job, &found);
 	if (!err && found == JOURNAL_OTHER) {
-		log_warn("job %s: its dataset, its layout or the samples that `where` "
-			 "selects have changed since its epochs began; they begin again, "
-			 "and their old files are now in %s/before",
+		log_warn("job %s: its dataset, layout or selection (where) has changed "
+			 "since its epochs began, so epochs begin again; the old files "
+			 "are now in %s/before",
 			job->config.name, job->directory);
 		err = journal_set_aside(job->directory);
 		if (!err)
@@ -257,7 +257,7 @@ void keep_nothing(const struct job *job)
 	if (!err && rmdir(path) != 0)
 		err = -errno;
 	if (err == -ENOTEMPTY || err == -EEXIST)
-		log_warn("%s: is not removed, there are other files in it", path);
+		log_warn("%s: is not removed, because it has other files", path);
 	else if (err && err != -ENOENT)
 		log_warn("%s: can't be removed: %s", path, strerror(-err));
 }

@@ -87,28 +87,28 @@ static int check_identity(struct job *job, struct restoring *restoring)
 	const struct checkpoint *from = restoring->from;
 	if (job_is_fed(job))
 		return restore_refuse(restoring,
-			"a rank gets its samples from its training, and "
-			"continues where the training is; `joaderctl add "
-			"--import` moves a whole training");
+			"a rank can't be restored alone: it continues where its training "
+			"is; `joaderctl add --import` moves a whole training");
 	if (job_kind(job) == EPOCHS_MIRRORED)
 		return restore_refuse(restoring,
-			"layout = mirror has no order, and nothing is consumed: there is "
-			"nothing to restore");
+			"layout = mirror has no order and consumes nothing, "
+			"so there is nothing to restore");
 	const struct edition *edition = restore_edition(job, from->place.running.epoch);
 	uint32_t samples = edition->set.positions;
 	if (from->samples != samples || from->fingerprint != edition->fingerprint)
 		return restore_refuse(restoring,
-			"the checkpoint is of other samples: found %" PRIu32
+			"the checkpoint belongs to other samples: found %" PRIu32
 			" with fingerprint %016" PRIx64 ", allowed: the %" PRIu32
-			" with %016" PRIx64 " that the job selects (its dataset, its "
-			"layout, `where` or files have changed)",
+			" with %016" PRIx64 " that the job selects (the dataset, the "
+			"layout, where or files have changed)",
 			from->samples, from->fingerprint, samples, edition->fingerprint);
 	if (from->has_journal && from->journal != journal_of(job))
 		return restore_refuse(restoring,
-			"the checkpoint is of another journal: found %016" PRIx64
-			", allowed: %016" PRIx64 " (the job was removed and added again "
-			"since, or is on another machine: there `joaderctl add "
-			"--import` takes what `joaderctl export` has written)",
+			"the checkpoint belongs to another journal: found %016" PRIx64
+			", allowed: %016" PRIx64
+			" (the job was removed and added again, or is on another "
+			"machine; `joaderctl export` and `joaderctl add --import` move a "
+			"job)",
 			from->journal, journal_of(job));
 	return 0;
 }
@@ -126,8 +126,8 @@ static int check_names(struct job *job, struct restoring *restoring, uint32_t ep
 	if (names_of(job, epoch) == names_of(job, EPOCH_CURRENT))
 		return 0;
 	return restore_refuse(restoring,
-		"epoch %" PRIu32 " is of the dataset before it was scanned again, and "
-		"layout = classes has other files since: read epoch-%04" PRIu32
+		"epoch %" PRIu32 " is older than a rescan of the dataset, which changed "
+		"the files of layout = classes: read epoch-%04" PRIu32
 		"/, or restore to a later epoch",
 		epoch, epoch);
 }

@@ -69,9 +69,9 @@ static int take_reads(struct restoring *restoring, struct order_data *data)
 		(from->all_runs && take_runs(data, from)))
 		return 0;
 	return restore_refuse(restoring,
-		"the samples that were read of epoch %" PRIu32
-		" are no longer known, since the job has gone back to an earlier place "
-		"after this checkpoint, allowed: a later checkpoint, or --at %" PRIu32
+		"the samples read in epoch %" PRIu32
+		" are no longer known, since the job went back to an earlier place after "
+		"this checkpoint, allowed: a later checkpoint, or --at %" PRIu32
 		":POSITION",
 		from->place.running.epoch, from->place.running.epoch);
 }
@@ -112,7 +112,7 @@ static int load_order(struct job *job, struct restoring *restoring, uint32_t epo
 	if (err == -ENOENT && state_of(job, epoch) == EPOCH_OVER)
 		return restore_refuse(restoring,
 			"the order of epoch %" PRIu32
-			" is not kept any more, allowed: later epochs (keep_epochs = "
+			" is no longer kept, allowed: later epochs (keep_epochs = "
 			"%" PRIu32 ")",
 			epoch, job->config.keep_epochs);
 	if (err == -ENOENT) /* no position of the epoch was ever bound */
@@ -177,7 +177,7 @@ int restore_load(struct job *job, const char *path, uint32_t epoch, uint32_t bou
 	int err = path ? order_load_at(path, epoch, n, fingerprint, &data)
 		       : order_load(job->directory, epoch, n, fingerprint, &data);
 	if (err) {
-		*ret_reason = "its order is missing, or can't be used";
+		*ret_reason = "its order is missing or can't be used";
 		return err == -ENOENT ? -EINVAL : err;
 	}
 	return epochs_prepare(job->epochs, restore_set(job, epoch), epoch, &data, bound,

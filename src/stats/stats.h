@@ -23,10 +23,10 @@
 #define STATS_TABLE(STAT)                                                                \
 	STAT(OPENS, "opens", COUNTER, "files", "files of samples that readers opened")   \
 	STAT(PASSED_OPENS, "opens_passed_through", COUNTER, "files",                     \
-		"of these, what the kernel reads by itself, with no request to read")    \
+		"of these, files that the kernel reads itself, without read requests")   \
 	STAT(READS, "reads", COUNTER, "requests", "read requests answered")              \
 	STAT(READ_BYTES, "read_bytes", COUNTER, "bytes",                                 \
-		"bytes given to readers by these")                                       \
+		"bytes given to readers by read requests")                               \
 	STAT(SERVED, "samples_served", COUNTER, "samples",                               \
 		"positions whose sample was given to a reader for the first time")       \
 	STAT(CONSUMED, "samples_consumed", COUNTER, "samples",                           \
@@ -34,11 +34,11 @@
 	STAT(ROUNDS, "rounds", COUNTER, "rounds", "rounds of the sampler")               \
 	STAT(DRAWS, "draws", COUNTER, "samples", "samples drawn for streams")            \
 	STAT(DRAWN_DECODE, "drawn_decoded", COUNTER, "samples",                          \
-		"draws that had to be prepared for this stream")                         \
+		"draws of samples that had to be prepared for this stream")              \
 	STAT(DRAWN_SHARED, "drawn_shared", COUNTER, "samples",                           \
-		"draws of a sample just being prepared for another stream")              \
+		"draws of samples that were being prepared for another stream")          \
 	STAT(DRAWN_HIT, "drawn_hit", COUNTER, "samples",                                 \
-		"draws of a sample already in the cache")                                \
+		"draws of samples that were in the cache")                               \
 	STAT(DECODES, "decodes", COUNTER, "samples", "samples read and prepared")        \
 	STAT(DECODE_ERRORS, "decode_errors", COUNTER, "samples",                         \
 		"samples that could not be read or prepared")                            \
@@ -46,48 +46,47 @@
 		"bad samples that epochs left out when they began")                      \
 	STAT(DECODE_NS, "decode_ns", COUNTER, "ns", "time spent preparing, all workers") \
 	STAT(SAVED_NS, "decode_saved_ns", COUNTER, "ns",                                 \
-		"time that workers would have spent preparing what was found prepared, " \
-		"by the mean of late")                                                   \
+		"time that workers would have spent on samples that were found "         \
+		"prepared, by the recent mean")                                          \
 	STAT(SAME, "samples_same", COUNTER, "samples",                                   \
-		"samples that were not prepared, since another dataset has the same "    \
-		"image, which was")                                                      \
+		"samples not prepared, since the same image of another dataset was")     \
 	STAT(FETCHED, "samples_fetched", COUNTER, "samples",                             \
-		"samples that another node gave, and were not prepared here")            \
-	STAT(FETCHED_BYTES, "fetched_bytes", COUNTER, "bytes", "bytes of these")         \
+		"samples fetched from other nodes instead of prepared here")             \
+	STAT(FETCHED_BYTES, "fetched_bytes", COUNTER, "bytes",                           \
+		"bytes of samples fetched")                                              \
 	STAT(FETCH_FAILURES, "fetch_failures", COUNTER, "samples",                       \
-		"samples that another node did not give, and were prepared here")        \
+		"samples prepared here because another node did not give them")          \
 	STAT(GIVEN, "samples_given", COUNTER, "samples", "samples given to other nodes") \
-	STAT(GIVEN_BYTES, "given_bytes", COUNTER, "bytes", "bytes of these")             \
+	STAT(GIVEN_BYTES, "given_bytes", COUNTER, "bytes", "bytes of samples given")     \
 	STAT(RETRIES, "retries", COUNTER, "samples",                                     \
-		"times that a sample was to be prepared again later, after an error "    \
-		"that may pass")                                                         \
+		"times that a sample was queued again after a transient error")          \
 	STAT(WAKEUPS, "worker_wakeups", COUNTER, "times",                                \
 		"times that a sleeping worker was woken")                                \
 	STAT(SOURCE_BYTES, "source_bytes", COUNTER, "bytes",                             \
 		"bytes of source files read")                                            \
 	STAT(TIER_HITS, "tier_hits", COUNTER, "samples",                                 \
-		"samples that were read from a tier, and not from their source")         \
+		"samples read from a tier instead of their source")                      \
 	STAT(TIER_MISSES, "tier_misses", COUNTER, "samples",                             \
-		"samples that were looked for in a tier, and not found")                 \
+		"samples looked for in a tier and not found")                            \
 	STAT(TIER_HIT_BYTES, "tier_hit_bytes", COUNTER, "bytes",                         \
 		"bytes read from tiers")                                                 \
 	STAT(TIER_FETCHED_BYTES, "tier_fetched_bytes", COUNTER, "bytes",                 \
-		"bytes of samples that were read from their source after a miss")        \
+		"bytes of samples read from their source after a miss")                  \
 	STAT(TIER_WRITTEN, "tier_written", COUNTER, "samples",                           \
 		"samples written to tiers")                                              \
 	STAT(TIER_EVICTIONS, "tier_evictions", COUNTER, "samples",                       \
-		"samples removed from tiers for others")                                 \
+		"samples removed from tiers to make room for others")                    \
 	STAT(TIER_DAMAGED, "tier_damaged", COUNTER, "samples",                           \
-		"samples removed from tiers because they could not be read, or their "   \
-		"checksum was wrong")                                                    \
+		"samples removed from tiers because they could not be read or had a "    \
+		"wrong checksum")                                                        \
 	STAT(NOTICES, "notices", COUNTER, "notices",                                     \
-		"kinds of misuse that were seen of jobs, see their status")              \
-	STAT(WAITS, "waits", COUNTER, "opens", "opens that were parked until prepared")  \
-	STAT(WAIT_NS, "wait_ns", COUNTER, "ns", "time that opens were parked")           \
+		"kinds of misuse noticed in jobs; their status names them")              \
+	STAT(WAITS, "waits", COUNTER, "opens", "opens that waited for their sample")     \
+	STAT(WAIT_NS, "wait_ns", COUNTER, "ns", "time that opens waited")                \
 	STAT(INTERRUPTS, "interrupts", COUNTER, "opens",                                 \
-		"parked opens given up by their reader")                                 \
+		"waiting opens that their reader gave up")                               \
 	STAT(REQUESTS, "requests", COUNTER, "requests",                                  \
-		"requests of the kernel, of all kinds that are answered")                \
+		"requests of the kernel, of all kinds that get an answer")               \
 	STAT(LOOKUPS, "requests_lookup", COUNTER, "requests", "of these, for a name")    \
 	STAT(GETATTRS, "requests_getattr", COUNTER, "requests", "for attributes")        \
 	STAT(READDIRS, "requests_readdir", COUNTER, "requests",                          \
@@ -99,25 +98,26 @@
 	STAT(RELEASES, "requests_release", COUNTER, "requests", "to close a file")       \
 	STAT(EVICTIONS, "evictions", GAUGE, "tensors", "tensors evicted")                \
 	STAT(EVICTIONS_NEEDED, "evictions_needed", GAUGE, "tensors",                     \
-		"of these, those that running epochs need again")                        \
+		"of these, tensors that running epochs need again")                      \
 	STAT(CACHE_BYTES, "cache_bytes", GAUGE, "bytes", "bytes of tensors held")        \
 	STAT(CACHE_PEAK, "cache_peak_bytes", GAUGE, "bytes",                             \
 		"most bytes of tensors ever held")                                       \
 	STAT(CACHE_TENSORS, "cache_tensors", GAUGE, "tensors", "tensors held")           \
 	STAT(CACHE_PINS, "cache_pins", GAUGE, "pins", "samples drawn and not consumed")  \
 	STAT(CACHE_NEED, "cache_need", GAUGE, "samples",                                 \
-		"sum over samples of the streams that still need them")                  \
+		"sum over all samples of the number of streams that need them")          \
 	STAT(TIER_BYTES, "tier_bytes", GAUGE, "bytes",                                   \
-		"bytes that tiers take of their disks")                                  \
-	STAT(TIER_SAMPLES, "tier_samples", GAUGE, "samples", "samples that they have")   \
+		"bytes that tiers take on their disks")                                  \
+	STAT(TIER_SAMPLES, "tier_samples", GAUGE, "samples", "samples in tiers")         \
 	STAT(HELD_BYTES, "held_bytes", GAUGE, "bytes",                                   \
-		"bytes held of images: tensors, what is made of them for single opens, " \
-		"and the most that workers need just now")                               \
-	STAT(HELD_PEAK, "held_peak_bytes", GAUGE, "bytes", "most that this ever was")    \
+		"bytes held for images: tensors, files made of them for single opens, "  \
+		"and the most that workers may need now")                                \
+	STAT(HELD_PEAK, "held_peak_bytes", GAUGE, "bytes",                               \
+		"the largest value of held_bytes so far")                                \
 	STAT(HELD_LIMIT, "held_limit_bytes", GAUGE, "bytes",                             \
-		"the bound that it stays below: joaderfs-preparation(7), Memory")        \
+		"the bound of held_bytes: joaderfs-preparation(7), Memory")              \
 	STAT(HEAP_BYTES, "heap_bytes", GAUGE, "bytes",                                   \
-		"bytes allocated for all else: jobs, orders, names, threads' buffers")   \
+		"bytes allocated for the rest: jobs, orders, names, threads' buffers")   \
 	STAT(OPEN_FILES, "open_files", GAUGE, "files", "files of samples open now")      \
 	STAT(JOBS, "jobs", GAUGE, "jobs", "jobs known")                                  \
 	STAT(STREAMS, "streams", GAUGE, "streams", "epochs running")                     \
@@ -126,9 +126,9 @@
 	STAT(CLUSTER_LEADS, "cluster_leads", GAUGE, "0 or 1",                            \
 		"whether this node leads its group")                                     \
 	STAT(CLUSTER_TERM, "cluster_term", GAUGE, "terms",                               \
-		"term of the group's leader, as far as is known")                        \
+		"term of the group's leader, if known")                                  \
 	STAT(CLUSTER_MEMBERS, "cluster_members", GAUGE, "nodes",                         \
-		"nodes of the group that are alive, this one among them")                \
+		"nodes of the group that are alive, including this one")                 \
 	STAT(CLUSTER_DRAWN, "cluster_drawn", GAUGE, "samples",                           \
 		"samples that this node drew for the group as its leader")               \
 	STAT(CLUSTER_LAG, "cluster_lag", GAUGE, "samples",                               \
@@ -141,7 +141,7 @@
 #define STATS_HISTOGRAMS(HISTOGRAM)                                                      \
 	HISTOGRAM(OPEN_LATENCY, "open_latency",                                          \
 		"from the request to open a sample until it is answered")                \
-	HISTOGRAM(OPEN_WAIT, "open_wait", "that an open was parked")                     \
+	HISTOGRAM(OPEN_WAIT, "open_wait", "that an open waited for its sample")          \
 	HISTOGRAM(SAMPLE_READ, "sample_read",                                            \
 		"that reading a sample took, or the part of a file that it is in")       \
 	HISTOGRAM(SAMPLE_DECODE, "sample_decode", "that preparing a sample took")        \

@@ -29,8 +29,8 @@ static void find_reason(int status, bool of_memory, char *ret, size_t size)
 		snprintf(ret, size, "the engine hung for a minute and was killed");
 	else if (of_memory)
 		snprintf(ret, size,
-			"the engine was killed because memory ran out, of which %s has "
-			"%s: set a smaller cache or fewer workers in [joaderfs]",
+			"the engine was killed because memory ran out (%s has %s): set a "
+			"smaller cache or fewer workers in [joaderfs]",
 			memory.limit[0] ? memory.limit : "this machine",
 			size_text(memory.most).text);
 	else if (WIFSIGNALED(status))

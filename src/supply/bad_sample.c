@@ -60,9 +60,8 @@ void log_bad_sample(const char *dataset, const struct dataset_sample *sample,
 	bool bad = sample->relative && task->status != -ENOMEM;
 	auto_free char *where = bad ? all_but(sample->relative) : NULL;
 	if (where)
-		log_warn("dataset %s: %s: %s; readers get EIO; in [job], where = %s "
-			 "leaves it "
-			 "out",
+		log_warn("dataset %s: %s: %s; readers get EIO; where = %s in [job] "
+			 "leaves it out",
 			dataset, sample->path, task->message, where);
 	else
 		log_warn("dataset %s: %s: %s", dataset, sample->path ? sample->path : "?",

@@ -141,7 +141,7 @@ static const char *find_reason(const struct supply *supply, const struct dataset
 	*ret_found = preparation_most_pixels(preparation, image);
 	*ret_limit = max_pixels(supply);
 	if (!preparation->encoded && !preparation->array && *ret_found > *ret_limit)
-		return "pixels, as it is or resized,";
+		return "pixels, before or after resizing,";
 	struct memory_size size = full_size(supply, dataset, preparation, sample);
 	*ret_found = size.tensor;
 	*ret_limit = memory_most_open(supply);

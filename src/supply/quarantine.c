@@ -153,12 +153,12 @@ static int blame(struct quarantine *quarantine, const struct kept_note *note)
 						 .bytes = sample.bytes,
 						 .mtime_ns = sample.mtime_ns});
 	if (blamed && ++blamed->deaths >= DEATHS)
-		log_error("dataset %s: %s: its preparation has ended the engine twice; "
-			  "readers get EIO until the file changes",
+		log_error("dataset %s: %s: preparing it ended the engine twice; readers "
+			  "get EIO until the file changes",
 			note->dataset, sample.path);
 	else if (blamed)
-		log_warn("dataset %s: %s: its preparation has ended the engine",
-			note->dataset, sample.path);
+		log_warn("dataset %s: %s: preparing it ended the engine", note->dataset,
+			sample.path);
 	dataset_sample_free(&sample);
 	return blamed ? 0 : -ENOMEM;
 }

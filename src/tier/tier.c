@@ -135,7 +135,8 @@ void tier_close(struct tier **tier_pointer)
 	if (wait_for_thread(tier)) {
 		ensure(pthread_join(tier->thread, NULL) == 0);
 	} else {
-		log_warn("tier %s: the disk does not answer; its thread is left behind",
+		log_warn("tier %s: the disk does not answer; joaderfs ends without "
+			 "waiting for its thread",
 			tier->directory);
 		pthread_detach(tier->thread);
 	}

@@ -71,9 +71,9 @@ static void scan(struct tier *tier)
 		log_warn(
 			"tier %s: can't be scanned: %s", tier->directory, strerror(-err));
 	if (scan.strange > 0)
-		log_warn("tier %s: there are %" PRIu64
-			 " files that are not a tier's; they are left alone, and their "
-			 "size is not counted",
+		log_warn("tier %s: found %" PRIu64
+			 " files that do not belong to a tier; they are left unchanged, "
+			 "and their size is not counted",
 			tier->directory, scan.strange);
 }
 
@@ -178,8 +178,8 @@ static bool has(const struct tier_sample *sample)
 
 static void break_down(struct tier *tier, int err)
 {
-	log_warn("tier %s: can't be written: %s; no more samples are kept there until "
-		 "the next start; those that are there are still read",
+	log_warn("tier %s: can't be written: %s; it takes no more samples until the next "
+		 "start, but its samples are still read",
 		tier->directory, strerror(-err));
 	LOCK_SCOPE(&tier->lock);
 	tier->broken = true;

@@ -19,31 +19,31 @@ static const char *const texts[NOTICES] = {
 	[NOTICE_LAST] = "all epochs were read: current/ gives the last one again, in the "
 			"same order; please raise `epochs` in the job's ini",
 	[NOTICE_SCRIPTS] =
-		"two scripts read current/, more than an epoch apart: one of them reads "
-		"an epoch twice, or only a part of an epoch; please give each a job of "
-		"its own, or if they are ranks of one training `script = one`",
+		"two scripts read current/ more than an epoch apart: one of them reads "
+		"an epoch twice, or only a part of an epoch; please give each script a "
+		"job of its own, or set `script = one` if they are ranks of one training",
 	[NOTICE_PARTS] =
 		"files are divided by their positions (random_split, Subset, k-fold): a "
 		"position holds another sample in each epoch, so the training gets "
-		"samples of the validation; please divide by samples, where = hash(path) "
-		"% 5 != 0 and = 0, or use layout = mirror",
+		"samples of the validation; please divide by samples (where = hash(path) "
+		"% 5 != 0 and where = hash(path) % 5 = 0), or use layout = mirror",
 	[NOTICE_LABELS] =
-		"the labels of all positions were read, and later images without their "
-		"labels: labels differ from epoch to epoch; please read each with its "
-		"image, or use labels = fixed or layout = classes",
-	[NOTICE_HANDLES] =
-		"half of all files or more are kept open: an open file keeps its sample, "
-		"so each epoch has the same order; please open each file when it is read",
+		"the labels of all positions were read first, and then images without "
+		"their labels: labels differ from epoch to epoch; please read each label "
+		"with its image, or use labels = fixed or layout = classes",
+	[NOTICE_HANDLES] = "half of all files or more stay open: an open file keeps its "
+			   "sample, so each epoch has the same order; please open each "
+			   "file when its sample is read",
 	[NOTICE_READERS] =
-		"the daemon has a name space of processes of its own, so scripts that "
-		"read current/ can't be told apart; please share the name space of the "
+		"the daemon has its own name space of processes, so scripts that read "
+		"current/ can't be told apart; please share the name space of the "
 		"readers: docker run --pid, shareProcessNamespace in Kubernetes",
 	[NOTICE_MACHINES] =
-		"ranks of the training run on other machines, too, where files hold "
-		"other samples: some samples would come twice, and others never; please "
-		"give each rank a job with ranks, rank and training, or each machine one "
-		"with local_ranks, too, or use layout = mirror, or classes with "
-		"mapping = fixed",
+		"ranks of the training also run on other machines, where files hold "
+		"other samples: some samples would be read twice, and others never; "
+		"please give each rank a job with ranks, rank and training, or each "
+		"machine a job that has local_ranks, too, or use layout = mirror, or "
+		"classes with mapping = fixed",
 };
 
 const char *notice_text(enum notice notice)
@@ -69,7 +69,7 @@ void notice_say(const struct job *job, enum notice notice, uint32_t epoch)
 	uint32_t samples = epochs_set(job->epochs, status.epoch)->positions;
 	lock_release(job->lock);
 	log_warn("job %s: epoch %" PRIu32 ": %s (%" PRIu32 " of %" PRIu32
-		 " samples of epoch %" PRIu32 " are given)",
+		 " samples of epoch %" PRIu32 " were given out)",
 		job->config.name, epoch, texts[notice], status.bound, samples,
 		status.epoch);
 }

@@ -111,7 +111,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection,
 			context, connection, MADE_DASHBOARD, "text/html; charset=utf-8");
 	return answer_text(connection, MHD_HTTP_NOT_FOUND,
 		"joaderfs: /metrics is for Prometheus, /dashboard.html for browsers; "
-		"there is nothing else here.\n");
+		"there are no other pages.\n");
 }
 
 /* --- the server ------------------------------------------------------------------------- */
@@ -286,9 +286,8 @@ int web_new(const struct files_context *context, const char *place, struct web *
 {
 	(void)context;
 	(void)ret;
-	log_error("metrics = %s: this joaderfs was built without libmicrohttpd; the "
-		  "mount's "
-		  "file metrics has the same",
+	log_error("metrics = %s: this joaderfs was built without libmicrohttpd; the file "
+		  "metrics of the mount has the same data",
 		place);
 	return -ENOSYS;
 }

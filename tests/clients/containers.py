@@ -175,7 +175,7 @@ def corrected(scanner, top):
                 for i in range(1, 5)}
     assert scanner.open(path), scanner.log()
     assert listed(scanner) == expected, f"{listed(scanner)}\nexpected {expected}"
-    assert "2 members come again later" in scanner.log(), scanner.log()
+    assert "2 members occur again later" in scanner.log(), scanner.log()
 
 
 def linked(scanner, top):

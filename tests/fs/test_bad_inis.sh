@@ -50,23 +50,23 @@ daemon "$ini:4:[dataset]: found \"dataset\", allowed: [dataset NAME], NAME: 1 to
 daemon "$ini:4:[dataset my images]: found \"dataset my images\", allowed: [dataset NAME]" \
 	"[dataset my images]" "path = $D"
 daemon "$ini: found no [dataset NAME], allowed: at least one"
-daemon "$ini:[dataset images]:path: found nothing, allowed: a path" "[dataset images]"
-daemon "$ini:5:[dataset images]:path: found \"\"$D\"\", allowed: a path, relative to the directory of this ini if it does not begin with /, without quotes" \
+daemon "$ini:[dataset images]:path: found nothing, allowed: an absolute path" "[dataset images]"
+daemon "$ini:5:[dataset images]:path: found \"\"$D\"\", allowed: an absolute path, or one relative to the directory of this ini, without quotes" \
 	"[dataset images]" "path = \"$D\""
-daemon "$ini:5:[dataset images]:path: found \"~/images\", allowed: a path, relative to the directory of this ini if it does not begin with /, without quotes and without ~" \
+daemon "$ini:5:[dataset images]:path: found \"~/images\", allowed: an absolute path, or one relative to the directory of this ini, without quotes and without ~" \
 	"[dataset images]" "path = ~/images"
 daemon "$ini:6:[dataset images]:tier: found \"/nvme\", allowed: DIRECTORY, SIZE" "${images[@]}" "tier = /nvme"
 daemon "$ini:6:[dataset images]:extensions: found \".jpg,.png\", allowed: endings without dots" \
 	"${images[@]}" "extensions = .jpg,.png"
 daemon "dataset images: path $T/nowhere: does not exist; expected a directory per class with images in it" \
 	"[dataset images]" "path = $T/nowhere"
-daemon "dataset images: path $T/flat/: has no class directories (4 files lie in it directly); expected a directory per class" \
+daemon "dataset images: path $T/flat/: has no class directories (4 files lie directly in it); expected a directory per class" \
 	"[dataset images]" "path = flat"
 daemon "dataset images: path $T/videos/: no file with an ending of \"jpg" "[dataset images]" "path = videos"
 daemon "dataset images: path $T/text: is not a directory; expected" "[dataset images]" "path = text"
 daemon "dataset images: $T/none.zip: at byte 1000: is not a zip file" "[dataset images]" "path = none.zip"
 daemon "$ini:[joaderfs]:jobs: $T/nowhere: No such file or directory" "jobs = nowhere" "${images[@]}"
-daemon "[cluster]:engine: none of the known schemes; allowed: redis[s]://" \
+daemon "[cluster]:engine: the scheme is unknown; allowed: redis[s]://" \
 	"${images[@]}" "[cluster]" "engine = localhost:6379"
 daemon "[cluster]:listen: found \"0.0.0.0:7000\": without a secret or certificate only loopback addresses are allowed" \
 	"${images[@]}" "[cluster]" "listen = 0.0.0.0:7000"
@@ -124,7 +124,7 @@ job ':5:[view]:lookahed: found "lookahed", allowed: layout,' "[view]" "lookahed 
 job ':5:[view]:layout: found "batch", allowed: only with crop,' "[view]" "layout = batch"
 job ':6:[view]:shard: found "shard", allowed: only with layout = flat or tar' "[view]" "layout = classes" "shard = 9"
 job ':5:[view]:extension: found ".jpg", allowed: 1 to 16 letters and digits' "[view]" "extension = .jpg"
-job ':5:[view]:path: found "/mnt/train", allowed: names with / between them' "[view]" "path = /mnt/train"
+job ':5:[view]:path: found "/mnt/train", allowed: names separated by /' "[view]" "path = /mnt/train"
 job ':4:[job]:epochs: found "0", allowed: 1..16383' "epochs = 0"
 job ':5:[job]:epochs: found "epochs" again, allowed: once; it is in line 4' "epochs = 3" "epochs = 4"
 job ':4:[job]:order: found "suffled", allowed: shuffled, sequential, replay:FILE with an absolute path; did you mean "shuffled"?' \
@@ -156,7 +156,7 @@ alone 'a.ini:[job]:dataset: found "image", allowed: a [dataset NAME] of the daem
 	--set job.dataset=image a.ini
 alone 'a.ini:[job]:where: predicate "lable < 3": no such column: lable; columns: id, path, class, label' \
 	--set "job.where=lable < 3" a.ini
-alone '"class = "cat"": no such column: cat (text stands in single quotes: '"'text'" --set 'job.where=class = "cat"' a.ini
+alone '"class = "cat"": no such column: cat (a text is written in single quotes: '"'text'" --set 'job.where=class = "cat"' a.ini
 alone '[job]:where: found "label < 0", which selects none of the 8 samples of dataset images; allowed: a predicate that selects at least one' \
 	--set "job.where=label < 0" a.ini
 alone '[job]:order: found "replay:/nowhere/orders", which can'"'"'t be read: No such file' \
@@ -175,5 +175,5 @@ for file in "$(epoch a)"/*.ppm; do
 done
 equal "images that can't be read" $errors 1
 one_line class0/0001.jpg "dataset images: $D/class0/0001.jpg: "
-one_line class0/0001.jpg "readers get EIO; in [job], where = path != 'class0/0001.jpg' leaves it out"
+one_line class0/0001.jpg "readers get EIO; where = path != 'class0/0001.jpg' in [job] leaves it out"
 ((n >= 40)) || fail "only $n mistakes"

@@ -33,7 +33,7 @@ wait "$PID" 2>/dev/null || true
 PID=
 [[ $(stat "$M" 2>&1) == *"not connected"* ]] || fail "the mount is not dead: $(stat "$M" 2>&1)"
 start
-grep -q "the mount of a daemon that was killed is detached" "$LOG" || fail "it did not say so"
+grep -q "detached the mount of a daemon that was killed" "$LOG" || fail "it did not say so"
 equal "order after a kill" "$(order a)" "$(<"$T/before")"
 equal "mounts there" "$(grep -c " $M " /proc/self/mounts)" 1
 stop

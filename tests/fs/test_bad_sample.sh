@@ -75,7 +75,7 @@ for name in flat:0001 classes:0001 fixed:0000 sequential:0000; do
 	equal "bad samples of $name" "$(status_of "$name" bad_samples)" 3
 	equal "named of $name" "$(status_of "$name" left_out | sort | xargs)" "$all_bad"
 	equal "skipped of $name" "$(status_of "$name" skipped)" 3
-	grep -q "job $name: $D/class0/0002.jpg is left out of its later epochs" "$LOG" ||
+	grep -q "job $name: $D/class0/0002.jpg is left out of later epochs" "$LOG" ||
 		fail "the log does not name what $name leaves out"
 done
 equal "images of the first epoch" "$(images flat 0000 | wc -l)" 23
@@ -136,5 +136,5 @@ stop
 for option in view.layout=mirror view.layout=batch view.layout=tar; do
 	job_text bad "${skip[@]}" "$option" >"$T/bad.ini"
 	job bad "${skip[@]}" "$option"
-	refused "[job]:bad_sample: found \"skip\", allowed: fail, or skip with layout = flat or classes"
+	refused "[job]:bad_sample: found \"skip\", allowed: skip only with layout = flat or classes"
 done

@@ -26,7 +26,7 @@ for kind in $kinds; do
 		"$(echo 0000000{4,5,6,7}.{cls,ppm,txt})"
 	[[ ! -e $(epoch s)/001/00000004.json && ! -e $(epoch f)/00000000.TXT ]] || fail "unasked"
 	equal "consumed by texts" "$(status_of f consumed)" 0
-	grep -qF "warning: job t: 2 of 14 samples have no .txt, so their file is empty; the first: " "$LOG"
+	grep -qF "warning: job t: 2 of 14 samples have no .txt, so their files are empty; the first: " "$LOG"
 	equal "warnings" "$(grep -c 'warning:' "$LOG")" 3
 	stop
 done
@@ -48,7 +48,7 @@ start
 "$PYTHON" "$FS/beside.py" labels "$M/jobs/r" "$T" z x
 "$PYTHON" "$FS/beside.py" labels "$M/jobs/r1" "$T" y
 "$PYTHON" "$FS/beside.py" labels "$M/jobs/b" "$T" x y z
-grep -qF "job c: 2 of 14 samples have no text in column caption, so their file is empty; the first: more/00009.jpg" "$LOG"
+grep -qF "job c: 2 of 14 samples have no text in column caption, so their files are empty; the first: more/00009.jpg" "$LOG"
 
 # An engine that takes over goes on with open files. What changes answers EIO until it is scanned.
 exec 5<"$(epoch few)/00000000.txt"
@@ -78,13 +78,13 @@ ctl dataset rescan images >/dev/null 2>&1
 told $'[view]\nbeside = npz' ":[view]:beside: found .npz, but no selected sample of dataset images has it, allowed: one that some samples have"
 told $'where = path like "%00000%"\n[view]\nbeside = txt' "where: predicate"
 told $'where = path like \'%00000%\'\n[view]\nbeside = txt' ":[view]:beside: found .txt, but no selected sample"
-told $'[view]\nlayout = tar\nbeside = txt' "[view]:beside: found .txt of 1048577 bytes for sample 1, 00002.jpg, allowed: at most 1048576 with layout = tar, where each takes the room of the largest (where leaves out samples that it does not select)"
+told $'[view]\nlayout = tar\nbeside = txt' "[view]:beside: found .txt of 1048577 bytes for sample 1, 00002.jpg, allowed: at most 1048576 with layout = tar, where each file takes the space of the largest (where in [job] can leave out samples)"
 told $'[view]\nbeside = json' "found .json of 67108865 bytes"
 told $'[view]\ntext = colour' "[view]:text: found column colour, which dataset images does not have, allowed: path, class, caption, x, y, z"
 told $'[view]\nbeside = txt cls' "beside: found \"txt cls\", allowed: 1 to 8 endings"
-told $'[view]\nbeside = txt\ntext = caption' "beside: found \"txt\", allowed: other endings with text"
-told $'[view]\nbeside = json\njson = yes' "beside: found \"json\", allowed: other endings with json = yes"
-told $'[view]\nbeside = txt\nextension = txt' "beside: found \"txt\", allowed: other endings than that of the samples' files"
+told $'[view]\nbeside = txt\ntext = caption' "beside: found \"txt\", allowed: endings other than txt, which text takes"
+told $'[view]\nbeside = json\njson = yes' "beside: found \"json\", allowed: endings other than json, since json = yes"
+told $'[view]\nbeside = txt\nextension = txt' "beside: found \"txt\", allowed: endings other than the extension of the samples' files"
 told $'[view]\nbeside = txt\nlayout = classes' "beside: found \"beside\", allowed: only with layout = flat or tar"
 told $'[tensor]\nformat = record\n[view]\nlabels = columns: x colour' "[view]:labels: found column colour, which dataset images does not have, allowed: path, class, caption, x, y, z"
 told $'[tensor]\nformat = record\n[view]\nlabels = columns: width' "found column width, which"

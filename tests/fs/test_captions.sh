@@ -14,12 +14,12 @@ job c view.layout=classes
 D=$T/plain config joaderfs.state="$T/state-auto"
 start
 equal "samples with label = auto" "$(ctl datasets images | grep ^samples)" "samples 4"
-grep -qF "8 images lie beside the class directories, in $T/plain, and are no samples; a sample is <class>/<file>, or any image with label = none" "$LOG"
+grep -qF "8 images lie beside the class directories, in $T/plain, so they are no samples; a sample is <class>/<file>, or any image with label = none" "$LOG"
 stop
 D=$T/all.zip config
 refused "has no class directories" "without classes: label = none"
 D=$T/all.zip config images.label=json:caption joaderfs.state="$T/state-field"
-refused "labels are no names of classes, which have 1 to 200 bytes, no / and no . at the beginning (label = none makes one class of all samples)"
+refused "labels can't be names of classes: a name has 1 to 200 bytes, no / and no . at the beginning (label = none makes one class of all samples)"
 mkdir -p "$T/none/more"
 D=$T/none config images.label=none joaderfs.state="$T/state-none"
 refused "path $T/none/: no file with an ending of \"jpg jpeg"
@@ -84,4 +84,4 @@ stop
 END
 D=$T/shards/part-0.tar config images.label=json:caption joaderfs.state="$T/state-texts"
 start
-grep -qF "dataset images: its labels have 1,100 values in 1,100 samples, which are hardly classes: label = none makes one class of all samples" "$LOG"
+grep -qF "dataset images: its labels have 1,100 values in 1,100 samples, too many for classes; label = none makes one class of all samples" "$LOG"

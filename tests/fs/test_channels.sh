@@ -47,15 +47,15 @@ grep -qxF "pixels $unusual" <(ctl datasets) || fail "joaderctl datasets: $(ctl d
 grep -qF "dataset images: has images $unusual" <("$BUILD/joaderctl" doctor "$T/joaderfs.ini") ||
 	fail "joaderctl doctor does not tell"
 check
-refuses "sample 0, deep/0.png, is gray of 16 bits; the first one is gray of 16 bits; allowed: RGB or gray of 8 bits, with format = ppm" \
+refuses "sample 0, deep/0.png, is gray of 16 bits (the first sample is gray of 16 bits); allowed: RGB or gray of 8 bits, with format = ppm" \
 	tensor.format=ppm
-refuses "is gray; the first one is gray; allowed: RGB of 8 bits, with format = bmp" \
+refuses "is gray (the first sample is gray); allowed: RGB of 8 bits, with format = bmp" \
 	tensor.format=bmp "job.where=class in ('rgb', 'gray')"
 refuses "allowed: 8 or 16 bits, with format = png" tensor.format=png
 refuses "palette/0.png, is indices of a palette" tensor.format=npy tensor.resize=9
 refuses "only with filter = nearest" tensor.format=npy augment.random_resized_crop=9 "job.where=palette"
-refuses "one kind in all samples, with layout = batch" tensor.format=npy view.layout=batch tensor.crop=9
-refuses "rgb/0.png, is RGB; the first one is gray of 16 bits" tensor.format=raw tensor.crop=9 \
+refuses "one kind for all samples with layout = batch" tensor.format=npy view.layout=batch tensor.crop=9
+refuses "rgb/0.png, is RGB (the first sample is gray of 16 bits)" tensor.format=raw tensor.crop=9 \
 	"job.where=class in ('deep', 'rgb')"
 refuses "as many channels as normalize" tensor.format=npy tensor.dtype=float32 "augment.normalize=1 2 3 / 1 2 3"
 
@@ -86,6 +86,6 @@ older
 kill_engine
 equal "times that headers were read" "$(grep -c "of an older version" "$LOG")" 1
 equal "bytes of a job" "$(cat "$(epoch plain)"/*.ppm | wc -c)" $(((40 * 52 * 3 + 13) * 24))
-refuses "allowed: after joaderctl dataset rescan" tensor.format=npy
+refuses "allowed: keep after joaderctl dataset rescan" tensor.format=npy
 ctl dataset rescan images >"$T/said" 2>&1 || fail "$(cat "$T/said")"
 job_text fits "${keep[@]}" tensor.format=npy | ctl add - >/dev/null

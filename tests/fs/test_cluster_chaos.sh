@@ -182,6 +182,6 @@ done | sort
 # The group may give the samples of a node's readers to others only if the node was silent for three
 # ttl: a slow machine can hold a daemon for so long.
 silent='repaired without node .*, which has not reported'
-if ! grep "$silent" "$LOG" && grep -B 10 'gave other samples to' "$LOG"; then
+if ! grep "$silent" "$LOG" && grep -B 10 'drew other samples for' "$LOG"; then
 	fail "a reader's samples were given otherwise"
 fi

@@ -44,13 +44,13 @@ export JOADERFS_ENGINE_PASSWORD=$SECRET
 reached "redis://127.0.0.1:$PORT"
 unset JOADERFS_ENGINE_PASSWORD
 
-not_started '[cluster]:engine: @ in a user or a password is %40; allowed: redis[s]://' \
+not_started '[cluster]:engine: a user or password has @ as %40; allowed: redis[s]://' \
 	'redis://:hun@ter2@127.0.0.1'
-not_started '[cluster]:engine: a port is a number from 1 to 65535' 'redis://alice:hunter2'
-not_started 'engine_password_file has one, too' "redis://:hunter2@127.0.0.1" \
+not_started '[cluster]:engine: a colon is followed by a port, a number from 1 to 65535' 'redis://alice:hunter2'
+not_started 'engine_password_file is set, too' "redis://:hunter2@127.0.0.1" \
 	"engine_password_file = $T/password"
 chmod 644 "$T/password"
-not_started "[cluster]:engine: engine_password_file: $T/password: everybody may use the file (mode 644)" \
+not_started "[cluster]:engine: engine_password_file: $T/password: any user may use the file (mode 644)" \
 	"redis://127.0.0.1:$PORT" "engine_password_file = $T/password"
 chmod 600 "$T/password"
 : >"$T/password"
@@ -63,11 +63,11 @@ ask acl setuser bob on '>secret' '~{joaderfs}*' -@all +fcall +role >/dev/null
 ENGINE="redis://bob:secret@127.0.0.1:$PORT"
 node a 'ttl = 1s'
 launch a
-logged 'the engine refuses FUNCTION: NOPERM.*this suffices: ACL SETUSER bob ~{joaderfs}\* +fcall '
+logged 'the engine refuses FUNCTION: NOPERM.*this grants all needed rights: ACL SETUSER bob ~{joaderfs}\* +fcall '
 shows a '^message the engine refuses FUNCTION: NOPERM'
 "$BUILD/joaderctl" doctor "$T/a/joaderfs.ini" >"$T/doctor" 2>&1 && fail "doctor finds nothing"
 grep -q '^breaks .*the engine refuses .*NOPERM' "$T/doctor" || fail "doctor: $(<"$T/doctor")"
-read -r -a line < <(sed -n 's/.*this suffices: ACL SETUSER bob //p' "$LOG" | head -n 1)
+read -r -a line < <(sed -n 's/.*this grants all needed rights: ACL SETUSER bob //p' "$LOG" | head -n 1)
 ask acl setuser bob "${line[@]}" >/dev/null
 shows a '^engine reached$'
 shows a '^state leads$'

@@ -34,7 +34,7 @@ ctl_of b rm r0 >/dev/null
 shows b '^hinders nothing$'
 
 kill_node b
-shows a '^hinders node b has not been heard for [1-9][0-9]* s: .*joaderctl cluster forget b$'
+shows a '^hinders node b has been silent for [1-9][0-9]* s: .*joaderctl cluster forget b$'
 shows a '^hinders training net: no node serves rank 1 to 2 of 3 '
 ctl_of a cluster forget b >/dev/null
 while ctl_of a cluster | grep -q 'hinders node b'; do sleep 0.1; done
@@ -46,7 +46,7 @@ find "$T/other" -type f -exec touch -d yesterday {} +
 D=$T/other node b 'ttl = 1s' 'listen = 127.0.0.1:0' "secret = $T/secret.a"
 launch b
 adds b 1
-shows b "^hinders job r1 can't join training net: times: the files have other times here .*rsync -a"
+shows b "^hinders job r1 can't join training net: times: the files' paths and sizes are those of the group.*rsync -a"
 end b
 unmount "$T/b/mnt"
 rm -r "$T/b/state" "$T/b/jobs"
@@ -68,11 +68,11 @@ for reader in a/mnt/jobs/r0 b/mnt/jobs/r1 b/mnt/jobs/r2; do
 	cat "$T/$reader"/epoch-0000/*.ppm >/dev/null &
 	readers+=($!)
 done
-shows b '^hinders node a .*another secret .*: what it holds is prepared here, too$'
+shows b '^hinders node a .*another secret .*: this node prepares its samples, too$'
 wait "${readers[@]}"
 
 kill_redis
-shows a '^hinders the engine can.t be reached for [0-9]* s (.*): readers get the samples that are drawn, and then wait$'
+shows a '^hinders the engine can.t be reached for [0-9]* s (.*): readers get the samples drawn so far, then wait$'
 redis
 shows a '^engine reached$'
 ! grep 'hinders the engine' "$T/cluster" || fail "it is back"

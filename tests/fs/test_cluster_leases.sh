@@ -71,7 +71,7 @@ rm -r "$T/a/state"
 launch a
 adds a n0 0 3
 adds a n1 1 3
-logged 'job n0: ranks: 3 here, 2 in the group; it begins when no node has the training as it was'
+logged 'job n0: ranks: 3 here, 2 in the group; it begins when no node runs the training with the old settings'
 ctl_of b rm r0 >/dev/null
 ctl_of b rm r1 >/dev/null
 adds b n2 2 3

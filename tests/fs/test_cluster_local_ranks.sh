@@ -96,7 +96,7 @@ shows a 'hinders training net: no node serves node_rank 1 of 2'
 resized 6 $LOCAL
 mv "$T/six.ini" "$T/vit.ini"
 
-refused 'local_ranks: found 4, allowed: a part of ranks, which is 6' --set job.local_ranks=4
+refused 'local_ranks: found 4, allowed: a divisor of ranks, which is 6' --set job.local_ranks=4
 refused 'node_rank: found 2, allowed: less than ranks / local_ranks, which is 2' --set job.node_rank=2
 refused 'rank: found "rank", allowed: not with local_ranks, which has node_rank instead' --set job.rank=0
 refused 'global_batch: found 8, allowed with local_ranks: a multiple of ranks, which is 6' --set job.global_batch=8

@@ -24,4 +24,4 @@ for seed in 2 3 4 5 6; do
 	((status == 0)) || break
 done
 ((status == 1)) || fail "five runs without a repair were right: $(<"$T/out")"
-grep -m 2 -E 'twice or more|did not come|another sample|gave other samples' "$T/out" || fail "$(<"$T/out")"
+grep -m 2 -E 'twice or more|did not come|another sample|drew other samples' "$T/out" || fail "$(<"$T/out")"

@@ -32,14 +32,14 @@ reads() {
 timeout 60 cat "$T/a/mnt/jobs/r0/epoch-0000/00000000.ppm" >/dev/null
 timeout 60 cat "$T/b/mnt/jobs/r1/epoch-0000/00000000.ppm" >/dev/null
 kill_redis
-logged "cluster: the engine can't be reached: .*; readers get the samples that are drawn, and then wait"
+logged "cluster: the engine can't be reached: .*; readers get the samples drawn so far, then wait"
 reads a r0 1 &
 waits=$!
 reads b r1 1
 failed=$(<"$T/failed.b")
 ((failed > 1 && failed < EACH)) || fail "the reader without patience came to $failed of $EACH"
 grep -q 'Connection timed out' "$T/why.b" || fail "$(<"$T/why.b")"
-logged 'the engine could not be reached for 2 s (\[cluster\] patience): .*opens .* ETIMEDOUT'
+logged 'the engine has been unreachable for 2 s (\[cluster\] patience): .*opens .* ETIMEDOUT'
 grep -q '^cluster away for .*, then ETIMEDOUT$' "$T/b/mnt/jobs/r1/status" || fail "$(<"$T/b/mnt/jobs/r1/status")"
 grep -q '^cluster away for .*, then they wait$' "$T/a/mnt/jobs/r0/status" || fail "$(<"$T/a/mnt/jobs/r0/status")"
 kill -0 $waits || fail "the patient reader failed at $(<"$T/failed.a"): $(<"$T/why.a")"

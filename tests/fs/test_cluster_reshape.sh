@@ -86,7 +86,7 @@ ctl_of a export r0 >"$T/r0"
 ctl_of b export r1 >"$T/r1"
 ctl_of b export r2 >"$T/r2"
 cat "$T"/r[012] >"$T/net"
-refused "continues where the training is" ctl_of a restore r0 - <"$T/a/mnt/jobs/r0/state"
+refused "continues where its training is" ctl_of a restore r0 - <"$T/a/mnt/jobs/r0/state"
 
 # Files that make no sense.
 training=other
@@ -97,10 +97,10 @@ refused "has rank 2 twice" adds a x 0 2 8 --import "$T/more"
 head -c -9 "$T/net" >"$T/short"
 refused "incomplete" adds a x 0 2 8 --import "$T/short"
 refused "position 10, allowed: a multiple of 9" adds a x 0 2 8 --import "$T/net" --at 1:10
-refused "rank 2 has not yet had position 0 of its 3 before this place" \
+refused "rank 2 has not yet read position 0 of its 3 before this place" \
 	adds a x 0 2 8 --import "$T/net" --at 1:9
 refused "epoch 2, allowed: up to 1" adds a x 0 2 8 --import "$T/net" --at 2:0
-refused "are of a rank, allowed" ctl_of a add --import "$T/r0" - <<-'END'
+refused "belong to a rank, allowed" ctl_of a add --import "$T/r0" - <<-'END'
 	[job]
 	name = x
 	dataset = images

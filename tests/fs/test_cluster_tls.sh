@@ -64,11 +64,11 @@ ended
 
 # The host's name counts, and an address is none.
 ask config set tls-cert-file "$T/elsewhere.crt" tls-key-file "$T/elsewhere.key" >/dev/null
-refused "the engine has a certificate of another host than 'localhost'" "$URL" "${OURS[@]}"
+refused "the engine has a certificate that is not for host 'localhost'" "$URL" "${OURS[@]}"
 ask config set tls-cert-file "$T/server.crt" tls-key-file "$T/server.key" >/dev/null
 shows a '^engine reached$'
 ended
-refused "the engine has a certificate of another host than '127.0.0.1'" \
+refused "the engine has a certificate that is not for host '127.0.0.1'" \
 	"rediss://alice:hunter2@127.0.0.1:$PORT" "${OURS[@]}"
 ended
 # The system's authorities don't know ours.
@@ -94,10 +94,10 @@ refused 'the engine does not answer the handshake of TLS' "rediss://alice:hunter
 ended
 
 chmod 644 "$T/node.key"
-not_started "[cluster]:engine: engine_key: $T/node.key: everybody may use the file (mode 644)" \
+not_started "[cluster]:engine: engine_key: $T/node.key: any user may use the file (mode 644)" \
 	"$URL" "${OURS[@]}"
 chmod 600 "$T/node.key"
-not_started "engine_cert: $T/node.crt: its key is not that of engine_key, $T/stranger.key" \
+not_started "engine_cert: $T/node.crt: the certificate's key is not the key of engine_key, $T/stranger.key" \
 	"$URL" "${OURS[@]:0:2}" "engine_key = $T/stranger.key"
 not_started "engine_cert: $T/node.key: no certificate in PEM" "$URL" "${OURS[@]:0:1}" \
 	"engine_cert = $T/node.key" "engine_key = $T/node.key"
@@ -105,7 +105,7 @@ chmod 600 "$T/node.crt"
 not_started "engine_key: $T/node.crt: no key in PEM without a passphrase" "$URL" "${OURS[@]:0:1}" \
 	"engine_cert = $T/node.crt" "engine_key = $T/node.crt"
 not_started 'engine_cert and engine_key belong together' "$URL" "${OURS[@]:0:2}"
-not_started 'engine_ca is for rediss:// and rediss-sentinel://' "redis://localhost:$PORT" \
+not_started 'engine_ca is only for rediss:// and rediss-sentinel://' "redis://localhost:$PORT" \
 	"${OURS[@]}"
 rm -r "$T/a"
 

@@ -71,23 +71,23 @@ pair $N "$CERTIFICATE" "$CERTIFICATE" ''
 tells 'nodes send images by TLS 1.3'
 pair $N "$PLAIN" "$PLAIN" 'encrypt = no: nodes send images unencrypted'
 tells '^costs .*nodes send images unencrypted (encrypt = no)'
-pair $((2 * N)) "$PLAIN" "$SECRET" 'it encrypts, and this node has encrypt = no\|it has encrypt = no, and this node encrypts'
+pair $((2 * N)) "$PLAIN" "$SECRET" 'it encrypts, but this node has encrypt = no\|it has encrypt = no, but this node encrypts'
 pair $((2 * N)) "$CERTIFICATE" "$STRANGER" 'this node does not accept its certificate: .*certificate'
 if (($(effort 0 1))); then
-	pair $((2 * N)) "$CERTIFICATE" "$SECRET" 'it is refused: it has no secret in its TLS\|it refuses this node: '
-	pair $((2 * N)) '' "$SECRET" 'it has no secret or certificate, and this node has one'
+	pair $((2 * N)) "$CERTIFICATE" "$SECRET" 'it is refused: its TLS has no secret\|it refuses this node: '
+	pair $((2 * N)) '' "$SECRET" 'it has no secret or certificate, but this node has one'
 fi
 
 LISTEN_LINE='listen = 127.0.0.1:0'
 not_started '[cluster]:tls_cert, tls_key and tls_ca belong together; allowed: all of them or none' \
 	"$ENGINE" "$LISTEN_LINE" "tls_cert = $T/node.crt"
-not_started '[cluster]:secret: nodes have a secret or certificates; allowed: secret, or tls_cert, tls_key and tls_ca' \
+not_started '[cluster]:secret: found a secret and certificates; allowed: either secret, or tls_cert, tls_key and tls_ca' \
 	"$ENGINE" "$LISTEN_LINE" "$SECRET" "$CERTIFICATE"
-not_started "[cluster]:tls_cert: $T/node.crt: its key is not that of tls_key, $T/stranger.key" "$ENGINE" \
+not_started "[cluster]:tls_cert: $T/node.crt: the certificate's key is not the key of tls_key, $T/stranger.key" "$ENGINE" \
 	"$LISTEN_LINE" "${CERTIFICATE/node.key/stranger.key}"
 not_started "[cluster]:tls_ca: $T/nowhere: No such file" "$ENGINE" \
 	"$LISTEN_LINE" "${CERTIFICATE/ours.crt/nowhere}"
 chmod 644 "$T/node.key"
-not_started "[cluster]:tls_key: $T/node.key: everybody may use the file (mode 644)" "$ENGINE" \
+not_started "[cluster]:tls_key: $T/node.key: any user may use the file (mode 644)" "$ENGINE" \
 	"$LISTEN_LINE" "$CERTIFICATE"
 not_started ']:encrypt: found "maybe", allowed: no, yes' "$ENGINE" "$LISTEN_LINE" 'encrypt = maybe'

@@ -36,9 +36,9 @@ grep -qx "source $T/more" "$M/datasets/more/info" || fail "$(cat "$M/datasets/mo
 add_job b more
 read_epoch b
 once b 12
-said 1 "more: not removed: it is used by b" ctl dataset rm more
+said 1 "more: not removed: used by b" ctl dataset rm more
 said 0 "more: nothing has changed" ctl dataset rescan more
-said 1 "there is a dataset of this name" ctl dataset add more --set "path=$T/more"
+said 1 "a dataset of this name exists" ctl dataset add more --set "path=$T/more"
 said 1 "no dataset mroe, did you mean more?" ctl dataset rm mroe
 said 1 "does not exist" ctl dataset add none --set "path=$T/none"
 said 1 "on the mount point" ctl dataset add own --set "path=$M/jobs"
@@ -75,7 +75,7 @@ for _ in $(seq 500); do # the scan has begun
 	add_job d other >/dev/null 2>"$T/refused" || break
 	sleep 0.02
 done
-grep -q "dataset other is just being scanned or removed" "$T/refused" || fail "$(cat "$T/refused")"
+grep -q "dataset other is being scanned or removed at the moment" "$T/refused" || fail "$(cat "$T/refused")"
 add_job d more
 touch "$T/go"
 wait $first || fail "$(cat "$T/first")"
@@ -114,7 +114,7 @@ equal "samples" "$(sed -n 's/^samples //p' "$M/datasets/other/info")" 11
 
 # --- the next life; one of the ini goes for this life only
 ctl rm a >/dev/null
-said 0 "it is there again when joaderfs starts" ctl dataset rm images
+said 0 "so joaderfs adds it again at its next start" ctl dataset rm images
 equal "datasets without that of the ini" "$(names "$M/datasets")" $'more\nother'
 read_epoch b 0001
 once b 12 0001
@@ -126,4 +126,4 @@ once b 12 0002
 stop
 mv "$T/more" "$T/away"
 start
-logged "dataset more: .*the catalogue is used as the last scan left it"
+logged "dataset more: .*the catalogue of the last scan stays in use"

@@ -146,7 +146,7 @@ done
 start --fault fuse.resend:EIO
 before=$(engine)
 ctl upgrade 2>"$T/message" && fail "it ends, and so would requests that are under way"
-grep -q "does not send requests again" "$T/message" || fail "$(cat "$T/message")"
+grep -q "send pending requests again" "$T/message" || fail "$(cat "$T/message")"
 equal "the engine" "$(engine)" "$before"
 stop
 
@@ -155,7 +155,7 @@ for mutant in fuse.resend journal.replay passthrough.new; do
 	rm -rf "$T/state"
 	mkdir "$T/state"
 	start --fault "load.decode:NONE:until=$T/go" --fault "$mutant:EIO"
-	if [[ $mutant == passthrough.new ]] && ! grep -q "read by the kernel" "$LOG"; then
+	if [[ $mutant == passthrough.new ]] && ! grep -q "the kernel reads samples itself" "$LOG"; then
 		echo "the kernel does not read samples by itself here"
 	elif (waiting_goes_on KILL && open_goes_on KILL) >"$T/mutant" 2>&1; then
 		fail "nobody notices that $mutant is left out"

@@ -56,11 +56,11 @@ read_epoch a 0001
 # What was bound then is the same; the rest is drawn here.
 sums a 0001 | sed -n 1,7p | cmp - <(head -n 7 "$T/1")
 once a 30 0001
-says "allowed with --import: any other" add --import "$T/a" "$T/a.ini"
+says "allowed with --import: another name" add --import "$T/a" "$T/a.ini"
 ctl rm a >/dev/null
-says "are of another layout" add --import "$T/a" "$T/c.ini"
+says "belong to another layout" add --import "$T/a" "$T/c.ini"
 says "not written by joaderctl export: line 1" add --import "$T/a.ini" "$T/a.ini"
-says "of other samples: found 30" add --import "$T/a" --set 'job.where=label < 2' "$T/a.ini"
+says "to other samples: found 30" add --import "$T/a" --set 'job.where=label < 2' "$T/a.ini"
 head -c 2000 "$T/a" | head -c -100 >"$T/short"
 head -n 3 "$T/a" >"$T/shorter"
 says "incomplete" add --import "$T/short" "$T/a.ini"

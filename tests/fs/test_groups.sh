@@ -74,8 +74,8 @@ for format in ppm png bmp source; do
 	refused "[tensor]:format: found \"format\", allowed: npy, record or raw, with group = directory" \
 		"${g[@]}" tensor.format=$format
 done
-refused "found \"directory\", allowed: group = directory and frames = N, both or neither" tensor.group=directory
-refused "found \"frames\", allowed: group = directory and frames = N" tensor.frames=3
+refused "found \"directory\", allowed: both group = directory and frames = N, or neither" tensor.group=directory
+refused "found \"frames\", allowed: both group = directory and frames = N" tensor.frames=3
 refused "allowed: not with layout = mirror" "${g[@]}" view.layout=mirror
 refused "found 14, and 9 of 9 samples can't be prepared, as class0/video0/f7.jpg: its directory has 4 files, allowed: at least frames = 14" \
 	tensor.group=directory tensor.frames=14

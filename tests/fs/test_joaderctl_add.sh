@@ -35,7 +35,7 @@ said "fromdir is there already" add "$T/jobs.d/fromdir.ini"
 sed 's/32/16/' "$ini" >"$T/other.ini"
 refuses 'a running job without "crop = 16x16"' add "$T/other.ini"
 equal "crop" "$(grep ^crop "$M/jobs/one/job.ini")" "crop = 32x32"
-refuses "found \"one\", which $ini has, too" add "$ini" "$T/other.ini"
+refuses "found \"one\", which is also the name in $ini" add "$ini" "$T/other.ini"
 
 # --- settings ---
 said "added two" add --name two "$ini"
@@ -62,7 +62,7 @@ sed 's/^path=.*/path=a/' "$T/c.ini" >"$T/bad.ini"
 refuses 'job a has "a"' add "$T/a.ini" "$T/b.ini" "$T/bad.ini"
 refuses "no-such.ini" add "$T/a.ini" "$T/no-such.ini"
 mkdir -p "$T/state/jobs/b/job.ini" # where the ini of b would be kept
-refuses "job b: can't be kept" add "$T/a.ini" "$T/b.ini"
+refuses "job b: its ini can't be saved" add "$T/a.ini" "$T/b.ini"
 [[ ! -e $T/state/jobs/a/job.ini ]] || fail "a would be there after a restart"
 rmdir "$T/state/jobs/b/job.ini"
 jobs_are fromdir one three two
@@ -88,7 +88,7 @@ said "removed two" rm 't*' c
 jobs_are a b fromdir one
 refuses "no job matches x*" rm 'x*'
 refuses "did you mean one?" rm onne
-said "jobs.d/fromdir.ini still exists: joaderfs adds fromdir again at its next start" rm fromdir
+said "jobs.d/fromdir.ini still exists, so joaderfs adds fromdir again at its next start" rm fromdir
 said "removed one" rm '*'
 jobs_are ""
 

@@ -23,7 +23,7 @@ refuses() {
 
 refuses "No such file" first "$T/missing"
 refuses "not a directory" first "$T/file"
-refuses "something is mounted there already" first "$M"
+refuses "is already a mount point" first "$M"
 refuses "no job firts, did you mean first?" firts "$T/x"
 refuses "usage:" first
 refuses "allow_other" -o ro first "$T/x"
@@ -47,7 +47,7 @@ null, fuse = os.open("/dev/null", os.O_RDWR), os.open("/dev/fuse", os.O_RDWR)
 ask("no descriptor")
 ask("not of /dev/fuse", null)
 ask("not of /dev/fuse", null, fuse, fuse)
-ask("not of a mount", fuse)
+ask("belongs to no mount", fuse)
 END
 equal "the daemon's descriptors" "$(find "/proc/$PID/fd" -type l | wc -l)" "$before"
 

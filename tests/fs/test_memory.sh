@@ -43,7 +43,7 @@ for file in "$(epoch narrow)"/*.ppm; do
 	failed=$((failed + 1))
 done
 equal "files that failed" $failed 1
-grep -q 'narrow.jpg: 16768000 pixels, as it is or resized, are more than the limit of 10000000' \
+grep -q 'narrow.jpg: 16768000 pixels, before or after resizing, are more than the limit of 10000000' \
 	"$LOG" || fail "the log does not tell the size"
 ((10#$(stat -c %s "$(epoch narrow)/00000000.ppm") < 1000000)) ||
 	fail "files are padded to the size of one that can't be read"

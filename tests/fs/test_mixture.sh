@@ -177,7 +177,7 @@ wrong '[view]:layout: found "mirror", allowed: flat, tar or batch' view.layout=m
 wrong '[view]:labels: found "fixed", allowed: drawn' view.labels=fixed
 wrong '[job]:order: found "sequential", allowed: shuffled' job.order=sequential
 wrong '[job]:bad_sample: found "skip", allowed: fail' job.bad_sample=skip
-wrong '[job]:ranks: found "ranks", allowed: only where dataset names one' job.ranks=2
+wrong '[job]:ranks: found "ranks", allowed: only where dataset names one dataset' job.ranks=2
 wrong "which selects none of the 20 samples of dataset sketches" "job.where=class = 'class0'"
 wrong 'of dataset images: predicate "colour = 1"' job.where='colour = 1'
 wrong 'found "table", allowed: an absolute path' job.label_table=table
@@ -194,9 +194,9 @@ of 'found "images:x sketches", allowed: 1 to 64 of' 'images:x sketches'
 of 'found "images images:2", allowed: 1 to 64 of' 'images images:2'
 of 'found "skeches", allowed: a [dataset NAME]' 'images skeches'
 of 'did you mean "sketches"?' 'images skeches'
-said "sketches: not removed: it is used by" ctl dataset rm sketches
+said "sketches: not removed: used by" ctl dataset rm sketches
 rm "$T/sketches/other/0000.jpg"
-said "is a mixture, which keeps" ctl dataset rescan sketches
+said "is a mixture, whose samples never change" ctl dataset rescan sketches
 said "job m is a mixture" ctl export m
 [[ $(ctl top --once --json) == *'"dataset": "images:3,sketches"'* ]] || fail "top: $(ctl top --once --json)"
 ctl ls | grep -qE '^m +images:3,sketches +' || fail "ls: $(ctl ls)"

@@ -54,7 +54,7 @@ for name in fixed mirror; do
 done
 [[ $(divided warned) != "$all" ]] || fail "two orders are the same by chance"
 ! grep -q . "$T/errors" || fail "refused: $(<"$T/errors")"
-NOTICE="ranks of the training run on other machines, too.*mapping = fixed"
+NOTICE="ranks of the training also run on other machines.*mapping = fixed"
 status_of warned notice | grep -q "$NOTICE" || fail "status: $(status_of warned notice)"
 equal "what fresh gave" "$(divided fresh)" ""
 grep -q "Operation not supported" "$T/errors" || fail "$(<"$T/errors")"

@@ -99,4 +99,4 @@ stop
 D=$T/none.tar
 (cd "$T/data" && tar -cf "$D" images)
 config images.others=show joaderfs.state="$T/state-tar"
-refused "found others = show, and path $T/none.tar, which is no directory; allowed: others = hide"
+refused "found others = show, but path $T/none.tar is not a directory; allowed: others = hide"

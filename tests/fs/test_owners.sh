@@ -51,22 +51,22 @@ is_mine() {
 	as 2001 1 1 cat "$(epoch mine)/00000000.ppm" >"$T/out"
 	! as 2002 2001 2001 cat "$(epoch mine)/00000000.ppm" >"$T/out" 2>&1 || fail "2002 reads it"
 	grep -q "Permission denied" "$T/out" || fail "$(<"$T/out")"
-	says "mine: the job is of 2001" user 2002 rm mine
+	says "mine: the job belongs to 2001" user 2002 rm mine
 	says "no job of yours" user 2002 rm 'm*'
 	for command in export grant revoke order trace "status"; do
-		says "mine: the job is of 2001" user 2002 $command mine
+		says "mine: the job belongs to 2001" user 2002 $command mine
 	done
 	! user 2002 status | grep -q '^job mine' || fail "status tells of it"
 }
 is_mine
-says "[job]:owner: allowed to an ordinary user: this user" user 2002 add -n x -S job.owner=0 "$T/mine.ini"
+says "[job]:owner: an ordinary user may set only: this user" user 2002 add -n x -S job.owner=0 "$T/mine.ini"
 says "[job]:group" user 2002 add -n x -S job.group=3001 "$T/mine.ini"
 says "[job]:order" user 2002 add -n x -S job.order=replay:/etc/shadow "$T/mine.ini"
-says "dataset: allowed to root" user 2002 dataset rescan images
-says "upgrade: allowed to root" user 2002 upgrade
+says "dataset: only root and the daemon's user are allowed" user 2002 dataset rescan images
+says "upgrade: only root and the daemon's user are allowed" user 2002 upgrade
 says "found \"nosuchuser\", allowed: the name of a user" ctl add -n x -S job.owner=nosuchuser "$T/mine.ini"
 says "found \"nosuchgroup\", allowed: the name of a group" ctl add -n x -S job.group=nosuchgroup "$T/mine.ini"
-says "nobody can write" ctl add -n x -S job.mode=0750 "$T/mine.ini"
+says "(4) and search (1) only" ctl add -n x -S job.mode=0750 "$T/mine.ini"
 equal "names" "$(ctl add -n named -S job.owner=nobody -S job.group=nogroup "$T/mine.ini"
 	stat -c '%U %G %a' "$M/jobs/named")" "added named
 nobody nogroup 555"
@@ -82,7 +82,7 @@ says "Permission denied" as 2002 2002 2002 ls "$T/x/"
 as 2001 2001 2001 cat "$T/x/epoch-0000/00000001.ppm" >"$T/out"
 mknod -m 666 "$T/fuse" c 10 229 && mount --bind "$T/fuse" /dev/fuse
 chown 65534 "$T/y"
-says "mine: the job is of 2001" user 65534 mount mine "$T/y"
+says "mine: the job belongs to 2001" user 65534 mount mine "$T/y"
 "$BUILD/joaderctl" -s "$(user 2001 grant mine)" mount -o allow_other mine "$T/y" >"$T/out"
 as 2002 2002 2002 cat "$T/y/epoch-0000/00000001.ppm" >"$T/out" # a container's users have other numbers
 

@@ -81,7 +81,7 @@ refuses() { refuses_with section "$@"; } # TEXT KEY=VALUE... -- LINE... of the s
 refuses "only with layout = flat, tar or batch" view.layout=classes -- "channels = keep"
 refuses "[tensor mask]:resize: found \"resize\", allowed: only in [tensor], since both files" -- "resize = 9"
 refuses "not with format = record or layout = batch" tensor.format=record -- "format = png"
-refuses "one [tensor NAME] with from, and no other" -- "[tensor b]" "from = {stem}.png"
+refuses "only one [tensor NAME] with from" -- "[tensor b]" "from = {stem}.png"
 refuses "is indices of a palette" tensor.resize=40 -- "channels = keep"
 refuses "not with labels = columns" view.layout=batch "view.labels=columns: label" -- "channels = keep"
 refuses "not with prepare or format = source" tensor.format=source -- "channels = keep"
@@ -90,7 +90,7 @@ refuses "[tensor]:from: found \"from\", allowed: only in [tensor NAME]" tensor.f
 	job_text refused
 	printf '[tensor mask]\nfrom = ../mask/{stem}.png\n'
 } | ctl add - >"$T/answer" 2>&1 && fail "there is no mask, and it was added"
-grep -qF '[tensor mask]:from: found "../mask/{stem}.png", and 16 of 16 samples can'"'"'t be prepared, as images/000.jpg: mask/000.png, which belongs to it, is no image of the dataset; allowed: the way from a file' \
+grep -qF '[tensor mask]:from: found "../mask/{stem}.png", and 16 of 16 samples can'"'"'t be prepared, as images/000.jpg: mask/000.png, which belongs to it, is no image of the dataset; allowed: the path from a sample'"'"'s first file' \
 	"$T/answer" || fail "$(cat "$T/answer")"
 stop
 

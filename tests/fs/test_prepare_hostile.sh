@@ -74,7 +74,7 @@ kill -0 $hanging || fail "what hangs did not"
 
 equal "of die" "$(read_all die)" $'EIO class0 3\nEIO class1 3'
 for class in 0 1; do
-	grep -q "warning: preparation die: class$class/0003.jpg: the process has ended with status 7; it is tried again" "$LOG" ||
+	grep -q "warning: preparation die: class$class/0003.jpg: the process has ended with status 7; joaderfs will try again" "$LOG" ||
 		fail "the log has no first try: $(cat "$LOG")"
 	grep -q "dataset images: .*/class$class/0003.jpg: preparation die: the process has ended with status 7; readers get EIO" "$LOG" ||
 		fail "the log has no second try: $(cat "$LOG")"

@@ -29,7 +29,7 @@ once a 16
 equal "bad" "$(cat "$M/datasets/images/bad")" "$both"
 for class in class0 class1; do
 	equal "lines of the log about $class" \
-		"$(grep -c "error:.*$class/0003.jpg: its preparation has ended the engine twice" "$LOG")" 1
+		"$(grep -c "error:.*$class/0003.jpg: preparing it ended the engine twice" "$LOG")" 1
 done
 equal "engines" "$(grep -c "a new engine takes over" "$LOG")" 4
 stop
@@ -51,7 +51,7 @@ killed_over() {
 	timeout 60 cat "$file" >/dev/null 2>"$T/message" &
 	reader=$!
 	for _ in $(seq 10); do
-		! grep -q "$1: its preparation has ended the engine twice" "$LOG" || break
+		! grep -q "$1: preparing it ended the engine twice" "$LOG" || break
 		kill_engine
 	done
 	touch "$T/go"
@@ -62,7 +62,7 @@ start --fault "load.image.0005.jpg:NONE:until=$T/go"
 stop
 start --fault "load.image.0005.jpg:NONE:until=$T/go" --fault death.memory:ENOMEM
 ! killed_over class0/0005.jpg || fail "an image is to blame for a lack of memory: $(cat "$T/message")"
-grep -q "the engine was killed because memory ran out, of which .* has .*: set a smaller cache" "$LOG" ||
+grep -q "the engine was killed because memory ran out (.* has .*): set a smaller cache" "$LOG" ||
 	fail "the log does not say why"
 equal "bad, after kills for want of memory" "$(cat "$M/datasets/images/bad")" class1/0003.jpg
 cat "$(epoch m)/class1/0005.jpg.ppm" >/dev/null

@@ -65,7 +65,7 @@ cp "$D/class0b/0001.jpg" "$D/$changed"
 order a >"$T/order.a"
 order b >"$T/order.b"
 ctl dataset rescan images >"$T/said" 2>&1 || fail "$(cat "$T/said")"
-grep -q "images: in use from the next epochs of a, b on" "$T/said" || fail "$(cat "$T/said")"
+grep -q "images: a, b will use the new scan from their next epochs on" "$T/said" || fail "$(cat "$T/said")"
 is_there >"$T/second"
 equal "samples of the dataset" "$(sed -n 's/^samples //p' "$M/datasets/images/info")" 27
 

@@ -116,7 +116,7 @@ once new_script $N 0002
 
 # --- back over it
 ! ctl restore by_number "$T/state_of_0" >"$T/said" 2>&1 || fail "it went back"
-grep -q "of the dataset before it was scanned again" "$T/said" || fail "$(<"$T/said")"
+grep -q "older than a rescan of the dataset" "$T/said" || fail "$(<"$T/said")"
 ctl restore --at 1:0 by_number - <"$M/jobs/by_number/state" >"$T/said"
 of_their_class by_number 0001
 nothing_held

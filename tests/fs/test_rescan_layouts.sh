@@ -115,7 +115,7 @@ for _ in $(seq 500); do # the scan has begun
 	ctl rm other >/dev/null
 	sleep 0.02
 done
-grep -q "is just being scanned" "$T/said" || fail "$(cat "$T/said")"
+grep -q "is being scanned or removed at the moment" "$T/said" || fail "$(cat "$T/said")"
 kill_engine
 ! wait $! || fail "a scan whose engine was killed has succeeded"
 touch "$T/go"

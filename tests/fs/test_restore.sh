@@ -117,12 +117,12 @@ says "allowed: up to 0" restore --at 3:4 a "$T/middle"
 says "allowed: up to 60" restore --at 0:61 a "$T/middle"
 says "no job b" restore b "$T/middle"
 sed 's/^samples 60/samples 59/' "$T/middle" >"$T/fewer"
-says "of other samples" restore a "$T/fewer"
+says "to other samples" restore a "$T/fewer"
 equal "epoch" "$(status_of a "epoch ")" 1
 consumed a 1
 state a >"$T/late"
 for number in 0001 0002 0003 0004; do read_epoch a $number; done
-says "not kept any more, allowed: later epochs (keep_epochs = 3)" restore --at 0:0 a "$T/middle"
+says "no longer kept, allowed: later epochs (keep_epochs = 3)" restore --at 0:0 a "$T/middle"
 equal "epoch" "$(status_of a "epoch ")" 4
 sums a 0004 >"$T/4"
 ctl restore --at 4:7 a "$M/jobs/a/state" >/dev/null

@@ -95,10 +95,10 @@ for try in 1 2 3; do
 done
 touch "$T/go"
 for _ in $(seq 200); do
-	! grep -q "dataset images: 3 engines have ended while they scanned it" "$LOG" || break
+	! grep -q "dataset images: 3 engines ended while they scanned it" "$LOG" || break
 	sleep 0.02
 done
-grep -q "dataset images: 3 engines have ended while they scanned it" "$LOG" || fail "$(cat "$LOG")"
+grep -q "dataset images: 3 engines ended while they scanned it" "$LOG" || fail "$(cat "$LOG")"
 equal "samples of a scan that nobody goes on with" "$(samples)" 27
 stop
 rm "$D/class2/last.jpg"

@@ -192,7 +192,7 @@ said() {
 	ctl ls | grep -q "^$1! " || fail "$1 has no mark: $(ctl ls)"
 }
 said split "divided by their positions"
-said labels "later images without their labels"
-said handles "are kept open"
+said labels "then images without their labels"
+said handles "stay open"
 ctl ls | grep -q "^little " || fail "little has a mark: $(ctl ls)"
 ctl ls | grep -q "^shuffled " || fail "shuffled has a mark: $(ctl ls)"

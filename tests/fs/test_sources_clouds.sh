@@ -72,5 +72,5 @@ refuse() { # PATH SETTINGS... -- TEXT
 }
 refuse az://account/photos/train images.endpoint="$CLOUD" -- "the server answers 403: AuthenticationFailed"
 refuse hf://datasets/org/name/x.tar -- "the server answers 401"
-refuse hf://datasets/org/name/train -- "allowed: of a URL: tar files"
+refuse hf://datasets/org/name/train -- "allowed URLs: tar files"
 refuse az://account/photos/train images.endpoint=ftp://x -- 'endpoint: found "ftp://x", allowed: http://HOST'

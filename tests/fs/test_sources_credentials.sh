@@ -135,7 +135,7 @@ touch "$T/s3.keys.away"
 sleep 4.2
 cat "$(epoch a)/00000003.ppm" "$(epoch a)/00000004.ppm" >/dev/null & # the first was read ahead
 reader=$!
-logged "the source refuses all reads, which wait or fail: credentials: the machine's service answers 503"
+logged "the source refuses all reads: credentials: the machine's service answers 503"
 rm "$T/s3.keys.away"
 wait $reader || fail "a reader did not wait"
 read_epoch a

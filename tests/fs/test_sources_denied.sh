@@ -33,7 +33,7 @@ failed=$(read_all a 0000 8 23)
 ((failed >= 15)) || fail "only $failed reads fail" # one was read ahead
 equal "consumed" "$(status_of a consumed)" $((24 - failed))
 equal "lines of the log" "$(grep -c warning: "$LOG")" 1
-logged "s3://bucket/photos: the source refuses all reads, which wait or fail: the server answers 40"
+logged "s3://bucket/photos: the source refuses all reads: the server answers 40"
 
 # --- reads that wait for a moment don't notice
 reader() {

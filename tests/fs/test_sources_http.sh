@@ -87,7 +87,7 @@ no_warnings
 web_stop
 D="$WEB/tars/shards-{000000..000002}.tar" config joaderfs.state="$T/state-pattern"
 start
-logged "can't be read: $WEB/tars/shards-000000.tar: .*, and samples are known there"
+logged "can't be read: $WEB/tars/shards-000000.tar: .*, and the last scan found samples there"
 web_start "$T/web"
 job_text again tensor.crop=32 | ctl add -
 read_epoch again
@@ -113,7 +113,7 @@ refuse() {
 }
 refuse "$WEB/none-{0..1}.tar" "$WEB/none-0.tar: " "the server answers 404"
 refuse "$WEB/files/none.csv" "the server answers 404"
-refuse "$WEB/files" "allowed: of a URL: tar files"
+refuse "$WEB/files" "allowed URLs: tar files"
 refuse "$WEB/x-{1..}.tar" "allowed: one range in the name"
 refuse "http://user:secret@127.0.0.1/x.tar" "without a user"
 ! grep -q secret "$LOG" || fail "a password is shown: $(<"$LOG")"

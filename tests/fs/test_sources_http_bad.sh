@@ -78,7 +78,7 @@ says 404 "the server answers 404"
 says 403 "the server answers 403"
 says 410 "the server answers 410"
 says whole "the server sends the whole object (200) instead of the requested range"
-says unsaid "the server does not tell which range it sends"
+says unsaid "the server does not state which range it sends"
 says wrong "the server sends the range 1-"
 says more "the server sends more than the"
 says changed "changed since the scan (rescan the dataset)"
@@ -157,5 +157,5 @@ stalls() {
 }
 wait_for stalls
 stop
-! grep -q "do not end" "$LOG" || fail "reads are left behind: $(<"$LOG")"
+! grep -q "have not ended" "$LOG" || fail "reads are left behind: $(<"$LOG")"
 kill "$SERVER"

@@ -51,9 +51,9 @@ touch "$M/hidden"
 ini 64K
 begin
 says "$T/joaderfs.ini:7:[dataset images]:path: \"# all\" belongs to the value" \
-	"dataset parts: its classes are train, val, which look like parts of a dataset" \
+	"dataset parts: its classes, train, val, look like parts of a dataset" \
 	"dataset parts: 1 images lie beside the class directories" \
-	"cache = 64K is less than the 360K that the jobs look ahead" \
+	"cache = 64K is less than the 360K of the jobs' lookahead" \
 	"mount point $M: is not empty"
 equal "warnings" "$(grep -c warning "$T/terminal")" 5
 grep -q "dataset images: 24 samples" "$T/state/joaderfs.log" || fail "not in the log"
@@ -93,7 +93,7 @@ ini 64M
 if ((EUID != 0)) || ! unshare -m true 2>/dev/null; then exit 0; fi
 unshare -m bash -c 'mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && "$@"' \
 	- "$PROGRAM" -f "$T/joaderfs.ini" "$M" >"$T/terminal" 2>&1 && fail "it started"
-for text in '/dev/fuse: No such file or directory; "modprobe fuse" as root' \
+for text in '/dev/fuse: No such file or directory; run "modprobe fuse" as root' \
 	"docker run --device /dev/fuse"; do
 	grep -qF -- "$text" "$T/terminal" || fail "$(<"$T/terminal")"
 done

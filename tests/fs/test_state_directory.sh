@@ -14,12 +14,12 @@ job a tensor.crop=32 job.epochs=9
 mode() { stat -c %a "$1"; }
 
 chmod 777 "$S"
-refused "$S: found mode 0777, so that others may write there, allowed: at most 0755"
+refused "$S: found mode 0777, which lets others write there, allowed: at most 0755"
 chmod 775 "$S"
 refused "$S: found mode 0775"
 chmod 755 "$S"
 chown 65534 "$S"
-refused "$S: found a directory of user 65534, allowed: of user 0"
+refused "$S: found a directory of user 65534, allowed: a directory of user 0"
 equal "files" "$(ls "$S")" ""
 chown 0 "$S"
 mkdir "$T/elsewhere"
@@ -67,7 +67,7 @@ equal "files of the other link's directory" "$(ls "$T/before")" "$(ls "$T/copy")
 equal "files that are not the daemon's" "$(names "$S/jobs/d" | xargs)" \
 	"before epoch-notes journal-0007 journal-1 notes"
 [[ ! -e $S/jobs/b ]] || fail "rm left $(ls "$S/jobs/b")"
-grep -q "$S/jobs/d: is not removed, there are other files in it" "$LOG" || fail "nothing says so"
+grep -q "$S/jobs/d: is not removed, because it has other files" "$LOG" || fail "nothing says so"
 stop
 
 # At a start.

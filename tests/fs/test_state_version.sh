@@ -13,7 +13,7 @@ all() { (cd "$S" && find . ! -name lock -type f -exec md5sum {} + -printf '%T@ %
 refused_as_it_is() {
 	touch "$S/lock"
 	all >"$T/before"
-	refused "$@" "nothing was changed" "name another directory as state ="
+	refused "$@" "no file was changed" "please set another state ="
 	all | diff "$T/before" -
 }
 
@@ -28,7 +28,7 @@ stop
 "$PYTHON" "$FS/catalogue.py" older "$S/datasets/images.sqlite" 4
 echo "joaderfs state 1" >"$S/version"
 start
-grep -q "$S/version: was of an older joaderfs" "$LOG"
+grep -q "$S/version: this version takes over the state of an older joaderfs" "$LOG"
 stop
 equal "version of an older one" "$(cat "$S/version")" "joaderfs state 2"
 "$PYTHON" "$FS/catalogue.py" rows "$S/datasets/images.sqlite" | diff "$T/rows" -

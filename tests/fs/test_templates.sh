@@ -60,7 +60,7 @@ refuses() { # TEXT ARGUMENT...
 refuses '--template: found "resnt", allowed: resnet, bare' --template resnt
 refuses 'joaderfs.ini:[job]:dataset: found nothing' --template bare --name c
 refuses 'joaderfs.ini:--set:[tensor]:crop: found "x"' --template resnet --set tensor.crop=x
-refuses 'found a file, too' --template resnet "$T/joaderfs.ini"
+refuses 'found a template and a file' --template resnet "$T/joaderfs.ini"
 equal "jobs after that" "$(names "$M/jobs" | xargs)" "a b bare resnet"
 stop
 

@@ -109,7 +109,7 @@ equal "damaged" "$(counter tier_damaged)" 20
 # --- after a restart it is found
 stop
 begin
-grep -q "1 files that are not a tier's" "$LOG" || fail "a strange file is not told"
+grep -q "1 files that do not belong to a tier" "$LOG" || fail "a strange file is not told"
 found=$(finds 0004)
 ((found >= 25)) || fail "only $found % after a restart"
 

@@ -18,7 +18,7 @@ again() {
 	: >"$LOG"
 	start_user
 	logged "$1"
-	logged 'nothing is added or removed'
+	logged 'the catalogue of the last scan stays in use'
 	equal "samples" "$(samples)" 24
 	look | diff "$T/order" - || fail "the order is another"
 }

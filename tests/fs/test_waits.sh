@@ -69,7 +69,7 @@ for _ in $(seq 100); do
 	! grep -q 'need again' "$LOG" || break
 	sleep 0.05
 done
-grep -q 'prepared samples were evicted that running epochs need again: .*a larger cache' "$LOG" ||
+grep -q 'prepared samples were evicted although running epochs need them again: .*a larger cache' "$LOG" ||
 	fail "the log does not tell"
 (($(counter evictions_needed) > 0)) || fail "no evictions of what is needed"
 (($(counter evictions_needed) <= $(counter evictions))) || fail "more than evictions"
@@ -80,4 +80,4 @@ grep -q '^joaderfs_cache_needed_bytes{epochs="1"} ' "$M/metrics" || fail "no cac
 if command -v promtool >/dev/null; then
 	timeout 30 promtool check metrics <"$M/metrics" >"$T/promtool" 2>&1 || fail "$(cat "$T/promtool")"
 fi
-equal "lines of evictions" "$(grep -c 'need again' "$LOG")" 1
+equal "lines of evictions" "$(grep -c 'need them again' "$LOG")" 1

@@ -139,7 +139,7 @@ static int see(void *context, const struct record *record, const char **ret_reas
 	bool begins = record->kind == RECORD_BEGUN || restored;
 	ensure(begins || (seen->begun && record->epoch <= seen->epoch));
 	if (record->kind == RECORD_BEGUN && seen->begun && record->epoch <= seen->epoch) {
-		*ret_reason = "a later epoch has begun before";
+		*ret_reason = "a later epoch has already begun";
 		return -EINVAL;
 	}
 	if (begins)

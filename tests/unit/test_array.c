@@ -103,8 +103,7 @@ Test(array, what_is_refused)
 		{"{'descr': '<f4', 'fortran_order': False, 'shape': (), }",
 			"an array of <f4 (), allowed: <f4 (4, 6)"},
 		{"{'descr': '<f4', 'fortran_order': True, 'shape': (4, 6), }",
-			"an array of <f4 (4, 6) in the order of Fortran, allowed: that "
-			"of C"},
+			"an array of <f4 (4, 6) in Fortran order, allowed: C order"},
 		{"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (4, 6), }",
 			"an array of a structured dtype"},
 		{"{'descr': '|O', 'fortran_order': False, 'shape': (4, 6), }",
@@ -116,7 +115,7 @@ Test(array, what_is_refused)
 		{"{'descr': '<f4', 'fortran_order': 0, 'shape': (4, 6), }",
 			"an array without an order of axes"},
 		{"{'descr': '<f4', 'evil': 1, 'shape': (4, 6), }",
-			"an array with evil in its head"},
+			"an array with evil in its header"},
 		{"{'descr': '<f4", "an array of a structured dtype"},
 		{"{'descr", "an array without a head of NumPy's"},
 		{"{'descr': '<f4', 'fortran_order': False, 'shape': "
@@ -140,7 +139,7 @@ Test(array, no_magic_and_long_heads)
 	const uint8_t magic[] = "\x93NUMPX\x01\x00", version[] = "\x93NUMPY\x09\x00",
 		      huge[] = "\x93NUMPY\x02\x00\xff\xff\xff\x7f";
 	cr_expect(eq(int, array_check_head(&type, magic, 8, message, 100), -EBADMSG));
-	cr_expect(strcmp(message, "no array of NumPy's") == 0);
+	cr_expect(strcmp(message, "no NumPy array") == 0);
 	cr_expect(eq(int, array_check_head(&type, version, 8, message, 100), -EBADMSG));
 	cr_expect(eq(int, array_check_head(&type, huge, 12, message, 100), -EBADMSG));
 	cr_expect(eq(int, array_check_head(&type, magic, 0, message, 100), 0));

@@ -343,7 +343,7 @@ Test(peer, two_nodes_of_one_name_are_told)
 	struct owner *owner = serve("b", NULL);
 	struct asker same = ask_as("b", NULL, "b", peer_server_address(owner->server));
 	cr_assert_eq(fetch_one(&same, 1, PATIENCE_S), -EHOSTDOWN);
-	EVENTUALLY(logged("it is refused: it has the name of this node"));
+	EVENTUALLY(logged("it is refused: it has this node's name"));
 	peer_client_free(&same.client);
 	struct asker other = ask_as("a", NULL, "c", peer_server_address(owner->server));
 	cr_assert_eq(fetch_one(&other, 1, PATIENCE_S), -EHOSTDOWN);

@@ -124,7 +124,7 @@ Test(strangers, one_that_greets_too_slowly_is_hung_up_on)
 	}
 	cr_assert_lt(sent, sizeof(hello) - 1);
 	close(fd);
-	EVENTUALLY(logged("it takes too long to greet"));
+	EVENTUALLY(logged("its greeting takes too long"));
 	still_serves(owner);
 	end_serving(&owner);
 }
@@ -136,7 +136,7 @@ Test(strangers, many_of_them_keep_nobody_out)
 	for (int i = 0; i < PEER_STRANGERS + 8; i++)
 		fds[i] = connect_to(peer_server_address(owner->server));
 	still_serves(owner);
-	EVENTUALLY(logged("too many strangers"));
+	EVENTUALLY(logged("too many connections have not greeted"));
 	hangs_up(fds[0]);
 	for (int i = 1; i < PEER_STRANGERS + 8; i++)
 		close(fds[i]);
@@ -158,26 +158,27 @@ static const struct {
 	size_t n;
 	bool names_space; /* space 0, before */
 } cases[] = {
-	{"of no kind that there is", {BYTES(3), BYTES(0)}, 8, false},
-	{"of no kind that there is", {BYTES(UINT32_MAX), BYTES(UINT32_MAX)}, 8, false},
+	{"of an unknown kind", {BYTES(3), BYTES(0)}, 8, false},
+	{"of an unknown kind", {BYTES(UINT32_MAX), BYTES(UINT32_MAX)}, 8, false},
 	{"a message is too long", {BYTES(1), BYTES(UINT32_MAX)}, 8, false},
 	{"a message is too long", {BYTES(2), BYTES(PEER_FRAME_MOST)}, 8, false},
 	{"a space is too short", {BYTES(1), BYTES(23)}, 31, false},
 	{"a number that is too large", {BYTES(1), BYTES(24), BYTES(UINT32_MAX), BYTES(0)},
 		32, false},
-	{"texts are not as long as it says",
+	{"texts have another length than announced",
 		{BYTES(1), BYTES(24), BYTES(0), BYTES(UINT32_MAX)}, 32, false},
-	{"texts are not as long as it says", {BYTES(1), BYTES(24), BYTES(0), BYTES(1)},
-		32, false},
+	{"texts have another length than announced",
+		{BYTES(1), BYTES(24), BYTES(0), BYTES(1)}, 32, false},
 	{"a space is named twice", {BYTES(1), BYTES(24), BYTES(0), BYTES(0)}, 32, true},
 	{"a fetch is too short", {BYTES(2), BYTES(4), BYTES(0)}, 12, true},
-	{"a fetch names a space that can't be",
+	{"a fetch refers to an impossible space",
 		{BYTES(2), BYTES(16), BYTES(UINT32_MAX), BYTES(1)}, 24, true},
-	{"was not named before", {BYTES(2), BYTES(16), BYTES(1), BYTES(1)}, 24, true},
-	{"a fetch is not as long as it says",
+	{"a fetch refers to a space without a name",
+		{BYTES(2), BYTES(16), BYTES(1), BYTES(1)}, 24, true},
+	{"a fetch has another length than announced",
 		{BYTES(2), BYTES(16), BYTES(0), BYTES(UINT32_MAX)}, 24, true},
-	{"a fetch is not as long as it says", {BYTES(2), BYTES(8), BYTES(0), BYTES(0)},
-		16, true},
+	{"a fetch has another length than announced",
+		{BYTES(2), BYTES(8), BYTES(0), BYTES(0)}, 16, true},
 	{"it hung up in the middle of a message", {BYTES(2), BYTES(16)}, 8, true},
 };
 
@@ -223,7 +224,7 @@ Test(strangers, one_that_asks_for_too_much_is_hung_up_on)
 	EVENTUALLY(owner->asked == PEER_WINDOW);
 	send_all(fd, frame, frame_of(frame, PEER_WINDOW, 1, 4));
 	hangs_up(fd);
-	EVENTUALLY(logged("it asks for more at once than it may"));
+	EVENTUALLY(logged("it sends more requests at once than allowed"));
 	hold(owner, false);
 	still_serves(owner);
 	answer_held(owner);
@@ -372,10 +373,10 @@ static const struct {
 	{endless, "an answer is longer than any tensor"},
 	{four_gigabytes, "an answer is longer than any tensor"},
 	{long_head, "an answer's head is too long"},
-	{not_asked, "it answers what was not asked"},
-	{error_with_bytes, "an error has bytes"},
-	{no_error, "an answer has an error that there is not"},
-	{garbage, "an answer does not begin as one"},
+	{not_asked, "it answers a request that was not sent"},
+	{error_with_bytes, "an answer with an error has data"},
+	{no_error, "an answer has an unknown error"},
+	{garbage, "an answer begins with invalid bytes"},
 	{half_a_tensor, "it hung up in the middle of a tensor"},
 	{half_a_front, "it hung up in the middle of a tensor"},
 };
@@ -440,6 +441,6 @@ Test(strangers, a_node_that_greets_wrongly_is_none)
 	make_hello(PEER_VERSION, bytes);
 	greeted_with(bytes, sizeof(bytes), "a node of another name answers there");
 	memset(bytes + 56, 0, 64);
-	greeted_with(bytes, sizeof(bytes), "its name is none");
-	greeted_with(NULL, 0, "it does not greet");
+	greeted_with(bytes, sizeof(bytes), "its name is invalid");
+	greeted_with(NULL, 0, "it sends no greeting");
 }

@@ -52,7 +52,7 @@ static int trust_new(const struct peer_trust_files *files)
 Test(trust, a_secret_that_others_may_read_is_refused)
 {
 	secret_of("0123456789abcdef", 0604, false, -EACCES);
-	cr_assert(logged("everybody may use the file (mode 604)"));
+	cr_assert(logged("any user may use the file (mode 604)"));
 	secret_of("0123456789abcde\n", 0600, false, -EINVAL);
 	cr_assert(logged("15 bytes; allowed: 16 to 4096"));
 	cr_assert_eq(
@@ -61,7 +61,7 @@ Test(trust, a_secret_that_others_may_read_is_refused)
 	cr_assert(logged("[cluster]:secret: /tmp: not a regular file"));
 	cr_assert_eq(trust_new(&(struct peer_trust_files){.secret = "/s", .cert = "/c"}),
 		-EINVAL);
-	cr_assert(logged("nodes have a secret or certificates; allowed: secret, or "));
+	cr_assert(logged("found a secret and certificates; allowed: either secret, or "));
 	cr_assert_eq(trust_new(&(struct peer_trust_files){.cert = "/c", .key = "/k"}),
 		-EINVAL);
 	cr_assert(logged("tls_cert, tls_key and tls_ca belong together"));
@@ -109,13 +109,13 @@ Test(trust, both_need_the_same_secret)
 	struct peer_trust *same = secret_of("the one secret of all", 0400, false, 0);
 	struct peer_trust *other = secret("the one secret of ale");
 	cr_assert_eq(ask_with(one, same), 0);
-	refuses(one, other, "it is refused: it has another secret than this node", NULL);
+	refuses(one, other, "it is refused: its secret differs from this node's", NULL);
 	cr_assert(logged("peer at 127.0.0.1"));
 	cr_assert(logged("node b at 127.0.0.1"));
 	refuses(NULL, other, "peer a at 127.0.0.1",
 		"it refuses this node, which has no secret or certificate");
 	refuses(one, NULL,
-		"it is refused: it has a secret or certificate, and this node has none",
+		"it is refused: it has a secret or certificate, but this node has none",
 		NULL);
 	peer_trust_free(&one);
 	peer_trust_free(&same);
@@ -128,11 +128,11 @@ Test(trust, both_encrypt_or_none)
 	struct peer_trust *plain = secret_of("the one secret of all", 0600, true, 0);
 	struct peer_trust *other = secret_of("the one secret of ale", 0600, true, 0);
 	cr_assert_eq(ask_with(plain, plain), 0);
-	refuses(plain, other, "it has another secret than this node",
-		"it refuses this node, which has another secret");
-	refuses(plain, tls, "it has encrypt = no, and this node encrypts",
+	refuses(plain, other, "its secret differs from this node's",
+		"it refuses this node, whose secret differs");
+	refuses(plain, tls, "it has encrypt = no, but this node encrypts",
 		"it refuses this node, which has encrypt = no");
-	refuses(tls, plain, "it encrypts, and this node has encrypt = no",
+	refuses(tls, plain, "it encrypts, but this node has encrypt = no",
 		"it refuses this node, which encrypts");
 	peer_trust_free(&tls);
 	peer_trust_free(&plain);
@@ -171,12 +171,12 @@ Test(trust, both_need_a_certificate_of_the_authority)
 	refuses(expired, one,
 		"this node does not accept its certificate: certificate has expired",
 		NULL);
-	refuses(by_secret, one, NULL, "it is refused: it has no secret in its TLS");
-	refuses(one, by_secret, "it is refused: it has no secret in its TLS", NULL);
-	refuses(NULL, one, "it has no secret or certificate, and this node has one",
+	refuses(by_secret, one, NULL, "it is refused: its TLS has no secret");
+	refuses(one, by_secret, "it is refused: its TLS has no secret", NULL);
+	refuses(NULL, one, "it has no secret or certificate, but this node has one",
 		"it refuses this node, which has no secret or certificate");
-	refuses(one, NULL, "it has a secret or certificate, and this node has none",
-		"it has no secret or certificate, and this node has one");
+	refuses(one, NULL, "it has a secret or certificate, but this node has none",
+		"it has no secret or certificate, but this node has one");
 	struct peer_trust *all[] = {one, same, foreign, accepts, expired, by_secret};
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		peer_trust_free(&all[i]);
@@ -197,8 +197,8 @@ Test(trust, a_certificate_that_is_renewed_is_read_again)
 	/* In the middle of its renewal the key is not the certificate's. */
 	cr_assert_eq(rename(node.key, old.key), 0);
 	cr_assert_eq(ask_with(renewed, good), -EHOSTDOWN);
-	cr_assert(logged("its key is not that of tls_key"));
-	cr_assert(logged("the former certificate stays in use"));
+	cr_assert(logged("the certificate's key is not the key of tls_key"));
+	cr_assert(logged("the previous certificate stays in use"));
 	cr_assert_eq(rename(node.cert, old.cert), 0);
 	cr_assert_eq(ask_with(renewed, renewed), 0);
 	cr_assert(logged("was read again"));
@@ -358,7 +358,7 @@ Test(trust, a_client_that_stalls_hangs_nobody)
 		cr_assert_eq(fetch_one(&asker, 1, PATIENCE_S), 0);
 		peer_client_free(&asker.client);
 	}
-	EVENTUALLY(logged("it takes too long to greet"));
+	EVENTUALLY(logged("its greeting takes too long"));
 	close(fd);
 	end_serving(&owner);
 	peer_trust_free(&trust);
@@ -380,7 +380,7 @@ Test(trust, a_server_that_stalls_hangs_nobody)
 		cr_assert_eq(fetch_one(&asker, 1, PATIENCE_S), 0);
 	EVENTUALLY(stalled.done);
 	cr_assert_eq(stalled.err, -EHOSTDOWN);
-	cr_assert(logged("it does not greet"));
+	cr_assert(logged("it sends no greeting"));
 	peer_client_free(&asker.client);
 	close(listener);
 	end_serving(&owner);

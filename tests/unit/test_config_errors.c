@@ -50,8 +50,8 @@ static void expect_wrong_daemon(const char *text, const char *expected)
 	"; or a URL of http, https, s3, gs, az or hf, without spaces and without a user"
 #define NAMES "allowed: 1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 #define OR_SEVERAL                                                                       \
-	"; or up to 16 of such names with blanks or commas between, each once, each "    \
-	"perhaps with a weight above 0, like photos:3 sketches:1, at most 180 bytes"
+	"; or up to 16 different names, separated by blanks or commas, each with or "    \
+	"without a weight above 0, like photos:3 sketches:1, at most 180 bytes"
 #define FORM "allowed: [SECTION], KEY = VALUE, or a comment after ; or #"
 
 Test(config_errors, unknown_sections_and_keys)
@@ -114,15 +114,13 @@ Test(config_errors, what_is_missing)
 		"joaderfs.ini: found no [dataset NAME], allowed: at least "
 		"one\n");
 	expect_wrong_daemon("[dataset d]\n",
-		"joaderfs.ini:[dataset d]:path: found nothing, allowed: a path, relative "
-		"to "
-		"the directory of this ini if it does not begin with /, without quotes "
-		"and without ~ for the home directory" OR_URL "\n");
+		"joaderfs.ini:[dataset d]:path: found nothing, allowed: "
+		"an absolute path, or one relative to the directory of "
+		"this ini, without quotes and without ~" OR_URL "\n");
 	expect_wrong_daemon("[dataset d]\npath =\n",
-		"joaderfs.ini:2:[dataset d]:path: found \"\", allowed: a path, relative "
-		"to "
-		"the directory of this ini if it does not begin with /, without quotes "
-		"and without ~ for the home directory" OR_URL "\n");
+		"joaderfs.ini:2:[dataset d]:path: found \"\", allowed: an absolute path, "
+		"or one relative to the directory of this ini, without quotes and "
+		"without ~" OR_URL "\n");
 }
 
 Test(config_errors, what_is_given_twice)
@@ -219,7 +217,7 @@ Test(config_errors, values_of_the_daemon)
 		{"joaderfs", "seed", "0..18446744073709551615",
 			{"-1", "18446744073709551616", "x"}},
 		{"dataset d", "extensions",
-			"endings without dots and with spaces between, like jpg png, at "
+			"endings without dots, separated by spaces, like jpg png, at "
 			"most "
 			"160 bytes; or *",
 			{"", ".jpg", "jpg,png", "jpg *", "*.jpg", "tar.gz"}},
@@ -257,8 +255,8 @@ Test(config_errors, values_of_a_job)
 				"0.1234567890123456"}},
 		{"augment", "normalize",
 			"three means / three standard deviations above 0, like 0.485 "
-			"0.456 0.406 / 0.229 0.224 0.225, or one / one for gray; as many "
-			"as there are channels, up to 4, with channels = keep",
+			"0.456 0.406 / 0.229 0.224 0.225, or one / one for gray; with "
+			"channels = keep, one of each for each channel, up to 4",
 			{"0.5 / 0", "1 / 1 1 1", "0 0 / 1", "/", "0.5", "0 0 0",
 				"0 0 0 / 1 1 0", "0 0 0 / 1 1 -1", "0 0 0 / 1 1 1 1",
 				"0 0 0 0 / 1 1 1", "0.5.5 0 / 1 1 1", "0 0 0 1 1 1",
@@ -286,8 +284,7 @@ Test(config_errors, keys_that_contradict_each_other)
 	static const char raw[] =
 		"job.ini:5:[tensor]:format: found \"raw\", allowed: only with crop, "
 		"pad, random_crop, random_resized_crop or resize = WxH, since a raw file "
-		"does "
-		"not tell its size\n";
+		"does not state its size\n";
 	expect_wrong_job(JOB "[tensor]\nformat = raw\n", raw);
 	expect_wrong_job(JOB "[tensor]\nformat = raw\nresize = 256\n", raw);
 	expect_wrong_job(JOB "[tensor]\nformat = raw\ncrop = big\n",
@@ -395,10 +392,9 @@ Test(config_errors, lines_that_are_too_long)
 	expect_wrong_daemon(text,
 		"joaderfs.ini:4:[dataset e]: found a line of 198 bytes, allowed: at most "
 		"197\n"
-		"joaderfs.ini:[dataset e]:path: found nothing, allowed: a path, relative "
-		"to "
-		"the directory of this ini if it does not begin with /, without quotes "
-		"and without ~ for the home directory" OR_URL "\n");
+		"joaderfs.ini:[dataset e]:path: found nothing, allowed: an absolute "
+		"path, or one relative to the directory of this ini, without quotes and "
+		"without ~" OR_URL "\n");
 }
 
 Test(config_errors, the_ini_of_the_other_kind)
@@ -420,10 +416,9 @@ Test(config_errors, all_mistakes_at_once)
 		"; did you mean \"cache\"?\n"
 		"joaderfs.ini:3:[joaderfs]:workers: found \"0\", allowed: auto, or "
 		"1..1024\n"
-		"joaderfs.ini:[dataset a]:path: found nothing, allowed: a path, relative "
-		"to "
-		"the directory of this ini if it does not begin with /, without quotes "
-		"and without ~ for the home directory" OR_URL "\n"
+		"joaderfs.ini:[dataset a]:path: found nothing, allowed: an absolute "
+		"path, or one relative to the directory of this ini, without quotes and "
+		"without ~" OR_URL "\n"
 		"joaderfs.ini:7:[dataset b]:symlinks: found \"no\", allowed: inside, "
 		"follow\n");
 }
@@ -528,11 +523,11 @@ Test(config_errors, mixtures)
 	}
 	expect_wrong_job("[job]\nname = x\ndataset = a\nlabel_table = /t\n",
 		"job.ini:4:[job]:label_table: found \"/t\", allowed: an absolute path, "
-		"only where dataset names several\n");
+		"only where dataset names several datasets\n");
 	expect_wrong_job("[job]\nname = x\ndataset = a b\n[view]\nlayout = classes\n",
 		"job.ini:5:[view]:layout: found \"classes\", allowed: flat, tar or "
 		"batch, "
-		"since dataset names several\n");
+		"since dataset names several datasets\n");
 }
 
 Test(config_errors, preparations)
@@ -543,10 +538,10 @@ Test(config_errors, preparations)
 	} cases[] = {
 		{"[preparation p]\nshape = 3\ndtype = int8\n",
 			"joaderfs.ini:[preparation p]:command: found nothing, allowed: "
-			"a program by its absolute path"},
+			"the absolute path of a program"},
 		{"[preparation p]\ncommand = python3 a.py\nshape = 3\ndtype = int8\n",
-			":4:[preparation p]:command: found \"python3 a.py\", allowed: a "
-			"program by its absolute path"},
+			":4:[preparation p]:command: found \"python3 a.py\", allowed: "
+			"the absolute path of a program"},
 		{"[preparation p]\ncommand = /a \"b c\"\nshape = 3\ndtype = int8\n",
 			"without quotes"},
 		{"[preparation p]\ncommand = /a\nshape = 3x4\ndtype = int8\n",

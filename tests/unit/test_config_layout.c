@@ -32,7 +32,8 @@ Test(config_layout, a_batch_is_an_array_unless_said_otherwise)
 	cr_assert_eq(job.batch, 64);
 	config_job_free(&job);
 	check_wrong(JOB "crop = 8\nformat = ppm\n[view]\nlayout = batch\n",
-		"job.ini:6:[tensor]:format: found \"format\", allowed: npy, with layout "
+		"job.ini:6:[tensor]:format: found \"format\", allowed: only npy with "
+		"layout "
 		"= batch\n");
 }
 
@@ -73,7 +74,8 @@ Test(config_layout, members_of_a_tar_have_a_size_before_they_are_bound)
 {
 	struct job_config job;
 	check_wrong(JOB "[view]\nlayout = tar\nsize = exact\n",
-		"job.ini:7:[view]:size: found \"exact\", allowed: padded, with layout = "
+		"job.ini:7:[view]:size: found \"exact\", allowed: only padded with "
+		"layout = "
 		"tar and images of several sizes or kinds of pixels\n");
 	check_right(JOB "[view]\nlayout = tar\n", &job);
 	config_job_free(&job);
@@ -84,7 +86,8 @@ Test(config_layout, members_of_a_tar_have_a_size_before_they_are_bound)
 Test(config_layout, what_another_layout_has_is_refused)
 {
 	check_wrong(JOB "[view]\nlayout = tar\nio = cached\n",
-		"job.ini:7:[view]:io: found \"cached\", allowed: auto or direct, with "
+		"job.ini:7:[view]:io: found \"cached\", allowed: only auto or direct "
+		"with "
 		"layout = tar, whose reads wait for samples\n");
 	check_wrong(JOB "[view]\ndrop_last = yes\n",
 		"job.ini:6:[view]:drop_last: found \"yes\", allowed: only with layout = "
@@ -133,8 +136,8 @@ Test(config_layout, options_of_a_file_for_each_sample)
 		"job.ini:7:[view]:json: found \"yes\", allowed: only with layout = flat "
 		"or tar\n");
 	check_wrong(JOB "[view]\nextension = json\njson = yes\n",
-		"job.ini:6:[view]:extension: found \"json\", allowed: any other, with "
-		"json = yes\n");
+		"job.ini:6:[view]:extension: found \"json\", allowed: any other "
+		"extension, since json = yes\n");
 }
 
 Test(config_layout, a_path_names_a_place_below_data)
@@ -145,8 +148,8 @@ Test(config_layout, a_path_names_a_place_below_data)
 		char text[100], expected[200];
 		snprintf(text, sizeof(text), JOB "[view]\npath = %s\n", paths[i]);
 		snprintf(expected, sizeof(expected),
-			"job.ini:6:[view]:path: found \"%s\", allowed: names with / "
-			"between them, none of them . or .., without quotes and ~\n",
+			"job.ini:6:[view]:path: found \"%s\", allowed: names separated "
+			"by /, none of them . or .., without quotes and ~\n",
 			paths[i]);
 		check_wrong(text, expected);
 	}

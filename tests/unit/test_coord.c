@@ -98,9 +98,9 @@ EACH_ENGINE(a_job_that_differs_is_refused)
 	static const char *const messages[] = {"ranks: 3 here, 2 in the group",
 		"batch: 9 here, 8 in the group",
 		"sampler: exchange here, dsa in the group",
-		"samples: other samples are selected here",
+		"samples: the samples selected here differ",
 		"dataset: 'trees' here, 'photos'", "samples: 90 here, 100",
-		"times: the files have other times here"};
+		"times: the files' paths and sizes are those of the group"};
 	for (unsigned i = 0; i < 7; i++) {
 		struct coord_job one = job;
 		roaring_bitmap_t *fewer = roaring_bitmap_from_range(0, 90, 1);
@@ -183,9 +183,8 @@ EACH_ENGINE(who_goes_on_later_than_the_group_is_refused)
 	cr_assert_eq(coord_add_job(other->coord, &job), 0);
 	world_until(world, coord_job_status(other->coord, "job0", &status) == 0 &&
 				   status.refused[0]);
-	cr_assert_str_eq(status.refused,
-		"position: epoch 1, sample 4 of all ranks here, epoch 0, sample 0 in the "
-		"group");
+	cr_assert_str_eq(status.refused, "position (samples of all ranks): epoch 1, "
+					 "sample 4 here, epoch 0, sample 0 in the group");
 	/* When nobody has it otherwise, it goes on there. */
 	cr_assert_eq(coord_remove_job(node->coord, "job0"), 0);
 	world_until(world,
@@ -664,7 +663,7 @@ static void check_twice(int kind)
 		world_until(&world, node->fed > 0);
 	world.hold_epoch = world.hold_position = UINT32_MAX;
 	world_until(&world, world_status(node).state == COORD_AWAY);
-	cr_assert(strstr(world_status(node).message, "nonsense"), "%s",
+	cr_assert(strstr(world_status(node).message, "is invalid"), "%s",
 		world_status(node).message);
 	twice = TWICE_NOT;
 	world_until(&world, world_is_given(&world, 0, 1));

@@ -188,7 +188,7 @@ Test(coord_redis, a_group_of_another_version_is_refused)
 	struct world_node *node = world_start(&world, 0);
 	world_until(&world, world_status(node).state == COORD_REFUSED);
 	cr_assert_str_eq(world_status(node).message,
-		"the group has another version of the protocol than 2");
+		"the group's version of the protocol is not 2, this node's");
 	world_end(&world);
 }
 
@@ -224,7 +224,7 @@ static const struct {
 	const char *command, *says;
 } password_files[] = {
 	{"rm", "No such file"},
-	{"chmod 644", "everybody may use the file (mode 644)"},
+	{"chmod 644", "any user may use the file (mode 644)"},
 	{"truncate -s 0", "not a password"},
 };
 

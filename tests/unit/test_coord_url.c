@@ -167,9 +167,9 @@ Test(coord_url, what_is_refused_and_why)
 {
 	static const struct {
 		const char *url, *why;
-	} bad[] = {{"", "schemes"}, {"localhost", "schemes"},
-		{"http://hunter2@x", "schemes"}, {"redis://", "a host is"},
-		{"redis://:hunter2", "a host is"}, {"redis://user:hunter2", "a port is"},
+	} bad[] = {{"", "scheme is unknown"}, {"localhost", "scheme is unknown"},
+		{"http://hunter2@x", "scheme is unknown"}, {"redis://", "a host is"},
+		{"redis://:hunter2", "a host is"}, {"redis://user:hunter2", "a port, a"},
 		{"redis://:hunter2@", "a host is"}, {"redis://:hun@ter2@host", "%40"},
 		{"redis://:hun/ter2@host", "%2F"}, {"redis://:hun?ter2@host", "%2F"},
 		{"redis://:hunter2%@host", "the password has"},
@@ -179,11 +179,11 @@ Test(coord_url, what_is_refused_and_why)
 		{"redis://:hunter2@::1", "a host is"},
 		{"redis://:hunter2@[::1", "a host is"},
 		{"redis://:hunter2@[host]", "a host is"},
-		{"redis://:hunter2@[::1]6379", "a port is"},
-		{"redis://:hunter2@host:0", "a port is"},
-		{"redis://:hunter2@host:65536", "a port is"},
-		{"redis://:hunter2@host:", "a port is"},
-		{"redis://:hunter2@host:+1", "a port is"},
+		{"redis://:hunter2@[::1]6379", "a port, a"},
+		{"redis://:hunter2@host:0", "a port, a"},
+		{"redis://:hunter2@host:65536", "a port, a"},
+		{"redis://:hunter2@host:", "a port, a"},
+		{"redis://:hunter2@host:+1", "a port, a"},
 		{"redis://:hunter2@a,,b", "a host is"},
 		{"redis://:hunter2@a,b,", "a host is"},
 		{"redis://:hunter2@a,b,c,d,e,f,g,h,i", "more than 8"},
@@ -194,8 +194,8 @@ Test(coord_url, what_is_refused_and_why)
 		{"redis-sentinel://:hunter2@a,b/", "/MASTER"},
 		{"redis-sentinel://:hunter2@a,b/m:/0", "/MASTER"},
 		{"redis-sentinel://:hunter2@a,b/m/x", "a database"},
-		{"redis+unix://:hunter2@path", "the path"},
-		{"redis+unix://run/x", "the path"},
+		{"redis+unix://:hunter2@path", "path begins"},
+		{"redis+unix://run/x", "path begins"},
 		{"redis+unix:///run/x?", "a database"},
 		{"redis+unix:///run/x?y", "a database"}};
 	struct coord_url url;

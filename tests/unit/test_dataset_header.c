@@ -96,7 +96,7 @@ Test(dataset_header, unreadable_ones_are_counted_and_stay_samples)
 	cr_assert_eq(dataset_image_shape(place.dataset, 0).height, 3);
 	cr_assert_eq(dataset_image_shape(place.dataset, 1).width, 0);
 	cr_assert_eq(dataset_file_bytes(place.dataset, 1), 8);
-	cr_assert(place_logged(&place, "2 files have no readable header of an image"));
+	cr_assert(place_logged(&place, "2 files have no readable image header"));
 	cr_assert(place_logged(&place, "the first: a/2.jpg\n"));
 	place_end(&place);
 }

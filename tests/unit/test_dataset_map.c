@@ -104,10 +104,10 @@ static void expect_made_again(
 	struct place *place, const struct known *known, const char *what)
 {
 	cr_assert_eq(place_open(place), 0, "%s", what);
-	cr_assert(place_logged(place, "made again"), "%s", what);
+	cr_assert(place_logged(place, "it is rebuilt"), "%s", what);
 	expect(place, known, what);
 	cr_assert_eq(place_open(place), 0, "%s", what);
-	cr_assert_not(place_logged(place, "made again"), "%s", what);
+	cr_assert_not(place_logged(place, "it is rebuilt"), "%s", what);
 	expect(place, known, what);
 }
 
@@ -184,7 +184,7 @@ Test(dataset_map, without_one_or_with_one_of_another_version_the_catalogue_is_re
 	cr_assert_eq(access(map_of(&place), F_OK), 0);
 	flip(map_of(&place), offsetof(struct map_head, version));
 	cr_assert_eq(place_open(&place), 0);
-	cr_assert(place_logged(&place, "is of another version; it is made again"));
+	cr_assert(place_logged(&place, "is of another version; it is rebuilt"));
 	expect(&place, &known, "of another version");
 	forget(&known);
 	place_end(&place);
@@ -205,7 +205,7 @@ Test(dataset_map, one_of_another_scan_is_not_used)
 	cr_assert_eq(dataset_samples(place.dataset), FILES);
 	cr_assert_eq(rename(old, map_of(&place)), 0);
 	cr_assert_eq(place_open(&place), 0);
-	cr_assert(place_logged(&place, "is of another scan than"));
+	cr_assert(place_logged(&place, "belongs to another scan than"));
 	cr_assert_eq(dataset_samples(place.dataset), FILES);
 	place_end(&place);
 }
@@ -255,7 +255,7 @@ Test(dataset_map, goes_with_its_catalogue)
 	cr_assert_eq(access(file, F_OK), 0);
 	cr_assert_eq(dataset_open_kept(&place.config, place.state, 0, &kept), 0);
 	cr_assert_eq(dataset_samples(kept), FILES);
-	cr_assert_not(place_logged(&place, "made again"));
+	cr_assert_not(place_logged(&place, "it is rebuilt"));
 	cr_assert_eq(place_id(&place, "class0/more.jpg"), SAMPLE_NONE);
 	dataset_discard(kept);
 	cr_assert_neq(access(file, F_OK), 0);
@@ -263,7 +263,7 @@ Test(dataset_map, goes_with_its_catalogue)
 	dataset_close(&next);
 	cr_assert_eq(place_open(&place), 0);
 	cr_assert_eq(dataset_samples(place.dataset), FILES + 1);
-	cr_assert_not(place_logged(&place, "made again"));
+	cr_assert_not(place_logged(&place, "it is rebuilt"));
 	dataset_forget(place.state, "flowers");
 	cr_assert_neq(access(map_of(&place), F_OK), 0);
 	place_end(&place);

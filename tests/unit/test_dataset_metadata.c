@@ -45,8 +45,8 @@ Test(dataset_metadata, missing_rows_and_values_are_null)
 			  "file_name,x,y\na/2.jpg,5\n");
 	expect(&place, "x is null", 1);
 	expect(&place, "x = 5 and y is null", 1);
-	cr_assert(place_logged(&place, "1 lines have another number of fields than the "
-				       "first line's 3; the first: line 2"));
+	cr_assert(place_logged(&place,
+		"1 lines do not have the 3 fields of the first line; the first: line 2"));
 	place_end(&place);
 }
 
@@ -57,9 +57,10 @@ Test(dataset_metadata, columns_that_can_not_be_used_are_left_out)
 			  "a/1.jpg,1,2,3,4,5,6,7,8\n");
 	static const char *const messages[] = {
 		"column 2, \"two words\", is not a plain name",
-		"metadata.csv:1: column 3, \"Label\", is a name that every dataset has",
+		"metadata.csv:1: column 3, \"Label\", is the name of a column that every "
+		"dataset has",
 		"column 5, \"1st\", is not a plain name", "column 6, \"\", has no name",
-		"column 7, \"good\", is there twice", "column 8, \"gone\", is a name"};
+		"column 7, \"good\", occurs twice", "column 8, \"gone\", is the name of"};
 	for (int i = 0; i < 6; i++)
 		cr_assert(place_logged(&place, messages[i]), "%s", messages[i]);
 	expect(&place, "good = 3 and label = 0", 1);
@@ -71,9 +72,9 @@ Test(dataset_metadata, files_that_are_not_there_are_counted)
 {
 	struct place place;
 	two_files(&place, "file_name,x\na/1.jpg,1\na/9.jpg,2\na/8.jpg,3\na/1.jpg,4\n");
-	cr_assert(place_logged(&place, "2 lines name files that are not samples of the "
+	cr_assert(place_logged(&place, "2 lines name files that are no samples of the "
 				       "dataset; the first: a/9.jpg"));
-	cr_assert(place_logged(&place, "1 lines name a file that an earlier line named"));
+	cr_assert(place_logged(&place, "1 lines name a file again"));
 	expect(&place, "x = 4", 1);
 	cr_assert_eq(place_open(&place), 0);
 	cr_assert_not(place_logged(&place, "warning"), "warned once");
@@ -276,8 +277,8 @@ Test(dataset_metadata, identifiers_that_look_like_numbers_stay_apart)
 	two_files(&place, "file_name,x\n");
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
 		expect_told_apart(&place, pairs[i][0], pairs[i][1]);
-	cr_assert(place_logged(&place, "column x is text: as a number, "
-				       "\"0.12345678901234567890\" would not come back"));
+	cr_assert(place_logged(&place, "column x is text, since a number would not keep "
+				       "\"0.12345678901234567890\""));
 	place_end(&place);
 }
 

@@ -133,9 +133,8 @@ Test(dataset_metadata_files, a_file_that_is_wrong_is_left_out_alone)
 	cr_assert(place_logged(&place, "a/metadata.jsonl:1: column 2, \"two words\", is "
 				       "not a plain name"));
 	cr_assert_not(place_logged(&place, "a/metadata.jsonl:2: column"));
-	cr_assert(
-		place_logged(&place, "metadata: 1 lines name files that are not samples "
-				     "of the dataset; the first: a/2.jpg"));
+	cr_assert(place_logged(&place, "metadata: 1 lines name files that are no samples "
+				       "of the dataset; the first: a/2.jpg"));
 	expect(&place, "x in (5, 6)", 2);
 	place_end(&place);
 }

@@ -198,7 +198,7 @@ Test(dataset_scan, warns_of_dangling_links_and_empty_classes)
 	cr_assert_eq(dataset_classes(place.dataset), 1);
 	cr_assert_eq(dataset_label(place.dataset, 0), 0);
 	cr_assert(place_logged(
-		&place, "2 directories have no image, and are no classes: a, c"));
+		&place, "2 directories have no image, so they are no classes: a, c"));
 	cr_assert(place_logged(&place, "lead nowhere were skipped; the first: b/2.jpg"));
 	place_end(&place);
 }
@@ -211,7 +211,7 @@ Test(dataset_scan, says_what_is_wrong_with_the_path)
 	cr_assert(place_logged(&place, "no class directories; expected"));
 	place_jpeg(&place, "1.jpg");
 	cr_assert_eq(place_open(&place), -EINVAL);
-	cr_assert(place_logged(&place, "(1 files lie in it directly)"));
+	cr_assert(place_logged(&place, "(1 files lie directly in it)"));
 	place_text(&place, "a/notes.txt", "");
 	cr_assert_eq(place_open(&place), -ENOENT);
 	cr_assert(place_logged(&place, "no file with an ending of \"jpg png\""));

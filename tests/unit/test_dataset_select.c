@@ -62,8 +62,8 @@ Test(dataset_select, refuses_what_is_not_an_expression_over_a_row)
 		const char *where;
 		const char *message;
 	} cases[] = {
-		{"", "it is empty"},
-		{" \n ", "it is empty"},
+		{"", "the expression is empty"},
+		{" \n ", "the expression is empty"},
 		{"1) or (1", "')' without '('"},
 		{"1) union select 1 where (1", "')' without '('"},
 		{"(1", "'(' without ')'"},
@@ -125,7 +125,7 @@ Test(dataset_select, refuses_what_is_not_an_expression_over_a_row)
 		free(message);
 	}
 	char *message;
-	cr_assert_eq(place_count(&place, "1", &message), 6, "nothing was changed");
+	cr_assert_eq(place_count(&place, "1", &message), 6, "no file was changed");
 	place_end(&place);
 }
 
@@ -155,7 +155,8 @@ Test(dataset_select, limits_the_steps)
 		fclose(out);
 		int64_t n = place_count(&place, where, &message);
 		cr_assert_eq(n, terms == 100 ? 6 : -1);
-		cr_assert(!message || strstr(message, "it takes too many steps"));
+		cr_assert(!message ||
+			  strstr(message, "the expression takes too many steps"));
 		free(message);
 		free(where);
 	}

@@ -204,7 +204,7 @@ Test(epoch_order, those_of_the_same_samples_are_listed)
 	cr_assert_eq(9, epochs[1]);
 	cr_assert_eq(10000, epochs[2]);
 	cr_assert_eq(1, logged("\n"));
-	cr_assert_eq(1, logged("2 orders of epochs are of other samples"));
+	cr_assert_eq(1, logged("2 orders of epochs are not used"));
 	free(epochs);
 	order_prune(directory, 9);
 	cr_assert(!exists("epoch-0002.order") && !exists("epoch-0006.order.new"));

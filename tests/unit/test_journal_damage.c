@@ -166,7 +166,7 @@ static void expect_refused(const char *message)
 	cr_assert_null(journal);
 	cr_assert_eq(1, logged(message), "expected: %s", message);
 	cr_assert_eq(1, logged("\n"));
-	cr_assert_eq(1, logged("nothing was changed"));
+	cr_assert_eq(1, logged("no file was changed"));
 	free(replay.records);
 }
 
@@ -243,7 +243,7 @@ Test(journal_damage, what_the_engine_refuses_is_refused)
 	cr_assert_null(journal);
 	cr_assert_eq(
 		1, logged("journal-0000: byte 80: found BOUND of epoch 0, position "
-			  "999, sample 1999: the test says so; nothing was changed"));
+			  "999, sample 1999: the test says so; no file was changed"));
 	free(replay.records);
 	expect_records(samples_of_all, N_SAMPLES_OF_ALL);
 }
@@ -272,7 +272,7 @@ Test(journal_damage, impossible_records_are_refused)
 		{{[4] = 4, [8] = 0xff, [11] = 0xff}, "position 4278190335, allowed"},
 		{{[4] = 2, [12] = 0xd0, [13] = 7}, "sample 2000, allowed: below 2000"},
 		{{[4] = 2, [5] = 4}, "a BOUND with detail 4, allowed: 0 to 3"},
-		{{[4] = 2, [6] = 4}, "a record of 4 epochs ago, allowed: up to 3"},
+		{{[4] = 2, [6] = 4}, "a record about 4 epochs before, allowed: up to 3"},
 		{{[4] = 3, [12] = 1}, "reader 1, allowed: up to 0"},
 		{{[4] = 1},
 			"a record of kind 1, allowed: kind 1 (BEGUN) as the first only"},

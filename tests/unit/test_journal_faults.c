@@ -156,7 +156,7 @@ Test(journal_faults, a_disk_that_failed_once_is_not_trusted)
 	fault("journal.sync:EIO:times=1");
 	cr_assert_eq(-EIO, journal_sync(journal));
 	cr_assert_eq(-EIO, journal_sync(journal), "the kernel says it once only");
-	cr_assert_eq(1, logged("can't be brought to the disk"));
+	cr_assert_eq(1, logged("can't be written to the disk"));
 	append_all(journal, samples_of_all + 2, 7); /* another epoch begins */
 	journal_flush(journal);
 	cr_assert_eq(0, journal_sync(journal));

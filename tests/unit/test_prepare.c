@@ -188,7 +188,7 @@ Test(prepare, hostile_programs)
 		{"ready(); get(); os.abort()", "was ended by signal"},
 		{"put(b'hello\\n')", "does not begin with joaderfs-prepare 1"},
 		{"ready(); get(); put(b'array 2 136\\n' + head() + b'12345678')",
-			"answers another sample than the one it was asked for"},
+			"answered for another sample than the requested one"},
 		{"ready(); get(); put(b'x' * 100000); time.sleep(9)",
 			"an invalid answer"},
 		{"ready(); get(); put(b'array 1 -1\\n'); time.sleep(9)",
@@ -198,15 +198,15 @@ Test(prepare, hostile_programs)
 		{"ready(); get(); put(b'error 1 99999\\n'); time.sleep(9)",
 			"an error of more than 1024 bytes"},
 		{"ready(); get(); put(b'array 1 136\\n' + b'x' * 136); time.sleep(9)",
-			"gives no array of NumPy's"},
+			"sent no NumPy array"},
 		{"ready(); get(); array(b'12345678', head('<f8')); time.sleep(9)",
-			"gives an array of <f8 (8,), allowed: |u1 (8,)"},
+			"sent an array of <f8 (8,), allowed: |u1 (8,)"},
 		{"ready(); get(); array(b'12345678', head('|u1', (4, 2))); time.sleep(9)",
-			"gives an array of |u1 (4, 2), allowed: |u1 (8,)"},
+			"sent an array of |u1 (4, 2), allowed: |u1 (8,)"},
 		{"ready(); get(); array(b'1234567'); time.sleep(9)",
-			"of another length than its head has"},
+			"whose length differs from its header's"},
 		{"ready(); get(); array(b'123456789'); time.sleep(9)",
-			"of another length than its head has"},
+			"whose length differs from its header's"},
 		{"ready(); get(); put(b'array 1 136\\n' + head() + b'12345678more'); "
 		 "time.sleep(9)",
 			"more than it was asked for"},
@@ -284,7 +284,7 @@ Test(prepare, files_that_change)
 	FILE *file = fopen(script, "a");
 	fputs("# another program\n", file);
 	fclose(file);
-	expect_error("has changed since the daemon was started");
+	expect_error("has changed since the daemon started");
 	end();
 }
 

@@ -276,7 +276,7 @@ Test(tier, strange_files_are_left_alone_and_never_served)
 	/* one that is another sample's */
 	open_tier(CAPACITY);
 	keep(8);
-	cr_assert_eq(1, logged("5 files that are not a tier's"));
+	cr_assert_eq(1, logged("5 files that do not belong to a tier"));
 	char from[200];
 	snprintf(from, sizeof(from), "%s", file_of(8));
 	keep(9);

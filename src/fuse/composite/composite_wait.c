@@ -57,7 +57,8 @@ static void log_failed(const struct composite_file *file, const struct slot *fai
 	struct dataset_sample sample = {0};
 	bool known = id != SAMPLE_NONE && dataset_get(edition->dataset, id, &sample) == 0;
 	log_warn("job %s: epoch %" PRIu32 ": batch %" PRIu32 " (positions %" PRIu32
-		 " to %" PRIu32 ") can't be opened: the sample of position %" PRIu32
+		 " to %" PRIu32
+		 ") can't be opened, because the sample of position %" PRIu32
 		 ", %s, can't be prepared",
 		sched_job_config(file->job)->name, file->epoch, file->inode.position,
 		file->composite.first, file->composite.first + file->composite.n - 1,
