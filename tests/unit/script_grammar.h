@@ -275,8 +275,8 @@ static inline struct loader plan_half(struct trial *trial, uint64_t script)
 
 /* Makes a pass of the files, which may be one of several with these workers. main: no workers of
  * the loader's own. */
-static inline void load_half(struct trial *trial, struct accesses *ret, struct loader loader,
-	unsigned first, uint32_t own)
+static inline void load_half(struct trial *trial, struct accesses *ret,
+	struct loader loader, unsigned first, uint32_t own)
 {
 	loader.threads = loader.workers == 0 ? 0
 			 : loader.stays	     ? 5000 + 20 * first + own

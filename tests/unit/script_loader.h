@@ -23,7 +23,7 @@ struct access {
 	uint32_t file;
 	bool label, done, looks, counts;
 	bool works; /* a worker opens the file, not the main process */
-	bool ends; /* its script, as the daemon sees */
+	bool ends;  /* its script, as the daemon sees */
 };
 
 struct accesses {
@@ -54,15 +54,15 @@ static inline void add(struct accesses *accesses, struct access access)
 struct loader {
 	uint32_t files, passes, workers, batch, ahead;
 	bool beyond, drop, in_order, stays; /* stays: workers are persistent */
-	bool works; /* it has workers */
+	bool works;			    /* it has workers */
 	uint32_t batches;		    /* of a pass at most; 0: all */
 	uint32_t part;			    /* k-th of `parts` in DistributedSampler */
 	uint32_t parts;
-	bool drop_tail;	 /* of DistributedSampler: its parts are not padded */
-	uint32_t pool;	 /* threads of one process, each takes the next file; 0: none */
+	bool drop_tail; /* of DistributedSampler: its parts are not padded */
+	uint32_t pool;	/* threads of one process, each takes the next file; 0: none */
 	const uint32_t *list; /* of these files only, n_list of them; NULL: all */
 	uint32_t n_list;
-	uint32_t subset; /* of the first so many files of an order; 0: all */
+	uint32_t subset;     /* of the first so many files of an order; 0: all */
 	uint32_t validation; /* so many files of that order come last, in this order */
 	unsigned labels; /* 0: none; 1: after; 2: before the image; 3: by another thread;
 			   4: of all files, before the first pass; 5: of some, before */
