@@ -44,6 +44,11 @@
  *     different ones: by the birthday bound these are no random opens, but another pass, as
  *     drop_last makes them. The run is kept.
  *
+ * A process whose workers read may look at files between and in passes, or read itself: a training
+ * set by workers, a validation set without. It makes a pass if a pass may begin, or if it goes on
+ * with a row; if it opens two files that its workers have not opened in the epoch, both count.
+ * Only other opens by it are looks, which begin and end no row.
+ *
  * A new script begins with the running epoch if less than half of it was bound, else with the
  * next. A program that looks at files is such a script, and takes nothing from others.
  */
@@ -392,6 +397,22 @@ static struct choice choose_label(const struct opener *opener)
 	return choice_of(epoch, OPENED_GIVEN);
 }
 
+/* Tells whether a process whose workers read only looks at the file. It makes a pass if a pass may
+ * begin, if no worker has opened a file since the process has, or if it has looked at another file
+ * that its workers have not opened either. */
+static bool is_look(const struct opener *opener)
+{
+	const struct script *script = opener->script;
+	const struct worker *worker = opener->worker;
+	if (script->whole > 0 || is_whole(script))
+		return false;
+	if (!worker)
+		return true;
+	bool reads = has_looked(script, worker) && worker->looked != opener->file &&
+		     opener->file < script->files && !is_opened(script, opener->file);
+	return worker->last != script->opens && !reads;
+}
+
 static struct choice look(
 	const struct epochs *epochs, uint32_t epoch, const struct open_request *request)
 {
@@ -409,8 +430,6 @@ struct choice current_choose(
 	if (s == NOBODY)
 		return choice_of(first_epoch(epochs, request), OPENED_GIVEN);
 	uint32_t r = rank_place(current, s, reader->rank);
-	if (r != NOBODY && request->looks)
-		return look(epochs, current->scripts[s].epoch, request);
 	uint32_t w = r == NOBODY ? r : worker_place(current, r, reader->thread);
 	struct rank fresh = {.script = s};
 	struct opener opener = {.epochs = epochs,
@@ -419,6 +438,8 @@ struct choice current_choose(
 		.worker = w == NOBODY ? NULL : &current->workers[w],
 		.request = request,
 		.file = request->position / epochs->config.file};
+	if (r != NOBODY && request->looks && is_look(&opener))
+		return look(epochs, opener.script->epoch, request);
 	if (opens_again(&opener))
 		return choice_of(opener.worker->epoch, OPENED_AGAIN);
 	bool label = request->label && !request->images;

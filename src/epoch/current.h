@@ -116,6 +116,8 @@ struct worker {
 	uint32_t habit[FILE_KINDS]; /* `row` of the file before */
 	bool images;		    /* the worker opens images, not only labels */
 	bool is_owed;		    /* the last open was of a label, and not counted */
+	/* OPENED_LOOKED: the file, and script.turns at that time; NO_FILE: none. */
+	uint32_t looked, looked_turns;
 	/* The worker has opened no file yet of the epoch that its script has turned to. */
 	bool late;
 	uint32_t
@@ -217,6 +219,8 @@ bool is_worker_of(const struct current *current, const struct worker *worker,
 bool may_keep(const struct record *opened);
 /* Tells whether the script has opened the file in its epoch. */
 bool is_opened(const struct script *script, uint32_t file);
+/* Tells whether the worker has looked at a file of the epoch that nobody has opened since. */
+bool has_looked(const struct script *script, const struct worker *worker);
 /* Tells whether the open is its script's first one of an image of the epoch. */
 bool is_new_image(
 	const struct script *script, const struct record *opened, uint32_t file);

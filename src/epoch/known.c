@@ -53,6 +53,12 @@ bool is_opened(const struct script *script, uint32_t file)
 	return script->marks[file] > script->begun;
 }
 
+bool has_looked(const struct script *script, const struct worker *worker)
+{
+	return worker->looked < script->files && worker->looked_turns == script->turns &&
+	       !is_opened(script, worker->looked);
+}
+
 bool is_new_image(const struct script *script, const struct record *opened, uint32_t file)
 {
 	return !opened->label && opened->epoch == script->epoch && file < script->files &&

@@ -177,7 +177,7 @@ static int choose_epoch(
 	if (epochs_state(epochs, choice.epoch) == EPOCH_UNKNOWN)
 		err = epochs_begin(
 			epochs, choice.epoch, epochs->running != NULL, effects, &epoch);
-	if (err || choice.how == OPENED_LOOKED || current_says_it(epochs, &opened))
+	if (err || current_says_it(epochs, &opened))
 		return err;
 	if (adopt_begin(epochs, &opened, effects))
 		return 0;

@@ -72,10 +72,11 @@ static void print_current(const struct epochs *epochs, FILE *out)
 		fprintf(out,
 			"worker %" PRIu64 " %" PRIu64 " %u %" PRIu32 " %" PRIu32
 			" %" PRIu32 " %" PRIu32 " began %" PRIu32 " %" PRIu32 " %" PRIu32
-			" %d %d\n",
+			" looked %" PRIu32 " %d %d\n",
 			worker->id, worker->used, worker->rank, worker->file,
 			worker->epoch, worker->row[0], worker->row[1], worker->began,
-			worker->row_began, worker->start, worker->images, worker->late);
+			worker->row_began, worker->start, worker->looked, worker->images,
+			worker->late);
 	}
 }
 

@@ -69,9 +69,10 @@ enum opened_how {
 	/* A rank had opened the file before the turn that follows, beyond its part: the file is of
 	 * the epoch's pass. */
 	OPENED_BEYOND = 11,
+	/* A process whose workers read looks at a file that they have not opened yet. If it opens
+	 * another such file in this epoch, both are of the pass. */
+	OPENED_LOOKED = 12,
 	OPENED_HOWS,
-	/* Opened by a process whose workers read: not recorded. */
-	OPENED_LOOKED = OPENED_HOWS,
 };
 
 struct record {

@@ -13,15 +13,28 @@
 
 #define NOTED_BETWEEN 32
 
+/* Tells whether a look tells nothing: the file has been opened in the epoch, or looked at. */
+static bool looks_again(const struct script *script, const struct worker *worker,
+	const struct record *opened, uint32_t file)
+{
+	if (opened->epoch != script->epoch || file >= script->files ||
+		is_opened(script, file))
+		return true;
+	return worker && has_looked(script, worker) && worker->looked == file;
+}
+
 bool current_says_it(struct epochs *epochs, const struct record *opened)
 {
 	struct current *current = &epochs->current;
 	uint32_t file = opened->position / epochs->config.file;
 	uint32_t s = script_place(current, opened->reader.script), r = NOBODY, w = NOBODY;
-	if (opened->how == OPENED_AGAIN && s != NOBODY)
+	if ((opened->how == OPENED_AGAIN || opened->how == OPENED_LOOKED) && s != NOBODY)
 		r = rank_place(current, s, opened->reader.rank);
 	if (r != NOBODY)
 		w = worker_place(current, r, opened->reader.thread);
+	if (opened->how == OPENED_LOOKED)
+		return looks_again(&current->scripts[s],
+			w == NOBODY ? NULL : &current->workers[w], opened, file);
 	if (w == NOBODY)
 		return false;
 	struct script *script = &current->scripts[s];

@@ -152,8 +152,8 @@ static uint32_t get_worker(struct current *current, uint32_t rank, uint64_t id)
 			place = i;
 	if (current->n_workers < CURRENT_WORKERS)
 		place = current->n_workers++;
-	current->workers[place] =
-		(struct worker){.id = id, .rank = rank, .file = NO_FILE};
+	current->workers[place] = (struct worker){
+		.id = id, .rank = rank, .file = NO_FILE, .looked = NO_FILE};
 	return place;
 }
 
@@ -348,6 +348,29 @@ static int note_pass(struct epochs *epochs, uint32_t s, struct rank *rank,
 	return 0;
 }
 
+/* Notes that the process has looked at a file. The file is not counted yet. */
+static void note_look(struct current *current, struct script *script, struct rank *rank,
+	struct worker *worker, uint32_t file)
+{
+	worker->looked = file;
+	worker->looked_turns = script->turns;
+	script->used = rank->used = worker->used = ++current->opened;
+}
+
+/* Counts the file that the process has looked at before it opened another one: it reads. */
+static void count_look(struct epochs *epochs, struct script *script, struct rank *rank,
+	struct worker *worker, uint32_t file)
+{
+	if (has_looked(script, worker) && worker->looked != file) {
+		note_row(script, worker, worker->looked);
+		note_file(epochs, script, rank, worker, worker->looked);
+		worker->last = script->opens;
+		worker->file = worker->looked;
+		worker->epoch = script->epoch;
+	}
+	worker->looked = NO_FILE;
+}
+
 /* Notes an open beyond a part, for the turn that follows, if the journal has forgotten the epoch
  * of the open. -ENOMEM */
 static int note_moved(struct epochs *epochs, const struct record *opened, uint32_t file)
@@ -385,6 +408,11 @@ int current_note(struct epochs *epochs, const struct record *opened)
 	struct script *script = &current->scripts[s];
 	struct rank *rank = &current->ranks[r];
 	struct worker *worker = &current->workers[w];
+	if (opened->how == OPENED_LOOKED) {
+		note_look(current, script, rank, worker, file);
+		return 0;
+	}
+	count_look(epochs, script, rank, worker, file);
 	bool known = worker->file != NO_FILE;
 	bool only_label = is_only_label(script, known ? worker : NULL, opened->label);
 	int err = 0;

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""random_scripts.py JOBS TRIALS SEED [KIND]: random training programs of torch's DataLoader, one
-to four of them one after the other on a job of their own, JOBS/t0, JOBS/t1 and so on: looks at
+"""random_scripts.py JOBS FIRST TRIALS SEED [KIND]: random training programs of torch's DataLoader, one
+to four of them one after the other on a job of their own, JOBS/tFIRST and so on: looks at
 files, passes that are broken off, drop_last, no to three workers, which may stay. Odd jobs are
 flat, the others of classes. Several jobs are read side by side. KIND look or drop: only looks and
-whole passes, only drop_last.
+whole passes, only drop_last. KIND folds: each pass is of two loaders, which train on some files
+and validate on the others, in K folds.
 
 A pass opens different files. It is wrong if two of them hold the same sample, and silent if the
 job's status has no notice then. A line for each wrong pass; the last one has their numbers."""
@@ -18,10 +19,10 @@ import sys
 import tempfile
 
 import torch
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset, Subset
 
-JOBS, TRIALS, SEED = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-KIND = sys.argv[4] if len(sys.argv) > 4 else "all"
+JOBS, (FIRST, TRIALS, SEED) = sys.argv[1], map(int, sys.argv[2:5])
+KIND = sys.argv[5] if len(sys.argv) > 5 else "all"
 AT_ONCE = 3
 
 
@@ -35,6 +36,26 @@ class Files(Dataset):
     def __getitem__(self, i):
         with open(self.files[i], "rb") as file:
             return hashlib.sha1(file.read()).hexdigest()
+
+
+def half_of(data, files, choose, shuffle):
+    workers = choose.choice((0, 0, 1, 2, 3))
+    return DataLoader(Subset(data, files), choose.randint(3, 9), shuffle=shuffle,
+                      num_workers=workers, prefetch_factor=choose.choice((1, 2, 4)) if workers else 2,
+                      persistent_workers=workers > 0 and choose.random() < 0.3, collate_fn=list)
+
+
+def folds_of(data, choose):
+    """A program that trains and validates: its passes."""
+    folds, files = choose.randint(2, 5), list(range(len(data)))
+    if choose.random() < 0.5:
+        choose.shuffle(files)
+    for fold in range(folds):
+        train = half_of(data, [file for i, file in enumerate(files) if i % folds != fold],
+                        choose, True)
+        validate = half_of(data, files[fold::folds], choose, False)
+        for _ in range(choose.randint(1, 2)):
+            yield [*itertools.chain(*train), *itertools.chain(*validate)]
 
 
 def passes_of(data, choose):
@@ -59,7 +80,8 @@ def passes_of(data, choose):
 
 def program(job, number, choose):
     data = Files(job)
-    for k, given in enumerate(passes_of(data, choose)):
+    passes = (folds_of if KIND == "folds" else passes_of)(data, choose)
+    for k, given in enumerate(passes):
         line = f"{os.path.basename(job)} {number} {k} {len(set(given))} {len(given)}\n"
         os.write(1, line.encode())  # at once: others write to the same file
 
@@ -91,7 +113,7 @@ def main():
     """A child for each job, so many at a time."""
     wrong, silent, running = set(), set(), 0
     with tempfile.TemporaryFile("w+", encoding="ascii") as said:
-        for number in range(TRIALS):
+        for number in range(FIRST, FIRST + TRIALS):
             if running == AT_ONCE:
                 assert os.wait()[1] == 0
                 running -= 1

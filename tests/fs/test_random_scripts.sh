@@ -6,7 +6,8 @@
 needs_torch
 TRIALS=$(effort 40 400)
 dataset 3 16 48x36
-for ((i = 0; i < TRIALS; i++)); do
+FOLDS=$(effort 16 160)
+for ((i = 0; i < TRIALS + FOLDS; i++)); do
 	if ((i % 2)); then
 		job t$i tensor.crop=32 job.epochs=400 view.layout=flat
 	else
@@ -14,6 +15,12 @@ for ((i = 0; i < TRIALS; i++)); do
 	fi
 done
 start
-PYTHONWARNINGS=ignore "$PYTHON" "$FS/random_scripts.py" "$M/jobs" "$TRIALS" "${SEED:-1}" >"$T/found" || fail "$(<"$T/found")"
-tail -n 1 "$T/found"
-! grep ^SILENT "$T/found" || fail "nothing is said of these"
+# exact FIRST NUMBER [KIND]
+exact() {
+	PYTHONWARNINGS=ignore "$PYTHON" "$FS/random_scripts.py" "$M/jobs" "$1" "$2" "${SEED:-1}" "${@:3}" \
+		>"$T/found" || fail "$(<"$T/found")"
+	tail -n 1 "$T/found"
+	! grep ^SILENT "$T/found" || fail "nothing is said of these"
+}
+exact 0 "$TRIALS"
+exact "$TRIALS" "$FOLDS" folds

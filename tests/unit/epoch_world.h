@@ -167,7 +167,8 @@ static inline const char *world_how(enum opened_how how)
 		[OPENED_BEHIND] = " behind",
 		[OPENED_KEEPS] = " keeps",
 		[OPENED_JOINS] = " joins",
-		[OPENED_BEYOND] = " beyond"};
+		[OPENED_BEYOND] = " beyond",
+		[OPENED_LOOKED] = " looked"};
 	return names[how];
 }
 

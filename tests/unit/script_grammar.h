@@ -39,6 +39,7 @@ enum trial_kind {
 	TRIAL_ANY,
 	TRIAL_AHEAD, /* some workers begin the next pass long before others end theirs */
 	TRIAL_POOLS, /* all workers are those of a Pool, and no pass is broken off */
+	TRIAL_FOLDS, /* two loaders have the files of a pass, in folds or in a fixed split */
 };
 
 struct trial {
@@ -255,6 +256,79 @@ static inline void load_program(
 		ret->list[ret->n - 1].ends = true;
 }
 
+/* --- folds --------------------------------------------------------------------------- */
+
+static inline struct loader plan_half(struct trial *trial, uint64_t script)
+{
+	static const uint32_t workers[] = {0, 0, 1, 2, 3};
+	struct loader loader = {.files = trial->files,
+		.batch = 3 + below(7),
+		.workers = workers[below(5)],
+		.ahead = 1 + below(4),
+		.stays = chance(30),
+		.script = script,
+		.rank = script * 100};
+	say(trial, " %u workers%s, batch %u x %u;", loader.workers,
+		loader.stays ? " that stay" : "", loader.batch, loader.ahead);
+	return loader;
+}
+
+/* Makes a pass of the files, which may be one of several with these workers. main: no workers of
+ * the loader's own. */
+static inline void load_half(struct trial *trial, struct accesses *ret,
+	struct loader loader, unsigned first, uint32_t own)
+{
+	loader.threads = loader.workers == 0 ? 0
+			 : loader.stays	     ? 5000 + 20 * first + own
+					     : 20 + own;
+	loader.stays |= loader.workers == 0;
+	loader.passes = 1;
+	loader.first_pass = trial->passes;
+	loader.seed = below(1000000);
+	load(ret, loader);
+}
+
+/* A script that trains on some files and validates on the others, in order: K folds, each with
+ * loaders of its own, or one split. */
+static inline void load_folds(struct trial *trial, uint64_t script, struct accesses *ret)
+{
+	uint32_t folds = 2 + below(4), n = trial->files, n_epochs = 1 + below(4);
+	bool fixed = chance(30), dealt = chance(50);
+	uint32_t *order = calloc(3 * (size_t)n, sizeof(*order));
+	uint32_t *train = order + n, *validate = order + 2 * (size_t)n;
+	cr_assert_not_null(order);
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = i;
+	if (chance(50))
+		shuffle(&rng, order, n);
+	say(trial, "; %u %s,", folds, fixed ? "parts, one to validate" : "folds");
+	for (uint32_t fold = 0; fold < (fixed ? 1 : folds); fold++) {
+		uint32_t n_train = 0, n_validate = 0;
+		unsigned first = trial->passes;
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t of = dealt ? i % folds : i * folds / n;
+			if (of == fold)
+				validate[n_validate++] = order[i];
+			else
+				train[n_train++] = order[i];
+		}
+		struct loader trains = plan_half(trial, script),
+			      validates = plan_half(trial, script);
+		trains.list = train;
+		trains.n_list = n_train;
+		validates.list = validate;
+		validates.n_list = n_validate;
+		validates.in_order = true;
+		for (uint32_t i = fixed ? n_epochs : 1 + below(2); i > 0; i--) {
+			load_half(trial, ret, trains, first, 0);
+			load_half(trial, ret, validates, first, 10);
+			trial->passes++;
+		}
+	}
+	free(order);
+	ret->list[ret->n - 1].ends = true;
+}
+
 /* --- a trial ------------------------------------------------------------------------- */
 
 static inline void make_trial(uint64_t seed, enum trial_kind kind, struct trial *ret)
@@ -266,7 +340,9 @@ static inline void make_trial(uint64_t seed, enum trial_kind kind, struct trial 
 	ret->programs = 1 + (chance(30) ? below(PROGRAMS_MOST) : 0);
 	ret->beside = ret->programs > 1 && chance(30);
 	say(ret, "seed %llu, %u files", (unsigned long long)seed, ret->files);
-	for (unsigned i = 0; i < ret->programs; i++) {
+	for (unsigned i = 0; i < ret->programs && kind == TRIAL_FOLDS; i++)
+		load_folds(ret, i + 1, &streams[i]);
+	for (unsigned i = 0; i < ret->programs && kind != TRIAL_FOLDS; i++) {
 		struct program program = plan_program(ret, i + 1);
 		load_program(ret, &program, &streams[i]);
 	}

@@ -22,7 +22,8 @@ struct access {
 	struct reader reader;
 	uint32_t file;
 	bool label, done, looks, counts;
-	bool ends; /* its script, as the daemon sees */
+	bool works; /* a worker opens the file, not the main process */
+	bool ends;  /* its script, as the daemon sees */
 };
 
 struct accesses {
@@ -53,12 +54,15 @@ static inline void add(struct accesses *accesses, struct access access)
 struct loader {
 	uint32_t files, passes, workers, batch, ahead;
 	bool beyond, drop, in_order, stays; /* stays: workers are persistent */
+	bool works;			    /* it has workers */
 	uint32_t batches;		    /* of a pass at most; 0: all */
 	uint32_t part;			    /* k-th of `parts` in DistributedSampler */
 	uint32_t parts;
-	bool drop_tail;	 /* of DistributedSampler: its parts are not padded */
-	uint32_t pool;	 /* threads of one process, each takes the next file; 0: none */
-	uint32_t subset; /* of the first so many files of an order; 0: all */
+	bool drop_tail; /* of DistributedSampler: its parts are not padded */
+	uint32_t pool;	/* threads of one process, each takes the next file; 0: none */
+	const uint32_t *list; /* of these files only, n_list of them; NULL: all */
+	uint32_t n_list;
+	uint32_t subset;     /* of the first so many files of an order; 0: all */
 	uint32_t validation; /* so many files of that order come last, in this order */
 	unsigned labels; /* 0: none; 1: after; 2: before the image; 3: by another thread;
 			   4: of all files, before the first pass; 5: of some, before */
@@ -69,6 +73,7 @@ struct loader {
 	bool processes;	 /* each pass is one of its own */
 	bool replaces;	 /* WeightedRandomSampler */
 	uint64_t script, rank;
+	uint64_t threads; /* added to the numbers of its threads */
 	unsigned first_pass;
 	uint64_t seed; /* of the orders */
 };
@@ -99,7 +104,9 @@ static inline uint32_t pass_files(
 	uint32_t *all = calloc(n, sizeof(*all));
 	cr_assert_not_null(all);
 	for (uint32_t i = 0; i < n; i++)
-		all[i] = i;
+		all[i] = loader->list && i < loader->n_list ? loader->list[i] : i;
+	if (loader->list)
+		n = loader->n_list;
 	if (loader->subset || loader->validation) {
 		rng_seed(&order, 77);
 		shuffle(&order, all, n);
@@ -153,7 +160,8 @@ static inline void add_item(struct accesses *accesses, const struct loader *load
 		.reader = {thread, loader->rank, loader->script},
 		.file = file,
 		.done = true,
-		.counts = true};
+		.counts = true,
+		.works = loader->works};
 	struct access label = access;
 	label.label = true;
 	if (loader->labels == 3)
@@ -274,6 +282,7 @@ static inline void work_by_pool(struct accesses *accesses, const struct loader *
 
 static inline void load(struct accesses *accesses, struct loader loader)
 {
+	loader.works = loader.workers > 0;
 	loader.workers = loader.workers ? loader.workers : 1;
 	loader.batch = loader.batch ? loader.batch : 16;
 	loader.ahead = loader.ahead ? loader.ahead : 2;
@@ -292,7 +301,8 @@ static inline void load(struct accesses *accesses, struct loader loader)
 			loader.rank = loader.script = 100 + pass;
 		uint64_t base = loader.rank * 10000;
 		uint64_t threads =
-			loader.stays ? base : base + 20 * (loader.first_pass + pass);
+			loader.threads +
+			(loader.stays ? base : base + 20 * (loader.first_pass + pass));
 		make_batches(&loader, pass, step, &batches);
 		(loader.takes ? work_by_pool : work)(
 			accesses, &loader, &batches, threads);

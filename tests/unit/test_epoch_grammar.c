@@ -61,6 +61,16 @@ static void tell(size_t i, const struct access *access, const struct epoch_world
 		request->sample, record ? world_how(record->how) : "");
 }
 
+/* Tells whether the open is by a main process whose workers read, as the file system finds out. */
+static bool looks(const struct trial *trial, size_t i)
+{
+	const struct access *list = trial->accesses.list;
+	for (size_t k = 0; k < i && !list[i].works; k++)
+		if (list[k].works && list[k].reader.rank == list[i].reader.rank)
+			return true;
+	return false;
+}
+
 static void run(const struct trial *trial, bool mutant, sample_id *ret)
 {
 	struct looker lookers[3] = {0};
@@ -83,6 +93,7 @@ static void run(const struct trial *trial, bool mutant, sample_id *ret)
 		struct world_request *request = world_request_by(&world, EPOCH_CURRENT,
 			access->file, access->reader, access->label);
 		request->request.done = access->done;
+		request->request.looks = looks(trial, i);
 		world_open(&world, request);
 		cr_assert_eq(request->request.status, 0);
 		ret[i] = request->request.sample;
@@ -249,6 +260,14 @@ Test(epoch_grammar, workers_that_run_ahead, .timeout = 3600)
 Test(epoch_grammar, pools, .timeout = 3600)
 {
 	unsigned n = effort(4000, 200000), silent = try(n, TRIAL_POOLS, 0, false).silent;
+	cr_assert_leq(silent, n / 1000, "%u of %u trials are not exact", silent, n);
+}
+
+/* A script's two loaders have the files of each pass. One may have workers, and the other one
+ * none. */
+Test(epoch_grammar, folds, .timeout = 3600)
+{
+	unsigned n = effort(2000, 100000), silent = try(n, TRIAL_FOLDS, 0, false).silent;
 	cr_assert_leq(silent, n / 1000, "%u of %u trials are not exact", silent, n);
 }
 
