@@ -29,7 +29,7 @@ for path in class0/0002.jpg class1/0003.jpg "class2/it's.jpg"; do
 done
 nothing_held
 
-where=$(sed -n 's/.*in \[job\], where = \(.*\) leaves it out$/\1/p' "$LOG" | sed '2,$s/^/and /' | xargs -d '\n')
+where=$(sed -n 's/.*; where = \(.*\) in \[job\] leaves it out$/\1/p' "$LOG" | sed '2,$s/^/and /' | xargs -d '\n')
 job_text c tensor.crop=32 "job.where=$where" >"$T/c.ini"
 ctl add "$T/c.ini"
 read_epoch c

@@ -60,7 +60,7 @@ for _ in $(seq 200); do
 	! grep -q "the next start scans before it serves" "$LOG" || break
 	sleep 0.05
 done
-grep -q "dataset images: the scan after the start: .*images is as it was" "$LOG" || fail "$(cat "$LOG")"
+grep -q "dataset images: the scan after the start failed: .*images is as it was" "$LOG" || fail "$(cat "$LOG")"
 equal "samples as they were" "$(samples)" 25
 stop
 start
