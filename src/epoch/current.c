@@ -29,6 +29,9 @@
  *     before its pass does. So a file of the first J of the run holds its sample once more, and
  *     is kept; a random pass of N files has these J last with a chance of 1 / (N over J), which
  *     J makes less than 1 in a million.
+ *     Many files may be read before a pass, too, as a sanity check reads the validation set before
+ *     the training set. They are opened again in their order, so after k opens a file of the first
+ *     J + REREAD k holds its sample, too.
  *   - Files are opened in order, half of the epoch has been opened, and a worker goes back to a
  *     file that this epoch has given. A worker's row, in the steps of its batches, is of one
  *     pass; rows that begin after those that are over may be of the next one, and are kept.
@@ -143,13 +146,19 @@ static bool had_half(const struct script *script)
 	return script->opened - script->adopted >= script->files - script->opened;
 }
 
+/* Workers that read files again in the same order open the k-th of them after k / REREAD opens at
+ * the earliest. */
+#define REREAD 4
+
 /* Tells whether an open of the file ends a whole run, which began after `first` opens and had
- * all files after `whole`. A file of the run's first J does not. */
+ * all files after `whole`. A file of the run's first J does not; neither does one of the first
+ * J + REREAD k after k more opens. */
 static bool ends_whole(const struct script *script, uint32_t file)
 {
 	uint32_t mark = script->marks[file];
+	uint32_t hedged = n_hedged(script) + REREAD * (script->opens - script->whole);
 	return script->whole > 0 &&
-	       (mark > script->whole || mark - script->first > n_hedged(script));
+	       (mark > script->whole || mark - script->first > hedged);
 }
 
 /* Tells whether each rank has opened its part, so that the pass is over. Parts are of all

@@ -288,6 +288,18 @@ static inline void load_half(struct trial *trial, struct accesses *ret,
 	load(ret, loader);
 }
 
+/* Reads one batch, for which the workers fetch all that they may. */
+static inline void check_sanity(
+	struct trial *trial, struct accesses *ret, struct loader loader)
+{
+	size_t before = ret->n;
+	say(trial, " sanity check;");
+	loader.batches = loader.workers > 0 ? loader.workers * loader.ahead : 1;
+	load_half(trial, ret, loader, trial->passes, 10);
+	for (size_t i = before; i < ret->n; i++)
+		ret->list[i].pass = UINT_MAX;
+}
+
 /* A script that trains on some files and validates on the others, in order: K folds, each with
  * loaders of its own, or one split. */
 static inline void load_folds(struct trial *trial, uint64_t script, struct accesses *ret)
@@ -319,6 +331,8 @@ static inline void load_folds(struct trial *trial, uint64_t script, struct acces
 		validates.list = validate;
 		validates.n_list = n_validate;
 		validates.in_order = true;
+		if (chance(30))
+			check_sanity(trial, ret, validates);
 		for (uint32_t i = fixed ? n_epochs : 1 + below(2); i > 0; i--) {
 			load_half(trial, ret, trains, first, 0);
 			load_half(trial, ret, validates, first, 10);
