@@ -39,13 +39,18 @@
  *     begin a pass anywhere.
  *     If the file begins no row, or a worker has made another step since the file was opened
  *     last, files may be shuffled, and the run is kept.
- *     Workers that go on with their rows are late: they are given the epoch before.
+ *     Workers that go on with their rows are late: they are given the epoch before. A row that
+ *     has ended a batch goes on with a step, not with the next file.
  *   - Each rank has opened its part of the files, with or without padding, and no other file
  *     twice. Files that a rank has opened beyond its part are of its next pass, and are kept.
  *     ranks.c has the theorem.
  *   - Nearly all files have been opened, and then 3 sqrt(N) of them once more in a row of
  *     different ones: by the birthday bound these are no random opens, but another pass, as
  *     drop_last makes them. The run is kept.
+ *
+ * A thread that opens its last file again holds the same sample. If it has opened this file as
+ * often as the file before, the open may be the first one of a pass: the file's mark is renewed, so
+ * that the next turn keeps the file.
  *
  * A process whose workers read may look at files between and in passes, or read itself: a training
  * set by workers, a validation set without. It makes a pass if a pass may begin, or if it goes on
@@ -215,8 +220,9 @@ static bool is_late(const struct opener *opener)
 	/* An unknown reader may be several threads. */
 	bool several = worker && worker->id == 0 && script->was_in_order &&
 		       8 * (uint64_t)script->left <= script->files;
+	bool in_batch = script->batch == 0 || (worker && worker->batch < script->batch);
 	bool late = worker && worker->late && opener->file > worker->file &&
-		    (opener->file == worker->file + 1 ||
+		    ((in_batch && opener->file == worker->file + 1) ||
 			    opener->file == worker->file + script->step);
 	return (late || several) && script->marks[opener->file] <= script->begun_before &&
 	       can_give(opener->epochs, script->epoch - 1, opener->request);
@@ -309,7 +315,7 @@ static bool can_keep(const struct opener *opener)
 }
 
 /* Tells whether the next epoch has begun without the files that the pass, which goes on, has
- * opened. */
+ * opened. If no division tells where the pass of ranks ends, it may go on. */
 static bool loses_files(const struct opener *opener)
 {
 	const struct current *current = &opener->epochs->current;
@@ -317,6 +323,9 @@ static bool loses_files(const struct opener *opener)
 	struct record opened = {.position = opener->request->position,
 		.reader = opener->request->reader,
 		.how = OPENED_NEXT};
+	if (n_ranks(current, script) > 1 && !opener->epochs->config.fed &&
+		division_over(current, script) == DIVISIONS)
+		return true;
 	if (n_ranks(current, script) > 1 || is_in_order(script))
 		return current_since(opener->epochs, opener->worker, &opened) <
 		       script->opens;
@@ -401,9 +410,10 @@ static struct choice choose_label(const struct opener *opener)
 	bool before = !is_opened(script, opener->file) && script->epoch > 0 &&
 		      script->marks[opener->file] > script->begun_before;
 	uint32_t epoch = script->epoch - before;
-	if (!can_give(opener->epochs, epoch, opener->request))
-		epoch = running_epoch(opener->epochs, opener->request);
-	return choice_of(epoch, OPENED_GIVEN);
+	if (can_give(opener->epochs, epoch, opener->request))
+		return choice_of(epoch, OPENED_GIVEN);
+	epoch = running_epoch(opener->epochs, opener->request);
+	return noticed(epoch, OPENED_GIVEN, NOTICE_SCRIPTS);
 }
 
 /* Tells whether a process whose workers read only looks at the file. It makes a pass if a pass may

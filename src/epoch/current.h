@@ -30,7 +30,7 @@ struct beyond {
 	uint64_t rank, thread;
 	uint32_t file;
 	uint32_t count; /* opens of the rank's pass before this one */
-	uint32_t mark;	/* the file's */
+	uint32_t mark;	/* by this open */
 };
 
 /* A script that reads current/. Its opens are counted, except opens of the file that the thread
@@ -52,6 +52,7 @@ struct script {
 	 * worker opens gets the mark `begun`. */
 	uint32_t begun, begun_before;
 	uint32_t run;	  /* opens before the first one of the run (current.c) */
+	uint32_t doubted; /* the last mark by note_again; 0: none */
 	uint32_t turned;  /* opens when the script turned to the epoch */
 	uint32_t opened;  /* files opened in the epoch */
 	uint32_t adopted; /* files kept from the epoch before, of `opened` */
@@ -80,6 +81,7 @@ struct script {
 	uint32_t up, down;
 	/* Step from a worker's batch to its next one, seen twice; another step, seen once. */
 	uint32_t step, last_step;
+	uint32_t batch; /* files of a batch, when the epoch began; 0: not known */
 	/* Opens of the script at the last step that is like no other one; number of such steps
 	 * in the epoch. */
 	uint32_t odd, odds;
@@ -111,10 +113,12 @@ struct worker {
 	uint32_t began, last;
 	uint32_t row_began;
 	uint32_t start; /* the file that the worker went back to, or began with */
+	uint32_t batch; /* files opened in a row, each the one after the one before */
 	uint32_t row[FILE_KINDS];   /* opens of `file` in the pass, by kind */
 	uint32_t stays;		    /* opens in a row of `file` */
 	uint32_t habit[FILE_KINDS]; /* `row` of the file before */
 	bool images;		    /* the worker opens images, not only labels */
+	bool doubted;		    /* note_again has marked `file` */
 	bool is_owed;		    /* the last open was of a label, and not counted */
 	/* OPENED_LOOKED: the file, and script.turns at that time; NO_FILE: none. */
 	uint32_t looked, looked_turns;
@@ -160,6 +164,9 @@ struct choice current_choose(
  * opener; NULL: a new one. */
 uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 	const struct record *opened);
+/* Tells whether a worker of the script has begun its row with the file. */
+bool begins_row(
+	const struct current *current, const struct script *script, uint32_t file);
 /* Returns after how many opens the script's last pass has begun. */
 uint32_t since_run(const struct script *script);
 /* Tells whether a run had all files once more, exactly as many opens after the last time as
@@ -260,6 +267,6 @@ const struct beyond *next_beyond(
 void begin_parts(struct current *current, struct script *script, enum division over);
 /* Puts an open on the list of those beyond a part. */
 void note_beyond(struct script *script, const struct beyond *beyond);
-/* Counts an open of a rank, which has been marked. */
+/* Counts an open of a rank. mark: the one that the open has given its file. */
 void note_rank(struct current *current, struct script *script, struct rank *rank,
-	struct worker *worker, uint32_t file);
+	struct worker *worker, uint32_t file, uint32_t mark);

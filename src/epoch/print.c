@@ -34,7 +34,7 @@ static void print_script(const struct script *script, FILE *out)
 		" %d streak %" PRIu32 " %" PRIu32 " parts %" PRIu32 " %" PRIu32
 		" %d %d beyond %" PRIu32 " steps %" PRIu32 " %" PRIu32 " of %" PRIu32
 		" %" PRIu32 " odd %" PRIu32 " %" PRIu32 " labels %" PRIu32 " %" PRIu32
-		" %d %d behind %d\n",
+		" %d %d behind %d batch %" PRIu32 " doubted %" PRIu32 "\n",
 		script->id, script->since, script->used, script->epoch, script->turns,
 		script->begun, script->begun_before, script->turned, script->run,
 		script->opened, script->first, script->whole, script->last_whole,
@@ -43,7 +43,7 @@ static void print_script(const struct script *script, FILE *out)
 		script->refuted[DROPS], script->n_beyond, script->up, script->down,
 		script->step, script->last_step, script->odd, script->odds,
 		script->labels, script->labels_before, script->labels_of_images,
-		script->labels_first, script->behind);
+		script->labels_first, script->behind, script->batch, script->doubted);
 	for (uint32_t i = 0; i < script->files; i++)
 		fprintf(out, " %" PRIx32, script->marks[i]);
 	fputc('\n', out);
@@ -72,11 +72,11 @@ static void print_current(const struct epochs *epochs, FILE *out)
 		fprintf(out,
 			"worker %" PRIu64 " %" PRIu64 " %u %" PRIu32 " %" PRIu32
 			" %" PRIu32 " %" PRIu32 " began %" PRIu32 " %" PRIu32 " %" PRIu32
-			" looked %" PRIu32 " %d %d\n",
+			" looked %" PRIu32 " batch %" PRIu32 " %d %d %d\n",
 			worker->id, worker->used, worker->rank, worker->file,
 			worker->epoch, worker->row[0], worker->row[1], worker->began,
-			worker->row_began, worker->start, worker->looked, worker->images,
-			worker->late);
+			worker->row_began, worker->start, worker->looked, worker->batch,
+			worker->images, worker->late, worker->doubted);
 	}
 }
 

@@ -146,7 +146,7 @@ void begin_parts(struct current *current, struct script *script, enum division o
 		uint32_t w = r == NOBODY ? r : worker_place(current, r, open.thread);
 		if (w != NOBODY)
 			note_rank(current, script, &current->ranks[r],
-				&current->workers[w], open.file);
+				&current->workers[w], open.file, open.mark);
 	}
 }
 
@@ -178,7 +178,7 @@ void note_beyond(struct script *script, const struct beyond *beyond)
 }
 
 void note_rank(struct current *current, struct script *script, struct rank *rank,
-	struct worker *worker, uint32_t file)
+	struct worker *worker, uint32_t file, uint32_t mark)
 {
 	uint32_t n = n_ranks(current, script);
 	if (n != script->n_ranks)
@@ -204,6 +204,6 @@ void note_rank(struct current *current, struct script *script, struct rank *rank
 					    .thread = worker->id,
 					    .file = file,
 					    .count = rank->count,
-					    .mark = script->marks[file]});
+					    .mark = mark});
 	rank->count++;
 }

@@ -159,15 +159,40 @@ static uint32_t get_worker(struct current *current, uint32_t rank, uint64_t id)
 
 /* --- an open ------------------------------------------------------------------------- */
 
+/* Returns the mark by note_again of the worker's file; 0: none. */
+static uint32_t doubted_mark(const struct script *script, const struct worker *worker)
+{
+	return worker->doubted && worker->file < script->files
+		       ? script->marks[worker->file]
+		       : 0;
+}
+
+/* Returns the size of a batch, if one worker has begun a row where a batch of another one has
+ * ended; 0: it is not known. */
+static uint32_t batch_of(const struct current *current, const struct script *script)
+{
+	uint32_t batch = 0;
+	for (uint32_t i = 0; i < current->n_workers; i++) {
+		const struct worker *worker = &current->workers[i];
+		if (is_worker_of(current, worker, script) && worker->batch > batch &&
+			begins_row(current, script, worker->file + 1))
+			batch = worker->batch;
+	}
+	return batch;
+}
+
 /* Marks the workers that may still read the pass before: those that have not begun the new pass.
  * `first` is the worker that began the new pass first. */
-static void note_late(struct current *current, const struct script *script,
+static void note_late(struct current *current, struct script *script,
 	const struct worker *first, uint32_t since)
 {
+	script->batch = batch_of(current, script);
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		struct worker *worker = &current->workers[i];
+		bool doubted = doubted_mark(script, worker) > since;
 		if (is_worker_of(current, worker, script))
-			worker->late = worker != first && worker->began < since;
+			worker->late =
+				worker != first && worker->began < since && !doubted;
 	}
 }
 
@@ -247,7 +272,7 @@ static void note_file(struct epochs *epochs, struct script *script, struct rank 
 	*mark = ++script->opens;
 	if (!again)
 		script->newest = script->opens;
-	note_rank(&epochs->current, script, rank, worker, file);
+	note_rank(&epochs->current, script, rank, worker, file, *mark);
 	if (script->whole == 0 && is_whole(script)) {
 		/* The file may be the first of a new pass, as a file that turns is. */
 		bool turns = script->turns > 0 && script->opens == script->turned + 1;
@@ -267,10 +292,11 @@ static void note_worker(struct worker *worker, struct rank *rank,
 		for (uint32_t i = 0; i < FILE_KINDS; i++) {
 			if (worker->row[i] > 0)
 				worker->habit[i] = worker->row[i];
-			if (rank->habit[i] < worker->row[i])
+			if (rank->habit[i] < worker->row[i] && !worker->doubted)
 				rank->habit[i] = worker->row[i];
 			worker->row[i] = 0;
 		}
+	worker->doubted &= worker->file == file;
 	worker->stays = worker->file == file ? worker->stays + 1 : 1;
 	rank->labels_after |= opened->label && worker->row[FILE_IMAGE] > 0;
 	worker->row[opened->label]++;
@@ -302,12 +328,19 @@ static void note_row(struct script *script, struct worker *worker, uint32_t file
 {
 	bool back = worker->file == NO_FILE || file <= worker->file;
 	uint32_t step = back ? 0 : file - worker->file;
-	bool known = step > 1 && (step == script->step || step == script->last_step);
-	if (step == 1)
+	if (step == 1) {
+		worker->batch++;
 		return;
+	}
+	bool known = !back && worker->batch > 0 && (step - 1) % worker->batch == 0 &&
+		     (step == script->step || step == script->last_step);
+	worker->batch = 1;
 	if (back)
 		worker->start = file;
 	if (known) {
+		uint32_t mark = doubted_mark(script, worker);
+		if (mark > 0) /* the row began with that file */
+			worker->row_began = mark - 1;
 		worker->began = worker->row_began;
 		if (step != script->step && script->odds > 0 && --script->odds == 0)
 			script->odd = 0;
@@ -331,6 +364,7 @@ static int note_pass(struct epochs *epochs, uint32_t s, struct rank *rank,
 {
 	struct script *script = &epochs->current.scripts[s];
 	if (opened->how == OPENED_LATE) {
+		worker->batch = file == worker->file + 1 ? worker->batch + 1 : 1;
 		if (file < script->files && !is_opened(script, file))
 			script->marks[file] = script->begun;
 		return 0;
@@ -390,8 +424,24 @@ static int note_moved(struct epochs *epochs, const struct record *opened, uint32
 			&(struct beyond){.rank = opened->reader.rank,
 				.thread = opened->reader.thread,
 				.file = file,
-				.count = NOBODY});
+				.count = NOBODY,
+				.mark = 1}); /* the turn keeps all files */
 	return 0;
+}
+
+/* Renews the mark of a file that its worker opens again, if this may be the first open of a pass:
+ * the worker has opened the file as often as the one before. The mark is that of the last counted
+ * open. */
+static void note_again(struct script *script, struct worker *worker,
+	const struct record *opened, uint32_t file)
+{
+	enum file_kind kind = opened->label;
+	if (worker->file != file || opened->epoch != script->epoch ||
+		file >= script->files || !is_opened(script, file) ||
+		worker->row[kind] == 0 || worker->row[kind] < worker->habit[kind])
+		return;
+	worker->doubted = true;
+	script->doubted = script->marks[file] = script->opens;
 }
 
 int current_note(struct epochs *epochs, const struct record *opened)
@@ -433,6 +483,8 @@ int current_note(struct epochs *epochs, const struct record *opened)
 	bool is_first = has_label && worker->is_owed && opened->epoch == script->epoch;
 	if ((!again || is_first || is_new_image(script, opened, file)) && counts)
 		err = note_pass(epochs, s, rank, worker, opened, file);
+	else if (again)
+		note_again(script, worker, opened, file);
 	if (err)
 		return err;
 	worker->is_owed = only_label && !counts;

@@ -28,8 +28,7 @@ bool is_regular(const struct script *script)
 	return script->was_whole && script->whole - script->last_whole == script->files;
 }
 
-static bool begins_row(
-	const struct current *current, const struct script *script, uint32_t file)
+bool begins_row(const struct current *current, const struct script *script, uint32_t file)
 {
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		const struct worker *worker = &current->workers[i];
@@ -90,7 +89,8 @@ static uint32_t n_overlapping(
 	return hedged < most ? hedged : most;
 }
 
-uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
+/* Returns after how many counted opens the turn keeps files. */
+static uint32_t since_counted(const struct epochs *epochs, const struct worker *worker,
 	const struct record *opened)
 {
 	const struct current *current = &epochs->current;
@@ -126,4 +126,16 @@ uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 	if (script->opens - hedged < since)
 		since = script->opens - hedged;
 	return since;
+}
+
+uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
+	const struct record *opened)
+{
+	const struct current *current = &epochs->current;
+	const struct script *script =
+		&current->scripts[script_place(current, opened->reader.script)];
+	uint32_t since = since_counted(epochs, worker, opened);
+	/* A file opened again after the last counted open has the same mark. */
+	bool doubted = may_keep(opened) && script->doubted == script->opens;
+	return doubted && since == script->opens && since > 0 ? since - 1 : since;
 }
