@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "edition/edition.h"
+#include "sched/datasets.h"
 #include "sched/ranks.h"
 #include "sched/sched_internal.h"
 #include "supply/supply.h"
@@ -33,25 +34,28 @@ static void add_locked(
 			roaring_bitmap_add(ids, id);
 }
 
-static void add_of_all(
-	struct source *source, sample_id from, sample_id to, roaring_bitmap_t *ids)
+/* Adds samples of the source from `from` on, if the source is of the dataset. Returns the next
+ * sample to look at; 0: none. */
+static sample_id add_some(struct sched *sched, size_t number, const char *dataset,
+	sample_id from, roaring_bitmap_t *ids)
 {
-	struct sched *sched = sched_of_source(source);
-	const struct space *space;
 	LOCK_SCOPE(&sched->lock);
+	const struct source *source = &sched->sources[number].is;
+	const struct space *space;
+	if (!source->dataset || strcmp(dataset_name(source->dataset), dataset) != 0)
+		return 0;
+	uint32_t n = dataset_ids(source->dataset);
+	sample_id to = n < AT_ONCE || from > n - AT_ONCE ? n : from + AT_ONCE;
 	LIST_FOREACH (space, &source->spaces, link)
 		if (is_random_locked(sched, space))
 			add_locked(space, from, to, ids);
+	return to < n ? to : 0;
 }
 
 void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids)
 {
-	for (size_t i = 0; i < sched->supply.n_sources; i++) {
-		struct source *source = &sched->sources[i].is;
-		uint32_t n = dataset_ids(source->dataset);
-		if (strcmp(dataset_name(source->dataset), dataset) != 0)
-			continue;
-		for (sample_id id = 0; id < n; id += AT_ONCE)
-			add_of_all(source, id, n - id < AT_ONCE ? n : id + AT_ONCE, ids);
-	}
+	uint32_t n = sched_datasets(sched, NULL);
+	for (uint32_t i = 0; i < n; i++)
+		for (sample_id id = 0; (id = add_some(sched, i, dataset, id, ids)) != 0;)
+			;
 }
