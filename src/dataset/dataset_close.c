@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/ensure.h"
 #include "dataset/dataset_map.h"
 
 #include <stdlib.h>
@@ -26,6 +27,7 @@ void dataset_close(struct dataset **dataset)
 	dataset_paths_free(old->paths);
 	dataset_pairs_free(atomic_load(&old->pairs));
 	dataset_groups_free(atomic_load(&old->groups));
+	ensure(pthread_cond_destroy(&old->paths_made) == 0);
 	lock_destroy(&old->lock);
 	for (uint32_t i = 0; i < old->n_classes; i++)
 		free(old->classes[i]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/ensure.h"
 #include "dataset/dataset_internal.h"
 #include "dataset/label_table.h"
 
@@ -219,6 +220,7 @@ int dataset_mix(const char *name, const struct dataset_mixed *from, size_t n,
 		return -ENOMEM;
 	atomic_init(&made->references, 1);
 	lock_init(&made->lock, LOCK_RANK_DATASET, "dataset connections");
+	ensure(pthread_cond_init(&made->paths_made, NULL) == 0);
 	made->kind = "mixture";
 	int err = label_table ? label_table_read(label_table, &table, ret_message) : 0;
 	struct mixing mixing = {.from = from,

@@ -492,6 +492,7 @@ static int open_by_scan(const struct dataset_config *config, const char *state_d
 		return -ENOMEM;
 	atomic_init(&dataset->references, 1);
 	lock_init(&dataset->lock, LOCK_RANK_DATASET, "dataset connections");
+	ensure(pthread_cond_init(&dataset->paths_made, NULL) == 0);
 	bool changed = false;
 	int err = fill(config, &scan, state_dir, dataset, &changed);
 	scan_end(&scan);

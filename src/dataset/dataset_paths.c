@@ -20,7 +20,7 @@
  *   `- b   3
  */
 struct path_file {
-	/* in paths->names; until directories are made, the whole path in paths->texts */
+	/* in paths->names; until files are sorted, the whole path in paths->texts */
 	const char *name;
 	sample_id id;	/* SAMPLE_NONE: the file is not a sample */
 	uint32_t other; /* index in dataset_paths.others if the file is not a sample */
@@ -39,7 +39,7 @@ struct dataset_paths {
 	size_t capacity;
 	uint32_t *children;
 	struct arena names;
-	struct arena texts; /* freed after the directories are made */
+	struct arena texts; /* whole paths, until files are sorted */
 };
 
 /* --- making the tree ---------------------------------------------------------------- */
@@ -63,13 +63,17 @@ static int compare_directories(const char *a, size_t n_a, const char *b, size_t 
 	return (n_a > n_b) - (n_a < n_b);
 }
 
+static int compare_paths(const char *a, const char *b)
+{
+	size_t n_a = directory_bytes(a), n_b = directory_bytes(b);
+	int order = compare_directories(a, n_a, b, n_b);
+	return order ? order : strcmp(a + n_a, b + n_b);
+}
+
 static int compare_files(const void *a, const void *b)
 {
-	const char *x = ((const struct path_file *)a)->name;
-	const char *y = ((const struct path_file *)b)->name;
-	size_t n_x = directory_bytes(x), n_y = directory_bytes(y);
-	int order = compare_directories(x, n_x, y, n_y);
-	return order ? order : strcmp(x + n_x, y + n_y);
+	return compare_paths(
+		((const struct path_file *)a)->name, ((const struct path_file *)b)->name);
 }
 
 static int add_other(struct dataset_paths *paths, sqlite3_stmt *statement)
@@ -123,28 +127,36 @@ static int read_others(sqlite3 *db, struct dataset_paths *paths)
 	return err;
 }
 
+static int alloc_files(const struct dataset *dataset, struct dataset_paths *paths)
+{
+	free(paths->files);
+	paths->files_capacity = (size_t)dataset->n_ids + 1;
+	paths->files = calloc(paths->files_capacity, sizeof(*paths->files));
+	return paths->files ? 0 : -ENOMEM;
+}
+
+static int read_path(const struct dataset *dataset, sample_id id, struct path_text *text)
+{
+	if (map_path(dataset->map, id, text))
+		return 0;
+	log_error("catalogue %s: the path of sample %u is damaged", dataset->file, id);
+	return -EIO;
+}
+
 static int list_files(struct dataset *dataset, struct dataset_paths *paths)
 {
 	roaring_uint32_iterator_t id;
 	struct path_text text = {0};
-	paths->files = calloc((size_t)dataset->n_ids + 1, sizeof(*paths->files));
-	if (!paths->files)
-		return -ENOMEM;
-	paths->files_capacity = (size_t)dataset->n_ids + 1;
+	int err = alloc_files(dataset, paths);
 	roaring_init_iterator(dataset->present, &id);
-	for (; id.has_value; roaring_advance_uint32_iterator(&id)) {
+	for (; !err && id.has_value; roaring_advance_uint32_iterator(&id)) {
 		struct path_file *file = &paths->files[paths->n_files++];
 		file->id = id.current_value;
-		const char *path = map_path(dataset->map, file->id, &text);
-		if (path && !(file->name = arena_text(&paths->texts, path)))
-			return -ENOMEM;
-		if (!path) {
-			log_error("catalogue %s: the path of sample %u is damaged",
-				dataset->file, file->id);
-			return -EIO;
-		}
+		err = read_path(dataset, file->id, &text);
+		if (!err && !(file->name = arena_text(&paths->texts, text.text)))
+			err = -ENOMEM;
 	}
-	return 0;
+	return err;
 }
 
 static int list_others(struct dataset *dataset, struct dataset_paths *paths)
@@ -187,11 +199,12 @@ static bool is_component(const char *name, const char *text, size_t n)
 	return strncmp(name, text, n) == 0 && name[n] == '\0';
 }
 
-/* Finds or adds the directory of a file. Files are sorted, so an existing directory is always the
- * last child of its parent. */
-static int enter(struct dataset_paths *paths, uint32_t file, uint32_t *ret)
+/* Finds or adds the directory of the file with this path. Files are added in their order, so an
+ * existing directory is always the last child of its parent. */
+static int enter(
+	struct dataset_paths *paths, const char *path, uint32_t file, uint32_t *ret)
 {
-	const char *path = paths->files[file].name, *slash;
+	const char *slash;
 	*ret = 0;
 	for (; (slash = strchr(path, '/')); path = slash + 1) {
 		size_t n = (size_t)(slash - path);
@@ -205,29 +218,99 @@ static int enter(struct dataset_paths *paths, uint32_t file, uint32_t *ret)
 			return err;
 		paths->directories[parent].first_child = *ret;
 	}
-	/* The path of a file that is not a sample is already in paths->names. */
-	paths->files[file].name = paths->files[file].id == SAMPLE_NONE
-					  ? path
-					  : arena_text(&paths->names, path);
-	return paths->files[file].name ? 0 : -ENOMEM;
+	return 0;
 }
 
+/* Sets the name of a file in the directory. The path of a file that is not a sample is already in
+ * paths->names. */
+static int add_name(struct dataset_paths *paths, uint32_t directory, const char *path,
+	struct path_file *file)
+{
+	const char *name = path + directory_bytes(path);
+	name += *name == '/';
+	file->name = file->id == SAMPLE_NONE ? name : arena_text(&paths->names, name);
+	paths->directories[directory].n_files++;
+	return file->name ? 0 : -ENOMEM;
+}
+
+/* Sorts the files, and makes their directories. */
 static int make_directories(struct dataset_paths *paths)
 {
 	uint32_t directory;
 	int err = add_directory(paths, 0, "", 0, 0, &directory);
+	if (paths->n_files > 0)
+		qsort(paths->files, paths->n_files, sizeof(*paths->files), compare_files);
 	for (uint32_t i = 0; !err && i < paths->n_files; i++) {
-		err = enter(paths, i, &directory);
-		if (err)
-			break;
-		paths->directories[directory].n_files++;
-		for (uint32_t d = directory;; d = paths->directories[d].parent) {
-			paths->directories[d].n_below++;
-			if (d == 0)
-				break;
-		}
+		const char *path = paths->files[i].name;
+		err = enter(paths, path, i, &directory);
+		if (!err)
+			err = add_name(paths, directory, path, &paths->files[i]);
 	}
 	return err;
+}
+
+/* A path, and the directory of its file. */
+struct entered {
+	char path[PATH_MAX];
+	size_t directory_bytes;
+	uint32_t directory;
+};
+
+/* Adds the next file. 1: its path comes before the last one. */
+static int add_in_order(struct dataset_paths *paths, struct entered *last, sample_id id,
+	const struct path_text *text)
+{
+	const char *path = text->text;
+	size_t n = directory_bytes(path);
+	struct path_file *file = &paths->files[paths->n_files];
+	bool same = n == last->directory_bytes && memcmp(path, last->path, n) == 0;
+	int err = 0;
+	if ((same ? strcmp(last->path + n, path + n) : compare_paths(last->path, path)) >
+		0)
+		return 1;
+	if (!same)
+		err = enter(paths, path, paths->n_files, &last->directory);
+	if (err)
+		return err;
+	memcpy(last->path, path, text->length + 1);
+	last->directory_bytes = n;
+	file->id = id;
+	paths->n_files++;
+	return add_name(paths, last->directory, path, file);
+}
+
+/* Makes the directories of files whose ids are in the order of their paths, as a first scan leaves
+ * them. It needs no sorting, and no memory for whole paths. 1: they are in another order. */
+static int make_in_order(struct dataset *dataset, struct dataset_paths *paths)
+{
+	roaring_uint32_iterator_t id;
+	struct path_text text = {0};
+	struct entered last = {.path = ""};
+	int err = list_others(dataset, paths);
+	if (!err && paths->n_files > 0)
+		return 1;
+	if (!err)
+		err = alloc_files(dataset, paths);
+	if (!err)
+		err = add_directory(paths, 0, "", 0, 0, &last.directory);
+	roaring_init_iterator(dataset->present, &id);
+	for (; !err && id.has_value; roaring_advance_uint32_iterator(&id)) {
+		err = read_path(dataset, id.current_value, &text);
+		if (!err)
+			err = add_in_order(paths, &last, id.current_value, &text);
+	}
+	return err;
+}
+
+static void count_below(struct dataset_paths *paths)
+{
+	struct paths_directory *directories = paths->directories;
+	for (uint32_t i = paths->n_directories; i-- > 0;) {
+		directories[i].n_below += directories[i].n_files;
+		if (i > 0)
+			directories[directories[i].parent].n_below +=
+				directories[i].n_below;
+	}
 }
 
 static int make_children(struct dataset_paths *paths)
@@ -262,49 +345,57 @@ void dataset_paths_free(struct dataset_paths *paths)
 	free(paths);
 }
 
-/* Stores the tree in the dataset. If several threads have made trees, the first one is kept. */
-static const struct dataset_paths *keep(
-	struct dataset *dataset, struct dataset_paths *paths)
+static int make(struct dataset *dataset, bool in_order, struct dataset_paths **ret)
 {
-	lock_take(&dataset->lock);
-	struct dataset_paths *kept = dataset->paths;
-	if (!kept)
-		dataset->paths = paths;
-	lock_release(&dataset->lock);
-	if (!kept)
-		return paths;
-	dataset_paths_free(paths);
-	return kept;
-}
-
-static struct dataset_paths *kept(struct dataset *dataset)
-{
-	LOCK_SCOPE(&dataset->lock);
-	return dataset->paths;
-}
-
-int dataset_paths(struct dataset *dataset, const struct dataset_paths **ret)
-{
-	*ret = kept(dataset);
-	if (*ret)
-		return 0;
-	struct dataset_paths *paths = calloc(1, sizeof(*paths));
+	struct dataset_paths *paths = *ret = calloc(1, sizeof(*paths));
 	if (!paths)
 		return -ENOMEM;
-	int err = list_files(dataset, paths);
-	if (!err)
+	int err = in_order ? make_in_order(dataset, paths) : list_files(dataset, paths);
+	if (!err && !in_order)
 		err = list_others(dataset, paths);
-	if (!err && paths->n_files > 0)
-		qsort(paths->files, paths->n_files, sizeof(*paths->files), compare_files);
-	if (!err)
+	if (!err && !in_order)
 		err = make_directories(paths);
 	if (!err)
 		err = make_children(paths);
 	arena_free(&paths->texts);
-	if (err)
+	if (err) {
 		dataset_paths_free(paths);
-	else
-		*ret = keep(dataset, paths);
+		*ret = NULL;
+		return err;
+	}
+	count_below(paths);
+	return 0;
+}
+
+/* Returns the tree, if it has been made. If nobody is making it, the caller has to. */
+static struct dataset_paths *begin(struct dataset *dataset)
+{
+	LOCK_SCOPE(&dataset->lock);
+	while (dataset->making_paths)
+		lock_wait(&dataset->lock, &dataset->paths_made);
+	dataset->making_paths = !dataset->paths;
+	return dataset->paths;
+}
+
+static void end(struct dataset *dataset, struct dataset_paths *paths)
+{
+	LOCK_SCOPE(&dataset->lock);
+	dataset->paths = paths;
+	dataset->making_paths = false;
+	pthread_cond_broadcast(&dataset->paths_made);
+}
+
+int dataset_paths(struct dataset *dataset, const struct dataset_paths **ret)
+{
+	struct dataset_paths *paths = begin(dataset);
+	int err = 0;
+	if (!paths) {
+		err = make(dataset, true, &paths);
+		if (err == 1)
+			err = make(dataset, false, &paths);
+		end(dataset, paths);
+	}
+	*ret = paths;
 	return err;
 }
 

@@ -44,36 +44,6 @@ bool scan_inside(const struct scan *scan, const char *relative)
 	       (target[n] == '/' || target[n] == '\0');
 }
 
-static int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-	int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
-	return order ? order : (a_length > b_length) - (a_length < b_length);
-}
-
-/* Returns the length of the path's first component. */
-static size_t first_part(const char *path)
-{
-	return (size_t)(strchrnul(path, '/') - path);
-}
-
-int path_compare(const char *a, const char *b)
-{
-	int order = compare_spans(a, first_part(a), b, first_part(b));
-	if (order)
-		return order;
-	const char *a_slash = strrchr(a, '/'), *b_slash = strrchr(b, '/');
-	if (!a_slash || !b_slash)
-		return strcmp(a, b);
-	order = compare_spans(a, (size_t)(a_slash - a), b, (size_t)(b_slash - b));
-	return order ? order : strcmp(a_slash, b_slash);
-}
-
-int found_compare(const void *a, const void *b)
-{
-	return path_compare(
-		((const struct found *)a)->path, ((const struct found *)b)->path);
-}
-
 static int compare_rows(const void *a, const void *b, void *context)
 {
 	const struct row *rows = context;

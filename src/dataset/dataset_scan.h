@@ -184,7 +184,8 @@ bool scan_inside(const struct scan *scan, const char *relative);
 
 /* Compares in ImageFolder's order: class, then directory, then name, each by bytes. */
 int path_compare(const char *a, const char *b);
-int found_compare(const void *a, const void *b);
+/* Sorts the files by path_compare, those of equal paths by their places in containers. */
+void files_sort(struct found *files, size_t n, unsigned threads);
 
 /* Tells whether this component hides a path and everything below it: it begins with a dot, or
  * systems and programs create it beside users' files (Thumbs.db, __MACOSX). */

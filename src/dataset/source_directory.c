@@ -383,7 +383,7 @@ static int join_others(struct walk *walk, struct tree *ret)
 				part->n_others * sizeof(*part->others));
 		ret->n_others += part->n_others;
 	}
-	qsort(ret->others, ret->n_others, sizeof(*ret->others), found_compare);
+	files_sort(ret->others, ret->n_others, walk->scan->threads);
 	return 0;
 }
 
@@ -436,7 +436,7 @@ static int join_parts(struct walk *walk, struct tree *ret)
 		issues_join(&ret->issues, &part->issues);
 		arena_join(&ret->names, &part->names);
 	}
-	qsort(ret->files, n_files, sizeof(*ret->files), found_compare);
+	files_sort(ret->files, n_files, walk->scan->threads);
 	name_list_sort(&ret->classes);
 	int err = join_others(walk, ret);
 	return err ? err : join_beside(walk, ret);

@@ -447,25 +447,71 @@ static int make_path(const struct scan *scan, const struct numbers *numbers,
 	return err;
 }
 
-/* Takes samples from the end of the listing, and frees their memory. */
-static int add_found(struct scan *scan, const struct numbers *numbers,
-	struct listing *listing, struct tree *tree)
+static uint32_t container_of(const struct listed *listed)
 {
+	return listed->part ? listed->part->container : 0;
+}
+
+static const struct listed *last_of(const struct listing *listing)
+{
+	return listing->n > 0 ? &listing->samples[listing->n - 1] : NULL;
+}
+
+/* Returns the listing whose last sample lies in the last container. NULL: all are empty. */
+static struct listing *last_listing(struct listing *listings, size_t n)
+{
+	struct listing *found = NULL;
+	for (size_t i = 0; i < n; i++) {
+		const struct listed *last = last_of(&listings[i]);
+		if (last && (!found || container_of(last) > container_of(last_of(found))))
+			found = &listings[i];
+	}
+	return found;
+}
+
+/* Moves the samples of a listing's last container to the tree's files, before the file `*at`. Takes
+ * them from the end of the listing, and frees their memory. */
+static int take_container(struct scan *scan, const struct numbers *numbers,
+	struct listing *listing, struct tree *tree, size_t *at)
+{
+	uint32_t container = container_of(last_of(listing));
+	const struct listed *listed;
 	int err = 0;
-	for (; !err && listing->n > 0; listing->n--) {
-		const struct listed *listed = &listing->samples[listing->n - 1];
+	while (!err && (listed = last_of(listing)) && container_of(listed) == container) {
 		const char *path;
 		err = make_path(scan, numbers, listed, tree, &path);
 		if (!err && path)
-			tree->files[tree->n_files++] = (struct found){.path = path,
+			tree->files[--*at] = (struct found){.path = path,
 				.id = SAMPLE_NONE,
 				.present = true,
 				.facts = listed->facts,
 				.part = listed->part,
 				.beside = listed->beside};
 		listing->samples =
-			array_shrink(listing->samples, listing->n, sizeof(*listed));
+			array_shrink(listing->samples, listing->n--, sizeof(*listed));
 	}
+	return err;
+}
+
+/* Makes the tree's files from all listings, in the order of the containers and of their members. */
+static int add_found(struct scan *scan, const struct numbers *numbers,
+	struct listing *listings, size_t n, struct tree *tree)
+{
+	struct listing *listing;
+	size_t samples = 0;
+	int err = 0;
+	for (size_t i = 0; i < n; i++)
+		samples += listings[i].n;
+	size_t at = samples;
+	tree->files = calloc(samples + 1, sizeof(*tree->files));
+	if (!tree->files)
+		return -ENOMEM;
+	while (!err && (listing = last_listing(listings, n)))
+		err = take_container(scan, numbers, listing, tree, &at);
+	tree->n_files = samples - at;
+	if (at > 0)
+		memmove(tree->files, tree->files + at,
+			tree->n_files * sizeof(*tree->files));
 	return err;
 }
 
@@ -481,26 +527,11 @@ static void end_members(
 	malloc_trim(0); /* the blocks are scattered among others */
 }
 
-static int compare_found(const void *a, const void *b)
-{
-	const struct part *x = ((const struct found *)a)->part;
-	const struct part *y = ((const struct found *)b)->part;
-	int order = found_compare(a, b);
-	if (order)
-		return order;
-	if (!x || !y)
-		return 0;
-	if (x->container != y->container)
-		return x->container < y->container ? -1 : 1;
-	return (x->at.offset > y->at.offset) - (x->at.offset < y->at.offset);
-}
-
 /* Sorts the files. Of files with equal paths the first one stays; the others are issues. */
-static void remove_equal_files(struct tree *tree)
+static void remove_equal_files(const struct scan *scan, struct tree *tree)
 {
 	size_t n = 0;
-	if (tree->n_files)
-		qsort(tree->files, tree->n_files, sizeof(*tree->files), compare_found);
+	files_sort(tree->files, tree->n_files, scan->threads);
 	for (size_t i = 0; i < tree->n_files; i++) {
 		if (n > 0 && strcmp(tree->files[n - 1].path, tree->files[i].path) == 0)
 			issue_add(&tree->issues, ISSUE_TWICE, tree->files[i].path, 0);
@@ -528,21 +559,16 @@ static void warn_of_many(const struct scan *scan, const struct tree *tree)
 int listings_join(struct scan *scan, struct listing *listings, size_t n, struct tree *ret)
 {
 	bool any;
-	size_t samples = 0;
 	int err = scan->label == LABEL_CSV ? take_csv_labels(scan, listings, n) : 0;
 	struct numbers numbers = look_at_labels(listings, n, &any);
 	scan->labelled = scan->label == LABEL_AUTO ? any
 						   : scan->label != LABEL_DIRECTORY &&
 							     scan->label != LABEL_WITHOUT;
 	*ret = (struct tree){0};
-	for (size_t i = 0; i < n; i++)
-		samples += listings[i].n;
-	ret->files = calloc(samples + 1, sizeof(*ret->files));
-	if (!err && !ret->files)
-		err = -ENOMEM;
+	if (!err)
+		err = add_found(scan, &numbers, listings, n, ret);
 	for (size_t i = 0; !err && i < n; i++) {
 		struct listing *listing = &listings[i];
-		err = add_found(scan, &numbers, listing, ret);
 		end_members(scan, listing, ret);
 		for (size_t k = 0; !err && !scan->labelled && k < listing->directories.n;
 			k++)
@@ -556,7 +582,7 @@ int listings_join(struct scan *scan, struct listing *listings, size_t n, struct 
 	if (err)
 		tree_free(ret);
 	remove_equal_names(&ret->classes);
-	remove_equal_files(ret);
+	remove_equal_files(scan, ret);
 	if (!err && scan->labelled)
 		warn_of_many(scan, ret);
 	return err;

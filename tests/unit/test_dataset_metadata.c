@@ -57,8 +57,7 @@ Test(dataset_metadata, columns_that_can_not_be_used_are_left_out)
 			  "a/1.jpg,1,2,3,4,5,6,7,8\n");
 	static const char *const messages[] = {
 		"column 2, \"two words\", is not a plain name",
-		"metadata.csv:1: column 3, \"Label\", is the name of a column that every "
-		"dataset has",
+		"metadata.csv:1: column 3, \"Label\", is the name of a column that",
 		"column 5, \"1st\", is not a plain name", "column 6, \"\", has no name",
 		"column 7, \"good\", occurs twice", "column 8, \"gone\", is the name of"};
 	for (int i = 0; i < 6; i++)
