@@ -305,7 +305,7 @@ static inline void check_sanity(
 static inline void load_folds(struct trial *trial, uint64_t script, struct accesses *ret)
 {
 	uint32_t folds = 2 + below(4), n = trial->files, n_epochs = 1 + below(4);
-	bool fixed = chance(30), dealt = chance(50);
+	bool fixed = chance(30), dealt = chance(50), validates_first = chance(25);
 	uint32_t *order = calloc(3 * (size_t)n, sizeof(*order));
 	uint32_t *train = order + n, *validate = order + 2 * (size_t)n;
 	cr_assert_not_null(order);
@@ -313,7 +313,8 @@ static inline void load_folds(struct trial *trial, uint64_t script, struct acces
 		order[i] = i;
 	if (chance(50))
 		shuffle(&rng, order, n);
-	say(trial, "; %u %s,", folds, fixed ? "parts, one to validate" : "folds");
+	say(trial, "; %u %s%s,", folds, fixed ? "parts, one to validate" : "folds",
+		validates_first ? ", validates first" : "");
 	for (uint32_t fold = 0; fold < (fixed ? 1 : folds); fold++) {
 		uint32_t n_train = 0, n_validate = 0;
 		unsigned first = trial->passes;
@@ -334,8 +335,11 @@ static inline void load_folds(struct trial *trial, uint64_t script, struct acces
 		if (chance(30))
 			check_sanity(trial, ret, validates);
 		for (uint32_t i = fixed ? n_epochs : 1 + below(2); i > 0; i--) {
+			if (validates_first)
+				load_half(trial, ret, validates, first, 10);
 			load_half(trial, ret, trains, first, 0);
-			load_half(trial, ret, validates, first, 10);
+			if (!validates_first)
+				load_half(trial, ret, validates, first, 10);
 			trial->passes++;
 		}
 	}

@@ -269,7 +269,7 @@ Test(epoch_grammar, pools, .timeout = 3600)
 Test(epoch_grammar, folds, .timeout = 3600)
 {
 	unsigned n = effort(2000, 100000), silent = try(n, TRIAL_FOLDS, 0, false).silent;
-	cr_assert_leq(silent, n / 150, "%u of %u trials are not exact", silent, n);
+	cr_assert_leq(silent, n / 100, "%u of %u trials are not exact", silent, n);
 }
 
 /* Samples that they bind are the program's when its turn comes. */
