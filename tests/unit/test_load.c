@@ -73,7 +73,7 @@ Test(load, an_image_of_another_shape_is_stale)
 {
 	struct bytes bytes = photo();
 	struct tensor_shape turned = {.height = 34, .width = 21};
-	assert_refused(bytes_prepare(context, bytes, turned), ESTALE, "is 34x21");
+	assert_refused(bytes_prepare(context, bytes, turned), ESTALE, "has 34x21");
 	free(bytes.data);
 }
 
