@@ -60,7 +60,7 @@ def advices(log):
     """(path as the log has it, predicate) of each bad sample."""
     with open(log, encoding="utf-8") as file:
         text = file.read()
-    return re.findall(r": dataset images: (.*\.jpg): .*; in \[job\], where = (.*) leaves it out$", text, re.MULTILINE)
+    return re.findall(r": dataset images: (.*\.jpg): .*; where = (.*) in \[job\] leaves it out$", text, re.MULTILINE)
 
 
 def files(top):
