@@ -2,7 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/fault.h"
+#include "sched/datasets.h"
 #include "sched/ranks.h"
+#include "sched/supplying.h"
 #include "world.h"
 
 /* The engine has tests of its own; here it is joined to cache, loading and jobs. */
@@ -260,5 +262,30 @@ Test(sched_exchange, what_is_resident_is_told)
 	roaring_bitmap_free(ids);
 	sched_job_put(a);
 	sched_job_put(b);
+	world_end(&world);
+}
+
+/* Other daemons may ask for the samples of a dataset that has just been removed. */
+Test(sched_exchange, nothing_of_a_removed_dataset_is_resident)
+{
+	static char again[] = "again";
+	struct world world;
+	struct dataset *dataset;
+	struct dataset_config config;
+	char jobs[SCHED_JOB_NAMES];
+	begin(&world, N, SAMPLER_EXCHANGE, N / 10);
+	config = world.dataset_config;
+	config.name = again;
+	cr_assert_eq(0, dataset_open(&config, world.config.state, NULL, &dataset));
+	cr_assert_eq(0, sched_dataset_add(world.sched, dataset, &config));
+	dataset_close(&dataset);
+	cr_assert_eq(0, sched_dataset_take(world.sched, again, &config, jobs));
+	sched_dataset_remove(world.sched, again);
+	sources_sweep(world.sched);
+	roaring_bitmap_t *ids = roaring_bitmap_create();
+	sched_resident(world.sched, again, ids);
+	cr_assert(roaring_bitmap_is_empty(ids));
+	roaring_bitmap_free(ids);
+	config_dataset_free(&config);
 	world_end(&world);
 }
