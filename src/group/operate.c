@@ -46,9 +46,9 @@ static bool explain(int err, const char *name, const char *said, char text[GROUP
 			"node %.64s is alive; please end its daemon first", name);
 	else if (err == -EBUSY)
 		snprintf(text, GROUP_TEXT,
-			"%.200s runs training %.64s; please remove its jobs there "
+			"training %.64s runs on %.200s; please remove its jobs there "
 			"(joaderctl rm)",
-			said, name);
+			name, said);
 	else if (err)
 		snprintf(text, GROUP_TEXT, "%s", said[0] ? said : strerror(-err));
 	return err == 0;

@@ -67,8 +67,8 @@ refused 'found 13 ranks, allowed: 1 to 12' resize net 13
 refused 'no training or node other' resize other 2
 refused 'usage:' resize net
 refused 'ranks: found "two"' resize net two
-refused 'training net is run by a, b' forget net
-refused 'node a lives' forget a
+refused 'training net runs on a, b' forget net
+refused 'node a is alive' forget a
 kill_node b
 
 # Others than before are refused, and how to go on is said.
@@ -99,7 +99,7 @@ reads a s0 2 0 5 &
 pid=$!
 reads a s1 2 0 5
 wait "$pid"
-refused 'training net is run by a' forget net
+refused 'training net runs on a' forget net
 
 # b runs a training of its own, and is lost: after a day without a sign it runs none.
 for job in r1 r2; do ctl_of b rm $job >/dev/null; done
@@ -130,7 +130,7 @@ shows a 'rank old 0/2 job o held'
 ctl_of a rm o >/dev/null
 again
 until ctl_of a cluster forget b >"$T/out" 2>&1; do
-	grep -q 'node b lives' "$T/out" || fail "$(<"$T/out")"
+	grep -q 'node b is alive' "$T/out" || fail "$(<"$T/out")"
 	sleep 0.2
 done
 shows a 'rank old 0/2 job o held'

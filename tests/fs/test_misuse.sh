@@ -43,7 +43,7 @@ declare -A noticed=(
 	[folds_by_index]="folds-classes: where = hash.path. % 5"
 
 	[labels_drawn]="labels-drawn: labels differ from epoch to epoch"
-	[kept_open]="kept-flat: kept open"
+	[kept_open]="kept-flat: stay open"
 )
 wrong=(split_flat split_classes folds_by_index labels_drawn kept_open)
 PYTHONWARNINGS=ignore "$PYTHON" "$FS/misuse.py" "$M/jobs" "${exact[@]}" "${!noticed[@]}" \
