@@ -142,8 +142,9 @@ static void print_silent(FILE *out, struct sched_job *const *jobs, size_t i)
 	sched_job_storage(jobs[i], &storage);
 	if (storage.silent_ns == 0 || is_of_earlier_job(&storage, jobs, i))
 		return;
-	fprintf(out, "storage has not answered for %.0f s, %u reads wait: ",
-		(double)storage.silent_ns / 1e9, storage.reads);
+	fprintf(out,
+		"storage does not answer, %u reads wait, for %.0f s: ", storage.reads,
+		(double)storage.silent_ns / 1e9);
 	escape_print(out, storage.root);
 	fputc('\n', out);
 }

@@ -155,8 +155,8 @@ static void print_storage(FILE *out, struct sched_job *job)
 	struct sched_storage storage;
 	sched_job_storage(job, &storage);
 	if (storage.silent_ns > 0)
-		fprintf(out, "storage has not answered for %.0f s, %u reads wait: ",
-			(double)storage.silent_ns / 1e9, storage.reads);
+		fprintf(out, "storage does not answer, %u reads wait, for %.0f s: ",
+			storage.reads, (double)storage.silent_ns / 1e9);
 	else
 		fprintf(out, "storage answers, %u reads of at most %u: ", storage.reads,
 			storage.most_reads);
