@@ -47,6 +47,37 @@ Test(epoch, who_reads_labels_only_pins_nothing_that_is_far)
 	world_end(&world);
 }
 
+static void open_current(
+	struct epoch_world *world, uint32_t position, uint64_t thread, bool looks)
+{
+	struct world_request *request = world_request_by(
+		world, EPOCH_CURRENT, position, (struct reader){thread, 1, 1}, false);
+	request->request.done = true;
+	request->request.looks = looks;
+	world_open(world, request);
+	cr_assert_eq(0, request->request.status);
+	world_release(world, request, true);
+}
+
+/* A program may show the same image after each step of its training. */
+Test(epoch, a_process_that_looks_again_is_not_noted_again)
+{
+	struct epoch_world world;
+	struct epochs_config config = config_of(EPOCHS_DRAWN, 64);
+	unsigned looks = 0;
+	world_begin(&world, &config, 1);
+	for (uint32_t i = 0; i < 32; i++) {
+		open_current(&world, i, 2, false);
+		open_current(&world, 40, 1, true);
+		open_current(&world, i, 1, true);
+	}
+	for (size_t i = 0; i < world.n_records; i++)
+		looks += world.journal[i].kind == RECORD_OPENED &&
+			 world.journal[i].how == OPENED_LOOKED;
+	cr_assert_eq(1, looks, "%u looks are noted", looks);
+	world_end(&world);
+}
+
 Test(epoch, a_position_is_given_for_the_first_time_once)
 {
 	struct epoch_world world;

@@ -24,7 +24,7 @@ BATCHES = 500  # whose labels are asked for, so that their samples are drawn
 # What a first scan needs at most for each sample: of memory, and of the disk, where the new
 # catalogue lies beside none. A catalogue that is made has its rows on the disk.
 MEMORY, DISK = 190, 60
-MADE_MEMORY, MADE_DISK = 30, 180
+MADE_MEMORY, MADE_DISK = 30, 160
 
 
 def meminfo(key):
