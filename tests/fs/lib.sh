@@ -17,6 +17,10 @@
 
 set -eEuo pipefail
 
+# With it Python writes a line and its end one after the other, so that the lines of two
+# processes that share a file get mixed.
+unset PYTHONUNBUFFERED
+
 FS=$(cd "$(dirname "$0")" && pwd)
 ROOT=$(cd "$FS/../.." && pwd)
 BUILD=${BUILD:-build/release}

@@ -16,6 +16,7 @@ import argparse
 import contextlib
 import glob
 import os
+import sys
 
 import torch
 from PIL import Image
@@ -84,8 +85,10 @@ def train(args, job, n_classes, local, rank, ranks):
                 optimizer.step()
                 seen += len(labels)
                 loss_sum += loss.item() * len(labels)
-        print(f"rank {rank}, epoch {epoch}: {seen} samples, loss {loss_sum / max(seen, 1):.3f}",
-              flush=True)
+        # One write for a line: ranks that share a terminal do not mix their lines.
+        sys.stdout.write(f"rank {rank}, epoch {epoch}: {seen} samples, "
+                         f"loss {loss_sum / max(seen, 1):.3f}\n")
+        sys.stdout.flush()
 
 
 def main():
