@@ -94,7 +94,7 @@ void coord_beat_soon(struct coord *coord)
 void coord_moved(struct coord *coord)
 {
 	if (quiet_ns(coord) > coord->pace_ns)
-		coord->look_ns = coord->read_ns = coord->draw_ns = 0;
+		coord->look_ns = coord->read_ns = coord->draw_ns = coord->tell_ns = 0;
 	coord->moved_ns = coord->now_ns;
 }
 

@@ -14,10 +14,11 @@
 --   :log:<job>:<epoch>            stream of chunks, "<base>-1" -> count
 --   :log:<job>:<epoch>:<base>:<count>:<ranks>:<batch>  ids of the chunk, 4 bytes each, rank by rank
 --   :has:<dataset>:<node> bitmap of samples PX
+--   :news number of changes that the leader has to know
 --   :ready run                    :offers:<run> hash, :rep:<run> set: until the log is whole
 
 -- Grows by one with each change of the functions: a node replaces a library with a smaller one.
-local REVISION = 5
+local REVISION = 6
 
 local DAY = 24 * 60 * 60 * 1000
 -- Stands for a node in :with:<job> of a training that was resized, until a node runs the training
@@ -49,6 +50,10 @@ local function bound_lease(lease, ttl)
 	end
 end
 
+local function note_news(keys)
+	redis.call('INCR', key(keys, 'news'))
+end
+
 local function drop_log(keys, job, epoch, ranks, batch)
 	local log = key(keys, 'log', job, epoch)
 	for _, chunk in ipairs(redis.call('XRANGE', log, '-', '+')) do
@@ -67,6 +72,7 @@ local function begin_epoch(keys, job, from, to, ranks, batch)
 	end
 	drop_log(keys, job, to, ranks, batch) -- a log that an engine which lost its data left behind
 	redis.call('HSET', key(keys, 'job', job), 'epoch', to, 'next', 0)
+	note_news(keys)
 end
 
 -- Returns how many positions before the global one the rank has. In each mini-batch the first ranks
@@ -84,67 +90,7 @@ local function add(keys, job, epoch, base, count, batch, ranks, ids)
 	redis.call('XADD', log, base .. '-1', '', count)
 	redis.call('SET', table.concat({log, base, count, ranks, batch}, ':'), ids)
 	redis.call('HSET', key(keys, 'job', job), 'next', base + count)
-end
-
--- version node incarnation value ttl run before (job rank epoch position)*
-local function beat(keys, args)
-	local version = redis.call('GET', key(keys, 'version'))
-	if version and version ~= args[1] then
-		return fail('EPROTO')
-	end
-	if not version then
-		redis.call('SET', key(keys, 'version'), args[1])
-	end
-	local node, incarnation, ttl, before = args[2], args[3], args[5], args[7]
-	local other = redis.call('GET', key(keys, 'node', node))
-	other = other and string.match(other, '^%S+')
-	if other and other ~= incarnation and other ~= before then
-		bound_lease(key(keys, 'node', node), ttl)
-		return fail('EEXIST')
-	end
-	local lead = redis.call('GET', key(keys, 'lead')) or ''
-	if string.match(lead, '^%S*') == before then
-		redis.call('DEL', key(keys, 'lead'))
-		lead = ''
-	end
-	redis.call('SET', key(keys, 'node', node), args[4], 'PX', ttl)
-	redis.call('SADD', key(keys, 'nodes'), node)
-	redis.call('SET', key(keys, 'was', node), '', 'PX', DAY)
-	local leases = {}
-	for i = 8, #args, 4 do
-		local job, rank = args[i], args[i + 1]
-		local own, cur = key(keys, 'own', job, rank), key(keys, 'cur', job)
-		local with = key(keys, 'with', job)
-		local ranks = redis.call('HGET', key(keys, 'job', job), 'ranks')
-		local cursor = redis.call('HGET', cur, rank) or '0:0'
-		local owner = redis.call('GET', own)
-		local result = 'OK'
-		if not ranks or tonumber(rank) >= tonumber(ranks) or (redis.call('EXISTS', with) == 1 and
-			redis.call('SISMEMBER', with, node) == 0) then
-			result = 'ENOENT'
-		elseif owner and owner ~= incarnation and owner ~= before then
-			bound_lease(own, ttl)
-			result = 'EBUSY'
-		else
-			redis.call('SET', own, incarnation, 'PX', ttl)
-			-- Adds both again, because each of them may have been evicted.
-			redis.call('SADD', key(keys, 'jobs'), job)
-			redis.call('SADD', with, node)
-			local e, p = string.match(cursor, '(%d+):(%d+)')
-			local to_e, to_p = tonumber(args[i + 2]), tonumber(args[i + 3])
-			if tonumber(e) < to_e or (tonumber(e) == to_e and tonumber(p) < to_p) then
-				cursor = args[i + 2] .. ':' .. args[i + 3]
-				redis.call('HSET', cur, rank, cursor)
-			end
-		end
-		leases[#leases + 1] = result
-		leases[#leases + 1] = cursor
-	end
-	bound_lease(key(keys, 'lead'), ttl)
-	return {is_ready(keys, args[6]) and 1 or 0,
-		redis.call('SISMEMBER', key(keys, 'rep', args[6]), node),
-		lead,
-		redis.call('GET', key(keys, 'termno')) or '0', leases}
+	note_news(keys)
 end
 
 -- node incarnation [job rank]
@@ -153,6 +99,7 @@ local function release(keys, args)
 		local own = key(keys, 'own', args[3], args[4])
 		if redis.call('GET', own) == args[2] then
 			redis.call('DEL', own)
+			note_news(keys)
 		end
 		return 0
 	end
@@ -192,6 +139,7 @@ local function leave(keys, args)
 	end
 	redis.call('DEL', key(keys, 'job', job), key(keys, 'cur', job), with)
 	redis.call('SREM', key(keys, 'jobs'), job)
+	note_news(keys)
 	return 0
 end
 
@@ -285,6 +233,7 @@ local function enter(keys, args)
 		end
 		redis.call('HSET', job, 'epoch', args[10], 'next', 0, 'ids', args[9])
 		redis.call('SADD', key(keys, 'jobs'), args[2])
+		note_news(keys)
 		if tonumber(args[10]) > 0 or tonumber(args[11]) > 0 then
 			begin_there(keys, args[2], args[10], tonumber(args[11]), tonumber(args[7]),
 				tonumber(args[6]), args[12])
@@ -390,6 +339,7 @@ local function resize(keys, args)
 	end
 	redis.call('DEL', key(keys, 'cur', job), key(keys, 'with', job))
 	redis.call('HSET', key(keys, 'job', job), 'ranks', to, 'local', each, 'next', 0)
+	note_news(keys)
 	begin_there(keys, job, epoch, #ids / 4, batch, to, ids)
 	redis.call('SADD', key(keys, 'with', job), RESIZED)
 	redis.call('SET', key(keys, 'was', RESIZED), '', 'PX', DAY)
@@ -420,6 +370,82 @@ local function jobs(keys)
 			owners(keys, name, tonumber(state[4]) or 0)}
 	end
 	return result
+end
+
+-- version node incarnation value ttl run before (job rank epoch position)* [token looks]
+-- Nodes of revision 5 and before send no token: they call renew, members and jobs.
+local function beat(keys, args)
+	local version = redis.call('GET', key(keys, 'version'))
+	if version and version ~= args[1] then
+		return fail('EPROTO')
+	end
+	if not version then
+		redis.call('SET', key(keys, 'version'), args[1])
+	end
+	local node, incarnation, ttl, before = args[2], args[3], args[5], args[7]
+	local other = redis.call('GET', key(keys, 'node', node))
+	other = other and string.match(other, '^%S+')
+	if other and other ~= incarnation and other ~= before then
+		bound_lease(key(keys, 'node', node), ttl)
+		return fail('EEXIST')
+	end
+	local lead = redis.call('GET', key(keys, 'lead')) or ''
+	if string.match(lead, '^%S*') == before then
+		redis.call('DEL', key(keys, 'lead'))
+		lead = ''
+	end
+	redis.call('SET', key(keys, 'node', node), args[4], 'PX', ttl)
+	redis.call('SADD', key(keys, 'nodes'), node)
+	redis.call('SET', key(keys, 'was', node), '', 'PX', DAY)
+	local n = #args - (#args - 7) % 4
+	local token, looks = args[n + 1], args[n + 2]
+	local renewed = token and token ~= '' and string.match(lead, '^%S*') == incarnation and
+		is_token(keys, token)
+	if renewed then
+		redis.call('PEXPIRE', key(keys, 'lead'), ttl)
+	end
+	local leases = {}
+	for i = 8, n, 4 do
+		local job, rank = args[i], args[i + 1]
+		local own, cur = key(keys, 'own', job, rank), key(keys, 'cur', job)
+		local with = key(keys, 'with', job)
+		local ranks = redis.call('HGET', key(keys, 'job', job), 'ranks')
+		local cursor = redis.call('HGET', cur, rank) or '0:0'
+		local owner = redis.call('GET', own)
+		local result = 'OK'
+		if not ranks or tonumber(rank) >= tonumber(ranks) or (redis.call('EXISTS', with) == 1 and
+			redis.call('SISMEMBER', with, node) == 0) then
+			result = 'ENOENT'
+		elseif owner and owner ~= incarnation and owner ~= before then
+			bound_lease(own, ttl)
+			result = 'EBUSY'
+		else
+			if owner ~= incarnation then
+				note_news(keys)
+			end
+			redis.call('SET', own, incarnation, 'PX', ttl)
+			-- Adds both again, because each of them may have been evicted.
+			redis.call('SADD', key(keys, 'jobs'), job)
+			redis.call('SADD', with, node)
+			local e, p = string.match(cursor, '(%d+):(%d+)')
+			local to_e, to_p = tonumber(args[i + 2]), tonumber(args[i + 3])
+			if tonumber(e) < to_e or (tonumber(e) == to_e and tonumber(p) < to_p) then
+				cursor = args[i + 2] .. ':' .. args[i + 3]
+				redis.call('HSET', cur, rank, cursor)
+				note_news(keys)
+			end
+		end
+		leases[#leases + 1] = result
+		leases[#leases + 1] = cursor
+	end
+	bound_lease(key(keys, 'lead'), ttl)
+	return {is_ready(keys, args[6]) and 1 or 0,
+		redis.call('SISMEMBER', key(keys, 'rep', args[6]), node),
+		lead,
+		redis.call('GET', key(keys, 'termno')) or '0', leases,
+		renewed and 1 or 0,
+		redis.call('GET', key(keys, 'news')) or '0',
+		looks == '1' and {members(keys), jobs(keys)} or {}}
 end
 
 -- Tells whether a rank has not yet come to the end of the epoch, which was drawn to its end.
@@ -459,6 +485,7 @@ local function mend(keys, args)
 		drop_log(keys, job, lost, ranks, batch)
 	end
 	redis.call('HSET', key(keys, 'job', job), 'epoch', from, 'next', 0)
+	note_news(keys)
 	redis.call('DEL', key(keys, 'ready'), key(keys, 'offers', run), key(keys, 'rep', run))
 	return fail('ESTALE')
 end
@@ -629,7 +656,7 @@ local function told(keys, args)
 	local result = {}
 	for _, node in ipairs(redis.call('SMEMBERS', key(keys, 'nodes'))) do
 		local ids = redis.call('GET', key(keys, 'has', args[1], node))
-		if ids then
+		if ids and is_live(keys, node) then
 			result[#result + 1] = ids
 		end
 	end

@@ -262,7 +262,9 @@ int coord_draw(struct coord *coord)
 		coord_drop_streams(coord);
 		return err;
 	}
-	coord->draw_ns = coord->now_ns + (more ? 0 : pause_ns(coord, coord->pace_ns));
+	/* A quiet leader draws again when a beat has news. */
+	uint64_t in = coord_is_quiet(coord) ? QUIET_NS : pause_ns(coord, coord->pace_ns);
+	coord->draw_ns = coord->now_ns + (more ? 0 : in);
 	due_at(coord, coord->draw_ns);
 	return 0;
 }

@@ -272,9 +272,12 @@ static int survey_job(struct coord *coord, struct coord_engine_job *log)
 		free_drawn(job);
 		job = NULL;
 	}
-	int err = job ? 0 : make_drawn(coord, log, &job);
+	bool is_new = !job;
+	int err = is_new ? make_drawn(coord, log, &job) : 0;
 	if (err)
 		return err;
+	if (is_new)
+		coord_moved(coord); /* it may wait for ranks */
 	job->seen = true;
 	if (job->epoch != log->epoch || job->next != log->next) {
 		coord_moved(coord);

@@ -66,6 +66,10 @@ struct coord_view {
 	uint64_t leader; /* incarnation of the leader; 0: none */
 	char leader_name[COORD_NAME];
 	uint64_t term;
+	bool renewed; /* the beat has renewed the leader's lease */
+	/* Another number if the answer of `jobs` may have changed, unless only leases of ranks
+	 * have expired. */
+	uint64_t news;
 };
 
 /* The engine's state of a job. */
@@ -86,6 +90,26 @@ struct coord_engine_jobs {
 	size_t n;
 };
 void coord_engine_jobs_free(struct coord_engine_jobs *jobs);
+
+/* The nodes and jobs of the group. */
+struct coord_look {
+	struct coord_node
+		*members; /* the live ones, then the silent ones, sorted by name */
+	size_t n, live;
+	struct coord_engine_jobs jobs;
+};
+void coord_look_free(struct coord_look *look);
+
+struct coord_beat {
+	const struct coord_node *self;
+	uint32_t ttl_ms;
+	struct coord_lease *leases;
+	size_t n;
+	/* The leader's token; NULL: the node does not lead. */
+	const struct coord_token *token;
+	/* Filled by the beat, freed by the caller. NULL: the node does not look. */
+	struct coord_look *look;
+};
 
 /* Samples to append to the log, for all ranks. */
 struct coord_append {
@@ -127,17 +151,13 @@ void coord_offers_free(struct coord_offers *offers);
 struct coord_engine {
 	void *context;
 	bool alone; /* no other node can reach the engine */
-	/* Renews the leases of the node and of its ranks for another ttl, and advances the
-	 * cursors. */
-	int (*beat)(void *context, const struct coord_node *self, uint32_t ttl_ms,
-		struct coord_lease *leases, size_t n, struct coord_view *ret);
+	/* Renews the leases of the node, of its ranks, and of the leader if the token is current,
+	 * for another ttl. Advances the cursors. */
+	int (*beat)(void *context, const struct coord_beat *beat, struct coord_view *ret);
 	/* Gives back the lease of a rank. If job is NULL, gives back the lease of the node, and the
 	 * leader's lease if the node leads. */
 	int (*release)(void *context, const struct coord_node *self, const char *job,
 		uint32_t rank);
-	/* Lists the live nodes, then the silent ones. The caller frees *ret. */
-	int (*members)(
-		void *context, struct coord_node **ret, size_t *ret_n, size_t *ret_live);
 	/*
 	 * Notes that the node runs the job. A new job begins at job->epoch and job->n_log; the
 	 * cursors of all ranks are set to that place. -EINVAL: other nodes run the job with other
@@ -156,9 +176,6 @@ struct coord_engine {
 	 * leads. */
 	int (*elect)(void *context, const struct coord_node *self, uint64_t random,
 		uint32_t ttl_ms, struct coord_token *ret);
-	/* Renews the leader's lease. */
-	int (*renew)(void *context, const struct coord_node *self,
-		const struct coord_token *token, uint32_t ttl_ms);
 	/* Begins the epoch, unless it has begun. -EAGAIN: the epoch before was not drawn
 	 * completely. */
 	int (*open)(void *context, const char *run, const char *job, uint32_t epoch);
@@ -191,7 +208,7 @@ struct coord_engine {
 	/* Notes the samples of the dataset that the node holds. The note expires after ttl_ms. */
 	int (*tell)(void *context, const char *node, const char *dataset,
 		const roaring_bitmap_t *ids, uint32_t ttl_ms);
-	/* Adds the samples that any node holds to *ret. */
+	/* Adds the samples that any live node holds to *ret. */
 	int (*told)(void *context, const char *dataset, roaring_bitmap_t *ret);
 	/* Returns the name of the last request, for messages. NULL: the engine is in this
 	 * process. */

@@ -167,6 +167,12 @@ void coord_engine_jobs_free(struct coord_engine_jobs *jobs)
 	*jobs = (struct coord_engine_jobs){0};
 }
 
+void coord_look_free(struct coord_look *look)
+{
+	free(look->members);
+	coord_engine_jobs_free(&look->jobs);
+}
+
 void coord_offers_free(struct coord_offers *offers)
 {
 	for (size_t i = 0; i < offers->n; i++)

@@ -73,6 +73,18 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 	}
 }
 
+int coord_ask_lengths(struct coord *coord)
+{
+	const struct coord_engine *engine = coord->engine;
+	struct coord_engine_jobs jobs;
+	int err = engine->jobs(engine->context, coord->view.run, &jobs);
+	if (err)
+		return err;
+	take_lengths(coord, &jobs);
+	coord_engine_jobs_free(&jobs);
+	return 0;
+}
+
 /* Sets heard_ns of the members: to the present for live nodes, to the previous value for silent
  * ones. */
 static void note_heard(
@@ -86,28 +98,33 @@ static void note_heard(
 				members[i].heard_ns = coord->members[k].heard_ns;
 }
 
-int coord_look(struct coord *coord)
+/* Tells whether the log has samples that the rank has not read. */
+static bool has_unread(const struct held_job *job, uint32_t number)
 {
-	const struct coord_engine *engine = coord->engine;
-	struct coord_node *members;
-	size_t n, live;
-	int err = engine->members(engine->context, &members, &n, &live);
-	if (err)
-		return err;
-	note_heard(coord, members, n, live);
+	struct coord_position head = job->ranks[number].head;
+	if (head.position >= rank_length(&job->facts, job->n, number))
+		head = (struct coord_position){head.epoch + 1, 0};
+	uint32_t drawn = head.epoch < job->epoch ? job->n : job->next;
+	return job->entered && job->ranks[number].held && head.epoch <= job->epoch &&
+	       head.position < rank_length(&job->facts, drawn, number);
+}
+
+void coord_take_look(struct coord *coord, struct coord_look *look)
+{
+	const struct held_job *job;
+	note_heard(coord, look->members, look->n, look->live);
 	free(coord->members);
-	coord->members = members;
-	coord->n_members = n;
-	coord->n_live = live;
-	struct coord_engine_jobs jobs;
-	err = engine->jobs(engine->context, coord->view.run, &jobs);
-	if (err)
-		return err;
-	take_lengths(coord, &jobs);
-	coord_engine_jobs_free(&jobs);
+	coord->members = look->members;
+	coord->n_members = look->n;
+	coord->n_live = look->live;
+	look->members = NULL;
+	take_lengths(coord, &look->jobs);
+	LIST_FOREACH (job, &coord->jobs, link)
+		for (uint32_t r = 0; r < job->facts.ranks; r++)
+			if (has_unread(job, r))
+				coord->read_ns = 0;
 	coord->look_ns =
 		coord->now_ns + coord->ttl_ns * (coord_is_quiet(coord) ? 4 : 1) / 2;
-	return 0;
 }
 
 int coord_open_wanted(struct coord *coord)
@@ -252,11 +269,10 @@ static void read_again(struct coord *coord, bool any, bool more, bool failed)
 		coord->hunger_ns = 0;
 	}
 	uint64_t most = 4 * coord->pace_ns;
-	if (coord_is_quiet(coord))
-		most = 2 * coord->ttl_ns;
-	else if (most > coord->ttl_ns)
+	if (most > coord->ttl_ns)
 		most = coord->ttl_ns;
-	uint64_t in = pause_ns(coord, most);
+	/* A quiet node reads again when a look finds samples. */
+	uint64_t in = coord_is_quiet(coord) ? QUIET_NS : pause_ns(coord, most);
 	if (failed) {
 		in = coord->pace_ns / 16;
 	} else if (more) {

@@ -13,7 +13,9 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_S UINT64_C(1000000000)
-#define COMMIT_EVERY 32 /* consumed positions after which a beat is due soon */
+#define QUIET_NS                                                                         \
+	(3600 * NS_PER_S) /* pause of a step that a beat makes due in a quiet time */
+#define COMMIT_EVERY 32	  /* consumed positions after which a beat is due soon */
 
 struct held_rank {
 	bool taken;	/* coord_take_rank was called */
@@ -125,8 +127,7 @@ struct coord {
 	/* The members from here on are the state of the leader. */
 	bool leads;
 	struct coord_token token;
-	uint64_t renewed_ns;
-	bool renew; /* renew the lease at once */
+	uint64_t renewed_ns; /* the last beat or election that renewed the lease */
 	/* since when steps have waited for journals; 0: they don't */
 	uint64_t waits_since_ns;
 	uint64_t waited_ns; /* time waited for journals */
@@ -198,15 +199,17 @@ static inline void coord_note_begun(struct held_job *job, struct coord_position 
 
 /* Makes all questions to the engine due again, after an unexpected answer. */
 void coord_doubt(struct coord *coord);
-/* Renews all leases of the node, and sends its cursors. */
+/* Renews all leases of the node, and sends its cursors. Looks, if that is due. */
 must_check int coord_beat(struct coord *coord);
 
 /* --- coord_follow.c --------------------------------------------------------------------- */
 
 /* Enters the jobs that are not entered yet. Stores the reasons of refusals. */
 must_check int coord_enter_jobs(struct coord *coord);
-/* Asks the engine for the members, the lengths of logs, and the owners of ranks. */
-must_check int coord_look(struct coord *coord);
+/* Asks the engine for the lengths of logs and the owners of ranks. */
+must_check int coord_ask_lengths(struct coord *coord);
+/* Takes the members, the lengths of logs, and the owners of ranks from the look. */
+void coord_take_look(struct coord *coord, struct coord_look *look);
 /* Begins the epochs that readers want. */
 must_check int coord_open_wanted(struct coord *coord);
 /* Reads the feeds of the ranks that the node serves, and calls fed(). */
@@ -236,7 +239,7 @@ must_check int coord_fill(struct coord *coord, const struct coord_engine_job *jo
 
 /* --- coord_lead.c ----------------------------------------------------------------------- */
 
-/* Tries to become leader, or renews the lease. As leader, repairs the log and draws. */
+/* Tries to become leader. As leader, repairs the log and draws. */
 must_check int coord_lead(struct coord *coord);
 /* Stops leading, and drops the jobs for which this node drew. */
 void coord_resign(struct coord *coord);

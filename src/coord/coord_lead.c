@@ -29,31 +29,12 @@ static int elect(struct coord *coord)
 	if (err)
 		return err;
 	coord->leads = true;
-	coord->renew = false;
 	coord->renewed_ns = coord->now_ns;
 	coord->draw_ns = 0;
 	coord->view.leader = coord->self.incarnation;
 	coord->view.term = coord->token.term;
 	memcpy(coord->view.leader_name, coord->self.name, COORD_NAME);
 	coord->counts.leader_changes++;
-	return 0;
-}
-
-static int renew(struct coord *coord)
-{
-	const struct coord_engine *engine = coord->engine;
-	if (!coord->renew && coord->now_ns - coord->renewed_ns < coord->ttl_ns / 4)
-		return 0;
-	int err = engine->renew(
-		engine->context, &coord->self, &coord->token, ttl_ms(coord));
-	if (err == -ESTALE) {
-		coord->counts.fenced++;
-		coord_resign(coord);
-	}
-	if (err)
-		return err;
-	coord->renewed_ns = coord->now_ns;
-	coord->renew = false;
 	return 0;
 }
 
@@ -66,9 +47,5 @@ int coord_lead(struct coord *coord)
 		err = elect(coord);
 	if (err || !coord->leads)
 		return err;
-	err = renew(coord);
-	if (err)
-		return err;
-	due_at(coord, coord->renewed_ns + coord->ttl_ns / 4);
 	return coord->view.ready ? coord_draw(coord) : coord_repair(coord);
 }

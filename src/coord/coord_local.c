@@ -49,6 +49,12 @@ static struct local_node *find_node(struct coord_local *local, const char *name)
 	return NULL;
 }
 
+bool local_is_live(struct coord_local *local, const char *name)
+{
+	const struct local_node *node = find_node(local, name);
+	return node && node->until_ns > now(local);
+}
+
 static int beat_node(
 	struct coord_local *local, const struct coord_node *self, uint32_t ttl_ms)
 {
@@ -74,10 +80,8 @@ static int by_name(const void *a, const void *b)
 		((const struct coord_node *)b)->name);
 }
 
-static int members(
-	void *context, struct coord_node **ret, size_t *ret_n, size_t *ret_live)
+static int members(struct coord_local *local, struct coord_look *ret)
 {
-	struct coord_local *local = context;
 	struct local_node *node;
 	size_t n = 0, live = 0;
 	LIST_FOREACH (node, &local->nodes, link)
@@ -93,9 +97,9 @@ static int members(
 		if (node->until_ns <= now(local))
 			list[n++] = node->node;
 	qsort(list, live, sizeof(*list), by_name);
-	*ret = list;
-	*ret_n = n;
-	*ret_live = live;
+	ret->members = list;
+	ret->n = n;
+	ret->live = live;
 	return 0;
 }
 
@@ -117,6 +121,9 @@ static int beat_rank(struct coord_local *local, const struct coord_node *self,
 	if (rank->owner != self->incarnation && rank->owner != self->before &&
 		rank->until_ns > now(local))
 		return -EBUSY;
+	if (rank->owner != self->incarnation || rank->until_ns <= now(local) ||
+		is_before(rank->cursor, lease->cursor))
+		local->news++;
 	rank->owner = self->incarnation;
 	rank->until_ns = end_of(local, ttl_ms);
 	if (is_before(rank->cursor, lease->cursor))
@@ -150,7 +157,8 @@ static void view(struct coord_local *local, const char *self, struct coord_view 
 {
 	*ret = (struct coord_view){.ready = strcmp(local->run, local->is_ready) == 0,
 		.reported = has_reported(local, self),
-		.term = local->token.term};
+		.term = local->token.term,
+		.news = local->news};
 	memcpy(ret->run, local->run, sizeof(ret->run));
 	if (local->leader_until_ns <= now(local))
 		return;
@@ -161,21 +169,38 @@ static void view(struct coord_local *local, const char *self, struct coord_view 
 			memcpy(ret->leader_name, node->node.name, COORD_NAME);
 }
 
-static int beat(void *context, const struct coord_node *self, uint32_t ttl_ms,
-	struct coord_lease *leases, size_t n, struct coord_view *ret)
+static bool renew(struct coord_local *local, const struct coord_beat *beat)
+{
+	if (!beat->token || local->leader_until_ns <= now(local) ||
+		local->leader != beat->self->incarnation ||
+		!local_token_is(local, beat->token))
+		return false;
+	local->leader_until_ns = end_of(local, beat->ttl_ms);
+	return true;
+}
+
+static int beat(void *context, const struct coord_beat *beat, struct coord_view *ret)
 {
 	struct coord_local *local = context;
+	const struct coord_node *self = beat->self;
 	if (local->version != COORD_VERSION)
 		return -EPROTO;
-	int err = beat_node(local, self, ttl_ms);
+	int err = beat_node(local, self, beat->ttl_ms);
 	if (err)
 		return err;
 	if (self->before && local->leader == self->before)
 		local->leader_until_ns = 0;
-	for (size_t i = 0; i < n; i++)
-		leases[i].error = beat_rank(local, self, ttl_ms, &leases[i]);
+	for (size_t i = 0; i < beat->n; i++)
+		beat->leases[i].error =
+			beat_rank(local, self, beat->ttl_ms, &beat->leases[i]);
+	bool renewed = renew(local, beat);
 	view(local, self->name, ret);
-	return 0;
+	ret->renewed = renewed;
+	if (beat->look)
+		err = members(local, beat->look);
+	if (beat->look && !err)
+		err = local_jobs(local, local->run, &beat->look->jobs);
+	return err;
 }
 
 static int release(
@@ -185,8 +210,10 @@ static int release(
 	if (name) {
 		struct local_job *job = local_find(local, name);
 		if (job && rank < job->facts.ranks &&
-			job->ranks[rank].owner == self->incarnation)
+			job->ranks[rank].owner == self->incarnation) {
 			job->ranks[rank].until_ns = 0;
+			local->news++;
+		}
 		return 0;
 	}
 	struct local_node *node = find_node(local, self->name);
@@ -215,28 +242,15 @@ static int elect(void *context, const struct coord_node *self, uint64_t random,
 	return 0;
 }
 
-static int renew(void *context, const struct coord_node *self,
-	const struct coord_token *token, uint32_t ttl_ms)
-{
-	struct coord_local *local = context;
-	if (local->leader_until_ns <= now(local) || local->leader != self->incarnation ||
-		!local_token_is(local, token))
-		return -ESTALE;
-	local->leader_until_ns = end_of(local, ttl_ms);
-	return 0;
-}
-
 /* --- life ------------------------------------------------------------------------------- */
 
 static const struct coord_engine functions = {.beat = beat,
 	.release = release,
-	.members = members,
 	.enter = local_enter,
 	.leave = local_leave,
 	.jobs = local_jobs,
 	.facts = local_facts,
 	.elect = elect,
-	.renew = renew,
 	.open = local_open,
 	.append = local_append,
 	.read = local_read,

@@ -69,6 +69,7 @@ struct coord_local {
 	char run[COORD_RUN], is_ready[COORD_RUN];
 	uint64_t leader, leader_until_ns;
 	struct coord_token token;
+	uint64_t news;
 	LIST_HEAD(, local_node) nodes;
 	LIST_HEAD(, local_job) jobs;
 	LIST_HEAD(, local_told) told;
@@ -80,6 +81,7 @@ struct coord_local {
 /* --- coord_local.c ---------------------------------------------------------------------- */
 
 struct local_job *local_find(struct coord_local *local, const char *job);
+bool local_is_live(struct coord_local *local, const char *node);
 bool local_token_is(const struct coord_local *local, const struct coord_token *token);
 /* Forgets dead nodes that have not reported, so that no repair waits for them again. */
 void local_forget_dead(struct coord_local *local);

@@ -106,14 +106,17 @@ int local_enter(
 			return -EINVAL;
 		differs[0] = '\0';
 	}
-	if (!job)
+	if (!job) {
 		job = make_job(local, facts);
+		local->news++;
+	}
 	return job ? add_runner(job, node) : -ENOMEM;
 }
 
 int local_leave(void *context, const char *node, const char *name)
 {
-	struct local_job *job = local_find(context, name);
+	struct coord_local *local = context;
+	struct local_job *job = local_find(local, name);
 	if (!job)
 		return 0;
 	struct local_runner *runner = local_runner(job, node);
@@ -121,8 +124,10 @@ int local_leave(void *context, const char *node, const char *name)
 		LIST_REMOVE(runner, link);
 		free(runner);
 	}
-	if (LIST_EMPTY(&job->runners))
+	if (LIST_EMPTY(&job->runners)) {
 		local_job_free(job);
+		local->news++;
+	}
 	return 0;
 }
 
@@ -224,10 +229,11 @@ int local_tell(void *context, const char *node, const char *dataset,
 
 int local_told(void *context, const char *dataset, roaring_bitmap_t *ret)
 {
-	const struct coord_local *local = context;
+	struct coord_local *local = context;
 	const struct local_told *told;
 	LIST_FOREACH (told, &local->told, link)
 		if (told->until_ns > local->now_ns(local->clock) &&
+			local_is_live(local, told->node) &&
 			strcmp(told->dataset, dataset) == 0)
 			roaring_bitmap_or_inplace(ret, told->ids);
 	return 0;

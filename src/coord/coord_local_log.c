@@ -126,6 +126,7 @@ int local_open(void *context, const char *run, const char *name, uint32_t epoch)
 	if (epoch != job->epoch + 1 || job->next != job->n)
 		return -EAGAIN;
 	begin_epoch(job, epoch);
+	local->news++;
 	return 0;
 }
 
@@ -142,6 +143,7 @@ int local_append(void *context, const char *run, const struct coord_token *token
 		return -ESTALE;
 	if (!mutant(MUTANT_NO_NEXT) && append->base != job->next)
 		return -ESTALE;
+	local->news++;
 	return local_append_to(job, append);
 }
 
@@ -273,6 +275,7 @@ int local_fill(void *context, const char *run, const struct coord_token *token,
 		return -ESTALE;
 	if (append->was_epoch != job->epoch || append->was_next != job->next)
 		return -ESTALE;
+	local->news++;
 	if (append->epoch > job->epoch) {
 		drop_incomplete(job);
 		begin_epoch(job, append->epoch);

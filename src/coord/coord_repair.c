@@ -161,7 +161,7 @@ static int compare(struct coord *coord, const struct coord_offer *run)
 	if (n < run->n) {
 		err = coord_mend(coord, run->job);
 		if (!err)
-			err = coord_look(coord);
+			err = coord_ask_lengths(coord);
 		if (err || run->epoch < job->epoch)
 			return err;
 	}

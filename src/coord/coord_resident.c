@@ -17,6 +17,8 @@
 
 #define TELL_MOST 65536 /* most bytes that a node reports about a dataset */
 #define TELL_EVERY_NS (2 * NS_PER_S)
+#define TELL_TTLS                                                                        \
+	8 /* ttl between two reports in a quiet time, when caches do not change */
 
 /* --- each node -------------------------------------------------------------------------- */
 
@@ -40,7 +42,7 @@ static void thin(roaring_bitmap_t *ids, uint64_t seed)
 	}
 }
 
-static int tell(struct coord *coord, const char *dataset)
+static int tell(struct coord *coord, const char *dataset, uint64_t often_ns)
 {
 	const struct coord_engine *engine = coord->engine;
 	roaring_bitmap_t *ids = roaring_bitmap_create();
@@ -49,8 +51,8 @@ static int tell(struct coord *coord, const char *dataset)
 	coord->calls.resident(coord->calls.context, dataset, ids);
 	roaring_bitmap_run_optimize(ids);
 	thin(ids, coord->self.incarnation);
-	int err = engine->tell(
-		engine->context, coord->self.name, dataset, ids, 2 * ttl_ms(coord));
+	int err = engine->tell(engine->context, coord->self.name, dataset, ids,
+		2 * ttl_ms(coord) + (uint32_t)(2 * often_ns / NS_PER_MS));
 	roaring_bitmap_free(ids);
 	return err;
 }
@@ -74,14 +76,17 @@ int coord_tell_resident(struct coord *coord)
 	int err = 0;
 	if (!coord->calls.resident || coord->now_ns < coord->tell_ns)
 		return 0;
+	uint64_t often = coord->ttl_ns / 2;
+	if (coord_is_quiet(coord))
+		often = TELL_TTLS * coord->ttl_ns;
+	else if (often > TELL_EVERY_NS)
+		often = TELL_EVERY_NS;
 	LIST_FOREACH (job, &coord->jobs, link)
 		if (!err && job->entered && job->facts.kind == SAMPLER_EXCHANGE &&
 			is_first_of_dataset(coord, job))
-			err = tell(coord, job->facts.dataset);
-	uint64_t often = coord->ttl_ns / 2;
+			err = tell(coord, job->facts.dataset, often);
 	if (!err)
-		coord->tell_ns =
-			coord->now_ns + (often < TELL_EVERY_NS ? often : TELL_EVERY_NS);
+		coord->tell_ns = coord->now_ns + often;
 	return err;
 }
 

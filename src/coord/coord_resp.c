@@ -91,15 +91,17 @@ static bool take_lease(
 	return ret->error || strcmp(result->str, "OK") == 0;
 }
 
-/* Parses the answer to a beat: ready reported leader term {result cursor ...}. */
-static int take_beat(const struct coord_resp *resp, const redisReply *reply,
+/* Parses the answer to a beat: ready reported leader term {result cursor ...} renewed news look. */
+static int take_view(const struct coord_resp *resp, const redisReply *reply,
 	struct coord_lease *leases, size_t n, struct coord_view *ret)
 {
 	*ret = (struct coord_view){0};
-	if (!resp_is_array(reply, 5) || !resp_take_flag(reply->element[0], &ret->ready) ||
+	if (!resp_is_array(reply, 8) || !resp_take_flag(reply->element[0], &ret->ready) ||
 		!resp_take_flag(reply->element[1], &ret->reported) ||
 		!take_leader(reply->element[2], ret) ||
-		!resp_take_u64(reply->element[3], INT64_MAX, &ret->term))
+		!resp_take_u64(reply->element[3], INT64_MAX, &ret->term) ||
+		!resp_take_flag(reply->element[5], &ret->renewed) ||
+		!resp_take_u64(reply->element[6], INT64_MAX, &ret->news))
 		return -EBADE;
 	const redisReply *results = reply->element[4];
 	if (!resp_is_array(results, 2 * n))
@@ -110,56 +112,6 @@ static int take_beat(const struct coord_resp *resp, const redisReply *reply,
 			return -EBADE;
 	memcpy(ret->run, resp->run, sizeof(ret->run));
 	return 0;
-}
-
-static int beat(void *context, const struct coord_node *self, uint32_t ttl_ms,
-	struct coord_lease *leases, size_t n, struct coord_view *ret)
-{
-	struct coord_resp *resp = context;
-	char value[COORD_ADDRESS + 64];
-	redisReply *reply;
-	/* The connection comes first, since the server's life is one of the words. */
-	int err = resp_connect(resp);
-	if (err)
-		return err;
-	snprintf(value, sizeof(value), "%" PRIx64 " %.17g %s", self->incarnation,
-		self->capacity, self->address);
-	struct resp_words words = resp_function(resp, "joaderfs_2_beat", 7 + 4 * n);
-	resp_number(&words, COORD_VERSION);
-	resp_text(&words, self->name);
-	resp_hex(&words, self->incarnation);
-	resp_text(&words, value);
-	resp_number(&words, ttl_ms);
-	resp_text(&words, resp->run);
-	resp_hex(&words, self->before);
-	for (size_t i = 0; i < n; i++) {
-		resp_text(&words, leases[i].job);
-		resp_number(&words, leases[i].rank);
-		resp_number(&words, leases[i].cursor.epoch);
-		resp_number(&words, leases[i].cursor.position);
-	}
-	err = resp_call(resp, &words, &reply);
-	if (err)
-		return err;
-	err = take_beat(resp, reply, leases, n, ret);
-	/* the chunks known so far may no longer be valid */
-	if (!err && !ret->ready)
-		resp_forget_chunks(resp);
-	return resp_end(resp, reply, err);
-}
-
-static int release(
-	void *context, const struct coord_node *self, const char *job, uint32_t rank)
-{
-	struct coord_resp *resp = context;
-	struct resp_words words = resp_function(resp, "joaderfs_2_release", 4);
-	resp_text(&words, self->name);
-	resp_hex(&words, self->incarnation);
-	if (job) {
-		resp_text(&words, job);
-		resp_number(&words, rank);
-	}
-	return resp_do(resp, &words);
 }
 
 static int by_name(const void *a, const void *b)
@@ -194,40 +146,93 @@ static bool take_node(const redisReply *reply, struct coord_node *ret)
 }
 
 /* Parses the members: {name node} ... */
-static int take_members(
-	const redisReply *reply, struct coord_node **ret, size_t *ret_n, size_t *ret_live)
+static int take_members(const redisReply *reply, struct coord_look *ret)
 {
 	if (!resp_is_array(reply, 0) || reply->elements % 2)
 		return -EBADE;
 	size_t n = reply->elements / 2;
 	struct coord_node *list = calloc(n + 1, sizeof(*list));
 	bool good = true;
-	*ret_live = 0;
-	*ret_n = n;
-	*ret = list;
+	ret->n = n;
+	ret->live = 0;
 	for (size_t i = 0; i < n && list && good; i++) {
 		good = resp_take_name(reply->element[2 * i], list[i].name) &&
 		       take_node(reply->element[2 * i + 1], &list[i]);
-		*ret_live += list[i].incarnation != 0;
+		ret->live += list[i].incarnation != 0;
 	}
 	if (!list || !good) {
 		free(list);
 		return list ? -EBADE : -ENOMEM;
 	}
 	qsort(list, n, sizeof(*list), by_name);
+	ret->members = list;
 	return 0;
 }
 
-static int members(
-	void *context, struct coord_node **ret, size_t *ret_n, size_t *ret_live)
+/* Parses a look: {member ...} {job ...}. */
+static int take_look(const redisReply *reply, struct coord_look *ret)
+{
+	if (!resp_is_array(reply, 2))
+		return -EBADE;
+	int err = take_members(reply->element[0], ret);
+	return err ? err : resp_take_jobs(reply->element[1], &ret->jobs);
+}
+
+static int beat(void *context, const struct coord_beat *beat, struct coord_view *ret)
 {
 	struct coord_resp *resp = context;
+	const struct coord_node *self = beat->self;
+	char value[COORD_ADDRESS + 64];
 	redisReply *reply;
-	struct resp_words words = resp_function(resp, "joaderfs_2_members", 0);
-	int err = resp_call(resp, &words, &reply);
+	/* The connection comes first, since the server's life is one of the words. */
+	int err = resp_connect(resp);
 	if (err)
 		return err;
-	return resp_end(resp, reply, take_members(reply, ret, ret_n, ret_live));
+	snprintf(value, sizeof(value), "%" PRIx64 " %.17g %s", self->incarnation,
+		self->capacity, self->address);
+	struct resp_words words = resp_function(resp, "joaderfs_2_beat", 9 + 4 * beat->n);
+	resp_number(&words, COORD_VERSION);
+	resp_text(&words, self->name);
+	resp_hex(&words, self->incarnation);
+	resp_text(&words, value);
+	resp_number(&words, beat->ttl_ms);
+	resp_text(&words, resp->run);
+	resp_hex(&words, self->before);
+	for (size_t i = 0; i < beat->n; i++) {
+		resp_text(&words, beat->leases[i].job);
+		resp_number(&words, beat->leases[i].rank);
+		resp_number(&words, beat->leases[i].cursor.epoch);
+		resp_number(&words, beat->leases[i].cursor.position);
+	}
+	if (beat->token)
+		resp_token(&words, beat->token);
+	else
+		resp_text(&words, "");
+	resp_number(&words, beat->look != NULL);
+	err = resp_call(resp, &words, &reply);
+	if (err)
+		return err;
+	err = take_view(resp, reply, beat->leases, beat->n, ret);
+	if (!err && beat->look)
+		err = take_look(reply->element[7], beat->look);
+	/* the chunks known so far may no longer be valid */
+	if (!err && !ret->ready)
+		resp_forget_chunks(resp);
+	return resp_end(resp, reply, err);
+}
+
+static int release(
+	void *context, const struct coord_node *self, const char *job, uint32_t rank)
+{
+	struct coord_resp *resp = context;
+	struct resp_words words = resp_function(resp, "joaderfs_2_release", 4);
+	resp_text(&words, self->name);
+	resp_hex(&words, self->incarnation);
+	if (job) {
+		resp_text(&words, job);
+		resp_number(&words, rank);
+	}
+	return resp_do(resp, &words);
 }
 
 /* --- the leader ------------------------------------------------------------------------- */
@@ -250,17 +255,6 @@ static int elect(void *context, const struct coord_node *self, uint64_t random,
 	return resp_end(resp, reply, good ? 0 : -EBADE);
 }
 
-static int renew(void *context, const struct coord_node *self,
-	const struct coord_token *token, uint32_t ttl_ms)
-{
-	struct coord_resp *resp = context;
-	struct resp_words words = resp_function(resp, "joaderfs_2_renew", 3);
-	resp_hex(&words, self->incarnation);
-	resp_token(&words, token);
-	resp_number(&words, ttl_ms);
-	return resp_do(resp, &words);
-}
-
 static const char *asked(void *context)
 {
 	const struct coord_resp *resp = context;
@@ -277,13 +271,11 @@ static const char *refused(void *context)
 
 static const struct coord_engine functions = {.beat = beat,
 	.release = release,
-	.members = members,
 	.enter = resp_enter,
 	.leave = resp_leave,
 	.jobs = resp_jobs,
 	.facts = resp_facts,
 	.elect = elect,
-	.renew = renew,
 	.open = resp_open,
 	.append = resp_append,
 	.read = resp_read,

@@ -137,6 +137,7 @@ int resp_enter(void *context, const char *node, const struct coord_job *job,
 	char differs[COORD_TEXT]);
 int resp_leave(void *context, const char *node, const char *job);
 int resp_jobs(void *context, const char *run, struct coord_engine_jobs *ret);
+must_check int resp_take_jobs(const redisReply *reply, struct coord_engine_jobs *ret);
 int resp_facts(void *context, const char *job, struct coord_job *ret);
 
 /* --- coord_resp_log.c ------------------------------------------------------------------- */

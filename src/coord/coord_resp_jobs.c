@@ -94,6 +94,8 @@ int resp_enter(void *context, const char *node, const struct coord_job *job,
 int resp_leave(void *context, const char *node, const char *job)
 {
 	struct coord_resp *resp = context;
+	resp_forget_chunks(
+		resp); /* the group may forget the job, and get another one of this name */
 	struct resp_words words = resp_function(resp, "joaderfs_2_leave", 2);
 	resp_text(&words, node);
 	resp_text(&words, job);
@@ -159,7 +161,7 @@ static int jobs_by_name(const void *a, const void *b)
 		((const struct coord_engine_job *)b)->name);
 }
 
-static int take_jobs(const redisReply *reply, struct coord_engine_jobs *ret)
+int resp_take_jobs(const redisReply *reply, struct coord_engine_jobs *ret)
 {
 	int err = 0;
 	if (!resp_is_array(reply, 0))
@@ -190,7 +192,7 @@ int resp_jobs(void *context, const char *run, struct coord_engine_jobs *ret)
 	err = resp_call(resp, &words, &reply);
 	if (err)
 		return err;
-	err = resp_end(resp, reply, take_jobs(reply, ret));
+	err = resp_end(resp, reply, resp_take_jobs(reply, ret));
 	if (err)
 		coord_engine_jobs_free(ret);
 	return err;

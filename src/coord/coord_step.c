@@ -16,7 +16,6 @@
 void coord_doubt(struct coord *coord)
 {
 	coord->beat_ns = coord->look_ns = coord->draw_ns = 0;
-	coord->renew = true;
 	due_at(coord, coord->now_ns + coord->pace_ns / 256);
 }
 
@@ -144,10 +143,15 @@ static void viewed(struct coord *coord, const struct coord_view *view)
 		coord->n_expected = 0;
 		coord->waits_since_ns = 0;
 	}
-	if (coord->leads && view->leader != coord->self.incarnation) {
+	if (coord->leads && view->renewed) {
+		coord->renewed_ns = coord->now_ns;
+	} else if (coord->leads) {
 		coord->counts.fenced++;
 		coord_resign(coord);
 	}
+	if (!mutant(MUTANT_NO_NEWS) && view->news != before.news &&
+		quiet_ns(coord) > coord->pace_ns)
+		coord->draw_ns = 0;
 }
 
 static void refuse(struct coord *coord, int err)
@@ -170,35 +174,61 @@ static void refuse(struct coord *coord, int err)
 			COORD_VERSION);
 }
 
+/*
+ * Returns the pause after a beat: a quarter of a ttl or a second, the smaller one, and a third of a
+ * ttl in a quiet time. A quiet leader hears of changes by its beats only, so it waits a second at
+ * most.
+ *
+ * A leader's lease lasts for a ttl from the moment when the engine gets the beat. The leader counts
+ * from the earlier moment when it sent the beat, and stops at .8 ttl (step). So a beat that is lost
+ * can be repeated in time, and the leader's clock may be slower than the engine's by a fifth, before
+ * another node can lead at the same time. Even then the engine accepts samples from only one of them.
+ */
+static uint64_t pause_between_beats(const struct coord *coord)
+{
+	bool quiet = coord_is_quiet(coord);
+	uint64_t pause = coord->ttl_ns / (quiet ? 3 : 4);
+	if ((!quiet || coord->leads) && pause > NS_PER_S)
+		pause = NS_PER_S;
+	return pause;
+}
+
+static void answered(
+	struct coord *coord, const struct coord_beat *beat, const struct coord_view *view)
+{
+	coord->refused = false;
+	coord->message[0] = '\0';
+	for (size_t i = 0; i < beat->n; i++)
+		granted(coord, coord_find_job(coord, beat->leases[i].job),
+			beat->leases[i].rank, &beat->leases[i]);
+	viewed(coord, view);
+	if (beat->look)
+		coord_take_look(coord, beat->look);
+	coord->beaten_ns = coord->now_ns;
+	coord->beat_ns = coord->now_ns + pause_between_beats(coord);
+}
+
 int coord_beat(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
-	size_t n = count_taken(coord);
-	struct coord_lease *leases = calloc(n + 1, sizeof(*leases));
+	struct coord_look look = {0};
 	struct coord_view view;
+	struct coord_beat beat = {.self = &coord->self,
+		.ttl_ms = ttl_ms(coord),
+		.n = count_taken(coord),
+		.token = coord->leads ? &coord->token : NULL,
+		.look = coord->now_ns >= coord->look_ns ? &look : NULL};
+	auto_free struct coord_lease *leases = calloc(beat.n + 1, sizeof(*leases));
 	if (!leases)
 		return -ENOMEM;
+	beat.leases = leases;
 	list_leases(coord, leases);
-	int err = engine->beat(
-		engine->context, &coord->self, ttl_ms(coord), leases, n, &view);
-	if (!err && !are_possible(coord, leases, n))
+	int err = engine->beat(engine->context, &beat, &view);
+	if (!err && !are_possible(coord, leases, beat.n))
 		err = -EBADE;
-	if (!err) {
-		coord->refused = false;
-		coord->message[0] = '\0';
-		for (size_t i = 0; i < n; i++)
-			granted(coord, coord_find_job(coord, leases[i].job),
-				leases[i].rank, &leases[i]);
-		viewed(coord, &view);
-		coord->beaten_ns = coord->now_ns;
-		uint64_t often = coord->ttl_ns / 4;
-		if (coord_is_quiet(coord))
-			often = coord->ttl_ns / 3;
-		else if (often > NS_PER_S)
-			often = NS_PER_S;
-		coord->beat_ns = coord->now_ns + often;
-	}
-	free(leases);
+	if (!err)
+		answered(coord, &beat, &view);
+	coord_look_free(&look);
 	if (err == -EEXIST || err == -EPROTO) {
 		refuse(coord, err);
 		coord->beat_ns = coord->now_ns + coord->ttl_ns / 4;
@@ -229,14 +259,20 @@ static int step(struct coord *coord)
 	due_at(coord, coord->beat_ns);
 	if (err || !coord->joined)
 		return err;
-	if (any_not_entered(coord)) {
+	if (any_not_entered(coord))
 		err = coord_enter_jobs(coord);
-		coord_beat_soon(coord); /* that beat will take the ranks of the jobs */
-		due_at(coord, coord->beat_ns);
-	}
+	/* This beat also takes the ranks of the jobs. */
 	if (!err && coord->now_ns >= coord->look_ns)
-		err = coord_look(coord);
-	if (!err && !coord->view.ready && !coord->view.reported)
+		err = coord_beat(coord);
+	if (err || !coord->joined)
+		return err;
+	due_at(coord, coord->beat_ns);
+	if (any_not_entered(coord)) {
+		/* The engine has lost jobs meanwhile. A report would lack their samples. */
+		due_at(coord, coord->now_ns + coord->pace_ns / 64);
+		return 0;
+	}
+	if (!coord->view.ready && !coord->view.reported)
 		err = coord_report(coord);
 	if (!err && coord->view.ready && !coord->compared)
 		err = coord_compare(coord);
@@ -287,7 +323,6 @@ static void away(struct coord *coord, int err)
 	/* The next call is a beat, which shows whether the engine answers again. */
 	coord->beat_ns = coord->now_ns + coord->patience_ns;
 	coord->due_ns = coord->beat_ns;
-	coord->renew = true;
 }
 
 uint64_t coord_step(struct coord *coord, uint64_t now_ns)

@@ -237,8 +237,9 @@ EACH_ENGINE(a_daemon_that_comes_back_takes_its_leases)
 	cr_assert_eq(world_status(node).state, COORD_LEADS);
 	struct coord_lease lease = {.job = "job0", .cursor = {0, 30}};
 	struct coord_view view;
-	cr_assert_eq(
-		engine->beat(engine->context, &was, 1000, &lease, 1, &view), -EEXIST);
+	const struct coord_beat beat = {
+		.self = &was, .ttl_ms = 1000, .leases = &lease, .n = 1};
+	cr_assert_eq(engine->beat(engine->context, &beat, &view), -EEXIST);
 	world->hold_position = UINT32_MAX;
 	world_until(world, world_is_given(world, 0, 0));
 }

@@ -9,6 +9,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <inttypes.h>
 
 /* Both engines do the same, whatever they are asked. */
 
@@ -32,6 +33,9 @@ struct twins {
 	struct rng rng;
 	roaring_bitmap_t *ids;
 	unsigned counts[21], done[21];
+	uint64_t news[2];
+	char *jobs[2]; /* with these news; NULL: not known */
+	unsigned no_news;
 };
 
 static uint64_t no_time(void *unused)
@@ -68,9 +72,66 @@ static const struct coord_node *node(unsigned i)
 
 /* --- operations ------------------------------------------------------------------------- */
 
+static unsigned some_token(struct twins *twins)
+{
+	return chance(twins, 5) ? 0 : chance(twins, 3);
+}
+
+static char *jobs_text(const struct coord_engine_jobs *jobs)
+{
+	char *text;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	for (size_t i = 0; i < jobs->n; i++) {
+		const struct coord_engine_job *job = &jobs->jobs[i];
+		fprintf(out, "%s %u %u %u %u %u", job->name, job->epoch, job->next,
+			job->n, job->ranks, job->batch);
+		for (uint32_t r = 0; r < job->ranks; r++)
+			fprintf(out, " %u:%u %" PRIx64, job->cursors[r].epoch,
+				job->cursors[r].position, job->owners[r]);
+		fputc('\n', out);
+	}
+	fclose(out);
+	return text;
+}
+
+/* Without news, the jobs are as they were after the beat before. */
+static void check_news(struct twins *twins, int i, uint64_t news)
+{
+	struct coord_engine_jobs jobs;
+	const struct coord_engine *engine = twins->engine[i];
+	cr_assert_eq(engine->jobs(engine->context, twins->run[i], &jobs), 0);
+	char *text = jobs_text(&jobs);
+	coord_engine_jobs_free(&jobs);
+	if (twins->jobs[i] && news == twins->news[i]) {
+		cr_assert_str_eq(text, twins->jobs[i], "engine %d", i);
+		twins->no_news++;
+	}
+	free(twins->jobs[i]);
+	twins->jobs[i] = text;
+	twins->news[i] = news;
+}
+
+static void compare_looks(const struct coord_look *a, const struct coord_look *b)
+{
+	char *one = jobs_text(&a->jobs), *other = jobs_text(&b->jobs);
+	cr_assert_str_eq(one, other);
+	free(one);
+	free(other);
+	cr_assert(a->n == b->n && a->live == b->live);
+	for (size_t k = 0; k < a->n; k++) {
+		const struct coord_node *x = &a->members[k], *y = &b->members[k];
+		cr_assert_str_eq(x->name, y->name);
+		cr_assert_str_eq(x->address, y->address);
+		cr_assert_eq(x->incarnation, y->incarnation);
+		cr_assert_eq(x->capacity, y->capacity);
+	}
+}
+
 static void beat(struct twins *twins)
 {
 	struct coord_view view[2];
+	struct coord_look looks[2] = {0};
 	struct coord_lease leases[2][2];
 	const struct coord_node *self = node(chance(twins, 3));
 	struct coord_node other = *self;
@@ -82,9 +143,27 @@ static void beat(struct twins *twins)
 				.rank = chance(twins, RANKS + 1),
 				.cursor = {chance(twins, 3), chance(twins, 12)}};
 	}
-	if (BOTH(0, beat, &other, LONG_MS, leases[i], 2, &view[i]))
+	uint32_t n = chance(twins, 3), t = some_token(twins);
+	bool leads = chance(twins, 2), asks = chance(twins, 2);
+	struct coord_beat beats[2];
+	for (int i = 0; i < 2; i++)
+		beats[i] = (struct coord_beat){.self = &other,
+			.ttl_ms = LONG_MS,
+			.leases = leases[i],
+			.n = n,
+			.token = leads ? &twins->token[i][t] : NULL,
+			.look = asks ? &looks[i] : NULL};
+	if (BOTH(0, beat, &beats[i], &view[i]))
 		return;
-	for (int k = 0; k < 2; k++) {
+	cr_assert_eq(view[0].renewed, view[1].renewed);
+	twins->counts[2] += leads;
+	twins->done[2] += view[0].renewed;
+	compare_looks(&looks[0], &looks[1]);
+	twins->counts[5] += asks;
+	twins->done[5] += looks[0].live > 0;
+	for (int i = 0; i < 2; i++)
+		coord_look_free(&looks[i]);
+	for (uint32_t k = 0; k < n; k++) {
 		cr_assert_eq(leases[0][k].error, leases[1][k].error);
 		if (leases[0][k].error == -ENOENT)
 			continue;
@@ -100,6 +179,8 @@ static void beat(struct twins *twins)
 	for (int i = 0; i < 2; i++)
 		strcpy(twins->run[i], view[i].run);
 	twins->ready = view[0].ready;
+	for (int i = 0; i < 2; i++)
+		check_news(twins, i, view[i].news);
 }
 
 static void elect(struct twins *twins)
@@ -117,18 +198,6 @@ static void elect(struct twins *twins)
 	}
 }
 
-static unsigned some_token(struct twins *twins)
-{
-	return chance(twins, 5) ? 0 : chance(twins, 3);
-}
-
-static void renew(struct twins *twins)
-{
-	unsigned t = some_token(twins);
-	const struct coord_node *self = node(chance(twins, 3));
-	(void)BOTH(2, renew, self, &twins->token[i][t], LONG_MS);
-}
-
 static void release(struct twins *twins)
 {
 	const struct coord_node *self = node(chance(twins, 3));
@@ -142,34 +211,16 @@ static void look(struct twins *twins)
 	struct coord_engine_jobs jobs[2];
 	if (BOTH(4, jobs, twins->run[i], &jobs[i]))
 		return;
-	cr_assert_eq(jobs[0].n, jobs[1].n);
+	char *text[2] = {jobs_text(&jobs[0]), jobs_text(&jobs[1])};
+	cr_assert_str_eq(text[0], text[1]);
+	free(text[0]);
+	free(text[1]);
 	for (size_t j = 0; j < jobs[0].n; j++) {
-		struct coord_engine_job *a = &jobs[0].jobs[j], *b = &jobs[1].jobs[j];
-		cr_assert_str_eq(a->name, b->name);
-		cr_assert(a->epoch == b->epoch && a->next == b->next && a->n == b->n &&
-			  a->ranks == b->ranks && a->batch == b->batch);
-		cr_assert_eq(
-			memcmp(a->cursors, b->cursors, a->ranks * sizeof(*a->cursors)),
-			0);
-		cr_assert_eq(
-			memcmp(a->owners, b->owners, a->ranks * sizeof(*a->owners)), 0);
-		twins->epoch = a->epoch;
-		twins->next = a->next;
+		twins->epoch = jobs[0].jobs[j].epoch;
+		twins->next = jobs[0].jobs[j].next;
 	}
 	for (int i = 0; i < 2; i++)
 		coord_engine_jobs_free(&jobs[i]);
-	struct coord_node *nodes[2];
-	size_t n[2], live[2];
-	cr_assert_eq(BOTH(5, members, &nodes[i], &n[i], &live[i]), 0);
-	cr_assert(n[0] == n[1] && live[0] == live[1]);
-	for (size_t k = 0; k < n[0]; k++) {
-		cr_assert_str_eq(nodes[0][k].name, nodes[1][k].name);
-		cr_assert_str_eq(nodes[0][k].address, nodes[1][k].address);
-		cr_assert_eq(nodes[0][k].incarnation, nodes[1][k].incarnation);
-		cr_assert_eq(nodes[0][k].capacity, nodes[1][k].capacity);
-	}
-	free(nodes[0]);
-	free(nodes[1]);
 }
 
 static void open_epoch(struct twins *twins)
@@ -322,12 +373,15 @@ static void new_life(struct twins *twins)
 	redis_kill(&twins->server);
 	redis_start(&twins->server, NO_FSYNC);
 	twins->offers = 0;
+	for (int i = 0; i < 2; i++) {
+		free(twins->jobs[i]);
+		twins->jobs[i] = NULL;
+	}
 	/* The first call finds that the connection is gone. */
-	struct coord_node *nodes;
-	size_t n, live;
-	while (twins->engine[1]->members(twins->engine[1]->context, &nodes, &n, &live))
+	struct coord_job none;
+	while (twins->engine[1]->facts(twins->engine[1]->context, "none", &none) !=
+		-ENOENT)
 		redis_wait_ms(1);
-	free(nodes);
 }
 
 /* --- all of them ------------------------------------------------------------------------ */
@@ -410,7 +464,7 @@ static void begin(struct twins *twins)
 
 Test(coord_engine, both_do_the_same)
 {
-	static void (*const operations[])(struct twins *) = {beat, elect, renew, release,
+	static void (*const operations[])(struct twins *) = {beat, beat, elect, release,
 		look, open_epoch, append, append, append, append, append, read_feeds,
 		read_feeds, read_feeds, forget, repair, fill, make_ready, enter,
 		enter_from};
@@ -431,6 +485,9 @@ Test(coord_engine, both_do_the_same)
 	for (unsigned i = 0; i < sizeof(fenced) / sizeof(fenced[0]); i++)
 		cr_assert_lt(twins->done[fenced[i]], twins->counts[fenced[i]],
 			"operation %u", fenced[i]);
+	cr_assert_gt(twins->no_news, 0);
+	free(twins->jobs[0]);
+	free(twins->jobs[1]);
 	coord_resp_free(&twins->resp);
 	coord_local_free(&twins->local);
 	roaring_bitmap_free(twins->ids);

@@ -17,19 +17,7 @@
 
 /* --- one answer ------------------------------------------------------------------------- */
 
-enum asked {
-	BEAT,
-	MEMBERS,
-	JOBS,
-	FACTS,
-	ENTER,
-	ELECT,
-	OPEN,
-	READ,
-	OFFERS,
-	REPORTED,
-	TOLD
-};
+enum asked { BEAT, LOOK, JOBS, FACTS, ENTER, ELECT, OPEN, READ, OFFERS, REPORTED, TOLD };
 
 static int ask(const struct coord_engine *engine, enum asked which)
 {
@@ -44,7 +32,9 @@ static int ask(const struct coord_engine *engine, enum asked which)
 		.batch = 4};
 	struct coord_lease lease = {.job = "job0", .rank = 1};
 	struct coord_view view;
-	struct coord_node *members = NULL;
+	struct coord_look look = {0};
+	struct coord_beat beat = {
+		.self = &self, .ttl_ms = 1000, .leases = &lease, .n = 1};
 	struct coord_engine_jobs jobs = {0};
 	struct coord_job there = {0};
 	struct coord_token token;
@@ -57,15 +47,16 @@ static int ask(const struct coord_engine *engine, enum asked which)
 		.most = 64,
 		.ids = samples};
 	char differs[COORD_TEXT];
-	size_t n, live;
 	bool reported;
 	int err = 0;
 	switch (which) {
 	case BEAT:
-		err = engine->beat(context, &self, 1000, &lease, 1, &view);
+		err = engine->beat(context, &beat, &view);
 		break;
-	case MEMBERS:
-		err = engine->members(context, &members, &n, &live);
+	case LOOK:
+		beat.n = 0;
+		beat.look = &look;
+		err = engine->beat(context, &beat, &view);
 		break;
 	case JOBS:
 		err = engine->jobs(context, "life", &jobs);
@@ -95,8 +86,7 @@ static int ask(const struct coord_engine *engine, enum asked which)
 		err = engine->told(context, "photos", ids);
 		break;
 	}
-	if (!err && which == MEMBERS)
-		free(members);
+	coord_look_free(&look);
 	coord_engine_jobs_free(&jobs);
 	coord_facts_free(&there);
 	coord_offers_free(&offers);
@@ -110,6 +100,9 @@ static int ask(const struct coord_engine *engine, enum asked which)
 #define IDS "$18\r\n\x3a\x30\0\0\1\0\0\0\0\0\0\0\x10\0\0\0\5\0\r\n" /* {5} */
 #define FACTS_(ranks, batch, kind, ids)                                                  \
 	"*6\r\n$6\r\nphotos\r\n$2\r\n11\r\n" ranks batch kind ids
+#define BEAT_(ready, leases)                                                             \
+	"*8\r\n" ready ":0\r\n$7\r\n5 node0\r\n$1\r\n3\r\n" leases ":1\r\n$1\r\n9\r\n"
+#define LOOK_(members) BEAT_(":1\r\n", "*0\r\n") "*2\r\n" members "*0\r\n"
 #define CHUNK(id, count) "*1\r\n*2\r\n" id "*2\r\n$0\r\n\r\n" count
 
 struct answer {
@@ -125,7 +118,7 @@ struct answer {
 
 static const struct answer answers[] = {
 	/* As it should be. */
-	ANSWER(MEMBERS, 0, "*2\r\n$5\r\nnode0\r\n$12\r\n5 1.5 [::]:7\r\n"),
+	ANSWER(LOOK, 0, LOOK_("*2\r\n$5\r\nnode0\r\n$12\r\n5 1.5 [::]:7\r\n")),
 	ANSWER(JOBS, 0, "*1\r\n" JOB(NAME, STATE)),
 	ANSWER(FACTS, 0, FACTS_("$1\r\n2\r\n", "$1\r\n4\r\n", "$1\r\n0\r\n", IDS)),
 	ANSWER(ENTER, 0, "*0\r\n"),
@@ -134,16 +127,14 @@ static const struct answer answers[] = {
 	ANSWER(OFFERS, 0, "*2\r\n$10\r\njob0 0 1 2\r\n$4\r\n\5\0\0\0\r\n"),
 	ANSWER(REPORTED, 0, "*1\r\n:1\r\n"),
 	ANSWER(TOLD, 0, "*1\r\n" IDS),
-	ANSWER(BEAT, 0,
-		"*5\r\n:1\r\n:0\r\n$7\r\n5 node0\r\n$1\r\n3\r\n"
-		"*2\r\n$2\r\nOK\r\n$3\r\n0:4\r\n"),
+	ANSWER(BEAT, 0, BEAT_(":1\r\n", "*2\r\n$2\r\nOK\r\n$3\r\n0:4\r\n") "*0\r\n"),
 	/* Another type. */
-	ANSWER(MEMBERS, -EBADE, "*2\r\n$-1\r\n$9\r\n5 1.5 a:7\r\n"),
-	ANSWER(MEMBERS, -EBADE, "*2\r\n$5\r\nnode0\r\n$-1\r\n"),
-	ANSWER(MEMBERS, -EBADE, "*2\r\n:5\r\n*1\r\n:5\r\n"),
-	ANSWER(MEMBERS, -EBADE, "*3\r\n$5\r\nnode0\r\n$0\r\n\r\n$5\r\nnode1\r\n"),
-	ANSWER(MEMBERS, -EBADE, "+OK\r\n"),
-	ANSWER(MEMBERS, -EBADE, "$-1\r\n"),
+	ANSWER(LOOK, -EBADE, LOOK_("*2\r\n$-1\r\n$9\r\n5 1.5 a:7\r\n")),
+	ANSWER(LOOK, -EBADE, LOOK_("*2\r\n$5\r\nnode0\r\n$-1\r\n")),
+	ANSWER(LOOK, -EBADE, LOOK_("*2\r\n:5\r\n*1\r\n:5\r\n")),
+	ANSWER(LOOK, -EBADE, LOOK_("*3\r\n$5\r\nnode0\r\n$0\r\n\r\n$5\r\nnode1\r\n")),
+	ANSWER(LOOK, -EBADE, LOOK_("+OK\r\n")),
+	ANSWER(LOOK, -EBADE, LOOK_("$-1\r\n")),
 	ANSWER(JOBS, -EBADE, ":7\r\n"),
 	ANSWER(JOBS, -EBADE, "*1\r\n$-1\r\n"),
 	ANSWER(JOBS, -EBADE, "*1\r\n" JOB("$-1\r\n", STATE)),
@@ -156,22 +147,25 @@ static const struct answer answers[] = {
 	ANSWER(REPORTED, -EBADE, "*1\r\n*0\r\n"),
 	ANSWER(TOLD, -EBADE, "*1\r\n:3\r\n"),
 	ANSWER(OFFERS, -EBADE, "*2\r\n$10\r\njob0 0 1 2\r\n:5\r\n"),
-	ANSWER(BEAT, -EBADE, "*5\r\n:1\r\n:0\r\n$0\r\n\r\n$1\r\n3\r\n$-1\r\n"),
+	ANSWER(BEAT, -EBADE, BEAT_(":1\r\n", "$-1\r\n") "*0\r\n"),
+	ANSWER(LOOK, -EBADE, BEAT_(":1\r\n", "*0\r\n") "*0\r\n"),
+	ANSWER(LOOK, -EBADE, BEAT_(":1\r\n", "*0\r\n") "$-1\r\n"),
+	ANSWER(LOOK, -EBADE, BEAT_(":1\r\n", "*0\r\n") "*2\r\n*0\r\n*1\r\n:3\r\n"),
 	/* Another length. */
 	ANSWER(JOBS, -EBADE, "*1\r\n*4\r\n" NAME STATE "*0\r\n$1\r\n5\r\n"),
 	ANSWER(OFFERS, -EBADE, "*2\r\n$10\r\njob0 0 1 2\r\n$3\r\n\5\0\0\r\n"),
 	ANSWER(REPORTED, -EBADE, "*0\r\n"),
-	ANSWER(BEAT, -EBADE, "*5\r\n:1\r\n:0\r\n$0\r\n\r\n$1\r\n3\r\n*0\r\n"),
-	ANSWER(MEMBERS, -EBADE, "*2000000000\r\n"),
-	ANSWER(MEMBERS, -EBADE, "$-5\r\n"),
-	ANSWER(MEMBERS, -EBADE, "?\r\n"),
+	ANSWER(BEAT, -EBADE, BEAT_(":1\r\n", "*0\r\n") "*0\r\n"),
+	ANSWER(LOOK, -EBADE, LOOK_("*2000000000\r\n")),
+	ANSWER(LOOK, -EBADE, LOOK_("$-5\r\n")),
+	ANSWER(LOOK, -EBADE, LOOK_("?\r\n")),
 	/* Another range. */
-	ANSWER(MEMBERS, -EBADE, "*2\r\n$5\r\nnode0\r\n$9\r\n5 nan a:7\r\n"),
-	ANSWER(MEMBERS, -EBADE, "*2\r\n$5\r\nnode0\r\n$7\r\n5 0 a:7\r\n"),
-	ANSWER(MEMBERS, -EBADE, "*2\r\n$5\r\nnode0\r\n$7\r\n0 1 a:7\r\n"),
-	ANSWER(MEMBERS, -EBADE,
-		"*2\r\n$5\r\nnod\x1b"
-		"0\r\n$0\r\n\r\n"),
+	ANSWER(LOOK, -EBADE, LOOK_("*2\r\n$5\r\nnode0\r\n$9\r\n5 nan a:7\r\n")),
+	ANSWER(LOOK, -EBADE, LOOK_("*2\r\n$5\r\nnode0\r\n$7\r\n5 0 a:7\r\n")),
+	ANSWER(LOOK, -EBADE, LOOK_("*2\r\n$5\r\nnode0\r\n$7\r\n0 1 a:7\r\n")),
+	ANSWER(LOOK, -EBADE,
+		LOOK_("*2\r\n$5\r\nnod\x1b"
+		      "0\r\n$0\r\n\r\n")),
 	ANSWER(FACTS, -EBADE, FACTS_("$1\r\n2\r\n", "$1\r\n0\r\n", "$1\r\n0\r\n", IDS)),
 	ANSWER(FACTS, -EBADE, FACTS_("$1\r\n0\r\n", "$1\r\n4\r\n", "$1\r\n0\r\n", IDS)),
 	ANSWER(FACTS, -EBADE, FACTS_("$1\r\n5\r\n", "$1\r\n4\r\n", "$1\r\n0\r\n", IDS)),
@@ -189,14 +183,9 @@ static const struct answer answers[] = {
 	ANSWER(OFFERS, -EBADE, "*2\r\n$19\r\njob0 0 1 4294967295\r\n$4\r\n\5\0\0\0\r\n"),
 	ANSWER(OFFERS, -EBADE, "*2\r\n$13\r\njob0 0 9999 2\r\n$4\r\n\5\0\0\0\r\n"),
 	ANSWER(BEAT, -EBADE,
-		"*5\r\n:1\r\n:0\r\n$0\r\n\r\n$1\r\n3\r\n"
-		"*2\r\n$2\r\nOK\r\n$12\r\n4294967295:0\r\n"),
-	ANSWER(BEAT, -EBADE,
-		"*5\r\n:7\r\n:0\r\n$0\r\n\r\n$1\r\n3\r\n"
-		"*2\r\n$2\r\nOK\r\n$3\r\n0:0\r\n"),
-	ANSWER(BEAT, -EBADE,
-		"*5\r\n:1\r\n:0\r\n$0\r\n\r\n$1\r\n3\r\n"
-		"*2\r\n$2\r\nno\r\n$3\r\n0:0\r\n"),
+		BEAT_(":1\r\n", "*2\r\n$2\r\nOK\r\n$12\r\n4294967295:0\r\n") "*0\r\n"),
+	ANSWER(BEAT, -EBADE, BEAT_(":7\r\n", "*2\r\n$2\r\nOK\r\n$3\r\n0:0\r\n") "*0\r\n"),
+	ANSWER(BEAT, -EBADE, BEAT_(":1\r\n", "*2\r\n$2\r\nno\r\n$3\r\n0:0\r\n") "*0\r\n"),
 };
 
 Test(coord_nonsense, each_kind_of_wrong_answer)
@@ -308,7 +297,7 @@ static int ask_while(struct flood *flood)
 	canned.resp->most = MOST_BYTES;
 	flood->fd = pair[1];
 	pthread_create(&thread, NULL, pour, flood);
-	int err = ask(engine, MEMBERS);
+	int err = ask(engine, LOOK);
 	canned_end(&canned);
 	pthread_join(thread, NULL);
 	close(pair[1]);

@@ -207,7 +207,8 @@ Test(coord_redis, groups_of_one_server_do_not_see_each_other)
 		0);
 	const struct coord_engine *engine = coord_resp_engine(other);
 	struct coord_node self = {.name = "node0", .incarnation = 5, .capacity = 1};
-	cr_assert_eq(engine->beat(engine->context, &self, 1000, NULL, 0, &view), 0);
+	const struct coord_beat beat = {.self = &self, .ttl_ms = 1000};
+	cr_assert_eq(engine->beat(engine->context, &beat, &view), 0);
 	struct coord_engine_jobs jobs;
 	cr_assert_eq(engine->jobs(engine->context, view.run, &jobs), 0);
 	cr_assert_eq(jobs.n, 0);
@@ -238,9 +239,10 @@ static void change_file(const char *command, const char *path)
 static int beat_once(struct coord_resp *resp)
 {
 	struct coord_node self = {.name = "node0", .incarnation = 5, .capacity = 1};
+	const struct coord_beat beat = {.self = &self, .ttl_ms = 1000};
 	struct coord_view view;
 	const struct coord_engine *engine = coord_resp_engine(resp);
-	return engine->beat(engine->context, &self, 1000, NULL, 0, &view);
+	return engine->beat(engine->context, &beat, &view);
 }
 
 Test(coord_redis, a_password_file_that_cannot_be_read_is_no_answer_of_the_engine)
@@ -475,6 +477,7 @@ Test(coord_redis, a_group_that_moved_is_followed)
 	struct coord_resp *resp;
 	struct coord_view view;
 	struct coord_node self = {.name = "node0", .incarnation = 5, .capacity = 1};
+	const struct coord_beat beat = {.self = &self, .ttl_ms = 1000};
 	int port, from;
 	NEEDS_SERVER;
 	begin(&world, NULL);
@@ -490,9 +493,8 @@ Test(coord_redis, a_group_that_moved_is_followed)
 			     &resp, message),
 		0);
 	const struct coord_engine *engine = coord_resp_engine(resp);
-	cr_assert_eq(
-		engine->beat(engine->context, &self, 1000, NULL, 0, &view), -ECONNRESET);
-	cr_assert_eq(engine->beat(engine->context, &self, 1000, NULL, 0, &view), 0);
+	cr_assert_eq(engine->beat(engine->context, &beat, &view), -ECONNRESET);
+	cr_assert_eq(engine->beat(engine->context, &beat, &view), 0);
 	cr_assert_not(view.ready);
 	coord_resp_free(&resp);
 	kill(other, SIGKILL);

@@ -182,11 +182,10 @@ static bool is_delayed(const struct node *node)
 
 /* --- the functions ---------------------------------------------------------------------- */
 
-static int beat(void *context, const struct coord_node *self, uint32_t ttl,
-	struct coord_lease *leases, size_t n, struct coord_view *ret)
+static int beat(void *context, const struct coord_beat *beat, struct coord_view *ret)
 {
 	struct node *node = context;
-	return CALL(beat, self, ttl, leases, n, ret);
+	return CALL(beat, beat, ret);
 }
 
 static int release(
@@ -194,16 +193,6 @@ static int release(
 {
 	struct node *node = context;
 	return CALL(release, self, job, rank);
-}
-
-static int members(void *context, struct coord_node **ret, size_t *n, size_t *live)
-{
-	struct node *node = context;
-	*ret = NULL;
-	int err = CALL(members, ret, n, live);
-	if (err)
-		free(*ret);
-	return err;
 }
 
 static int enter(void *context, const char *name, const struct coord_job *job,
@@ -245,13 +234,6 @@ static int elect(void *context, const struct coord_node *self, uint64_t random,
 	struct node *node = context;
 	group.counts.elections++;
 	return CALL(elect, self, random, ttl, ret);
-}
-
-static int renew(void *context, const struct coord_node *self,
-	const struct coord_token *token, uint32_t ttl)
-{
-	struct node *node = context;
-	return CALL(renew, self, token, ttl);
 }
 
 static int open_epoch(void *context, const char *run, const char *job, uint32_t epoch)
@@ -369,13 +351,11 @@ void network_connect(struct node *node)
 	node->engine = (struct coord_engine){.context = node,
 		.beat = beat,
 		.release = release,
-		.members = members,
 		.enter = enter,
 		.leave = leave,
 		.jobs = jobs,
 		.facts = facts,
 		.elect = elect,
-		.renew = renew,
 		.open = open_epoch,
 		.append = append,
 		.read = read_feeds,

@@ -373,7 +373,8 @@ static bool choose_mutant(const char *name)
 		{"no-next", MUTANT_NO_NEXT, false},
 		{"neither", MUTANT_NO_TOKEN | MUTANT_NO_NEXT, false},
 		{"no-repair", MUTANT_NO_REPAIR, false},
-		{"no-recommit", MUTANT_NO_RECOMMIT, false}, {"late-journal", 0, true}};
+		{"no-recommit", MUTANT_NO_RECOMMIT, false},
+		{"no-news", MUTANT_NO_NEWS, false}, {"late-journal", 0, true}};
 	for (size_t i = 0; i < sizeof(mutants) / sizeof(mutants[0]); i++)
 		if (strcmp(mutants[i].name, name) == 0) {
 			coord_mutants = mutants[i].mutants;
