@@ -6,19 +6,30 @@
 # comes once, positions keep their samples, the samples that were read agree with the server's log,
 # and all ranks go on after the failures.
 . "$(dirname "$0")/lib.sh"
+. "$FS/web.sh"
 . "$FS/cluster.sh"
+command -v openssl >/dev/null || skip "no openssl"
 CHAOS_SECONDS=${CHAOS_SECONDS:-120}
 CHAOS_FAULTS=${CHAOS_FAULTS:-1000000}
 PROGRAM=${DAEMON:-$PROGRAM}
 RANDOM=${CHAOS_SEED:-1}
 dataset 2 60 48x36
-address=127.0.0.1
+address=127.0.0.1 server=127.0.0.1
 if "$ROOT/tools/network" --allowed; then
 	networks a b c
-	address=ADDRESS
+	address=ADDRESS server=${ADDRESS[bridge]}
 fi
+# Both the engine and the nodes are reached by TLS.
+authority ours
+certificate server ours "IP:$server"
+port=$(free_port)
+LISTEN=(--port 0 --tls-port "$port" --bind "$server" --protected-mode no --tls-auth-clients no
+	--tls-cert-file "$T/server.crt" --tls-key-file "$T/server.key"
+	--tls-ca-cert-file "$T/ours.crt")
+# shellcheck disable=SC2034 # cluster.sh uses it
+ENGINE=rediss://$server:$port/0
 redis
-three_nodes "listen = $address:0"
+three_nodes "listen = $address:0" "engine_ca = $T/ours.crt"
 read_three 10
 they_go_on "${ALL[@]}"
 NODES=(a b c)
