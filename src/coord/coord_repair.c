@@ -165,13 +165,16 @@ static int compare(struct coord *coord, const struct coord_offer *run)
 		if (err || run->epoch < job->epoch)
 			return err;
 	}
-	for (uint32_t i = 0; i < run->n; i++)
-		if (i >= n || ids[i] != run->ids[i]) {
-			coord->counts.rebound++;
-			coord_forget_came(job, run->rank);
-			coord->calls.forget(coord->calls.context, run->job, run->rank,
-				run->epoch, run->base + i, 1);
-		}
+	for (uint32_t i = 0, end; i < run->n; i = end + 1) {
+		for (end = i; end < run->n && (end >= n || ids[end] != run->ids[end]);)
+			end++;
+		if (end == i)
+			continue;
+		coord->counts.rebound += end - i;
+		coord_forget_came(job, run->rank);
+		coord->calls.forget(coord->calls.context, run->job, run->rank, run->epoch,
+			run->base + i, end - i);
+	}
 	return 0;
 }
 

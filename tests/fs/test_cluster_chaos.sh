@@ -17,12 +17,14 @@ dataset 2 60 48x36
 address=127.0.0.1 server=127.0.0.1
 if "$ROOT/tools/network" --allowed; then
 	networks a b c
+	# shellcheck disable=SC2153
 	address=ADDRESS server=${ADDRESS[bridge]}
 fi
 # Both the engine and the nodes are reached by TLS.
 authority ours
 certificate server ours "IP:$server"
 port=$(free_port)
+# shellcheck disable=SC2034 # cluster.sh uses it
 LISTEN=(--port 0 --tls-port "$port" --bind "$server" --protected-mode no --tls-auth-clients no
 	--tls-cert-file "$T/server.crt" --tls-key-file "$T/server.key"
 	--tls-ca-cert-file "$T/ours.crt")

@@ -66,7 +66,8 @@ static void begin(const struct coord_engine *engine, const struct coord_job *job
 {
 	struct coord_node self = {.name = "node", .incarnation = 1, .capacity = 1};
 	char differs[COORD_TEXT];
-	ensure(engine->beat(engine->context, &self, 600000, NULL, 0, view) == 0);
+	ensure(engine->beat(engine->context,
+		       &(struct coord_beat){.self = &self, .ttl_ms = 600000}, view) == 0);
 	ensure(engine->elect(engine->context, &self, 2, 600000, token) == 0);
 	ensure(engine->ready(engine->context, view->run, token) == 0);
 	ensure(engine->enter(engine->context, self.name, job, differs) == 0);

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Copyright (c) 2026 The joaderfs authors
+# beside: a server that fails over
+# A server dies while two ranks read, and its replica takes over: behind a proxy that is switched,
+# and with Sentinels. The replica is no engine before it is a master. Each epoch has each sample
+# once, with samples that the replica has lost, too.
+# shellcheck disable=SC2034 # cluster.sh uses them
+. "$(dirname "$0")/lib.sh"
+. "$FS/web.sh"
+. "$FS/cluster.sh"
+N=480 RANKS=2
+dataset 2 $((N / 2)) 32x24
+
+# server PORT [OPTION...]
+server() {
+	mkdir -p "$T/$1"
+	redis-server --port "$1" --bind 127.0.0.1 --dir "$T/$1" --save '' "${@:2}" >>"$T/redis.log" &
+	ret=$!
+	until [[ $(redis-cli -p "$1" ping 2>&1) == PONG ]]; do sleep 0.02; done
+}
+
+# two_servers: $MASTER at port $FIRST, and its replica at port $SECOND
+two_servers() {
+	FIRST=$(free_port) SECOND=$(free_port)
+	server "$FIRST"
+	MASTER=$ret
+	server "$SECOND" --replicaof "127.0.0.1 $FIRST" --repl-diskless-sync-delay 0
+	until redis-cli -p "$SECOND" info replication | grep -q master_link_status:up; do sleep 0.02; done
+}
+
+# reads NODE JOB: two epochs, file by file
+reads() {
+	local epoch k
+	for epoch in 0 1; do
+		for ((k = 0; k < N / 2; k++)); do
+			timeout 60 cat "$T/$1/mnt/jobs/$2/epoch-000$epoch/$(printf %08d "$k").ppm" >/dev/null || return 1
+			echo "$epoch $k" >"$T/at.$1"
+			sleep 0.01
+		done
+	done
+}
+
+# epochs_with FUNCTION: the function makes the replica the master, while the ranks are in epoch 0;
+# epochs_with FUNCTION cut: the replica lacks what is drawn and read before that
+epochs_with() {
+	local reader epoch
+	for name in a b; do
+		rm -rf "${T:?}/$name"
+		node $name 'ttl = 1s'
+	done
+	rank a 0 tensor.crop=16 view.lookahead=4
+	rank b 1 tensor.crop=16 view.lookahead=4
+	rm -f "$T"/at.*
+	launch a
+	launch b
+	reads a r0 &
+	READERS=($!)
+	reads b r1 &
+	READERS+=($!)
+	until [[ -s $T/at.a && -s $T/at.b ]]; do sleep 0.02; done
+	[[ $# == 1 ]] || redis-cli -p "$SECOND" replicaof 127.0.0.1 1 >/dev/null
+	until [[ $(<"$T/at.a") == "0 "??? && $(<"$T/at.b") == "0 "??? ]]; do sleep 0.02; done
+	kill -KILL "$MASTER"
+	wait "$MASTER" 2>/dev/null || true
+	$1
+	for reader in "${READERS[@]}"; do
+		wait "$reader" || fail "$1: a reader failed at $(<"$T/at.a"), $(<"$T/at.b")"
+	done
+	for epoch in 0 1; do
+		equal "$1: epoch $epoch" \
+			"$(cut -f2 "$T"/[ab]/mnt/jobs/r?/epoch-000$epoch.order | sort -n)" "$(seq 0 $((N - 1)))"
+	done
+	end a
+	end b
+	for name in a b; do unmount "$T/$name/mnt"; done
+}
+
+switched() {
+	echo "$SECOND" >"$T/target.new" && mv "$T/target.new" "$T/target"
+	shows a '^message the engine refuses ROLE: it is a slave'
+	redis-cli -p "$SECOND" replicaof no one >/dev/null
+}
+
+two_servers
+PROXY=$(free_port)
+echo "$FIRST" >"$T/target"
+"$PYTHON" "$FS/switched_proxy.py" "$PROXY" "$T/target" &
+ENGINE=redis://127.0.0.1:$PROXY
+epochs_with switched cut
+logged 'the engine can be reached again'
+
+# by_sentinel: the old master comes back, and is none any more
+by_sentinel() {
+	until [[ $(redis-cli -p "$SECOND" role | head -n 1) == master ]]; do sleep 0.05; done
+	server "$FIRST"
+}
+
+two_servers
+SENTINEL=$(free_port)
+printf '%s\n' "port $SENTINEL" "sentinel monitor m 127.0.0.1 $FIRST 1" \
+	'sentinel down-after-milliseconds m 500' 'sentinel failover-timeout m 2000' >"$T/sentinel.conf"
+redis-server "$T/sentinel.conf" --sentinel --dir "$T" >>"$T/redis.log" &
+until redis-cli -p "$SENTINEL" sentinel replicas m 2>/dev/null | grep -q "^$SECOND\$"; do sleep 0.05; done
+ENGINE=redis-sentinel://127.0.0.1:$SENTINEL/m
+epochs_with by_sentinel
