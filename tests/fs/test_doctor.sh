@@ -47,7 +47,7 @@ job small tensor.crop=32
 job batches tensor.crop=32 view.layout=batch view.batch=8
 job hardly tensor.crop=80
 examine "${doctor[@]}" "$T/joaderfs.ini"
-says costs "job small: .* to open a file takes longer"
+says costs "job small: .* opening a file takes longer"
 equal "jobs that cost" "$(grep -c '^costs *job' <<<"$OUT")" 2
 rm "$T"/jobs.d/*.ini
 config joaderfs.cache=900T
