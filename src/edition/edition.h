@@ -42,7 +42,7 @@ struct part {
 	struct sampler *sampler; /* NULL: samples are not drawn */
 	bool joined;		 /* (lock) the job has joined the sampler */
 	sample_id first; /* the edition's id of the source's sample 0; see part_of */
-	roaring_bitmap_t *own;		   /* a mixture's selection; else NULL */
+	roaring_bitmap_t *own;		   /* selection of a mixture; NULL: no mixture */
 	const roaring_bitmap_t *selection; /* ids of the source */
 	uint64_t all_bytes;		   /* bytes of all its tensors */
 	uint32_t in_epoch;		   /* number of its samples in each epoch */
@@ -63,7 +63,7 @@ struct edition {
 	bool dropped; /* (lock) no epoch has it any more */
 	struct part *parts;
 	size_t n_parts;
-	/* a mixture's is.dataset, which the edition owns; else NULL */
+	/* the mixture in is.dataset, which the edition owns; NULL: no mixture */
 	struct dataset *mixed;
 	struct epoch_set set;	     /* the epochs' samples, as the engine knows them */
 	uint64_t fingerprint;	     /* hash of content, job_kind, mixture and rank */

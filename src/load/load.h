@@ -77,9 +77,9 @@ struct load_task {
 	 * head are used. No preparation in a chain may be encoded, approximate or exif, or keep
 	 * channels. */
 	struct load_task *also;
-	/* The second file of a pair. Its pixels come after those of the first file. With frames:
-	 * the next file of a group; its own `second` is the frame after it. Only the fields about
-	 * the file, the preparation and the tier are used, and it is in no chain. */
+	/* The second file of a pair, whose pixels come after those of the first file. With frames:
+	 * the next file of a group, whose own `second` is the following frame. Only the fields
+	 * about the file, the preparation and the tier are used, and it is in no chain. */
 	struct load_task *second;
 	struct load_read *read; /* set by the pool between the stages */
 	/* Set by the pool after the file was read; the caller may use it. */

@@ -95,11 +95,9 @@ must_check int sched_open_sample(struct sched *sched, const struct dataset *data
  * Ignores an unknown or finished ticket. */
 void sched_cancel(struct sched *sched, uint64_t ticket);
 
-/*
- * Returns the sample of a position if it is bound, or if only one sample is possible there
- * (layout = mirror, order = sequential, layout = classes with a fixed mapping), else SAMPLE_NONE.
- * Changes nothing.
- */
+/* Returns the sample of a position if it is bound, or if only one sample is possible there (layout
+ * = mirror, order = sequential, layout = classes with a fixed mapping); otherwise SAMPLE_NONE.
+ * Changes nothing. */
 sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
 /* Tells whether sched_bound would read a file: the order of the epoch is saved. */
 bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position);
@@ -115,7 +113,7 @@ sample_id sched_handle_sample(const struct sched_handle *handle);
 uint32_t sched_handle_epoch(const struct sched_handle *handle); /* never SCHED_CURRENT */
 /* Gives the handle back. The first release of a position consumes it. */
 void sched_release(struct sched_handle *handle);
-/* Gives back a handle whose file nobody has read: the position is not consumed. */
+/* Gives back a handle whose file was not read: the position is not consumed. */
 void sched_undo(struct sched_handle *handle);
 
 /* Consumes n positions, from `position` on, which readers had opened through an earlier
@@ -143,7 +141,7 @@ roaring_bitmap_t *sched_job_bad(struct sched_job *job);
 
 /* --- order --- */
 
-/* Returns the k-th binding of an epoch, k from 0; false: there are not so many yet. */
+/* Returns binding k of an epoch, counted from 0; false: there are fewer bindings. */
 bool sched_binding(
 	struct sched_job *job, uint32_t epoch, uint32_t k, struct binding *ret);
 

@@ -132,13 +132,15 @@ struct waiter {
 };
 TAILQ_HEAD(waiters, waiter);
 
-/* Exists while a sample of a space is to be prepared, waited for, or open to who has waited. */
+/* A wanted sample of a space. It exists while the sample has to be prepared, while readers wait
+ * for it, and while readers that have waited have it open. */
 struct wanted {
 	UT_hash_handle hash;
 	struct wanted_key key;
 	enum wanted_state state;
 	struct share_request request; /* in no lane while it is delayed or loading */
-	uint32_t opens; /* waiters, and who has waited and holds the tensor */
+	/* number of waiters, and of readers that have waited and hold the tensor */
+	uint32_t opens;
 	/* The job that asked first since the wanted sample was last without a request; 0: another
 	 * daemon. */
 	job_id asked_by;
@@ -152,7 +154,7 @@ struct wanted {
 	bool here;     /* this daemon prepares it, although its home is another daemon */
 	bool fetching; /* loading: being fetched from another daemon */
 	bool is_read;  /* loading: its file is being read */
-	/* while loading */
+	/* fields while the sample is loading */
 	uint64_t read_ns;    /* when the read began */
 	uint32_t tier_worth; /* its worth for its tier when it was read */
 	uint64_t working;    /* bytes that decoding needs in addition to the tensor */
@@ -268,7 +270,7 @@ must_check int supply_want(
 	struct supply *supply, struct wanted *wanted, const struct want *want);
 /* Adds a waiter to a sample that the waiter's job wants. */
 void supply_wait(struct wanted *wanted, struct waiter *waiter);
-/* Removes a waiter that gives up. Does nothing if it does not wait. */
+/* Removes a waiter that has given up. Does nothing if it is not waiting. */
 void supply_stop_waiting(struct wanted *wanted, struct waiter *waiter);
 /* Opens a sample whose tensor is there, without a wanted sample. false: it is not there. */
 must_check bool supply_open(struct space *space, sample_id sample);

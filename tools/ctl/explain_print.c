@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#define SAME .02 /* relative difference of times that nobody would notice */
+#define SAME .02 /* relative difference of times that is too small to be noticed */
 #define WIDE .2	 /* relative width from which a range is printed */
 
 static const char *const causes[EXPLAIN_CAUSES] = {

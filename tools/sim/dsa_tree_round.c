@@ -31,12 +31,10 @@ static const struct level *nth(const struct round_walk *walk, size_t i)
 
 /* --- partial rounds ---------------------------------------------------------------- */
 
-/*
- * Returns the elements that would leave the leaf of round[i] and rise if the streams that sit out
- * were deleted: those that all larger streams of the round have. They lie in the lifted set of the
- * next one of the round, in its vertex, and in those of the streams between, which sit out. (The
- * vertex below a leaf has none of them.)
- */
+/* Returns the elements that would leave the leaf of round[i] and rise if the streams that sit out
+ * were deleted, because all larger streams of the round have them. They lie in the lifted set of
+ * the next stream of the round, in its vertex, and in the vertices of the streams between, which
+ * sit out. (The vertex below a leaf has none of them.) */
 static roaring_bitmap_t *lift(const struct round_walk *walk, size_t i)
 {
 	const struct level *levels = walk->tree->levels;

@@ -108,7 +108,7 @@ struct laboratory {
 	double least; /* smallest p of the promised figures */
 };
 
-/* The figures of one setting for each sampler: those of the job or pair of jobs that is farthest
+/* The figures of one setting for each sampler, each for the job or pair of jobs that is farthest
  * from the expected value. */
 struct columns {
 	const struct setting *setting;
