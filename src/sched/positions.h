@@ -17,9 +17,8 @@ struct sched_handle; /* an open position: holds its tensor */
 struct dataset;
 
 /*
- * Stands for the epoch of a file in current/, for scripts that know nothing of epochs: the engine
- * chooses the epoch when the file is opened, by the rules in epoch/current.c. The last epoch is
- * read again and again.
+ * Replaces the number of the epoch for files of current/: the engine chooses the epoch when the
+ * file is opened, by the rules in epoch/current.c. The last epoch can be read again and again.
  *
  * layout = mirror: all epochs, including this one, hold the same samples in dataset order. Any
  * position may be opened at any time; nothing is bound or consumed.

@@ -5,12 +5,13 @@
 
 /*
  * Runs a round: Algorithm 1 (selecting), Algorithm 2 (sampling) and the compensation of
- * appendix C, on the tree. In the terms of the paper:
+ * appendix C, on the tree. The sets of the paper are stored as follows:
  *
- *   JOB, DS  round[first .. m), and their sets
- *   S        the vertices above the level `top`, and `lifted` of the stream before first
- *   I        the vertices from `top` to the level of first(JOB), and its `lifted`,
- *            less the elements that S has
+ *   JOB, DS  the streams round[first .. m), and their sets
+ *   S        the union of the vertices above the level `top` and of `lifted` of the stream
+ *            before `first`
+ *   I        the union of the vertices from `top` to the level of first(JOB) and of its
+ *            `lifted`, without the elements of S
  *
  * `lifted` is empty unless a larger stream sits out.
  */
@@ -82,9 +83,9 @@ static uint32_t count_shared(const struct round_walk *walk)
 }
 
 /*
- * Runs lines 7 to 15: returns the end of the streams that select I. Equation (9): each does with
- * the probability (|D_before| - |S|) / (|D| - |S|), given that the one before did; the
- * first with |I| / (|D| - |S|).
+ * Runs lines 7 to 15, and returns the end of the streams that select I. By equation (9) the first
+ * stream selects I with the probability |I| / (|D| - |S|). If a stream selects I, the next one
+ * selects it with the probability (|D_before| - |S|) / (|D| - |S|).
  */
 static size_t select_shared(const struct round_walk *walk, uint32_t c)
 {
