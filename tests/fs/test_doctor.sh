@@ -37,7 +37,7 @@ cp "$D/class0/0000.jpg" "$D/class0/new.jpg"
 touch "$D/class0"
 examine "${doctor[@]}" "$T/joaderfs.ini"
 says costs "dataset images: .* has changed"
-mends "start joaderfs again"
+mends "restart joaderfs"
 job twice tensor.resize=256 tensor.crop=224 view.layout=classes
 job arrays tensor.resize=256 tensor.crop=224 tensor.format=npy
 job once tensor.resize=256 view.layout=classes
