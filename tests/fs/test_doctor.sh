@@ -67,7 +67,7 @@ says costs "256 files can be open"
 mends "ulimit -Hn"
 if ((EUID == 0)); then
 	examine setpriv --reuid=65534 --regid=65534 --clear-groups env PATH=/nowhere "${doctor[@]}"
-	says breaks "no fusermount3"
+	says breaks "fusermount3 is missing"
 	mends "apt install fuse3"
 	equal "status" "$STATUS" 1
 	examine unshare -m bash -c 'mount -t tmpfs none /dev && "$@"' - "${doctor[@]}"
