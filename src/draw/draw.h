@@ -98,7 +98,7 @@ struct draw_effect {
 	const struct strand *strand;
 	struct space *space;
 	sample_id id;	  /* id in the strand's sampler */
-	sample_id sample; /* of the stream */
+	sample_id sample; /* id in the stream */
 };
 
 TAILQ_HEAD(draw_streams, stream);

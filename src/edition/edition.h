@@ -154,7 +154,8 @@ bool editions_sweep(struct job *job);
 
 /* The sets of samples that files in the job's directory name. */
 struct editions_found {
-	struct order_found *segments, *orders; /* of the journal, and saved */
+	/* sets in the journal, and sets in saved orders */
+	struct order_found *segments, *orders;
 	size_t n_segments, n_orders;
 };
 /* Reads the sets. The caller calls editions_found_free, also after a failure. */

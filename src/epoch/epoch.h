@@ -105,7 +105,7 @@ void epochs_script_ended(struct epochs *epochs, uint64_t id);
 struct epochs_script {
 	uint64_t id; /* 0: no script, or an unknown one */
 	bool ended;
-	bool has_rank; /* the rank asked about is one of the script's */
+	bool has_rank; /* the rank in question belongs to the script */
 };
 struct epochs_script epochs_last_script(const struct epochs *epochs, uint64_t rank);
 /* Returns the set with the most positions among those that files of current/ may belong to. */

@@ -68,7 +68,7 @@ struct load_task {
 	/* the sample in its tier; dataset NULL: there is no tier */
 	struct tier_sample tier;
 	uint32_t tier_worth;
-	void *owner;		   /* the caller's */
+	void *owner;		   /* private to the caller */
 	struct backings *backings; /* store for a file that holds the tensor, or NULL */
 	struct file_head head;	   /* head of that file */
 	bool by_content;	   /* the identity must be the hash of the bytes */

@@ -160,7 +160,7 @@ struct wanted {
 	uint64_t working;    /* bytes that decoding needs in addition to the tensor */
 	/* belongs to the caller; the engine reads `identity` and sets `same` */
 	struct load_task task;
-	struct dataset_sample sample; /* the caller's */
+	struct dataset_sample sample; /* belongs to the caller */
 	/* belongs to the caller: the second file of a pair, or later frames */
 	struct wanted_second *second;
 	bool in_file; /* the space's in_files when loading began */
@@ -209,7 +209,7 @@ struct supply_effects {
 	/* GONE: the sample is not in the cache, and is not being loaded. NULL: none. */
 	struct space *gone;
 	sample_id gone_sample;
-	/* BAD: the sample's own file is bad. damaged: it fails until its file changes. */
+	/* BAD: the sample's own file is bad. damaged: preparing it fails until the file changes. */
 	struct space *bad;
 	sample_id bad_sample;
 	bool damaged;

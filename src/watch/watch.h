@@ -60,7 +60,7 @@ struct lap {
 	uint64_t waited_ns, pause_ns;
 	uint32_t positions, consumed, opens;
 	bool ended; /* all positions were consumed */
-	/* of the running epoch and of the epoch before; index: epoch % 2 */
+	/* figures of the running epoch and of the previous one; index: epoch % 2 */
 	struct lap_served bound[2];
 	struct lap_reader reader[LAP_READERS];
 };
@@ -78,7 +78,7 @@ struct watch {
 	struct job_totals totals;
 	unsigned waiting;	 /* readers that wait for a tensor */
 	uint64_t since_ns;	 /* waits before this time are counted */
-	enum wait_cause cause;	 /* of the present wait */
+	enum wait_cause cause;	 /* cause of the present wait */
 	_Atomic uint64_t own_ns; /* time that answering opens took, without waits */
 	struct lap lap;
 	struct sched_laps laps;
