@@ -73,7 +73,7 @@ struct script {
 	 * files. */
 	uint32_t rows_begun;
 	uint32_t n_ranks; /* number of ranks when a rank last opened a file */
-	/* For each file a bit per division: ranks have opened the file in their parts of the pass
+	/* A bit for each file and division: ranks have opened the file in their parts of the pass
 	 * (ranks.c). */
 	uint8_t *parts;
 	uint32_t parted[DIVISIONS]; /* number of files that have the bit */
