@@ -233,8 +233,9 @@ struct supply {
 	uint32_t lack_room; /* number of delayed samples that lack room */
 	/* number of spaces without a job and without a wanted sample */
 	uint32_t n_deserted;
-	struct same *same;		/* hash: same_image.c */
-	struct same_place *same_places; /* hash: same_image.c */
+	/* hash table of images that several datasets have (same_image.c) */
+	struct same *same;
+	struct same_place *same_places; /* hash table of their places */
 	uint64_t cost_ns;		/* mean cost of recent decodes */
 	uint64_t decoded_ns; /* time that decoders have worked; the caller resets it */
 	/* numbers of bytes in use; memory.c explains them */
