@@ -294,6 +294,13 @@ sample_id dataset_first(const struct dataset *dataset, size_t i);
 uint64_t dataset_labels_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
+/* Sorts the selected ids by label, and those of a label by id. The caller frees *ret. -ENOMEM */
+must_check int dataset_sort_by_label(const struct dataset *dataset,
+	const roaring_bitmap_t *selection, sample_id **ret);
+/* Sorts all samples that are not gone in this way, at the first call. The dataset, which is no
+ * mixture, keeps the result. -ENOMEM */
+must_check int dataset_by_label(struct dataset *dataset, const sample_id **ret);
+
 /* Returns the value of hash(text) in a predicate. */
 uint64_t dataset_hash(const char *text);
 

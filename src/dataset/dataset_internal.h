@@ -49,7 +49,8 @@ struct dataset {
 	struct dataset_paths *paths; /* (lock) NULL until dataset_paths is called */
 	bool making_paths;	     /* (lock) a thread is making them */
 	pthread_cond_t paths_made;
-	_Atomic(struct dataset_pairs *) pairs;	 /* a list; written only with the lock */
+	_Atomic(sample_id *) by_label;	       /* NULL until dataset_by_label is called */
+	_Atomic(struct dataset_pairs *) pairs; /* a list; written only with the lock */
 	_Atomic(struct dataset_groups *) groups; /* NULL until dataset_group is called */
 	uint32_t longest_json;			 /* (lock) 0: not known yet */
 	struct dataset **mixed;			 /* the datasets of a mixture */
