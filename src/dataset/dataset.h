@@ -151,6 +151,8 @@ uint32_t dataset_samples(const struct dataset *dataset); /* samples that are not
 uint64_t dataset_bytes(const struct dataset *dataset);	 /* bytes of all source files */
 uint32_t dataset_classes(const struct dataset *dataset);
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label);
+/* Returns the label of the class with this name; dataset_classes: there is none. */
+uint32_t dataset_find_class(const struct dataset *dataset, const char *name);
 
 /* The next seven functions only read memory. */
 uint32_t dataset_label(const struct dataset *dataset, sample_id id);
