@@ -78,7 +78,8 @@ struct edition {
 	uint32_t *label_begin;	     /* layout = classes: see is.label_begin */
 	uint32_t *labels;	     /* labels = fixed: by position */
 	float *targets;		     /* labels = columns: by sample and column */
-	sample_id *by_position;	     /* EPOCHS_FIXED: the sample of each position */
+	const sample_id *by_position; /* EPOCHS_FIXED: the sample of each position */
+	sample_id *own_by_position; /* the array if it is not the dataset's; else NULL */
 };
 
 /* --- selection.c: the labels of positions --- */
