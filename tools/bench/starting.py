@@ -69,8 +69,14 @@ def start(args, shards, state, layout, jobs):
     inis = {f"job{k}": job_ini(f"job{k}", 0, 8, view={"layout": layout}, epochs=3)
             for k in range(jobs)}
     daemon = Kept(state, args.program, shards, inis, CACHE)
-    took, _ = timed(lambda: (daemon.__enter__(), read(sample(daemon, 0))))
-    return took, daemon
+    begin = time.monotonic()
+    daemon.__enter__()
+    try:
+        read(sample(daemon, 0))
+    except OSError:
+        end(daemon)
+        raise
+    return time.monotonic() - begin, daemon
 
 
 def deaths(daemon):
