@@ -1,39 +1,38 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 #
-#   make              the programs, in build/release
-#   make check        installs what is missing, builds, runs every test
-#   make check-long   the same with all repetitions, more valgrind, and make fuzz:
-#                     where chance decides, check notices what is plainly wrong, this also
-#                     what is hardly so; tests/README.md
-#   make check-programs  programs of each field, in their way, on a mount: a table of what they
-#                     read, compared with Pillow and numpy on the originals
-#   make demo         four jobs on real photographs; DATASET=DIR for your own images,
+#   make              builds the programs, in build/release
+#   make check        installs missing packages, builds, and runs every test
+#   make check-long   runs all tests with more repetitions, which notice smaller faults of
+#                     chance, more valgrind, and make fuzz: tests/README.md
+#   make check-programs  runs programs of each field on a mount, and prints a table that compares
+#                     their results with Pillow and numpy on the originals
+#   make demo         runs four jobs on real photographs; DATASET=DIR: your own images,
 #                     SOURCE=tar|zip|lmdb|http: in such files, or from a server
-#   make demo-cluster  four daemons in networks of their own, beside the same on their own;
+#   make demo-cluster  runs four daemons in separate networks, as a group and then separately;
 #                     QUICK=1: fewer photographs
-#   make bench        epoch time of 1, 2, 4 jobs beside the same readers on their own
-#   make bench-prepare  decoding and resizing beside PIL + torchvision and cv2, per core
-#   make bench-training  do models learn as well? Fashion-MNIST, three jobs, three seeds
-#   make bench-explain  what joaderctl explain predicts, and what comes of it
-#   make figures      misses of the samplers against cache size, plots and CSVs
-#   make bench-sampler  insertion, deletion and rounds of up to 128 jobs of 2 M ids
-#   make bench-coord  what the log of a group costs the engine that keeps it
-#   make bench-cluster  tensors from node to node, homes of samples, who takes which
-#   make bench-programs  what a program of [preparation NAME] costs beside its function
-#   make bench-epoch  what an event costs the epoch engine, 64 jobs at once
-#   make mutants      whether the simulation of schedules notices faults: tests/dst
-#   make doc          the manual pages as HTML, in build/doc
-#   make fuzz         libFuzzer on what reads bytes of others, SECONDS=60 for each
-#   make chaos        the engine is killed again and again under readers, SECONDS=3600
-#   make chaos-cluster  three daemons, their server and the network fail; SECONDS=3600 SEED=N
-#   make lint         format, static analysis, include layering, documents
+#   make bench        measures epochs of 1, 2, 4 jobs, and the same readers without joaderfs
+#   make bench-prepare  compares decoding and resizing with PIL + torchvision and cv2, per core
+#   make bench-training  measures whether models learn as well: Fashion-MNIST, three jobs and seeds
+#   make bench-explain  compares predictions of joaderctl explain with measurements
+#   make figures      draws misses of the samplers against cache size, as plots and CSVs
+#   make bench-sampler  measures insertion, deletion and rounds of up to 128 jobs of 2 M ids
+#   make bench-coord  measures the cost of a group's log for the engine that keeps it
+#   make bench-cluster  measures tensors from node to node, homes of samples, their division
+#   make bench-programs  measures a program of [preparation NAME] without its function
+#   make bench-epoch  measures an event in the epoch engine, with 64 jobs
+#   make mutants      checks that the simulation of schedules notices faults: tests/dst
+#   make doc          writes the manual pages as HTML, in build/doc
+#   make fuzz         runs libFuzzer on code that reads foreign bytes, SECONDS=60 for each
+#   make chaos        kills the engine again and again under readers, SECONDS=3600
+#   make chaos-cluster  lets three daemons, their server and the network fail; SECONDS=3600 SEED=N
+#   make lint         checks format, includes and documents, with static analysis
 #   make install      PREFIX=/usr/local DESTDIR=
-#   make deb          Debian packages, source and binary, in build/deb
-#   make check-deb    lints them, installs, upgrades under readers and purges in a fresh root
+#   make deb          builds Debian packages, source and binary, in build/deb
+#   make check-deb    lints them; installs, upgrades under readers and purges them in a new root
 #   VARIANT=release|debug|asan|tsan   CC=gcc|clang   V=1: show the commands
 
-# -r: make looks for none of its own rules, which takes seconds for a thousand files.
+# -r: make does not try its built-in rules, which would take seconds for a thousand files.
 MAKEFLAGS += -r --no-print-directory
 
 VARIANT ?= release
@@ -44,26 +43,26 @@ PKGS      := fuse3 libjpeg libpng inih sqlite3 zlib libcrypto
 # CRoaring has a .pc file from version 0.9 on.
 PKGS      += $(shell pkg-config --exists roaring 2>/dev/null && echo roaring)
 LIBS_ELSE := $(shell pkg-config --exists roaring 2>/dev/null || echo -lroaring)
-# Without it there is no engine for groups of daemons.
+# Without hiredis there is no engine for groups of daemons.
 HIREDIS   := $(shell pkg-config --exists hiredis 2>/dev/null && echo hiredis)
 PKGS      += $(HIREDIS)
-# Without it engines are reached without TLS only, and nodes exchange images on one machine only.
+# Without libssl there is no TLS to engines, and nodes exchange images on one machine only.
 LIBSSL    := $(shell pkg-config --exists 'libssl >= 3' 2>/dev/null && echo libssl)
 PKGS      += $(LIBSSL)
-# Without it there are no datasets by http and s3.
+# Without libcurl there are no datasets on http and s3 servers.
 CURL      := $(shell pkg-config --exists libcurl 2>/dev/null && echo libcurl)
 PKGS      += $(CURL)
-# Without it there is no server for Prometheus.
+# Without libmicrohttpd there is no server for Prometheus.
 MICROHTTPD := $(shell pkg-config --exists libmicrohttpd 2>/dev/null && echo libmicrohttpd)
 PKGS      += $(MICROHTTPD)
-# Formats of images that a build may lack, and libdeflate, without which PNG is slower: their
-# packages, and what is defined with them.
+# Image formats that a build may lack, and libdeflate, without which PNG is slower: a macro and
+# its package.
 HAVE      := $(foreach codec,WEBP:libwebpdemux WEBP:libwebp TIFF:libtiff-4 DEFLATE:libdeflate,\
 	$(if $(shell pkg-config --exists $(lastword $(subst :, ,$(codec))) 2>/dev/null && echo y),$(codec)))
 PKGS      += $(foreach codec,$(HAVE),$(lastword $(subst :, ,$(codec))))
 CODECS    := $(sort $(foreach codec,$(HAVE),-DHAVE_$(firstword $(subst :, ,$(codec)))))
-# hiredis asks for 64 bits of file offsets, which a long has here: the tests that record what
-# is written know open by its own name.
+# hiredis asks for file offsets of 64 bits, which a long has here. Without this flag open keeps its
+# name, by which tests record writes.
 PKG_CFLAGS := $(filter-out -D_FILE_OFFSET_BITS=64,$(shell pkg-config --cflags $(PKGS) | sed 's/-I/-isystem /g'))
 PKG_LIBS   := $(shell pkg-config --libs $(PKGS))
 

@@ -94,7 +94,7 @@ static void redirect_stdio(void)
 		if (dup2(null, fd) < 0)
 			log_warn(
 				"cannot redirect descriptor %d: %s", fd, strerror(errno));
-	/* `null` is none of the standard descriptors: background_fill_stdio has opened these. */
+	/* `null` is not a standard descriptor, because background_fill_stdio has opened these. */
 	close(null);
 }
 

@@ -45,7 +45,7 @@ struct kept_mount {
 		omits_opendir; /* rights that the kernel granted when the mount began */
 	bool foreign;	       /* another process mounted it, and unmounts it */
 	bool untold;
-	bool everybody; /* the kernel admits all users, whoever owns the jobs */
+	bool everybody; /* the kernel admits all users, regardless of the jobs' owners */
 	struct timespec started;
 	uint32_t message_bytes;
 	uint8_t message[KEPT_MESSAGE]; /* the FUSE_INIT message */

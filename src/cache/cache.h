@@ -153,8 +153,8 @@ uint32_t cache_made_for(const struct cache_space *space, sample_id id);
  * frees it, and must not change it. */
 struct tensor *cache_share(const struct cache_space *space, sample_id id);
 
-/* Evicts a pinned entry (ready -> dying) when loading + ready bytes exceed the capacity.
- * Nobody may have it open (cache_open). Its pins stay, on an absent entry. Without memory the tensor
+/* Evicts a pinned entry (ready -> dying) if loading + ready bytes exceed the capacity. The entry
+ * must not be open (cache_open). Its pins stay, on an absent entry. Without memory the tensor
  * stays, too. */
 void cache_force_out(struct cache_space *space, sample_id id);
 

@@ -29,10 +29,10 @@ struct entry {
 	sample_id id;
 	enum cache_state state;
 	uint32_t pins;
-	uint32_t opens;		     /* of the pins: cache_open */
-	uint32_t filed;		     /* refcnt: the number of its bucket */
-	uint32_t made_for;	     /* its tensor's */
-	bool spare;		     /* cache_spare: the original is in another cache */
+	uint32_t opens;	   /* pins of readers that have the tensor open (cache_open) */
+	uint32_t filed;	   /* refcnt: the number of its bucket */
+	uint32_t made_for; /* value of made_for in its tensor */
+	bool spare;	   /* cache_spare: the original is in another cache */
 	TAILQ_ENTRY(entry) link;     /* order of eviction, later cache->dying */
 	LIST_ENTRY(entry) neighbour; /* entries of its space */
 	size_t slot;		     /* policy random: the entry's index in evict.slots */

@@ -10,33 +10,33 @@ const struct section_spec config_sections[SECTION_COUNT] = {
 	[SECTION_CLUSTER] = {"cluster", INI_DAEMON, false,
 		"The group of daemons to which this one belongs: the ranks of one "
 		"training may run on all of its nodes.\n"
-		"Without this section ranks are those of this machine."},
+		"Without this section a training has ranks on this machine only."},
 	[SECTION_DATASET] = {"dataset", INI_DAEMON, true,
 		"A dataset that jobs can read, one section for each, at least one.\n"
-		"NAME is how jobs refer to it: " NAME_RULE "."},
+		"Jobs refer to it by NAME: " NAME_RULE "."},
 	[SECTION_TEMPLATE] = {"template", INI_DAEMON, true,
-		"A job in advance, which joaderctl add --template NAME makes.\n"
-		"Its keys are SECTION.KEY, those of a job's ini: tensor.resize = 256."},
+		"A job that joaderctl add --template NAME makes.\n"
+		"Its keys are those of a job's ini, as SECTION.KEY: tensor.resize = "
+		"256."},
 	[SECTION_PREPARATION] = {"preparation", INI_DAEMON, true,
 		"A program that makes an array of each sample, for jobs with prepare = "
 		"NAME.\n"
-		"joaderfs-prepare(7) says how the program gets samples, and under which "
-		"limits it runs."},
+		"joaderfs-prepare(7) explains how the program gets samples, and its "
+		"limits."},
 	[SECTION_JOB] = {"job", INI_JOB, false,
-		"Which samples the job gets, and in which order."},
+		"The samples that the job gets, and their order."},
 	[SECTION_TENSOR] = {"tensor", INI_JOB, false,
-		"What is done to an image before the job reads it.\n"
+		"How images are prepared before the job reads them.\n"
 		"Jobs whose resize, filter, crop, pad, fill, channels, accuracy and exif "
 		"are equal share the prepared images.\n"
-		"[tensor GLOB], of which there may be several, says so of the files "
-		"whose "
-		"paths match; see SECTIONS BY PATH."},
+		"Sections [tensor GLOB] prepare the files whose paths match; see "
+		"SECTIONS BY PATH."},
 	[SECTION_AUGMENT] = {"augment", INI_JOB, false,
-		"What is done anew in each epoch, to the shared image, for this job "
-		"alone.\n"
-		"Jobs that differ in it share the prepared images.\n"
-		"It depends on the seed, the epoch and the position only: a file that "
-		"is read again holds the same bytes."},
+		"How the shared image is changed for this job alone, anew in each "
+		"epoch.\n"
+		"Jobs with different sections share the prepared images.\n"
+		"Random choices depend only on the seed, the epoch and the position: a "
+		"file that is read again holds the same bytes."},
 	[SECTION_VIEW] = {"view", INI_JOB, false, "How the job's samples look as files."},
 };
 

@@ -24,7 +24,7 @@ struct additions {
 	size_t n_settings;
 	/* Template of the only job; NULL: the jobs have ini files. */
 	const struct template_config *template;
-	/* The inis: FILE TEXT FILE TEXT and so on. For a template it is only FILE. */
+	/* The inis as FILE TEXT FILE TEXT ...; for a template only FILE. */
 	const char *const *files;
 	size_t n;
 	struct addition *of;

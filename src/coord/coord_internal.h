@@ -83,8 +83,8 @@ struct pool {
 	enum sampler_kind kind;
 	struct sampler *sampler;
 	/* Bitmaps for the sampler `exchange`; NULL: not known yet. */
-	roaring_bitmap_t *resident;	 /* the sampler's */
-	roaring_bitmap_t *fresh, *older; /* drawn of late */
+	roaring_bitmap_t *resident;	 /* owned by the sampler */
+	roaring_bitmap_t *fresh, *older; /* recently drawn samples */
 	/* Time when `fresh` began; time of the next question to the engine. */
 	uint64_t fresh_ns, told_ns;
 };

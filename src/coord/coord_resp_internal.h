@@ -40,7 +40,7 @@ struct coord_resp {
 	char refused[COORD_TEXT]; /* the server's refusal; "": it answered */
 	const char *asked;	  /* the last command */
 	/* The members from here on are about the reply that is being read. */
-	/* hiredis's own functions; these functions with a count of the memory. */
+	/* makes: hiredis's functions; counts: the same functions, which also count the memory */
 	redisReplyObjectFunctions *makes, counts;
 	size_t taken, most;	  /* memory of the reply in bytes; its limit */
 	bool too_much;		  /* the reply exceeded the limit */

@@ -25,7 +25,7 @@
 
 /* The files of TLS, as absolute paths. */
 struct coord_tls_files {
-	const char *ca;		/* the trusted authorities in PEM; NULL: the system's */
+	const char *ca; /* the trusted authorities in PEM; NULL: those of the system */
 	const char *cert, *key; /* this node's certificate and key; NULL: none */
 };
 

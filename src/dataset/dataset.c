@@ -78,6 +78,33 @@ const char *dataset_class_name(const struct dataset *dataset, uint32_t label)
 	return label < dataset->n_classes ? dataset->classes[label] : "";
 }
 
+void classes_check(struct dataset *dataset)
+{
+	char *const *name = dataset->classes;
+	uint32_t i = 1;
+	while (i < dataset->n_classes && strcmp(name[i - 1], name[i]) < 0)
+		i++;
+	dataset->sorts_classes = i >= dataset->n_classes;
+}
+
+static int compare_names(const void *key, const void *name)
+{
+	return strcmp(key, *(char *const *)name);
+}
+
+uint32_t dataset_find_class(const struct dataset *dataset, const char *name)
+{
+	uint32_t n = dataset->n_classes, label = 0;
+	if (dataset->sorts_classes) {
+		char **found = bsearch(name, dataset->classes, n,
+			sizeof(*dataset->classes), compare_names);
+		return found ? (uint32_t)(found - dataset->classes) : n;
+	}
+	while (label < n && strcmp(dataset->classes[label], name) != 0)
+		label++;
+	return label;
+}
+
 uint32_t dataset_label(const struct dataset *dataset, sample_id id)
 {
 	ensure(id < dataset->n_ids);

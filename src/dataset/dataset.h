@@ -151,6 +151,8 @@ uint32_t dataset_samples(const struct dataset *dataset); /* samples that are not
 uint64_t dataset_bytes(const struct dataset *dataset);	 /* bytes of all source files */
 uint32_t dataset_classes(const struct dataset *dataset);
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label);
+/* Returns the label of the class with this name; dataset_classes: there is none. */
+uint32_t dataset_find_class(const struct dataset *dataset, const char *name);
 
 /* The next seven functions only read memory. */
 uint32_t dataset_label(const struct dataset *dataset, sample_id id);
@@ -293,6 +295,13 @@ sample_id dataset_first(const struct dataset *dataset, size_t i);
 /* Returns a fingerprint of the class names, and of the labels of the selected samples. */
 uint64_t dataset_labels_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
+
+/* Sorts the selected ids by label, and those of a label by id. The caller frees *ret. -ENOMEM */
+must_check int dataset_sort_by_label(const struct dataset *dataset,
+	const roaring_bitmap_t *selection, sample_id **ret);
+/* Sorts all samples that are not gone in this way, at the first call. The dataset, which is no
+ * mixture, keeps the result. -ENOMEM */
+must_check int dataset_by_label(struct dataset *dataset, const sample_id **ret);
 
 /* Returns the value of hash(text) in a predicate. */
 uint64_t dataset_hash(const char *text);

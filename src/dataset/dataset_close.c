@@ -25,6 +25,7 @@ void dataset_close(struct dataset **dataset)
 		return;
 	connections_close(old);
 	dataset_paths_free(old->paths);
+	free(atomic_load(&old->by_label));
 	dataset_pairs_free(atomic_load(&old->pairs));
 	dataset_groups_free(atomic_load(&old->groups));
 	ensure(pthread_cond_destroy(&old->paths_made) == 0);

@@ -35,6 +35,7 @@ struct dataset {
 	uint32_t edition;
 	char **classes;
 	uint32_t n_classes;
+	bool sorts_classes; /* the classes are in byte order, each once */
 	uint32_t n_ids;
 	uint32_t n_samples;
 	uint64_t total_bytes;
@@ -49,7 +50,8 @@ struct dataset {
 	struct dataset_paths *paths; /* (lock) NULL until dataset_paths is called */
 	bool making_paths;	     /* (lock) a thread is making them */
 	pthread_cond_t paths_made;
-	_Atomic(struct dataset_pairs *) pairs;	 /* a list; written only with the lock */
+	_Atomic(sample_id *) by_label;	       /* NULL until dataset_by_label is called */
+	_Atomic(struct dataset_pairs *) pairs; /* a list; written only with the lock */
 	_Atomic(struct dataset_groups *) groups; /* NULL until dataset_group is called */
 	uint32_t longest_json;			 /* (lock) 0: not known yet */
 	struct dataset **mixed;			 /* the datasets of a mixture */
@@ -78,6 +80,8 @@ struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id 
 /* Returns the same as mixed_of. If `dataset` is no mixture, returns `dataset` itself. */
 const struct dataset *dataset_of(
 	const struct dataset *dataset, sample_id id, sample_id *ret_id);
+/* Sets sorts_classes, when the dataset has all its classes. */
+void classes_check(struct dataset *dataset);
 void dataset_paths_free(struct dataset_paths *paths);
 void dataset_pairs_free(struct dataset_pairs *pairs);
 void dataset_groups_free(struct dataset_groups *groups);

@@ -327,6 +327,7 @@ static int attach_classes(struct dataset *dataset, const struct catalogue_map *m
 			return -ENOMEM;
 		dataset->classes[dataset->n_classes++] = copy;
 	}
+	classes_check(dataset);
 	return 0;
 }
 

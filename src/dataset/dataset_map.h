@@ -111,7 +111,7 @@ struct map_head {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t head_bytes;
-	uint64_t sum; /* sum of the head, computed with 0 here */
+	uint64_t sum; /* sum of the head, computed as if this member were 0 */
 	uint64_t file_bytes;
 	struct map_pair of;
 	uint64_t total_bytes;

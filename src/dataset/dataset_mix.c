@@ -107,11 +107,6 @@ static int name_classes(const struct mixing *mixing)
 
 /* --- labels ------------------------------------------------------------------------------ */
 
-static int compare_names(const void *key, const void *name)
-{
-	return strcmp(key, *(char *const *)name);
-}
-
 static uint32_t label_of(
 	const struct mixing *mixing, const struct dataset *dataset, uint32_t label)
 {
@@ -121,9 +116,8 @@ static uint32_t label_of(
 		return label_table_find(mixing->table, dataset->name, name);
 	if (mixing->numbered)
 		return label;
-	char **found = bsearch(name, made->classes, made->n_classes,
-		sizeof(*made->classes), compare_names);
-	return found ? (uint32_t)(found - made->classes) : LABEL_NONE;
+	uint32_t found = dataset_find_class(made, name);
+	return found < made->n_classes ? found : LABEL_NONE;
 }
 
 /* Returns an array that gives the mixture's label for each label of the dataset. The caller frees
@@ -204,6 +198,8 @@ static int mix(const struct mixing *mixing, const char *name)
 		err = alloc_samples(made);
 	if (!err)
 		err = name_classes(mixing);
+	if (!err)
+		classes_check(made);
 	for (size_t i = 0; i < mixing->n && !err; i++)
 		err = label_samples(
 			mixing, &mixing->from[i], made->labels + made->firsts[i]);

@@ -362,6 +362,7 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 {
 	struct catalogue catalogue = {0};
 	struct tree tree = {0};
+	struct catalogue_map *map = NULL;
 	struct metadata *metadata = NULL;
 	bool seen = false;
 	auto_free char *rule = scan_rule(scan);
@@ -369,8 +370,12 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 	if (!rule || !file)
 		return -ENOMEM;
 	int err = find_root(scan);
-	if (!err && scan->next && catalogue_is_current(scan, rule, file))
+	bool current = !err && (scan->next || !scan->anew) &&
+		       catalogue_is_current(scan, rule, file);
+	if (current && scan->next)
 		return 0;
+	if (current && catalogue_map_open(file, scan->root, true, &map) == 0)
+		return map_attach(dataset, map);
 	err = look(config, scan, file, err, &catalogue, &tree, &seen);
 	if (!err && !seen && scan->anew)
 		err = -EIO;

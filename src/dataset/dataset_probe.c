@@ -9,6 +9,8 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <jpeglib.h>
 #include <zlib.h>
@@ -147,18 +149,43 @@ static int probe_stream(FILE *file, struct tensor_shape *ret, uint8_t *ret_orien
 
 /* --- parts ---------------------------------------------------------------------------- */
 
+/* The head is read once. A FILE reads it again after a rewind. */
 struct window {
 	read_at *read;
 	void *context;
 	uint64_t begin, bytes, at;
+	size_t n_head;
+	char head[4096];
 };
+
+static ssize_t window_fill(struct window *window)
+{
+	size_t most = sizeof(window->head);
+	ssize_t n = window->read(window->context, window->head,
+		window->bytes < most ? (size_t)window->bytes : most, window->begin);
+	window->n_head = n > 0 ? (size_t)n : 0;
+	return n;
+}
 
 static ssize_t window_read(void *context, char *out, size_t size)
 {
 	struct window *window = context;
 	uint64_t left = window->bytes - window->at;
-	ssize_t n = window->read(window->context, out, size < left ? size : (size_t)left,
-		window->begin + window->at);
+	ssize_t n = 1;
+	if (left == 0)
+		return 0;
+	if (window->at == 0 && window->n_head == 0)
+		n = window_fill(window);
+	if (n <= 0)
+		return n;
+	if (window->at < window->n_head) {
+		left = window->n_head - window->at;
+		n = (ssize_t)(size < left ? size : left);
+		memcpy(out, window->head + window->at, (size_t)n);
+	} else {
+		n = window->read(window->context, out, size < left ? size : (size_t)left,
+			window->begin + window->at);
+	}
 	if (n > 0)
 		window->at += (uint64_t)n;
 	return n;
@@ -230,18 +257,24 @@ int probe_part(read_at *read, void *context, const struct source_part *part,
 	return probe_window(&window, ret, ret_orientation);
 }
 
+static ssize_t read_file(void *context, void *ret, size_t bytes, uint64_t offset)
+{
+	return pread(*(const int *)context, ret, bytes, (off_t)offset);
+}
+
 int probe_header(const char *path, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	*ret = (struct tensor_shape){.height = 0, .width = 0};
 	*ret_orientation = 1;
 	/* O_NONBLOCK, because the file may have become a FIFO since it was listed. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+	if (fd < 0 || fstat(fd, &status) != 0)
 		return -errno;
-	auto_fclose FILE *file = fdopen(fd, "rb");
-	if (!file) {
-		close(fd);
-		return -ENOMEM;
-	}
-	return probe_stream(file, ret, ret_orientation);
+	if (S_ISDIR(status.st_mode))
+		return -EIO;
+	/* A window makes fewer system calls than fdopen. */
+	struct window window = {
+		.read = read_file, .context = &fd, .bytes = (uint64_t)status.st_size};
+	return probe_window(&window, ret, ret_orientation);
 }

@@ -78,7 +78,7 @@ struct container_scan {
 	uint8_t *buffer;      /* buffer for a file; NULL: unbuffered */
 	uint64_t buffered_at; /* offset of the buffer in the file */
 	size_t buffered;      /* bytes in the buffer */
-	struct listing *listing; /* the thread's */
+	struct listing *listing; /* the listing of this thread */
 	struct label_group *group;
 	size_t first; /* index of the container's first sample in the listing */
 	struct group_label *labels;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * The beginning and end of streams. After a stream was inserted or removed, the candidates of
- * exchange are out of date; the caller calls sampler_settle in steps.
+ * Begins and ends streams. After a stream was inserted or removed, the candidates of exchange are
+ * out of date, until the caller has called sampler_settle often enough.
  *
  *     draw_count         draw_enter       draw_end         draw_left
  *      -> counted, draws not yet -> draws -> counted, leaves -> gone

@@ -66,14 +66,15 @@ struct stream {
 	struct strand *strands; /* one for each dataset */
 
 	TAILQ_ENTRY(stream)
-	link;		  /* in draw->streams while it draws, else in draw->counted */
-	stream_id id;	  /* number in all its samplers */
+	link;	      /* in draw->streams while it draws, otherwise in draw->counted */
+	stream_id id; /* number in all its samplers */
 	job_id joined_as; /* the job's id, or the stand-in's: draw.c */
 	bool ready;	  /* may draw */
 	bool leaves;	  /* its need has yet to be removed */
 	uint32_t ahead;	  /* samples drawn and not bound */
 	uint32_t unbound; /* positions without a sample, bound or drawn */
-	uint32_t filled;  /* `ahead` after the last draw or refill; half of it is low */
+	/* value of `ahead` after the last draw or refill; half of it counts as low */
+	uint32_t filled;
 	struct strand *next; /* the strand of its next sample: mixture_strand.c */
 	struct rng rng;
 };
@@ -97,7 +98,7 @@ struct draw_effect {
 	const struct strand *strand;
 	struct space *space;
 	sample_id id;	  /* id in the strand's sampler */
-	sample_id sample; /* of the stream */
+	sample_id sample; /* id in the stream */
 };
 
 TAILQ_HEAD(draw_streams, stream);

@@ -26,8 +26,8 @@ void stream_choose_next(struct stream *stream);
 /* Called when a stream begins to draw. If another stream of the training's epoch has the ids, drops
  * those of this stream. */
 void demand_enter(const struct draw *draw, struct stream *stream);
-/* Removes the need of a sample that a stream without a sampler was given: the stream's own need, or
- * that of the training. */
+/* Removes the need of a sample that a stream without a sampler got: the need of the stream, or of
+ * the training. */
 void demand_drawn(struct draw *draw, const struct stream *stream, sample_id sample);
 /* Called when a stream ends. Passes its ids to another stream of the training's epoch. Returns true
  * if there is none, so that the need of the ids must be removed. */

@@ -111,7 +111,7 @@ void edition_free(struct edition *edition)
 	free(edition->label_begin);
 	free(edition->labels);
 	free(edition->targets);
-	free(edition->by_position);
+	free(edition->own_by_position);
 	if (edition->selection)
 		roaring_bitmap_free(edition->selection);
 	if (edition->readable)

@@ -42,7 +42,7 @@ struct part {
 	struct sampler *sampler; /* NULL: samples are not drawn */
 	bool joined;		 /* (lock) the job has joined the sampler */
 	sample_id first; /* the edition's id of the source's sample 0; see part_of */
-	roaring_bitmap_t *own;		   /* a mixture's selection; else NULL */
+	roaring_bitmap_t *own;		   /* selection of a mixture; NULL: no mixture */
 	const roaring_bitmap_t *selection; /* ids of the source */
 	uint64_t all_bytes;		   /* bytes of all its tensors */
 	uint32_t in_epoch;		   /* number of its samples in each epoch */
@@ -63,7 +63,7 @@ struct edition {
 	bool dropped; /* (lock) no epoch has it any more */
 	struct part *parts;
 	size_t n_parts;
-	/* a mixture's is.dataset, which the edition owns; else NULL */
+	/* the mixture in is.dataset, which the edition owns; NULL: no mixture */
 	struct dataset *mixed;
 	struct epoch_set set;	     /* the epochs' samples, as the engine knows them */
 	uint64_t fingerprint;	     /* hash of content, job_kind, mixture and rank */
@@ -78,7 +78,8 @@ struct edition {
 	uint32_t *label_begin;	     /* layout = classes: see is.label_begin */
 	uint32_t *labels;	     /* labels = fixed: by position */
 	float *targets;		     /* labels = columns: by sample and column */
-	sample_id *by_position;	     /* EPOCHS_FIXED: the sample of each position */
+	const sample_id *by_position; /* EPOCHS_FIXED: the sample of each position */
+	sample_id *own_by_position; /* the array if it is not the dataset's; else NULL */
 };
 
 /* --- selection.c: the labels of positions --- */
@@ -154,7 +155,8 @@ bool editions_sweep(struct job *job);
 
 /* The sets of samples that files in the job's directory name. */
 struct editions_found {
-	struct order_found *segments, *orders; /* of the journal, and saved */
+	/* sets in the journal, and sets in saved orders */
+	struct order_found *segments, *orders;
 	size_t n_segments, n_orders;
 };
 /* Reads the sets. The caller calls editions_found_free, also after a failure. */

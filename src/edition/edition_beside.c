@@ -9,8 +9,8 @@
 
 /* Finds the files and texts that come along with samples, and labels in columns of numbers. */
 
-/* Limits of the bytes of one such file. A file is held in memory while it is open. In a
- * tar, each one gets as much room as the largest. */
+/* Limits of the bytes of a file beside a sample. The file is held in memory while it is open. In a
+ * tar, each of these files gets as much room as the largest. */
 #define MOST_BYTES (UINT64_C(64) << 20)
 #define MOST_BYTES_IN_TAR (UINT64_C(1) << 20)
 

@@ -40,5 +40,5 @@ struct job {
 enum epochs_kind job_kind(const struct job *job);
 /* Tells whether the job serves a rank, whose samples come as its feed. */
 bool job_is_fed(const struct job *job);
-/* Returns how many positions one open binds: the length of a batch, else 1. */
+/* Returns the number of positions that one open binds: the length of a batch, or 1. */
 uint32_t job_binds_at_once(const struct job_config *config);

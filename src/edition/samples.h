@@ -28,6 +28,6 @@ struct sched_edition {
 	 * files/beside.h. */
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1];
 	bool beside_waits; /* the files beside samples are on a server */
-	/* labels = columns: the numbers of sample i begin at [i * n_targets]. Else NULL. */
+	/* for labels = columns: the numbers of sample i begin at [i * n_targets]; otherwise NULL */
 	const float *targets;
 };

@@ -163,31 +163,16 @@ static int find_labels(struct edition *edition)
 	return 0;
 }
 
-struct sorting {
-	struct edition *edition;
-	uint32_t *next; /* next position of each label */
-};
-
-static bool sort_one(uint32_t id, void *context)
-{
-	struct sorting *sorting = context;
-	uint32_t label = dataset_label(sorting->edition->is.dataset, id);
-	sorting->edition->by_position[sorting->next[label]++] = id;
-	return true;
-}
-
+/* Jobs of all samples of a dataset share the dataset's order. */
 static int sort_by_label(struct edition *edition)
 {
-	uint32_t n = dataset_classes(edition->is.dataset);
-	auto_free uint32_t *next = calloc(n, sizeof(*next));
-	edition->by_position =
-		calloc(edition->set.positions, sizeof(*edition->by_position));
-	if (!next || !edition->by_position)
-		return -ENOMEM;
-	memcpy(next, edition->label_begin, n * sizeof(*next));
-	struct sorting sorting = {edition, next};
-	roaring_iterate(edition->selection, sort_one, &sorting);
-	return 0;
+	struct dataset *dataset = edition->is.dataset;
+	if (!edition->mixed && edition->set.positions == dataset_samples(dataset))
+		return dataset_by_label(dataset, &edition->by_position);
+	int err = dataset_sort_by_label(
+		dataset, edition->selection, &edition->own_by_position);
+	edition->by_position = edition->own_by_position;
+	return err;
 }
 
 /* --- labels = fixed: each position has one -------------------------------------------- */
@@ -226,11 +211,12 @@ static int mix_labels(struct edition *edition)
 
 static int list_selection(struct edition *edition)
 {
-	edition->by_position =
-		calloc(edition->set.positions, sizeof(*edition->by_position));
-	if (!edition->by_position)
+	edition->own_by_position =
+		calloc(edition->set.positions, sizeof(*edition->own_by_position));
+	if (!edition->own_by_position)
 		return -ENOMEM;
-	roaring_bitmap_to_uint32_array(edition->selection, edition->by_position);
+	roaring_bitmap_to_uint32_array(edition->selection, edition->own_by_position);
+	edition->by_position = edition->own_by_position;
 	return 0;
 }
 

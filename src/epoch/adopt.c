@@ -5,10 +5,10 @@
 #include "epoch/epoch_internal.h"
 
 /*
- * Samples that an epoch keeps from the one before. A pass that goes on in the epoch has opened
- * their files; current.c says why they are kept. They are the epoch's first bindings, and count
- * as read. The open that began the epoch is noted after them, so if the process ends between,
- * the script has not turned.
+ * Samples that an epoch keeps from the previous epoch, because the script's pass continues in the
+ * new epoch and has opened their files (see current.c). They are the first bindings of the epoch,
+ * and count as read. The open that began the epoch is recorded after them: if the process ends
+ * before that, the script has not turned.
  */
 
 uint32_t adopt_since(const struct epochs *epochs, const struct record *opened)
@@ -49,7 +49,7 @@ static void adopt_position(const struct epoch *from, struct epoch *to, uint32_t 
 	struct effects *effects)
 {
 	if (epoch_reserve(to) != 0)
-		return; /* without memory the position is drawn anew */
+		return; /* without memory the position gets a sample as usual */
 	sample_id sample = from->samples[position] - 1;
 	epoch_bind(to, position, sample, SERVED_HIT);
 	to->adopted++;
@@ -64,8 +64,8 @@ static void adopt_position(const struct epoch *from, struct epoch *to, uint32_t 
 				       .position = position});
 }
 
-/* Records the opens that are of the epoch's pass, for a replay of this epoch alone. false: there
- * are more. */
+/* Records the opens that belong to the epoch's pass, so that this epoch can be replayed alone.
+ * false: there are more of them. */
 static bool record_beyond(struct epochs *epochs, struct effects *effects)
 {
 	struct adopting *adopting = &epochs->adopting;

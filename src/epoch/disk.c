@@ -33,7 +33,8 @@ int disk_write(int fd, const void *bytes, size_t n, uint64_t offset, const char 
 		if (written > 0)
 			done += (size_t)written;
 		else if (written == 0)
-			err = -EIO; /* no file does that; the loop would never end */
+			/* no file returns 0 here, and the loop would not end */
+			err = -EIO;
 		else if (errno != EINTR)
 			err = -errno;
 	}
@@ -80,7 +81,8 @@ int disk_sync_directory(const char *directory, const char *place)
 	return err;
 }
 
-/* Takes the number of a name only as we write it: epoch-12 and epoch-00012 are not ours. */
+/* Parses the number in a name. Accepts only the form that we write: not epoch-12, and not
+ * epoch-00012. */
 static bool parse_name(
 	const char *name, const char *prefix, const char *suffix, uint32_t *ret)
 {

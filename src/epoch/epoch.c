@@ -259,7 +259,7 @@ void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status)
 	epochs->needed += epoch->set->positions - epoch->bound;
 }
 
-/* Requests that wait for a stream that is being made choose again. */
+/* The requests that wait for a stream in the making choose their epochs again. */
 void epoch_end_stream(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->stream == STREAM_ABSENT)

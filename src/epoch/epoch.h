@@ -40,8 +40,8 @@
 
 struct epochs;
 
-/* Stands for the number of an epoch in requests for files of current/, which scripts use that
- * know one directory and many epochs. The engine chooses the epoch; current.c has the rules. */
+/* Replaces the number of an epoch in requests for files of current/, because the engine chooses the
+ * epoch; current.c has the rules. */
 #define EPOCH_CURRENT UINT32_MAX
 
 enum epochs_kind {
@@ -51,29 +51,29 @@ enum epochs_kind {
 	EPOCHS_MIRRORED, /* FIXED, equal in all epochs: nothing is bound or consumed */
 };
 
-/* The set of samples D_j of some epochs; later epochs may have another one. The caller owns the
- * data that the pointers point to, and does not change it. */
+/* The set of samples D_j of some epochs. The caller owns the data behind the pointers, and does
+ * not change them. */
 struct epoch_set {
 	const roaring_bitmap_t *selection; /* D_j */
 	const sample_id *fixed; /* sample by position; NULL: ascending in the selection */
 	uint32_t positions;	/* number of an epoch's positions: |D_j| */
-	/* Identifies the names of the positions, where sets differ in names. A request has the
+	/* Identifies the names of the positions, if sets have different names. A request has the
 	 * value with which its position was found. */
 	uint32_t names;
 	void *owner; /* belongs to the caller */
-	/* the engine's */
+	/* private to the engine */
 	TAILQ_ENTRY(epoch_set) link;
 	uint32_t first; /* first epoch that has the set */
 };
 
 struct epochs_config {
 	enum epochs_kind kind;
-	/* The set of all epochs, until epochs_use_set gives later ones another. */
+	/* The set of all epochs, until epochs_use_set sets another one for later epochs. */
 	struct epoch_set set;
 	uint32_t limit;	     /* number of epochs that the job may have */
 	uint32_t lookahead;  /* samples to draw ahead of bindings; at least 1 */
-	uint32_t most_ahead; /* samples that the caller may draw ahead; 0: lookahead */
-	uint32_t file;	     /* positions of one file of a batch or shard, else 1 */
+	uint32_t most_ahead; /* positions per file of a batch or shard; otherwise 1 */
+	uint32_t file;	     /* epochs have orders before they begin */
 	bool replays;	     /* epochs have orders before they begin */
 	bool fed; /* DRAWN only: samples arrive by themselves; EFFECT_DRAW is not used */
 	bool refuses_second; /* a second script gets -EBUSY if it is too far from the first */
@@ -81,30 +81,31 @@ struct epochs_config {
 };
 
 must_check int epochs_new(const struct epochs_config *config, struct epochs **ret);
-/* Frees the engine, in which nothing is pinned any more (epochs_leave). */
+/* Frees the engine, which has no pins any more (epochs_leave). */
 void epochs_free(struct epochs **epochs);
 
-/* Gives the epochs from `first` on this set. None of them has begun. The caller keeps the set
+/* Sets the set of the epochs from `first` on, none of which has begun. The caller keeps the set
  * valid until epochs_drop_set returns it. */
 void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set);
-/* Returns the least epoch from which on none has begun and none has an order in a file. */
+/* Returns the least epoch such that neither it nor a later one has begun or has an order in a
+ * file. */
 uint32_t epochs_first_new(const struct epochs *epochs);
-/* Takes out a set that no epoch needs: none that is in memory, in a file, or may begin. The
+/* Removes a set that no epoch needs: none of its epochs is in memory, in a file, or may begin. The
  * caller owns it again. NULL: there is none. */
 struct epoch_set *epochs_drop_set(struct epochs *epochs);
-/* Returns the set of the epoch; for EPOCH_CURRENT that of the epoch which a new script would
- * read. */
+/* Returns the set of the epoch. For EPOCH_CURRENT, returns the set of the epoch that a new script
+ * would read. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t epoch);
-/* Tells whether a script has opened a file of current/ in the last minute. Scripts that have
- * ended count: another one may have names from them. */
+/* Tells whether a script has opened a file of current/ in the last minute. Scripts that have ended
+ * count, because another script may have names from them. */
 bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns);
-/* Tells the engine that all processes of the script have ended: the script is in no pass. */
+/* Tells the engine that all processes of the script have ended, so that the script is in no pass. */
 void epochs_script_ended(struct epochs *epochs, uint64_t id);
 /* The script that opened a file of current/ last. */
 struct epochs_script {
 	uint64_t id; /* 0: no script, or an unknown one */
 	bool ended;
-	bool has_rank; /* the rank asked about is one of the script's */
+	bool has_rank; /* the rank in question belongs to the script */
 };
 struct epochs_script epochs_last_script(const struct epochs *epochs, uint64_t rank);
 /* Returns the set with the most positions among those that files of current/ may belong to. */
@@ -124,12 +125,12 @@ struct pin {
 	TAILQ_ENTRY(pin) link;
 	uint32_t epoch;
 	sample_id sample;
-	/* the engine's */
+	/* private to the engine; the key is `position` */
 	UT_hash_handle hash; /* the key is `position` */
 	uint32_t position;
 	uint32_t sequence; /* index of the binding in its epoch */
 	uint32_t opens;	   /* requests that were answered and not released */
-	bool given;	   /* a reader got it */
+	bool given;	   /* a reader has got it */
 };
 TAILQ_HEAD(pins, pin);
 
@@ -138,7 +139,7 @@ struct open_request {
 	uint32_t epoch; /* a number, or EPOCH_CURRENT */
 	uint32_t position, names;
 	struct reader reader; /* needed for EPOCH_CURRENT */
-	/* The daemon ended before the answer, perhaps after it had chosen the epoch. */
+	/* An earlier daemon received the request, and may have chosen the epoch. */
 	bool resent;
 	bool images; /* the file has images, but the request wants only a label */
 	bool done;   /* the thread has read its last opened file to the end */
@@ -151,24 +152,24 @@ struct open_request {
 	int status;
 	uint32_t found_epoch; /* never EPOCH_CURRENT */
 	sample_id sample;     /* SAMPLE_NONE: see EFFECT_LOOK_UP */
-	/* the engine's */
+	/* private to the engine */
 	TAILQ_ENTRY(open_request) link;
 	bool waits;
-	bool chosen;	  /* EPOCH_CURRENT has become `awaited` */
-	uint32_t era;	  /* epochs_era at the answer */
+	bool chosen;	  /* `awaited` is the epoch chosen for EPOCH_CURRENT */
+	uint32_t era;	  /* value of epochs_era at the answer */
 	uint32_t awaited; /* the epoch whose stream the request waits for */
 };
 
-/* Facts that a user should know about a script. */
+/* Facts about a script that the user should know. */
 enum notice {
 	NOTICE_EARLY,	 /* a script opened an epoch by number before it may begin */
 	NOTICE_LAST,	 /* a script reads the last epoch again */
 	NOTICE_SCRIPTS,	 /* two scripts read current/, too far from each other */
 	NOTICE_PARTS,	 /* a script divides positions as if they were samples */
 	NOTICE_LABELS,	 /* a script keeps all positions' labels for the next epoch */
-	NOTICE_HANDLES,	 /* a script keeps files open (the caller sees that) */
-	NOTICE_READERS,	 /* the reading process is unknown (the caller sees that) */
-	NOTICE_MACHINES, /* some ranks are on other machines (the caller sees that) */
+	NOTICE_HANDLES,	 /* a script keeps files open (the caller finds this) */
+	NOTICE_READERS,	 /* the reading process is unknown (the caller finds this) */
+	NOTICE_MACHINES, /* some ranks are on other machines (the caller finds this) */
 	NOTICES
 };
 
@@ -184,7 +185,7 @@ enum effect_kind {
 	EFFECT_ANSWER,	/* request: answer it */
 	EFFECT_LOOK_UP, /* request: answer it with a sample from the epoch's saved order */
 	EFFECT_RECORD,	/* record: append it to the journal before any answer is given */
-	EFFECT_NOTICE,	/* notice: a script hardly gets what it means */
+	EFFECT_NOTICE,	/* notice: a script probably does something unintended */
 	EFFECT_SAVE,	/* epoch: has ended; write its order to a file -> epochs_saved */
 	EFFECT_LOAD,	/* epoch: has begun again; load its order -> epochs_loaded */
 	EFFECT_KINDS
@@ -225,8 +226,8 @@ static inline void effects_init(struct effects *effects)
 
 /* --- events -------------------------------------------------------------------------- */
 
-/* Opens a position. The request is answered at once, or when the epoch has begun, or when a
- * sample was drawn for it. Requests that wait don't overtake one another. */
+/* Opens a position. The request is answered at once, or when the epoch has begun, or when a sample
+ * was drawn for it. Waiting requests keep their order. */
 void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t now_ns,
 	struct effects *effects);
 
@@ -234,59 +235,57 @@ void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t n
  * Returns false if the request does not wait any more. */
 bool epochs_cancel(struct epochs *epochs, struct open_request *request);
 
-/* Tells the engine that the epoch's stream is made (0), or could not be made (-errno). The call
- * does nothing if EFFECT_END came meanwhile. */
+/* Tells the engine that the epoch's stream was made (0), or could not be made (-errno). Does
+ * nothing if EFFECT_END came meanwhile. */
 void epochs_begun(struct epochs *epochs, uint32_t epoch, int status, uint64_t now_ns);
-/* Takes up one request whose stream is made, has failed or has ended, or lets a new epoch keep
- * more samples of the one before. The caller calls it after each event, once the effects are
- * executed, until it returns false. */
+/* Handles one request whose stream was made, has failed or has ended, or lets a new epoch keep
+ * more samples of the previous one. The caller executes the effects of an event, and then calls
+ * this function until it returns false. */
 must_check bool epochs_resume(
 	struct epochs *epochs, uint64_t now_ns, struct effects *effects);
 
-/* Adds a sample that the sampler drew for the epoch to its queue; there is room for
- * config.most_ahead samples. If the job is fed, epochs_resume takes up the requests that
- * waited. */
+/* Adds a drawn sample to the epoch's queue, which has room for config.most_ahead samples. If the
+ * job is fed, epochs_resume handles the requests that waited. */
 void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *drawn);
 
 /* Sets the status of a fed job's requests that find no sample; epochs_resume answers those that
  * wait. 0: they wait again. */
 void epochs_starve(struct epochs *epochs, int status);
-/* Lends a fed job to another process, which binds positions. This engine answers positions that
- * it has bound, and binds none, until the caller has told the other's bindings by epochs_had
- * and calls this with false. */
+/* Lends a fed job to another process, which binds positions. Meanwhile this engine binds none, and
+ * only answers for positions that it has bound. The caller reports the other process's bindings by
+ * epochs_had, and then calls this function with false. */
 void epochs_lend(struct epochs *epochs, bool lent);
 /* Gives the head of the queue to the request of EFFECT_DRAW. */
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
 
-/* Tells a fed job that another process reads the epoch. It runs from now on, if it has not
- * begun; the one that ran is over. -ENOMEM */
+/* Tells a fed job that another process reads the epoch. If the epoch has not begun, it runs from
+ * now on, and the running epoch is over. -ENOMEM */
 must_check int epochs_go_on(
 	struct epochs *epochs, uint32_t epoch, struct effects *effects);
-/* Tells a fed job that another process consumed the epoch's next sample. The first unbound
+/* Tells a fed job that another process consumed the next sample of the epoch. The first unbound
  * position gets the head of the queue, or `next` if the queue is empty. -ENOMEM */
 must_check int epochs_had(
 	struct epochs *epochs, uint32_t epoch, sample_id next, struct effects *effects);
 
-/* Makes an epoch leave out a sample: the position holds it and counts as read. The epoch has
- * just begun and has no stream, and is not a mirror's. -ENOMEM; -EEXIST if the epoch has kept
- * the sample or the position from the epoch before: it is not left out. */
+/* Makes an epoch leave out a sample: the position holds the sample and counts as read. The epoch
+ * has just begun, has no stream, and is not a mirror's. -ENOMEM; -EEXIST: the epoch has kept the
+ * sample or the position from the previous epoch, and does not leave it out. */
 must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
-/* Notes a left-out position that an epoch's saved order tells of. Without memory it is not
- * noted. */
+/* Notes a left-out position that is in an epoch's saved order. Without memory it is not noted. */
 void epochs_was_skipped(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
-/* Notes that a reader got the bytes of the position. Returns true the first time; for a mirror
- * always. */
+/* Notes that a reader has got the bytes of the position. Returns true the first time, and always
+ * for a mirror. */
 bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
-/* Ends a request that was answered with 0 and wants more than a label. read: the reader has
- * read the position, or its sample can't be prepared; false: it can be opened as before. */
+/* Ends a request that was answered with 0 and is not only for a label. read: the reader has read
+ * the position, or its sample can't be prepared; false: it can be opened as before. */
 void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, bool read,
 	uint64_t now_ns, struct effects *effects);
 
-/* Ends a request that was answered before a restart. A position that is not bound, or is
- * consumed already, is passed over. */
+/* Ends a request that was answered before a restart. Does nothing if the position is unbound or
+ * already consumed. */
 void epochs_released_before(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	uint64_t now_ns, struct effects *effects);
 
@@ -294,31 +293,31 @@ void epochs_released_before(struct epochs *epochs, uint32_t epoch, uint32_t posi
  * memory. */
 void epochs_saved(struct epochs *epochs, uint32_t epoch);
 
-/* Returns an epoch that is not needed any more. The caller frees it without its lock, as it may
- * take megabytes. NULL: there is none. */
+/* Returns an epoch that is not needed any more. The caller frees it without its lock, because it
+ * may have megabytes. NULL: there is none. */
 struct epoch *epochs_reap(struct epochs *epochs);
 void epoch_reaped_free(struct epoch *epoch); /* NULL: does nothing */
 
-/* Tells the engine that orders before this epoch are gone; these epochs stay over. */
+/* Tells the engine that the orders of epochs before this one were removed; these epochs stay over. */
 void epochs_forget_before(struct epochs *epochs, uint32_t epoch);
 
-/* Tells the engine the time. A job that nobody reads is parked: its streams end, and it drops
- * the pins of samples that are not open. */
+/* Tells the engine the time. If the job has no readers, it is parked: its streams end, and it
+ * drops the pins of samples that are not open. */
 void epochs_time(struct epochs *epochs, uint64_t now_ns, struct effects *effects);
 
-/* Removes the job. epochs_resume answers waiting requests with -ENODEV, and all pins are
- * dropped, also those of open samples. */
+/* Removes the job. epochs_resume answers waiting requests with -ENODEV. All pins are dropped, even
+ * those of open samples. */
 void epochs_leave(struct epochs *epochs, struct effects *effects);
 
 /* --- after a restart ----------------------------------------------------------------- */
 
-/* Replays one record; the caller passes the journal's in their order. -EINVAL: the record is
- * impossible, *ret_reason says why; -ENOMEM. */
+/* Replays one record. The caller passes the records of the journal in their order. -EINVAL: the
+ * record is impossible, for *ret_reason; -ENOMEM. */
 must_check int epochs_replay(
 	struct epochs *epochs, const struct record *record, const char **ret_reason);
 
-/* Replays a record that goes on with an order in a file: BEGUN with `bound`, or RESTORED.
- * loaded: the order, made by epochs_prepare; taken, also upon failure. */
+/* Replays a record that continues an order in a file: a BEGUN with `bound`, or a RESTORED. loaded:
+ * the order, made by epochs_prepare; taken over, also on failure. */
 must_check int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason);
 
@@ -327,20 +326,19 @@ struct epochs_order_file {
 	uint32_t epoch, bound;
 };
 
-/* Tells the engine, after the records, all orders that files hold; `orders` is taken. Epochs
- * after the running one have not begun, and will have these orders. If no epoch runs, as the
- * journal is lost, the epochs have ended; but the epochs of a job that replays have not
- * begun. */
+/* Tells the engine, after the records, which orders are in files. Takes over `orders`. Epochs
+ * after the running one have not begun, and will have these orders. If no epoch runs, because the
+ * journal is lost, the epochs count as ended, or as not begun if the job replays orders. */
 void epochs_has_orders(struct epochs *epochs, struct epochs_order_file *orders, size_t n);
 
-/* Ends the replay, and makes up for records that an end of the process has cut off. The caller
- * calls it until it adds no effect. */
+/* Ends the replay, and adds records that are missing because the process ended. The caller calls
+ * it until it adds no effect. */
 void epochs_replayed(struct epochs *epochs, struct effects *effects);
 
 /* --- going back ---------------------------------------------------------------------- */
 
 /*
- * A job goes back to an earlier place, without forgetting what any position holds:
+ * A job goes back to an earlier place; positions keep their samples:
  *
  *     epochs_hold -> the orders of live epochs are saved -> epochs_prepare of the epochs
  *     that will run and drain -> epochs_restored, epochs_has_orders, epochs_resume
@@ -349,29 +347,29 @@ void epochs_replayed(struct epochs *epochs, struct effects *effects);
  * consumed when it is released: its request has an older epochs_era.
  */
 void epochs_hold(struct epochs *epochs, struct effects *effects);
-void epochs_unhold(
-	struct epochs *epochs); /* ends epochs_hold; the job stays where it is */
+/* Ends epochs_hold; the job does not go back. */
+void epochs_unhold(struct epochs *epochs);
 
 /* Returns the least live epoch after this one (UINT32_MAX: of all); UINT32_MAX: none. */
 uint32_t epochs_next_live(const struct epochs *epochs, uint32_t after);
 
-/* Makes an epoch of the first `bound` bindings and `consumed` reads of an order; `data` is
- * taken. set: the epoch's. It is no event: it reads only the engine's configuration. -EINVAL:
- * the order is impossible, *ret_reason says why; -ENOMEM. */
+/* Makes an epoch from the first `bound` bindings and `consumed` reads of an order. Takes over
+ * `data`. set: the epoch's. This is no event: it only reads the engine's configuration. -EINVAL:
+ * the order is impossible, for *ret_reason; -ENOMEM. */
 must_check int epochs_prepare(const struct epochs *epochs, const struct epoch_set *set,
 	uint32_t number, struct order_data *data, uint32_t bound, uint32_t consumed,
 	const char **ret_reason, struct epoch **ret);
 
-/* Makes the job go back: these epochs run and drain. Both are taken; draining may be NULL. */
+/* Makes the job go back: these epochs run and drain. Takes over both; draining may be NULL. */
 void epochs_restored(struct epochs *epochs, struct epoch *running, struct epoch *draining,
 	struct effects *effects);
 
-/* Answers EFFECT_LOAD with an epoch of epochs_prepare without reads, which is taken; or with
- * NULL and -errno. */
+/* Answers EFFECT_LOAD with an epoch that epochs_prepare made without reads, and that is taken
+ * over; or with NULL and -errno. */
 void epochs_loaded(
 	struct epochs *epochs, uint32_t epoch, struct epoch *loaded, int status);
-/* Finds an epoch whose EFFECT_LOAD is not answered; *ret_bound: the number of its bindings.
- * false: none. */
+/* Finds an epoch whose EFFECT_LOAD is not answered. *ret_bound: the number of its bindings. false:
+ * there is none. */
 bool epochs_wants_load(
 	const struct epochs *epochs, uint32_t *ret_epoch, uint32_t *ret_bound);
 

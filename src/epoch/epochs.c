@@ -93,7 +93,7 @@ struct epoch *find_epoch(const struct epochs *epochs, uint32_t number)
 
 /* --- how epochs follow one another --------------------------------------------------- */
 
-/* Workers that have not come from the epoch before by now will not come back to it. */
+/* A worker that has not come from the previous epoch by now does not come back to it. */
 void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 {
 	struct epoch *draining = epochs->draining;
@@ -107,8 +107,8 @@ void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 	epoch_save(epochs, draining, effects);
 }
 
-/* The stream of the epoch that drains ends: samples are drawn for it again only when a slow
- * worker comes back to it. */
+/* The stream of the draining epoch ends. Further samples are drawn for it only if a slow worker
+ * comes back to it. */
 int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret)
 {
@@ -217,8 +217,8 @@ int epochs_had(
 	return 0;
 }
 
-/* Counts one open of the pin less. If the epoch is over or the job is parked, nobody comes back
- * for it, and it is dropped. */
+/* Counts one open of the pin less. If the epoch is over or the job is parked, no reader comes back
+ * for the pin, and it is dropped. */
 static void close_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	struct effects *effects)
 {
@@ -290,7 +290,7 @@ static void end_streams(struct epochs *epochs, bool all_pins, struct effects *ef
 	}
 }
 
-/* Tells whether the epoch holds a stream or pins that are given back when nobody reads. */
+/* Tells whether the epoch has a stream or pins, which are given back if the job has no readers. */
 static bool holds(const struct epoch *epoch)
 {
 	const struct pin *pin;
@@ -311,9 +311,9 @@ static bool is_waited_for(const struct epochs *epochs, const struct epoch *epoch
 	return false;
 }
 
-/* Tells whether the draining epoch has to end. Samples that are fed come in order: the next
- * epoch gets few until this one is consumed. So this one ends if an open of the next one waits,
- * and no script reads this one, or nothing of it was consumed for a minute. */
+/* Tells whether the draining epoch must end. Samples are fed in order: the next epoch gets few
+ * until this one is consumed. So this one ends if an open of the next one waits, and no script
+ * reads this one, or none of its samples was consumed for a minute. */
 static bool is_stranded(struct epochs *epochs, uint64_t now_ns)
 {
 	const struct epoch *draining = epochs->draining;

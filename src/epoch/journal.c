@@ -14,10 +14,9 @@
 #include <sys/random.h>
 
 /*
- *   append   record -> filling             the caller's lock; no other
- *   flush    filling <-> writing -> file   one thread at a time; the others wait for it,
- *                                          and one of them writes the records that came
- *                                          meanwhile
+ *   append   record -> filling             under the caller's lock, and no other
+ *   flush    filling <-> writing -> file   one thread at a time; others wait, and then one
+ *                                          of them writes the records that came meanwhile
  */
 
 #define RETRY_NS UINT64_C(100000000)
@@ -47,8 +46,8 @@ static int failed_to_sync(struct journal *journal)
 	return journal->sync_error;
 }
 
-/* Notes that a sync has failed: the kernel may have dropped the data that it could not write,
- * and says so only once. */
+/* Notes that a sync has failed. The kernel may have dropped the data that it could not write, and
+ * reports this only once. */
 static void note_not_synced(struct journal *journal, uint32_t epoch, int err)
 {
 	log_not_synced(journal, epoch, err);
@@ -56,7 +55,7 @@ static void note_not_synced(struct journal *journal, uint32_t epoch, int err)
 	journal->sync_error = err;
 }
 
-/* Brings the names of all files to the disk. 0 also if they are there already. */
+/* Brings the names of all files to the disk. Returns 0 also if there is nothing to do. */
 static int sync_names(struct journal *journal)
 {
 	uint32_t created;
@@ -74,8 +73,8 @@ static int sync_names(struct journal *journal)
 	return 0;
 }
 
-/* Brings the segment before, and its name, to the disk before there is another segment: then
- * only the last one can be torn. */
+/* Brings the previous segment and its name to the disk before the next segment exists, so that
+ * only the last segment can be torn. */
 static void sync_before(struct journal *journal)
 {
 	if (journal->fd < 0 || failed_to_sync(journal))
@@ -87,9 +86,9 @@ static void sync_before(struct journal *journal)
 		note_not_synced(journal, journal->file, err);
 }
 
-/* Creates the file of a segment under another name, and renames it: the content of an older
- * file of its name must not appear. *ret_unsynced: -errno if the disk can't be trusted with the
- * segment. */
+/* Creates the file of a segment under another name, and renames it, because the content of an
+ * older file of this name must not appear. *ret_unsynced: -errno if the disk can't be trusted with
+ * the segment. */
 static int create_segment(const char *path, const char *beside, const void *bytes,
 	size_t n, int *ret, int *ret_unsynced)
 {
@@ -151,7 +150,7 @@ static int begin_segment(struct journal *journal, const uint8_t *bytes)
 	return 0;
 }
 
-/* Writes the buffer. *ret_done: written bytes, also upon failure. */
+/* Writes the buffer. *ret_done: the number of written bytes, also after a failure. */
 static int write_buffer(struct journal *journal, size_t *ret_done)
 {
 	struct record_buffer *buffer = journal->writing;
@@ -183,8 +182,8 @@ static void log_write(struct journal *journal, int err)
 			journal->directory);
 }
 
-/* Exchanges the empty buffer for the one with the records that wait. A thread that appends takes
- * that one for a moment. */
+/* Exchanges the empty buffer for the one with the waiting records. A thread that appends may have
+ * taken that buffer for a moment. */
 static void take_records(struct journal *journal)
 {
 	struct record_buffer *filling;
@@ -196,8 +195,7 @@ static void take_records(struct journal *journal)
 	journal->writing = filling;
 }
 
-/* Writes the records that wait. One thread at a time calls it; the lock is open while it
- * writes. */
+/* Writes the waiting records. One thread at a time calls it; the lock is released while it writes. */
 static void write_locked(struct journal *journal)
 {
 	size_t done;
@@ -257,8 +255,7 @@ struct to_sync {
 	bool directory;
 };
 
-/* Notes what is to be synced. -errno: the data can't be brought to the disk, whatever is
- * synced. */
+/* Collects the files to sync. -errno: syncing can't bring the data to the disk any more. */
 static int note_to_sync(struct journal *journal, struct to_sync *ret)
 {
 	LOCK_SCOPE(&journal->lock);
@@ -325,8 +322,8 @@ static int remove_segment_file(
 	return err;
 }
 
-/* Removes a segment. others: more segments will be removed after this one. The removal is
- * synced then: a journal without them, but with this one, would miss segments. */
+/* Removes a segment. others: more segments will be removed after it. In this case the removal is
+ * synced, because a journal that has this segment without those would have a gap. */
 static int remove_segment(const struct journal *journal, uint32_t number, bool others)
 {
 	int err = remove_segment_file(journal, number, ".new");
@@ -352,7 +349,7 @@ void journal_forget(struct journal *journal, uint32_t epoch)
 		if (end > journal->file_lag && epoch < end - journal->file_lag)
 			end = epoch + journal->file_lag;
 	}
-	/* The records that replace them must be there after a power failure, too. */
+	/* The records that replace the segments must survive a power failure, too. */
 	if (first >= end || journal_sync(journal) != 0)
 		return;
 	for (uint32_t i = first; i < end; i++)
@@ -422,7 +419,7 @@ static int journal_new(const char *directory, const struct journal_identity *ide
 	lock_init(&journal->lock, LOCK_RANK_JOURNAL, "journal");
 	ensure(pthread_cond_init(&journal->changed, NULL) == 0);
 	journal->identity = *identity;
-	journal->identity.job = NULL; /* the caller's */
+	journal->identity.job = NULL; /* the caller owns it */
 	journal->identity.others = NULL;
 	journal->most_positions = journal_most_positions(identity);
 	journal->filling = &journal->buffers[0];

@@ -32,66 +32,64 @@
 
 struct journal;
 
-/* The job that a journal belongs to. A journal of another job, catalogue or selection is
+/* The job to which a journal belongs. The journal of another job, catalogue or selection is
  * refused. */
 struct journal_identity {
 	const char *job;      /* the job's name */
 	uint32_t id;	      /* the job's number, kept for its name */
 	uint32_t positions;   /* number of an epoch's positions */
 	uint32_t samples;     /* the catalogue's ids are below this */
-	uint64_t fingerprint; /* hash of the selected samples: dataset_fingerprint */
-	/* Sets of epochs from before the dataset was scanned again; segments may have these,
-	 * too. Only journal_open needs them. */
+	uint64_t fingerprint; /* hash of the selected samples (dataset_fingerprint) */
+	/* Sets of earlier editions of the dataset, which segments may have, too. Only journal_open
+	 * needs them. */
 	const struct order_set *others;
 	size_t n_others;
 };
 
-/* Receives each record of a replay. 0, or -EINVAL with *ret_reason set to a static text. */
+/* Receives each record of a replay. Returns 0, or -EINVAL with *ret_reason set to a static text. */
 typedef int journal_replayed(
 	void *context, const struct record *record, const char **ret_reason);
 
 /* The result of journal_open. */
 enum journal_found {
 	JOURNAL_NEW,   /* there was no journal */
-	JOURNAL_SAME,  /* the journal is this job's; replayed */
-	JOURNAL_OTHER, /* another selection's, or the samples have changed; not read */
+	JOURNAL_SAME,  /* the journal belongs to this job and was replayed */
+	JOURNAL_OTHER, /* the selection or the samples differ; not read */
 };
 
-/*
- * Opens the journal in the directory (which exists) and replays it. A torn or damaged
- * tail of the newest segment is cut off, kept beside it under another name, and logged.
- * Records of epochs before the oldest segment are passed over. A JOURNAL_OTHER is read only
- * up to its head, and the difference is logged; *ret is NULL then, and the caller decides
- * (journal_set_aside). -EINVAL: a record is impossible, or a segment is missing, damaged or
- * of another version; it was logged, and nothing was changed. -errno of files, -ENOMEM.
- */
+/* Opens the journal in the directory, which exists, and replays it. A torn or damaged tail of the
+ * newest segment is cut off, kept beside it under another name, and logged. Records of epochs
+ * before the oldest segment are skipped. If *ret_found is JOURNAL_OTHER, only the head was read,
+ * the difference was logged, *ret is NULL, and the caller decides (journal_set_aside). -EINVAL,
+ * logged: a record is impossible, or a segment is missing, damaged or of another version; nothing
+ * was changed. -errno of files, -ENOMEM. */
 must_check int journal_open(const char *directory,
 	const struct journal_identity *identity, journal_replayed *replayed,
 	void *context, enum journal_found *ret_found, struct journal **ret);
 
-/* Returns the sets of the epochs that segments begin with, in the order of the segments; the
+/* Returns the sets of the epochs with which segments begin, in the order of the segments. The
  * caller frees *ret. Incomplete heads are left out; journal_open reports them. */
 must_check int journal_sets(
 	const char *directory, struct order_found **ret, size_t *ret_n);
 
-/* Moves all journals and orders of the directory to <directory>/before/, in place of files set
- * aside earlier; all of them or none, also if the process or the machine dies. The journal is
+/* Moves all journals and orders of the directory to <directory>/before/, in place of files that
+ * were moved earlier; all of them or none, even if the process or the machine dies. The journal is
  * not open. */
 must_check int journal_set_aside(const char *directory);
 
-/* Removes the journals and orders of a removed job in an open directory, also those set aside,
- * and follows no link. Other files stay, and before/ stays if it has some. */
+/* Removes the journals and orders of a removed job, including those in before/, from an open
+ * directory. Follows no link. Other files stay, and before/ stays if it has other files. */
 must_check int journal_remove_all(int directory);
 
-/* Returns the number that tells the journal from all others, also from one that the job begins
- * anew; 0: it has no segment yet. */
+/* Returns the number that distinguishes this journal from all others, including a later journal of
+ * the job; 0: it has no segment yet. */
 uint64_t journal_id(const struct journal *journal);
 
-/* Returns the file with the order that a RESTORED goes on with, if that is the next record
- * which begins a segment. The caller frees it; NULL: no memory. */
+/* Returns the file with the order that a RESTORED continues, if it is the next record that begins
+ * a segment. The caller frees it; NULL: no memory. */
 char *journal_next_order(
 	const struct journal *journal, const char *directory, bool drains);
-/* Returns the file with the order of a segment that is there; else as journal_next_order. */
+/* Returns the file with the order of an existing segment, like journal_next_order. */
 char *journal_order_of(const char *directory, uint32_t segment, bool drains);
 
 /* Makes room in memory for the next few records. -ENOMEM */
@@ -100,45 +98,37 @@ must_check int journal_reserve(struct journal *journal);
 /* Sets the samples of the segments that begin from now on. */
 void journal_use(struct journal *journal, const struct order_set *set);
 
-/*
- * Appends a record in memory: some tens of ns, no system call. A record that begins an epoch
- * begins a segment: it comes first, and its epoch is after all that have begun. So does a
- * RESTORED that does not drain, whatever its epoch; the files of journal_next_order are
- * there, and the caller has reserved. Without memory, records of positions of the epochs
- * begun by then are left out from then on, which is logged; the journal can still be
- * replayed. The next BEGUN ends this.
- */
+/* Appends a record in memory: some tens of ns, no system call. A record that begins an epoch
+ * begins a segment; its epoch is later than all that have begun. So does a RESTORED that does not
+ * drain, whatever its epoch; before it, the caller has written the files of journal_next_order and
+ * called journal_reserve. If there is no memory, records of positions of the epochs begun so far
+ * are omitted from then on, which is logged; the journal can still be replayed. The next BEGUN
+ * ends this. */
 void journal_append(struct journal *journal, const struct record *record);
 
-/*
- * Hands all appended records to the kernel, if that needs no waiting for room on the disk;
- * else they stay in memory, and a flush at least 100 ms later tries again. If an epoch has
- * begun, this waits until the records before are on the disk. No lock held.
- */
+/* Passes all appended records to the kernel, unless the disk has no room; then they stay in
+ * memory, and a flush at least 100 ms later tries again. If an epoch has begun, waits until the
+ * records before it are on the disk. No lock is held. */
 void journal_flush(struct journal *journal);
 
-/*
- * Brings all flushed records to the disk. 0, also if there was nothing to do. -errno, logged
- * the first time: a disk that has failed once to keep its data is not trusted until the next
- * epoch begins. -ENOSPC and the like while records can't be written, -ENOMEM while they
- * can't be appended.
- */
+/* Brings all flushed records to the disk. 0, also if there was nothing to do. -errno, logged the
+ * first time: a disk that has failed once to store data is not trusted until the next epoch
+ * begins. -ENOSPC and similar while records can't be written, -ENOMEM while they can't be
+ * appended. */
 must_check int journal_sync(struct journal *journal);
 
-/*
- * Writes the last segment anew if it has grown to many times its positions: scripts that
- * open files of current/ for ever in one epoch keep only their last opens. A replay then
- * gives the same epochs, and the scripts' latest opens. One thread at a time may call it; it
- * may take long, and others flush meanwhile. A failure is logged, and changes nothing.
- */
+/* Compacts the last segment if it has grown to many times its positions: of scripts that keep
+ * opening files of current/ in one epoch, only the last opens stay. A replay then gives the same
+ * epochs, and the scripts' latest opens. One thread at a time may call it. It may take long;
+ * others flush meanwhile. A failure is logged, and changes nothing. */
 void journal_compact(struct journal *journal);
 
-/* Removes segments that only tell of epochs before this one, never the newest. The other
- * records are brought to the disk first; if that fails, nothing is removed. */
+/* Removes segments that only concern epochs before this one, but never the newest. First brings
+ * the other records to the disk; if that fails, removes nothing. */
 void journal_forget(struct journal *journal, uint32_t epoch);
 
-/* Abandons the journal of a removed job: nothing is written from now on, and no thread writes
- * any more when it returns. No lock held. */
+/* Abandons the journal of a removed job: nothing more is written, and no thread writes any more
+ * when the function returns. No lock is held. */
 void journal_abandon(struct journal *journal);
 
 /* Flushes, syncs and closes the journal. Removes nothing. */

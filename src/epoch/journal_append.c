@@ -17,7 +17,7 @@ static bool is_reader(const struct reader *a, const struct reader *b)
 	return a->thread == b->thread && a->rank == b->rank && a->script == b->script;
 }
 
-/* Returns the reader's number; 0: it has none. */
+/* Returns the number of the reader; 0: it has none. */
 static uint32_t reader_number(
 	const struct reader_numbers *readers, const struct reader *id)
 {
@@ -42,11 +42,11 @@ uint32_t reader_give_number(struct reader_numbers *readers, const struct reader 
 
 /* --- memory --- */
 
-/* Takes the buffer for a moment, so that the thread that writes can't take it meanwhile. */
+/* Takes the buffer for a moment, so that the writing thread can't take it. */
 static struct record_buffer *take_filling(struct journal *journal)
 {
 	struct record_buffer *filling = atomic_exchange(&journal->filling, NULL);
-	ensure(filling); /* one thread at a time appends */
+	ensure(filling); /* only one thread at a time appends */
 	return filling;
 }
 
@@ -61,8 +61,8 @@ static bool push(struct journal *journal, const void *bytes, size_t n)
 	return pushed;
 }
 
-/* Begins a loss: from now on no record of positions of the begun epochs is written. Half of a
- * story would be read as all of it. */
+/* Begins a loss: no more records of positions of the begun epochs are written, because a replay
+ * would take a part of them for all. */
 static void lose(struct journal *journal, uint32_t epoch)
 {
 	struct loss *loss = &journal->loss;
@@ -81,11 +81,12 @@ static bool is_end(const struct loss *loss, const struct record *record)
 {
 	bool last = record->epoch + 1 == loss->known_below;
 	if (record->kind == RECORD_LET_GO)
-		return !(loss->begun && last); /* the epoch drains beside none */
+		/* the epoch would drain beside an epoch that the journal lacks */
+		return !(loss->begun && last);
 	return record->kind == RECORD_ENDED;
 }
 
-/* Tells whether the journal can still have the record; notes records to be written later. */
+/* Tells whether the journal can still record this. Keeps records that must be written later. */
 static bool survives(struct loss *loss, const struct record *record)
 {
 	if (record->epoch >= loss->whole_from)
@@ -117,7 +118,7 @@ static size_t encode_owed(const struct journal *journal, struct disk_record *ret
 	return n * sizeof(*ret);
 }
 
-/* Returns the least number of the next segment. Numbers ascend, also when the job goes back. */
+/* Returns the least number of the next segment. Numbers ascend even if the job goes back. */
 static uint32_t number_after(const struct journal *journal)
 {
 	return journal->begun ? journal->epoch + journal->lag + 1 : 0;
@@ -167,7 +168,7 @@ static void append_segment(struct journal *journal, const struct record *record)
 	ensure(!journal->begun || restored || record->epoch > journal->epoch);
 	if (restored) /* RESTORED needs no record before it */
 		*loss = (struct loss){.now = false};
-	if (loss->begun) /* the journal does not know the epoch that would drain */
+	if (loss->begun) /* the journal lacks the epoch that would drain */
 		begun.rolls = false;
 	all.head = head_encode(&journal->identity, &segment);
 	all.begun = record_encode(&begun, record->epoch, 0);

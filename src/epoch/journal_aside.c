@@ -51,7 +51,8 @@ static int remove_file(int from, const char *name, int unused)
 	return unlinkat(from, name, 0) == 0 || errno == EISDIR ? 0 : -errno;
 }
 
-/* Calls `what` for each of our files. A file that `what` leaves there may be seen again. */
+/* Calls `what` for each of our files. If `what` leaves a file there, it may be called for this
+ * file again. */
 static int for_each(
 	int directory, int (*what)(int from, const char *name, int to), int to)
 {
@@ -167,7 +168,7 @@ static int is_our_entry(const struct dirent *entry)
 	return is_ours(entry->d_name);
 }
 
-/* Sorts orders before journals, and the newest first. */
+/* Sorts orders before journals, and newer files before older ones. */
 static int compare_removals(const struct dirent **a, const struct dirent **b)
 {
 	bool a_journal = (*a)->d_name[0] == JOURNAL_PREFIX[0];
@@ -175,9 +176,9 @@ static int compare_removals(const struct dirent **a, const struct dirent **b)
 	return a_journal != b_journal ? a_journal - b_journal : versionsort(b, a);
 }
 
-/* Removes our files. If the process or the machine dies, the files left are those of some
- * earlier moment: orders of epochs that the journal does not know would contradict the next
- * ones. */
+/* Removes our files. If the process or the machine dies, the remaining files are those of some
+ * earlier moment, because orders of epochs that the journal lacks would contradict the next
+ * epochs. */
 static int remove_in_order(int directory)
 {
 	struct dirent **entries = NULL;

@@ -15,18 +15,18 @@
 #include <uthash.h>
 
 /*
- * Writes a segment anew that has grown to many times its positions, with the last opens of each
- * script only. All other records stay.
+ * Compacts a segment that has grown to many times its positions: only the last opens of each
+ * script stay, and all other records.
  *
  *   journal-0003      | head | BEGUN | BOUND | READER OPENED OPENED ... OPENED | written since |
  *   journal-0003.new  | head | BEGUN | BOUND | READER OPENED            SEAM   | the same      |
  *
- * Records written since are copied unchanged while no thread writes; later ones follow. Their
- * checksums go on from the last record before them in the old file: SEAM has just the value with
- * which its own checksum equals that record's.
+ * The records written since are copied unchanged while no thread writes; later records follow.
+ * Their checksums continue the last record before them in the old file. So SEAM has a value that
+ * makes its own checksum equal to that record's.
  *
- * The new file takes the place of the old one when all of it is on the disk. A process that
- * ends before leaves the old file, and a beginning of the new one that nobody reads.
+ * The new file replaces the old one when it is completely on the disk. If the process ends before,
+ * the old file stays, and an incomplete new file that is never read.
  */
 
 #define BLOCK_RECORDS 4096
@@ -37,7 +37,7 @@
 struct script_opens {
 	uint64_t id;
 	uint64_t opens, seen;
-	uint64_t last; /* ordinal of its last open among all */
+	uint64_t last; /* ordinal of its last open among all opens */
 	bool kept;
 	UT_hash_handle hh;
 };
@@ -47,15 +47,16 @@ struct told {
 	uint32_t number;
 	bool needed;
 	struct script_opens *script;
-	uint64_t last; /* ordinal of its last open among its script's; 0: none */
+	/* ordinal of its last open among the opens of its script; 0: none */
+	uint64_t last;
 };
 
 struct compaction {
 	struct journal *journal;
-	uint32_t number; /* the segment's */
+	uint32_t number; /* number of the segment */
 	int from, to;
-	uint64_t end;  /* end of the records that are read again */
-	uint64_t kept; /* opens of a script that are kept */
+	uint64_t end;  /* end of the records that are read first */
+	uint64_t kept; /* opens to keep per script */
 	struct disk_head head;
 	struct journal_path beside;
 
@@ -63,9 +64,9 @@ struct compaction {
 	uint64_t opens;
 	struct told *told;
 	size_t n_told, room;
-	struct reader_numbers numbers; /* the appending thread's numbers, or more */
+	struct reader_numbers numbers; /* the numbers of the appending thread, or more */
 
-	/* state of the record that is read */
+	/* state of the record that is being read */
 	uint32_t checksum;
 	struct disk_record parts[READER_PARTS];
 	struct reader next;
@@ -75,7 +76,7 @@ struct compaction {
 	uint32_t skipped;
 	uint32_t written_checksum;
 	uint64_t offset;
-	bool replaced; /* the new file has taken the place */
+	bool replaced; /* the new file has replaced the old one */
 	size_t n_out;
 	struct disk_record out[BLOCK_RECORDS];
 };
@@ -207,8 +208,8 @@ static int count(struct compaction *compaction, const struct disk_record *record
 	return 0;
 }
 
-/* Ranks scripts as an engine does: it first forgets one that has opened little, or nothing for
- * long. */
+/* Ranks scripts as an engine does, which first forgets a script that has opened little, or has
+ * opened nothing for long. */
 static uint64_t known_until(
 	const struct compaction *compaction, const struct script_opens *script)
 {
@@ -325,8 +326,7 @@ static int put_kept(struct compaction *compaction, const struct disk_record *rec
 	return put(compaction, record);
 }
 
-/* Writes the SEAM. The four last bytes of a record decide its checksum, and each checksum can
- * be had. */
+/* Writes the SEAM. The last four bytes of a record decide its checksum, and can give it any value. */
 static int put_seam(struct compaction *compaction)
 {
 	const uint32_t polynomial = UINT32_C(0xedb88320);
@@ -369,7 +369,7 @@ static int make_file(struct compaction *compaction)
 
 /* --- in place of the old one ------------------------------------------------------------ */
 
-/* Copies records that were written meanwhile; nobody writes now. */
+/* Copies records that were written meanwhile. No thread writes now. */
 static int copy_rest(struct compaction *compaction, uint64_t end)
 {
 	size_t n = sizeof(compaction->out), done;
@@ -403,7 +403,7 @@ static int replace(struct compaction *compaction)
 	int old = journal->fd;
 	journal->fd = compaction->to;
 	journal->offset = compaction->offset;
-	/* The name leads to another file, and has to do so on the disk before more is
+	/* The name now leads to another file. This must be on the disk before anything more is
 	 * promised. */
 	journal->created++;
 	compaction->to = -1;
@@ -412,8 +412,8 @@ static int replace(struct compaction *compaction)
 	return 0;
 }
 
-/* Waits for the thread that writes, and takes its turn. false: the segment is not the last one
- * any more, or is not to be trusted. */
+/* Waits until no thread writes, and takes its turn. false: the segment is not the last one any
+ * more, or can't be trusted. */
 static bool take_turn(struct compaction *compaction)
 {
 	struct journal *journal = compaction->journal;

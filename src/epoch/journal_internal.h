@@ -15,12 +15,13 @@
  * Declarations that the files of the journal share.
  *
  *   journal_format.c   records and heads <-> bytes
- *   journal_replay.c   files -> records; journal_heads.c: heads of segments
+ *   journal_heads.c    checks the heads of segments
+ *   journal_replay.c   files -> records
  *   journal_torn.c     cuts a torn tail off
  *   journal_aside.c    the directory before/
  *   journal_buffer.c   records -> bytes in memory
  *   journal.c          bytes in memory -> files
- *   journal_compact.c  writes a long segment anew
+ *   journal_compact.c  compacts a long segment
  */
 
 /* --- bytes: all numbers are little endian --- */
@@ -28,27 +29,29 @@
 #define JOURNAL_PREFIX "journal-"
 #define JOURNAL_MAGIC "JOADERJ\n"
 #define JOURNAL_VERSION 1
-#define JOURNAL_FIRST UINT32_MAX /* a head's `before`: there is no segment before it */
+/* value of `before` in a head: there is no earlier segment */
+#define JOURNAL_FIRST UINT32_MAX
 
 /* The head of a segment. */
 struct disk_head {
 	uint8_t magic[8];
 	uint32_t version;
-	uint32_t id; /* the job's number */
+	uint32_t id; /* number of the job */
 	uint32_t positions;
 	uint32_t samples;
 	uint64_t fingerprint;
 	/* The time in ns since 1970; it makes equal records of two files differ. */
 	uint64_t begun_ns;
-	uint32_t epoch;	 /* the number of the segment */
-	uint32_t before; /* the number of the segment before it */
-	uint32_t lag;	 /* the segment's number minus the epoch that it begins with */
+	uint32_t epoch;	     /* the number of the segment */
+	uint32_t before;     /* the number of the segment before it */
+	uint32_t lag;	     /* the segment's number minus the first epoch in it */
 	uint32_t journal[2]; /* equal in all segments; the lower half first */
-	/* Checksum of the 60 bytes before; the first record's goes on from it. */
+	/* Checksum of the 60 bytes before it. The checksum of the first record continues it. */
 	uint32_t checksum;
 };
 
-/* A record. Its checksum is of bytes 4 to 15, continued from the record before. */
+/* A record. Its checksum is that of bytes 4 to 15, and continues the checksum of the previous
+ * record. */
 struct disk_record {
 	uint32_t checksum;
 	uint8_t kind;
@@ -70,13 +73,13 @@ _Static_assert(sizeof(struct disk_record) == 16, "no holes");
  * BEGUN follow. */
 enum { RECORD_READER = 64, RECORD_SEGMENT = 255 };
 enum { READER_THREAD, READER_RANK, READER_SCRIPT, READER_PARTS };
-/* SKIPPED: the next `value` numbers belong to no reader any more. SEAM: journal_compact.c. */
+/* SKIPPED: the next `value` numbers belong to no reader. SEAM: see journal_compact.c. */
 enum { READER_SKIPPED = 64, READER_SEAM };
 
 #define DETAIL_LABEL 0x80
 
 uint32_t record_checksum(const struct disk_record *record, uint32_t before);
-/* Encodes a record. segment: the segment's epoch. number: the reader's. */
+/* Encodes a record. segment: the epoch of the segment. number: the reader's number. */
 struct disk_record record_encode(
 	const struct record *record, uint32_t segment, uint32_t number);
 struct disk_record record_encode_reader(uint64_t id, uint8_t part);
@@ -108,19 +111,20 @@ must_check int journal_path(const char *directory, uint32_t epoch, const char *e
 struct journal_end {
 	uint32_t first, last; /* numbers of segments */
 	uint64_t offset;
-	uint32_t checksum; /* the last record's */
+	uint32_t checksum; /* checksum of the last record */
 	uint32_t readers;  /* numbers that the segment has given to readers */
-	uint32_t lag;	   /* the last segment's */
+	uint32_t lag;	   /* lag of the last segment */
 	uint64_t journal;
 };
 
 enum head_found {
 	HEAD_GOOD,
-	HEAD_TORN,    /* the head is missing, or not written to its end */
-	HEAD_REFUSED, /* no journal, of another version or damaged; logged */
+	HEAD_TORN, /* the head is missing or incomplete */
+	/* this is no journal, or one of another version, or damaged; logged */
+	HEAD_REFUSED,
 };
 
-/* Returns the most positions of any epoch that a segment may have. */
+/* Returns the largest number of positions that an epoch in a segment may have. */
 uint32_t journal_most_positions(const struct journal_identity *identity);
 
 /* Reads the head of a segment. 0 or -errno, logged. */
@@ -130,13 +134,13 @@ must_check int head_read(int fd, const char *path, uint32_t epoch, struct disk_h
 #define JOURNAL_REFUSED                                                                  \
 	"; no file was changed; to begin anew, move the directory's journals away"
 
-/* Checks the heads of all segments. *ret_torn: the last one was not written to its end. */
+/* Checks the heads of all segments. *ret_torn: the last head is incomplete. */
 must_check int journal_read_heads(const char *directory,
 	const struct journal_identity *identity, const uint32_t *segments, size_t n,
 	enum journal_found *ret_found, bool *ret_torn);
 
-/* Replays the segments as journal_open does, without a journal. *ret_found is JOURNAL_NEW also
- * if nothing readable was left of one. */
+/* Replays the segments as journal_open does, without a journal. *ret_found is JOURNAL_NEW also if
+ * no segment had a readable part. */
 must_check int journal_replay(const char *directory,
 	const struct journal_identity *identity, journal_replayed *replayed,
 	void *context, enum journal_found *ret_found, struct journal_end *ret);
@@ -146,8 +150,8 @@ must_check int journal_open_segment(const char *directory, uint32_t epoch, int f
 
 /* Logs that the file can't be `what`; returns err. */
 int journal_cant(const char *path, const char *what, int err);
-/* Cuts the segment off at the offset; without a record left, removes the file. Adds the part
- * that is cut off to those of earlier cuts. */
+/* Cuts the segment off at the offset. If no record is left, removes the file. Appends the removed
+ * part to those of earlier cuts. */
 must_check int journal_cut(
 	const char *directory, uint32_t epoch, uint64_t offset, uint64_t size);
 must_check int journal_file_size(const char *directory, uint32_t epoch, uint64_t *ret);
@@ -160,14 +164,13 @@ must_check int journal_undo_aside(const char *directory);
 struct record_buffer {
 	uint8_t *bytes;
 	size_t n, capacity;
-	size_t done; /* written bytes, of n */
+	size_t done; /* number of written bytes */
 };
 
 #define READER_SETS 64
 #define READER_WAYS 4
 
-/* Numbers that the segment has given to readers. A reader that falls out gets another
- * number. */
+/* Numbers that the segment has given to readers. A reader that was replaced gets another number. */
 struct reader_numbers {
 	struct {
 		struct reader id;
@@ -176,12 +179,12 @@ struct reader_numbers {
 	uint32_t n;
 };
 
-/* Gives the reader a number; it takes the place of the one whose number is the oldest. */
+/* Gives the reader a number. It replaces the reader whose number is the oldest. */
 uint32_t reader_give_number(struct reader_numbers *readers, const struct reader *id);
 
 /*
- * State after memory ran out. Records of positions of the epochs that had begun by then are
- * lost; the ends of these epochs are recorded, so that the next one may begin.
+ * The state after memory ran out. Records of positions of the epochs that had begun by then are
+ * lost; the ends of these epochs are recorded, so that the next epoch can begin.
  *
  *   ... BOUND BOUND | BOUND CONSUMED ENDED          | BEGUN ...
  *                   ^ no memory      ^ owed: written before the next BEGUN
@@ -189,9 +192,10 @@ uint32_t reader_give_number(struct reader_numbers *readers, const struct reader 
 #define OWED_MAX 8
 
 struct loss {
-	bool now;	      /* records are lost, until a BEGUN is recorded */
-	bool begun;	      /* an epoch has begun since, and was lost too */
-	uint32_t known_below; /* the journal has the BEGUN of epochs before it */
+	bool now;   /* records are being lost, until a BEGUN is recorded */
+	bool begun; /* another epoch has begun meanwhile, and was lost, too */
+	/* the journal has the BEGUN of the epochs before this one */
+	uint32_t known_below;
 	/* The first epoch that is recorded in full again; 0: all are. */
 	uint32_t whole_from;
 	struct record owed[OWED_MAX];
@@ -201,17 +205,17 @@ struct loss {
 struct journal {
 	char *directory;
 	struct journal_identity identity;
-	uint32_t most_positions; /* the most that an epoch has had so far */
+	uint32_t most_positions; /* largest number of positions of an epoch so far */
 
 	/* Fields of threads that append: */
 	uint64_t id;	/* constant */
 	bool begun;	/* there is a segment */
-	uint32_t epoch; /* the segment's */
+	uint32_t epoch; /* epoch of the segment */
 	uint32_t lag;	/* the segment's number minus its epoch */
 	struct reader_numbers readers;
 	struct loss loss;
 
-	/* The buffer that gets the records; NULL: a thread that appends has taken it. */
+	/* The buffer that gets the records; NULL: the appending thread has taken it. */
 	struct record_buffer *_Atomic filling;
 	_Atomic uint64_t appended; /* bytes appended, ever */
 	atomic_bool incomplete;	   /* there was no memory */
@@ -227,18 +231,18 @@ struct journal {
 	uint32_t file_lag; /* (lock) lag of the segment `file` */
 	bool busy;	   /* (lock) a thread writes */
 	bool compacting;   /* (lock) a thread writes the last segment anew */
-	/* A segment is long from so many bytes on, beside those of its positions. */
+	/* A segment counts as long from this number of bytes on, without those of its positions. */
 	uint64_t long_from;
 	/* (lock) bytes of the segment after it was compacted; 0: not yet */
 	uint64_t compacted;
 	bool abandoned;	   /* (lock) no thread writes any more */
-	int write_error;   /* (lock) of the last attempt */
-	int sync_error;	   /* (lock) since the segment began */
-	uint64_t retry_ns; /* (lock) the next attempt, not before */
+	int write_error;   /* (lock) error of the last attempt */
+	int sync_error;	   /* (lock) error since the segment began */
+	uint64_t retry_ns; /* (lock) earliest time of the next attempt */
 
 	/* Fields of the thread that is busy; fd and file also change under the lock: */
 	struct record_buffer *writing;
-	uint32_t checksum; /* the last record's */
+	uint32_t checksum; /* checksum of the last record */
 	int fd;
 	uint32_t file; /* number of the segment */
 	uint64_t offset;
@@ -253,9 +257,9 @@ bool buffer_make_room(struct record_buffer *buffer, size_t n);
 bool buffer_push(struct record_buffer *buffer, const void *bytes, size_t n);
 /* Tells whether the next bytes to write are a SEGMENT's. */
 bool buffer_at_segment(const struct record_buffer *buffer);
-/* Returns the end of the records of the segment that the next bytes belong to. */
+/* Returns the end of the records in the segment that the next bytes belong to. */
 size_t buffer_run_end(const struct record_buffer *buffer);
-/* Gives the records their checksums, of which each goes on from the one before. */
+/* Sets the checksums of the records. Each continues the previous one. */
 void buffer_seal(struct record_buffer *buffer, uint32_t *checksum);
-/* Empties the buffer, and gives much memory back. */
+/* Empties the buffer, and frees memory if it is large. */
 void buffer_reset(struct record_buffer *buffer);

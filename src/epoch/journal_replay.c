@@ -11,10 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/*
- * Reads a journal: the heads first (journal_heads.c), then the records, one after the other.
- * Files are changed only when all that can be read was found good.
- */
+/* Reads a journal: first the heads (journal_heads.c), then the records one by one. Files are
+ * changed only after everything that can be read was found valid. */
 
 #define BLOCK_RECORDS 4096
 
@@ -33,16 +31,16 @@ struct reading {
 	uint32_t oldest; /* the first epoch that is replayed */
 
 	struct journal_path path;
-	uint32_t number; /* the segment's */
-	uint32_t epoch;	 /* the epoch that the segment begins with */
+	uint32_t number; /* number of the segment */
+	uint32_t epoch;	 /* the first epoch of the segment */
 	uint64_t journal;
 	int fd;
-	uint64_t offset;   /* the next record's */
-	uint64_t size;	   /* the file's */
-	uint32_t checksum; /* the last record's */
+	uint64_t offset;   /* offset of the next record */
+	uint64_t size;	   /* size of the file */
+	uint32_t checksum; /* checksum of the last record */
 
 	struct numbered *readers; /* ordered by number */
-	struct reader next;	  /* rank and script of the reader that comes next */
+	struct reader next;	  /* rank and script of the next reader */
 	uint32_t n_readers;
 	uint32_t numbers; /* numbers given so far */
 	size_t readers_capacity;
@@ -65,7 +63,7 @@ static int refuse(const struct reading *reading, const char *format, ...)
 	return -EINVAL;
 }
 
-/* Returns the reader with the number; NULL: the segment has named none, or names it no more. */
+/* Returns the reader with the number; NULL: the segment has not named it, or names it no more. */
 static const struct reader *find_reader(const struct reading *reading, uint32_t number)
 {
 	size_t low = 0, high = reading->n_readers;
@@ -238,7 +236,7 @@ static int replay_record(struct reading *reading, const struct disk_record *disk
 	if (disk->kind == RECORD_READER)
 		return add_reader(reading, disk);
 	struct record record = decode(reading, disk);
-	if (record.kind == RECORD_RESTORED) /* no earlier record counts */
+	if (record.kind == RECORD_RESTORED) /* no earlier record is valid any more */
 		reading->oldest = record.epoch;
 	if (record.epoch < reading->oldest && record.kind != RECORD_BEGUN)
 		return 0;
@@ -250,8 +248,7 @@ static int replay_record(struct reading *reading, const struct disk_record *disk
 	return err;
 }
 
-/* Replays records up to the first one that is not whole, or not the one that was written
- * there. */
+/* Replays records up to the first one that is incomplete, or that was not written in this place. */
 static int replay_records(struct reading *reading)
 {
 	const size_t unit = sizeof(struct disk_record);

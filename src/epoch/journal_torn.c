@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The end of a segment that was not written whole is cut off, and kept beside it. */
+/* Cuts off the incomplete end of a segment, and keeps the removed bytes beside it. */
 
 int journal_cant(const char *path, const char *what, int err)
 {
@@ -49,8 +49,8 @@ static int save_tail(const char *directory, int fd, uint64_t offset,
 	return err ? journal_cant(damaged->text, "written", err) : 0;
 }
 
-/* Ends the file at the offset, on the disk too: else the part that is cut off could follow the
- * records written in its place. */
+/* Ends the file at the offset, and syncs. Otherwise the removed part could reappear after the
+ * records that are written in its place. */
 static int end_at(const char *directory, const char *path, int fd, uint64_t offset)
 {
 	if (offset <= sizeof(struct disk_head))

@@ -3,9 +3,9 @@
 
 #include "epoch/epoch_internal.h"
 
-/* Answers questions about a script from the facts of scripts.c. */
+/* Answers questions about a script from the facts that scripts.c collects. */
 
-/* A script has shown the order in which it opens files after so many steps. */
+/* A script's order of opening files is known after this many steps. */
 #define ENOUGH_STEPS 32
 
 uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set)

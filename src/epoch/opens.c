@@ -42,7 +42,7 @@ sample_id fixed_sample(const struct epoch_set *set, uint32_t position)
 	return sample;
 }
 
-/* Answers from a mirror, which has the same samples in every epoch; current/ is the first. */
+/* Answers for a mirror, whose epochs all have the same samples; current/ is its first epoch. */
 static void answer_mirrored(const struct epochs *epochs, struct open_request *request,
 	struct effects *effects)
 {
@@ -74,7 +74,7 @@ static void bind(struct epochs *epochs, struct open_request *request, struct epo
 	if (drawn.pinned)
 		epoch_keep_pin(epochs, epoch, request->position, drawn.sample, effects);
 	epoch_drop_far_pins(epochs, epoch, effects);
-	/* The draining epoch may be this one. */
+	/* This epoch may be the draining one. */
 	if (epochs->draining && !epochs->drains_on &&
 		epochs->running->bound - epochs->draining->read_at >
 			epochs->running->set->positions / 2)
@@ -136,8 +136,8 @@ static void take_unbound(struct epochs *epochs, struct open_request *request,
 		draw(epochs, request, epoch, effects);
 }
 
-/* Chooses the epoch of a file of current/ once, when the file is opened; again if the epoch
- * ends while the request waits. */
+/* Chooses the epoch of a file of current/ when the file is opened; and again if the epoch ends
+ * while the request waits. */
 static int choose_epoch(
 	struct epochs *epochs, struct open_request *request, struct effects *effects)
 {
@@ -152,7 +152,7 @@ static int choose_epoch(
 	struct choice choice = current_choose(epochs, request);
 	if (request->names != set_of(epochs, choice.epoch)->names)
 		return -ESTALE;
-	/* The file's name exists in earlier epochs, or in later ones. */
+	/* The name may exist only in earlier or later epochs. */
 	if (request->position >= set_of(epochs, choice.epoch)->positions)
 		return -ENOENT;
 	struct record opened = {.kind = RECORD_OPENED,
@@ -170,7 +170,7 @@ static int choose_epoch(
 	int err = 0;
 	if (choice.notice == NOTICES)
 		choice.notice = misuse_of(epochs, &opened);
-	/* If a position decides its sample, each open is exact. */
+	/* If a position decides its sample, every open is exact. */
 	if (choice.notice == NOTICE_LAST ||
 		(choice.notice != NOTICES && epochs->config.kind != EPOCHS_FIXED))
 		effect_notice(effects, choice.notice, choice.epoch);
@@ -232,7 +232,8 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 	int err = request->epoch == EPOCH_CURRENT
 			  ? choose_epoch(epochs, request, effects)
 			  : find_or_begin(epochs, request, effects);
-	if (epochs->adopting.active) { /* the request comes first after the adopting */
+	/* the request is handled first after the kept samples */
+	if (epochs->adopting.active) {
 		request->waits = true;
 		request->status = 0;
 		TAILQ_INSERT_HEAD(&epochs->resuming, request, link);
@@ -263,7 +264,7 @@ static uint32_t positions_of(const struct epochs *epochs, uint32_t epoch)
 	return set->positions;
 }
 
-/* Tells whether the request's names are old; then the caller looks up the file again. */
+/* Tells whether the request's name is outdated. Then the caller looks up the file again. */
 static bool has_old_name(const struct epochs *epochs, const struct open_request *request)
 {
 	return request->names != epochs_set(epochs, request->epoch)->names;

@@ -11,18 +11,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/*
- * The head is checked whenever a file is listed or its bindings are read. The checksum of the
- * content is compared if that costs little more: by order_bindings from the beginning of a
- * small file.
- */
+/* The head is checked whenever a file is listed or its bindings are read. The checksum of the
+ * content is only compared if this costs little: by order_bindings at the beginning of a small
+ * file. */
 
 #define PREFIX "epoch-"
 #define SUFFIX ".order"
 #define BESIDE ".order.new"
 
-#define CHEAP (UINT32_C(1) << 20) /* bytes that may be read for their checksum */
-/* Words that are read at once, around the wanted one. */
+/* largest number of bytes that are read for their checksum */
+#define CHEAP (UINT32_C(1) << 20)
+/* Number of words that are read at once, around the wanted one. */
 #define NEIGHBOURS 1024
 
 struct path {
@@ -110,8 +109,8 @@ int order_bound(const char *directory, uint32_t epoch, uint32_t *ret)
 	return err;
 }
 
-/* Samples around a position: scripts mostly open positions in their order, so the next ones are
- * read along. */
+/* Samples around a position. Scripts mostly open positions in their order, so a read also gets the
+ * next ones. */
 struct neighbours {
 	uint32_t words[NEIGHBOURS];
 	uint32_t first, n;
@@ -187,7 +186,7 @@ int order_bindings(const char *directory, uint32_t epoch, uint32_t k, uint32_t n
 
 /* --- the directory --- */
 
-/* Returns 1 if the order can be used; 0 if not, which was counted or logged; or -errno. */
+/* Returns 1 if the order can be used, 0 if not (counted or logged), or -errno. */
 static int judge(const char *directory, uint32_t epoch, const struct order_set *sets,
 	size_t n_sets, uint32_t *others)
 {

@@ -9,18 +9,18 @@
 #include <stddef.h>
 
 /*
- * The order of an epoch that has ended, in a file of its own: <directory>/epoch-0003.order
- * in the state directory; joaderfs-state(5) describes it. It holds the sample of each
- * position, and the positions in the order in which they were bound and in which they were
- * consumed, four bytes each.
+ * The order of an ended epoch, in the file <directory>/epoch-0003.order in the state directory;
+ * joaderfs-state(5) describes the format. It holds the sample of each position, the positions in
+ * the order in which they were bound, and those in the order in which they were consumed, four
+ * bytes each.
  *
- *   Flow: the engine saves it when the epoch has ended, or the job goes back to an earlier
- *         place. Questions about places read it; an epoch that goes on loads it.
- *   Owns: nothing: each call opens a file.
- *   Threads: any.   Errors: -errno, -EINVAL for a file that is not whole (logged).
+ *   Flow: an order is saved when its epoch has ended, or when the job goes back to an earlier
+ *         place. It is read for single positions, and loaded for an epoch that continues.
+ *   Owns: nothing, because each call opens a file.
+ *   Threads: any.   Errors: -errno; -EINVAL, logged, for an incomplete file.
  */
 
-/* The samples that an order is of. */
+/* The samples to which an order belongs. */
 struct order_set {
 	uint32_t positions;
 	uint64_t fingerprint;
@@ -32,8 +32,8 @@ struct binding {
 	enum served served;
 };
 
-/* An order in memory. A sample is kept as one more than it is, so that pages without bindings
- * stay untouched zeros. */
+/* An order in memory. A sample is stored as its number plus one, so that pages without bindings
+ * are untouched zeros. */
 struct order {
 	uint32_t positions;
 	uint32_t bound;
@@ -49,7 +49,7 @@ struct order_data {
 	uint32_t *samples, *log, *reads; /* room for `positions` each */
 };
 
-/* Continues a hash that tells an order of reads from others. */
+/* Continues a hash that distinguishes orders of reads. */
 uint64_t order_reads_hash(uint64_t hash, uint32_t position);
 
 void order_data_free(struct order_data *data);
@@ -57,7 +57,8 @@ struct order order_of(const struct order_data *data);
 
 static inline sample_id order_sample_at(const struct order *order, uint32_t position)
 {
-	return order->samples[position] - 1; /* SAMPLE_NONE while unbound */
+	/* Returns SAMPLE_NONE for an unbound position. */
+	return order->samples[position] - 1;
 }
 
 #define ORDER_POSITION_BITS 30
@@ -79,8 +80,8 @@ static inline struct binding order_binding(const struct order *order, uint32_t k
 		(enum served)(order->log[k] >> ORDER_POSITION_BITS)};
 }
 
-/* Saves an order: written and synced under another name, then renamed. An error is not logged:
- * the caller tries again, and knows whether it is a new one. */
+/* Saves an order: writes and syncs it under another name, and renames it. Errors are not logged,
+ * because the caller tries again. */
 must_check int order_save(const char *directory, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order);
 
@@ -93,7 +94,7 @@ must_check int order_look_up(
 must_check int order_bindings(const char *directory, uint32_t epoch, uint32_t k,
 	uint32_t n, struct binding *ret, uint32_t *ret_n);
 
-/* Returns the epochs that have an order of one of the sets in the directory, ascending; the
+/* Returns the epochs whose orders in the directory belong to one of the sets, ascending. The
  * caller frees *ret. Orders of other sets are logged and left out. */
 must_check int order_list(const char *directory, const struct order_set *sets,
 	size_t n_sets, uint32_t **ret, size_t *ret_n);
@@ -110,24 +111,24 @@ must_check int order_sets(const char *directory, struct order_found **ret, size_
 void order_prune(const char *directory, uint32_t epoch);
 
 /* Loads a whole order and compares its checksum. -ENOENT: there is none; -EINVAL, logged: it is
- * damaged, or of other samples. */
+ * damaged, or belongs to other samples. */
 must_check int order_load(const char *directory, uint32_t epoch, uint32_t positions,
 	uint64_t fingerprint, struct order_data *ret);
 /* Reads the number of bound positions from the order's head. */
 must_check int order_bound(const char *directory, uint32_t epoch, uint32_t *ret);
 
-/* Saves an order at any path, whole or not at all. */
+/* Saves an order at any path, completely or not at all. */
 must_check int order_save_at(const char *path, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order);
 /* Loads an order from any path, as order_load does. */
 must_check int order_load_at(const char *path, uint32_t epoch, uint32_t positions,
 	uint64_t fingerprint, struct order_data *ret);
 
-/* Writes an order as a part of a file. *offset: its beginning, afterwards its end. */
+/* Writes an order as a part of a file. *offset: its beginning, and afterwards its end. */
 must_check int order_write_to(int fd, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order, uint64_t *offset);
-/* Reads an order that is a part of a file. *offset: its beginning, afterwards its end;
- * *ret_epoch: the epoch in its head. name: the file's, for messages. */
+/* Reads an order that is a part of a file. *offset: its beginning, and afterwards its end;
+ * *ret_epoch: the epoch in its head. name: the name of the file, for messages. */
 must_check int order_read_from(int fd, const char *name, uint32_t positions,
 	uint64_t fingerprint, uint64_t *offset, uint32_t *ret_epoch,
 	struct order_data *ret);

@@ -14,10 +14,8 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-/*
- * The head says how long an order is. The checksum of the bytes after it is compared when the
- * whole order is loaded.
- */
+/* The head has the length of the order. The checksum of the bytes after it is compared when the
+ * whole order is loaded. */
 
 #define MAGIC "JOADERO\n"
 #define VERSION 2
@@ -61,7 +59,7 @@ uint64_t order_bytes(const struct order_head *head)
 
 /* --- writing --- */
 
-/* Writes words at the offset, and continues the offset and the checksum. */
+/* Writes words at the offset, and updates the offset and the checksum. */
 static int write_words(
 	int fd, const uint32_t *words, uint32_t n, uint64_t *offset, uint32_t *checksum)
 {
@@ -235,8 +233,8 @@ struct order order_of(const struct order_data *data)
 		.reads = data->reads};
 }
 
-/* Allocates the arrays of an order, large and all zero: pages that nobody writes take no
- * memory. */
+/* Allocates the zeroed arrays of an order. They are large, but pages that are never written take
+ * no memory. */
 static int order_data_new(const struct order_head *head, struct order_data *ret)
 {
 	uint32_t n = le32toh(head->positions);

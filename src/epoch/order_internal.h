@@ -34,19 +34,20 @@ struct order_head {
 };
 _Static_assert(sizeof(struct order_head) == 64, "no holes");
 
-/* Logs that the file can't be `what`; returns err. */
+/* Logs that the operation `what` on the file failed; returns err. */
 int order_cant(const char *name, const char *what, int err);
 /* Logs `what` about the file; returns -EINVAL. */
 int order_refuse(const char *name, const char *what);
 
 /* Returns the offset of a position's sample from the order's beginning. */
 uint64_t order_samples_at(uint32_t position);
-/* Returns the offset of the k-th log entry from the order's beginning. */
+/* Returns the offset of log entry k from the beginning of the order. */
 uint64_t order_log_at(const struct order_head *head, uint32_t k);
 /* Returns the size of the whole order. */
 uint64_t order_bytes(const struct order_head *head);
 
-/* Reads a head, and checks that it is whole. offset: the order's. -EINVAL, logged. */
+/* Reads a head, and checks that it is complete. offset: the beginning of the order. -EINVAL,
+ * logged. */
 must_check int order_read_head(
 	int fd, const char *name, uint64_t offset, struct order_head *ret);
 /* Reads exactly n words. */

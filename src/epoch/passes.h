@@ -8,22 +8,22 @@
 #include <roaring/roaring.h>
 
 /*
- * Chooses the samples of each epoch from a dataset that has more of them; all epochs have
- * the same number of samples. One epoch goes on where the last one has stopped:
+ * Chooses the samples of each epoch from a dataset that has more samples than an epoch. All epochs
+ * have the same number of samples. Each epoch continues where the previous epoch has stopped:
  *
  *     epoch   |   0   |   1   |   2   |   3   |   4   |
  *     pass    |         0         |         1         |
  *
- * Each pass has each sample once, in an order of its own. No epoch has a sample twice,
- * although two passes may meet in it. After each epoch, the numbers of times that two samples
- * were in epochs differ by one at most.
+ * Each pass has each sample once, and its own order. No epoch has a sample twice, even if two
+ * passes meet in it. After each epoch, the numbers of epochs that two samples were in differ by
+ * one at most.
  *
  *   Flow: called for a mixture, when the stream of an epoch is made.
- *   Threads: any: nothing is kept. The same arguments give the same samples, on every machine.
+ *   Threads: any; there is no state. Equal arguments give equal samples, on every machine.
  *   Errors: -ENOMEM.
  */
 
-/* Chooses n samples of `all`, with 1 <= n <= |all|; the caller frees *ret. It takes as long as
- * two or three shuffles of all samples. */
+/* Chooses n samples of `all`, with 1 <= n <= |all|. The caller frees *ret. It takes as long as two
+ * or three shuffles of all samples. */
 must_check int passes_of_epoch(const roaring_bitmap_t *all, uint32_t n, uint64_t seed,
 	uint32_t epoch, roaring_bitmap_t **ret);

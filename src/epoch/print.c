@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-/* Prints the state that a replay rebuilds, and nothing that ends with the process. */
+/* Prints the state that a replay rebuilds, without the state that ends with the process. */
 
 static void print_epoch(const struct epochs *epochs, const struct epoch *epoch, FILE *out)
 {

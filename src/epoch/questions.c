@@ -4,7 +4,7 @@
 #include "base/ensure.h"
 #include "epoch/epoch_internal.h"
 
-/* Questions that the caller may ask at any time; they change nothing. */
+/* Answers questions that the caller may ask at any time; they change nothing. */
 
 enum epoch_state epochs_state(const struct epochs *epochs, uint32_t number)
 {

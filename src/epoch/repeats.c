@@ -4,16 +4,16 @@
 #include "epoch/epoch_internal.h"
 
 /*
- * Opens that need no note: a thread that opens one file of current/ again and again tells
- * nothing new. After ROW_MOST opens in a row no other one is noted, neither in memory nor in
- * the journal, so that a replay knows as much. One is noted for each NOTED_BETWEEN opens of
- * others, which keeps the script from being forgotten as the one that has opened nothing for
- * the longest time.
+ * Finds opens that need not be recorded, because a thread opens one file of current/ again and
+ * again. After ROW_MOST opens in a row, further ones are recorded neither in memory nor in the
+ * journal, so that a replay gives the same state. One is still recorded for each NOTED_BETWEEN
+ * opens by other threads. Otherwise the script would be forgotten, because it would seem to have
+ * opened nothing for the longest time.
  */
 
 #define NOTED_BETWEEN 32
 
-/* Tells whether a look tells nothing: the file has been opened in the epoch, or looked at. */
+/* Tells whether a look adds nothing: the file has been opened in the epoch, or looked at. */
 static bool looks_again(const struct script *script, const struct worker *worker,
 	const struct record *opened, uint32_t file)
 {

@@ -5,10 +5,8 @@
 
 #include <errno.h>
 
-/*
- * Rebuilds the engine from the records of its journal. Records are facts that may have been
- * damaged on their way: each is checked before it changes anything.
- */
+/* Rebuilds the engine from the records of its journal. The disk may have damaged records, so each
+ * is checked before it changes anything. */
 
 static int refuse(const char *reason, const char **ret_reason)
 {
@@ -41,14 +39,14 @@ static int replay_begun(struct epochs *epochs, const struct record *record,
 	return 0;
 }
 
-/* Notes the samples that the epoch has bound, to find one that is bound twice. */
+/* Notes the samples that the epoch has bound, to find a sample that is bound twice. */
 static int note_sample(struct epoch *epoch, sample_id sample, const char **ret_reason)
 {
 	if (!epoch->replayed) {
 		epoch->replayed = roaring_bitmap_create();
 		if (!epoch->replayed)
 			return -ENOMEM;
-		for (uint32_t k = 0; k < epoch->bound; k++) /* bindings of the file */
+		for (uint32_t k = 0; k < epoch->bound; k++) /* the bindings in the file */
 			roaring_bitmap_add(epoch->replayed,
 				epoch->samples[order_log_entry_position(epoch->log[k])] -
 					1);
@@ -147,7 +145,7 @@ int epochs_replay(
 	return refuse("there is no such kind of record", ret_reason);
 }
 
-/* Replays a RESTORED. loaded is taken unless it fails. */
+/* Replays a RESTORED. Takes over `loaded` unless it fails. */
 static int replay_restored(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason)
 {
@@ -159,7 +157,7 @@ static int replay_restored(struct epochs *epochs, const struct record *record,
 	if (loaded->bound != record->bound || loaded->consumed != record->consumed)
 		return refuse("its order differs", ret_reason);
 	if (!record->drains) {
-		effects_init(&effects); /* nothing is pinned or draws */
+		effects_init(&effects); /* nothing has pins or streams */
 		restore_live(epochs, loaded, NULL, &effects);
 		return 0;
 	}
@@ -189,8 +187,7 @@ int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 	return err;
 }
 
-/* Makes up for records that an end of the process has cut off after the last one of the
- * epoch. */
+/* Adds the records that are missing after the last record of the epoch, because the process ended. */
 static void finish(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->replayed)

@@ -8,16 +8,16 @@
 #include <string.h>
 
 /*
- * The job goes back to an earlier place. A position holds its sample for ever, so going back
- * undoes only reads, and the choice of the epoch that runs:
+ * Takes the job back to an earlier place. A position holds its sample for ever, so this only
+ * undoes reads, and the choice of the running epoch:
  *
  *     epoch        2            3               4          5
  *     before     saved       drains           runs
- *     restored   saved   runs, as it was     known              reads of 3 that came later
- *                                                               and all of 4 are forgotten
+ *     restored   saved   runs, as it was     known              later reads of 3 and all
+ *                                                               reads of 4 are forgotten
  *
  * A known epoch has not begun, but its order is in a file. When it begins, its order is loaded,
- * and its positions hold the samples that they held.
+ * and its positions hold the same samples as before.
  */
 
 /* --- known epochs -------------------------------------------------------------------- */
@@ -43,8 +43,8 @@ void known_remove(struct epochs *epochs, uint32_t number)
 		*known = epochs->known[--epochs->n_known];
 }
 
-/* Tells whether the epoch has begun before the running one, or is live; then it is no known
- * one. Notes that its order is in a file. */
+/* Tells whether the epoch has begun before the running one, or is live, and so is no known one.
+ * Notes that its order is in a file. */
 static bool has_begun(struct epochs *epochs, uint32_t number)
 {
 	struct epoch *epoch = find_epoch(epochs, number);
@@ -128,8 +128,8 @@ static int refuse(const char *reason, const char **ret_reason)
 	return -EINVAL;
 }
 
-/* Makes a bit for each sample of the selection. With millions of samples in a random order this
- * is far faster than a compressed bitmap. */
+/* Makes a bit for each sample of the selection. With millions of samples in random order this is
+ * far faster than a compressed bitmap. */
 static uint8_t *selected_bits(const roaring_bitmap_t *selection)
 {
 	uint8_t *bits = calloc(roaring_bitmap_maximum(selection) / 8 + 1, 1);
@@ -161,8 +161,8 @@ static int check_sample(const struct epochs *epochs, const struct epoch *epoch,
 	return 0;
 }
 
-/* Checks samples by position: each is one of the job's, and none is there twice. *ret: a bit
- * for each bound position. */
+/* Checks the samples of positions: each belongs to the job, and none occurs twice. *ret: a bit for
+ * each bound position. */
 static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 	uint8_t *ret, const char **ret_reason)
 {
@@ -193,7 +193,7 @@ static int check_log(const struct epoch *epoch, uint8_t *bound, const char **ret
 	return 0;
 }
 
-/* Gives the order to the epoch, without the bindings that came later. */
+/* Gives the order to the epoch, without later bindings. */
 static int take_bindings(const struct epochs *epochs, struct epoch *epoch,
 	struct order_data *data, uint32_t bound, const char **ret_reason)
 {
@@ -230,7 +230,7 @@ static int read_all(
 	return 0;
 }
 
-/* Finds the files of batches or shards that have nothing left to read. */
+/* Finds the files of batches or shards whose positions were all read. */
 static int find_files_read(const struct epochs *epochs, struct epoch *epoch)
 {
 	uint32_t n = epoch->set->positions, per_file = epochs->config.file;
@@ -292,7 +292,7 @@ void epochs_hold(struct epochs *epochs, struct effects *effects)
 		epoch_end_stream(epochs, epoch, effects);
 }
 
-/* Takes all requests that wait up again; they choose their epochs anew. */
+/* Handles all waiting requests again; they choose their epochs anew. */
 void epochs_unhold(struct epochs *epochs)
 {
 	struct open_request *request;
@@ -327,7 +327,7 @@ static void drop_all(struct epochs *epochs, struct effects *effects)
 	roaring_bitmap_clear(epochs->saved);
 }
 
-/* Forgets all scripts; scripts that come go on from the restored place. */
+/* Forgets all scripts. New scripts continue from the restored place. */
 static void restore_current(struct epochs *epochs, struct epoch *running)
 {
 	struct current *current = &epochs->current;
@@ -404,7 +404,7 @@ void epochs_place(const struct epochs *epochs, struct epochs_place *ret)
 		ret->draining = point_of(epochs->draining);
 }
 
-/* A script that reads positions in order has one run, and a few beyond its end. */
+/* A script that reads positions in order has one run, and a few positions beyond its end. */
 #define MOST_SEARCHED 65536 /* positions */
 
 uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t number, struct run *ret,

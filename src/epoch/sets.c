@@ -5,9 +5,8 @@
 #include "epoch/epoch_internal.h"
 
 /*
- * The sets of samples that epochs have. A dataset that is scanned again has another set, which
- * jobs get with the next epoch that begins. Epochs that have begun, or have orders in files,
- * keep theirs.
+ * The sets of samples of epochs. After a new scan of the dataset, the next epoch that begins gets
+ * another set. Epochs that have begun, or have orders in files, keep their sets.
  *
  *     epoch   0     1     2     3     4     5
  *     set     A     A     A     B     B     C
@@ -55,7 +54,7 @@ void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set
 	TAILQ_INSERT_TAIL(&epochs->sets, set, link);
 }
 
-/* Returns the least epoch that may be asked for. */
+/* Returns the least epoch that a request may name. */
 static uint32_t first_kept(const struct epochs *epochs)
 {
 	const struct epoch *epoch;
@@ -70,8 +69,7 @@ static uint32_t first_kept(const struct epochs *epochs)
 	return first;
 }
 
-/* A set has no epochs if the next set begins with the same epoch, or before the epochs that are
- * kept. */
+/* A set has no epochs if the next set begins with the same epoch, or before the kept epochs. */
 struct epoch_set *epochs_drop_set(struct epochs *epochs)
 {
 	struct epoch_set *set, *next;
@@ -84,8 +82,8 @@ struct epoch_set *epochs_drop_set(struct epochs *epochs)
 	return NULL;
 }
 
-/* If names differ, current/ has those of the last set, so that they change once; epochs with
- * other names are read by their numbers. */
+/* If the names of sets differ, current/ has the names of the last set, so that they change only
+ * once. Epochs with other names are read by their numbers. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t number)
 {
 	const struct epoch *running = epochs->running;

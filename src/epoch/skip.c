@@ -6,11 +6,9 @@
 
 #include <errno.h>
 
-/*
- * Samples that an epoch leaves out. They are its first bindings, after those that it keeps of
- * the epoch before. Each is bound to a position that nobody is shown, and counts as read. So
- * the other positions get the other samples, each once, and a replay needs no rules of its own.
- */
+/* Samples that an epoch leaves out. They are its first bindings, after the samples that it keeps
+ * of the previous epoch. Each is bound to a position that no reader sees, and counts as read. So
+ * the other positions get the other samples, each once, and a replay needs no special rules. */
 
 static struct skipped *find(const struct epochs *epochs, uint32_t number)
 {

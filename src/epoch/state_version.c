@@ -30,7 +30,7 @@ static int cant(const char *path, const char *what, int err)
 	return err;
 }
 
-/* Quotes the first line of an unknown file, for a message. */
+/* Quotes the first line of a file with unknown content, for a message. */
 static void quote_line(const char *bytes, size_t n, char *ret, size_t size)
 {
 	char line[80];
@@ -44,8 +44,7 @@ static void quote_line(const char *bytes, size_t n, char *ret, size_t size)
 		escape_print(out, line);
 }
 
-/* Checks the version in the file. OLDER: an older version. -ENOENT: there is no file, which is
- * not logged. */
+/* Checks the version in the file. OLDER: an older version. -ENOENT, not logged: there is no file. */
 static int check_file(const char *path)
 {
 	char found[256], quoted[512];

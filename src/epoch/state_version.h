@@ -15,6 +15,6 @@
 
 #define STATE_VERSION 2
 
-/* Checks the version of the state directory. Writes the present version into a directory that has
- * never held jobs, and into a directory of version 1. */
+/* Checks the version of the state directory. If the directory has never held jobs, or has version
+ * 1, writes the present version. */
 must_check int state_version_take(const char *state);

@@ -4,7 +4,7 @@
 #include "base/ensure.h"
 #include "epoch/epoch_internal.h"
 
-/* Checks of the engine: everything that is counted is counted anew. */
+/* Checks the engine: recounts all counts. */
 
 static uint32_t count_pinned(const struct drawn_queue *queue)
 {
@@ -15,7 +15,7 @@ static uint32_t count_pinned(const struct drawn_queue *queue)
 	return n;
 }
 
-/* Checks that no sample is bound or drawn twice, and that all are the job's. */
+/* Checks that no sample is bound or drawn twice, and that all belong to the job. */
 static void validate_samples(const struct epoch *epoch)
 {
 	const struct drawn_queue *queue = &epoch->queue;
@@ -91,8 +91,8 @@ static void validate_stream(const struct epochs *epochs, const struct epoch *epo
 	ensure(epoch->bound + epoch->queue.length <= epoch->set->positions);
 }
 
-/* Checks that the run lies within the epoch, so that all of its files hold samples of one
- * epoch, each bound to one file. */
+/* Checks that the run lies within the epoch, so that all its files hold samples of one epoch, each
+ * bound to one file. */
 static void validate_script(const struct epochs *epochs, const struct script *script)
 {
 	const struct epoch *epoch = find_epoch(epochs, script->epoch);

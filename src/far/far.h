@@ -52,9 +52,10 @@ struct far_error {
 /* Settings for objects whose URLs begin with `url`. NULL: the environment decides. */
 struct far_place {
 	const char *url;
-	unsigned timeout_s; /* a server that is silent for so long has failed; 0: 20 s */
+	/* a server that is silent for this time has failed; 0: 20 s */
+	unsigned timeout_s;
 	/* The members from here on are for s3. Other clouds use those that apply to them. */
-	const char *endpoint; /* http://HOST[:PORT]; NULL: Amazon's */
+	const char *endpoint; /* http://HOST[:PORT]; NULL: Amazon's server */
 	const char *region;
 	const char *credentials; /* path of a file in the format of Amazon's tools */
 	const char *profile;

@@ -27,7 +27,7 @@ static int check_bytes(const struct job_config *config, const struct sched_handl
 	return -EIO;
 }
 
-/* The form of samples in files: that of the job's configuration, or of a section [tensor NAME]. */
+/* The form of samples in files, from the job's configuration or from a section [tensor NAME]. */
 struct look {
 	enum sample_format format;
 	struct pixel_type pixels;
@@ -140,7 +140,7 @@ static struct look look_of_second(const struct job_config *second, bool joined)
 		.format = joined ? FORMAT_RAW : second->format, .pixels = second->pixels};
 }
 
-/* Makes the content of the second file of a pair. Readers see it as a file of its own. */
+/* Makes the content of the second file of a pair, which readers see as a separate file. */
 static int make_second(const struct job_config *second, uint64_t daemon_seed,
 	const struct content_place *place, const struct sched_handle *handle,
 	struct content *ret)

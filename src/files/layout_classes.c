@@ -83,13 +83,9 @@ static bool entry(struct sched_job *job, struct inode directory, uint64_t number
 static int find_class(const struct sched_edition *edition, struct inode directory,
 	const char *name, struct inode *ret)
 {
-	for (uint32_t label = 0; label < n_labels(edition); label++) {
-		if (strcmp(dataset_class_name(edition->dataset, label), name) != 0)
-			continue;
-		*ret = class_inode(edition, directory, label);
-		return n_samples(edition, label) > 0 ? 0 : -ENOENT;
-	}
-	return -ENOENT;
+	uint32_t label = dataset_find_class(edition->dataset, name);
+	*ret = class_inode(edition, directory, label);
+	return n_samples(edition, label) > 0 ? 0 : -ENOENT;
 }
 
 static int lookup(struct sched_job *job, struct inode directory, const char *text,

@@ -27,23 +27,23 @@ static void print_readme(FILE *out, const struct files_context *context)
 {
 	fprintf(out,
 		"This is joaderfs %s: training samples, prepared once for all jobs on\n"
-		"this machine. Listing changes nothing; opening a file gives that\n"
-		"position its sample. Nothing here can be written.\n"
+		"this machine. Listing changes nothing. Opening a file gives its\n"
+		"position a sample. All files are read-only.\n"
 		"  jobs/JOB/current/         for a training script: the running epoch,\n"
 		"                            and then the next one\n"
-		"  data/PATH                 links to them, as [view] path says\n"
-		"  jobs/JOB/epoch-0000/      one epoch for ever\n"
+		"  data/PATH                 links to these, by the key [view] path\n"
+		"  jobs/JOB/epoch-0000/      one epoch, which keeps its samples\n"
 		"  jobs/JOB/epoch-0000.order position, sample, label, how served, path\n"
-		"  jobs/JOB/status, job.ini  how far it is; how it is configured\n"
-		"  jobs/JOB/state            for a checkpoint: joaderctl restore goes "
-		"back\n"
+		"  jobs/JOB/status, job.ini  progress; configuration\n"
+		"  jobs/JOB/state            a checkpoint for joaderctl restore\n"
 		"  datasets/DATASET/         info, classes.txt (line i: label i)\n"
 		"  stats, stats.json, metrics: the daemon's counters\n"
 		"  dashboard.html            for a browser: plots of the last hour\n"
 		"Give a training script %s/jobs/JOB/current to read.\n"
-		"For PyTorch try layout = classes first, and mirror where a name has to\n"
-		"mean one file; where = hash(path) %% 5 != 0 leaves a part for\n"
-		"validation. joaderfs-readers(7) says more.\n",
+		"For PyTorch, try layout = classes first, or mirror if each file name "
+		"must\n"
+		"always stand for the same image. where = hash(path) %% 5 != 0 leaves a\n"
+		"fifth for validation. joaderfs-readers(7) explains more.\n",
 		JOADERFS_VERSION, context->mountpoint);
 }
 

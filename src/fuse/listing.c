@@ -42,7 +42,7 @@ struct listing {
 	uint64_t offset; /* number of the next entry */
 	char *buffer;
 	size_t size, used;
-	/* The job of the directory, if this is an epoch's; else NULL. */
+	/* The job whose epoch the directory belongs to, or NULL. */
 	struct sched_job *job;
 	uint32_t window, window_end; /* positions whose entries have attributes */
 };

@@ -40,7 +40,7 @@ struct open_file {
 
 	const struct open_file_ops *ops;
 	struct session *session;
-	uint64_t number; /* of its inode */
+	uint64_t number; /* number of its inode */
 	uint64_t handle;
 	uint64_t since_ns; /* time of the open; kept_open has the same */
 	uint64_t size;	   /* st_size while the file is open; 0: not known */

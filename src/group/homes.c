@@ -192,8 +192,8 @@ static bool refuses(const struct home *home, const struct shared_space *space)
 	return until_ns != 0 && clock_now_ns() < until_ns;
 }
 
-/* Returns the first home in order that is not refusing this space at present. NULL: this node comes
- * first, or there is none. */
+/* Returns the first home in order that does not refuse this space at present. NULL: this node
+ * comes first, or there is no such home. */
 static struct home *find_home_locked(
 	struct peers *peers, const struct shared_space *space, sample_id sample)
 {

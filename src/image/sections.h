@@ -6,16 +6,15 @@
 #include "image/preparation.h"
 
 /*
- * [tensor NAME] sections of a job: parts of its samples that are prepared in another way than
- * [tensor] says.
+ * The sections [tensor NAME] of a job. They prepare some of its files in another way than [tensor].
  *
- *   rules (from is ""): NAME is a glob; samples whose paths match are prepared by the section.
- *   a pair (from tells where the second file of a sample lies): the section prepares the second
- *       file, whose tensor lies behind that of the first one; NAME is what the pair calls it.
+ *   rules (`from` is ""): NAME is a glob. The section prepares the samples whose paths match.
+ *   a pair (`from` is the path of a sample's second file): the section prepares the second file,
+ *       whose tensor follows that of the first file. NAME is the name of the second file.
  *
  *   Owns: the result of sections_keep stays until the process ends, so that preparations can be
- *         copied; sections that are equal are kept once.
- *   Threads: any.   Errors: none but the lack of memory.
+ *         copied. Equal sections are kept once.
+ *   Threads: any.   Errors: lack of memory.
  */
 
 #define SECTIONS_MOST 4

@@ -68,7 +68,7 @@ struct load_task {
 	/* the sample in its tier; dataset NULL: there is no tier */
 	struct tier_sample tier;
 	uint32_t tier_worth;
-	void *owner;		   /* the caller's */
+	void *owner;		   /* private to the caller */
 	struct backings *backings; /* store for a file that holds the tensor, or NULL */
 	struct file_head head;	   /* head of that file */
 	bool by_content;	   /* the identity must be the hash of the bytes */
@@ -77,9 +77,9 @@ struct load_task {
 	 * head are used. No preparation in a chain may be encoded, approximate or exif, or keep
 	 * channels. */
 	struct load_task *also;
-	/* The second file of a pair. Its pixels come after those of the first file. With frames:
-	 * the next file of a group; its own `second` is the frame after it. Only the fields about
-	 * the file, the preparation and the tier are used, and it is in no chain. */
+	/* The second file of a pair, whose pixels come after those of the first file. With frames:
+	 * the next file of a group, whose own `second` is the following frame. Only the fields
+	 * about the file, the preparation and the tier are used, and it is in no chain. */
 	struct load_task *second;
 	struct load_read *read; /* set by the pool between the stages */
 	/* Set by the pool after the file was read; the caller may use it. */

@@ -53,7 +53,7 @@
 /* The identity of this node, and its trust. */
 struct peer_self {
 	const char *name;	  /* 1 to PEER_NAME bytes */
-	uint64_t incarnation;	  /* another one at each start of the daemon */
+	uint64_t incarnation;	  /* differs at each start of the daemon */
 	struct peer_trust *trust; /* NULL: loopback only; outlives server and client */
 };
 

@@ -50,8 +50,10 @@ struct round {
 	struct sampler_stream **streams; /* ascending |R| */
 	const struct idset **sets;
 	size_t m;
-	size_t first;  /* K consists of streams[first .. m) */
-	size_t suffix; /* streams[suffix .. m) share S; S is {} while they are K */
+	size_t first; /* K consists of streams[first .. m) */
+	/* streams[suffix .. m) are the streams that share the set S of the paper; S is empty while
+	 * they are K */
+	size_t suffix;
 	uint32_t size; /* |S|, if it was counted */
 	bool counted;
 };

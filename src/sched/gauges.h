@@ -48,10 +48,9 @@ struct sched_storage {
 	uint64_t ended, bytes;
 	uint64_t latency_ns; /* mean latency of recent reads */
 };
-/* Describes the i-th storage; false: there are not so many. */
+/* Describes storage i; false: there are fewer storages. */
 bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret);
-/* Describes a storage of the job: one that does not answer if there is one, else the
- * first. */
+/* Describes a storage of the job that does not answer; if all answer, the first one. */
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 
 struct sched_job_share {
@@ -66,7 +65,7 @@ const char *sched_wait_cause(enum wait_cause cause); /* one word: "storage", ...
 /* A process that has read files of a job. */
 #define SCHED_PROGRAMS 8
 struct sched_program {
-	long id; /* number in /proc; 0: this entry and those behind it are empty */
+	long id;	 /* number in /proc; 0: this entry and all later ones are empty */
 	uint64_t number; /* reader.rank */
 	uint64_t script; /* reader.script */
 };
@@ -79,10 +78,10 @@ void sched_on_look(struct sched *sched, sched_lives *lives);
  * that read current/ have ended. */
 void sched_look(struct sched_job *job);
 struct sched_job_status {
-	bool started;			   /* an epoch has begun */
-	bool running;			   /* an epoch has begun and not ended */
-	bool parked_idle;		   /* nobody has read the epoch for long */
-	uint32_t epoch;			   /* the running epoch, or the last one */
+	bool started;	  /* an epoch has begun */
+	bool running;	  /* an epoch has begun and not ended */
+	bool parked_idle; /* no program has read the epoch for a long time */
+	uint32_t epoch;	  /* the running epoch, or the last one */
 	uint32_t samples, bound, consumed; /* counts of this epoch */
 	uint32_t drawn;			   /* samples drawn ahead and not bound */
 	uint32_t bad;			   /* bad samples that later epochs leave out */
@@ -99,10 +98,11 @@ struct sched_job_status {
 	double rate; /* samples consumed per second, in the last seconds */
 	struct sched_job_share share;
 	bool fixed; /* layout = classes: a file holds the same sample in all epochs */
-	unsigned notices;  /* a bit for each enum notice that was given */
-	uint64_t unfed_ns; /* time since its feed failed; 0: it works, or there is none */
-	bool gives_up;	   /* opens that find no sample in the feed fail */
-	/* The processes that have read the job, the latest first; none: nobody has read it since
+	unsigned notices; /* a bit for each enum notice that was given */
+	/* time since the rank's feed failed; 0: it works, or the job has no feed */
+	uint64_t unfed_ns;
+	bool gives_up; /* opens that find no sample in the feed fail */
+	/* The processes that have read the job, latest first; empty: no process has read it since
 	 * this daemon started. */
 	struct sched_program programs[SCHED_PROGRAMS];
 	uint64_t read_ns; /* time since the last sample was read */
@@ -115,8 +115,8 @@ void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
  * known. */
 double sched_seconds_left(const struct sched_job_status *status);
 
-/* Returns one word: new, running, parked (nobody has read it for long), waiting (for its next
- * epoch) or finished. */
+/* Returns one word: new, running, parked (not read for a long time), waiting (for its next epoch)
+ * or finished. */
 const char *sched_job_state(
 	const struct job_config *config, const struct sched_job_status *status);
 
@@ -146,12 +146,11 @@ must_check int sched_common(struct sched *sched, const job_id *ids, size_t n,
 
 /* --- trace: opens and releases of a job's readers --- */
 
-/* Starts to keep events. They are kept until nobody has read them for a minute.
- * *ret_next: the number of the next event. -ENOMEM */
+/* Starts to keep events. They are kept until no client has read them for a minute. *ret_next: the
+ * number of the next event. -ENOMEM */
 must_check int sched_trace_begin(struct sched_job *job, uint64_t *ret_next);
-/* Reads up to `most` events, from number *from on, and advances *from behind them.
- * Returns the number of events read. *ret_lost: number of events before them that are no
- * longer kept. */
+/* Reads up to `most` events, beginning with number *from, and advances *from. Returns the number
+ * of events read. *ret_lost: number of earlier events that are no longer kept. */
 uint32_t sched_trace_read(struct sched_job *job, uint64_t *from, uint64_t *ret_lost,
 	struct sched_trace_event *ret, uint32_t most);
 

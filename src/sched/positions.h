@@ -17,9 +17,8 @@ struct sched_handle; /* an open position: holds its tensor */
 struct dataset;
 
 /*
- * Stands for the epoch of a file in current/, for scripts that know nothing of epochs: the engine
- * chooses the epoch when the file is opened, by the rules in epoch/current.c. The last epoch is
- * read again and again.
+ * Replaces the number of the epoch for files of current/: the engine chooses the epoch when the
+ * file is opened, by the rules in epoch/current.c. The last epoch can be read again and again.
  *
  * layout = mirror: all epochs, including this one, hold the same samples in dataset order. Any
  * position may be opened at any time; nothing is bound or consumed.
@@ -95,11 +94,9 @@ must_check int sched_open_sample(struct sched *sched, const struct dataset *data
  * Ignores an unknown or finished ticket. */
 void sched_cancel(struct sched *sched, uint64_t ticket);
 
-/*
- * Returns the sample of a position if it is bound, or if only one sample is possible there
- * (layout = mirror, order = sequential, layout = classes with a fixed mapping), else SAMPLE_NONE.
- * Changes nothing.
- */
+/* Returns the sample of a position if it is bound, or if only one sample is possible there (layout
+ * = mirror, order = sequential, layout = classes with a fixed mapping); otherwise SAMPLE_NONE.
+ * Changes nothing. */
 sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
 /* Tells whether sched_bound would read a file: the order of the epoch is saved. */
 bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position);
@@ -115,7 +112,7 @@ sample_id sched_handle_sample(const struct sched_handle *handle);
 uint32_t sched_handle_epoch(const struct sched_handle *handle); /* never SCHED_CURRENT */
 /* Gives the handle back. The first release of a position consumes it. */
 void sched_release(struct sched_handle *handle);
-/* Gives back a handle whose file nobody has read: the position is not consumed. */
+/* Gives back a handle whose file was not read: the position is not consumed. */
 void sched_undo(struct sched_handle *handle);
 
 /* Consumes n positions, from `position` on, which readers had opened through an earlier
@@ -143,7 +140,7 @@ roaring_bitmap_t *sched_job_bad(struct sched_job *job);
 
 /* --- order --- */
 
-/* Returns the k-th binding of an epoch, k from 0; false: there are not so many yet. */
+/* Returns binding k of an epoch, counted from 0; false: there are fewer bindings. */
 bool sched_binding(
 	struct sched_job *job, uint32_t epoch, uint32_t k, struct binding *ret);
 

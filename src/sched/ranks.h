@@ -57,10 +57,10 @@ void sched_fetch_done(struct sched_fetch *fetch, int err);
 struct sched_feed_state {
 	bool started;	 /* an epoch has begun */
 	uint32_t newest; /* the last epoch that has begun */
-	/* The epoch that the fields below describe: the one before the newest as long as
-	 * it drains and has samples that are not consumed, else the newest. */
+	/* The epoch that the fields below describe: the one before the newest while it drains and
+	 * has unconsumed samples, otherwise the newest. */
 	uint32_t epoch;
-	/* number of samples received so far, which is the index of the next one */
+	/* number of samples received so far, and so the index of the next one */
 	uint32_t next;
 	uint32_t consumed; /* length of the prefix of bindings that are all consumed */
 };
@@ -85,9 +85,9 @@ must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t 
  * -ETIMEDOUT. */
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
 
-/* Reports whether another daemon serves the rank, or may serve it. While that is so,
- * readers here get the samples that they already had, and wait for more. Call it with
- * false once sched_feed_go_on has told how far the other daemon came. */
+/* Reports whether another daemon serves the rank, or may serve it. Meanwhile readers here get the
+ * samples that they already had, and wait for more. Called with false after sched_feed_go_on has
+ * told the other daemon's progress. */
 void sched_feed_lend(struct sched_job *job, bool lent);
 
 /* Copies up to n samples that were received in the epoch's feed, from index `base` on,

@@ -85,8 +85,9 @@ struct sched_handle {
 	bool answered;
 	bool looks_up; /* a worker looks the sample up; only it may finish the handle */
 	struct load_work look_up;
-	struct space *space; /* of its sample; NULL before the answer, and for a label */
-	sample_id in_space;  /* the sample's number in the space */
+	/* space of its sample; NULL before the answer, and for a label */
+	struct space *space;
+	sample_id in_space;    /* the sample's number in the space */
 	struct wanted *wanted; /* NULL if the tensor was there */
 	const struct tensor *tensor;
 	enum handle_state state;
@@ -99,7 +100,7 @@ struct sched_handle {
 	uint64_t waited_ns;		    /* sum of its waits for the tensor */
 	uint64_t traced_as;		    /* number in the trace */
 	struct waiter waiter;		    /* while it awaits the tensor */
-	TAILQ_ENTRY(sched_handle) link;	    /* an aftermath's */
+	TAILQ_ENTRY(sched_handle) link;	    /* links handles in an aftermath */
 	TAILQ_ENTRY(sched_handle) job_link; /* the job's `parked` */
 	struct sched_open_callbacks callbacks;
 };

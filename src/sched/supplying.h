@@ -25,8 +25,8 @@ struct sched_source *source_find_locked(const struct sched *sched, const char *n
 must_check int source_open_kept(struct source *now, uint32_t number, struct source **ret);
 /* Returns the source of this name, which has to be taken. */
 struct sched_source *source_taken_locked(const struct sched *sched, const char *name);
-/* Adds a source that is marked as removed from the start, so that nobody finds it by
- * name. Counts the caller as its only job. */
+/* Adds a source that is marked as removed from the start, so that no look-up by name finds it.
+ * Counts the caller as its only job. */
 must_check int source_put_beside(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, struct sched_source **ret);
 /* Frees removed sources that have no job. No lock held. */

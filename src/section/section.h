@@ -14,7 +14,7 @@
  *   Owns: nothing.   Threads: any.   Locks: releases section->lock.   Errors: none.
  */
 
-struct aftermath; /* the owner's */
+struct aftermath; /* defined by the owner */
 
 /* is_due_locked tells, under the lock, whether there is work; NULL: the aftermath tells. `run`
  * does the work, and is called without the lock. */

@@ -26,9 +26,9 @@ static double raise(double rate, double got)
 	return got < rate * MET ? rate : fmax(rate, got * PROBE);
 }
 
-/* Tells whether a window contradicts the rate. A rate found in a window with few waits is reliable,
- * and is kept until it is contradicted: one of several readers often waits while the job as a whole
- * does not. */
+/* Tells whether a window contradicts the rate. A rate found in a window with few waits is
+ * reliable, and is kept until it is contradicted. A single window says little, because one of
+ * several readers often waits while the job as a whole does not. */
 static bool contradicts(double rate, double got, double found)
 {
 	return got > rate || found < rate;

@@ -362,7 +362,7 @@ static struct share_want *offer_lanes(struct shares *shares, enum kinds kinds,
 
 /* Offers the requests of all lanes. If decoders are short, a job's urgent requests take nothing
  * from the shares of other jobs. If decoders are idle, urgent requests of all jobs come before any
- * look-ahead. Otherwise jobs that lag would stay behind, and draw other samples than the rest. */
+ * look-ahead, so that slow jobs do not fall behind and then draw other samples than the rest. */
 static struct share_want *offer_all(
 	struct shares *shares, share_offer *offer, void *context, enum share_answer *ret)
 {

@@ -73,7 +73,7 @@ struct share_demand {
 	double rate; /* samples per second */
 	/* a lower bound: its readers never idled, so the job may need more */
 	bool at_least;
-	/* The readers idled nearly all the time, so the rate is their whole need. */
+	/* The readers were idle nearly all the time, so the rate is their whole need. */
 	bool shown;
 };
 

@@ -34,7 +34,7 @@ struct checkpoint {
 
 void checkpoint_print(FILE *out, const struct checkpoint *checkpoint);
 
-/* Parses the checkpoint at the start of the text. *ret_end: the text behind it. */
+/* Parses the checkpoint at the start of the text. *ret_end: the text after it. */
 must_check int checkpoint_parse(const char *text, struct checkpoint *ret,
 	const char **ret_end, char message[static 200]);
 

@@ -24,7 +24,7 @@ struct one_rank {
 	uint32_t samples;
 	uint64_t orders_at; /* offset in the file */
 	unsigned n_orders;
-	uint32_t epoch; /* the earliest epoch that it has not read to the end */
+	uint32_t epoch; /* the earliest epoch that the rank has not read completely */
 	/* its order of the epoch in which the training continues */
 	struct order_data order;
 };

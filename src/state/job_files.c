@@ -181,8 +181,8 @@ static int open_journal(struct job *job, enum journal_found *ret_found)
 		job->directory, &identity, replay, job, ret_found, &job->journal);
 }
 
-/* Completes records that the end of the last daemon has cut off. No reader is connected
- * yet, and no tensor is held. */
+/* Completes records that are cut off because the last daemon ended. No reader is connected yet,
+ * and no tensor is held. */
 static void make_up(struct job *job)
 {
 	struct effects effects;

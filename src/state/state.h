@@ -33,7 +33,7 @@ struct restoring {
 	 * read */
 	bool at;
 	uint32_t at_epoch, at_position;
-	char message[600]; /* of a failure; else "" */
+	char message[600]; /* reason of a failure, or "" */
 };
 
 /* --- restore.c --- */
@@ -49,7 +49,7 @@ int restore_failed(struct restoring *restoring, const char *what, int err);
 
 /* --- restore_orders.c: the orders of a restored job --- */
 
-/* The epochs with which a restored job goes on, and the orders in its directory. */
+/* The epochs with which a restored job continues, and the orders in its directory. */
 struct restored {
 	struct epoch *running, *draining; /* draining NULL: none */
 	struct epochs_order_file *orders;
@@ -102,7 +102,7 @@ must_check int export_orders(struct job *job, int fd, const struct checkpoint *f
 
 /* --- import_ranks.c --- */
 
-/* Reads where the imported training of a rank continues, as sched_job_log tells it. */
+/* Reads the place at which the imported training of a rank continues; see sched_job_log. */
 must_check int import_log(
 	const struct job *job, uint32_t *ret_epoch, sample_id **ret, uint32_t *ret_n);
 

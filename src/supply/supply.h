@@ -132,13 +132,15 @@ struct waiter {
 };
 TAILQ_HEAD(waiters, waiter);
 
-/* Exists while a sample of a space is to be prepared, waited for, or open to who has waited. */
+/* A wanted sample of a space. It exists while the sample has to be prepared, while readers wait
+ * for it, and while readers that have waited have it open. */
 struct wanted {
 	UT_hash_handle hash;
 	struct wanted_key key;
 	enum wanted_state state;
 	struct share_request request; /* in no lane while it is delayed or loading */
-	uint32_t opens; /* waiters, and who has waited and holds the tensor */
+	/* number of waiters, and of readers that have waited and hold the tensor */
+	uint32_t opens;
 	/* The job that asked first since the wanted sample was last without a request; 0: another
 	 * daemon. */
 	job_id asked_by;
@@ -152,13 +154,13 @@ struct wanted {
 	bool here;     /* this daemon prepares it, although its home is another daemon */
 	bool fetching; /* loading: being fetched from another daemon */
 	bool is_read;  /* loading: its file is being read */
-	/* while loading */
+	/* fields while the sample is loading */
 	uint64_t read_ns;    /* when the read began */
 	uint32_t tier_worth; /* its worth for its tier when it was read */
 	uint64_t working;    /* bytes that decoding needs in addition to the tensor */
 	/* belongs to the caller; the engine reads `identity` and sets `same` */
 	struct load_task task;
-	struct dataset_sample sample; /* the caller's */
+	struct dataset_sample sample; /* belongs to the caller */
 	/* belongs to the caller: the second file of a pair, or later frames */
 	struct wanted_second *second;
 	bool in_file; /* the space's in_files when loading began */
@@ -207,7 +209,7 @@ struct supply_effects {
 	/* GONE: the sample is not in the cache, and is not being loaded. NULL: none. */
 	struct space *gone;
 	sample_id gone_sample;
-	/* BAD: the sample's own file is bad. damaged: it fails until its file changes. */
+	/* BAD: the sample's own file is bad. damaged: preparing it fails until the file changes. */
 	struct space *bad;
 	sample_id bad_sample;
 	bool damaged;
@@ -231,8 +233,9 @@ struct supply {
 	uint32_t lack_room; /* number of delayed samples that lack room */
 	/* number of spaces without a job and without a wanted sample */
 	uint32_t n_deserted;
-	struct same *same;		/* hash: same_image.c */
-	struct same_place *same_places; /* hash: same_image.c */
+	/* hash table of images that several datasets have (same_image.c) */
+	struct same *same;
+	struct same_place *same_places; /* hash table of their places */
 	uint64_t cost_ns;		/* mean cost of recent decodes */
 	uint64_t decoded_ns; /* time that decoders have worked; the caller resets it */
 	/* numbers of bytes in use; memory.c explains them */
@@ -268,7 +271,7 @@ must_check int supply_want(
 	struct supply *supply, struct wanted *wanted, const struct want *want);
 /* Adds a waiter to a sample that the waiter's job wants. */
 void supply_wait(struct wanted *wanted, struct waiter *waiter);
-/* Removes a waiter that gives up. Does nothing if it does not wait. */
+/* Removes a waiter that has given up. Does nothing if it is not waiting. */
 void supply_stop_waiting(struct wanted *wanted, struct waiter *waiter);
 /* Opens a sample whose tensor is there, without a wanted sample. false: it is not there. */
 must_check bool supply_open(struct space *space, sample_id sample);

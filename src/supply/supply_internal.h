@@ -31,7 +31,7 @@ void wanted_answer(struct wanted *wanted, int status, bool bad);
 /* --- retry.c --- */
 
 /* Delays a sample that is in no queue, by at least at_least_ns. false: it was tried often enough,
- * or nobody wants it. */
+ * or is not wanted any more. */
 bool retry_later(
 	struct wanted *wanted, bool lacks_room, uint64_t at_least_ns, uint64_t now_ns);
 

@@ -244,7 +244,7 @@ bool supply_open(struct space *space, sample_id sample)
 	return true;
 }
 
-/* held: what readers held before the close. */
+/* held: the bytes that readers held before the close. */
 static void note_closed(struct supply *supply, uint64_t held)
 {
 	if (cache_least_bytes(supply->cache) < held)

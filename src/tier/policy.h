@@ -72,8 +72,8 @@ size_t tier_policy_look(struct tier_policy *policy, struct tier_entry ret[TIER_L
  * worth less than the limit may be evicted. The first half of the looks evicts only entries that no
  * running epoch needs. */
 uint32_t tier_policy_limit(unsigned i, uint32_t worth);
-/* Chooses which of the n entries to evict for a new sample that lacks so many bytes, and moves them
- * to the front. Returns their number. Together they may be too small. */
+/* Chooses which of the n entries to evict for a new sample that lacks this many bytes, and moves
+ * them to the front. Returns their number. Their bytes together may be too few. */
 size_t tier_policy_choose(struct tier_entry *entries, uint32_t *worths, size_t n,
 	uint32_t worth, uint64_t lacks);
 

@@ -99,7 +99,7 @@ int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	tier->context = context;
 	int err = store_open(directory, &tier->store);
 	if (!err) {
-		atomic_fetch_add(&tier->references, 1); /* the thread's */
+		atomic_fetch_add(&tier->references, 1); /* reference of the thread */
 		tier->runs = true;
 		err = signals_thread(&tier->thread, tier_main, tier);
 		if (err)

@@ -16,12 +16,12 @@
  *     first open of an epoch -> lap_begin -> opens, samples consumed -> the last one ends it
  */
 
-/* A lap counts if so many tenths of the epoch were consumed: readers that fetch ahead
+/* A lap counts if this many tenths of the epoch were consumed, because readers that fetch ahead
  * begin the next epoch before they have released all files of this one. */
 #define ENOUGH_OF_TEN 9
 
-/* Returns how many samples all readers together consume while this one reads: from its
- * first open to the open that would follow its last one. */
+/* Returns how many samples all readers together consume from this reader's first open to the open
+ * that would follow its last one. */
 static double span(const struct lap_reader *reader)
 {
 	double opens = reader->opens;
@@ -86,8 +86,8 @@ static void begin_locked(struct watch *watch, uint64_t begun_ns)
 	lap->ended = false;
 }
 
-/* Returns the thread's entry; else a free one, or the entry of a thread that has opened
- * no file of this epoch. NULL: there is none. */
+/* Returns the thread's entry. If it has none, returns a free entry, or that of a thread that has
+ * opened no file of this epoch. NULL: there is none. */
 static struct lap_reader *place_of(struct lap *lap, long thread)
 {
 	struct lap_reader *free = NULL;
@@ -96,7 +96,7 @@ static struct lap_reader *place_of(struct lap *lap, long thread)
 		if (reader->thread == thread)
 			return reader;
 		if (reader->thread == 0)
-			return free ? free : reader; /* entries behind it are free */
+			return free ? free : reader; /* all entries after it are free */
 		if (!free && reader->epoch != lap->epoch)
 			free = reader;
 	}

@@ -46,8 +46,8 @@ struct sched_laps {
 };
 
 enum sched_trace_kind {
-	SCHED_TRACE_OPEN,  /* requested */
-	SCHED_TRACE_READY, /* answered */
+	SCHED_TRACE_OPEN,  /* an open was requested */
+	SCHED_TRACE_READY, /* an open was answered */
 	SCHED_TRACE_FAILED,
 	SCHED_TRACE_RELEASE
 };

@@ -17,7 +17,7 @@ struct place {
 };
 
 struct past {
-	struct lock *lock; /* the scheduler's */
+	struct lock *lock; /* lock of the scheduler */
 	struct history *history;
 	uint64_t due_ns; /* time of the next reading; only the housekeeper uses it */
 	job_id ids[HISTORY_JOBS];	   /* (lock) jobs in the places; 0: free */

@@ -32,11 +32,11 @@ struct wanted;
 
 #define RATE_SECONDS 8
 
-#define LAP_READERS 64 /* further readers are not told apart */
+#define LAP_READERS 64 /* further readers are not distinguished */
 
 /* A reader thread that has opened files of the epoch. */
 struct lap_reader {
-	long thread;	 /* 0: this entry and those behind it are free */
+	long thread;	 /* 0: this entry and all later ones are free */
 	uint32_t epoch;	 /* the last epoch of which it opened files */
 	uint32_t opens;	 /* files of that epoch that it opened */
 	uint32_t first;	 /* samples that all readers had consumed at its first open */
@@ -60,7 +60,7 @@ struct lap {
 	uint64_t waited_ns, pause_ns;
 	uint32_t positions, consumed, opens;
 	bool ended; /* all positions were consumed */
-	/* of the running epoch and of the epoch before; index: epoch % 2 */
+	/* figures of the running epoch and of the previous one; index: epoch % 2 */
 	struct lap_served bound[2];
 	struct lap_reader reader[LAP_READERS];
 };
@@ -78,12 +78,12 @@ struct watch {
 	struct job_totals totals;
 	unsigned waiting;	 /* readers that wait for a tensor */
 	uint64_t since_ns;	 /* waits before this time are counted */
-	enum wait_cause cause;	 /* of the present wait */
+	enum wait_cause cause;	 /* cause of the present wait */
 	_Atomic uint64_t own_ns; /* time that answering opens took, without waits */
 	struct lap lap;
 	struct sched_laps laps;
 	uint64_t lap_served; /* totals.served when processor time was measured last */
-	struct trace *trace; /* NULL: nobody reads it */
+	struct trace *trace; /* NULL: no client reads it */
 	uint32_t rate[RATE_SECONDS];
 	uint64_t rate_second;
 };
@@ -106,7 +106,7 @@ void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CA
 struct epoch_waits {
 	uint64_t exposed_ns[WAIT_CAUSES]; /* since the job was added */
 	uint64_t epoch_ns;  /* from the last epoch's first open until its end, or now */
-	double waited_part; /* part of it during which readers waited */
+	double waited_part; /* part of the epoch in which readers waited */
 };
 void waits_of_epoch_locked(
 	const struct watch *watch, uint64_t now_ns, struct epoch_waits *ret);
@@ -125,7 +125,7 @@ void lap_measure(struct watch *watch);
 
 /* --- trace.c: opens and closes of readers --- */
 
-/* Returns the number of a new open; 0: nobody reads the trace. */
+/* Returns the number of a new open; 0: no client reads the trace. */
 uint64_t trace_open_locked(struct watch *watch);
 /* Adds the event to the trace, if somebody reads it. */
 void trace_note_locked(struct watch *watch, const struct sched_trace_event *event);
@@ -133,7 +133,7 @@ void trace_note_locked(struct watch *watch, const struct sched_trace_event *even
 must_check int trace_begin(struct watch *watch, uint64_t *ret_next);
 uint32_t trace_read(struct watch *watch, uint64_t *from, uint64_t *ret_lost,
 	struct sched_trace_event *ret, uint32_t most);
-/* Frees a trace that nobody has read for a minute. */
+/* Frees a trace that no client has read for a minute. */
 void trace_forget(struct watch *watch);
 
 /* --- notice.c: warnings about scripts --- */

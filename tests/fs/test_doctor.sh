@@ -37,7 +37,7 @@ cp "$D/class0/0000.jpg" "$D/class0/new.jpg"
 touch "$D/class0"
 examine "${doctor[@]}" "$T/joaderfs.ini"
 says costs "dataset images: .* has changed"
-mends "start joaderfs again"
+mends "restart joaderfs"
 job twice tensor.resize=256 tensor.crop=224 view.layout=classes
 job arrays tensor.resize=256 tensor.crop=224 tensor.format=npy
 job once tensor.resize=256 view.layout=classes
@@ -47,7 +47,7 @@ job small tensor.crop=32
 job batches tensor.crop=32 view.layout=batch view.batch=8
 job hardly tensor.crop=80
 examine "${doctor[@]}" "$T/joaderfs.ini"
-says costs "job small: .* to open a file takes longer"
+says costs "job small: .* opening a file takes longer"
 equal "jobs that cost" "$(grep -c '^costs *job' <<<"$OUT")" 2
 rm "$T"/jobs.d/*.ini
 config joaderfs.cache=900T
@@ -67,7 +67,7 @@ says costs "256 files can be open"
 mends "ulimit -Hn"
 if ((EUID == 0)); then
 	examine setpriv --reuid=65534 --regid=65534 --clear-groups env PATH=/nowhere "${doctor[@]}"
-	says breaks "no fusermount3"
+	says breaks "fusermount3 is missing"
 	mends "apt install fuse3"
 	equal "status" "$STATUS" 1
 	examine unshare -m bash -c 'mount -t tmpfs none /dev && "$@"' - "${doctor[@]}"

@@ -31,17 +31,17 @@ says() {
 	((status == 1 || status == 2)) || fail "$*: status $status"
 	grep -qF -- "$text" "$T/out" || fail "$*: $(cat "$T/out")"
 }
-says "a job has to read an epoch to its end first" ctl explain
+says "a job has to complete an epoch first" ctl explain
 says "no job nobody" ctl explain nobody
 says '--plan: found "0", allowed: 1 to 64' ctl explain --plan 0
 says "usage: joaderctl explain" ctl explain a b
-says "m has to read an epoch to its end first, of samples that are drawn" ctl explain m
+says "m has to complete an epoch first, of samples that it draws" ctl explain m
 
 # An epoch of which labels alone were read when the next one begins has no end.
 exec {file}<"$(epoch e)/00000000.ppm"
 cat "$(epoch e)"/000000{01..13}.cls >/dev/null
 cat "$(epoch e 0001)/00000000.ppm" >/dev/null
-says "e has to read an epoch to its end first" ctl explain e
+says "e has to complete an epoch first" ctl explain e
 exec {file}<&-
 ctl rm e >/dev/null
 
@@ -76,7 +76,7 @@ grep -Eq '^a: waited [0-9]+ % of epoch 2, [0-9.]+ s: storage [0-9]+, decoding [0
 	"$T/a" || fail "$(cat "$T/a")"
 grep -Eq '^  simulated as it is: [0-9.e+-]+ s per epoch instead of [0-9.e+-]+, [0-9]+ % off$' "$T/a" ||
 	fail "$(cat "$T/a")"
-grep -qx '  a sample has 3072 bytes: to open its file takes longer than to prepare it;' "$T/a" ||
+grep -qx '  a sample has 3072 bytes: opening its file takes longer than preparing it;' "$T/a" ||
 	fail "$(cat "$T/a")"
 ctl explain --json >"$T/a.json"
 ctl explain --plan 3 --json a >"$T/plan.json"

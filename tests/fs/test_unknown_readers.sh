@@ -31,4 +31,4 @@ equal "lines of the log" "$(grep -c "job fresh: .*can't be told apart; .*sharePr
 status_of fresh notice | grep -q "can't be told apart" || fail "status: $(<"$M/jobs/fresh/status")"
 equal "notices of kept" "$(status_of kept notice)" ""
 unshare -p -f "$BUILD/joaderctl" doctor "$T/joaderfs.ini" >"$T/doctor" || true
-grep -q "^costs .*name space of processes of its own" "$T/doctor" || fail "doctor: $(<"$T/doctor")"
+grep -q "^costs .*its own name space of processes" "$T/doctor" || fail "doctor: $(<"$T/doctor")"

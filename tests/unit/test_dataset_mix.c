@@ -47,10 +47,14 @@ static void end(struct dataset **mixed)
 static void expect_classes(const struct dataset *mixed, const char *expected)
 {
 	char text[200] = "";
-	for (uint32_t i = 0; i < dataset_classes(mixed); i++)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s ",
-			dataset_class_name(mixed, i));
+	uint32_t n = dataset_classes(mixed);
+	for (uint32_t i = 0; i < n; i++) {
+		const char *name = dataset_class_name(mixed, i);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s ", name);
+		cr_assert_eq(dataset_find_class(mixed, name), i);
+	}
 	cr_assert_str_eq(text, expected);
+	cr_assert_eq(dataset_find_class(mixed, "none"), n);
 }
 
 static void expect_sample(struct dataset *mixed, sample_id id, const char *path,

@@ -361,8 +361,14 @@ Test(dataset_scan, of_unchanged_tars_does_not_read_the_samples_of_the_catalogue)
 	cr_assert_eq(dataset_scan_next(&place.config, place.state, NULL, &next), 0);
 	cr_assert_null(next);
 	cr_assert_not(place_logged(&place, "damaged"));
+	place.config.look = LOOK_BEFORE;
+	cr_assert_eq(place_open(&place), 0);
+	cr_assert_not(place_logged(&place, "damaged"));
+	cr_assert_eq(dataset_samples(place.dataset), 12);
 	cr_assert_eq(utimensat(AT_FDCWD, name, NULL, 0), 0); /* now they are read */
 	cr_assert_neq(dataset_scan_next(&place.config, place.state, NULL, &next), 0);
+	cr_assert(place_logged(&place, "damaged"));
+	cr_assert_eq(place_open(&place), 0);
 	cr_assert(place_logged(&place, "damaged"));
 	place_end(&place);
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define ROUNDS 2000
-#define PLACES 500 /* so many that no cache holds them */
+#define PLACES 500 /* more places than any cache of the processor holds */
 #define FLOAT_SAMPLE_BYTES (224 * 224 * 3 * sizeof(float))
 
 struct step {

@@ -42,7 +42,8 @@ static void *file_memory(const char *directory, size_t bytes)
 
 struct shard {
 	char *root,
-		*link; /* a directory of the shard alone, and the shard's name in it */
+		/* root: a directory with only this shard; link: the shard's name in it */
+		*link;
 	char *state, *file;
 	struct catalogue catalogue;
 	struct dataset *dataset;

@@ -31,7 +31,7 @@
 #define TENSOR_BYTES (224u * 224 * 3)
 #define TENSORS 64
 #define ROUNDS 15
-#define FETCHES 1600 /* of a round */
+#define FETCHES 1600 /* fetches in a round */
 #define HOMES 500000
 
 struct tensors {

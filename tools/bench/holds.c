@@ -63,7 +63,8 @@ static enum view_layout layout;
 
 static void say(const char *what)
 {
-	sched_stats(sched); /* so the last hold has ended */
+	/* takes and releases the lock, so that the last hold was counted */
+	sched_stats(sched);
 	printf("  %-40s %9.3f ms  let go at %#tx, of %lu holds\n", what,
 		(double)longest / 1e6, longest_by - &__executable_start,
 		(unsigned long)holds);

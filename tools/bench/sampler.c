@@ -29,7 +29,7 @@
 #define M 1000000
 #define UNIVERSE (2 * M)
 #define ROUNDS 5000
-#define LATE 64 /* one of so many ids is left */
+#define LATE 64 /* "late" begins when one of LATE ids is left */
 #define MAX_JOBS 128
 
 enum sets { PREFIXES, SUBSETS, HALVES };

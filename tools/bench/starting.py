@@ -16,7 +16,7 @@ import time
 from mounted import job_ini
 from restart import die
 from scale import BATCH, CACHE, Kept, read, timed
-from shards import IN_SHARD, make_shards
+from shards import CLASSES, IN_SHARD, make_shards
 
 HUGE = 100_000_000
 STARTS, DEATHS, JOBS, UNREAD = 3, 7, 8, 100
@@ -56,16 +56,27 @@ def end(daemon):
         time.sleep(0.1)
 
 
-def sample(daemon, k, position=0):
-    return os.path.join(daemon.epoch(f"job{k}"), f"{position:08d}.ppm")
+def sample(daemon, k, number=0):
+    """The path of a sample of a job; another one for each number."""
+    name = f"{number:08d}.ppm"
+    if "layout = classes" in daemon.jobs[f"job{k}"]:
+        name = f"{number % CLASSES:03d}/{number // CLASSES:08d}.ppm"
+    return os.path.join(daemon.epoch(f"job{k}"), name)
 
 
-def start(args, shards, state, jobs):
+def start(args, shards, state, layout, jobs):
     """A daemon that has given the first byte of each job, and how long the first one took."""
-    inis = {f"job{k}": job_ini(f"job{k}", 0, 8, epochs=3) for k in range(jobs)}
+    inis = {f"job{k}": job_ini(f"job{k}", 0, 8, view={"layout": layout}, epochs=3)
+            for k in range(jobs)}
     daemon = Kept(state, args.program, shards, inis, CACHE)
-    took, _ = timed(lambda: (daemon.__enter__(), read(sample(daemon, 0))))
-    return took, daemon
+    begin = time.monotonic()
+    daemon.__enter__()
+    try:
+        read(sample(daemon, 0))
+    except OSError:
+        end(daemon)
+        raise
+    return time.monotonic() - begin, daemon
 
 
 def deaths(daemon):
@@ -116,10 +127,10 @@ def scan(args, shards, state, n, figures):
     figures["first scan, samples/s"] = f"{n / took:,.0f}"
 
 
-def with_jobs(args, shards, state, n, jobs, figures):
+def with_jobs(args, shards, state, n, layout, jobs, figures):
     shutil.rmtree(os.path.join(state, "jobs"), ignore_errors=True)
-    title = f"{jobs} job{'s' * (jobs > 1)}"
-    took, daemon = start(args, shards, state, jobs)
+    title = f"{layout}, {jobs} job{'s' * (jobs > 1)}"
+    took, daemon = start(args, shards, state, layout, jobs)
     try:
         figures[f"start to the first byte, new, {title}, ms"] = f"{1e3 * took:,.0f}"
         for k in range(1, jobs):
@@ -128,11 +139,11 @@ def with_jobs(args, shards, state, n, jobs, figures):
         end(daemon)
     took = []
     for _ in range(STARTS):
-        seconds, daemon = start(args, shards, state, jobs)
+        seconds, daemon = start(args, shards, state, layout, jobs)
         took.append(seconds)
         end(daemon)
     figures[f"the same, known, {title}, ms, least"] = f"{1e3 * min(took):,.0f}"
-    _, daemon = start(args, shards, state, jobs)
+    _, daemon = start(args, shards, state, layout, jobs)
     try:
         found = deaths(daemon)
         for k in range(jobs):
@@ -166,12 +177,13 @@ def measure(args, n, directory):
     figures["on the disk, B/sample"] = f"{sum(sizes.values()) / n:.1f}"
     figures["of it mapped, B/sample"] = \
         f"{sum(size for name, size in sizes.items() if name.endswith('.map')) / n:.1f}"
-    memory = []
-    for jobs in (1, JOBS):
-        args.progress(f"{n:,} samples in shards: starts and deaths, {jobs} jobs")
-        memory.append(with_jobs(args, shards, state, n, jobs, figures))
-    figures["anonymous memory of each job, B/sample"] = \
-        f"{(memory[1] - memory[0]) / (JOBS - 1) / n:.2f}"
+    for layout in "flat", "classes":
+        memory = []
+        for jobs in 1, JOBS:
+            args.progress(f"{n:,} samples in shards: starts and deaths, {layout}, {jobs} jobs")
+            memory.append(with_jobs(args, shards, state, n, layout, jobs, figures))
+        figures[f"anonymous memory of each job, {layout}, B/sample"] = \
+            f"{(memory[1] - memory[0]) / (JOBS - 1) / n:.2f}"
     args.progress(f"{n:,} samples in shards: draws")
     draws(args, shards, state, n, figures)
     figures["load after"] = f"{os.getloadavg()[0]:.1f}"

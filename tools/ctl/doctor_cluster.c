@@ -39,8 +39,7 @@ static void look_at_nodes(struct findings *findings, const struct cluster_config
 	if (config->encrypt)
 		found(findings, FINE, NULL, "nodes send images by TLS 1.3");
 	else
-		found(findings, COSTS,
-			"encrypt = yes, unless the network is the nodes' own",
+		found(findings, COSTS, "encrypt = yes, unless only nodes use the network",
 			"nodes send images unencrypted (encrypt = no)");
 }
 

@@ -88,7 +88,7 @@ static void check_catalogue(
 			"dataset %s: not scanned yet, so the first start takes longer",
 			dataset->name);
 	else if (is_newer(dataset->path, &catalogue))
-		found(findings, COSTS, "start joaderfs again",
+		found(findings, COSTS, "restart joaderfs",
 			"dataset %s: %s has changed since it was scanned", dataset->name,
 			dataset->path);
 	else

@@ -34,14 +34,14 @@ static void check_job(struct findings *findings, const char *path)
 		(how->resize_short || how->resize_width))
 		found(findings, COSTS,
 			"without crop, unless the script's transform is ToTensor alone",
-			"job %s: resize and crop: a script that resizes and crops "
-			"itself does so twice, and sees the middle, blurred",
+			"job %s: resize and crop: if the script resizes and crops, too, "
+			"it does so twice, and sees the middle of the image, blurred",
 			job.name);
 	if (has_small_files(&job))
 		found(findings, COSTS,
 			"view.layout = batch, if the script can read batches",
-			"job %s: the samples are so small that to open a file "
-			"takes longer than to prepare it",
+			"job %s: the samples are so small that opening a file "
+			"takes longer than preparing it",
 			job.name);
 	config_job_free(&job);
 }

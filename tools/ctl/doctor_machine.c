@@ -95,19 +95,20 @@ static void check_user(struct findings *findings)
 {
 	if (is_on_path("fusermount3"))
 		found(findings, FINE, NULL,
-			"not the administrator: fusermount3 is installed, and mounts");
+			"you are not root; fusermount3 is installed, and can mount");
 	else
 		found(findings, BREAKS, "apt install fuse3",
-			"not the administrator, and no fusermount3 that could mount");
+			"you are not root, and fusermount3 is missing, so you can't "
+			"mount");
 	if (has_line("/etc/fuse.conf", "user_allow_other"))
 		found(findings, FINE, NULL, "-o allow_other is allowed");
 	else
 		found(findings, COSTS, "echo user_allow_other >>/etc/fuse.conf",
 			"-o allow_other is refused: only you can read your mounts");
 	found(findings, COSTS, "start joaderfs as root",
-		"the daemon answers each read of a sample itself, since FUSE passthrough "
-		"needs root, and the kernel reads only 128 KiB ahead in files that are "
-		"mapped");
+		"without root there is no FUSE passthrough, so the daemon answers each "
+		"read of a sample, and the kernel reads only 128 KiB ahead in mapped "
+		"files");
 }
 
 static void check_kernel(struct findings *findings)
@@ -118,13 +119,12 @@ static void check_kernel(struct findings *findings)
 		return;
 	if (major > 6 || (major == 6 && minor >= 9))
 		found(findings, FINE, NULL,
-			"Linux %d.%d: the kernel reads samples by itself, where io = "
-			"auto",
+			"Linux %d.%d: the kernel reads samples by itself, with io = auto",
 			major, minor);
 	else
 		found(findings, COSTS, "a kernel of 6.9 or later",
-			"Linux %d.%d: the daemon answers each read of a sample itself",
-			major, minor);
+			"Linux %d.%d: the daemon answers each read of a sample", major,
+			minor);
 }
 
 /* Checks the read-ahead. Each mount has a device in /sys/class/bdi; the daemon raises its limit
@@ -133,12 +133,12 @@ static void check_read_ahead(struct findings *findings)
 {
 	if (access("/sys/class/bdi", W_OK) == 0)
 		found(findings, FINE, NULL,
-			"the kernel reads 2 MiB ahead in files that are mapped");
+			"the kernel reads 2 MiB ahead in mapped files");
 	else
 		found(findings, COSTS,
 			"mount -o remount,rw /sys; for a container: --privileged",
-			"the kernel reads only 128 KiB ahead in files that are mapped, "
-			"since /sys/class/bdi: %s",
+			"the kernel reads only 128 KiB ahead in mapped files, because "
+			"/sys/class/bdi can't be written: %s",
 			strerror(errno));
 }
 
@@ -164,11 +164,9 @@ void check_readers(struct findings *findings)
 		strcmp(name, FIRST_PROCESSES) != 0)
 		found(findings, COSTS,
 			"docker run --pid, or shareProcessNamespace in Kubernetes, "
-			"unless "
-			"all readers are in here",
-			"a name space of processes of its own: scripts outside of it "
-			"that "
-			"read current/ can't be told apart");
+			"unless all readers are in this container",
+			"this container has its own name space of processes: scripts "
+			"outside of it that read current/ can't be told apart");
 }
 
 /* --- limits ------------------------------------------------------------------------------ */

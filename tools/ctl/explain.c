@@ -66,8 +66,8 @@ static bool find(const struct explain_facts *facts, const char *name, size_t *re
 	}
 	if (name ? !facts->jobs[*ret].left_out : reads > 0)
 		return true;
-	complain("explain: %s has to read an epoch to its end first, of samples that are "
-		 "drawn (not layout = mirror, nor order = sequential)",
+	complain("explain: %s has to complete an epoch first, of samples that it "
+		 "draws (not layout = mirror or order = sequential)",
 		name ? name : "a job");
 	return false;
 }

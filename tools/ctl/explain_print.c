@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#define SAME .02 /* relative difference of times that nobody would notice */
+#define SAME .02 /* relative difference of times that is too small to be noticed */
 #define WIDE .2	 /* relative width from which a range is printed */
 
 static const char *const causes[EXPLAIN_CAUSES] = {
@@ -48,9 +48,9 @@ static void print_waits(FILE *out, const struct explain_job *job)
 		job->decoded, job->shared, job->hit);
 	if (job->small_files)
 		fprintf(out,
-			"  a sample has %.0f bytes: to open its file takes longer "
-			"than to prepare it;\n"
-			"  view.layout = batch gives many samples a file\n",
+			"  a sample has %.0f bytes: opening its file takes longer "
+			"than preparing it;\n"
+			"  view.layout = batch puts many samples into a file\n",
 			job->bytes);
 }
 
@@ -116,16 +116,16 @@ static void print_job(FILE *out, const struct explain_facts *facts,
 		simulated->epoch, job->seconds, 100 * fabs(off));
 	if (is_wide(simulated->least, simulated->epoch, simulated->most))
 		fprintf(out,
-			"  By chance it is %.3g to %.3g s: it depends on how far apart "
+			"  Chance makes it %.3g to %.3g s: it depends on how far apart "
 			"the "
 			"jobs draw.\n",
 			simulated->least, simulated->most);
 	if (is_trusted(job, simulated))
 		print_changes(out, answer, job, j);
 	else
-		fputs("  That is too far off to promise anything: the job does more than "
-		      "read, think and read\n  again, or the machine did something else "
-		      "meanwhile.\n",
+		fputs("  This is too far off for predictions: the job does more than "
+		      "read and "
+		      "compute in turn,\n  or the machine did other work meanwhile.\n",
 			out);
 }
 
@@ -146,8 +146,9 @@ void explain_print(FILE *out, const struct explain_facts *facts,
 		first = false;
 		if (facts->jobs[j].left_out)
 			fprintf(out,
-				"%s: left out: it has to read an epoch to its end first, "
-				"and not long ago, of samples that are drawn\n",
+				"%s: left out: only a job that draws samples, and that "
+				"has recently "
+				"completed an epoch, is simulated\n",
 				facts->jobs[j].name);
 		else
 			print_job(out, facts, answer, j);
@@ -218,7 +219,8 @@ void explain_print_plan(FILE *out, const struct explain_facts *facts, size_t job
 	const struct explain_plan *plan)
 {
 	fprintf(out,
-		"%u jobs like %s (%.0f samples of %s), begun one after the other:\n\n",
+		"%u jobs like %s (%.0f samples of %s), which begin one after the "
+		"other:\n\n",
 		plan->jobs, facts->jobs[job].name, facts->jobs[job].samples,
 		size_text((uint64_t)facts->jobs[job].bytes).text);
 	fputs("     cache          sampler    s per epoch  prepared per sample read\n",

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* text: the line in the list of all commands; more: the other lines of the command's own help, or
+/* text: the lines in the list of all commands; more: the other lines of the command's own help, or
  * "". */
 static const struct command_help {
 	const char *name, *arguments, *text, *more;
@@ -15,133 +15,127 @@ static const struct command_help {
 	{"add",
 		"[--import FILE] [--at EPOCH:POSITION] [--name NAME] "
 		"[--set SECTION.KEY=VALUE]... [FILE...]",
-		"add jobs, all or none: each FILE is a job's ini,\n"
-		"- is standard input\n",
-		"    --import FILE    the job is where the one was that export has "
-		"written\n"
-		"                     to FILE, and its positions hold the same samples;\n"
-		"                     of a rank: its training goes on from what was "
-		"read\n"
-		"                     by all ranks, whose exports are in FILE\n"
-		"    --at EPOCH:POSITION  there instead\n"
-		"-n, --name NAME      the job's name, instead of that in the ini\n"
+		"add jobs, either all or none; each FILE is the ini of a\n"
+		"job, and - is standard input\n",
+		"    --import FILE    continue the job that export has written to FILE:\n"
+		"                     positions hold the same samples. For a rank, FILE\n"
+		"                     has the exports of all ranks of the training\n"
+		"    --at EPOCH:POSITION  continue at this place instead\n"
+		"-n, --name NAME      the name of the job, instead of that in the ini\n"
 		"-S, --set SECTION.KEY=VALUE\n"
 		"                     a key of the ini: --set view.layout=classes\n"
 		"-t, --template NAME  instead of FILE: [template NAME] in the daemon's "
 		"ini\n"
 		"\n"
-		"A job that is there already, with the same configuration, is no error.\n"
-		"A job that an ordinary user adds is this user's, and nobody else reads "
-		"it\n"
-		"unless its mode says so.\n"
-		"%name in the ini's [view] path stands for the name; $NAME and ${NAME} "
-		"in "
-		"name,\n"
-		"dataset, training, ranks, rank, local_ranks, node_rank and global_batch "
-		"for\n"
-		"environment variables.\n"},
+		"A job that already exists with the same configuration is no error.\n"
+		"A job that an ordinary user adds belongs to this user, and nobody else\n"
+		"can read it unless its mode allows that.\n"
+		"In the ini, %name in path of [view] stands for the name of the job.\n"
+		"$NAME and ${NAME} stand for environment variables in name, dataset,\n"
+		"training, ranks, rank, local_ranks, node_rank and global_batch.\n"},
 	{"run",
 		"[--name NAME] [--set SECTION.KEY=VALUE]... [--keep] [FILE] -- "
 		"COMMAND...",
-		"a job for as long as COMMAND runs, with the path of its\n"
-		"view in place of {}\n",
-		"-n, --name NAME      the job's name, instead of that in the ini\n"
+		"add a job, run COMMAND with the path of the job's view in\n"
+		"place of {}, and remove the job\n",
+		"-n, --name NAME      the name of the job, instead of that in the ini\n"
 		"-S, --set SECTION.KEY=VALUE\n"
 		"                     a key of the ini: --set view.layout=classes\n"
 		"-t, --template NAME  instead of FILE: [template NAME] in the daemon's "
 		"ini\n"
-		"    --keep           the job stays when COMMAND ends\n"
+		"    --keep           do not remove the job when COMMAND ends\n"
 		"\n"
-		"A job whose name is taken is NAME-2, NAME-3 and so on. COMMAND has the\n"
-		"name in JOADERFS_JOB, and gets the signals that joaderctl gets. The\n"
-		"exit status is COMMAND's.\n"},
-	{"rm", "JOB...", "remove jobs; 'resnet*' is all with such names\n",
-		"Everything that the daemon keeps of their epochs is removed, too.\n"},
+		"If the name is taken, the job is called NAME-2, NAME-3 and so on.\n"
+		"COMMAND has the name in JOADERFS_JOB, and gets the signals that\n"
+		"joaderctl gets. The exit status is that of COMMAND.\n"},
+	{"rm", "JOB...", "remove jobs; 'resnet*' stands for all matching names\n",
+		"The daemon also removes all data about their epochs.\n"},
 	{"restore", "[--at EPOCH:POSITION] JOB FILE",
-		"back to where the job was when jobs/JOB/state was copied\n"
-		"to FILE; - is standard input\n",
-		"--at EPOCH:POSITION  to this place instead: what was trained is not\n"
-		"                     what was fetched. Positions before it are read.\n"
+		"take a job back to the time when jobs/JOB/state was\n"
+		"copied to FILE; - is standard input\n",
+		"--at EPOCH:POSITION  take it to this place instead: only the positions\n"
+		"                     before it count as read. Loaders fetch samples\n"
+		"                     ahead, so name the place of the trained samples\n"
 		"\n"
-		"What was read since is unread, with the same samples at the same\n"
-		"positions. No training should read the job meanwhile.\n"},
+		"Later reads count as unread; positions keep their samples. No training\n"
+		"should read the job meanwhile.\n"},
 	{"export", "JOB >FILE",
-		"where the job is, with all orders that are kept: for add\n"
+		"print a job's progress and all its kept orders: for add\n"
 		"--import on another machine, and order = replay:FILE\n",
-		"The other machine needs the same files: paths below the dataset's\n"
-		"directory, and sizes.\n"},
+		"The other machine needs the same files: the same paths below the\n"
+		"dataset's directory, with the same sizes.\n"},
 	{"mount", "[-o allow_other] JOB DIR",
-		"mount the directory of a job here, as in a container\n",
-		"-o allow_other       other users may read there, too\n"},
+		"mount the directory of a job here, for instance in a\n"
+		"container\n",
+		"-o allow_other       let other users read there, too\n"},
 	{"grant", "JOB",
 		"make a socket that can only mount and read the job, for a\n"
 		"container, and print its path\n",
-		"The directory that the socket lies in is bound into the container.\n"},
+		"Bind the directory of this socket into the container.\n"},
 	{"revoke", "JOB", "remove this socket\n", ""},
 	{"ls", "", "list the jobs\n", ""},
 	{"top", "[--once] [--json] [--interval SECONDS] [--sort KEY]",
-		"what jobs get and wait for, and what the machine does, live\n",
-		"    --once           one screen, of one interval, and no more\n"
-		"    --json           a JSON object for each interval, on one line\n"
+		"show live what jobs get and wait for, and the machine\n",
+		"    --once           print one screen, of one interval, and end\n"
+		"    --json           print a JSON object for each interval, on one "
+		"line\n"
 		"-i, --interval SECONDS\n"
-		"                     0.1 to 3600; 1 unless it is given\n"
+		"                     0.1 to 3600; the default is 1\n"
 		"-s, --sort KEY       name, waited, rate, done or prepared\n"
 		"\n"
 		"Keys: q quits; n, w, r, d, p sort by name, WAITED, SAMPLES/S, DONE,\n"
-		"and what was prepared; the space bar looks at once. Without a terminal\n"
-		"it is as --once.\n"},
+		"and prepared samples; the space bar refreshes the screen. Without a\n"
+		"terminal, top works like --once.\n"},
 	{"explain", "[--json] [--plan N] [JOB]",
-		"what jobs waited for in their last epoch, and what would help\n",
-		"    --json           the same for programs, and all changes that were\n"
-		"                     tried\n"
-		"-p, --plan N         a cache and a sampler for N jobs like JOB, or like "
-		"the\n"
-		"                     first one\n"
+		"show why jobs waited in their last epoch, and which\n"
+		"changes would help\n",
+		"    --json           print JSON, with all changes that were simulated\n"
+		"-p, --plan N         recommend a cache and a sampler for N jobs like "
+		"JOB,\n"
+		"                     or like the first one\n"
 		"\n"
-		"The last epochs are simulated again, with one thing changed: the "
-		"cache,\n"
-		"the sampler, decoders, look-ahead, a tier, the job alone. First they "
-		"are\n"
-		"simulated as they were, and if that is off by more than 20 %, nothing "
-		"is\n"
-		"promised.\n"},
-	{"trace", "JOB >FILE", "each open and close of the job's readers, until ^C\n",
-		"A line has, with tabs between: the time in seconds since 1970, the\n"
-		"number of the open, event (open, ready, failed or release), epoch,\n"
-		"position, sample, seconds that it waited for its sample, error.\n"},
+		"The last epochs are simulated with one change at a time: the cache,\n"
+		"the sampler, decoders, look-ahead, a tier, the job alone. First they\n"
+		"are simulated unchanged; if the result is off by more than 20 %,\n"
+		"nothing is predicted.\n"},
+	{"trace", "JOB >FILE",
+		"print each open and close by the job's readers, until ^C\n",
+		"Each line has, separated by tabs: the time in seconds since 1970, the\n"
+		"number of the open, the event (open, ready, failed or release), epoch,\n"
+		"position, sample, the seconds that the open waited, error.\n"},
 	{"cluster", "[forget NODE|TRAINING | resize TRAINING RANKS [LOCAL_RANKS]]",
-		"the group of this daemon, and where its ranks are\n",
-		"forget   a node that never comes back runs no training any more; a "
-		"training\n"
-		"         that no live node runs is gone, and its name free\n"
-		"resize   the training continues, when its jobs are removed "
-		"and\n"
-		"         jobs with the new number of ranks are added, on any nodes\n"},
-	{"status", "[JOB]", "a job's progress and how it was served; without JOB: all\n",
+		"show the group of this daemon, and where its ranks are\n",
+		"forget   a node that never comes back: it runs no training any more;\n"
+		"         or a training that no live node runs: its name is free again\n"
+		"resize   continue a training with another number of ranks: then remove\n"
+		"         its jobs, and add jobs with the new number, on any nodes\n"},
+	{"status", "[JOB]",
+		"show a job's progress and how it was served; without JOB:\n"
+		"of all jobs\n",
 		""},
 	{"order", "JOB [EPOCH]",
-		"the samples of an epoch in the order in which they were\n"
-		"given out; without EPOCH: of the latest one\n",
+		"print the samples of an epoch in the order in which they\n"
+		"were bound; without EPOCH: of the latest epoch\n",
 		"A line is: position, sample, label, how it was served, source file.\n"},
-	{"stats", "", "counters of the daemon\n", ""},
-	{"dataset", "ls|add|rm|rescan ...",
-		"list the datasets; add one, remove one, look for changes\n",
+	{"stats", "", "print the counters of the daemon\n", ""},
+	{"dataset", "ls|add|rm|rescan ...", "list, add, remove and rescan datasets\n",
 		"dataset ls\n"
 		"dataset add NAME --set path=DIR [--set KEY=VALUE]...\n"
 		"dataset add FILE.ini  with [dataset NAME] sections as in joaderfs.ini\n"
-		"dataset rm NAME       which no job uses\n"
-		"dataset rescan NAME   likewise; a scan that fails changes nothing\n"
+		"dataset rm NAME       only if no job uses the dataset\n"
+		"dataset rescan NAME   look for changes; a failed scan changes nothing\n"
 		"\n"
-		"What was added is there again when the daemon starts.\n"},
-	{"datasets", "[DATASET]", "the datasets, or one of them\n", ""},
+		"An added dataset is there again when the daemon restarts.\n"},
+	{"datasets", "[DATASET]", "show the datasets, or one of them\n", ""},
 	{"doctor", "[CONFIG]",
-		"what on this machine costs or breaks, and what mends it\n",
+		"check this machine for settings that cost or break\n"
+		"something, and name the remedies\n",
 		"CONFIG is the daemon's ini. The exit status is 1 if something "
 		"breaks.\n"},
 	{"upgrade", "[PROGRAM]",
-		"another engine takes over, of this program or another\n"
-		"version; readers notice a pause\n",
-		"It is refused if PROGRAM can't read the state of the daemon.\n"},
+		"replace the engine by a new one, of this program or of\n"
+		"another version; readers notice a pause\n",
+		"The upgrade is refused if PROGRAM can't read the daemon's state.\n"},
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -183,8 +177,8 @@ int help_all(FILE *out)
 	      "  -s, --socket SOCKET  control socket of the daemon; otherwise\n"
 	      "                       $JOADERFS_SOCKET, otherwise the daemon's default\n"
 	      "  -c, --config CONFIG  the daemon's ini, which names its control socket\n"
-	      "  -h, --help           this text; after a COMMAND: more about it\n"
-	      "      --version        the version\n"
+	      "  -h, --help           print this text; after a COMMAND: its help\n"
+	      "      --version        print the version\n"
 	      "\n"
 	      "Exit status: 0 done, 1 refused or no daemon, 2 wrong usage.\n",
 		out);

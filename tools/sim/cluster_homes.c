@@ -136,8 +136,9 @@ static int print_decodes(struct cluster_out *out)
 	static const uint32_t jobs[] = {2, 4, 8}, each[] = {4, 8, 12, 16};
 	struct rng rng;
 	rng_seed(&rng, 1);
-	fputs("\nDecodes per sample of jobs on random nodes of 16, when each sample has\n"
-	      "one home for all, and with the two hashes of JOADER's E.4\n\n"
+	fputs("\nDecodes per sample of jobs on random nodes of 16, with one home for "
+	      "each\n"
+	      "sample, and with the two hashes of JOADER's E.4\n\n"
 	      "jobs  nodes each  rendezvous  two hashes\n",
 		out->out);
 	for (int i = 0; i < 3; i++)

@@ -171,8 +171,8 @@ static int print_shares(struct cluster_out *out)
 {
 	static const uint32_t learners[] = {4, 16, 64, 256, 1024};
 	static const uint32_t sizes[] = {32, 64, 128, 256};
-	fputs("What moves of a mini-batch when each rank takes what is at home with "
-	      "it\n\n"
+	fputs("Samples of a mini-batch that move if each rank takes the samples of its\n"
+	      "own node\n\n"
 	      "learners  b: samples each   moved     law   messages  by a sweep\n",
 		out->out);
 	for (int i = 0; i < 5; i++)
@@ -227,12 +227,12 @@ static int print_less(struct cluster_out *out)
 		{"  four", "nodes", 4, {256, 1024, 128, 1}},
 		{"each learner for itself, b = 128, all cached", "cached", 1,
 			{1024, 1024, 128, 1}},
-		{"  99 % cached: the rest goes to whoever lacks some", "cached", .99,
+		{"  99 % cached: the rest fills ranks that lack some", "cached", .99,
 			{1024, 1024, 128, .99}},
 		{"  90 % cached", "cached", .9, {1024, 1024, 128, .9}},
 		{"  50 % cached", "cached", .5, {1024, 1024, 128, .5}},
 	};
-	fputs("\nHow it becomes less, 1,024 learners                    moved  "
+	fputs("\nFewer moves, 1,024 learners                            moved  "
 	      "messages\n",
 		out->out);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -247,7 +247,7 @@ static int print_less(struct cluster_out *out)
 static int print_cost(struct cluster_out *out)
 {
 	static const uint32_t nodes[] = {4, 16, 64, 256};
-	fputs("\nWho takes which sample of a mini-batch, b = 32, time of one thread "
+	fputs("\nThe division of a mini-batch among ranks, b = 32, time of one thread "
 	      "here\n",
 		out->out);
 	for (int i = 0; i < 4; i++) {

@@ -14,7 +14,7 @@ static const struct {
 	const char *table;
 	struct svg_plot like;
 } plots[] = {
-	{"moved", {.title = "What moves of a mini-batch, by samples of each learner",
+	{"moved", {.title = "Moved samples of a mini-batch, by samples of each learner",
 			  .x_title = "learners",
 			  .y_title = "part of the samples",
 			  .log_x = true}},

@@ -44,13 +44,12 @@ static int print_storage(struct cluster_out *out)
 	static const double gigabytes[] = {2.5, 5, 10, 20};
 	static const uint32_t nodes[] = {1, 4, 16, 64, 256};
 	fprintf(out->out,
-		"\nHow much faster loading is with all samples in some cache, where "
-		"storage is\n"
-		"the limit. Assumed, as the paper's machine may have been: %g KB a "
-		"sample, %g\n"
-		"samples per second prepared by a node, %g GB/s of network and node; "
-		"storage\n"
-		"gives all nodes together what stands above each column\n\n"
+		"\nHow much faster loading is if all samples are in some cache and the\n"
+		"storage was the limit. Assumptions about the paper's machine: %g KB a\n"
+		"sample, %g samples per second prepared by a node, %g GB/s of network "
+		"for a\n"
+		"node; the head of a column is the rate of the storage for all nodes\n"
+		"together.\n\n"
 		"nodes  learners   moved",
 		SAMPLE_BYTES / 1e3, PREPARED, NETWORK / 1e9);
 	for (int k = 0; k < 4; k++)
@@ -75,11 +74,13 @@ static int print_storage(struct cluster_out *out)
 	double faster = speed_up(256, 5e9, cluster_law(32));
 	double most = 256 * PREPARED * SAMPLE_BYTES / 30 / 1e9;
 	fprintf(out->out,
-		"The paper's more than 30 at 256 nodes follows where storage gives less "
-		"than\n"
-		"%.1f GB/s: what %.1f of the nodes can prepare. It is not for the first "
-		"epoch,\n"
-		"which fills the caches: of %d epochs, %.1f times becomes %.1f.\n",
+		"The paper's more than 30 at 256 nodes follows if the storage delivers "
+		"less\n"
+		"than %.1f GB/s, the amount that %.1f of the nodes can prepare. The "
+		"first\n"
+		"epoch fills the caches and is not faster: of %d epochs, %.1f times "
+		"becomes\n"
+		"%.1f.\n",
 		most, 256. / 30, EPOCHS, faster, EPOCHS / (1 + (EPOCHS - 1) / faster));
 	cluster_figure(out, "storage-for-30", "GB/s", 256, most);
 	return 0;
@@ -133,13 +134,10 @@ static int print_leader(struct cluster_out *out)
 {
 	static const uint32_t jobs[] = {1, 2, 4, 8};
 	fprintf(out->out,
-		"\nThe leader's time for a draw, of %d samples, rounds of all jobs, us "
-		"of "
-		"one\n"
-		"thread here. 1,024 learners that read 400 (1,400) samples per second "
-		"leave "
-		"it\n"
-		"2.4 (0.7) us.\n\njobs     dsa  exchange\n",
+		"\nThe leader's time for a draw from %d samples in rounds of all jobs, "
+		"in\n"
+		"us of one thread here. If 1,024 learners read 400 (1,400) samples per\n"
+		"second each, the leader has 2.4 (0.7) us.\n\njobs     dsa  exchange\n",
 		SAMPLES);
 	for (int i = 0; i < 4; i++) {
 		double dsa, exchange;

@@ -5,12 +5,13 @@
 
 /*
  * Runs a round: Algorithm 1 (selecting), Algorithm 2 (sampling) and the compensation of
- * appendix C, on the tree. In the terms of the paper:
+ * appendix C, on the tree. The sets of the paper are stored as follows:
  *
- *   JOB, DS  round[first .. m), and their sets
- *   S        the vertices above the level `top`, and `lifted` of the stream before first
- *   I        the vertices from `top` to the level of first(JOB), and its `lifted`,
- *            less the elements that S has
+ *   JOB, DS  the streams round[first .. m), and their sets
+ *   S        the union of the vertices above the level `top` and of `lifted` of the stream
+ *            before `first`
+ *   I        the union of the vertices from `top` to the level of first(JOB) and of its
+ *            `lifted`, without the elements of S
  *
  * `lifted` is empty unless a larger stream sits out.
  */
@@ -31,12 +32,10 @@ static const struct level *nth(const struct round_walk *walk, size_t i)
 
 /* --- partial rounds ---------------------------------------------------------------- */
 
-/*
- * Returns the elements that would leave the leaf of round[i] and rise if the streams that sit out
- * were deleted: those that all larger streams of the round have. They lie in the lifted set of the
- * next one of the round, in its vertex, and in those of the streams between, which sit out. (The
- * vertex below a leaf has none of them.)
- */
+/* Returns the elements that would leave the leaf of round[i] and rise if the streams that sit out
+ * were deleted, because all larger streams of the round have them. They lie in the lifted set of
+ * the next stream of the round, in its vertex, and in the vertices of the streams between, which
+ * sit out. (The vertex below a leaf has none of them.) */
 static roaring_bitmap_t *lift(const struct round_walk *walk, size_t i)
 {
 	const struct level *levels = walk->tree->levels;
@@ -84,9 +83,9 @@ static uint32_t count_shared(const struct round_walk *walk)
 }
 
 /*
- * Runs lines 7 to 15: returns the end of the streams that select I. Equation (9): each does with
- * the probability (|D_before| - |S|) / (|D| - |S|), given that the one before did; the
- * first with |I| / (|D| - |S|).
+ * Runs lines 7 to 15, and returns the end of the streams that select I. By equation (9) the first
+ * stream selects I with the probability |I| / (|D| - |S|). If a stream selects I, the next one
+ * selects it with the probability (|D_before| - |S|) / (|D| - |S|).
  */
 static size_t select_shared(const struct round_walk *walk, uint32_t c)
 {

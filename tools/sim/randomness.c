@@ -108,7 +108,7 @@ struct laboratory {
 	double least; /* smallest p of the promised figures */
 };
 
-/* The figures of one setting for each sampler: those of the job or pair of jobs that is farthest
+/* The figures of one setting for each sampler, each for the job or pair of jobs that is farthest
  * from the expected value. */
 struct columns {
 	const struct setting *setting;
@@ -264,9 +264,8 @@ static void print_head(const struct laboratory *laboratory)
 {
 	uint32_t n = runs_of(laboratory, LARGE);
 	printf("Orders of %" PRIu32 " epochs of each job (%" PRIu32 " of sets of 3 to 5 "
-	       "samples), and the bounds of uniform and\nindependent ones. The reading "
-	       "is in "
-	       "joader-sim(1).\n\n",
+	       "samples), and the bounds of uniform and\nindependent orders. "
+	       "joader-sim(1) explains the figures.\n\n",
 		n * LARGE_EPOCHS, runs_of(laboratory, SMALL) * SMALL_EPOCHS);
 }
 
@@ -274,8 +273,8 @@ static void print_summary(const struct laboratory *laboratory)
 {
 	double p = fmin(1, (double)laboratory->n_claims * laboratory->least);
 	printf("%zu figures are claimed to be exact, %zu are not within their bounds.\n"
-	       "The least likely one of them would be as far off by chance with p = %.2g;"
-	       "\nthat one of so many is, with p = %.2g.\n",
+	       "By chance the least likely of them is as far off with p = %.2g, and at "
+	       "least one\nof so many figures with p = %.2g.\n",
 		laboratory->n_claims, laboratory->n_wrong, laboratory->least, p);
 }
 

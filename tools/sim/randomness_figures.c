@@ -70,8 +70,8 @@ static uint32_t orders_of(uint32_t n)
 	return n > 1 ? n * orders_of(n - 1) : 1;
 }
 
-/* Returns the number of an order in Lehmer code: one digit per sample, the number of later samples
- * that came earlier. */
+/* Returns the number of an order in Lehmer code: the digit of a sample is the number of samples
+ * with larger ids that came before it. */
 static uint32_t order_number(const uint32_t *at, uint32_t n)
 {
 	uint32_t number = 0;

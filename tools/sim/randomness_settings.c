@@ -49,7 +49,7 @@ const struct setting settings[] = {
 		.cache = .4,
 		.slots = 2},
 	{.name = "small-cache",
-		.what = "three jobs at other times and speeds, two with the same "
+		.what = "three jobs at different times and speeds, two with the same "
 			"samples, "
 			"one with half of them; a small cache",
 		.job = {{0, 4, 1, 0}, {0, 4, .8, .5}, {2, 6, .9, .25}},

@@ -93,7 +93,8 @@ void sim_print_trust(FILE *out, const struct sim_trust *trust)
 	fprintf(out,
 		"Simulated with one in %" PRIu32 " samples (%" PRIu32
 		" of the largest dataset). With half\n"
-		"as many the figures differ by at most %.4f misses per sample read%s\n\n",
+		"as many samples the figures differ by at most %.4f misses per sample "
+		"read%s\n\n",
 		trust->scale, trust->samples, trust->off,
 		trust->off <= EXACT ? "." : ": too much;\n--scale 1 takes all.");
 }

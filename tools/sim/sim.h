@@ -190,8 +190,8 @@ void sim_curves_free(struct sim_curve *curves, size_t n);
 
 /* Returns the ticks of an epoch of time. */
 uint32_t sim_ticks(const struct sim_scenario *scenario);
-/* Returns a scale with which the scenario takes only seconds: one of so many samples is simulated.
- * 1: all samples. */
+/* Returns a scale with which the scenario takes only seconds: with scale n, one of n samples is
+ * simulated. 1: all samples. */
 uint32_t sim_scale_choose(const struct sim_scenario *scenario);
 /*
  * Makes a scenario with one of `scale` samples: datasets, cache, labels and look-ahead shrink in

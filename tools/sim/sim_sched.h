@@ -49,7 +49,7 @@ struct sim_sched_config {
 	/* The members from here on are for a caller with a clock. */
 	bool timed;
 	enum share_policy share;
-	uint64_t cost_ns; /* cost of a decode that jobs are charged */
+	uint64_t cost_ns; /* the cost of a decode for the share of its jobs */
 	/* Size of each id's tensor, in some unit; NULL: 1. Tensors of these sizes are really
 	 * allocated, so the numbers are small. */
 	const uint64_t *bytes;
@@ -115,4 +115,4 @@ must_check int sim_sched_window(
 
 bool sim_sched_has(
 	const struct sim_sched *sched, sample_id sample); /* the sample is in the cache */
-uint64_t sim_sched_loads(const struct sim_sched *sched);  /* loads so far */
+uint64_t sim_sched_loads(const struct sim_sched *sched);  /* number of loads so far */

@@ -37,7 +37,7 @@ struct sim_sched {
 	struct supply supply;
 	struct source source;  /* the only one of the supply */
 	struct space prepared; /* the supply's view of `space` */
-	bool *unread;	       /* by id: nobody has read it since it was loaded */
+	bool *unread; /* indexed by id: the sample was not read since it was loaded */
 	uint64_t loads;
 	int error; /* the first error */
 };

@@ -7,7 +7,7 @@
 
 /* Limits the epochs of all jobs together, because some jobs may be much slower than others. */
 #define MOST_READ_AGAIN 60
-#define READ_PER_DECODER 6 /* as in src/supply/storage.c */
+#define READ_PER_DECODER 6 /* the same value as in src/supply/storage.c */
 /* The times of samples vary between half the mean and one and a half times the mean. */
 #define SPREAD .5
 #define SECOND 1.

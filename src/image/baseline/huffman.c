@@ -49,8 +49,8 @@ static void look_up_codes(const struct huffman_codes *codes, struct code table[L
 		table[at] = (struct code){0};
 }
 
-/* The value of a coefficient with `size` bits: the bits that the index contains, and the constant
- * for the entry. */
+/* The value of a coefficient, split into the bits that the index contains, and the constant that is
+ * stored in the entry. */
 struct value {
 	int known; /* the bits in the index; the bits beyond the index are 0 */
 	unsigned constant;
