@@ -414,7 +414,8 @@ Test(sched_fetch, a_full_cache_leaves_samples_to_the_only_daemon_that_needs_them
 	cr_expect_eq(stats_get(STAT_DECODES), decodes);
 	cr_assert_eq(0, open_sample(&world, preparation, 12, &opened));
 	cr_expect_eq(stats_get(STAT_DECODES), ++decodes, "no training has asked");
-	struct sched_job *two = begin_rank_of(&world, other_training, names[1], 0, &first, 1);
+	struct sched_job *two =
+		begin_rank_of(&world, other_training, names[1], 0, &first, 1);
 	decodes = stats_get(STAT_DECODES);
 	cr_assert_eq(0, open_sample(&world, preparation, 12, &again));
 	cr_expect_eq(stats_get(STAT_DECODES), decodes, "it is in the cache");
