@@ -236,6 +236,21 @@ enum cache_state cache_state(const struct cache_space *space, sample_id id)
 	return entry ? entry->state : CACHE_ABSENT;
 }
 
+void cache_prefetch_place(const struct cache_space *space, sample_id id)
+{
+	__builtin_prefetch(&space->by_id[id]);
+	__builtin_prefetch(&space->differs[id], 1);
+}
+
+void cache_prefetch_entry(const struct cache_space *space, sample_id id)
+{
+	const struct entry *entry = find(space, id);
+	if (!entry)
+		return;
+	__builtin_prefetch(entry, 1);
+	__builtin_prefetch(&entry->link, 1);
+}
+
 /* --- pins ------------------------------------------------------------------------- */
 
 int cache_pin(struct cache_space *space, sample_id id)

@@ -116,6 +116,10 @@ void cache_close(struct cache_space *space, sample_id id);
 uint32_t cache_opens(const struct cache_space *space, sample_id id);
 
 enum cache_state cache_state(const struct cache_space *space, sample_id id);
+/* These bring what the calls for a sample use into the processor's caches: first the place of its
+ * entry, some time later the entry, and again some time later it is used. They wait for nothing. */
+void cache_prefetch_place(const struct cache_space *space, sample_id id);
+void cache_prefetch_entry(const struct cache_space *space, sample_id id);
 
 /*
  * Reserves room for the bytes (absent -> loading) by evicting unpinned entries. The policy refcnt

@@ -35,8 +35,9 @@ static bool may_draw_more(const struct stream *stream)
 static bool has_room(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
 {
-	return may_draw_more(stream) && (stream->ahead < own_share(draw, stream, cache) ||
-						cache_has_room(stream, cache));
+	return may_draw_more(stream) &&
+	       (cache_has_room(stream, cache) ||
+		       stream->ahead < own_share(draw, stream, cache));
 }
 
 /*

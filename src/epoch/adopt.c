@@ -54,14 +54,8 @@ static void adopt_position(const struct epoch *from, struct epoch *to, uint32_t 
 	epoch_bind(to, position, sample, SERVED_HIT);
 	to->adopted++;
 	epoch_mark_consumed(to, position);
-	effect_record(effects, (struct record){.kind = RECORD_BOUND,
-				       .epoch = to->number,
-				       .position = position,
-				       .sample = sample,
-				       .served = SERVED_HIT});
-	effect_record(effects, (struct record){.kind = RECORD_CONSUMED,
-				       .epoch = to->number,
-				       .position = position});
+	effect_record_bound(effects, to->number, position, sample, SERVED_HIT);
+	effect_record_consumed(effects, to->number, position);
 }
 
 /* Records the opens that belong to the epoch's pass, so that this epoch can be replayed alone.

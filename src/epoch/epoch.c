@@ -16,6 +16,31 @@
 
 #define FIRST_LOG_ROOM 1024
 
+/* --- the table of pins --------------------------------------------------------------- */
+
+/* Hashes a position. uthash's own function takes longer than the rest of a look-up. */
+static uint32_t hash_of(uint32_t position)
+{
+	return (uint32_t)(position * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
+/* Adds the pin to the table; without memory pin->hash.tbl is NULL. */
+static void add_to_table(struct epoch *epoch, struct pin *pin)
+{
+	HASH_ADD_BYHASHVALUE(hash, epoch->pin_table, position, sizeof(pin->position),
+		hash_of(pin->position), pin);
+}
+
+struct pin *epoch_pin(const struct epoch *epoch, uint32_t position)
+{
+	struct pin *pin;
+	HASH_FIND_BYHASHVALUE(hash, epoch->pin_table, &position, sizeof(position),
+		hash_of(position), pin);
+	return pin;
+}
+
+/* ------------------------------------------------------------------------------------- */
+
 int epoch_alloc(const struct epoch_set *set, uint32_t number, struct epoch **ret)
 {
 	uint32_t n = set->positions;
@@ -26,7 +51,7 @@ int epoch_alloc(const struct epoch_set *set, uint32_t number, struct epoch **ret
 	epoch->number = number;
 	epoch->set = set;
 	epoch->none.position = UINT32_MAX; /* no position */
-	HASH_ADD(hash, epoch->pin_table, position, sizeof(uint32_t), &epoch->none);
+	add_to_table(epoch, &epoch->none);
 	epoch->samples = calloc(n, sizeof(*epoch->samples));
 	epoch->consumed_bits = calloc(n / 8 + 1, 1);
 	epoch->reads = calloc(n, sizeof(*epoch->reads));
@@ -79,16 +104,6 @@ void epoch_reaped_free(struct epoch *epoch)
 	free(epoch);
 }
 
-bool epoch_has_bound(const struct epoch *epoch, uint32_t position)
-{
-	return epoch->samples[position] != 0;
-}
-
-bool epoch_has_consumed(const struct epoch *epoch, uint32_t position)
-{
-	return epoch->consumed_bits[position / 8] >> (position % 8) & 1;
-}
-
 int epoch_reserve(struct epoch *epoch)
 {
 	uint32_t most = epoch->set->positions;
@@ -137,13 +152,6 @@ void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains)
 
 /* --- pins ---------------------------------------------------------------------------- */
 
-struct pin *epoch_pin(const struct epoch *epoch, uint32_t position)
-{
-	struct pin *pin;
-	HASH_FIND(hash, epoch->pin_table, &position, sizeof(position), pin);
-	return pin;
-}
-
 void epoch_keep_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	sample_id sample, struct effects *effects)
 {
@@ -153,7 +161,7 @@ void epoch_keep_pin(struct epochs *epochs, struct epoch *epoch, uint32_t positio
 			.position = position,
 			.sample = sample,
 			.sequence = epoch->bound - 1};
-		HASH_ADD(hash, epoch->pin_table, position, sizeof(position), pin);
+		add_to_table(epoch, pin);
 		if (pin->hash.tbl) {
 			TAILQ_INSERT_TAIL(&epoch->pins, pin, link);
 			return;
@@ -204,7 +212,8 @@ void epoch_push(struct epoch *epoch, const struct drawn *drawn)
 {
 	struct drawn_queue *queue = &epoch->queue;
 	ensure(queue->length < queue->size);
-	queue->ring[(queue->head + queue->length++) % queue->size] = *drawn;
+	uint32_t at = queue->head + queue->length++;
+	queue->ring[at < queue->size ? at : at - queue->size] = *drawn;
 }
 
 struct drawn epoch_pop(struct epoch *epoch)
@@ -212,7 +221,7 @@ struct drawn epoch_pop(struct epoch *epoch)
 	struct drawn_queue *queue = &epoch->queue;
 	ensure(queue->length > 0);
 	struct drawn drawn = queue->ring[queue->head];
-	queue->head = (queue->head + 1) % queue->size;
+	queue->head = queue->head + 1 < queue->size ? queue->head + 1 : 0;
 	queue->length--;
 	return drawn;
 }

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/ensure.h"
 #include "epoch/current.h"
 
 /*
@@ -122,14 +123,55 @@ struct epochs {
 	uint32_t pins;	 /* pinned samples, queued or bound */
 };
 
-struct effect *effect_add(struct effects *effects, enum effect_kind kind);
+static inline struct effect *effect_add(struct effects *effects, enum effect_kind kind)
+{
+	ensure(effects->n < EFFECTS_MAX);
+	struct effect *effect = &effects->list[effects->n++];
+	*effect = (struct effect){.kind = kind, .sample = SAMPLE_NONE};
+	return effect;
+}
+
+static inline void effect_record(struct effects *effects, struct record record)
+{
+	effect_add(effects, EFFECT_RECORD)->record = record;
+}
+
+/* These two are written in place, since each hit has one of each. */
+static inline void effect_record_bound(struct effects *effects, uint32_t epoch,
+	uint32_t position, sample_id sample, enum served served)
+{
+	struct record *record = &effect_add(effects, EFFECT_RECORD)->record;
+	record->kind = RECORD_BOUND;
+	record->epoch = epoch;
+	record->position = position;
+	record->sample = sample;
+	record->served = served;
+}
+
+static inline void effect_record_consumed(
+	struct effects *effects, uint32_t epoch, uint32_t position)
+{
+	struct record *record = &effect_add(effects, EFFECT_RECORD)->record;
+	record->kind = RECORD_CONSUMED;
+	record->epoch = epoch;
+	record->position = position;
+}
+
 void effect_unpin(struct effects *effects, uint32_t epoch, sample_id sample);
-void effect_record(struct effects *effects, struct record record);
 void effect_notice(struct effects *effects, enum notice notice, uint32_t epoch);
 
 /* --- epochs.c --- */
 
-struct epoch *find_epoch(const struct epochs *epochs, uint32_t number);
+/* Returns the live epoch of the number, or NULL. */
+static inline struct epoch *find_epoch(const struct epochs *epochs, uint32_t number)
+{
+	struct epoch *epoch;
+	LIST_FOREACH (epoch, &epochs->live, link)
+		if (epoch->number == number)
+			return epoch;
+	return NULL;
+}
+
 /* Makes the epoch run. drains: the epoch that ran before drains; otherwise it must be over.
  * -ENOMEM */
 must_check int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
@@ -181,8 +223,14 @@ must_check int epoch_alloc(
 must_check int epoch_new(struct epochs *epochs, uint32_t number, struct epoch **ret);
 /* Moves the epoch from the live ones to the dead ones. */
 void epoch_kill(struct epochs *epochs, struct epoch *epoch);
-bool epoch_has_bound(const struct epoch *epoch, uint32_t position);
-bool epoch_has_consumed(const struct epoch *epoch, uint32_t position);
+static inline bool epoch_has_bound(const struct epoch *epoch, uint32_t position)
+{
+	return epoch->samples[position] != 0;
+}
+static inline bool epoch_has_consumed(const struct epoch *epoch, uint32_t position)
+{
+	return epoch->consumed_bits[position / 8] >> (position % 8) & 1;
+}
 /* Makes room for one more binding. -ENOMEM */
 must_check int epoch_reserve(struct epoch *epoch);
 /* Binds a position that is unbound; epoch_reserve has made room. */

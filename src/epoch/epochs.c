@@ -11,24 +11,11 @@
  * are released, and how a job ends.
  */
 
-struct effect *effect_add(struct effects *effects, enum effect_kind kind)
-{
-	ensure(effects->n < EFFECTS_MAX);
-	struct effect *effect = &effects->list[effects->n++];
-	*effect = (struct effect){.kind = kind, .sample = SAMPLE_NONE};
-	return effect;
-}
-
 void effect_unpin(struct effects *effects, uint32_t epoch, sample_id sample)
 {
 	struct effect *effect = effect_add(effects, EFFECT_UNPIN);
 	effect->epoch = epoch;
 	effect->sample = sample;
-}
-
-void effect_record(struct effects *effects, struct record record)
-{
-	effect_add(effects, EFFECT_RECORD)->record = record;
 }
 
 void effect_notice(struct effects *effects, enum notice notice, uint32_t epoch)
@@ -80,15 +67,6 @@ void epochs_free(struct epochs **epochs_pointer)
 	free(epochs->known);
 	free(epochs);
 	*epochs_pointer = NULL;
-}
-
-struct epoch *find_epoch(const struct epochs *epochs, uint32_t number)
-{
-	struct epoch *epoch;
-	LIST_FOREACH (epoch, &epochs->live, link)
-		if (epoch->number == number)
-			return epoch;
-	return NULL;
 }
 
 /* --- how epochs follow one another --------------------------------------------------- */
@@ -153,9 +131,7 @@ static void consume(struct epochs *epochs, struct epoch *epoch, uint32_t positio
 	if (epoch_has_consumed(epoch, position))
 		return;
 	epoch_mark_consumed(epoch, position);
-	effect_record(effects, (struct record){.kind = RECORD_CONSUMED,
-				       .epoch = epoch->number,
-				       .position = position});
+	effect_record_consumed(effects, epoch->number, position);
 	struct pin *pin = epoch_pin(epoch, position);
 	if (pin)
 		epoch_drop_pin(epochs, epoch, pin, effects);
@@ -207,11 +183,7 @@ int epochs_had(
 	ensure(next != SAMPLE_NONE);
 	uint32_t position = first_unbound(epoch);
 	epoch_bind(epoch, position, next, SERVED_HIT);
-	effect_record(effects, (struct record){.kind = RECORD_BOUND,
-				       .epoch = number,
-				       .position = position,
-				       .sample = next,
-				       .served = SERVED_HIT});
+	effect_record_bound(effects, number, position, next, SERVED_HIT);
 	consume(epochs, epoch, position, effects);
 	resume_waiting(epochs, number, 0);
 	return 0;

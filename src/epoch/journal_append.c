@@ -50,14 +50,27 @@ static struct record_buffer *take_filling(struct journal *journal)
 	return filling;
 }
 
+/* A thread that finds the buffer finds all that is in it. */
+static void put_filling(struct journal *journal, struct record_buffer *filling)
+{
+	atomic_store_explicit(&journal->filling, filling, memory_order_release);
+}
+
+/* Appends bytes. No other thread changes `appended`; one that reads it finds the buffer with so many
+ * bytes, or the next buffer. */
 static bool push(struct journal *journal, const void *bytes, size_t n)
 {
 	struct record_buffer *filling = take_filling(journal);
 	bool pushed = buffer_push(filling, bytes, n);
-	atomic_store(&journal->filling, filling);
-	atomic_store(&journal->incomplete, !pushed);
-	if (pushed)
-		atomic_fetch_add(&journal->appended, n);
+	put_filling(journal, filling);
+	if (atomic_load_explicit(&journal->incomplete, memory_order_relaxed) == pushed)
+		atomic_store(&journal->incomplete, !pushed);
+	if (pushed) {
+		uint64_t appended =
+			atomic_load_explicit(&journal->appended, memory_order_relaxed);
+		atomic_store_explicit(
+			&journal->appended, appended + n, memory_order_release);
+	}
 	return pushed;
 }
 
@@ -104,7 +117,7 @@ int journal_reserve(struct journal *journal)
 {
 	struct record_buffer *filling = take_filling(journal);
 	bool made = buffer_make_room(filling, RESERVED);
-	atomic_store(&journal->filling, filling);
+	put_filling(journal, filling);
 	return made ? 0 : -ENOMEM;
 }
 

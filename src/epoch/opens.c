@@ -66,11 +66,8 @@ static void bind(struct epochs *epochs, struct open_request *request, struct epo
 {
 	struct drawn drawn = epoch_pop(epoch);
 	epoch_bind(epoch, request->position, drawn.sample, drawn.served);
-	effect_record(effects, (struct record){.kind = RECORD_BOUND,
-				       .epoch = epoch->number,
-				       .position = request->position,
-				       .sample = drawn.sample,
-				       .served = drawn.served});
+	effect_record_bound(
+		effects, epoch->number, request->position, drawn.sample, drawn.served);
 	if (drawn.pinned)
 		epoch_keep_pin(epochs, epoch, request->position, drawn.sample, effects);
 	epoch_drop_far_pins(epochs, epoch, effects);

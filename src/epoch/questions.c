@@ -81,7 +81,8 @@ sample_id epochs_drawn_at(const struct epochs *epochs, uint32_t number, uint32_t
 	const struct drawn_queue *queue = epoch ? &epoch->queue : NULL;
 	if (!queue || i >= queue->length)
 		return SAMPLE_NONE;
-	return queue->ring[(queue->head + i) % queue->size].sample;
+	uint32_t at = queue->head + i;
+	return queue->ring[at < queue->size ? at : at - queue->size].sample;
 }
 
 uint32_t epochs_consumed_first(

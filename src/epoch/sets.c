@@ -87,9 +87,9 @@ struct epoch_set *epochs_drop_set(struct epochs *epochs)
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t number)
 {
 	const struct epoch *running = epochs->running;
-	const struct epoch_set *last = set_of(epochs, epochs->config.limit - 1);
 	if (number != EPOCH_CURRENT)
 		return set_of(epochs, number);
+	const struct epoch_set *last = set_of(epochs, epochs->config.limit - 1);
 	if (last->names)
 		return last;
 	bool read = running &&

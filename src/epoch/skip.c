@@ -67,11 +67,7 @@ int epochs_skip(struct epochs *epochs, uint32_t number, uint32_t position,
 	if (err)
 		return err;
 	epoch_bind(epoch, position, sample, SERVED_SKIPPED);
-	effect_record(effects, (struct record){.kind = RECORD_BOUND,
-				       .epoch = number,
-				       .position = position,
-				       .sample = sample,
-				       .served = SERVED_SKIPPED});
+	effect_record_bound(effects, number, position, sample, SERVED_SKIPPED);
 	epoch_mark_consumed(epoch, position);
 	return 0;
 }

@@ -46,6 +46,7 @@
  */
 
 struct round {
+	const struct sampler_foreseen *foreseen;
 	struct rng *rng;
 	struct sampler_stream **streams; /* ascending |R| */
 	const struct idset **sets;
@@ -72,6 +73,7 @@ static bool offered(const struct round *round, sample_id sample)
  */
 #define REDRAW_WORDS 150
 #define TEST_WORDS 15
+#define LEAST_REDRAWS 16
 
 static size_t redraws(const struct round *round)
 {
@@ -80,7 +82,13 @@ static size_t redraws(const struct round *round)
 	size_t words = idset_bound(smallest) / 64;
 	if (words > idset_size(smallest))
 		words = idset_size(smallest);
-	return 16 + words * n / (REDRAW_WORDS + TEST_WORDS * n);
+	return LEAST_REDRAWS + words * n / (REDRAW_WORDS + TEST_WORDS * n);
+}
+
+/* Tells whether to try a draw after `tried` ones, instead of counting S. */
+static bool may_redraw(const struct round *round, size_t tried)
+{
+	return !round->counted && (tried < LEAST_REDRAWS || tried < redraws(round));
 }
 
 static uint32_t count_offered(struct round *round)
@@ -97,9 +105,12 @@ static sample_id draw_one(struct round *round)
 {
 	const struct idset *set = round->sets[round->first];
 	uint32_t size = idset_size(set);
-	for (size_t i = redraws(round); i && !round->counted; i--) {
+	for (size_t i = 0; may_redraw(round, i); i++) {
 		uint32_t rank = (uint32_t)rng_below(round->rng, size);
-		sample_id sample = idset_select(set, rank);
+		sample_id sample =
+			set == round->foreseen->set && rank == round->foreseen->rank
+				? round->foreseen->sample
+				: idset_select(set, rank);
 		if (!offered(round, sample))
 			return sample;
 	}
@@ -116,7 +127,7 @@ static bool joins(struct round *round, size_t a, size_t b)
 	uint32_t n_b = idset_size(round->sets[b]);
 	if (n_a == n_b)
 		return true;
-	for (size_t i = redraws(round); i && !round->counted; i--) {
+	for (size_t i = 0; may_redraw(round, i); i++) {
 		uint32_t rank = (uint32_t)rng_below(round->rng, n_b);
 		if (rank >= n_a)
 			return false;
@@ -142,7 +153,7 @@ static size_t first_to_refuse(struct round *round)
 {
 	size_t a = round->first;
 	size_t b = round->m - 1;
-	if (joins(round, a, b))
+	if (a == b || joins(round, a, b))
 		return round->m;
 	while (b - a > 1) {
 		size_t middle = a + (b - a) / 2;
@@ -194,8 +205,8 @@ static void sort(struct sampler *sampler)
 /* The sizes are those at the start of the round: samples are removed from R only at its end. */
 static void draw(struct sampler *sampler, size_t m)
 {
-	struct round round = {
-		&sampler->rng, sampler->round, sampler->sets, m, 0, 0, 0, false};
+	struct round round = {&sampler->foreseen, &sampler->rng, sampler->round,
+		sampler->sets, m, 0, 0, 0, false};
 	for (size_t i = 0, n = 0; i < sampler->n; i++)
 		if (sampler->order[i]->ret) {
 			round.sets[n] = sampler->order[i]->set;
@@ -209,7 +220,20 @@ static void draw(struct sampler *sampler, size_t m)
 	}
 	for (size_t i = 0; i < m; i++)
 		stream_take(round.streams[i], *round.streams[i]->ret);
+	sampler->foreseen.set = NULL;
 	sort(sampler);
+}
+
+/* Does what draw_one will do first. */
+static sample_id foresee(struct sampler *sampler, const struct sampler_stream *stream)
+{
+	struct rng rng = sampler->rng;
+	if (stream->remaining == 0)
+		return SAMPLE_NONE;
+	uint32_t rank = (uint32_t)rng_below(&rng, stream->remaining);
+	sampler->foreseen = (struct sampler_foreseen){
+		stream->set, rank, idset_select(stream->set, rank)};
+	return sampler->foreseen.sample;
 }
 
 static int insert(struct sampler *sampler, struct sampler_stream *stream)
@@ -224,6 +248,7 @@ static int insert(struct sampler *sampler, struct sampler_stream *stream)
 static void remove_stream(struct sampler *sampler, struct sampler_stream *stream)
 {
 	size_t at = 0;
+	sampler->foreseen.set = NULL;
 	while (sampler->order[at] != stream)
 		at++;
 	memmove(&sampler->order[at], &sampler->order[at + 1],
@@ -240,5 +265,6 @@ const struct sampler_ops sampler_dsa = {
 	.insert = insert,
 	.remove = remove_stream,
 	.draw = draw,
+	.foresee = foresee,
 	.validate = validate,
 };

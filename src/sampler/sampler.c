@@ -320,6 +320,12 @@ void sampler_draw(struct sampler *sampler, const stream_id *ids, size_t n, sampl
 		sampler->round[i]->ret = NULL;
 }
 
+sample_id sampler_foresee(struct sampler *sampler, stream_id id)
+{
+	return sampler->ops->foresee ? sampler->ops->foresee(sampler, get(sampler, id))
+				     : SAMPLE_NONE;
+}
+
 sample_id sampler_draw_within(struct sampler *sampler, stream_id id, uint32_t label)
 {
 	ensure(sampler->ops->draw_within);

@@ -135,6 +135,13 @@ bool sampler_settle(struct sampler *sampler, uint32_t n);
 void sampler_draw(
 	struct sampler *sampler, const stream_id *streams, size_t n, sample_id *ret);
 
+/*
+ * Returns the sample that the next round will give the stream, if it is a round of this stream
+ * alone, or of streams with the same remaining samples. SAMPLE_NONE: not known. No draw changes
+ * by this. The caller can have the sample's data in the processor's caches when it is drawn.
+ */
+sample_id sampler_foresee(struct sampler *sampler, stream_id stream);
+
 /* Draws from the remaining samples of a label; SAMPLE_NONE: none is left. The sampler must be
  * labelled. */
 sample_id sampler_draw_within(struct sampler *sampler, stream_id stream, uint32_t label);

@@ -27,15 +27,23 @@ struct sampler_stream {
 	sample_id *ret;
 };
 
+/* The sample that is at the rank in a set. Forgotten when the set changes. */
+struct sampler_foreseen {
+	const struct idset *set; /* NULL: none */
+	uint32_t rank;
+	sample_id sample;
+};
+
 struct sampler {
 	const struct sampler_ops *ops;
 	struct rng rng;
 	struct sampler_stream **by_id; /* ascending id */
 	struct sampler_stream **round; /* the streams of the current draw */
 	size_t n;
-	size_t capacity;	       /* length of all arrays */
-	struct sampler_stream **order; /* dsa: sorted by |R|, then by id */
-	const struct idset **sets;     /* dsa: the sets of the round's streams */
+	size_t capacity;		  /* length of all arrays */
+	struct sampler_stream **order;	  /* dsa: sorted by |R|, then by id */
+	const struct idset **sets;	  /* dsa: the sets of the round's streams */
+	struct sampler_foreseen foreseen; /* dsa */
 	/* the data of the engine `exchange`; NULL: the sampler has another engine */
 	struct exchange *exchange;
 	void *own; /* the data of another engine; its `free` frees them */
@@ -53,6 +61,8 @@ struct sampler_ops {
 	int (*insert)(struct sampler *sampler, struct sampler_stream *stream);
 	void (*remove)(struct sampler *sampler, struct sampler_stream *stream);
 	void (*draw)(struct sampler *sampler, size_t m);
+	sample_id (*foresee)(
+		struct sampler *sampler, const struct sampler_stream *stream);
 	void (*validate)(const struct sampler *sampler);
 	/* The functions from here on are for engines with membership classes. */
 	void (*leave)(struct sampler *sampler, job_id job);

@@ -36,6 +36,9 @@ struct aftermath {
 	uint32_t noticed_epoch;
 	struct sched_job *refill; /* holds a reference; a stream of this job is low */
 	bool news;		  /* tell the feeder of ranks: sched->news */
+	/* set at the end of the section: */
+	bool let_go;	  /* the need of streams that have ended has to be removed */
+	bool free_spaces; /* a space has no jobs any more */
 };
 
 void aftermath_init(struct aftermath *aftermath);

@@ -64,12 +64,13 @@ static void drawn_locked(
 	drawn.pinned = cache_pin(space->cache, id) == 0;
 	if (drops)
 		cache_need_drop(space->cache, id);
-	if (drawn.pinned && cache_state(space->cache, id) == CACHE_ABSENT) {
+	bool hit = drawn.served == SERVED_HIT;
+	if (!hit && drawn.pinned && cache_state(space->cache, id) == CACHE_ABSENT) {
 		struct wanted *wanted = wanted_get(space, id);
 		if (wanted && wanted_request_locked(job, wanted, false, aftermath) != 0)
 			wanted_drop_if_unused(wanted);
 	}
-	if (space_has(space, id))
+	if (hit || space_has(space, id))
 		space_drawn_locked(space, id, effect->strand->sampler);
 	else
 		space_gone_locked(space, id);
@@ -140,6 +141,23 @@ uint32_t unbound_locked(const struct sched_job *job, uint32_t epoch)
 	return order.positions - order.bound - epochs_ahead(job->is.epochs, epoch);
 }
 
+/* The samples that are bound next will be opened soon. */
+static void prefetch_next(
+	const struct sched_job *job, const struct stream *stream, uint32_t epoch)
+{
+	sample_id next = epochs_drawn_at(job->is.epochs, epoch, 0);
+	sample_id after = epochs_drawn_at(job->is.epochs, epoch, 1);
+	const struct strand *strand;
+	if (after != SAMPLE_NONE) {
+		strand = strand_of(stream, after);
+		cache_prefetch_place(strand->space->cache, after - strand->first);
+	}
+	if (next != SAMPLE_NONE) {
+		strand = strand_of(stream, next);
+		cache_prefetch_entry(strand->space->cache, next - strand->first);
+	}
+}
+
 void draw_bound_locked(struct sched_job *job, uint32_t epoch, struct aftermath *aftermath)
 {
 	struct draw *draw = &job->sched->draw;
@@ -147,6 +165,7 @@ void draw_bound_locked(struct sched_job *job, uint32_t epoch, struct aftermath *
 	lock_assert_held(&job->sched->lock);
 	if (!stream)
 		return;
+	prefetch_next(job, stream, epoch);
 	draw_bound(draw, stream, epochs_ahead(job->is.epochs, epoch),
 		unbound_locked(job, epoch));
 	execute_all_locked(job->sched, aftermath);
@@ -179,6 +198,23 @@ bool draw_fed_locked(
 	return fed;
 }
 
+/* Executes the effects of a round. The entry of a sample is mostly in no cache of the processor, and
+ * to wait for it would take as long as the rest of a round: that of the next round's sample comes
+ * meanwhile. */
+static void execute_round_locked(const struct stream *stream, struct aftermath *aftermath)
+{
+	struct sched *sched = sched_of(stream->edition->job);
+	const struct strand *strand = stream->next;
+	const struct cache_space *cache = strand->space->cache;
+	lock_assert_held(&sched->lock);
+	sample_id next = sampler_foresee(strand->sampler, stream->id);
+	if (next != SAMPLE_NONE)
+		cache_prefetch_place(cache, next);
+	execute_all_locked(sched, aftermath);
+	if (next != SAMPLE_NONE)
+		cache_prefetch_entry(cache, next);
+}
+
 bool draw_go_on_locked(struct stream *stream, struct aftermath *aftermath)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -187,7 +223,7 @@ bool draw_go_on_locked(struct stream *stream, struct aftermath *aftermath)
 	if (!draw_go_on(&sched->draw, stream, &cache))
 		return false;
 	stats_add(STAT_ROUNDS, 1);
-	execute_all_locked(sched, aftermath);
+	execute_round_locked(stream, aftermath);
 	return true;
 }
 

@@ -18,34 +18,30 @@ static bool has_workers_locked(const struct sched *sched)
 	return sched->pool && !sched->stopping;
 }
 
-static bool kick_readers_is_due_locked(
-	const void *owner, const struct aftermath *aftermath)
+static void note_work_locked(const void *owner, struct aftermath *aftermath)
 {
 	const struct sched *sched = owner;
+	bool workers = has_workers_locked(sched);
 	lock_assert_held(&sched->lock);
-	return aftermath->kick && has_workers_locked(sched) &&
-	       supply_wakes_reader(&sched->supply);
+	aftermath->kick =
+		aftermath->kick && workers && supply_wakes_reader(&sched->supply);
+	aftermath->kick_decoders &= workers;
+	aftermath->let_go = draw_any_leaves(&sched->draw);
+	aftermath->free_spaces = sched->supply.n_deserted > 0;
 }
 
 static void kick_readers(void *owner, struct aftermath *aftermath)
 {
 	struct sched *sched = owner;
-	(void)aftermath;
-	load_pool_kick(sched->pool, LOAD_READ);
-}
-
-static bool kick_decoders_is_due_locked(
-	const void *owner, const struct aftermath *aftermath)
-{
-	const struct sched *sched = owner;
-	lock_assert_held(&sched->lock);
-	return aftermath->kick_decoders && has_workers_locked(sched);
+	if (aftermath->kick)
+		load_pool_kick(sched->pool, LOAD_READ);
 }
 
 static void kick_decoders(void *owner, struct aftermath *aftermath)
 {
 	struct sched *sched = owner;
-	(void)aftermath;
+	if (!aftermath->kick_decoders)
+		return;
 	load_pool_kick(sched->pool, LOAD_DECODE);
 	if (programs_count(sched->programs) > 0)
 		load_pool_kick(sched->pool, LOAD_RUN);
@@ -116,35 +112,17 @@ static void refill(void *owner, struct aftermath *aftermath)
 	sched_job_put(aftermath->refill);
 }
 
-static bool let_go_is_due_locked(const void *owner, const struct aftermath *aftermath)
-{
-	const struct sched *sched = owner;
-	lock_assert_held(&sched->lock);
-	(void)aftermath;
-	return draw_any_leaves(&sched->draw);
-}
-
 static void let_go(void *owner, struct aftermath *aftermath)
 {
 	struct sched *sched = owner;
-	(void)aftermath;
-	streams_let_go(sched);
-}
-
-static bool free_spaces_is_due_locked(
-	const void *owner, const struct aftermath *aftermath)
-{
-	const struct sched *sched = owner;
-	lock_assert_held(&sched->lock);
-	(void)aftermath;
-	return sched->supply.n_deserted > 0;
+	if (aftermath->let_go)
+		streams_let_go(sched);
 }
 
 static void free_spaces(void *owner, struct aftermath *aftermath)
 {
 	struct sched *sched = owner;
-	(void)aftermath;
-	bool deserted = true;
+	bool deserted = aftermath->free_spaces;
 	while (deserted) {
 		struct space *gone;
 		lock_take(&sched->lock);
@@ -154,27 +132,25 @@ static void free_spaces(void *owner, struct aftermath *aftermath)
 	}
 }
 
-static const struct after_phase phases[] = {
-	{kick_readers_is_due_locked, kick_readers},
-	{kick_decoders_is_due_locked, kick_decoders},
-	{NULL, flush},
-	{NULL, tell_news},
-	{NULL, answer},
-	{NULL, look_up},
-	{NULL, say},
-	{NULL, refill},
-	{let_go_is_due_locked, let_go},
-	{free_spaces_is_due_locked, free_spaces},
+static after_phase *const phases[] = {
+	kick_readers,
+	kick_decoders,
+	flush,
+	tell_news,
+	answer,
+	look_up,
+	say,
+	refill,
+	let_go,
+	free_spaces,
 };
-
-#define N_PHASES (sizeof(phases) / sizeof(*phases))
 
 void phases_init(struct sched *sched)
 {
-	_Static_assert(N_PHASES <= AFTER_PHASES, "there is room for all phases");
 	sched->section = (struct section){.lock = &sched->lock,
 		.cache = sched->cache,
 		.owner = sched,
+		.note_work_locked = note_work_locked,
 		.phases = phases,
-		.n_phases = N_PHASES};
+		.n_phases = sizeof(phases) / sizeof(*phases)};
 }

@@ -231,8 +231,14 @@ void handle_waits_locked(struct sched_handle *handle, int change);
 void wanted_moved_locked(struct wanted *wanted, uint64_t now_ns);
 /* Notes the open of a handle whose epoch has just been found. */
 void handle_in_epoch_locked(const struct sched_handle *handle);
-/* Adds the event to the job's trace, if somebody reads it. */
-void handle_trace_locked(struct sched_handle *handle, enum sched_trace_kind kind);
+/* Adds the event to the job's trace, which somebody reads. */
+void handle_trace_event_locked(struct sched_handle *handle, enum sched_trace_kind kind);
+static inline void handle_trace_locked(
+	struct sched_handle *handle, enum sched_trace_kind kind)
+{
+	if (handle->job->watch.trace)
+		handle_trace_event_locked(handle, kind);
+}
 /* Counts a notice, and has it logged after the lock is released. Each kind is logged once
  * for each job. */
 void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,

@@ -94,12 +94,12 @@ void handle_in_epoch_locked(const struct sched_handle *handle)
 
 /* --- traces ----------------------------------------------------------------------------- */
 
-void handle_trace_locked(struct sched_handle *handle, enum sched_trace_kind kind)
+void handle_trace_event_locked(struct sched_handle *handle, enum sched_trace_kind kind)
 {
 	struct sched_job *job = handle->job;
 	const struct open_request *request = &handle->request;
 	lock_assert_held(&job->sched->lock);
-	if (!job->watch.trace || handle->bare || request->label)
+	if (handle->bare || request->label)
 		return;
 	if (kind == SCHED_TRACE_OPEN)
 		handle->traced_as = trace_open_locked(&job->watch);

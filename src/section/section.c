@@ -26,14 +26,9 @@ void section_reap(const struct section *section)
 
 void section_close(const struct section *section, struct aftermath *aftermath)
 {
-	const struct after_phase *phases = section->phases;
-	bool is_due[AFTER_PHASES] = {false};
 	lock_assert_held(section->lock);
-	for (size_t i = 0; i < section->n_phases; i++)
-		is_due[i] = !phases[i].is_due_locked ||
-			    phases[i].is_due_locked(section->owner, aftermath);
+	section->note_work_locked(section->owner, aftermath);
 	section_reap(section);
 	for (size_t i = 0; i < section->n_phases; i++)
-		if (is_due[i])
-			phases[i].run(section->owner, aftermath);
+		section->phases[i](section->owner, aftermath);
 }

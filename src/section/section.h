@@ -16,25 +16,21 @@
 
 struct aftermath; /* defined by the owner */
 
-/* is_due_locked tells, under the lock, whether there is work; NULL: the aftermath tells. `run`
- * does the work, and is called without the lock. */
-struct after_phase {
-	bool (*is_due_locked)(const void *owner, const struct aftermath *aftermath);
-	void (*run)(void *owner, struct aftermath *aftermath);
-};
-#define AFTER_PHASES 16 /* the most phases */
+/* Does the work of one kind that the aftermath tells of. Called without the lock. */
+typedef void after_phase(void *owner, struct aftermath *aftermath);
 
 /* All fields are constant. */
 struct section {
 	struct lock *lock;
 	struct cache *cache; /* under the lock */
 	void *owner;
-	const struct after_phase *phases; /* in the order in which they run */
+	/* Notes in the aftermath which work the owner's state makes necessary. */
+	void (*note_work_locked)(const void *owner, struct aftermath *aftermath);
+	after_phase *const *phases; /* in the order in which they run */
 	size_t n_phases;
 };
 
-/* Releases the lock, frees the tensors that the cache has evicted, and runs the phases that
- * are due. */
+/* Releases the lock, frees the tensors that the cache has evicted, and runs the phases. */
 void section_close(const struct section *section, struct aftermath *aftermath);
 /* Releases the lock, and frees the tensors that the cache has evicted. */
 void section_reap(const struct section *section);

@@ -175,3 +175,57 @@ Test(sampler, dsa_gives_equal_streams_the_same)
 	}
 	sampler_free(&sampler);
 }
+
+Test(sampler, dsa_foresees_what_it_will_give)
+{
+	struct sampler *sampler = new_sampler(SAMPLER_DSA, 9);
+	sample_id ret[2];
+	insert(sampler, 1, 0, 1000);
+	insert(sampler, 2, 0, 1000);
+	for (int i = 0; i < 500; i++) {
+		sample_id next = sampler_foresee(sampler, 1);
+		sampler_draw(sampler, (stream_id[]){1, 2}, 2, ret);
+		cr_assert(ret[0] == next && ret[1] == next);
+	}
+	for (int i = 0; i < 500; i++) {
+		sample_id next = sampler_foresee(sampler, 1);
+		cr_assert_eq(draw_one(sampler, 1), next);
+	}
+	cr_assert_eq(sampler_foresee(sampler, 1), SAMPLE_NONE);
+	sampler_free(&sampler);
+}
+
+/* Rounds of a stream that leaves and comes back with other samples before it has had all, and at
+ * times of another one. The first stream's sets are small, so that many draws are of the same
+ * rank. */
+static void decisions_foreseen(
+	enum sampler_kind kind, bool foresees, sample_id ret[ROUNDS][2])
+{
+	struct sampler *sampler = new_sampler(kind, 7);
+	insert(sampler, 1, 0, 6);
+	insert(sampler, 2, 0, ROUNDS);
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		if (foresees && i % 5 == 1)
+			(void)sampler_foresee(sampler, 1);
+		if (i % 3 == 2) {
+			sampler_remove(sampler, 1);
+			sampler_leave(sampler, 1);
+			insert(sampler, 1, i, i + 6);
+		}
+		if (foresees && i % 5 >= 3)
+			(void)sampler_foresee(sampler, i % 5 == 3 ? 2 : 1);
+		ret[i][1] = SAMPLE_NONE;
+		sampler_draw(sampler, (stream_id[]){1, 2}, i % 5 == 3 ? 2 : 1, ret[i]);
+	}
+	sampler_free(&sampler);
+}
+
+Test(sampler, to_foresee_changes_no_draw)
+{
+	static sample_id a[ROUNDS][2], b[ROUNDS][2];
+	for (int i = 0; i < KINDS; i++) {
+		decisions_foreseen(kinds[i], false, a);
+		decisions_foreseen(kinds[i], true, b);
+		cr_assert_eq(memcmp(a, b, sizeof(a)), 0);
+	}
+}
