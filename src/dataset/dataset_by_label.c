@@ -11,6 +11,7 @@
 /* Sorts samples by label with several threads: a counting sort of ranges of ids. */
 
 #define IDS_AT_ONCE 1024
+#define LEAST_IN_RANGE 4096 /* samples; to begin a thread for fewer takes longer */
 
 struct sorting {
 	const struct dataset *dataset;
@@ -80,12 +81,12 @@ static void sum_counts(struct sorting *sorting)
 int dataset_sort_by_label(
 	const struct dataset *dataset, const roaring_bitmap_t *selection, sample_id **ret)
 {
-	unsigned threads = machine_cpus("");
+	uint64_t n = roaring_bitmap_get_cardinality(selection);
+	unsigned threads = n < 2 * LEAST_IN_RANGE ? 1 : machine_cpus("");
 	struct sorting sorting = {.dataset = dataset,
 		.selection = selection,
 		.n_ranges = threads,
 		.n_labels = dataset->n_classes};
-	uint64_t n = roaring_bitmap_get_cardinality(selection);
 	auto_free uint32_t *counts =
 		calloc((size_t)threads * sorting.n_labels + 1, sizeof(*counts));
 	auto_free sample_id *sorted = calloc(n + 1, sizeof(*sorted));
