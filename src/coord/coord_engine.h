@@ -189,8 +189,7 @@ struct coord_engine {
 	int (*forget)(void *context, const struct coord_token *token, const char *job,
 		uint32_t epoch);
 	/* Checks a log that seems to lack a part. -ESTALE: the part was lost; the engine drops the
-	 * log from there on, and the log has to be repaired. NULL: the engine never loses parts of
-	 * a log. */
+	 * log from there on, and the log has to be repaired. */
 	int (*mend)(void *context, const char *run, const char *job);
 	/* Repair: offers consecutive positions from a journal. */
 	int (*repair)(void *context, const char *run, const struct coord_offer *offer);

@@ -260,6 +260,7 @@ static const struct coord_engine functions = {.beat = beat,
 	.offers = local_offers,
 	.reported = local_reported,
 	.fill = local_fill,
+	.mend = local_mend,
 	.ready = local_ready,
 	.tell = local_tell,
 	.told = local_told};

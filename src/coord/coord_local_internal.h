@@ -120,4 +120,5 @@ int local_reported(void *context, const char *run, const struct coord_node *node
 	size_t n, bool *ret);
 int local_fill(void *context, const char *run, const struct coord_token *token,
 	const struct coord_append *append);
+int local_mend(void *context, const char *run, const char *job);
 int local_ready(void *context, const char *run, const struct coord_token *token);

@@ -264,6 +264,50 @@ int local_reported(void *context, const char *run, const struct coord_node *node
 	return 0;
 }
 
+/* Tells whether a rank has not yet read the epoch to its end. */
+static bool is_read_yet(const struct local_job *job, uint32_t epoch)
+{
+	for (uint32_t r = 0; r < job->facts.ranks; r++) {
+		struct coord_position cursor = job->ranks[r].cursor;
+		if (cursor.epoch < epoch ||
+			(cursor.epoch == epoch &&
+				cursor.position < ranks_position(job->n, job->facts.batch,
+							  job->facts.ranks, r)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_whole(struct local_job *job, uint32_t epoch)
+{
+	const struct local_feed *feed = find_feed(job, epoch);
+	for (uint32_t r = 0; feed && r < feed->ranks; r++)
+		if (feed->rank[r].n !=
+			ranks_position(job->n, job->facts.batch, feed->ranks, r))
+			return false;
+	return feed != NULL;
+}
+
+/* A repair without the node of a rank may have begun with the epoch after the rank's. */
+int local_mend(void *context, const char *run, const char *name)
+{
+	struct coord_local *local = context;
+	struct local_job *job = local_find(local, name);
+	if (!job)
+		return -ENOENT;
+	if (!is_ready(local, run) || job->epoch == 0 ||
+		!is_read_yet(job, job->epoch - 1) || is_whole(job, job->epoch - 1))
+		return 0;
+	while (!LIST_EMPTY(&job->feeds))
+		local_feed_free(LIST_FIRST(&job->feeds));
+	job->epoch--;
+	job->next = 0;
+	local->is_ready[0] = '\0';
+	local_forget_life(local);
+	local->news++;
+	return -ESTALE;
+}
+
 int local_fill(void *context, const char *run, const struct coord_token *token,
 	const struct coord_append *append)
 {

@@ -119,7 +119,7 @@ int coord_report(struct coord *coord)
 int coord_mend(struct coord *coord, const char *job)
 {
 	const struct coord_engine *engine = coord->engine;
-	return engine->mend ? engine->mend(engine->context, coord->view.run, job) : 0;
+	return engine->mend(engine->context, coord->view.run, job);
 }
 
 /* --- comparison ------------------------------------------------------------------------- */

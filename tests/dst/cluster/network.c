@@ -320,6 +320,12 @@ static int told(void *context, const char *dataset, roaring_bitmap_t *ret)
 	return CALL(told, dataset, ret);
 }
 
+static int mend(void *context, const char *run, const char *job)
+{
+	struct node *node = context;
+	return CALL(mend, run, job);
+}
+
 static int fill(void *context, const char *run, const struct coord_token *token,
 	const struct coord_append *what)
 {
@@ -364,6 +370,7 @@ void network_connect(struct node *node)
 		.repaired = repaired,
 		.offers = offers,
 		.reported = reported,
+		.mend = mend,
 		.fill = fill,
 		.ready = ready,
 		.tell = tell,
