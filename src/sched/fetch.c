@@ -125,21 +125,19 @@ static struct tensor *to_file(struct wanted *wanted, struct tensor *tensor)
 }
 
 /* Ends a fetch. tensor: NULL if the fetch has failed. */
-static void end_fetch(struct wanted *wanted, struct tensor *tensor, int err)
+static void end_fetch(struct wanted *wanted, struct tensor *tensor)
 {
-	bool left = err == -ENOSPC; /* the home leaves the sample to this daemon */
 	struct sched *sched = sched_of_source(wanted->key.space->source);
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
-	if (!left)
-		stats_add(tensor ? STAT_FETCHED : STAT_FETCH_FAILURES, 1);
+	stats_add(tensor ? STAT_FETCHED : STAT_FETCH_FAILURES, 1);
 	if (tensor)
 		stats_add(STAT_FETCHED_BYTES, tensor->bytes);
 	lock_take(&sched->lock);
 	if (tensor)
 		supply_fetched(&sched->supply, wanted, tensor, clock_now_ns());
 	else
-		supply_not_fetched(&sched->supply, wanted, left);
+		supply_not_fetched(&sched->supply, wanted);
 	supply_execute_locked(sched, &aftermath);
 	sched_unlock(sched, &aftermath);
 }
@@ -155,7 +153,7 @@ void sched_fetch_done(struct sched_fetch *fetch, int err)
 	} else if (tensor) {
 		tensor = to_file(wanted, tensor);
 	}
-	end_fetch(wanted, tensor, err);
+	end_fetch(wanted, tensor);
 }
 
 void fetch_begin(struct wanted *wanted)
@@ -174,5 +172,5 @@ void fetch_begin(struct wanted *wanted)
 	if (!err)
 		return;
 	free(fetching);
-	end_fetch(wanted, NULL, err);
+	end_fetch(wanted, NULL);
 }
