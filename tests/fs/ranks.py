@@ -80,7 +80,8 @@ def batches(parts, workers):
 
 def rank_of(options):
     names[:] = sorted(glob.glob(options.directory + "/**/*.ppm", recursive=True))
-    meeting = Meeting(options.meet, options.rank, options.ranks)
+    meeting = Meeting(options.meet, options.first + options.rank,
+                      options.together or options.ranks)
     for epoch in range(options.epochs):
         meeting.wait()
         for given in batches(part_of(epoch, options), options.workers):
@@ -107,6 +108,8 @@ def launch(options):
 
 def main():
     parser = argparse.ArgumentParser(fromfile_prefix_chars="@")
+    parser.add_argument("--first", type=int, default=0, help="ranks of other nodes before these")
+    parser.add_argument("--together", type=int, help="the ranks of all nodes, which meet")
     parser.add_argument("directory")
     parser.add_argument("meet")
     parser.add_argument("--world-size", dest="ranks", type=int,

@@ -31,13 +31,14 @@ for name in a b; do NODE_RANK=${NODE_RANK[$name]} ctl_of $name add "$T/vit.ini" 
 shows a '^rank net 0-2/6 job vit held'
 shows b '^rank net 3-5/6 job vit held'
 
-# read_all NODE: its ranks, which are the children of one process, as torchrun has them
+# read_all NODE: its ranks, which are the children of one process, as torchrun has them. The ranks of
+# both nodes are in step, as DDP's are: a rank that is more than an epoch behind loses samples.
 read_all() {
 	local first=$((${NODE_RANK[$1]} * LOCAL)) r readers=()
 	for ((r = 0; r < LOCAL; r++)); do
 		RANK=$((first + r)) LOCAL_RANK=$r WORLD_SIZE=$((2 * LOCAL)) LOCAL_WORLD_SIZE=$LOCAL timeout 120 \
-			"$PYTHON" "$FS/ranks.py" "$T/$1/mnt/jobs/vit/current" "$T/meet.$1" --world-size $LOCAL \
-			--in-order --rank "$r" --workers $((r % 2)) --epochs $EPOCHS >>"$T/given.$1" &
+			"$PYTHON" "$FS/ranks.py" "$T/$1/mnt/jobs/vit/current" "$T/meet" --world-size $LOCAL \
+			--first $first --together $((2 * LOCAL)) --in-order --rank "$r" --workers $((r % 2)) --epochs $EPOCHS >>"$T/given.$1" &
 		readers+=($!)
 	done
 	for r in "${readers[@]}"; do wait "$r" || return; done
