@@ -111,6 +111,8 @@ struct coord_batch {
 	uint32_t n, ranks;
 	/* [ranks]: incarnation of the node that serves the rank; 0: none */
 	const uint64_t *rank_node;
+	/* samples that their homes do not hold, as far as is known; NULL: none */
+	const roaring_bitmap_t *lacked;
 };
 
 /* Callbacks of the coordinator. They must not call the coordinator. `context` is the first argument
@@ -152,6 +154,9 @@ struct coord_calls {
 	/* Adds the dataset's samples that this node holds to `ids`, for the sampler `exchange`.
 	 * NULL: drawn samples count as resident for ever. */
 	void (*resident)(void *context, const char *dataset, roaring_bitmap_t *ids);
+	/* Adds the dataset's samples to `ids` whose home is this node, that trainings still need,
+	 * and that this node does not hold. NULL: they are not known. */
+	void (*lacked)(void *context, const char *dataset, roaring_bitmap_t *ids);
 };
 
 struct coord_options {

@@ -112,6 +112,8 @@ static int draw(struct coord *coord, struct pool *pool)
 	if (!err)
 		err = coord_update_resident(coord, pool);
 	if (!err)
+		err = coord_update_lacked(coord, pool);
+	if (!err)
 		draw_rounds(coord, pool, who, streams, samples);
 	LIST_FOREACH (job, &coord->drawn, link)
 		if (!err && job->pool == pool)
@@ -163,7 +165,8 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 		.ids = ids,
 		.n = n,
 		.ranks = ranks,
-		.rank_node = job->owners};
+		.rank_node = job->owners,
+		.lacked = job->pool->lacked};
 	if (!coord->calls.place ||
 		!coord->calls.place(coord->calls.context, &batch, parts->rank_of))
 		for (uint32_t i = 0; i < n; i++)

@@ -18,7 +18,7 @@
  *     cursor      (job, rank) -> epoch, position
  *     ready       the life of the engine in which the log is whole
  *     offers      (life, job, epoch, rank, base) -> samples     until the log is whole
- *     told        (node, dataset) -> samples that it holds      expires
+ *     told        (node, name of a set) -> samples              expires
  *     reported    life -> nodes that have offered all they have
  *
  * Each life of an engine has a name (run). After a restart, or when a replica takes over, the
@@ -33,7 +33,8 @@
  *         -ECONNRESET, the engine may or may not have done the work, or may do it later.
  */
 
-#define COORD_RUN 48 /* bytes of the name of a life, including the \0 */
+#define COORD_TOLD (COORD_NAME + 8) /* bytes of the name of a set, including the \0 */
+#define COORD_RUN 48		    /* bytes of the name of a life, including the \0 */
 
 struct coord_token {
 	uint64_t term;
@@ -204,11 +205,12 @@ struct coord_engine {
 		const struct coord_append *append);
 	/* Ends the repair, because the log is complete. Forgets dead nodes that did not report. */
 	int (*ready)(void *context, const char *run, const struct coord_token *token);
-	/* Notes the samples of the dataset that the node holds. The note expires after ttl_ms. */
-	int (*tell)(void *context, const char *node, const char *dataset,
+	/* Keeps the node's set of samples under the name `what` (COORD_TOLD bytes). The set expires
+	 * after ttl_ms. */
+	int (*tell)(void *context, const char *node, const char *what,
 		const roaring_bitmap_t *ids, uint32_t ttl_ms);
-	/* Adds the samples that any live node holds to *ret. */
-	int (*told)(void *context, const char *dataset, roaring_bitmap_t *ret);
+	/* Adds the sets of this name of all live nodes to *ret. */
+	int (*told)(void *context, const char *what, roaring_bitmap_t *ret);
 	/* Returns the name of the last request, for messages. NULL: the engine is in this
 	 * process. */
 	const char *(*asked)(void *context);

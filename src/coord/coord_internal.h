@@ -87,6 +87,9 @@ struct pool {
 	roaring_bitmap_t *fresh, *older; /* recently drawn samples */
 	/* Time when `fresh` began; time of the next question to the engine. */
 	uint64_t fresh_ns, told_ns;
+	/* samples that their homes lack; NULL: not known. Time of the next question. */
+	roaring_bitmap_t *lacked;
+	uint64_t lacked_ns;
 };
 
 struct coord {
@@ -264,10 +267,13 @@ must_check int coord_draw(struct coord *coord);
 
 /* --- coord_resident.c ------------------------------------------------------------------- */
 
-/* Tells the engine from time to time which samples this node holds, for the sampler `exchange`. */
+/* Tells the engine from time to time which samples this node holds, for the sampler `exchange`, and
+ * which ones it lacks, for the placement. */
 must_check int coord_tell_resident(struct coord *coord);
 /* Updates the pool's sampler with the samples that any node holds. */
 must_check int coord_update_resident(struct coord *coord, struct pool *pool);
+/* Updates the samples that their homes lack. */
+must_check int coord_update_lacked(struct coord *coord, struct pool *pool);
 /* Notes samples as recently drawn, since they are on their way to a cache. */
 void coord_note_drawn(struct pool *pool, const sample_id *ids, size_t n);
 void coord_free_resident(struct pool *pool);

@@ -55,7 +55,7 @@ struct local_offer {
 
 struct local_told {
 	LIST_ENTRY(local_told) link;
-	char node[COORD_NAME], dataset[COORD_NAME];
+	char node[COORD_NAME], what[COORD_TOLD];
 	roaring_bitmap_t *ids;
 	uint64_t until_ns;
 };

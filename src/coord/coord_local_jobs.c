@@ -203,13 +203,13 @@ void local_told_free(struct local_told *told)
 	free(told);
 }
 
-int local_tell(void *context, const char *node, const char *dataset,
+int local_tell(void *context, const char *node, const char *what,
 	const roaring_bitmap_t *ids, uint32_t ttl_ms)
 {
 	struct coord_local *local = context;
 	struct local_told *told;
 	LIST_FOREACH (told, &local->told, link)
-		if (strcmp(told->node, node) == 0 && strcmp(told->dataset, dataset) == 0)
+		if (strcmp(told->node, node) == 0 && strcmp(told->what, what) == 0)
 			break;
 	if (told)
 		local_told_free(told);
@@ -218,7 +218,7 @@ int local_tell(void *context, const char *node, const char *dataset,
 		return -ENOMEM;
 	LIST_INSERT_HEAD(&local->told, told, link);
 	strcpy(told->node, node);
-	strcpy(told->dataset, dataset);
+	strcpy(told->what, what);
 	told->until_ns = local->now_ns(local->clock) + ttl_ms * UINT64_C(1000000);
 	told->ids = roaring_bitmap_copy(ids);
 	if (told->ids)
@@ -227,14 +227,13 @@ int local_tell(void *context, const char *node, const char *dataset,
 	return -ENOMEM;
 }
 
-int local_told(void *context, const char *dataset, roaring_bitmap_t *ret)
+int local_told(void *context, const char *what, roaring_bitmap_t *ret)
 {
 	struct coord_local *local = context;
 	const struct local_told *told;
 	LIST_FOREACH (told, &local->told, link)
 		if (told->until_ns > local->now_ns(local->clock) &&
-			local_is_live(local, told->node) &&
-			strcmp(told->dataset, dataset) == 0)
+			local_is_live(local, told->node) && strcmp(told->what, what) == 0)
 			roaring_bitmap_or_inplace(ret, told->ids);
 	return 0;
 }

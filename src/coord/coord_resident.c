@@ -4,6 +4,7 @@
 #include "coord/coord_internal.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -11,8 +12,12 @@
  * node reports the samples that it holds. The leader's sampler gets the union of these reports and
  * of the recently drawn samples, which are on their way to a cache.
  *
- * The sets influence only which samples are drawn together. If a report is missing or old, a sample
- * may be prepared a second time, but nothing becomes wrong.
+ * Each node also reports samples whose home it is, and that it lacks. The leader assigns these to any
+ * rank that has room.
+ *
+ * The sets influence only which samples are drawn together, and which rank reads a sample. If a
+ * report is missing or old, a sample may be prepared a second time, or fetched, but nothing becomes
+ * wrong.
  */
 
 #define TELL_MOST 65536 /* most bytes that a node reports about a dataset */
@@ -42,19 +47,52 @@ static void thin(roaring_bitmap_t *ids, uint64_t seed)
 	}
 }
 
-static int tell(struct coord *coord, const char *dataset, uint64_t often_ns)
+static int tell_set(
+	struct coord *coord, const char *what, roaring_bitmap_t *ids, uint64_t often_ns)
 {
 	const struct coord_engine *engine = coord->engine;
+	roaring_bitmap_run_optimize(ids);
+	thin(ids, coord->self.incarnation);
+	return engine->tell(engine->context, coord->self.name, what, ids,
+		2 * ttl_ms(coord) + (uint32_t)(2 * often_ns / NS_PER_MS));
+}
+
+static int tell_resident(struct coord *coord, const char *dataset, uint64_t often_ns)
+{
 	roaring_bitmap_t *ids = roaring_bitmap_create();
 	if (!ids)
 		return -ENOMEM;
 	coord->calls.resident(coord->calls.context, dataset, ids);
-	roaring_bitmap_run_optimize(ids);
-	thin(ids, coord->self.incarnation);
-	int err = engine->tell(engine->context, coord->self.name, dataset, ids,
-		2 * ttl_ms(coord) + (uint32_t)(2 * often_ns / NS_PER_MS));
+	int err = tell_set(coord, dataset, ids, often_ns);
 	roaring_bitmap_free(ids);
 	return err;
+}
+
+/* Returns text: the name of the set of samples that their homes lack. No dataset has such a
+ * name. */
+static const char *name_lacked(const char *dataset, char text[static COORD_TOLD])
+{
+	snprintf(text, COORD_TOLD, "%s:lacked", dataset);
+	return text;
+}
+
+static int tell_lacked(struct coord *coord, const char *dataset, uint64_t often_ns)
+{
+	char text[COORD_TOLD];
+	roaring_bitmap_t *ids = roaring_bitmap_create();
+	if (!ids)
+		return -ENOMEM;
+	coord->calls.lacked(coord->calls.context, dataset, ids);
+	int err = tell_set(coord, name_lacked(dataset, text), ids, often_ns);
+	roaring_bitmap_free(ids);
+	return err;
+}
+
+/* Tells whether samples move between nodes, and the leader draws. */
+static bool is_placed(const struct coord *coord)
+{
+	return coord->calls.lacked && coord->self.address[0] && coord->n_live > 1 &&
+	       !coord_is_quiet(coord);
 }
 
 static bool is_first_of_dataset(const struct coord *coord, const struct held_job *job)
@@ -63,7 +101,7 @@ static bool is_first_of_dataset(const struct coord *coord, const struct held_job
 	LIST_FOREACH (other, &coord->jobs, link) {
 		if (other == job)
 			return true;
-		if (other->entered && other->facts.kind == SAMPLER_EXCHANGE &&
+		if (other->entered &&
 			strcmp(other->facts.dataset, job->facts.dataset) == 0)
 			return false;
 	}
@@ -74,19 +112,24 @@ int coord_tell_resident(struct coord *coord)
 {
 	const struct held_job *job;
 	int err = 0;
-	if (!coord->calls.resident || coord->now_ns < coord->tell_ns)
-		return 0;
 	uint64_t often = coord->ttl_ns / 2;
 	if (coord_is_quiet(coord))
 		often = TELL_TTLS * coord->ttl_ns;
 	else if (often > TELL_EVERY_NS)
 		often = TELL_EVERY_NS;
-	LIST_FOREACH (job, &coord->jobs, link)
-		if (!err && job->entered && job->facts.kind == SAMPLER_EXCHANGE &&
-			is_first_of_dataset(coord, job))
-			err = tell(coord, job->facts.dataset, often);
+	if (coord->tell_ns && coord->now_ns - coord->tell_ns < often)
+		return 0;
+	LIST_FOREACH (job, &coord->jobs, link) {
+		const char *dataset = job->facts.dataset;
+		if (!job->entered || !is_first_of_dataset(coord, job))
+			continue;
+		if (!err && coord->calls.resident && job->facts.kind == SAMPLER_EXCHANGE)
+			err = tell_resident(coord, dataset, often);
+		if (!err && is_placed(coord))
+			err = tell_lacked(coord, dataset, often);
+	}
 	if (!err)
-		coord->tell_ns = coord->now_ns + often;
+		coord->tell_ns = coord->now_ns;
 	return err;
 }
 
@@ -126,13 +169,18 @@ static void update(struct pool *pool, const roaring_bitmap_t *now)
 		roaring_free_uint32_iterator(at);
 }
 
-static int make_sets(struct pool *pool)
+static int make_set(roaring_bitmap_t **set)
 {
-	roaring_bitmap_t **sets[] = {&pool->resident, &pool->fresh, &pool->older};
-	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
-		if (!*sets[i] && !(*sets[i] = roaring_bitmap_create()))
-			return -ENOMEM;
-	return 0;
+	if (!*set)
+		*set = roaring_bitmap_create();
+	return *set ? 0 : -ENOMEM;
+}
+
+/* Makes the sets of recently drawn samples. */
+static int make_drawn(struct pool *pool)
+{
+	int err = make_set(&pool->fresh);
+	return err ? err : make_set(&pool->older);
 }
 
 /* Removes samples that do not belong to the pool's jobs, since these can't be exchanged. */
@@ -156,7 +204,9 @@ int coord_update_resident(struct coord *coord, struct pool *pool)
 	const struct coord_engine *engine = coord->engine;
 	if (!coord->calls.resident || pool->kind != SAMPLER_EXCHANGE)
 		return 0;
-	int err = make_sets(pool);
+	int err = make_drawn(pool);
+	if (!err)
+		err = make_set(&pool->resident);
 	if (err || coord->now_ns < pool->told_ns)
 		return err;
 	roaring_bitmap_t *now = roaring_bitmap_create();
@@ -179,17 +229,46 @@ int coord_update_resident(struct coord *coord, struct pool *pool)
 	return err;
 }
 
+int coord_update_lacked(struct coord *coord, struct pool *pool)
+{
+	const struct coord_engine *engine = coord->engine;
+	char text[COORD_TOLD];
+	if (!is_placed(coord))
+		return 0;
+	int err = make_drawn(pool);
+	if (err || coord->now_ns < pool->lacked_ns)
+		return err;
+	roaring_bitmap_t *now = roaring_bitmap_create();
+	if (!now)
+		return -ENOMEM;
+	err = engine->told(engine->context, name_lacked(pool->dataset, text), now);
+	if (err) {
+		roaring_bitmap_free(now);
+		return err;
+	}
+	forget_fresh(coord, pool);
+	roaring_bitmap_andnot_inplace(now, pool->fresh);
+	roaring_bitmap_andnot_inplace(now, pool->older);
+	if (pool->lacked)
+		roaring_bitmap_free(pool->lacked);
+	pool->lacked = now;
+	pool->lacked_ns = coord->now_ns + coord->ttl_ns / 4;
+	return 0;
+}
+
 void coord_note_drawn(struct pool *pool, const sample_id *ids, size_t n)
 {
 	if (!pool->fresh)
 		return;
 	roaring_bitmap_add_many(pool->fresh, n, ids);
-	roaring_bitmap_add_many(pool->resident, n, ids);
+	if (pool->resident)
+		roaring_bitmap_add_many(pool->resident, n, ids);
 }
 
 void coord_free_resident(struct pool *pool)
 {
-	roaring_bitmap_t *const sets[] = {pool->resident, pool->fresh, pool->older};
+	roaring_bitmap_t *const sets[] = {
+		pool->resident, pool->fresh, pool->older, pool->lacked};
 	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
 		if (sets[i])
 			roaring_bitmap_free(sets[i]);

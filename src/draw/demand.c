@@ -77,15 +77,16 @@ void demand_drawn(struct draw *draw, const struct stream *stream, sample_id samp
 	(void)take(draw, strand, sample - strand->first);
 }
 
-void draw_fetched(struct draw *draw, const struct space *space, sample_id id)
+bool draw_fetched(struct draw *draw, const struct space *space, sample_id id)
 {
 	const struct stream *stream;
 	draw->n_effects = 0;
 	TAILQ_FOREACH (stream, &draw->streams, link) {
 		const struct strand *strand = strand_in(stream, space);
 		if (stream->training && strand && take(draw, strand, id))
-			return;
+			return true;
 	}
+	return false;
 }
 
 bool demand_keep(const struct draw *draw, struct stream *stream)

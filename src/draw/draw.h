@@ -168,9 +168,9 @@ must_check bool draw_fed(struct draw *draw, struct stream *stream, struct feed *
  * number of positions that are not bound and have no drawn sample. Effect: LOW. */
 void draw_bound(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
-/* Event: another daemon has fetched the sample. Effect: DROP, in the oldest epoch that needs the
- * sample. */
-void draw_fetched(struct draw *draw, const struct space *space, sample_id id);
+/* Event: another daemon asks for the sample. Effect: DROP, in the oldest epoch of a training that
+ * needs the sample. false: no training needs it. */
+bool draw_fetched(struct draw *draw, const struct space *space, sample_id id);
 
 /* --- questions ---------------------------------------------------------------------------- */
 

@@ -150,6 +150,12 @@ static void resident(void *context, const char *dataset, roaring_bitmap_t *ids)
 	sched_resident(group->sched, dataset, ids);
 }
 
+static void lacked(void *context, const char *dataset, roaring_bitmap_t *ids)
+{
+	const struct group *group = context;
+	sched_lacked(group->sched, dataset, ids);
+}
+
 static void rank_free(struct group_rank *rank)
 {
 	for (int i = 0; i < 2; i++)
@@ -168,7 +174,8 @@ struct coord_calls group_calls(struct group *group)
 		.tail = tail,
 		.forget = forget,
 		.place = place_at_home,
-		.resident = resident};
+		.resident = resident,
+		.lacked = lacked};
 }
 
 /* --- jobs come and go -------------------------------------------------------------------- */

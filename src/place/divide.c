@@ -31,6 +31,39 @@ static bool find_ranks(const struct coord_batch *batch, const uint64_t *nodes,
 	return differ;
 }
 
+static bool is_lacked(const struct coord_batch *batch, uint32_t i)
+{
+	return batch->lacked && roaring_bitmap_contains(batch->lacked, batch->ids[i]);
+}
+
+/*
+ * Sets ret[i] to the node that has the sample. A sample that its home lacks has to be prepared by
+ * any node: the home takes it if its ranks have room beside the samples that the home has.
+ */
+static bool find_holders(const struct coord_batch *batch, const uint32_t *home,
+	uint32_t n_nodes, const uint32_t *rank_node, const uint32_t *rank_count,
+	uint32_t *ret)
+{
+	auto_free uint32_t *room = calloc(n_nodes + 1, sizeof(*room));
+	if (!room)
+		return false;
+	for (uint32_t r = 0; r < batch->ranks; r++)
+		room[rank_node[r]] += rank_count[r];
+	for (uint32_t i = 0; i < batch->n; i++) {
+		ret[i] = home[i] < n_nodes && !is_lacked(batch, i) ? home[i]
+								   : LOCALITY_NOWHERE;
+		if (ret[i] != LOCALITY_NOWHERE && room[home[i]] > 0)
+			room[home[i]]--;
+	}
+	for (uint32_t i = 0; i < batch->n; i++)
+		if (ret[i] == LOCALITY_NOWHERE && home[i] < n_nodes &&
+			room[home[i]] > 0) {
+			ret[i] = home[i];
+			room[home[i]]--;
+		}
+	return true;
+}
+
 bool divide(const struct coord_batch *batch, const uint32_t *home, const uint64_t *nodes,
 	uint32_t n_nodes, uint32_t *ret_rank)
 {
@@ -40,8 +73,8 @@ bool divide(const struct coord_batch *batch, const uint32_t *home, const uint64_
 	if (!node || !count || !sample_node ||
 		!find_ranks(batch, nodes, n_nodes, node, count))
 		return false;
-	for (uint32_t i = 0; i < batch->n; i++)
-		sample_node[i] = home[i] < n_nodes ? home[i] : LOCALITY_NOWHERE;
+	if (!find_holders(batch, home, n_nodes, node, count, sample_node))
+		return false;
 	struct locality *locality;
 	const struct locality_batch asked = {.sample_node = sample_node,
 		.n_samples = batch->n,

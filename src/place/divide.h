@@ -7,7 +7,8 @@
 
 /*
  * Divides a global mini-batch among the ranks so that they read samples whose home is their own
- * node (locality.h). ranks_share determines the number of samples for each rank.
+ * node, and samples that no node has (locality.h). ranks_share determines the number of samples for
+ * each rank.
  *
  *   Flow: serves coord_calls.place.
  *   Threads: any.   Locks, clock, files, random numbers: none.
@@ -15,9 +16,10 @@
 
 /*
  * Sets ret_rank[i] to the rank that reads batch->ids[i]. home[i]: index in `nodes` of the sample's
- * home; any other number: the sample has no home. nodes: the incarnations of the nodes. false:
- * there is no memory, or the division makes no difference, because all ranks are on one node, or on
- * nodes that are not among `nodes`.
+ * home; any other number: the sample has no home. nodes: the incarnations of the nodes. Samples of
+ * batch->lacked stay at home as long as the ranks there have room for them; then they go to any rank
+ * that has room. false: there is no memory, or the division makes no difference, because all ranks
+ * are on one node, or on nodes that are not among `nodes`.
  */
 bool divide(const struct coord_batch *batch, const uint32_t *home, const uint64_t *nodes,
 	uint32_t n_nodes, uint32_t *ret_rank);

@@ -227,13 +227,14 @@ bool draw_go_on_locked(struct stream *stream, struct aftermath *aftermath)
 	return true;
 }
 
-void draw_fetched_locked(
+bool draw_fetched_locked(
 	const struct space *space, sample_id id, struct aftermath *aftermath)
 {
 	struct sched *sched = sched_of_source(space->source);
 	lock_assert_held(&sched->lock);
-	draw_fetched(&sched->draw, space, id);
+	bool of_training = draw_fetched(&sched->draw, space, id);
 	execute_all_locked(sched, aftermath);
+	return of_training;
 }
 
 void draw_end_locked(struct sched_job *job, uint32_t epoch, struct aftermath *aftermath)

@@ -24,8 +24,8 @@ void draw_bound_locked(
 /* Moves a sample from the feed to the look-ahead. false: there is none, or no room. */
 must_check bool draw_fed_locked(
 	struct stream *stream, struct feed *feed, struct aftermath *aftermath);
-/* Drops the need of a sample that another daemon has fetched. */
-void draw_fetched_locked(
+/* Drops the need of a sample that another daemon asks for. false: no training needs it. */
+bool draw_fetched_locked(
 	const struct space *space, sample_id id, struct aftermath *aftermath);
 /* Draws a round of the stream. false: the stream has no room for one. */
 must_check bool draw_go_on_locked(struct stream *stream, struct aftermath *aftermath);

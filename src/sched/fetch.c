@@ -125,19 +125,21 @@ static struct tensor *to_file(struct wanted *wanted, struct tensor *tensor)
 }
 
 /* Ends a fetch. tensor: NULL if the fetch has failed. */
-static void end_fetch(struct wanted *wanted, struct tensor *tensor)
+static void end_fetch(struct wanted *wanted, struct tensor *tensor, int err)
 {
+	bool left = err == -ENOSPC; /* the home leaves the sample to this daemon */
 	struct sched *sched = sched_of_source(wanted->key.space->source);
 	struct aftermath aftermath;
 	aftermath_init(&aftermath);
-	stats_add(tensor ? STAT_FETCHED : STAT_FETCH_FAILURES, 1);
+	if (!left)
+		stats_add(tensor ? STAT_FETCHED : STAT_FETCH_FAILURES, 1);
 	if (tensor)
 		stats_add(STAT_FETCHED_BYTES, tensor->bytes);
 	lock_take(&sched->lock);
 	if (tensor)
 		supply_fetched(&sched->supply, wanted, tensor, clock_now_ns());
 	else
-		supply_not_fetched(&sched->supply, wanted);
+		supply_not_fetched(&sched->supply, wanted, left);
 	supply_execute_locked(sched, &aftermath);
 	sched_unlock(sched, &aftermath);
 }
@@ -153,7 +155,7 @@ void sched_fetch_done(struct sched_fetch *fetch, int err)
 	} else if (tensor) {
 		tensor = to_file(wanted, tensor);
 	}
-	end_fetch(wanted, tensor);
+	end_fetch(wanted, tensor, err);
 }
 
 void fetch_begin(struct wanted *wanted)
@@ -172,5 +174,5 @@ void fetch_begin(struct wanted *wanted)
 	if (!err)
 		return;
 	free(fetching);
-	end_fetch(wanted, NULL);
+	end_fetch(wanted, NULL, err);
 }

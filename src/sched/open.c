@@ -436,6 +436,24 @@ static int ask_sample_locked(struct sched_handle *handle, const struct part *par
 	return err ? refuse_to_wait_locked(handle, err, aftermath) : 0;
 }
 
+/*
+ * Counts the request of another daemon for a sample, and tells whether this daemon gives it. false:
+ * the full cache lacks the sample, and only the training that asks needs it, so the other daemon can
+ * as well prepare it, which saves the transfer. A tier may have the sample, so with a tier it is
+ * always prepared here.
+ */
+static bool is_given_locked(
+	const struct space *space, sample_id sample, struct aftermath *aftermath)
+{
+	const struct sched *sched = sched_of_source(space->source);
+	lock_assert_held(&sched->lock);
+	struct cache_usage usage = cache_usage(sched->cache);
+	uint64_t bytes = memory_size_of(&sched->supply, space, sample).tensor;
+	return !draw_fetched_locked(space, sample, aftermath) || space->source->tier ||
+	       space_has(space, sample) || cache_need(space->cache, sample) > 0 ||
+	       usage.live_bytes + bytes <= usage.capacity;
+}
+
 int sched_open_sample(struct sched *sched, const struct dataset *dataset,
 	const char *preparation, sample_id sample,
 	const struct sched_open_callbacks *callbacks)
@@ -448,11 +466,11 @@ int sched_open_sample(struct sched *sched, const struct dataset *dataset,
 	lock_take(&sched->lock);
 	const struct part *part = find_prepared_locked(sched, dataset, preparation);
 	int err = part ? -ENOMEM : -ENOENT;
-	if (part && (handle = handle_new(
-			     sched_job_of(part->edition->job), 0, 0, callbacks, false)))
+	if (part && !is_given_locked(part->space, sample, &aftermath))
+		err = -ENOSPC;
+	else if (part && (handle = handle_new(sched_job_of(part->edition->job), 0, 0,
+				  callbacks, false)))
 		err = ask_sample_locked(handle, part, sample, &aftermath);
-	if (part && !err)
-		draw_fetched_locked(part->space, sample, &aftermath);
 	bool has_to_park = !err && handle->state == HANDLE_PARKING;
 	sched_unlock(sched, &aftermath);
 	if (err && handle)

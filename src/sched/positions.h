@@ -84,7 +84,8 @@ must_check int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t 
  * Opens a sample for another daemon, with a preparation (preparation_print) that a job of the
  * dataset has. The sample is prepared here; nothing is bound, counted or consumed. sched_undo
  * gives the handle back. -ENOENT: no job has this preparation; -EAGAIN: the sample is being
- * fetched from another daemon; -EINVAL: no such sample.
+ * fetched from another daemon; -ENOSPC: the cache is full and lacks the sample, so the other daemon
+ * prepares it; -EINVAL: no such sample.
  */
 must_check int sched_open_sample(struct sched *sched, const struct dataset *dataset,
 	const char *preparation, sample_id sample,

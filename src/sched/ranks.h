@@ -98,6 +98,10 @@ uint32_t sched_fed(
 /* Adds to `ids` the samples of the dataset that the cache holds or loads. Counts only tensors
  * of preparations whose jobs all draw their samples. */
 void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
+/* Adds to `ids` the samples of the dataset whose home is here, that trainings still need, and that
+ * the cache neither holds nor loads. Leaves out trainings that need more samples than can be looked
+ * at quickly, and datasets with a tier. */
+void sched_lacked(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 
 /* Makes the scheduler call `news` when the state of a feed has changed: by any thread, without
  * locks; `news` must not wait. Call it before jobs are added. */

@@ -9,9 +9,11 @@
 
 #include <string.h>
 
-/* Lists the samples of a dataset in the cache, for daemons that draw its samples. */
+/* Lists the samples of a dataset that are in the cache, and those that are not, for daemons that draw
+ * its samples. */
 
-#define AT_ONCE 16384 /* samples looked at in one critical section */
+#define AT_ONCE 16384	   /* samples looked at in one critical section */
+#define MOST_LACKED 524288 /* most needed samples that are looked at */
 
 /* Tells whether all jobs of the space draw: exchange is fair only to samples loaded at random. */
 static bool is_random_locked(const struct sched *sched, const struct space *space)
@@ -58,4 +60,58 @@ void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *
 	for (uint32_t i = 0; i < n; i++)
 		for (sample_id id = 0; (id = add_some(sched, i, dataset, id, ids)) != 0;)
 			;
+}
+
+/* Adds the strand's samples from `from` on, at most AT_ONCE of them. Returns the next sample to look
+ * at; 0: none. */
+static sample_id add_lacked_locked(
+	const struct strand *strand, sample_id from, roaring_bitmap_t *ids)
+{
+	lock_assert_held(&sched_of_source(strand->space->source)->lock);
+	roaring_uint32_iterator_t at;
+	roaring_init_iterator(strand->ids, &at);
+	if (!roaring_move_uint32_iterator_equalorlarger(&at, from))
+		return 0;
+	for (uint32_t n = 0; n < AT_ONCE; n++) {
+		if (cache_state(strand->space->cache, at.current_value) == CACHE_ABSENT)
+			roaring_bitmap_add(ids, at.current_value);
+		if (!roaring_advance_uint32_iterator(&at))
+			return 0;
+	}
+	return at.current_value;
+}
+
+/* Tells whether a training needs samples of the strand, which is of the dataset. A home with a tier
+ * prepares all its samples. */
+static bool is_lacking(const struct strand *strand, const char *dataset)
+{
+	const struct source *source = strand->space->source;
+	return strand->ids && !source->tier &&
+	       strcmp(dataset_name(source->dataset), dataset) == 0 &&
+	       roaring_bitmap_get_cardinality(strand->ids) <= MOST_LACKED;
+}
+
+/* Adds samples from `from` on of the k-th strand of a training that is_lacking. Sets *ret to the next
+ * sample to look at; 0: none. false: there is no such strand. */
+static bool add_some_lacked(struct sched *sched, const char *dataset, size_t k,
+	sample_id from, roaring_bitmap_t *ids, sample_id *ret)
+{
+	const struct stream *stream;
+	LOCK_SCOPE(&sched->lock);
+	TAILQ_FOREACH (stream, &sched->draw.streams, link)
+		for (size_t i = 0; stream->training && i < stream->n_strands; i++) {
+			const struct strand *strand = &stream->strands[i];
+			if (!is_lacking(strand, dataset) || k-- > 0)
+				continue;
+			*ret = add_lacked_locked(strand, from, ids);
+			return true;
+		}
+	return false;
+}
+
+void sched_lacked(struct sched *sched, const char *dataset, roaring_bitmap_t *ids)
+{
+	sample_id from = 0;
+	for (size_t k = 0; add_some_lacked(sched, dataset, k, from, ids, &from);)
+		k += from == 0;
 }

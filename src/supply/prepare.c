@@ -95,6 +95,8 @@ void supply_done(struct supply *supply, struct wanted *wanted,
 	if (status == 0) {
 		if (!result->same)
 			result->tensor->made_for = wanted->asked_by;
+		if (wanted->spare)
+			cache_spare(cache, wanted_sample(wanted));
 		cache_publish(cache, wanted_sample(wanted), result->tensor);
 	} else {
 		cache_abandon(cache, wanted_sample(wanted));
@@ -121,14 +123,15 @@ void supply_fetched(struct supply *supply, struct wanted *wanted, struct tensor 
 	const struct supply_result result = {.tensor = tensor};
 	wanted->fetching = false;
 	wanted->asked_by = 0;
-	cache_spare(wanted->key.space->cache, wanted_sample(wanted));
+	wanted->spare = true;
 	supply_done(supply, wanted, &result, now_ns);
 }
 
-void supply_not_fetched(struct supply *supply, struct wanted *wanted)
+void supply_not_fetched(struct supply *supply, struct wanted *wanted, bool spare)
 {
 	wanted->fetching = false;
 	wanted->here = true;
+	wanted->spare = spare;
 	wanted_unqueue(wanted);
 	cache_abandon(wanted->key.space->cache, wanted_sample(wanted));
 	if (wanted_is_pinned(wanted))

@@ -152,6 +152,7 @@ struct wanted {
 	unsigned retries;
 	uint64_t first_try_ns; /* when it was first delayed */
 	bool here;     /* this daemon prepares it, although its home is another daemon */
+	bool spare;    /* and its tensor is the first to be evicted: cache_spare */
 	bool fetching; /* loading: being fetched from another daemon */
 	bool is_read;  /* loading: its file is being read */
 	/* fields while the sample is loading */
@@ -315,8 +316,8 @@ void program_end(struct supply *supply, const struct wanted *wanted);
 void supply_fetched(struct supply *supply, struct wanted *wanted, struct tensor *tensor,
 	uint64_t now_ns);
 /* Event: the sample could not be fetched from another daemon. It is prepared here if it is still
- * needed; if not, it may be freed. */
-void supply_not_fetched(struct supply *supply, struct wanted *wanted);
+ * needed; if not, it may be freed. spare: the cache keeps it no longer than a copy. */
+void supply_not_fetched(struct supply *supply, struct wanted *wanted, bool spare);
 
 /* Event: time has passed. Queues the samples that are due. */
 void supply_time(struct supply *supply, uint64_t now_ns);

@@ -46,7 +46,7 @@ struct world {
 	struct world_node nodes[WORLD_NODES];
 	roaring_bitmap_t *ids[JOURNAL_JOBS];
 	struct coord_job facts[JOURNAL_JOBS];
-	struct coord_calls calls; /* place and resident of it only */
+	struct coord_calls calls; /* place, resident and lacked of it only */
 	uint32_t hold_epoch;	  /* readers begin no later one */
 	uint32_t hold_position;	  /* nor consume more positions of this one */
 };
@@ -159,7 +159,8 @@ static inline struct world_node *world_start_as(
 			.tail = world_tail,
 			.forget = world_forget,
 			.place = world->calls.place,
-			.resident = world->calls.resident}};
+			.resident = world->calls.resident,
+			.lacked = world->calls.lacked}};
 	snprintf(options.self.name, sizeof(options.self.name), "%s", name);
 	cr_assert_eq(coord_new(&options, world_engine(node), &node->coord), 0);
 	return node;

@@ -526,6 +526,126 @@ EACH_ENGINE(the_leader_knows_on_which_node_a_rank_runs)
 	}
 }
 
+/* --- samples that their homes lack ------------------------------------------------------- */
+
+/* What the leader knew at its last draw; and the calls of the engine for that. */
+static struct {
+	const struct coord_engine *engine;
+	roaring_bitmap_t *ids;
+	unsigned calls;
+} lacked;
+
+static bool note_lacked(void *context, const struct coord_batch *batch, uint32_t *rank_of)
+{
+	(void)context, (void)rank_of;
+	if (lacked.ids)
+		roaring_bitmap_free(lacked.ids);
+	lacked.ids = batch->lacked ? roaring_bitmap_copy(batch->lacked) : NULL;
+	return false;
+}
+
+/* Node i lacks ten samples from 1000 + 100 i on, which no job has, and all that the job has. */
+static void lacked_by(void *context, const char *dataset, roaring_bitmap_t *ids)
+{
+	const struct world_node *node = context;
+	uint64_t from = 1000 + 100 * (uint64_t)(node - node->world->nodes);
+	cr_assert_str_eq(dataset, "photos");
+	roaring_bitmap_add_range(ids, from, from + 10);
+	roaring_bitmap_add_range(ids, 0, 300);
+}
+
+/* Tells whether the leader knew what nodes 0 to n - 1 lack. Samples that were drawn of late are on
+ * their way to a cache. */
+static bool is_known(unsigned n)
+{
+	roaring_bitmap_t *ids = roaring_bitmap_create();
+	for (unsigned i = 0; i < n; i++)
+		roaring_bitmap_add_range(ids, 1000 + 100 * i, 1000 + 100 * i + 10);
+	bool equal = lacked.ids && roaring_bitmap_equals(ids, lacked.ids);
+	roaring_bitmap_free(ids);
+	return equal;
+}
+
+static void start_lacking(struct world *world)
+{
+	world->calls.place = note_lacked;
+	world->calls.lacked = lacked_by;
+	world->hold_epoch = 0;
+	for (unsigned i = 0; i < WORLD_NODES; i++) {
+		struct world_node *node = world_start(world, i);
+		cr_assert_eq(
+			coord_add_job(node->coord, world_job(world, 0, 0, 300, 3, 6)), 0);
+		world_take(node, 0, i);
+	}
+}
+
+/* Reads epochs, with time between them. */
+static void read_until_known(struct world *world, unsigned n)
+{
+	while (!is_known(n)) {
+		cr_assert_lt(world->hold_epoch, JOURNAL_EPOCHS - 1);
+		world_until(world, world_is_given(world, 0, world->hold_epoch));
+		world_pass(world, world->ttl_ns / 2);
+		world->hold_epoch++;
+	}
+}
+
+static void forget_lacked(void)
+{
+	if (lacked.ids)
+		roaring_bitmap_free(lacked.ids);
+	lacked.ids = NULL;
+}
+
+/* The set of a dead node expires. */
+EACH_ENGINE(the_leader_knows_which_samples_homes_lack)
+{
+	start_lacking(world);
+	read_until_known(world, WORLD_NODES);
+	world_kill(&world->nodes[2]);
+	world_pass(world, 4 * world->ttl_ns);
+	world_take(&world->nodes[1], 0, 2);
+	read_until_known(world, 2);
+	forget_lacked();
+}
+
+static int count_tell(void *context, const char *node, const char *what,
+	const roaring_bitmap_t *ids, uint32_t ttl_ms)
+{
+	lacked.calls++;
+	return lacked.engine->tell(context, node, what, ids, ttl_ms);
+}
+
+static int count_told(void *context, const char *what, roaring_bitmap_t *ret)
+{
+	lacked.calls++;
+	return lacked.engine->told(context, what, ret);
+}
+
+/* Nodes tell nothing while nothing is read, nor if there is one node only. */
+Test(coord, idle_nodes_do_not_tell_what_they_lack)
+{
+	struct world world;
+	world_begin(&world, WORLD_LOCAL);
+	lacked.engine = coord_local_engine(world.local);
+	struct coord_engine counting = *lacked.engine;
+	counting.tell = count_tell;
+	counting.told = count_told;
+	world.instead = &counting;
+	start_lacking(&world);
+	world_until(&world, world_is_given(&world, 0, 0));
+	cr_assert_gt(lacked.calls, 0);
+	world_pass(&world, 3 * world.ttl_ns);
+	lacked.calls = 0;
+	world_pass(&world, 20 * world.ttl_ns);
+	cr_assert_eq(lacked.calls, 0);
+	world.hold_epoch = 1;
+	world_until(&world, world_is_given(&world, 0, 1));
+	cr_assert_gt(lacked.calls, 0);
+	forget_lacked();
+	world_end(&world);
+}
+
 /* What is polled for has nothing to do with how long the dead are waited for. */
 Test(coord, a_long_lease_does_not_slow_readers)
 {

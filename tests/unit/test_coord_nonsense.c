@@ -379,7 +379,8 @@ static void start_lied_to(struct world *world, unsigned i, const char *url)
 			.known = knows_some,
 			.tail = some_tail,
 			.forget = forget_any,
-			.resident = some_resident}};
+			.resident = some_resident,
+			.lacked = some_resident}};
 	snprintf(options.self.name, sizeof(options.self.name), "node%u", i);
 	node->world = world;
 	cr_assert_eq(coord_resp_new(&(struct coord_server){.url = url}, "group", 200,

@@ -13,7 +13,7 @@
 
 static char a_name[] = "a";
 
-enum way { ANSWERS, BREAKS, REFUSES, LIES, KEEPS };
+enum way { ANSWERS, BREAKS, REFUSES, LIES, LEAVES, KEEPS };
 
 /* Another daemon, which is the home of odd samples. */
 struct other {
@@ -59,6 +59,8 @@ static int fetch(void *context, struct sched_fetch *fetch)
 		cr_assert(sched_fetch_place(fetch, shape, WORLD_TENSOR));
 		sched_fetch_done(fetch, -ECONNRESET);
 	}
+	if (way == LEAVES)
+		sched_fetch_done(fetch, -ENOSPC);
 	if (way == LIES) {
 		struct tensor_shape shape = {
 			.height = WORLD_SIDE + 1, .width = WORLD_SIDE};
@@ -71,13 +73,19 @@ static int fetch(void *context, struct sched_fetch *fetch)
 	return 0;
 }
 
-static void begin(struct world *world, struct other *other, enum way way)
+static void begin_small(
+	struct world *world, struct other *other, enum way way, uint64_t tensors)
 {
 	*other = (struct other){.way = way, .mutex = PTHREAD_MUTEX_INITIALIZER};
-	world_begin(world, N, 2 * N);
+	world_begin(world, N, tensors);
 	sched_fetch_by(world->sched,
 		&(struct sched_fetcher){
 			.is_elsewhere = is_elsewhere, .fetch = fetch, .context = other});
+}
+
+static void begin(struct world *world, struct other *other, enum way way)
+{
+	begin_small(world, other, way, 2 * N);
 }
 
 /* Returns the sample of one. */
@@ -187,6 +195,31 @@ Test(sched_fetch, what_has_another_size_is_prepared_here)
 	expect_all_here(LIES);
 }
 
+static int open_sample(const struct world *world, const struct preparation *preparation,
+	sample_id sample, struct sched_opened *ret);
+
+/* A full cache then evicts copies of odd samples before the even ones. */
+Test(sched_fetch, what_is_left_to_this_daemon_is_prepared_here_and_is_a_copy)
+{
+	struct world world;
+	struct other other;
+	struct sched_opened opened;
+	const struct preparation as_it_is = {0};
+	begin_small(&world, &other, LEAVES, N / 2 + 4);
+	struct sched_job *job = world_add(&world, a_name);
+	cr_expect_eq(0, read_all(job));
+	cr_expect_eq(N / 2, other.asked, "each once");
+	cr_expect_eq(N, stats_get(STAT_DECODES));
+	cr_expect_eq(0, stats_get(STAT_FETCH_FAILURES), "the other daemon is well");
+	for (sample_id id = 0; id < N; id += 2) {
+		cr_assert_eq(0, open_sample(&world, &as_it_is, id, &opened));
+		sched_undo(opened.handle);
+	}
+	cr_expect_eq(N, stats_get(STAT_DECODES), "the samples at home are in the cache");
+	sched_job_put(job);
+	world_end(&world);
+}
+
 /* Look-ahead is fetched while nothing comes; the job goes meanwhile. */
 Test(sched_fetch, a_job_leaves_while_its_samples_are_fetched)
 {
@@ -285,13 +318,13 @@ Test(sched_fetch, what_can_not_be_opened_is_refused)
 
 /* --- what a training still asks for ------------------------------------------------------ */
 
-static struct sched_job *begin_rank(
-	struct world *world, char *name, uint32_t rank, const sample_id *ids, uint32_t n)
+static struct sched_job *begin_rank_of(struct world *world, char *training, char *name,
+	uint32_t rank, const sample_id *ids, uint32_t n)
 {
 	struct job_config config = world_job_config(name);
 	struct sched_feed_state state = {0};
 	struct world_open open;
-	config.training = a_name;
+	config.training = training;
 	config.ranks = 2;
 	config.rank = rank;
 	config.global_batch = 4;
@@ -303,6 +336,12 @@ static struct sched_job *begin_rank(
 	}
 	sched_release(wait_for(&open).handle);
 	return job;
+}
+
+static struct sched_job *begin_rank(
+	struct world *world, char *name, uint32_t rank, const sample_id *ids, uint32_t n)
+{
+	return begin_rank_of(world, a_name, name, rank, ids, n);
 }
 
 static uint64_t need_of(struct world *world)
@@ -353,5 +392,40 @@ Test(sched_fetch, samples_at_home_are_needed_until_a_rank_or_another_daemon_asks
 	sched_job_put(two);
 	cr_assert_eq(0, sched_job_remove(world.sched, names[1]));
 	world_check_nothing_held(&world);
+	world_end(&world);
+}
+
+Test(sched_fetch, a_full_cache_leaves_samples_to_the_only_daemon_that_needs_them)
+{
+	static const sample_id first = 4;
+	static char names[2][3] = {"r0", "s0"}, other_training[] = "b";
+	struct world world;
+	struct other other;
+	struct sched_opened opened, again;
+	begin_small(&world, &other, ANSWERS, 4);
+	struct sched_job *one = begin_rank(&world, names[0], 0, &first, 1);
+	for (sample_id id = 6; id <= 10; id += 2)
+		give(&world, one, id);
+	uint64_t need = need_of(&world), decodes = stats_get(STAT_DECODES);
+	cr_assert_eq(decodes, 4, "the cache is full");
+	const struct preparation *preparation = &sched_job_config(one)->preparation;
+	cr_expect_eq(-ENOSPC, open_sample(&world, preparation, 12, &opened));
+	cr_expect_eq(need_of(&world), need - 1, "the training has asked for it");
+	cr_expect_eq(stats_get(STAT_DECODES), decodes);
+	cr_assert_eq(0, open_sample(&world, preparation, 12, &opened));
+	cr_expect_eq(stats_get(STAT_DECODES), ++decodes, "no training has asked");
+	struct sched_job *two =
+		begin_rank_of(&world, other_training, names[1], 0, &first, 1);
+	decodes = stats_get(STAT_DECODES);
+	cr_assert_eq(0, open_sample(&world, preparation, 12, &again));
+	cr_expect_eq(stats_get(STAT_DECODES), decodes, "it is in the cache");
+	give(&world, one, 14);
+	cr_expect_eq(stats_get(STAT_DECODES), decodes + 1, "the other training needs it");
+	sched_undo(opened.handle);
+	sched_undo(again.handle);
+	sched_job_put(one);
+	sched_job_put(two);
+	for (unsigned i = 0; i < 2; i++)
+		cr_assert_eq(0, sched_job_remove(world.sched, names[i]));
 	world_end(&world);
 }

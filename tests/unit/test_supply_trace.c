@@ -216,7 +216,7 @@ static void play_work(struct player *player, char *const *words)
 		supply_fetched(
 			supply, wanted_named(player, words[1]), tensor, world->now_ns);
 	} else if (strcmp(event, "not-fetched") == 0) {
-		supply_not_fetched(supply, wanted_named(player, words[1]));
+		supply_not_fetched(supply, wanted_named(player, words[1]), false);
 	} else if (strcmp(event, "time") == 0) {
 		world->now_ns += (uint64_t)(strtod(words[1], NULL) * 1e9);
 		supply_time(supply, world->now_ns);

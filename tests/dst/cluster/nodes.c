@@ -122,7 +122,7 @@ static bool place(void *context, const struct coord_batch *batch, uint32_t *rank
 }
 
 /* Whatever a cache may hold. */
-static void resident(void *context, const char *dataset, roaring_bitmap_t *ids)
+static void any_samples(void *context, const char *dataset, roaring_bitmap_t *ids)
 {
 	(void)context, (void)dataset;
 	for (uint32_t i = 0; i < MOST_SAMPLES; i++)
@@ -241,7 +241,8 @@ static void start(struct node *node)
 		.seed = co_random(UINT32_MAX),
 		.mini_batches = 1 + co_random(3),
 		.calls = {node, fed, lost, known, tail, forget, places[co_random(3)],
-			co_one_in(2) ? resident : NULL}};
+			co_one_in(2) ? any_samples : NULL,
+			co_one_in(2) ? any_samples : NULL}};
 	snprintf(options.self.name, sizeof(options.self.name), "n%u", node->number);
 	snprintf(options.self.address, sizeof(options.self.address), "10.0.0.%u:1",
 		node->number);
