@@ -42,7 +42,7 @@ enum mode { BY_NUMBER, CURRENT, SHUFFLED, MODES };
 struct job {
 	struct epochs *epochs;
 	struct open_request requests[STEP];
-	sample_id next; /* that is drawn */
+	sample_id next; /* next sample that is drawn */
 	uint32_t epoch;
 };
 

@@ -63,7 +63,7 @@ static enum view_layout layout;
 
 static void say(const char *what)
 {
-	/* takes and releases the lock, so that the last hold was counted */
+	/* takes and releases the lock, so that the last hold is counted */
 	sched_stats(sched);
 	printf("  %-40s %9.3f ms  let go at %#tx, of %lu holds\n", what,
 		(double)longest / 1e6, longest_by - &__executable_start,

@@ -37,7 +37,7 @@
 /* --- locks ---------------------------------------------------------------------------- */
 
 #define PLACES 512
-#define DEPTH 8 /* most locks that a thread holds */
+#define DEPTH 8 /* most locks that a thread holds at the same time */
 #define LONG_NS 100000
 
 struct place {

@@ -34,7 +34,7 @@ int main(void)
 #define SECOND_NS UINT64_C(1000000000)
 #define TTL_NS (5 * SECOND_NS)
 #define RATE 100		  /* samples per second and rank */
-#define OFTEN_NS (SECOND_NS / 10) /* readers go on */
+#define OFTEN_NS (SECOND_NS / 10) /* interval between two advances of the readers */
 #define EACH 20000 /* samples of each rank in an epoch, more than are read */
 #define READING_S 10
 #define QUIET_S 40

@@ -75,10 +75,10 @@ static int reserve(struct dsa_tree *tree)
 }
 
 /*
- * Passes a larger set (section 4.2, Figure 4d): 1) the intersection of D and the root
- * is the new root, 2) the difference of the old root goes to both children. `pushed` has the
- * elements that come from above to the right child; D has none of them, so they go on to the
- * next two.
+ * Inserts a larger set D below the root of a level (section 4.2, Figure 4d): 1) the intersection of
+ * D and the root becomes the new root, 2) the other elements of the old root go to both children.
+ * `pushed` has the elements that the levels above have given to the right child. D has none of
+ * these elements, so they go to both children of the next level, too.
  */
 static void pass(struct level *level, roaring_bitmap_t *dataset, roaring_bitmap_t *pushed)
 {
@@ -93,9 +93,9 @@ static void pass(struct level *level, roaring_bitmap_t *dataset, roaring_bitmap_
 }
 
 /*
- * Inserts D, or its rest behind the roots passed, as the smallest set of the subtree of `root`
- * (Figure 4c): 1) and 2) the new root is the intersection of both, 3) its children are
- * the differences.
+ * Inserts the elements of D that no root above has, as the smallest set of the subtree of `root`
+ * (Figure 4c): 1) and 2) the intersection of D and the old root becomes the new root, 3) the two
+ * differences become its children.
  */
 static void become_root(
 	struct level *level, struct level *root, const roaring_bitmap_t *pushed)
@@ -134,8 +134,9 @@ int dsa_tree_insert(struct dsa_tree *tree, stream_id stream, roaring_bitmap_t *d
 /* --- deletion ---------------------------------------------------------------------- */
 
 /*
- * Lifts the elements of a vertex that the stream above it needs, too; and further up, as long as
- * there are any. The earlier elements of the upper vertex are in no leaf above it.
+ * Moves the elements of a vertex that the stream of the level above also needs to the vertex of
+ * that level, and so on, until a level needs none of them. Only moved elements have to be looked
+ * for in the leaves above: no leaf there has an element that was in the upper vertex before.
  */
 static void lift(struct dsa_tree *tree, size_t at)
 {
@@ -152,11 +153,11 @@ static void lift(struct dsa_tree *tree, size_t at)
 }
 
 /*
- * Deletes a stream (section 4.2, Figure 4b): the leaf goes, its parent and its sibling become
- * one. If it was the largest, the sibling is the leaf of the level before.
+ * Deletes a stream (section 4.2, Figure 4b): removes its leaf, and merges the leaf's parent with
+ * the leaf's sibling. The sibling of the largest stream's leaf is the leaf of the level before.
  *
- * The paper stops here. But an element that only the deleted stream did not have is now
- * shared: it is in the merged vertex and in leaves above, and rises.
+ * The paper stops here. But all remaining streams may share an element that only the deleted stream
+ * did not have. Such an element is in the merged vertex and in leaves above it, and is moved up.
  */
 void dsa_tree_remove(struct dsa_tree *tree, stream_id stream)
 {
@@ -189,9 +190,10 @@ void dsa_tree_remove(struct dsa_tree *tree, stream_id stream)
  *           / \                           / \
  *          c   ..                        c   ..
  *
- * V has what both and all larger streams need, whichever comes first. a shares with the streams
- * after b the elements in its leaf and in X: none in W, or they would be in V. Appendix C inserts
- * the stream anew ("just like the intersection procedure"), which has the same result.
+ * V does not change: its elements are those that a, b and all larger streams need. The elements
+ * that a shares with the streams after b are in its leaf and in X; none of them is in W, because an
+ * element of W that a needs would be in V. Appendix C inserts the stream again ("just like the
+ * intersection procedure"), which gives the same tree.
  */
 static void swap(struct dsa_tree *tree, size_t at)
 {
@@ -214,7 +216,7 @@ static void swap(struct dsa_tree *tree, size_t at)
 	tree->levels[at + 1] = a;
 }
 
-/* Sorts by insertion: a round changes each size by one at most. */
+/* Sorts the levels by insertion, because a round changes each size by at most one. */
 void dsa_tree_reorder(struct dsa_tree *tree)
 {
 	for (size_t i = 1; i < tree->n; i++)
@@ -253,9 +255,9 @@ roaring_bitmap_t *dsa_tree_copy_remaining(const struct dsa_tree *tree, stream_id
 }
 
 /*
- * Checks that sizes ascend; that the vertices of a path have nothing in common (the size of their
- * union is the sum of theirs); and that the vertices down to a level are the intersection of its
- * stream and all larger ones.
+ * Checks three properties. The sizes ascend. No two vertices of a path have a common element: the
+ * size of their union is the sum of their sizes. The union of the vertices down to a level is the
+ * intersection of the sets of its stream and of all larger streams.
  */
 void dsa_tree_validate(const struct dsa_tree *tree)
 {

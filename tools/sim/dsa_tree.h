@@ -11,10 +11,10 @@
 #include <stddef.h>
 
 /*
- * The dependent sampling tree of JOADER (NeurIPS 2022; section 4, appendix C), written
- * after its text. The daemon's dsa (src/sampler/dsa.c) draws from the same distribution
- * without a tree; it is checked against this one and measured beside it. The same seed
- * and the same events give the same decisions.
+ * The dependent sampling tree of JOADER (NeurIPS 2022; section 4, appendix C), as the paper
+ * describes it. The daemon's dsa (src/sampler/dsa.c) draws from the same distribution without a
+ * tree; tests compare dsa with this tree, and benchmarks measure both. Equal seeds and equal events
+ * give equal decisions.
  *
  * D_1, D_2, D_3 in ascending order of size (the paper's Figure 4a):
  *
@@ -24,33 +24,36 @@
  *                / \
  *   E = D_2-A-B     F = D_3 - A - B
  *
- * The vertices from the root to a leaf are the dataset of that leaf's stream, and no two
- * of them have an element in common. The vertices on the right path, here A, B and F, together
- * are the elements that all streams of a suffix share: A is shared by all, A and B by D_2 and D_3.
+ * The union of the vertices from the root to a leaf is the dataset of that leaf's stream. No two of
+ * these vertices have a common element. The vertices on the path to the right, here A, B and F,
+ * have the elements that the larger streams share: A has those of all streams, A and B have those
+ * of D_2 and D_3.
  *
  *   Flow: insert when an epoch starts, draw, remove.
  *   Threads: caller serialises.
  *   Errors: -ENOMEM from new, -ENOMEM and -EEXIST from insert; an unknown stream is a
  *           bug. Where a bitmap finds no memory, the program aborts.
  *
- * Where the text is silent or does not give Algorithm 1, the algorithm is followed:
+ * Where the paper's text is silent or contradicts Algorithm 1, this tree follows the algorithm:
  *
- *   deletion (4.2)       merges the parent with its sibling and costs O(1). Elements that only
- *                        the deleted stream kept from being shared (in D_1 and D_3, not in
- *                        D_2) have to rise, too, from C and F to the root.
- *   partial rounds (C)   are "the same as the above". But the tree keeps what all streams share,
- *                        also those that sit out; the streams that draw share more. Their
- *                        shared elements are found as if the others were deleted.
- *   several vertices (C) one is chosen "randomly": by its size, once for all that share.
- *   compensation (C)     adds to each vertex of which all streams still need the element:
- *                        only to the topmost ones, or it would be twice on a path.
- *   Algorithm 1          line 13 is c = |D| - |S|, as in equation (12); the subset that
- *                        line 17 selects is without S.
- *   ties                 are broken by id, so that there is one order; Definition 1 has none.
- *   left and right       Definition 1 and section 4.2 contradict each other; here leaves
- *                        are left.
- *   sizes                are those at the start of the round: samples leave the tree when
- *                        all of its decisions are made.
+ *   deletion (4.2)       The paper merges the parent with its sibling in O(1). Here, elements that
+ *                        D_1 and D_3 have, but not the deleted D_2, also move up from C and F to
+ *                        the root, because all remaining streams share them.
+ *   partial rounds (C)   The paper says "the same as the above". But a vertex of the tree has the
+ *                        elements that all streams share, and the streams of a partial round
+ *                        share more. Here these are found as if the other streams were deleted.
+ *   several vertices (C) The paper chooses one "randomly". Here the probability of a vertex is
+ *                        proportional to its size, and all sharing streams get the same choice.
+ *   compensation (C)     The paper adds the element to each vertex of which all streams still
+ *                        need it. Here only the topmost of these vertices get it; otherwise the
+ *                        element would be twice on a path.
+ *   Algorithm 1          Line 13 is c = |D| - |S|, as in equation (12). The subset that line 17
+ *                        selects does not contain elements of S.
+ *   ties                 Streams of equal size are sorted by id. Definition 1 has no rule.
+ *   left and right       Definition 1 and section 4.2 contradict each other. Here leaves are left
+ *                        children.
+ *   sizes                Sizes are those at the start of the round. Samples leave the tree after
+ *                        all decisions of the round.
  */
 
 struct dsa_tree;
@@ -63,8 +66,8 @@ must_check int dsa_tree_insert(
 	struct dsa_tree *tree, stream_id stream, roaring_bitmap_t *dataset);
 void dsa_tree_remove(struct dsa_tree *tree, stream_id stream);
 
-/* Draws one round for n distinct streams, in any order. A stream without remaining samples
- * gets SAMPLE_NONE. */
+/* Draws one round for n different streams, which may be in any order. A stream without remaining
+ * samples gets SAMPLE_NONE. */
 void dsa_tree_draw(
 	struct dsa_tree *tree, const stream_id *streams, size_t n, sample_id *ret);
 

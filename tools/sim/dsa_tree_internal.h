@@ -8,20 +8,20 @@
 #include "dsa_tree.h"
 
 /*
- * The tree as an array, since each right child has one left sibling, which is a leaf:
+ * The tree is stored as an array of levels, because each left child is a leaf:
  *
  *     levels[0]   vertex A   leaf C       of D_1
  *     levels[1]   vertex B   leaf E       of D_2
  *     levels[2]   vertex F   leaf empty   of D_3
  *
- * A level's vertex has the elements that its stream and all larger ones share, without the
- * vertices above; its leaf has the other elements that its stream needs. The last vertex is the
- * paper's last leaf: all that the last stream needs is shared by all from it on, so that the same
- * rule holds for every level. A stream's path: the vertices down to its level, and its leaf.
+ * The vertex of a level has the elements that its stream and all larger streams share, except those
+ * of the vertices above. The leaf has the other elements that the stream needs. The last vertex is
+ * the last leaf of the paper; by the rule for vertices it has all remaining elements of the last
+ * stream. The path of a stream consists of the vertices down to its level, and of its leaf.
  */
 struct level {
 	stream_id stream;
-	uint32_t remaining; /* |R| */
+	uint32_t remaining; /* number of the stream's remaining samples: |R| */
 	roaring_bitmap_t *vertex;
 	roaring_bitmap_t *leaf;
 	sample_id *ret; /* receives the sample; NULL: the stream is not in this round */

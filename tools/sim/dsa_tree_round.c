@@ -32,10 +32,10 @@ static const struct level *nth(const struct round_walk *walk, size_t i)
 
 /* --- partial rounds ---------------------------------------------------------------- */
 
-/* Returns the elements that would leave the leaf of round[i] and rise if the streams that sit out
- * were deleted, because all larger streams of the round have them. They lie in the lifted set of
- * the next stream of the round, in its vertex, and in the vertices of the streams between, which
- * sit out. (The vertex below a leaf has none of them.) */
+/* Returns the elements of the leaf of round[i] that all larger streams of the round need. If the
+ * streams outside of the round were deleted, these elements would move up. For the next stream of
+ * the round they are in its lifted set, in its vertex, or in a vertex of a stream between both,
+ * which is not in the round. (The vertex below a leaf has none of them.) */
 static roaring_bitmap_t *lift(const struct round_walk *walk, size_t i)
 {
 	const struct level *levels = walk->tree->levels;
@@ -56,7 +56,8 @@ static roaring_bitmap_t *lift(const struct round_walk *walk, size_t i)
 	return lifted;
 }
 
-/* Lifts from the largest stream up. Nothing rises as long as all larger ones draw. */
+/* Finds the lifted sets, from the largest stream to the smallest one. A stream has none if all
+ * larger streams are in the round. */
 static void lift_all(const struct round_walk *walk)
 {
 	for (size_t i = walk->m; i-- > 0;) {
@@ -73,7 +74,7 @@ static uint32_t lifted_size(const roaring_bitmap_t *lifted)
 	return lifted ? set_size(lifted) : 0;
 }
 
-/* Returns |S + I|, lines 5 and 6: the number of elements that all of JOB share. */
+/* Returns |S + I| (lines 5 and 6): the number of elements that all streams of JOB share. */
 static uint32_t count_shared(const struct round_walk *walk)
 {
 	uint32_t size = walk->offered - lifted_size(walk->lifted);
@@ -101,8 +102,8 @@ static size_t select_shared(const struct round_walk *walk, uint32_t c)
 
 /* --- sampling: Algorithm 2 --------------------------------------------------------- */
 
-/* Picks the rank-th element of vertex - without. false: it has fewer, and their number is
- * taken from the rank. */
+/* Finds the element of number *rank in `vertex` without the elements of `without`. false: there are
+ * too few elements; subtracts their number from *rank. */
 static bool pick(const roaring_bitmap_t *vertex, const roaring_bitmap_t *without,
 	uint32_t *rank, sample_id *ret)
 {
@@ -139,8 +140,8 @@ static sample_id sample_shared(const struct round_walk *walk, uint32_t size)
 	return sample;
 }
 
-/* Runs lines 16 to 19: samples one of D[0] - S - I, which is the leaf without the elements
- * that rise. */
+/* Runs lines 16 to 19: samples an element of D[0] - S - I, which is the leaf without its lifted
+ * elements. */
 static sample_id sample_own(const struct round_walk *walk, uint32_t size)
 {
 	const struct level *level = nth(walk, walk->first);
@@ -150,7 +151,7 @@ static sample_id sample_own(const struct round_walk *walk, uint32_t size)
 	return sample;
 }
 
-/* Runs one pass of the while of line 4. */
+/* Runs the body of the loop of line 4 once. */
 static struct decision decide(struct round_walk *walk)
 {
 	struct decision decision = {.first = walk->first, .top = walk->top};
@@ -175,22 +176,23 @@ static struct decision decide(struct round_walk *walk)
 
 /*
  * Removes the sample from the paths of the streams that got it, and from no other path. In the
- * picture, e was in A and is given to D_1 and D_3:
+ * picture, the element e was in A, and D_1 and D_3 got it:
  *
- *           A            e goes to the topmost vertices of which all streams (the "job
- *          / \           set") still need it (the "compensation set"): to the leaf E here.
- *         C   B          All vertices below have the same property, but they are on the
- *            / \         same paths.
+ *           A            Among the vertices of which all streams (the "job set") still need e
+ *          / \           (the "compensation set"), the topmost ones get e: here the leaf E.
+ *         C   B          The vertices below them have e on their paths then.
+ *            / \
  *           E   F
  *
- * Down to the last level that gives it up (`last`) only leaves remain for the streams that
- * still need it; below that, all streams of the next vertex need it.
+ * Let `last` be the last level whose stream got the sample. For streams of levels above it that
+ * still need the sample, only their leaves can have it. All streams of levels below it need the
+ * sample, so the vertex of the next level has it.
  */
 static void compensate(struct dsa_tree *tree, const struct decision *decision)
 {
 	sample_id sample = decision->sample;
 	size_t last = tree->round[decision->end - 1];
-	size_t held = decision->top; /* level whose vertex has it, or beyond */
+	size_t held = decision->top; /* level whose vertex has the sample; last + 1: none */
 	size_t taker = decision->first;
 	while (held <= last &&
 		!roaring_bitmap_remove_checked(tree->levels[held].vertex, sample))
@@ -209,7 +211,7 @@ static void compensate(struct dsa_tree *tree, const struct decision *decision)
 
 /* --- the round --------------------------------------------------------------------- */
 
-/* Marks the streams that have remaining samples; returns how many they are. */
+/* Marks the streams that have remaining samples, and returns their number. */
 static size_t gather(
 	struct dsa_tree *tree, const stream_id *streams, size_t n, sample_id *ret)
 {

@@ -40,7 +40,7 @@ struct sim_sched_config {
 	uint64_t sampler_seed;
 	uint64_t cache_seed;
 	uint32_t n_ids;
-	/* Label of each id, if the sampler exchanges only within labels; NULL: none. */
+	/* label of each id, if the sampler exchanges samples of the same label only; NULL: none */
 	const uint32_t *labels;
 	/* Look-ahead of each job. 0: samples are drawn and loaded only when they are opened, and
 	 * jobs that open together draw in one round. */
@@ -108,11 +108,10 @@ must_check int sim_sched_loaded(struct sim_sched *sched, sample_id sample);
 /* Counts an open that has got its sample. */
 void sim_sched_served(struct sim_sched_job *job);
 void sim_sched_waited(struct sim_sched_job *job, uint64_t ns);
-/* Notes that a second has passed, after which the shares change. busy: mean number of decoders that
- * were working. */
+/* Calls shares_window, which has the same arguments. -ENOMEM */
 must_check int sim_sched_window(
 	struct sim_sched *sched, double seconds, double decoders, double busy);
 
 bool sim_sched_has(
-	const struct sim_sched *sched, sample_id sample); /* the sample is in the cache */
+	const struct sim_sched *sched, sample_id sample); /* true: the sample is in the cache */
 uint64_t sim_sched_loads(const struct sim_sched *sched);  /* number of loads so far */
