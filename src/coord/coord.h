@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/cleanup.h"
-#include "base/ranks.h"
+#include "base/rank_parts.h"
 #include "base/types.h"
 #include "config/config.h"
 

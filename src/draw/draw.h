@@ -17,7 +17,7 @@
  *   draw.c             streams begin and end
  *   rounds.c           draws ahead, as far as the cache has room
  *   mixture_strand.c   divides the streams of a mixture by dataset
- *   demand.c           counts samples that ranks of a training, and other daemons, still ask for
+ *   needed.c           counts samples that ranks of a training, and other daemons, still ask for
  *   feed.c             keeps the samples of a rank, which are drawn elsewhere
  *   validate.c         checks all of it, for tests
  *

@@ -21,7 +21,7 @@ const struct strand *strand_from(
  * has left. */
 void stream_choose_next(struct stream *stream);
 
-/* --- demand.c --- */
+/* --- needed.c --- */
 
 /* Called when a stream begins to draw. If another stream of the training's epoch has the ids, drops
  * those of this stream. */

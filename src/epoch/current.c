@@ -43,7 +43,7 @@
  *     has ended a batch goes on with a step, not with the next file.
  *   - Each rank has opened its part of the files, with or without padding, and no other file
  *     twice. Files that a rank has opened beyond its part are of its next pass, and are kept.
- *     ranks.c has the theorem.
+ *     script_ranks.c has the theorem.
  *   - Nearly all files have been opened, and then 3 sqrt(N) of them once more in a row of
  *     different ones: by the birthday bound these are no random opens, but another pass, as
  *     drop_last makes them. The run is kept.

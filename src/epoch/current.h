@@ -24,7 +24,7 @@ enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
 #define FEW_MOST 16    /* fewer files have separate bounds */
 #define LOOKED_AT 1024 /* files that misuse.c examines */
 
-/* The ways of a sampler to divide files into parts that have the same size: ranks.c. */
+/* The ways of a sampler to divide files into parts that have the same size: script_ranks.c. */
 enum division { PADS, DROPS, DIVISIONS };
 
 struct beyond {
@@ -74,7 +74,7 @@ struct script {
 	uint32_t rows_begun;
 	uint32_t n_ranks; /* number of ranks when a rank last opened a file */
 	/* A bit for each file and division: ranks have opened the file in their parts of the pass
-	 * (ranks.c). */
+	 * (script_ranks.c). */
 	uint8_t *parts;
 	uint32_t parted[DIVISIONS]; /* number of files that have the bit */
 	bool refuted[DIVISIONS];
@@ -185,7 +185,7 @@ bool is_regular(const struct script *script);
  * probability of less than one in a million; an eighth of the files if they are few. */
 uint32_t n_hedged(const struct script *script);
 
-/* --- readers.c --- */
+/* --- reading.c --- */
 
 /* Tells whether another script than the request's reads current/, and has opened more than one
  * file of its epoch. In this case only a script begins the next epoch, and an open by the epoch's
@@ -252,7 +252,7 @@ uint32_t other_half(
  * NULL: a new one. */
 bool is_only_label(const struct script *script, const struct worker *worker, bool label);
 
-/* --- ranks.c --- */
+/* --- script_ranks.c --- */
 
 /* Returns the number of the script's ranks that are still reading, at least 1. */
 uint32_t n_ranks(const struct current *current, const struct script *script);

@@ -17,9 +17,10 @@
  *   skip.c        samples that epochs leave out
  *   adopt.c       samples that an epoch keeps from the previous epoch
  *   current.h     the scripts that read current/: current.c chooses the epoch of an open, since.c
- *                 finds the beginning of a pass; scripts.c and ranks.c collect facts about
- *                 scripts; readers.c and misuse.c make notices; repeats.c finds repeated opens
- *   restore.c     goes back to an earlier place; epochs that begin again
+ *                 finds the beginning of a pass; scripts.c and script_ranks.c collect facts
+ *                 about scripts; reading.c finds the scripts that still read; misuse.c
+ *                 makes notices; repeats.c finds repeated opens
+ *   go_back.c     goes back to an earlier place; epochs that begin again
  *   replay.c      rebuilds the state from records
  *   validate.c, print.c   for tests
  */
@@ -181,7 +182,7 @@ void kill_if_saved(struct epochs *epochs, struct epoch *epoch);
 /* Ends the draining epoch, if there is one. */
 void let_go_of_draining(struct epochs *epochs, struct effects *effects);
 
-/* --- restore.c --- */
+/* --- go_back.c --- */
 
 /* Returns the number of bindings in the epoch's known order; 0: there is none. */
 uint32_t known_bound(const struct epochs *epochs, uint32_t number);

@@ -44,7 +44,7 @@ struct sched_job;
  *   await_close.c      opens that wait until another epoch of the inode is closed
  *   kernel_features.c  features of the kernel that libfuse does not know
  *   by_worker.c        requests that a worker answers, since they take long
- *   reader.c           the process that has sent a request: relatives.c, process.c, process_kind.c
+ *   reader.c           the process that has sent a request: relatives.c, proc.c, process_kind.c
  *   handover.c         the list of open files for the next engine
  *   passthrough.c      files that the kernel reads by itself
  *   session_use.c      a session as requests use it: inodes, page cache, holds

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "fuse/process.h"
+#include "fuse/proc.h"
 
 /*
  * Finds the processes that read for one script. All is read from /proc; nothing is kept.

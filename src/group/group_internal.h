@@ -16,8 +16,8 @@
 struct sched;
 struct sched_job;
 
-/* Shared by the files of the group: group.c has the thread, ranks.c connects jobs with the
- * coordinator, peers.h exchanges samples with other nodes, print.c and hinders.c print the
+/* Shared by the files of the group: group.c has the thread, rank_jobs.c connects jobs with
+ * the coordinator, peers.h exchanges samples with other nodes, print.c and hinders.c print the
  * state. */
 
 #define GROUP_MEMBERS 1024 /* most live nodes that are printed */
@@ -84,7 +84,7 @@ struct group {
  * there. 0: not known. Errors are logged. */
 uint64_t incarnation_follow(const char *state, uint64_t incarnation);
 
-/* --- ranks.c: for the group's thread ------------------------------------------------------- */
+/* --- rank_jobs.c: for the group's thread --------------------------------------------------- */
 
 /* Returns the callbacks for the coordinator. */
 struct coord_calls group_calls(struct group *group);

@@ -3,7 +3,7 @@
 
 #include "place/divide.h"
 
-#include "base/ranks.h"
+#include "base/rank_parts.h"
 #include "place/locality.h"
 
 #include <stdlib.h>

@@ -13,7 +13,7 @@
  *          caller of another function holds no lock, unless its comment says otherwise.
  */
 
-/* --- source.c: datasets --- */
+/* --- dataset_list.c --- */
 
 must_check int sources_init(
 	struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed);

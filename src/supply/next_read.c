@@ -14,7 +14,7 @@
  *   open only ---------------> queued ---------------> loading -----------> open only
  *                              urgent <-- delayed <-------+ an error that passes
  *
- *   loading: the file is read, waits for a decoder, is decoded (storage.c, prepare.c); or the
+ *   loading: the file is read, waits for a decoder, is decoded (storage.c, next_decode.c); or the
  *            tensor comes from another daemon.
  */
 

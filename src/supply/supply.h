@@ -50,7 +50,7 @@
  *
  *   wanted.c       samples that are open, waited for, or to be prepared
  *   next_read.c    the sample that is read next
- *   prepare.c      the sample that is decoded next, and the end of loading
+ *   next_decode.c  the sample that is decoded next, and the end of loading
  *   retry.c        samples that are tried again later
  *   program.c      samples that a program prepares
  *   storage.c      requests and reads in flight of each storage

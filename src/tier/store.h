@@ -4,12 +4,12 @@
 #pragma once
 
 #include "base/cleanup.h"
-#include "tier/record.h"
+#include "tier/tier_file.h"
 
 #include <stdatomic.h>
 
 /*
- * The files of a tier: one for each sample (record.h), in a directory that belongs to the daemon's
+ * The files of a tier: one for each sample (tier_file.h), in a directory that belongs to the daemon's
  * user. Only one daemon at a time uses it.
  *
  *   Owns: the directory's descriptor and its lock.

@@ -3,8 +3,8 @@
 
 #include "base/ensure.h"
 #include "base/log.h"
-#include "tier/record.h"
 #include "tier/store.h"
+#include "tier/tier_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

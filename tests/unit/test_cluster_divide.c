@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/ranks.h"
+#include "base/rank_parts.h"
 #include "base/rng.h"
 #include "effort.h"
 #include "place/divide.h"

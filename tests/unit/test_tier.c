@@ -4,8 +4,8 @@
 #include "base/fault.h"
 #include "base/log.h"
 #include "base/rng.h"
-#include "tier/record.h"
 #include "tier/tier.h"
+#include "tier/tier_file.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -10,7 +10,7 @@
 /*
  * Exchange sampling:
  *
- *   draw x uniformly from R_j (draw.c)
+ *   draw x uniformly from R_j (exchange_round.c)
  *   if x is resident: give x
  *   else if a resident y of x's class remains in R_j, and j was not given y since y is
  *        resident: give the y of least need

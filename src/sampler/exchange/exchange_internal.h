@@ -11,16 +11,16 @@
 /*
  * The parts of the exchange sampler:
  *
- *   exchange.c     the algorithm: streams, and the sample that a stream is given
- *   joining.c      adds a job, the long part of it without the lock
- *   coarsening.c   merges classes that nothing needs any more, in the same way
- *   classes.c      which ids are interchangeable
- *   labels.c       which ids have a label
- *   slots.c        ids in the order of their labels and classes
- *   draw.c         the ids that the streams of a round draw
- *   residency.c    the samples resident in a cache space: members and groups
- *   candidates.c   the jobs that each resident sample is a candidate for
- *   validate.c     counts all of this anew, for tests
+ *   exchange.c       the algorithm: streams, and the sample that a stream is given
+ *   joining.c        adds a job, the long part of it without the lock
+ *   coarsening.c     merges classes that nothing needs any more, in the same way
+ *   classes.c        which ids are interchangeable
+ *   labels.c         which ids have a label
+ *   slots.c          ids in the order of their labels and classes
+ *   exchange_round.c the ids that the streams of a round draw
+ *   residency.c      the samples resident in a cache space: members and groups
+ *   candidates.c     the jobs that each resident sample is a candidate for
+ *   validate.c       counts all of this anew, for tests
  */
 
 #define NONE UINT32_MAX

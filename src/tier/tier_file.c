@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "tier/record.h"
+#include "tier/tier_file.h"
 
 #include <endian.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "fuse/process.h"
+#include "fuse/proc.h"
 #include "base/cleanup.h"
 #include "base/rng.h"
 

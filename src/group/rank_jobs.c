@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/log.h"
-#include "base/ranks.h"
+#include "base/rank_parts.h"
 #include "group/group_internal.h"
 #include "sched/datasets.h"
 #include "sched/jobs.h"
