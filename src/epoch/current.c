@@ -263,13 +263,13 @@ static bool opens_again(const struct opener *opener)
 	/* The script has left the epoch. */
 	bool left = worker->epoch != opener->script->epoch;
 	if (habit == 0)
-		habit = opener->rank->habit[kind];
+		habit = opener->script->habit[kind];
 	if (left && worker->used + RECENT_OPENS < opener->epochs->current.opened)
 		return false;
 	bool had_row =
 		is_in_order(opener->script) && habit > 0 && row >= habit &&
 		worker->stays < ROW_MOST; /* opened for ever, a file begins no pass */
-	if (row == 0 && left && kind == FILE_LABEL && !opener->rank->labels_after)
+	if (row == 0 && left && kind == FILE_LABEL && !opener->script->labels_after)
 		return false;
 	if (row == 0 || (!left && !had_row && !may_turn(opener)))
 		return true;
@@ -289,7 +289,7 @@ static bool only_looks(const struct opener *opener)
 		threads += is_worker_of(current, &current->workers[i], script);
 	return script->opens <= 1 ||
 	       (script->turns == 0 && threads == 1 && is_in_order(script) &&
-		       script->opens == script->opened);
+		       script->habit[FILE_IMAGE] <= 1 && script->opens == script->opened);
 }
 
 /* Begins a pass of the running epoch: the script's is over, since another script is further. A
@@ -403,11 +403,12 @@ static struct choice choose_in_pass(const struct opener *opener)
 }
 
 /* Chooses the epoch of a label whose image was opened before, for a thread that opens labels
- * only. */
+ * only. The first label of all is a thread's that opens its image next. */
 static struct choice choose_label(const struct opener *opener)
 {
 	const struct script *script = opener->script;
-	bool before = !is_opened(script, opener->file) && script->epoch > 0 &&
+	bool before = script->labels + script->labels_before > 0 &&
+		      !is_opened(script, opener->file) && script->epoch > 0 &&
 		      script->marks[opener->file] > script->begun_before;
 	uint32_t epoch = script->epoch - before;
 	if (can_give(opener->epochs, epoch, opener->request))

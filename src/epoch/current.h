@@ -20,7 +20,7 @@ enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
 #define PAUSE_NS UINT64_C(60000000000)
 #define ROW_MOST 64 /* recorded opens of one file in a row (repeats.c) */
 /* A thread still has its file after this many opens of the job. */
-#define RECENT_OPENS 64
+#define RECENT_OPENS 256
 #define FEW_MOST 16    /* fewer files have separate bounds */
 #define LOOKED_AT 1024 /* files that misuse.c examines */
 
@@ -60,8 +60,8 @@ struct script {
 	uint32_t left;	  /* files that the previous epoch left unopened */
 	/* Values of `run` and `opens` when the run had all files; 0: it never had. */
 	uint32_t first, whole;
-	uint32_t last_whole; /* value of `whole` in the previous epoch */
-	bool was_whole;	     /* the epoch began because a run was whole */
+	uint32_t last_whole; /* value of `whole` before, also in the previous epoch */
+	bool was_whole;	     /* last_whole is the end of the pass before `whole` */
 	/* number of opens before the streak; a streak is a row of different files */
 	uint32_t streak_begun;
 	/* Files of the streak that the epoch had opened before; other files of it. */
@@ -93,6 +93,9 @@ struct script {
 	/* Numbers of labels opened by threads that open only labels, in this epoch and the
 	 * previous one. */
 	uint32_t labels, labels_before;
+	/* largest number of opens of a file in a row by a thread, by kind */
+	uint32_t habit[FILE_KINDS];
+	bool labels_after; /* a thread has opened the label of a file after the image */
 	/* threads of the script open the labels beside their images */
 	bool labels_of_images;
 	/* a thread has opened a label before another thread opened the image */
@@ -106,9 +109,8 @@ struct rank {
 	uint64_t used;
 	uint32_t script; /* index in current.scripts; NOBODY: forgotten */
 	uint32_t count;	 /* number of opens in the rank's pass */
-	/* largest number of opens of a file in a row, by kind */
-	uint32_t habit[FILE_KINDS];
-	bool labels_after; /* a thread has opened the label of a file after the image */
+	bool pads;	 /* the rank has opened padding in the pass */
+	bool padded;	 /* another rank has opened this rank's first file as padding */
 };
 
 /* A thread of a rank. It opens files in the order in which it received them. */

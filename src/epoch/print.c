@@ -34,7 +34,8 @@ static void print_script(const struct script *script, FILE *out)
 		" %d streak %" PRIu32 " %" PRIu32 " parts %" PRIu32 " %" PRIu32
 		" %d %d beyond %" PRIu32 " steps %" PRIu32 " %" PRIu32 " of %" PRIu32
 		" %" PRIu32 " odd %" PRIu32 " %" PRIu32 " labels %" PRIu32 " %" PRIu32
-		" %d %d behind %d batch %" PRIu32 " doubted %" PRIu32 "\n",
+		" %d %d behind %d batch %" PRIu32 " doubted %" PRIu32 " habit %" PRIu32
+		" %" PRIu32 " %d\n",
 		script->id, script->since, script->used, script->epoch, script->turns,
 		script->begun, script->begun_before, script->turned, script->run,
 		script->opened, script->first, script->whole, script->last_whole,
@@ -43,7 +44,9 @@ static void print_script(const struct script *script, FILE *out)
 		script->refuted[DROPS], script->n_beyond, script->up, script->down,
 		script->step, script->last_step, script->odd, script->odds,
 		script->labels, script->labels_before, script->labels_of_images,
-		script->labels_first, script->behind, script->batch, script->doubted);
+		script->labels_first, script->behind, script->batch, script->doubted,
+		script->habit[FILE_IMAGE], script->habit[FILE_LABEL],
+		script->labels_after);
 	for (uint32_t i = 0; i < script->files; i++)
 		fprintf(out, " %" PRIx32, script->marks[i]);
 	fputc('\n', out);
@@ -62,10 +65,10 @@ static void print_current(const struct epochs *epochs, FILE *out)
 	for (uint32_t i = 0; i < current->n_ranks; i++) {
 		const struct rank *rank = &current->ranks[i];
 		fprintf(out,
-			"rank %" PRIu64 " %" PRIu64 " %u count %" PRIu32 " habit %" PRIu32
-			" %" PRIu32 "\n",
-			rank->id, rank->used, rank->script, rank->count, rank->habit[0],
-			rank->habit[1]);
+			"rank %" PRIu64 " %" PRIu64 " %u count %" PRIu32
+			" padding %d %d\n",
+			rank->id, rank->used, rank->script, rank->count, rank->pads,
+			rank->padded);
 	}
 	for (uint32_t i = 0; i < current->n_workers; i++) {
 		const struct worker *worker = &current->workers[i];

@@ -16,8 +16,10 @@
  *                                          2 5 1              2 5
  *
  * The engine counts each rank's opens since the pass began. A division is refuted when a rank
- * opens a file of its part that a rank has opened in this pass, but for padding: a rank's last
- * opens of files with which a worker began the pass. A pass is over when each rank has opened its
+ * opens a file of its part that a rank has opened in this pass, but for padding. The first files
+ * of the pass are the first ones of the ranks' parts. So a rank pads its part with one file, in the
+ * second half of it, with which a worker of another rank has begun the pass, and no two ranks pad
+ * with files of the same rank. A pass is over when each rank has opened its
  * part of a division that is not refuted, and the parts have all files, or have dropped as few as
  * the division drops.
  *
@@ -35,7 +37,10 @@
  * divisions are refuted. Then the ranks keep their samples, which is exact.
  */
 
-enum { OF_FIRST = 1 << DIVISIONS }; /* bit of a file with which a worker began the pass */
+/* The other bits of script->parts: the file is the one with which a worker began the pass; the place
+ * of this worker's rank. */
+enum { OF_FIRST = 1 << DIVISIONS, OWNER = DIVISIONS + 1 };
+static_assert(CURRENT_RANKS < 1 << (8 - OWNER), "a rank's place has five bits");
 
 /* Tells whether the rank is one of the script's, and has opened a file lately, so that it has
  * not gone. */
@@ -123,7 +128,7 @@ static void count_anew(struct current *current, struct script *script)
 	for (uint32_t i = 0; i < current->n_ranks; i++) {
 		struct rank *rank = &current->ranks[i];
 		if (rank->script != NOBODY && &current->scripts[rank->script] == script)
-			rank->count = 0;
+			rank->count = rank->pads = rank->padded = 0;
 	}
 	memset(script->parts, 0, script->files);
 	memset(script->parted, 0, sizeof(script->parted));
@@ -185,18 +190,23 @@ void note_rank(struct current *current, struct script *script, struct rank *rank
 		note_number(current, script, n);
 	uint8_t *parts = &script->parts[file];
 	uint32_t most = files_of_part(script, n, PADS);
-	bool is_padding = rank->count >= most / 2 && *parts & OF_FIRST;
+	struct rank *owner = &current->ranks[*parts >> OWNER];
+	bool is_padding = rank->count >= most / 2 && *parts & OF_FIRST && !rank->pads &&
+			  !owner->padded;
 	for (int d = 0; d < DIVISIONS; d++) {
 		if (rank->count >= files_of_part(script, n, d))
 			continue;
 		bool again = *parts & 1 << d;
 		script->parted[d] += !again;
 		script->refuted[d] |= again && (d == DROPS || !is_padding);
+		if (again && d == PADS && is_padding)
+			rank->pads = owner->padded = true;
 		*parts |= (uint8_t)(1 << d);
 	}
 	if (rank->count < most && worker->pass != script->turns + 1) {
 		worker->pass = script->turns + 1;
-		*parts |= OF_FIRST;
+		if (!(*parts & OF_FIRST))
+			*parts |= (uint8_t)(OF_FIRST | (rank - current->ranks) << OWNER);
 	}
 	if (n > 1 && rank->count >= files_of_part(script, n, DROPS) &&
 		!(script->refuted[PADS] && script->refuted[DROPS]))

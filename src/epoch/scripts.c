@@ -249,6 +249,24 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	return 0;
 }
 
+/* Notes that the run has all files, which may be the end of a pass. If no turn follows, the next end
+ * is that after another open of each file: the files of this pass may be opened in the order of the
+ * pass before. again: the epoch had opened the last file before. */
+static void note_whole(struct script *script, bool again)
+{
+	/* The file may be the first of a new pass, as a file that turns is. */
+	bool turns = script->turns > 0 && script->opens == script->turned + 1;
+	if (script->whole == 0) {
+		script->first = script->run;
+		script->whole = script->opens - (again || turns);
+	} else if (script->opens - script->whole == script->files) {
+		script->was_whole = true;
+		script->last_whole = script->whole;
+		script->first = script->run;
+		script->whole = script->opens;
+	}
+}
+
 static void note_file(struct epochs *epochs, struct script *script, struct rank *rank,
 	struct worker *worker, uint32_t file)
 {
@@ -273,35 +291,31 @@ static void note_file(struct epochs *epochs, struct script *script, struct rank 
 	if (!again)
 		script->newest = script->opens;
 	note_rank(&epochs->current, script, rank, worker, file, *mark);
-	if (script->whole == 0 && is_whole(script)) {
-		/* The file may be the first of a new pass, as a file that turns is. */
-		bool turns = script->turns > 0 && script->opens == script->turned + 1;
-		script->first = script->run;
-		script->whole = script->opens - (again || turns);
-	}
+	if (is_whole(script))
+		note_whole(script, again);
 	if (!again && script->opened == script->files)
 		misuse_look(script);
 }
 
-/* Notes the open in the worker. epoch: the script's. */
-static void note_worker(struct worker *worker, struct rank *rank,
-	const struct record *opened, uint32_t file, uint32_t epoch)
+/* Notes the open in the worker. */
+static void note_worker(struct worker *worker, struct script *script,
+	const struct record *opened, uint32_t file)
 {
 	bool goes_on = opened->how == OPENED_AGAIN || opened->how == OPENED_LATE;
 	if (worker->file != file || !goes_on)
 		for (uint32_t i = 0; i < FILE_KINDS; i++) {
 			if (worker->row[i] > 0)
 				worker->habit[i] = worker->row[i];
-			if (rank->habit[i] < worker->row[i] && !worker->doubted)
-				rank->habit[i] = worker->row[i];
+			if (script->habit[i] < worker->row[i] && !worker->doubted)
+				script->habit[i] = worker->row[i];
 			worker->row[i] = 0;
 		}
 	worker->doubted &= worker->file == file;
 	worker->stays = worker->file == file ? worker->stays + 1 : 1;
-	rank->labels_after |= opened->label && worker->row[FILE_IMAGE] > 0;
+	script->labels_after |= opened->label && worker->row[FILE_IMAGE] > 0;
 	worker->row[opened->label]++;
 	worker->images |= !opened->label;
-	worker->late &= opened->epoch != epoch;
+	worker->late &= opened->epoch != script->epoch;
 	worker->file = file;
 	worker->epoch = opened->epoch;
 }
@@ -495,7 +509,7 @@ int current_note(struct epochs *epochs, const struct record *opened)
 	script->used = rank->used = worker->used = ++current->opened;
 	script->used_ns = epochs->last_read_ns;
 	script->ended = false;
-	note_worker(worker, rank, opened, file, script->epoch);
+	note_worker(worker, script, opened, file);
 	if (other != NOBODY) /* the file has both halves now */
 		worker->row[!opened->label] = 1;
 	return 0;

@@ -269,7 +269,7 @@ Test(epoch_grammar, pools, .timeout = 3600)
 Test(epoch_grammar, folds, .timeout = 3600)
 {
 	unsigned n = effort(2000, 100000), silent = try(n, TRIAL_FOLDS, 0, false).silent;
-	cr_assert_leq(silent, n / 100, "%u of %u trials are not exact", silent, n);
+	cr_assert_leq(silent, n / 150, "%u of %u trials are not exact", silent, n);
 }
 
 /* Samples that they bind are the program's when its turn comes. */
@@ -300,7 +300,7 @@ Test(epoch_grammar, scripts_that_were_inexact_once)
 		149567, 154338, 156016, 157931, 158353, 161250, 164252, 164278, 166713,
 		168829, 170494, 171373, 171903, 172181, 173077, 175569, 177346, 179915,
 		179949, 181629, 184819, 185443, 191625, 192997, 195973, 196115, 196427,
-		198206};
+		198206, 243393, 261314, 275577, 294356, 344243, 415765, 517763, 524510};
 	struct sum sum = {.silent = 0};
 	for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++)
 		add_trial(&sum, seeds[i], TRIAL_ANY, 0, false);

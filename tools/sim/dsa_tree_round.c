@@ -192,7 +192,8 @@ static void compensate(struct dsa_tree *tree, const struct decision *decision)
 {
 	sample_id sample = decision->sample;
 	size_t last = tree->round[decision->end - 1];
-	size_t held = decision->top; /* level whose vertex has the sample; last + 1: none */
+	size_t held =
+		decision->top; /* level whose vertex has the sample; last + 1: none */
 	size_t taker = decision->first;
 	while (held <= last &&
 		!roaring_bitmap_remove_checked(tree->levels[held].vertex, sample))

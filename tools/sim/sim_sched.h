@@ -112,6 +112,6 @@ void sim_sched_waited(struct sim_sched_job *job, uint64_t ns);
 must_check int sim_sched_window(
 	struct sim_sched *sched, double seconds, double decoders, double busy);
 
-bool sim_sched_has(
-	const struct sim_sched *sched, sample_id sample); /* true: the sample is in the cache */
-uint64_t sim_sched_loads(const struct sim_sched *sched);  /* number of loads so far */
+bool sim_sched_has(const struct sim_sched *sched,
+	sample_id sample); /* true: the sample is in the cache */
+uint64_t sim_sched_loads(const struct sim_sched *sched); /* number of loads so far */
