@@ -37,8 +37,8 @@
  * divisions are refuted. Then the ranks keep their samples, which is exact.
  */
 
-/* The other bits of script->parts: the file is the one with which a worker began the pass; the place
- * of this worker's rank. */
+/* The other bits of script->parts: a worker began the pass with the file; the place of the
+ * worker's rank. */
 enum { OF_FIRST = 1 << DIVISIONS, OWNER = DIVISIONS + 1 };
 static_assert(CURRENT_RANKS < 1 << (8 - OWNER), "a rank's place has five bits");
 

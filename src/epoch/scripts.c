@@ -249,9 +249,9 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	return 0;
 }
 
-/* Notes that the run has all files, which may be the end of a pass. If no turn follows, the next end
- * is that after another open of each file: the files of this pass may be opened in the order of the
- * pass before. again: the epoch had opened the last file before. */
+/* Notes that the run has all files, which may be the end of a pass. If no turn follows, because the
+ * next pass opens its files in the same order, that pass ends after as many opens as there are
+ * files. again: the epoch had opened the run's last file before. */
 static void note_whole(struct script *script, bool again)
 {
 	/* The file may be the first of a new pass, as a file that turns is. */
