@@ -8,7 +8,7 @@
 
 /*
  * Begins and ends streams. After a stream was inserted or removed, the candidates of exchange are
- * out of date, until the caller has called sampler_settle often enough.
+ * out of date, until sampler_settle has returned true.
  *
  *     draw_count         draw_enter       draw_end         draw_left
  *      -> counted, draws not yet -> draws -> counted, leaves -> gone
@@ -74,7 +74,7 @@ void draw_count(struct draw *draw, struct stream *stream)
 	TAILQ_INSERT_TAIL(&draw->counted, stream, link);
 }
 
-/* Makes room for a round of n streams. A round has two effects per stream. */
+/* Makes room for a round of n streams, which has two effects per stream. -ENOMEM */
 static int reserve(struct draw *draw, size_t n)
 {
 	stream_id *ids = reallocarray(draw->round_ids, n, sizeof(*ids));
@@ -91,8 +91,9 @@ static int reserve(struct draw *draw, size_t n)
 }
 
 /*
- * A job has only one stream in a sampler. While the previous epoch drains beside the running one,
- * it joins under another job id, with the same selection.
+ * A job can have only one stream in a sampler. While the previous epoch drains beside the running
+ * one, the stream that enters second joins under another job id, the stand-in, with the same
+ * selection.
  */
 #define STAND_IN (UINT32_C(1) << 31)
 
@@ -182,7 +183,7 @@ void draw_give_up(struct stream *stream)
 	stream->leaves = true;
 }
 
-/* Removes the stream from its samplers. Returns true if it still needs samples. */
+/* Removes the stream from its samplers. Returns true if the need of samples has to be removed. */
 static bool remove_from_samplers(struct draw *draw, struct stream *stream)
 {
 	bool remains = stream_remaining(stream) > 0;

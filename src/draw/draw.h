@@ -11,84 +11,89 @@
 
 /*
  * The draw engine decides which sample each job reads next: which streams draw together, how far
- * ahead, and which samples are still needed. Events in, effects out: the engine has no clock,
- * locks, threads or files, and calls only its samplers. The same events give the same effects.
+ * ahead, and which samples are still needed. A call reports an event, and returns effects: the
+ * engine has no clock, locks, threads or files, and calls only its samplers. The same events give
+ * the same effects.
  *
  *   draw.c             streams begin and end
  *   rounds.c           draws ahead, as far as the cache has room
  *   mixture_strand.c   divides the streams of a mixture by dataset
- *   needed.c           counts samples that ranks of a training, and other daemons, still ask for
+ *   needed.c           counts samples for which ranks of a training, or other daemons, still ask
  *   feed.c             keeps the samples of a rank, which are drawn elsewhere
- *   validate.c         checks all of it, for tests
+ *   validate.c         checks the engine, for tests
  *
  *   Flow: the need of a stream's samples is counted; the stream enters, is made ready, draws, and
  *         ends; its remaining need is removed. After each event the caller executes the effects, in
  *         their order.
  *   Owns: the streams' ids and sets. The caller owns samplers, selections and streams.
- *   Threads: caller serialises.
+ *   Threads: the caller serialises the calls.
  *   Errors: -ENOMEM from draw_enter; the other events can't fail.
  */
 
-struct edition; /* defined by the caller: the samples of an epoch */
-struct space;	/* defined by the caller: the tensors of a dataset */
+struct edition; /* opaque here: the samples of an epoch */
+struct space;	/* opaque here: the tensors of a dataset */
 
-/* The part of a stream's samples that comes from one dataset. Ids are those of the strand's
- * sampler. */
+/* The part of a stream's samples that comes from one dataset. Its ids are those of its sampler. */
 struct strand {
 	struct space *space;
-	struct sampler *sampler;	   /* NULL: samples are not drawn */
-	uint32_t number;		   /* number of the space in the sampler */
-	const roaring_bitmap_t *selection; /* the job's samples */
-	sample_id first; /* the stream's id for the sampler's sample 0 */
-	/* The number of positions that one open binds, for dsa. Other samplers have 1: exchange
-	 * draws as late as possible, because it gives cached samples, and isa shares no draws. */
+	struct sampler *sampler;	   /* NULL: the samples are not drawn here */
+	uint32_t number;		   /* the space's number in the sampler */
+	const roaring_bitmap_t *selection; /* ids of the job's samples */
+	sample_id first; /* the stream's id of the sample that is 0 in the sampler */
+	/* The number of positions that one open binds, if the sampler is dsa. For other samplers 1:
+	 * exchange draws as late as possible, because it gives cached samples, and isa shares no
+	 * draws. */
 	uint32_t at_once;
-	/* Most samples drawn ahead. The caller may change it before each event. */
+	/* The most samples to draw ahead. The caller may change this number before each event. */
 	uint32_t lookahead;
-	/* The remaining samples while they are not in a sampler. They may be in one of these two
-	 * members, or in both. */
+	/* The remaining samples while these are not in a sampler: in one of these two members, or
+	 * in both. */
 	struct sampler_set *set;
 	roaring_bitmap_t *ids;
 };
 
-/* A running epoch. The caller fills in the fields up to `strands`, and ends the stream while its
- * job is parked. If each position has a fixed sample, the stream has no sampler, and only counts
- * need. */
+/* A running epoch, for which samples are drawn. The caller sets the members up to `strands`, and
+ * ends the stream while its job is parked. If each position has a fixed sample, the strands have no
+ * sampler, and the stream only counts need. */
 struct stream {
 	job_id job;
 	uint32_t epoch;
 	struct edition *edition;
-	/* training that this rank belongs to, if its samples are drawn elsewhere; NULL: none */
+	/* The training that this rank belongs to, if its samples are drawn elsewhere; NULL: the job
+	 * is no such rank. */
 	const char *training;
 	bool at_open;	       /* a sample is drawn only when its position is opened */
-	uint64_t tensor_bytes; /* size of a large tensor of the job; at least 1 */
+	uint64_t tensor_bytes; /* bytes of a large tensor of the job; at least 1 */
 	size_t n_strands;
-	struct strand *strands; /* one for each dataset */
+	struct strand *strands; /* one strand for each dataset */
 
-	TAILQ_ENTRY(stream)
-	link;	      /* in draw->streams while it draws, otherwise in draw->counted */
-	stream_id id; /* number in all its samplers */
-	job_id joined_as; /* the job's id, or the stand-in's: draw.c */
-	bool ready;	  /* may draw */
-	bool leaves;	  /* its need has yet to be removed */
-	uint32_t ahead;	  /* samples drawn and not bound */
-	uint32_t unbound; /* positions without a sample, bound or drawn */
-	/* value of `ahead` after the last draw or refill; half of it counts as low */
+	/* in draw->streams while the stream draws, otherwise in draw->counted */
+	TAILQ_ENTRY(stream) link;
+	stream_id id;	  /* the stream's number in all its samplers */
+	job_id joined_as; /* the job's id, or the id of its stand-in (draw.c) */
+	bool ready;	  /* the stream may draw */
+	bool leaves;	  /* the need of its samples has yet to be removed */
+	uint32_t ahead;	  /* number of samples drawn and not bound */
+	/* number of unbound positions for which no sample is drawn either */
+	uint32_t unbound;
+	/* value of `ahead` after the last draw or refill; half of this counts as low */
 	uint32_t filled;
-	struct strand *next; /* the strand of its next sample: mixture_strand.c */
+	struct strand *next; /* the strand from which the next sample will come */
 	struct rng rng;
 };
 
+/* The task of the caller. */
 enum draw_effect_kind {
-	/* space, id: the number of epochs that need the sample is reduced by one */
+	/* Reduce the number of epochs that need the sample `id` of `space` by one. */
 	DRAW_DROP,
-	/* stream, strand, space, id, sample: pin and request the sample; it is the next to be
-	 * bound */
+	/* Pin and request the sample, which is `sample` in `stream` and `id` in `space`. It will be
+	 * bound after all samples drawn before. */
 	DRAW_DRAWN,
-	DRAW_LOW, /* stream: at most half of its look-ahead is left; refill it soon */
-	/* stream: it has ended; remove the need of its remaining samples in steps */
+	/* At most half of the look-ahead of `stream` is left: refill it soon. */
+	DRAW_LOW,
+	/* `stream` has ended: remove the need of its remaining samples, in steps. */
 	DRAW_LEAVE,
-	DRAW_GONE, /* stream: it has ended and has no samples left; free it */
+	DRAW_GONE, /* `stream` has ended and has no samples left: free it. */
 	DRAW_EFFECT_KINDS
 };
 
@@ -97,29 +102,31 @@ struct draw_effect {
 	struct stream *stream;
 	const struct strand *strand;
 	struct space *space;
-	sample_id id;	  /* id in the strand's sampler */
-	sample_id sample; /* id in the stream */
+	sample_id id;	  /* id of the sample in the strand's sampler */
+	sample_id sample; /* id of the sample in the stream */
 };
 
 TAILQ_HEAD(draw_streams, stream);
 
-/* The facts of the cache. */
+/* Facts about the cache that limit the look-ahead. */
 struct ahead_cache {
-	uint64_t capacity;     /* bytes */
+	uint64_t capacity;     /* size in bytes */
 	uint64_t pinned_bytes; /* bytes of pinned tensors */
-	uint64_t awaited;      /* pinned samples that are not in the cache yet */
+	/* number of pinned samples that are not in the cache yet */
+	uint64_t awaited;
 };
 
 struct draw {
 	struct draw_streams streams; /* streams that draw, the oldest first */
-	struct draw_streams counted; /* streams whose need counts, but that do not draw */
-	uint32_t n_streams;	     /* of `streams` */
-	uint64_t seed;		     /* chooses the datasets of mixtures */
+	/* streams that do not draw, but whose need is counted */
+	struct draw_streams counted;
+	uint32_t n_streams; /* number of streams in `streams` */
+	uint64_t seed;	    /* seed for choosing the datasets of mixtures */
 	stream_id next_id;
-	/* The effects of the latest event. There is always room for the effects of one event. */
+	/* The effects of the last event. The array always has room for the effects of one event. */
 	struct draw_effect *effects;
 	size_t n_effects;
-	/* Arrays for a round, with room for n_streams. */
+	/* Arrays for the streams and samples of one round, with room for n_streams. */
 	stream_id *round_ids;
 	struct stream **round_streams;
 	sample_id *round_samples;
@@ -127,49 +134,52 @@ struct draw {
 
 void draw_init(struct draw *draw);
 void draw_free(struct draw *draw);
-/* Frees the ids and sets of a stream. The stream must be in no list. */
+/* Frees the ids and sets of a stream, which must be in no list. */
 void draw_drop_samples(struct stream *stream);
 
 /* --- events: streams begin and end -------------------------------------------------------- */
 
 /* Event: from now on the need of the stream's remaining samples is counted. */
 void draw_count(struct draw *draw, struct stream *stream);
-/* Event: the epoch begins to draw. Inserts the stream into its samplers; it is not ready yet.
- * ahead, unbound: as for draw_bound. After -ENOMEM the stream is still only counted. */
+/* Event: the epoch begins to draw. Inserts the stream into its samplers, but does not make it
+ * ready. ahead, unbound: as for draw_bound. After -ENOMEM the stream is still only counted. */
 must_check int draw_enter(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
-/* Event: the stream may draw, or may not. */
+/* Event: from now on the stream may draw (true), or may not (false). */
 void draw_ready(struct stream *stream, bool ready);
-/* Event: the epoch draws no more. Effects: LEAVE or GONE. */
+/* Event: the epoch draws no more. Effect: LEAVE or GONE. */
 void draw_end(struct draw *draw, struct stream *stream);
-/* Event: a counted stream will never draw. draw_take_leaving then returns it. */
+/* Event: a counted stream will never draw. From now on draw_take_leaving may return it. */
 void draw_give_up(struct stream *stream);
-/* Returns a stream that leaves, whose need the caller alone must remove. NULL: there is none. */
+/* Returns a stream that draws no more and whose need has to be removed, or NULL. Returns each such
+ * stream only once. */
 struct stream *draw_take_leaving(struct draw *draw);
-/* Event: the caller is removing the need of a counted stream. */
+/* Event: the caller has begun to remove the need of the stream's samples, so the stream is not
+ * counted any more. */
 void draw_left(struct draw *draw, struct stream *stream);
 
 /* --- events: drawing ---------------------------------------------------------------------- */
 
 /* Event: an open needs a sample, and none is drawn. Draws one round. If the stream draws at opens,
- * draws only one sample: `fixed`, the position's own sample, or if it is SAMPLE_NONE a sample with
- * the label. Effects: DRAWN, for this stream and for those that join the round. */
+ * draws only one sample: `fixed`, the position's own sample, or, if `fixed` is SAMPLE_NONE, any
+ * sample with the label. Effects: DRAWN, for this stream and for those that join the round. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache);
-/* Event: the stream may draw ahead. Draws one round. false: the stream wants no further round. */
+/* Event: there may be room to draw ahead. Draws one round. Returns false if the stream wants no
+ * further round. */
 must_check bool draw_go_on(
 	struct draw *draw, struct stream *stream, const struct ahead_cache *cache);
 struct feed;
-/* Moves a sample from the rank's feed to the look-ahead. Effects: DROP, DRAWN. false: the feed is
- * empty, or there is no room. */
+/* Event: the rank may take a sample from its feed. Moves the sample to the look-ahead. Effects:
+ * DROP, DRAWN. Returns false if the feed is empty or the cache has no room. */
 must_check bool draw_fed(struct draw *draw, struct stream *stream, struct feed *feed,
 	const struct ahead_cache *cache);
 /* Event: positions were bound. ahead: number of samples that are drawn and not bound; unbound:
  * number of positions that are not bound and have no drawn sample. Effect: LOW. */
 void draw_bound(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
-/* Event: another daemon asks for the sample. Effect: DROP, in the oldest epoch of a training that
- * needs the sample. false: no training needs it. */
+/* Event: another daemon asks for the sample. Effect: DROP, for the oldest epoch of a training that
+ * needs the sample. Returns false if no training needs it. */
 bool draw_fetched(struct draw *draw, const struct space *space, sample_id id);
 
 /* --- questions ---------------------------------------------------------------------------- */
@@ -178,16 +188,17 @@ bool draw_fetched(struct draw *draw, const struct space *space, sample_id id);
 struct stream *draw_find(const struct draw *draw, job_id job, uint32_t epoch);
 /* Tells whether a stream draws for the job. */
 bool draw_draws_for(const struct draw *draw, job_id job);
-/* Tells whether draw_take_leaving would return a stream. */
+/* Tells whether draw_take_leaving would return a stream now. */
 bool draw_any_leaves(const struct draw *draw);
-/* Tells whether another stream already counts the remaining samples of this rank. */
+/* Tells whether a stream of the rank's training already counts the remaining samples of this
+ * epoch. */
 bool draw_is_borne(const struct draw *draw, const struct stream *stream);
 uint32_t stream_remaining(const struct stream *stream);
-/* Returns the strand that the stream's sample comes from. */
+/* Returns the strand from which the stream's sample comes. */
 struct strand *strand_of(const struct stream *stream, sample_id sample);
 /* Returns the strand whose tensors are in the space, or NULL. */
 const struct strand *strand_in(const struct stream *stream, const struct space *space);
-/* Tells whether the strand still needs the sample. */
+/* Tells whether the strand still has to draw the sample. */
 bool strand_needs(const struct stream *stream, const struct strand *strand, sample_id id);
 
 /* Aborts if an invariant does not hold. For tests; takes long. */
@@ -195,41 +206,42 @@ void draw_validate(const struct draw *draw);
 
 /* --- feed.c: samples of a rank ------------------------------------------------------------ */
 
-/* Samples that a rank has received for an epoch and that are neither drawn nor bound. */
+/* The samples that a rank has received for an epoch, without those that are drawn or bound. */
 struct feed {
 	uint32_t epoch;
-	uint32_t next; /* number of samples received, including drawn and bound ones */
-	/* in `ids`: index of the first sample, number of samples, capacity */
+	/* number of samples received so far, including drawn and bound ones */
+	uint32_t next;
+	/* index of the first sample in `ids`, number of samples, and capacity of `ids` */
 	uint32_t head, n, room;
 	sample_id *ids;
-	/* number of consumed bindings, counted without gaps from the first one */
+	/* largest K such that the first K bindings are all consumed */
 	uint32_t consumed;
-	/* number of samples at the start that were consumed on another daemon */
+	/* number of samples at the beginning of the epoch that were consumed on another daemon */
 	uint32_t had;
 	bool used;
 };
 
 struct feeds {
 	struct feed feed[2]; /* the running epoch, and the previous one while it drains */
-	uint32_t consumed_since; /* positions consumed since the last report */
+	uint32_t consumed_since; /* number of positions consumed since the last report */
 };
 
 /* Returns the feed of the epoch, or NULL. */
 struct feed *feed_find(struct feeds *feeds, uint32_t epoch);
-/* Begins a feed. next: number of samples that are already drawn or bound. */
+/* Begins a feed, in place of an older one. next: number of samples of the epoch that are already
+ * drawn or bound. */
 struct feed *feed_begin(struct feeds *feeds, uint32_t epoch, uint32_t next);
-/* Appends n samples; the first one is sample number `base` of the epoch. Skips those that the feed
- * already has. -ENOMEM */
+/* Appends n samples, of which the first one is sample number `base` of the epoch. Skips samples
+ * that the feed has already received. -ENOMEM */
 must_check int feed_append(
 	struct feed *feed, uint32_t base, const sample_id *ids, uint32_t n);
-/* Makes room at the front of the feed for n samples that were drawn and not bound; the caller
- * writes them there. NULL: the epoch has no feed, or there is no memory. In the latter case the
- * feed is dropped, and its samples must be sent again. */
+/* Makes room at the front of the feed for n samples that were drawn and not bound. The caller
+ * writes them to the returned array. NULL: the epoch has no feed, or there is no memory; without
+ * memory the feed is dropped, and its samples must be sent again. */
 sample_id *feed_return(struct feeds *feeds, uint32_t epoch, uint32_t n);
 /* Removes the next sample from the feed and returns it. The feed must not be empty. */
 sample_id feed_take(struct feed *feed);
-/* Returns sample number k of the epoch, if it was received and is not drawn; otherwise
- * SAMPLE_NONE. */
+/* Returns sample number k of the epoch; SAMPLE_NONE: it was not received, or is already drawn. */
 sample_id feed_at(const struct feed *feed, uint32_t k);
 /* Counts a consumed position. Returns true if enough positions were consumed for a new report to
  * the coordinator. */

@@ -13,8 +13,8 @@
  *
  *     feed_append -> feed -> look-ahead (draw_fed), pinned and requested -> bound by an open
  *
- * Opens bind samples in the order of the feed. So the number of bindings in the journal is the
- * position in the feed.
+ * Opens bind samples in the order of the feed. So the number of bindings in the journal tells how
+ * many samples of the feed are bound.
  */
 
 static void feed_free(struct feed *feed)
@@ -43,7 +43,7 @@ struct feed *feed_begin(struct feeds *feeds, uint32_t epoch, uint32_t next)
 	return feed;
 }
 
-/* Makes room for n more samples at the end. */
+/* Makes room for n more samples at the end of ids. -ENOMEM */
 static int reserve(struct feed *feed, uint32_t n)
 {
 	if (feed->n > 0)
@@ -101,7 +101,8 @@ sample_id feed_at(const struct feed *feed, uint32_t k)
 	return feed->ids[feed->head + feed->n - (feed->next - k)];
 }
 
-#define NEWS_EVERY 16 /* positions; a report is made once a second in any case */
+/* report after so many positions; in any case a report is made once a second */
+#define NEWS_EVERY 16
 
 bool feed_has_news(struct feeds *feeds)
 {

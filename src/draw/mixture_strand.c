@@ -4,10 +4,10 @@
 #include "draw/draw_internal.h"
 
 /*
- * The stream of a mixture has a strand in the sampler of each of its datasets. It takes part only
- * in the rounds of the sampler from which its next sample comes. Each remaining sample is equally
- * likely to be the next one: this file draws the dataset, in proportion to the samples left in
- * each, and the sampler draws a sample of the dataset.
+ * The stream of a mixture has a strand in the sampler of each of its datasets. The stream takes
+ * part only in rounds of the sampler from which its next sample comes. Each remaining sample is
+ * equally likely to be the next one: this file draws the dataset, in proportion to the samples that
+ * each dataset has left, and the sampler draws a sample of the dataset.
  */
 
 uint32_t stream_remaining(const struct stream *stream)

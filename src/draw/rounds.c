@@ -4,14 +4,15 @@
 #include "base/ensure.h"
 #include "draw/draw_internal.h"
 
-/* Draws ahead, in rounds: a position is bound, and its stream is low -> rounds, as long as the
- * stream wants one; all streams of the sampler that may join a round take part. */
+/* Draws ahead, in rounds. When an open leaves the stream low (DRAW_LOW), the caller draws rounds as
+ * long as the stream wants one. All streams of the sampler that may join a round take part. */
 
 /* --- how far ahead ------------------------------------------------------------------------ */
 
 /*
  * Samples drawn ahead take half of the cache at most; a sample that several streams have drawn
- * counts once. If nothing is left of that half, each stream has its own part of another quarter.
+ * counts once. If nothing is left of that half, each stream may use its own part of another
+ * quarter.
  */
 static bool cache_has_room(const struct stream *stream, const struct ahead_cache *cache)
 {
@@ -44,7 +45,7 @@ static bool has_room(const struct draw *draw, const struct stream *stream,
  * Tells whether the stream takes part in a round of another stream, or of an open that found
  * the look-ahead empty. An open of a batch takes the samples of the whole batch, however
  * little room there is. Jobs of equal speed open their batches shortly after each other. If a
- * round of the first job left out the others for want of room, they would later draw other
+ * round of the first job left out the other jobs for want of room, these would later draw other
  * samples. And a sample that a round gives to several streams is loaded for the drawing stream
  * in any case. So each stream takes part until it has as many samples ahead as its next open
  * takes.
@@ -56,7 +57,7 @@ static bool may_join(const struct draw *draw, const struct stream *stream,
 	       (may_draw_more(stream) && stream->ahead < stream->next->at_once);
 }
 
-/* Tells whether a stream that draws from the same sampler has a full look-ahead, whatever room
+/* Tells whether a stream that draws from the sampler has a full look-ahead, no matter how much room
  * the cache has. */
 static bool another_is_full(const struct draw *draw, const struct sampler *sampler)
 {
@@ -67,10 +68,10 @@ static bool another_is_full(const struct draw *draw, const struct sampler *sampl
 	return false;
 }
 
-/* Tells whether to draw another round. Streams that a round leaves out have to draw its samples
- * later, and if the cache is small, to load them again. So a stream that is ahead of others
- * draws the second half of its look-ahead only in rounds for all. This keeps streams of equal
- * speed together. */
+/* Tells whether the stream wants another round. Streams that a round leaves out have to draw its
+ * samples later, and if the cache is small, to load these again. So a stream that is ahead of
+ * others draws the second half of its look-ahead only in rounds in which all can take part. This
+ * keeps streams of equal speed together. */
 static bool wants_round(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
 {
@@ -106,8 +107,8 @@ static void hold(struct draw *draw, struct stream *stream, const struct strand *
 		stream->filled = stream->ahead;
 }
 
-/* Draws one round for all streams that may join it and whose next sample comes from the sampler.
- * false: there is no such stream. */
+/* Draws one round for all streams that may join and whose next sample comes from the sampler.
+ * Returns false if there is no such stream. */
 static bool draw_round(
 	struct draw *draw, struct sampler *sampler, const struct ahead_cache *cache)
 {
@@ -130,9 +131,9 @@ static bool draw_round(
 	return true;
 }
 
-/* Returns the sampler of the stream's next round. If another stream wants a round and could join
- * this one, but its next sample comes from another sampler, returns that sampler first, because
- * rounds of more streams share more. */
+/* Returns the sampler from which the next round is to be drawn: that of the stream's next sample.
+ * But if another stream wants a round, and could join if its next sample did not come from another
+ * sampler, returns that other sampler first, because rounds with more streams share more. */
 static struct sampler *choose_sampler(const struct draw *draw,
 	const struct stream *stream, const struct ahead_cache *cache)
 {
@@ -154,13 +155,14 @@ bool draw_go_on(struct draw *draw, struct stream *stream, const struct ahead_cac
 	if (wants_round(draw, stream, cache) &&
 		draw_round(draw, choose_sampler(draw, stream, cache), cache))
 		return true;
-	/* A stream with room stopped early only in order not to leave others out. */
+	/* A stream that still has room stopped only in order not to leave out other streams. */
 	stream->filled =
 		has_room(draw, stream, cache) ? stream->next->lookahead : stream->ahead;
 	return false;
 }
 
-/* Can't fail: the position is not bound, so at least one sample is left, also with its label. */
+/* Can't fail: the position is not bound, so at least one sample is left, and also one with the
+ * position's label. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache)
 {

@@ -4,8 +4,8 @@
 #include "base/ensure.h"
 #include "draw/draw_internal.h"
 
-/* Checks that the strands' samples are in the samplers or outside of them, as the state of the
- * stream demands. */
+/* Checks that the strands' samples are in the samplers if the stream draws, and outside of them if
+ * it does not. */
 static void validate_strands(const struct stream *stream, bool draws)
 {
 	for (size_t i = 0; i < stream->n_strands; i++) {
@@ -24,7 +24,7 @@ static void validate_strands(const struct stream *stream, bool draws)
 	}
 }
 
-/* Tells whether the samplers can distinguish the two streams. */
+/* Tells whether two streams differ in all members that must be unique. */
 static bool are_distinct(const struct stream *a, const struct stream *b)
 {
 	if (a->id == b->id)

@@ -163,7 +163,7 @@ struct order_set *edition_order_sets(struct job *job, size_t *ret_n)
 	return sets;
 }
 
-/* Removes from the job an edition that can be freed, and returns it; NULL: there is
+/* Removes from the job an edition that can be freed, and returns this edition. NULL: there is
  * none. */
 static struct edition *take_dropped(struct job *job)
 {
@@ -196,7 +196,7 @@ bool editions_sweep(struct job *job)
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* The sets of epochs, sorted by the number of the epoch. */
+/* The sets of epochs that the journal and the orders name, sorted by the number of the epoch. */
 struct facts {
 	struct order_found *list;
 	size_t n, room;
@@ -226,9 +226,8 @@ static int facts_put(struct facts *facts, const struct order_found *found)
 	return 0;
 }
 
-/* Adds the sets that the journal's segments tell. If the job went back to an earlier
- * epoch, adds only the segments since then; the later epochs have the sets of their saved
- * orders. */
+/* Adds the sets that are in the journal's segments. If the job went back to an earlier epoch, adds
+ * only the sets of segments since then; later epochs have the sets of their saved orders. */
 static int take_segments(
 	struct facts *facts, const struct order_found *segments, size_t n)
 {
@@ -335,7 +334,7 @@ int editions_restore(struct job *job, const struct editions_found *found)
 {
 	struct facts facts = {0};
 	int err = 0;
-	/* The journal belongs to other samples, so keep_restore sets it aside. */
+	/* The journal belongs to other samples, so keep_restore will set the journal aside. */
 	if (!knows_all(job, found->segments, found->n_segments)) {
 		free_but_now(job);
 	} else {

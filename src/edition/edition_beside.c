@@ -7,17 +7,19 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* Finds the files and texts that come along with samples, and labels in columns of numbers. */
+/* Finds the files and texts that come along with samples, and the labels that are in columns of
+ * numbers. */
 
-/* Limits of the bytes of a file beside a sample. The file is held in memory while it is open. In a
- * tar, each of these files gets as much room as the largest. */
+/* Largest sizes in bytes of a file beside a sample. The file is held in memory while it is open. In
+ * a tar, each of these files gets as much room as the largest one. */
 #define MOST_BYTES (UINT64_C(64) << 20)
 #define MOST_BYTES_IN_TAR (UINT64_C(1) << 20)
 
 struct looking {
 	struct edition *edition;
 	const struct job_config *config;
-	/* the key of the ini, and a name in messages for the thing that it selects */
+	/* key: the key of the ini that is examined. what: a name for the thing that the key
+	 * selects, for messages. */
 	const char *key, *what;
 	config_report *report;
 	void *context;

@@ -22,7 +22,7 @@
 struct edition;
 struct supply;
 
-/* Constant once the job is installed, but for the fields marked (lock). */
+/* The members that are not marked (lock) are constant after the job is installed. */
 struct job {
 	struct lock *lock;
 	struct supply *supply;
@@ -30,15 +30,17 @@ struct job {
 	struct job_config config;
 	uint64_t ini_hash;
 	char *directory; /* <state>/jobs/<name> */
-	bool fixed;	 /* each file of layout = classes keeps its sample: mapping.c */
+	/* with layout = classes, each file has the same sample in all epochs */
+	bool fixed;
 	TAILQ_HEAD(, edition) editions; /* (lock) the oldest first */
-	struct edition *now;		/* (lock) edition of the epochs that begin */
-	struct epochs *epochs;		/* (lock) the engine */
+	/* (lock) edition of epochs that begin from now on */
+	struct edition *now;
+	struct epochs *epochs; /* (lock) the engine of the job's epochs */
 	struct journal *journal;
 };
 
 enum epochs_kind job_kind(const struct job *job);
-/* Tells whether the job serves a rank, whose samples come as its feed. */
+/* Tells whether the job serves a rank, whose samples the coordinator sends (draw/feed.c). */
 bool job_is_fed(const struct job *job);
-/* Returns the number of positions that one open binds: the length of a batch, or 1. */
+/* Returns the number of positions that one open binds: the length of a batch, otherwise 1. */
 uint32_t job_binds_at_once(const struct job_config *config);

@@ -38,7 +38,7 @@ uint32_t job_binds_at_once(const struct job_config *config)
 	return config->layout == LAYOUT_BATCH && config->batch > 0 ? config->batch : 1;
 }
 
-/* Returns the most samples that the job's look-ahead may grow to. */
+/* Returns the largest number of samples to which the job's look-ahead may grow. */
 static uint32_t most_ahead(const struct job_config *config)
 {
 	const uint32_t grown = 2 * STORAGE_MOST_READS;
@@ -46,8 +46,8 @@ static uint32_t most_ahead(const struct job_config *config)
 	return config->lookahead == 0 && grown > least ? grown : least;
 }
 
-/* Returns how many positions a file holds. The positions of a shard are bound one by one,
- * as they are read. */
+/* Returns the number of positions in a file. The positions of a shard are bound one by one, as they
+ * are read. */
 static uint32_t positions_of_file(const struct job_config *config)
 {
 	return config->layout == LAYOUT_TAR ? config->shard : job_binds_at_once(config);

@@ -12,24 +12,24 @@
 
 /*
  * Decides whether a file of layout = classes holds the same sample in every epoch (fixed), or
- * another one of its label (fresh).
+ * another sample of its label in each epoch (fresh).
  *
  * A script that reads classes shuffles by itself, so it loses nothing with a fixed
  * mapping, and each file keeps its meaning whichever files are opened, in whatever order
- * and by however many processes. A fresh mapping lets a job take, within a label, a
- * sample that the cache holds. This pays off where the prepared samples do not fit into
+ * and by however many processes. With a fresh mapping a job can take, within a label, a
+ * sample that the cache holds. This pays off if the prepared samples do not fit into
  * the cache.
  *
- * The choice of `auto` is saved in the job's directory when the job is added first, and
- * is kept as long as the directory: all orders of a job have one mapping.
+ * The choice of `auto` is saved in the job's directory when the job is added for the first time,
+ * and is kept as long as the directory, because all orders of a job must have one mapping.
  */
 
 #define MAPPING_FILE "mapping"
 
 static const char fixed[] = "fixed\n", fresh[] = "fresh\n";
 
-/* Reads the saved choice into `text`, which is empty if there is no file. -EINVAL: the
- * file has another text. Errors are logged. */
+/* Reads the saved choice into `text`; an empty text: there is no file. -EINVAL: the file has
+ * another text. Errors are logged. */
 static int read_choice(const struct job *job, char text[static 16])
 {
 	auto_free char *path = NULL;
@@ -53,8 +53,8 @@ static int read_choice(const struct job *job, char text[static 16])
 	return err;
 }
 
-/* Tells whether an earlier version of joaderfs has left orders. Such orders have a fresh
- * mapping. */
+/* Sets *ret to whether the job has a journal. If there is no saved choice, an earlier version of
+ * joaderfs has made the journal, with a fresh mapping. */
 static int has_orders(const struct job *job, bool *ret)
 {
 	struct order_found *found = NULL;

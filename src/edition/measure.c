@@ -8,9 +8,9 @@
 
 /*
  * Measures the tensors of an edition's samples. If all samples of a dataset are selected, it is
- * enough to look at one sample of each shape, which takes no longer with more samples.
- * typical_bytes is a quantile, since a few huge images say nothing about how many samples fit
- * into the cache.
+ * enough to look at one sample of each shape, so that the time does not grow with the number of
+ * samples. typical_bytes is a quantile, since a few huge images say nothing about how many samples
+ * fit into the cache.
  */
 
 /* --- by samples --------------------------------------------------------------------------- */
@@ -30,12 +30,12 @@ struct measuring {
 	struct measured shapes[SHAPES];
 	uint32_t seen, step;
 	uint32_t n;
-	uint64_t bytes[MOST_MEASURED]; /* tensor sizes of every step-th sample */
+	uint64_t bytes[MOST_MEASURED]; /* sizes of the tensors of every step-th sample */
 };
 
-/* Returns the bytes of a sample's tensor. Caches them by the image's shape: datasets have
- * far fewer shapes than images, and of two files with one shape the smaller needs no more
- * memory. */
+/* Returns the bytes of a sample's tensor. Remembers them for the image's shape, because datasets
+ * have far fewer shapes than images, and of two files with the same shape the smaller one needs no
+ * more memory. */
 static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 {
 	const struct edition *edition = measuring->edition;
@@ -81,7 +81,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Measures each sample. */
+/* Measures the tensor of each sample. */
 static int measure_each(struct edition *edition)
 {
 	auto_free struct measuring *measuring = calloc(1, sizeof(*measuring));
@@ -100,10 +100,10 @@ static int measure_each(struct edition *edition)
 
 #define MOST_REFUSED 8
 
-/* Samples whose tensors have one size. */
+/* A group of samples whose tensors have the same size. */
 struct equal {
 	uint64_t bytes;	  /* size of each tensor */
-	uint64_t samples; /* their number */
+	uint64_t samples; /* number of samples in the group */
 };
 
 struct by_shape {
@@ -131,7 +131,8 @@ static bool has_shape_of(const struct dataset *dataset, sample_id a, sample_id b
 	       dataset_orientation(dataset, a) == dataset_orientation(dataset, b);
 }
 
-/* Looks at each sample of a shape whose largest file is refused: smaller files may not be. */
+/* Measures each sample of a shape whose largest file is refused, because smaller files may be
+ * accepted. */
 static void measure_refused(struct by_shape *by, const struct dataset_shape *shape)
 {
 	struct edition *edition = by->edition;
@@ -173,7 +174,7 @@ static uint64_t typical_of(struct by_shape *by, uint64_t samples)
 	return by->equal[i].bytes;
 }
 
-/* Finds the typical size among a few files. */
+/* Sets typical_bytes to the typical size of the files, from a part of them. */
 static int typical_file(struct edition *edition)
 {
 	uint32_t positions = edition->set.positions, n = 0, id;
@@ -189,8 +190,8 @@ static int typical_file(struct edition *edition)
 	return 0;
 }
 
-/* Measures encoded tensors, which are as large as their files. -EAGAIN: some are refused, or have
- * no header of an image, so that their files may be empty. */
+/* Measures encoded tensors, which are as large as their files. -EAGAIN: each sample has to be
+ * measured, because some are refused, or have no image header, so that their files may be empty. */
 static int measure_encoded(
 	struct edition *edition, const struct dataset_shape *shapes, size_t n)
 {
@@ -208,7 +209,7 @@ static int measure_encoded(
 	return typical_file(edition);
 }
 
-/* Measures decoded tensors, of one sample per shape. -EAGAIN: each sample has to be looked at. */
+/* Measures the decoded tensor of one sample per shape. -EAGAIN: each sample has to be measured. */
 static int measure_decoded(
 	struct edition *edition, const struct dataset_shape *shapes, size_t n)
 {
@@ -235,8 +236,7 @@ static int measure_decoded(
 	return 0;
 }
 
-/* Measures the tensors of all samples by their shapes. -EAGAIN: each sample has to be looked
- * at. */
+/* Measures the tensors of all samples by their shapes. -EAGAIN: each sample has to be measured. */
 static int measure_shapes(struct edition *edition)
 {
 	const struct preparation *preparation = &edition->job->config.preparation;

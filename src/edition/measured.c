@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 /*
- * A note of the result of edition_select for a job, in a file of the job's directory:
+ * The result of edition_select for a job is noted in a file of the job's directory:
  *
  *     head | selected | refused | label_begin
  *
@@ -28,14 +28,16 @@
 
 struct measured_head {
 	uint64_t magic;
-	uint64_t sum; /* hash of all that follows */
-	uint64_t key; /* hash of all that the note depends on: key_of */
+	uint64_t sum; /* hash of all bytes after this member */
+	uint64_t key; /* hash of all on which the note depends (key_of) */
 	uint64_t content;
 	uint64_t all_bytes, largest_bytes, sample_bytes, typical_bytes;
-	uint64_t selected_bytes; /* size of a bitmap; 0: all samples of the dataset */
-	uint64_t refused_bytes;	 /* size of a bitmap; 0: none is refused */
+	/* size of the bitmap of selected samples; 0: all samples are selected */
+	uint64_t selected_bytes;
+	/* size of the bitmap of refused samples; 0: no sample is refused */
+	uint64_t refused_bytes;
 	uint32_t positions;
-	uint32_t n_begins; /* length of label_begin; 0: there is none */
+	uint32_t n_begins; /* length of label_begin; 0: the edition has none */
 };
 
 static uint64_t sum_of(const void *bytes, size_t n)
@@ -57,9 +59,9 @@ static uint64_t sum_of_file(const void *file, size_t n)
 	return sum_of((const char *)file + before, n - before);
 }
 
-/* Hashes all that the note depends on. 0: the edition can have no note. An array has none, since
- * a program of the daemon's ini decides about its size; a pair or group has none, since it
- * has to be assembled in any case. */
+/* Hashes all on which the note depends. 0: the edition can have no note. An edition of arrays has
+ * none, because a program of the daemon's ini decides how large they are; one of pairs or groups
+ * has none, because these have to be assembled in any case. */
 static uint64_t key_of(const struct edition *edition)
 {
 	const struct job *job = edition->job;
@@ -95,7 +97,7 @@ static int read_file(const char *path, uint8_t **ret, size_t *ret_n)
 	return err || done == *ret_n ? err : -EILSEQ;
 }
 
-/* Checks the head and the sizes. -ENOENT: the note is of other samples; -EILSEQ: it is
+/* Checks the head and the sizes of a note. -ENOENT: the note is about other samples; -EILSEQ: it is
  * damaged. */
 static int check(const struct edition *edition, const uint8_t *file, size_t n)
 {
@@ -114,7 +116,7 @@ static int check(const struct edition *edition, const uint8_t *file, size_t n)
 	return head.n_begins == begins && left == begins * sizeof(uint32_t) ? 0 : -EILSEQ;
 }
 
-/* Reads a bitmap of ids of the dataset. */
+/* Reads a bitmap, whose ids must be those of the dataset. -EILSEQ: it is damaged. */
 static int take_bitmap(const struct edition *edition, const uint8_t *bytes, size_t n,
 	roaring_bitmap_t **ret)
 {
@@ -238,7 +240,7 @@ int measured_load(struct edition *edition)
 
 /* --- writing the note --------------------------------------------------------------------- */
 
-/* Returns the number of selected samples, of which a rank has only a part as positions. */
+/* Returns the number of selected samples. A rank has fewer positions than that. */
 static uint32_t n_selected(const struct edition *edition)
 {
 	return (uint32_t)roaring_bitmap_get_cardinality(edition->selection);
@@ -249,7 +251,7 @@ static bool selects_all(const struct edition *edition)
 	return n_selected(edition) == dataset_samples(edition->is.dataset);
 }
 
-/* Makes the bytes of the file. NULL: no memory. */
+/* Returns the bytes of the file with the note, which the caller frees. NULL: no memory. */
 static uint8_t *make_file(
 	const struct edition *edition, const roaring_bitmap_t *refused, size_t *ret_n)
 {

@@ -13,11 +13,11 @@
 /*
  * Makes editions of several datasets. The engine and the files see a mixture as one
  * dataset (dataset_mix), whose epochs contain only a part of its samples. Samplers and
- * the cache see the samples of the original datasets, so that a mixture shares them with
- * all other jobs of these.
+ * the cache see the samples of the original datasets, so that a mixture shares samples with
+ * all other jobs of these datasets.
  *
- * The number of an epoch determines which samples it has of each dataset (passes.h), so
- * they are the same after a restart, and for all jobs of one mixture.
+ * The number of an epoch determines which samples the epoch has of each dataset (passes.h), so
+ * these are the same after a restart, and for all jobs of one mixture.
  */
 
 /* --- selecting --------------------------------------------------------------------------- */
@@ -70,7 +70,7 @@ static int mix(struct edition *edition, config_report *report, void *context)
 
 #define AT_ONCE 256
 
-/* Adds the part's selection, as ids of the edition. */
+/* Adds the part's selected samples to *ret, as ids of the edition. */
 static void add_part(const struct part *part, roaring_bitmap_t *ret)
 {
 	roaring_uint32_iterator_t iterator;
@@ -104,8 +104,8 @@ static uint32_t samples_of(const struct part *part)
 	return (uint32_t)roaring_bitmap_get_cardinality(part->selection);
 }
 
-/* Returns the smallest ratio of samples to weight among the datasets. With this ratio no
- * dataset has to give more samples than it has. */
+/* Returns the smallest ratio of samples to weight among the datasets. With this ratio no dataset
+ * has to give more samples than it contains. */
 static double samples_per_weight(
 	const struct edition *edition, const struct config_mixed *mixed)
 {

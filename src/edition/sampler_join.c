@@ -27,8 +27,8 @@ static struct sampler *sampler_of(const struct part *part)
 	return NULL;
 }
 
-/* Mixes the job's progress into the sampler's random numbers. Otherwise a restarted
- * daemon would draw later epochs with the numbers that it has used for earlier ones. */
+/* Mixes the job's progress into the sampler's random numbers. Otherwise a restarted daemon would
+ * draw later epochs with the random numbers that were used for earlier ones. */
 static void stir_locked(const struct part *part)
 {
 	const struct job *job = part->edition->job;
@@ -90,7 +90,7 @@ static int finish(struct part *part, struct sampler_joining *joining)
 	return join_finish_locked(part, joining);
 }
 
-/* Joins the sampler, and begins again if another job came or went meanwhile. */
+/* Makes the job join the part's sampler. Begins again if another job came or went meanwhile. */
 static int join_part(struct part *part)
 {
 	int err;

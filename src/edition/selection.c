@@ -37,7 +37,7 @@ static int pair_samples(struct edition *edition)
 
 struct unpaired {
 	const struct edition *edition;
-	/* number of samples that can't be prepared, and the first one */
+	/* n: number of samples that can't be prepared. first: id of the first one. */
 	uint32_t n, first;
 };
 
@@ -52,8 +52,8 @@ static bool count_unpaired(uint32_t id, void *context)
 	return true;
 }
 
-/* Warns about samples that lack their second file or frames. -EINVAL, reported: all
- * samples lack them, so the ini must be wrong. */
+/* Warns about samples that lack their second file, or frames. -EINVAL, reported: all samples lack
+ * them, so the ini must be wrong. */
 static int check_pairs(
 	const struct edition *edition, config_report *report, void *context)
 {
@@ -163,7 +163,8 @@ static int find_labels(struct edition *edition)
 	return 0;
 }
 
-/* Jobs of all samples of a dataset share the dataset's order. */
+/* Sets by_position to the samples sorted by label. Jobs that select all samples of a dataset share
+ * the array of the dataset. */
 static int sort_by_label(struct edition *edition)
 {
 	struct dataset *dataset = edition->is.dataset;
@@ -190,8 +191,8 @@ static bool list_label(uint32_t id, void *context)
 	return true;
 }
 
-/* Gives each position a label, in shuffled order, since a script may read the positions
- * in order. The order does not depend on the seed of the daemon. */
+/* Gives each position a label. The labels are shuffled, because a script may read the positions in
+ * order. Their order does not depend on the seed of the daemon. */
 static int mix_labels(struct edition *edition)
 {
 	struct listing listing = {.edition = edition};
@@ -220,8 +221,8 @@ static int list_selection(struct edition *edition)
 	return 0;
 }
 
-/* Assigns samples or labels to positions, in all layouts but classes, whose directories
- * are the labels. */
+/* Assigns samples or labels to positions. Not for layout = classes, whose directories are the
+ * labels. */
 static int place_samples(struct edition *edition)
 {
 	if (job_kind(edition->job) == EPOCHS_FIXED)
@@ -232,8 +233,7 @@ static int place_samples(struct edition *edition)
 	return mix_labels(edition);
 }
 
-/* Selects and measures the samples by looking at each of them, which takes long for
- * millions. */
+/* Selects and measures the samples by looking at each sample, which takes long for millions. */
 static int look_at_samples(struct edition *edition, config_report *report, void *context)
 {
 	int err = config_is_mixed(&edition->job->config)
@@ -261,7 +261,7 @@ int edition_select(struct edition *edition, config_report *report, void *context
 		err = mapping_choose(edition->job, edition->all_bytes);
 	if (err)
 		return err;
-	/* The fingerprint covers all that determines the sample of a position: a saved
+	/* The fingerprint covers all that determines the sample of a position, because a saved
 	 * order is only valid for the same fingerprint. */
 	edition->fingerprint = rng_mix(edition->content, job_kind(edition->job));
 	if (mixed)

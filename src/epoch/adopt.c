@@ -49,7 +49,8 @@ static void adopt_position(const struct epoch *from, struct epoch *to, uint32_t 
 	struct effects *effects)
 {
 	if (epoch_reserve(to) != 0)
-		return; /* without memory the position gets a sample as usual */
+		/* if there is no memory, an open binds the position later, as usual */
+		return;
 	sample_id sample = from->samples[position] - 1;
 	epoch_bind(to, position, sample, SERVED_HIT);
 	to->adopted++;
@@ -58,8 +59,9 @@ static void adopt_position(const struct epoch *from, struct epoch *to, uint32_t 
 	effect_record_consumed(effects, to->number, position);
 }
 
-/* Records the opens that belong to the epoch's pass, so that this epoch can be replayed alone.
- * false: there are more of them. */
+/* Records the opens beyond the ranks' parts, which belong to the pass over the new epoch, so that
+ * this epoch can be replayed without the previous one. Returns false if `effects` is full before
+ * all are recorded. */
 static bool record_beyond(struct epochs *epochs, struct effects *effects)
 {
 	struct adopting *adopting = &epochs->adopting;

@@ -17,48 +17,48 @@
  *   Theorem. Between two turns every row of opens of different files is exact. A turn leaves
  *   every row exact that goes on across it, if the next epoch keeps the samples of the files
  *   which that row has opened.
- *   Proof. All files of the row hold samples of the last of its epochs: the files opened before
- *   the turn because these samples were kept, the others by definition. An epoch binds a sample
- *   once.
+ *   Proof. All files of the row hold samples of the last of the row's epochs: the files opened
+ *   before the turn because these samples were kept, the other files by definition. An epoch binds
+ *   a sample once.
  *
- * So a guess decides how fresh samples are. A turn is exact if no pass goes on across it,
- * or if the turn keeps all files that this pass has opened. A script turns when:
+ * So the guess where a pass begins only decides how fresh samples are. A turn is exact if no pass
+ * goes on across it, or if the turn keeps all files that this pass has opened. A script turns when:
  *
  *   - A pass over all files is over: the run has all files, and one of them is opened. A look
  *     at a few files just before a pass, or files that a pass has left out, can make a run end
- *     before its pass does. So a file of the first J of the run holds its sample once more, and
- *     is kept; a random pass of N files has these J last with a chance of 1 / (N over J), which
- *     J makes less than 1 in a million.
- *     Many files may be read before a pass, too, as a sanity check reads the validation set before
- *     the training set. They are opened again in their order, so after k opens a file of the first
- *     J + REREAD k holds its sample, too.
+ *     before its pass does. So one of the first J files of the run holds its sample once more, and
+ *     is kept. A random pass of N files has these J last with a chance of 1 / (N over J); J is
+ *     such that this is less than 1 in a million.
+ *     Many files may also be read before a pass, as a sanity check reads the validation set before
+ *     the training set. They are opened again in their order, so after k opens each of the first
+ *     J + REREAD k files holds its sample, too.
  *   - Files are opened in order, half of the epoch has been opened, and a worker goes back to a
- *     file that this epoch has given. A worker's row, in the steps of its batches, is of one
- *     pass; rows that begin after those that are over may be of the next one, and are kept.
- *     So are files opened after the last file that was new to the epoch: workers of a Pool
+ *     file that this epoch has given. A worker's row, in the steps of its batches, belongs to one
+ *     pass; rows that begin after the end of other rows may belong to the next pass, and are kept.
+ *     Files opened after the last file that was new to the epoch are kept, too: workers of a Pool
  *     begin a pass anywhere.
  *     If the file begins no row, or a worker has made another step since the file was opened
  *     last, files may be shuffled, and the run is kept.
- *     Workers that go on with their rows are late: they are given the epoch before. A row that
+ *     Workers that go on with their rows are late: they are given the previous epoch. A row that
  *     has ended a batch goes on with a step, not with the next file.
  *   - Each rank has opened its part of the files, with or without padding, and no other file
- *     twice. Files that a rank has opened beyond its part are of its next pass, and are kept.
+ *     twice. Files that a rank has opened beyond its part belong to its next pass, and are kept.
  *     script_ranks.c has the theorem.
  *   - Nearly all files have been opened, and then 3 sqrt(N) of them once more in a row of
- *     different ones: by the birthday bound these are no random opens, but another pass, as
+ *     different files: by the birthday bound these are no random opens, but another pass, as
  *     drop_last makes them. The run is kept.
  *
  * A thread that opens its last file again holds the same sample. If it has opened this file as
- * often as the file before, the open may be the first one of a pass: the file's mark is renewed, so
- * that the next turn keeps the file.
+ * often as its previous file, the open may be the first one of a pass: the file's mark is renewed,
+ * so that the next turn keeps the file.
  *
- * A process whose workers read may look at files between and in passes, or read itself: a training
- * set by workers, a validation set without. It makes a pass if a pass may begin, or if it goes on
- * with a row; if it opens two files that its workers have not opened in the epoch, both count.
- * Only other opens by it are looks, which begin and end no row.
+ * A process that has workers may look at files between and during passes. It may also read itself,
+ * such as the validation set, while workers read the training set. It makes a pass if a pass may
+ * begin, or if it goes on with a row; if it opens two files that its workers have not opened in the
+ * epoch, both count. All its other opens are looks, which begin and end no row.
  *
  * A new script begins with the running epoch if less than half of it was bound, else with the
- * next. A program that looks at files is such a script, and takes nothing from others.
+ * next epoch. A program that looks at files is such a script, and takes nothing from others.
  */
 
 /* --- which epochs there are ---------------------------------------------------------- */
@@ -72,8 +72,9 @@ static bool can_give(
 	       (!epoch->over || epoch_has_bound(epoch, request->position));
 }
 
-/* Returns the first epoch that has not begun; after the last epoch that one is read again. If
- * no epoch runs, none has begun, or all that have are in files: the journal's end was lost. */
+/* Returns the first epoch that has not begun. If all have begun, returns the last one, which is
+ * read again. If no epoch runs, either none has begun, or the end of the journal was lost and the
+ * orders of all begun epochs are in files. */
 static uint32_t next_epoch(const struct epochs *epochs)
 {
 	const struct epoch *running = epochs->running;
@@ -86,8 +87,8 @@ static uint32_t next_epoch(const struct epochs *epochs)
 	return running ? running->number : epochs->config.limit - 1;
 }
 
-/* Returns the running epoch, also if it lacks the position: that begins no other epoch. If it
- * can't give the file, returns the next one. */
+/* Returns the running epoch if it can give the file, or if it only lacks the position, because such
+ * an open must not begin another epoch. Otherwise returns the next epoch. */
 static uint32_t running_epoch(
 	const struct epochs *epochs, const struct open_request *request)
 {
@@ -99,9 +100,9 @@ static uint32_t running_epoch(
 		       : next_epoch(epochs);
 }
 
-/* Tells whether a new script goes on with the rest of the epoch that the job went back to, if
- * no other one has begun since. It does not if it begins with a file that had been read, and
- * less than an eighth is left. */
+/* Tells whether a new script goes on with the rest of the epoch that the job went back to. It does
+ * not if another epoch has begun since, or if its first file had been read before and less than an
+ * eighth of the files is left. */
 static bool goes_on(const struct epochs *epochs, const struct open_request *request)
 {
 	const struct current *current = &epochs->current;
@@ -115,8 +116,9 @@ static bool goes_on(const struct epochs *epochs, const struct open_request *requ
 	return !was_read || 8 * (uint64_t)(n - current->n_before) >= n;
 }
 
-/* Tells whether half of the running epoch is bound or fed. When all ranks of a group are
- * killed, their engines have read a little more or less, but all have been fed as much. */
+/* Tells whether at least half of the running epoch is bound, or queued if the job is fed. When all
+ * ranks of a group are killed, each has bound a few samples more or less than the others, but all
+ * have been fed the same number. */
 static bool is_past_half(const struct epochs *epochs)
 {
 	const struct epoch *running = epochs->running;
@@ -139,25 +141,26 @@ struct opener {
 	const struct epochs *epochs;
 	const struct script *script;
 	const struct rank *rank;
-	const struct worker *worker; /* NULL: a new one */
+	const struct worker *worker; /* NULL: a new thread */
 	const struct open_request *request;
 	uint32_t file;
 };
 
-/* Tells whether half of the files are opened that the epoch has not kept from the one
- * before. */
+/* Tells whether the script has opened at least half of those files that the epoch has not kept from
+ * the previous epoch. */
 static bool had_half(const struct script *script)
 {
 	return script->opened - script->adopted >= script->files - script->opened;
 }
 
-/* Workers that read files again in the same order open the k-th of them after k / REREAD opens at
- * the earliest. */
+/* Workers that read files again in the same order open the k-th file after k / REREAD opens at the
+ * earliest. */
 #define REREAD 4
 
-/* Tells whether an open of the file ends a whole run, which began after `first` opens and had
- * all files after `whole`. A file of the run's first J does not; neither does one of the first
- * J + REREAD k after k more opens. */
+/* Tells whether an open of the file ends a run that has all files. The run began after
+ * script->first opens, and had all files after script->whole opens. An open of one of its first J
+ * files does not end it. After k more opens, nor does an open of one of its first J + REREAD k
+ * files. */
 static bool ends_whole(const struct script *script, uint32_t file)
 {
 	uint32_t mark = script->marks[file];
@@ -166,8 +169,9 @@ static bool ends_whole(const struct script *script, uint32_t file)
 	       (mark > script->whole || mark - script->first > hedged);
 }
 
-/* Tells whether each rank has opened its part, so that the pass is over. Parts are of all
- * files, and differ by one file at most; a sampler pads them, or drops the rest. */
+/* Tells whether each rank has opened its part of the files (ranks.c), so that the pass is over. An
+ * open of a file that was among the first of the epoch is no proof, because that may have been a
+ * look. */
 static bool had_parts(const struct opener *opener)
 {
 	const struct current *current = &opener->epochs->current;
@@ -176,9 +180,9 @@ static bool had_parts(const struct opener *opener)
 	       division_over(current, script) != DIVISIONS;
 }
 
-/* Tells whether the pass of a fed job's ranks is over. An epoch of a fed job keeps no samples of
- * the one before, so all files are opened before the first one belongs to the next pass, as ranks
- * that train in step have it. */
+/* Tells whether the pass of a fed job's ranks is over: all files are opened. A fed epoch keeps no
+ * samples of the previous epoch, so the pass must not end earlier. Ranks that train in step open
+ * all files before the next pass. */
 static bool had_all_fed(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -203,8 +207,8 @@ static bool goes_back(const struct opener *opener)
 	return opener->file == worker->file && script->whole > 0;
 }
 
-/* Tells whether a thread opens its last file again: of many files a pass hardly ever begins
- * with the file that ended the pass before. */
+/* Tells whether a thread opens the file again that it opened last. If there are many files, this
+ * hardly ever begins a pass: its first file would be the last one of the previous pass. */
 static bool opens_last_again(const struct opener *opener)
 {
 	const struct worker *worker = opener->worker;
@@ -217,7 +221,7 @@ static bool is_late(const struct opener *opener)
 {
 	const struct script *script = opener->script;
 	const struct worker *worker = opener->worker;
-	/* An unknown reader may be several threads. */
+	/* A reader with id 0 is unknown, and may be several threads. */
 	bool several = worker && worker->id == 0 && script->was_in_order &&
 		       8 * (uint64_t)script->left <= script->files;
 	bool in_batch = script->batch == 0 || (worker && worker->batch < script->batch);
@@ -253,33 +257,33 @@ static bool opens_again(const struct opener *opener)
 	enum file_kind kind = opener->request->label && !opener->request->images;
 	if (!worker || worker->file != opener->file)
 		return false;
-	/* If the epoch's order is in a file, a file of one position was bound, unless its
-	 * reader had given up. */
+	/* If the epoch's order is saved and files have one position, the file's position was bound,
+	 * unless its reader had given up. */
 	bool saved = opener->epochs->config.file == 1 && !opener->request->lost &&
 		     epochs_state(opener->epochs, worker->epoch) == EPOCH_SAVED;
 	if (!saved && !can_give(opener->epochs, worker->epoch, opener->request))
 		return false;
 	uint32_t habit = worker->habit[kind], row = worker->row[kind];
-	/* The script has left the epoch. */
+	/* The script has left the epoch of the worker's last open. */
 	bool left = worker->epoch != opener->script->epoch;
 	if (habit == 0)
 		habit = opener->script->habit[kind];
 	if (left && worker->used + RECENT_OPENS < opener->epochs->current.opened)
 		return false;
-	bool had_row =
-		is_in_order(opener->script) && habit > 0 && row >= habit &&
-		worker->stays < ROW_MOST; /* opened for ever, a file begins no pass */
+	/* A file that is opened again and again begins no pass. */
+	bool had_row = is_in_order(opener->script) && habit > 0 && row >= habit &&
+		       worker->stays < ROW_MOST;
 	if (row == 0 && left && kind == FILE_LABEL && !opener->script->labels_after)
 		return false;
 	if (row == 0 || (!left && !had_row && !may_turn(opener)))
 		return true;
 	if (worker->stays >= ROW_MOST)
-		return true; /* no more opens are noted */
+		return true; /* further opens of the file are not recorded */
 	return habit > 0 ? row < habit : !opener->request->done;
 }
 
-/* Tells whether one thread opens files in order, each once, as cat does, or has opened only
- * one. */
+/* Tells whether the script only looks at files: it has opened at most one file, or has one thread
+ * that opens files in order, each once, as cat does. */
 static bool only_looks(const struct opener *opener)
 {
 	const struct current *current = &opener->epochs->current;
@@ -292,9 +296,9 @@ static bool only_looks(const struct opener *opener)
 		       script->habit[FILE_IMAGE] <= 1 && script->opens == script->opened);
 }
 
-/* Begins a pass of the running epoch: the script's is over, since another script is further. A
- * script that only looks makes no second pass and is not told; one that has ended its pass has
- * lost nothing. */
+/* Lets the script begin a pass over the running epoch, because its own epoch is over: another
+ * script is further. The user is told, unless the script only looks, or has ended its pass and so
+ * has lost nothing. */
 static struct choice catch_up(const struct opener *opener)
 {
 	uint32_t epoch = running_epoch(opener->epochs, opener->request);
@@ -302,7 +306,8 @@ static struct choice catch_up(const struct opener *opener)
 	return noticed(epoch, OPENED_BEHIND, is_told ? NOTICE_SCRIPTS : NOTICES);
 }
 
-/* Tells whether the script begins the next epoch, which can keep files only then. */
+/* Tells whether the next epoch can keep files of the script's epoch: the open begins it, and it has
+ * the same set of samples and no saved order. */
 static bool can_keep(const struct opener *opener)
 {
 	const struct epochs *epochs = opener->epochs;
@@ -314,8 +319,8 @@ static bool can_keep(const struct opener *opener)
 	       known_bound(epochs, running->number + 1) == 0;
 }
 
-/* Tells whether the next epoch has begun without the files that the pass, which goes on, has
- * opened. If no division tells where the pass of ranks ends, it may go on. */
+/* Tells whether the script's pass goes on in the next epoch, which has begun without the files that
+ * the pass has opened. If no division tells where the pass of ranks ends, it counts as going on. */
 static bool loses_files(const struct opener *opener)
 {
 	const struct current *current = &opener->epochs->current;
@@ -353,7 +358,8 @@ static struct choice begin_pass(const struct opener *opener, enum opened_how how
 	return noticed(next_epoch(epochs), can_keep(opener) ? how : OPENED_JOINS, notice);
 }
 
-/* Tells whether the streak is another pass, by the birthday bound. */
+/* Tells whether the streak is another pass: it is too long for random opens, by the birthday
+ * bound. */
 static bool is_no_accident(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -367,8 +373,8 @@ static bool is_no_accident(const struct opener *opener)
 	       3 * (uint64_t)(script->opens - since_run(script)) <= n;
 }
 
-/* Tells whether the script's epoch lacks the file: it has fewer files than a later one, or
- * others. */
+/* Tells whether the script's epoch lacks the file, because it has fewer files than a later epoch,
+ * or files with other names. */
 static bool lacks_file(const struct opener *opener)
 {
 	const struct epoch *epoch = find_epoch(opener->epochs, opener->script->epoch);
@@ -402,8 +408,9 @@ static struct choice choose_in_pass(const struct opener *opener)
 	return given;
 }
 
-/* Chooses the epoch of a label whose image was opened before, for a thread that opens labels
- * only. The first label of all is a thread's that opens its image next. */
+/* Chooses the epoch for a label that is opened by a thread which opens only labels, after another
+ * thread has opened the image. If the script has opened no other label, the thread may open the
+ * image after it. */
 static struct choice choose_label(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -417,9 +424,9 @@ static struct choice choose_label(const struct opener *opener)
 	return noticed(epoch, OPENED_GIVEN, NOTICE_SCRIPTS);
 }
 
-/* Tells whether a process whose workers read only looks at the file. It makes a pass if a pass may
- * begin, if no worker has opened a file since the process has, or if it has looked at another file
- * that its workers have not opened either. */
+/* Tells whether the process, which has workers that read, merely looks at the file. It does not
+ * merely look, but makes a pass, if a pass may begin, if no worker has opened a file since the
+ * process did, or if the process has also looked at another file that no worker has opened. */
 static bool is_look(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -486,8 +493,8 @@ uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *r
 		       : current_choose(epochs, request).epoch;
 }
 
-/* A thread waits for one open at a time. So if its last noted open is of this file, that was
- * this open. */
+/* A thread waits for one open at a time. So if its last recorded open is of this file, that open
+ * was this request. */
 bool current_was_chosen(
 	const struct epochs *epochs, const struct open_request *request, uint32_t *ret)
 {

@@ -10,30 +10,30 @@
 #include <sys/types.h>
 
 /*
- * File operations of the journal and of the orders of epochs, in the terms of errno.
+ * File operations of the journal and of the orders of epochs.
  *
- *   Threads: any.   Errors: -errno, not logged: the callers know what it means.
+ *   Threads: any.   Errors: -errno, not logged; the callers log what has failed.
  */
 
-/* Writes all n bytes at the offset, in as many calls as it takes. *ret_done: bytes that were
- * written, also upon failure. place: where a fault may be injected. */
+/* Writes all n bytes at the offset, in as many system calls as necessary. *ret_done: number of
+ * bytes that were written, also after a failure. place: name for fault injection. */
 must_check int disk_write(int fd, const void *bytes, size_t n, uint64_t offset,
 	const char *place, size_t *ret_done);
 
 /* Reads up to n bytes at the offset; *ret_n is less than n only at the end of the file. */
 must_check int disk_read(int fd, void *bytes, size_t n, uint64_t offset, size_t *ret_n);
 
-/* Brings the file's data to the disk (fdatasync). */
+/* Brings the file's data to the disk (fdatasync). place: name for fault injection. */
 must_check int disk_sync(int fd, const char *place);
 must_check int disk_sync_directory(const char *directory, const char *place);
 
-/* Replaces a file by one of the text, whole or not at all: it is written as NAME.new, then
- * renamed. */
+/* Replaces the content of a file by the text, completely or not at all: writes the text to
+ * NAME.new, and renames this file. */
 must_check int disk_replace(
 	const char *directory, const char *name, const char *text, mode_t mode);
 must_check int disk_replace_bytes(const char *directory, const char *name,
 	const void *bytes, size_t n, mode_t mode);
 
-/* Returns the numbers of the files <prefix>NNNN<suffix>, ascending; the caller frees *ret. */
+/* Returns the numbers NNNN of all files <prefix>NNNN<suffix>, ascending. The caller frees *ret. */
 must_check int disk_list(const char *directory, const char *prefix, const char *suffix,
 	uint32_t **ret, size_t *ret_n);

@@ -18,13 +18,13 @@
 
 /* --- the table of pins --------------------------------------------------------------- */
 
-/* Hashes a position. uthash's own function takes longer than the rest of a look-up. */
+/* Hashes a position. The hash function of uthash would take longer than the rest of a look-up. */
 static uint32_t hash_of(uint32_t position)
 {
 	return (uint32_t)(position * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
-/* Adds the pin to the table; without memory pin->hash.tbl is NULL. */
+/* Adds the pin to the table. If there is no memory, pin->hash.tbl is NULL afterwards. */
 static void add_to_table(struct epoch *epoch, struct pin *pin)
 {
 	HASH_ADD_BYHASHVALUE(hash, epoch->pin_table, position, sizeof(pin->position),
@@ -50,7 +50,7 @@ int epoch_alloc(const struct epoch_set *set, uint32_t number, struct epoch **ret
 		return -ENOMEM;
 	epoch->number = number;
 	epoch->set = set;
-	epoch->none.position = UINT32_MAX; /* no position */
+	epoch->none.position = UINT32_MAX; /* not the position of any pin */
 	add_to_table(epoch, &epoch->none);
 	epoch->samples = calloc(n, sizeof(*epoch->samples));
 	epoch->consumed_bits = calloc(n / 8 + 1, 1);
@@ -226,7 +226,7 @@ struct drawn epoch_pop(struct epoch *epoch)
 	return drawn;
 }
 
-/* Hands the queue over; the pins of its samples are the caller's now. */
+/* Moves the queue to *ret. The pins of its samples belong to the caller from now on. */
 static void hand_over_queue(
 	struct epochs *epochs, struct epoch *epoch, struct drawn_queue *ret)
 {
@@ -268,7 +268,7 @@ void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status)
 	epochs->needed += epoch->set->positions - epoch->bound;
 }
 
-/* The requests that wait for a stream in the making choose their epochs again. */
+/* Requests that wait for the stream are handled again, and choose their epochs again. */
 void epoch_end_stream(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->stream == STREAM_ABSENT)
@@ -288,7 +288,8 @@ void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effe
 	if (!epoch->over || epoch->saving || epoch == epochs->running ||
 		epoch == epochs->draining)
 		return;
-	if (epoch->load != LOAD_DONE) { /* the file's order has got no new bindings */
+	/* the order in the file is complete, as nothing was bound since */
+	if (epoch->load != LOAD_DONE) {
 		known_remove(epochs, epoch->number);
 		resume_waiting(epochs, epoch->number, 0);
 		epochs_saved(epochs, epoch->number);

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <sys/queue.h>
 
-/* A failed insertion leaves hash.tbl NULL; nothing exits. */
+/* If there is no memory, HASH_ADD leaves the element's hash.tbl NULL instead of exiting. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
@@ -32,7 +32,7 @@
  *
  *   Owns: its epochs and pins. Requests belong to the caller, and stay valid until they are
  *         answered or cancelled. Pins in effects.unpinned belong to the caller.
- *   Threads: the caller serialises.
+ *   Threads: the caller serialises the calls.
  *   Errors: a request is answered with 0 or -errno; -ENOMEM from epochs_new.
  *   Life: the RECORD effects in their order are the journal; epochs_replay of them rebuilds
  *         the state, except streams, queues and pins, which end with the process.
@@ -40,84 +40,88 @@
 
 struct epochs;
 
-/* Replaces the number of an epoch in requests for files of current/, because the engine chooses the
- * epoch; current.c has the rules. */
+/* The epoch in a request for a file of current/. The engine chooses an epoch instead
+ * (current.c). */
 #define EPOCH_CURRENT UINT32_MAX
 
 enum epochs_kind {
-	EPOCHS_DRAWN,	      /* a position holds the sample at the head of the queue */
-	EPOCHS_DRAWN_AT_OPEN, /* a sample of the position's label is drawn */
+	EPOCHS_DRAWN,	      /* an open binds the head of the queue of drawn samples */
+	EPOCHS_DRAWN_AT_OPEN, /* an open draws a sample with the position's label */
 	EPOCHS_FIXED,	      /* the position decides the sample */
-	EPOCHS_MIRRORED, /* FIXED, equal in all epochs: nothing is bound or consumed */
+	/* like FIXED, and all epochs are equal: nothing is bound or consumed */
+	EPOCHS_MIRRORED,
 };
 
-/* The set of samples D_j of some epochs. The caller owns the data behind the pointers, and does
- * not change them. */
+/* The set D_j of samples that some successive epochs have. The caller owns the data behind the
+ * pointers, and does not change the data. */
 struct epoch_set {
-	const roaring_bitmap_t *selection; /* D_j */
-	const sample_id *fixed; /* sample by position; NULL: ascending in the selection */
-	uint32_t positions;	/* number of an epoch's positions: |D_j| */
-	/* Identifies the names of the positions, if sets have different names. A request has the
-	 * value with which its position was found. */
+	const roaring_bitmap_t *selection; /* ids of the samples */
+	/* sample of each position; NULL: the selection, ascending */
+	const sample_id *fixed;
+	uint32_t positions; /* number of positions of an epoch: |D_j| */
+	/* Sets with different numbers give different names to positions. A request has the number
+	 * of the set in which its position was found by name. */
 	uint32_t names;
 	void *owner; /* belongs to the caller */
 	/* private to the engine */
 	TAILQ_ENTRY(epoch_set) link;
-	uint32_t first; /* first epoch that has the set */
+	uint32_t first; /* the first epoch with this set */
 };
 
 struct epochs_config {
 	enum epochs_kind kind;
-	/* The set of all epochs, until epochs_use_set sets another one for later epochs. */
+	/* The set of all epochs, until epochs_use_set gives later epochs another set. */
 	struct epoch_set set;
-	uint32_t limit;	     /* number of epochs that the job may have */
-	uint32_t lookahead;  /* samples to draw ahead of bindings; at least 1 */
-	uint32_t most_ahead; /* positions per file of a batch or shard; otherwise 1 */
-	uint32_t file;	     /* epochs have orders before they begin */
-	bool replays;	     /* epochs have orders before they begin */
-	bool fed; /* DRAWN only: samples arrive by themselves; EFFECT_DRAW is not used */
+	uint32_t limit;	    /* number of epochs that the job may have */
+	uint32_t lookahead; /* number of samples to draw ahead of bindings; at least 1 */
+	/* room of an epoch's queue of drawn samples; 0: `lookahead` */
+	uint32_t most_ahead;
+	uint32_t file; /* number of positions per file; above 1 for batches and shards */
+	bool replays; /* the job repeats saved orders, which epochs have before they begin */
+	/* The caller passes samples to the engine without an EFFECT_DRAW; kind is EPOCHS_DRAWN. */
+	bool fed;
 	bool refuses_second; /* a second script gets -EBUSY if it is too far from the first */
-	uint64_t idle_ns; /* the job is parked if nothing was read for this time */
+	uint64_t idle_ns; /* time without reads after which the job is parked */
 };
 
 must_check int epochs_new(const struct epochs_config *config, struct epochs **ret);
-/* Frees the engine, which has no pins any more (epochs_leave). */
+/* Frees the engine. The caller has called epochs_leave before, so that the engine has no pins. */
 void epochs_free(struct epochs **epochs);
 
 /* Sets the set of the epochs from `first` on, none of which has begun. The caller keeps the set
  * valid until epochs_drop_set returns it. */
 void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set);
-/* Returns the least epoch such that neither it nor a later one has begun or has an order in a
- * file. */
+/* Returns the first epoch after all epochs that have begun or have an order in a file. */
 uint32_t epochs_first_new(const struct epochs *epochs);
-/* Removes a set that no epoch needs: none of its epochs is in memory, in a file, or may begin. The
- * caller owns it again. NULL: there is none. */
+/* Removes and returns a set that no epoch needs: none of its epochs is in memory or in a file, and
+ * none will begin. The caller owns the set again. Returns NULL if there is no such set. */
 struct epoch_set *epochs_drop_set(struct epochs *epochs);
 /* Returns the set of the epoch. For EPOCH_CURRENT, returns the set of the epoch that a new script
  * would read. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t epoch);
-/* Tells whether a script has opened a file of current/ in the last minute. Scripts that have ended
- * count, because another script may have names from them. */
+/* Tells whether a script has opened a file of current/ in the last minute. This may be a script
+ * that has ended, because another script may go on with names that the ended one has listed. */
 bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns);
-/* Tells the engine that all processes of the script have ended, so that the script is in no pass. */
+/* Tells the engine that all processes of the script have ended, so that the script is in no pass
+ * any more. */
 void epochs_script_ended(struct epochs *epochs, uint64_t id);
 /* The script that opened a file of current/ last. */
 struct epochs_script {
 	uint64_t id; /* 0: no script, or an unknown one */
 	bool ended;
-	bool has_rank; /* the rank in question belongs to the script */
+	bool has_rank; /* the rank passed to epochs_last_script is one of the script's */
 };
 struct epochs_script epochs_last_script(const struct epochs *epochs, uint64_t rank);
-/* Returns the set with the most positions among those that files of current/ may belong to. */
+/* Returns the set with the most positions among the sets that files of current/ may belong to. */
 const struct epoch_set *epochs_widest_set(const struct epochs *epochs);
 
 /* --- effects ------------------------------------------------------------------------- */
 
-/* A sample that was drawn and is not bound. */
+/* A sample that was drawn and is not bound yet. */
 struct drawn {
 	sample_id sample;
 	enum served served;
-	bool pinned; /* the caller has pinned the sample; false: it had no memory */
+	bool pinned; /* false: the caller had no memory to pin the sample */
 };
 
 /* The pin of a sample that is bound and not consumed. */
@@ -125,75 +129,89 @@ struct pin {
 	TAILQ_ENTRY(pin) link;
 	uint32_t epoch;
 	sample_id sample;
-	/* private to the engine; the key is `position` */
+	/* private to the engine */
 	UT_hash_handle hash; /* the key is `position` */
 	uint32_t position;
 	uint32_t sequence; /* index of the binding in its epoch */
-	uint32_t opens;	   /* requests that were answered and not released */
-	bool given;	   /* a reader has got it */
+	uint32_t opens;	   /* number of requests that were answered and not released */
+	bool given;	   /* a reader has got the sample's bytes */
 };
 TAILQ_HEAD(pins, pin);
 
 struct open_request {
-	/* input */
-	uint32_t epoch; /* a number, or EPOCH_CURRENT */
+	/* set by the caller */
+	uint32_t epoch; /* number of the epoch, or EPOCH_CURRENT */
 	uint32_t position, names;
-	struct reader reader; /* needed for EPOCH_CURRENT */
-	/* An earlier daemon received the request, and may have chosen the epoch. */
+	struct reader reader; /* the thread that opens; needed for EPOCH_CURRENT */
+	/* The request was sent again after a restart. The engine before the restart may have chosen
+	 * its epoch. */
 	bool resent;
-	bool images; /* the file has images, but the request wants only a label */
-	bool done;   /* the thread has read its last opened file to the end */
-	bool looks;  /* the opener is a process whose workers read */
-	bool lost;   /* the request's LOOK_UP found no sample at the position */
-	bool label;  /* only the label is wanted: nothing is pinned or released */
-	/* output */
+	/* the file contains images; such an open counts as one of an image */
+	bool images;
+	bool done;  /* the thread has read the file that it opened before to the end */
+	bool looks; /* worker processes of the opening process read files for it */
+	bool lost;  /* an earlier EFFECT_LOOK_UP of the request has found no sample */
+	bool label; /* only the label is wanted; the open is not released */
+	/* set by the engine */
 	/* 0, -ENOENT, -ESTALE (the epoch is over, or has other names), -EAGAIN, -EBUSY,
 	 * -ENODEV, -ENOMEM, or a status of epochs_begun, epochs_starve or epochs_loaded */
 	int status;
-	uint32_t found_epoch; /* never EPOCH_CURRENT */
-	sample_id sample;     /* SAMPLE_NONE: see EFFECT_LOOK_UP */
+	uint32_t found_epoch; /* number of the epoch of the sample */
+	/* SAMPLE_NONE: the caller looks the sample up (EFFECT_LOOK_UP) */
+	sample_id sample;
 	/* private to the engine */
 	TAILQ_ENTRY(open_request) link;
 	bool waits;
 	bool chosen;	  /* `awaited` is the epoch chosen for EPOCH_CURRENT */
-	uint32_t era;	  /* value of epochs_era at the answer */
-	uint32_t awaited; /* the epoch whose stream the request waits for */
+	uint32_t era;	  /* value of epochs_era when the engine handled the request */
+	uint32_t awaited; /* the epoch whose stream or order the request waits for */
 };
 
 /* Facts about a script that the user should know. */
 enum notice {
-	NOTICE_EARLY,	 /* a script opened an epoch by number before it may begin */
-	NOTICE_LAST,	 /* a script reads the last epoch again */
-	NOTICE_SCRIPTS,	 /* two scripts read current/, too far from each other */
-	NOTICE_PARTS,	 /* a script divides positions as if they were samples */
-	NOTICE_LABELS,	 /* a script keeps all positions' labels for the next epoch */
-	NOTICE_HANDLES,	 /* a script keeps files open (the caller finds this) */
-	NOTICE_READERS,	 /* the reading process is unknown (the caller finds this) */
-	NOTICE_MACHINES, /* some ranks are on other machines (the caller finds this) */
+	NOTICE_EARLY,	/* a script opened an epoch by number before it may begin */
+	NOTICE_LAST,	/* a script reads the last epoch again */
+	NOTICE_SCRIPTS, /* two scripts read current/ at points that are too far apart */
+	/* a script splits the positions into parts, as if each position always held the same
+	 * sample */
+	NOTICE_PARTS,
+	/* a script uses the labels of all positions again in the next epoch */
+	NOTICE_LABELS,
+	NOTICE_HANDLES,	 /* a script keeps files open (found by the caller) */
+	NOTICE_READERS,	 /* the reading process is unknown (found by the caller) */
+	NOTICE_MACHINES, /* some ranks are on other machines (found by the caller) */
 	NOTICES
 };
 
+/* The task of the caller. */
 enum effect_kind {
-	EFFECT_BEGIN, /* epoch: make a stream of D_j without bound samples -> epochs_begun */
-	/* epoch: remove its stream, even one that is being made; queue: drawn samples that the
-	 * caller unpins */
+	/* Make a stream of the samples of `epoch` that are not bound, and call epochs_begun. */
+	EFFECT_BEGIN,
+	/* Remove the stream of `epoch`, even if it is still being made, and unpin the samples in
+	 * `queue`. */
 	EFFECT_END,
-	/* Epoch, position: draw for a request that waits -> epochs_drawn, then
-	 * epochs_take_drawn. sample: the one to draw, SAMPLE_NONE: any. */
+	/* Draw a sample for the request that waits at `epoch` and `position`: `sample`, or any
+	 * sample if this is SAMPLE_NONE. Then call epochs_drawn and epochs_take_drawn. */
 	EFFECT_DRAW,
-	EFFECT_UNPIN,	/* epoch, sample: unpin it */
-	EFFECT_ANSWER,	/* request: answer it */
-	EFFECT_LOOK_UP, /* request: answer it with a sample from the epoch's saved order */
-	EFFECT_RECORD,	/* record: append it to the journal before any answer is given */
-	EFFECT_NOTICE,	/* notice: a script probably does something unintended */
-	EFFECT_SAVE,	/* epoch: has ended; write its order to a file -> epochs_saved */
-	EFFECT_LOAD,	/* epoch: has begun again; load its order -> epochs_loaded */
+	EFFECT_UNPIN,  /* Unpin `sample`, which was pinned for `epoch`. */
+	EFFECT_ANSWER, /* Answer `request`. */
+	/* Answer `request` with the sample that the saved order of its epoch has at its
+	 * position. */
+	EFFECT_LOOK_UP,
+	EFFECT_RECORD, /* Append `record` to the journal before any answer is given. */
+	/* Tell the user that a script probably does something unintended: `notice`. */
+	EFFECT_NOTICE,
+	/* Write the order of `epoch`, which has ended, to a file, and call epochs_saved. */
+	EFFECT_SAVE,
+	/* Load the order of `epoch`, which has begun again, from its file, and call
+	 * epochs_loaded. */
+	EFFECT_LOAD,
 	EFFECT_KINDS
 };
 
 /* A ring buffer of drawn samples. */
 struct drawn_queue {
-	struct drawn *ring; /* room for `size` */
+	struct drawn *ring; /* room for `size` samples */
 	uint32_t size, head, length;
 };
 
@@ -214,7 +232,8 @@ struct effects {
 	unsigned n;
 	bool resumes; /* the caller has to call epochs_resume before the next event */
 	struct effect list[EFFECTS_MAX];
-	struct pins unpinned; /* the caller unpins and frees these */
+	/* pins that the caller frees after unpinning their samples */
+	struct pins unpinned;
 };
 
 static inline void effects_init(struct effects *effects)
@@ -227,7 +246,7 @@ static inline void effects_init(struct effects *effects)
 /* --- events -------------------------------------------------------------------------- */
 
 /* Opens a position. The request is answered at once, or when the epoch has begun, or when a sample
- * was drawn for it. Waiting requests keep their order. */
+ * was drawn for the request. Waiting requests keep their order. */
 void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t now_ns,
 	struct effects *effects);
 
@@ -235,27 +254,28 @@ void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t n
  * Returns false if the request does not wait any more. */
 bool epochs_cancel(struct epochs *epochs, struct open_request *request);
 
-/* Tells the engine that the epoch's stream was made (0), or could not be made (-errno). Does
- * nothing if EFFECT_END came meanwhile. */
+/* Tells the engine that the epoch's stream was made (status 0), or could not be made (-errno). Does
+ * nothing if the engine has ended the stream meanwhile (EFFECT_END). */
 void epochs_begun(struct epochs *epochs, uint32_t epoch, int status, uint64_t now_ns);
-/* Handles one request whose stream was made, has failed or has ended, or lets a new epoch keep
- * more samples of the previous one. The caller executes the effects of an event, and then calls
- * this function until it returns false. */
+/* Handles one request whose stream was made, has failed or has ended, or lets a new epoch keep more
+ * samples of the previous one. After each event and its effects, the caller calls this function,
+ * and executes the effects that it adds, until it returns false. */
 must_check bool epochs_resume(
 	struct epochs *epochs, uint64_t now_ns, struct effects *effects);
 
-/* Adds a drawn sample to the epoch's queue, which has room for config.most_ahead samples. If the
- * job is fed, epochs_resume handles the requests that waited. */
+/* Adds a drawn sample to the epoch's queue, which must have room. If the job is fed, epochs_resume
+ * then handles the requests that waited for a sample. */
 void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *drawn);
 
-/* Sets the status of a fed job's requests that find no sample; epochs_resume answers those that
- * wait. 0: they wait again. */
+/* Sets the status with which a fed job's requests are answered if no sample is queued for them.
+ * epochs_resume then answers those that wait. Status 0: such requests wait. */
 void epochs_starve(struct epochs *epochs, int status);
-/* Lends a fed job to another process, which binds positions. Meanwhile this engine binds none, and
- * only answers for positions that it has bound. The caller reports the other process's bindings by
- * epochs_had, and then calls this function with false. */
+/* lent = true: from now on another process binds the positions of a fed job, and this engine
+ * answers only for positions that are bound. The caller reports the other process's bindings by
+ * epochs_had. lent = false: this engine binds positions again. */
 void epochs_lend(struct epochs *epochs, bool lent);
-/* Gives the head of the queue to the request of EFFECT_DRAW. */
+/* Binds the head of the queue to the position of the request of EFFECT_DRAW, and answers the
+ * request. */
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
 
 /* Tells a fed job that another process reads the epoch. If the epoch has not begun, it runs from
@@ -268,41 +288,44 @@ must_check int epochs_had(
 	struct epochs *epochs, uint32_t epoch, sample_id next, struct effects *effects);
 
 /* Makes an epoch leave out a sample: the position holds the sample and counts as read. The epoch
- * has just begun, has no stream, and is not a mirror's. -ENOMEM; -EEXIST: the epoch has kept the
- * sample or the position from the previous epoch, and does not leave it out. */
+ * must have just begun, have no stream, and not be a mirror's. -ENOMEM; -EEXIST: the epoch has kept
+ * the sample or the position from the previous epoch, and does not leave it out. */
 must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
-/* Notes a left-out position that is in an epoch's saved order. Without memory it is not noted. */
+/* Notes a position that an epoch leaves out, according to its saved order. If there is no memory,
+ * the position is not noted. */
 void epochs_was_skipped(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
-/* Notes that a reader has got the bytes of the position. Returns true the first time, and always
- * for a mirror. */
+/* Notes that a reader has got the bytes of the position. Returns true for the first such reader of
+ * a pinned position, and always for a mirror. */
 bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
 /* Ends a request that was answered with 0 and is not only for a label. read: the reader has read
- * the position, or its sample can't be prepared; false: it can be opened as before. */
+ * the position, or its sample can't be prepared, so the position is consumed; false: the position
+ * can be opened as before. */
 void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, bool read,
 	uint64_t now_ns, struct effects *effects);
 
-/* Ends a request that was answered before a restart. Does nothing if the position is unbound or
- * already consumed. */
+/* Ends a request that was answered before a restart: its position is consumed. Does nothing if the
+ * position is unbound or already consumed. */
 void epochs_released_before(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	uint64_t now_ns, struct effects *effects);
 
-/* Tells the engine that the order of an ended epoch is in a file. epochs_reap returns its
- * memory. */
+/* Tells the engine that the order of an ended epoch is in a file. epochs_reap then returns the
+ * epoch. */
 void epochs_saved(struct epochs *epochs, uint32_t epoch);
 
-/* Returns an epoch that is not needed any more. The caller frees it without its lock, because it
- * may have megabytes. NULL: there is none. */
+/* Returns an epoch that the engine needs no more, or NULL. The caller frees it by
+ * epoch_reaped_free, without holding its lock, because the epoch may have megabytes. */
 struct epoch *epochs_reap(struct epochs *epochs);
-void epoch_reaped_free(struct epoch *epoch); /* NULL: does nothing */
+void epoch_reaped_free(struct epoch *epoch); /* does nothing for NULL */
 
-/* Tells the engine that the orders of epochs before this one were removed; these epochs stay over. */
+/* Tells the engine that the orders of epochs before this one were removed. These epochs stay
+ * over. */
 void epochs_forget_before(struct epochs *epochs, uint32_t epoch);
 
-/* Tells the engine the time. If the job has no readers, it is parked: its streams end, and it
- * drops the pins of samples that are not open. */
+/* Tells the engine the time. A job that has read nothing for config.idle_ns is parked: its streams
+ * end, and the pins of samples that are not open are dropped. */
 void epochs_time(struct epochs *epochs, uint64_t now_ns, struct effects *effects);
 
 /* Removes the job. epochs_resume answers waiting requests with -ENODEV. All pins are dropped, even
@@ -312,64 +335,68 @@ void epochs_leave(struct epochs *epochs, struct effects *effects);
 /* --- after a restart ----------------------------------------------------------------- */
 
 /* Replays one record. The caller passes the records of the journal in their order. -EINVAL: the
- * record is impossible, for *ret_reason; -ENOMEM. */
+ * record is impossible, and *ret_reason says why; -ENOMEM. */
 must_check int epochs_replay(
 	struct epochs *epochs, const struct record *record, const char **ret_reason);
 
 /* Replays a record that continues an order in a file: a BEGUN with `bound`, or a RESTORED. loaded:
- * the order, made by epochs_prepare; taken over, also on failure. */
+ * the epoch that epochs_prepare has made from the order. The engine takes it over, also on
+ * failure. */
 must_check int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason);
 
-/* An order in a file, and how many bindings it has. */
+/* The epoch of an order that is in a file, and the number of bindings in this order. */
 struct epochs_order_file {
 	uint32_t epoch, bound;
 };
 
-/* Tells the engine, after the records, which orders are in files. Takes over `orders`. Epochs
- * after the running one have not begun, and will have these orders. If no epoch runs, because the
- * journal is lost, the epochs count as ended, or as not begun if the job replays orders. */
+/* Tells the engine, after the replay of the records, which orders are in files. Takes over
+ * `orders`. Epochs after the running one have not begun, and will have these orders. If no epoch
+ * runs, because the journal is lost, all epochs with orders count as ended, or, if the job replays
+ * orders, as not begun. */
 void epochs_has_orders(struct epochs *epochs, struct epochs_order_file *orders, size_t n);
 
 /* Ends the replay, and adds records that are missing because the process ended. The caller calls
- * it until it adds no effect. */
+ * this function until it adds no effect. */
 void epochs_replayed(struct epochs *epochs, struct effects *effects);
 
 /* --- going back ---------------------------------------------------------------------- */
 
 /*
- * A job goes back to an earlier place; positions keep their samples:
+ * A job goes back to an earlier point of its progress; positions keep their samples:
  *
  *     epochs_hold -> the orders of live epochs are saved -> epochs_prepare of the epochs
  *     that will run and drain -> epochs_restored, epochs_has_orders, epochs_resume
  *
- * After epochs_hold nothing is bound, and opens wait. A sample that was open before is not
- * consumed when it is released: its request has an older epochs_era.
+ * After epochs_hold nothing is bound, and opens wait. For a request from before epochs_restored,
+ * whose `era` differs from epochs_era, the caller does not call epochs_released.
  */
 void epochs_hold(struct epochs *epochs, struct effects *effects);
-/* Ends epochs_hold; the job does not go back. */
+/* Ends epochs_hold, if the job does not go back after all. */
 void epochs_unhold(struct epochs *epochs);
 
-/* Returns the least live epoch after this one (UINT32_MAX: of all); UINT32_MAX: none. */
+/* Returns the first epoch in memory after the epoch `after`, or, if this is UINT32_MAX, the first
+ * of all epochs in memory. UINT32_MAX: there is none. */
 uint32_t epochs_next_live(const struct epochs *epochs, uint32_t after);
 
 /* Makes an epoch from the first `bound` bindings and `consumed` reads of an order. Takes over
- * `data`. set: the epoch's. This is no event: it only reads the engine's configuration. -EINVAL:
- * the order is impossible, for *ret_reason; -ENOMEM. */
+ * `data`. set: the set of the epoch. This is no event: it only reads the engine's configuration.
+ * -EINVAL: the order is impossible, and *ret_reason says why; -ENOMEM. */
 must_check int epochs_prepare(const struct epochs *epochs, const struct epoch_set *set,
 	uint32_t number, struct order_data *data, uint32_t bound, uint32_t consumed,
 	const char **ret_reason, struct epoch **ret);
 
-/* Makes the job go back: these epochs run and drain. Takes over both; draining may be NULL. */
+/* Makes the job go back: from now on these two epochs run and drain. Takes over both; draining may
+ * be NULL. */
 void epochs_restored(struct epochs *epochs, struct epoch *running, struct epoch *draining,
 	struct effects *effects);
 
-/* Answers EFFECT_LOAD with an epoch that epochs_prepare made without reads, and that is taken
- * over; or with NULL and -errno. */
+/* Reports the result of EFFECT_LOAD. loaded: an epoch that epochs_prepare has made with 0 reads,
+ * and that the engine takes over; or NULL, with status = -errno. */
 void epochs_loaded(
 	struct epochs *epochs, uint32_t epoch, struct epoch *loaded, int status);
-/* Finds an epoch whose EFFECT_LOAD is not answered. *ret_bound: the number of its bindings. false:
- * there is none. */
+/* Finds an epoch for whose EFFECT_LOAD epochs_loaded has not been called yet. *ret_bound: the
+ * number of bindings in the epoch's order. Returns false if there is no such epoch. */
 bool epochs_wants_load(
 	const struct epochs *epochs, uint32_t *ret_epoch, uint32_t *ret_bound);
 

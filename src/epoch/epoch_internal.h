@@ -20,7 +20,7 @@
  *                 finds the beginning of a pass; scripts.c and script_ranks.c collect facts
  *                 about scripts; reading.c finds the scripts that still read; misuse.c
  *                 makes notices; repeats.c finds repeated opens
- *   go_back.c     goes back to an earlier place; epochs that begin again
+ *   go_back.c     takes the job back to an earlier point; loads epochs that begin again
  *   replay.c      rebuilds the state from records
  *   validate.c, print.c   for tests
  */
@@ -33,22 +33,22 @@ enum stream_state { STREAM_ABSENT, STREAM_BEGINNING, STREAM_READY };
 enum load_state { LOAD_DONE, LOAD_WANTED, LOAD_FAILED };
 
 struct epoch {
-	LIST_ENTRY(epoch) link; /* links the epochs in memory */
+	LIST_ENTRY(epoch) link; /* in `live` or `dead` of struct epochs */
 	uint32_t number;
 	const struct epoch_set *set;
-	uint32_t *samples; /* sample + 1 by position, 0 while unbound */
-	uint32_t *log;	   /* order_log_entry by binding, room for log_room */
+	uint32_t *samples; /* id of each position's sample + 1; 0: unbound */
+	uint32_t *log;	   /* an order_log_entry for each binding; room for log_room */
 	uint32_t log_room;
 	uint32_t bound;
-	uint32_t adopted; /* bindings that were kept from the previous epoch */
+	uint32_t adopted; /* number of bindings kept from the previous epoch */
 	uint8_t *consumed_bits;
 	uint32_t *reads; /* positions, in the order in which they were consumed */
 	uint32_t consumed;
 	uint64_t reads_hash;
-	uint32_t first_unread; /* a position */
-	/* All positions before it are bound; kept by epochs_had. */
+	uint32_t first_unread; /* all positions before this one are consumed */
+	/* All positions before this one are bound. Only epochs_had advances this number. */
 	uint32_t first_unbound;
-	uint32_t read_end; /* all positions from here on are unread */
+	uint32_t read_end; /* no position from this one on is consumed */
 	/* for a draining epoch: `bound` of the running epoch at the last open in this epoch */
 	uint32_t read_at;
 	bool over;   /* nothing more is bound in it */
@@ -56,32 +56,38 @@ struct epoch {
 	bool saved;  /* the order is in a file */
 	enum load_state load;
 	enum stream_state stream;
-	/* Samples that are drawn and not bound; no ring without a stream. */
+	/* Samples that are drawn and not bound. The ring is NULL while the epoch has no stream. */
 	struct drawn_queue queue;
-	struct pins pins; /* bound and not consumed, in the order of binding */
-	/* The pins, hashed by position. An empty table would be freed: `none` is always in it. */
+	/* pins of samples that are bound and not consumed, in the order of binding */
+	struct pins pins;
+	/* The pins, hashed by position. uthash frees a table that becomes empty, so `none` stays in
+	 * it. */
 	struct pin *pin_table;
 	struct pin none;
-	/* The pins, hashed by position. An empty table would be freed, so `none` is always in it. */
+	/* The bound samples, by which a replay finds a sample that is bound twice; otherwise
+	 * NULL. */
 	roaring_bitmap_t *replayed;
-	/* Set by epochs_prepare: bits of the files whose positions were all consumed. */
+	/* Made by epochs_prepare: a bit for each file, set if all positions of the file were
+	 * consumed. */
 	uint8_t *files_read;
 	uint32_t n_files_read;
 };
 LIST_HEAD(epoch_list, epoch);
 
 /* An epoch that has just begun keeps samples of the previous epoch (`from`): those of the files
- * that the script opened after `since`. Then the open that began the epoch is recorded. */
+ * that the script opened after its first `since` opens. Then the open that began the epoch is
+ * recorded. */
 struct adopting {
 	bool active;
 	uint32_t script; /* index in current.scripts */
 	uint32_t since, from;
 	uint32_t position; /* the next position to look at */
-	uint32_t beyond;   /* index of the next entry of the script's list to record */
+	/* index of the next entry to record in the script's `beyond` */
+	uint32_t beyond;
 	struct record opened;
 };
 
-/* The positions that an epoch leaves out. They are kept after its order is in a file. */
+/* The positions that an epoch leaves out. This entry stays when the epoch's order is in a file. */
 struct skipped {
 	LIST_ENTRY(skipped) link;
 	uint32_t epoch;
@@ -92,24 +98,25 @@ struct epochs {
 	struct epochs_config config;
 	TAILQ_HEAD(epoch_sets, epoch_set) sets; /* ordered by their first epochs */
 	struct epoch_list live;
-	struct epoch_list dead;	 /* epochs_reap takes these */
+	struct epoch_list dead;	 /* epochs that epochs_reap will return */
 	roaring_bitmap_t *saved; /* numbers of the epochs whose order is in a file */
 	LIST_HEAD(, skipped) skipped;
 	struct epoch *running;	/* the last epoch that has begun */
 	struct epoch *draining; /* the previous epoch, which current/ may still give */
-	bool drains_on; /* at the last open a script was still in the draining epoch */
+	bool drains_on; /* at the last open some script still read the draining epoch */
 	/* 1 + the number of consumed positions of a fed job's draining epoch, and the time since
-	 * which it has not changed. */
+	 * which this number has not changed. */
 	uint32_t drained;
 	uint64_t drained_ns;
 	struct current current;
 	struct adopting adopting;
 	struct requests waiting; /* requests that wait for a stream */
-	/* Requests whose stream is made, has failed or has ended. */
+	/* Requests whose stream was made, has failed or has ended. epochs_resume handles them. */
 	struct requests resuming;
 	struct open_request *drawing; /* the request that gets the next drawn sample */
 	uint32_t drawing_epoch;
-	/* Epochs that have not begun (again), but have orders in files. */
+	/* Epochs that have orders in files, but have not begun, or not begun again since the job
+	 * went back. */
 	struct epochs_order_file *known;
 	size_t n_known;
 	bool held;    /* opens wait until the job has gone back */
@@ -117,11 +124,12 @@ struct epochs {
 	bool idle, left;
 	/* status of requests for which a fed job has no sample; 0: they wait */
 	int starved;
-	/* Another process binds positions; samples that are fed are not bound. */
+	/* Another process binds the positions of this fed job, and this engine does not
+	 * (epochs_lend). */
 	bool lent;
 	uint64_t last_read_ns;
-	uint64_t needed; /* samples that streams still need: neither drawn nor bound */
-	uint32_t pins;	 /* pinned samples, queued or bound */
+	uint64_t needed; /* number of samples that streams still have to draw */
+	uint32_t pins;	 /* number of pinned samples, queued or bound */
 };
 
 static inline struct effect *effect_add(struct effects *effects, enum effect_kind kind)
@@ -137,7 +145,7 @@ static inline void effect_record(struct effects *effects, struct record record)
 	effect_add(effects, EFFECT_RECORD)->record = record;
 }
 
-/* These two are written in place, since each hit has one of each. */
+/* Adds a BOUND. Writes the record in place instead of copying it, because each hit has a BOUND. */
 static inline void effect_record_bound(struct effects *effects, uint32_t epoch,
 	uint32_t position, sample_id sample, enum served served)
 {
@@ -163,7 +171,7 @@ void effect_notice(struct effects *effects, enum notice notice, uint32_t epoch);
 
 /* --- epochs.c --- */
 
-/* Returns the live epoch of the number, or NULL. */
+/* Returns the epoch in memory that has the number, or NULL. */
 static inline struct epoch *find_epoch(const struct epochs *epochs, uint32_t number)
 {
 	struct epoch *epoch;
@@ -173,56 +181,58 @@ static inline struct epoch *find_epoch(const struct epochs *epochs, uint32_t num
 	return NULL;
 }
 
-/* Makes the epoch run. drains: the epoch that ran before drains; otherwise it must be over.
- * -ENOMEM */
+/* Begins the epoch, which becomes the running one. drains: the previous epoch goes on draining;
+ * false: the previous epoch must be over. -ENOMEM */
 must_check int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret);
-/* Moves the epoch to the dead ones if its order is saved and it has no pins. */
+/* Moves the epoch to `dead` if its order is saved and it has no pins. */
 void kill_if_saved(struct epochs *epochs, struct epoch *epoch);
 /* Ends the draining epoch, if there is one. */
 void let_go_of_draining(struct epochs *epochs, struct effects *effects);
 
 /* --- go_back.c --- */
 
-/* Returns the number of bindings in the epoch's known order; 0: there is none. */
+/* Returns the number of bindings in the order of an epoch in the list `known`; 0: the epoch is not
+ * in the list. */
 uint32_t known_bound(const struct epochs *epochs, uint32_t number);
-/* Removes the epoch's known order, if there is one. */
+/* Removes the epoch from the list `known`, if it is there. */
 void known_remove(struct epochs *epochs, uint32_t number);
-/* Moves all live epochs to the dead ones and forgets all scripts. Then these epochs run and drain. */
+/* Moves all epochs from `live` to `dead`, and forgets all scripts. Then lets these two epochs run
+ * and drain; draining may be NULL. */
 void restore_live(struct epochs *epochs, struct epoch *running, struct epoch *draining,
 	struct effects *effects);
 
 /* --- sets.c --- */
 
-/* Returns the set of the epoch. epoch: a number, not EPOCH_CURRENT. */
+/* Returns the set of the epoch. number: not EPOCH_CURRENT. */
 const struct epoch_set *set_of(const struct epochs *epochs, uint32_t number);
 bool has_position(const struct epoch *epoch, uint32_t position);
-/* Tells whether the epoch has the request's file. */
+/* Tells whether the epoch has the request's position under the same name. */
 bool has_file(const struct epoch *epoch, const struct open_request *request);
 
 /* --- skip.c --- */
 
-/* Notes the left-out positions among the epoch's bindings. begins: the epoch begins again, so
- * these positions become consumed. */
+/* Notes which of the epoch's bindings are positions that it leaves out. begins: the epoch begins
+ * again, so these positions become consumed. */
 void skip_take(struct epochs *epochs, struct epoch *epoch, bool begins);
-/* Forgets the left-out positions of epochs before this one. */
+/* Forgets the left-out positions of all epochs before `before`. */
 void skip_forget(struct epochs *epochs, uint32_t before);
 
 /* --- opens.c --- */
 
-/* Returns the sample of a position that decides its sample. */
+/* Returns the position's sample, for kinds EPOCHS_FIXED and EPOCHS_MIRRORED. */
 sample_id fixed_sample(const struct epoch_set *set, uint32_t position);
-/* Makes epochs_resume handle the requests that wait for the epoch's stream, or fail them with the
- * status. */
+/* Passes the requests that wait for the epoch's stream to epochs_resume, which handles them again
+ * (status 0), or answers them with the status (-errno). */
 void resume_waiting(struct epochs *epochs, uint32_t number, int status);
 
 /* --- epoch.c --- */
 
 must_check int epoch_alloc(
 	const struct epoch_set *set, uint32_t number, struct epoch **ret);
-/* Makes an epoch and adds it to the live ones. -ENOMEM */
+/* Makes an epoch and adds it to `live`. -ENOMEM */
 must_check int epoch_new(struct epochs *epochs, uint32_t number, struct epoch **ret);
-/* Moves the epoch from the live ones to the dead ones. */
+/* Moves the epoch from `live` to `dead`. */
 void epoch_kill(struct epochs *epochs, struct epoch *epoch);
 static inline bool epoch_has_bound(const struct epoch *epoch, uint32_t position)
 {
@@ -234,18 +244,19 @@ static inline bool epoch_has_consumed(const struct epoch *epoch, uint32_t positi
 }
 /* Makes room for one more binding. -ENOMEM */
 must_check int epoch_reserve(struct epoch *epoch);
-/* Binds a position that is unbound; epoch_reserve has made room. */
+/* Binds an unbound position. The caller has called epoch_reserve before. */
 void epoch_bind(
 	struct epoch *epoch, uint32_t position, sample_id sample, enum served served);
 void epoch_mark_consumed(struct epoch *epoch, uint32_t position);
-/* Requests the order of an epoch that has begun again. */
+/* Requests the order of an epoch that has begun again (EFFECT_LOAD). */
 void epoch_load(struct epochs *epochs, struct epoch *epoch, struct effects *effects);
-/* Makes the epoch the running one. drains: the previous one drains; otherwise it must have ended. */
+/* Makes the epoch the running one. drains: the previous epoch drains; false: the previous epoch
+ * must be over. */
 void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);
 
-/* Returns NULL if there is none. */
+/* Returns the pin of the position, or NULL. */
 struct pin *epoch_pin(const struct epoch *epoch, uint32_t position);
-/* Keeps the pin of the position that was bound last. Without memory, unpins the sample. */
+/* Keeps the pin of the position that was bound last. If there is no memory, unpins the sample. */
 void epoch_keep_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
 void epoch_drop_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
@@ -253,35 +264,37 @@ void epoch_drop_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
 /* Drops the pins of samples that are not open. all: of open samples, too. */
 void epoch_drop_pins(
 	struct epochs *epochs, struct epoch *epoch, bool all, struct effects *effects);
-/* Drops the pins of closed positions far behind the job, of which perhaps only the labels were
- * read. */
+/* Drops the pins of positions that were bound long ago and are not open. Perhaps only their labels
+ * were read, so that no release drops these pins. */
 void epoch_drop_far_pins(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
 
 void epoch_push(struct epoch *epoch, const struct drawn *drawn);
 struct drawn epoch_pop(struct epoch *epoch);
 
-/* Requests the epoch's stream, unless it exists or was requested. -ENOMEM */
+/* Requests the epoch's stream (EFFECT_BEGIN), unless it exists or was requested before. -ENOMEM */
 must_check int epoch_begin_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
-/* Notes that the stream was made (0), or that this has failed. */
+/* Notes that the stream was made (status 0), or could not be made (-errno). */
 void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status);
-/* Ends the stream, and gives the queue to the caller (EFFECT_END). */
+/* Ends the stream, if there is one, and gives the queue to the caller (EFFECT_END). */
 void epoch_end_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
 /* Ends the epoch: nothing more is bound in it. */
 void epoch_end(struct epochs *epochs, struct epoch *epoch, struct effects *effects);
-/* Requests that the order is saved, if the epoch is over and neither runs nor drains. */
+/* Requests that the epoch's order is saved (EFFECT_SAVE), if the epoch is over and neither runs nor
+ * drains. */
 void epoch_save(struct epochs *epochs, struct epoch *epoch, struct effects *effects);
 
 /* --- adopt.c--- */
 
-/* Returns the number of opens of the script after which the files are kept by the epoch that
- * begins with `opened`; UINT32_MAX: it keeps none. */
+/* Returns N such that the epoch that begins with `opened` keeps the files which the
+ * script has opened after its first N opens. UINT32_MAX: the epoch keeps no files. */
 uint32_t adopt_since(const struct epochs *epochs, const struct record *opened);
-/* Tells whether the epoch that began with `opened` keeps samples. If so, epochs_resume calls
- * adopt_some until all are kept and the open is recorded. */
+/* Returns whether the epoch that began with `opened` keeps samples. If so, epochs_resume then calls
+ * adopt_some until all samples are kept and the open is recorded. */
 bool adopt_begin(
 	struct epochs *epochs, const struct record *opened, struct effects *effects);
-/* Keeps as many more samples as there is room for effects. After the last one, records the open. */
+/* Keeps as many more samples as `effects` has room for. After the last sample, records the open
+ * that began the epoch. */
 void adopt_some(struct epochs *epochs, struct effects *effects);

@@ -71,7 +71,7 @@ void epochs_free(struct epochs **epochs_pointer)
 
 /* --- how epochs follow one another --------------------------------------------------- */
 
-/* A worker that has not come from the previous epoch by now does not come back to it. */
+/* Called when no worker is expected to come back to the draining epoch any more. */
 void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 {
 	struct epoch *draining = epochs->draining;
@@ -85,8 +85,8 @@ void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 	epoch_save(epochs, draining, effects);
 }
 
-/* The stream of the draining epoch ends. Further samples are drawn for it only if a slow worker
- * comes back to it. */
+/* The stream of the previous epoch ends. A new stream is made for it only if a slow worker comes
+ * back to this epoch. */
 int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret)
 {
@@ -118,7 +118,7 @@ bool epochs_given(struct epochs *epochs, uint32_t number, uint32_t position)
 	const struct epoch *epoch = find_epoch(epochs, number);
 	struct pin *pin = epoch ? epoch_pin(epoch, position) : NULL;
 	if (epochs->config.kind == EPOCHS_MIRRORED)
-		return true; /* each read counts */
+		return true; /* each read of a mirror counts */
 	if (!pin || pin->given)
 		return false;
 	pin->given = true;
@@ -156,7 +156,7 @@ static uint32_t first_unbound(struct epoch *epoch)
 	return epoch->first_unbound;
 }
 
-/* Takes the head of the queue, and gives its pin back. */
+/* Removes the head of the queue, and unpins its sample. */
 static sample_id drop_drawn(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
@@ -189,8 +189,8 @@ int epochs_had(
 	return 0;
 }
 
-/* Counts one open of the pin less. If the epoch is over or the job is parked, no reader comes back
- * for the pin, and it is dropped. */
+/* Counts one open of the pin less. Drops a pin that has no opens left if the epoch is over or the
+ * job is parked, because then no reader comes back for it. */
 static void close_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	struct effects *effects)
 {
@@ -262,7 +262,8 @@ static void end_streams(struct epochs *epochs, bool all_pins, struct effects *ef
 	}
 }
 
-/* Tells whether the epoch has a stream or pins, which are given back if the job has no readers. */
+/* Tells whether the epoch has a stream, or pins of samples that are not open. A job that is parked
+ * gives both back. */
 static bool holds(const struct epoch *epoch)
 {
 	const struct pin *pin;
@@ -283,9 +284,10 @@ static bool is_waited_for(const struct epochs *epochs, const struct epoch *epoch
 	return false;
 }
 
-/* Tells whether the draining epoch must end. Samples are fed in order: the next epoch gets few
- * until this one is consumed. So this one ends if an open of the next one waits, and no script
- * reads this one, or none of its samples was consumed for a minute. */
+/* Tells whether a fed job's draining epoch must end. Samples are fed in order, so the running epoch
+ * gets only few until the draining epoch is consumed. So the draining epoch ends if an open of the
+ * running epoch waits, and either no script reads the draining epoch, or none of its samples was
+ * consumed for a minute. */
 static bool is_stranded(struct epochs *epochs, uint64_t now_ns)
 {
 	const struct epoch *draining = epochs->draining;

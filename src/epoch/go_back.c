@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Takes the job back to an earlier place. A position holds its sample for ever, so this only
- * undoes reads, and the choice of the running epoch:
+ * Takes the job back to an earlier point of its progress. A position holds its sample for ever, so
+ * going back only undoes reads, and the choice of the running epoch:
  *
  *     epoch        2            3               4          5
  *     before     saved       drains           runs
@@ -43,8 +43,8 @@ void known_remove(struct epochs *epochs, uint32_t number)
 		*known = epochs->known[--epochs->n_known];
 }
 
-/* Tells whether the epoch has begun before the running one, or is live, and so is no known one.
- * Notes that its order is in a file. */
+/* Tells whether an epoch with an order in a file has begun: it is in memory, or before the running
+ * epoch. If so, notes that the order is saved; if not, the epoch is a known one. */
 static bool has_begun(struct epochs *epochs, uint32_t number)
 {
 	struct epoch *epoch = find_epoch(epochs, number);
@@ -88,7 +88,7 @@ bool epochs_wants_load(
 	return false;
 }
 
-/* Exchanges the memory of the two epochs. */
+/* Moves the order from `loaded` to the epoch, and the epoch's empty arrays to `loaded`. */
 static void exchange(struct epoch *epoch, struct epoch *loaded)
 {
 	struct epoch old = *epoch;
@@ -128,8 +128,8 @@ static int refuse(const char *reason, const char **ret_reason)
 	return -EINVAL;
 }
 
-/* Makes a bit for each sample of the selection. With millions of samples in random order this is
- * far faster than a compressed bitmap. */
+/* Returns bits by sample id, set for the samples of the selection. With millions of samples in
+ * random order this is far faster than a compressed bitmap. */
 static uint8_t *selected_bits(const roaring_bitmap_t *selection)
 {
 	uint8_t *bits = calloc(roaring_bitmap_maximum(selection) / 8 + 1, 1);
@@ -161,8 +161,8 @@ static int check_sample(const struct epochs *epochs, const struct epoch *epoch,
 	return 0;
 }
 
-/* Checks the samples of positions: each belongs to the job, and none occurs twice. *ret: a bit for
- * each bound position. */
+/* Checks that each bound sample belongs to the job, and that none occurs twice. Sets a bit in ret
+ * for each bound position. */
 static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 	uint8_t *ret, const char **ret_reason)
 {
@@ -180,7 +180,8 @@ static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 					 : err;
 }
 
-/* Checks that the log has each bound position once. */
+/* Checks that the log has each bound position once. bound: a bit for each bound position; cleared
+ * afterwards. */
 static int check_log(const struct epoch *epoch, uint8_t *bound, const char **ret_reason)
 {
 	for (uint32_t k = 0; k < epoch->bound; k++) {
@@ -193,7 +194,7 @@ static int check_log(const struct epoch *epoch, uint8_t *bound, const char **ret
 	return 0;
 }
 
-/* Gives the order to the epoch, without later bindings. */
+/* Moves the first `bound` bindings of the order to the epoch, and checks them. */
 static int take_bindings(const struct epochs *epochs, struct epoch *epoch,
 	struct order_data *data, uint32_t bound, const char **ret_reason)
 {
@@ -230,7 +231,7 @@ static int read_all(
 	return 0;
 }
 
-/* Finds the files of batches or shards whose positions were all read. */
+/* Finds the files whose positions were all read. */
 static int find_files_read(const struct epochs *epochs, struct epoch *epoch)
 {
 	uint32_t n = epoch->set->positions, per_file = epochs->config.file;
@@ -292,7 +293,7 @@ void epochs_hold(struct epochs *epochs, struct effects *effects)
 		epoch_end_stream(epochs, epoch, effects);
 }
 
-/* Handles all waiting requests again; they choose their epochs anew. */
+/* Passes all waiting requests to epochs_resume. They choose their epochs anew. */
 void epochs_unhold(struct epochs *epochs)
 {
 	struct open_request *request;
@@ -327,7 +328,7 @@ static void drop_all(struct epochs *epochs, struct effects *effects)
 	roaring_bitmap_clear(epochs->saved);
 }
 
-/* Forgets all scripts. New scripts continue from the restored place. */
+/* Forgets all scripts. New scripts continue after the files that the restored epoch had read. */
 static void restore_current(struct epochs *epochs, struct epoch *running)
 {
 	struct current *current = &epochs->current;
@@ -404,7 +405,8 @@ void epochs_place(const struct epochs *epochs, struct epochs_place *ret)
 		ret->draining = point_of(epochs->draining);
 }
 
-/* A script that reads positions in order has one run, and a few positions beyond its end. */
+/* The search for runs ends after so many positions. Mostly it is short: a script that reads in
+ * order leaves one run, and a few read positions beyond the run. */
 #define MOST_SEARCHED 65536 /* positions */
 
 uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t number, struct run *ret,

@@ -15,7 +15,7 @@
 
 /*
  *   append   record -> filling             under the caller's lock, and no other
- *   flush    filling <-> writing -> file   one thread at a time; others wait, and then one
+ *   flush    filling <-> writing -> file   one thread at a time writes; others wait, and then one
  *                                          of them writes the records that came meanwhile
  */
 
@@ -46,8 +46,8 @@ static int failed_to_sync(struct journal *journal)
 	return journal->sync_error;
 }
 
-/* Notes that a sync has failed. The kernel may have dropped the data that it could not write, and
- * reports this only once. */
+/* Notes that a sync has failed. The error is kept, because the kernel may have dropped the data
+ * that it could not write, and reports this only once. */
 static void note_not_synced(struct journal *journal, uint32_t epoch, int err)
 {
 	log_not_synced(journal, epoch, err);
@@ -86,9 +86,9 @@ static void sync_before(struct journal *journal)
 		note_not_synced(journal, journal->file, err);
 }
 
-/* Creates the file of a segment under another name, and renames it, because the content of an
- * older file of this name must not appear. *ret_unsynced: -errno if the disk can't be trusted with
- * the segment. */
+/* Creates the file of a segment under another name, and renames it, so that the file never appears
+ * with the content of an older file of its name. *ret_unsynced: -errno if the segment could not be
+ * synced, so that the disk can't be trusted with it; else 0. */
 static int create_segment(const char *path, const char *beside, const void *bytes,
 	size_t n, int *ret, int *ret_unsynced)
 {
@@ -150,7 +150,8 @@ static int begin_segment(struct journal *journal, const uint8_t *bytes)
 	return 0;
 }
 
-/* Writes the buffer. *ret_done: the number of written bytes, also after a failure. */
+/* Writes the buffer to the files of its segments. *ret_done: number of written bytes, also after a
+ * failure. */
 static int write_buffer(struct journal *journal, size_t *ret_done)
 {
 	struct record_buffer *buffer = journal->writing;
@@ -195,7 +196,8 @@ static void take_records(struct journal *journal)
 	journal->writing = filling;
 }
 
-/* Writes the waiting records. One thread at a time calls it; the lock is released while it writes. */
+/* Writes the waiting records. Only one thread at a time may call the function, which releases the
+ * lock while it writes. */
 static void write_locked(struct journal *journal)
 {
 	size_t done;
@@ -248,14 +250,15 @@ void journal_abandon(struct journal *journal)
 }
 
 struct to_sync {
-	int fd; /* -1: none */
+	int fd; /* -1: no data to sync */
 	uint32_t epoch;
 	uint64_t written;
 	uint32_t created;
 	bool directory;
 };
 
-/* Collects the files to sync. -errno: syncing can't bring the data to the disk any more. */
+/* Sets *ret to the files that have to be synced. -errno: an earlier sync has failed, so that a sync
+ * can't bring all data to the disk any more. */
 static int note_to_sync(struct journal *journal, struct to_sync *ret)
 {
 	LOCK_SCOPE(&journal->lock);
@@ -322,8 +325,8 @@ static int remove_segment_file(
 	return err;
 }
 
-/* Removes a segment. others: more segments will be removed after it. In this case the removal is
- * synced, because a journal that has this segment without those would have a gap. */
+/* Removes a segment. others: newer segments will be removed after it. Then this removal is synced
+ * first, because a journal that has this segment but not the newer ones would have a gap. */
 static int remove_segment(const struct journal *journal, uint32_t number, bool others)
 {
 	int err = remove_segment_file(journal, number, ".new");
@@ -386,7 +389,8 @@ static int go_on(struct journal *journal, const struct journal_end *end)
 	journal->first = end->first;
 	journal->offset = end->offset;
 	journal->appended = end->offset;
-	journal->written = end->offset; /* perhaps not on the disk yet */
+	/* they are in the file, though perhaps not on the disk yet */
+	journal->written = end->offset;
 	journal->created = 1;
 	journal->checksum = end->checksum;
 	journal->readers.n = end->readers;
@@ -419,7 +423,7 @@ static int journal_new(const char *directory, const struct journal_identity *ide
 	lock_init(&journal->lock, LOCK_RANK_JOURNAL, "journal");
 	ensure(pthread_cond_init(&journal->changed, NULL) == 0);
 	journal->identity = *identity;
-	journal->identity.job = NULL; /* the caller owns it */
+	journal->identity.job = NULL; /* only valid during journal_open */
 	journal->identity.others = NULL;
 	journal->most_positions = journal_most_positions(identity);
 	journal->filling = &journal->buffers[0];
@@ -464,7 +468,7 @@ void journal_close(struct journal **journal)
 	old->retry_ns = 0;
 	journal_flush(old);
 	uint64_t appended = atomic_load(&old->appended);
-	int err = journal_sync(old); /* logged */
+	int err = journal_sync(old); /* an error is logged */
 	(void)err;
 	if (old->written < appended && !old->abandoned)
 		log_error("journal %s: %" PRIu64

@@ -21,9 +21,10 @@
  *         journal_flush writes it before any request is answered -> journal_sync once a
  *         second -> journal_forget when the orders of epochs are in files of their own.
  *   Owns: its files and buffers.
- *   Threads: append by one thread at a time (the caller's lock); the others by any.
- *   Locks: append takes none. The others take one of its own, and no thread writes under it; it
- *         may be taken under the scheduler's.
+ *   Threads: only one thread at a time may call journal_append (under the caller's lock); any
+ *         thread may call the other functions.
+ *   Locks: journal_append takes none. The other functions take the journal's lock, under which no
+ *         thread writes files; it may be taken under the scheduler's.
  *   Errors: 0 or -errno, logged where the detail is known. A file system that is full
  *         loses nothing: records stay in memory and are written when there is room.
  *   Life: a record survives the end of the process when it is flushed, a power failure when
@@ -32,16 +33,16 @@
 
 struct journal;
 
-/* The job to which a journal belongs. The journal of another job, catalogue or selection is
- * refused. */
+/* The job to which a journal belongs. The journal of another job, catalogue or selection is not
+ * replayed. */
 struct journal_identity {
 	const char *job;      /* the job's name */
-	uint32_t id;	      /* the job's number, kept for its name */
+	uint32_t id;	      /* the job's number; a name always has the same number */
 	uint32_t positions;   /* number of an epoch's positions */
-	uint32_t samples;     /* the catalogue's ids are below this */
+	uint32_t samples;     /* all ids in the catalogue are below this number */
 	uint64_t fingerprint; /* hash of the selected samples (dataset_fingerprint) */
-	/* Sets of earlier editions of the dataset, which segments may have, too. Only journal_open
-	 * needs them. */
+	/* Sets of earlier editions of the dataset, to which segments may belong, too. Only
+	 * journal_open needs them. */
 	const struct order_set *others;
 	size_t n_others;
 };
@@ -52,84 +53,85 @@ typedef int journal_replayed(
 
 /* The result of journal_open. */
 enum journal_found {
-	JOURNAL_NEW,   /* there was no journal */
-	JOURNAL_SAME,  /* the journal belongs to this job and was replayed */
-	JOURNAL_OTHER, /* the selection or the samples differ; not read */
+	JOURNAL_NEW,  /* there was no journal */
+	JOURNAL_SAME, /* the journal belongs to this job and was replayed */
+	/* the selection or the samples differ; the journal was not replayed */
+	JOURNAL_OTHER,
 };
 
-/* Opens the journal in the directory, which exists, and replays it. A torn or damaged tail of the
- * newest segment is cut off, kept beside it under another name, and logged. Records of epochs
- * before the oldest segment are skipped. If *ret_found is JOURNAL_OTHER, only the head was read,
- * the difference was logged, *ret is NULL, and the caller decides (journal_set_aside). -EINVAL,
- * logged: a record is impossible, or a segment is missing, damaged or of another version; nothing
- * was changed. -errno of files, -ENOMEM. */
+/* Opens the journal in an existing directory, and replays it. A torn or damaged tail of the newest
+ * segment is cut off, kept beside the segment under another name, and logged. Records of epochs
+ * before the oldest segment are skipped. If *ret_found is JOURNAL_OTHER, only heads were read, the
+ * difference was logged, *ret is NULL, and the caller decides whether to call journal_set_aside.
+ * -EINVAL, logged: a record is impossible, or a segment is missing, damaged or of another version;
+ * no file was changed. -errno of files, -ENOMEM. */
 must_check int journal_open(const char *directory,
 	const struct journal_identity *identity, journal_replayed *replayed,
 	void *context, enum journal_found *ret_found, struct journal **ret);
 
-/* Returns the sets of the epochs with which segments begin, in the order of the segments. The
- * caller frees *ret. Incomplete heads are left out; journal_open reports them. */
+/* Returns the epoch with which each segment begins, and the epoch's set, in the order of the
+ * segments. The caller frees *ret. Incomplete heads are left out; journal_open reports them. */
 must_check int journal_sets(
 	const char *directory, struct order_found **ret, size_t *ret_n);
 
 /* Moves all journals and orders of the directory to <directory>/before/, in place of files that
- * were moved earlier; all of them or none, even if the process or the machine dies. The journal is
- * not open. */
+ * were moved there earlier: all of them or none, even if the process or the machine dies. The
+ * journal must not be open. */
 must_check int journal_set_aside(const char *directory);
 
-/* Removes the journals and orders of a removed job, including those in before/, from an open
- * directory. Follows no link. Other files stay, and before/ stays if it has other files. */
+/* Removes the journals and orders of a removed job, including those in before/. directory: an open
+ * descriptor. Follows no link. Other files stay, and before/ stays if it has other files. */
 must_check int journal_remove_all(int directory);
 
-/* Returns the number that distinguishes this journal from all others, including a later journal of
- * the job; 0: it has no segment yet. */
+/* Returns the number that distinguishes this journal from all others, also from later journals of
+ * the same job; 0: the journal has no segment yet. */
 uint64_t journal_id(const struct journal *journal);
 
-/* Returns the file with the order that a RESTORED continues, if it is the next record that begins
- * a segment. The caller frees it; NULL: no memory. */
+/* Returns the path of the file for the order that a RESTORED continues, if this will be the next
+ * record that begins a segment. drains: the RESTORED has `drains`. The caller frees the path; NULL:
+ * no memory. */
 char *journal_next_order(
 	const struct journal *journal, const char *directory, bool drains);
-/* Returns the file with the order of an existing segment, like journal_next_order. */
+/* Like journal_next_order, but for the RESTORED of an existing segment. */
 char *journal_order_of(const char *directory, uint32_t segment, bool drains);
 
-/* Makes room in memory for the next few records. -ENOMEM */
+/* Makes room in memory for a few records, so that appending these can't fail. -ENOMEM */
 must_check int journal_reserve(struct journal *journal);
 
-/* Sets the samples of the segments that begin from now on. */
+/* Sets the set of samples to which segments belong that begin from now on. */
 void journal_use(struct journal *journal, const struct order_set *set);
 
-/* Appends a record in memory: some tens of ns, no system call. A record that begins an epoch
- * begins a segment; its epoch is later than all that have begun. So does a RESTORED that does not
- * drain, whatever its epoch; before it, the caller has written the files of journal_next_order and
- * called journal_reserve. If there is no memory, records of positions of the epochs begun so far
- * are omitted from then on, which is logged; the journal can still be replayed. The next BEGUN
- * ends this. */
+/* Appends a record in memory, without a system call, in some tens of ns. A record that begins an
+ * epoch begins a segment; the epoch must be later than all that have begun. A RESTORED that does
+ * not drain also begins a segment, whatever its epoch; before it, the caller must write the files
+ * of journal_next_order and call journal_reserve. If there is no memory, records of positions of
+ * the epochs begun so far are omitted from then on, which is logged; the journal can still be
+ * replayed. The next BEGUN ends this. */
 void journal_append(struct journal *journal, const struct record *record);
 
-/* Passes all appended records to the kernel, unless the disk has no room; then they stay in
- * memory, and a flush at least 100 ms later tries again. If an epoch has begun, waits until the
- * records before it are on the disk. No lock is held. */
+/* Passes all appended records to the kernel. If the disk has no room, they stay in memory, and a
+ * flush at least 100 ms later tries again. If an epoch has begun, waits until the records before it
+ * are on the disk. The caller must hold no lock. */
 void journal_flush(struct journal *journal);
 
-/* Brings all flushed records to the disk. 0, also if there was nothing to do. -errno, logged the
- * first time: a disk that has failed once to store data is not trusted until the next epoch
- * begins. -ENOSPC and similar while records can't be written, -ENOMEM while they can't be
- * appended. */
+/* Brings all flushed records to the disk. Returns 0, also if there is nothing to do. -errno, logged
+ * the first time: a disk that has failed once to store data is not trusted until the next epoch
+ * begins. -ENOSPC and similar: records can't be written now; -ENOMEM: they can't be appended. */
 must_check int journal_sync(struct journal *journal);
 
-/* Compacts the last segment if it has grown to many times its positions: of scripts that keep
- * opening files of current/ in one epoch, only the last opens stay. A replay then gives the same
- * epochs, and the scripts' latest opens. One thread at a time may call it. It may take long;
- * others flush meanwhile. A failure is logged, and changes nothing. */
+/* Compacts the last segment if it has far more records than positions, because scripts keep opening
+ * files of current/ in one epoch: only their last opens stay. A replay then gives the same epochs,
+ * and the scripts' last opens. One thread at a time may call the function. It may take long; others
+ * flush meanwhile. A failure is logged, and changes nothing. */
 void journal_compact(struct journal *journal);
 
-/* Removes segments that only concern epochs before this one, but never the newest. First brings
- * the other records to the disk; if that fails, removes nothing. */
+/* Removes segments that only have records of epochs before this one, but never the newest segment.
+ * First brings the records of the other segments to the disk; if that fails, removes nothing. */
 void journal_forget(struct journal *journal, uint32_t epoch);
 
-/* Abandons the journal of a removed job: nothing more is written, and no thread writes any more
- * when the function returns. No lock is held. */
+/* Abandons the journal of a removed job: when the function returns, no thread writes to the
+ * journal, and none will. The caller must hold no lock. */
 void journal_abandon(struct journal *journal);
 
-/* Flushes, syncs and closes the journal. Removes nothing. */
+/* Flushes, syncs and closes the journal. No file is removed. */
 void journal_close(struct journal **journal);

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define RESERVED 4096 /* bytes */
+#define RESERVED 4096 /* number of bytes for which journal_reserve makes room */
 
 /* --- numbers of readers --- */
 
@@ -42,7 +42,7 @@ uint32_t reader_give_number(struct reader_numbers *readers, const struct reader 
 
 /* --- memory --- */
 
-/* Takes the buffer for a moment, so that the writing thread can't take it. */
+/* Takes the buffer for a moment, so that the writing thread can't take it meanwhile. */
 static struct record_buffer *take_filling(struct journal *journal)
 {
 	struct record_buffer *filling = atomic_exchange(&journal->filling, NULL);
@@ -50,14 +50,15 @@ static struct record_buffer *take_filling(struct journal *journal)
 	return filling;
 }
 
-/* A thread that finds the buffer finds all that is in it. */
+/* Puts the buffer back. A thread that takes it then sees all bytes in it. */
 static void put_filling(struct journal *journal, struct record_buffer *filling)
 {
 	atomic_store_explicit(&journal->filling, filling, memory_order_release);
 }
 
-/* Appends bytes. No other thread changes `appended`; one that reads it finds the buffer with so many
- * bytes, or the next buffer. */
+/* Appends bytes. Returns false if there is no memory. Only this thread changes `appended`, after
+ * the bytes are in the buffer. So a thread that has read `appended` finds all these bytes in the
+ * buffer, unless they are written. */
 static bool push(struct journal *journal, const void *bytes, size_t n)
 {
 	struct record_buffer *filling = take_filling(journal);
@@ -75,7 +76,7 @@ static bool push(struct journal *journal, const void *bytes, size_t n)
 }
 
 /* Begins a loss: no more records of positions of the begun epochs are written, because a replay
- * would take a part of them for all. */
+ * can't leave out a record in the middle of an epoch. */
 static void lose(struct journal *journal, uint32_t epoch)
 {
 	struct loss *loss = &journal->loss;
@@ -88,18 +89,19 @@ static void lose(struct journal *journal, uint32_t epoch)
 		journal->directory, epoch);
 }
 
-/* Tells whether the record ends an epoch, for a journal that does not know the epoch after
- * it. */
+/* Tells whether the record ends an epoch, and can be written though the journal lacks the next
+ * epoch. */
 static bool is_end(const struct loss *loss, const struct record *record)
 {
 	bool last = record->epoch + 1 == loss->known_below;
 	if (record->kind == RECORD_LET_GO)
-		/* the epoch would drain beside an epoch that the journal lacks */
+		/* in the journal the epoch does not drain, because the next one is missing */
 		return !(loss->begun && last);
 	return record->kind == RECORD_ENDED;
 }
 
-/* Tells whether the journal can still record this. Keeps records that must be written later. */
+/* Tells whether the record can be appended after or during a loss. A record that must be appended
+ * after the loss is added to `owed`. */
 static bool survives(struct loss *loss, const struct record *record)
 {
 	if (record->epoch >= loss->whole_from)
@@ -131,7 +133,8 @@ static size_t encode_owed(const struct journal *journal, struct disk_record *ret
 	return n * sizeof(*ret);
 }
 
-/* Returns the least number of the next segment. Numbers ascend even if the job goes back. */
+/* Returns the least number that the next segment may have. Numbers ascend even if the job goes
+ * back. */
 static uint32_t number_after(const struct journal *journal)
 {
 	return journal->begun ? journal->epoch + journal->lag + 1 : 0;
@@ -179,9 +182,9 @@ static void append_segment(struct journal *journal, const struct record *record)
 	bool restored = record->kind == RECORD_RESTORED;
 	struct segment segment = next_segment(journal, record);
 	ensure(!journal->begun || restored || record->epoch > journal->epoch);
-	if (restored) /* RESTORED needs no record before it */
+	if (restored) /* a replay of RESTORED needs no earlier record */
 		*loss = (struct loss){.now = false};
-	if (loss->begun) /* the journal lacks the epoch that would drain */
+	if (loss->begun) /* the journal lacks the previous epoch, so it can't drain */
 		begun.rolls = false;
 	all.head = head_encode(&journal->identity, &segment);
 	all.begun = record_encode(&begun, record->epoch, 0);

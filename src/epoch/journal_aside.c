@@ -13,8 +13,8 @@
 /*
  * The directory before/ is replaced as a whole:
  *
- *   files -> before.new/      the next start undoes this, if nothing followed
- *   before/ -> before.old/
+ *   files -> before.new/      if the process ends before the third step, the next start undoes
+ *   before/ -> before.old/    the first two steps
  *   before.new/ -> before/    now the replacement is done
  *   before.old/ removed
  */
@@ -51,8 +51,8 @@ static int remove_file(int from, const char *name, int unused)
 	return unlinkat(from, name, 0) == 0 || errno == EISDIR ? 0 : -errno;
 }
 
-/* Calls `what` for each of our files. If `what` leaves a file there, it may be called for this
- * file again. */
+/* Calls `what` for each file of ours in the directory. If `what` leaves a file in the directory, it
+ * may be called for this file again. */
 static int for_each(
 	int directory, int (*what)(int from, const char *name, int to), int to)
 {
@@ -78,7 +78,7 @@ static int open_directory(int parent, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Removes a directory of our files. 0 also if there is none. */
+/* Removes a directory that has only files of ours. Returns 0 also if there is no such directory. */
 static int remove_directory(int parent, const char *name)
 {
 	auto_close int fd = open_directory(parent, name);
@@ -176,9 +176,9 @@ static int compare_removals(const struct dirent **a, const struct dirent **b)
 	return a_journal != b_journal ? a_journal - b_journal : versionsort(b, a);
 }
 
-/* Removes our files. If the process or the machine dies, the remaining files are those of some
- * earlier moment, because orders of epochs that the journal lacks would contradict the next
- * epochs. */
+/* Removes our files, so that at any moment the remaining files are those of some earlier moment. If
+ * the process or the machine dies, the journal then has all epochs whose orders remain; an order
+ * without its epoch in the journal would contradict the next epochs. */
 static int remove_in_order(int directory)
 {
 	struct dirent **entries = NULL;

@@ -8,6 +8,8 @@
 #include <string.h>
 
 /*
+ * A buffer has records that are appended and not yet written. The bytes before `done` are written.
+ *
  *   | record | record | SEGMENT | head ... | BEGUN | record | record |
  *                  ^ done                                            ^ n
  */

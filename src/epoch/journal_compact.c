@@ -10,44 +10,45 @@
 #include <string.h>
 #include <zlib.h>
 
-/* A failed insertion leaves hash.tbl NULL; nothing exits. */
+/* If there is no memory, HASH_ADD leaves the element's hh.tbl NULL instead of exiting. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 /*
- * Compacts a segment that has grown to many times its positions: only the last opens of each
- * script stay, and all other records.
+ * Compacts a segment that has far more records than positions. Of the records of opens, only the
+ * last ones of each script stay; all records of other kinds stay.
  *
  *   journal-0003      | head | BEGUN | BOUND | READER OPENED OPENED ... OPENED | written since |
  *   journal-0003.new  | head | BEGUN | BOUND | READER OPENED            SEAM   | the same      |
  *
- * The records written since are copied unchanged while no thread writes; later records follow.
- * Their checksums continue the last record before them in the old file. So SEAM has a value that
- * makes its own checksum equal to that record's.
+ * The records written since the compaction began are copied unchanged while no thread writes;
+ * later records follow. The checksum of the first copied record continues that of the record
+ * before it in the old file. So the SEAM, which precedes it in the new file, has a value that makes
+ * its own checksum the same.
  *
  * The new file replaces the old one when it is completely on the disk. If the process ends before,
  * the old file stays, and an incomplete new file that is never read.
  */
 
 #define BLOCK_RECORDS 4096
-#define OPENS_KEPT 4	/* opens of each position, by a script */
-#define SCRIPTS_KEPT 32 /* twice as many as an engine knows */
+#define OPENS_KEPT 4	/* opens that stay, per position and script */
+#define SCRIPTS_KEPT 32 /* scripts whose opens stay: twice as many as an engine knows */
 #define LONG_POSITION (16 * sizeof(struct disk_record))
 
 struct script_opens {
 	uint64_t id;
 	uint64_t opens, seen;
-	uint64_t last; /* ordinal of its last open among all opens */
+	uint64_t last; /* ordinal of the script's last open among all opens */
 	bool kept;
 	UT_hash_handle hh;
 };
 
-/* A reader that the segment names. */
+/* A reader that has a number in the segment. */
 struct told {
 	uint32_t number;
 	bool needed;
 	struct script_opens *script;
-	/* ordinal of its last open among the opens of its script; 0: none */
+	/* Ordinal of the reader's last open among the opens of its script; 0: no open. */
 	uint64_t last;
 };
 
@@ -55,8 +56,9 @@ struct compaction {
 	struct journal *journal;
 	uint32_t number; /* number of the segment */
 	int from, to;
-	uint64_t end;  /* end of the records that are read first */
-	uint64_t kept; /* opens to keep per script */
+	/* offset of the end of the records that are compacted; later ones are copied */
+	uint64_t end;
+	uint64_t kept; /* number of opens that stay of each script */
 	struct disk_head head;
 	struct journal_path beside;
 
@@ -64,7 +66,8 @@ struct compaction {
 	uint64_t opens;
 	struct told *told;
 	size_t n_told, room;
-	struct reader_numbers numbers; /* the numbers of the appending thread, or more */
+	/* all readers that the appending thread may still know by number */
+	struct reader_numbers numbers;
 
 	/* state of the record that is being read */
 	uint32_t checksum;
@@ -72,7 +75,7 @@ struct compaction {
 	struct reader next;
 
 	/* state of the new file */
-	size_t at; /* index in told */
+	size_t at; /* index in `told` of the next reader */
 	uint32_t skipped;
 	uint32_t written_checksum;
 	uint64_t offset;
@@ -143,7 +146,7 @@ static struct told *find_told(const struct compaction *compaction, uint32_t numb
 	return found ? &compaction->told[low] : NULL;
 }
 
-/* NULL: no memory. */
+/* Returns the script that has made the open. NULL: no memory. */
 static struct script_opens *script_of(
 	struct compaction *compaction, const struct disk_record *opened)
 {
@@ -208,8 +211,8 @@ static int count(struct compaction *compaction, const struct disk_record *record
 	return 0;
 }
 
-/* Ranks scripts as an engine does, which first forgets a script that has opened little, or has
- * opened nothing for long. */
+/* Returns how long an engine would remember the script, for comparison with other scripts. Engines
+ * first forget scripts that have opened little, or have opened nothing for long. */
 static uint64_t known_until(
 	const struct compaction *compaction, const struct script_opens *script)
 {
@@ -245,7 +248,8 @@ static bool is_kept(const struct compaction *compaction,
 	return script->kept && nth > 0 && nth + compaction->kept > script->opens;
 }
 
-/* Keeps readers whose opens are kept, and readers that may open more. */
+/* Chooses the readers that stay: those with opens that stay, and those that may open more files
+ * under their numbers. */
 static void choose_readers(struct compaction *compaction)
 {
 	for (size_t i = 0; i < compaction->n_told; i++) {
@@ -326,7 +330,8 @@ static int put_kept(struct compaction *compaction, const struct disk_record *rec
 	return put(compaction, record);
 }
 
-/* Writes the SEAM. The last four bytes of a record decide its checksum, and can give it any value. */
+/* Writes the SEAM. The last four bytes of a record decide its checksum, and can give it any
+ * value. */
 static int put_seam(struct compaction *compaction)
 {
 	const uint32_t polynomial = UINT32_C(0xedb88320);
@@ -369,7 +374,7 @@ static int make_file(struct compaction *compaction)
 
 /* --- in place of the old one ------------------------------------------------------------ */
 
-/* Copies records that were written meanwhile. No thread writes now. */
+/* Copies the records that were written during the compaction. No thread writes now. */
 static int copy_rest(struct compaction *compaction, uint64_t end)
 {
 	size_t n = sizeof(compaction->out), done;
@@ -403,8 +408,8 @@ static int replace(struct compaction *compaction)
 	int old = journal->fd;
 	journal->fd = compaction->to;
 	journal->offset = compaction->offset;
-	/* The name now leads to another file. This must be on the disk before anything more is
-	 * promised. */
+	/* The name now leads to another file. The next journal_sync must bring this name to the
+	 * disk. */
 	journal->created++;
 	compaction->to = -1;
 	compaction->replaced = true;
@@ -412,8 +417,8 @@ static int replace(struct compaction *compaction)
 	return 0;
 }
 
-/* Waits until no thread writes, and takes its turn. false: the segment is not the last one any
- * more, or can't be trusted. */
+/* Waits until no thread writes, and makes this thread the busy one. Returns false if the segment is
+ * not the last one any more, a sync of it has failed, or the journal is abandoned. */
 static bool take_turn(struct compaction *compaction)
 {
 	struct journal *journal = compaction->journal;

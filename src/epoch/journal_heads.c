@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* Checks the heads of segments: they are this job's, and none is missing. */
+/* Checks the heads of segments: all must belong to this job, and no segment may be missing. */
 
 static enum head_found refuse_head(const char *path, const char *found)
 {

@@ -29,7 +29,7 @@
 #define JOURNAL_PREFIX "journal-"
 #define JOURNAL_MAGIC "JOADERJ\n"
 #define JOURNAL_VERSION 1
-/* value of `before` in a head: there is no earlier segment */
+/* value of `before` in the head of a journal's first segment */
 #define JOURNAL_FIRST UINT32_MAX
 
 /* The head of a segment. */
@@ -40,24 +40,25 @@ struct disk_head {
 	uint32_t positions;
 	uint32_t samples;
 	uint64_t fingerprint;
-	/* The time in ns since 1970; it makes equal records of two files differ. */
+	/* The time in ns since 1970, so that equal records in different files have different
+	 * checksums. */
 	uint64_t begun_ns;
-	uint32_t epoch;	     /* the number of the segment */
-	uint32_t before;     /* the number of the segment before it */
-	uint32_t lag;	     /* the segment's number minus the first epoch in it */
-	uint32_t journal[2]; /* equal in all segments; the lower half first */
-	/* Checksum of the 60 bytes before it. The checksum of the first record continues it. */
+	uint32_t epoch;	     /* number of the segment */
+	uint32_t before;     /* number of the previous segment */
+	uint32_t lag;	     /* number of the segment minus its first epoch */
+	uint32_t journal[2]; /* journal_id, equal in all segments; lower half first */
+	/* Checksum of the previous 60 bytes. The checksum of the first record continues it. */
 	uint32_t checksum;
 };
 
-/* A record. Its checksum is that of bytes 4 to 15, and continues the checksum of the previous
+/* A record. `checksum` is the checksum of bytes 4 to 15, continued from that of the previous
  * record. */
 struct disk_record {
 	uint32_t checksum;
 	uint8_t kind;
 	uint8_t detail;	   /* BOUND: served; BEGUN: rolls; OPENED: how, DETAIL_LABEL;
 			   RESTORED: drains */
-	uint16_t back;	   /* the segment's epoch minus the record's */
+	uint16_t back;	   /* first epoch of the segment minus epoch of the record */
 	uint32_t position; /* RESTORED: number of consumed positions */
 	/* BOUND: the sample; OPENED: the reader's number; BEGUN and RESTORED: number of
 	 * bindings */
@@ -67,25 +68,27 @@ struct disk_record {
 _Static_assert(sizeof(struct disk_head) == 64, "no holes");
 _Static_assert(sizeof(struct disk_record) == 16, "no holes");
 
-/* READER has a number of the caller's in its bytes 8 to 15; its detail tells whether it is a
- * thread's, a rank's or a script's. A thread's READER gives the next number, from 1 on, to this
- * thread with the rank and the script before it. SEGMENT is only in memory: a head and its
- * BEGUN follow. */
+/* A READER contains one number of a struct reader in its bytes 8 to 15, and in its detail whether
+ * that is the number of a script, a rank or a thread. Three READERs, the last one with the thread,
+ * describe a reader. The segment's readers are numbered from 1 on in their order, and an OPENED
+ * refers to such a number. A SEGMENT occurs only in memory, before a head and its BEGUN. */
 enum { RECORD_READER = 64, RECORD_SEGMENT = 255 };
 enum { READER_THREAD, READER_RANK, READER_SCRIPT, READER_PARTS };
-/* SKIPPED: the next `value` numbers belong to no reader. SEAM: see journal_compact.c. */
+/* SKIPPED: the next `value` numbers of readers are not used. SEAM: journal_compact.c explains
+ * it. */
 enum { READER_SKIPPED = 64, READER_SEAM };
 
 #define DETAIL_LABEL 0x80
 
 uint32_t record_checksum(const struct disk_record *record, uint32_t before);
-/* Encodes a record. segment: the epoch of the segment. number: the reader's number. */
+/* Encodes a record. segment: first epoch of the segment. number: number of the record's reader in
+ * the segment; 0: none. */
 struct disk_record record_encode(
 	const struct record *record, uint32_t segment, uint32_t number);
 struct disk_record record_encode_reader(uint64_t id, uint8_t part);
 uint64_t record_reader(const struct disk_record *record);
 
-/* A segment, without its identity. */
+/* The members of a segment's head that do not identify the job. */
 struct segment {
 	uint32_t number, before, lag;
 	uint64_t journal;
@@ -98,49 +101,51 @@ uint32_t head_checksum(const struct disk_head *head);
 struct journal_path {
 	char text[PATH_MAX];
 };
-/* Endings of the order files beside a segment that begins with RESTORED. */
+/* Endings of the names of order files beside a segment that begins with RESTORED. */
 extern const char *const journal_order_endings[2];
 
-/* Makes the path <directory>/journal-NNNN<ending>; -ENAMETOOLONG, logged. */
+/* Sets *ret to the path <directory>/journal-NNNN<ending>. -ENAMETOOLONG, logged. */
 must_check int journal_path(const char *directory, uint32_t epoch, const char *ending,
 	struct journal_path *ret);
 
 /* --- what was there --- */
 
-/* The end of the newest segment. */
+/* The place where the newest segment ends, after which records are appended. */
 struct journal_end {
-	uint32_t first, last; /* numbers of segments */
+	uint32_t first, last; /* numbers of the oldest and the newest segment */
 	uint64_t offset;
 	uint32_t checksum; /* checksum of the last record */
-	uint32_t readers;  /* numbers that the segment has given to readers */
-	uint32_t lag;	   /* lag of the last segment */
+	uint32_t readers;  /* how many numbers the segment has given to readers */
+	uint32_t lag;	   /* lag of the newest segment */
 	uint64_t journal;
 };
 
 enum head_found {
 	HEAD_GOOD,
 	HEAD_TORN, /* the head is missing or incomplete */
-	/* this is no journal, or one of another version, or damaged; logged */
+	/* The file is no journal, has another version, or has a damaged head; this is logged. */
 	HEAD_REFUSED,
 };
 
-/* Returns the largest number of positions that an epoch in a segment may have. */
+/* Returns the largest number of positions that an epoch in any segment may have. */
 uint32_t journal_most_positions(const struct journal_identity *identity);
 
-/* Reads the head of a segment. 0 or -errno, logged. */
+/* Reads the head of a segment. *ret_found tells whether it is good. -errno, logged: it can't be
+ * read. */
 must_check int head_read(int fd, const char *path, uint32_t epoch, struct disk_head *ret,
 	enum head_found *ret_found);
 
 #define JOURNAL_REFUSED                                                                  \
 	"; no file was changed; to begin anew, move the directory's journals away"
 
-/* Checks the heads of all segments. *ret_torn: the last head is incomplete. */
+/* Checks the heads of all segments. *ret_torn: the last head is incomplete. -EINVAL, logged: a head
+ * is refused, or a segment is missing. */
 must_check int journal_read_heads(const char *directory,
 	const struct journal_identity *identity, const uint32_t *segments, size_t n,
 	enum journal_found *ret_found, bool *ret_torn);
 
-/* Replays the segments as journal_open does, without a journal. *ret_found is JOURNAL_NEW also if
- * no segment had a readable part. */
+/* Replays the segments, for journal_open. *ret: the end of the newest segment. *ret_found is
+ * JOURNAL_NEW also if no record of any segment can be read. */
 must_check int journal_replay(const char *directory,
 	const struct journal_identity *identity, journal_replayed *replayed,
 	void *context, enum journal_found *ret_found, struct journal_end *ret);
@@ -148,15 +153,15 @@ must_check int journal_replay(const char *directory,
 must_check int journal_open_segment(const char *directory, uint32_t epoch, int flags,
 	struct journal_path *ret_path, int *ret_fd);
 
-/* Logs that the file can't be `what`; returns err. */
+/* Logs "PATH: can't be WHAT" with the reason err; returns err. */
 int journal_cant(const char *path, const char *what, int err);
-/* Cuts the segment off at the offset. If no record is left, removes the file. Appends the removed
- * part to those of earlier cuts. */
+/* Ends the segment's file at the offset. Removes the file if no record is left. Appends the bytes
+ * that are cut off to the file journal-NNNN.damaged. */
 must_check int journal_cut(
 	const char *directory, uint32_t epoch, uint64_t offset, uint64_t size);
 must_check int journal_file_size(const char *directory, uint32_t epoch, uint64_t *ret);
 
-/* Undoes a journal_set_aside that was interrupted. */
+/* Undoes a journal_set_aside during which the process has ended. */
 must_check int journal_undo_aside(const char *directory);
 
 /* --- bytes in memory --- */
@@ -164,13 +169,14 @@ must_check int journal_undo_aside(const char *directory);
 struct record_buffer {
 	uint8_t *bytes;
 	size_t n, capacity;
-	size_t done; /* number of written bytes */
+	size_t done; /* number of bytes that are written to the file */
 };
 
 #define READER_SETS 64
 #define READER_WAYS 4
 
-/* Numbers that the segment has given to readers. A reader that was replaced gets another number. */
+/* The readers that the segment has numbered lately: READER_SETS sets of READER_WAYS readers. A
+ * reader that was replaced by another one in its set gets a new number at its next open. */
 struct reader_numbers {
 	struct {
 		struct reader id;
@@ -179,7 +185,8 @@ struct reader_numbers {
 	uint32_t n;
 };
 
-/* Gives the reader a number. It replaces the reader whose number is the oldest. */
+/* Gives the reader the next number, and returns the number. In its set, the reader replaces the one
+ * with the oldest number. */
 uint32_t reader_give_number(struct reader_numbers *readers, const struct reader *id);
 
 /*
@@ -192,11 +199,12 @@ uint32_t reader_give_number(struct reader_numbers *readers, const struct reader 
 #define OWED_MAX 8
 
 struct loss {
-	bool now;   /* records are being lost, until a BEGUN is recorded */
-	bool begun; /* another epoch has begun meanwhile, and was lost, too */
-	/* the journal has the BEGUN of the epochs before this one */
+	bool now;   /* records are lost, until a BEGUN can be appended */
+	bool begun; /* another epoch has begun meanwhile, and its BEGUN was lost, too */
+	/* the journal has no BEGUN of this epoch or a later one */
 	uint32_t known_below;
-	/* The first epoch that is recorded in full again; 0: all are. */
+	/* All records of this epoch and of later epochs are appended again; 0: no record was
+	 * lost. */
 	uint32_t whole_from;
 	struct record owed[OWED_MAX];
 	unsigned n_owed;
@@ -207,40 +215,45 @@ struct journal {
 	struct journal_identity identity;
 	uint32_t most_positions; /* largest number of positions of an epoch so far */
 
-	/* Fields of threads that append: */
-	uint64_t id;	/* constant */
-	bool begun;	/* there is a segment */
-	uint32_t epoch; /* epoch of the segment */
-	uint32_t lag;	/* the segment's number minus its epoch */
+	/* Members that only the appending thread uses: */
+	uint64_t id;	/* journal_id; constant */
+	bool begun;	/* the journal has a segment */
+	uint32_t epoch; /* first epoch of the last segment */
+	uint32_t lag;	/* number of the last segment minus its first epoch */
 	struct reader_numbers readers;
 	struct loss loss;
 
-	/* The buffer that gets the records; NULL: the appending thread has taken it. */
+	/* The buffer to which records are appended; NULL while the appending thread holds it. */
 	struct record_buffer *_Atomic filling;
-	_Atomic uint64_t appended; /* bytes appended, ever */
-	atomic_bool incomplete;	   /* there was no memory */
+	/* number of bytes appended so far, including those that a replay has read */
+	_Atomic uint64_t appended;
+	atomic_bool incomplete; /* the last append failed, as there was no memory */
 
 	struct lock lock;
 	pthread_cond_t changed; /* (lock) a writer has ended */
-	uint64_t written;	/* (lock) bytes written */
-	uint64_t synced;	/* (lock) bytes synced */
-	/* (lock) files created so far; of these, files whose directory entries are on the
-	 * disk */
+	uint64_t written;	/* (lock) number of appended bytes that are written */
+	uint64_t synced;	/* (lock) number of appended bytes that are synced */
+	/* (lock) number of files created so far, and of files whose names are on the disk */
 	uint32_t created, entered;
-	uint32_t first;	   /* (lock) the oldest segment */
+	uint32_t first;	   /* (lock) number of the oldest segment */
 	uint32_t file_lag; /* (lock) lag of the segment `file` */
 	bool busy;	   /* (lock) a thread writes */
-	bool compacting;   /* (lock) a thread writes the last segment anew */
-	/* A segment counts as long from this number of bytes on, without those of its positions. */
+	bool compacting;   /* (lock) a thread compacts the last segment */
+	/* A segment counts as long if it has at least so many bytes besides those of its
+	 * positions. */
 	uint64_t long_from;
-	/* (lock) bytes of the segment after it was compacted; 0: not yet */
+	/* (lock) size of the last segment when it was compacted; 0: it was not compacted */
 	uint64_t compacted;
-	bool abandoned;	   /* (lock) no thread writes any more */
-	int write_error;   /* (lock) error of the last attempt */
-	int sync_error;	   /* (lock) error since the segment began */
-	uint64_t retry_ns; /* (lock) earliest time of the next attempt */
+	bool abandoned; /* (lock) no thread writes any more */
+	/* (lock) -errno of the last attempt to write; 0: it succeeded */
+	int write_error;
+	/* (lock) -errno of a sync since the segment began; 0: none failed */
+	int sync_error;
+	/* (lock) earliest time of the next attempt to write; 0: any time */
+	uint64_t retry_ns;
 
-	/* Fields of the thread that is busy; fd and file also change under the lock: */
+	/* Members that only the busy thread uses. It changes fd and file while it holds the
+	 * lock: */
 	struct record_buffer *writing;
 	uint32_t checksum; /* checksum of the last record */
 	int fd;
@@ -250,16 +263,18 @@ struct journal {
 	struct record_buffer buffers[2]; /* `filling` and `writing` */
 };
 
-/* Bytes of one SEGMENT in memory. */
+/* Number of bytes of a SEGMENT in memory, with its head and its BEGUN. */
 #define BUFFER_SEGMENT (2 * sizeof(struct disk_record) + sizeof(struct disk_head))
 
 bool buffer_make_room(struct record_buffer *buffer, size_t n);
 bool buffer_push(struct record_buffer *buffer, const void *bytes, size_t n);
-/* Tells whether the next bytes to write are a SEGMENT's. */
+/* Tells whether a SEGMENT is the next record to write. */
 bool buffer_at_segment(const struct record_buffer *buffer);
-/* Returns the end of the records in the segment that the next bytes belong to. */
+/* Returns the end of the records that can be written next to the same file: the offset of the next
+ * SEGMENT, or the end of the buffer. */
 size_t buffer_run_end(const struct record_buffer *buffer);
-/* Sets the checksums of the records. Each continues the previous one. */
+/* Sets the checksums of the records in the buffer; each one continues the previous one. *checksum:
+ * that of the record before the buffer; on return, of the last one in the buffer. */
 void buffer_seal(struct record_buffer *buffer, uint32_t *checksum);
-/* Empties the buffer, and frees memory if it is large. */
+/* Empties the buffer, and frees its memory if this is large. */
 void buffer_reset(struct record_buffer *buffer);

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Reads a journal: first the heads (journal_heads.c), then the records one by one. Files are
- * changed only after everything that can be read was found valid. */
+/* Reads a journal: first the heads (journal_heads.c), then the records one by one. A file is only
+ * changed when all records before its damaged end were found valid. */
 
 #define BLOCK_RECORDS 4096
 
@@ -24,11 +24,11 @@ struct numbered {
 /* The state of reading a segment. */
 struct reading {
 	const struct journal_identity *identity;
-	uint32_t positions; /* positions of the largest epoch */
+	uint32_t positions; /* number of positions of the largest epoch */
 	journal_replayed *replayed;
 	void *context;
 	bool first;	 /* no segment has been read yet */
-	uint32_t oldest; /* the first epoch that is replayed */
+	uint32_t oldest; /* the first epoch whose records are replayed */
 
 	struct journal_path path;
 	uint32_t number; /* number of the segment */
@@ -40,9 +40,9 @@ struct reading {
 	uint32_t checksum; /* checksum of the last record */
 
 	struct numbered *readers; /* ordered by number */
-	struct reader next;	  /* rank and script of the next reader */
+	struct reader next;	  /* rank and script of the next reader to be added */
 	uint32_t n_readers;
-	uint32_t numbers; /* numbers given so far */
+	uint32_t numbers; /* how many numbers the segment has given so far */
 	size_t readers_capacity;
 };
 
@@ -63,7 +63,8 @@ static int refuse(const struct reading *reading, const char *format, ...)
 	return -EINVAL;
 }
 
-/* Returns the reader with the number; NULL: the segment has not named it, or names it no more. */
+/* Returns the reader with the number; NULL: the segment has no reader with this number, or a
+ * compaction has removed it. */
 static const struct reader *find_reader(const struct reading *reading, uint32_t number)
 {
 	size_t low = 0, high = reading->n_readers;
@@ -236,7 +237,7 @@ static int replay_record(struct reading *reading, const struct disk_record *disk
 	if (disk->kind == RECORD_READER)
 		return add_reader(reading, disk);
 	struct record record = decode(reading, disk);
-	if (record.kind == RECORD_RESTORED) /* no earlier record is valid any more */
+	if (record.kind == RECORD_RESTORED) /* all earlier records are void */
 		reading->oldest = record.epoch;
 	if (record.epoch < reading->oldest && record.kind != RECORD_BEGUN)
 		return 0;
@@ -248,7 +249,7 @@ static int replay_record(struct reading *reading, const struct disk_record *disk
 	return err;
 }
 
-/* Replays records up to the first one that is incomplete, or that was not written in this place. */
+/* Replays records up to the first one that is incomplete or has a wrong checksum. */
 static int replay_records(struct reading *reading)
 {
 	const size_t unit = sizeof(struct disk_record);
@@ -322,7 +323,7 @@ static void note_end(const struct reading *reading, struct journal_end *ret)
 	ret->readers = reading->numbers;
 }
 
-/* Replays n > 0 segments with good heads. torn: one with a torn head follows them. */
+/* Replays n segments with good heads. torn: one more segment follows, with a torn head. */
 static int replay_segments(struct reading *reading, const char *directory,
 	const uint32_t *segments, size_t n, bool torn, enum journal_found *ret_found,
 	struct journal_end *ret)

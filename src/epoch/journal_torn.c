@@ -49,8 +49,8 @@ static int save_tail(const char *directory, int fd, uint64_t offset,
 	return err ? journal_cant(damaged->text, "written", err) : 0;
 }
 
-/* Ends the file at the offset, and syncs. Otherwise the removed part could reappear after the
- * records that are written in its place. */
+/* Ends the file at the offset, and syncs it. Without the sync, the removed part could reappear
+ * after the records that are written in its place. */
 static int end_at(const char *directory, const char *path, int fd, uint64_t offset)
 {
 	if (offset <= sizeof(struct disk_head))

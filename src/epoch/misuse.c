@@ -6,14 +6,15 @@
 #include <stdlib.h>
 
 /*
- * Finds scripts that hardly get from current/ what they mean, although each file is given by
- * the rule. A split of positions is seen when a script has opened all files, from the marks of
- * this epoch and of the one before. Of many files only LOOKED_AT are looked at.
+ * Finds scripts that probably do not get the samples which they intend from current/, although
+ * each open follows the rules. When a script has opened all files, its marks of this epoch and of
+ * the previous one tell whether it splits the positions. If there are more than LOOKED_AT files,
+ * only some of them are compared.
  */
 
 #define LEAST_FILES 64
 
-/* Ordinals of the file's open in this epoch and in the one before; 0: none. */
+/* Ordinals of a file's open in this epoch and in the previous epoch; 0: not opened. */
 struct seen {
 	uint32_t now, before;
 };
@@ -36,7 +37,8 @@ void misuse_look(struct script *script)
 		script->seen[i] = mark_of(script, i * step);
 }
 
-/* Finds the files that were opened in both epochs; returns their number. */
+/* Finds the files that were opened in this epoch and in the previous one, and returns their
+ * number. */
 static uint32_t look_at(const struct script *script, struct seen *ret)
 {
 	uint32_t step = step_of(script), n = 0;
@@ -55,11 +57,11 @@ static int compare_now(const void *a, const void *b)
 }
 
 /*
- * Tells whether a script opens shuffled files, and then others after all of these, in both
- * epochs: a part for training and one for validation.
+ * Tells whether, in this epoch and in the previous one, a script has opened the same part of the
+ * files in shuffled order, and then the other files: one part for training, one for validation.
  *
  *     this epoch       3 1 4 2 0 | 5 6        the first place before which both epochs
- *     the one before   0 2 3 1 4 | 5 6        have the same files
+ *     previous epoch   0 2 3 1 4 | 5 6        have the same files
  */
 static bool comes_apart(const struct script *script)
 {
@@ -81,7 +83,7 @@ static bool comes_apart(const struct script *script)
 	return false;
 }
 
-/* Tells whether the script has opened labels of half of the files or more in the epoch before,
+/* Tells whether the script opened the labels of at least half of the files in the previous epoch,
  * and opens only images now. */
 static bool keeps_labels(const struct epochs *epochs, const struct script *script)
 {

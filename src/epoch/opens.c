@@ -42,7 +42,8 @@ sample_id fixed_sample(const struct epoch_set *set, uint32_t position)
 	return sample;
 }
 
-/* Answers for a mirror, whose epochs all have the same samples; current/ is its first epoch. */
+/* Answers a request for a mirror, whose epochs all have the same samples; current/ is its epoch
+ * 0. */
 static void answer_mirrored(const struct epochs *epochs, struct open_request *request,
 	struct effects *effects)
 {
@@ -71,7 +72,7 @@ static void bind(struct epochs *epochs, struct open_request *request, struct epo
 	if (drawn.pinned)
 		epoch_keep_pin(epochs, epoch, request->position, drawn.sample, effects);
 	epoch_drop_far_pins(epochs, epoch, effects);
-	/* This epoch may be the draining one. */
+	/* This may end `epoch` itself, if it is the draining one. */
 	if (epochs->draining && !epochs->drains_on &&
 		epochs->running->bound - epochs->draining->read_at >
 			epochs->running->set->positions / 2)
@@ -133,8 +134,8 @@ static void take_unbound(struct epochs *epochs, struct open_request *request,
 		draw(epochs, request, epoch, effects);
 }
 
-/* Chooses the epoch of a file of current/ when the file is opened; and again if the epoch ends
- * while the request waits. */
+/* Chooses the epoch of a file of current/ when the file is opened, and again if the chosen epoch
+ * ends while the request waits. */
 static int choose_epoch(
 	struct epochs *epochs, struct open_request *request, struct effects *effects)
 {
@@ -149,7 +150,7 @@ static int choose_epoch(
 	struct choice choice = current_choose(epochs, request);
 	if (request->names != set_of(epochs, choice.epoch)->names)
 		return -ESTALE;
-	/* The name may exist only in earlier or later epochs. */
+	/* The position may exist only in other epochs. */
 	if (request->position >= set_of(epochs, choice.epoch)->positions)
 		return -ENOENT;
 	struct record opened = {.kind = RECORD_OPENED,
@@ -167,7 +168,8 @@ static int choose_epoch(
 	int err = 0;
 	if (choice.notice == NOTICES)
 		choice.notice = misuse_of(epochs, &opened);
-	/* If a position decides its sample, every open is exact. */
+	/* If positions decide their samples, every open gives the intended sample, so that only
+	 * NOTICE_LAST is needed. */
 	if (choice.notice == NOTICE_LAST ||
 		(choice.notice != NOTICES && epochs->config.kind != EPOCHS_FIXED))
 		effect_notice(effects, choice.notice, choice.epoch);
@@ -184,7 +186,7 @@ static int choose_epoch(
 	return err;
 }
 
-/* Finds an epoch that has begun, or begins the next one. */
+/* Checks that the request's epoch has begun, or begins it if it is the next one. */
 static int find_or_begin(
 	struct epochs *epochs, struct open_request *request, struct effects *effects)
 {
@@ -207,7 +209,7 @@ static int find_or_begin(
 	return epochs_begin(epochs, next, drains, effects, &begun);
 }
 
-/* Lets the request wait for the order of an epoch that has begun again. */
+/* Lets the request wait until the order of an epoch that has begun again is loaded. */
 static void take_known(struct epochs *epochs, struct open_request *request,
 	struct epoch *epoch, struct effects *effects)
 {
@@ -229,7 +231,7 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 	int err = request->epoch == EPOCH_CURRENT
 			  ? choose_epoch(epochs, request, effects)
 			  : find_or_begin(epochs, request, effects);
-	/* the request is handled first after the kept samples */
+	/* when all samples are kept, this request is handled first */
 	if (epochs->adopting.active) {
 		request->waits = true;
 		request->status = 0;
@@ -261,7 +263,8 @@ static uint32_t positions_of(const struct epochs *epochs, uint32_t epoch)
 	return set->positions;
 }
 
-/* Tells whether the request's name is outdated. Then the caller looks up the file again. */
+/* Tells whether the request has a name of another set. The caller then has to look up the file
+ * again. */
 static bool has_old_name(const struct epochs *epochs, const struct open_request *request)
 {
 	return request->names != epochs_set(epochs, request->epoch)->names;
@@ -303,9 +306,10 @@ bool epochs_cancel(struct epochs *epochs, struct open_request *request)
 void epochs_begun(struct epochs *epochs, uint32_t number, int status, uint64_t now_ns)
 {
 	struct epoch *epoch = find_epoch(epochs, number);
-	epochs->last_read_ns = now_ns; /* making the stream may have taken long */
+	/* the job is not idle: making the stream may have taken long */
+	epochs->last_read_ns = now_ns;
 	if (!epoch || epoch->stream != STREAM_BEGINNING)
-		return; /* the stream has ended meanwhile */
+		return; /* the engine has ended the stream meanwhile */
 	epoch_begun(epochs, epoch, status);
 	resume_waiting(epochs, number, status);
 }

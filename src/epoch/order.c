@@ -11,17 +11,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The head is checked whenever a file is listed or its bindings are read. The checksum of the
- * content is only compared if this costs little: by order_bindings at the beginning of a small
- * file. */
+/* The head is checked whenever a file is listed or its bindings are read. The checksum of the other
+ * bytes is compared only where this costs little: when order_bindings reads the beginning of a
+ * small file. */
 
 #define PREFIX "epoch-"
 #define SUFFIX ".order"
 #define BESIDE ".order.new"
 
-/* largest number of bytes that are read for their checksum */
+/* order_bindings compares the checksum of orders up to this size in bytes */
 #define CHEAP (UINT32_C(1) << 20)
-/* Number of words that are read at once, around the wanted one. */
+/* number of words that are read at once, around the wanted one */
 #define NEIGHBOURS 1024
 
 struct path {
@@ -109,8 +109,8 @@ int order_bound(const char *directory, uint32_t epoch, uint32_t *ret)
 	return err;
 }
 
-/* Samples around a position. Scripts mostly open positions in their order, so a read also gets the
- * next ones. */
+/* The samples of a position and its neighbours. Scripts mostly open positions in their order, so
+ * one read also gets the samples of the next positions. */
 struct neighbours {
 	uint32_t words[NEIGHBOURS];
 	uint32_t first, n;
@@ -186,7 +186,8 @@ int order_bindings(const char *directory, uint32_t epoch, uint32_t k, uint32_t n
 
 /* --- the directory --- */
 
-/* Returns 1 if the order can be used, 0 if not (counted or logged), or -errno. */
+/* Returns 1 if the order belongs to one of the sets; 0 if it belongs to another set, which adds 1
+ * to *others, or is damaged, which is logged; or -errno. */
 static int judge(const char *directory, uint32_t epoch, const struct order_set *sets,
 	size_t n_sets, uint32_t *others)
 {

@@ -10,17 +10,18 @@
 
 /*
  * The order of an ended epoch, in the file <directory>/epoch-0003.order in the state directory;
- * joaderfs-state(5) describes the format. It holds the sample of each position, the positions in
- * the order in which they were bound, and those in the order in which they were consumed, four
- * bytes each.
+ * joaderfs-state(5) describes the format. The file holds the sample of each position, the
+ * positions in the order in which they were bound, and the positions in the order in which they
+ * were consumed, four bytes each.
  *
  *   Flow: an order is saved when its epoch has ended, or when the job goes back to an earlier
- *         place. It is read for single positions, and loaded for an epoch that continues.
+ *         point. It is read for single positions, and loaded for an epoch that continues.
  *   Owns: nothing, because each call opens a file.
  *   Threads: any.   Errors: -errno; -EINVAL, logged, for an incomplete file.
  */
 
-/* The samples to which an order belongs. */
+/* Identifies the samples of an order: the number of positions, and a hash of the selected
+ * samples. */
 struct order_set {
 	uint32_t positions;
 	uint64_t fingerprint;
@@ -37,19 +38,20 @@ struct binding {
 struct order {
 	uint32_t positions;
 	uint32_t bound;
-	const uint32_t *samples; /* sample + 1 by position, 0 while unbound */
-	const uint32_t *log;	 /* order_log_entry by binding */
+	const uint32_t *samples; /* id of each position's sample + 1; 0: unbound */
+	const uint32_t *log;	 /* an order_log_entry for each binding */
 	uint32_t consumed;
 	const uint32_t *reads; /* positions, in the order in which they were consumed */
 };
 
-/* An order that owns its memory: order_data_free. */
+/* An order that owns its memory, which order_data_free frees. */
 struct order_data {
 	uint32_t positions, bound, consumed;
-	uint32_t *samples, *log, *reads; /* room for `positions` each */
+	uint32_t *samples, *log, *reads; /* arrays with room for `positions` words each */
 };
 
-/* Continues a hash that distinguishes orders of reads. */
+/* Continues the hash of a sequence of reads by one more read, and returns the result. Different
+ * sequences have different hashes. */
 uint64_t order_reads_hash(uint64_t hash, uint32_t position);
 
 void order_data_free(struct order_data *data);
@@ -57,7 +59,7 @@ struct order order_of(const struct order_data *data);
 
 static inline sample_id order_sample_at(const struct order *order, uint32_t position)
 {
-	/* Returns SAMPLE_NONE for an unbound position. */
+	/* SAMPLE_NONE is the largest number, and so 0 - 1: the result for an unbound position. */
 	return order->samples[position] - 1;
 }
 
@@ -80,17 +82,18 @@ static inline struct binding order_binding(const struct order *order, uint32_t k
 		(enum served)(order->log[k] >> ORDER_POSITION_BITS)};
 }
 
-/* Saves an order: writes and syncs it under another name, and renames it. Errors are not logged,
- * because the caller tries again. */
+/* Saves an order: writes and syncs a file with another name, and renames the file. Errors are not
+ * logged, because the caller tries again. */
 must_check int order_save(const char *directory, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order);
 
-/* Looks up the sample of a position; SAMPLE_NONE: it was never bound. -ENOENT: there is no such
- * order. */
+/* Sets *ret to the sample of a position; SAMPLE_NONE: the position was never bound. -ENOENT: the
+ * epoch has no order. */
 must_check int order_look_up(
 	const char *directory, uint32_t epoch, uint32_t position, sample_id *ret);
 
-/* Reads up to n bindings from the k-th on. */
+/* Reads up to n bindings from number k on, counted from 0. *ret_n: how many were read; fewer than n
+ * at the end of the order. */
 must_check int order_bindings(const char *directory, uint32_t epoch, uint32_t k,
 	uint32_t n, struct binding *ret, uint32_t *ret_n);
 
@@ -99,8 +102,8 @@ must_check int order_bindings(const char *directory, uint32_t epoch, uint32_t k,
 must_check int order_list(const char *directory, const struct order_set *sets,
 	size_t n_sets, uint32_t **ret, size_t *ret_n);
 
-/* Returns the sets of the orders in the directory, ascending by epoch; the caller frees *ret.
- * Orders that can't be used are logged and left out. */
+/* Returns the epochs and sets of all orders in the directory, ascending by epoch. The caller frees
+ * *ret. Damaged orders are logged and left out. */
 struct order_found {
 	uint32_t epoch;
 	struct order_set set;
@@ -110,8 +113,8 @@ must_check int order_sets(const char *directory, struct order_found **ret, size_
 /* Removes the orders of epochs before this one. */
 void order_prune(const char *directory, uint32_t epoch);
 
-/* Loads a whole order and compares its checksum. -ENOENT: there is none; -EINVAL, logged: it is
- * damaged, or belongs to other samples. */
+/* Loads a whole order, and compares its checksum. -ENOENT: the epoch has no order; -EINVAL, logged:
+ * the order is damaged, or belongs to other samples. */
 must_check int order_load(const char *directory, uint32_t epoch, uint32_t positions,
 	uint64_t fingerprint, struct order_data *ret);
 /* Reads the number of bound positions from the order's head. */
@@ -124,11 +127,12 @@ must_check int order_save_at(const char *path, uint32_t epoch, uint64_t fingerpr
 must_check int order_load_at(const char *path, uint32_t epoch, uint32_t positions,
 	uint64_t fingerprint, struct order_data *ret);
 
-/* Writes an order as a part of a file. *offset: its beginning, and afterwards its end. */
+/* Writes an order as a part of a file. *offset: where the order begins; on return, where it
+ * ends. */
 must_check int order_write_to(int fd, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order, uint64_t *offset);
-/* Reads an order that is a part of a file. *offset: its beginning, and afterwards its end;
- * *ret_epoch: the epoch in its head. name: the name of the file, for messages. */
+/* Reads an order that is a part of a file. *offset: where the order begins; on return, where it
+ * ends. *ret_epoch: the epoch in the order's head. name: the name of the file, for messages. */
 must_check int order_read_from(int fd, const char *name, uint32_t positions,
 	uint64_t fingerprint, uint64_t *offset, uint32_t *ret_epoch,
 	struct order_data *ret);

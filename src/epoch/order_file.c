@@ -14,13 +14,13 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-/* The head has the length of the order. The checksum of the bytes after it is compared when the
- * whole order is loaded. */
+/* The head tells the length of the order. The checksum of the bytes after the head is compared when
+ * the whole order is loaded. */
 
 #define MAGIC "JOADERO\n"
 #define VERSION 2
 
-#define BLOCK (16 * 1024) /* words */
+#define BLOCK (16 * 1024) /* in words */
 
 int order_cant(const char *name, const char *what, int err)
 {
@@ -59,7 +59,7 @@ uint64_t order_bytes(const struct order_head *head)
 
 /* --- writing --- */
 
-/* Writes words at the offset, and updates the offset and the checksum. */
+/* Writes words at the offset, adds their size to the offset, and continues the checksum. */
 static int write_words(
 	int fd, const uint32_t *words, uint32_t n, uint64_t *offset, uint32_t *checksum)
 {

@@ -12,11 +12,11 @@
 /*
  * Declarations that the files about orders share.
  *
- *   order_file.c   orders <-> bytes at a place of a file
- *   order.c        the files of a job's directory, and places in them
+ *   order_file.c   reads and writes orders at any offset of a file
+ *   order.c        finds the orders of a job's directory, and reads parts of them
  *
  *   | head | sample + 1 of each position, 0: unbound | order_log_entry of each binding |
- *          | position of each that was consumed |
+ *          | consumed positions, in the order in which they were consumed |
  */
 
 /* The head of an order; all numbers are little endian. */
@@ -28,31 +28,32 @@ struct order_head {
 	uint32_t epoch;
 	uint64_t fingerprint;
 	uint32_t content;  /* checksum of all bytes after the head */
-	uint32_t consumed; /* version 1: 0 */
+	uint32_t consumed; /* number of consumed positions; 0 in version 1 */
 	uint32_t zero[5];
-	uint32_t checksum; /* checksum of the 60 bytes before */
+	uint32_t checksum; /* checksum of the previous 60 bytes */
 };
 _Static_assert(sizeof(struct order_head) == 64, "no holes");
 
-/* Logs that the operation `what` on the file failed; returns err. */
+/* Logs "NAME: can't be WHAT" with the reason err; returns err. */
 int order_cant(const char *name, const char *what, int err);
-/* Logs `what` about the file; returns -EINVAL. */
+/* Logs "NAME: WHAT", and that the file is not used; returns -EINVAL. */
 int order_refuse(const char *name, const char *what);
 
-/* Returns the offset of a position's sample from the order's beginning. */
+/* Returns the offset of a position's sample from the beginning of the order. */
 uint64_t order_samples_at(uint32_t position);
 /* Returns the offset of log entry k from the beginning of the order. */
 uint64_t order_log_at(const struct order_head *head, uint32_t k);
-/* Returns the size of the whole order. */
+/* Returns the size of the whole order in bytes. */
 uint64_t order_bytes(const struct order_head *head);
 
-/* Reads a head, and checks that it is complete. offset: the beginning of the order. -EINVAL,
- * logged. */
+/* Reads the head of an order that begins at the offset, and checks the head. -EINVAL, logged: the
+ * head is incomplete, damaged or impossible. */
 must_check int order_read_head(
 	int fd, const char *name, uint64_t offset, struct order_head *ret);
-/* Reads exactly n words. */
+/* Reads exactly n words. -EINVAL, logged: the file is too short. */
 must_check int order_read_words(
 	int fd, const char *name, uint32_t *words, uint32_t n, uint64_t offset);
-/* Compares the checksum of all bytes after the head. */
+/* Compares the checksum of all bytes after the head. offset: the beginning of the order. -EINVAL,
+ * logged: the checksum differs. */
 must_check int order_check_content(
 	int fd, const char *name, uint64_t offset, const struct order_head *head);

@@ -9,23 +9,23 @@
 #include <stdlib.h>
 
 /*
- * Passes, for an epoch of at most half of all samples. A pass has a head, which completes the
- * epoch that the pass before has begun, then whole epochs, and a tail, with which the next one
- * begins:
+ * A pass makes epochs of at most half of all samples as follows. It has a head, which completes the
+ * epoch that the previous pass has begun, then whole epochs, and a tail, with which the next
+ * epoch begins:
  *
  *     |   head   |  epoch  |  epoch  |   tail   |
  *
- * The tail is the end of the shuffled pass. The head is the beginning of the shuffled pass
- * without the samples of the tail before; there are enough, since both tails are shorter than an
- * epoch. The rest, in its order, is the middle. So two shuffled passes tell the samples of an
- * epoch, and nothing has to be remembered.
+ * The tail is the end of the shuffled pass. The head has the first samples of the shuffled pass
+ * that are not in the tail of the previous pass; there are enough, since both tails are shorter
+ * than an epoch. All other samples, in their order, are the middle. So two shuffled passes tell the
+ * samples of an epoch, and nothing has to be remembered.
  *
- * For an epoch of more than half of all samples, these are the samples that it lacks.
+ * If an epoch has more than half of all samples, the samples that it lacks are chosen in this way.
  */
 
 struct passes {
 	const roaring_bitmap_t *all;
-	uint32_t n_all, n; /* number of all samples, and of an epoch's */
+	uint32_t n_all, n; /* number of all samples; number of an epoch's samples */
 	uint64_t seed;
 };
 
@@ -67,8 +67,8 @@ static int add_tail(const struct passes *passes, uint64_t pass, roaring_bitmap_t
 	return 0;
 }
 
-/* Adds n samples of the head, or of the middle after its first `skip`. before: the tail of the
- * pass before. */
+/* Adds n samples of the pass to *ret: from its head, or else from its middle without the first
+ * `skip` samples. before: the tail of the previous pass. */
 static int add(const struct passes *passes, uint64_t pass, const roaring_bitmap_t *before,
 	bool head, uint32_t skip, uint32_t n, roaring_bitmap_t *ret)
 {
@@ -93,7 +93,7 @@ static int add(const struct passes *passes, uint64_t pass, const roaring_bitmap_
 	return 0;
 }
 
-/* Finds the samples of an epoch. tail: an empty bitmap, which is filled. */
+/* Adds the samples of an epoch to *ret. tail: an empty bitmap to work with. */
 static int find(const struct passes *passes, uint32_t epoch, roaring_bitmap_t *tail,
 	roaring_bitmap_t *ret)
 {
@@ -121,7 +121,7 @@ static int fill(const struct passes *passes, uint32_t epoch, roaring_bitmap_t *r
 	return err;
 }
 
-/* Turns the samples that an epoch lacks into those that it has. */
+/* Replaces the samples that an epoch lacks by those that it has. */
 static void invert(const roaring_bitmap_t *all, roaring_bitmap_t **ret)
 {
 	roaring_bitmap_t *others = roaring_bitmap_andnot(all, *ret);

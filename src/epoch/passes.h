@@ -15,15 +15,15 @@
  *     pass    |         0         |         1         |
  *
  * Each pass has each sample once, and its own order. No epoch has a sample twice, even if two
- * passes meet in it. After each epoch, the numbers of epochs that two samples were in differ by
- * one at most.
+ * passes meet in the epoch. After any number of epochs, some samples were in n of them, and all
+ * others in n + 1.
  *
  *   Flow: called for a mixture, when the stream of an epoch is made.
  *   Threads: any; there is no state. Equal arguments give equal samples, on every machine.
  *   Errors: -ENOMEM.
  */
 
-/* Chooses n samples of `all`, with 1 <= n <= |all|. The caller frees *ret. It takes as long as two
- * or three shuffles of all samples. */
+/* Returns the n samples of the epoch, chosen from `all`; 1 <= n <= |all|. The caller frees *ret.
+ * The function takes as long as two or three shuffles of all samples. */
 must_check int passes_of_epoch(const roaring_bitmap_t *all, uint32_t n, uint64_t seed,
 	uint32_t epoch, roaring_bitmap_t **ret);

@@ -19,8 +19,8 @@
  *              label                             position may be bound later, or never
  *   CONSUMED   epoch, position                   the position's first reader released it
  *   ENDED      epoch                             no more positions of the epoch are bound
- *   LET_GO     epoch                             current/ does not give this epoch, the one
- *                                                before the running one, any more
+ *   LET_GO     epoch                             the epoch drains no more beside the running one:
+ *                                                no file of current/ belongs to it any more
  *   RESTORED   epoch, bound, consumed, drains    the job has gone back: all earlier records
  *                                                are void, and the epoch runs, or drains
  *                                                beside the running one
@@ -41,11 +41,12 @@ enum record_kind {
  * its position counts as consumed. */
 enum served { SERVED_DECODED, SERVED_HIT, SERVED_SHARED, SERVED_SKIPPED };
 
-/* The thread that opens a file. The caller chooses the numbers, and uses none twice; 0: not known. */
+/* The thread that opens a file. The caller chooses the numbers, and uses no number twice; 0: not
+ * known. */
 struct reader {
 	uint64_t thread;
 	uint64_t rank; /* the process that the thread works for */
-	/* The program that started this process or its ancestors. */
+	/* The training script: the program that started the process or its ancestors. */
 	uint64_t script;
 };
 
@@ -87,5 +88,6 @@ struct record {
 	/* The epoch continues an order in a file, with this many bindings and reads. */
 	uint32_t bound, consumed;
 	bool drains;
-	uint32_t segment; /* the segment of the journal; set for RESTORED in a replay */
+	/* Number of the journal's segment; set only for a RESTORED in a replay. */
+	uint32_t segment;
 };

@@ -5,15 +5,16 @@
 
 /*
  * Finds opens that need not be recorded, because a thread opens one file of current/ again and
- * again. After ROW_MOST opens in a row, further ones are recorded neither in memory nor in the
- * journal, so that a replay gives the same state. One is still recorded for each NOTED_BETWEEN
- * opens by other threads. Otherwise the script would be forgotten, because it would seem to have
- * opened nothing for the longest time.
+ * again. After ROW_MOST opens in a row, further opens are recorded neither in memory nor in the
+ * journal, so that a replay gives the same state. But after each NOTED_BETWEEN opens by other
+ * threads one open is recorded. Otherwise the script would be forgotten, because its last recorded
+ * open would seem to be the oldest.
  */
 
 #define NOTED_BETWEEN 32
 
-/* Tells whether a look adds nothing: the file has been opened in the epoch, or looked at. */
+/* Tells whether a look tells nothing new: the script has opened the file in the epoch, or the
+ * worker looked at the same file last. */
 static bool looks_again(const struct script *script, const struct worker *worker,
 	const struct record *opened, uint32_t file)
 {

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 /* Rebuilds the engine from the records of its journal. The disk may have damaged records, so each
- * is checked before it changes anything. */
+ * record is checked before it changes anything. */
 
 static int refuse(const char *reason, const char **ret_reason)
 {
@@ -14,7 +14,8 @@ static int refuse(const char *reason, const char **ret_reason)
 	return -EINVAL;
 }
 
-/* Replays a BEGUN. loaded: the epoch's order, which is taken; NULL: it begins without one. */
+/* Replays a BEGUN. loaded: the epoch, made from its order; taken over. NULL: the epoch begins
+ * without an order. */
 static int replay_begun(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason)
 {
@@ -39,14 +40,15 @@ static int replay_begun(struct epochs *epochs, const struct record *record,
 	return 0;
 }
 
-/* Notes the samples that the epoch has bound, to find a sample that is bound twice. */
+/* Notes that the epoch binds the sample, and refuses a sample that it has already bound. */
 static int note_sample(struct epoch *epoch, sample_id sample, const char **ret_reason)
 {
 	if (!epoch->replayed) {
 		epoch->replayed = roaring_bitmap_create();
 		if (!epoch->replayed)
 			return -ENOMEM;
-		for (uint32_t k = 0; k < epoch->bound; k++) /* the bindings in the file */
+		/* the bindings of the order in a file */
+		for (uint32_t k = 0; k < epoch->bound; k++)
 			roaring_bitmap_add(epoch->replayed,
 				epoch->samples[order_log_entry_position(epoch->log[k])] -
 					1);
@@ -157,7 +159,8 @@ static int replay_restored(struct epochs *epochs, const struct record *record,
 	if (loaded->bound != record->bound || loaded->consumed != record->consumed)
 		return refuse("its order differs", ret_reason);
 	if (!record->drains) {
-		effects_init(&effects); /* nothing has pins or streams */
+		/* no effects: in a replay no epoch has pins or a stream */
+		effects_init(&effects);
 		restore_live(epochs, loaded, NULL, &effects);
 		return 0;
 	}
@@ -187,7 +190,7 @@ int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 	return err;
 }
 
-/* Adds the records that are missing after the last record of the epoch, because the process ended. */
+/* Adds the records that are missing after the epoch's last record because the process ended. */
 static void finish(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->replayed)

@@ -15,13 +15,12 @@
  *                                          1 4 0              1 4
  *                                          2 5 1              2 5
  *
- * The engine counts each rank's opens since the pass began. A division is refuted when a rank
- * opens a file of its part that a rank has opened in this pass, but for padding. The first files
- * of the pass are the first ones of the ranks' parts. So a rank pads its part with one file, in the
- * second half of it, with which a worker of another rank has begun the pass, and no two ranks pad
- * with files of the same rank. A pass is over when each rank has opened its
- * part of a division that is not refuted, and the parts have all files, or have dropped as few as
- * the division drops.
+ * The engine counts each rank's opens since the pass began. An open within the rank's part refutes
+ * the division if a rank has already opened the file in this pass. Padding is an exception. The
+ * first files of the pass are the first ones of the parts, so a rank pads its part with one file, a
+ * file with which a worker of another rank began the pass, and no two ranks pad with files of the
+ * same rank. A pass is over when each rank has opened its part of a division that is not refuted,
+ * and the parts together have all files (PADS), or as many as the division does not drop (DROPS).
  *
  *   Theorem. If ranks begin a pass with the epoch, and each rank opens its part, the turn keeps
  *   the files that ranks have opened of the next pass, and no rank opens another file of the pass
@@ -42,8 +41,8 @@
 enum { OF_FIRST = 1 << DIVISIONS, OWNER = DIVISIONS + 1 };
 static_assert(CURRENT_RANKS < 1 << (8 - OWNER), "a rank's place has five bits");
 
-/* Tells whether the rank is one of the script's, and has opened a file lately, so that it has
- * not gone. */
+/* Tells whether the rank is one of the script's, and still reads: it has opened a file within the
+ * last N opens of the job, if there are N files. */
 static bool is_rank_of(const struct current *current, const struct script *script,
 	const struct rank *rank)
 {
@@ -71,7 +70,7 @@ uint32_t files_of_part(
 	return division == PADS ? (script->files - 1) / ranks + 1 : script->files / ranks;
 }
 
-/* Returns the number of opens in the pass of the rank that has the fewest. */
+/* Returns the least number of opens that a rank of the script has made in the pass. */
 static uint32_t least_count(const struct current *current, const struct script *script)
 {
 	uint32_t least = NOBODY;
@@ -122,7 +121,7 @@ static void refute(struct script *script)
 	script->refuted[PADS] = script->refuted[DROPS] = true;
 }
 
-/* Begins to count a pass of the ranks. */
+/* Begins to count the opens of a new pass of the ranks. */
 static void count_anew(struct current *current, struct script *script)
 {
 	for (uint32_t i = 0; i < current->n_ranks; i++) {
@@ -146,7 +145,8 @@ void begin_parts(struct current *current, struct script *script, enum division o
 		refute(script);
 	script->n_beyond = 0;
 	for (i = 0; i < n; i++) {
-		struct beyond open = script->beyond[i]; /* the list grows again */
+		/* copied, because note_rank fills the list again */
+		struct beyond open = script->beyond[i];
 		uint32_t r = rank_place(current, s, open.rank);
 		uint32_t w = r == NOBODY ? r : worker_place(current, r, open.thread);
 		if (w != NOBODY)
@@ -155,7 +155,7 @@ void begin_parts(struct current *current, struct script *script, enum division o
 	}
 }
 
-/* Notes that the script has more ranks than before, or fewer. */
+/* Notes that the number of the script's ranks has changed to n. */
 static void note_number(const struct current *current, struct script *script, uint32_t n)
 {
 	if (n < script->n_ranks)

@@ -27,8 +27,8 @@ void current_destroy(struct epochs *epochs)
 
 /* --- who comes and goes -------------------------------------------------------------- */
 
-/* Marks the files that had been read of the epoch when the job went back to it as opened by the
- * script, which goes on with the rest. */
+/* The job went back to a point within the script's epoch. Marks the files that had been read by
+ * then as opened by the script, which goes on with the rest. */
 static void mark_before(const struct current *current, struct script *script)
 {
 	if (!current->before || current->before_epoch != script->epoch)
@@ -40,14 +40,14 @@ static void mark_before(const struct current *current, struct script *script)
 			last = file;
 		}
 	script->opened = script->adopted = script->opens;
-	/* The files were read in order. */
+	/* If these are the first files, they were read in order. */
 	script->up = last + 1 == script->opened ? last : 0;
 }
 
-/* Marks the files that the epoch has kept from the one before as opened by the script that has
- * begun it. A journal that begins with the epoch lacks these opens, but they are of the pass
- * that goes on, so the next turn has to know them. When the turn is noted, no other files are
- * bound. */
+/* Marks the files that the epoch has kept from the previous epoch as opened by the script that has
+ * begun the epoch. The opens of these files belong to the pass that goes on, so the next turn has
+ * to know them, but a journal that begins with this epoch lacks them. At this time no other files
+ * are bound. */
 static void mark_kept(const struct epochs *epochs, struct script *script)
 {
 	const struct epoch *epoch = find_epoch(epochs, script->epoch);
@@ -59,7 +59,7 @@ static void mark_kept(const struct epochs *epochs, struct script *script)
 	script->opened = script->adopted = script->opens;
 }
 
-/* Gives the script marks for the files of the epoch's set, of which none was opened. -ENOMEM */
+/* Gives the script marks for the files of the epoch's set. No file is marked as opened. -ENOMEM */
 static int new_marks(const struct epochs *epochs, struct script *script, uint32_t epoch)
 {
 	uint32_t files = n_files(epochs, epoch);
@@ -77,9 +77,9 @@ static int new_marks(const struct epochs *epochs, struct script *script, uint32_
 	return 0;
 }
 
-/* Returns the place of the script that is forgotten: the one that has opened nothing for the
- * longest time, later for each file that it has opened. A script that looks is soon gone, a
- * training may pause. */
+/* Returns the index of the script to forget: the one whose last open is the oldest, where each file
+ * that a script has opened makes it OPENED_LONGER opens younger. So a script that only looks is
+ * soon forgotten, and a training may pause. */
 static uint32_t place_for_script(const struct current *current)
 {
 	uint32_t place = 0;
@@ -95,7 +95,7 @@ static uint32_t place_for_script(const struct current *current)
 	return place;
 }
 
-/* Returns the script's place; NOBODY: no memory. */
+/* Returns the index of the script, and adds it if it is new. NOBODY: no memory. */
 static uint32_t get_script(struct epochs *epochs, const struct record *opened)
 {
 	struct current *current = &epochs->current;
@@ -159,7 +159,7 @@ static uint32_t get_worker(struct current *current, uint32_t rank, uint64_t id)
 
 /* --- an open ------------------------------------------------------------------------- */
 
-/* Returns the mark by note_again of the worker's file; 0: none. */
+/* Returns the mark that note_again has given to the worker's last file; 0: none. */
 static uint32_t doubted_mark(const struct script *script, const struct worker *worker)
 {
 	return worker->doubted && worker->file < script->files
@@ -167,8 +167,8 @@ static uint32_t doubted_mark(const struct script *script, const struct worker *w
 		       : 0;
 }
 
-/* Returns the size of a batch, if one worker has begun a row where a batch of another one has
- * ended; 0: it is not known. */
+/* Returns the number of files in a batch, if a worker has begun a row at the file that follows the
+ * end of another worker's batch. 0: the number is not known. */
 static uint32_t batch_of(const struct current *current, const struct script *script)
 {
 	uint32_t batch = 0;
@@ -181,8 +181,8 @@ static uint32_t batch_of(const struct current *current, const struct script *scr
 	return batch;
 }
 
-/* Marks the workers that may still read the pass before: those that have not begun the new pass.
- * `first` is the worker that began the new pass first. */
+/* Marks the workers that may still read the previous pass: those that have not begun the new pass.
+ * first: the worker that began the new pass first. since: number of opens before the new pass. */
 static void note_late(struct current *current, struct script *script,
 	const struct worker *first, uint32_t since)
 {
@@ -196,20 +196,21 @@ static void note_late(struct current *current, struct script *script,
 	}
 }
 
-/* Turns the script to the next epoch. Files that were opened after `since` belong to the next
- * pass. -ENOMEM */
+/* Turns the script to the epoch of the open. Files that this epoch keeps count as opened.
+ * -ENOMEM */
 static int note_turn(struct epochs *epochs, const struct rank *rank,
 	const struct worker *worker, const struct record *opened, uint32_t file)
 {
 	uint32_t place = rank->script;
 	struct script *script = &epochs->current.scripts[place];
-	bool is_new = script->used == 0; /* mark_kept has marked the files */
+	/* mark_kept has marked the files that are kept */
+	bool is_new = script->used == 0;
 	uint32_t since = is_new			? 0
 			 : file < script->files ? current_since(epochs, worker, opened)
 						: script->opens;
 	enum division over = is_new ? DIVISIONS : division_over(&epochs->current, script);
 	if (is_new && opened->how == OPENED_NEXT)
-		over = PADS; /* the whole list is of the new pass */
+		over = PADS; /* all opens in the list belong to the new pass */
 	if (set_of(epochs, opened->epoch) != script->set) {
 		if (new_marks(epochs, script, opened->epoch) != 0)
 			return -ENOMEM;
@@ -297,7 +298,7 @@ static void note_file(struct epochs *epochs, struct script *script, struct rank 
 		misuse_look(script);
 }
 
-/* Notes the open in the worker. */
+/* Notes the open in the worker, and the script's habits. */
 static void note_worker(struct worker *worker, struct script *script,
 	const struct record *opened, uint32_t file)
 {
@@ -336,8 +337,8 @@ static bool is_turn(const struct script *script, const struct record *opened)
 	       opened->how == OPENED_KEEPS || opened->how == OPENED_JOINS;
 }
 
-/* Notes the worker's step in its row. A new step may be that of batches, if it comes again, or
- * begin another row. */
+/* Notes the worker's step from its last file to this one. A step over an unknown distance begins
+ * another row; if the same distance comes again, it is the distance between batches. */
 static void note_row(struct script *script, struct worker *worker, uint32_t file)
 {
 	bool back = worker->file == NO_FILE || file <= worker->file;
@@ -353,7 +354,7 @@ static void note_row(struct script *script, struct worker *worker, uint32_t file
 		worker->start = file;
 	if (known) {
 		uint32_t mark = doubted_mark(script, worker);
-		if (mark > 0) /* the row began with that file */
+		if (mark > 0) /* the row began with the file of that mark */
 			worker->row_began = mark - 1;
 		worker->began = worker->row_began;
 		if (step != script->step && script->odds > 0 && --script->odds == 0)
@@ -371,8 +372,8 @@ static void note_row(struct script *script, struct worker *worker, uint32_t file
 	}
 }
 
-/* Notes an open that is counted: the file is not opened again, and not only as a label.
- * -ENOMEM */
+/* Notes an open that counts. An open does not count if the thread only repeats its last open, or
+ * opens only labels. -ENOMEM */
 static int note_pass(struct epochs *epochs, uint32_t s, struct rank *rank,
 	struct worker *worker, const struct record *opened, uint32_t file)
 {
@@ -396,7 +397,7 @@ static int note_pass(struct epochs *epochs, uint32_t s, struct rank *rank,
 	return 0;
 }
 
-/* Notes that the process has looked at a file. The file is not counted yet. */
+/* Notes that the process has looked at a file. The open does not count yet. */
 static void note_look(struct current *current, struct script *script, struct rank *rank,
 	struct worker *worker, uint32_t file)
 {
@@ -405,7 +406,8 @@ static void note_look(struct current *current, struct script *script, struct ran
 	script->used = rank->used = worker->used = ++current->opened;
 }
 
-/* Counts the file that the process has looked at before it opened another one: it reads. */
+/* Counts the file that the process has looked at, if the process now opens another file: then it
+ * has read the first one. */
 static void count_look(struct epochs *epochs, struct script *script, struct rank *rank,
 	struct worker *worker, uint32_t file)
 {
@@ -419,8 +421,8 @@ static void count_look(struct epochs *epochs, struct script *script, struct rank
 	worker->looked = NO_FILE;
 }
 
-/* Notes an open beyond a part, for the turn that follows, if the journal has forgotten the epoch
- * of the open. -ENOMEM */
+/* Notes an OPENED_BEYOND for the turn that follows it. Does nothing if the script is known: only a
+ * journal without the earlier epoch needs this record. -ENOMEM */
 static int note_moved(struct epochs *epochs, const struct record *opened, uint32_t file)
 {
 	struct current *current = &epochs->current;
@@ -439,13 +441,13 @@ static int note_moved(struct epochs *epochs, const struct record *opened, uint32
 				.thread = opened->reader.thread,
 				.file = file,
 				.count = NOBODY,
-				.mark = 1}); /* the turn keeps all files */
+				.mark = 1}); /* so that the turn keeps all files */
 	return 0;
 }
 
 /* Renews the mark of a file that its worker opens again, if this may be the first open of a pass:
- * the worker has opened the file as often as the one before. The mark is that of the last counted
- * open. */
+ * the worker has opened the file as often as its previous file. The new mark is that of the last
+ * counted open. */
 static void note_again(struct script *script, struct worker *worker,
 	const struct record *opened, uint32_t file)
 {
@@ -488,10 +490,10 @@ int current_note(struct epochs *epochs, const struct record *opened)
 		current->workers[other].row[opened->label]++;
 	/* A replay that begins with this open does not know which threads open labels. */
 	bool counts = !only_label || script->labels_first || may_keep(opened);
-	/* A label that is ahead of its image by several files begins no pass. */
+	/* The image of a label that was opened several files earlier begins no pass. */
 	bool ahead = opened->how == OPENED_GIVEN && !opened->label &&
 		     file < script->files && is_opened(script, file);
-	/* The thread has opened the label before; then the image counts if the label did not. */
+	/* If the thread has opened the label before, the image counts if the label did not. */
 	bool has_label = again && !opened->label && worker->file == file &&
 			 worker->row[FILE_LABEL] > 0 && worker->row[FILE_IMAGE] == 0;
 	bool is_first = has_label && worker->is_owed && opened->epoch == script->epoch;
@@ -510,7 +512,7 @@ int current_note(struct epochs *epochs, const struct record *opened)
 	script->used_ns = epochs->last_read_ns;
 	script->ended = false;
 	note_worker(worker, script, opened, file);
-	if (other != NOBODY) /* the file has both halves now */
+	if (other != NOBODY) /* both the image and the label of the file are opened now */
 		worker->row[!opened->label] = 1;
 	return 0;
 }

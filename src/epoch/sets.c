@@ -18,7 +18,7 @@ const struct epoch_set *set_of(const struct epochs *epochs, uint32_t number)
 	const struct epoch_set *set = TAILQ_LAST(&epochs->sets, epoch_sets);
 	while (set->first > number) {
 		const struct epoch_set *before = TAILQ_PREV(set, epoch_sets, link);
-		if (!before) /* the epoch is forgotten */
+		if (!before) /* the epoch is forgotten, and its set was dropped */
 			break;
 		set = before;
 	}
@@ -54,7 +54,7 @@ void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set
 	TAILQ_INSERT_TAIL(&epochs->sets, set, link);
 }
 
-/* Returns the least epoch that a request may name. */
+/* Returns the first epoch that a request can still name. */
 static uint32_t first_kept(const struct epochs *epochs)
 {
 	const struct epoch *epoch;
@@ -69,7 +69,8 @@ static uint32_t first_kept(const struct epochs *epochs)
 	return first;
 }
 
-/* A set has no epochs if the next set begins with the same epoch, or before the kept epochs. */
+/* A set is not needed if the next set begins with the same epoch, or not after the first epoch that
+ * is kept. */
 struct epoch_set *epochs_drop_set(struct epochs *epochs)
 {
 	struct epoch_set *set, *next;
@@ -82,8 +83,9 @@ struct epoch_set *epochs_drop_set(struct epochs *epochs)
 	return NULL;
 }
 
-/* If the names of sets differ, current/ has the names of the last set, so that they change only
- * once. Epochs with other names are read by their numbers. */
+/* If sets have different names, current/ has the names of the last set, so that the names in
+ * current/ change only one time. Epochs with other names are read in the directories of their
+ * numbers. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t number)
 {
 	const struct epoch *running = epochs->running;

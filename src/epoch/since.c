@@ -5,7 +5,7 @@
 
 /*
  * Finds where the last pass of a script began. The next epoch keeps the samples of the files that
- * the script has opened since; current.c says why that makes a turn exact.
+ * the script has opened since then; current.c proves that this makes a turn exact.
  */
 
 #define HEDGE (1u << 20)
@@ -39,10 +39,11 @@ bool begins_row(const struct current *current, const struct script *script, uint
 	return false;
 }
 
-/* Returns after how many opens files may be of the new pass, if files are opened in order. A
- * worker's row is of one pass, if its steps are those of batches. The pass that begins now did
- * so after the file was opened last. So rows that had begun by then are of the pass before. If a
- * row has begun after these have ended, each file opened after their end may be of the new pass. */
+/* Returns, for files that are opened in order, N such that files opened after the script's first N
+ * opens may belong to the new pass. A worker's row belongs to one pass if its steps are those of
+ * batches. The new pass began after the last open of `file`, so rows that had begun by then belong
+ * to the previous pass. If a row has begun after these have ended, all files opened after their end
+ * may belong to the new pass. */
 static uint32_t since_rows(
 	const struct current *current, const struct script *script, uint32_t file)
 {
@@ -62,9 +63,8 @@ static uint32_t since_rows(
 	return script->opens;
 }
 
-/* Returns after how many opens the last pass has begun. Passes of several workers may overlap,
- * so that the run is shorter than the pass. The pass began before the first row, by as many
- * opens at most as have followed. */
+/* Passes of several workers may overlap, so that the run is shorter than the pass. The pass began
+ * before the first row, by no more opens than have followed. */
 uint32_t since_run(const struct script *script)
 {
 	uint32_t since =
@@ -73,8 +73,8 @@ uint32_t since_run(const struct script *script)
 	return since - script->begun > margin ? since - margin : script->begun;
 }
 
-/* Returns how far regular passes of several workers overlap: one worker may open the first
- * files of the next pass when another one opens the last files of this pass. */
+/* Returns by how many opens regular passes of several workers may overlap: one worker may open the
+ * first files of the next pass while another one opens the last files of this pass. */
 static uint32_t n_overlapping(
 	const struct current *current, const struct script *script, uint32_t hedged)
 {
@@ -89,7 +89,8 @@ static uint32_t n_overlapping(
 	return hedged < most ? hedged : most;
 }
 
-/* Returns after how many counted opens the turn keeps files. */
+/* Returns N such that the turn keeps the files that were opened after the script's first N counted
+ * opens. */
 static uint32_t since_counted(const struct epochs *epochs, const struct worker *worker,
 	const struct record *opened)
 {
@@ -135,7 +136,7 @@ uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
 	const struct script *script =
 		&current->scripts[script_place(current, opened->reader.script)];
 	uint32_t since = since_counted(epochs, worker, opened);
-	/* A file opened again after the last counted open has the same mark. */
+	/* A file that was opened again after the last counted open has the mark of that open. */
 	bool doubted = may_keep(opened) && script->doubted == script->opens;
 	return doubted && since == script->opens && since > 0 ? since - 1 : since;
 }

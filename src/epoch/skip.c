@@ -6,9 +6,10 @@
 
 #include <errno.h>
 
-/* Samples that an epoch leaves out. They are its first bindings, after the samples that it keeps
- * of the previous epoch. Each is bound to a position that no reader sees, and counts as read. So
- * the other positions get the other samples, each once, and a replay needs no special rules. */
+/* Samples that an epoch leaves out. They are the first bindings of the epoch, after the samples
+ * that it keeps of the previous epoch. Each is bound to a position that no reader sees, and counts
+ * as read. So the remaining positions get the remaining samples, each once, and a replay needs no
+ * special rules. */
 
 static struct skipped *find(const struct epochs *epochs, uint32_t number)
 {

@@ -16,7 +16,8 @@
 #define TEXT_OF(version) TEXT_OF_(version)
 #define TEXT_OF_(version) "joaderfs state " #version "\n"
 static const char text[] = TEXT_OF(STATE_VERSION);
-/* Catalogues of version 1 are brought up to date when they are used. */
+/* A directory of version 1 is accepted: its catalogues are brought up to date when they are
+ * used. */
 static const char older[] = TEXT_OF(1);
 #define OLDER 1
 
@@ -30,7 +31,7 @@ static int cant(const char *path, const char *what, int err)
 	return err;
 }
 
-/* Quotes the first line of a file with unknown content, for a message. */
+/* Sets ret to the first line of a file with unknown content, quoted for a message. */
 static void quote_line(const char *bytes, size_t n, char *ret, size_t size)
 {
 	char line[80];
@@ -44,7 +45,8 @@ static void quote_line(const char *bytes, size_t n, char *ret, size_t size)
 		escape_print(out, line);
 }
 
-/* Checks the version in the file. OLDER: an older version. -ENOENT, not logged: there is no file. */
+/* Checks the version in the file. Returns 0: the present version; OLDER: an older one; -ENOENT, not
+ * logged: there is no file; -errno or, for another version, -EINVAL, logged. */
 static int check_file(const char *path)
 {
 	char found[256], quoted[512];

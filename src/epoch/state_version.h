@@ -8,13 +8,14 @@
 /*
  * The version of the state directory's format, in the file <state>/version.
  *
- *   Flow: main calls it once, when it holds the directory's lock and before anything else.
- *   Threads: none yet.   Errors: -EINVAL for another version, and nothing was touched;
- *   -errno of files. Logged.
+ *   Flow: main calls state_version_take once, when it holds the directory's lock and before it
+ *         reads other files.
+ *   Threads: called before other threads exist.
+ *   Errors, logged: -EINVAL: another version, and no file was changed; -errno of files.
  */
 
 #define STATE_VERSION 2
 
-/* Checks the version of the state directory. If the directory has never held jobs, or has version
- * 1, writes the present version. */
+/* Checks the version of the state directory. Writes the present version if the directory has
+ * version 1 or has never held jobs. */
 must_check int state_version_take(const char *state);

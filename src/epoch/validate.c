@@ -4,7 +4,7 @@
 #include "base/ensure.h"
 #include "epoch/epoch_internal.h"
 
-/* Checks the engine: recounts all counts. */
+/* Checks the engine, and recounts all its counts, for tests. */
 
 static uint32_t count_pinned(const struct drawn_queue *queue)
 {
@@ -15,7 +15,8 @@ static uint32_t count_pinned(const struct drawn_queue *queue)
 	return n;
 }
 
-/* Checks that no sample is bound or drawn twice, and that all belong to the job. */
+/* Checks that no sample is bound or drawn twice, and that all bound and drawn samples belong to the
+ * job. */
 static void validate_samples(const struct epoch *epoch)
 {
 	const struct drawn_queue *queue = &epoch->queue;

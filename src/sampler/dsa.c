@@ -48,14 +48,14 @@
 struct round {
 	const struct sampler_foreseen *foreseen;
 	struct rng *rng;
-	struct sampler_stream **streams; /* ascending |R| */
+	struct sampler_stream **streams; /* the round's streams, by ascending |R| */
 	const struct idset **sets;
 	size_t m;
-	size_t first; /* K consists of streams[first .. m) */
-	/* streams[suffix .. m) are the streams that share the set S of the paper; S is empty while
-	 * they are K */
+	size_t first; /* K of the paper consists of streams[first .. m) */
+	/* streams[suffix .. m) are the streams that share the elements of S; suffix = first: S is
+	 * empty. */
 	size_t suffix;
-	uint32_t size; /* |S|, if it was counted */
+	uint32_t size; /* |S|, if `counted` */
 	bool counted;
 };
 
@@ -66,11 +66,10 @@ static bool offered(const struct round *round, sample_id sample)
 		       &round->sets[round->suffix], round->m - round->suffix, sample);
 }
 
-/*
- * redraws is the number of draws to try before S is counted. It is chosen so that both cost about
- * the same. Counting reads the words of all sets, up to the end of the smallest set. A redraw takes
- * as long as reading REDRAW_WORDS consecutive words, plus TEST_WORDS for each set.
- */
+/* The function `redraws` returns the number of draws to try before S is counted. This number is
+ * chosen so that counting costs about as much as all these draws. Counting reads the words of all
+ * sets, up to the end of the smallest set. A draw takes as long as reading REDRAW_WORDS consecutive
+ * words, plus TEST_WORDS for each set. */
 #define REDRAW_WORDS 150
 #define TEST_WORDS 15
 #define LEAST_REDRAWS 16
@@ -85,7 +84,7 @@ static size_t redraws(const struct round *round)
 	return LEAST_REDRAWS + words * n / (REDRAW_WORDS + TEST_WORDS * n);
 }
 
-/* Tells whether to try a draw after `tried` ones, instead of counting S. */
+/* Tells whether to try another draw after `tried` draws, instead of counting S. */
 static bool may_redraw(const struct round *round, size_t tried)
 {
 	return !round->counted && (tried < LEAST_REDRAWS || tried < redraws(round));
@@ -140,12 +139,12 @@ static bool joins(struct round *round, size_t a, size_t b)
 }
 
 /*
- * Returns the first stream of K that does not choose the element that first(K) chose; m: all choose
- * it. The probability for two distant streams is the product of the probabilities of all neighbours
- * between them. So a single decision tells whether all streams choose the element. If not, one of
- * a+1 .. b refuses, and a bisection finds the first one. The first one lies beyond `middle` if all
- * streams up to `middle` choose the element. Given that one of a+1 .. b refuses, the probability of
- * this is
+ * Returns the index of the first stream of K that does not choose the element that first(K) chose;
+ * m: all streams choose it. The probability for two distant streams is the product of the
+ * probabilities of all neighbours between them. So a single decision tells whether all streams
+ * choose the element. If not, one of a+1 .. b refuses, and a bisection finds the first one that
+ * refuses. It lies beyond `middle` if all streams up to `middle` choose the element. Given that one
+ * of a+1 .. b refuses, the probability of this is
  *
  *     (|R_a| - |S|) / (|R_middle| - |S|) * (|R_b| - |R_middle|) / (|R_b| - |R_a|)
  */
@@ -169,7 +168,8 @@ static size_t first_to_refuse(struct round *round)
 	return b;
 }
 
-/* Serves the first streams of K. Returns the index of the rest of K. */
+/* Gives one sample to the first streams of K. Returns the index of the first stream that is left in
+ * K. */
 static size_t serve(struct round *round)
 {
 	size_t first = round->first;
@@ -202,7 +202,8 @@ static void sort(struct sampler *sampler)
 	}
 }
 
-/* The sizes are those at the start of the round: samples are removed from R only at its end. */
+/* Samples are removed from R only at the end of the round, so all sizes |R| are those at its
+ * start. */
 static void draw(struct sampler *sampler, size_t m)
 {
 	struct round round = {&sampler->foreseen, &sampler->rng, sampler->round,
@@ -224,7 +225,7 @@ static void draw(struct sampler *sampler, size_t m)
 	sort(sampler);
 }
 
-/* Does what draw_one will do first. */
+/* Makes the draw with which draw_one will begin, with a copy of the random state. */
 static sample_id foresee(struct sampler *sampler, const struct sampler_stream *stream)
 {
 	struct rng rng = sampler->rng;

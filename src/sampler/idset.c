@@ -26,7 +26,8 @@
 struct idset {
 	uint64_t *words;
 	uint16_t *lines;
-	/* index 1 to n_sums - 1; [i] counts the blocks i - (i & -i) to i - 1 */
+	/* sums[i], with i from 1 to n_sums - 1, counts the elements of blocks i - (i & -i) to i -
+	 * 1 */
 	uint32_t *sums;
 	uint32_t bound;
 	uint32_t size;
@@ -105,7 +106,7 @@ int idset_copy(const struct idset *set, struct idset **ret)
 	return 0;
 }
 
-/* Flips the bits of the ids. Writes each word once, since they are ascending. */
+/* Flips the bits of the ids. Writes each word only once, because the ids are ascending. */
 static void flip_bits(struct idset *set, const roaring_bitmap_t *ids)
 {
 	uint32_t buffer[256];
@@ -133,7 +134,8 @@ static void set_all_bits(struct idset *set)
 	set->words[set->bound / 64] = (UINT64_C(1) << set->bound % 64) - 1;
 }
 
-/* Sets the bits of the ids. Of a set that has most ids, only the others are looked at. */
+/* Sets the bits of the ids. If these are more than half of all ids, sets all bits and clears those
+ * of the others, which is faster. */
 static int set_bits(struct idset *set, const roaring_bitmap_t *ids)
 {
 	uint64_t n = roaring_bitmap_get_cardinality(ids);
@@ -221,7 +223,7 @@ bool idset_contains(const struct idset *set, uint32_t id)
 	return contains(set, id);
 }
 
-/* Adds or removes an id. change: 1, or -1 converted to unsigned. */
+/* Adds an id (change = 1), or removes it (change = UINT32_MAX, that is -1). */
 static void flip(struct idset *set, uint32_t id, uint32_t change)
 {
 	set->words[id / 64] ^= UINT64_C(1) << id % 64;
@@ -311,8 +313,8 @@ static size_t n_blocks_shared(const struct idset *const *sets, size_t n)
 	return least;
 }
 
-/* Intersects two blocks. Returns whether any bit is left. `restrict` allows compilers to use vector
- * instructions. */
+/* Clears those bits of the block `ret` that are not set in `words`. Returns whether any bit is
+ * left. `restrict` allows compilers to use vector instructions. */
 static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 {
 	uint64_t any = 0;
@@ -323,8 +325,8 @@ static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 	return any;
 }
 
-/* Finds the bits of a block that are set in all sets. false: there are none, and *ret is
- * undefined. */
+/* Sets *ret to the bits of a block that are set in all sets. Returns false if there are none; then
+ * *ret is undefined. */
 static bool shared_block(
 	const struct idset *const *sets, size_t n, size_t block, uint64_t *ret)
 {
@@ -407,7 +409,7 @@ void idset_validate(const struct idset *set)
 	for (size_t i = 0; i < n_lines(set); i++) {
 		ensure(set->lines[i] == count_line(&set->words[i * LINE_WORDS]));
 		size += set->lines[i];
-		/* set when the last line of the block is counted */
+		/* the sum that is complete when the last line of the block is counted */
 		size_t sum = i / BLOCK_LINES + 1;
 		if (i % BLOCK_LINES != BLOCK_LINES - 1)
 			continue;

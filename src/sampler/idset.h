@@ -15,17 +15,18 @@
  * and a test of membership takes one load. idset_select of a uniform rank is a uniform element. A
  * set takes n/8 bytes for the bits and a few percent more for the counts.
  *
- *   Threads: caller serialises.   Errors: -ENOMEM from functions that make a set.
+ *   Threads: the caller serialises.   Errors: -ENOMEM from functions that make a set.
  */
 
 struct idset;
 
 /* Makes an empty set of ids below `bound`. */
 must_check int idset_new(uint32_t bound, struct idset **ret);
-/* Makes a set from a bitmap, whose ids are all below `bound`. The caller keeps the bitmap. */
+/* Makes a set from a bitmap, whose ids must all be below `bound`. The caller still owns the
+ * bitmap. */
 must_check int idset_from_bitmap(
 	uint32_t bound, const roaring_bitmap_t *ids, struct idset **ret);
-/* Makes the set of all i below n for which `set` contains ids[i]. */
+/* Makes the set of all indexes i below n for which `set` contains ids[i]. */
 must_check int idset_from_places(
 	const struct idset *set, const uint32_t *ids, uint32_t n, struct idset **ret);
 must_check int idset_copy(const struct idset *set, struct idset **ret);
@@ -33,32 +34,34 @@ void idset_free(struct idset **set);
 
 uint32_t idset_bound(const struct idset *set);
 uint32_t idset_size(const struct idset *set);
-/* false if id is beyond the bound */
+/* Tells whether the set contains the id, which may be beyond the bound. */
 bool idset_contains(const struct idset *set, uint32_t id);
 void idset_add(struct idset *set, uint32_t id);	   /* the id must be absent */
 void idset_remove(struct idset *set, uint32_t id); /* the id must be present */
 
-/* Removes places[id] from `set` for each id that is in `before` and not in `now`. `now` is a subset
- * of `before`, with the same bound. */
+/* Removes places[id] from `set` for each id that is in `before` and not in `now`. `now` must be a
+ * subset of `before` with the same bound. */
 void idset_remove_lost(struct idset *set, const struct idset *before,
 	const struct idset *now, const uint32_t *places);
 
-/* Returns the element that is greater than exactly `rank` other elements. rank < size. */
+/* Returns the element that is greater than exactly `rank` other elements; rank must be below the
+ * size. */
 uint32_t idset_select(const struct idset *set, uint32_t rank);
 /* Returns the number of elements smaller than id. id may equal the bound. */
 uint32_t idset_rank(const struct idset *set, uint32_t id);
 
-/* Makes a bitmap of the elements. The caller owns it; NULL: no memory. */
+/* Returns the elements as a bitmap, which the caller frees; NULL: no memory. */
 roaring_bitmap_t *idset_to_bitmap(const struct idset *set);
 
 /* Tells whether all n sets contain the id. Tests the sets in the given order, up to the first one
- * that lacks the id. (The next two functions read the bits of all sets.) */
+ * that lacks the id. */
 bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id);
-/* Counts the elements that are in all n sets. */
+/* Counts the elements that are in all n sets. Reads the bits of all sets. */
 uint32_t idset_count_shared(const struct idset *const *sets, size_t n);
-/* Selects by rank from those elements of `set` that are not in all n sets. `set` is one of them. */
+/* Selects by rank from those elements of `set` that are not in all n sets. `set` must be one of the
+ * sets. Reads the bits of all sets. */
 uint32_t idset_select_unshared(const struct idset *set, const struct idset *const *sets,
 	size_t n, uint32_t rank);
 
-size_t idset_bytes(const struct idset *set); /* memory in use */
+size_t idset_bytes(const struct idset *set); /* number of bytes of memory in use */
 void idset_validate(const struct idset *set);

@@ -99,7 +99,8 @@ void sampler_free(struct sampler **sampler)
 	*sampler = NULL;
 }
 
-/* Returns the index of the stream in by_id, or the index at which to insert it. */
+/* Returns the index of the stream in by_id, or, if there is no such stream, the index for its
+ * insertion. */
 static size_t find(const struct sampler *sampler, stream_id id)
 {
 	size_t low = 0;
@@ -290,7 +291,8 @@ bool sampler_settle(struct sampler *sampler, uint32_t n)
 	return !sampler->ops->refresh || sampler->ops->refresh(sampler, n);
 }
 
-/* Fills the round, sorted by id, so that the order of the arguments does not matter. */
+/* Fills sampler->round with the streams that are not exhausted, and returns their number. They are
+ * sorted by id, so that the order of the arguments does not matter. */
 static size_t gather(
 	struct sampler *sampler, const stream_id *ids, size_t n, sample_id *ret)
 {

@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 /*
- * Sampling for several streams together: events in, decisions out. The sampler has no clock, no
- * threads and no I/O: the same seed and the same events give the same decisions.
+ * Sampling for several streams together: calls report events, and return decisions. The sampler has
+ * no clock, no threads and no I/O: the same seed and the same events give the same decisions.
  *
  * Each stream is given every id of its set once, in an order that by itself is uniformly random
  * (dsa, isa, exchange) or ascending (sequential). dsa: JOADER (NeurIPS 2022), Algorithm 1 and 2;
@@ -25,8 +25,8 @@
  *   Flow: a job joins; a stream is inserted when an epoch of it starts, rounds are drawn, the
  *         stream is removed; the job leaves. Residency is reported as it changes.
  *   Owns: the sets handed to sampler_insert.
- *   Threads: caller serialises. Sets outside of a sampler are an exception: filling, reading and
- *         freeing them takes long if they are large, and needs no lock.
+ *   Threads: the caller serialises the calls, under a lock. Sets outside of a sampler are an
+ *         exception: filling, reading and freeing a large set takes long, and needs no lock.
  *   Errors: -ENOMEM, -EEXIST from join and insert. Other functions can't fail. An unknown stream or
  *         job is a bug.
  */
@@ -42,108 +42,101 @@ must_check int sampler_new_labelled(
 	uint64_t seed, const uint32_t *labels, uint32_t n_ids, struct sampler **ret);
 void sampler_free(struct sampler **sampler);
 
-/* Mixes a number into the random state, so that later draws differ. */
+/* Mixes a number into the state of the random numbers, so that later draws differ. */
 void sampler_stir(struct sampler *sampler, uint64_t number);
 
-/*
- * Adds a job. Its selection D_j divides ids into membership classes; it is copied as far as needed.
- * `space` is the number of the cache space with the job's tensors: jobs with equal preparations
- * share a space. Engines without membership classes ignore both. After a job has left, its classes
- * stay as long as a stream or a resident sample from its time is left.
- */
+/* Adds a job. Its selection D_j divides ids into membership classes; the sampler copies the part of
+ * it that is needed. `space` is the number of the cache space with the job's tensors: jobs with
+ * equal preparations share a space. Engines without membership classes ignore both arguments. After
+ * a job has left, its classes stay as long as a stream or a resident sample from its time is
+ * left. */
 must_check int sampler_join(struct sampler *sampler, job_id job, uint32_t space,
 	const roaring_bitmap_t *selection);
-/*
- * A job that is joining in three steps, so that the caller need not hold its lock for long:
- * sampler_joining_new, sampler_joining_prepare, sampler_join_prepared.
- */
+/* A job that joins in three steps, so that the caller need not hold its lock for long:
+ * sampler_joining_new, sampler_joining_prepare and sampler_join_prepared. */
 struct sampler_joining;
-/* Copies the bits of the streams' sets. Needs the lock. The caller keeps the selection. */
+/* First step: copies the sets of the streams. The caller must hold its lock. The selection must
+ * stay valid until sampler_joining_prepare has returned. */
 must_check int sampler_joining_new(const struct sampler *sampler, uint32_t space,
 	const roaring_bitmap_t *selection, struct sampler_joining **ret);
-/* Does all work that takes long. Needs no lock, and does not access the sampler. */
+/* Second step: does all work that takes long. Needs no lock, because it does not access the
+ * sampler. */
 must_check int sampler_joining_prepare(struct sampler_joining *joining);
-/* Adds the job, as sampler_join does. Needs the lock. -EAGAIN: a job or stream was added in
- * between; start again with sampler_joining_new. */
+/* Last step: adds the job, as sampler_join does. The caller must hold its lock. -EAGAIN: a job or
+ * stream was added in between; the caller has to start again with sampler_joining_new. */
 must_check int sampler_join_prepared(struct sampler *sampler, job_id job, uint32_t space,
 	struct sampler_joining *joining);
-/* Needs no lock. */
+/* Frees `joining`, and sets *joining to NULL. Needs no lock. */
 void sampler_joining_free(struct sampler_joining **joining);
-/* Removes a job. Its stream must have been removed before. */
+/* Removes a job. The caller must have removed the job's stream before. */
 void sampler_leave(struct sampler *sampler, job_id job);
 
-/*
- * A coarsening merges classes that only differ because of jobs that have left. It should be done
- * when there is no stream, before the next one is inserted; otherwise jobs exchange less. The steps
- * are sampler_coarsening_new, sampler_coarsening_prepare and sampler_coarsen.
- */
+/* A coarsening merges classes that only differ because of jobs that have left. The caller should do
+ * it when there is no stream, before the next one is inserted; otherwise jobs exchange fewer
+ * samples. The steps are sampler_coarsening_new, sampler_coarsening_prepare and sampler_coarsen. */
 struct sampler_coarsening;
-/* Begins a coarsening. Needs the lock. *ret is NULL if no classes can be merged. */
+/* First step. The caller must hold its lock. *ret is NULL if no classes can be merged. */
 must_check int sampler_coarsening_new(
 	const struct sampler *sampler, struct sampler_coarsening **ret);
-/* Does all work that takes long. Needs no lock. */
+/* Second step: does all work that takes long. Needs no lock. */
 must_check int sampler_coarsening_prepare(struct sampler_coarsening *coarsening);
-/* Merges the classes. Needs the lock. -EAGAIN: a job, stream or resident sample was added or
- * removed in between; start again with sampler_coarsening_new. */
+/* Last step: merges the classes. The caller must hold its lock. -EAGAIN: a job, stream or resident
+ * sample was added or removed in between; the caller has to start again with
+ * sampler_coarsening_new. */
 must_check int sampler_coarsen(
 	struct sampler *sampler, struct sampler_coarsening *coarsening);
-/* Needs no lock. */
+/* Frees `coarsening`, and sets *coarsening to NULL. Needs no lock. */
 void sampler_coarsening_free(struct sampler_coarsening **coarsening);
-/* Does all steps of a coarsening. Without memory the classes stay as they are. */
+/* Does all steps of a coarsening. If there is no memory, the classes stay as they are. */
 void sampler_coarsen_all(struct sampler *sampler);
 
-/*
- * Adds a stream for a job that has joined. remaining: R_j, the ids that the stream has not been
- * given, a subset of D_j. Takes ownership of it, also on failure. -EEXIST: the job already has a
- * stream, and the sampler is exchange, which allows only one.
- */
+/* Adds a stream for a job that has joined. remaining: R_j, the ids that the stream has not been
+ * given, a subset of D_j. The function takes over `remaining`, also on failure. -EEXIST: the job
+ * already has a stream, and the sampler is exchange, which allows only one. */
 must_check int sampler_insert(struct sampler *sampler, stream_id stream, job_id job,
 	roaring_bitmap_t *remaining);
 void sampler_remove(struct sampler *sampler, stream_id stream);
 
-/* A set R_j, in the form that this sampler uses. */
+/* A set R_j, in the form that a sampler uses. */
 struct sampler_set;
-/* Makes an empty set. Needs the caller's lock. */
+/* Makes an empty set. The caller must hold its lock. */
 must_check int sampler_set_new(const struct sampler *sampler, struct sampler_set **ret);
-/* Fills the set. Takes long, needs no lock, and does not access the sampler. If a job joins after
- * sampler_set_new, exchange repeats a part of this work when the set is inserted. */
+/* Fills an empty set. Takes long, but needs no lock, because it does not access the sampler. If a
+ * job joins after sampler_set_new, exchange repeats a part of this work when the set is
+ * inserted. */
 must_check int sampler_set_fill(
 	struct sampler_set *set, const roaring_bitmap_t *remaining);
 void sampler_set_free(struct sampler_set **set);
-/* Returns a bitmap of the set; NULL: no memory. */
+/* Returns the ids of the set as a bitmap, which the caller frees; NULL: no memory. */
 roaring_bitmap_t *sampler_set_ids(const struct sampler_set *set);
 bool sampler_set_contains(const struct sampler_set *set, sample_id sample);
 
-/*
- * Inserts a stream like sampler_insert, in a short time. Takes ownership of the set. The candidates
- * of exchange are then out of date, so the caller calls sampler_settle until it returns true. Until
- * then the stream has fewer candidates, and nothing else is wrong. The next insertion or removal
- * first finishes the update, which may take long.
- */
+/* Inserts a stream like sampler_insert, in a short time. Takes over the set, also on failure. The
+ * candidates of exchange are then out of date, so the caller calls sampler_settle until it returns
+ * true. Until then the stream has fewer candidates; apart from this the sampler works as usual. The
+ * next insertion or removal first finishes the update, which may take long. */
 must_check int sampler_insert_set(
 	struct sampler *sampler, stream_id stream, job_id job, struct sampler_set *set);
-/* Removes a stream like sampler_remove, but returns its set to the caller. Leaves candidates out of
- * date as sampler_insert_set does. */
+/* Removes a stream like sampler_remove, but returns the stream's set, which belongs to the caller.
+ * Leaves candidates out of date as sampler_insert_set does. */
 struct sampler_set *sampler_remove_set(struct sampler *sampler, stream_id stream);
-/* Updates about n resident samples. Returns true if all are up to date. */
+/* Updates the candidates of about n resident samples. Returns true if all are up to date. */
 bool sampler_settle(struct sampler *sampler, uint32_t n);
 
-/*
- * Draws one round for n distinct streams, in any order. ret[i]: the sample for streams[i], or
- * SAMPLE_NONE if none is left. Removes the samples from R.
- */
+/* Draws one round for n distinct streams, which may be in any order. ret[i]: the sample for
+ * streams[i], or SAMPLE_NONE if the stream has none left. Removes each sample from its stream's
+ * R. */
 void sampler_draw(
 	struct sampler *sampler, const stream_id *streams, size_t n, sample_id *ret);
 
-/*
- * Returns the sample that the next round will give the stream, if it is a round of this stream
- * alone, or of streams with the same remaining samples. SAMPLE_NONE: not known. No draw changes
- * by this. The caller can have the sample's data in the processor's caches when it is drawn.
- */
+/* Returns the sample that the stream will be given in the next round, if this round is only for
+ * this stream, or for streams with the same remaining samples. SAMPLE_NONE: not known. The call
+ * changes no draw. It lets the caller load the sample's data into the processor's caches before the
+ * draw. */
 sample_id sampler_foresee(struct sampler *sampler, stream_id stream);
 
-/* Draws from the remaining samples of a label; SAMPLE_NONE: none is left. The sampler must be
- * labelled. */
+/* Draws from the stream's remaining samples with the label; SAMPLE_NONE: none is left. The sampler
+ * must come from sampler_new_labelled. */
 sample_id sampler_draw_within(struct sampler *sampler, stream_id stream, uint32_t label);
 
 /*
@@ -159,10 +152,11 @@ void sampler_resident(struct sampler *sampler, uint32_t space, sample_id sample)
  * will not get there. The call may be repeated. */
 void sampler_evicted(struct sampler *sampler, uint32_t space, sample_id sample);
 
-uint32_t sampler_remaining(const struct sampler *sampler, stream_id stream); /* |R_j| */
+/* returns |R_j| */
+uint32_t sampler_remaining(const struct sampler *sampler, stream_id stream);
 bool sampler_contains(const struct sampler *sampler, stream_id stream, sample_id sample);
 
-/* Returns a copy of R_j. The caller owns it; NULL: no memory. */
+/* Returns a copy of R_j, which the caller frees; NULL: no memory. */
 roaring_bitmap_t *sampler_copy_remaining(const struct sampler *sampler, stream_id stream);
 
 /* Aborts if an invariant does not hold, and prints the state. For tests. */

@@ -11,25 +11,26 @@ struct slots;
 
 struct sampler_set {
 	struct idset *ids;
-	struct idset *slots; /* exchange: the slots of `ids` */
-	/* the slots by which `slots` is numbered, until the set is inserted */
+	struct idset *slots; /* for exchange: the slots of `ids` */
+	/* for exchange: the numbering of `slots`; NULL after the set is inserted */
 	struct slots *numbering;
 };
 
 struct sampler_stream {
 	stream_id id;
 	job_id job;
-	struct sampler_set *owned; /* R */
+	struct sampler_set *owned; /* the set R, in the sampler's form */
 	struct idset *set;	   /* owned->ids */
-	uint32_t remaining;	   /* |R| */
-	struct member *member;	   /* exchange: the stream's job */
-	/* receives the drawn sample; NULL: the stream is not in this round */
+	uint32_t remaining;	   /* |R|, the number of remaining samples */
+	struct member *member;	   /* for exchange: the stream's job */
+	/* where to store the drawn sample; NULL: the stream is not in this round */
 	sample_id *ret;
 };
 
-/* The sample that is at the rank in a set. Forgotten when the set changes. */
+/* A remembered selection: `sample` has this rank in the set. It is forgotten when the set
+ * changes. */
 struct sampler_foreseen {
-	const struct idset *set; /* NULL: none */
+	const struct idset *set; /* NULL: no selection is remembered */
 	uint32_t rank;
 	sample_id sample;
 };
@@ -37,16 +38,18 @@ struct sampler_foreseen {
 struct sampler {
 	const struct sampler_ops *ops;
 	struct rng rng;
-	struct sampler_stream **by_id; /* ascending id */
+	struct sampler_stream **by_id; /* all streams, by ascending id */
 	struct sampler_stream **round; /* the streams of the current draw */
 	size_t n;
-	size_t capacity;		  /* length of all arrays */
-	struct sampler_stream **order;	  /* dsa: sorted by |R|, then by id */
-	const struct idset **sets;	  /* dsa: the sets of the round's streams */
-	struct sampler_foreseen foreseen; /* dsa */
-	/* the data of the engine `exchange`; NULL: the sampler has another engine */
+	/* number of streams for which all arrays have room */
+	size_t capacity;
+	/* for dsa: all streams, sorted by |R|, then by id */
+	struct sampler_stream **order;
+	const struct idset **sets;	  /* for dsa: the sets of the round's streams */
+	struct sampler_foreseen foreseen; /* for dsa */
+	/* data of the engine `exchange`; NULL: the sampler has another engine */
 	struct exchange *exchange;
-	void *own; /* the data of another engine; its `free` frees them */
+	void *own; /* data of an engine from sampler_new_of, which its `free` frees */
 };
 
 /*
@@ -64,17 +67,18 @@ struct sampler_ops {
 	sample_id (*foresee)(
 		struct sampler *sampler, const struct sampler_stream *stream);
 	void (*validate)(const struct sampler *sampler);
-	/* The functions from here on are for engines with membership classes. */
+	/* The following functions, except `free`, are only for engines with membership classes. */
 	void (*leave)(struct sampler *sampler, job_id job);
 	sample_id (*draw_within)(
 		struct sampler *sampler, struct sampler_stream *stream, uint32_t label);
 	void (*resident)(struct sampler *sampler, uint32_t space, sample_id sample);
 	void (*evicted)(struct sampler *sampler, uint32_t space, sample_id sample);
 	bool (*refresh)(struct sampler *sampler, uint32_t n);
-	void (*free)(struct sampler *sampler); /* frees sampler->own */
+	void (*free)(struct sampler *sampler); /* frees the data in sampler->own */
 };
 
-/* Makes a sampler with an engine that the daemon does not have, for tests and simulations. */
+/* Makes a sampler with any engine, also one that is not part of the daemon, for tests and
+ * simulations. */
 must_check int sampler_new_of(
 	const struct sampler_ops *ops, uint64_t seed, struct sampler **ret);
 
@@ -86,13 +90,13 @@ extern const struct sampler_ops sampler_exchange;
 extern const struct sampler_ops sampler_isa;
 extern const struct sampler_ops sampler_sequential;
 
-/* Makes the data of the engine exchange. labels may be NULL. */
+/* Makes the data of the engine `exchange`. labels: the label of each id, or NULL. */
 must_check int exchange_new(
 	const uint32_t *labels, uint32_t n_ids, struct exchange **ret);
 void exchange_free(struct exchange **exchange);
-/* Returns a reference to the present slots. */
+/* Returns a reference to the current slots, which the caller drops by slots_put. */
 struct slots *exchange_slots(const struct exchange *exchange);
-/* Converts ids to slots. slots_translate and slots_put need no lock. */
+/* Makes the set of the slots of all ids in `ids`. Needs no lock. */
 must_check int slots_translate(
 	const struct slots *slots, const struct idset *ids, struct idset **ret);
 void slots_put(struct slots **slots);

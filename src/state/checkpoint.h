@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 /*
- * A checkpoint tells where a job is, as a text of a few lines: jobs/JOB/state shows it, and
- * joaderctl restore reads it. joaderfs-state(5) describes it. It has at most CHECKPOINT_BYTES,
- * however many samples there are.
+ * A checkpoint tells how far a job has come, as a text of a few lines: jobs/JOB/state shows the
+ * text, and joaderctl restore reads it. joaderfs-state(5) describes the text. It has at most
+ * CHECKPOINT_BYTES, no matter how many samples there are.
  *
  *   Owns: nothing.   Threads: any.   Errors: -EINVAL, with a message.
  */
@@ -20,24 +20,25 @@
 
 struct checkpoint {
 	char job[80];
-	bool has_journal; /* false: nothing was read */
-	uint64_t journal; /* id of the journal: journal_id */
+	bool has_journal; /* false: no epoch has begun */
+	uint64_t journal; /* id of the journal (journal_id) */
 	uint32_t samples;
-	uint64_t fingerprint; /* hash of the samples */
-	uint64_t ini;	      /* hash of the job's configuration */
+	uint64_t fingerprint; /* hash of the selected samples */
+	uint64_t ini;	      /* hash of the job's configuration (restore_hash_ini) */
 	struct epochs_place place;
-	struct run
-		runs[CHECKPOINT_RUNS]; /* positions of the running epoch that were read */
+	/* positions that were read in the running epoch */
+	struct run runs[CHECKPOINT_RUNS];
 	uint32_t n_runs;
-	bool all_runs; /* `runs` has all positions that were read */
+	bool all_runs; /* true: `runs` has all positions that were read */
 };
 
 void checkpoint_print(FILE *out, const struct checkpoint *checkpoint);
 
-/* Parses the checkpoint at the start of the text. *ret_end: the text after it. */
+/* Parses the checkpoint at the start of the text. *ret_end: the rest of the text. -EINVAL, with a
+ * message. */
 must_check int checkpoint_parse(const char *text, struct checkpoint *ret,
 	const char **ret_end, char message[static 200]);
 
-/* Parses EPOCH:POSITION. -EINVAL */
+/* Parses EPOCH:POSITION. -EINVAL: the text has another form. */
 must_check int checkpoint_parse_at(
 	const char *text, uint32_t *ret_epoch, uint32_t *ret_position);

@@ -11,7 +11,7 @@
 
 /*
  * Writes orders for other machines, where the same files have other ids and mtimes, and reads
- * them. A file is
+ * such orders. A file is
  *
  *   | checkpoint | orders N kind KIND paths FINGERPRINT | order | order ... |
  *
@@ -62,8 +62,8 @@ static int write_one(const struct edition *edition, int fd, uint32_t epoch,
 	return err;
 }
 
-/* Removes orders of another scan of the dataset from the list, since they have other
- * samples. Returns the number of orders that remain. */
+/* Removes the orders of other editions from the list, because they have other samples. Returns the
+ * number of orders that remain in the list. */
 static size_t leave_out_others(
 	const struct edition *edition, struct epochs_order_file *orders, size_t n)
 {
@@ -125,7 +125,7 @@ static int check(struct importing *importing)
 			"job %s: the orders in %s belong to a rank, allowed: orders of a "
 			"job without ranks",
 			job->config.name, name);
-	/* A fresh mapping may give each position the sample that a fixed one gives. */
+	/* A job with a fresh mapping accepts orders of a fixed one, which are possible for both. */
 	bool drawn_too =
 		head->kind == EPOCHS_FIXED && job->config.layout == LAYOUT_CLASSES;
 	if (head->kind != (unsigned)job_kind(job) && !drawn_too)
@@ -146,8 +146,8 @@ static int check(struct importing *importing)
 		job->now->set.positions, importing->places.fingerprint);
 }
 
-/* Translates places to ids. Returns false if there is no such place, or if a position has
- * another label here. */
+/* Replaces the places in an order by ids. Returns false if there is no such place, or if a position
+ * has another label in this job. */
 static bool translate(const struct importing *importing, struct order_data *data)
 {
 	const struct job *job = importing->job;
@@ -167,7 +167,7 @@ static bool translate(const struct importing *importing, struct order_data *data
 	return true;
 }
 
-/* Saves an order, and has the engine check that it is possible. */
+/* Saves an order, and checks by epochs_prepare that the order is possible. Takes over `data`. */
 static int save_order(
 	struct importing *importing, uint32_t epoch, struct order_data *data)
 {
@@ -222,7 +222,7 @@ static int tell_engine(struct job *job)
 	return err;
 }
 
-/* Checks that each epoch that a replay may come to has an order. */
+/* Checks that each epoch of a job that replays orders has an order. */
 static int check_replay(const struct importing *importing)
 {
 	const struct job *job = importing->job;
@@ -244,7 +244,7 @@ static int check_replay(const struct importing *importing)
 	return 0;
 }
 
-/* Finds the place where the exported job was, or `at`. */
+/* Sets *ret to the point at which the exported job was, or to that of adding->at. */
 static int find_place(struct importing *importing, struct restoring *ret)
 {
 	const char *at = importing->adding->at;
@@ -289,7 +289,8 @@ void import_undo(struct job *job)
 		order_prune(job->directory, UINT32_MAX);
 }
 
-/* Imports the orders. ret: where the exported job was; NULL: this does not matter. */
+/* Imports the orders, or none if this fails. *ret: the restore that follows; NULL: the orders are
+ * replayed from their beginning. */
 static int import(struct job *job, const struct adding *adding, struct restoring *ret)
 {
 	struct importing importing = {.job = job, .adding = adding};
@@ -301,8 +302,8 @@ static int import(struct job *job, const struct adding *adding, struct restoring
 
 /* --- jobs that are added ---------------------------------------------------------------- */
 
-/* Tells whether the job has epochs; true also if its orders can't be listed. No other thread knows
- * the job yet. */
+/* Tells whether the job has epochs, or its orders can't be listed. No other thread knows the job
+ * yet. */
 static bool has_epochs(struct job *job)
 {
 	auto_free struct epochs_order_file *orders = NULL;
@@ -312,7 +313,7 @@ static bool has_epochs(struct job *job)
 	return restore_list_orders(job, &orders, &n) != 0 || status.started || n > 0;
 }
 
-/* Imports the orders of order = replay:FILE. FILE is not needed afterwards. */
+/* Imports the orders for order = replay:FILE. The job does not need FILE afterwards. */
 static int import_replay(struct job *job, const char *file, const struct adding *adding)
 {
 	auto_close int fd = open(file, O_RDONLY | O_CLOEXEC);

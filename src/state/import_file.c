@@ -48,7 +48,8 @@ int import_refuse(const struct adding *adding, const char *format, ...)
 
 #define TEXT_BYTES (CHECKPOINT_BYTES + 128)
 
-/* Parses the line about orders, and returns the text after it; NULL: there is no such line. */
+/* Parses the line about the orders, and returns the text after this line; NULL: there is no such
+ * line. */
 static const char *take_orders(const char *text, struct import_head *ret)
 {
 	int used = 0, of_rank = 0;

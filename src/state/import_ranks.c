@@ -12,20 +12,20 @@
 #include <sys/stat.h>
 
 /*
- * A training continues with another number of ranks, or at an earlier place. The samples
- * that its ranks had read of an epoch are put in a row, mini-batch by mini-batch. They
- * become the log from which the training continues: no rank is given them again, and the
- * rest of the epoch is drawn and divided anew.
+ * Reads the export of a training that continues with another number of ranks, or at an earlier
+ * point. The samples that its ranks had read of an epoch are put in a row, mini-batch by
+ * mini-batch. The row becomes the log from which the training continues: no rank is given these
+ * samples again, and the rest of the epoch is drawn and divided anew.
  */
 
 /* The export of one rank. */
 struct one_rank {
 	bool found;
 	uint32_t samples;
-	uint64_t orders_at; /* offset in the file */
+	uint64_t orders_at; /* offset of the rank's orders in the file */
 	unsigned n_orders;
-	uint32_t epoch; /* the earliest epoch that the rank has not read completely */
-	/* its order of the epoch in which the training continues */
+	uint32_t epoch; /* the first epoch that the rank has not read completely */
+	/* the rank's order of the epoch in which the training continues */
 	struct order_data order;
 };
 
@@ -33,10 +33,11 @@ struct reading {
 	struct job *job;
 	const struct adding *adding;
 	struct places places;
-	uint32_t n; /* samples of all ranks */
+	uint32_t n; /* number of samples of all ranks */
 	uint32_t ranks, batch;
 	struct one_rank *of;
-	uint32_t epoch, position; /* where the training continues; position: with `at` */
+	/* where the training continues; `position` counts only if `at` is true */
+	uint32_t epoch, position;
 	bool at;
 };
 
@@ -102,7 +103,8 @@ static int skip_orders(struct reading *reading, struct one_rank *rank, uint64_t 
 	return 0;
 }
 
-/* Reads one rank: the epoch that it had reached, and the order of this epoch. */
+/* Reads one rank from the file: the epoch that the rank had reached, and its order of this
+ * epoch. */
 static int read_rank(struct reading *reading, uint64_t *offset)
 {
 	struct import_head head;
@@ -179,7 +181,7 @@ static int choose_epoch(struct reading *reading)
 	return 0;
 }
 
-/* Loads the rank's order of the chosen epoch, if the rank had reached another one. */
+/* Loads the rank's order of the chosen epoch, if the rank had reached another epoch. */
 static int load_order(struct reading *reading, uint32_t r)
 {
 	struct one_rank *rank = &reading->of[r];
@@ -194,7 +196,7 @@ static int load_order(struct reading *reading, uint32_t r)
 	return err;
 }
 
-/* Marks the positions of the rank that count as read. */
+/* Sets ret[position] to 1 for each position of the rank that counts as read. */
 static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 {
 	const struct one_rank *rank = &reading->of[r];
@@ -234,8 +236,8 @@ struct row {
 	roaring_bitmap_t *seen;
 };
 
-/* Adds the sample of a position to the row, unless it is there already: two positions may
- * hold one sample if a node was away for long. */
+/* Adds the sample of a position to the row, unless the row has it. Two positions may hold the same
+ * sample if a node was away for long. */
 static int add_position(const struct reading *reading, const struct one_rank *rank,
 	uint32_t position, struct row *row)
 {
@@ -299,7 +301,8 @@ static char *name_log(const struct job *job)
 	return asprintf(&path, "%s/training.order", job->directory) < 0 ? NULL : path;
 }
 
-/* Saves the log as an order of all ranks, with one bound position for each sample read. */
+/* Saves the log as an order of all ranks, which has one bound position for each sample that was
+ * read. */
 static int save(const struct reading *reading, const struct row *row)
 {
 	const struct job *job = reading->job;
@@ -369,9 +372,9 @@ int import_log(
 		return path && errno == ENOENT ? 0 : -errno;
 	int err = order_read_from(
 		fd, path, n, job->now->fingerprint, &offset, ret_epoch, &data);
+	/* -EINVAL: the log belongs to another training, so this training has none. */
 	if (err)
-		return err == -EINVAL ? 0
-				      : err; /* -EINVAL: the log of another training */
+		return err == -EINVAL ? 0 : err;
 	*ret_n = data.bound;
 	for (uint32_t i = 0; i < data.bound; i++)
 		data.samples[i]--;

@@ -22,7 +22,7 @@
  *     journal-NNNN       the decisions of epochs: epoch/journal.h
  *     epoch-NNNN.order   the order of an epoch that has ended: epoch/order.h
  *
- * joaderfs-state(5) describes them.
+ * joaderfs-state(5) describes these files.
  */
 
 static int replace_file(const char *directory, const char *name, const char *text)
@@ -78,7 +78,7 @@ int keep_bad(const struct job *job, const char *text)
 	return replace_file(job->directory, "bad", text);
 }
 
-/* Reads the id of the job of this name; 0: it has none yet. */
+/* Reads the id that belongs to the job's name; 0: the name has none yet. */
 static int read_id(const char *directory, uint32_t *ret)
 {
 	auto_free char *path = NULL;
@@ -118,7 +118,8 @@ int keep_begin(const struct job *job, uint32_t *ret_id)
 
 #define SKIPPED_AT_ONCE 64
 
-/* Tells the engine which positions the epoch's saved order leaves out: its first bindings. */
+/* Tells the engine which positions the epoch leaves out. They are the first bindings of its saved
+ * order. */
 static void has_skipped(struct job *job, uint32_t epoch)
 {
 	struct binding bindings[SKIPPED_AT_ONCE];
@@ -181,8 +182,8 @@ static int open_journal(struct job *job, enum journal_found *ret_found)
 		job->directory, &identity, replay, job, ret_found, &job->journal);
 }
 
-/* Completes records that are cut off because the last daemon ended. No reader is connected yet,
- * and no tensor is held. */
+/* Adds records to the journal that are missing because the last daemon ended. No reader is
+ * connected yet, and no tensor is held, so that other effects need not be executed. */
 static void make_up(struct job *job)
 {
 	struct effects effects;
@@ -233,7 +234,8 @@ int keep_order(struct job *job, uint32_t epoch, const struct order *order)
 	return 0;
 }
 
-/* Removes job.ini first, since without job.ini a restart does not add the job again. */
+/* Removes the files of the job from its directory. Removes job.ini first, so that a restart does
+ * not add the job again if it finds the other files. */
 static int remove_own_files(int directory)
 {
 	static const char *const names[] = {"job.ini", "job.ini.new", "id", "id.new",

@@ -8,12 +8,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Makes the epochs of a restored job from the orders in its directory, as far as they
- * were read. */
+/* Makes the epochs of a restored job from the orders in its directory. In these epochs, the
+ * positions count as read that had been read at the checkpoint. */
 
 /* --- reads ----------------------------------------------------------------------------- */
 
-/* Replaces the order's reads by all bound positions before `end`. */
+/* Replaces the reads of the order by all bound positions before `end`. */
 static void take_before(struct order_data *data, uint32_t end)
 {
 	uint32_t k = 0;
@@ -21,8 +21,8 @@ static void take_before(struct order_data *data, uint32_t end)
 	for (uint32_t position = 0; position < end; position++)
 		if (data->samples[position] != 0)
 			data->reads[data->consumed++] = position;
-	/* Positions that the epoch leaves out are its first bindings, and count as
-	 * read. */
+	/* Positions that the epoch leaves out are its first bindings. They count as read, also
+	 * after `end`. */
 	for (; k < data->bound && data->log[k] >> ORDER_POSITION_BITS == SERVED_SKIPPED;
 		k++) {
 		uint32_t position = order_log_entry_position(data->log[k]);
@@ -43,8 +43,8 @@ static bool take_runs(struct order_data *data, const struct checkpoint *from)
 	return true;
 }
 
-/* Cuts the order's reads down to the number in the checkpoint. Returns false if their
- * hash differs from the checkpoint's. */
+/* Reduces the reads of the order to the first ones, as many as in the checkpoint. Returns false if
+ * the hash of these reads differs from that in the checkpoint. */
 static bool take_first(struct order_data *data, const struct epochs_point *point)
 {
 	uint64_t hash = 0;
@@ -115,7 +115,8 @@ static int load_order(struct job *job, struct restoring *restoring, uint32_t epo
 			" is no longer kept, allowed: later epochs (keep_epochs = "
 			"%" PRIu32 ")",
 			epoch, job->config.keep_epochs);
-	if (err == -ENOENT) /* no position of the epoch was ever bound */
+	/* the epoch has no order, as none of its positions was ever bound */
+	if (err == -ENOENT)
 		err = empty_order(edition, ret);
 	if (err == -EINVAL)
 		return restore_refuse(restoring,
@@ -133,7 +134,8 @@ static bool next_order(struct job *job, uint32_t *epoch, struct order *ret)
 	return *epoch != UINT32_MAX;
 }
 
-/* Nothing is bound meanwhile. New reads are appended to the ones that are saved. */
+/* Nothing is bound meanwhile. Positions may be read meanwhile; later reads follow those in the
+ * saved order. */
 int restore_save_live(struct job *job, struct restoring *restoring)
 {
 	uint32_t epoch = UINT32_MAX;
@@ -184,7 +186,7 @@ int restore_load(struct job *job, const char *path, uint32_t epoch, uint32_t bou
 		consumed, ret_reason, ret);
 }
 
-/* Saves the order in its new state, and makes the epoch from it. Takes ownership of
+/* Saves the order for the journal's next segment, and makes the epoch from the order. Takes over
  * `data`. */
 static int make_epoch(struct job *job, struct restoring *restoring, uint32_t epoch,
 	bool drains, struct order_data *data, struct epoch **ret)
@@ -227,8 +229,8 @@ static int make_running(struct job *job, struct restoring *restoring, struct epo
 	return make_epoch(job, restoring, epoch, false, &data, ret);
 }
 
-/* An epoch does not continue if its order is gone, or if it is not known any more which
- * positions were read. */
+/* Makes the draining epoch. It does not continue if its order is gone, or if it is not known any
+ * more which positions were read; then *ret stays unchanged. */
 static int make_draining(struct job *job, struct restoring *restoring, struct epoch **ret)
 {
 	const struct epochs_point *point = &restoring->from->place.draining;

@@ -10,13 +10,16 @@
 /* Functions that several files of state need. Constraints on threads and locks are as in
  * state.h. */
 
-/* Writes the message of a failure. Returns -EINVAL. */
+/* Sets restoring->message, and returns -EINVAL. */
 int restore_refuse(struct restoring *restoring, const char *format, ...)
 	printf_like(2, 3);
-/* Checks that the job can go to the checkpoint's epoch, or to `at`. -EINVAL, with a message. */
+/* Checks that the job can go to the epoch of the checkpoint, or to restoring->at_epoch. -EINVAL,
+ * with a message. */
 must_check int restore_check_target(struct job *job, struct restoring *restoring);
-/* Returns the epoch's edition, not held: no edition can be freed meanwhile. */
+/* Returns the edition of the epoch. The edition is not held, because none can be freed during a
+ * restore. */
 struct edition *restore_edition(struct job *job, uint32_t epoch);
-/* Lists the orders in the job's directory; the caller frees *ret. */
+/* Returns the epochs of the orders in the job's directory, and their numbers of bindings. The
+ * caller frees *ret. */
 must_check int restore_list_orders(
 	struct job *job, struct epochs_order_file **ret, size_t *ret_n);

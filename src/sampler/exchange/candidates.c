@@ -79,7 +79,7 @@ static void order_remove(struct residency *residency, uint32_t at)
 		residency->residents[resident->newer].older = resident->older;
 }
 
-/* Makes room for twice as many residents. false: no memory. */
+/* Makes room for twice as many residents. Returns false if there is no memory. */
 static bool grow(struct residency *residency)
 {
 	uint32_t n = residency->capacity ? 2 * residency->capacity : 64;
@@ -101,8 +101,8 @@ static bool grow(struct residency *residency)
 	return true;
 }
 
-/* Computes a resident's need, and the members for which it is a candidate, from the streams'
- * sets. */
+/* Computes the need of a resident, and for which members the resident is a candidate, from the sets
+ * of the streams. */
 static void assess(struct residency *residency, uint32_t at)
 {
 	struct resident *resident = &residency->residents[at];
@@ -115,7 +115,7 @@ static void assess(struct residency *residency, uint32_t at)
 		resident->need += remains;
 		if (node->next == NODE_TAKEN)
 			continue;
-		/* The node is linked later, when the need is known. */
+		/* A mark that the node is to be linked, when the need is known. */
 		node->next = remains && resident->group != NONE ? at : NODE_OUT;
 	}
 	for (uint32_t column = 0; column < residency->end; column++)
@@ -130,7 +130,8 @@ static uint32_t class_of(const struct residency *residency, sample_id id)
 	return residency->exchange->slots->classes.of[id];
 }
 
-/* Counts the sample as resident. Without memory it is not counted, which only reduces sharing. */
+/* Adds the sample to the residents. If there is no memory, does nothing, which only reduces
+ * sharing. */
 void residency_admit(struct residency *residency, sample_id id)
 {
 	if (residency_has(residency, id) || id >= residency->n_ids)
@@ -177,7 +178,8 @@ void residency_evict(struct residency *residency, sample_id id)
 	residency->n--;
 }
 
-/* Lowers a resident's need by one, and moves its nodes to the next rings as the newest. */
+/* Lowers the need of a resident by one, and moves its nodes to the ends of the rings for this need,
+ * but removes the node of the member that was given the resident. */
 static void lower_need(struct residency *residency, uint32_t at, uint32_t given_to)
 {
 	struct resident *resident = &residency->residents[at];

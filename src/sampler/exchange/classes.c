@@ -78,8 +78,8 @@ int classes_new(struct classes *classes, const uint32_t *labels, uint32_t n_ids)
 
 struct split {
 	struct classes *classes;
-	/* Per class: at first the number of its ids that are in the set; later the class that these
-	 * ids get. */
+	/* The number of ids of each class that are in the set; later the class to which these ids
+	 * move. */
 	uint32_t *inside;
 };
 
@@ -98,8 +98,8 @@ static bool move_one(uint32_t id, void *context)
 	return true;
 }
 
-/* Tells whether the set divides the class. CLASS_OUTSIDE counts as divided even if the set contains
- * all of it, because the set's ids always leave it. */
+/* Tells whether the ids of the class that are in the set move to a class of their own: only a part
+ * of the class is in the set, or the class is CLASS_OUTSIDE. */
 static bool is_cut(const struct split *split, uint32_t class)
 {
 	uint32_t inside = split->inside[class];

@@ -8,7 +8,7 @@
 /*
  * Makes classes coarser. When no stream and no resident sample is left from the time of removed
  * jobs, the classes of the present jobs are enough. No set has to be renumbered then, but with
- * millions of ids it still takes long:
+ * millions of ids a coarsening still takes long:
  *
  *   sampler_coarsening_new       holds the slots and the members
  *   sampler_coarsening_prepare   divides all ids anew, by constant selections
@@ -17,9 +17,11 @@
 
 struct sampler_coarsening {
 	const struct labels *labels;
-	struct slots *slots; /* the sampler's slots when _new was called */
+	/* the sampler's slots when sampler_coarsening_new was called */
+	struct slots *slots;
 	struct slots *coarser;
-	uint64_t changes; /* exchange->changes when _new was called */
+	/* value of exchange->changes when sampler_coarsening_new was called */
+	uint64_t changes;
 	struct member **members;
 	size_t n_members;
 };
@@ -88,7 +90,7 @@ int sampler_coarsening_prepare(struct sampler_coarsening *coarsening)
 	return error;
 }
 
-/* `coarsening` gets the old slots and frees them. */
+/* `coarsening` gets the old slots, and frees them later. */
 int sampler_coarsen(struct sampler *sampler, struct sampler_coarsening *coarsening)
 {
 	struct exchange *e = sampler->exchange;

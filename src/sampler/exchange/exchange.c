@@ -12,7 +12,7 @@
  *
  *   draw x uniformly from R_j (exchange_round.c)
  *   if x is resident: give x
- *   else if a resident y of x's class remains in R_j, and j was not given y since y is
+ *   else if a resident y of x's class remains in R_j, and j was not given y since y became
  *        resident: give the y of least need
  *   else: give x
  *
@@ -153,7 +153,7 @@ struct slots *exchange_slots(const struct exchange *exchange)
 	return slots_hold(exchange->slots);
 }
 
-/* Renumbers the set by the present slots, if a job has joined since the set was made. */
+/* Renumbers the set by the current slots, if a job has joined since the set was made. -ENOMEM */
 static int renumber(const struct exchange *e, struct sampler_set *set)
 {
 	if (set->numbering != e->slots) {
@@ -164,7 +164,8 @@ static int renumber(const struct exchange *e, struct sampler_set *set)
 		idset_free(&set->slots);
 		set->slots = slots;
 	}
-	slots_put(&set->numbering); /* from now on jobs that join renumber the set */
+	/* from now on each job that joins renumbers the set */
+	slots_put(&set->numbering);
 	return 0;
 }
 
@@ -197,7 +198,7 @@ static void remove_stream(struct sampler *sampler, struct sampler_stream *stream
 	(void)sampler;
 	refresh(residency);
 	stream->member->stream = NULL;
-	/* A stream without remaining samples has no candidates, so nothing becomes stale. */
+	/* A stream without remaining samples has no candidates, so no resident becomes stale. */
 	if (stream->remaining)
 		residency_make_stale(residency);
 }
@@ -211,7 +212,8 @@ static bool refresh_some(struct sampler *sampler, uint32_t n)
 	return true;
 }
 
-/* Gives the stream the id that was drawn, or the id for which it is exchanged. */
+/* Gives the stream the drawn id, or another id in exchange for it. Returns the id that was
+ * given. */
 static sample_id give(struct exchange *e, struct sampler_stream *stream, sample_id drawn)
 {
 	struct member *member = stream->member;

@@ -35,7 +35,7 @@ static uint32_t class_of(const struct exchange *e, sample_id id)
 	return e->slots->classes.of[id];
 }
 
-/* Returns |R n class|. */
+/* Returns the number of the class's ids that are in the stream's R. */
 static uint32_t left(
 	const struct exchange *e, const struct sampler_stream *stream, uint32_t class)
 {
@@ -70,7 +70,7 @@ static sample_id draw_any(struct rng *rng, const struct sampler_stream *stream)
 	return idset_select(stream->set, (uint32_t)rng_below(rng, stream->remaining));
 }
 
-/* p_k(c) and p_j(c), multiplied by |R_j| |R_k|. */
+/* The probabilities p_k(c) (own) and p_j(c) (other), multiplied by |R_j| |R_k|. */
 struct weights {
 	uint64_t own;
 	uint64_t other;
@@ -83,8 +83,9 @@ static struct weights weigh(const struct exchange *e, const struct sampler_strea
 		(uint64_t)left(e, other, class) * stream->remaining};
 }
 
-/* Draws by the surplus of each class of R. Goes through the classes; each class replaces the choice
- * so far with the probability surplus / sum of the surpluses so far. */
+/* Draws a class with a probability in proportion to its surplus, and then an id of the class. Goes
+ * through the classes of R; each class replaces the choice so far with the probability surplus /
+ * sum of the surpluses so far. */
 static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)
 {
@@ -133,7 +134,7 @@ static sample_id draw_after(const struct exchange *e, struct rng *rng,
 	return draw_surplus(e, rng, stream, other);
 }
 
-/* Compares by cache space first, because streams of two spaces share nothing. */
+/* Compares by cache space first, because streams of different spaces share nothing. */
 static bool is_before(const struct sampler_stream *a, const struct sampler_stream *b)
 {
 	uint32_t residency = a->member->residency->id;

@@ -32,19 +32,19 @@ struct sampler_joining {
 	const struct exchange *exchange;   /* NULL: the sampler has no classes */
 	const struct labels *labels;
 	bool cuts;	     /* the selection may divide a class */
-	struct slots *slots; /* the sampler's slots when _new was called */
+	struct slots *slots; /* the sampler's slots when sampler_joining_new was called */
 	struct slots *refined;
 	struct member *member;
 	uint32_t n_ids;
-	bool covered; /* the space has a residency that is large enough */
-	/* A new array for residency->where, if the old one is too small. After the exchange, the
-	 * old array. */
+	bool covered; /* the cache space has a residency with room for all ids */
+	/* New array for residency->where, if the old one is too small. After sampler_join_prepared
+	 * it is the old array. */
 	uint32_t *where;
 	struct left *left;
 	size_t n_left;
 };
 
-/* Tells whether the selection could divide a class: contain some ids of the class, and not all. A
+/* Tells whether there may be a class of which the selection contains some ids, but not all. A
  * selection that another job already has divides no class. */
 static bool may_cut(const struct exchange *e, const roaring_bitmap_t *selection)
 {
@@ -189,7 +189,7 @@ static bool is_up_to_date(
 	return true;
 }
 
-/* Installs the new slots and sets. `joining` gets the old ones and frees them. */
+/* Installs the new slots and sets. `joining` gets the old ones, and frees them later. */
 static void put_in_place(struct exchange *e, struct sampler_joining *joining)
 {
 	const struct slots *slots = joining->refined;

@@ -49,7 +49,8 @@ void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **whe
 	*where = old;
 }
 
-/* Makes room for twice as many columns, in all arrays whose size depends on their number. */
+/* Makes room for twice as many columns, in all arrays whose size depends on the number of
+ * columns. */
 static int widen(struct residency *residency)
 {
 	uint32_t stride = residency->stride ? 2 * residency->stride : 4;
@@ -99,7 +100,7 @@ int residency_join(struct residency *residency, struct member *member)
 	return 0;
 }
 
-/* Forgets which residents the job was given, so that another job can use its column. */
+/* Frees the member's column for another job: forgets which residents the member was given. */
 void residency_leave(struct residency *residency, struct member *member)
 {
 	while (!residency_refresh(residency, UINT32_MAX))

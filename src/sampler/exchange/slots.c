@@ -25,10 +25,8 @@ void slots_put(struct slots **slots)
 	free(s);
 }
 
-/*
- * Orders the classes by their smallest ids: those of each label, or all classes if there are no
- * labels. next: per label, the slot at which its next class begins.
- */
+/* Orders the classes of each label by their smallest ids; without labels, all classes. next: for
+ * each label, the slot at which the next class begins. */
 static void place_classes(struct slots *slots, const struct classes *classes,
 	const struct labels *labels, uint32_t *next)
 {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Counts again, from scratch, what the sampler otherwise updates step by step. */
+/* Computes all numbers anew that the sampler otherwise updates step by step, and compares them. */
 
 struct count {
 	const struct classes *classes;
@@ -57,7 +57,8 @@ static void validate_slots(const struct exchange *e)
 {
 	const struct slots *slots = e->slots;
 	auto_free uint32_t *seen =
-		calloc(e->slots->classes.n, sizeof(*seen)); /* label + 1 */
+		/* label + 1 of each class; 0: not seen yet */
+		calloc(e->slots->classes.n, sizeof(*seen));
 	ensure(seen && slots->n == e->slots->classes.n_ids);
 	for (uint32_t slot = 0; slot < slots->n; slot++) {
 		uint32_t id = slots->id[slot];
@@ -104,7 +105,7 @@ void exchange_validate(const struct sampler *sampler)
 		residency_validate(e->residencies[i]);
 }
 
-/* Checks that the order of residents is one chain that contains all of them. */
+/* Checks that the order of residents is one chain, and contains all residents. */
 static void validate_order(const struct residency *residency)
 {
 	uint32_t n = 0;
