@@ -30,8 +30,8 @@ bool reader_lives(const struct sched_program *program);
  * relatives.h defines the process for which a thread works, and the ranks of one script.
  */
 struct sched_reader reader_of(fuse_req_t req);
-/* Finds the sender of a request that does not open a sample. Unlike reader_of, it leaves the note
- * of reader_has_read in place. */
+/* Finds the sender of a request that does not open a sample. Unlike reader_of, does not clear the
+ * note that reader_has_read has made. */
 struct sched_reader reader_peek(fuse_req_t req);
 
 /* Notes that the requesting thread has read its last opened file to the end. */

@@ -14,7 +14,7 @@
  *                loky, and that has no workers: Python's workers can't have any
  */
 
-/* Returns the process that this one works for, or itself. */
+/* Returns the process that this one works for; if there is none, returns the process itself. */
 struct process relatives_rank(const struct process *process);
 
 /*

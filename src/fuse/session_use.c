@@ -39,9 +39,8 @@ void session_forget_name(const struct session *session, struct inode directory,
 
 /* --- the page cache ----------------------------------------------------------------- */
 
-/* Readers map batches. If files that bypass the page cache can't be mapped, batches use the page
- * cache. */
-/* Tells whether reads of open files go through the page cache. */
+/* Tells whether reads of open files go through the page cache. With `io = auto`, this is so for
+ * batches if files that bypass the page cache can't be mapped, because readers map batches. */
 static bool is_cached(const struct session *session, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
