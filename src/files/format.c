@@ -123,7 +123,7 @@ static void encode_bmp(uint8_t *at, const struct tensor *tensor)
 #define PNG_SIGNATURE "\x89PNG\r\n\x1a\n"
 #define PNG_BLOCK 65535
 #define PNG_CHUNK_BLOCKS 64
-#define PNG_CHUNK_EXTRA 12 /* length, type, CRC */
+#define PNG_CHUNK_EXTRA 12 /* bytes of the length, the type and the CRC */
 
 static uint64_t png_raw_bytes(struct tensor_shape shape)
 {

@@ -41,7 +41,7 @@ struct tar_sizes {
 void tar_beside(const struct composite *tar, const struct segment *segment,
 	const char *ending, const char *text, size_t text_bytes, uint8_t *ret);
 
-/* Describes a shard. The caller keeps ownership of the extension. */
+/* Describes a shard. `extension` still belongs to the caller, and must outlive the result. */
 struct composite tar_composite(
 	uint32_t first, uint32_t n, struct tar_sizes sizes, const char *extension);
 

@@ -22,7 +22,8 @@ struct order_texts {
 	uint64_t generation; /* (lock) grows when the starts of all texts are forgotten */
 };
 
-/* The start of a chunk. */
+/* The start of a chunk: the chunk's number, the offset of its first byte, and the generation in
+ * which the offset was found. */
 struct cursor {
 	size_t chunk;
 	uint64_t byte;
