@@ -9,9 +9,9 @@
 
 struct sched_job;
 
-/* A request for the functions that carry out commands, and functions that they share. */
+/* A request, as the functions that carry out commands receive it, and their common helpers. */
 
-#define MAX_ARGUMENTS 1024 /* arguments, including the command */
+#define MAX_ARGUMENTS 1024 /* most arguments of a request, including the command */
 
 struct request {
 	const struct files_context *context;
@@ -34,8 +34,8 @@ struct request_jobs {
 	size_t n;
 };
 
-/* Lists all jobs, and holds them until request_jobs_put. Jobs that are being removed are left out.
- * -ENOMEM */
+/* Makes a list of all jobs, and holds them until request_jobs_put. Jobs that are being removed are
+ * left out. -ENOMEM */
 must_check int request_jobs(const struct request *request, struct request_jobs *ret);
 void request_jobs_put(struct request_jobs *jobs);
 
