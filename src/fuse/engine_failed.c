@@ -109,8 +109,8 @@ static void answer(int client, const char *kind, const char *text)
 	(void)!write(client, text, strlen(text));
 }
 
-/* Tells whether the client may upgrade the daemon. The members of the ini's socket_group may not,
- * though they can reach the socket. */
+/* Tells whether the client may upgrade the daemon. Members of the group that the key socket_group
+ * names may not, though they can reach the socket. */
 static bool is_master(int client)
 {
 	struct ucred sender;

@@ -17,8 +17,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* A killed engine may have registered so many backing files after the one whose number it saved
- * last. */
+/* A killed engine has registered at most so many backing files without saving their numbers. */
 #define UNNOTED 64
 
 static const struct open_file_ops *ops_of(struct inode inode)

@@ -19,6 +19,6 @@ void file_read(struct request *request);
 void file_release(struct session *session, uint64_t number, uint64_t handle);
 
 /* Adds the files that an earlier engine opened and that are still open to the list of open files.
- * Makes the kernel forget the backing files that none of them uses. Called before the session
+ * Makes the kernel forget the backing files that no open file uses. Called before the session
  * serves requests again. */
 void files_go_on(struct session *session);

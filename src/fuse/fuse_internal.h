@@ -88,7 +88,7 @@ struct session {
 	/* Features that the kernel offered in its first message (kernel_features.c). */
 	atomic_int offered;
 	bool again;		       /* an earlier engine created the mount */
-	/* entry for later engines; NULL: the mount ends with this engine */
+	/* the mount's entry for later engines; NULL: the mount ends with this engine */
 	struct kept_descriptor *place;
 	uid_t uid;
 	gid_t gid;
@@ -144,10 +144,10 @@ must_check int session_inode(
 void session_hold(struct session *session);
 must_check bool session_try_hold(struct session *session);
 void session_unhold(struct session *session);
-/* Ends the holding of the session: it can't be held any more, and the function waits until no
- * thread holds it. false: session_stop_waiting was called. */
+/* Makes further holds impossible, and waits until no thread holds the session. false:
+ * session_stop_waiting was called. */
 must_check bool session_wait_unheld(struct session *session);
-/* Makes session_wait_unheld return false, now or when it is called. */
+/* Makes a running or later session_wait_unheld return false. */
 void session_stop_waiting(struct session *session);
 
 /* --- session.c --------------------------------------------------------------------- */
@@ -167,13 +167,13 @@ void session_take_over(struct session *session, struct kept_descriptor *place);
  * the kernel send unanswered requests again. Called after session_start, before any thread serves
  * the session. */
 void session_go_on(struct session *session);
-/* Unmounts and ends the session. All its threads have returned by then, and nobody holds it. */
+/* Unmounts and ends the session. Before, its threads must have returned, and nobody may hold it. */
 void session_end(struct session *session);
 /* Returns the number of threads that serve a session. */
 unsigned session_threads(void);
 
-/* Called when jobs were added or removed. Changes the times of their directories, and forgets the
- * sizes and texts that are cached. */
+/* Called when jobs were added or removed. Changes the times of directories that list jobs, and
+ * forgets the sizes and texts that are cached. */
 void session_touch_jobs(struct session *session);
 
 /* --- job_mount.c ------------------------------------------------------------------ */

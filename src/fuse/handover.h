@@ -31,7 +31,8 @@ struct kept_open *handover_add(
 /* Returns the entry of the session's next open file after `before`, or NULL. before NULL: returns
  * the first entry. */
 struct kept_open *handover_next(struct session *session, const struct kept_open *before);
-/* Returns the entry with the handle, which has the epoch of an open shard. NULL: there is none. */
+/* Returns the entry of the open shard that has the handle. The entry has the shard's epoch. NULL:
+ * there is none. */
 struct kept_open *handover_find(struct session *session, uint64_t handle);
 /* If the kernel is sending an open again, returns the entry that an earlier engine made for that
  * open. NULL: there is none. */
@@ -43,20 +44,21 @@ bool handover_take_close(
 
 /* Tells whether `backing` was registered by an earlier engine, and is still used by open files. */
 bool handover_has_locked(const struct session *session, int backing);
-/* Counts one more open file that uses `backing`, a file that an earlier engine registered.
- * -ENOMEM */
+/* Adds one to the number of open files that use `backing`, a file that an earlier engine
+ * registered. -ENOMEM */
 must_check int handover_hold_locked(struct session *session, int backing);
-/* Counts one open file of `backing` less. After the last one, makes the kernel forget `backing`. */
+/* Subtracts one from the number of open files that use `backing`. After the last one, makes the
+ * kernel forget `backing`. */
 void handover_put(struct session *session, int backing);
 /* Frees all counts. Called when the session has ended. */
 void handover_end(struct session *session);
 
 /* Returns the kernel's number of the last request that this thread received. */
 uint64_t handover_request(void);
-/* Tells whether the kernel has sent that last request a second time. */
+/* Tells whether the kernel has sent this thread's last request a second time. */
 bool handover_is_resent(void);
 /* Tells that the calling thread answers `request` next, which another thread may have received.
- * Entries that the thread adds to the list from now on belong to this request. */
+ * Entries that the thread adds to the list from now on belong to `request`. */
 void handover_answers(uint64_t request);
 /* Notes the number of a request that the calling thread has just received. */
 void handover_received(uint64_t unique);

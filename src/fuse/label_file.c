@@ -69,7 +69,7 @@ static int add_text_locked(struct session *session, uint64_t key, int backing)
 }
 
 /* Keeps `backing` as the backing file of a text, unless another thread has already kept one.
- * Returns the file that is kept; 0: there is no memory for it. */
+ * Returns the file that is kept; 0: none can be kept. */
 static int keep_text(struct session *session, uint64_t key, int backing)
 {
 	LOCK_SCOPE(&session->lock);

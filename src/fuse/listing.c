@@ -30,8 +30,8 @@
  * up when they are opened.
  */
 #define WINDOW 4096
-/* In the layouts classes and mirror, a reader may begin anywhere. So all entries get attributes; or
- * none, if there are more than this. */
+/* In the layouts classes and mirror, a reader may begin anywhere. So all entries get attributes, or
+ * none if the epoch has more samples than this. */
 #define MOST_UNORDERED 16384
 
 struct listing {
@@ -101,8 +101,8 @@ static bool list_dots(struct listing *listing)
 	return listing->offset > 1 || put(listing, "..", tree_parent(directory), 1);
 }
 
-/* Lists the fixed entries of the tree. *number: at first the number of the first entry, afterwards
- * the number after the last one. false: the buffer is full. */
+/* Lists the fixed entries of the directory. *number: at first the number of the first entry,
+ * afterwards the number after the last one. false: the buffer is full. */
 static bool list_entries(struct listing *listing, uint64_t *number)
 {
 	for (size_t i = 0; i < tree_n_entries; i++) {

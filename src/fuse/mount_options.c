@@ -28,7 +28,7 @@ static const char *const left_out[] = {"rw", "defaults", "auto", "noauto", "user
 	"dirsync", "atime", "diratime", "nodiratime", "relatime", "norelatime",
 	"strictatime", "lazytime", "nolazytime"};
 
-#define DEAD_MOST 16 /* so many mounts of dead daemons are detached at most */
+#define DEAD_MOST 16 /* at most so many mounts of dead daemons are detached */
 #define N_PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 #define N_LEFT_OUT (sizeof(left_out) / sizeof(left_out[0]))
 

@@ -57,7 +57,7 @@ bool open_file_size(struct session *session, struct inode inode, uint64_t *ret);
 /* Answers a read. */
 void open_file_read(const struct request *request);
 /* Answers a read of a file that an earlier engine opened, after the caller has tried to add the
- * file to the session's list. err: 0 or the error of that; -EEXIST: another read has already added
+ * file to the session's list. err: the result of adding; -EEXIST: another read has already added
  * the file. */
 void open_file_read_again(const struct request *request, int err);
 

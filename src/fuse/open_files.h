@@ -42,7 +42,8 @@ struct open_file {
 	struct session *session;
 	uint64_t number; /* number of the file's inode */
 	uint64_t handle;
-	uint64_t since_ns; /* time of the open, also after a change of engine */
+	/* time of the open, even if an earlier engine opened the file */
+	uint64_t since_ns;
 	uint64_t size;	   /* st_size while the file is open; 0: not known */
 	/* The reader has one reference, and each running read has one, because the kernel may
 	 * release the file as soon as it has the bytes of an answer, even before the call that
@@ -50,7 +51,7 @@ struct open_file {
 	atomic_uint references;
 	int backing;  /* the file from which the kernel reads; 0: none */
 	bool borrows; /* an earlier engine registered `backing` */
-	/* an earlier engine opened it, and the kernel reads it by itself */
+	/* an earlier engine opened the file, and the kernel reads it by itself */
 	bool outlived;
 	bool undo; /* (session's lock) nobody has read the file, so nothing is consumed */
 	struct kept_open *kept; /* entry in the list for later engines, or NULL */

@@ -171,7 +171,7 @@ static void ask_again(struct load_work *work)
 	ask(opening, opening->epoch);
 }
 
-/* Opens the epoch that other readers have open. */
+/* Opens the position in the epoch in which other readers have it open. */
 static void share(struct opening *opening, uint32_t epoch)
 {
 	reader_shares(opening->request.req, inode_pack(opening->request.inode), epoch);

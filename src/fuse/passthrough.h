@@ -24,8 +24,8 @@ struct sched_job;
  * themselves. */
 #define PASSTHROUGH_STACK_DEPTH 1
 
-/* Tells whether the session may ask for the feature. It must mount the whole tree, and the process
- * must be allowed to register files with the kernel (CAP_SYS_ADMIN). */
+/* Tells whether the session may ask for passthrough. The session must be that of the whole tree,
+ * and the process must be allowed to register files with the kernel (CAP_SYS_ADMIN). */
 bool passthrough_possible(const struct session *session);
 
 /* Enables the registration of files. Called when the session has begun. */

@@ -288,8 +288,8 @@ bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 }
 
 /* For each launcher, the variable with the number of all ranks, and the variable with the number of
- * ranks on this machine. A launcher that another one usually starts comes before that one. Slurm's
- * value looks like "2(x3),1"; only the first machine's number is read. */
+ * ranks on this machine. If one launcher usually starts another, the inner launcher comes first.
+ * Slurm's value looks like "2(x3),1"; only the first machine's number is read. */
 static const struct {
 	const char *ranks, *here;
 } launchers[] = {
@@ -318,7 +318,8 @@ bool process_has_ranks_elsewhere(const char *environ, size_t n)
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
 		long all = number_in(environ, n, launchers[i].ranks);
 		of = of ? of : all;
-		/* A launcher with another number of ranks did not start the script's ranks. */
+		/* A launcher with another number of ranks has not started this script, so its value
+		 * does not count. */
 		if (here == 0 && all == of)
 			here = number_in(environ, n, launchers[i].here);
 	}

@@ -52,9 +52,10 @@ struct known_thread {
 	uint64_t start, checked_ns, used_ns;
 	struct reader who;
 	bool works; /* the thread's process is a worker of another process */
-	bool looks; /* the thread's process has workers, but is none */
+	bool looks; /* the thread's process has workers, and is no worker itself */
 	bool done;
-	bool elsewhere;	       /* some ranks of its training are on other machines */
+	/* some ranks of the thread's training are on other machines */
+	bool elsewhere;
 	/* ids of the thread's process, and of the process of its rank */
 	long process, program;
 	uint64_t shared;       /* the inode noted by reader_shares; 0: none */

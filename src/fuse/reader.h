@@ -24,8 +24,8 @@ bool reader_lives(const struct sched_program *program);
 
 /*
  * Finds the sender of the request: the thread, its rank (the process for which it works), and the
- * rank's script. /proc is read once per thread, and again after a second, since the kernel reuses
- * the numbers of threads. The caller holds no lock.
+ * rank's script. /proc is read at the thread's first request, and again when a second has passed,
+ * since the kernel reuses the numbers of threads. The caller holds no lock.
  *
  * relatives.h defines the process for which a thread works, and the ranks of one script.
  */

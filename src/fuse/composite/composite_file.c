@@ -167,8 +167,8 @@ static int prepare(struct composite_file *file, uint32_t epoch)
 	return file->slots ? 0 : -ENOMEM;
 }
 
-/* Returns the epoch that an earlier engine chose for the file. It is in the handle or in the entry
- * *ret_kept, which is NULL if there is none. SCHED_CURRENT: no epoch was chosen. */
+/* Returns the epoch that an earlier engine chose for the file. The epoch is in the handle or in the
+ * entry *ret_kept, which is NULL if there is none. SCHED_CURRENT: no epoch was chosen. */
 static uint32_t epoch_of_handle(
 	struct session *session, uint64_t handle, struct kept_open **ret_kept)
 {

@@ -46,7 +46,7 @@ struct slot {
 	TAILQ_ENTRY(slot) link;
 	enum slot_state state;
 	int status; /* -errno of a failed slot */
-	bool bad;   /* it failed because the sample is bad */
+	bool bad;   /* the slot failed because its sample is bad */
 	/* Number of waits that use the slot. A slot with users is never removed. */
 	unsigned users;
 	/* the scheduler's number of a parked open; 0: not parked */
@@ -76,15 +76,17 @@ struct wait {
 	int status;		  /* -errno: a position can't be bound or opened */
 	uint64_t bound_to;	  /* offset in the file; all labels before it are known */
 	uint32_t binding;	  /* index of the record whose position is being bound */
-	uint32_t asked_epoch;	  /* epoch in which that position is asked for */
-	/* handle of that position, until its sample is stored */
+	/* epoch in which the position of `binding` is asked for */
+	uint32_t asked_epoch;
+	/* handle of the position of `binding`, until its sample is stored */
 	struct sched_handle *bound;
 	atomic_int turn;
 	struct close_waiter waiter; /* waiter.work makes a worker continue the wait */
 	/* The file's lock protects the members from here on. */
 	TAILQ_ENTRY(wait) link;
 	uint64_t ticket;   /* the scheduler's number of a parked open; 0: not parked */
-	uint32_t first, n; /* index of the first slot in use; number of slots */
+	/* index of the first slot that the request uses; number of its slots */
+	uint32_t first, n;
 	/* number of slots that are not prepared yet; plus one while `asking` */
 	uint32_t missing;
 	bool asking, answered, interrupted;
@@ -113,7 +115,7 @@ struct composite_file {
 	uint32_t known_epoch;
 	/* (lock) sample of each position, SAMPLE_NONE until it is bound; NULL in a batch */
 	sample_id *samples;
-	struct slot **slots; /* (lock) by record; NULL in labels */
+	struct slot **slots; /* (lock) one slot per record, or NULL; no array in labels */
 	struct slots used;   /* (lock) the least recently used slot comes first */
 	uint32_t n_used;     /* (lock) */
 	struct waits waits;  /* (lock) */

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#define TAR_WINDOW 8 /* a shard with more slots frees those that are not in use */
+#define TAR_WINDOW 8 /* a shard with more slots than this frees the unused ones */
 
 static bool is_tar(const struct composite_file *file)
 {
