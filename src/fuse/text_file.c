@@ -12,7 +12,8 @@
 
 #include <errno.h>
 
-/* Largest number of chunks of an order that one stat measures; it takes a fraction of a second. */
+/* Largest number of chunks of an order that one stat measures. So many take a fraction of a
+ * second. */
 #define MAX_STAT_CHUNKS 2048
 
 struct snapshot {
