@@ -76,7 +76,7 @@ struct composite {
 	const char *second_extension;
 	unsigned n_beside;
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS +
-			      1]; /* bytes of each member, with its header and filler */
+			      1]; /* bytes of the segment of each text (tar_beside) */
 	uint64_t sample_at;	  /* offset of the sample in its record */
 	const char *extension;	  /* the extension of samples in a tar */
 	/* labels of a batch: number of columns; 0: labels are classes */

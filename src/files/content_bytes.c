@@ -158,7 +158,7 @@ struct largest {
 };
 
 /* Tells whether, of two source files whose images have the same shape, the smaller file never has
- * the longer content. Then it need not be examined. */
+ * the longer content. Then the smaller file need not be examined. */
 static bool shape_decides(const struct job_config *config)
 {
 	return !config->n_sections && !content_joins(config);

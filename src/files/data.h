@@ -23,7 +23,8 @@
 struct data_entry {
 	struct inode inode;
 	char name[DATA_NAME];
-	uint64_t number; /* position in the listing of its directory; never changes */
+	/* number of the entry in its directory's listing; never changes */
+	uint64_t number;
 };
 
 /* Finds the entry of a directory by its name. */

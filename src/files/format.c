@@ -85,7 +85,7 @@ static uint8_t *put_bmp_head(uint8_t *at, struct tensor_shape shape)
 	at = put_le32(at, 40); /* BITMAPINFOHEADER */
 	at = put_le32(at, shape.width);
 	at = put_le32(at, shape.height);
-	at = put_le16(at, 1); /* plane */
+	at = put_le16(at, 1); /* one colour plane */
 	at = put_le16(at, 24);
 	at = put_le32(at, 0); /* not compressed */
 	at = put_le32(at, (uint32_t)(bytes - BMP_HEAD));
@@ -313,7 +313,7 @@ int format_make(enum sample_format format, struct pixel_type type,
 	ensure(config_holds_arrays(format) ||
 		(type.dtype == DTYPE_UINT8 && type.axes == AXES_HWC));
 	if (!holds(format, tensor->shape.mode))
-		return -EIO; /* the configuration excludes such jobs */
+		return -EIO; /* the configuration excludes jobs with such images */
 	*ret = (struct formatted){
 		.bytes = format_bytes(format, type, tensor->shape, tensor->bytes),
 	};

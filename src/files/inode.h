@@ -38,7 +38,8 @@ enum inode_kind {
 	INODE_EPOCH, /* directory; if the epoch is INODE_CURRENT: current/ */
 	INODE_SAMPLE,
 	INODE_LABEL, /* .cls */
-	/* Directory below an epoch's directory; position: its number (shard, label ...). */
+	/* Directory below an epoch's directory. The position is its number: of a shard, a label
+	 * ... */
 	INODE_SHARD,
 	INODE_JSON, /* .json */
 	INODE_TAR,  /* position: index of the file, also in BATCH and BATCH_LABELS */
@@ -77,8 +78,8 @@ struct inode {
 	uint32_t position;
 };
 
-/* Tells whether the file holds the pixels of the sample at its position, or of the second file of
- * that pair. */
+/* Tells whether the file holds the pixels of the sample at its position. If samples are pairs, this
+ * is true of both files of a pair. */
 static inline bool inode_is_sample(struct inode inode)
 {
 	return inode.kind == INODE_SAMPLE || inode.kind == INODE_PAIR;

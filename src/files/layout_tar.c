@@ -42,7 +42,8 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 	return (bytes + unit - 1) / unit * unit;
 }
 
-#define LEAST_COMMENT (2 * BLOCK) /* bytes of a header and of one line */
+/* bytes of the shortest comment: a header and a block */
+#define LEAST_COMMENT (2 * BLOCK)
 
 static uint64_t beside_blocks(uint64_t most_bytes)
 {

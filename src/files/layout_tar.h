@@ -30,7 +30,8 @@ struct sched_job;
  * in beside.h, the bytes of the largest file. */
 struct tar_sizes {
 	uint64_t label, json, sample;
-	uint64_t second; /* second file of a pair; 0: samples are not pairs */
+	/* bytes of the second file of a pair; 0: samples are not pairs */
+	uint64_t second;
 	const char *second_extension;
 	unsigned n_beside;
 	uint64_t beside[CONFIG_MOST_ENDINGS + 1];

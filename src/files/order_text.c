@@ -87,7 +87,7 @@ static struct known *find_locked(struct order_texts *texts, uint64_t key)
 	return NULL;
 }
 
-/* Finds the last known start at or before the offset. */
+/* Finds the last known start of a chunk at or before the offset. */
 static struct cursor seek(struct order_texts *texts, uint64_t key, uint64_t offset)
 {
 	LOCK_SCOPE(&texts->lock);
