@@ -88,7 +88,8 @@ static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
 }
 
 /* Makes room for more of the request. The room may exceed the limit by one byte, so that a request
- * that is too large is noticed. false: no memory. */
+ * that is too large is noticed. false: there is no memory, or all requests together are too
+ * large. */
 static bool grow(struct client *client)
 {
 	size_t most = client->listener->rights.max_request + 1;

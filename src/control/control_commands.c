@@ -220,7 +220,7 @@ static bool change_forget(const struct request *request)
 	return true;
 }
 
-/* Reads a number of ranks. false: it is not valid, and the answer says so. */
+/* Reads a number of ranks. false: the text is not valid, and the answer says so. */
 static bool take_ranks(const struct request *request, const char *key,
 	const char *argument, uint32_t *ret)
 {

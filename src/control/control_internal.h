@@ -29,7 +29,8 @@ struct sched_job;
  *
  *   accept -> CLIENT_RECEIVES -> (CLIENT_WAITS for the worker) -> CLIENT_SENDS -> end
  *
- * A client that is at the worker belongs to it, any other one to the thread of control.c.
+ * While a worker has a client, the client belongs to the worker; otherwise to the thread of
+ * control.c.
  */
 
 #define CONTROL_REQUEST_MAX (1u << 20) /* bytes of the largest request */
@@ -103,14 +104,14 @@ struct client {
 struct client *client_new(struct listener *listener, int fd);
 void client_free(struct client *client); /* Hangs up on the client and frees it. */
 
-/* Receives the bytes that have arrived. After that the client's state is RECEIVES, WAITS (its
- * request is complete), SENDS (its request was refused), or it ends. */
+/* Receives the bytes that have arrived. After that the client's state is RECEIVES, WAITS (the
+ * request is complete), SENDS (the request was refused) or ENDS. */
 void client_receive(struct client *client);
 
 /* Sends as much as the socket accepts, and renders more lines of an order as needed. */
 void client_send(struct client *client);
 
-/* Carries out the request. After that the client sends or ends. */
+/* Carries out the request. After that the client's state is SENDS or ENDS. */
 void client_execute(struct client *client, struct control *control);
 
 /* Sets the answer to an error with this message. */
@@ -145,8 +146,8 @@ struct listener {
 	size_t n_clients;
 };
 
-/* Makes a socket, or takes over the previous engine's. Nobody can connect before the file has
- * its mode. Errors are logged. */
+/* Makes a socket, or takes over the socket of the previous engine. Nobody can connect before the
+ * file has its mode. Errors are logged. */
 must_check int listener_new(
 	const char *path, const struct listener_rights *rights, struct listener **ret);
 

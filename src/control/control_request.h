@@ -43,8 +43,9 @@ void request_jobs_put(struct request_jobs *jobs);
 bool request_unknown_job(const struct request *request, const char *name);
 
 /*
- * Returns a reference to the job of this name if its owner lets the sender change it.
- * request_job_to_read does so for reading. NULL: the answer has the reason.
+ * Returns a reference to the job of this name. NULL: there is no such job, or the job's owner does
+ * not let the sender change it; the answer has the reason. request_job_to_read requires only that
+ * the sender may read the job.
  */
 must_check struct sched_job *request_job_to_change(
 	const struct request *request, const char *name);
