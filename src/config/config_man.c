@@ -76,8 +76,8 @@ static void print_section(FILE *out, enum section_id id)
 	fputs(".El\n", out);
 }
 
-/* Returns the place where the line is broken: not before a word that mdoc(7) would treat as a
- * macro. */
+/* Returns the place at which to break the line. The next line must not begin with . or ', because
+ * mdoc(7) would take it for a macro. */
 static size_t break_at(const char *line, size_t n)
 {
 	size_t at = n;
