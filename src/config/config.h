@@ -68,7 +68,8 @@ struct dataset_config {
 	bool same_content;
 	char *extensions; /* in lower case, without dots, separated by spaces; "*": any */
 	struct tier_config tier; /* fast disk that keeps bytes of the dataset */
-	char *label; /* auto, directory, cls, none, json:FIELD or csv:COLUMN; NULL: auto */
+	/* source of labels: auto, directory, cls, none, json:FIELD or csv:COLUMN; NULL: auto */
+	char *label;
 	enum dataset_look look;
 	/* A request to the server is repeated if no data arrive for this time. */
 	uint32_t timeout_s;
@@ -121,7 +122,8 @@ struct preparation_config {
 	unsigned processes;
 	uint32_t timeout_s;
 	uint64_t memory; /* bytes that a process may use */
-	char *version;	 /* NULL: none */
+	/* text that users change when the program makes other arrays; NULL: none */
+	char *version;
 	/* User of the program. NULL: "nobody" if the daemon runs as root, otherwise the daemon's
 	 * user. */
 	char *user;
@@ -227,7 +229,7 @@ struct job_config {
 	} processes;
 	/* Samples of a global mini-batch, at least processes.ranks. */
 	uint32_t global_batch;
-	char *prepare; /* name of a preparation_config; NULL: none */
+	char *prepare; /* name of a section [preparation NAME]; NULL: none */
 	/* Path of the second file of a pair. Set only in the section of a pair. */
 	char *from;
 	/* A sample is the group of files in a directory; see preparation.frames. */

@@ -99,7 +99,7 @@ const struct option *config_option(size_t i);
 /* Returns the kind of order that a text names. value_order has already accepted the text. */
 enum job_order config_order_of(const char *text);
 
-/* The rule for names, in messages. */
+/* The rule for names, as messages state it. */
 #define NAME_RULE "1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 bool config_name_valid(const char *name);
 

@@ -48,7 +48,7 @@ struct control_message {
 		uid_t uid;
 		gid_t gid;
 	} sender;
-	const struct listener *listener; /* listener on which the client came */
+	const struct listener *listener; /* listener to which the client connected */
 };
 
 struct control_answer {

@@ -149,7 +149,7 @@ static int collect(
 		}
 		sched_job_put(job);
 	}
-	/* A directory is gone when no job needs it any more. data/ itself always exists. */
+	/* -ENOENT: no job needs the directory any more. data/ itself always exists. */
 	return ret->n == 0 && directory.kind == INODE_DATA_DIRECTORY ? -ENOENT : 0;
 }
 

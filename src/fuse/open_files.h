@@ -33,7 +33,7 @@ struct session;
 struct open_file {
 	/* The members from here on are private to open_files.c; the session's lock protects
 	 * them. */
-	LIST_ENTRY(open_file) link; /* the open files of one inode */
+	LIST_ENTRY(open_file) link; /* links the open files of one inode */
 	struct open_inode *inode;
 	UT_hash_handle hash;
 	uint64_t serial; /* serial number in the handle, by which the file is found */

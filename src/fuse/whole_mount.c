@@ -140,7 +140,7 @@ void session_detach(struct session *session)
 		return;
 	mount_point_unmount(session->context.mountpoint, fuse_session_fd(session->fuse));
 	session->detached = true;
-	/* nothing is mounted there now, so a later engine must not unmount it */
+	/* nothing is mounted at the mount point now, so a later engine must not unmount it */
 	if (session->place)
 		session->place->mount.foreign = true;
 }
