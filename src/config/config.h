@@ -143,14 +143,14 @@ struct daemon_config {
 	enum share_policy share;
 	/* Reads in flight per storage; 0: the daemon finds the best number. */
 	unsigned reads;
-	uint64_t max_pixels;   /* larger images are refused */
-	uint64_t seed;	       /* 0: another seed at each start */
-	char *state;	       /* absolute directory */
-	char *jobs;	       /* absolute directory of job inis; NULL: there is none */
-	char *socket;	       /* absolute path */
+	uint64_t max_pixels; /* larger images are refused */
+	uint64_t seed;	     /* 0: another seed at each start */
+	char *state;	     /* absolute directory */
+	char *jobs;	     /* absolute directory of job inis; NULL: there is none */
+	char *socket;	     /* absolute path */
 	/* number of a group that may also use the socket; 0: none */
 	uint32_t socket_group;
-	char *metrics;	       /* address of the HTTP server for metrics; NULL: none */
+	char *metrics; /* address of the HTTP server for metrics; NULL: none */
 	struct dataset_config *datasets;
 	size_t n_datasets;
 	struct preparation_config *preparations;
@@ -202,8 +202,8 @@ struct job_config {
 	uint32_t mode;	       /* mode of the job's directory; 0: not given */
 	/* share of decoders, relative to other jobs (share_grant) */
 	double weight;
-	uint32_t epochs;       /* 0: endless; see config_job_epochs */
-	char *order_text;      /* `order` as written in the ini */
+	uint32_t epochs;  /* 0: endless; see config_job_epochs */
+	char *order_text; /* `order` as written in the ini */
 	enum job_order order;
 	char *where; /* predicate that selects samples; NULL: none */
 	/* Seconds without reads after which the job is parked. */

@@ -87,7 +87,7 @@ struct session {
 	bool passes_through;
 	/* Features that the kernel offered in its first message (kernel_features.c). */
 	atomic_int offered;
-	bool again;		       /* an earlier engine created the mount */
+	bool again; /* an earlier engine created the mount */
 	/* the mount's entry for later engines; NULL: the mount ends with this engine */
 	struct kept_descriptor *place;
 	uid_t uid;

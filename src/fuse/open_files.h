@@ -44,7 +44,7 @@ struct open_file {
 	uint64_t handle;
 	/* time of the open, even if an earlier engine opened the file */
 	uint64_t since_ns;
-	uint64_t size;	   /* st_size while the file is open; 0: not known */
+	uint64_t size; /* st_size while the file is open; 0: not known */
 	/* The reader has one reference, and each running read has one, because the kernel may
 	 * release the file as soon as it has the bytes of an answer, even before the call that
 	 * sends them returns. */

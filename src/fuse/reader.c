@@ -58,7 +58,7 @@ struct known_thread {
 	bool elsewhere;
 	/* ids of the thread's process, and of the process of its rank */
 	long process, program;
-	uint64_t shared;       /* the inode noted by reader_shares; 0: none */
+	uint64_t shared; /* the inode noted by reader_shares; 0: none */
 	uint32_t epoch;
 };
 

@@ -84,7 +84,7 @@ struct wait {
 	struct close_waiter waiter; /* waiter.work makes a worker continue the wait */
 	/* The file's lock protects the members from here on. */
 	TAILQ_ENTRY(wait) link;
-	uint64_t ticket;   /* the scheduler's number of a parked open; 0: not parked */
+	uint64_t ticket; /* the scheduler's number of a parked open; 0: not parked */
 	/* index of the first slot that the request uses; number of its slots */
 	uint32_t first, n;
 	/* number of slots that are not prepared yet; plus one while `asking` */
