@@ -125,7 +125,7 @@ void client_receive(struct client *client)
 	if (n == -EAGAIN || n == -EINTR)
 		return;
 	client->n_in += n > 0 ? (size_t)n : 0;
-	/* Without an error, the request is empty: the client only wanted to know whether the daemon
+	/* The request may be empty: then the client only wanted to know whether the daemon
 	 * answers. */
 	if (n < 0 || client->n_in == 0) {
 		client->state = CLIENT_ENDS;

@@ -128,7 +128,8 @@ struct listener_rights {
 	mode_t mode; /* mode of the socket file */
 	gid_t group; /* group of the socket file; 0: the default one */
 	size_t max_clients;
-	/* In bytes: the largest request of one client; the requests and answers of all clients. */
+	/* Bytes of the largest request of one client; bytes of all clients' requests and
+	 * answers. */
 	size_t max_request, max_bytes;
 };
 

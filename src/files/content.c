@@ -27,7 +27,7 @@ static int check_bytes(const struct job_config *config, const struct sched_handl
 	return -EIO;
 }
 
-/* How the job's files store samples, from [tensor] or from a section [tensor NAME]. */
+/* The way in which the job's files store samples, from [tensor] or a section [tensor NAME]. */
 struct look {
 	enum sample_format format;
 	struct pixel_type pixels;

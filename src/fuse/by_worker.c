@@ -44,7 +44,7 @@ void by_worker_start(struct by_worker *by_worker)
 /* --- a copied request --------------------------------------------------------------- */
 
 struct copy {
-	struct by_worker by_worker; /* must be the first member, for casts */
+	struct by_worker by_worker; /* stands first, for casts */
 	struct request request;
 	void (*answer)(const struct request *request);
 };

@@ -25,12 +25,12 @@
 #define FIRST 2 /* number of the first entry after "." and ".." */
 
 /*
- * For each entry with attributes, the kernel remembers an inode and a name, together 1.2 KB. So
- * only this many positions after the reader's position get attributes. Other positions are looked
- * up when they are opened.
+ * The kernel remembers an inode and a name for each entry with attributes, together 1.2 KB. So only
+ * this many positions after the reader's position get attributes. Other positions are looked up
+ * when they are opened.
  */
 #define WINDOW 4096
-/* In the layouts classes and mirror, a reader may begin anywhere. So all entries get attributes, or
+/* Readers may begin anywhere in the layouts classes and mirror. So all entries get attributes, or
  * none if the epoch has more samples than this. */
 #define MOST_UNORDERED 16384
 

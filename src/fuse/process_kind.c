@@ -287,9 +287,9 @@ bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 	return ret->rank != 0;
 }
 
-/* For each launcher, the variable with the number of all ranks, and the variable with the number of
- * ranks on this machine. If one launcher usually starts another, the inner launcher comes first.
- * Slurm's value looks like "2(x3),1"; only the first machine's number is read. */
+/* The variables of each launcher: one has the number of all ranks, the other the number of ranks on
+ * this machine. If one launcher usually starts another, the inner launcher comes first. Slurm's
+ * value looks like "2(x3),1"; only the first machine's number is read. */
 static const struct {
 	const char *ranks, *here;
 } launchers[] = {

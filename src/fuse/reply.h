@@ -29,8 +29,8 @@ struct request {
 	const struct open_file_ops *ops;
 	/* the kernel's data; fi.fh: the handle of an open file */
 	struct fuse_file_info fi;
-	/* For a read, the number of bytes that it wants, and their offset. For a listing, the size
-	 * of its buffer, and the number of its first entry. */
+	/* The number of bytes that a read wants, and their offset. A listing has here the size of
+	 * its buffer, and the number of its first entry. */
 	size_t size;
 	uint64_t offset;
 };

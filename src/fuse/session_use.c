@@ -9,7 +9,7 @@
 
 /* --- numbers of inodes in this mount ------------------------------------------------ */
 
-/* In a job's mount, the directories above the job have the number of the root, because the root is
+/* The directories above the job have the number of the root in a job's mount, because the root is
  * its own .., so that nothing outside the job is visible. */
 uint64_t session_number(const struct session *session, struct inode inode)
 {
