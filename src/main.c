@@ -46,13 +46,16 @@
 /* Everything that main starts, in the order of the start. main stops it in reverse order. */
 struct daemon {
 	const char *config_path;   /* NULL with --try */
-	const char *try_directory; /* or NULL */
+	const char *try_directory; /* argument of --try, or NULL */
 	const char *mount_options;
-	const char *metrics; /* address of the metrics; NULL: the ini has it */
+	/* address at which Prometheus gets the metrics; NULL: the one in the ini */
+	const char *metrics;
 	const char *mount_argument;
 	const char *engine; /* text from the supervisor; NULL: there is no supervisor */
 	bool foreground, debug, unsupervised;
-	int device; /* a /dev/fuse that another process has mounted; 0: joaderfs mounts */
+	/* descriptor of a /dev/fuse that another process has mounted; 0: joaderfs makes the
+	 * mount */
+	int device;
 	struct daemon_config config;
 	bool configured;
 	char *mountpoint;
@@ -102,8 +105,8 @@ static const char usage[] =
 
 enum { EXIT_USAGE = 2 };
 
-/* Tells whether an engine of this program could take over from an engine with these values.
- * question: "VERSION,BYTES,STATE". */
+/* Tells whether an engine of this program could take over from an engine of another program.
+ * question: that engine's values, as "VERSION,BYTES,STATE". */
 static int can_follow(const char *question)
 {
 	unsigned version;
@@ -391,7 +394,7 @@ static void go_on_with_log(const struct daemon *daemon)
 }
 
 /* Starts the web server. If this fails in an engine that takes over a mount, the engine serves
- * readers without it. */
+ * readers without a web server. */
 static int start_web(struct daemon *daemon)
 {
 	const char *place = daemon->metrics ? daemon->metrics : daemon->config.metrics;
@@ -479,9 +482,9 @@ static int stop(struct daemon *daemon)
 
 /* --- one process after another ------------------------------------------------------- */
 
-/* Larger blocks are mapped by the system. Mapped memory is zero, and takes no room until it is
- * written. Otherwise glibc would clear large parts of its heap for the arrays of epochs while
- * readers wait. */
+/* Blocks of at least this size are mapped by the system. Mapped memory is zero, and takes no room
+ * until it is written. Otherwise glibc would clear large parts of its heap for the arrays of epochs
+ * while readers wait. */
 #define MAPPED_ALONE (4 << 20)
 
 static void begin_process(const struct daemon *daemon)
@@ -502,7 +505,8 @@ static bool died_as_asked(void)
 	       (died == 0 || (WIFSIGNALED(died) && WTERMSIG(died) == SIGTERM));
 }
 
-/* Answers requests instead of an engine, when none is wanted any more, or none could live. */
+/* Takes the place of an engine: unmounts if no engine is wanted any more, or answers requests with
+ * EIO if engines have died too often. */
 static int serve_nothing(struct daemon *daemon)
 {
 	bool ends = atomic_load(&kept()->ending);
@@ -540,7 +544,7 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	if (!daemon.engine && !daemon.unsupervised) {
 		signals_begin_supervisor();
-		/* the supervisor holds copies of the engine's descriptors */
+		/* the supervisor, too, holds copies of the engine's descriptors */
 		raise_descriptors();
 		return supervise(
 			daemon.foreground, daemon.debug, daemon.device, argc, argv);

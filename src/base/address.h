@@ -16,7 +16,7 @@
 must_check int address_parse(
 	const char *text, struct sockaddr_storage *ret, socklen_t *ret_n);
 
-/* Parses such an address, ":PORT" for all IPv4 addresses of this machine, or "NAME:PORT". A name is
- * resolved to its first address, which may take seconds. */
+/* Parses ADDRESS:PORT like address_parse, or ":PORT" for all IPv4 addresses of this machine, or
+ * "NAME:PORT". A name is resolved to its first address, which may take seconds. */
 must_check int address_resolve(
 	const char *text, struct sockaddr_storage *ret, socklen_t *ret_n);

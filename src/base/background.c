@@ -13,9 +13,10 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-static int ready_fd = -1; /* the child's end; one byte sent here means "ready" */
+/* the child's end of the pair of sockets, to which it writes one byte when it is ready */
+static int ready_fd = -1;
 
-/* Returns the exit status of the parent if the child ended before it was ready. */
+/* Returns the exit status for the parent, after the child has ended without being ready. */
 static int status_of_failed(pid_t child)
 {
 	int status;
@@ -37,7 +38,7 @@ static _Noreturn void wait_for_child(pid_t child, int fd)
 	do
 		n = read(fd, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	/* The child now owns the buffers and exit handlers. */
+	/* _exit, because the child now owns the buffers and exit handlers. */
 	_exit(n == 1 ? EXIT_SUCCESS : status_of_failed(child));
 }
 
@@ -94,7 +95,8 @@ static void redirect_stdio(void)
 		if (dup2(null, fd) < 0)
 			log_warn(
 				"cannot redirect descriptor %d: %s", fd, strerror(errno));
-	/* `null` is not a standard descriptor, because background_fill_stdio has opened these. */
+	/* `null` is not a standard descriptor: background_fill_stdio has opened all of them
+	 * before. */
 	close(null);
 }
 
@@ -112,7 +114,8 @@ void background_ready(void)
 	ensure(setsid() > 0);
 	ensure(prctl(PR_SET_PDEATHSIG, 0) == 0);
 	background_leave();
-	/* If the parent was killed meanwhile, the child continues. */
+	/* A failed send is ignored: if the parent was killed in the meantime, the child
+	 * continues. */
 	ssize_t ignored = send(ready_fd, "", 1, MSG_NOSIGNAL);
 	(void)ignored;
 	close(ready_fd);

@@ -26,8 +26,9 @@ struct backings {
 	uint32_t limit;
 	atomic_uint count;
 	struct lock lock;
-	struct backing_kernel kernel; /* (lock) kernel.add NULL: there is no session */
-	unsigned calls;		      /* (lock) running calls of the kernel's functions */
+	/* (lock) kernel.add is NULL if there is no session */
+	struct backing_kernel kernel;
+	unsigned calls; /* (lock) running calls of the kernel's functions */
 	pthread_cond_t idle;
 };
 

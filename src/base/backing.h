@@ -39,8 +39,8 @@ struct backing_kernel {
 };
 
 void backings_begin(struct backings *backings, const struct backing_kernel *kernel);
-/* Ends the session. When it returns, neither function is running, and neither will be called
- * again. */
+/* Ends the session. When it returns, neither of the kernel's functions is running, and neither will
+ * be called again. */
 void backings_end(struct backings *backings);
 
 /* A mapped file. Its bytes are read-only. */
@@ -52,7 +52,7 @@ struct backing {
 };
 
 /* Makes a file from n parts. -ENODEV: there is no session; -ENFILE: too many files; -EINVAL: the
- * file would be empty. Faults: backing.memory, backing.add. */
+ * file would be empty. Injected faults: backing.memory, backing.add. */
 must_check int backing_new(
 	struct backings *backings, const struct iovec *parts, int n, struct backing *ret);
 void backing_free(struct backing *backing);

@@ -13,7 +13,8 @@
 
 #define FRAMES 64
 
-/* The stack takes memory for a page or two, since only a crash uses it. */
+/* The stack on which the thread's signal handlers run. Only a crash writes to it, so before a crash
+ * it takes hardly any memory. */
 static _Thread_local char signal_stack[65536];
 static _Thread_local bool telling;
 static atomic_bool told; /* the first thread that crashes sets it */
@@ -57,8 +58,8 @@ static const int signals[] = {
 	SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGXFSZ};
 static struct sigaction earlier[sizeof(signals) / sizeof(signals[0])];
 
-/* Passes the signal to the previous handler. A sanitizer's handler reports the place of the bug,
- * for which it needs the kernel's description of the fault. */
+/* Passes the signal to the previous handler, together with the kernel's description of the fault,
+ * from which a sanitizer's handler finds the place of the bug. Then the signal ends the process. */
 static void go_on(int number, siginfo_t *info, void *context)
 {
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -131,7 +132,7 @@ void crash_prepare_thread(void)
 		sigaltstack(&stack, NULL);
 }
 
-/* Tells whether our handler may replace the present one: the default, or a sanitizer's handler,
+/* Tells whether our handler may replace the present handler: the default, or a sanitizer's handler,
  * which go_on calls. */
 static bool is_free(const struct sigaction *action)
 {

@@ -8,8 +8,8 @@
 /*
  * Writes information about a bug to the log:
  *
- *   ensure fails           the text of the assertion, then as for a signal, then the state: jobs and
- *                          counters
+ *   ensure fails           the text of the assertion, the backtrace and the locks as for a signal,
+ *                          and the state: jobs and counters
  *   SIGSEGV, BUS, ABRT     the signal, a backtrace of the thread, the locks that it holds
  *
  * Then the process ends by the signal, as it would without this module.
@@ -20,8 +20,8 @@
  *   Errors: none. A bug within the dump of the state ends the dump.
  */
 
-/* Installs the handlers. If there was a handler with SA_SIGINFO before, such as a sanitizer's, ours
- * calls it. */
+/* Installs the handlers. If another handler with SA_SIGINFO was installed before, such as a
+ * sanitizer's, our handler calls it. */
 void crash_install(void);
 
 /*
@@ -33,5 +33,6 @@ void crash_dump_by(void (*dump)(void *context, FILE *out), void *context);
 /* Gives the calling thread a stack for signals. */
 void crash_prepare_thread(void);
 
-/* Prints a backtrace, the locks and the state. ensure calls it once. */
+/* Writes a backtrace, the locks that the thread holds, and the state to the log. Called when an
+ * ensure has failed. */
 void crash_tell_bug(void);

@@ -77,7 +77,8 @@ static struct escaped escape(const char *text)
 	return ret;
 }
 
-/* Tells whether a byte is printed unchanged, as nearly all are. It does not search the ranges. */
+/* Tells whether a byte is printed unchanged, as nearly all bytes are, without a search in
+ * `controls`. */
 static bool is_plain(unsigned char byte)
 {
 	return byte >= 0x20 && byte < 0x7f && byte != '\\';

@@ -29,5 +29,5 @@ size_t escape_length(const char *text);
 /* Decodes one UTF-8 character. Returns the number of its bytes; 0: the text does not begin with a
  * valid character. */
 unsigned utf8_read(const char *text, uint32_t *ret);
-/* Tells whether the character is in one of these categories. */
+/* Tells whether the character belongs to one of the categories Cc, Cf, Zl and Zp. */
 bool unicode_controls(uint32_t character);

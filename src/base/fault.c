@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define MAX_FAULTS 16
-/* Errors that are no errno: */
+/* Values of `error` that are not an errno: */
 #define BUG (-1)   /* an assertion fails at the place */
 #define CRASH (-2) /* the process is killed at the place */
 
@@ -127,7 +127,7 @@ int fault_add(const char *specification)
 	return 0;
 }
 
-/* Finds the fault with which the place must fail now. false: none. */
+/* Finds the fault with which the place must fail now. Returns false if there is none. */
 static bool take_hit(const char *place, struct fault *ret)
 {
 	LOCK_SCOPE(&fault_lock);

@@ -14,8 +14,8 @@
  * succeeds if the error is NONE. The error BUG makes an assertion fail at the place; CRASH kills
  * the process without any cleanup.
  *
- *   Threads: fault_add: before other threads start; fault_hit: any, and with `until` without a
- *            lock.
+ *   Threads: fault_add: before other threads start; fault_hit: any; a place with `until` waits, so
+ *            it must be called without a lock.
  */
 
 /* Parses one specification. Returns 0, or -EINVAL with a message logged. */

@@ -9,6 +9,6 @@
  * Returns the bytes of the C library's heap that are in use: allocated and not freed. Freed memory
  * that the library keeps is not counted, and tensors are not counted, because they are mapped.
  *
- *   Threads: any. It takes the heap's locks, one after the other.
+ *   Threads: any. The function takes the heap's locks, one after the other.
  */
 uint64_t heap_bytes(void);

@@ -263,8 +263,8 @@ static atomic_int *file_place(int backing, uint32_t i)
 	return &page->files[((uint32_t)backing + i) % KEPT_FILES];
 }
 
-/* Lists a file that the kernel reads. If the list is full, the next engine can't remove the file,
- * and the file stays until the mount ends. */
+/* Adds a file that the kernel reads to the list from which the next engine removes such files. If
+ * the list is full, the file stays until the mount ends. */
 void kept_file_add(int backing)
 {
 	atomic_store(&page->last_backing, backing);
@@ -291,7 +291,8 @@ static atomic_uint n_noting;
 static _Thread_local struct kept_note *own;
 static _Thread_local bool noting;
 
-/* Notes the sample that the thread prepares. Only KEPT_WORKERS workers can have a note. */
+/* Notes the sample that the thread prepares. Only the first KEPT_WORKERS threads can have a
+ * note. */
 void kept_note_begin(const char *dataset, uint32_t sample)
 {
 	if (supervisor < 0)

@@ -32,18 +32,18 @@
 /* Most files that the kernel reads (backing.h). */
 #define KEPT_FILES ((1u << 20) + 32768)
 #define KEPT_WORKERS 512
-#define KEPT_MESSAGE 256 /* bytes for the kernel's first message, which has 104 today */
+/* bytes for the kernel's first message, which has 104 bytes today */
+#define KEPT_MESSAGE 256
 #define KEPT_PATH 4096
 
 enum kept_kind { KEPT_FREE, KEPT_RESERVED, KEPT_MOUNT, KEPT_LISTENER, KEPT_LOCK };
 
-/* A mount. */
 struct kept_mount {
 	uint64_t root; /* inode number of the mount's root, packed by inode_pack */
 	bool other_pids;
-	bool maps_direct, passes_through,
-		omits_opendir; /* rights that the kernel granted when the mount began */
-	bool foreign;	       /* another process mounted it, and unmounts it */
+	/* rights that the kernel granted when the mount began */
+	bool maps_direct, passes_through, omits_opendir;
+	bool foreign; /* another process has made the mount, and will unmount it */
 	bool untold;
 	bool everybody; /* the kernel admits all users, regardless of the jobs' owners */
 	struct timespec started;
@@ -61,23 +61,23 @@ struct kept_descriptor {
 };
 
 /*
- * An open file: facts that are not in its inode and handle. The engine lists the file before it
- * answers the open. If the engine dies before the answer, the kernel sends the request again;
- * `request` then shows that no reader has this file.
+ * Facts about an open file that its inode and handle do not contain. The engine lists the file
+ * before it answers the open. If the engine dies before the answer, the kernel sends the request
+ * again; `request` then shows that no reader has this file open.
  */
 struct kept_open {
-	_Atomic uint64_t handle; /* 0: none */
+	_Atomic uint64_t handle; /* 0: the entry is free */
 	uint64_t request;	 /* the kernel's number of the open request */
 	uint64_t inode;
-	uint64_t since_ns; /* CLOCK_MONOTONIC */
-	uint32_t mount;	   /* index of the mount's descriptor */
+	uint64_t since_ns; /* time of the open, of CLOCK_MONOTONIC */
+	uint32_t mount;	   /* index of the mount in kept.descriptors */
 	uint32_t epoch;	   /* epoch, as handles store it */
 	int32_t backing;   /* number of the file that the kernel reads instead; 0: none */
 };
 
-/* A file that was closed while an engine only answered EIO. */
+/* A file that was closed while an engine answered all requests with EIO. */
 struct kept_close {
-	_Atomic uint64_t handle; /* 0: none */
+	_Atomic uint64_t handle; /* 0: the entry is free */
 	uint64_t inode;
 	uint32_t mount;
 };
@@ -97,17 +97,19 @@ struct kept {
 	atomic_uint lives; /* number of engines started so far */
 	/* Status of the last engine's end, as in wait(2); 0: none has ended. */
 	atomic_int died;
-	_Atomic int64_t died_ns; /* CLOCK_MONOTONIC */
+	_Atomic int64_t died_ns; /* time of the last engine's end, of CLOCK_MONOTONIC */
 	atomic_bool sick;   /* set after too many deaths: this engine only answers EIO */
 	atomic_bool ending; /* set when an engine that starts now should only unmount */
-	/* The supervisor killed the last engine, because its beats had stopped. */
+	/* The supervisor killed the last engine, because its heartbeats had stopped. */
 	atomic_bool hung;
 	/* The members from here on are written by the engines. */
-	atomic_bool ended; /* the engine has unmounted, or was unmounted */
+	/* the mount has ended: the engine or another process has unmounted it */
+	atomic_bool ended;
 	/* The engine is about to end, so that another one takes over. */
 	atomic_bool hands_over;
-	_Atomic uint64_t beats; /* changes every second; 0: the engine sends no beats */
-	atomic_bool blamed;	/* a worker caused the death; its note has `crashed` */
+	/* heartbeat: changes every second; 0: the engine sends none */
+	_Atomic uint64_t beats;
+	atomic_bool blamed; /* a worker caused the death; its note has `crashed` */
 	_Atomic uint64_t handles;
 	/* The kernel's count of out-of-memory kills when the engine began (machine.h). */
 	_Atomic uint64_t oom_kills;
@@ -121,23 +123,26 @@ struct kept {
 	struct kept_note notes[KEPT_WORKERS];
 	struct kept_open opens[KEPT_OPENS];
 	struct kept_close closes[KEPT_CLOSES];
-	atomic_int files[KEPT_FILES]; /* the kernel's numbers of files; 0: a free place */
+	/* the kernel's numbers of the files; 0: a free place */
+	atomic_int files[KEPT_FILES];
 };
 
-/* Attaches to the memory. engine: the text that the supervisor gave after --engine; NULL: there is
- * no supervisor. -EINVAL: the memory has another version; logged. */
+/* Attaches to the memory. engine: the argument of --engine, which the supervisor gave; NULL: there
+ * is no supervisor. -EPROTO: the memory has another version; -EINVAL: `engine` is invalid. Errors
+ * are logged. */
 must_check int kept_begin(const char *engine);
 struct kept *kept(void);
 /* Tells whether there is a supervisor. */
 bool kept_is_supervised(void);
 bool kept_is_again(void);
 
-/* Tells the supervisor that this engine now serves everything. */
+/* Tells the supervisor that this engine has started completely. */
 void kept_ready(void);
 
-/* Tells the supervisor that the engine is alive. One thread calls it at least once a second. The
- * supervisor kills an engine whose beats have stopped for a minute. kept_beat_none suspends this:
- * while the engine waits for a disk, and while it ends, which may take any time. */
+/* kept_beat sends a heartbeat to the supervisor. One thread must call it at least once a second:
+ * the supervisor kills an engine whose heartbeats have stopped for a minute. kept_beat_none ends
+ * this supervision until the next heartbeat. It is called before work that may take any time: when
+ * the engine waits for a disk, and when it ends. */
 void kept_beat(void);
 void kept_beat_none(void);
 
@@ -164,17 +169,17 @@ struct kept_descriptor *kept_next(
 #define KEPT_SERIAL_BITS 50
 uint64_t kept_serial(void);
 
-/* Lists an open file. NULL: there are too many. */
+/* Adds an open file to the list that the next engine takes over. NULL: the list is full. */
 struct kept_open *kept_open_add(const struct kept_open *open);
 /* Returns the mount's next open file after `before`, or NULL. before NULL: returns the first
  * one. */
 struct kept_open *kept_open_next(const struct kept_open *before, uint32_t mount);
 void kept_open_remove(struct kept_open *open); /* may be NULL */
 
-/* Lists a file that was closed while no engine serves. Only one thread calls it. Closes beyond
- * KEPT_CLOSES are lost; their positions count as open until the next start. */
+/* Notes that a file was closed while no engine serves. Only one thread may call it. If there is no
+ * room, the close is lost, and the file's position counts as open until the next start. */
 void kept_close_add(uint32_t mount, uint64_t inode, uint64_t handle);
-/* Takes one close of the mount off the list. false: there is none. */
+/* Takes the note of one close in the mount. Returns false if there is none. */
 bool kept_close_take(uint32_t mount, uint64_t *ret_inode, uint64_t *ret_handle);
 
 /* --- files that the kernel reads --------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Reads and writes little-endian numbers at any address. */
+/* Reads little-endian numbers at any address, aligned or not. */
 
 static inline uint32_t get_le16(const uint8_t *at)
 {

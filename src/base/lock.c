@@ -21,8 +21,8 @@ static _Thread_local bool prepared; /* this thread has called prepare_thread */
 
 #define MAX_MEASURED 8
 
-/* Number of histograms per name. Threads add to different ones, so that few of them write the same
- * memory. */
+/* Number of histograms for each name. Threads add to different histograms, so that they seldom
+ * write to the same memory. */
 #define PARTS 16
 
 /* The hold times of all locks with one name. Entries are used in order, and never freed. */
@@ -97,7 +97,7 @@ static void begin_hold(struct lock *lock)
 		lock->since_ns = clock_now_ns();
 }
 
-/* Returns how long the lock was held. Called just before the lock is released. */
+/* Returns how long the lock was held. It must be called just before the lock is released. */
 static uint64_t end_hold(const struct lock *lock)
 {
 	return lock->holds ? clock_now_ns() - lock->since_ns : 0;
@@ -139,7 +139,8 @@ void lock_release(struct lock *lock)
 	pop_held(lock);
 	uint64_t ns = end_hold(lock);
 	ensure(pthread_mutex_unlock(&lock->mutex) == 0);
-	count_hold(holds, ns); /* after the release the lock may be freed */
+	/* not lock->holds, because after the release the lock may be freed */
+	count_hold(holds, ns);
 }
 
 #define YIELDS 1000

@@ -28,7 +28,7 @@ enum lock_rank {
 	LOCK_RANK_HOMES = 37,	  /* group: which nodes have which samples */
 	LOCK_RANK_LOAD = 40,	  /* load: the pool's wake-up */
 	LOCK_RANK_PREPARE = 42,	  /* prepare: processes of programs */
-	LOCK_RANK_TIER = 43,	  /* tier: samples that it has, and samples to keep */
+	LOCK_RANK_TIER = 43,	  /* tier: samples that the tier has or should keep */
 	LOCK_RANK_PEER = 45,	  /* cluster: messages to other daemons */
 	LOCK_RANK_DATASET = 50,	  /* dataset: pool of connections */
 	LOCK_RANK_FAR = 52,	  /* far: idle connections */
@@ -37,7 +37,7 @@ enum lock_rank {
 	LOCK_RANK_WORK = 58,	  /* base: list of long work */
 	LOCK_RANK_STATS = 60,	  /* stats: list of threads */
 	LOCK_RANK_FAULT = 70,	  /* base: fault countdowns */
-	LOCK_RANK_FAR_SHARE = 80, /* far: shared by connections; libcurl takes them */
+	LOCK_RANK_FAR_SHARE = 80, /* far: data shared by connections, for libcurl */
 };
 
 struct lock {
@@ -61,16 +61,14 @@ void lock_release(struct lock *lock);
  */
 void lock_yield(struct lock *lock);
 
-/*
- * Begins to measure how long the lock is held, together with other measured locks of the same name.
- * Each hold then costs about 50 ns more. Called before other threads know the lock.
- */
+/* Begins to measure how long the lock is held, together with other measured locks of the same name.
+ * Each hold then costs about 50 ns more. It must be called before other threads know the lock. */
 void lock_measure(struct lock *lock);
 /* Returns the time (clock_now_ns) when the calling thread took this lock; the present time if the
  * lock is not measured. Cheaper than reading a clock. */
 uint64_t lock_time(const struct lock *lock);
-/* Adds the hold times of the measured locks with the i-th name to *sum. false: there is no i-th
- * name. */
+/* Sets *ret_name to the i-th name of measured locks, and adds the hold times of these locks to
+ * *sum. Returns false if there is no i-th name. */
 bool lock_holds(unsigned i, const char **ret_name, struct histogram_copy *sum);
 
 /* The lock that this thread took last and still holds; NULL: it holds none. */

@@ -24,8 +24,8 @@ void log_also_to(FILE *out);
 /* Returns the descriptor that messages are written to. May be called by a signal handler. */
 int log_descriptor(void);
 
-/* Makes the log save messages, which log_to_file writes to its file. The caller has no other threads
- * yet. */
+/* Makes the log save messages, until log_to_file writes them to its file. Must be called while
+ * there is only one thread. */
 void log_keep(void);
 
 /* Makes the log append messages to the file. Returns 0 or -errno. */

@@ -36,15 +36,16 @@ static FILE *open_file(const char *format, ...)
 	return n > 0 && (size_t)n < sizeof(path) ? fopen(path, "re") : NULL;
 }
 
-/* Reads a number from a file of the group. false: there is no such file, or it has no number: it
- * may say "max". */
+/* Reads a number from a file of the group. Returns false if there is no such file, or if it has no
+ * number, for instance "max". */
 static bool read_number(const struct group *group, const char *name, uint64_t *ret)
 {
 	auto_fclose FILE *in = open_file("%s/%s", group->directory, name);
 	return in && fscanf(in, "%" SCNu64, ret) == 1;
 }
 
-/* Adds up the numbers after these names in a file of lines "NAME NUMBER" or "NAME: NUMBER". */
+/* Adds up the numbers that follow one of the names, in a file of lines "NAME NUMBER" or "NAME:
+ * NUMBER". */
 static uint64_t sum_of(FILE *in, const char *const *names)
 {
 	char name[64];
@@ -68,8 +69,8 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* Finds the path of the process's group: of cgroup v1 if the controller is there, otherwise of
- * v2. */
+/* Finds the path of the process's group: of the group of cgroup v1 that has the controller, or else
+ * of the group of v2. */
 static bool find_path(const char *root, const char *controller, bool *ret_old,
 	char ret[static PATH_MAX])
 {
@@ -96,7 +97,9 @@ static bool find_path(const char *root, const char *controller, bool *ret_old,
 	return found;
 }
 
-/* Tells whether the line of mountinfo is a mount of this hierarchy. */
+/* Tells whether the line of mountinfo is a mount of the hierarchy: of the controller's hierarchy of
+ * cgroup v1 (old), or of v2. *ret_top: the mount's root within the hierarchy; *ret_point: the mount
+ * point. */
 static bool is_mount_of(
 	char *line, bool old, const char *controller, char **ret_top, char **ret_point)
 {
@@ -117,7 +120,8 @@ static bool is_mount_of(
 }
 
 /* Returns the path of the group below the mount. top: the mount's root in the hierarchy. If the
- * group is not below it, the group is not visible, and the mount's root stands for it. */
+ * group is not below `top`, it is not visible; then returns "", so that the mount's root takes the
+ * place of the group. */
 static const char *below(const char *path, const char *top)
 {
 	size_t n = strcmp(top, "/") == 0 ? 0 : strlen(top);
@@ -241,7 +245,7 @@ static uint64_t affinity(void)
 	return online < 1 ? 1 : (uint64_t)online;
 }
 
-/* Returns the group's CPU quota in CPUs, rounded up. */
+/* Returns the group's CPU quota as a number of CPUs, rounded up. UINT64_MAX: there is no quota. */
 static uint64_t quota_of(const struct group *group)
 {
 	uint64_t quota = 0, period = 0;

@@ -17,17 +17,18 @@
  */
 
 struct machine_memory {
-	/* bytes that this process and all others in its limit may have together */
+	/* bytes that this process may use together with all processes under the same limit */
 	uint64_t most;
 	uint64_t left; /* unused bytes of `most`; file caches count as unused */
 	/* File that sets the limit; empty: only the machine's memory limits. */
 	char limit[512];
 };
 
-/* Returns the limit that leaves the least memory. */
+/* Returns the memory under the limit that leaves the least: the limit of the machine or of a
+ * group. */
 struct machine_memory machine_memory(const char *root);
 
-/* Returns the CPUs of this process, at least 1. */
+/* Returns the number of CPUs that this process may use, at least 1. */
 unsigned machine_cpus(const char *root);
 
 /* Returns the number of times that the kernel has killed a process because memory ran out: a

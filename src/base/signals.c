@@ -20,8 +20,8 @@ static void ask_to_end(int number)
 	errno = saved;
 }
 
-/* Makes this signal end the process, unless the starting process ignores the signal. The handler
- * has no SA_RESTART, because otherwise the thread would continue to wait. */
+/* Makes the signal end the process, unless the starting process ignores the signal. The handler has
+ * no SA_RESTART, because a system call in which the thread waits must return. */
 static void end_by(int number)
 {
 	struct sigaction action = {.sa_handler = ask_to_end}, old;

@@ -22,7 +22,7 @@
 void signals_begin(void);
 
 /* Ignores signals that need no reaction, and leaves all others unchanged. For a process that ends
- * together with another one. */
+ * when another process ends. */
 void signals_begin_supervisor(void);
 
 /* Delays signals that would end the process, until signals_release. */

@@ -20,7 +20,7 @@
 
 #define TLS_MESSAGE 224
 
-/* Absolute paths; and the names of the options that set them. */
+/* Absolute paths of the files, and names of the options that set the paths. */
 struct tls_files {
 	/* NULL: none; cert and key are set or NULL together */
 	const char *ca, *cert, *key;

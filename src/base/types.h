@@ -7,8 +7,10 @@
 
 /* Identifiers that several modules share. */
 
-typedef uint32_t sample_id; /* from 0 on without gaps, within one dataset */
-typedef uint32_t job_id;    /* belongs to a job's name, also after a restart */
+/* number of a sample: from 0 on without gaps, within one dataset */
+typedef uint32_t sample_id;
+/* number of a job; a job of the same name keeps it after a restart */
+typedef uint32_t job_id;
 typedef uint32_t stream_id; /* number of a stream: one epoch of one job, in the sampler */
 
 #define SAMPLE_NONE UINT32_MAX /* no sample; in an order file: position not bound */

@@ -17,10 +17,11 @@
 unsigned coord_mutants;
 #endif
 
-/* Functions for the daemon's requests. Most requests are only noted here; the next step carries
- * them out. */
+/* Functions for the daemon's requests. Most requests are only noted here; coord_step carries them
+ * out later. */
 
-/* Longest pace, however long a lease is, because readers wait for these looks at the engine. */
+/* Limits pace_ns, the unit of the pauses between calls of the engine: however long leases are,
+ * readers wait for these calls. */
 #define MOST_PACE_NS UINT64_C(1000000000)
 #define MOST_IDS (UINT64_C(1) << 33)
 
@@ -115,7 +116,7 @@ void coord_leave(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
 	struct held_job *job;
-	/* otherwise the engine already has the cursors, from the last beat */
+	/* send the last cursors, if the engine can be reached */
 	if (coord->joined && !coord->refused && !coord->away_since_ns)
 		(void)!coord_beat(coord);
 	LIST_FOREACH (job, &coord->jobs, link)
@@ -129,8 +130,8 @@ void coord_leave(struct coord *coord)
 
 /* --- jobs ------------------------------------------------------------------------------- */
 
-/* Tells whether the job of `facts` continues at a later place than both the start of the held job
- * and the end of the group's log. */
+/* Tells whether the job of `facts` continues at a later place than both the start of `held` and the
+ * end of the group's log. */
 static bool goes_on_later(const struct coord_job *facts, const struct held_job *held)
 {
 	struct coord_position to = {facts->epoch, facts->n_log};
@@ -260,7 +261,7 @@ int coord_commit(struct coord *coord, const char *name, uint32_t number, uint32_
 	}
 	coord_note_begun(job, to);
 	if (!position_before(rank->sent, rank->consumed))
-		return 0; /* the last beat has already sent it */
+		return 0; /* the last heartbeat has already sent the position */
 	if (rank->consumed.epoch != rank->sent.epoch ||
 		rank->consumed.position >= rank->sent.position + COMMIT_EVERY ||
 		position == rank_length(&job->facts, job->n, number))

@@ -24,13 +24,14 @@
  *              feed -> fed() -> journal -> readers
  *              and commits how far readers have consumed them
  *
- * The leader has no state beyond the log: remaining_j = D_j - log_j. A lease in the engine decides
- * which node leads. The engine appends only if two fences hold: the token is that of the newest
- * leader, and the leader knows the number of samples in the log (next).
+ * The leader has no state beyond the log. The samples that job j has yet to draw are its samples
+ * without those in its log: remaining_j = D_j - log_j. A lease in the engine decides which node
+ * leads. The engine appends only if two fences hold: the token is that of the newest leader, and
+ * the leader knows the number of samples in the log (next).
  *
- * An engine that may have lost the end of its log comes back with another life. Then no node may
- * append until the leader has repaired the log from the journals of the nodes that read it
- * (tail()).
+ * An engine that restarts may have lost the end of its log, so it begins a new life
+ * (coord_engine.h). In a new life no node may append until the leader has repaired the log from the
+ * journals of the nodes that read it (tail()).
  *
  * Positions: the log of an epoch is a sequence of global mini-batches of `batch` samples; the last
  * one may be smaller. Of n samples in a mini-batch, rank r gets n / ranks, and one more if r < n %
@@ -46,7 +47,7 @@
  *   Life: coord_free gives no leases back. They expire, unless coord_leave was called.
  */
 
-#define COORD_VERSION 2 /* version of the engine's contents */
+#define COORD_VERSION 2 /* version of the data in the engine and of its functions */
 #define COORD_NAME 65 /* bytes of the name of a node, job or dataset, including the \0 */
 #define COORD_ADDRESS 128 /* bytes of an address, including the \0 */
 #define COORD_TEXT 256	  /* bytes of a message, including the \0 */
@@ -61,11 +62,12 @@ struct coord_engine;
 /* A daemon of the group. */
 struct coord_node {
 	char name[COORD_NAME];
-	uint64_t incarnation; /* random, not 0; another one at each start */
-	/* address of the node's server for peers; "": none */
+	uint64_t incarnation; /* random number of this run of the daemon; never 0 */
+	/* address of the server from which other nodes fetch tensors; "": none */
 	char address[COORD_ADDRESS];
 	double capacity;
-	/* incarnation before the last start, whose leases may be taken over; 0: none */
+	/* incarnation of the daemon that used the same state directory before, whose leases this
+	 * one may take over; 0: none */
 	uint64_t before;
 	/* The time when the node was last seen alive, for coord_members and coord_silent; 0:
 	 * never. */
@@ -75,28 +77,29 @@ struct coord_node {
 /* Facts about a job. They must be equal on all nodes that run it. */
 struct coord_job {
 	const char *name;
-	const char *dataset; /* jobs of one dataset are drawn together */
-	/* dataset_group_fingerprint of the samples in the job's selection */
+	const char *dataset; /* its jobs are drawn together */
+	/* fingerprint of the job's samples (dataset_group_fingerprint) */
 	uint64_t fingerprint;
-	uint64_t older; /* the fingerprint as former versions computed it; 0: not known */
-	const roaring_bitmap_t *ids; /* D_j, not empty */
+	/* the fingerprint as earlier versions of joaderfs compute it; 0: not known */
+	uint64_t older;
+	const roaring_bitmap_t *ids; /* the job's samples (D_j above), not empty */
 	uint32_t ranks;
 	uint32_t batch;		/* samples in a global mini-batch, at least `ranks` */
 	enum sampler_kind kind; /* the sampler of the job's dataset */
 	/*
-	 * If the group does not know the job, it continues after these samples, which were
-	 * consumed: the first ones in this epoch's log, in order. A group whose log is shorter
-	 * refuses the job. These fields are no facts: nodes may differ in them, or not set them
-	 * (NULL, 0).
+	 * The samples after which a job that is new to the group continues: the first n_log samples
+	 * in the log of `epoch`, in order, which were consumed before. If the group already has the
+	 * job, and its log is shorter, the group refuses this job. These fields are not facts:
+	 * nodes may set them differently, or not at all (NULL, 0).
 	 */
 	uint32_t epoch;
 	const sample_id *log;
 	uint32_t n_log;
-	/* Processes that read each rank, 0: one. No fact. */
+	/* Number of processes that read each rank; 0 means one. Not a fact, so nodes may differ. */
 	uint32_t local_ranks;
 };
 
-/* Consecutive positions of a rank that are in the local journal. */
+/* A request for consecutive positions of a rank in the local journal; see tail(). */
 struct coord_tail {
 	const char *job;
 	uint32_t rank;
@@ -111,7 +114,8 @@ struct coord_batch {
 	uint32_t n, ranks;
 	/* [ranks]: incarnation of the node that serves the rank; 0: none */
 	const uint64_t *rank_node;
-	/* samples that their homes do not hold, as far as is known; NULL: none */
+	/* samples that are known to be missing in the caches of their homes; NULL: none are
+	 * known */
 	const roaring_bitmap_t *lacked;
 };
 
@@ -120,106 +124,115 @@ struct coord_batch {
 struct coord_calls {
 	void *context;
 	/*
-	 * Delivers the samples of a rank at the positions base, base + 1 and so on: in order,
-	 * without gaps, and each position once since coord_take_rank. The callee writes them to its
-	 * journal before any reader gets them. If it fails, it returns an error, and a later step
-	 * repeats the call.
+	 * Delivers the n samples of a rank from position `base` on. The positions of all calls are
+	 * in order, without gaps, and each comes once after coord_take_rank. The callee must write
+	 * the samples to its journal before any reader gets them. If it returns an error, a later
+	 * step repeats the call.
 	 */
 	int (*fed)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, const sample_id *ids, uint32_t n);
-	/* Called when another node serves the rank. fed() is not called any more. */
+	/* Tells that this node no longer serves the rank, for instance because another node does.
+	 * fed() is no longer called for the rank. */
 	void (*lost)(void *context, const char *job, uint32_t rank);
-	/* Returns 1 + the last epoch of the job in the local journal; 0: none. */
+	/* Returns 1 + the number of the job's last epoch in the local journal; 0 if the journal has
+	 * no epoch of the job. */
 	uint32_t (*known)(void *context, const char *job);
 	/*
-	 * Finds the first sequence of consecutive positions, at or after tail->base, in the local
-	 * journal of any incarnation. Sets tail->base to its first position, and returns its
-	 * length, at most `most`; 0: there is none.
+	 * Finds the first sequence of consecutive positions, at or after tail->base, that the local
+	 * journal has, also from before the last start. Sets tail->base to the first of these
+	 * positions, copies their samples to `ids`, and returns their number, at most `most`; 0:
+	 * there are none.
 	 */
 	uint32_t (*tail)(
 		void *context, struct coord_tail *tail, sample_id *ids, uint32_t most);
 	/*
-	 * Called when the log has other samples at these positions than the local journal, because
-	 * the node was away while the log was repaired. The journal must forget them, so that
-	 * tail() never returns them.
+	 * Tells that the log now has other samples at these positions than the local journal,
+	 * because the node was away while the log was repaired. tail() must never return these
+	 * positions again.
 	 */
 	void (*forget)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, uint32_t n);
 	/*
 	 * Assigns the samples of the mini-batch to ranks: rank_of[i] will read ids[i]. Each rank
-	 * gets as many as ranks_share says. If the function is NULL or returns false, the ranks
-	 * take samples in turn.
+	 * must get the number of samples that ranks_share returns. If the function is NULL or
+	 * returns false, the samples are dealt to the ranks in turn.
 	 */
 	bool (*place)(void *context, const struct coord_batch *batch, uint32_t *rank_of);
-	/* Adds the dataset's samples that this node holds to `ids`, for the sampler `exchange`.
-	 * NULL: drawn samples count as resident for ever. */
+	/* Adds to `ids` the dataset's samples in this node's cache, for the sampler `exchange`. If
+	 * the function is NULL, every drawn sample counts as resident for ever. */
 	void (*resident)(void *context, const char *dataset, roaring_bitmap_t *ids);
-	/* Adds the dataset's samples to `ids` whose home is this node, that trainings still need,
-	 * and that this node does not hold. NULL: they are not known. */
+	/* Adds to `ids` the dataset's samples whose home is this node, that trainings still need,
+	 * and that are not in this node's cache. If the function is NULL, no such samples are
+	 * known. */
 	void (*lacked)(void *context, const char *dataset, roaring_bitmap_t *ids);
 };
 
 struct coord_options {
 	struct coord_node self;
-	uint64_t ttl_ns; /* duration of leases; a node that is silent longer is dead */
-	uint64_t seed;	 /* differs on each node and at each start */
-	uint32_t mini_batches; /* least number of mini-batches drawn ahead; 0: 4 */
-	uint64_t most_ids; /* limit for the sum of the largest ids of all jobs; 0: 2^33 */
+	/* duration of leases; a node that sends nothing for longer is dead */
+	uint64_t ttl_ns;
+	uint64_t seed;	       /* differs on each node and at each start */
+	uint32_t mini_batches; /* least number of mini-batches drawn ahead; 0 means 4 */
+	/* limit for the sum of the largest ids of all jobs; 0 means 2^33 */
+	uint64_t most_ids;
 	struct coord_calls calls;
 };
 
-/* Creates a coordinator. It keeps a pointer to the engine, which must live longer. -EINVAL: the
+/* Creates a coordinator. It keeps a pointer to the engine, which must outlive it. -EINVAL: the
  * node's name is not allowed; -ENOMEM. */
 must_check int coord_new(const struct coord_options *options,
 	const struct coord_engine *engine, struct coord **ret);
 void coord_free(struct coord **coord);
 
-/* Does all work that is due. Returns the time of the next call. */
+/* Does all work that is due. Returns the time at which it must be called again. */
 uint64_t coord_step(struct coord *coord, uint64_t now_ns);
 
 /* Sends the cursors a last time, and gives all leases back, so that other nodes need not wait until
- * the leases expire. Called before coord_free. */
+ * the leases expire. The caller then calls coord_free. */
 void coord_leave(struct coord *coord);
 
 /*
  * Adds a job that this node runs. A later step compares it with the group's job; see
- * coord_job_status. -EEXIST: the job was added before; -EALREADY: it was added before, and this one
- * continues at a later place than the first one's start and the group's log; -EINVAL: there are no
- * samples, or fewer samples in a batch than ranks, or a log longer than the job, or a name is not
- * allowed; -ENOMEM.
+ * coord_job_status. -EEXIST: a job of this name was added before. -EALREADY: the same, but the new
+ * job continues at a later place than both the start of the added job and the end of the group's
+ * log. -EINVAL: there are no samples, or fewer samples in a batch than ranks, or a log longer than
+ * the job, or a name is not allowed; -ENOMEM.
  */
 must_check int coord_add_job(struct coord *coord, const struct coord_job *job);
 /*
  * Removes a job that this node does not run any more. The group forgets the job when no node runs
- * it. -ENOENT: no such job. After other errors, which mean that the engine could not be told, the
- * job stays, without ranks.
+ * it. -ENOENT: no such job. Any other error: the engine could not be told, so the job stays, but
+ * this node serves none of its ranks.
  */
 must_check int coord_remove_job(struct coord *coord, const char *job);
 
 /*
- * Makes this node serve the rank from this position on, as soon as no other node serves it. With
- * COORD_AT_CURSOR as position it begins at the group's cursor, and epoch is ignored. -ENOENT: no
- * such job; -EINVAL: no such rank or position; -EALREADY: this node has already taken the rank.
+ * Makes this node serve the rank, from this position on, as soon as no other node does. If the
+ * position is COORD_AT_CURSOR, the rank begins at the group's cursor, and `epoch` is ignored.
+ * -ENOENT: no such job; -EINVAL: no such rank or position; -EALREADY: this node has already taken
+ * the rank.
  */
 must_check int coord_take_rank(struct coord *coord, const char *job, uint32_t rank,
 	uint32_t epoch, uint32_t position);
-/* Gives the rank back. -ENOENT: no such job; -EINVAL: no such rank. */
+/* Gives the rank's lease back, so that another node can serve the rank. -ENOENT: no such job;
+ * -EINVAL: no such rank. */
 int coord_drop_rank(struct coord *coord, const char *job, uint32_t rank);
 
-/* Notes that a reader wants the epoch. The epoch begins when the one before was drawn
- * completely. */
+/* Notes that a reader wants the epoch. The epoch begins when all samples of the previous epoch have
+ * been drawn. -ENOENT: no such job. */
 int coord_want(struct coord *coord, const char *job, uint32_t epoch);
 
-/* Notes that all positions of the rank before this one were consumed. A later beat sends this to
- * the engine. */
+/* Notes that all positions of the rank before this one were consumed. A later heartbeat tells the
+ * engine. -ENOENT: no such job; -EINVAL: no such rank. */
 int coord_commit(struct coord *coord, const char *job, uint32_t rank, uint32_t epoch,
 	uint32_t position);
 
 /* --- status ------------------------------------------------------------------------------ */
 
 enum coord_state {
-	COORD_JOINING, /* the engine was not reached yet */
-	/* another daemon has the same name, or another protocol; see `message` */
+	COORD_JOINING, /* the engine has not answered yet */
+	/* another daemon has this node's name, or the group has another COORD_VERSION; see
+	 * `message` */
 	COORD_REFUSED,
 	COORD_FOLLOWS,
 	COORD_LEADS,
@@ -233,16 +246,18 @@ struct coord_status {
 	int away_errno;
 	char leader[COORD_NAME]; /* "": none, or not known */
 	uint64_t term;
-	uint64_t leader_changes; /* number of changes that this node has seen */
-	uint64_t lives;		 /* number of engine lives that this node has seen */
-	uint64_t repairs;	 /* number of repairs that this node made as leader */
-	/* times that this node led, and then found another leader or none */
+	uint64_t leader_changes; /* number of times that this node saw a new leader */
+	uint64_t lives;	  /* number of lives of the engine that this node has seen */
+	uint64_t repairs; /* number of repairs that this node made as leader */
+	/* number of times that this node led, and then found that another node leads or none
+	 * does */
 	uint64_t fenced;
 	uint64_t drawn; /* samples that this node appended as the leader */
-	/* ranks that were two epochs behind the others, and had to skip */
+	/* number of times that a rank of this node was two epochs behind the running one, and
+	 * skipped samples */
 	uint64_t skips;
-	/* Positions at which this node's readers got other samples than the log has now, because
-	 * this node was away while the log was repaired. */
+	/* Number of positions at which this node's readers got other samples than the log has now,
+	 * because this node was away while the log was repaired. */
 	uint64_t rebound;
 	/* Reason for COORD_REFUSED or COORD_AWAY; "" in other states. */
 	char message[COORD_TEXT];
@@ -251,11 +266,11 @@ struct coord_status {
 void coord_status(const struct coord *coord, struct coord_status *ret);
 
 struct coord_job_status {
-	bool entered;	/* the group has the job, with these facts */
+	bool entered;	/* the group has the job, with the same facts as this node */
 	uint32_t epoch; /* the running epoch */
 	uint32_t next;	/* samples drawn in this epoch, for all ranks */
 	uint32_t n;
-	/* the fact in which the job differs from the group's; "": none */
+	/* the first difference between the job's facts and those of the group's job; "": none */
 	char refused[COORD_TEXT];
 };
 
@@ -263,10 +278,11 @@ must_check int coord_job_status(
 	const struct coord *coord, const char *job, struct coord_job_status *ret);
 
 struct coord_rank_status {
-	bool held;			     /* this node has the rank's lease */
-	uint32_t epoch, position;	     /* the next position for fed() */
-	uint32_t committed_epoch, committed; /* the engine's cursor */
-	/* Node that served the rank at the last look; "": not known. */
+	bool held;		  /* this node has the rank's lease */
+	uint32_t epoch, position; /* the next position for fed(), and its epoch */
+	/* the cursor that the engine has confirmed */
+	uint32_t committed_epoch, committed;
+	/* Node that served the rank when the engine was last asked; "": none, or not known. */
 	char owner[COORD_NAME];
 };
 
@@ -279,5 +295,6 @@ const struct coord_node *coord_members(const struct coord *coord, size_t *ret_n)
 /* Returns the nodes that are not live and have not left the group. The list is valid until the next
  * step. */
 const struct coord_node *coord_silent(const struct coord *coord, size_t *ret_n);
-/* Prints the job's ranks that no node served at the last look, such as "2, 5 to 7"; "": none. */
+/* Prints the job's ranks that no node served when the engine was last asked, such as "2, 5 to 7";
+ * "": there are none. */
 void coord_unserved(const struct coord *coord, const char *job, char text[COORD_TEXT]);

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 
 /*
- * The leader's drawing. When half of a job's window or less is left ahead of the readers, the
- * leader draws rounds for all jobs of the pool that have room, because jobs share only samples of
- * the same round. It appends the samples in whole mini-batches.
+ * The leader's drawing. A job's window is the number of samples that should be drawn ahead of its
+ * readers. When half of a window or less is left, the leader draws rounds for all jobs of the pool
+ * whose windows are not full, because jobs share only samples of the same round. It appends the
+ * samples in whole mini-batches.
  */
 
 #define DRAW_MOST 8192 /* most samples drawn for a job at once */
@@ -24,14 +25,14 @@ static uint32_t room_of(const struct drawn_job *job)
 	room = (room + batch - 1) / batch * batch;
 	if (room > most)
 		room = most;
-	/* the log may end in the middle of a mini-batch */
+	/* draw up to the end of a mini-batch, even if the log ends within one */
 	if (room > 0)
 		room -= job->next % batch;
 	return room < left ? room : left;
 }
 
-/* Tells whether a training's first draw waits until each rank has a node. Only then can samples be
- * assigned by their homes. It waits for one ttl at most. */
+/* Tells whether a training's first draw must wait until each rank has a node, because samples are
+ * assigned to ranks by the ranks' nodes. The draw waits for one ttl at most. */
 static bool waits_for_ranks(const struct coord *coord, const struct drawn_job *job)
 {
 	if (job->epoch > 0 || job->next > 0 || coord->n_live < 2 ||
@@ -49,7 +50,8 @@ static bool is_low(const struct coord *coord, const struct drawn_job *job)
 	       !waits_for_ranks(coord, job);
 }
 
-/* Decides the number of samples to draw for each job of the pool. false: none. */
+/* Decides the number of samples to draw for each job of the pool. Returns false if there is nothing
+ * to draw. */
 static bool plan(struct coord *coord, const struct pool *pool)
 {
 	struct drawn_job *job;
@@ -265,7 +267,7 @@ int coord_draw(struct coord *coord)
 		coord_drop_streams(coord);
 		return err;
 	}
-	/* A quiet leader draws again when a beat has news. */
+	/* An idle leader draws again when the answer to a heartbeat has a new value of `news`. */
 	uint64_t in = coord_is_quiet(coord) ? QUIET_NS : pause_ns(coord, coord->pace_ns);
 	coord->draw_ns = coord->now_ns + (more ? 0 : in);
 	due_at(coord, coord->draw_ns);

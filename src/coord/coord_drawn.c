@@ -13,8 +13,8 @@
  * run. Their state can be dropped at any time, because it is rebuilt from the engine.
  */
 
-#define SUBTRACT_MOST 8192	     /* most samples of a rank per read */
-#define MOST_IDS (UINT32_C(1) << 28) /* most ids of a dataset */
+#define SUBTRACT_MOST 8192	     /* most samples of a rank in one read of the log */
+#define MOST_IDS (UINT32_C(1) << 28) /* the ids of a dataset are below this */
 
 /* --- streams ---------------------------------------------------------------------------- */
 
@@ -94,7 +94,8 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 	return 0;
 }
 
-/* Rebuilds remaining_j = D_j - log_j. Later draws use new random numbers. */
+/* Rebuilds the set of samples that the job has yet to draw, remaining_j = D_j - log_j. Later draws
+ * do not repeat the random numbers of earlier draws. */
 static int rebuild(struct coord *coord, struct drawn_job *job)
 {
 	roaring_bitmap_t *remaining = roaring_bitmap_copy(job->facts.ids);
@@ -142,8 +143,9 @@ static int need_pool(
 	return 0;
 }
 
-/* Checks the memory that samplers need, including the newest job. It grows with the largest id of
- * each job. -EBADE: no dataset has such an id; -E2BIG: more than most_ids. */
+/* Checks the memory that the samplers of all jobs need, which grows with the largest id of each
+ * job. -EBADE: an id that no dataset can have; -E2BIG: the sum of the largest ids exceeds
+ * most_ids. */
 static int check_size(const struct coord *coord)
 {
 	uint64_t ids = 0;
@@ -164,7 +166,8 @@ static int get_facts(
 	const struct held_job *here = coord_find_job(coord, log->name);
 	if (here && here->entered && coord_is_same_job(&here->facts, log)) {
 		struct coord_job facts = here->facts;
-		facts.n_log = 0; /* the engine already has the log */
+		/* the log is not copied, because the engine already has it */
+		facts.n_log = 0;
 		return coord_facts_copy(&facts, ret);
 	}
 	int err = coord->engine->facts(coord->engine->context, log->name, ret);
@@ -267,7 +270,7 @@ static void set_window(struct coord *coord, struct drawn_job *job)
 static int survey_job(struct coord *coord, struct coord_engine_job *log)
 {
 	struct drawn_job *job = find_drawn(coord, log->name);
-	/* The group may have forgotten the job, and now have another one of this name. */
+	/* The group may have forgotten the job, and have another job of this name now. */
 	if (job && !coord_is_same_job(&job->facts, log)) {
 		free_drawn(job);
 		job = NULL;
@@ -277,7 +280,8 @@ static int survey_job(struct coord *coord, struct coord_engine_job *log)
 	if (err)
 		return err;
 	if (is_new)
-		coord_moved(coord); /* it may wait for ranks */
+		/* look again soon, because the job may wait for its ranks */
+		coord_moved(coord);
 	job->seen = true;
 	if (job->epoch != log->epoch || job->next != log->next) {
 		coord_moved(coord);
@@ -305,7 +309,7 @@ static bool is_over(const struct coord_engine_job *log, const struct drawn_job *
 	return log->epoch > 0;
 }
 
-/* Deletes the feeds of the previous epoch, once all ranks have read it. */
+/* Deletes the feeds of the previous epoch if all ranks have read it to its end. */
 static int forget_read(struct coord *coord, const struct coord_engine_job *log)
 {
 	struct drawn_job *job = find_drawn(coord, log->name);

@@ -10,6 +10,8 @@
  * atomic. One engine is in the process (coord_local.h), the other in a server that speaks the Redis
  * protocol (coord_resp.h).
  *
+ * An engine has these data, where an entry that `expires` is lost if it is not renewed in time:
+ *
  *     lead        incarnation of the leader: expires            token, term
  *     node        name -> incarnation, address, capacity        expires
  *     job         facts; epoch, next: the log's length          nodes that run it
@@ -21,9 +23,9 @@
  *     told        (node, name of a set) -> samples              expires
  *     reported    life -> nodes that have offered all they have
  *
- * Each life of an engine has a name (run). After a restart, or when a replica takes over, the
- * engine may have lost the last seconds; its life then has another name. While `ready` does not
- * name this life, nothing is appended or opened.
+ * A life of the engine ends when the engine restarts, or when a replica takes over. Each life has a
+ * name (run). In a new life the data of the last seconds may be lost. While `ready` does not name
+ * the present life, no samples are appended, and no epoch begins.
  *
  *   Threads: one at a time.
  *   Errors: 0 or -errno. -ESTALE: a fence does not hold, because the leader, the log or the
@@ -33,12 +35,14 @@
  *         -ECONNRESET, the engine may or may not have done the work, or may do it later.
  */
 
-#define COORD_TOLD (COORD_NAME + 8) /* bytes of the name of a set, including the \0 */
-#define COORD_RUN 48		    /* bytes of the name of a life, including the \0 */
+/* bytes of the name of a set that `tell` keeps, including the \0 */
+#define COORD_TOLD (COORD_NAME + 8)
+#define COORD_RUN 48 /* bytes of the name of a life, including the \0 */
 
 struct coord_token {
 	uint64_t term;
-	/* Distinguishes terms, since an engine that lost a term may use its number again. */
+	/* Distinguishes two terms with the same number: an engine that lost a term may use the
+	 * number again. */
 	uint64_t random;
 };
 
@@ -51,7 +55,8 @@ struct coord_position {
 struct coord_lease {
 	const char *job;
 	uint32_t rank;
-	/* The consumed position. The engine keeps the larger one of its own cursor and this one. */
+	/* All positions before this one were consumed. The engine keeps the later one of its own
+	 * cursor and this one. */
 	struct coord_position cursor;
 	/* Set by `beat`. -EBUSY: another node has the rank; -ENOENT: there is no such job, or the
 	 * node does not run it. */
@@ -59,21 +64,21 @@ struct coord_lease {
 	struct coord_position ret_cursor; /* the engine's cursor */
 };
 
-/* The engine's answer to a beat. */
+/* The engine's answer to a heartbeat. */
 struct coord_view {
 	char run[COORD_RUN];
 	bool ready;	 /* the log is complete in this life */
-	bool reported;	 /* this node has reported its journals in this life */
+	bool reported;	 /* this node has called `repaired` in this life */
 	uint64_t leader; /* incarnation of the leader; 0: none */
 	char leader_name[COORD_NAME];
 	uint64_t term;
-	bool renewed; /* the beat has renewed the leader's lease */
-	/* Another number if the answer of `jobs` may have changed, unless only leases of ranks
-	 * have expired. */
+	bool renewed; /* the heartbeat has renewed the leader's lease */
+	/* A number that changes whenever the answer of `jobs` may have changed, except when only
+	 * leases of ranks have expired. */
 	uint64_t news;
 };
 
-/* The engine's state of a job. */
+/* A job as the engine has it. */
 struct coord_engine_job {
 	char name[COORD_NAME];
 	uint32_t epoch;
@@ -81,8 +86,8 @@ struct coord_engine_job {
 	uint32_t n;
 	uint32_t ranks, batch;
 	uint64_t fingerprint;
-	struct coord_position *cursors; /* [ranks]; freed with the list */
-	/* [ranks]: incarnations of the nodes that serve them; 0: none */
+	struct coord_position *cursors; /* [ranks]; freed by coord_engine_jobs_free */
+	/* [ranks]: incarnation of the node that serves the rank; 0: none */
 	uint64_t *owners;
 };
 
@@ -95,7 +100,8 @@ void coord_engine_jobs_free(struct coord_engine_jobs *jobs);
 /* The nodes and jobs of the group. */
 struct coord_look {
 	struct coord_node
-		*members; /* the live ones, then the silent ones, sorted by name */
+		/* the live nodes, sorted by name, then those that are not live */
+		*members;
 	size_t n, live;
 	struct coord_engine_jobs jobs;
 };
@@ -108,7 +114,8 @@ struct coord_beat {
 	size_t n;
 	/* The leader's token; NULL: the node does not lead. */
 	const struct coord_token *token;
-	/* Filled by the beat, freed by the caller. NULL: the node does not look. */
+	/* Receives the nodes and jobs of the group; NULL: they are not asked for. The caller frees
+	 * the content with coord_look_free. */
 	struct coord_look *look;
 };
 
@@ -116,12 +123,14 @@ struct coord_beat {
 struct coord_append {
 	const char *job;
 	uint32_t epoch;
-	uint32_t base; /* number of samples in the log so far */
+	uint32_t base; /* number of samples in the log before the call */
 	uint32_t count;
-	/* The job's number of ranks, and of samples per mini-batch. */
+	/* The job's number of ranks, and number of samples per mini-batch. */
 	uint32_t ranks, batch;
-	const sample_id *const *ids; /* [ranks]: as many samples as ranks_position says */
-	/* The present epoch and length of the log, for `fill`. `epoch` may be a later one. */
+	/* [ranks]: the samples of each rank, as many as ranks_position says */
+	const sample_id *const *ids;
+	/* `fill` also needs the epoch and the length of the log before the call, because the new
+	 * samples may belong to a later epoch. */
 	uint32_t was_epoch, was_next;
 };
 
@@ -129,12 +138,13 @@ struct coord_read {
 	const char *job;
 	uint32_t epoch;
 	uint32_t rank;
-	/* The job's number of ranks, and of samples per mini-batch. */
+	/* The job's number of ranks, and number of samples per mini-batch. */
 	uint32_t ranks, batch;
-	uint32_t from; /* position of the rank from which to read */
+	uint32_t from; /* the rank's first position to read */
 	uint32_t most;
 	sample_id *ids; /* room for `most` samples, provided by the caller */
-	uint32_t ret_n; /* samples read; 0: no more samples, or no such feed */
+	/* number of samples read; 0: there are no more, or there is no such feed */
+	uint32_t ret_n;
 };
 
 struct coord_offer {
@@ -153,7 +163,7 @@ struct coord_engine {
 	void *context;
 	bool alone; /* no other node can reach the engine */
 	/* Renews the leases of the node, of its ranks, and of the leader if the token is current,
-	 * for another ttl. Advances the cursors. */
+	 * for another ttl. Moves the cursors forward. */
 	int (*beat)(void *context, const struct coord_beat *beat, struct coord_view *ret);
 	/* Gives back the lease of a rank. If job is NULL, gives back the lease of the node, and the
 	 * leader's lease if the node leads. */
@@ -162,14 +172,15 @@ struct coord_engine {
 	/*
 	 * Notes that the node runs the job. A new job begins at job->epoch and job->n_log; the
 	 * cursors of all ranks are set to that place. -EINVAL: other nodes run the job with other
-	 * facts, or the group's log is shorter, as `differs` says. The node is then no longer noted
-	 * as running the job.
+	 * facts, or the group's log is shorter than job->log, as `differs` says; the node is then
+	 * no longer noted as running the job.
 	 */
 	int (*enter)(void *context, const char *node, const struct coord_job *job,
 		char differs[COORD_TEXT]);
 	/* Notes that the node does not run the job any more. */
 	int (*leave)(void *context, const char *node, const char *job);
-	/* Lists all jobs. -ESTALE: the life has changed, so their logs may be shorter. */
+	/* Lists all jobs. -ESTALE: the life has changed, so the logs of the jobs may have become
+	 * shorter. */
 	int (*jobs)(void *context, const char *run, struct coord_engine_jobs *ret);
 	/* Returns the facts of a job. The caller frees them with coord_facts_free. */
 	int (*facts)(void *context, const char *job, struct coord_job *ret);
@@ -177,8 +188,8 @@ struct coord_engine {
 	 * leads. */
 	int (*elect)(void *context, const struct coord_node *self, uint64_t random,
 		uint32_t ttl_ms, struct coord_token *ret);
-	/* Begins the epoch, unless it has begun. -EAGAIN: the epoch before was not drawn
-	 * completely. */
+	/* Begins the epoch, unless it has begun. -EAGAIN: not all samples of the previous epoch
+	 * have been drawn. */
 	int (*open)(void *context, const char *run, const char *job, uint32_t epoch);
 	/* Appends samples to the log, if both fences hold: `token` and append->base. */
 	int (*append)(void *context, const char *run, const struct coord_token *token,
@@ -200,22 +211,23 @@ struct coord_engine {
 	/* Repair: tells which of the nodes have reported. */
 	int (*reported)(void *context, const char *run, const struct coord_node *nodes,
 		size_t n, bool *ret);
-	/* Repair: appends to a log that is not ready. It may continue in a later epoch. */
+	/* Repair: appends samples to the log of a job before `ready` is called. The samples may
+	 * belong to a later epoch than the log. */
 	int (*fill)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
 	/* Ends the repair, because the log is complete. Forgets dead nodes that did not report. */
 	int (*ready)(void *context, const char *run, const struct coord_token *token);
-	/* Keeps the node's set of samples under the name `what` (COORD_TOLD bytes). The set expires
-	 * after ttl_ms. */
+	/* Keeps a set of the node's samples under the name `what` (COORD_TOLD bytes). The set
+	 * expires after ttl_ms. */
 	int (*tell)(void *context, const char *node, const char *what,
 		const roaring_bitmap_t *ids, uint32_t ttl_ms);
-	/* Adds the sets of this name of all live nodes to *ret. */
+	/* Adds to *ret the samples in the sets of this name that live nodes have told. */
 	int (*told)(void *context, const char *what, roaring_bitmap_t *ret);
-	/* Returns the name of the last request, for messages. NULL: the engine is in this
-	 * process. */
+	/* Returns the name of the last request, for messages. The function is NULL for an engine in
+	 * this process. */
 	const char *(*asked)(void *context);
-	/* Returns the server's reaction to the last call if it was no answer, such as "refuses
-	 * AUTH: why"; "": it answered. NULL: the engine never refuses. */
+	/* Returns the server's refusal of the last request, such as "refuses AUTH: why"; "": the
+	 * server answered. The function is NULL for an engine that never refuses. */
 	const char *(*refused)(void *context);
 };
 

@@ -7,18 +7,18 @@
 
 /* Compares, copies and checks the facts on which nodes must agree before they share an order. */
 
-/* Tells whether a fact of the job here differs from the group's job, which has n_there samples.
- * `text` names the fact. */
+/* Tells whether a fact of this node's job `here` differs from that of the group's job `there`,
+ * which has n_there samples. `text` then describes the first difference. */
 bool coord_facts_differ(const struct coord_job *here, const struct coord_job *there,
 	uint64_t n_there, char text[COORD_TEXT]);
 
 /* Tells whether the group's log, which has reached `epoch` and `next`, ends before the place where
- * the job here continues. `text` describes this. */
+ * this node's job `here` continues. `text` then describes both places. */
 bool coord_is_behind(const struct coord_job *here, uint32_t epoch, uint32_t next,
 	char text[COORD_TEXT]);
 
-/* Divides the log after which a job continues among its ranks. The caller frees the parts with
- * coord_log_parts_free. The job must live longer. -ENOMEM. */
+/* Divides job->log, after which the job continues, among the ranks of the job. The job must outlive
+ * *append. The caller frees the parts with coord_log_parts_free. -ENOMEM. */
 must_check int coord_log_parts(const struct coord_job *job, struct coord_append *append);
 void coord_log_parts_free(struct coord_append *append);
 
@@ -30,5 +30,6 @@ must_check int coord_facts_copy(const struct coord_job *facts, struct coord_job 
 bool coord_name_is_good(const char *name);
 /* Tells whether the text has no control characters. */
 bool coord_text_is_plain(const char *text);
-/* Tells whether the engine's job has these facts. Only the facts in `log` are compared. */
+/* Tells whether the engine's job `log` has these facts. Facts that `log` does not contain are not
+ * compared. */
 bool coord_is_same_job(const struct coord_job *facts, const struct coord_engine_job *log);

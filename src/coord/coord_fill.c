@@ -19,7 +19,9 @@ struct filling {
 	const struct coord_job *facts;
 	const struct coord_offers *offers;
 	uint32_t n;
-	uint32_t epoch, base, end; /* positions in the log, counted over all ranks */
+	/* base, end: lengths of the epoch's log before and after it is filled, in samples of all
+	 * ranks */
+	uint32_t epoch, base, end;
 	roaring_bitmap_t *remaining;
 	sample_id **ids; /* [ranks]: the samples in [base, end); SAMPLE_NONE: a hole */
 };
@@ -70,7 +72,7 @@ static void place_offer(struct filling *filling, const struct coord_offer *offer
 	}
 }
 
-/* Fills the holes with remaining samples: a random choice in random order. */
+/* Fills the holes with remaining samples, chosen at random. */
 static int fill_holes(struct coord *coord, struct filling *filling)
 {
 	size_t n = roaring_bitmap_get_cardinality(filling->remaining);
@@ -145,7 +147,8 @@ static int fill(
 	return err ? err : send(coord, filling, log);
 }
 
-/* Fills the log of one epoch. whole: all samples of the epoch had been drawn. */
+/* Fills the log of one epoch by whole mini-batches, until it contains all offered positions. whole:
+ * up to the end of the epoch, because all of its samples had been drawn. */
 static int fill_epoch(struct coord *coord, const struct coord_job *facts,
 	struct coord_engine_job *log, const struct coord_offers *offers, uint32_t epoch,
 	bool whole)

@@ -13,8 +13,8 @@
 #define READ_MOST 1024		/* most samples of a rank per read */
 #define ENTER_NS (2 * NS_PER_S) /* pause before a refused job is entered again */
 
-/* If the group's training has the fingerprint that former versions computed, uses that one, so that
- * the training can continue. */
+/* If the group's job has the fingerprint that earlier versions computed (facts->older), uses this
+ * fingerprint, so that the training can continue. */
 static int take_older(const struct coord *coord, struct coord_job *facts)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -46,7 +46,8 @@ int coord_enter_jobs(struct coord *coord)
 			engine->context, coord->self.name, &job->facts, differs);
 		if (err && err != -EINVAL)
 			return err;
-		/* The job is entered again when no node runs it with the group's facts any more. */
+		/* A refused job is tried again: it is accepted as soon as no node runs the group's
+		 * job of this name. */
 		job->enter_ns = err ? coord->now_ns + pause_ns : 0;
 		memcpy(job->refused, differs, sizeof(job->refused));
 		job->entered = err == 0;
@@ -61,7 +62,7 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 		struct held_job *job = coord_find_job(coord, jobs->jobs[i].name);
 		if (!job || !job->entered)
 			continue;
-		/* The group may have forgotten the job, and now have another one of this name. */
+		/* The group may have forgotten the job, and have another job of this name now. */
 		job->entered = coord_is_same_job(&job->facts, &jobs->jobs[i]);
 		if (!job->entered)
 			continue;
@@ -85,8 +86,8 @@ int coord_ask_lengths(struct coord *coord)
 	return 0;
 }
 
-/* Sets heard_ns of the members: to the present for live nodes, to the previous value for silent
- * ones. */
+/* Sets heard_ns in the new list of members: to the present time for live nodes, and for other nodes
+ * to the value in the old list. */
 static void note_heard(
 	const struct coord *coord, struct coord_node *members, size_t n, size_t live)
 {
@@ -158,8 +159,8 @@ int coord_open_wanted(struct coord *coord)
 
 /* --- feeds ------------------------------------------------------------------------------ */
 
-/* Moves a rank from the end of its epoch to the next one. Skips epochs before the last one, because
- * they have no feeds any more. */
+/* If the rank has read its epoch to the end, moves the rank to the next epoch. Skips epochs before
+ * the one that precedes the running epoch, because their feeds are deleted. */
 static void turn_epoch(struct coord *coord, const struct held_job *job, uint32_t number)
 {
 	struct held_rank *rank = &job->ranks[number];
@@ -204,8 +205,8 @@ void coord_forget_came(struct held_job *job, uint32_t number)
 	came->ids = NULL;
 }
 
-/* Checks that no sample of the read came earlier in this epoch; otherwise returns -EBADE. *ret: all
- * samples that have come, including those of the read. */
+/* Returns -EBADE if a sample of the read came to the rank earlier in this epoch. *ret: all samples
+ * that have come to the rank, including those of the read. The caller frees it. */
 static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
 	roaring_bitmap_t **ret)
 {
@@ -271,7 +272,7 @@ static void read_again(struct coord *coord, bool any, bool more, bool failed)
 	uint64_t most = 4 * coord->pace_ns;
 	if (most > coord->ttl_ns)
 		most = coord->ttl_ns;
-	/* A quiet node reads again when a look finds samples. */
+	/* An idle node reads again when a look finds unread samples (coord_take_look). */
 	uint64_t in = coord_is_quiet(coord) ? QUIET_NS : pause_ns(coord, most);
 	if (failed) {
 		in = coord->pace_ns / 16;

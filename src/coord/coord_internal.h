@@ -13,17 +13,20 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_S UINT64_C(1000000000)
-#define QUIET_NS                                                                         \
-	(3600 * NS_PER_S) /* pause of a step that a beat makes due in a quiet time */
-#define COMMIT_EVERY 32	  /* consumed positions after which a beat is due soon */
+/* pause of an idle node before its next draw or read; news in a heartbeat's answer end the pause */
+#define QUIET_NS (3600 * NS_PER_S)
+/* number of consumed positions after which a heartbeat is sent soon */
+#define COMMIT_EVERY 32
 
 struct held_rank {
-	bool taken;	/* coord_take_rank was called */
-	bool held;	/* this node has the lease */
-	bool at_cursor; /* the rank begins at the cursor, which is not known yet */
-	struct coord_position head; /* next position for fed() */
+	bool taken; /* coord_take_rank was called */
+	bool held;  /* this node has the lease */
+	/* the rank will begin at the engine's cursor, which is not known yet */
+	bool at_cursor;
+	struct coord_position head; /* position of the next sample that fed() gets */
 	struct coord_position consumed;
-	/* the last `consumed` that was sent; the engine's cursor */
+	/* sent: the value of `consumed` that was sent last; acked: the cursor that the engine has
+	 * confirmed */
 	struct coord_position sent, acked;
 };
 
@@ -39,15 +42,17 @@ struct held_job {
 	LIST_ENTRY(held_job) link;
 	struct coord_job facts;
 	uint32_t n;
-	bool entered;	   /* the engine has it in this life */
+	/* in its present life the engine has the job, and knows that this node runs it */
+	bool entered;
 	uint64_t enter_ns; /* time at which a refused job is tried again */
 	char refused[COORD_TEXT];
-	uint32_t epoch, next; /* the engine's log, at the last look */
-	uint32_t wanted;      /* the last epoch that a reader wants */
-	uint32_t opened;      /* last epoch that has begun, as far as is known */
+	/* epoch and length of the engine's log when it was last asked */
+	uint32_t epoch, next;
+	uint32_t wanted; /* latest epoch that a reader wants */
+	uint32_t opened; /* latest epoch that is known to have begun */
 	struct held_rank *ranks;
 	struct came *came; /* [ranks] */
-	uint64_t *owners;  /* [ranks], at the last look; NULL: not known */
+	uint64_t *owners;  /* [ranks], as the engine last told them; NULL: not known */
 };
 
 /* A job for which the leader draws. */
@@ -58,44 +63,48 @@ struct drawn_job {
 	job_id id;
 	struct pool *pool;
 	bool joined;
-	bool streams; /* the sampler has remaining_j of this epoch */
+	/* the sampler has the samples that remain in this epoch (remaining_j) */
+	bool streams;
 	stream_id stream;
-	bool seen;	 /* the last survey has found it */
+	bool seen;	 /* the last coord_survey found the job in the group */
 	uint64_t met_ns; /* time at which this leader first saw the job */
 	uint32_t epoch, next;
-	/* feeds of epochs before this one were deleted; 0: none were */
+	/* the feeds of all epochs before this one were deleted; 0: none were */
 	uint32_t forgotten;
 	uint32_t ahead;	   /* samples drawn beyond the position of the fastest reader */
 	uint32_t window;   /* number of samples that should be drawn ahead */
 	uint32_t wants;	   /* number of samples to draw now */
-	uint64_t consumed; /* samples of all ranks and epochs */
+	uint64_t consumed; /* samples that all ranks consumed in all epochs */
 	uint64_t measured_ns;
-	double rate;	  /* samples consumed per second */
-	uint64_t *owners; /* [ranks]: for coord_batch.rank_node */
-	sample_id *ids;	  /* samples drawn now */
+	double rate; /* samples consumed per second */
+	/* [ranks]: incarnation of the node that serves the rank; 0: none */
+	uint64_t *owners;
+	sample_id *ids; /* samples that were drawn, but not appended yet */
 	uint32_t n_ids;
 };
 
-/* The jobs of one dataset. They are drawn together. */
+/* The jobs of one dataset and one kind of sampler. They are drawn together. */
 struct pool {
 	LIST_ENTRY(pool) link;
 	char dataset[COORD_NAME];
 	enum sampler_kind kind;
 	struct sampler *sampler;
-	/* Bitmaps for the sampler `exchange`; NULL: not known yet. */
-	roaring_bitmap_t *resident;	 /* owned by the sampler */
-	roaring_bitmap_t *fresh, *older; /* recently drawn samples */
-	/* Time when `fresh` began; time of the next question to the engine. */
+	/* samples that any node holds, as the sampler `exchange` was told; NULL: not known yet */
+	roaring_bitmap_t *resident;
+	/* samples drawn since fresh_ns, and in the interval before it; NULL: not made yet */
+	roaring_bitmap_t *fresh, *older;
+	/* told_ns: time at which the engine is next asked for `resident` */
 	uint64_t fresh_ns, told_ns;
-	/* samples that their homes lack; NULL: not known. Time of the next question. */
-	roaring_bitmap_t *lacked;
-	uint64_t lacked_ns;
+	roaring_bitmap_t *lacked; /* samples that their homes lack; NULL: not known */
+	uint64_t lacked_ns; /* time at which the engine is next asked for `lacked` */
 };
 
 struct coord {
 	struct coord_node self;
 	uint64_t ttl_ns;
-	uint64_t pace_ns; /* unit of the intervals between looks at the engine */
+	/* unit of the pauses between calls of the engine: ttl_ns or MOST_PACE_NS, the smaller
+	 * one */
+	uint64_t pace_ns;
 	uint32_t mini_batches;
 	uint64_t most_ids;
 	struct coord_calls calls;
@@ -104,10 +113,11 @@ struct coord {
 	uint64_t seed;
 
 	uint64_t now_ns, due_ns;
-	/* Times at which these steps are due. */
+	/* Times at which a heartbeat, a look (see coord_beat), a read of feeds and a draw are due.
+	 * tell_ns: time of the last report to the engine. */
 	uint64_t beat_ns, look_ns, read_ns, draw_ns, tell_ns;
 	uint64_t mend_ns;     /* earliest time of the next call of engine->mend */
-	uint64_t beaten_ns;   /* the last beat */
+	uint64_t beaten_ns;   /* time of the last answered heartbeat */
 	uint64_t moved_ns;    /* time of the last progress of readers or the log */
 	uint64_t hunger_ns;   /* pause between reads of feeds while readers are waiting */
 	uint64_t patience_ns; /* pause between attempts to reach the engine */
@@ -118,22 +128,23 @@ struct coord {
 	char message[COORD_TEXT];
 	uint64_t away_since_ns;
 	int away_errno;
-	/* Holds the counters for coord_status. Its other fields are unused. */
+	/* coord_status copies the counters from here; the other fields are unused. */
 	struct coord_status counts;
 	LIST_HEAD(, held_job) jobs;
 	struct coord_node *members; /* live ones come first */
 	size_t n_members, n_live;
-	/* Nodes that were live in earlier lives of the engine. */
+	/* Nodes that were live in earlier lives of the engine. A repair waits for their reports. */
 	struct coord_node *expected;
 	size_t n_expected;
 
 	/* The members from here on are the state of the leader. */
 	bool leads;
 	struct coord_token token;
-	uint64_t renewed_ns; /* the last beat or election that renewed the lease */
-	/* since when steps have waited for journals; 0: they don't */
+	/* time of the last heartbeat or election that renewed the leader's lease */
+	uint64_t renewed_ns;
+	/* time of the last step that waited for journals; 0: steps do not wait */
 	uint64_t waits_since_ns;
-	uint64_t waited_ns; /* time waited for journals */
+	uint64_t waited_ns; /* total time that steps have waited for journals */
 	LIST_HEAD(, drawn_job) drawn;
 	LIST_HEAD(, pool) pools;
 	job_id next_id;
@@ -163,8 +174,8 @@ static inline uint64_t quiet_ns(const struct coord *coord)
 	return coord->now_ns - coord->moved_ns;
 }
 
-/* Returns the pause before the next look for changes by other nodes. It grows as long as there is
- * no progress. coord_moved, called when a reader of this node moves on, ends it. */
+/* Returns the pause before the engine is next asked for changes by other nodes: the longer there
+ * was no progress, the longer, but at most most_ns. coord_moved ends the pause. */
 static inline uint64_t pause_ns(const struct coord *coord, uint64_t most_ns)
 {
 	uint64_t in = quiet_ns(coord) / 4, least_ns = coord->pace_ns / 32;
@@ -181,17 +192,20 @@ static inline uint32_t ttl_ms(const struct coord *coord)
 /* --- coord.c ---------------------------------------------------------------------------- */
 
 struct held_job *coord_find_job(const struct coord *coord, const char *name);
-/* Makes a beat due soon, but not at once. */
+/* Makes a heartbeat due, but not earlier than pace_ns / 64 after the last one. */
 void coord_beat_soon(struct coord *coord);
-/* Notes progress of readers or the log. After a quiet time all looks become due. */
+/* Notes progress of readers or of the log. If there was none for pace_ns, all calls of the engine
+ * become due. */
 void coord_moved(struct coord *coord);
-/* Tells whether there was no progress for a ttl, and the node waits for no job and no rank. It then
- * calls the engine less often. */
+/* Tells whether the node is idle: there was no progress for a ttl, and the node waits neither for
+ * the group to accept a job nor for the lease of a rank. An idle node calls the engine less
+ * often. */
 bool coord_is_quiet(const struct coord *coord);
-/* Notes that another node serves the rank, and calls lost(). */
+/* Notes that this node no longer serves the rank, and calls lost(). */
 void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
 
-/* Notes that the epoch has begun, since a reader is in it. The engine may have forgotten this. */
+/* Notes that the epoch of `at` has begun, since a reader has read samples of it. The engine may
+ * have forgotten this. */
 static inline void coord_note_begun(struct held_job *job, struct coord_position at)
 {
 	if (at.position > 0 && at.epoch > job->wanted)
@@ -200,18 +214,20 @@ static inline void coord_note_begun(struct held_job *job, struct coord_position 
 
 /* --- coord_step.c ----------------------------------------------------------------------- */
 
-/* Makes all questions to the engine due again, after an unexpected answer. */
+/* Makes a heartbeat, a look and a draw due, because the engine gave an unexpected answer. */
 void coord_doubt(struct coord *coord);
-/* Renews all leases of the node, and sends its cursors. Looks, if that is due. */
+/* Sends a heartbeat: renews all leases of the node, and sends its cursors. If a look is due, the
+ * answer also has the nodes and jobs of the group. */
 must_check int coord_beat(struct coord *coord);
 
 /* --- coord_follow.c --------------------------------------------------------------------- */
 
-/* Enters the jobs that are not entered yet. Stores the reasons of refusals. */
+/* Enters the jobs of this node that are not entered yet into the group. Stores the reasons of
+ * refusals. */
 must_check int coord_enter_jobs(struct coord *coord);
 /* Asks the engine for the lengths of logs and the owners of ranks. */
 must_check int coord_ask_lengths(struct coord *coord);
-/* Takes the members, the lengths of logs, and the owners of ranks from the look. */
+/* Takes the members, the lengths of logs, and the owners of ranks from `look`. */
 void coord_take_look(struct coord *coord, struct coord_look *look);
 /* Begins the epochs that readers want. */
 must_check int coord_open_wanted(struct coord *coord);
@@ -222,7 +238,8 @@ void coord_forget_came(struct held_job *job, uint32_t number);
 
 /* --- coord_repair.c --------------------------------------------------------------------- */
 
-/* Offers the parts of local journals that are beyond the log, then reports. */
+/* Offers the samples of local journals that are beyond the log, then reports that all are
+ * offered. */
 must_check int coord_report(struct coord *coord);
 /* Waits for reports, fills the log, and lets the group continue. Called by the leader. */
 must_check int coord_repair(struct coord *coord);
@@ -235,27 +252,28 @@ must_check int coord_compare(struct coord *coord);
 
 /* --- coord_fill.c ----------------------------------------------------------------------- */
 
-/* Extends the log of a job to the end of the offers. Offered samples keep their positions; the
- * holes are filled with drawn samples. */
+/* Extends the log of a job by whole mini-batches, until it contains all offered positions. Offered
+ * samples keep their positions; all other positions are filled with drawn samples. */
 must_check int coord_fill(struct coord *coord, const struct coord_engine_job *job,
 	const struct coord_offers *offers);
 
 /* --- coord_lead.c ----------------------------------------------------------------------- */
 
-/* Tries to become leader. As leader, repairs the log and draws. */
+/* Tries to become leader if no other node leads. As leader, repairs the log and draws. */
 must_check int coord_lead(struct coord *coord);
 /* Stops leading, and drops the jobs for which this node drew. */
 void coord_resign(struct coord *coord);
 
 /* --- coord_drawn.c ---------------------------------------------------------------------- */
 
-/* Updates the leader's jobs from the engine, with remaining_j = D_j - log_j. */
+/* Updates the leader's list of jobs from the engine. Rebuilds the samples that each job has yet to
+ * draw, remaining_j = D_j - log_j, where they are not known. */
 must_check int coord_survey(struct coord *coord);
-/* Drops remaining_j of all jobs; the next survey rebuilds them. */
+/* Drops the set remaining_j of each job. The next survey rebuilds the sets. */
 void coord_drop_streams(struct coord *coord);
 /* Frees all jobs and pools of the leader. */
 void coord_drop_drawn(struct coord *coord);
-/* Removes the first `next` samples of an epoch's log from ids. -ESTALE: the engine's log is
+/* Removes the first `next` samples of an epoch's log from `ids`. -ESTALE: the engine's log is
  * shorter. */
 must_check int coord_subtract_log(struct coord *coord, const struct coord_job *facts,
 	uint32_t epoch, uint32_t next, roaring_bitmap_t *ids);
@@ -268,11 +286,11 @@ must_check int coord_draw(struct coord *coord);
 /* --- coord_resident.c ------------------------------------------------------------------- */
 
 /* Tells the engine from time to time which samples this node holds, for the sampler `exchange`, and
- * which ones it lacks, for the placement. */
+ * which samples are at home here but not held, for the assignment of samples to ranks. */
 must_check int coord_tell_resident(struct coord *coord);
 /* Updates the pool's sampler with the samples that any node holds. */
 must_check int coord_update_resident(struct coord *coord, struct pool *pool);
-/* Updates the samples that their homes lack. */
+/* Updates pool->lacked, the samples that their homes do not hold. */
 must_check int coord_update_lacked(struct coord *coord, struct pool *pool);
 /* Notes samples as recently drawn, since they are on their way to a cache. */
 void coord_note_drawn(struct pool *pool, const sample_id *ids, size_t n);

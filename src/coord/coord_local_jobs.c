@@ -26,8 +26,8 @@ void local_job_free(struct local_job *job)
 	free(job);
 }
 
-/* Begins a job at the end of the log that it brings, and sets the cursors of all ranks to that
- * place. */
+/* Begins a job after the log that `facts` brings, and sets the cursors of all ranks to the end of
+ * this log. */
 static int begin_there(struct local_job *job, const struct coord_job *facts)
 {
 	struct coord_append log;

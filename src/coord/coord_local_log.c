@@ -62,8 +62,8 @@ static void begin_epoch(struct local_job *job, uint32_t epoch)
 	}
 }
 
-/* Frees the feeds of the running epoch if it was not drawn completely, because nobody will complete
- * it. */
+/* Frees the feeds of the running epoch if not all of its samples were drawn, because no node will
+ * draw the others. */
 static void drop_incomplete(struct local_job *job)
 {
 	struct local_feed *feed = find_feed(job, job->epoch);
@@ -288,7 +288,9 @@ static bool is_whole(struct local_job *job, uint32_t epoch)
 	return feed != NULL;
 }
 
-/* A repair without the node of a rank may have begun with the epoch after the rank's. */
+/* A repair that lacked a rank's journal may have begun with an epoch after the one that the rank
+ * reads. Then a part of the previous epoch is missing, and some rank has not read that epoch to its
+ * end. The job goes back to the previous epoch, and the log is repaired again. */
 int local_mend(void *context, const char *run, const char *name)
 {
 	struct coord_local *local = context;

@@ -10,11 +10,11 @@
 
 enum coord_mutant {
 	MUTANT_NONE,
-	MUTANT_NO_TOKEN = 1,	/* any leader may append */
+	MUTANT_NO_TOKEN = 1,	/* an append does not compare the leader's token */
 	MUTANT_NO_NEXT = 2,	/* an append does not compare the log's length */
 	MUTANT_NO_REPAIR = 4,	/* no node offers its journal */
 	MUTANT_NO_RECOMMIT = 8, /* a cursor that has not moved is not sent again */
-	MUTANT_NO_NEWS = 16	/* a quiet leader does not hear of changes */
+	MUTANT_NO_NEWS = 16	/* an idle leader is not told of changes by other nodes */
 };
 
 extern unsigned coord_mutants; /* exists in tests only */

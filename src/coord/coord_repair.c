@@ -12,10 +12,10 @@
 #include <string.h>
 
 /*
- * Repairs the log. The engine came back with another life, and may have lost the log's end.
+ * Repairs the log after the engine has begun a new life, and may have lost the end of the log.
  *
  *   all nodes    offer what their journals have beyond the log, and report
- *   the leader   waits for all reports, or 3 ttl; fills the log of each job (coord_fill.c)
+ *   the leader   waits for all reports, 3 ttl at most; fills the log of each job (coord_fill.c)
  *   all nodes    compare their readers' samples with the repaired log
  */
 
@@ -32,7 +32,8 @@ static const struct coord_engine_job *find(
 
 /* --- journals --------------------------------------------------------------------------- */
 
-/* Receives each sequence of positions in the journal. An error ends the visit. */
+/* Receives a sequence of consecutive positions in the journal. If it returns an error, no other
+ * sequence is visited. */
 typedef int visit(struct coord *coord, const struct coord_offer *run);
 
 static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t epoch,
@@ -55,8 +56,8 @@ static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t 
 	return err;
 }
 
-/* Visits a job's journals: from the end of the log on (from_end), or from the start of the epoch
- * before the running one. */
+/* Visits the positions of a job in the local journal: those beyond the end of the log (from_end),
+ * or all from the start of the epoch before the running one. */
 static int visit_job(struct coord *coord, const struct held_job *job,
 	const struct coord_engine_job *log, bool from_end, sample_id *ids, visit *each)
 {
@@ -124,7 +125,8 @@ int coord_mend(struct coord *coord, const char *job)
 
 /* --- comparison ------------------------------------------------------------------------- */
 
-/* Reads the log at the positions of `run`, up to the log's end. One call may return only a part. */
+/* Reads the log at the positions of `run`. *ret_n: number of samples read, less than run->n if the
+ * log ends before. One call of the engine may return only a part. */
 static int read_log(struct coord *coord, const struct held_job *job,
 	const struct coord_offer *run, sample_id *ids, uint32_t *ret_n)
 {
@@ -156,7 +158,7 @@ static int compare(struct coord *coord, const struct coord_offer *run)
 	int err = read_log(coord, job, run, ids, &n);
 	if (err)
 		return err;
-	/* The log ends before the run, or all ranks have read the epoch and its feeds are
+	/* The log ends before the end of `run`, or all ranks have read the epoch and its feeds are
 	 * deleted. */
 	if (n < run->n) {
 		err = coord_mend(coord, run->job);
@@ -196,7 +198,7 @@ int coord_compare(struct coord *coord)
 /* --- the leader ------------------------------------------------------------------------- */
 
 /* Finds a node that is in the group, or was in earlier lives of the engine, and has not reported.
- * If all have reported, ret->name is "". */
+ * If there is no such node, ret->name is "". */
 static int find_silent(struct coord *coord, struct coord_node *ret)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -223,8 +225,10 @@ static int find_silent(struct coord *coord, struct coord_node *ret)
 }
 
 /*
- * Tells whether the log may be repaired now. Unknown nodes get one ttl to appear, known nodes
- * three. If the clock jumps, at most ttl / 8 count as waiting.
+ * Sets *ret: whether the log may be repaired now. It may when all known nodes have reported, and
+ * one ttl has passed, in which unknown nodes could appear (not if the engine is `alone`); or when
+ * three ttl have passed. If the clock jumps, at most ttl / 8 count as waiting. *silent: a node that
+ * has not reported.
  */
 static int waited_enough(struct coord *coord, bool *ret, struct coord_node *silent)
 {
@@ -282,6 +286,6 @@ int coord_repair(struct coord *coord)
 			 "has not reported for 3 ttl: its readers may read samples twice",
 			silent.name);
 	coord->counts.repairs++;
-	coord_doubt(coord); /* the next beat will see that the log is complete */
+	coord_doubt(coord); /* the next heartbeat shows that the log is complete */
 	return 0;
 }

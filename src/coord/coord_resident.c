@@ -8,12 +8,12 @@
 #include <string.h>
 
 /*
- * Finds the samples that are resident anywhere in the group, for exchange. From time to time each
- * node reports the samples that it holds. The leader's sampler gets the union of these reports and
- * of the recently drawn samples, which are on their way to a cache.
+ * Finds the samples that any node of the group holds in its cache, for the sampler `exchange`. From
+ * time to time each node reports the samples that it holds. The leader's sampler gets the union of
+ * these reports and of the recently drawn samples, which are on their way to a cache.
  *
- * Each node also reports samples whose home it is, and that it lacks. The leader assigns these to any
- * rank that has room.
+ * Each node also reports the samples that are at home there, but not in its cache. The leader
+ * assigns such samples to any rank that has room.
  *
  * The sets influence only which samples are drawn together, and which rank reads a sample. If a
  * report is missing or old, a sample may be prepared a second time, or fetched, but nothing becomes
@@ -22,13 +22,13 @@
 
 #define TELL_MOST 65536 /* most bytes that a node reports about a dataset */
 #define TELL_EVERY_NS (2 * NS_PER_S)
-#define TELL_TTLS                                                                        \
-	8 /* ttl between two reports in a quiet time, when caches do not change */
+/* number of ttl between two reports of an idle node, whose cache does not change */
+#define TELL_TTLS 8
 
 /* --- each node -------------------------------------------------------------------------- */
 
-/* Drops half of the samples until the set is small enough. The choice is random and differs on each
- * node, so that all samples are equally likely to be reported. */
+/* Drops half of the samples repeatedly, until the set is small enough. The choice is random and
+ * differs on each node, so that all samples are equally likely to be reported. */
 static void thin(roaring_bitmap_t *ids, uint64_t seed)
 {
 	for (unsigned bit = 0; roaring_bitmap_portable_size_in_bytes(ids) > TELL_MOST;
@@ -68,8 +68,8 @@ static int tell_resident(struct coord *coord, const char *dataset, uint64_t ofte
 	return err;
 }
 
-/* Returns text: the name of the set of samples that their homes lack. No dataset has such a
- * name. */
+/* Writes the name of the set of samples that their homes lack to `text`, and returns `text`. The
+ * name has a colon, which no name of a dataset has. */
 static const char *name_lacked(const char *dataset, char text[static COORD_TOLD])
 {
 	snprintf(text, COORD_TOLD, "%s:lacked", dataset);
@@ -88,7 +88,8 @@ static int tell_lacked(struct coord *coord, const char *dataset, uint64_t often_
 	return err;
 }
 
-/* Tells whether samples move between nodes, and the leader draws. */
+/* Tells whether samples move between nodes, and the node is not idle. Only then do nodes report the
+ * samples that they lack. */
 static bool is_placed(const struct coord *coord)
 {
 	return coord->calls.lacked && coord->self.address[0] && coord->n_live > 1 &&
@@ -135,7 +136,7 @@ int coord_tell_resident(struct coord *coord)
 
 /* --- the leader ------------------------------------------------------------------------- */
 
-/* Forgets samples that were drawn 4 to 8 ttl ago, since they are no longer on their way to a
+/* Forgets drawn samples 4 to 8 ttl after their draw, when they are no longer on their way to a
  * cache. */
 static void forget_fresh(struct coord *coord, struct pool *pool)
 {
@@ -151,8 +152,8 @@ static void forget_fresh(struct coord *coord, struct pool *pool)
 	pool->fresh_ns = coord->now_ns;
 }
 
-/* Updates the sampler with the samples that became resident since the last update, and with those
- * that were evicted. */
+/* Tells the sampler which samples became resident since the last update, and which samples were
+ * evicted. */
 static void update(struct pool *pool, const roaring_bitmap_t *now)
 {
 	roaring_uint32_iterator_t *at = roaring_create_iterator(now);
@@ -176,14 +177,14 @@ static int make_set(roaring_bitmap_t **set)
 	return *set ? 0 : -ENOMEM;
 }
 
-/* Makes the sets of recently drawn samples. */
+/* Makes the two sets of recently drawn samples, unless they exist. */
 static int make_drawn(struct pool *pool)
 {
 	int err = make_set(&pool->fresh);
 	return err ? err : make_set(&pool->older);
 }
 
-/* Removes samples that do not belong to the pool's jobs, since these can't be exchanged. */
+/* Removes from `told` the samples that no job of the pool has, since they can't be exchanged. */
 static int keep_known(
 	const struct coord *coord, const struct pool *pool, roaring_bitmap_t *told)
 {

@@ -61,11 +61,11 @@ bool coord_policy_evicts(const char *policy)
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls of the server about leases: of nodes, of the leader, and of ranks. */
+/* The engine's functions for leases: of nodes, of the leader, and of ranks. */
 
 /* --- nodes ------------------------------------------------------------------------------ */
 
-/* Parses the leader: "", or "<incarnation> <node>". */
+/* Parses the leader: "<incarnation> <node>", or "" if there is none. */
 static bool take_leader(const redisReply *reply, struct coord_view *view)
 {
 	const char *at = reply->str;
@@ -91,7 +91,8 @@ static bool take_lease(
 	return ret->error || strcmp(result->str, "OK") == 0;
 }
 
-/* Parses the answer to a beat: ready reported leader term {result cursor ...} renewed news look. */
+/* Parses the answer to a heartbeat, an array of ready, reported, leader, term, {result, cursor,
+ * result, cursor ...}, renewed, news and look. */
 static int take_view(const struct coord_resp *resp, const redisReply *reply,
 	struct coord_lease *leases, size_t n, struct coord_view *ret)
 {
@@ -123,7 +124,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(one->name, other->name);
 }
 
-/* Parses a node: "<incarnation> <capacity> <address>"; "": it is not live. */
+/* Parses a node: "<incarnation> <capacity> <address>", or "" if the node is not live. */
 static bool take_node(const redisReply *reply, struct coord_node *ret)
 {
 	const char *at = reply->str;
@@ -145,7 +146,7 @@ static bool take_node(const redisReply *reply, struct coord_node *ret)
 	return true;
 }
 
-/* Parses the members: {name node} ... */
+/* Parses the members: an array of name, node, name, node ... */
 static int take_members(const redisReply *reply, struct coord_look *ret)
 {
 	if (!resp_is_array(reply, 0) || reply->elements % 2)
@@ -169,7 +170,7 @@ static int take_members(const redisReply *reply, struct coord_look *ret)
 	return 0;
 }
 
-/* Parses a look: {member ...} {job ...}. */
+/* Parses the nodes and jobs of the group: an array of two arrays, the members and the jobs. */
 static int take_look(const redisReply *reply, struct coord_look *ret)
 {
 	if (!resp_is_array(reply, 2))
@@ -184,7 +185,7 @@ static int beat(void *context, const struct coord_beat *beat, struct coord_view 
 	const struct coord_node *self = beat->self;
 	char value[COORD_ADDRESS + 64];
 	redisReply *reply;
-	/* The connection comes first, since the server's life is one of the words. */
+	/* Connects before making the command, because the command has the server's run_id. */
 	int err = resp_connect(resp);
 	if (err)
 		return err;
@@ -215,7 +216,7 @@ static int beat(void *context, const struct coord_beat *beat, struct coord_view 
 	err = take_view(resp, reply, beat->leases, beat->n, ret);
 	if (!err && beat->look)
 		err = take_look(reply->element[7], beat->look);
-	/* the chunks known so far may no longer be valid */
+	/* the log may be lost, so the known chunks may be wrong */
 	if (!err && !ret->ready)
 		resp_forget_chunks(resp);
 	return resp_end(resp, reply, err);
@@ -292,8 +293,8 @@ static const struct coord_engine functions = {.beat = beat,
 	.asked = asked,
 	.refused = refused};
 
-/* Takes the password from the URL or from the file; both together are refused. If neither has one,
- * takes it from the environment. */
+/* Takes the password from the URL or from the file. If both have one, refuses the URL. If neither
+ * has one, takes it from the environment. */
 static int find_password(
 	struct coord_resp *resp, const struct coord_server *server, char *message)
 {

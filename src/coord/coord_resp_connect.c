@@ -128,7 +128,8 @@ static int check_role(struct coord_resp *resp)
 	return resp_end(resp, reply, good ? err : -EBADE);
 }
 
-/* Returns the value of the name in INFO. false: it is missing or too long. */
+/* Copies the value that follows `name` in the text of INFO to `ret`. Returns false if it is missing
+ * or too long. */
 static bool take_fact(const char *info, const char *name, char *ret, size_t size)
 {
 	const char *at = strstr(info, name);
@@ -167,7 +168,7 @@ static int learn_facts(struct coord_resp *resp)
 	return resp_end(resp, reply, good ? 0 : -EBADE);
 }
 
-/* Asks for the revision of the server's library; 0: the server has none. */
+/* Sets *ret to the revision of the server's library; 0: the server has none. */
 static int ask_revision(struct coord_resp *resp, uint64_t *ret)
 {
 	static const char none[] = "ERR Function not found";
@@ -188,8 +189,8 @@ static uint64_t own_revision(void)
 	return strtoull(strstr(coord_lua, name) + strlen(name), NULL, 10);
 }
 
-/* Loads the library if it is missing or older. An administrator may have loaded it, because few
- * users have the right to. */
+/* Loads the library into the server if the server has none, or an older one. If an administrator
+ * has loaded the library, the node's user does not need the right to load it. */
 static int load_library(struct coord_resp *resp)
 {
 	uint64_t revision;
@@ -228,7 +229,8 @@ static int try_host(struct coord_resp *resp, const struct coord_host *host)
 
 /* --- Sentinels -------------------------------------------------------------------------- */
 
-/* Returns the value of a field; NULL: it is missing, or not a text. */
+/* Returns the value of the field `name` in an array of field, value, field, value ...; NULL: the
+ * value is missing, or not a text. */
 static const char *field_of(const redisReply *reply, const char *name)
 {
 	for (size_t i = 0; i + 1 < reply->elements; i += 2)
@@ -246,7 +248,7 @@ static int refuse_master(struct coord_resp *resp, const char *why)
 	return -EHOSTUNREACH;
 }
 
-/* Parses the master's address from {field value}... */
+/* Parses the master's address from the Sentinel's reply. */
 static int take_master(
 	struct coord_resp *resp, const redisReply *reply, struct coord_host *ret)
 {
@@ -258,7 +260,8 @@ static int take_master(
 		   *flags = field_of(reply, "flags");
 	if (!ip || !port || !flags)
 		return -EBADE;
-	/* The old master may be back, and believe that it is still the master. */
+	/* Refuses a master during a failover: the old master may be back, and believe that it is
+	 * still the master. */
 	if (strstr(flags, "down") || strstr(flags, "failover"))
 		return refuse_master(resp, "another server is becoming the master");
 	strcpy(ret->name, ip);
@@ -266,8 +269,8 @@ static int take_master(
 	return ret->port > 0 && ret->port <= UINT16_MAX ? 0 : -EBADE;
 }
 
-/* Asks a Sentinel for the master. Each connection does this, because the former master may not know
- * yet that it was replaced. */
+/* Asks a Sentinel for the master. This is done for each connection, because a former master may not
+ * know yet that it was replaced. */
 static int find_master(struct coord_resp *resp, const struct coord_host *sentinel,
 	struct coord_host *ret)
 {
@@ -305,8 +308,9 @@ static int connect_anywhere(struct coord_resp *resp)
 	resp->refused[0] = '\0';
 	if (resp->moved.port) {
 		struct coord_host moved = resp->moved;
-		resp->moved.port =
-			0; /* if this fails, the slot may be back at its former server */
+		/* If this connection fails, the next call tries the servers of the URL, because the
+		 * slot may be back at one of them. */
+		resp->moved.port = 0;
 		err = try_host(resp, &moved);
 		if (!err)
 			resp->moved = moved;
@@ -323,8 +327,8 @@ static int connect_anywhere(struct coord_resp *resp)
 	return err;
 }
 
-/* Replaces errors that have a meaning in coord_engine.h (about jobs, leases and fences), since a
- * failed connection says nothing about these. */
+/* Replaces errors that have a meaning in coord_engine.h, about jobs, leases and fences, since the
+ * failure of a connection says nothing about jobs, leases and fences. */
 static int as_no_fence(int err)
 {
 	static const int fences[] = {

@@ -10,7 +10,8 @@
 
 #include <hiredis/hiredis.h>
 
-/* The known chunks of an epoch's log, in order. */
+/* The chunks of an epoch's log that this node knows, in order. coord_resp_read.c explains
+ * chunks. */
 struct resp_chunks {
 	char job[COORD_NAME];
 	uint32_t epoch;
@@ -34,17 +35,19 @@ struct coord_resp {
 		char *ca, *cert, *key; /* NULL: none */
 	} files;
 	char run[COORD_RUN];
-	char told[COORD_TEXT];	  /* the refusal that was last logged */
-	bool looks;		  /* set by coord_resp_look: do not load the library */
-	char policy[32];	  /* maxmemory-policy; "": not known */
+	char told[COORD_TEXT]; /* the refusal that was last logged */
+	bool looks;	 /* set by coord_resp_look, which must not load the library */
+	char policy[32]; /* maxmemory-policy; "": not known */
 	char refused[COORD_TEXT]; /* the server's refusal; "": it answered */
-	const char *asked;	  /* the last command */
-	/* The members from here on are about the reply that is being read. */
-	/* makes: hiredis's functions; counts: the same functions, which also count the memory */
+	const char *asked;	  /* name of the last command or function */
+	/* The functions by which hiredis makes the parts of a reply. makes: hiredis's own; counts:
+	 * those that also count the memory. */
 	redisReplyObjectFunctions *makes, counts;
-	size_t taken, most;	  /* memory of the reply in bytes; its limit */
-	bool too_much;		  /* the reply exceeded the limit */
-	struct resp_chunks *logs; /* at most two epochs of each job */
+	/* taken: memory of the reply that is being read, in bytes; most: the limit */
+	size_t taken, most;
+	bool too_much; /* the reply that is being read exceeded the limit */
+	/* known chunks of logs, of at most two epochs of each job */
+	struct resp_chunks *logs;
 	size_t n_logs;
 };
 
@@ -55,12 +58,12 @@ struct resp_words {
 	size_t *length;
 	size_t n, room;
 	char *numbers; /* buffers of words that are numbers */
-	bool failed;   /* no memory */
+	bool failed;   /* there was no memory, or no room */
 };
 
 /* --- coord_resp_link.c ------------------------------------------------------------------ */
 
-/* Begins a command of at most `most` words. The call that sends the command also frees it. */
+/* Begins a command of at most `most` words. The function that sends the command also frees it. */
 struct resp_words resp_begin(size_t most);
 /* Begins an FCALL of a library function with at most `most` arguments. */
 struct resp_words resp_function(struct coord_resp *resp, const char *name, size_t most);
@@ -85,8 +88,8 @@ must_check int resp_ask(struct coord_resp *resp, struct resp_words *words,
 /* Sends a command whose reply is an integer, and frees the reply. -EBADE: the reply is not an
  * integer. */
 must_check int resp_do(struct coord_resp *resp, struct resp_words *words);
-/* Connects if needed, and checks that the server still has the life of this name. -ESTALE: it has
- * another one. */
+/* Connects if needed, and checks that the server's life still has the name `run`. -ESTALE: it has
+ * another name. */
 must_check int resp_same_life(struct coord_resp *resp, const char *run);
 void resp_close(struct coord_resp *resp);
 /* Returns a negative errno for the error of the link. It never returns an errno to which
@@ -111,14 +114,14 @@ must_check int resp_take(struct coord_resp *resp, redisReply **ret);
 /* --- coord_resp_reply.c: false or -EBADE: the reply is of another type or malformed ------ */
 
 bool resp_is_array(const redisReply *reply, size_t least);
-/* size includes the terminating \0. */
+/* Tells whether the reply is a text that fits in `size` bytes, including the \0. */
 bool resp_is_text(const redisReply *reply, size_t size);
 bool resp_take_name(const redisReply *reply, char ret[COORD_NAME]);
 bool resp_take_u64(const redisReply *reply, uint64_t most, uint64_t *ret);
 bool resp_take_u32(const redisReply *reply, uint32_t least, uint32_t most, uint32_t *ret);
 bool resp_take_flag(const redisReply *reply, bool *ret);
 bool resp_take_hex(const redisReply *reply, uint64_t *ret);
-/* Parses a number at *at, and moves *at past it. */
+/* Parses a hexadecimal number at *at, and moves *at past the number. */
 bool resp_take_hex_at(const char **at, uint64_t *ret);
 bool resp_take_position(const redisReply *reply, struct coord_position *ret);
 must_check int resp_take_ids(const redisReply *reply, roaring_bitmap_t **ret);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Calls of the server about the jobs of the group. */
+/* The engine's functions for the jobs of the group. */
 
 static bool take_kind(const redisReply *reply, enum sampler_kind *ret)
 {
@@ -27,8 +27,9 @@ static bool take_shape(const redisReply *ranks, const redisReply *batch, uint32_
 	       resp_take_u32(batch, *ret, COORD_BATCH, ret_batch);
 }
 
-/* Describes how the job differs from the group's job. The reply: dataset n fingerprint ranks batch
- * kind epoch next. */
+/* Describes the difference between the job and the group's job. The reply is an array of dataset,
+ * n, fingerprint, ranks, batch, kind, epoch and next. -EINVAL: the jobs differ; -EBADE: they do
+ * not, or the reply is invalid. */
 static int tell_difference(
 	const redisReply *reply, const struct coord_job *job, char differs[COORD_TEXT])
 {
@@ -94,15 +95,15 @@ int resp_enter(void *context, const char *node, const struct coord_job *job,
 int resp_leave(void *context, const char *node, const char *job)
 {
 	struct coord_resp *resp = context;
-	resp_forget_chunks(
-		resp); /* the group may forget the job, and get another one of this name */
+	/* the group may forget the job, and then get another job of this name */
+	resp_forget_chunks(resp);
 	struct resp_words words = resp_function(resp, "joaderfs_2_leave", 2);
 	resp_text(&words, node);
 	resp_text(&words, job);
 	return resp_do(resp, &words);
 }
 
-/* Parses cursors: {rank cursor ...}. */
+/* Parses cursors: an array of rank, cursor, rank, cursor ... */
 static bool take_cursors(const redisReply *reply, struct coord_engine_job *ret)
 {
 	if (!resp_is_array(reply, 0) || reply->elements % 2)
@@ -116,7 +117,7 @@ static bool take_cursors(const redisReply *reply, struct coord_engine_job *ret)
 	return true;
 }
 
-/* Parses owners: "<incarnation> ...". */
+/* Parses the owners of all ranks: incarnations, separated by spaces. */
 static bool take_owners(const redisReply *reply, struct coord_engine_job *ret)
 {
 	const char *at = reply->str;
@@ -128,7 +129,7 @@ static bool take_owners(const redisReply *reply, struct coord_engine_job *ret)
 	return *at == '\0';
 }
 
-/* Parses a state: epoch next n ranks batch fingerprint. */
+/* Parses a job's state: an array of epoch, next, n, ranks, batch and fingerprint. */
 static bool take_state(const redisReply *reply, struct coord_engine_job *ret)
 {
 	redisReply *const *state = reply->element;
@@ -140,7 +141,7 @@ static bool take_state(const redisReply *reply, struct coord_engine_job *ret)
 	       resp_take_hex(state[5], &ret->fingerprint);
 }
 
-/* Parses a job: name {state} {rank cursor ...} owners. */
+/* Parses a job: an array of name, state, cursors and owners. */
 static int take_job(const redisReply *reply, struct coord_engine_job *ret)
 {
 	if (!resp_is_array(reply, 4) || !resp_take_name(reply->element[0], ret->name) ||
@@ -198,7 +199,7 @@ int resp_jobs(void *context, const char *run, struct coord_engine_jobs *ret)
 	return err;
 }
 
-/* Parses a job's facts. The reply has six elements: dataset, fingerprint, ranks, batch, kind, ids. */
+/* Parses a job's facts: an array of dataset, fingerprint, ranks, batch, kind and ids. */
 static int take_facts(const redisReply *reply, const char *job, struct coord_job *ret)
 {
 	char dataset[COORD_NAME];

@@ -120,7 +120,8 @@ int resp_network_error(const redisContext *link)
 	}
 }
 
-/* Stores the server of the group's slot, from "MOVED SLOT HOST:PORT". HOST may contain colons. */
+/* Stores the server of the group's slot, from the error "MOVED SLOT HOST:PORT". HOST may contain
+ * colons. */
 static bool note_moved(struct coord_resp *resp, const char *text)
 {
 	struct coord_host to = {.port = 0};
@@ -149,8 +150,8 @@ static int fence_error(const char *text)
 	return 0;
 }
 
-/* The rights that an engine's user needs, in addition to the keys. coord.lua and the files
- * coord_resp*.c use no other commands. */
+/* The commands that the engine's user must have the right to use. The user also needs access to the
+ * group's keys. coord.lua and the files coord_resp*.c use no other commands. */
 #define COMMANDS                                                                         \
 	"+fcall +info +role +select +function|load +xrange +getrange +get +set +del "    \
 	"+unlink "                                                                       \
@@ -161,7 +162,8 @@ static int fence_error(const char *text)
 static void note_refusal(struct coord_resp *resp, const char *text)
 {
 	const struct coord_url *url = &resp->url;
-	/* A server that does not know AUTH repeats the words, including the password. */
+	/* A server that does not know AUTH repeats the command's words in the error, including the
+	 * password. */
 	bool secret = url->password[0] && strstr(text, url->password);
 	snprintf(resp->refused, sizeof(resp->refused), "refuses %s: %.*s", resp->asked,
 		(int)strcspn(text, secret ? " " : ""), text);
@@ -238,7 +240,6 @@ static int take_reply(struct coord_resp *resp, const char *expected, redisReply 
 	return 0;
 }
 
-/* Sends the whole command. */
 static int send_by_tls(struct coord_resp *resp, const struct resp_words *words)
 {
 	char *text, message[COORD_TLS_MESSAGE] = "";
@@ -300,7 +301,7 @@ static int take_replies(struct coord_resp *resp, size_t n, redisReply **ret)
 		int err = take_reply(resp, NULL, &ret[i]);
 		if (!err)
 			continue;
-		resp_close(resp); /* nobody waits for the remaining replies */
+		resp_close(resp); /* the remaining replies are not read */
 		while (i-- > 0)
 			freeReplyObject(ret[i]);
 		return err;

@@ -44,7 +44,8 @@ sample_id *resp_join(const struct coord_append *append)
 	return ids;
 }
 
-/* Calls a function that appends: `append`, or `fill`, which also gets the log's present end. */
+/* Calls the server's function `function`: the one for `append`, or (fills) the one for `fill`,
+ * which also gets the log's present end. */
 static int append_by(struct coord_resp *resp, const char *function, bool fills,
 	const char *run, const struct coord_token *token,
 	const struct coord_append *append)
@@ -135,7 +136,8 @@ int resp_repaired(void *context, const char *run, const char *node)
 	return resp_do(resp, &words);
 }
 
-/* Checks an offer: "<job> <epoch> <rank> <base>", and samples. */
+/* Checks the form of an offer: its name is "<job> <epoch> <rank> <base>", and its ids are
+ * samples. */
 static bool is_offer(const redisReply *name, const redisReply *ids)
 {
 	return resp_is_text(name, COORD_NAME + 48) && ids->type == REDIS_REPLY_STRING &&
@@ -161,7 +163,7 @@ static int take_offer(
 	return 0;
 }
 
-/* Parses offers: name ids ... */
+/* Parses offers: an array of name, ids, name, ids ... */
 static int take_offers(const redisReply *reply, struct coord_offers *ret)
 {
 	int err = 0;

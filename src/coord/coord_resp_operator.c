@@ -23,7 +23,7 @@ static int ask(struct coord_resp *resp, struct resp_words *words, redisReply **r
 	return err == -ESTALE ? -EAGAIN : err;
 }
 
-/* Lists the live nodes in the reply. -EBUSY: there are live nodes. */
+/* Lists the live nodes that the reply names. -EBUSY: there are live nodes. */
 static int list_live(const redisReply *reply, char said[COORD_TEXT])
 {
 	char name[COORD_NAME];
@@ -49,8 +49,9 @@ int coord_resp_drop(struct coord_resp *resp, const char *name, char said[COORD_T
 	return err ? err : resp_end(resp, reply, list_live(reply, said));
 }
 
-/* Explains why a resize is not possible. The reply is empty, or "ranks" ranks batch, or "local" ranks
- * local_ranks, or "behind" rank position epoch others. */
+/* Explains why a resize is not possible. The reply is an array: empty if the resize was made; else
+ * "ranks", ranks, batch; or "local", ranks, local_ranks; or "behind", rank, position, epoch, and
+ * the epoch of other ranks. */
 static int take_obstacle(const redisReply *reply, char said[COORD_TEXT])
 {
 	uint32_t number[4] = {0};
@@ -88,7 +89,7 @@ int coord_resp_resize(struct coord_resp *resp, const char *job, uint32_t ranks,
 {
 	redisReply *reply;
 	snprintf(said, COORD_TEXT, "the engine does not answer");
-	/* The connection comes first, since the server's life is one of the words. */
+	/* Connects before making the command, because the command has the server's run_id. */
 	int err = resp_connect(resp);
 	if (err)
 		return err;

@@ -32,7 +32,8 @@ void resp_forget_chunks(struct coord_resp *resp)
 	resp->n_logs = 0;
 }
 
-/* Finds the job's entry for the epoch: one is for even, one for odd epochs. NULL: none. */
+/* Finds the job's list of chunks that is used for the epoch: a job has one list for even and one
+ * for odd epochs. NULL: none. */
 static struct resp_chunks *find_log(
 	struct coord_resp *resp, const char *job, uint32_t epoch)
 {
@@ -92,7 +93,7 @@ static int add_chunk(struct resp_chunks *log, uint32_t end)
 	return 0;
 }
 
-/* Parses a chunk: {"<base>-1" {"" count}}. */
+/* Parses a chunk in the reply to XRANGE: {"<base>-1" {"" count}}. */
 static bool take_chunk(const redisReply *chunk, uint32_t *ret_base, uint32_t *ret_count)
 {
 	char *hyphen;
@@ -107,8 +108,8 @@ static bool take_chunk(const redisReply *chunk, uint32_t *ret_base, uint32_t *re
 		       ret_count);
 }
 
-/* Appends the chunks in the reply to the list. *ret_known false: the chunks do not continue the
- * list, so the log was replaced, and the list is cleared. */
+/* Appends the chunks in the reply to the list. Sets *ret_known to false if the chunks do not
+ * continue the list; then the log was replaced, and the list is cleared. */
 static int take_chunks(const redisReply *reply, struct resp_chunks *log, bool *ret_known)
 {
 	*ret_known = true;
@@ -155,7 +156,8 @@ static int ask_for_chunks(
 	return resp_end(resp, reply, err);
 }
 
-/* Extends the lists of logs that are read beyond their known chunks, with one question per log. */
+/* Extends the lists of logs that are read beyond their known chunks. Successive reads of the same
+ * log share a command. */
 static int find_chunks(struct coord_resp *resp, struct coord_read *reads, size_t n)
 {
 	const char *asked = NULL;
@@ -238,7 +240,8 @@ static size_t find_chunk(const struct resp_chunks *log, const struct coord_read 
 
 #define PARTS_MOST 256 /* most parts of a read in one call */
 
-/* Adds the commands for the parts of a read. Returns their number. parts NULL: only counts. */
+/* Adds the commands for the parts of a read, and returns their number. If `parts` is NULL, only
+ * counts them. */
 static size_t list_parts(
 	struct coord_resp *resp, struct coord_read *read, struct parts *parts)
 {
@@ -263,7 +266,8 @@ static size_t list_parts(
 	return n;
 }
 
-/* Copies the parts of each read, up to the first missing part. false: a part is missing. */
+/* Copies the parts of each read, up to its first missing part. Returns false if a part is
+ * missing. */
 static bool take_parts(
 	struct coord_resp *resp, const struct parts *parts, redisReply *const *replies)
 {

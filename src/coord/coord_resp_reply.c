@@ -107,7 +107,7 @@ bool resp_take_position(const redisReply *reply, struct coord_position *ret)
 
 #define COOKIE_PLAIN 12346
 #define COOKIE_RUNS 12347
-/* with runs, offsets exist only from this number of containers on */
+/* a set with run containers has offsets only if it has at least so many containers */
 #define OFFSETS_FROM 4
 #define ARRAY_MOST 4096 /* most values in an array; more values are stored as bits */
 #define BITS_BYTES 8192
@@ -116,7 +116,7 @@ struct ids {
 	const uint8_t *at;
 	size_t left;
 	roaring_bitmap_t *set;
-	uint64_t next; /* the next value must be at least this */
+	uint64_t next; /* least allowed next value */
 	size_t n;      /* number of buffered values */
 	uint32_t values[256];
 };

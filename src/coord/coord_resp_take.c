@@ -9,10 +9,11 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Reads a reply within two limits: of memory, where the announced length counts at once; and of
- * time, which is enough for a slow network. */
+/* Reads a reply within two limits: of memory, against which the announced length of a value counts
+ * before its bytes arrive; and of time, which is long enough for a slow network. */
 
-#define OBJECT_BYTES 96		/* memory for each value, in addition to its bytes */
+/* memory that is counted for each value, in addition to its bytes */
+#define OBJECT_BYTES 96
 #define LEAST_BYTES_PER_MS 1024 /* a slower reply times out */
 #define NS_PER_MS UINT64_C(1000000)
 

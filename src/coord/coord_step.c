@@ -9,8 +9,9 @@
 #include <string.h>
 
 /*
- * One step. First the beat, which renews all leases of the node and finds out which node leads.
- * Then the work in the engine's present life: as leader, and for the ranks that the node serves.
+ * One step. First comes the heartbeat, which renews all leases of the node and finds out which node
+ * leads. Then comes the work in the engine's present life: the work of the leader, if this node
+ * leads, and the work for the ranks that the node serves.
  */
 
 void coord_doubt(struct coord *coord)
@@ -31,8 +32,8 @@ static size_t count_taken(const struct coord *coord)
 	return n;
 }
 
-/* Returns the cursor for a beat. A cursor that has not moved is sent, too, because the engine may
- * have forgotten it. */
+/* Returns the cursor for a heartbeat. A cursor that has not moved is sent, too, because the engine
+ * may have forgotten it. */
 static struct coord_position cursor_to_send(const struct held_rank *rank)
 {
 	bool moved = position_before(rank->sent, rank->consumed);
@@ -86,7 +87,7 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 		rank->sent = lease->cursor;
 }
 
-/* Checks the engine's cursors: none is beyond the end of an epoch. */
+/* Tells whether none of the engine's cursors is beyond the end of its epoch. */
 static bool are_possible(
 	const struct coord *coord, const struct coord_lease *leases, size_t n)
 {
@@ -131,12 +132,12 @@ static void viewed(struct coord *coord, const struct coord_view *view)
 		coord->counts.leader_changes++;
 	if (view->leader && view->leader != before.leader)
 		coord_moved(coord);
-	/* the server lost its data without a restart (FLUSHALL) */
+	/* the server has lost its data without a restart, for instance by FLUSHALL */
 	bool emptied = before.ready && !view->ready;
 	if (!was_joined || strcmp(before.run, view->run) != 0 || emptied)
 		new_life(coord);
 	if (view->ready && !before.ready)
-		coord_moved(coord); /* readers have waited for this */
+		coord_moved(coord); /* readers have waited for the repair */
 	if (!view->ready) {
 		coord->compared = false;
 	} else {
@@ -175,14 +176,15 @@ static void refuse(struct coord *coord, int err)
 }
 
 /*
- * Returns the pause after a beat: a quarter of a ttl or a second, the smaller one, and a third of a
- * ttl in a quiet time. A quiet leader hears of changes by its beats only, so it waits a second at
- * most.
+ * Returns the pause after a heartbeat: a quarter of a ttl, but at most a second. An idle node waits
+ * a third of a ttl. An idle leader waits at most a second, because it hears of changes only by its
+ * heartbeats.
  *
- * A leader's lease lasts for a ttl from the moment when the engine gets the beat. The leader counts
- * from the earlier moment when it sent the beat, and stops at .8 ttl (step). So a beat that is lost
- * can be repeated in time, and the leader's clock may be slower than the engine's by a fifth, before
- * another node can lead at the same time. Even then the engine accepts samples from only one of them.
+ * A leader's lease lasts for a ttl from the moment when the engine gets the heartbeat. The leader
+ * counts from the earlier moment when it sent the heartbeat, and stops leading at .8 ttl (step). So
+ * a heartbeat that is lost can be repeated in time. Two nodes lead at the same time only if the
+ * leader's clock is slower than the engine's by more than a fifth. Even then the engine accepts
+ * samples from only one of them.
  */
 static uint64_t pause_between_beats(const struct coord *coord)
 {
@@ -251,7 +253,7 @@ static bool any_not_entered(const struct coord *coord)
 static int step(struct coord *coord)
 {
 	int err = 0;
-	/* other nodes may believe that this leader is dead */
+	/* the lease may be over soon, and another node may lead then */
 	if (coord->leads && coord->now_ns - coord->renewed_ns > coord->ttl_ns / 10 * 8)
 		coord_resign(coord);
 	if (coord->now_ns >= coord->beat_ns)
@@ -261,14 +263,14 @@ static int step(struct coord *coord)
 		return err;
 	if (any_not_entered(coord))
 		err = coord_enter_jobs(coord);
-	/* This beat also takes the ranks of the jobs. */
+	/* This heartbeat also requests the leases of the ranks of jobs that were just entered. */
 	if (!err && coord->now_ns >= coord->look_ns)
 		err = coord_beat(coord);
 	if (err || !coord->joined)
 		return err;
 	due_at(coord, coord->beat_ns);
 	if (any_not_entered(coord)) {
-		/* The engine has lost jobs meanwhile. A report would lack their samples. */
+		/* The engine has lost jobs in the meantime. A report would lack their samples. */
 		due_at(coord, coord->now_ns + coord->pace_ns / 64);
 		return 0;
 	}
@@ -281,7 +283,7 @@ static int step(struct coord *coord)
 	err = coord_tell_resident(coord);
 	if (err)
 		return err;
-	/* The leader can't draw for a broken log any more, but ranks can still read it. */
+	/* If the log is broken, the leader can't draw any more, but ranks can still read. */
 	int broken = coord_lead(coord);
 	if (broken && broken != -EBADMSG)
 		return broken;
@@ -320,7 +322,7 @@ static void away(struct coord *coord, int err)
 	coord->patience_ns = coord->patience_ns * 2 + coord->ttl_ns / 64;
 	if (coord->patience_ns > coord->ttl_ns / 4)
 		coord->patience_ns = coord->ttl_ns / 4;
-	/* The next call is a beat, which shows whether the engine answers again. */
+	/* The next call is a heartbeat, which shows whether the engine answers again. */
 	coord->beat_ns = coord->now_ns + coord->patience_ns;
 	coord->due_ns = coord->beat_ns;
 }

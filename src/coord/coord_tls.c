@@ -116,7 +116,8 @@ static bool wait_for(const struct coord_tls *tls, int wants, uint64_t end_ns)
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/* Examines the result of an SSL call. 0: the call must be repeated. */
+/* Examines the result of an SSL call. Returns 0 if the call must be repeated, otherwise the
+ * error. */
 static int go_on(struct coord_tls *tls, int result, uint64_t end_ns, char *message)
 {
 	int error = SSL_get_error(tls->ssl, result);

@@ -15,9 +15,11 @@
  *         the files, which may have changed in between.
  *   Trust: the server's certificate must be signed by an authority in `ca`, and be valid for the
  *         requested host.
- *   Errors: -errno with a message that continues "the engine "; the message of coord_tls_check
- *         stands alone. -ENOTSUP: built without OpenSSL's libssl. -ETIMEDOUT has no message.
- *   Time: no call takes longer than its timeout, even if bytes arrive slowly.
+ *   Errors: -errno with a message that the caller prints after "the engine "; the message of
+ *         coord_tls_check is a sentence of its own. -ENOTSUP: built without OpenSSL's libssl.
+ *         -ETIMEDOUT has no message.
+ *   Time: a call ends after its timeout, even if bytes arrive slowly. A write has the timeout for
+ *         each MiB.
  *   Threads: one at a time.
  */
 
@@ -31,7 +33,7 @@ struct coord_tls_files {
 
 struct coord_tls;
 
-/* Checks that the files can be used. */
+/* Checks that the certificates and the key can be used. */
 must_check int coord_tls_check(
 	const struct coord_tls_files *files, char message[COORD_TLS_MESSAGE]);
 /* Does the TLS handshake. The caller keeps the socket, which becomes non-blocking. */

@@ -40,7 +40,8 @@ static int hex_digit(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* Decodes %XX. false: malformed, too long, or a zero byte. */
+/* Decodes each %XX of a part. Returns false if the part is malformed or too long, or has a zero
+ * byte. */
 static bool decode(struct part part, char ret[COORD_URL_TEXT])
 {
 	size_t n = 0;

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /*
- * The URL of an engine's server, with the user of the node:
+ * The URL of an engine's server, with the user as which the node logs in:
  *
  *     redis[s]://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...][/DB]
  *     redis+unix://[USER[:PASSWORD]@]/PATH[?DB]
@@ -37,7 +37,7 @@ struct coord_url {
 		int port;		   /* 0: the name is a socket's path */
 	} hosts[COORD_URL_HOSTS];
 	size_t n;
-	char user[COORD_URL_TEXT]; /* "": the server's default */
+	char user[COORD_URL_TEXT]; /* "": the server's default user */
 	bool tls;
 	bool has_password;
 	char password[COORD_URL_TEXT];

@@ -169,9 +169,9 @@ static bool ends_whole(const struct script *script, uint32_t file)
 	       (mark > script->whole || mark - script->first > hedged);
 }
 
-/* Tells whether each rank has opened its part of the files (script_ranks.c), so that the pass is over. An
- * open of a file that was among the first of the epoch is no proof, because that may have been a
- * look. */
+/* Tells whether each rank has opened its part of the files (script_ranks.c), so that the pass is
+ * over. An open of a file that was among the first of the epoch is no proof, because that may have
+ * been a look. */
 static bool had_parts(const struct opener *opener)
 {
 	const struct current *current = &opener->epochs->current;

@@ -20,10 +20,10 @@ static bool is_everywhere(const char *address)
 
 static const char *port_of(const char *bound)
 {
-	return strrchr(bound, ':'); /* with the colon */
+	return strrchr(bound, ':'); /* the text from the colon on */
 }
 
-/* Returns the local address from which packets to the host would be sent. Sends nothing. */
+/* Sets *ret to the local address from which packets to the host would be sent. Sends nothing. */
 static int route_to(const struct coord_host *host, struct peer_address *ret)
 {
 	char text[COORD_URL_TEXT + 16];
@@ -41,7 +41,8 @@ static int route_to(const struct coord_host *host, struct peer_address *ret)
 	return 0;
 }
 
-/* Returns the local address towards the first host of the engine to which there is a route. */
+/* Sets `ret` to the local address from which packets to the engine would be sent, with the port in
+ * `bound`. Takes the first of the engine's hosts to which there is a route. */
 static int find_way(const struct cluster_config *config, const char *bound,
 	char ret[static COORD_ADDRESS])
 {

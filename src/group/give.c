@@ -47,7 +47,8 @@ static void opened(void *context, const struct sched_opened *opened)
 	peer_answer(request, &answer);
 }
 
-/* Returns a reference to the dataset with this name and these samples; NULL: there is none. */
+/* Returns a reference to the dataset with the name and the samples of the space; NULL: there is
+ * none. */
 static struct dataset *hold_dataset(struct peers *peers, const struct peer_space *space)
 {
 	LOCK_SCOPE(&peers->lock);

@@ -174,7 +174,7 @@ static int make_engine(struct group *group, const struct cluster_config *config,
 	return err;
 }
 
-/* Returns a random number that is not 0. */
+/* Sets *ret to a random number that is not 0. */
 static int random_number(uint64_t *ret)
 {
 	do
@@ -216,7 +216,8 @@ static int make_coord(struct group *group, const struct daemon_config *config,
 	options.self = group->self;
 	if (!err)
 		err = make_engine(group, &config->cluster, &engine);
-	/* peers_new and make_engine have logged the mistake in the ini. */
+	/* An error other than -ENOMEM is a mistake in the ini, which peers_new or make_engine has
+	 * logged. */
 	group->mistaken = begun && err && err != -ENOMEM;
 	if (!err)
 		err = coord_new(&options, engine, &group->coord);

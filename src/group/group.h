@@ -39,19 +39,20 @@ must_check int group_start(struct group *group);
  * the group. *group may be NULL. */
 void group_free(struct group **group);
 
-/* Shares the samples of a dataset with other nodes. Called when a dataset was added, or has a new
- * edition after a rescan. Errors are logged; this node then prepares all samples of the dataset.
- * group may be NULL. */
+/* Shares the samples of a dataset with other nodes. Must be called when a dataset was added, or has
+ * a new edition after a rescan. Errors are logged; this node then prepares all samples of the
+ * dataset. group may be NULL. */
 void group_add_dataset(struct group *group, struct dataset *dataset);
 void group_remove_dataset(struct group *group, const char *name);
 
 /* Prints the group as this node sees it, for `joaderctl cluster`. */
 void group_print(struct group *group, FILE *out);
 /* Makes the group forget a dead node, or a training that no node runs. group_forget and
- * group_resize are for operators: they make their own connection, and wait for the engine. false:
- * `text` has the reason; true: `text` reports the success. */
+ * group_resize are for operators: they make their own connection, and wait for the engine. They
+ * return true, and report the success in `text`; or they return false, with the reason in
+ * `text`. */
 bool group_forget(struct group *group, const char *name, char text[GROUP_TEXT]);
-/* Lets the training continue with another number of ranks. local_ranks: the number of them in each
+/* Lets the training continue with another number of ranks. local_ranks: the number of ranks in each
  * job; 0: as many as before. */
 bool group_resize(struct group *group, const char *training, uint32_t ranks,
 	uint32_t local_ranks, char text[GROUP_TEXT]);

@@ -32,23 +32,24 @@ struct otherwise {
 /* A job of the scheduler that is a rank of a training. */
 struct group_rank {
 	TAILQ_ENTRY(group_rank) link;
-	struct sched_job *job;		   /* held */
-	const struct job_config *config;   /* configuration of the job */
+	struct sched_job *job; /* a reference */
+	const struct job_config *config;
 	struct coord_job_status status;	   /* (lock) status of the training */
 	struct coord_rank_status position; /* (lock) */
 	char unserved[COORD_TEXT]; /* (lock) ranks of the training that no node serves */
 	/* (lock) Samples that were drawn for the rank and are not consumed yet. */
 	uint32_t lag;
-	bool refused; /* the group refuses the job; this was logged */
-	bool gone;    /* used only within sync_jobs: the scheduler has removed the job */
-	bool lost;    /* another node serves the rank, or taking it again failed */
-	/* the feed on this node gives its readers no samples */
+	bool refused; /* the group refuses the job, and this was logged */
+	/* used only within sync_jobs: tells whether the scheduler has removed the job */
+	bool gone;
+	bool lost; /* another node serves the rank, or taking it again failed */
+	/* the feed is lent (sched_feed_lend): readers on this node get no new samples */
 	bool lent;
-	bool bad; /* the last feed was not accepted; this was logged */
-	/* Place from which the rank continued, because another daemon had reached it: epoch << 32 |
-	 * position. */
+	bool bad; /* the job did not accept the last samples, and this was logged */
+	/* Place from which the rank last continued because another daemon had reached it, as epoch
+	 * << 32 | position. */
 	uint64_t went_on;
-	struct otherwise otherwise[2]; /* [epoch % 2] */
+	struct otherwise otherwise[2]; /* index: epoch % 2 */
 };
 
 struct group {
@@ -68,14 +69,16 @@ struct group {
 	struct lock lock;
 	TAILQ_HEAD(, group_rank) ranks;
 	struct coord_status status, was;
-	roaring_bitmap_t *not_served; /* ids of jobs that failed; this was logged */
+	/* ids of jobs whose rank could not be served, which was logged */
+	roaring_bitmap_t *not_served;
 	bool gives_up; /* the engine was unreachable for longer than [cluster] patience */
 	struct coord_node members[GROUP_MEMBERS];
 	size_t n_members;
 	struct coord_node silent[GROUP_SILENT];
 	size_t n_silent;
 	uint64_t began_ns;
-	bool mistaken; /* the ini has a mistake; this was logged */
+	/* group_new failed because of a mistake in the ini, which was logged */
+	bool mistaken;
 };
 
 /* --- incarnation.c ----------------------------------------------------------------------- */
@@ -97,8 +100,8 @@ void group_commit(struct group *group);
 void group_tell_away(struct group *group);
 /* Returns the number of samples that were drawn for this node's ranks and are not consumed. */
 uint64_t group_lag(const struct group *group);
-/* Updates the status of trainings and ranks, logs refusals, and lets ranks continue where another
- * daemon has arrived. */
+/* Updates the status of trainings and ranks, and logs refusals. If another daemon has read further
+ * with a rank of this node, lets the rank continue there. */
 void group_look_at_jobs(struct group *group);
 /* Frees all ranks. Does not notify the coordinator. */
 void group_forget_ranks(struct group *group);
@@ -108,7 +111,7 @@ void group_forget_ranks(struct group *group);
 #define GROUP_RANK_TEXT 24 /* bytes of the numbers of a job's ranks, including the \0 */
 
 /* Prints the numbers of the training's ranks that read the job, such as "3" or "4-7". Returns
- * text. */
+ * `text`. */
 const char *group_rank_text(
 	const struct job_config *config, char text[static GROUP_RANK_TEXT]);
 

@@ -34,7 +34,8 @@ static bool is_same(const struct peers *peers, const struct coord_node *members,
 	return k == peers->n_homes;
 }
 
-/* Makes the list of nodes that can be homes, because they listen. Returns their number; -ENOMEM. */
+/* Makes the list of nodes that can be homes, because they listen. Returns the number of these
+ * nodes; -ENOMEM. */
 static ssize_t make_homes(const struct peers *peers, const struct coord_node *members,
 	size_t n, struct home **ret)
 {
@@ -68,8 +69,8 @@ static bool has_this_node(const struct home *homes, size_t n)
 	return false;
 }
 
-/* Makes the table of homes. Nodes that the client refused get no samples. NULL: an error; it was
- * logged, unless there was no memory. */
+/* Makes the table of homes, without the nodes that the client refused. ret_at[i]: index in `homes`
+ * of node i of the table. NULL: an error, which was logged unless there was no memory. */
 static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
 {
 	struct place_node *nodes = calloc(n + 1, sizeof(*nodes));
@@ -140,8 +141,8 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 
 /* --- the scheduler asks ------------------------------------------------------------------ */
 
-/* Returns a dataset's hash for place_home. The preparation is not part of it, so that one home
- * decodes a sample for all preparations. */
+/* Returns a dataset's hash for place_home. The preparation is not part of the hash, so that one
+ * home decodes a sample for all preparations. */
 static uint64_t hash_of(const struct shared_dataset *shared)
 {
 	const char *name = dataset_name(shared->dataset);
@@ -157,8 +158,8 @@ static uint32_t free_space_locked(const struct peers *peers)
 	return i;
 }
 
-/* Returns the index of the space. Adds the space if it is new. PEER_SPACES: there is no room, or
- * the dataset is not shared. */
+/* Returns the index of the space of this dataset and preparation. Adds the space if it is new.
+ * PEER_SPACES: there is no room, or the dataset is not shared. */
 static uint32_t find_space_locked(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation)
 {
@@ -192,8 +193,8 @@ static bool refuses(const struct home *home, const struct shared_space *space)
 	return until_ns != 0 && clock_now_ns() < until_ns;
 }
 
-/* Returns the first home in order that does not refuse this space at present. NULL: this node
- * comes first, or there is no such home. */
+/* Returns the first node, in the sample's order of homes, that does not refuse this space at
+ * present. NULL: this node comes before any such node, or there is no such node. */
 static struct home *find_home_locked(
 	struct peers *peers, const struct shared_space *space, sample_id sample)
 {
@@ -256,7 +257,7 @@ int peers_refusal(struct peers *peers, const char *name)
 
 /* --- the leader asks --------------------------------------------------------------------- */
 
-/* Sets *ret to the dataset's hash_of. false: the dataset is not shared. */
+/* Sets *ret to the dataset's hash for place_home. Returns false if the dataset is not shared. */
 static bool find_hash(struct peers *peers, const char *name, uint64_t *ret)
 {
 	LOCK_SCOPE(&peers->lock);
@@ -274,10 +275,8 @@ static bool serves_a_rank(const struct coord_batch *batch, const struct home *ho
 	return false;
 }
 
-/*
- * Makes a table of the nodes that serve ranks of the batch. Other nodes have no job with these
- * samples and would refuse fetches, so they are left out. NULL: as for make_place.
- */
+/* Makes a table of the nodes that serve ranks of the batch. Other nodes have no job with these
+ * samples and would refuse fetches, so they are left out. NULL: an error, as in make_place. */
 static struct place *make_place_of_ranks(
 	const struct peers *peers, const struct coord_batch *batch, uint32_t *ret_at)
 {

@@ -12,8 +12,9 @@
 #include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-#define WITHOUT_JOB_NS (5 * SECOND_NS) /* pause after -ENOENT */
-#define AWAY_NS SECOND_NS	       /* pause after a failed connection or a timeout */
+/* pause after a node answered that it has no such job */
+#define WITHOUT_JOB_NS (5 * SECOND_NS)
+#define AWAY_NS SECOND_NS /* pause after a failed connection or a timeout */
 
 /* --- fetching ---------------------------------------------------------------------------- */
 
@@ -85,7 +86,7 @@ static int share_all(struct peers *peers, struct dataset **datasets, size_t n)
 static uint64_t most_bytes(const struct daemon_config *config)
 {
 	uint64_t pixels = config->max_pixels ? config->max_pixels : IMAGE_MAX_PIXELS;
-	return 8 * pixels; /* 16-bit RGBA */
+	return 8 * pixels; /* 4 channels of 16 bits */
 }
 
 static int listen_at(

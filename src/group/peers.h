@@ -31,9 +31,9 @@ struct home {
 	char address[COORD_ADDRESS];
 	uint64_t incarnation;
 	double capacity;
-	/* is_here: this node; is_bad: the client refused it, which was logged */
+	/* is_here: this node; is_bad: the client refused the node, which was logged */
 	bool is_here, is_bad;
-	uint32_t node; /* the client's number; not set if is_here or is_bad */
+	uint32_t node; /* the client's number of the node; not set if is_here or is_bad */
 	/* [the client's number of the space]: the time until which the node refuses the space. */
 	uint64_t refuses_until_ns[PEER_SPACES];
 	uint64_t refused_ns; /* time of the last refusal or failure; 0: never */
@@ -41,7 +41,7 @@ struct home {
 };
 
 struct shared_dataset {
-	struct dataset *dataset; /* holds a reference */
+	struct dataset *dataset; /* a reference */
 	uint64_t fingerprint;	 /* fingerprint of all its samples */
 };
 
@@ -64,12 +64,12 @@ struct peers {
 	struct lock lock;
 	struct home *homes;
 	size_t n_homes;
-	struct place *place; /* NULL: all homes are on this node */
-	uint32_t *at;	     /* [node of `place`]: index in `homes` */
-	/* (lock) */
+	struct place *place; /* NULL: this node prepares all samples */
+	uint32_t *at;	     /* [node of `place`]: index of the node in `homes` */
+	/* The lock is needed to read and to write the fields from here on. */
 	struct shared_space spaces[PEER_SPACES];
 	uint32_t n_spaces;
-	/* a later edition of a dataset comes after an earlier one */
+	/* the editions of one dataset are in order, the newest last */
 	struct shared_dataset *shared;
 	size_t n_shared;
 };
@@ -102,13 +102,12 @@ const struct shared_dataset *shared_find_locked(
  * must have this fingerprint. */
 const struct shared_dataset *shared_named_locked(
 	const struct peers *peers, const char *name, const uint64_t *fingerprint);
-/* Frees the table. */
 void shared_free(struct peers *peers);
 
 /* --- advertise.c ------------------------------------------------------------------------- */
 
-/* Finds the address by which other nodes reach the server that listens at `bound`. -EINVAL:
- * logged. */
+/* Finds the address by which other nodes reach the server that listens at `bound`. -EINVAL: there
+ * is none; this is logged. */
 must_check int advertise(const struct cluster_config *config, const char *bound,
 	char ret[static COORD_ADDRESS]);
 
@@ -122,7 +121,7 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 bool peers_find(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct peer_fetch *ret);
 /* Notes that the node refuses the space until until_ns, for the reason err. Until then the next
- * nodes in order are the homes. */
+ * node in a sample's order is its home. */
 void peers_refused(
 	struct peers *peers, uint32_t node, uint32_t space, int err, uint64_t until_ns);
 /* Returns the node's last refusal or failure within 10 s as -errno; 0: none. */

@@ -64,8 +64,8 @@ static double part(uint64_t n, uint64_t of)
 	return of ? 100.0 * (double)n / (double)of : 0;
 }
 
-/* Prints the number of samples that this node prepared, fetched and sent, for its readers and for
- * other nodes. */
+/* Prints the number of samples that this node prepared, fetched from other nodes, found in its
+ * cache, and sent to other nodes. */
 static void print_samples(FILE *out)
 {
 	uint64_t decoded = stats_get(STAT_DECODES), fetched = stats_get(STAT_FETCHED),

@@ -182,7 +182,7 @@ struct coord_calls group_calls(struct group *group)
 
 static int enter_training(struct group *group, const struct group_rank *rank)
 {
-	/* A job with a rank always has an edition. */
+	/* This is not NULL, because a job with a rank always has an edition. */
 	auto_edition *edition = sched_edition(rank->job, 0);
 	const struct job_config *config = rank->config;
 	struct coord_job job = {.name = config->training,
@@ -204,7 +204,7 @@ static int enter_training(struct group *group, const struct group_rank *rank)
 			  "have begun without it; remove all their jobs (joaderctl rm), "
 			  "and add this one first",
 			config->name, config->training);
-	/* Another rank of this node has already added the training, with the same facts. */
+	/* These errors mean that another rank of this node has already added the training. */
 	return err == -EEXIST || err == -EALREADY ? 0 : err;
 }
 
@@ -212,8 +212,8 @@ static int take_rank(struct group *group, const struct group_rank *rank)
 {
 	struct sched_feed_state state;
 	sched_feed_state(rank->job, &state);
-	/* The local engine forgets the drawn samples when it ends, so a repair takes them from the
-	 * journals. */
+	/* The engine in this process forgot the drawn samples when the daemon ended. So it begins a
+	 * new life, and the repair takes the samples from the journals. */
 	if (state.started && group->local)
 		coord_local_restart(group->local);
 	return coord_take_rank(group->coord, rank->config->training, rank->config->rank,
@@ -275,7 +275,7 @@ static struct group_rank *find_job(const struct group *group, const struct sched
 	return NULL;
 }
 
-/* Returns a reference to the job. NULL: the job is gone, or is no rank. */
+/* Returns a reference to the job. NULL: the job was removed, or has no rank. */
 static struct sched_job *find_job_of_rank(const struct group *group, job_id id)
 {
 	struct sched_job *job = sched_job_find_id(group->sched, id);
@@ -328,7 +328,7 @@ static void sync_jobs(struct group *group)
 	free(ids);
 }
 
-/* Takes a lost rank again, as soon as no other node serves it. */
+/* Asks for a lost rank again. This node gets it as soon as no other node serves it. */
 static void take_again(struct group *group, struct group_rank *rank)
 {
 	int err = take_rank(group, rank);
@@ -395,7 +395,7 @@ static bool is_left_behind(const struct group_rank *rank)
 	return there > here && there > rank->went_on;
 }
 
-/* Lets the rank continue where another daemon, which has served it further, has arrived. */
+/* Lets the rank continue at the position that another daemon has reached with it. */
 static void go_on(struct group *group, struct group_rank *rank)
 {
 	const struct job_config *config = rank->config;

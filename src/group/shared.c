@@ -65,8 +65,9 @@ static void forget_spaces_locked(struct peers *peers, const struct dataset *data
 			peers->spaces[i].dataset = NULL;
 }
 
-/* Removes the editions of the dataset from the table, except the newest `keep` editions. Returns
- * the number of datasets in `ret`; the caller closes them without the lock. */
+/* Removes the editions of the dataset from the table, except the newest `keep` editions. Stores the
+ * removed datasets in `ret`, and returns their number; the caller closes them when it has released
+ * the lock. */
 static size_t take_out_locked(
 	struct peers *peers, const char *name, size_t keep, struct dataset **ret)
 {

@@ -43,25 +43,28 @@
  */
 
 #define PEER_VERSION 2u
-#define PEER_NAME 63	     /* bytes of a node's name */
-#define PEER_HEAD 256	     /* most bytes of a head */
-#define PEER_WINDOW 1024     /* most samples in flight on a connection */
-#define PEER_SPACES 256	     /* most spaces of a connection */
+#define PEER_NAME 63	     /* most bytes of a node's name, without the \0 */
+#define PEER_HEAD 256	     /* most bytes of a tensor's head */
+#define PEER_WINDOW 1024     /* most unanswered requests of a connection */
+#define PEER_SPACES 256	     /* most spaces (struct peer_space) that a connection uses */
 #define PEER_SPACE_TEXT 2048 /* most bytes of a dataset's name or of a preparation */
 #define PEER_SECRET 4096     /* most bytes of a secret; the least number is 16 */
 
 /* The identity of this node, and its trust. */
 struct peer_self {
-	const char *name;	  /* 1 to PEER_NAME bytes */
-	uint64_t incarnation;	  /* differs at each start of the daemon */
-	struct peer_trust *trust; /* NULL: loopback only; outlives server and client */
+	const char *name;     /* 1 to PEER_NAME bytes */
+	uint64_t incarnation; /* differs at each start of the daemon */
+	/* NULL: only loopback addresses are allowed. The trust must outlive the server and the
+	 * client. */
+	struct peer_trust *trust;
 };
 
-/* The dataset and the preparation of samples. Tensors of equal spaces are interchangeable. */
+/* Identifies a dataset and a way of preparing its samples. Samples of equal spaces have equal
+ * tensors. */
 struct peer_space {
 	const char *dataset;	 /* the dataset's name */
 	const char *preparation; /* the preparation's canonical text */
-	uint64_t fingerprint;	 /* dataset_fingerprint */
+	uint64_t fingerprint;	 /* fingerprint of all samples of the dataset */
 };
 
 /* --- the trust --------------------------------------------------------------------------- */
@@ -71,17 +74,18 @@ struct peer_trust;
 /* The files of a trust, as absolute paths. The strings must outlive the trust. */
 struct peer_trust_files {
 	const char *secret;	     /* NULL: none */
-	const char *ca, *cert, *key; /* PEM, instead of a secret; NULL: none */
+	const char *ca, *cert, *key; /* PEM files, instead of a secret; NULL: none */
 	bool is_plain;		     /* only the handshake is encrypted */
 	uint64_t key_lasts; /* most bytes sent with one key; 0: the largest safe number */
 };
 
 /*
  * Reads the secret, without a newline at its end, or the certificates. A new connection rereads
- * certificates that have changed. *ret is NULL if `files` names neither. -EACCES: users other than
- * the owner and the group may read the secret or the key; -EINVAL: the secret is too short or too
- * long, the certificates can't be used, or `files` has both kinds; -ENOTSUP: built without
- * OpenSSL's libssl. These errors are logged with the option and the file.
+ * certificates that have changed. *ret is NULL if `files` names neither a secret nor certificates.
+ * -EACCES: users other than the owner and the group may read the secret or the key; -EINVAL: the
+ * secret is too short or too long, the certificates can't be used, or `files` names both a secret
+ * and certificates; -ENOTSUP: built without OpenSSL's libssl. These errors are logged with the
+ * option and the file.
  */
 must_check int peer_trust_new(
 	const struct peer_trust_files *files, struct peer_trust **ret);
@@ -93,10 +97,8 @@ struct peer_server;
 struct peer_request;
 
 struct peer_server_calls {
-	/*
-	 * Called when a peer wants a sample; must return at once. The owner calls peer_answer or
-	 * peer_refuse, either within this call or later. The space is valid until then.
-	 */
+	/* Called when a peer wants a sample; must return at once. The owner calls peer_answer or
+	 * peer_refuse, either within this call or later. The space is valid until that call. */
 	void (*asked)(void *context, struct peer_request *request,
 		const struct peer_space *space, sample_id sample);
 	void *context;
@@ -114,15 +116,16 @@ must_check int peer_server_new(const char *listen, const struct peer_self *self,
  * is valid until peer_server_free. */
 const char *peer_server_address(const struct peer_server *server);
 
-/* The head of an answer, and the place of its bytes. */
+/* A tensor that answers a request: its head, and the place of its bytes. */
 struct peer_tensor {
 	/* Data that precede the bytes, such as the shape. peer_answer copies them. */
 	const void *head;
 	size_t head_bytes; /* at most PEER_HEAD */
-	/* fd >= 0: the bytes are in this file from `offset` on, and are sent by sendfile(2). They
-	 * must never change, not even after the release. fd -1: the bytes are in memory, for
-	 * instance where such a file is mapped. Over loopback, memory is faster than sendfile,
-	 * because the kernel passes it on in pieces larger than a page. */
+	/* If fd >= 0, the bytes are in this file from `offset` on, and are sent by sendfile(2).
+	 * They must never change, not even after the release. If fd is -1, the bytes are in memory
+	 * at `bytes`, for instance where such a file is mapped. Over loopback, sending from memory
+	 * is faster than sendfile, because the kernel passes memory on in pieces larger than a
+	 * page. */
 	int fd;
 	uint64_t offset;
 	const void *bytes;
@@ -133,16 +136,17 @@ struct peer_tensor {
 	void *context;
 };
 
-/* Answers the request with the tensor, and consumes the request. */
+/* Answers the request with the tensor. The caller must not use the request afterwards. */
 void peer_answer(struct peer_request *request, const struct peer_tensor *tensor);
 
-/* Refuses the request, and consumes it. err: a negative errno, with which the fetch fails. */
+/* Refuses the request. The caller must not use the request afterwards. err: a negative errno, with
+ * which the fetch fails. */
 void peer_refuse(struct peer_request *request, int err);
 
 /* Closes all connections, and waits for a running asked(), which is not called afterwards. The
  * owner must still answer or refuse the remaining requests. */
 void peer_server_stop(struct peer_server *server);
-/* Frees the server. May be called after peer_server_stop, once every request was answered or
+/* Frees the server. May be called after peer_server_stop, when all requests are answered or
  * refused. */
 void peer_server_free(struct peer_server **server);
 
@@ -150,26 +154,27 @@ void peer_server_free(struct peer_server **server);
 
 struct peer_client;
 
-/* Creates a client. most_bytes: a peer that announces a longer tensor loses its connection. */
+/* Creates a client. most_bytes: size of the largest possible tensor; a peer that announces a longer
+ * one loses its connection. */
 must_check int peer_client_new(
 	const struct peer_self *self, uint64_t most_bytes, struct peer_client **ret);
 /* Fails all unfinished fetches with -ECANCELED, and frees the client. */
 void peer_client_free(struct peer_client **client);
 
 /*
- * Returns the number of the node of this name, and sets its address (ADDRESS:PORT). A connection to
- * an earlier address ends. If the daemon at the address has another name, it is refused. Numbers
- * are dense, and never change. -EINVAL: malformed name or address; -EPERM: not a loopback address,
- * although there is no trust; -ENOMEM.
+ * Sets *ret_node to the number of the node of this name, and sets the node's address
+ * (ADDRESS:PORT). A connection to an earlier address of the node ends. A daemon of another name at
+ * the address is refused. Numbers are counted from 0, and never change. -EINVAL: malformed name or
+ * address; -EPERM: not a loopback address, although there is no trust; -ENOMEM.
  */
 must_check int peer_client_node(struct peer_client *client, const char *name,
 	const char *address, uint32_t *ret_node);
 /* Ends the connection to a node that is gone. Fetches from the node fail at once (-EHOSTDOWN) until
- * peer_client_node is called for it again. */
+ * peer_client_node is called for the node again. */
 void peer_client_forget(struct peer_client *client, uint32_t node);
 
-/* Returns the number of the space. Copies the space; equal spaces have the same number. -EINVAL: a
- * text is too long; -ENOSPC: there are already PEER_SPACES; -ENOMEM. */
+/* Sets *ret_space to the number of the space, which is copied. Equal spaces have the same number.
+ * -EINVAL: a text is too long; -ENOSPC: there are already PEER_SPACES spaces; -ENOMEM. */
 must_check int peer_client_space(
 	struct peer_client *client, const struct peer_space *space, uint32_t *ret_space);
 
@@ -200,7 +205,7 @@ struct peer_fetch {
  * Fetches a sample from a node. Fetches that wait for the connection or for the client's thread are
  * sent together. When a connection breaks or can't be made, all its fetches fail at once. New
  * fetches fail until the client connects again: after 10 ms, then after twice as long each time, up
- * to 2 s. -EHOSTDOWN, -ECANCELED, -ENOMEM: done() is not called.
+ * to 2 s. If peer_fetch returns an error (-EHOSTDOWN, -ECANCELED, -ENOMEM), done() is not called.
  */
 must_check int peer_fetch(struct peer_client *client, const struct peer_fetch *fetch);
 
@@ -208,15 +213,18 @@ must_check int peer_fetch(struct peer_client *client, const struct peer_fetch *f
 
 struct peer_counters {
 	char name[PEER_NAME + 1]; /* the other node's name */
-	uint64_t incarnation; /* incarnation at the last connection; 0: never connected */
+	/* incarnation of the other node at the last connection; 0: never connected */
+	uint64_t incarnation;
 	bool connected;
 	uint64_t bytes;	  /* bytes of tensors received (client) or sent (server) */
 	uint64_t samples; /* samples received or sent completely */
-	uint64_t failed;  /* failed fetches; refused or dropped requests */
-	uint64_t waiting; /* unfinished fetches or requests */
+	uint64_t failed; /* client: failed fetches; server: refused or dropped requests */
+	/* client: unfinished fetches; server: requests that are not answered completely */
+	uint64_t waiting;
 };
 
-/* Fills in the counters of up to n nodes. Returns the number of nodes. */
+/* The counters of the server and of the client. Both functions fill in the counters of up to n
+ * nodes, and return the number of all nodes, which may be larger. */
 size_t peer_server_counters(
 	struct peer_server *server, struct peer_counters *ret, size_t n);
 size_t peer_client_counters(

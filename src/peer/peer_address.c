@@ -40,7 +40,7 @@ bool peer_address_is_loopback(const struct peer_address *address)
 		       v6->sin6_addr.s6_addr[12] == IN_LOOPBACKNET);
 }
 
-/* a connection ends after this time without acknowledgement, in milliseconds */
+/* milliseconds after which a connection ends if the other end does not acknowledge sent data */
 #define GONE_MS 10000
 
 void peer_socket_tune(int fd)

@@ -20,8 +20,9 @@
 #define PEER_OUT_BYTES 16384
 #define PEER_IN_BYTES 4096
 #define PEER_SCRATCH_BYTES 65536
-#define PEER_JOIN_NS 2000000000u      /* limit from connect to welcome */
-#define PEER_FIRST_PAUSE_NS 10000000u /* pause after the first failure */
+/* longest time from connect() to the end of the handshake */
+#define PEER_JOIN_NS 2000000000u
+#define PEER_FIRST_PAUSE_NS 10000000u /* pause after the first failed connection */
 #define PEER_LAST_PAUSE_NS 2000000000u
 
 /* An unfinished fetch. */
@@ -32,10 +33,11 @@ struct peer_want {
 
 TAILQ_HEAD(peer_wants, peer_want);
 
-/* A request that was sent, until its answer is complete. */
+/* Holds a request that was sent, until its answer is complete. */
 struct peer_slot {
 	struct peer_want *want; /* NULL: the fetch was given up */
-	uint32_t request; /* slot + PEER_WINDOW * number of earlier uses of the slot */
+	/* index of the slot + PEER_WINDOW * number of uses of the slot so far */
+	uint32_t request;
 	bool is_used;
 };
 
@@ -48,9 +50,10 @@ struct peer_node {
 	SLIST_ENTRY(peer_node) ready_link; /* (lock) */
 	bool is_ready;			   /* (lock) */
 	struct peer_wants waiting;	   /* (lock) */
-	struct peer_address wanted;	   /* (lock) the address to use from now on */
+	struct peer_address wanted;	   /* (lock) address for the next connection */
 	bool is_gone, has_moved;	   /* (lock) */
-	uint64_t down_until_ns; /* (lock) new fetches fail until then; 0: they don't */
+	/* (lock) time until which new fetches fail; 0: they do not fail */
+	uint64_t down_until_ns;
 
 	struct peer_address address;
 	char address_text[PEER_ADDRESS_TEXT];
@@ -62,9 +65,10 @@ struct peer_node {
 	struct peer_wants queue;
 	struct peer_slot slots[PEER_WINDOW];
 	uint32_t free_slots[PEER_WINDOW];
-	uint32_t n_free, n_left; /* free slots; used slots whose fetch was given up */
+	/* n_free: number of free slots; n_left: number of used slots whose fetch was given up */
+	uint32_t n_free, n_left;
 	bool knows_space[PEER_SPACES];
-	/* the reason that was last logged; "": none since the last welcome */
+	/* the failure that was last logged; "": none since the last successful handshake */
 	char why[128];
 	size_t n_out, out_sent;
 	uint8_t out[PEER_OUT_BYTES];
@@ -88,7 +92,8 @@ struct peer_client {
 	uint64_t most_bytes;
 	int epoll, wake;
 	pthread_t thread;
-	uint64_t next_look_ns; /* no deadline ends earlier */
+	/* time of the next check of deadlines; no deadline ends earlier */
+	uint64_t next_look_ns;
 	uint8_t *scratch;
 	struct lock lock;
 	bool stopping;		       /* (lock) */
@@ -123,8 +128,9 @@ must_check int peer_receive(struct peer_node *node, const char **ret_why);
 
 /* --- peer_client.c ----------------------------------------------------------------------- */
 
-/* Calls the fetch's done() with err, and frees the want. */
+/* Calls done() of the fetch with err, and frees `want`. */
 void peer_want_done(struct peer_node *node, struct peer_want *want, int err);
 void peer_slot_free(struct peer_node *node, struct peer_slot *slot);
-/* Makes fetches from the node fail until this time (clock_now_ns). 0: lets them pass again. */
+/* Makes fetches from the node fail until this time (clock_now_ns). If until_ns is 0, fetches no
+ * longer fail. */
 void peer_node_set_down(struct peer_node *node, uint64_t until_ns);

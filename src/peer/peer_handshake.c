@@ -57,7 +57,7 @@ static int hung_up(struct peer_handshake *handshake, bool has_begun)
 					       : NULL);
 }
 
-/* Sends this node's hello. It fits into the empty buffer of the socket, so the call does not
+/* Sends this node's hello. The hello fits into the empty buffer of the socket, so the call does not
  * wait. */
 static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 	enum peer_verdict verdict)

@@ -36,12 +36,13 @@ struct peer_handshake {
 };
 
 /* Starts a handshake. expected: the peer's name; NULL for a server, which accepts any name except
- * its own. The caller keeps the strings. */
+ * its own. The strings must outlive the handshake. */
 void peer_handshake_begin(struct peer_handshake *handshake, const struct peer_self *self,
 	enum peer_role role, const char *expected);
 
-/* Continues as far as the link allows. 1: the handshake is done; 0: it waits for input, or for room
- * in the socket if link->wants_to_send. A client first calls it when the link is connected. */
+/* Continues the handshake as far as the link allows. Returns 1 if the handshake is done, 0 if it
+ * waits for input, or, with link->wants_to_send, for room in the socket. The client calls it for
+ * the first time when the link is connected. */
 must_check int peer_handshake_go(
 	struct peer_handshake *handshake, struct peer_link *link);
 

@@ -118,8 +118,8 @@ static void say(struct peer_link *link, const char *what, const char *detail)
 	link->why = link->text;
 }
 
-/* Converts OpenSSL's result to that of a socket: 0 at the end; -1 with errno (EAGAIN, EPROTO and
- * others). */
+/* Converts a result of OpenSSL to the result of a socket call: 0 at the end of the stream; -1 with
+ * errno, such as EAGAIN or EPROTO. */
 static ssize_t result_of(struct peer_link *link, int result)
 {
 	int error = SSL_get_error(link->tls, result), system = errno;
@@ -160,7 +160,8 @@ static void explain(struct peer_link *link, const struct peer_trust *trust)
 	const char *detail = tls_reason();
 	long verified = SSL_get_verify_result(link->tls);
 	bool has_secret = peer_trust_has_secret(trust);
-	/* A node without a trust sends its hello at once, which is no TLS record. */
+	/* A node without a trust sends its hello at once. For TLS a hello is a record of a wrong
+	 * version. */
 	if (!link->serves && is_reason(SSL_R_WRONG_VERSION_NUMBER))
 		say(link, "it has no secret or certificate, but this node has one", NULL);
 	else if (is_reason(SSL_R_BINDER_DOES_NOT_VERIFY))
@@ -183,7 +184,7 @@ static void explain(struct peer_link *link, const struct peer_trust *trust)
 static bool has_proved(const struct peer_link *link, const struct peer_trust *trust)
 {
 	X509 *certificate = SSL_get0_peer_certificate(link->tls);
-	/* the session made from the secret */
+	/* the two ends use the session that is made from the secret only if both have the secret */
 	if (peer_trust_has_secret(trust))
 		return SSL_session_reused(link->tls);
 	return certificate && SSL_get_verify_result(link->tls) == X509_V_OK;
@@ -235,8 +236,9 @@ bool peer_link_has_more(const struct peer_link *link)
 	return link->tls && SSL_has_pending(link->tls);
 }
 
-/* Changes the key after its limit of bytes. A key in the kernel can't be changed; then the
- * connection ends with ECONNRESET, and the client connects again. */
+/* Changes the key when key_lasts bytes were sent with it. If the kernel has the key, it can't be
+ * changed: returns false with ECONNRESET, so that the connection ends and the client connects
+ * again. */
 static bool renew_keys(struct peer_link *link)
 {
 	if (link->n_sent < link->key_lasts)

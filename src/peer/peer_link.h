@@ -30,7 +30,8 @@ struct peer_link {
 	bool serves;
 	bool wants_to_send; /* TLS can't continue until the socket accepts more bytes */
 	bool by_kernel;	    /* the kernel encrypts sent bytes */
-	uint64_t n_sent, key_lasts; /* bytes sent with the current key; their limit */
+	/* n_sent: bytes sent with the current key; key_lasts: the most bytes allowed */
+	uint64_t n_sent, key_lasts;
 	const char *why;
 	char text[128]; /* memory for `why` */
 };
@@ -39,8 +40,8 @@ struct peer_link {
 void peer_link_begin(struct peer_link *link, int fd, bool serves);
 /* Begins TLS on the link. -ENOMEM; -ENOTSUP: built without OpenSSL's libssl. */
 must_check int peer_link_secure(struct peer_link *link, struct peer_trust *trust);
-/* Continues the TLS handshake. 1: both ends have proved their identity; 0: waits for the socket.
- * -EACCES: one end refuses the other's proof. */
+/* Continues the TLS handshake. Returns 1 when both ends have proved their identity, 0 while it
+ * waits for the socket. -EACCES: one end refuses the other's proof. */
 must_check int peer_link_shake(struct peer_link *link, const struct peer_trust *trust);
 /* Ends TLS; the bytes that follow are plain. Both ends must do this at the same byte of the
  * stream. */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* A peer counts as hanging when this many of its answers are overdue. */
+/* A connection ends, because the peer hangs, when this many answers are overdue. */
 #define MOST_LEFT (PEER_WINDOW / 2)
 
 /* --- the end of a connection ------------------------------------------------------------- */
@@ -112,7 +112,8 @@ static struct peer_slot *new_slot(struct peer_node *node, struct peer_want *want
 	return slot;
 }
 
-/* Appends one fetch frame with the requests for this space from the head of the queue. */
+/* Appends a fetch frame with the requests at the head of the queue, as long as they are for this
+ * space. */
 static void put_fetch(struct peer_node *node, uint32_t space)
 {
 	uint8_t *frame = node->out + node->n_out;

@@ -10,7 +10,7 @@
 /* most bytes read before other connections take their turn */
 #define TURN_BYTES (4u << 20)
 
-/* Returns the slot of the request; NULL: no such request is open. */
+/* Returns the slot of the request; NULL: no request of this number waits for an answer. */
 static struct peer_slot *slot_of(struct peer_node *node, uint32_t request)
 {
 	struct peer_slot *slot = &node->slots[request % PEER_WINDOW];
@@ -57,7 +57,7 @@ static void drop_input(struct peer_node *node, size_t n)
 	node->n_in -= n;
 }
 
-/* Begins the next answer if its front is completely in the buffer. */
+/* Begins the next answer if its fixed part and its head are completely in the buffer. */
 static int take_front(struct peer_node *node, const char **ret_why)
 {
 	struct peer_answer *answer = &node->answer;
@@ -128,7 +128,7 @@ static ssize_t receive_body(struct peer_node *node, size_t *ret_room)
 
 static ssize_t receive_some(struct peer_node *node, size_t *ret_room)
 {
-	if (node->in_body) /* then the buffer is empty */
+	if (node->in_body) /* while a tensor is being received, the buffer is empty */
 		return receive_body(node, ret_room);
 	*ret_room = sizeof(node->in) - node->n_in;
 	const struct iovec part = {

@@ -107,16 +107,16 @@ static void set_events(struct peer_served *served, bool waits_to_send)
 		       &event) == 0);
 }
 
-/* Sends the next bytes: the rest of the front, then bytes of the tensor from memory or from the
- * file. */
+/* Sends the next bytes of the answer: the rest of the front (the fixed part and the head), then
+ * bytes of the tensor from memory or from the file. */
 static ssize_t send_some(struct peer_served *served, struct peer_request *request)
 {
 	const struct peer_tensor *tensor = &request->tensor;
 	size_t n_front = request->n_front;
 	size_t front = request->sent < n_front ? n_front - request->sent : 0;
 	uint64_t body = front ? 0 : request->sent - n_front;
-	uint8_t *bytes =
-		(uint8_t *)(uintptr_t)tensor->bytes; /* NULL: only the front is sent */
+	/* NULL: the answer has only a front */
+	uint8_t *bytes = (uint8_t *)(uintptr_t)tensor->bytes;
 	const struct iovec parts[2] = {
 		{.iov_base = request->front + n_front - front, .iov_len = front},
 		{.iov_base = body > 0 ? bytes + body : bytes,
@@ -127,7 +127,8 @@ static ssize_t send_some(struct peer_served *served, struct peer_request *reques
 	return peer_link_send(&served->stream, parts, false);
 }
 
-/* Sends the first answer of the queue. 1: it is sent; 0: the socket accepts no more bytes now. */
+/* Sends the first answer of the queue. Returns 1 when it is sent completely, 0 if the socket
+ * accepts no more bytes now. */
 static int send_first(struct peer_served *served, struct peer_request *request)
 {
 	uint64_t all = request->n_front + request->tensor.length;

@@ -35,14 +35,15 @@ void peer_request_free(struct peer_request *request)
 	struct peer_tensor tensor = request->tensor;
 	struct peer_server *server = request->server;
 	free(request);
-	/* when no request is left, the server may be freed */
+	/* after this the server must not be used, because its owner may free it when no request is
+	 * left */
 	atomic_fetch_sub(&server->n_requests, 1);
 	if (tensor.release)
 		tensor.release(tensor.context);
 }
 
-/* Queues the request for the loop. false: the server has stopped. After the lock is released, the
- * request may be sent and the server freed, so neither may be used any more. */
+/* Queues the request for the loop. Returns false if the server has stopped. After true, the request
+ * may already be sent and the server freed, so the caller must not use them. */
 static bool hand_over(struct peer_server *server, struct peer_request *request)
 {
 	LOCK_SCOPE(&server->lock);
@@ -175,8 +176,8 @@ static void listen_again(struct peer_server *server, bool listens)
 	ensure(epoll_ctl(server->epoll, EPOLL_CTL_MOD, server->listener, &event) == 0);
 }
 
-/* If there are too many connections without a welcome, ends the oldest one, so that strangers can't
- * keep others out. */
+/* If too many connections have not completed their handshake, ends the oldest of them, so that
+ * strangers can't keep others out. */
 static void make_room(struct peer_server *server)
 {
 	struct peer_served *served;
@@ -259,8 +260,7 @@ static void handle(struct peer_server *server, const struct epoll_event *event)
 		accept_one(server);
 	else if (event->data.ptr == &server->wake)
 		(void)!read(server->wake, &count, sizeof(count));
-	else if (served->stream.fd >=
-		 0) /* an earlier event of this round may have ended it */
+	else if (served->stream.fd >= 0) /* the connection has not ended yet */
 		(void)!peer_served_event(served, event->events);
 }
 

@@ -18,10 +18,11 @@
  * Fields marked (lock) need the server's lock; only the loop's thread uses all others.
  */
 
-#define PEER_STRANGERS 64	   /* most connections without a welcome */
-#define PEER_CONNECTIONS 1024	   /* most connections */
-#define PEER_GREET_NS 3000000000u  /* longest handshake */
-#define PEER_STALL_NS 30000000000u /* longest time without progress in a message */
+#define PEER_STRANGERS 64     /* most connections that have not completed the handshake */
+#define PEER_CONNECTIONS 1024 /* most connections */
+#define PEER_GREET_NS 3000000000u /* longest handshake */
+/* longest time without progress while a message is sent or received */
+#define PEER_STALL_NS 30000000000u
 
 /* Counters for all connections of a node. They are kept until the server ends. */
 struct peer_counted {
@@ -49,7 +50,7 @@ struct peer_served_space {
 	char texts[]; /* dataset and preparation, each ended by \0 */
 };
 
-/* A connection. Its memory stays as long as the owner has requests from it. */
+/* A connection. Its memory is kept until the owner has answered all requests from it. */
 struct peer_served {
 	TAILQ_ENTRY(peer_served) link;
 	struct peer_server *server;
@@ -57,12 +58,13 @@ struct peer_served {
 	bool is_welcome, waits_to_send;
 	uint64_t begun_ns, progress_ns;
 	struct peer_handshake handshake;
-	struct peer_counted *counted; /* NULL before the welcome */
+	struct peer_counted *counted; /* NULL: the handshake is not complete */
 	struct peer_served_space *spaces[PEER_SPACES];
 	/* queue of answers; the first may be partly sent */
 	struct peer_requests answered;
-	uint32_t n_open;	  /* requests whose answer is not completely sent */
-	_Atomic uint32_t n_asked; /* requests that the owner has; used by any thread */
+	uint32_t n_open; /* requests whose answer is not completely sent */
+	/* number of requests that the owner has not answered yet; changed by any thread */
+	_Atomic uint32_t n_asked;
 	size_t n_in;
 	uint8_t in[PEER_FRAME_MOST];
 	char address[PEER_ADDRESS_TEXT];
@@ -76,10 +78,11 @@ struct peer_server {
 	char name[PEER_NAME + 1];
 	char address[PEER_ADDRESS_TEXT];
 	int listener, epoll, wake;
-	bool listens; /* false: accept() failed, for instance for lack of descriptors */
+	/* false: accept() failed, so no connections are accepted until next_look_ns */
+	bool listens;
 	pthread_t thread;
 	struct peer_serveds connections; /* oldest first */
-	/* Ended connections from which the owner still has requests. */
+	/* Ended connections with requests that the owner has not answered yet. */
 	struct peer_serveds gone;
 	uint32_t n_connections, n_strangers;
 	uint64_t next_look_ns; /* time of the next search for connections that hang */

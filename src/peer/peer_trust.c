@@ -19,10 +19,11 @@
 #define SECRET_LEAST 16
 #define KEY_BYTES 32
 #define N_FILES 3
-/* AES-GCM may encrypt 2^24.5 records with one key. */
+/* most bytes to send with one key: AES-GCM may encrypt 2^24.5 records of up to 2^14 bytes with one
+ * key, and some records are shorter */
 #define KEY_LASTS (UINT64_C(1) << 37)
 
-/* Identifies a version of a file. */
+/* Tells versions of a file apart. */
 struct stamp {
 	struct timespec time;
 	ino_t inode;
@@ -164,7 +165,8 @@ static const char ciphers[] =
 	"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
 /* Sets the options of the context, for a secret and for certificates. A client accepts only
- * certificates that it can verify. With a secret it has no authorities, so it accepts none. */
+ * certificates that it can verify. With a secret there are no authorities, so no certificate is
+ * accepted. */
 static bool set_up(SSL_CTX *context, struct peer_trust *trust)
 {
 	SSL_CTX_set_app_data(context, trust);

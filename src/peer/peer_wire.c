@@ -13,7 +13,7 @@
 #define MAGIC_BYTES 8
 #define HAS_TRUST 1u
 #define ENCRYPTS 2u
-/* Marks the start of an answer. If the stream is out of step, other bytes are found there. */
+/* First bytes of each answer. Other bytes there show that the stream is out of step. */
 #define ANSWER_MARK 0x7265706au
 
 static uint8_t *put32(uint8_t *to, uint32_t value)

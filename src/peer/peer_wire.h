@@ -6,7 +6,8 @@
 #include "peer/peer.h"
 
 /*
- * The messages between daemons, as bytes. Numbers are little-endian.
+ * The messages between daemons, with the lengths of their parts in bytes. Numbers in messages are
+ * little-endian.
  *
  *     client                                  server
  *     hello 128                       ---->
@@ -18,8 +19,8 @@
  * The first 12 bytes of a hello have one format in every version of the protocol, so that a
  * daemon of another version is recognised as a daemon.
  *
- *   Flow: functions ending in _put write; functions ending in _take check and read bytes that
- *         nobody has vouched for.
+ *   Flow: functions ending in _put write; functions ending in _take read, and check each byte,
+ *         because any program may have sent it.
  *   Threads, locks, clock, files: none.
  *   Errors: -EPROTO, with *ret_why set to a static text.
  */
@@ -46,7 +47,7 @@ enum peer_verdict {
 
 struct peer_hello {
 	uint32_t version;
-	bool has_trust;		   /* a secret or a certificate */
+	bool has_trust;		   /* the node has a secret or a certificate */
 	bool encrypts;		   /* bytes after the handshake are encrypted, too */
 	enum peer_verdict verdict; /* the server's verdict; a client sends PEER_WELCOME */
 	uint64_t incarnation;
@@ -58,22 +59,24 @@ void peer_hello_put(const struct peer_hello *hello, uint8_t ret[static PEER_HELL
 must_check int peer_hello_take(const uint8_t bytes[static PEER_HELLO_BYTES],
 	struct peer_hello *ret, const char **ret_why);
 
-/* A frame from a client. The texts are not terminated, and point into the bytes that were read. */
 enum peer_frame_kind { PEER_FRAME_SPACE = 1, PEER_FRAME_FETCH = 2 };
 
+/* A frame from a client. `dataset` and `preparation` have no final \0, and point into the bytes
+ * that were read. */
 struct peer_frame {
 	enum peer_frame_kind kind;
 	uint32_t space; /* below PEER_SPACES */
-	/* The next members are only for PEER_FRAME_SPACE. */
+	/* The members from here to preparation_bytes are only for PEER_FRAME_SPACE. */
 	uint64_t fingerprint;
 	const char *dataset, *preparation;
 	size_t dataset_bytes, preparation_bytes;
-	/* The next members are only for PEER_FRAME_FETCH. */
+	/* The members from here on are only for PEER_FRAME_FETCH. */
 	uint32_t count; /* [1, PEER_WINDOW] */
 	const uint8_t *wants;
 };
 
-/* Reads the first frame of n bytes. Returns its length in bytes; 0: the frame is not complete. */
+/* Reads the first frame in the n bytes. Returns its length in bytes; 0: the frame is not
+ * complete. */
 must_check int peer_frame_take(
 	const uint8_t *bytes, size_t n, struct peer_frame *ret, const char **ret_why);
 /* Returns the request number and the sample of entry i of a PEER_FRAME_FETCH; i is below

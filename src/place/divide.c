@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-/* Returns the index of the node. n_nodes: it is not among `nodes`, and counts as a node without
- * samples. */
+/* Returns the index of the node, or n_nodes if it is not among `nodes`. A node that is not among
+ * them counts as a node without samples. */
 static uint32_t find(const uint64_t *nodes, uint32_t n_nodes, uint64_t incarnation)
 {
 	uint32_t i = 0;
@@ -37,8 +37,11 @@ static bool is_lacked(const struct coord_batch *batch, uint32_t i)
 }
 
 /*
- * Sets ret[i] to the node that has the sample. A sample that its home lacks has to be prepared by
- * any node: the home takes it if its ranks have room beside the samples that the home has.
+ * Sets ret[i] to the node where sample i should be read, or to LOCALITY_NOWHERE if it may be read
+ * anywhere. A sample that its home has should be read there. A sample that its home lacks should be
+ * read there, too, if the ranks there have room for it beside the samples that the home has;
+ * otherwise it may be read anywhere, because it has to be prepared in any case. Returns false if
+ * there is no memory.
  */
 static bool find_holders(const struct coord_batch *batch, const uint32_t *home,
 	uint32_t n_nodes, const uint32_t *rank_node, const uint32_t *rank_count,

@@ -9,7 +9,7 @@
 
 #define NONE UINT32_MAX
 
-/* A node, and the number of samples that it has too many or too few. */
+/* A node, and the number of samples by which it has too many or too few. */
 struct imbalance {
 	uint32_t count, node;
 };
@@ -24,9 +24,10 @@ struct heap {
 struct node {
 	uint32_t quota; /* number of samples that the ranks of the node take */
 	uint32_t has;	/* number of samples of the batch in the node's cache */
-	uint32_t kept;	/* number of those samples that the node keeps */
-	/* Last rank in the ring that took a sample; the next one follows it. NONE: all ranks are
-	 * full. */
+	/* number of samples in its cache that the node's ranks have taken so far */
+	uint32_t kept;
+	/* Last rank of the node's ring that took a sample; the rank after it is next. NONE: no rank
+	 * takes any more samples. */
 	uint32_t rank;
 	uint32_t first_move; /* the next move from this node; NONE: none is left */
 };
@@ -36,12 +37,12 @@ struct locality {
 	struct node *nodes;
 	struct heap surplus, lack;
 	struct locality_move *moves;
-	/* next move of the same node; samples left to move */
+	/* move_next: the next move from the same node; move_left: samples that are left to move */
 	uint32_t *move_next, *move_left;
-	/* for each node: its share of the samples that no node has */
+	/* the nodes that take samples that no node has, and the number for each */
 	struct imbalance *fill;
 	uint32_t n_moves, fill_at;
-	/* next rank in the ring of ranks of one node that still take samples */
+	/* [rank]: next rank in the ring of its node's ranks that still take samples */
 	uint32_t *rank_next;
 	uint32_t *rank_left;
 };
@@ -79,7 +80,7 @@ int locality_new(
 	l->nodes = calloc(n, sizeof(*l->nodes));
 	l->surplus.items = calloc(n, sizeof(*l->surplus.items));
 	l->lack.items = calloc(n, sizeof(*l->lack.items));
-	/* enough, because each move completes one node */
+	/* n moves are enough, because each move completes at least one node */
 	l->moves = calloc(n, sizeof(*l->moves));
 	l->move_next = calloc(n, sizeof(*l->move_next));
 	l->move_left = calloc(n, sizeof(*l->move_left));
@@ -119,7 +120,7 @@ static void heap_push(struct heap *heap, uint32_t count, uint32_t node)
 		swap(&heap->items[i], &heap->items[(i - 1) / 2]);
 }
 
-/* Reduces the largest count and restores the heap. */
+/* Reduces the largest count, removes it if it becomes 0, and restores the heap. */
 static void heap_reduce(struct heap *heap, uint32_t by)
 {
 	struct imbalance *items = heap->items;
@@ -156,7 +157,7 @@ static bool is_valid(const struct locality *locality, const struct locality_batc
 	return sum == batch->n_samples;
 }
 
-/* Adds a rank at the end of its node's ring. */
+/* Adds a rank at the end of the ring of its node's ranks. */
 static void add_rank(struct locality *locality, uint32_t rank, uint32_t node, uint32_t n)
 {
 	struct node *at = &locality->nodes[node];
@@ -195,7 +196,7 @@ static int compare_fill(const void *a_, const void *b_)
 }
 
 /* Distributes the samples that no node has. Nodes that lack the fewest samples come first. Nodes
- * that still lack samples then go to the heap. */
+ * that still lack samples are then put on the heap of lacks. */
 static void fill(
 	struct locality *locality, const struct locality_batch *batch, uint32_t nowhere)
 {
@@ -276,7 +277,8 @@ static uint32_t taken_by(struct locality *locality, uint32_t home)
 	return next_move(locality, node);
 }
 
-/* Returns the next rank of the ring. A rank leaves the ring when it takes its last sample. */
+/* Returns the next rank of the node's ring. A rank leaves the ring when it takes its last
+ * sample. */
 static uint32_t next_rank(struct locality *locality, struct node *node)
 {
 	uint32_t before = node->rank, rank = locality->rank_next[before];

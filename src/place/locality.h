@@ -38,7 +38,7 @@
 
 struct locality;
 
-/* Allocates memory for at most these numbers of nodes, ranks and samples. */
+/* Allocates memory for batches of at most so many nodes, ranks and samples. */
 must_check int locality_new(
 	uint32_t n_nodes, uint32_t n_ranks, uint32_t n_samples, struct locality **ret);
 void locality_free(struct locality **locality);
@@ -48,7 +48,7 @@ struct locality_batch {
 	const uint32_t *sample_node;
 	uint32_t n_samples;
 	const uint32_t *rank_node; /* [n_ranks]: the node where the rank runs */
-	/* [n_samples] The number of samples that each rank takes; the sum is n_samples. */
+	/* [n_ranks]: the number of samples that each rank takes; the sum is n_samples */
 	const uint32_t *rank_count;
 	uint32_t n_ranks;
 	uint32_t n_nodes; /* all node numbers are below this */

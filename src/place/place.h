@@ -50,9 +50,9 @@ void place_free(struct place **place);
 uint32_t place_home(const struct place *place, uint64_t space, sample_id sample);
 
 /*
- * Returns the home that follows `after`: the home in a table without `after` and the homes before
- * it. The caller begins with place_home, and continues as long as no node answers. PLACE_NONE:
- * `after` was the last one.
+ * Returns the node that follows `after` in the sample's order of homes: it would be the home if the
+ * table did not contain `after` and the nodes before `after`. The caller begins with place_home,
+ * and continues as long as no node answers. PLACE_NONE: `after` is the last node.
  */
 uint32_t place_next(
 	const struct place *place, uint64_t space, sample_id sample, uint32_t after);

@@ -6,7 +6,7 @@
 
 #define REAPED_AT_ONCE 16
 
-/* Frees a few tensors at a time without the lock, since freeing a large one is a system call. */
+/* Frees a few tensors at a time without the lock, since freeing a large tensor is a system call. */
 void section_reap(const struct section *section)
 {
 	struct tensor *dead[REAPED_AT_ONCE];

@@ -16,13 +16,13 @@
 
 struct aftermath; /* defined by the owner */
 
-/* Does the work of one kind that the aftermath tells of. Called without the lock. */
+/* Does one kind of the work that the aftermath lists. Called without the lock. */
 typedef void after_phase(void *owner, struct aftermath *aftermath);
 
-/* All fields are constant. */
+/* The fields never change. */
 struct section {
 	struct lock *lock;
-	struct cache *cache; /* under the lock */
+	struct cache *cache; /* used only with the lock held */
 	void *owner;
 	/* Notes in the aftermath which work the owner's state makes necessary. */
 	void (*note_work_locked)(const void *owner, struct aftermath *aftermath);

@@ -6,14 +6,17 @@
 #include <math.h>
 
 #define PROBE 1.3
-#define NEVER_IDLES .15 /* part of a window: readers that idle less do so by chance */
-/* part of a window: readers that idle longer have enough samples */
+/* fraction of a window: readers that idle for a smaller part of it do so by chance */
+#define NEVER_IDLES .15
+/* fraction of a window: readers that idle for a larger part of it have enough samples */
 #define OFTEN_IDLES .9
 
-#define MET .95 /* part of a need: a job that gets this part counts as satisfied */
+/* fraction of the estimated rate: a job that gets at least this part counts as satisfied */
+#define MET .95
 
-/* Moves the rate toward the measured one in steps. Readers that wait for decoders are also idle for
- * moments, and a rate measured then is far above their need. */
+/* Returns the rate after a step towards the measured rate `found`: up by a factor of at most PROBE,
+ * or down by half of the difference. The steps upwards are limited, because readers that wait for
+ * decoders are also idle for moments, and a rate measured then is far above their need. */
 static double toward(double rate, double found)
 {
 	if (rate <= 0)
@@ -26,8 +29,8 @@ static double raise(double rate, double got)
 	return got < rate * MET ? rate : fmax(rate, got * PROBE);
 }
 
-/* Tells whether a window contradicts the rate. A rate found in a window with few waits is
- * reliable, and is kept until it is contradicted. A single window says little, because one of
+/* Tells whether a window contradicts the rate. A rate found in a window with few waits is reliable,
+ * and is kept until it is contradicted. A single window with waits says little, because one of
  * several readers often waits while the job as a whole does not. */
 static bool contradicts(double rate, double got, double found)
 {

@@ -25,13 +25,13 @@ static double could_use(const struct share_claim *claim)
 	return claim->cost * claim->demand;
 }
 
-/* Returns the width of a vessel: the weight; by_need: the weight times the need. */
+/* Returns the width of a job's vessel: the weight, or (by_need) the weight times the need. */
 static double width_of(const struct share_claim *claim, bool by_need)
 {
 	return by_need ? claim->weight * could_use(claim) : claim->weight;
 }
 
-/* Fills the vessels that are lower than the level. false: there is no such vessel. */
+/* Fills the vessels that are lower than the level. Returns false if there are none. */
 static bool fill_lowest(const struct share_claim *claims, size_t n, bool by_need,
 	double level, double *capacity, double *rates)
 {
@@ -65,8 +65,8 @@ static void pour(const struct share_claim *claims, size_t n, bool by_need,
 			rates[i] = width_of(&claims[i], by_need) * level / claims[i].cost;
 }
 
-/* Returns the job that gains most from more decode time. n: all jobs have as much as they can
- * use. */
+/* Returns the index of the job that gains most from more decode time; n: all jobs have as much as
+ * they can use. */
 static size_t best_of(const struct share_claim *claims, size_t n, const double *rates)
 {
 	size_t best = n;

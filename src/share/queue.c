@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Limits a job's debt. A job owes decode time also for samples that it gets when another job's
- * request is decoded. Debt holds up the job's own requests for at most this number of rounds. */
+/* Most rounds for which debt holds up a job's own requests. A job owes decode time also for samples
+ * that it gets when another job's request is decoded. */
 #define MOST_ROUNDS_OF_DEBT 100
 
 struct share_want {
@@ -265,7 +265,7 @@ static bool has(const struct share_lane *lane, enum kinds kinds)
 	       ((kinds & AHEAD) && !TAILQ_EMPTY(&lane->ahead));
 }
 
-/* Offers a lane's urgent requests first, then its look-ahead. */
+/* Offers a lane's urgent requests first, then its look-ahead requests. */
 static struct share_want *offer_lane(const struct share_lane *lane, enum kinds kinds,
 	share_offer *offer, void *context, enum share_answer *ret_answer)
 {

@@ -24,7 +24,7 @@
  * The lanes are served by weighted deficit round robin, in units of decode time. In each
  * round a lane is given its quantum, and it is served while its deficit is positive. A lane
  * without requests keeps no positive deficit, but pays off its debt. A lane that has no turn
- * yet is given rounds until it has one: decoders are idle only if nobody asks. Where decoders
+ * yet is given rounds until it has one: decoders are idle only if no job asks. Where decoders
  * are short, each lane's urgent requests come before its own look-ahead; where they idle, the
  * urgent requests of all lanes come before any look-ahead.
  *
@@ -39,9 +39,9 @@
  * short. */
 enum share_policy {
 	SHARE_SLOWDOWN,	  /* the fraction of its demand that each job gets */
-	SHARE_FAIR,	  /* decode time */
-	SHARE_THROUGHPUT, /* no figure: as many samples per second as possible */
-	SHARE_FIFO	  /* no figure: first come, first served */
+	SHARE_FAIR,	  /* decode time that each job gets */
+	SHARE_THROUGHPUT, /* nothing is equal: as many samples per second as possible */
+	SHARE_FIFO	  /* nothing is equal: first come, first served */
 };
 
 /* --- grant.c: the optimum --- */
@@ -71,7 +71,7 @@ void share_grant(enum share_policy policy, const struct share_claim *claims, siz
 
 struct share_demand {
 	double rate; /* samples per second */
-	/* a lower bound: its readers never idled, so the job may need more */
+	/* the rate is a lower bound: the job's readers never idled, so the job may need more */
 	bool at_least;
 	/* The readers were idle nearly all the time, so the rate is their whole need. */
 	bool shown;
@@ -122,7 +122,7 @@ struct share_job {
 	uint64_t waited_ns; /* time in which a reader waited */
 };
 
-/* A request to decode something, from one job or several. */
+/* A request to decode a sample, from one job or several. */
 struct share_request {
 	LIST_HEAD(, share_want) wants;
 	uint64_t cost_ns; /* the caller's estimate of its decode time */
@@ -134,10 +134,11 @@ struct share_request {
 struct shares {
 	enum share_policy policy;
 	TAILQ_HEAD(, share_job) jobs;
-	struct share_lane all;	  /* with SHARE_FIFO, the lane of all jobs */
-	bool is_short;		  /* decoders were short in the last window */
-	uint64_t windows;	  /* number of windows so far */
-	struct share_job *probed; /* NULL: none */
+	struct share_lane all; /* with SHARE_FIFO, the lane of all jobs */
+	bool is_short;	       /* decoders were short in the last window */
+	uint64_t windows;      /* number of windows so far */
+	/* the job that is being probed (window.c); NULL: none */
+	struct share_job *probed;
 };
 
 void shares_init(struct shares *shares, enum share_policy policy);
@@ -169,28 +170,30 @@ void share_again(struct share_request *request);
 /* The caller's answer to the offer of a request. */
 enum share_answer {
 	SHARE_TAKE,
-	SHARE_PASS,	 /* skip this request and offer the next one */
-	SHARE_PASS_REST, /* also skip the job's other requests of the same urgency */
-	SHARE_STOP	 /* nothing can be taken now */
+	SHARE_PASS, /* skip this request and offer the next one */
+	/* skip this request, and the job's other requests of the same urgency */
+	SHARE_PASS_REST,
+	SHARE_STOP /* nothing can be taken now */
 };
 
-/* Answers an offer. It must not change a lane. */
+/* Answers the offer of a request. The function must not change a lane. */
 typedef enum share_answer share_offer(void *context, struct share_request *request);
 
-/* Decodes the request `other` together with `first`. Called by an offer that then answers
- * SHARE_TAKE. */
+/* Lets `other` be decoded together with `first`. A share_offer calls it before it answers
+ * SHARE_TAKE for `first`. */
 void share_with(struct share_request *first, struct share_request *other);
 
-/* Returns the request for a free decoder, or NULL. Puts it aside, together with the requests that
- * are decoded with it. All jobs that want one of them are charged in equal parts. */
+/* Returns the request that a free decoder should take, or NULL. Puts it aside, together with the
+ * requests that are decoded with it. All jobs that want one of these requests are charged in equal
+ * parts. */
 struct share_request *share_next(
 	struct shares *shares, share_offer *offer, void *context);
 
 /*
  * Evaluates the figures that jobs counted in the last `seconds`, and sets the quantum of each lane
- * for the next window. decoders: seconds of decode time available per second; busy: the seconds
- * that were used. If decoders were not short, jobs wait for something else, and get quanta by their
- * weights. -ENOMEM: nothing is changed.
+ * for the next window. decoders: seconds of decode time available per second; busy: seconds of
+ * decode time used per second. If decoders were not short, jobs wait for something else, and get
+ * quanta by their weights. -ENOMEM: nothing is changed.
  */
 must_check int shares_window(
 	struct shares *shares, double seconds, double decoders, double busy);

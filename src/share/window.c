@@ -17,7 +17,7 @@
 
 /* Part of a round that all jobs share by weight, even jobs that seem to need nothing. */
 #define LEAST_PART .02
-/* seconds: the cost assumed for a job whose samples other jobs decode */
+/* cost in seconds that is assumed for a job whose samples other jobs decode */
 #define LEAST_COST 1e-9
 
 /* If a larger part of the decoders is busy, decoders are short. */
@@ -37,7 +37,7 @@ static double sum_of_weights(const struct shares *shares)
 	return sum;
 }
 
-/* Sets the quantum to a part of a round, but at least to the job's least part. */
+/* Sets the quantum to a part of a round, but at least to the job's share of LEAST_PART. */
 static void set_quantum(struct share_job *job, double part)
 {
 	double least = LEAST_PART * job->weight / sum_of_weights(job->shares);
@@ -157,7 +157,7 @@ static void set_quanta(struct shares *shares, const double *rates)
 			set_quantum(job, PROBE_PART);
 		else if (!was_idle(job))
 			set_quantum(job, rest * part_of(job, all, weights));
-		else if (weights > 0) /* idle job: it uses this part when it returns */
+		else if (weights > 0) /* an idle job uses this part when it reads again */
 			set_quantum(job, fmin(job->weight / weights, 1));
 		job->samples = job->waited_ns = job->charged_ns = 0;
 	}
