@@ -68,7 +68,7 @@ static void forbid_eviction(struct cache *cache, struct entry *entry)
 		cache->ops->forbid(cache, entry);
 }
 
-/* Counts a live tensor as dying. Its entry is in no space. */
+/* Counts a ready tensor as dying. Its entry must be in no space. */
 static void count_dying(struct cache *cache, struct entry *entry)
 {
 	cache->n_live--;
@@ -96,7 +96,7 @@ void entry_die(struct cache *cache, struct entry *entry)
 	count_dying(cache, entry);
 }
 
-/* Tells whether `bytes` more than `live_bytes` are within the capacity. */
+/* Tells whether `live_bytes` + `bytes` is at most the capacity. */
 static bool fits(const struct cache *cache, uint64_t live_bytes, uint64_t bytes)
 {
 	return live_bytes <= cache->capacity && bytes <= cache->capacity - live_bytes;
@@ -189,7 +189,7 @@ void cache_abandon(struct cache_space *space, sample_id id)
 	tell_gone(cache, space, id);
 }
 
-/* The entry keeps its pins and becomes absent. A new, dying entry takes over the tensor. */
+/* Makes the entry absent, with the same pins. A new, dying entry takes over the tensor. */
 void cache_force_out(struct cache_space *space, sample_id id)
 {
 	struct cache *cache = space->cache;
@@ -269,7 +269,8 @@ int cache_pin(struct cache_space *space, sample_id id)
 	ensure(entry->pins < UINT32_MAX);
 	entry->pins++;
 	cache->pins++;
-	__builtin_prefetch(entry->tensor); /* the caller of cache_get will read it soon */
+	/* the caller will soon read the tensor (cache_get) */
+	__builtin_prefetch(entry->tensor);
 	return 0;
 }
 
@@ -292,7 +293,7 @@ void cache_open(struct cache_space *space, sample_id id)
 {
 	struct entry *entry = find(space, id);
 	ensure(entry && entry->state == CACHE_READY);
-	(void)!cache_pin(space, id); /* there is an entry, so it can't fail */
+	(void)!cache_pin(space, id); /* can't fail, because the entry exists */
 	entry->opens++;
 }
 
@@ -366,8 +367,9 @@ void cache_need_drop(struct cache_space *space, sample_id id)
 	need_changed(space, id);
 }
 
-/* Lets a change of most ids count in `common`; what remains to be counted are the other ids.
- * Without memory for them nothing is changed. */
+/* Counts a change of most ids in `common`. Then only the remaining ids have to be changed, in the
+ * opposite direction. Does nothing if there is no memory for the set of the remaining ids, or if
+ * `common` would fall below 0. */
 static void change_common(struct cache_space *space, struct change *change)
 {
 	if (!change->up && space->common == 0)

@@ -14,30 +14,33 @@
  * The shared cache of prepared tensors. It evicts by RefCnt (JOADER, section 3 and
  * appendix E.3), or by lru, fifo or random.
  *
- * A *space* holds the tensors of one (dataset, preparation). An entry of a space is
+ * A *space* holds the tensors of one dataset in one preparation. The states of a sample in a
+ * space are
  *
  *        cache_reserve          cache_publish        evicted            cache_reap
  *   absent ----------> loading ------------> ready ---------> dying ------------> absent
  *      ^                  |
  *      +--- cache_abandon-+
  *
- * need(space, id): the number of streams whose remaining set contains the sample.
- * pins(space, id): the number of times that it was drawn and not yet consumed, or is held
- * open. A pinned entry is not evicted (but see cache_force_out). An absent entry may be
- * pinned, too.
+ * need(space, id): the number of streams that have yet to draw the sample.
+ * pins(space, id): the number of draws of the sample that are not consumed yet, plus the
+ * number of times that readers have it open. Only cache_force_out evicts a pinned entry. An
+ * absent sample can be pinned, too.
  *
- *   Flow: sched counts need and pins, reserves before load prepares, publishes after.
+ *   Flow: sched counts need and pins. It reserves memory before load prepares a tensor, and
+ *         publishes the tensor afterwards.
  *   Owns: every published tensor until it is reaped. The caller frees reaped tensors,
  *         outside the lock.
- *   Threads: caller serialises (sched's lock); tensors themselves are immutable.
- *   Errors: -ENOMEM; -ENOSPC from cache_reserve when all other bytes are pinned or being
- *         loaded.
- *   Capacity: bytes of loading, ready and dying entries. Only forced reservations exceed
- *         it; cache_trim evicts unpinned entries until it holds again. A reservation
- *         counts dying bytes as free: the caller reaps them before it releases the lock,
- *         so that no worker fills memory that is not free yet.
- *   Recency: an entry is in use from cache_publish until its last pin is removed. For
- *         refcnt, a single change of its need is a use, too.
+ *   Threads: the caller serialises, by sched's lock. Tensors themselves are immutable.
+ *   Errors: -ENOMEM; -ENOSPC from cache_reserve if there is not enough room even after all
+ *         unpinned tensors are evicted.
+ *   Capacity: the limit for the bytes of loading and ready entries. Only a forced reservation
+ *         exceeds it; cache_trim then evicts unpinned entries until the limit is kept again.
+ *         Dying entries do not count, so the caller must reap them before it releases the
+ *         lock: otherwise a worker could fill memory that is not free yet.
+ *   Recency: an entry was last used when it was published or when its last pin was removed,
+ *         whichever came later. For the policy refcnt, cache_need_add and cache_need_drop
+ *         also count as a use of the entry.
  */
 
 struct cache;
@@ -50,29 +53,28 @@ must_check int cache_new(uint64_t capacity, enum eviction_policy policy, uint64_
 void cache_free(struct cache **cache); /* also frees all tensors and spaces */
 
 /*
- * Called when a sample is no longer loading or ready: it was evicted, abandoned or forced out, or
- * its space was emptied. The function is called within the call that caused this, and must not call
- * the cache.
+ * Called when a sample is no longer loading or ready, because it was evicted, abandoned or forced
+ * out, or because its space was emptied. The function runs within the call of the cache that does
+ * this, so it must not call the cache.
  */
 typedef void cache_gone(void *context, struct cache_space *space, sample_id id);
 void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
 
-/* Makes a space for ids below n_ids. The space is in no cache yet. Takes long, and needs no
- * lock. */
+/* Makes a space for ids below n_ids. The space is in no cache yet. This takes long if there are
+ * many ids, and needs no lock. */
 must_check int cache_space_make(uint32_t n_ids, struct cache_space **ret);
-/* Puts a space in the cache. */
 void cache_space_put_in(struct cache *cache, struct cache_space *space);
 /* Makes a space and puts it in the cache. */
 must_check int cache_space_new(
 	struct cache *cache, uint32_t n_ids, struct cache_space **ret);
 
-/* Evicts up to n tensors of the space. Returns true if none is left. No entry may be
- * pinned, needed or loading. */
+/* Evicts up to n tensors of the space. Returns true if no tensor is left. No entry of the space may
+ * be pinned, needed or loading. */
 bool cache_space_empty(struct cache_space *space, uint32_t n);
-/* Evicts all tensors of the space and takes it out of the cache. No entry may be pinned, needed
- * or loading. The space can then only be freed, which needs no lock. */
+/* Evicts all tensors of the space, and takes the space out of the cache. No entry of the space may
+ * be pinned, needed or loading. The caller then frees the space, which needs no lock. */
 void cache_space_take_out(struct cache_space *space);
-/* Frees the space. If it is in a cache, takes it out first. */
+/* Frees the space. If the space is in a cache, first takes it out. */
 void cache_space_free(struct cache_space **space);
 
 void cache_need_add(struct cache_space *space, sample_id id);
@@ -80,33 +82,35 @@ void cache_need_drop(struct cache_space *space, sample_id id);
 uint32_t cache_need(const struct cache_space *space, sample_id id);
 /*
  * Adds one to the need of many ids, when a stream is added. Unlike cache_need_add for each id, this
- * does not count as a use of the entries: the eviction order of entries with equal need is kept.
- * The sampler `exchange` relies on this, because its orders are uniform only if it does not depend
- * on ids which samples are resident.
+ * does not count as a use of the entries: the order of eviction among entries of equal need stays
+ * the same. The sampler `exchange` relies on this: its orders are uniformly random only if the ids
+ * have no influence on which samples stay in the cache.
  */
 void cache_need_add_all(struct cache_space *space, const roaring_bitmap_t *ids);
-/* Subtracts one from the need of many ids, when a stream is removed. Also keeps the eviction
- * order. */
+/* Subtracts one from the need of many ids, when a stream is removed. Like cache_need_add_all, this
+ * does not count as a use of the entries. */
 void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids);
 
 /*
  * Begins to change the need of many ids in steps, so that the caller can release its lock between
- * steps. cache_need returns the new need of all ids at once. The steps then update the counters and
- * the eviction order. Until they are done, a victim may have a need that is one more than the need
- * of another entry. There is one change at a time in the whole cache. The caller keeps the ids, and
- * must not change them until the last step. Need that is being added may be dropped only after the
- * last step.
+ * two steps. From now on cache_need returns the new need of all ids. The steps then update the
+ * counters and the order of eviction. Before the last step, an evicted entry may have a need that
+ * is higher by one than the need of an entry that stays. Only one such change may be under way in
+ * the whole cache. The caller owns `ids`, and must not change the set before the last step. The
+ * caller must not subtract a need that is still being added.
  */
 enum cache_change { CACHE_NEED_ADD, CACHE_NEED_DROP };
 void cache_need_begin(
 	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change);
-/* Carries out a step of the change of need, if one is under way. The step takes as long as n ids;
- * an id with an entry takes longer than others. Returns true if the change is done. */
+/* Carries out one step of the change of need, if a change is under way. n limits how long the step
+ * takes: it updates at most n ids, or a smaller number of entries. Returns true if no change is
+ * under way any more. */
 bool cache_need_step(struct cache *cache, uint32_t n);
 /* Tells whether a change of need is under way. */
 bool cache_need_changes(const struct cache *cache);
 
-must_check int cache_pin(struct cache_space *space, sample_id id); /* -ENOMEM */
+/* Pins the sample, which may be absent. -ENOMEM */
+must_check int cache_pin(struct cache_space *space, sample_id id);
 void cache_unpin(struct cache_space *space, sample_id id);
 uint32_t cache_pins(const struct cache_space *space, sample_id id);
 
@@ -116,79 +120,80 @@ void cache_close(struct cache_space *space, sample_id id);
 uint32_t cache_opens(const struct cache_space *space, sample_id id);
 
 enum cache_state cache_state(const struct cache_space *space, sample_id id);
-/* These bring what the calls for a sample use into the processor's caches: first the place of its
- * entry, some time later the entry, and again some time later it is used. They wait for nothing. */
+/* Asks the processor to load the pointer to the sample's entry into its caches. Does not wait. */
 void cache_prefetch_place(const struct cache_space *space, sample_id id);
+/* Asks the processor to load the sample's entry into its caches. Does not wait, if
+ * cache_prefetch_place was called some time before. */
 void cache_prefetch_entry(const struct cache_space *space, sample_id id);
 
 /*
- * Reserves room for the bytes (absent -> loading) by evicting unpinned entries. The policy refcnt
- * evicts the entries with the least need first, and among them the least recently used. force:
- * succeeds even beyond the capacity, for a sample that a reader waits for. The entry must be
- * pinned.
+ * Reserves `bytes` for a tensor (absent -> loading), and evicts unpinned entries to make room. The
+ * policy refcnt evicts the entries with the least need first, and among these the least recently
+ * used. The entry must be pinned. force: the reservation may exceed the capacity, because a reader
+ * waits for the sample.
  */
 must_check int cache_reserve(
 	struct cache_space *space, sample_id id, uint64_t bytes, bool force);
 
-/* Tells whether a reservation without force would succeed now, if there is memory. */
+/* Tells whether cache_reserve would succeed now without `force`, unless there is no memory. */
 bool cache_fits(const struct cache *cache, uint64_t bytes);
 /* Returns the bytes that would remain loading or ready if all unpinned entries were evicted. */
 uint64_t cache_least_bytes(const struct cache *cache);
 
-/* Publishes the tensor (loading -> ready). The cache owns the tensor from then on. The size must
- * equal the reserved size. */
+/* Publishes the tensor (loading -> ready). From then on the cache owns the tensor. The tensor must
+ * have the reserved size. */
 void cache_publish(struct cache_space *space, sample_id id, struct tensor *tensor);
 
-/* Marks a loading entry as a copy of a tensor in another daemon's cache. When no epoch needs the
- * copy any more, refcnt evicts it before all other entries. */
+/* Marks a loading entry as a copy of a tensor in another daemon's cache. As soon as no stream needs
+ * the copy any more, the policy refcnt evicts it before all other entries. */
 void cache_spare(struct cache_space *space, sample_id id);
 
 /* Gives up a reservation (loading -> absent), because the tensor could not be prepared. */
 void cache_abandon(struct cache_space *space, sample_id id);
 
-/* Returns the tensor of a ready entry; NULL otherwise. It is valid while the entry is pinned. */
+/* Returns the tensor of a ready entry; NULL: the entry is not ready. The tensor is valid while the
+ * entry is pinned. */
 const struct tensor *cache_get(const struct cache_space *space, sample_id id);
 
-/* Returns the job that requested the tensor of a ready entry first; 0: not known. Faster than to
- * ask the tensor, whose memory few threads touch under the lock. */
+/* Returns the job for which the tensor of a ready entry was made; 0: not known. Reads a copy in the
+ * entry, because reading the tensor's own memory would take longer. */
 uint32_t cache_made_for(const struct cache_space *space, sample_id id);
 
-/* Returns a reference to the tensor of a ready entry, pinned or not; NULL otherwise. The caller
- * frees it, and must not change it. */
+/* Returns a reference to the tensor of a ready entry, pinned or not; NULL: the entry is not ready.
+ * The caller frees the reference, and must not change the tensor. */
 struct tensor *cache_share(const struct cache_space *space, sample_id id);
 
-/* Evicts a pinned entry (ready -> dying) if loading + ready bytes exceed the capacity. The entry
- * must not be open (cache_open). Its pins stay, on an absent entry. Without memory the tensor
- * stays, too. */
+/* Evicts the tensor of a pinned entry (ready -> dying). The caller does this only while the
+ * capacity is exceeded. The entry must not be open (cache_open); it becomes absent, and keeps its
+ * pins. Does nothing if there is no memory. */
 void cache_force_out(struct cache_space *space, sample_id id);
 
 /* Evicts unpinned entries while the capacity is exceeded. */
 void cache_trim(struct cache *cache);
 
-/* Returns a dying tensor (dying -> absent) for the caller to free; NULL: there is none. */
+/* Returns a dying tensor, which the caller frees (dying -> absent); NULL: there is none. */
 struct tensor *cache_reap(struct cache *cache);
 
 #define CACHE_NEEDS 5
 
 struct cache_usage {
-	uint64_t capacity, bytes; /* bytes: loading + ready + dying */
-	uint64_t live_bytes;	  /* loading + ready */
-	uint64_t peak_bytes;	  /* maximum of loading + ready */
+	uint64_t capacity, bytes; /* bytes: of loading, ready and dying entries */
+	uint64_t live_bytes;	  /* bytes of loading and ready entries */
+	uint64_t peak_bytes;	  /* maximum of live_bytes so far */
 	uint64_t pinned_bytes;	  /* bytes of loading and ready entries with pins */
 	uint64_t awaited;	  /* number of absent entries with pins */
-	uint64_t tensors;	  /* ready + dying */
-	uint64_t pins, need;	  /* sums over all entries */
+	uint64_t tensors;	  /* number of ready and dying tensors */
+	uint64_t pins, need;	  /* sums over all samples */
 	uint64_t evictions;
-	uint64_t
-		evictions_needed; /* evictions of samples that running epochs still needed */
-	/* refcnt: bytes of unpinned ready entries, by need. The last element includes all greater
-	 * needs. During a change of need in steps, some entries are still counted under their old
-	 * need. */
+	uint64_t evictions_needed; /* evictions of samples whose need was not 0 */
+	/* policy refcnt: bytes of unpinned ready entries, by their need; the last element is for
+	 * all higher needs, too. While needs change in steps, some entries are still counted under
+	 * their old need. */
 	uint64_t needed_bytes[CACHE_NEEDS];
 };
 struct cache_usage cache_usage(const struct cache *cache);
 
-/* The part of cache_usage that is needed for each sample. */
+/* The members of struct cache_usage that the scheduler reads each time a sample is drawn. */
 struct cache_held {
 	uint64_t capacity, pinned_bytes, awaited;
 };

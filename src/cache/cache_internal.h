@@ -9,7 +9,7 @@
 #include <sys/queue.h>
 
 /*
- * The structures that hold an entry:
+ * The states of an entry, its pins, and the structures that hold the entry in each state:
  *
  *   state     pins   its space   order of eviction   cache->dying
  *   ABSENT     > 0       x
@@ -18,70 +18,74 @@
  *   READY        0       x               x
  *   (dying)      0                                              x
  *
- * An absent sample without pins has no entry. A dying entry is no longer in its space, so its
+ * An absent sample without pins has no entry. A dying entry is no longer in its space, so the
  * sample can be reserved again before the tensor is reaped.
  */
 
 struct entry {
-	struct cache_space *space; /* NULL: dying */
-	struct tensor *tensor;	   /* NULL before READY */
+	struct cache_space *space; /* NULL if the entry is dying */
+	struct tensor *tensor;	   /* NULL unless READY or dying */
 	uint64_t bytes;		   /* 0 while absent */
 	sample_id id;
 	enum cache_state state;
 	uint32_t pins;
 	uint32_t opens;	   /* pins of readers that have the tensor open (cache_open) */
-	uint32_t filed;	   /* refcnt: the number of its bucket */
-	uint32_t made_for; /* value of made_for in its tensor */
-	bool spare;	   /* cache_spare: the original is in another cache */
-	TAILQ_ENTRY(entry) link;     /* order of eviction, later cache->dying */
-	LIST_ENTRY(entry) neighbour; /* entries of its space */
-	size_t slot;		     /* policy random: the entry's index in evict.slots */
+	uint32_t filed;	   /* policy refcnt: index of the entry's bucket */
+	uint32_t made_for; /* copy of tensor->made_for */
+	bool spare;	   /* the tensor is a copy of one in another daemon's cache */
+	TAILQ_ENTRY(entry) link;     /* in the order of eviction, or in cache->dying */
+	LIST_ENTRY(entry) neighbour; /* in space->entries */
+	size_t slot;		     /* policy random: index in evict.slots */
 };
 
 TAILQ_HEAD(entry_list, entry);
 
 struct cache_space {
-	struct cache *cache; /* NULL: in no cache */
+	struct cache *cache; /* NULL if the space is in no cache */
 	LIST_ENTRY(cache_space) link;
 	LIST_HEAD(, entry) entries;
 	uint32_t n_ids;
-	struct entry **by_id; /* NULL: absent, and not pinned */
-	/* The need of an id is `common` plus its `differs`. A stream that has most ids counts in
-	 * `common`, so that it touches the memory of the others only. */
+	struct entry **by_id; /* indexed by id; NULL: absent, and not pinned */
+	/* The need of an id is `common` + `differs[id]`. A stream that needs most ids is counted in
+	 * `common`, so that only the elements of the remaining ids have to be changed. */
 	uint32_t common;
 	int16_t *differs;
 	uint64_t need_sum;
 };
 
-/* The state of the eviction policies. Each policy uses only a part. */
+/* The state of the eviction policies. Each policy uses only some of the members. */
 struct evict {
-	/* policies lru and fifo: unpinned, or all ready, entries; the next victim comes first */
+	/* policy lru: all unpinned ready entries; policy fifo: all ready entries. The first entry
+	 * is the next one to be evicted. */
 	struct entry_list list;
-	/* policy refcnt: one bucket per need; in each the least recently used entry comes first */
+	/* policy refcnt: a bucket for each need; in a bucket the least recently used entry comes
+	 * first */
 	struct entry_list *buckets;
-	uint32_t n_buckets;		    /* buckets from this one on were never used */
-	uint32_t lowest;		    /* buckets below this one are empty */
-	uint32_t sweep;			    /* number of the bucket that is being swept */
-	uint64_t needed_bytes[CACHE_NEEDS]; /* policy refcnt: bytes of each bucket */
-	/* markers in the bucket being swept: entries between them are not swept yet */
+	uint32_t n_buckets;		    /* number of buckets that were ever used */
+	uint32_t lowest;		    /* all buckets below this one are empty */
+	uint32_t sweep;			    /* index of the bucket that is being swept */
+	uint64_t needed_bytes[CACHE_NEEDS]; /* as in struct cache_usage */
+	/* markers in the bucket that is being swept: the entries between them are not swept yet */
 	struct entry begin, end;
-	struct entry **slots; /* policy random: unpinned entries, in any order */
+	struct entry **slots; /* policy random: unpinned ready entries, in any order */
 	size_t n_slots, max_slots;
 	struct rng rng;
 };
 
 /*
- * A change of the need of many ids that is under way. `next` is the first id that is not counted
- * yet. When all ids are counted, the sweep updates the order of eviction.
+ * A change of the need of many ids that is under way. Its steps first add `step` to `differs` of
+ * each of `ids`. Then the sweep updates the order of eviction.
  */
 struct change {
-	const struct cache_space *space; /* NULL: none */
+	const struct cache_space *space; /* NULL: no change is under way */
 	const roaring_bitmap_t *ids;
-	roaring_bitmap_t *others; /* `ids`, if `common` has changed: all other ids */
+	/* NULL; or, after `common` was changed, the set of all ids except the caller's, to which
+	 * `ids` then points */
+	roaring_bitmap_t *others;
 	roaring_uint32_iterator_t next;
-	int step;     /* 1 or -1: is added to `differs` of `ids` */
-	bool up;      /* needs go up */
-	bool counted; /* the sweep has begun */
+	int step;     /* 1 or -1 */
+	bool up;      /* the needs become higher */
+	bool counted; /* all `ids` are counted, and the sweep has begun */
 };
 
 struct cache {
@@ -91,23 +95,25 @@ struct cache {
 	LIST_HEAD(, cache_space) spaces;
 	struct entry_list dying;
 	struct change change;
-	cache_gone *gone; /* may be NULL */
+	cache_gone *gone; /* NULL: nobody is told */
 	void *gone_context;
 
-	uint64_t live_bytes; /* loading and ready; above the capacity only if forced */
+	/* bytes of loading and ready entries; only forced reservations exceed the capacity */
+	uint64_t live_bytes;
 	uint64_t dying_bytes;
 	uint64_t pinned_bytes;
 	uint64_t evictable_bytes;
 	uint64_t peak_bytes;
-	uint64_t n_entries; /* entries in all spaces; absent entries are pinned */
+	/* number of entries in all spaces, including absent ones that are pinned */
+	uint64_t n_entries;
 	uint64_t n_live, n_ready, n_dying, n_evictable;
 	uint64_t pins, need, evictions, evictions_needed;
 };
 
-/* An eviction policy. Functions that it does not need are NULL. */
+/* An eviction policy. A function that the policy does not need is NULL. */
 struct evict_ops {
 	int (*init)(struct cache *cache);
-	/* Makes room for one more ready entry, so that the functions below can't fail. */
+	/* Makes room for one more ready entry, so that none of the functions below can fail. */
 	int (*reserve)(struct cache *cache);
 	void (*publish)(struct cache *cache, struct entry *entry);
 	/* Called when an entry becomes evictable: ready and not pinned. */
@@ -115,21 +121,22 @@ struct evict_ops {
 	/* Called when an entry is no longer evictable, because it is pinned or about to die. */
 	void (*forbid)(struct cache *cache, struct entry *entry);
 	void (*forget)(struct cache *cache, struct entry *entry);
-	/* Called when the need of an evictable entry has changed. */
+	/* Called when the need of an evictable entry has changed by one. */
 	void (*need_changed)(struct cache *cache, struct entry *entry);
-	/* Called when the needs of many entries have changed, all up or all down. This is no use of
-	 * the entries. */
+	/* Called when the needs of many entries have changed, either all up or all down. Such a
+	 * change does not count as a use of the entries. */
 	void (*sweep_begin)(struct cache *cache);
-	/* Updates the order for about n entries. Returns true if all are done. */
+	/* Updates the order of eviction for about n entries. Returns true if all entries are
+	 * done. */
 	bool (*sweep)(struct cache *cache, uint32_t n);
-	/* Returns the next entry to evict. There is at least one. */
+	/* Returns the next entry to evict. Called only if an entry is evictable. */
 	struct entry *(*victim)(struct cache *cache);
 	void (*validate)(const struct cache *cache);
 };
 
 const struct evict_ops *evict_ops_of(enum eviction_policy policy);
 
-/* Tells whether the id is in the change under way and is not counted yet. */
+/* Tells whether the need of the id is being changed, and the change is not in `differs` yet. */
 static inline bool change_pending(const struct cache_space *space, sample_id id)
 {
 	const struct change *change = &space->cache->change;
@@ -155,9 +162,9 @@ static inline bool entry_evictable(const struct entry *entry)
 	return entry->state == CACHE_READY && entry->pins == 0;
 }
 
-/* Changes a ready entry without pins to a dying one. */
+/* Evicts an entry: an unpinned ready entry becomes a dying one. */
 void entry_die(struct cache *cache, struct entry *entry);
 
-/* Allocates zeroed memory for the cache; tensors are allocated elsewhere. NULL: no memory. Fault:
+/* Allocates zeroed memory for the cache's own structures, not for tensors. NULL: no memory. Fault:
  * cache.memory. */
 void *cache_alloc(size_t bytes);

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Makes, fills and frees spaces. A space is made before it enters a cache, and freed after it has
- * left, because both take long. */
+/* Makes, empties and frees spaces. A space is made before it is put in a cache, and freed after it
+ * was taken out, because both take long. */
 
 int cache_space_make(uint32_t n_ids, struct cache_space **ret)
 {

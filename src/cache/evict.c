@@ -15,15 +15,15 @@
  *     -        a        c          head: least recently used
  *              b                   tail: most recently used
  *
- * The end of a use (the last pin is removed) and a change of need both put an entry at a tail.
- * So each bucket is in the order of recency without being sorted. Copies that nobody needs
- * go to the head: the original is in another daemon's cache.
+ * When its last pin is removed, and when its need changes, an entry is put at the tail of a
+ * bucket. So each bucket is in the order of recency without being sorted. A copy of a tensor in
+ * another daemon's cache is put at the head if no stream needs it.
  */
 
 static int refcnt_init(struct cache *cache)
 {
-	/* There is a bucket for each possible need, so that a change of need can't fail. The array
-	 * takes 1 MiB of addresses, but only used buckets take memory. */
+	/* Allocates a bucket for each possible need, so that a change of need can't fail. The array
+	 * takes 1 MiB of addresses, but only buckets that were used take memory. */
 	cache->evict.buckets =
 		cache_alloc((UINT16_MAX + 1) * sizeof(*cache->evict.buckets));
 	return cache->evict.buckets ? 0 : -ENOMEM;
@@ -64,12 +64,15 @@ static void refcnt_need_changed(struct cache *cache, struct entry *entry)
 }
 
 /*
- * Sweeps a part of a bucket. After the needs of many entries have changed, the sweep goes through
- * all buckets, and through each bucket from its head. So entries that move to the same bucket keep
- * their order. If needs went up it begins at the last bucket, otherwise at the first; so it meets
- * no entry twice. Between two steps other calls may add entries at the tail of a bucket, where they
- * belong. Therefore two markers enclose the unswept part: `begin` moves through the bucket, and
- * `end` is where the tail was when the sweep of the bucket began.
+ * Puts markers at both ends of a bucket, which the sweep then goes through.
+ *
+ * After the needs of many entries have changed, the sweep goes through all buckets, and through
+ * each bucket from its head. So entries that move to the same bucket keep their order. If needs
+ * have become higher, the sweep begins at the last bucket, otherwise at the first; so it meets no
+ * entry twice. Between two steps of the sweep, other calls may add entries at the tail of a bucket,
+ * where these entries belong. Therefore two markers enclose the entries that are not swept yet:
+ * `begin` moves through the bucket, and `end` stays where the tail was when the sweep of the bucket
+ * began.
  */
 static void sweep_bucket(struct evict *evict, uint32_t need)
 {
@@ -85,7 +88,7 @@ static void refcnt_sweep_begin(struct cache *cache)
 		sweep_bucket(evict, cache->change.up ? evict->n_buckets - 1 : 0);
 }
 
-/* Moves the sweep to the next bucket. false: the last bucket is done. */
+/* Moves the sweep to the next bucket. Returns false if the last bucket is done. */
 static bool next_bucket(struct cache *cache)
 {
 	struct evict *evict = &cache->evict;
@@ -131,8 +134,9 @@ static struct entry *first_filed(const struct evict *evict, uint32_t need)
 	return entry;
 }
 
-/* Entries may be in the bucket of an old need while needs change. The search for a victim moves at
- * most this many of them to the right bucket, and then evicts the entry that it finds. */
+/* Some entries are still in the bucket of their old need while needs change. The search for a
+ * victim moves at most this many such entries to the right bucket. It then takes the next entry in
+ * any case. */
 #define TRIES 32
 
 static struct entry *refcnt_victim(struct cache *cache)
@@ -202,8 +206,8 @@ static void lru_validate(const struct cache *cache)
 
 /* --- fifo -----------------------------------------------------------------------------
  *
- * Pinned entries keep their place in the list, and the search for a victim passes over
- * them: they are few, and mostly young.
+ * Pinned entries keep their place in the list. The search for a victim passes over them,
+ * which takes little time: they are few, and most of them are near the end of the list.
  */
 
 static struct entry *fifo_victim(struct cache *cache)

@@ -8,14 +8,15 @@
 #include <endian.h>
 #include <string.h>
 
-#define DICTIONARY_AT 10 /* the offset after the magic, the version and the length */
+#define DICTIONARY_AT 10 /* offset of the dictionary in a NumPy header */
 
-/* Prints the head of a record. label: NumPy's type of the label, followed by text of the
- * dictionary. bytes: the length of the head. */
+/* Prints the head of a record, in `bytes` bytes. label: the text that follows the name of the label
+ * in the dictionary: NumPy's type and, for an array, the shape. */
 static void print_record(const char *label, const char *type, const uint32_t *shape,
 	size_t axes, size_t bytes, uint8_t *head)
 {
-	const size_t room = bytes - 1 - DICTIONARY_AT; /* before the newline */
+	/* all bytes of the dictionary but the final newline */
+	const size_t room = bytes - 1 - DICTIONARY_AT;
 	char *text = (char *)head + DICTIONARY_AT;
 	head_npy(type, shape, axes, bytes, head);
 	memset(text, ' ', room);
@@ -42,7 +43,8 @@ size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
 void file_head_pair(const struct file_head_field fields[static 2],
 	const uint32_t *records, size_t bytes, uint8_t *head)
 {
-	const size_t room = bytes - 1 - DICTIONARY_AT; /* before the newline */
+	/* all bytes of the dictionary but the final newline */
+	const size_t room = bytes - 1 - DICTIONARY_AT;
 	char *text = (char *)head + DICTIONARY_AT;
 	head_npy("|u1", fields[0].shape, 3, bytes, head);
 	memset(text, ' ', room);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /*
- * Makes the bytes before the tensor in a file: a head, and in a record also the label.
+ * Makes the bytes that precede the tensor in a file: a head, and in a record also the label.
  *
  *   0         HEAD_SIZE   FILE_HEAD_SIZE
  *   +---------+-----------+------------------+
@@ -20,41 +20,48 @@
  *   Threads: any; no state.   Errors: none.
  */
 
-#define FILE_HEAD_SIZE (HEAD_SIZE + 8) /* bytes that are enough for any head */
+#define FILE_HEAD_SIZE (HEAD_SIZE + 8) /* bytes of a head and a label */
 
 struct file_head {
 	enum head_kind kind;
-	bool record; /* a record with an array, HEAD_NPY */
+	/* the file is a record of a label and an image; `kind` must be HEAD_NPY */
+	bool record;
 	uint32_t label;
-	const struct array_type *array; /* type of an array without pixels, or NULL */
+	/* type of the array that a program made; NULL: the tensor has pixels */
+	const struct array_type *array;
 };
 
-/* Makes the head and returns its length. */
+/* Makes the head of a file; for a record, also the label. Returns the number of bytes. */
 size_t file_head_make(struct file_head head, struct tensor_shape shape,
 	uint8_t ret[static FILE_HEAD_SIZE]);
 
-/* Makes the head of a record whose image has these axes. Returns its length. type: NumPy's name of
- * the type, such as "<f4". */
+/* Makes the head of a record, and the label that follows the head. type: NumPy's name of the
+ * image's type, such as "<f4". shape: the lengths of the image's axes. Returns the number of
+ * bytes. */
 size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
 	uint32_t label, uint8_t ret[static FILE_HEAD_SIZE]);
 
-/* A field of a record with two arrays. */
+/* One of the two arrays of a record. */
 struct file_head_field {
 	const char *name, *type;
 	uint32_t shape[3];
 };
-#define PAIR_HEAD 256 /* bytes of the head, without the label */
-/* Makes the head of an array of *records pairs. Each pair has both fields in this order, without
- * gaps. If records is NULL, makes the head of one record; the label follows the head. */
+#define PAIR_HEAD 256 /* bytes of the head of one record, without its label */
+/* Makes the head, of `bytes` bytes, of an array of *records records. Each record has both arrays,
+ * in the order of `fields`, without a gap. If records is NULL, makes the head of a single record;
+ * the caller has to put the label after the head. */
 void file_head_pair(const struct file_head_field fields[static 2],
 	const uint32_t *records, size_t bytes, uint8_t *head);
 
-/* Most bytes of a head. In a record whose label is an array of n float32 numbers, these numbers are
- * the last bytes of the head, and are zeros here. */
+/* largest number of bytes that file_head_targets makes */
 #define FILE_HEAD_MOST (2 * HEAD_SIZE + 4 * CONFIG_MOST_TARGETS)
+/* Makes the head of a record whose label is an array of n float32 numbers. These numbers are the
+ * last bytes of the head, and are set to 0. type, shape, axes: see file_head_record. Returns the
+ * number of bytes. */
 size_t file_head_targets(const char *type, const uint32_t *shape, size_t axes, uint32_t n,
 	uint8_t ret[static FILE_HEAD_MOST]);
 
-/* Makes the head of a NumPy array, or of a record that contains one. Returns its length. */
+/* Makes the head of a NumPy array; if `record`, of a record of the label and this array. Returns
+ * the number of bytes. */
 size_t file_head_array(const struct array_type *array, bool record, uint32_t label,
 	uint8_t ret[static FILE_HEAD_SIZE]);

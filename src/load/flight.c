@@ -4,11 +4,12 @@
 #include "load/flight.h"
 #include "base/ensure.h"
 
-/* First limit, which suits most storages. A lower limit is tried soon, too. */
+/* The first limit, which suits most storages. If it is too high, a lower limit is tried soon. */
 #define FIRST_LIMIT 64
-/* Least limit: if one read hangs, there is room for another one. */
+/* The lowest limit: if one read hangs, there is still room for another read. */
 #define LEAST_LIMIT 2
-/* Least number of reads in a round: enough to distinguish two rates that differ by a quarter. */
+/* The least number of reads in a round. So many reads are enough to distinguish two rates that
+ * differ by a quarter. */
 #define LEAST_ROUND 32
 #define REWARD 1.25 /* a doubled limit is kept if the rate grows by this factor */
 #define LOSS .9 /* a halved limit is kept if the rate does not fall below this factor */
@@ -37,7 +38,7 @@ static void begin_round(struct flight *flight, uint64_t now_ns)
 
 void flight_begin(struct flight *flight, uint64_t now_ns)
 {
-	/* Time without reads in flight does not count, because no read was requested. */
+	/* Time without reads in flight does not count, because nobody requested a read then. */
 	if (flight->in_flight++ == 0)
 		flight->begun_ns += now_ns - flight->idle_ns;
 }
@@ -48,9 +49,9 @@ static void settle(struct flight *flight, double rate)
 	flight->rate = rate;
 }
 
-/* Judges a try. After a successful higher limit, an even higher one is tried at once. After a
- * successful lower limit there is a pause. After a failed try there is a pause, too, and the next
- * try goes in the other direction. */
+/* Judges a try. After a successful try of a higher limit, an even higher limit is tried at once.
+ * After a successful try of a lower limit there is a pause. After a failed try there is a pause,
+ * too, and the next try goes in the opposite direction. */
 static void judge_try(struct flight *flight, double rate)
 {
 	bool less = flight->tries_less;
@@ -82,8 +83,9 @@ static void try_another(struct flight *flight)
 		flight->tries_less = false;
 }
 
-/* Ends a round in which the limit was not reached, so the round shows nothing about the limit. But
- * if a higher limit was tried and the rate did not fall, the lower limit had held up reads. */
+/* Ends a round in which the limit was rarely reached. The rate of such a round tells nothing about
+ * the limit, so the settled limit is used again. But if a higher limit was tried and the rate did
+ * not fall, the higher limit is kept, because the settled one had held up reads. */
 static void end_idle_round(struct flight *flight, double rate)
 {
 	if (flight->limit > flight->settled && rate >= flight->rate)

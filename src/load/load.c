@@ -83,7 +83,7 @@ static int fail_memory(struct load_task *task)
 	return fail(task, -ENOMEM, "no memory");
 }
 
-/* Triggers the fault load.image.NAME. NAME is the file's name. */
+/* Triggers the fault load.image.NAME, where NAME is the last part of the sample's path. */
 static void hit_image_fault(const struct load_task *task)
 {
 	char place[64];
@@ -92,7 +92,8 @@ static void hit_image_fault(const struct load_task *task)
 	(void)fault_hit(place);
 }
 
-/* Makes an output for each task of the chain. The memory is reused for the next sample. */
+/* Makes an output for each task of the chain. The memory is used again for the next sample. NULL:
+ * no memory. */
 static struct image_output *new_outputs(
 	struct load_context *context, const struct load_task *task, size_t *ret_n)
 {
@@ -131,7 +132,8 @@ static uint64_t second_bytes(const struct load_task *second)
 	return preparation_bytes(second->preparation, image, second->expected_bytes);
 }
 
-/* Decodes the second file of a pair. Puts its pixels after those of the first file. */
+/* Decodes the second file of a pair, and puts its pixels into the tensor after those of the first
+ * file. */
 static int decode_second(
 	struct load_context *context, struct load_task *task, struct tensor *tensor)
 {
@@ -153,7 +155,7 @@ static int decode_second(
 	return err;
 }
 
-/* Decodes one frame of a group into its place in the tensor. */
+/* Decodes frame i of a group into its place in the tensor. */
 static int decode_frame(struct load_context *context, const struct load_task *frame,
 	const struct load_read *read, uint32_t i, struct tensor *tensor,
 	char message[static IMAGE_MESSAGE])
@@ -248,7 +250,7 @@ static int run_program(struct load_context *context, struct load_task *task)
 	return err;
 }
 
-/* Takes over the result of the reading stage. */
+/* Copies an error of the reading stage to the task. Returns 0 or -errno. */
 static int take_read(struct load_context *context, struct load_task *task)
 {
 	const struct load_read *read = task->read;
@@ -286,7 +288,7 @@ static void to_file(struct load_task *task)
 	task->tensor = tensor_to_file(task->tensor, task->backings, head, head_bytes);
 }
 
-/* Finishes one task of a chain. All tasks of a chain succeed or fail together. */
+/* Sets the result of one task of a chain. All tasks of a chain succeed or fail together. */
 static void finish(struct load_task *one, const struct load_task *first)
 {
 	one->status = first->status;
@@ -301,7 +303,7 @@ static void finish(struct load_task *one, const struct load_task *first)
 	ensure((one->status == 0) == (one->tensor != NULL));
 }
 
-/* Takes the tensors that were already prepared for the same image. */
+/* Uses the tensors that next_decode has set in the chain's tasks. */
 static void take_same(struct load_task *task)
 {
 	tensor_free(task->read->tensor);

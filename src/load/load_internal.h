@@ -7,33 +7,35 @@
 #include "load/load.h"
 
 /*
- * The bytes of a file on their way from the reading stage to the decoding stage, or the error.
+ * The result of the reading stage, which the decoding stage uses: the bytes of a file, or an error.
  *
  *   Owns: copies of all data that it needs, so that the task may be freed before the read ends.
  *   Threads: one at a time.
  */
 struct load_read {
-	TAILQ_ENTRY(load_read) link; /* links the spare reads */
+	TAILQ_ENTRY(load_read) link; /* in the pool's list of spare reads */
 	const char *path, *root;     /* path: the sample's file, or its container */
 	bool in_container;
-	struct source_part part; /* part of the container */
-	size_t plain;		 /* offset in a URL where the unescaped name begins */
+	struct source_part part; /* the sample's part of its container */
+	size_t plain;		 /* as in struct load_task */
 	uint64_t expected_bytes; /* bytes of the sample */
 	int64_t expected_mtime_ns;
 	bool encoded, by_content;
 	struct load_identity identity;
-	struct tier_sample
-		tier; /* held from load_read_prepare until load_read_run returns */
+	/* a reference, from load_read_prepare until load_read_run returns */
+	struct tier_sample tier;
 	uint32_t tier_worth;
-	struct buffer names; /* memory for path and root */
+	struct buffer names; /* memory of `path` and `root` */
 	struct buffer bytes;
-	struct buffer stored; /* bytes of a part as stored in the container */
-	/* the second file of a pair, or the next of a group; reused for later tasks; or NULL */
+	/* the bytes of a compressed part before they are unpacked */
+	struct buffer stored;
+	/* the read of task->second, or NULL; kept for later tasks, and used only if has_second */
 	struct load_read *second;
 	bool has_second;
-	char *second_name;     /* the file's name in messages */
-	bool names_second;     /* the message is about a file after this one */
-	struct tensor *tensor; /* for `encoded`: has the bytes, and `bytes` is empty */
+	char *second_name; /* name of task->second, for messages */
+	bool names_second; /* `message` is about the second or a later file */
+	/* if `encoded`: has the file's bytes, instead of `bytes` */
+	struct tensor *tensor;
 	uint64_t cpu_ns;
 	int status;
 	bool passing;
@@ -42,21 +44,23 @@ struct load_read {
 	char message[IMAGE_MESSAGE];
 };
 
-struct load_read *load_read_new(void); /* returns NULL if there is no memory */
+struct load_read *load_read_new(void); /* NULL: no memory */
 void load_read_free(struct load_read **read);
-/* Frees memory that only an exceptionally large file needs. */
+/* Frees buffers that have grown because of an exceptionally large file. */
 void load_read_trim(struct load_read *read);
 
-/* Makes the message for a failed second file of a pair. */
+/* Makes the message of a sample from the message of its second or later file. name: this file's
+ * name. */
 void load_name_second(
 	const char *name, const char *message, char ret[static IMAGE_MESSAGE]);
 
 must_check int load_read_prepare(struct load_read *read, const struct load_task *task);
 /* Reads the file. This may take long, or for ever. */
 void load_read_run(struct load_read *read);
-/* Passes the read, or NULL, to the task. The task keeps it until it is decoded. */
+/* Sets the read and the identity of the task. read may be NULL; otherwise the caller must keep it
+ * until the task is decoded. */
 void load_read_give(struct load_read *read, struct load_task *task);
 
-/* Runs the second stage. The caller keeps task->read. If task->read is NULL, either there was no
- * memory for it (status 0), or the task has already failed (another status). */
+/* Runs the second stage. The caller keeps task->read. task->read is NULL if there was no memory for
+ * it (the status is 0), or if the task has failed before (any other status). */
 void load_decode(struct load_context *context, struct load_task *task);

@@ -16,7 +16,7 @@ static const char *skip_slashes(const char *path)
 	return path + strspn(path, "/");
 }
 
-/* Returns the part of the path after the root; NULL: the path is not below the root. */
+/* Returns the part of the path that follows the root; NULL: the path is not below the root. */
 static const char *behind(const char *root, const char *path)
 {
 	size_t n = strlen(root);
@@ -44,14 +44,15 @@ static int openat2_beneath(int root, const char *relative, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Returns -EXDEV if the error means that the path has become a link since the last check; otherwise
- * returns err. */
+/* Returns -EXDEV if the error means that a component of the path is a link now; otherwise returns
+ * err. */
 static int no_link(int err)
 {
 	return err == -ELOOP || err == -ENOTDIR ? -EXDEV : err;
 }
 
-/* Opens the path component by component, without following links. Closes `directory`. */
+/* Opens the path component by component, without following links. Closes `directory`. Returns a
+ * descriptor or -errno. */
 static int walk(int directory, char *relative, int flags)
 {
 	char *slash;
@@ -72,8 +73,8 @@ static int walk(int directory, char *relative, int flags)
 	return err ? no_link(err) : fd;
 }
 
-/* Resolves the links by realpath and opens the result, which must not contain links. This allows an
- * absolute link that stays in the tree; openat2 would refuse it. */
+/* Resolves the links by realpath, and opens the result, in which no component may be a link. Unlike
+ * openat2, this allows an absolute link that stays in the tree. */
 static int open_resolved(const char *root, const char *path, int flags)
 {
 	auto_free char *real_root = realpath(root, NULL);
@@ -98,8 +99,8 @@ int open_beneath(const char *root, const char *path, int flags)
 	if (directory < 0)
 		return directory;
 	int fd = openat2_beneath(directory, relative, flags);
-	/* EPERM: a container does not allow the system call. EAGAIN: a file or directory was
-	 * renamed during the call. */
+	/* EPERM: a container forbids the system call. EAGAIN: a file or directory was renamed
+	 * during the call. */
 	if (fd == -EXDEV || fd == -ENOSYS || fd == -EPERM || fd == -EAGAIN)
 		return open_resolved(root, path, flags);
 	return fd;

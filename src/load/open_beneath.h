@@ -6,13 +6,15 @@
 #include "base/cleanup.h"
 
 /*
- * Opens only files within a tree, even if directories change during the call. Symbolic links are
- * followed as long as they stay in the tree.
+ * Opens only files within a tree, even if directories change during the call. Follows symbolic
+ * links that stay in the tree.
  *
  *   Threads: any; no state.
- *   Errors: -errno; -EXDEV: a link leads out of the tree, or has just changed.
+ *   Errors: -errno; -EXDEV: a link leads out of the tree, or a part of the path became a link
+ *         during the call.
  *   Fault: load.openat2 acts as if the system call were missing.
  */
 
-/* Opens `path`, which is absolute and begins with the path of the root. Returns a descriptor. */
+/* Opens `path`, which must be absolute and begin with the root's path. Returns a descriptor or
+ * -errno. */
 must_check int open_beneath(const char *root, const char *path, int flags);

@@ -11,9 +11,10 @@
 #include <sched.h>
 
 /*
- * A thread asks for tasks until there are none, and then sleeps until the next kick. A kick is
- * taken by the first thread that sleeps or is about to sleep, and wakes no other thread. So a kick
- * that comes between "nothing to do" and the sleep is not lost.
+ * A thread asks for tasks until there are none, and then sleeps until the next kick. Each kick is
+ * counted, and is taken by one thread: one that sleeps, or the next one that is about to sleep. So
+ * a kick is not lost if it comes after the thread was told that there is no task, but before the
+ * thread sleeps.
  */
 
 struct decoder {
@@ -23,7 +24,7 @@ struct decoder {
 	pthread_t thread;
 };
 
-/* This thread is a decoder or a runner. */
+/* true: this thread is a decoder or a runner */
 static _Thread_local bool is_decoder;
 
 void load_read_give(struct load_read *read, struct load_task *task)
@@ -33,7 +34,7 @@ void load_read_give(struct load_read *read, struct load_task *task)
 		read && read->status == 0 ? read->identity : (struct load_identity){0};
 }
 
-/* Reads one task, then decodes one, which may be another task. */
+/* The task that is decoded may be another one than the task that was read. */
 bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks)
 {
 	struct load_read *read = NULL;
@@ -81,8 +82,8 @@ void load_pool_kick(struct load_pool *pool, enum load_stage stage)
 	bool wake = crew->asleep > 0;
 	bool lacks = stage == LOAD_READ && readers_lack_locked(pool);
 	lock_release(&pool->lock);
-	/* The lock is released before the signal, because the woken thread may run on this CPU at
-	 * once and take the lock first. */
+	/* The signal is sent after the lock is released. Otherwise the woken thread, which first
+	 * takes the lock, might have to wait for it. */
 	if (wake)
 		pthread_cond_signal(&crew->kicked);
 	if (lacks)
@@ -137,7 +138,7 @@ static struct load_work *take_work(struct load_pool *pool)
 	return work;
 }
 
-/* Carries out one piece of queued work. false: there is none. */
+/* Carries out one piece of queued work. Returns false if there is none. */
 static bool do_work(struct load_pool *pool)
 {
 	struct load_work *work = take_work(pool);
@@ -227,7 +228,8 @@ static void *decoder_main(void *argument)
 {
 	struct decoder *decoder = argument;
 	is_decoder = true;
-	/* Decoding yields to training jobs. If the kernel refuses, this does no harm. */
+	/* Training jobs have precedence over threads with SCHED_BATCH. It does no harm if the
+	 * kernel refuses. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	bool runs = decoder->stage == LOAD_RUN;

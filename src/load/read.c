@@ -16,10 +16,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* The first stage of loading reads a file's bytes. A system call on the file may never return, so
+/* The first stage of loading: reads a file's bytes. A system call on the file may never return, so
  * struct load_read has a copy of all data that the stage uses. */
 
-/* Far above the size of any sensible image. */
+/* the largest file of an image; far more than any sensible image has */
 #define MAX_FILE_BYTES (UINT64_C(2) << 30)
 
 struct load_read *load_read_new(void)
@@ -113,7 +113,7 @@ static int fail(struct load_read *read, int error, const char *text)
 	return error;
 }
 
-/* Returns the processor time of the thread. */
+/* Returns the processor time of the calling thread, in ns. */
 static uint64_t cpu_ns(void)
 {
 	struct timespec now;
@@ -180,7 +180,7 @@ static int read_bytes(
 		done += (uint64_t)n;
 	}
 	stats_add(STAT_SOURCE_BYTES, done);
-	/* Checks again, because the file may have been written during the read. */
+	/* The file may have been written during the read. */
 	int err = check_unchanged(read, fd);
 	if (!err && done < bytes)
 		err = fail(read, -EIO, "has become shorter since the scan");
@@ -189,7 +189,7 @@ static int read_bytes(
 
 static int try_to_open(const struct load_read *read)
 {
-	/* O_NONBLOCK: the open of a FIFO does not wait for a writer. */
+	/* with O_NONBLOCK the open of a FIFO does not wait for a writer */
 	static const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 	if (read->root)
 		return open_beneath(read->root, read->path, flags);
@@ -269,7 +269,7 @@ static int read_part(struct load_read *read, int fd, uint8_t *out)
 
 /* --- far away ---------------------------------------------------------------------------- */
 
-/* Fails with the error of a far source. The error is transient, or the sample's own fault. */
+/* Sets the message and the flags of an error that a server has caused. Returns -errno. */
 static int fail_far(struct load_read *read, int err, const struct far_error *error)
 {
 	fail(read, 0, error->message);
@@ -313,8 +313,8 @@ static int read_file(struct load_read *read)
 				  : read_bytes(read, fd, 0, read->expected_bytes, out);
 }
 
-/* Reads the bytes from the tier; if the tier lacks them, from the source. The tier keeps the bytes
- * as they were fetched. */
+/* Reads the bytes from the tier. If the tier lacks the sample, reads them from the source, and
+ * offers them to the tier. */
 static int read_tiered(struct load_read *read)
 {
 	uint8_t *out = NULL;
@@ -340,7 +340,7 @@ static void identify_content(struct load_read *read)
 		read->identity = (struct load_identity){0};
 }
 
-/* Reads the second file of a pair, or the other files of a group. If one file fails, the sample
+/* Reads the second file of a pair, or the further frames of a group. If one file fails, the sample
  * fails. */
 static void run_second(struct load_read *read)
 {

@@ -13,9 +13,9 @@
 
 /*
  * The reading stage has one thread per read in flight, and uses plain system calls. A file system
- * that does not answer, such as a network's or a FUSE server, can block the thread for ever;
- * io_uring would block a kernel thread in the same way. The pool leaves a blocked thread behind,
- * and starts another one.
+ * that does not answer, such as NFS or a FUSE server, can block a thread for ever; io_uring would
+ * block a kernel thread in the same way. The pool then starts another thread. When the pool ends,
+ * it does not wait for the blocked thread.
  */
 
 #define END_NS UINT64_C(2000000000)
@@ -30,7 +30,7 @@ bool readers_lack_locked(struct load_pool *pool)
 	return lacks;
 }
 
-/* Tells whether the reader still has its task. The pool may have taken it away. */
+/* Ends the reader's work on its task. Returns false if the pool has taken the task away. */
 static bool is_still_ours(struct reader *reader)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -39,8 +39,8 @@ static bool is_still_ours(struct reader *reader)
 	return ours;
 }
 
-/* Gives a task to the reader. Returns false if the time for reads is over, because nobody would
- * wait for this one. */
+/* Notes that the reader works on the task. Returns false if the pool no longer waits for reads; the
+ * read must then not begin. */
 static bool begin(struct reader *reader, struct load_task *task)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -118,7 +118,8 @@ static int start(struct load_pool *pool)
 	return err;
 }
 
-/* Starts the reader that was counted. If this fails, the other readers continue. */
+/* Starts a reader that readers_lack_locked has counted. If this fails, the other readers
+ * continue. */
 int reader_start(struct load_pool *pool)
 {
 	int err = start(pool);
@@ -132,7 +133,7 @@ int reader_start(struct load_pool *pool)
 	return err;
 }
 
-/* Waits until all readers have ended, or the time is over. */
+/* Waits until all readers have ended, but no longer than END_NS. */
 static void wait_for_readers(struct load_pool *pool)
 {
 	uint64_t until = clock_now_ns() + END_NS;
@@ -145,7 +146,8 @@ static void wait_for_readers(struct load_pool *pool)
 	pool->time_is_up = true;
 }
 
-/* Takes a task away from a thread whose read does not end. NULL: there is no such thread. */
+/* Takes the task away from a reader that is still reading. Returns the task, which the caller has
+ * to finish; NULL: no reader is reading. */
 static struct load_task *take_away(struct load_pool *pool)
 {
 	struct reader *reader;

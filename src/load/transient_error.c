@@ -38,8 +38,7 @@ static char *directory_of(const char *path)
 		     : strdup(".");
 }
 
-/* Tells whether the directory is on another machine. Also true if the file system does not
- * answer. */
+/* Tells whether the directory is on another machine. Returns true, too, if statfs fails. */
 static bool is_remote(const char *directory)
 {
 	struct statfs fs;

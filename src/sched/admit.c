@@ -70,8 +70,8 @@ static bool same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Returns the first key in which two ranks of one training differ but must agree, or
- * "rank" or "node_rank" if both are the same rank; NULL: they go together. */
+/* Returns the first key in which two ranks of one training differ but must agree; "rank" or
+ * "node_rank" if both are the same rank; NULL if the jobs do not conflict. */
 static const char *rank_conflict(const struct job_config *a, const struct job_config *b)
 {
 	if (a->ranks == 0 || b->ranks == 0 || strcmp(a->training, b->training) != 0)
@@ -127,7 +127,7 @@ int admit_rank(struct sched *sched, const struct job_config *config,
 	return -EEXIST;
 }
 
-/* A batch is refused if its samples do not fit into memory all at once. */
+/* Refuses a batch whose samples do not fit into memory all at once. */
 int admit_batch(const struct edition *edition, config_report *report, void *context)
 {
 	const struct job_config *config = &edition->job->config;
@@ -153,9 +153,10 @@ int admit_batch(const struct edition *edition, config_report *report, void *cont
 struct kept {
 	const struct edition *edition;
 	sample_id sample;
-	enum pixel_mode mode, first,
-		second;	     /* modes of the first sample's first and second file */
-	const char *allowed; /* allowed modes, for a message; NULL: all samples fit */
+	/* mode: of `sample`; first, second: of the two files of the first sample */
+	enum pixel_mode mode, first, second;
+	/* text for a message: the modes that are allowed; NULL: all samples have allowed modes */
+	const char *allowed;
 };
 
 /* The form of a sample in files: the preparation and the format of [tensor] or of a [tensor
@@ -250,8 +251,8 @@ static bool check_kept(uint32_t id, void *context)
 	return check_one(kept, &of_second, second, kept->second);
 }
 
-/* Checks each sample. If a sample is one file, whose path does not count, it is enough to check
- * one sample of each shape. */
+/* Checks the samples until one has a mode that is not allowed. Without a [tensor NAME], which
+ * selects samples by path, it is enough to check one sample of each shape. */
 static void check_all_kept(struct kept *kept)
 {
 	const struct edition *edition = kept->edition;
@@ -366,7 +367,8 @@ static bool augments(const struct job_config *config)
 	       augment->hflip > 0 || augment->normalize.given;
 }
 
-/* Refuses keys that change pixels or need them, for arrays that are no pixels. -EINVAL */
+/* Refuses keys that change or need pixels, if the program makes arrays that are no pixels.
+ * -EINVAL */
 static int check_array(const struct job_config *config,
 	const struct prepared_array *array, config_report *report, void *context)
 {

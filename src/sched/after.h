@@ -7,8 +7,8 @@
 #include "section/section.h"
 
 /*
- * The work that the scheduler's critical sections leave for later: writing the journal,
- * callbacks, frees, waking workers, drawing ahead. phases.c lists its phases.
+ * The work that the scheduler's critical sections leave for later: writing the journal, callbacks,
+ * frees, waking workers, drawing ahead. phases.c lists the phases in which it is done.
  *
  *   Flow: aftermath_init -> the lock is taken, and functions fill the aftermath
  *         -> sched_unlock.
@@ -24,27 +24,28 @@ struct sched_job;
 TAILQ_HEAD(handle_queue, sched_handle);
 
 struct aftermath {
-	/* The job whose journal is written. The caller, or a handle in `finished`, has
-	 * the reference. */
+	/* The job whose journal has to be written, or NULL. This is not a reference: the caller, or
+	 * a handle in `finished`, has one. */
 	struct sched_job *flush;
-	struct handle_queue finished; /* opens to be answered */
-	struct handle_queue look_ups; /* opens whose samples are in saved orders */
-	bool kick;		      /* wake readers */
+	struct handle_queue finished; /* opens that have to be answered */
+	/* opens whose samples have to be looked up in saved orders */
+	struct handle_queue look_ups;
+	bool kick; /* readers have to be woken */
 	bool kick_decoders;
-	struct sched_job *noticed; /* holds a reference; the job that `notice` is about */
+	struct sched_job *noticed; /* a reference to the job of `notice`, or NULL */
 	enum notice notice;
 	uint32_t noticed_epoch;
-	struct sched_job *refill; /* holds a reference; a stream of this job is low */
-	bool news;		  /* tell the feeder of ranks: sched->news */
-	/* set at the end of the section: */
+	struct sched_job *refill; /* a reference to a job whose stream is low, or NULL */
+	bool news;		  /* sched->news has to be called */
+	/* The members from here on are set at the end of the critical section. */
 	bool let_go;	  /* the need of streams that have ended has to be removed */
-	bool free_spaces; /* a space has no jobs any more */
+	bool free_spaces; /* a space is no longer used, and has to be freed */
 };
 
 void aftermath_init(struct aftermath *aftermath);
-/* Sets the phases of a scheduler that has its cache. */
+/* Sets the phases of the scheduler, which must have its cache already. */
 void phases_init(struct sched *sched);
-/* Runs the phases that are due. No lock held. */
+/* Runs the phases that have work. The caller holds no lock. */
 void sched_after(struct sched *sched);
-/* Releases the lock, and runs the phases that are due. */
+/* Releases the lock, and runs the phases that have work. */
 void sched_unlock(struct sched *sched, struct aftermath *aftermath);

@@ -5,7 +5,7 @@
 #include "sched/sched_internal.h"
 #include "epoch/questions.h"
 
-/* Finds the samples that positions hold, from the engine or from a saved order. */
+/* Finds the samples that positions hold, in the engine or in a saved order. */
 
 static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
 {
@@ -13,8 +13,8 @@ static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
 	return epochs_state(job->is.epochs, epoch);
 }
 
-/* Returns the sample that the engine knows for the position. *ret_saved: the epoch whose
- * saved order has the sample, else SCHED_CURRENT. */
+/* Returns the position's sample if the engine knows it, otherwise SAMPLE_NONE. *ret_saved: the
+ * epoch whose saved order has the sample, or SCHED_CURRENT if there is none. */
 static sample_id bound(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret_saved)
 {
@@ -62,8 +62,8 @@ bool sched_has_order(struct sched_job *job, uint32_t epoch)
 	       (state == EPOCH_LIVE && epochs_order(job->is.epochs, epoch).bound > 0);
 }
 
-/* Copies bindings of a live epoch. Returns false if the epoch is not live; its order may
- * be saved. */
+/* Copies bindings of a live epoch. Returns false if the epoch is not live; the caller then looks
+ * for a saved order. */
 static bool copy_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
 	struct binding *ret, uint32_t *ret_n)
 {

@@ -21,7 +21,8 @@
 
 #define TOLD_EACH_NS UINT64_C(600000000000)
 
-/* Lists the parts of jobs that read the dataset; job and edition of each part are held. -ENOMEM */
+/* Lists the parts that jobs have of the dataset. The caller frees *ret, and gives back the
+ * references to the job and to the edition of each part. -ENOMEM */
 static int hold_parts(struct sched *sched, const struct dataset *dataset,
 	const struct part ***ret, size_t *ret_n)
 {
@@ -49,7 +50,7 @@ static bool is_first_of_space(const struct part *const *parts, size_t i)
 	return true;
 }
 
-/* Sums up the parts that have the preparation of the i-th one. */
+/* Sums up the parts that have the same preparation as the i-th part. */
 static int sum_up(
 	const struct part *const *parts, size_t n, size_t i, struct sched_prepared *ret)
 {
@@ -135,7 +136,8 @@ static bool exchange_would_help_locked(const struct sched *sched)
 	return false;
 }
 
-/* Tells whether to log now. *ret: number of evictions since the last log. */
+/* Tells whether the advice has to be logged now. *ret: number of evictions since the advice was
+ * logged last. *ret_exchange: sampler = exchange would help. */
 static bool is_to_be_told(struct sched *sched, uint64_t *ret, bool *ret_exchange)
 {
 	LOCK_SCOPE(&sched->lock);

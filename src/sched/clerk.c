@@ -24,9 +24,9 @@
  * A job that has work is queued for the clerk, which asks the job's engine for it.
  */
 
-/* Tells the engine that the stream was made, or could not be made. Opens that waited for
- * it go on in the order in which they came. If no stream is found, it has ended
- * meanwhile. */
+/* Tells the engine that the stream was made, or could not be made. Opens that waited for the stream
+ * go on in the order in which they came. If the draw engine does not have the stream, the stream
+ * has ended already. */
 static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 {
 	struct aftermath aftermath;
@@ -51,8 +51,8 @@ static bool wants_stream(struct sched_job *job, uint32_t *ret_epoch)
 	       epochs_wants_stream(job->is.epochs, ret_epoch);
 }
 
-/* Returns an order that is to be saved. Its epoch has ended, so the order stays valid
- * without the lock. */
+/* Finds an order that has to be saved; false: there is none. The epoch has ended, so the order
+ * stays valid without the lock. */
 static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -62,7 +62,8 @@ static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order 
 	return true;
 }
 
-/* Tells the engine that the order is saved. Returns the first epoch that the journal must keep. */
+/* Tells the engine that the order is saved. Returns the first epoch whose records the journal must
+ * keep. */
 static uint32_t tell_saved(struct sched_job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -84,8 +85,8 @@ static void free_dead(struct sched_job *job)
 		epoch_reaped_free(epoch);
 }
 
-/* Limits the pause between tries to save an order: a disk may stay full for hours, and each try
- * may write megabytes. */
+/* The longest pause between two tries to save an order. A disk may stay full for hours, and each
+ * try may write megabytes. */
 #define MAX_SAVE_PAUSE_S 64
 
 static void note_save(struct sched_job *job, uint32_t epoch, int err)
@@ -118,7 +119,7 @@ void clerk_second_locked(struct sched_job *job)
 		clerk_request_locked(job);
 }
 
-/* Frees editions, and then the spaces that only they had. */
+/* Frees editions that no epoch needs, and then the spaces that only they had. */
 static void free_editions(struct sched_job *job)
 {
 	if (editions_sweep(&job->is))
@@ -158,7 +159,8 @@ static void tell_loaded(
 	sched_unlock(job->sched, &aftermath);
 }
 
-/* Loads the order of an epoch that begins again. On failure its readers get an error. */
+/* Loads the order of an epoch that begins again. If this fails, readers of the epoch get an
+ * error. */
 static void load(struct sched_job *job, uint32_t epoch, uint32_t bound)
 {
 	const char *reason = "";
@@ -180,7 +182,7 @@ static void work_for(struct sched_job *job)
 		load(job, epoch, bound);
 	while (wants_stream(job, &epoch)) {
 		skip_epoch(job, epoch);
-		/* written now, since stream_make may take long */
+		/* The records are written now, since stream_make may take long. */
 		journal_flush(job->is.journal);
 		tell_begun(job, epoch, stream_make(job, epoch));
 	}
@@ -200,7 +202,7 @@ static struct sched_job *next_job_locked(struct sched *sched)
 	return job;
 }
 
-/* Ends the work for a job. Returns false if there is new work. */
+/* Ends the clerk's work for a job. Returns false if there is new work for the job. */
 static bool leave(struct sched_job *job)
 {
 	uint32_t epoch, bound;

@@ -9,9 +9,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Divides the samples of jobs by the jobs that read them. */
+/* Divides the samples of several jobs into regions. A region has the samples that the same jobs
+ * read, with the same preparation. */
 
-/* The samples of a space that exactly these jobs read. */
+/* The samples of a space that are read by exactly the jobs whose bits are set in `jobs`. */
 struct region {
 	const struct space *space;
 	roaring_bitmap_t *samples;
@@ -44,8 +45,8 @@ static int add_region(struct regions *regions, const struct space *space,
 	return 0;
 }
 
-/* Divides each region into samples that the job reads and samples that it does not read.
- * Adds one region for the job's samples that are in no region yet. */
+/* Divides each region of the part's space into samples that the job reads and samples that it does
+ * not read. Adds a region for the job's samples that are in no region yet. job: the job's bit. */
 static int divide(struct regions *regions, const struct part *part, uint64_t job)
 {
 	size_t n = regions->n;

@@ -19,8 +19,8 @@
  *                                      v
  *                                   removed -> (housekeeper) gone
  *
- * The array entry of a source that is gone is used again. A removed source stays until
- * its last job is freed, since that job may have files open.
+ * A new source takes the array entry of a source that is gone. A removed source stays until its
+ * last job is freed, since that job may have files open.
  */
 
 static uint64_t name_hash(const char *name)
@@ -40,7 +40,7 @@ static const struct dataset_config *config_of(
 	return NULL;
 }
 
-/* Initialises the source and takes a reference to the dataset. config may be NULL. */
+/* Initialises the source, and takes a reference to the dataset. config may be NULL. */
 static int source_init(struct sched_source *source, struct sched *sched,
 	struct dataset *dataset, const struct dataset_config *config)
 {
@@ -186,7 +186,8 @@ static struct sched_source *free_place_locked(struct sched *sched)
 		       : NULL;
 }
 
-/* Moves *made to a free place. removed: nobody finds the source, and the caller is its only job. */
+/* Moves *made to a free entry of the array. removed: the source is marked as removed, so that it is
+ * not found, and the caller is counted as its only job. */
 static int place_locked(struct sched *sched, struct sched_source *made, uint64_t device,
 	bool removed, struct sched_source **ret)
 {
@@ -298,8 +299,7 @@ struct sched_source *source_taken_locked(const struct sched *sched, const char *
 	return source;
 }
 
-/* Puts *made in the place of the old source of the same name. Ids mean the same files as
- * before. */
+/* Replaces the old source of the same name by *made. Each id must mean the same file as before. */
 static int replace_locked(struct sched *sched, struct sched_source *made, uint64_t device)
 {
 	lock_assert_held(&sched->lock);
@@ -318,7 +318,7 @@ static int replace_locked(struct sched *sched, struct sched_source *made, uint64
 	return err;
 }
 
-/* Makes a source of the dataset and calls put_locked for it. */
+/* Makes a source of the dataset, and passes it to put_locked. */
 static int make_and_put(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config,
 	int put_locked(struct sched *sched, struct sched_source *made, uint64_t device))

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Takes datasets, so that no job can begin with them, and removes them. */
+/* Takes datasets, so that no job can begin to use them, and removes datasets. */
 
 static void note_user(char *names, size_t size, const char *name)
 {

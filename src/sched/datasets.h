@@ -6,7 +6,7 @@
 #include "config/config.h"
 #include "dataset/dataset.h"
 
-/* Adds, removes and replaces the scheduler's datasets, and tells which there are. */
+/* Adds, removes and replaces the scheduler's datasets, and lists them. */
 
 struct sched;
 struct sched_edition;
@@ -26,34 +26,34 @@ must_check int sched_dataset_add(struct sched *sched, struct dataset *dataset,
  */
 must_check int sched_dataset_take(struct sched *sched, const char *name,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
-/* Takes a dataset even if jobs use it, and names the jobs in ret_jobs. The caller then
- * calls sched_dataset_move or sched_dataset_give_back. */
+/* Takes a dataset even if jobs use it, and names the jobs in ret_jobs. The caller must then call
+ * sched_dataset_move or sched_dataset_give_back. */
 must_check int sched_dataset_take_used(struct sched *sched, const char *name,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
 void sched_dataset_give_back(struct sched *sched, const char *name);
 void sched_dataset_remove(struct sched *sched, const char *name);
-/* Replaces a taken dataset by another catalogue of the same name. On failure the dataset is
+/* Replaces a taken dataset by another catalogue of the same name. If this fails, the dataset is
  * still taken. */
 must_check int sched_dataset_replace(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
 
-/* Returns the reason why files of the job outside any epoch (current/, listings) would
- * change with the next edition; NULL: they would not. */
+/* Returns the reason why files of the job that belong to no epoch (current/, listings) would change
+ * with the next edition; NULL: they would not change. */
 typedef const char *sched_edition_change(const struct job_config *config,
 	const struct sched_edition *now, const struct sched_edition *next);
-/* Replaces a taken dataset by its next edition (dataset_scan_next), and installs that
- * edition: each job of the dataset uses it from the next epoch that begins. -EINVAL,
- * reported: a job can't. On failure the dataset is still taken. */
+/* Replaces a taken dataset by its next edition (dataset_scan_next), and installs that edition: each
+ * job of the dataset uses it for the epochs that begin from now on. -EINVAL, reported: a job can't
+ * use it. If this fails, the dataset is still taken. */
 must_check int sched_dataset_move(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, sched_edition_change *change,
 	config_report *report, void *context);
 
-/* Returns the names of the datasets whose jobs can't move to the result of a later scan,
- * each name between newlines. The caller frees the text; NULL: no memory. */
+/* Returns the names of the datasets whose jobs can't move to the result of a later scan, with a
+ * newline before and after each name. The caller frees the text; NULL: no memory. */
 char *sched_datasets_that_stay(const struct daemon_config *daemon);
 
-/* Returns a number above those of all datasets. A dataset keeps its number as long as it
- * exists. *ret_mark (may be NULL) changes when datasets come or go. */
+/* Returns a number that is higher than the numbers of all datasets. A dataset keeps its number as
+ * long as it exists. *ret_mark changes when datasets come or go; ret_mark may be NULL. */
 uint32_t sched_datasets(struct sched *sched, uint64_t *ret_mark);
 /* Takes a reference to the dataset of this number; NULL: there is none. */
 struct dataset *sched_dataset_hold(struct sched *sched, uint32_t number);

@@ -48,10 +48,11 @@ static void count_draw(enum served served)
 		1);
 }
 
-/* Pins a sample, requests it, and passes it to the engine of its job. drops: its need is less by
- * one; the cache does not file a pinned sample by its need. If there is no memory for
- * that, the sample is prepared only when it is opened. The sampler assumes that each sample it
- * gave becomes resident, so it is told that this one does not. */
+/* Pins a drawn sample, requests it, and passes it to the engine of its job. If there is no memory
+ * for the pin or the request, the sample is prepared only when it is opened. The sampler assumes
+ * that each sample which it has drawn gets into the cache; if this sample does not, the sampler is
+ * told. drops: also subtracts one from the sample's need. This is done after the pin, because the
+ * cache keeps no order of eviction for pinned samples. */
 static void drawn_locked(
 	const struct draw_effect *effect, bool drops, struct aftermath *aftermath)
 {
@@ -141,7 +142,8 @@ uint32_t unbound_locked(const struct sched_job *job, uint32_t epoch)
 	return order.positions - order.bound - epochs_ahead(job->is.epochs, epoch);
 }
 
-/* The samples that are bound next will be opened soon. */
+/* Has the processor load the cache's entries of the samples that will be bound next, because they
+ * will be opened soon. */
 static void prefetch_next(
 	const struct sched_job *job, const struct stream *stream, uint32_t epoch)
 {
@@ -198,9 +200,9 @@ bool draw_fed_locked(
 	return fed;
 }
 
-/* Executes the effects of a round. The entry of a sample is mostly in no cache of the processor, and
- * to wait for it would take as long as the rest of a round: that of the next round's sample comes
- * meanwhile. */
+/* Executes the effects of a round. Meanwhile the processor loads the cache's entry of the sample
+ * that the next round will draw. The entry is mostly not in the processor's caches, and to wait for
+ * it would take as long as the rest of a round. */
 static void execute_round_locked(const struct stream *stream, struct aftermath *aftermath)
 {
 	struct sched *sched = sched_of(stream->edition->job);

@@ -6,55 +6,57 @@
 #include "sched/sched_internal.h"
 
 /*
- * Functions that drive the draw engine: its events and effects, its streams, and the samples of
- * ranks.
+ * Functions for the draw engine: its events and effects, its streams, and the samples of ranks.
  *
  *   Locks: the caller of a function whose name ends in _locked holds the scheduler's lock. The
- *          caller of another function holds no lock, unless its comment says otherwise.
+ *         caller of another function holds no lock, unless its comment says otherwise.
  */
 
 /* --- draw_effects.c --- */
 
-/* Draws a sample for a request (EFFECT_DRAW). */
+/* Draws a sample for a request that waits (EFFECT_DRAW). */
 void draw_asked_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath);
 /* Tells the draw engine that a position of the epoch was bound. */
 void draw_bound_locked(
 	struct sched_job *job, uint32_t epoch, struct aftermath *aftermath);
-/* Moves a sample from the feed to the look-ahead. false: there is none, or no room. */
+/* Moves the next sample of the feed to the stream's look-ahead. Returns false if the feed has no
+ * sample, or the look-ahead no room. */
 must_check bool draw_fed_locked(
 	struct stream *stream, struct feed *feed, struct aftermath *aftermath);
-/* Drops the need of a sample that another daemon asks for. false: no training needs it. */
+/* Notes that another daemon asks for a sample: removes the need that a training has counted for it.
+ * Returns false if no training needs the sample. */
 bool draw_fetched_locked(
 	const struct space *space, sample_id id, struct aftermath *aftermath);
-/* Draws a round of the stream. false: the stream has no room for one. */
+/* Draws a round for the stream. Returns false if the stream has no room for a sample. */
 must_check bool draw_go_on_locked(struct stream *stream, struct aftermath *aftermath);
-/* Ends the epoch's stream, if there is one. Its need is removed later, in steps. */
+/* Ends the epoch's stream, if there is one. The need of its samples is removed later, in steps. */
 void draw_end_locked(struct sched_job *job, uint32_t epoch, struct aftermath *aftermath);
-/* Returns how many positions of the epoch have no sample, bound or drawn. */
+/* Returns the number of positions of the epoch that are not bound, and for which no sample is
+ * drawn. */
 uint32_t unbound_locked(const struct sched_job *job, uint32_t epoch);
-/* Returns the configured look-ahead in samples; by default at least twice the reads in flight,
- * which keeps the storage busy while samples are decoded. */
+/* Returns the configured look-ahead in samples. The default is at least twice the number of reads
+ * that may be in flight, which keeps the storage busy while samples are decoded. */
 uint32_t lookahead_of(const struct job *job, const struct space *space);
 /* Tells the draw engine how far ahead each stream may draw now. */
 void streams_tell_lookahead_locked(struct sched *sched);
-/* Frees a stream that the draw engine does not have. */
+/* Frees a stream. The stream must not be in the draw engine. */
 void stream_free(struct stream *stream);
 
 /* --- streams.c --- */
 
-/* Makes the stream that the engine has asked for. No lock held: with a million samples
- * this takes long, but readers wait only for steps of a few microseconds. Returns 0, even
- * if the stream is not wanted any more; -ENOMEM. */
+/* Makes the stream that the engine has asked for. No lock held: with a million samples this takes
+ * long, but readers wait only for steps of a few microseconds. Returns 0 or -errno; also 0 if the
+ * stream is no longer wanted. */
 must_check int stream_make(struct sched_job *job, uint32_t epoch);
-/* Draws rounds until the job's streams have no room. Streams of other jobs that share the
- * sampler join them. No lock held. */
+/* Draws rounds until the job's streams have no room. Streams of other jobs with the same sampler
+ * take part in the rounds. No lock held. */
 void streams_fill(struct sched_job *job);
-/* Removes the need of one stream that has ended. No lock held. */
+/* Removes the need of the samples of one stream that has ended. No lock held. */
 void streams_let_go(struct sched *sched);
 
 /* --- feeds.c --- */
 
-/* Moves samples from the feed to the look-ahead while it has room, and resumes opens that wait
- * for them. */
+/* Moves samples from the feed to the stream's look-ahead as long as the look-ahead has room, and
+ * resumes opens that wait for these samples. */
 void feed_fill_locked(struct stream *stream, struct aftermath *aftermath);

@@ -7,8 +7,8 @@
 #include "sched/supplying.h"
 #include "supply/supply.h"
 
-/* Shows the editions of a job to the scheduler's callers, and opens earlier ones after a
- * restart. */
+/* Returns the editions of a job to the scheduler's callers. After a restart, opens earlier
+ * editions. */
 
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch)
 {
@@ -67,7 +67,7 @@ size_t sched_job_parts(
 	return n;
 }
 
-/* A position of current/ has no label while the job has several editions, since its epoch is
+/* Returns false for a position of current/ while the job has several editions, since the epoch is
  * not known before the file is opened. */
 bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret)
 {
@@ -79,8 +79,8 @@ bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint3
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* Opens a kept edition of the dataset, and inserts it before the job's own. Ignores an
- * edition that can't be opened. */
+/* Opens an earlier edition of the dataset, whose files were kept, and inserts it before the job's
+ * present edition. Ignores an edition that can't be opened. */
 static void open_kept(struct sched_job *job, uint32_t number)
 {
 	struct edition *edition = NULL;
@@ -96,7 +96,7 @@ static int open_all_kept(struct sched_job *job)
 {
 	auto_free uint32_t *numbers = NULL;
 	size_t n;
-	/* A mixture has one edition of each dataset. */
+	/* A mixture has no earlier editions. */
 	if (config_is_mixed(&job->is.config))
 		return 0;
 	int err = dataset_kept(

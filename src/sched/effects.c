@@ -11,7 +11,7 @@
 #include "watch/watch.h"
 #include "stats/stats.h"
 
-/* Executes the effects of an engine one by one, and decides nothing. */
+/* Executes the effects of a job's engine one by one, and decides nothing. */
 
 static struct sched_handle *handle_of(struct open_request *request)
 {
@@ -39,10 +39,10 @@ static void note_bound_locked(
 }
 
 /*
- * Appends a record to the journal. Bindings, and choices of an epoch for a file of
- * current/, are written to disk before any reader is answered. Consumed positions are
- * written by the function that releases them; other records are written together with the
- * next of these, or within a second.
+ * Appends a record to the journal. Bindings, and choices of an epoch for a file of current/, are
+ * written before any reader is answered. A consumed position is written by the function that
+ * releases it. All other records are written together with the next record of these kinds, or
+ * within a second.
  */
 static void record_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
@@ -104,8 +104,7 @@ static void give_back_queue_locked(
 	free(queue->ring);
 }
 
-/* Puts the queue of a stream that ends back at the front of the feed, for the epoch's
- * next stream. */
+/* Puts the queue of an ending stream back at the front of the feed, for the epoch's next stream. */
 static void return_to_feed_locked(
 	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue)
 {
@@ -126,8 +125,8 @@ static void end_locked(
 	draw_end_locked(job, effect->epoch, aftermath);
 }
 
-/* Draws a sample for a request. The round may serve other jobs, too, but binds no
- * position of theirs. */
+/* Draws a sample for a request. The round may also draw samples for other jobs, but binds none of
+ * their positions. */
 static void draw_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {

@@ -12,11 +12,11 @@
 #include <errno.h>
 
 /*
- * Passes the samples of a rank, which are drawn elsewhere, to its feed and its engine. An open
+ * Passes the samples of a rank, which are drawn elsewhere, to the rank's feed and engine. An open
  * that finds no sample waits in the engine.
  */
 
-/* Returns the feed of a live epoch, and begins it if there is none. */
+/* Returns the feed of a live epoch; begins the feed if there is none. */
 static struct feed *feed_of_locked(struct sched_job *job, uint32_t epoch)
 {
 	struct feed *feed = feed_find(&job->feeds, epoch);
@@ -47,8 +47,8 @@ static bool are_of_job(const struct sched_job *job, const sample_id *ids, uint32
 	return true;
 }
 
-/* Binds and consumes the next samples while they are samples that readers of another
- * daemon had. They need no tensor. */
+/* Binds and consumes the next samples of the feed, as far as readers of another daemon have already
+ * had them. These samples need no tensor. */
 static int take_had_locked(
 	struct sched_job *job, struct feed *feed, struct aftermath *aftermath)
 {
@@ -74,8 +74,9 @@ static int take_had_locked(
 
 #define HAD_AT_ONCE 256
 
-/* Consumes positions that are bound here, and whose samples readers of another daemon
- * had: a limited number, from the k-th binding on. Returns the binding to go on with. */
+/* Consumes positions that are bound here, and whose samples readers of another daemon have already
+ * had: up to HAD_AT_ONCE, from the k-th binding on. Returns the number of the binding to continue
+ * with. */
 static uint32_t consume_had_locked(
 	struct sched_job *job, struct feed *feed, uint32_t k, struct aftermath *aftermath)
 {
@@ -92,8 +93,8 @@ static uint32_t consume_had_locked(
 	return k;
 }
 
-/* Continues the epoch, of which readers of another daemon had the first `consumed`
- * samples. *k: the binding to go on with. -EINPROGRESS: there is more to do. */
+/* Continues an epoch of which readers of another daemon have had the first `consumed` samples. *k:
+ * number of the binding to continue with. -EINPROGRESS: the caller has to call this again. */
 static int go_on_locked(struct sched_job *job, uint32_t epoch, uint32_t consumed,
 	uint32_t *k, struct aftermath *aftermath)
 {
@@ -172,7 +173,8 @@ int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base, const sampl
 	return err;
 }
 
-/* Returns the epoch's k-th sample: bound, drawn, or only received. SAMPLE_NONE: not received. */
+/* Returns the epoch's k-th sample, which may be bound, drawn, or only received. SAMPLE_NONE: it was
+ * not received. */
 static sample_id fed_locked(struct sched_job *job, uint32_t epoch, uint32_t k)
 {
 	struct order order = epochs_order(job->is.epochs, epoch);
@@ -233,8 +235,8 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
 	*ret = (struct sched_feed_state){.started = place.started, .newest = newest};
 	if (place.drains)
 		tell_locked(job, place.draining.epoch, ret);
-	/* The group draws only a limited window beyond the consumed samples, so it is
-	 * told about the draining epoch until all of that is consumed. */
+	/* The group draws samples only within a limited window after the consumed samples. So it
+	 * must know the progress of the draining epoch until all its samples are consumed. */
 	if (place.started &&
 		(!place.drains || ret->consumed == job->is.now->set.positions))
 		tell_locked(job, newest, ret);

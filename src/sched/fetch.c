@@ -18,12 +18,12 @@
  *                                 |                                  |
  *                                 +-- an error: queued again, and prepared here
  *
- * No reader thread waits for a fetch, and no storage counts it. If another daemon asks
- * for a sample, this daemon prepares the sample or refuses, and never fetches it in turn:
- * two daemons never wait for each other.
+ * No reader thread waits for a fetch, and a fetch is not a read of a storage. If another daemon
+ * asks for a sample, this daemon prepares the sample or refuses, but never fetches it. So two
+ * daemons never wait for each other.
  */
 
-/* A fetch under way. */
+/* A fetch that is under way. */
 struct fetching {
 	struct sched_fetch fetch;
 	struct wanted *wanted;
@@ -62,8 +62,8 @@ bool fetch_is_due_locked(const struct wanted *wanted)
 
 /* --- the tensor comes ------------------------------------------------------------------- */
 
-/* Returns the size of the image in the file, rotated by its EXIF orientation if the
- * preparation says so. */
+/* Returns the size of the image in the file, turned by its EXIF orientation if the preparation says
+ * so. */
 static struct tensor_shape image_of(const struct wanted *wanted)
 {
 	const struct dataset *dataset = wanted->key.space->source->dataset;
@@ -73,7 +73,7 @@ static struct tensor_shape image_of(const struct wanted *wanted)
 		dataset_orientation(dataset, sample));
 }
 
-/* Describes the second file of a pair: the other daemon sends both, one behind the other. */
+/* Describes the second image of a pair. The other daemon sends both images, one after the other. */
 static void set_second(const struct wanted *wanted, struct tensor *tensor)
 {
 	const struct space *space = wanted->key.space;
@@ -109,8 +109,8 @@ void *sched_fetch_place(
 	return fetch->tensor ? fetch->tensor->data : NULL;
 }
 
-/* Copies the tensor to a file that the kernel can read, as is done for a tensor that was
- * prepared here. */
+/* Copies the tensor to a file that the kernel can read, as is done with a tensor that was prepared
+ * here. */
 static struct tensor *to_file(struct wanted *wanted, struct tensor *tensor)
 {
 	const struct space *space = wanted->key.space;

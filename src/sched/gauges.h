@@ -14,19 +14,19 @@
 /* Gauges of datasets, storages, the cache and jobs. Reading them changes nothing. */
 
 struct sched;
-struct sched_job; /* counted reference, see sched_job_find */
+struct sched_job; /* references are counted: see sched_job_find */
 struct tier_status;
 
-/* Times of reading and of preparing the samples of a dataset. */
+/* Durations of reading and of preparing the samples of a dataset. */
 struct sched_dataset_times {
 	struct histogram_copy read, decode;
 	uint64_t cpu_ns; /* processor time of all decoding */
 };
-/* Returns false if there is no dataset of this number. */
+/* Describes the dataset of this number. Returns false if there is none. */
 bool sched_dataset_times(
 	struct sched *sched, uint32_t number, struct sched_dataset_times *ret);
 
-/* The samples of a dataset that jobs with one preparation read, all jobs together. */
+/* The samples of a dataset that are read with one preparation, by all jobs together. */
 struct sched_prepared {
 	char preparation[PREPARATION_TEXT];
 	uint32_t jobs, samples;
@@ -37,26 +37,28 @@ struct sched_prepared {
 must_check int sched_dataset_prepared(struct sched *sched, const struct dataset *dataset,
 	struct sched_prepared **ret, size_t *ret_n);
 
-/* A device on which the files of datasets lie. */
+/* A device or a server that has files of datasets. */
 struct sched_storage {
-	const char *root; /* root of the first dataset on it */
+	const char *root; /* root of the first dataset on the storage */
 	unsigned reads;	  /* reads in flight */
-	/* the number of parallel reads beyond which reading seems to get no faster */
+	/* the limit of reads in flight; with more of them, reading seems to get no faster */
 	unsigned most_reads;
-	uint64_t silent_ns; /* age of its oldest read while no read ends; 0: it answers */
-	/* ended reads and their bytes, including reads from a tier */
+	/* if no read ends: age of the oldest read; 0: the storage answers */
+	uint64_t silent_ns;
+	/* number of reads that have ended and their bytes, including reads from a tier */
 	uint64_t ended, bytes;
 	uint64_t latency_ns; /* mean latency of recent reads */
 };
-/* Describes storage i; false: there are fewer storages. */
+/* Describes storage i. Returns false if there are fewer storages. */
 bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret);
 /* Describes a storage of the job that does not answer; if all answer, the first one. */
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 
 struct sched_job_share {
-	double demand; /* samples per second that it could use, by estimate */
-	bool at_least; /* readers are never idle: the demand may be higher */
-	double wanted_part, granted_part; /* as parts of all decoders */
+	double demand; /* estimated samples per second that the job could use */
+	bool at_least; /* a reader waited all the time, so the demand may be higher */
+	/* parts of the time of all decoders, from 0 to 1 */
+	double wanted_part, granted_part;
 	double waiting; /* part of the last second during which a reader waited */
 };
 
@@ -65,16 +67,17 @@ const char *sched_wait_cause(enum wait_cause cause); /* one word: "storage", ...
 /* A process that has read files of a job. */
 #define SCHED_PROGRAMS 8
 struct sched_program {
-	long id;	 /* number in /proc; 0: this entry and all later ones are empty */
-	uint64_t number; /* reader.rank */
-	uint64_t script; /* reader.script */
+	/* process id, as in /proc; 0: this entry and all later ones are empty */
+	long id;
+	uint64_t number; /* `rank` in struct reader */
+	uint64_t script; /* `script` in struct reader */
 };
-/* Tells whether the process lives. Called without locks. */
+/* Tells whether the process lives. The scheduler holds no lock when it calls this. */
 typedef bool sched_lives(const struct sched_program *program);
-/* Makes the scheduler ask `lives` once a second which processes have ended: current/
- * depends on that. Call it before jobs are added. */
+/* Makes the scheduler ask `lives` once a second which processes have ended, because the choice of
+ * an epoch for current/ depends on that. The caller calls this before jobs are added. */
 void sched_on_look(struct sched *sched, sched_lives *lives);
-/* Asks `lives` at once about the job's processes, so that the job knows which scripts
+/* Asks `lives` at once about the processes of the job, so that the job's engine knows which scripts
  * that read current/ have ended. */
 void sched_look(struct sched_job *job);
 struct sched_job_status {
@@ -82,28 +85,31 @@ struct sched_job_status {
 	bool running;	  /* an epoch has begun and not ended */
 	bool parked_idle; /* no program has read the epoch for a long time */
 	uint32_t epoch;	  /* the running epoch, or the last one */
-	uint32_t samples, bound, consumed; /* counts of this epoch */
-	uint32_t drawn;			   /* samples drawn ahead and not bound */
-	uint32_t bad;			   /* bad samples that later epochs leave out */
-	uint32_t skipped;		   /* bad samples that this epoch leaves out */
-	uint64_t served, decoded, shared, hit, errors, waits,
-		wait_ns; /* totals since the job was added */
-	/* Time since the job was added during which a reader waited, by cause. WAIT_FILE_SYSTEM:
-	 * the time that the file system took, summed over readers. */
+	/* samples of this epoch: all, bound, consumed */
+	uint32_t samples, bound, consumed;
+	uint32_t drawn;	  /* samples drawn ahead and not bound */
+	uint32_t bad;	  /* bad samples that later epochs leave out */
+	uint32_t skipped; /* bad samples that this epoch leaves out */
+	/* totals since the job was added */
+	uint64_t served, decoded, shared, hit, errors, waits, wait_ns;
+	/* Time since the job was added during which a reader waited, by the cause of the wait.
+	 * WAIT_FILE_SYSTEM: the time that the file system took, summed over readers. */
 	uint64_t exposed_ns[WAIT_CAUSES];
-	uint64_t now_ns;    /* time of this status */
-	uint64_t epoch_ns;  /* last epoch: from its first open until its end, or now */
+	uint64_t now_ns; /* time of this status */
+	/* duration of the latest epoch, from its first open until its last sample, or now */
+	uint64_t epoch_ns;
 	double waited_part; /* part of epoch_ns during which readers waited */
-	uint64_t sample_bytes, all_bytes; /* mean size of a tensor; sum of all tensors */
+	/* mean bytes of a tensor; bytes of all tensors */
+	uint64_t sample_bytes, all_bytes;
 	double rate; /* samples consumed per second, in the last seconds */
 	struct sched_job_share share;
 	bool fixed; /* layout = classes: a file holds the same sample in all epochs */
-	unsigned notices; /* a bit for each enum notice that was given */
+	unsigned notices; /* bit n: notice n of enum notice was given */
 	/* time since the rank's feed failed; 0: it works, or the job has no feed */
 	uint64_t unfed_ns;
 	bool gives_up; /* opens that find no sample in the feed fail */
-	/* The processes that have read the job, latest first; empty: no process has read it since
-	 * this daemon started. */
+	/* The processes that have read the job, the latest first. Empty: no process has read the
+	 * job since this daemon started. */
 	struct sched_program programs[SCHED_PROGRAMS];
 	uint64_t read_ns; /* time since the last sample was read */
 };
@@ -111,7 +117,7 @@ struct sched_job_status {
 const char *sched_notice_text(enum notice notice);
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
 
-/* Returns the estimated seconds until the running epoch ends, by status->rate; -1: not
+/* Returns the estimated number of seconds until the running epoch ends, from status->rate; -1: not
  * known. */
 double sched_seconds_left(const struct sched_job_status *status);
 
@@ -120,12 +126,13 @@ double sched_seconds_left(const struct sched_job_status *status);
 const char *sched_job_state(
 	const struct job_config *config, const struct sched_job_status *status);
 
-/* Describes the tier of the dataset, and returns the dataset's directory there. false: it
- * has no tier. */
+/* Describes the tier of the dataset. *ret_directory: the dataset's directory in the tier. Returns
+ * false if the dataset has no tier. */
 bool sched_tier(struct sched *sched, const struct dataset *dataset,
 	struct tier_status *ret, const char **ret_directory);
 
-/* Describes the first tier among the datasets of the job. false: there is none. */
+/* Describes the first tier among those of the job's datasets, as sched_tier does. Returns false if
+ * there is none. */
 bool sched_job_tier(
 	struct sched_job *job, struct tier_status *ret, const char **ret_directory);
 
@@ -133,21 +140,21 @@ bool sched_job_tier(
 
 void sched_job_laps(struct sched_job *job, struct sched_laps *ret);
 
-/* Samples that exactly this set of jobs reads, with one preparation. */
+/* The number of samples that exactly these jobs read, with the same preparation. */
 struct sched_common {
-	uint64_t jobs; /* a bit for each of the given ids */
+	uint64_t jobs; /* bit i: the job ids[i] reads the samples */
 	uint32_t samples;
 };
 #define SCHED_COMMON_JOBS 64
-/* Divides the samples of up to SCHED_COMMON_JOBS jobs by the set of jobs that read them;
- * the caller frees *ret. Takes milliseconds with a million samples. -ENOMEM */
+/* Counts the samples of up to SCHED_COMMON_JOBS jobs, separately for each set of jobs that read the
+ * same samples. The caller frees *ret. Takes milliseconds with a million samples. -ENOMEM */
 must_check int sched_common(struct sched *sched, const job_id *ids, size_t n,
 	struct sched_common **ret, size_t *ret_n);
 
 /* --- trace: opens and releases of a job's readers --- */
 
-/* Starts to keep events. They are kept until no client has read them for a minute. *ret_next: the
- * number of the next event. -ENOMEM */
+/* Starts a trace of the job, if there is none. Its events are kept until no client has read them
+ * for a minute. *ret_next: the number of the next event. -ENOMEM */
 must_check int sched_trace_begin(struct sched_job *job, uint64_t *ret_next);
 /* Reads up to `most` events, beginning with number *from, and advances *from. Returns the number
  * of events read. *ret_lost: number of earlier events that are no longer kept. */
@@ -161,8 +168,9 @@ struct sched_cache {
 	uint64_t held; /* bytes of tensors that are ready or loading */
 	/* bytes of tensors that are open, or drawn and not yet consumed */
 	uint64_t pinned;
-	/* eviction = refcnt: bytes of unpinned ready tensors, by the number of running epochs that
-	 * need them; the last entry also has all greater numbers. */
+	/* by_need: eviction is refcnt, and `needed` is set: bytes of unpinned ready tensors, by the
+	 * number of running epochs that need them. The last element is for all higher numbers,
+	 * too. */
 	bool by_need;
 	uint64_t needed[SCHED_NEEDS];
 };

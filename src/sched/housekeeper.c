@@ -37,10 +37,10 @@ static void sync_journal(struct sched_job *job)
 {
 	journal_flush(job->is.journal);
 	journal_compact(job->is.journal);
-	(void)!journal_sync(job->is.journal); /* errors are logged there */
+	(void)!journal_sync(job->is.journal); /* journal_sync logs errors */
 }
 
-/* Syncs all journals: decisions are on disk within about a second. */
+/* Syncs all journals, so that decisions are on disk within about a second. */
 static void sync_journals(struct sched *sched)
 {
 	jobs_visit(sched, sync_journal);
@@ -52,7 +52,8 @@ static void watch_job(struct sched_job *job)
 	lap_measure(&job->watch);
 }
 
-/* Sleeps until second_ns, or until earlier work is due, and does it. false: the scheduler stops. */
+/* Sleeps until second_ns, or until other work is due before that time, and does the work that is
+ * due. Returns false if the scheduler stops. */
 static bool sleep_until(struct sched *sched, uint64_t second_ns)
 {
 	struct aftermath aftermath;
@@ -89,8 +90,8 @@ void *sched_keep_house(void *context)
 		programs_look(sched);
 		look_after_jobs(sched);
 		shares_pass_window(sched);
-		/* a log or a journal may lie on a disk that hangs: no beat is due until
-		 * this ends */
+		/* The log or a journal may be on a disk that hangs, so the supervisor expects no
+		 * heartbeat until this work is done. */
 		kept_beat_none();
 		storages_report(sched);
 		prepared_report(sched);

@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define MAX_JOB_ID ((1u << 14) - 1) /* an inode number has 14 bits for it */
+#define MAX_JOB_ID ((1u << 14) - 1) /* an inode number has 14 bits for the job's id */
 
 /* Finds a source, and counts the caller as one of its jobs, so that the source stays. */
 static struct source *find_source(struct sched *sched, const char *name)
@@ -28,8 +28,8 @@ static struct source *find_source(struct sched *sched, const char *name)
 	return &source->is;
 }
 
-/* Returns the dataset's name that is most similar to this one. The caller frees it; NULL:
- * no memory, or there is no dataset. */
+/* Returns the name of a dataset that is most similar to `name`. The caller frees it; NULL: no
+ * memory, or there is no dataset. */
 static char *nearest_dataset(struct sched *sched, const char *name)
 {
 	auto_free const char **names = calloc(CONFIG_MOST_DATASETS, sizeof(*names));
@@ -108,8 +108,9 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	return err;
 }
 
-/* Chooses an id: the one that the name had before, or else one that no job has had for
- * long. */
+/* Returns the id for a job. known: the id that a job of the same name had before, which is used
+ * again if it is free; 0: there is none. Otherwise returns the id that was not used for the longest
+ * time. */
 static job_id choose_id(struct sched *sched, job_id known)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -124,7 +125,7 @@ static job_id choose_id(struct sched *sched, job_id known)
 	return sched->last_id;
 }
 
-/* Tells whether a source of the edition is being scanned or removed. */
+/* Tells whether a dataset of the edition is being scanned or removed. */
 static bool is_taken(const struct edition *edition)
 {
 	for (size_t i = 0; i < edition->n_parts; i++)
@@ -170,14 +171,14 @@ static int finish_joining(struct sched_job *job, struct sampler_joining *joining
 	return install_locked(job, job->sched, joining);
 }
 
-/* Adds the job to its samplers and to the list. With millions of samples a sampler takes
- * a while to take in a job, so that is done without the lock, and repeated if another job
- * came first. */
+/* Adds the job to its samplers and to the list. With millions of samples it takes a while to add a
+ * job to a sampler. So this is prepared without the lock, and repeated if another job was added
+ * meanwhile. */
 static int install(struct sched_job *job)
 {
 	struct edition *edition;
 	int err = 0;
-	/* no other thread has the job yet */
+	/* no lock, because no other thread knows the job yet */
 	TAILQ_FOREACH (edition, &job->is.editions, link)
 		if (!err && edition != job->is.now)
 			err = join(edition, 0);
@@ -209,8 +210,7 @@ static uint32_t count_jobs(struct sched *sched)
 	return sched->n_jobs;
 }
 
-/* Restores the state of the job, and only then installs it, so that other threads can
- * find it. */
+/* Restores the state of the job. Only then installs the job, so that other threads can find it. */
 static int add_job(struct sched *sched, struct sched_job *job, bool persist,
 	const struct adding *adding)
 {
@@ -321,8 +321,8 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 	shares_leave_locked(job);
 }
 
-/* Removes the job from the list, and waits for the clerk. Returns the job, whose
- * reference the caller gives back; NULL: there is none of this name. */
+/* Removes the job from the list, and waits until the clerk has done its work for it. The caller
+ * gives the reference back. NULL: there is no job of this name. */
 static struct sched_job *take_out(struct sched *sched, const char *name)
 {
 	struct aftermath aftermath;

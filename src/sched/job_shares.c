@@ -8,13 +8,13 @@
 #include "supply/supply.h"
 
 /*
- * Tells share.h the cost of a job's samples, the number of samples that the job was given, and the
- * waits of its readers. Once a second shares_window makes shares of these.
+ * Passes to src/share the cost of each job's samples, the number of samples that the job was given,
+ * and the waits of its readers. From these figures shares_window makes the shares, once a second.
  */
 
 #define SECOND_NS 1e9
 
-/* Returns the mean cost of a sample of the edition. */
+/* Returns the mean cost of a sample of the edition, in ns. */
 static uint64_t cost_of(const struct edition *edition)
 {
 	uint64_t sum = 0, n = 0;
@@ -62,7 +62,7 @@ void shares_pass_window(struct sched *sched)
 		job->waiting_part = (double)job->share.waited_ns / SECOND_NS / seconds;
 	}
 	double busy = (double)sched->supply.decoded_ns / SECOND_NS / seconds;
-	/* If it fails for want of memory, the window goes on for another second. */
+	/* If there is no memory for new shares, the window continues for another second. */
 	if (shares_window(&sched->supply.shares, seconds, sched->config->workers, busy) ==
 		0) {
 		sched->window_ns = now_ns;

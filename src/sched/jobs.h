@@ -12,7 +12,7 @@
 /* Adds, removes, saves and restores jobs, and tells which samples their epochs have. */
 
 struct sched;
-struct sched_job; /* counted reference, see sched_job_find */
+struct sched_job; /* references are counted: see sched_job_find */
 struct sched_reader;
 
 /*
@@ -29,18 +29,18 @@ must_check int sched_job_add(struct sched *sched, const struct job_config *confi
 must_check int sched_job_remove(struct sched *sched, const char *name);
 
 /*
- * Prints a checkpoint of the job (checkpoint.h): a text of at most 4 KiB, within microseconds.
- * The checkpoint survives a power failure once a later sched_job_sync, which may wait for the
- * disk, has succeeded.
+ * Prints a checkpoint of the job (checkpoint.h): a text of at most 4 KiB, within microseconds. If
+ * the checkpoint has to survive a power failure, the caller must then call sched_job_sync, which
+ * may wait for the disk.
  */
 void sched_job_print_state(struct sched_job *job, FILE *out);
 must_check int sched_job_sync(struct sched_job *job);
 
 /*
- * Takes the job back to a checkpoint: samples read since then are unread again, at the
- * same positions. at: NULL, or "EPOCH:POSITION", in which case the epoch counts as read
- * before this position. Opens wait meanwhile. -EINVAL and others: reported; the job stays
- * as it was. The calling thread must be allowed to wait.
+ * Takes the job back to a checkpoint: samples read since then are unread again, at the same
+ * positions. at: NULL, or "EPOCH:POSITION": the job then continues at this position of the epoch,
+ * and the positions before it count as read. Opens wait meanwhile. -EINVAL and others: reported;
+ * the job stays as it was. The calling thread must be allowed to wait.
  */
 must_check int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 	config_report *report, void *context);
@@ -52,7 +52,7 @@ must_check int sched_job_restore(struct sched_job *job, const char *text, const 
 must_check int sched_job_export(
 	struct sched_job *job, int fd, config_report *report, void *context);
 
-/* A file that sched_job_export has written, and the name of the file in messages. */
+/* A file that sched_job_export has written, and its name for messages. */
 struct sched_import {
 	int fd;
 	const char *name;
@@ -83,19 +83,20 @@ must_check int sched_job_keep(struct sched_job *job);
  * files there, which may belong to an earlier job of the name. -ENOENT. */
 must_check int sched_job_withdraw(struct sched *sched, const char *name);
 
-/* Adds the jobs that the state directory has kept. Problems are logged, not fatal. */
+/* Adds the jobs whose inis are in the state directory. Errors are logged; the other jobs are
+ * added. */
 void sched_jobs_restore(struct sched *sched);
 
-/* Adds the jobs with which the daemon starts: the jobs of config_try.h if `tries`, the
- * inis of the jobs directory, where one mistake is an error, and the jobs that were kept.
- * -errno, logged. */
+/* Adds the jobs with which the daemon starts: if `tries`, the jobs of config_try.h; the jobs whose
+ * inis are in the jobs directory; and the jobs whose inis are in the state directory. A mistake in
+ * an ini of the jobs directory is an error. -errno, logged. */
 must_check int sched_jobs_begin(
 	struct sched *sched, const struct daemon_config *daemon, bool tries);
 
 /* Warns if the cache is smaller than the look-ahead of all jobs together. */
 void sched_report_cache(struct sched *sched, config_report *report, void *context);
 
-/* Finds a job by its name; NULL: there is none. The caller gives the reference back by
+/* Finds a job by its name; NULL: there is none. The caller gives the reference back with
  * sched_job_put. */
 struct sched_job *sched_job_find(struct sched *sched, const char *name);
 /* Finds a job by its id; NULL: there is none. The caller gives the reference back. */
@@ -107,7 +108,7 @@ static inline void sched_job_put_(struct sched_job **job)
 	if (*job)
 		sched_job_put(*job);
 }
-/* A reference, or NULL, that the scope's end gives back. */
+/* Declares a pointer to a job, or NULL, whose reference is given back at the end of the scope. */
 #define auto_job __attribute__((cleanup(sched_job_put_))) struct sched_job
 
 /* Lists the ids of all jobs in the order in which they were added; the caller frees *ret.
@@ -117,9 +118,9 @@ must_check int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n);
 job_id sched_job_id(const struct sched_job *job);
 const struct job_config *sched_job_config(const struct sched_job *job);
 
-/* Returns the edition of an epoch. For SCHED_CURRENT it is the edition that a script
- * which begins now would read. It is constant until sched_edition_put, which must come
- * before the job is put. */
+/* Returns the edition of an epoch. For SCHED_CURRENT this is the edition that a script which begins
+ * now would read. It stays the same until sched_edition_put, which the caller must call before it
+ * puts the job. */
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch);
 /* Returns the edition of an epoch, as sched_edition does. For SCHED_CURRENT it is the largest
  * edition to which a file of current/ may belong. */
@@ -133,14 +134,14 @@ static inline void sched_edition_put_(const struct sched_edition **edition)
 	__attribute__((cleanup(sched_edition_put_))) const struct sched_edition
 /* Returns the number of positions in the epoch. */
 uint32_t sched_job_samples(struct sched_job *job, uint32_t epoch);
-/* Returns `names` of the epoch's struct sched_edition. */
+/* Returns sched_edition.names of the epoch's edition. */
 uint32_t sched_job_names(struct sched_job *job, uint32_t epoch);
 /* Returns the epoch to which a file of current/ would belong if the reader opened it now.
  * Changes nothing. */
 uint32_t sched_current(
 	struct sched_job *job, const struct sched_reader *reader, uint32_t position);
-/* Returns a number that changes with the edition of the epoch, or of SCHED_CURRENT. 0: the
- * dataset has had only one edition. */
+/* Returns a number that changes when another edition takes the place of the epoch's, or of
+ * SCHED_CURRENT's. 0: the dataset has had only one edition. */
 uint32_t sched_edition_mark(struct sched_job *job, uint32_t epoch);
 
 /* The part of one dataset in each epoch of a mixture. */
@@ -149,6 +150,6 @@ struct sched_part {
 	uint32_t in_epoch; /* samples in each epoch */
 	uint32_t samples;  /* samples that the job selects */
 };
-/* Returns the number of parts; 0: the job is no mixture. */
+/* Lists the parts of a mixture, and returns their number. 0: the job is no mixture. */
 size_t sched_job_parts(
 	struct sched_job *job, struct sched_part ret[static CONFIG_MOST_MIXED]);

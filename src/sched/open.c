@@ -27,8 +27,8 @@
  *   sched_release -> the engine tells which pins are given back
  */
 
-/* Holds the sample's tensor until handle_detach_locked or, if there is no tensor yet, the wanted
- * sample. -ENOMEM */
+/* Holds the sample's tensor, or the wanted sample if there is no tensor yet, until
+ * handle_detach_locked. -ENOMEM */
 static int attach_locked(struct sched_handle *handle)
 {
 	const struct sched_job *job = handle->job;
@@ -95,7 +95,7 @@ static bool is_ready(const struct sched_handle *handle)
 }
 
 /* Gives back the handle's position and pin. read: a reader got the bytes, so the position is
- * consumed. `read` is false if there was no memory, or the reader was interrupted. */
+ * consumed; false: there was no memory, or the reader was interrupted. */
 static void give_back_locked(
 	struct sched_handle *handle, bool read, struct aftermath *aftermath)
 {
@@ -106,7 +106,7 @@ static void give_back_locked(
 		handle_detach_locked(handle, aftermath);
 	if (handle->bare)
 		return;
-	/* Opens from before a restore of the job consume nothing. */
+	/* An open from before a restore of the job consumes nothing. */
 	if (handle->request.era != epochs_era(job->is.epochs))
 		return;
 	effects_init(&effects);
@@ -151,8 +151,7 @@ static void give_tensor_locked(struct sched_handle *handle)
 	stats_add(STAT_SERVED, 1);
 }
 
-/* The position of a bad sample is consumed here, since the reader has no file to
- * close. */
+/* Here the position of a bad sample is consumed, since the reader has no file to close. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath)
 {
@@ -179,8 +178,7 @@ void handle_give_up_locked(
 	if (!handle->bare)
 		(void)epochs_cancel(handle->job->is.epochs, &handle->request);
 	struct sched *sched = handle->job->sched;
-	/* Look-ups are never postponed, so a waiting one can only be in the pool's
-	 * queue. */
+	/* Look-ups are never postponed, so one that no worker has begun is in the pool's queue. */
 	if (handle->looks_up && sched->pool &&
 		load_pool_take_back(sched->pool, &handle->look_up))
 		handle->looks_up = false;
@@ -303,7 +301,8 @@ static int take_ticket_locked(struct sched_handle *handle)
 	return 0;
 }
 
-/* Undoes an open that could not get a ticket, since no reader could cancel it. */
+/* Undoes an open that could not get a ticket: without a ticket nobody could cancel the open.
+ * Returns err. */
 static int refuse_to_wait_locked(
 	struct sched_handle *handle, int err, struct aftermath *aftermath)
 {
@@ -318,7 +317,7 @@ static int refuse_to_wait_locked(
 	return err;
 }
 
-/* Asks the engine for the sample. 0: the handle is finished, or PARKING. */
+/* Asks the engine for the sample. Returns 0 if the handle is finished or PARKING. */
 static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
@@ -345,9 +344,9 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	return err ? refuse_to_wait_locked(handle, err, aftermath) : 0;
 }
 
-/* Tells the reader its ticket, without the lock. Meanwhile the reader may be interrupted
- * or the job may be removed (then `status` says so), and the sample may become ready, or
- * fail and be requested again. */
+/* Tells the reader its ticket, without the lock. Meanwhile the reader may be interrupted or the job
+ * removed, which sets the handle's status. The sample may also become ready, or fail and be
+ * requested again. */
 static void park(struct sched_handle *handle)
 {
 	struct sched *sched = handle->job->sched;
@@ -396,7 +395,7 @@ int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
 	return open_position(job, epoch, position, callbacks, true);
 }
 
-/* Finds a part of a job that has this dataset and preparation. NULL: none. */
+/* Finds a part of a job that has this dataset and this preparation. NULL: there is none. */
 static const struct part *find_prepared_locked(
 	const struct sched *sched, const struct dataset *dataset, const char *preparation)
 {
@@ -410,7 +409,7 @@ static const struct part *find_prepared_locked(
 	return NULL;
 }
 
-/* Requests a sample for another daemon. 0: the handle is finished, or PARKING. */
+/* Requests a sample for another daemon. Returns 0 if the handle is finished or PARKING. */
 static int ask_sample_locked(struct sched_handle *handle, const struct part *part,
 	sample_id sample, struct aftermath *aftermath)
 {
@@ -437,10 +436,10 @@ static int ask_sample_locked(struct sched_handle *handle, const struct part *par
 }
 
 /*
- * Counts the request of another daemon for a sample, and tells whether this daemon gives it. false:
- * the full cache lacks the sample, and only the training that asks needs it, so the other daemon can
- * as well prepare it, which saves the transfer. A tier may have the sample, so with a tier it is
- * always prepared here.
+ * Notes that another daemon asks for a sample, and tells whether this daemon gives the tensor.
+ * Returns false if the cache is full and lacks the sample, and only the training that asks needs
+ * the sample. Then the other daemon can as well prepare it, which saves the transfer. With a tier
+ * the answer is always true, because the tier may have the sample.
  */
 static bool is_given_locked(
 	const struct space *space, sample_id sample, struct aftermath *aftermath)
@@ -522,8 +521,8 @@ uint32_t sched_handle_epoch(const struct sched_handle *handle)
 	return handle->request.found_epoch;
 }
 
-/* Ends an open. A mirror consumes nothing, so for its rate each read counts. The consumed
- * position is in the journal before the kernel is told that the file is closed. */
+/* Ends an open. A mirror consumes no positions, so its rate counts reads. A consumed position is in
+ * the journal before the kernel is told that the file is closed. */
 static void end_open(struct sched_handle *handle, bool read)
 {
 	struct sched_job *job = handle->job;

@@ -9,9 +9,11 @@
 #include "supply/supply.h"
 #include "watch/watch.h"
 
-/* Does the work that a critical section leaves, in phases. The table at the end has their order. */
+/* Does the work that a critical section leaves, in phases. The table at the end has the order of
+ * the phases. */
 
-/* Tells whether there are workers to wake. A stopping pool needs no kicks and may be gone soon. */
+/* Tells whether there are workers to wake. A stopping pool must not be kicked, and may be gone
+ * soon. */
 static bool has_workers_locked(const struct sched *sched)
 {
 	lock_assert_held(&sched->lock);

@@ -11,14 +11,14 @@
 /* Positions of epochs: opens and releases them, and tells which sample each one holds. */
 
 struct sched;
-struct sched_job;    /* counted reference, see sched_job_find */
+struct sched_job;    /* references are counted: see sched_job_find */
 struct sched_handle; /* an open position: holds its tensor */
 
 struct dataset;
 
 /*
- * Replaces the number of the epoch for files of current/: the engine chooses the epoch when the
- * file is opened, by the rules in epoch/current.c. The last epoch can be read again and again.
+ * The number of the epoch for files of current/. When such a file is opened, the engine chooses its
+ * epoch, by the rules in epoch/current.c. The last epoch can be read again and again.
  *
  * layout = mirror: all epochs, including this one, hold the same samples in dataset order. Any
  * position may be opened at any time; nothing is bound or consumed.
@@ -37,15 +37,16 @@ struct sched_opened {
 /* The reader of a file, and how it opens the file. */
 struct sched_reader {
 	struct reader who;
-	bool done;   /* the thread has read its last file to the end */
+	bool done;   /* the thread has read the file before this one to the end */
 	bool looks;  /* the process opens files only to look; its worker processes read */
-	bool resent; /* a daemon before this one may have begun to answer */
-	bool unknown;	/* the kernel does not tell the process */
-	bool elsewhere; /* this is one of several ranks, some on other machines */
+	bool resent; /* an earlier daemon may already have begun to answer this open */
+	bool unknown;	/* the kernel does not tell which process it is */
+	bool elsewhere; /* one of several ranks, some of which run on other machines */
 	/* the file holds images, even if this open only binds the position */
 	bool images;
-	long thread;  /* number in /proc; 0: not known */
-	long program; /* number in /proc of the process who.rank; 0: not known */
+	long thread; /* thread id, as in /proc; 0: not known */
+	/* id in /proc of the process that who.rank identifies; 0: not known */
+	long program;
 };
 
 /*
@@ -58,15 +59,17 @@ struct sched_open_callbacks {
 	void (*opened)(void *context, const struct sched_opened *opened);
 	void (*parking)(void *context, uint64_t ticket);
 	void *context;
-	struct sched_reader reader; /* SCHED_CURRENT depends on it */
-	uint32_t names; /* sched_edition.names by which the position was found */
+	/* the choice of the epoch of SCHED_CURRENT depends on it */
+	struct sched_reader reader;
+	/* value of sched_edition.names when the caller found the position */
+	uint32_t names;
 };
 
 /*
  * Opens a position: binds it to a sample (drawing one if needed), and calls `opened` at once, or
  * when the sample is prepared. An open that is refused returns an error and calls nothing:
  * -ENOENT (no such epoch or position), -ESTALE (the epoch is over and the position was never
- * bound, or the epoch has other names), -EAGAIN (the next epoch, while at most half of the
+ * bound, or callbacks->names is out of date), -EAGAIN (the next epoch, while at most half of the
  * running one is bound or another script reads current/), -EBUSY (a second script in current/
  * that the job refuses), -EOPNOTSUPP (reader.elsewhere), -ENODEV (job removed, shutdown), -EIO,
  * -ENOMEM.
@@ -99,39 +102,38 @@ void sched_cancel(struct sched *sched, uint64_t ticket);
  * = mirror, order = sequential, layout = classes with a fixed mapping); otherwise SAMPLE_NONE.
  * Changes nothing. */
 sample_id sched_bound(struct sched_job *job, uint32_t epoch, uint32_t position);
-/* Tells whether sched_bound would read a file: the order of the epoch is saved. */
+/* Tells whether sched_bound would read a file, because the order of the epoch is saved. */
 bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t position);
 
 /* Returns the ns that the open waited for its tensor. */
 uint64_t sched_handle_waited(const struct sched_handle *handle);
-/* Adds the time that it took to answer an open of the job, without sched_handle_waited.
- * Takes no lock. */
+/* Adds the time that it took to answer an open of the job, without the wait that
+ * sched_handle_waited returns. Takes no lock. */
 void sched_job_took(struct sched_job *job, uint64_t ns);
 
 const struct tensor *sched_handle_tensor(const struct sched_handle *handle);
 sample_id sched_handle_sample(const struct sched_handle *handle);
 uint32_t sched_handle_epoch(const struct sched_handle *handle); /* never SCHED_CURRENT */
-/* Gives the handle back. The first release of a position consumes it. */
+/* Gives the handle back. The first release of a position consumes the position. */
 void sched_release(struct sched_handle *handle);
 /* Gives back a handle whose file was not read: the position is not consumed. */
 void sched_undo(struct sched_handle *handle);
 
-/* Consumes n positions, from `position` on, which readers had opened through an earlier
- * daemon and have released now. Ignores positions that are not bound, or consumed
- * already. */
+/* Consumes n positions, from `position` on, which readers had opened through an earlier daemon and
+ * have released now. Ignores positions that are not bound, or that are already consumed. */
 void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
 
-/* Returns the label of a position if it does not depend on the sample: order =
- * sequential, layout = classes, labels = fixed. false: there is no such label, or in
- * current/ it depends on the epoch. */
+/* Finds the label of a position, if it does not depend on the sample: order = sequential, layout =
+ * classes, labels = fixed. Returns false if it does, or if the label of a file of current/ depends
+ * on the epoch. */
 bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret);
 
-/* Counts the positions, among n from `position` on, that the epoch leaves out because of
- * bad_sample = skip. They are bound to bad samples. SCHED_CURRENT: the epoch that a
- * script which begins now would read. */
+/* Counts the positions, among n from `position` on, that the epoch leaves out because of bad_sample
+ * = skip. These positions are bound to bad samples. SCHED_CURRENT: the epoch that a script which
+ * begins now would read. */
 uint32_t sched_skipped(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
-/* Returns a number that changes with the positions of sched_skipped. */
+/* Returns a number that changes when the epoch leaves out other positions than before. */
 uint64_t sched_skipped_mark(struct sched_job *job, uint32_t epoch);
 /* Tells whether the job has bad_sample = skip. */
 bool sched_skips(const struct sched_job *job);
@@ -141,7 +143,7 @@ roaring_bitmap_t *sched_job_bad(struct sched_job *job);
 
 /* --- order --- */
 
-/* Returns binding k of an epoch, counted from 0; false: there are fewer bindings. */
+/* Finds binding k of an epoch, counted from 0. Returns false if there are fewer bindings. */
 bool sched_binding(
 	struct sched_job *job, uint32_t epoch, uint32_t k, struct binding *ret);
 
@@ -149,7 +151,7 @@ bool sched_binding(
  * SCHED_CURRENT: false. */
 bool sched_has_begun(struct sched_job *job, uint32_t epoch);
 
-/* Tells whether the epoch has bindings that are still known. */
+/* Tells whether sched_bindings would find bindings of the epoch. */
 bool sched_has_order(struct sched_job *job, uint32_t epoch);
 
 /* Copies up to n bindings from the k-th on. Returns the number copied. */

@@ -10,8 +10,8 @@
 
 /* Keeps a list of the processes that read a job, and finds out which have ended. */
 
-/* Moves the reader's process to the front of the list. A full list drops the process that
- * has not read for longest. */
+/* Moves the reader's process to the front of the list. If the list is full, drops the process that
+ * has not read for the longest time. */
 void program_note_locked(struct sched_job *job, const struct sched_reader *reader)
 {
 	struct sched_program *all = job->programs;
@@ -24,7 +24,7 @@ void program_note_locked(struct sched_job *job, const struct sched_reader *reade
 		reader->program, reader->who.rank, reader->who.script};
 }
 
-/* Copies the programs. Returns their number. */
+/* Copies the list of processes. Returns their number. */
 static size_t copy_programs(struct sched_job *job, struct sched_program *ret)
 {
 	size_t n = 0;
@@ -74,10 +74,10 @@ void programs_look(struct sched *sched)
 }
 
 /*
- * A job may say that all its readers are one script. Such scripts get even numbers, in
- * sequence; scripts that are named after their processes have odd ones. A process that
- * has read for the last script belongs to it, and so does a new process while a process
- * of that script lives. The first process that reads from this daemon begins a new
+ * A job with `script = one` has one script at a time. Such scripts have even numbers, in sequence;
+ * other scripts have odd numbers, which stand for processes. A process belongs to the last script
+ * if it has read for this script before, or if another process of this script lives. Otherwise the
+ * process begins a new script. The first process that reads from this daemon also begins a new
  * script, since earlier processes are not known.
  */
 

@@ -15,14 +15,14 @@
 /*
  * Moves the jobs of a dataset to a new scan of it:
  *
- *     each job's next edition is made, beside its own       readers notice nothing; a job
- *                    |                                      that can't move ends all here
- *     dataset_install: the next daemon finds the scan
+ *     each job's next edition is made beside the present one, and readers notice nothing;
+ *                    |         if a job can't move, the new scan is discarded
+ *     dataset_install: if the daemon is started again, it finds the new scan
  *                    |
- *     all jobs at once: epochs_use_set                      for epochs that begin later
+ *     epochs_use_set for all jobs at once: later epochs have the new edition
  *
  * Epochs that have begun keep their edition. If the daemon dies between the last two
- * steps, jobs find in their journals to which scan their epochs belong
+ * steps, the journals of the jobs tell to which scan each epoch belongs
  * (editions_restore).
  */
 
@@ -32,8 +32,9 @@ struct moving {
 	sched_edition_change *change;
 	config_report *report;
 	void *context;
-	struct edition **editions; /* next edition of each job; NULL: the job owns it */
-	struct sched_job **jobs;   /* held */
+	/* the next edition of each job; NULL: the job has taken it */
+	struct edition **editions;
+	struct sched_job **jobs; /* a reference to each job */
 	size_t n;
 };
 
@@ -71,8 +72,8 @@ static int refuse(const struct moving *moving, const struct sched_job *job,
 	return -EINVAL;
 }
 
-/* Checks whether the job can move to its next edition. Only that edition tells which
- * samples the job selects. */
+/* Checks whether the job can move to its next edition. The edition must be made before, because
+ * only the edition tells which samples the job selects. */
 static int check(const struct moving *moving, const struct edition *next)
 {
 	struct sched_job *job = sched_job_of(next->job);
@@ -115,7 +116,8 @@ static int prepare(struct moving *moving, struct sched_job *job)
 	return err;
 }
 
-/* Lists the jobs, held. No other job can come, since the dataset is taken. */
+/* Lists the jobs of the dataset, with a reference to each. The caller frees *ret. No job can be
+ * added meanwhile, since the dataset is taken. */
 static int list_jobs(const struct moving *moving, struct sched_job ***ret, size_t *ret_n)
 {
 	struct sched_job *job;
@@ -154,8 +156,7 @@ static int prepare_all(struct moving *moving)
 	return err;
 }
 
-/* Waits until the clerk has finished restores, since they are for epochs of the old
- * scan. */
+/* Waits until the clerk has finished all restores, which are for epochs of the old scan. */
 static void wait_for_restores_locked(const struct moving *moving)
 {
 	struct sched *sched = moving->sched;
@@ -170,8 +171,8 @@ static void wait_for_restores_locked(const struct moving *moving)
 		}
 }
 
-/* Moves the tier, which allows one owner per name, to the new source. If that fails, reads go to
- * the dataset itself. */
+/* Moves the tier to the new source, because a tier allows one owner per name. If that fails, reads
+ * go to the dataset itself. */
 static void move_source_locked(const struct moving *moving)
 {
 	struct sched_source *from = moving->from, *to = moving->to;
@@ -207,7 +208,7 @@ static void move_all(struct moving *moving)
 	}
 }
 
-/* Removes files of scans that nobody uses, left when a daemon died. */
+/* Removes the files of scans that no source uses. A daemon that died may have left such files. */
 static void prune(const struct moving *moving)
 {
 	struct sched *sched = moving->sched;

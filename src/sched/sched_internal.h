@@ -49,8 +49,8 @@
  *   storages.c       reports how storages answer
  *   skip*.c          leave bad samples out of later epochs (skipping.h)
  *   sched.c          makes and stops the scheduler and its threads
- *   dump.c           gauges, and the text for the log after a crash; job_status.c: those of a job
- *   validate.c       counts need and pins anew
+ *   dump.c           gauges, and the text for the log after a crash; job_status.c: gauges of a job
+ *   validate.c       checks invariants, for tests
  */
 
 struct adding;
@@ -64,11 +64,11 @@ struct tier_asked;
  *
  *     OPENING --> PARKING --> AWAITS_SAMPLE --> AWAITS_TENSOR --> FINISHED
  *
- * OPENING: the opener holds the lock. PARKING: the opener tells the reader its ticket, without
- * the lock; until it is done, only the opener changes the state. AWAITS_SAMPLE: the engine has
- * not answered the request, or a worker reads the sample from a saved order (looks_up).
- * AWAITS_TENSOR: the handle is among the wanted sample's waiters. A step is left out when there is nothing
- * to wait for.
+ * OPENING: the thread that opens holds the lock. PARKING: this thread tells the reader its ticket,
+ * without the lock; until it has done so, no other thread changes the state. AWAITS_SAMPLE: the
+ * engine has not answered the request, or a worker looks the sample up in a saved order (looks_up).
+ * AWAITS_TENSOR: the handle is among the wanted sample's waiters. A state is left out if there is
+ * nothing to wait for.
  */
 enum handle_state {
 	HANDLE_OPENING,
@@ -80,15 +80,18 @@ enum handle_state {
 
 struct sched_handle {
 	struct sched_job *job;
-	bool bare; /* a sample without a position, unknown to the engine */
-	struct open_request request; /* has sample, epoch and position once answered */
+	/* an open for another daemon: it has no position, and the engine does not know it */
+	bool bare;
+	/* when answered, it has the sample, epoch and position */
+	struct open_request request;
 	bool answered;
-	bool looks_up; /* a worker looks the sample up; only it may finish the handle */
+	/* a worker looks the sample up; only this worker may finish the handle */
+	bool looks_up;
 	struct load_work look_up;
-	/* space of its sample; NULL before the answer, and for a label */
+	/* the sample's space; NULL before the answer, and for a label */
 	struct space *space;
-	sample_id in_space;    /* the sample's number in the space */
-	struct wanted *wanted; /* NULL if the tensor was there */
+	sample_id in_space;    /* the sample's id in the space */
+	struct wanted *wanted; /* NULL if the tensor was ready at the open */
 	const struct tensor *tensor;
 	enum handle_state state;
 	int status;
@@ -96,39 +99,43 @@ struct sched_handle {
 	UT_hash_handle hash; /* key: ticket */
 	uint64_t ticket;
 	uint64_t parked_ns;
-	uint64_t awaits_ns;		    /* start of its present wait for the tensor */
-	uint64_t waited_ns;		    /* sum of its waits for the tensor */
-	uint64_t traced_as;		    /* number in the trace */
-	struct waiter waiter;		    /* while it awaits the tensor */
-	TAILQ_ENTRY(sched_handle) link;	    /* links handles in an aftermath */
-	TAILQ_ENTRY(sched_handle) job_link; /* the job's `parked` */
+	uint64_t awaits_ns;		    /* start of the present wait for the tensor */
+	uint64_t waited_ns;		    /* sum of the waits for the tensor */
+	uint64_t traced_as;		    /* number of the open in the trace */
+	struct waiter waiter;		    /* used in the state AWAITS_TENSOR */
+	TAILQ_ENTRY(sched_handle) link;	    /* in a list of an aftermath */
+	TAILQ_ENTRY(sched_handle) job_link; /* in the job's `parked` */
 	struct sched_open_callbacks callbacks;
 };
 
-/* State of bad_sample = skip; all NULL if the job does not skip. */
+/* State of bad_sample = skip. All members are NULL if the job does not skip. */
 struct skipping {
 	roaring_bitmap_t *bad;	   /* samples that later epochs leave out */
-	roaring_bitmap_t *damaged; /* samples bad until their files change */
-	roaring_bitmap_t *told; /* bad samples that were logged; only the clerk uses it */
-	bool found;		/* `bad` has grown since the clerk looked */
-	struct skip_plan *plan; /* plan of the next epoch; NULL: leaves out nothing */
+	roaring_bitmap_t *damaged; /* samples that stay bad until their files change */
+	roaring_bitmap_t *told;	   /* bad samples that were logged; for the clerk alone */
+	bool found;		   /* `bad` has grown since the clerk's last look */
+	/* plan of the next epoch; NULL: it leaves out no sample */
+	struct skip_plan *plan;
 };
 
 struct sched_job {
-	struct job is; /* the part that edition, state and watch use */
+	struct job is; /* the part that edition, state and watch know */
 	TAILQ_ENTRY(sched_job) link;
 	struct sched *sched;
 	atomic_uint references;
 	bool removed;
 	struct feeds feeds;	 /* feeds of a rank, by epoch */
-	uint64_t unfed_since_ns; /* when its feed failed: see sched_feed_away */
+	uint64_t unfed_since_ns; /* when the rank's feed failed; 0: it works */
 	bool gives_up;		 /* opens that find no sample in the feed fail */
-	uint32_t open;		 /* open images of current/ */
+	uint32_t open;		 /* number of images of current/ that are open */
 	TAILQ_ENTRY(sched_job) clerk_link;
 	struct skipping skips;
-	struct clerk_restore *restoring; /* the restore that the clerk has to do */
-	bool clerk_wanted; /* waits for the clerk, or the clerk works for it */
-	/* Seconds between two tries to save an order, and seconds until the next try. */
+	/* the restore that the clerk has to do, or NULL */
+	struct clerk_restore *restoring;
+	/* the job is queued for the clerk, or the clerk works for it */
+	bool clerk_wanted;
+	/* The pause between two tries to save an order, and the time until the next try, in
+	 * seconds. */
 	uint32_t save_pause, save_in;
 	struct handle_queue parked; /* handles with a ticket */
 	struct share_job share;
@@ -139,16 +146,16 @@ struct sched_job {
 
 /* A dataset of the daemon. */
 struct sched_source {
-	struct source is; /* the part that supply and edition use */
+	struct source is; /* the part that supply and edition know */
 	struct sched *sched;
-	struct tier *at;	      /* the tier that it is to join; NULL: none */
-	struct dataset_config config; /* name NULL: not known */
-	bool taken;		      /* no job may begin with it */
+	struct tier *at;	      /* the tier that the dataset has to join, or NULL */
+	struct dataset_config config; /* config.name is NULL if it is not known */
+	bool taken;		      /* no job may begin to use the dataset */
 	bool removed;
-	const char *root; /* root of its tree; NULL: links may lead out of the tree */
+	const char *root; /* root of the dataset's tree; NULL: links may lead out of it */
 	const roaring_bitmap_t *quarantined; /* constant; NULL: none */
-	struct histogram decodes;	     /* ns per sample */
-	_Atomic uint64_t cpu_ns;	     /* processor time of decoding */
+	struct histogram decodes;	     /* duration of decodes, in ns per sample */
+	_Atomic uint64_t cpu_ns;	     /* processor time of all decodes */
 };
 
 static inline struct sched_source *sched_source_of(struct source *source)
@@ -174,13 +181,13 @@ static inline struct sched *sched_of(const struct job *job)
 }
 
 struct sched {
-	/* Guards the fields below and all that they point to, except constant fields. */
+	/* Guards the members below, and all that they point to, except constant members. */
 	struct lock lock;
-	struct section section; /* constant: phases.c */
+	struct section section; /* constant; set by phases_init */
 	struct supply supply;
-	struct sched_source *sources; /* the supply's array */
+	struct sched_source *sources; /* supply.sources points to these */
 	struct daemon_config const *config;
-	uint64_t sources_changed;      /* counts datasets that came or went */
+	uint64_t sources_changed;      /* count of datasets that came or went */
 	uint64_t seed;		       /* constant */
 	struct quarantine *quarantine; /* constant */
 	struct past *past;	       /* constant */
@@ -199,12 +206,12 @@ struct sched {
 	job_id last_id;
 	struct tier **tiers; /* room for CONFIG_MOST_DATASETS */
 	size_t n_tiers;
-	uint64_t window_ns; /* end of the last window */
+	uint64_t window_ns; /* end of the last window of shares */
 	struct programs *programs;
 	TAILQ_HEAD(, load_work) postponed;
-	bool room_made; /* the housekeeper has to tell the supply: supply_has_room */
-	uint64_t evictions_told, told_ns; /* cache_advice.c */
-	struct sched_handle *tickets;	  /* hash by ticket */
+	bool room_made; /* the housekeeper has to call supply_has_room */
+	uint64_t evictions_told, told_ns; /* used by cache_advice.c */
+	struct sched_handle *tickets;	  /* hash table of parked opens, by ticket */
 	uint64_t next_ticket;
 	bool stopping;
 	bool keeps_house;
@@ -220,18 +227,17 @@ struct sched {
 
 /* --- watching.c --- */
 
-/* Adds the time until now to the job's waits and to its share's, and finds the cause of its
- * waiting from now on. */
+/* Adds the time until now to the waits of the job and of its share. Then determines the cause of
+ * the wait that goes on. */
 void job_count_waits_locked(struct sched_job *job, uint64_t now_ns);
-/* Counts a handle that begins to wait for its tensor (change 1), or whose wait ends
- * (-1). */
+/* Counts a handle that begins to wait for its tensor (change 1), or whose wait ends (-1). */
 void handle_waits_locked(struct sched_handle *handle, int change);
-/* Counts the waits of all jobs that wait for the sample. Called just before or just after
- * the cause of their waiting changes. */
+/* Counts the waits of all jobs that wait for the sample, because the cause of their waits is about
+ * to change, or has just changed. */
 void wanted_moved_locked(struct wanted *wanted, uint64_t now_ns);
 /* Notes the open of a handle whose epoch has just been found. */
 void handle_in_epoch_locked(const struct sched_handle *handle);
-/* Adds the event to the job's trace, which somebody reads. */
+/* Adds the event to the job's trace. There must be a trace. */
 void handle_trace_event_locked(struct sched_handle *handle, enum sched_trace_kind kind);
 static inline void handle_trace_locked(
 	struct sched_handle *handle, enum sched_trace_kind kind)
@@ -239,26 +245,25 @@ static inline void handle_trace_locked(
 	if (handle->job->watch.trace)
 		handle_trace_event_locked(handle, kind);
 }
-/* Counts a notice, and has it logged after the lock is released. Each kind is logged once
- * for each job. */
+/* Gives the job a notice, which is logged after the lock is released. Each kind of notice is logged
+ * once for each job. */
 void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 	struct aftermath *aftermath);
-/* Checks at the open of an image whether scripts keep too many files open, and whether
- * readers can be told apart. */
+/* Gives notices, at the open of an image, if scripts keep too many files open, or if readers can't
+ * be told apart. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Warns if the reader is a rank of a training that also runs on other machines. Returns
- * true if the open must fail for that. */
+/* Gives a notice if the reader is a rank of a training that also runs on other machines. Returns
+ * true if the open must fail for this reason. */
 bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath);
 
 /* --- readings.c --- */
 
-/* Takes a reading, if one is due. Called by the housekeeper, with no lock held. */
+/* Takes a reading, if it is time for one. Called by the housekeeper, with no lock held. */
 void reading_take(struct sched *sched, uint64_t now_ns);
 
 /* --- tier_worths.c --- */
 
-/* Sets the worth of each sample that a tier asks about. context: the scheduler. Takes the
- * lock. */
+/* Sets the worth of each sample that a tier asks about. context: the scheduler. Takes the lock. */
 void tell_worths(void *context, struct tier_asked *asked, size_t n);
 
 /* --- open.c --- */
@@ -267,29 +272,29 @@ void tell_worths(void *context, struct tier_asked *asked, size_t n);
 void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath);
 /* Has a worker look up a request's sample in a saved order (EFFECT_LOOK_UP). */
 void handle_look_up_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Ends an open: removes its ticket, and gives it the tensor, or on failure gives the
- * sample back. `opened` is called after the critical section. */
+/* Ends an open: removes its ticket, and gives the handle its tensor; after an error gives the
+ * sample back. The callback `opened` is called after the critical section. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
-/* Ends an open that has a ticket, with -errno: at once, or as soon as the thread that
- * works on it is done. */
+/* Ends an open that has a ticket, with the error `status`: at once, or as soon as the thread that
+ * works on the handle is done. */
 void handle_give_up_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
 void handle_free(struct sched_handle *handle);
 
 /* --- run_work.c --- */
 
-uint64_t postponed_first_due_locked(const struct sched *sched); /* UINT64_MAX: none */
-/* Runs work that is due. Takes the lock. */
+/* when the first delayed work is due; UINT64_MAX: there is none */
+uint64_t postponed_first_due_locked(const struct sched *sched);
+/* Passes the work that is due to workers. Takes the lock. */
 void postponed_run_due(struct sched *sched);
 
 /* --- effects.c --- */
 
-/* Executes decisions of the job's engine. */
+/* Executes effects of the job's engine. */
 void effects_execute_locked(
 	struct sched_job *job, struct effects *effects, struct aftermath *aftermath);
-/* Resumes requests that waited in the engine, and whose wait has ended with success or
- * failure. */
+/* Resumes requests that wait in the engine, if their wait has ended with success or failure. */
 void effects_resume_locked(struct sched_job *job, struct aftermath *aftermath);
 
 /* --- job_shares.c --- */
@@ -297,7 +302,7 @@ void effects_resume_locked(struct sched_job *job, struct aftermath *aftermath);
 void shares_join_locked(struct sched_job *job);
 void shares_leave_locked(struct sched_job *job);
 void shares_status_locked(const struct sched_job *job, struct sched_job_share *ret);
-/* Ends the window of measurements: counts waits and makes new shares. Called once a
+/* Ends a window of measurements: counts waits, and makes new shares. The caller calls this once a
  * second. Takes the lock. */
 void shares_pass_window(struct sched *sched);
 
@@ -305,14 +310,13 @@ void shares_pass_window(struct sched *sched);
 
 /* Notes the reader's process as the latest one that read the job. */
 void program_note_locked(struct sched_job *job, const struct sched_reader *reader);
-/* Finds out whether the earlier programs have ended. Does so only if the job says that
- * all its readers are one script, and this reader may begin a new one. Takes the lock. */
+/* If the job has `script = one`, and this reader may begin a new script, finds out whether the
+ * processes of the last script have ended. Takes the lock. */
 void program_meet(struct sched_job *job, const struct sched_reader *reader);
-/* Returns the reader's identity as the job's engine knows it. */
+/* Returns the reader's identity, in the form that the job's engine knows. */
 struct reader program_who_locked(
 	const struct sched_job *job, const struct sched_reader *reader);
-/* Tells the engines which scripts have ended, that is, have no living process. Takes the
- * lock. */
+/* Tells the engines which scripts have ended: those without a living process. Takes the lock. */
 void programs_look(struct sched *sched);
 
 /* --- rescan.c --- */
@@ -322,34 +326,33 @@ const char *move_obstacle(const struct job_config *config);
 
 /* --- editions.c --- */
 
-/* Makes the job's engine, and the editions of its earlier epochs, as far as files in the
- * job's directory name them. Before this call the job has one edition. */
+/* Makes the job's engine, and the earlier editions that files in the job's directory name. The job
+ * must have one edition, the present one. */
 must_check int job_restore_editions(struct sched_job *job);
 
 /* --- restoring.c --- */
 
-/* Does the restore that a caller waits for, if there is one. Called by the clerk. */
+/* Does the restore or the export that a caller waits for, if there is one. Called by the clerk. */
 void restore_if_wanted(struct sched_job *job);
-/* Imports orders for a job that is being added (import_for_job), and moves the job to where
+/* Imports orders for a job that is being added (import_for_job), and lets the job continue where
  * the exported job was. */
 must_check int job_import(struct sched_job *job, const struct adding *adding);
 
 /* --- file_heads.c --- */
 
-/* Decides anew whether tensors of the edition's spaces lie in files from which the kernel
- * can answer readers. Called when a job came or went. Jobs with another file format read
- * these tensors through the daemon. */
+/* Decides again whether tensors of the edition's spaces are copied to files from which the kernel
+ * can answer readers. Called when a job came or went. Jobs with another file format read these
+ * tensors through the daemon. */
 void edition_choose_heads_locked(const struct edition *edition);
 
 /* --- clerk.c: long work at an epoch, in a thread of its own --- */
 
-/* Tries again to save an order that could not be saved, if it is time. Called once a
+/* Tries again to save an order that could not be saved, if it is time. The caller calls this once a
  * second. */
 void clerk_second_locked(struct sched_job *job);
 /* Runs the clerk's thread. */
 void *sched_clerk(void *sched);
-/* Runs the housekeeper's thread: does work when it is due, and the periodic work once a
- * second. */
+/* Runs the housekeeper's thread: does work when it is due, and the periodic work once a second. */
 void *sched_keep_house(void *sched);
 
 /* --- job.c --- */
@@ -362,13 +365,13 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
 
 /* Returns the job of this name, or of this id if name is NULL. NULL: there is none. */
 struct sched_job *job_find_locked(struct sched *sched, const char *name, job_id id);
-/* Calls `visit` for each job, without the lock; the job is held meanwhile. Visits no job if
- * there is no memory for the list of ids. */
+/* Calls `visit` for each job, without the lock; a reference to the job is held during the call.
+ * Visits no job if there is no memory for the list of ids. */
 void jobs_visit(struct sched *sched, void visit(struct sched_job *job));
-/* Queues the job for the clerk, because it has work such as a stream to make, or an order
- * to save. */
+/* Queues the job for the clerk, which has work for it, such as a stream to make, or an order to
+ * save. */
 void clerk_request_locked(struct sched_job *job);
-/* Waits until the clerk has done its work for a job that was removed. Takes the lock. */
+/* Waits until the clerk has done all work for a job, which was removed before. Takes the lock. */
 void clerk_wait_for_last(struct sched_job *job);
 
 /* --- job_status.c --- */
@@ -382,14 +385,14 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 must_check int program_adopt(struct sched *sched, struct job_config *config,
 	config_report *report, void *context);
 
-/* Returns the job whose path below data/ collides with this one's, or NULL. */
+/* Returns the job whose path below data/ collides with the path in config; NULL: there is none. */
 const struct sched_job *admit_conflict_locked(
 	const struct sched *sched, const struct job_config *config);
 /* Refuses a job whose path collides with another job's: -EEXIST, reported. */
 must_check int admit_path(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
-/* Tells whether the job fits the other ranks of its training. If not, *ret_other is the rank that
- * it conflicts with, and *ret_key the key. */
+/* Tells whether the job fits the other ranks of its training. If not, *ret_other is a rank that it
+ * conflicts with, and *ret_key the key. */
 bool admit_rank_locked(const struct sched *sched, const struct job_config *config,
 	const struct sched_job **ret_other, const char **ret_key);
 /* Refuses a job that conflicts with another rank: -EEXIST, reported. */
@@ -402,12 +405,11 @@ must_check int admit_batch(
  * -EINVAL, reported. */
 must_check int admit_channels(
 	const struct edition *edition, config_report *report, void *context);
-/* Makes the tables of the dataset that the job's layout needs, which takes a while.
- * -errno. */
+/* Makes the tables of the dataset that the job's layout needs, which takes a while. -errno */
 must_check int admit_view(const struct edition *edition);
 
 /* --- cache_advice.c: the memory that all prepared samples take --- */
 
-/* Logs, at most every ten minutes, that evicted samples will be needed again. Takes the
+/* Logs, at most every ten minutes, that samples were evicted which will be needed again. Takes the
  * lock. */
 void prepared_report(struct sched *sched);

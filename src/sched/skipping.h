@@ -8,9 +8,9 @@
 /*
  * bad_sample = skip: epochs leave out the samples that were found bad before they began.
  *
- *     skip_found_locked -> (clerk) skip_update: <state>/jobs/<job>/bad, log, plan
- *                                                                  |
- *     an epoch begins -> (clerk) work_for -> skip_epoch <----------+
+ *     skip_found_locked -> (clerk) skip_update: writes <state>/jobs/<job>/bad, logs, makes a plan
+ *                                                                                            |
+ *     an epoch begins -> (clerk) work_for -> skip_epoch <------------------------------------+
  *
  *   Owns: the job's struct skipping, under the scheduler's lock.
  *   Locks: the caller of a function whose name ends in _locked holds the scheduler's lock; the
@@ -20,31 +20,34 @@
 
 /* --- skip_plan.c: positions of bad samples --- */
 
-/* A plan gives each bad sample a position that an epoch leaves out. */
+/* A plan for the bad samples: each one gets a position that epochs leave out. */
 struct skip_plan {
 	uint32_t n;
-	uint32_t *position; /* of sample[i] */
+	uint32_t *position; /* position[i] is for sample[i] */
 	sample_id *sample;
-	roaring_bitmap_t *positions; /* all of `position` */
+	roaring_bitmap_t *positions; /* the set of all positions in `position` */
 };
 
-/* Makes a plan for the job's present edition. *ret is NULL if the plan leaves out nothing. */
+/* Makes a plan for the job's present edition. *ret is NULL if there is nothing to leave out. */
 must_check int skip_plan_new(
 	const struct sched_job *job, const roaring_bitmap_t *bad, struct skip_plan **ret);
 void skip_plan_free(struct skip_plan *plan);
-/* Frees all that job->skips has. */
+/* Frees the members of job->skips. */
 void skip_free(struct sched_job *job);
 
 /* --- skip_known.c: samples that are known to be bad --- */
 
-/* Finds the samples that are known to be bad. The job's directory must exist. */
+/* Finds the samples that are known to be bad, when a job is added. The job's directory must
+ * exist. */
 must_check int skip_begin(struct sched_job *job);
-/* Notes a bad sample. damaged: it stays bad until its file changes. */
+/* Notes a bad sample for all jobs that skip. damaged: the sample stays bad until its file
+ * changes. */
 void skip_found_locked(const struct space *space, sample_id sample, bool damaged);
-/* Saves and logs the bad samples found since the last call. Called by the clerk. */
+/* Saves and logs the bad samples that were found since the last call, and makes a new plan. Called
+ * by the clerk. */
 void skip_update(struct sched_job *job);
 
 /* --- skip.c: epochs --- */
 
-/* Leaves the bad samples out of an epoch that begins. Called by the clerk. */
+/* Leaves the bad samples out of an epoch that is beginning. Called by the clerk. */
 void skip_epoch(struct sched_job *job, uint32_t epoch);

@@ -7,9 +7,8 @@
 #include <dirent.h>
 #include <fnmatch.h>
 
-/* Finds datasets whose jobs can't move to a later scan. It reads the inis of the jobs,
- * since the datasets are not open yet. Mistakes in an ini are reported later, when the
- * job is added. */
+/* Finds datasets whose jobs can't move to a later scan. Reads the inis of the jobs, since the
+ * datasets are not open yet. Mistakes in an ini are reported later, when the job is added. */
 
 static void ignore(void *context, const char *message)
 {
@@ -57,7 +56,7 @@ char *sched_datasets_that_stay(const struct daemon_config *daemon)
 	if (!out)
 		return NULL;
 	fputc('\n', out);
-	/* All nodes of a group must have the same samples. */
+	/* A dataset of a group does not move, because all nodes must have the same samples. */
 	bool group = daemon->cluster.engine || daemon->cluster.listen;
 	for (size_t i = 0; group && i < daemon->n_datasets; i++)
 		fprintf(out, "%s\n", daemon->datasets[i].name);

@@ -9,7 +9,7 @@
 
 #include <sys/stat.h>
 
-/* Tells storages apart, and tells users how they answer. */
+/* Tells which datasets have the same storage, and reports storages that do not answer. */
 
 uint64_t storage_device(const struct dataset *dataset)
 {
@@ -40,7 +40,7 @@ bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret)
 	return i < sched->supply.n_storages;
 }
 
-/* Tells whether the storage has stopped or begun to answer since the last call. */
+/* Tells whether the storage has stopped answering, or answers again, since the last call. */
 static bool has_changed(struct sched *sched, size_t i, struct sched_storage *ret)
 {
 	LOCK_SCOPE(&sched->lock);

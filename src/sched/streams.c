@@ -15,9 +15,9 @@
 #include <string.h>
 
 /*
- * Makes and fills streams for the draw engine, and ends them. A stream's begin and its end take
- * long: the need of its samples is changed, and exchange's candidates are brought up to date, in
- * steps between which the lock is released.
+ * Makes and fills streams for the draw engine, and ends them. To begin and to end a stream takes
+ * long: the need of its samples is changed, and the candidates of the sampler `exchange` are
+ * brought up to date, in steps between which the lock is released.
  */
 
 /* --- the remaining samples of a stream that is made --------------------------------------- */
@@ -28,8 +28,8 @@ static void remove_sample(const struct stream *stream, sample_id sample)
 	roaring_bitmap_remove(strand->ids, sample - strand->first);
 }
 
-/* Returns the k-th rank of the training that this daemon serves, held; NULL: there are no
- * more. */
+/* Returns a reference to the k-th rank of the training that this daemon serves; NULL: there are
+ * fewer ranks. */
 static struct sched_job *hold_rank(struct sched *sched, const char *training, size_t k)
 {
 	struct sched_job *job;
@@ -41,7 +41,7 @@ static struct sched_job *hold_rank(struct sched *sched, const char *training, si
 	return NULL;
 }
 
-#define AT_ONCE 1024 /* bindings */
+#define AT_ONCE 1024 /* most bindings or samples that are handled at a time */
 
 static void remove_bound(
 	struct sched_job *job, const struct stream *stream, struct binding *bindings)
@@ -55,8 +55,8 @@ static void remove_bound(
 	} while (n == AT_ONCE);
 }
 
-/* Removes the samples that the ranks of this daemon already have in the epoch: a restart, or
- * a time when all of them were parked, came in between. */
+/* Removes the samples that ranks of this daemon already have in the epoch. There are such samples
+ * after a restart, or after all these ranks were parked. */
 static int remove_given(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -71,7 +71,7 @@ static int remove_given(const struct stream *stream)
 	return 0;
 }
 
-/* Adds the strand's samples whose home is here. */
+/* Adds the part's samples whose home is here. */
 static int find_at_home(const struct part *part, roaring_bitmap_t *ids)
 {
 	const struct space *space = part->space;
@@ -98,8 +98,8 @@ static bool is_borne(const struct stream *stream)
 	return draw_is_borne(&sched->draw, stream);
 }
 
-/* Finds the samples at home here that the training still asks for in the epoch; none if another
- * rank's stream has them. */
+/* Finds the samples whose home is here and for which the training will still ask in the epoch.
+ * Finds none if the stream of another rank counts these samples. */
 static int find_demand(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
@@ -116,8 +116,8 @@ static int find_demand(const struct stream *stream)
 	return err || borne ? err : remove_given(stream);
 }
 
-/* Finds the epoch's unbound samples in each part. Nothing is bound meanwhile, since the
- * epoch has no stream yet. */
+/* Finds the samples of each part that are not bound in the epoch. No sample is bound meanwhile,
+ * since the epoch has no stream yet. */
 static int find_remaining(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
@@ -138,7 +138,8 @@ static int find_remaining(const struct stream *stream)
 	return 0;
 }
 
-/* Returns the positions that one open binds, for a stream of dsa; else 1. */
+/* Returns the number of positions that one open binds, if the part's sampler is dsa; otherwise
+ * 1. */
 static uint32_t binds_at_once(const struct part *part)
 {
 	const struct job *job = part->edition->job;
@@ -152,7 +153,7 @@ static uint32_t binds_at_once(const struct part *part)
 static struct strand strand_of_part(const struct part *part)
 {
 	const struct job *job = part->edition->job;
-	lock_take(job->lock); /* readers change the limit of reads in flight */
+	lock_take(job->lock); /* readers change the limit that lookahead_of reads */
 	uint32_t lookahead = lookahead_of(job, part->space);
 	lock_release(job->lock);
 	return (struct strand){.space = part->space,
@@ -180,8 +181,8 @@ static int coarsening_finish(struct sched *sched, struct sampler *sampler,
 	return sampler_coarsen(sampler, coarsening);
 }
 
-/* Merges classes of the sampler that are finer than needed, and begins again if a job
- * came or went meanwhile. Without memory the sampler stays as it is. */
+/* Merges classes of the sampler that are finer than needed. Begins again if a job came or went
+ * meanwhile. If there is no memory, the sampler stays as it is. */
 static void coarsen(struct sched *sched, struct sampler *sampler)
 {
 	int err;
@@ -241,12 +242,12 @@ static struct stream *stream_new(struct sched_job *job, uint32_t epoch)
 
 /* --- steps -------------------------------------------------------------------------------- */
 
-/* Sizes of one step, which takes some tens of microseconds. */
+/* The work of one step, which takes some tens of microseconds. */
 #define STEP_IDS 16384
 #define STEP_RESIDENTS 64
 
-/* Finishes the change of need that is under way, of whichever stream: the cache allows
- * one at a time. */
+/* Finishes the change of need that is under way for any stream: the cache allows one change at a
+ * time. */
 static void finish_change_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -270,8 +271,7 @@ static void change_need_locked(struct stream *stream, enum cache_change change)
 	}
 }
 
-/* Does one step of bringing the stream's samplers up to date. Returns true if they
- * are. */
+/* Does one step to bring the stream's samplers up to date. Returns true if they are up to date. */
 static bool settle_locked(const struct stream *stream)
 {
 	lock_assert_held(stream->edition->job->lock);
@@ -283,7 +283,8 @@ static bool settle_locked(const struct stream *stream)
 	return true;
 }
 
-/* Brings exchange's candidates up to date, as an insertion or removal requires. */
+/* Brings the candidates of `exchange` up to date, as the insertion or removal of a stream
+ * requires. */
 static void update_sampler_locked(const struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -292,7 +293,8 @@ static void update_sampler_locked(const struct stream *stream)
 		lock_yield(&sched->lock);
 }
 
-/* Brings the stream's samplers up to date, so that it may draw. It may end meanwhile. */
+/* Brings the stream's samplers up to date, so that the stream may draw. The stream may end
+ * meanwhile. */
 static void make_ready_locked(struct sched_job *job, uint32_t epoch)
 {
 	const struct stream *stream;
@@ -340,7 +342,7 @@ int stream_make(struct sched_job *job, uint32_t epoch)
 
 #define STEP_ROUNDS 8
 
-/* Draws some rounds; false: the stream wants no further one. */
+/* Draws up to STEP_ROUNDS rounds. Returns false if the stream wants no further round. */
 static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -352,8 +354,8 @@ static bool fill_some_locked(struct stream *stream, struct aftermath *aftermath)
 	return true;
 }
 
-/* Fills the job's streams, of which there are two at most: of the running epoch and of
- * the draining one. Returns true if there is more to draw. */
+/* Fills the job's streams, at most two: one of the running and one of the draining epoch. Returns
+ * true if there is more to draw. */
 static bool fill_all_locked(struct sched_job *job, struct aftermath *aftermath)
 {
 	struct stream *stream;
@@ -398,7 +400,8 @@ static bool drop_need_if_in_set(uint32_t id, void *context)
 	return true;
 }
 
-/* Removes the need at once: the slow path if there is no memory for the ids. */
+/* Removes the need of all samples at once, which holds the lock for long. Used if there is no
+ * memory for the set of ids. */
 static void drop_all_need_locked(struct stream *stream)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -455,7 +458,7 @@ void streams_let_go(struct sched *sched)
 		drop_all_need_locked(stream);
 	update_sampler_locked(stream);
 	aftermath.kick = true;
-	sched_unlock(sched, &aftermath); /* its phases go on with the next stream */
+	sched_unlock(sched, &aftermath); /* a phase then lets the next stream go */
 	struct sched_job *job = sched_job_of(stream->edition->job);
 	stream_free(stream);
 	sched_job_put(job);

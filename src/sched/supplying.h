@@ -6,11 +6,11 @@
 #include "sched/sched_internal.h"
 
 /*
- * Functions that drive the supply: its datasets, tiers and storages, its events and effects, and
- * the tasks that it gives to workers.
+ * Functions for the supply: its datasets, tiers and storages, its events and effects, and the tasks
+ * that it gives to workers.
  *
  *   Locks: the caller of a function whose name ends in _locked holds the scheduler's lock. The
- *          caller of another function holds no lock, unless its comment says otherwise.
+ *         caller of another function holds no lock, unless its comment says otherwise.
  */
 
 /* --- dataset_list.c --- */
@@ -18,27 +18,29 @@
 must_check int sources_init(
 	struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed);
 void sources_free(struct sched *sched);
-/* Returns the source of this name that is not removed, or NULL. */
+/* Returns the source of this name that is not removed; NULL: there is none. */
 struct sched_source *source_find_locked(const struct sched *sched, const char *name);
-/* Opens the kept edition `number` of the dataset that `now` has, or finds the source that
- * has it open. Counts the caller as one of the source's jobs. */
+/* Opens the earlier edition `number` of the dataset of `now`, whose files were kept. If a source
+ * has this edition open already, uses that source. Counts the caller as one of the jobs of *ret. */
 must_check int source_open_kept(struct source *now, uint32_t number, struct source **ret);
-/* Returns the source of this name, which has to be taken. */
+/* Returns the source of this name. The caller must have taken its dataset. */
 struct sched_source *source_taken_locked(const struct sched *sched, const char *name);
-/* Adds a source that is marked as removed from the start, so that no look-up by name finds it.
+/* Adds a source that is marked as removed from the start, so that it is not found by its name.
  * Counts the caller as its only job. */
 must_check int source_put_beside(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, struct sched_source **ret);
-/* Frees removed sources that have no job. No lock held. */
+/* Frees the removed sources that have no job. No lock held. */
 void sources_sweep(struct sched *sched);
 
 /* --- tiers.c: disks that keep samples as they were read --- */
 
-/* Opens the tier of the source's configuration, if there is one, or finds it open. Called by one
- * thread at a time, without the lock. Errors of the tier are logged. */
+/* Opens the tier that the source's configuration names, if it names one; a tier that is open
+ * already is used. Only one thread may call this at a time. The caller does not hold the lock.
+ * Errors of the tier are logged. */
 must_check int tier_find(
 	struct sched_source *source, const struct dataset_config *config);
-/* Adds the dataset to its tier. The tier keeps the source's address, which may not change. */
+/* Adds the dataset to its tier. The tier keeps the source's address, so the source must not
+ * move. */
 must_check int tier_join_locked(struct sched_source *source);
 /* Describes the sample to the tier, for the thread that reads it. No lock held. */
 struct tier_sample tier_sample_of(
@@ -47,11 +49,11 @@ void tiers_close(struct sched *sched);
 
 /* --- storages.c --- */
 
-/* Returns the device or server of the dataset's files; 0: not known. */
+/* Returns a number for the device or server that has the dataset's files; 0: not known. */
 uint64_t storage_device(const struct dataset *dataset);
 void storage_status_locked(const struct sched *sched, const struct storage *storage,
 	struct sched_storage *ret);
-/* Logs storages that have stopped or resumed answering. No lock held. */
+/* Logs which storages have stopped answering, or answer again. No lock held. */
 void storages_report(struct sched *sched);
 
 /* --- supplying.c: the supply's events and effects --- */
@@ -64,23 +66,23 @@ static inline struct sched_handle *handle_of_waiter(struct waiter *waiter)
 
 /* Executes the effects of the supply's last event. */
 void supply_execute_locked(struct sched *sched, struct aftermath *aftermath);
-/* Queues the sample for the job, unless it is being prepared already. urgent: a reader of
- * the job waits. -ENOMEM */
+/* Queues the sample for the job, unless it is being prepared already. urgent: a reader of the job
+ * waits for the sample. -ENOMEM */
 must_check int wanted_request_locked(struct sched_job *job, struct wanted *wanted,
 	bool urgent, struct aftermath *aftermath);
-/* Gives back the handle's tensor, and its wanted sample if it has one. */
+/* Ends the handle's use of its tensor or of its wanted sample. */
 void handle_detach_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Gives back a pin of the sample. */
+/* Removes a pin of the sample. */
 void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath);
 /*
- * Tells the other samplers that this sampler's draw brings the sample into the cache, but
- * only if the draw did not depend on the sample itself. It does depend on it where a
- * script asks for a label, a job reads in sequential order, or a mirror is read by name.
- * If other samplers exchanged for such samples, some samples would come early.
+ * Tells the other samplers of the dataset that a draw of `sampler` brings the sample into the
+ * cache, but only if the sample was drawn at random. It was not if a script asks for a label, if a
+ * job reads in sequential order, or if a mirror is read by name. If the other samplers exchanged
+ * for such samples, some samples would be drawn too early.
  */
 void space_drawn_locked(
 	struct space *space, sample_id sample, const struct sampler *sampler);
-/* Tells all samplers that the sample is no longer in the cache. */
+/* Tells all samplers of the dataset that the sample is no longer in the cache. */
 void space_gone_locked(struct space *space, sample_id sample);
 cache_gone sched_cache_gone;
 
@@ -94,8 +96,8 @@ void sched_load_done(void *context, struct load_task *task);
 
 /* --- fetch.c: tensors from another daemon --- */
 
-/* Tells whether to ask another daemon for the sample, which is about to be read. */
+/* Tells whether another daemon should be asked for the sample, which is about to be read. */
 bool fetch_is_due_locked(const struct wanted *wanted);
-/* Asks another daemon for a wanted sample that is loading and `fetching`. The wanted sample may
- * have ended when this returns. No lock held. */
+/* Asks another daemon for a wanted sample that is loading, with `fetching` set. When this returns,
+ * the wanted sample may have been freed. No lock held. */
 void fetch_begin(struct wanted *wanted);

@@ -9,10 +9,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Gives workers the samples that the supply's engine chooses, as tasks, and tells it the
- * results. */
+/* Gives workers the samples that the supply's engine chooses, as tasks, and passes the results to
+ * the engine. */
 
-/* The second file of a pair, or a later frame of a group, while it is prepared. */
+/* The second file of a pair, or a later frame of a group, while the sample is prepared. */
 struct wanted_second {
 	struct wanted_second *next;
 	struct preparation preparation;
@@ -79,8 +79,8 @@ static int add_second(struct wanted *wanted, sample_id sample, struct wanted_sec
 	return 0;
 }
 
-/* Makes tasks for the sample's further files (a pair's second, later frames), as a
- * chain. */
+/* Makes tasks for all files of the sample but the first: the second file of a pair, or the later
+ * frames of a group. `second` links them. */
 static int fill_second(struct wanted *wanted)
 {
 	const struct space *space = wanted->key.space;
@@ -120,8 +120,8 @@ static void fail_catalogue(struct wanted *wanted, int err)
 		"not in the catalogue: %s", strerror(-err));
 }
 
-/* Fills the wanted sample's task. Returns false if the task has failed. A sample that SQLite can't
- * read is not bad: the error may be transient. */
+/* Fills the task of a wanted sample. Returns false if the task has failed. If SQLite can't read the
+ * sample's row, the sample is not bad, because the error may be transient. */
 static bool fill_task(const struct sched *sched, struct wanted *wanted)
 {
 	struct space *space = wanted->key.space;
@@ -163,7 +163,7 @@ static bool is_elsewhere(void *context, const struct wanted *wanted)
 	return fetch_is_due_locked(wanted);
 }
 
-/* Returns the next task. The reader thread that takes it wakes another one, if there are
+/* Returns the next task. The reader thread that takes the task wakes another reader if there are
  * more tasks. */
 struct load_task *sched_next_read(void *context)
 {
@@ -213,7 +213,7 @@ static struct wanted *next_decode(struct sched *sched, bool of_program)
 	return wanted;
 }
 
-/* Returns the next task of a program. No note is made for the quarantine: the program
+/* Returns the next task of a program. The sample is not noted for the quarantine: the program
  * decodes the sample, so a crash of the daemon is not the sample's fault. */
 struct load_task *sched_next_run(void *context)
 {
@@ -231,8 +231,8 @@ struct load_task *sched_next_decode(void *context)
 	return &wanted->task;
 }
 
-/* Tells whether the failure is logged here. A transient error is logged only when a
- * reader gets it. */
+/* Tells whether the failure has to be logged. A transient error is logged only when a reader gets
+ * it. */
 static bool is_worth_a_line(struct wanted *wanted, const struct load_task *result)
 {
 	struct space *space = wanted->key.space;
@@ -257,8 +257,8 @@ static void note_cost_locked(struct space *space, const struct load_task *result
 		&sched_source_of(source)->cpu_ns, result->cpu_ns, memory_order_relaxed);
 }
 
-/* Ends the load of a task, which may be gone afterwards. first: the first task of its chain, which
- * has the result. */
+/* Ends the loading of a task's sample. The task may be freed by this. first: the first task of the
+ * chain, which has the result. */
 static void end_task_locked(struct sched *sched, struct load_task *task,
 	const struct load_task *first, struct aftermath *aftermath)
 {
@@ -287,7 +287,7 @@ void sched_load_done(void *context, struct load_task *task)
 	aftermath_init(&aftermath);
 	kept_note_end();
 
-	/* The log tells the failure before a reader gets it. */
+	/* The failure is logged before a reader gets the error. */
 	if (is_worth_a_line(wanted, &first))
 		log_bad_sample(dataset_name(wanted->key.space->source->dataset), &sample,
 			&first);

@@ -7,11 +7,11 @@
 #include "sched/sched_internal.h"
 #include "supply/supply.h"
 
-/* Computes the worth of a sample to a tier, from the epochs that need it and the jobs
- * that will read it. */
+/* Computes the worth of a sample for a tier, from the epochs that need the sample and the jobs that
+ * will read it. */
 
-/* Tells whether a job that is being read will read the sample again, even if only in its
- * next epoch. A mirror has no epochs, so it always counts. */
+/* Tells whether a job that is being read will read the sample again, in the running or the next
+ * epoch. A mirror has no epochs, so it always counts. */
 static bool has_reader_locked(const struct source *source, sample_id sample)
 {
 	const struct sched_job *job;

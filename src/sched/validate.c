@@ -9,8 +9,7 @@
 #include "supply/supply.h"
 #include "epoch/questions.h"
 
-/* Counts sums from scratch, from jobs, streams and epochs, and compares them with
- * the sums that are kept. */
+/* Counts sums anew, from jobs, streams and epochs, and compares them with the stored sums. */
 
 static bool needs(const struct stream *stream, const struct space *space, sample_id id)
 {
@@ -42,7 +41,8 @@ static uint32_t count_pins_of_job(
 	return n;
 }
 
-/* Counts pins of the engines: samples drawn and not bound, or bound and not consumed. */
+/* Counts the pins of the jobs' engines: draws that are not bound, and bindings that are not
+ * consumed. */
 static uint32_t count_engine_pins(const struct space *space, sample_id id)
 {
 	const struct sched_job *job;

@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* bytes; with a longer path the line of the ini would be too long */
+/* most bytes of a path that is printed as it is; a longer path would make the ini's line too
+ * long */
 #define MOST_PLAIN 100
 
-/* Tells whether the path appears unchanged in an ini and in the log. */
+/* Tells whether the path would appear unchanged in an ini and in the log. */
 static bool is_plain(const char *path)
 {
 	size_t n = strlen(path);

@@ -12,8 +12,9 @@
 /*
  * The memory that the daemon uses for images, and its limits:
  *
- *   tensors, and contents made from them for one open (augmentation, float, png): at most the
- *     cache, plus a limit for the bytes that readers have open. Only readers can exceed the cache.
+ *   tensors, and contents that are made from tensors for one open (augmentation, float, png): at
+ *     most the cache, plus a limit for the bytes that readers have open. Only what readers have
+ *     open can exceed the cache.
  *   files that are being read, or wait for a decoder.
  *   memory that decoders need to prepare images, without the tensors: by an estimate that is never
  *     too low (image_working_bytes).
@@ -24,11 +25,12 @@
  */
 
 #define MIB (UINT64_C(1) << 20)
-/* the least value of the limits for open bytes, files and decoding */
+/* The limits for open bytes, for files and for decoding are never less than this. */
 #define LEAST_BYTES (256 * MIB)
-#define OPEN_PER_PIXEL 6 /* bytes per pixel of max_pixels */
+#define OPEN_PER_PIXEL 6 /* limit of open bytes, per pixel of max_pixels */
 #define WORKING_PER_PIXEL 16
-#define KEPT_BY_WORKER (128 * MIB) /* eight buffers of KEEP_BYTES */
+/* bytes that a worker keeps: eight buffers of KEEP_BYTES */
+#define KEPT_BY_WORKER (128 * MIB)
 
 static uint64_t max_pixels(const struct supply *supply)
 {
@@ -59,8 +61,8 @@ uint64_t memory_most(const struct supply *supply)
 
 /* --- one sample ----------------------------------------------------------------------- */
 
-/* Returns the size of the image after it was turned by its EXIF orientation, if the preparation
- * says so. 0x0: the header can't be read. */
+/* Returns the size of the image, turned by its EXIF orientation if the preparation says so. 0x0:
+ * the header can't be read. */
 static struct tensor_shape shape_of(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample)
 {
@@ -72,7 +74,8 @@ static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample);
 
-/* Adds the memory for the later frames of a group. The frames are decoded one after another. */
+/* Adds the memory for all frames of a group but the first. The frames are decoded one after the
+ * other. */
 static void add_frames(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
 {
@@ -91,7 +94,7 @@ static void add_frames(const struct dataset *dataset,
 	size->working += frame;
 }
 
-/* Adds the memory for the second file of a pair. It is prepared after the first one. */
+/* Adds the memory for the second file of a pair, which is prepared after the first file. */
 static void add_second(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
 {
@@ -106,8 +109,8 @@ static void add_second(const struct supply *supply, const struct dataset *datase
 	size->working = larger(size->working, second.working + second.tensor);
 }
 
-/* Returns the memory that a sample needs. The limits are not considered. A tensor that will be in a
- * file is copied there, so its bytes are needed twice. */
+/* Returns the memory that a sample needs, within the limits or not. Zeros: the image's header can't
+ * be read. A tensor that is copied to a file needs its bytes twice. */
 static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample)
@@ -129,7 +132,8 @@ static struct memory_size full_size(const struct supply *supply,
 	return size;
 }
 
-/* Returns the reason why the sample is refused, or NULL. "": dataset_pair_fails has the reason. */
+/* Returns why the sample is refused, as the words of a message between *ret_found and *ret_limit;
+ * NULL: the sample is not refused; "": dataset_pair_fails makes the message. */
 static const char *find_reason(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, uint64_t *ret_found,
 	uint64_t *ret_limit)
@@ -204,8 +208,7 @@ static uint64_t file_bytes(const struct space *space, sample_id sample)
 	return bytes;
 }
 
-/* Tells whether one decode may produce the samples of several spaces. If a refused sample took
- * part, the decode would fail for all spaces. */
+/* Tells whether a decode for this preparation may also make the tensors of other spaces. */
 static bool can_share_decode(const struct preparation *preparation)
 {
 	return !preparation->encoded && !preparation->approximate && !preparation->exif &&
@@ -218,6 +221,7 @@ struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample)
 {
 	const struct supply *supply = space->source->supply;
 	uint64_t found, limit;
+	/* If a refused sample shared a decode, the decode would fail for all spaces. */
 	if (reason_of(supply, space, sample, &found, &limit))
 		return (struct wanted_needs){.alone = true};
 	return (struct wanted_needs){.memory = full_size(supply, space->source->dataset,
@@ -245,10 +249,11 @@ bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes)
 	return cache_least_bytes(supply->cache) + beside <= memory_most_open(supply);
 }
 
-/* Returns the most bytes that concurrent decodes may use together; concurrent reads of files may
- * use as many. It is a quarter of the memory that the cache leaves, so that half of it is left for
- * readers. A single image may take more. The user chooses the cache, which may be larger than the
- * available memory. */
+/* Returns the most bytes that all concurrent decodes may use together, if there are several.
+ * Concurrent reads of files may use the same number. The number is a quarter of the memory that the
+ * cache leaves, so that half of this memory is left for readers. It is LEAST_BYTES if the cache,
+ * whose size the user chooses, is larger than the available memory. It is never more than a single
+ * decode may use. */
 static uint64_t most_at_once(const struct supply *supply)
 {
 	uint64_t left = supply->config->memory.left, cache = supply->config->cache_bytes;
@@ -256,8 +261,8 @@ static uint64_t most_at_once(const struct supply *supply)
 	return part < most_working(supply) ? part : most_working(supply);
 }
 
-/* A single file may always be read: it is no larger than the memory for its sample's preparation,
- * which is limited. */
+/* A single file may always be read: it is not larger than the memory to prepare its sample, which
+ * is limited. */
 bool memory_may_read(const struct supply *supply, uint64_t file_bytes)
 {
 	return supply->reading == 0 ||

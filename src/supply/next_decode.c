@@ -10,8 +10,9 @@
 
 /* --- the next decode ---------------------------------------------------------------- */
 
-/* Tells whether a reader of a job that has also asked for `first` waits for the sample; with
- * SHARE_FIFO, a reader of any job. */
+/* Tells whether the sample is to be decoded before `first`: a reader waits for the sample, and the
+ * reader's job has also asked for `first`. With SHARE_FIFO a waiting reader of any job is
+ * enough. */
 static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 {
 	const struct waiter *waiter;
@@ -24,7 +25,7 @@ static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 
 /* Returns the sample to decode next. Usually it is the sample that was read first, because reads
  * are in the order of the shares. But a sample that a reader waits for comes before the look-ahead
- * of the same job. A sample whose image is being decoded for another dataset is skipped. */
+ * of the same job. A sample whose image is being decoded for another dataset has to wait. */
 static struct wanted *first_read(const struct supply *supply, bool of_program)
 {
 	struct wanted *wanted, *first = NULL;
@@ -42,7 +43,8 @@ static struct wanted *first_read(const struct supply *supply, bool of_program)
 	return first;
 }
 
-/* Begins the decode if there is memory for it. If not, no smaller decode overtakes it. */
+/* Begins the decode of the sample and of its chain. Returns false if there is no memory for it. The
+ * caller then begins no other decode, so that smaller decodes do not overtake this one. */
 static bool begin_decode(struct supply *supply, struct wanted *first)
 {
 	uint64_t working = 0;
@@ -71,7 +73,7 @@ struct wanted *supply_next_decode(struct supply *supply, bool of_program)
 
 /* --- the end ------------------------------------------------------------------------ */
 
-/* Readers get EIO for every error except -ENOMEM. */
+/* Returns the status that readers get: EIO in place of every error except ENOMEM. */
 static int reader_status(int status)
 {
 	return status == 0 || status == -ENOMEM ? status : -EIO;
@@ -111,7 +113,7 @@ void supply_done(struct supply *supply, struct wanted *wanted,
 	}
 	wanted_keep_capacity(wanted->key.space, wanted_sample(wanted));
 	wanted_drop_if_unused(wanted);
-	/* there is more memory now */
+	/* the end of the decode has freed memory */
 	supply->effects.decodes |= !TAILQ_EMPTY(&supply->read);
 }
 

@@ -8,11 +8,11 @@
 /*
  * Chooses the sample that is read next. share.h decides which job's request is next. Samples that
  * readers wait for may exceed the cache, up to the limit in memory.c. Samples that are only drawn
- * ahead must fit into the cache; if one does not fit, others are tried.
+ * ahead must fit into the cache; if a sample does not fit, the next ones are tried.
  *
  *              supply_want           supply_next_read        supply_done
  *   open only ---------------> queued ---------------> loading -----------> open only
- *                              urgent <-- delayed <-------+ an error that passes
+ *                              urgent <-- delayed <-------+ a transient error
  *
  *   loading: the file is read, waits for a decoder, is decoded (storage.c, next_decode.c); or the
  *            tensor comes from another daemon.
@@ -46,7 +46,8 @@ static bool is_queued(const struct wanted *wanted)
 	return wanted->state == WANTED_QUEUED || wanted->state == WANTED_URGENT;
 }
 
-/* Searches the queues of other spaces for the same sample, and adds these samples to its decode. */
+/* Looks for the same sample in other spaces. Where it is queued, too, adds it to the chain of the
+ * wanted sample: all tensors of a chain come from one decode. */
 static void share_decode(struct wanted *wanted)
 {
 	struct space *space;
@@ -78,15 +79,16 @@ static void put_off(struct wanted *wanted, int err, uint64_t now_ns)
 
 /* --- offers ------------------------------------------------------------------------- */
 
-/* Most look-ahead requests of a storage that are tried when the first ones do not fit. */
+/* The most look-ahead requests of a storage that are offered in search of one that fits into the
+ * cache. */
 #define MOST_PASSED_OVER 256
 
 struct offers {
 	struct supply *supply;
 	supply_is_elsewhere *is_elsewhere;
 	void *context;
-	/* The first sample that a reader waits for and that was delayed, because readers have too
-	 * much open. */
+	/* The sample that must be delayed, because readers have too much open; NULL: none. A reader
+	 * waits for it. */
 	struct wanted *put_off;
 	int err;
 };
@@ -96,7 +98,8 @@ static struct wanted *wanted_of(struct share_request *request)
 	return (struct wanted *)((char *)request - offsetof(struct wanted, request));
 }
 
-/* Returns the worth (src/tier/policy.h) of a sample that is about to be read. */
+/* Returns the worth (src/tier/policy.h) that a sample which is about to be read has for its tier.
+ * 0: there is no tier. */
 static uint32_t worth_of(const struct source *source, sample_id sample)
 {
 	return source->tier ? 1 + tier_need(source, sample, false) : 0;
@@ -162,7 +165,8 @@ static void begin_offers(struct supply *supply)
 	}
 }
 
-/* Stores the room that the smallest look-ahead lacks. Called after all requests were offered. */
+/* Stores, for each storage, the size of the smallest look-ahead tensor that did not fit into the
+ * cache. Called after all requests were offered in vain. */
 static void note_needs(struct supply *supply)
 {
 	for (size_t i = 0; i < supply->n_storages; i++) {
@@ -172,7 +176,8 @@ static void note_needs(struct supply *supply)
 	}
 }
 
-/* Tells whether a free reader would find a sample. Also true if this is not known. */
+/* Tells whether a free reader may find a sample to read. Returns false only if there is none for
+ * certain. */
 static bool has_reads(const struct supply *supply)
 {
 	for (size_t i = 0; i < supply->n_storages; i++)

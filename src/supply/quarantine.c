@@ -54,7 +54,7 @@ static struct blamed *add(struct quarantine *quarantine, const struct blamed *bl
 
 /* --- the file ----------------------------------------------------------------------- */
 
-/* Tells whether the image's file is unchanged. After a change it counts as another image. */
+/* Tells whether the image's file is unchanged. If not, it is another image, which is not blamed. */
 static bool is_same(const struct quarantine *quarantine, const struct blamed *blamed)
 {
 	struct dataset_sample sample = {0};

@@ -7,13 +7,13 @@
 /*
  * Retries after transient errors, which are not the sample's fault: no free descriptor, no memory,
  * a file server that does not answer. The wanted sample is delayed, and queued again when it is
- * due. No worker waits meanwhile: the housekeeper (housekeeper.c) sleeps until the first sample is
- * due. The delay about doubles with each try, and a server may ask for a longer one. A reader gets
- * the error after six seconds, whether it opened one sample or a batch.
+ * due. No worker waits in the meantime: the housekeeper (housekeeper.c) sleeps until the first
+ * sample is due. The delay about doubles with each try, and a server may ask for a longer one. A
+ * reader gets the error after six seconds, whether it has opened one sample or a batch.
  *
- * If a wanted sample lacks room because readers have too much open, it is queued again as soon as a
- * reader closes a file. If no reader does so within six seconds, the waiting reader gets the error,
- * since it may have these files open itself.
+ * If a wanted sample lacks room because readers have too much open, the sample is queued again as
+ * soon as a reader closes a file. If no file is closed within six seconds, the waiting reader gets
+ * the error, since it may have these files open itself.
  */
 
 #define MOST_RETRIES 6

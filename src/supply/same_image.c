@@ -7,17 +7,17 @@
 #include <string.h>
 
 /*
- * Finds images that several datasets have. The thread that has read a file computes its
- * identity (load_identity). Therefore nothing has to be known about a file before, and a
+ * Finds images that several datasets have. The thread that has read a file computes the
+ * identity of its image (load_identity). So the identity need not be known before, and a
  * file that was replaced is another image.
  *
  *     same (an image, prepared in one way) --- places: samples of spaces whose tensor is in
  *                                              the cache, or is being loaded
  *
- * Each sample is looked up here before it is decoded. If another place has the tensor,
+ * Before a sample is decoded, its image is looked up here. If another place has the tensor,
  * the sample takes it: two spaces then hold one tensor, each with its own pins and need,
  * and the cache counts its bytes twice. If another place is loading the tensor, the
- * sample waits for it.
+ * sample waits until that place has it.
  */
 
 struct same_key {
@@ -43,12 +43,12 @@ struct same_place {
 	LIST_ENTRY(same_place) link;
 };
 
-/* The state of the tensor in one place: absent, loading, ready. */
+/* The state of the tensor in one place, from the worst to the best. */
 enum there { NOT_THERE, ON_ITS_WAY, THERE };
 
-/* Tells whether the image may be looked up in other datasets. It may not if the result can depend
- * on the sample's name, which differs between datasets: an array made by a program, or a section
- * chosen by the path. */
+/* Tells whether the sample may take its tensor from another dataset. It may not if the tensor can
+ * depend on the sample's name, which differs between datasets: an array made by a program, or a
+ * section chosen by the path. */
 static bool is_identified(const struct wanted *first)
 {
 	static const struct load_identity unknown;
@@ -59,7 +59,7 @@ static bool is_identified(const struct wanted *first)
 	       memcmp(&first->task.identity, &unknown, sizeof(unknown)) != 0;
 }
 
-/* Makes the key of a wanted sample. first: the first wanted sample of its chain; its task has the
+/* Makes the key of a wanted sample. first: the first sample of its chain, whose task has the
  * identity. */
 static struct same_key key_of(const struct wanted *first, const struct wanted *wanted)
 {
@@ -75,8 +75,9 @@ static struct same *find(const struct supply *supply, const struct same_key *key
 
 /* --- looking up ------------------------------------------------------------------------- */
 
-/* Looks up the tensor in one place. THERE: *ret is a reference to it. The catalogues of two
- * datasets may differ about the image's size if a scan could not read it. */
+/* Looks for the wanted sample's tensor in one place. THERE: *ret is a reference, which the caller
+ * frees. The size is compared, because a catalogue lacks it if the scan could not read the
+ * header. */
 static enum there look_at(
 	const struct same_place *place, const struct wanted *wanted, struct tensor **ret)
 {
@@ -94,8 +95,8 @@ static enum there look_at(
 	return NOT_THERE;
 }
 
-/* Looks up the tensor in all places of the image. THERE: *ret is a reference, which the caller
- * frees. */
+/* Looks for the wanted sample's tensor in all places of its image, and returns the best result.
+ * THERE: *ret is a reference, which the caller frees. */
 static enum there look(
 	const struct wanted *first, const struct wanted *wanted, struct tensor **ret)
 {
@@ -116,9 +117,9 @@ static enum there look(
 	return best;
 }
 
-/* Tells whether to wait for another dataset's decode. It is worth waiting only if every wanted
- * sample of the chain can then take its tensor from elsewhere. If a single one can't, the image
- * must be decoded anyway, and this decode gives the tensors of all. */
+/* Tells whether the chain should wait for the decode of another dataset. It is worth waiting only
+ * if every sample of the chain can then take its tensor from another place. If a single sample
+ * can't, the image must be decoded anyway, and this decode makes the tensors of all. */
 bool same_is_under_way(const struct wanted *first)
 {
 	bool under_way = false;
@@ -171,8 +172,8 @@ static struct same *get(struct supply *supply, const struct same_key *key)
 	return NULL;
 }
 
-/* Adds the wanted sample as a place of its image. If there is no memory, other datasets will decode
- * the image again. */
+/* Adds the wanted sample to the places of its image. If there is no memory, other datasets will
+ * decode the image again. */
 static void note(const struct wanted *first, const struct wanted *wanted)
 {
 	struct supply *supply = wanted->key.space->source->supply;

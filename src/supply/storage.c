@@ -10,7 +10,8 @@
  * server share a storage. Each storage has its own requests and its own reads in flight (flight.h),
  * so that a storage that is slow or does not answer holds up no other one. */
 
-/* Most bytes of files that are being read or wait for a decoder. */
+/* The most bytes of a storage's files that may be in memory: files that are being read or wait for
+ * a decoder. */
 #define READ_BYTES (UINT64_C(128) << 20)
 #define READ_PER_DECODER 6
 #define SILENT_NS UINT64_C(2000000000)
@@ -52,10 +53,10 @@ int storage_get(
 /* --- room ------------------------------------------------------------------------------- */
 
 /*
- * Returns the most samples that may be in flight or wait for a decoder. A later request waits
- * behind all of them, whatever the share of its job, so the limit is low: a few samples per
- * decoder, plus twice the samples that the decoders decode during one read, since the durations of
- * reads vary.
+ * Returns the largest number of samples that may be in flight or wait for a decoder. A later
+ * request waits behind all of them, whatever the share of its job, so the number is low: a few
+ * samples per decoder, plus twice as many as the decoders decode during one read, since the
+ * durations of reads vary.
  */
 static unsigned most_read(const struct supply *supply, const struct storage *storage)
 {
@@ -63,7 +64,7 @@ static unsigned most_read(const struct supply *supply, const struct storage *sto
 	uint64_t cost_ns = supply->cost_ns ? supply->cost_ns : 1;
 	uint64_t used = 2 * workers * storage->latency_ns / cost_ns;
 	uint64_t most = STORAGE_MOST_READS;
-	if (storage->latency_ns == 0) /* unknown yet */
+	if (storage->latency_ns == 0) /* not measured yet */
 		return STORAGE_MOST_READS;
 	return READ_PER_DECODER * workers + (unsigned)(used < most ? used : most);
 }
@@ -90,8 +91,8 @@ static bool one_reader_is_enough(
 	       storage->latency_ns * supply->config->workers < supply->cost_ns;
 }
 
-/* If one reader thread is enough, it reads until there is no more room. It then sleeps until the
- * decoders have used half of the samples read ahead. */
+/* If one reader thread is enough, it reads until there is no more room. Then no reader is woken
+ * until the decoders have used half of the samples that were read ahead. */
 bool storage_wakes_reader(const struct supply *supply, const struct storage *storage)
 {
 	unsigned read = storage->flight.in_flight + storage->waiting;
@@ -108,7 +109,7 @@ static struct storage *storage_of(const struct wanted *wanted)
 	return wanted->key.space->source->storage;
 }
 
-/* Marks the sample, and the samples that share its decode, as being read or not. */
+/* Sets is_read of the sample and of the samples that share its decode. */
 static void set_is_read(struct wanted *wanted, bool is_read, uint64_t now_ns)
 {
 	struct supply_effects *effects = &wanted->key.space->source->supply->effects;

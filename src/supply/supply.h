@@ -55,9 +55,9 @@
  *   program.c      samples that a program prepares
  *   storage.c      requests and reads in flight of each storage
  *   space.c        tensors of one preparation
- *   memory.c       how much memory all of it may take
+ *   memory.c       how much memory images may take
  *   same_image.c   images that several datasets have
- *   validate.c     counts sums anew
+ *   validate.c     checks of invariants, for tests
  */
 
 struct supply;
@@ -66,32 +66,37 @@ struct wanted_second;
 
 struct source {
 	struct supply *supply;
-	struct storage *storage;   /* the storage of its files */
-	struct tier_dataset *tier; /* keeps samples that were read; NULL: none */
+	struct storage *storage;   /* the storage that has the dataset's files */
+	struct tier_dataset *tier; /* NULL: the dataset has no tier */
 	struct dataset *dataset;
-	atomic_uint jobs; /* editions, and jobs that are being added or moved here */
-	struct sampler *shuffled; /* the configured sampler */
-	struct sampler *labelled; /* NULL until a job needs it */
+	/* number of editions of the source, and of jobs that are being added or moved to it */
+	atomic_uint jobs;
+	struct sampler *shuffled; /* for jobs that draw ahead */
+	/* for jobs that draw by label, at the open; NULL until there is one */
+	struct sampler *labelled;
 	uint64_t seed;
-	roaring_bitmap_t *bad; /* samples whose failure was logged */
+	roaring_bitmap_t *bad; /* samples for which a failure was logged */
 	LIST_HEAD(, space) spaces;
-	struct histogram reads; /* ns per sample */
+	struct histogram reads; /* duration of reads, in ns per sample */
 };
 
 struct space {
 	LIST_ENTRY(space) link;
 	struct source *source;
 	struct preparation preparation;
-	/* (lock) Samples that the space's program failed on; NULL: none. */
+	/* (lock) Samples that the program of the preparation failed on; NULL: none. */
 	roaring_bitmap_t *bad;
 	char text[PREPARATION_TEXT]; /* the preparation as text, for other daemons */
 	uint64_t text_hash;
 	struct cache_space *cache;
-	uint64_t cost_ns; /* recent mean of decode times; 0: not known */
-	bool in_files; /* tensors get files with this head: the scheduler's file_heads.c */
-	struct file_head head; /* each sample has its own label */
-	uint32_t number;     /* number in the source, by which samplers know the space */
-	uint32_t references; /* parts of editions, wanted samples, and opens */
+	uint64_t cost_ns; /* mean duration of recent decodes; 0: not known */
+	/* tensors are copied to files that begin with `head` (sched/file_heads.c) */
+	bool in_files;
+	struct file_head head; /* the label in it is set for each sample */
+	/* samplers know the space by this number; unique in the source */
+	uint32_t number;
+	/* number of editions' parts, wanted samples and opens that use the space */
+	uint32_t references;
 };
 
 struct wanted_key {
@@ -103,76 +108,81 @@ enum wanted_state {
 	WANTED_OPEN_ONLY,
 	WANTED_QUEUED,	/* drawn ahead: jobs have asked for it */
 	WANTED_URGENT,	/* jobs have asked for it, and a reader is waiting */
-	WANTED_DELAYED, /* could not be prepared; will be tried again when it is due */
+	WANTED_DELAYED, /* could not be prepared, and is tried again when it is due */
 	WANTED_LOADING
 };
 
 /* The memory that a sample needs. */
 struct memory_size {
-	uint64_t tensor; /* bytes */
-	/* Most bytes that its preparation needs, in addition to the tensor. */
+	uint64_t tensor; /* bytes of the tensor */
+	/* The most bytes that the preparation needs at a time, in addition to the tensor. */
 	uint64_t working;
 };
 
-/* Facts about a sample that never change. All zero if the sample is refused. */
+/* Facts about a sample that never change. If the sample is refused, all are 0, and `alone` is
+ * true. */
 struct wanted_needs {
 	struct memory_size memory;
-	uint64_t file; /* bytes of its files */
-	bool alone;    /* its decode can't produce tensors of other spaces */
+	uint64_t file; /* bytes of the sample's files */
+	bool alone;    /* the sample's decode can't produce tensors of other spaces */
 };
 
 /* An open that waits for a tensor. */
 struct waiter {
 	TAILQ_ENTRY(waiter) link;
 	struct share_job *job;
-	bool waits; /* it is in the list of a wanted sample */
-	/* the answer */
+	bool waits; /* the waiter is in the list of a wanted sample */
+	/* The members from here on are the answer. */
 	int status;
 	bool bad; /* the sample itself is bad */
 };
 TAILQ_HEAD(waiters, waiter);
 
-/* A wanted sample of a space. It exists while the sample has to be prepared, while readers wait
- * for it, and while readers that have waited have it open. */
+/* A wanted sample of a space. It exists while the sample has to be prepared, while readers wait for
+ * it, and while readers that have waited for it have it open. */
 struct wanted {
 	UT_hash_handle hash;
 	struct wanted_key key;
 	enum wanted_state state;
-	struct share_request request; /* in no lane while it is delayed or loading */
-	/* number of waiters, and of readers that have waited and hold the tensor */
+	/* the jobs' request; not queued while the sample is delayed or loading */
+	struct share_request request;
+	/* number of readers that wait for the sample, or that have waited and have it open */
 	uint32_t opens;
-	/* The job that asked first since the wanted sample was last without a request; 0: another
+	/* The job whose request made the sample leave the state WANTED_OPEN_ONLY; 0: another
 	 * daemon. */
 	job_id asked_by;
 	TAILQ_ENTRY(wanted) link;
 	struct waiters waiters;
-	struct wanted_needs needs; /* set once the sample was requested */
+	struct wanted_needs needs; /* valid from the first request on */
 	uint64_t due_ns;	   /* while delayed: time of the next try */
 	bool lacks_room;	   /* while delayed: readers have too much open */
 	unsigned retries;
-	uint64_t first_try_ns; /* when it was first delayed */
-	bool here;     /* this daemon prepares it, although its home is another daemon */
-	bool spare;    /* and its tensor is the first to be evicted: cache_spare */
+	uint64_t first_try_ns; /* when the sample was first delayed */
+	/* the sample has to be prepared here, and not fetched from its home */
+	bool here;
+	bool spare;    /* the cache evicts the tensor before others (cache_spare) */
 	bool fetching; /* loading: being fetched from another daemon */
 	bool is_read;  /* loading: its file is being read */
-	/* fields while the sample is loading */
+	/* The members from here on are used while the sample is loading. */
 	uint64_t read_ns;    /* when the read began */
-	uint32_t tier_worth; /* its worth for its tier when it was read */
-	uint64_t working;    /* bytes that decoding needs in addition to the tensor */
+	uint32_t tier_worth; /* the sample's worth for its tier when the read began */
+	/* bytes that the decode under way needs in addition to the tensor */
+	uint64_t working;
 	/* belongs to the caller; the engine reads `identity` and sets `same` */
 	struct load_task task;
 	struct dataset_sample sample; /* belongs to the caller */
-	/* belongs to the caller: the second file of a pair, or later frames */
+	/* belongs to the caller: the second file of a pair, or the later frames of a group */
 	struct wanted_second *second;
-	bool in_file; /* the space's in_files when loading began */
+	bool in_file; /* the value of the space's in_files when loading began */
 	struct file_head head;
-	struct wanted *also; /* the same sample in another space; shares the decode */
+	/* next in the chain: the same sample in another space, from the same decode */
+	struct wanted *also;
 };
 
 TAILQ_HEAD(wanted_queue, wanted);
 
-/* The samples of a program. taken: samples that are loading for it; running: samples that it is
- * preparing. */
+/* The load of a program. taken: number of samples that are loading for the program; running: number
+ * of samples that it is preparing. */
 struct program_load {
 	unsigned processes, taken, running;
 };
@@ -180,37 +190,43 @@ struct program_load {
 /* A device or a server that has files of datasets. */
 struct storage {
 	uint64_t device;
-	char *root; /* root of its first dataset, used as its name */
+	char *root; /* root of the first dataset on it, which is its name */
 	struct flight flight;
-	unsigned urgent, queued;     /* number of wanted samples that wait to be read */
-	struct wanted_queue reading; /* ordered by read_ns */
-	unsigned waiting;    /* number of wanted samples that wait for a decoder */
+	/* number of samples in the state WANTED_URGENT, and in WANTED_QUEUED */
+	unsigned urgent, queued;
+	struct wanted_queue reading; /* samples that are being read, ordered by read_ns */
+	unsigned waiting;    /* number of samples that were read and wait for a decoder */
 	uint64_t latency_ns; /* mean duration of recent reads */
-	/* Bytes of the smallest queued look-ahead that did not fit into the cache; 0: not known. */
+	/* Bytes of the smallest look-ahead tensor that did not fit into the cache; 0: not known. */
 	uint64_t ahead_needs;
-	uint64_t lacked;  /* collects ahead_needs while requests are offered */
-	unsigned offered; /* number of look-ahead requests that were offered */
-	uint64_t bytes;	  /* bytes of files that are being read or wait for a decoder */
-	uint64_t reads, read_bytes; /* completed reads, and their bytes */
-	bool silent;		    /* the log says that it does not answer */
+	uint64_t lacked; /* the next value of ahead_needs, while requests are offered */
+	/* number of look-ahead requests that the current search has offered */
+	unsigned offered;
+	/* bytes of files that are being read, or were read and wait for a decoder */
+	uint64_t bytes;
+	/* number of completed reads, and the bytes that they read */
+	uint64_t reads, read_bytes;
+	bool silent; /* the log says that the storage does not answer */
 };
 
 /* The effects of an event. The caller executes them. */
 struct supply_effects {
 	bool reads;   /* READ: wake a reader, if supply_wakes_reader is true */
 	bool decodes; /* DECODE: wake a decoder */
-	/* number of newly delayed samples; supply_first_due has changed */
+	/* number of samples that this event has delayed; the housekeeper has to look at
+	 * supply_first_due again */
 	unsigned delayed;
 	/* READY: answer these waiters, whose tensor is there or will not come */
 	struct waiters ready;
-	/* this sample, and those that share its decode, have waited for another cause since
-	 * moved_ns. */
+	/* MOVED: since moved_ns, readers wait for this sample, and for the samples that share its
+	 * decode, for another cause. NULL: none. */
 	struct wanted *moved;
 	uint64_t moved_ns;
 	/* GONE: the sample is not in the cache, and is not being loaded. NULL: none. */
 	struct space *gone;
 	sample_id gone_sample;
-	/* BAD: the sample's own file is bad. damaged: preparing it fails until the file changes. */
+	/* BAD: the sample's own file is bad. damaged: preparing the sample will fail until the file
+	 * changes. */
 	struct space *bad;
 	sample_id bad_sample;
 	bool damaged;
@@ -220,10 +236,10 @@ struct supply {
 	const struct daemon_config *config;
 	struct cache *cache;
 	bool copies; /* tensors are copied to files that the kernel can read */
-	/* room for CONFIG_MOST_DATASETS; a free entry has no dataset */
+	/* room for CONFIG_MOST_DATASETS entries; an unused entry has no dataset */
 	struct source **sources;
-	size_t n_sources;      /* entries used so far */
-	struct wanted *wanted; /* hash */
+	size_t n_sources;      /* number of entries that were ever used */
+	struct wanted *wanted; /* hash table */
 	struct shares shares;
 	/* one per device; array of CONFIG_MOST_DATASETS entries */
 	struct storage *storages;
@@ -232,27 +248,28 @@ struct supply {
 	struct program_load *program_loads; /* indexed by the program's number */
 	struct wanted_queue delayed;
 	uint32_t lack_room; /* number of delayed samples that lack room */
-	/* number of spaces without a job and without a wanted sample */
+	/* number of spaces without references */
 	uint32_t n_deserted;
 	/* hash table of images that several datasets have (same_image.c) */
 	struct same *same;
-	struct same_place *same_places; /* hash table of their places */
-	uint64_t cost_ns;		/* mean cost of recent decodes */
-	uint64_t decoded_ns; /* time that decoders have worked; the caller resets it */
-	/* numbers of bytes in use; memory.c explains them */
+	struct same_place *same_places; /* hash table of the places of these images */
+	uint64_t cost_ns;		/* mean duration of recent decodes, in ns */
+	uint64_t decoded_ns; /* decode time in ns since the caller last set this to 0 */
+	/* reading, working, contents: bytes in use (memory.c); held_peak: the most bytes held so
+	 * far */
 	uint64_t reading, working, contents, held_peak;
-	bool stopping; /* nothing more is read or tried again */
+	bool stopping; /* no sample is read or tried again */
 	struct supply_effects effects;
 };
 
-/* Initialises the engine. The struct is zeroed before, except for the arrays of sources and
- * storages. */
+/* Initialises an engine, whose struct must be zeroed. The caller then sets the arrays `sources`,
+ * `storages` and `program_loads`; supply_end frees them. */
 void supply_init(
 	struct supply *supply, const struct daemon_config *config, struct cache *cache);
-/* Frees the data of the engine, including samples that are still wanted. Their jobs have left
- * before. */
+/* Frees the data of the engine, including samples that are still wanted. All jobs must have
+ * left. */
 void supply_end(struct supply *supply);
-/* Moves the effects since the last call to *ret. */
+/* Moves the effects that came since the last call to *ret. */
 void supply_take_effects(struct supply *supply, struct supply_effects *ret);
 /* Aborts if an invariant does not hold. For tests. */
 void supply_validate(const struct supply *supply);
@@ -260,8 +277,8 @@ void supply_validate(const struct supply *supply);
 /* --- events ------------------------------------------------------------------------ */
 
 /* Event: a job wants a sample. Queues the sample, unless it is already being prepared. urgent: an
- * open of the job waits for it. needs: facts about the sample; read only if it is in the state
- * WANTED_OPEN_ONLY. -ENOMEM */
+ * open of the job waits for it. needs: facts about the sample; only read if the sample is in the
+ * state WANTED_OPEN_ONLY. -ENOMEM */
 struct want {
 	struct share_job *job;
 	job_id id; /* 0: another daemon */
@@ -270,59 +287,63 @@ struct want {
 };
 must_check int supply_want(
 	struct supply *supply, struct wanted *wanted, const struct want *want);
-/* Adds a waiter to a sample that the waiter's job wants. */
+/* Adds a waiter to a wanted sample. The waiter's job must want the sample. */
 void supply_wait(struct wanted *wanted, struct waiter *waiter);
-/* Removes a waiter that has given up. Does nothing if it is not waiting. */
+/* Removes a waiter that has given up. Does nothing if the waiter is not waiting. */
 void supply_stop_waiting(struct wanted *wanted, struct waiter *waiter);
-/* Opens a sample whose tensor is there, without a wanted sample. false: it is not there. */
+/* Opens a sample whose tensor is ready; no wanted sample is needed. Returns false if the tensor is
+ * not ready. */
 must_check bool supply_open(struct space *space, sample_id sample);
 void supply_close(struct space *space, sample_id sample);
-/* Gives an open of the wanted sample, and its pin, back. */
+/* Ends an open of the wanted sample, and removes the open's pin. */
 void supply_detach(struct supply *supply, struct wanted *wanted, struct share_job *job);
-/* Removes the pin of a drawn sample. */
+/* Removes a pin of the sample that a draw has added. */
 void supply_drop(struct space *space, sample_id sample);
 
-/* Tells whether to fetch the sample from another daemon. */
+/* Tells whether the caller should fetch the sample from another daemon. */
 typedef bool supply_is_elsewhere(void *context, const struct wanted *wanted);
-/* Event: a reader is free. Returns the sample to read, or if its `fetching` is set, to fetch. NULL:
- * there is none. is_elsewhere: called for a sample that is about to be taken; may be NULL. */
+/* Event: a reader is free. Returns the next sample: the caller has to read it, or to fetch it if
+ * its `fetching` is set. NULL: there is none. is_elsewhere: decides about `fetching` of the sample;
+ * NULL: nothing is fetched. */
 struct wanted *supply_next_read(struct supply *supply, uint64_t now_ns,
 	supply_is_elsewhere *is_elsewhere, void *context);
-/* Event: the sample was read. Its task has the image's identity. */
+/* Event: the sample was read. Its task must have the image's identity. */
 void supply_was_read(struct supply *supply, struct wanted *wanted, uint64_t now_ns);
-/* Event: a decoder (or with of_program, a program) is free. Returns the sample to prepare. NULL:
- * there is none, or no memory. */
+/* Event: a decoder is free, or if of_program, a process of a program. Returns the sample to
+ * prepare. NULL: there is none, or no memory. */
 struct wanted *supply_next_decode(struct supply *supply, bool of_program);
 
 /* The result of a decode. */
 struct supply_result {
 	int status;
 	bool passing;	   /* the error is transient */
-	bool damaged;	   /* the sample will fail until its file changes */
-	uint64_t retry_ns; /* least delay before the next try */
-	/* the engine takes ownership of it; NULL unless status is 0 */
+	bool damaged;	   /* preparing the sample will fail until its file changes */
+	uint64_t retry_ns; /* least delay before the next try; 0: any */
+	/* NULL unless status is 0; the engine takes ownership */
 	struct tensor *tensor;
 	bool same; /* the tensor was made for another dataset */
 };
-/* Event: a sample was decoded or has failed. Called for each sample of a shared decode. The sample
- * may be freed. */
+/* Event: a sample was decoded, or has failed. The caller calls this for each sample of a shared
+ * decode. The wanted sample may then be freed. */
 void supply_done(struct supply *supply, struct wanted *wanted,
 	const struct supply_result *result, uint64_t now_ns);
-/* Stores the duration of a decode. Called before supply_done. */
+/* Adds the duration of a decode to the means. The caller calls this before supply_done. */
 void supply_note_cost(struct space *space, uint64_t decode_ns);
-/* Event: a program has finished with the sample. Called before supply_done. */
+/* Event: a program has finished with the sample. The caller calls this before supply_done. */
 void program_end(struct supply *supply, const struct wanted *wanted);
-/* Event: the sample came from another daemon. The engine takes ownership of the tensor. */
+/* Event: the tensor came from another daemon. The engine takes ownership of it. */
 void supply_fetched(struct supply *supply, struct wanted *wanted, struct tensor *tensor,
 	uint64_t now_ns);
-/* Event: the sample could not be fetched from another daemon. It is prepared here if it is still
- * needed; if not, it may be freed. spare: the cache keeps it no longer than a copy. */
+/* Event: the sample could not be fetched from another daemon. It is queued to be prepared here if
+ * it is still needed; if not, the wanted sample may be freed. spare: the cache should evict the
+ * tensor as early as a copy (cache_spare). */
 void supply_not_fetched(struct supply *supply, struct wanted *wanted, bool spare);
 
 /* Event: time has passed. Queues the samples that are due. */
 void supply_time(struct supply *supply, uint64_t now_ns);
-uint64_t supply_first_due(const struct supply *supply); /* UINT64_MAX: none */
-/* Event: readers have less open than before. Queues the samples that lacked room. */
+/* when the first delayed sample is due; UINT64_MAX: none is delayed */
+uint64_t supply_first_due(const struct supply *supply);
+/* Event: readers have less open than before. Queues the delayed samples that lacked room. */
 void supply_has_room(struct supply *supply);
 
 /* --- wanted.c ---------------------------------------------------------------------- */
@@ -332,24 +353,26 @@ struct wanted *wanted_find(const struct space *space, sample_id sample);
 struct wanted *wanted_get(struct space *space, sample_id sample);
 /* Frees the wanted sample if it is not needed any more. */
 void wanted_drop_if_unused(struct wanted *wanted);
-/* Tells whether the sample may be tried again. */
+/* Tells whether the sample will be tried again if a transient error occurs now. */
 bool retry_is_left(const struct wanted *wanted);
 
 /* --- next_read.c ------------------------------------------------------------------- */
 
-/* Tells whether there is a sample to read, and a sleeping reader should be woken for it. */
+/* Tells whether a sleeping reader should be woken, because there is a sample to read. */
 bool supply_wakes_reader(const struct supply *supply);
 
 /* --- storage.c --------------------------------------------------------------------- */
 
-/* Most reads of one storage at a time, and the largest value of the key `reads`. */
+/* The largest number of reads of one storage in flight, and the largest value of the key
+ * `reads`. */
 #define STORAGE_MOST_READS 1024
 
-/* Returns the storage of the device; creates it if it does not exist. root: the name of a new
+/* Returns the storage of the device; creates it if it does not exist. root: the name for a new
  * storage. -ENOMEM, -ENFILE */
 must_check int storage_get(
 	struct supply *supply, uint64_t device, const char *root, struct storage **ret);
-unsigned storage_most_reads(const struct supply *supply); /* sum of all storages */
+/* the most reads of all storages together */
+unsigned storage_most_reads(const struct supply *supply);
 bool storage_has_room(const struct supply *supply, const struct storage *storage);
 /* Returns the time for which the storage has not answered; 0: it answers. */
 uint64_t storage_silent_ns(const struct storage *storage, uint64_t now_ns);
@@ -362,11 +385,12 @@ must_check int space_make(
 /* Returns the source's space for the preparation of *spare. If there is none, uses *spare as the
  * space, and sets *spare to NULL. */
 struct space *space_get(struct space **spare);
-/* Drops a reference. After the last one spaces_leave frees the space's tensors, unless a job uses
- * the space again before. */
+/* Drops a reference. After the last reference is dropped, spaces_leave frees the space and its
+ * tensors, unless a job has begun to use the space again. */
 void space_put(struct space *space);
-/* Frees some tensors of spaces without references. Returns true if more are left. *ret: an empty
- * space for the caller to free, or NULL. */
+/* Evicts some tensors of spaces without references. Returns true if the caller has to call this
+ * again, because more such tensors are left. *ret: an empty space, which the caller frees, or
+ * NULL. */
 bool spaces_leave(struct supply *supply, struct space **ret);
 /* Frees the space, which takes a while if there are millions of ids. */
 void space_free(struct space *space);
@@ -375,15 +399,15 @@ bool space_has(const struct space *space, sample_id sample);
 /* Returns how the sample would be served now: hit, shared or decoded. */
 enum served how_served(struct space *space, sample_id sample);
 /* Returns the need of a sample for its tier: the number of running epochs that have yet to draw it,
- * plus the number of spaces in which it is drawn and waits to be read. loading: also counts spaces
- * in which it is loading. */
+ * plus the number of spaces in which it is drawn and waits to be read. loading: the spaces in which
+ * it is loading count, too. */
 uint32_t tier_need(const struct source *source, sample_id sample, bool loading);
-uint64_t space_cost(const struct space *space); /* ns of decode time of a sample */
+uint64_t space_cost(const struct space *space); /* expected ns to decode a sample */
 
 /* --- same_image.c ------------------------------------------------------------------ */
 
-/* Forgets where the tensor of the sample's image is, because the sample is neither in the cache nor
- * loading. */
+/* Removes the sample from the places of its image. The caller calls this when the sample is neither
+ * in the cache nor loading any more. */
 void same_gone(struct space *space, sample_id sample);
 
 /* --- memory.c: how much the daemon may hold ---------------------------------------- */
@@ -400,18 +424,19 @@ uint64_t memory_tensor_bytes(const struct supply *supply, const struct dataset *
  * reason. */
 bool memory_refuses(const struct supply *supply, const struct space *space,
 	sample_id sample, char message[static IMAGE_MESSAGE]);
-uint64_t memory_most_open(const struct supply
-		*supply); /* limit of the cache plus limit of the open bytes beyond it */
-uint64_t memory_most(const struct supply *supply); /* sum of all limits */
+/* Returns the limit of the cache plus the limit of the bytes that readers have open beyond it. */
+uint64_t memory_most_open(const struct supply *supply);
+uint64_t memory_most(const struct supply *supply); /* sum of all limits in memory.c */
 uint64_t memory_held(const struct supply *supply);
-/* Counts bytes of contents that were made for one open. -ENOMEM: readers have too much open. */
+/* Counts bytes of contents that were made from a tensor for one open. -ENOMEM: readers have too
+ * much open. */
 must_check int supply_hold_content(struct supply *supply, uint64_t bytes);
 void supply_drop_content(struct supply *supply, uint64_t bytes);
 
 /* --- bad_sample.c ------------------------------------------------------------------ */
 
-/* Tells whether this is the first failure of a sample, for any job. If programs prepare the sample:
- * the first failure with this program. */
+/* Notes a failure of the sample. Returns true if it is the first one, of any job; if a program
+ * prepares the sample, the first one with this program. */
 bool bad_sample_is_new(struct space *space, sample_id sample);
 /* Logs the failure. The message explains how to leave the sample out, because few scripts can
  * handle EIO. */

@@ -5,7 +5,7 @@
 
 #include "supply/supply.h"
 
-/* Shared by the files of the supply engine. */
+/* Types and functions that the files of the supply's engine share. */
 
 /* --- wanted.c --- */
 
@@ -14,24 +14,26 @@ static inline sample_id wanted_sample(const struct wanted *wanted)
 	return (sample_id)wanted->key.sample;
 }
 
-/* Queues the sample in the lanes of the jobs that asked for it. */
+/* Queues the sample again for all jobs that have asked for it. */
 void wanted_queue(struct wanted *wanted);
-/* Removes the sample from the lanes, or from the delayed samples, or ends its loading. */
+/* Sets the state to WANTED_OPEN_ONLY: removes the sample from the queues or from the delayed
+ * samples, or ends its loading. */
 void wanted_unqueue(struct wanted *wanted);
-/* Marks the sample as loading. share_next has removed it from the lanes. */
+/* Sets the state to WANTED_LOADING. share_next removes the sample from the queues. */
 void wanted_taken(struct wanted *wanted);
-/* Tells whether the sample is drawn or open. */
+/* Tells whether the sample is pinned, by a draw or an open. */
 bool wanted_is_pinned(const struct wanted *wanted);
-/* Evicts the tensor, although it is pinned by a draw, if the cache exceeds its capacity
- * and nobody has the tensor open. */
+/* Evicts the sample's tensor, although a draw has pinned it, if the cache exceeds its capacity and
+ * no reader has the tensor open. */
 void wanted_keep_capacity(struct space *space, sample_id sample);
-/* Answers the waiters. */
+/* Answers all waiters of the sample. bad: the sample itself is bad. */
 void wanted_answer(struct wanted *wanted, int status, bool bad);
 
 /* --- retry.c --- */
 
-/* Delays a sample that is in no queue, by at least at_least_ns. false: it was tried often enough,
- * or is not wanted any more. */
+/* Delays a sample that is in no queue, by at least at_least_ns. lacks_room: the reason is that
+ * readers have too much open. Returns false if the sample was tried often enough, or is not wanted
+ * any more. */
 bool retry_later(
 	struct wanted *wanted, bool lacks_room, uint64_t at_least_ns, uint64_t now_ns);
 
@@ -40,7 +42,8 @@ bool retry_later(
 /* Changes the number of samples that are loading for the sample's program. taken: 1 when the sample
  * begins to load, -1 when it ends. */
 void program_change_taken(const struct wanted *wanted, int taken);
-/* Tells whether the sample may be read. Only samples for programs have a limit. */
+/* Tells whether the sample may be read as far as programs are concerned: each program has a limit
+ * for samples that are loading for it. */
 must_check bool program_has_room(const struct wanted *wanted);
 /* Tells whether a program prepares the sample and has a free process. */
 must_check bool program_may_run(const struct wanted *wanted);
@@ -59,19 +62,20 @@ void storage_decodes(struct wanted *wanted);
 
 /* --- same_image.c: images that several datasets have --- */
 
-/* Tells whether the image of this sample is being decoded for another sample. This one was already
- * read. */
+/* Tells whether a sample that was read has to wait, because its image is being decoded for another
+ * dataset. */
 bool same_is_under_way(const struct wanted *wanted);
-/* Begins the sample's decode. Its tasks get the tensors that other datasets already have. From now
- * on other samples of the same image can find this one. */
+/* Notes that the sample's decode begins, so that other samples of the same image find it. If other
+ * places have the tensors of the sample and of all its chain, passes these to its tasks
+ * (load_task.same). */
 void same_begin(struct wanted *wanted);
 void same_validate(const struct supply *supply);
 void same_free(struct supply *supply);
 
 /* --- memory.c --- */
 
-/* Tells whether there is room for a tensor that a reader waits for. If not, there will be room when
- * readers have less open. */
+/* Tells whether there is room for a tensor that a reader waits for. If not, the caller tries again
+ * when readers have less open. */
 bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes);
 /* Tells whether a file may be read now. If not, the caller tries again when a read has ended. */
 bool memory_may_read(const struct supply *supply, uint64_t file_bytes);
@@ -79,5 +83,5 @@ bool memory_may_read(const struct supply *supply, uint64_t file_bytes);
 bool memory_may_decode(const struct supply *supply, uint64_t working);
 void memory_change_working(struct supply *supply, int64_t by);
 
-/* Adds a value to a running mean of recent values. *mean is 0 before the first value. */
+/* Adds a value to the mean of recent values. *mean must be 0 before the first value. */
 void mean_add(uint64_t *mean, uint64_t value);

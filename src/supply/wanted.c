@@ -220,8 +220,8 @@ static bool waits(const struct wanted *wanted, const struct share_job *job)
 	return false;
 }
 
-/* Makes the request look-ahead again, at the head of its queue, because the last waiting reader has
- * given up. */
+/* If no reader of the job waits for the sample any more, makes the job's request look-ahead again,
+ * at the head of the job's queue. */
 static void make_less_urgent(struct wanted *wanted, struct share_job *job)
 {
 	if (wanted->state == WANTED_OPEN_ONLY)
@@ -244,7 +244,8 @@ bool supply_open(struct space *space, sample_id sample)
 	return true;
 }
 
-/* held: the bytes that readers held before the close. */
+/* Queues samples that lacked room, if readers hold less than before. held: the bytes that they held
+ * before the close. */
 static void note_closed(struct supply *supply, uint64_t held)
 {
 	if (cache_least_bytes(supply->cache) < held)

@@ -9,27 +9,29 @@
 #include <string.h>
 
 /*
- * A lap is an epoch that a job's readers have read to the end. This file measures how
- * long it took, what its readers waited for, how many readers there were, and how much
- * processor time they took. joaderctl explain begins with these figures.
+ * A lap is an epoch that a job's readers have read to the end. This file measures how long a lap
+ * took, what the readers waited for, how many readers there were, and how much processor time they
+ * took. joaderctl explain begins with these figures.
  *
- *     first open of an epoch -> lap_begin -> opens, samples consumed -> the last one ends it
+ *     first open of an epoch (lap_open_locked) -> opens, consumed samples -> the last sample
+ *     ends the lap
  */
 
-/* A lap counts if this many tenths of the epoch were consumed, because readers that fetch ahead
- * begin the next epoch before they have released all files of this one. */
+/* An epoch counts as a lap if this many tenths of its samples were consumed. Not all have to be,
+ * because readers that fetch ahead open files of the next epoch before they have released all files
+ * of this one. */
 #define ENOUGH_OF_TEN 9
 
-/* Returns how many samples all readers together consume from this reader's first open to the open
- * that would follow its last one. */
+/* Returns the estimated number of samples that all readers together consume from this reader's
+ * first open until the open that would follow its last open. */
 static double span(const struct lap_reader *reader)
 {
 	double opens = reader->opens;
 	return opens > 1 ? (reader->last - reader->first) * opens / (opens - 1) : 1;
 }
 
-/* Returns the mean number of simultaneous readers: processes that read one after the
- * other count as one. Threads beyond LAP_READERS are assumed to read like the others. */
+/* Returns the mean number of threads that read at the same time: two threads that read one after
+ * the other count as one. Threads without an entry are assumed to read like the others. */
 static unsigned readers_at_once(const struct lap *lap)
 {
 	double opens = 0, samples = 0;
@@ -86,8 +88,8 @@ static void begin_locked(struct watch *watch, uint64_t begun_ns)
 	lap->ended = false;
 }
 
-/* Returns the thread's entry. If it has none, returns a free entry, or that of a thread that has
- * opened no file of this epoch. NULL: there is none. */
+/* Returns the thread's entry. If the thread has none, returns an entry that it can take: a free
+ * one, or that of a thread that has opened no file of this epoch. NULL: there is no such entry. */
 static struct lap_reader *place_of(struct lap *lap, long thread)
 {
 	struct lap_reader *free = NULL;
@@ -96,7 +98,7 @@ static struct lap_reader *place_of(struct lap *lap, long thread)
 		if (reader->thread == thread)
 			return reader;
 		if (reader->thread == 0)
-			return free ? free : reader; /* all entries after it are free */
+			return free ? free : reader; /* all later entries are free, too */
 		if (!free && reader->epoch != lap->epoch)
 			free = reader;
 	}
@@ -156,8 +158,7 @@ void lap_consumed_locked(struct watch *watch, uint32_t epoch)
 
 /* --- processor time of readers --------------------------------------------------------- */
 
-/* Returns the thread's processor time in ns; 0: the thread has ended, or its time can't
- * be read. */
+/* Returns the thread's processor time in ns. 0: the thread has ended, or its time can't be read. */
 static uint64_t cpu_of(long thread)
 {
 	char path[64];
@@ -167,7 +168,8 @@ static uint64_t cpu_of(long thread)
 	return file && fscanf(file, "%" SCNu64, &ns) == 1 ? ns : 0;
 }
 
-/* Adds the processor time since the last measurement, if all threads were measured then. */
+/* Adds the processor time that the threads used since the last measurement. Adds nothing if a
+ * thread was not measured then. */
 static void add_locked(struct watch *watch, const struct lap_reader *readers)
 {
 	struct lap *lap = &watch->lap;

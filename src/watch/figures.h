@@ -6,9 +6,9 @@
 #include "base/types.h"
 #include "config/config.h"
 
-/* Figures of a job's readers, as callers of the scheduler see them. */
+/* Figures of the readers of a job, for callers of the scheduler. */
 
-/* The cause of a reader's wait. waits.c tells when each one applies. */
+/* The cause of a reader's wait. waits.c explains each cause. */
 enum wait_cause {
 	WAIT_STORAGE,
 	WAIT_DECODING,
@@ -19,27 +19,29 @@ enum wait_cause {
 
 #define SCHED_LAPS 12
 
-/* Facts of a job for joaderctl explain. Times are in ns. */
+/* Facts about a job for joaderctl explain. Times are in ns. */
 struct sched_laps {
-	/* The first open, and the last time a sample was consumed, by clock_now_ns; 0: never. */
+	/* Times of the job's first open and of its last consumed sample, by clock_now_ns; 0:
+	 * none. */
 	uint64_t first_ns, last_ns;
-	uint64_t n;	   /* number of laps so far */
-	uint64_t ended_ns; /* end of the latest lap */
-	/* Durations of the latest laps, and the time that their opens waited, summed over
-	 * readers. The last lap is at (n - 1) % SCHED_LAPS. */
+	uint64_t n;	   /* number of laps since the job was added */
+	uint64_t ended_ns; /* end of the latest lap, by clock_now_ns */
+	/* Duration of each of the latest laps, and the time that opens waited in it, summed over
+	 * readers. The latest lap is at index (n - 1) % SCHED_LAPS. */
 	uint64_t ns[SCHED_LAPS], waited_ns[SCHED_LAPS];
-	/* The latest lap: */
+	/* The members from here on are about the latest lap. */
 	uint32_t epoch, samples;
-	unsigned readers;  /* mean number of threads that opened files at once */
-	uint64_t pause_ns; /* pause between the lap before and this one */
+	unsigned readers;  /* mean number of threads that opened files at the same time */
+	uint64_t pause_ns; /* pause between the previous lap and this one */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t decoded, shared, hit;
 	/* Processor time of readers in all laps, and the number of samples that they got
-	 * in this time. */
+	 * meanwhile. */
 	uint64_t cpu_ns, cpu_samples;
-	/* The job's samples and tensors: */
-	bool drawn;	 /* a sampler chooses the samples, not the position */
-	uint32_t labels; /* labels among which scripts choose; 0: they do not choose */
+	/* The members from here on are about the job's samples and tensors. */
+	bool drawn; /* a sampler chooses the samples of positions */
+	/* number of labels, if a script chooses the label of each sample; else 0 */
+	uint32_t labels;
 	uint64_t sample_bytes;
 	enum sampler_kind sampler;
 	double weight;
@@ -53,10 +55,10 @@ enum sched_trace_kind {
 };
 
 struct sched_trace_event {
-	uint64_t ns; /* clock_now_ns */
+	uint64_t ns; /* time of the event, by clock_now_ns */
 	enum sched_trace_kind kind;
 	int status;	/* 0 or -errno */
-	uint64_t open;	/* number of the open; 0: the trace began after it */
+	uint64_t open;	/* number of the open; 0: the open was before the trace */
 	uint32_t epoch; /* SCHED_CURRENT: not known yet */
 	uint32_t position;
 	sample_id sample;   /* SAMPLE_NONE: not known yet */

@@ -6,7 +6,8 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-/* Advances the ring of counts per second to now, and clears the seconds without a count. */
+/* Moves the ring, which has a count for each second, on to the present second. Sets the counts of
+ * the new seconds to 0. */
 static void advance_rate_locked(struct watch *watch, uint64_t now_ns)
 {
 	lock_assert_held(watch->job->lock);

@@ -13,14 +13,15 @@ _Static_assert(HISTORY_CAUSES == WAIT_CAUSES, "all causes of waits are kept");
 
 struct place {
 	struct last_hour_job is;
-	struct history_job last; /* last figures of a removed job */
+	struct history_job last; /* figures of the job when it was removed */
 };
 
 struct past {
-	struct lock *lock; /* lock of the scheduler */
+	struct lock *lock; /* the scheduler's lock */
 	struct history *history;
 	uint64_t due_ns; /* time of the next reading; only the housekeeper uses it */
-	job_id ids[HISTORY_JOBS];	   /* (lock) jobs in the places; 0: free */
+	/* (lock) the job of each place; 0: the place is free */
+	job_id ids[HISTORY_JOBS];
 	struct place places[HISTORY_JOBS]; /* (lock) */
 };
 
@@ -50,10 +51,11 @@ void past_free(struct past **past)
 
 /* --- places ----------------------------------------------------------------------------- */
 
-/* Returns the job's place; HISTORY_JOBS: it has none. */
+/* Returns the place of the job; HISTORY_JOBS: the job has none. */
 static size_t place_of(const struct past *past, job_id id)
 {
-	/* The search begins at the place where most jobs are: ids begin at 1. */
+	/* The search begins with the most likely place, since ids and places are both given out in
+	 * ascending order. */
 	for (size_t i = 0; id != 0 && i < HISTORY_JOBS; i++) {
 		size_t place = (id - 1 + i) % HISTORY_JOBS;
 		if (past->ids[place] == id)
@@ -62,7 +64,7 @@ static size_t place_of(const struct past *past, job_id id)
 	return HISTORY_JOBS;
 }
 
-/* Frees a place. From now on, tensors prepared for its job count as prepared for a job
+/* Frees a place. Tensors that were prepared for its job count from now on as prepared for a job
  * without a place. */
 static void vacate(struct past *past, size_t place)
 {
@@ -75,8 +77,8 @@ static void vacate(struct past *past, size_t place)
 	past->places[place] = (struct place){0};
 }
 
-/* Tells whether `place` suits a new job better than `other`: it is free, or its job was
- * removed earlier. */
+/* Tells whether `place` suits a new job better than `other` does: either `place` is free, or its
+ * job was removed before the job of `other`. */
 static bool is_better(const struct past *past, size_t place, size_t other)
 {
 	const struct last_hour_job *job = &past->places[place].is;

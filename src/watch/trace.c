@@ -6,11 +6,11 @@
 
 #include <errno.h>
 
-/* A trace is a ring buffer of a job's opens and closes. It is kept as long as somebody
- * reads it. A reader that falls behind gets the newest EVENTS events. */
+/* A trace is a ring buffer of a job's opens and closes. It exists as long as a client reads it. A
+ * client that falls behind gets the newest EVENTS events. */
 
 #define EVENTS 65536
-/* time after the last read at which a trace is freed */
+/* a trace that no client has read for so long is freed */
 #define KEPT_NS UINT64_C(60000000000)
 
 struct trace {
@@ -57,7 +57,7 @@ uint32_t trace_read(struct watch *watch, uint64_t *from, uint64_t *ret_lost,
 	struct trace *trace = watch->trace;
 	uint32_t n = 0;
 	*ret_lost = 0;
-	/* `from` may be of an earlier daemon's trace, or of one that was freed */
+	/* `from` may be a number of an earlier daemon's trace, or of a trace that was freed */
 	if (!trace || *from > trace->next) {
 		*from = trace ? trace->next : 0;
 		return 0;

@@ -7,14 +7,13 @@
 #include <string.h>
 
 /*
- * Counts how long the readers of a job waited, and for what. A job waits as long as at
- * least one of its readers waits. The cause is taken from the sample of the reader that
- * has waited longest:
+ * Counts how long the readers of a job waited, and for what. A job waits as long as at least one of
+ * its readers waits. The cause is that of the reader that has waited longest:
  *
- *   storage      the sample is being read, or other reads of its storage have to end first
- *   decoding     it is being prepared, or no decoder is free
- *   queue        others come first: its job has had its share, or there is no memory
- *   file system  joaderfs itself; callers that answer opens report it (waits_took)
+ *   storage      its sample is being read, or other reads of the storage have to end first
+ *   decoding     its sample is being prepared, or no decoder is free
+ *   queue        its sample has to wait: the job has had its share, or there is no memory
+ *   file system  joaderfs itself: the time to answer opens, which callers report (waits_took)
  */
 
 static enum wait_cause cause_of(const struct wanted *wanted)
@@ -67,8 +66,8 @@ void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CA
 		atomic_load_explicit(&watch->own_ns, memory_order_relaxed);
 }
 
-/* Opens of several readers are answered in parallel, so the waits may add up to more than
- * the epoch's time. */
+/* The sum of the waits may exceed the epoch's time, because opens of several readers are answered
+ * in parallel. */
 void waits_of_epoch_locked(
 	const struct watch *watch, uint64_t now_ns, struct epoch_waits *ret)
 {

@@ -18,7 +18,7 @@
  *   job_rates.c     counts samples per second
  *   last_hour.c     keeps readings of the last hour (past.h)
  *
- *   Flow: the scheduler tells each open, binding and wait (src/sched/watching.c), and reads
+ *   Flow: the scheduler reports each open, binding and wait (src/sched/watching.c), and reads
  *         the figures for its gauges.
  *   Owns: a job's figures. The job frees its trace.
  *   Threads: any.
@@ -32,54 +32,57 @@ struct wanted;
 
 #define RATE_SECONDS 8
 
-#define LAP_READERS 64 /* further readers are not distinguished */
+#define LAP_READERS 64 /* most reader threads that are told apart */
 
-/* A reader thread that has opened files of the epoch. */
+/* A thread that reads files of the job. */
 struct lap_reader {
-	long thread;	 /* 0: this entry and all later ones are free */
-	uint32_t epoch;	 /* the last epoch of which it opened files */
-	uint32_t opens;	 /* files of that epoch that it opened */
-	uint32_t first;	 /* samples that all readers had consumed at its first open */
-	uint32_t last;	 /* samples that all readers had consumed at its last open */
-	uint64_t cpu_ns; /* processor time when it was measured last; 0: never */
+	long thread;	/* 0: this entry and all later entries are free */
+	uint32_t epoch; /* the latest epoch of which the thread opened files */
+	uint32_t opens; /* number of files of that epoch that the thread opened */
+	/* samples that all readers had consumed at the thread's first open */
+	uint32_t first;
+	/* samples that all readers had consumed at the thread's last open */
+	uint32_t last;
+	uint64_t cpu_ns; /* processor time at the last measurement; 0: not measured */
 };
 
-/* Counts of an epoch's samples by how they were served. */
+/* The number of an epoch's samples that were served in each way (enum served). */
 struct lap_served {
 	uint32_t epoch;
 	uint64_t n[SERVED_SKIPPED + 1];
 };
 
-/* The latest epoch that a job's readers have opened files of. */
+/* The latest epoch of which the job's readers have opened a file. */
 struct lap {
 	uint32_t epoch;
 	/* times of the first open (0: no epoch) and of the last consumed sample */
 	uint64_t begun_ns, last_ns;
-	/* The job's totals before the epoch, and the pause since the last sample before it. */
+	/* exposed_ns, waited_ns: the job's totals when the epoch began. pause_ns: the time from the
+	 * last sample of the previous epoch to the first open of this one. */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t waited_ns, pause_ns;
 	uint32_t positions, consumed, opens;
-	bool ended; /* all positions were consumed */
+	bool ended; /* the epoch was read to the end, and counted as a lap */
 	/* figures of the running epoch and of the previous one; index: epoch % 2 */
 	struct lap_served bound[2];
 	struct lap_reader reader[LAP_READERS];
 };
 
-/* Totals since the job was added; the fields of struct sched_job_status. */
+/* Totals since the job was added. struct sched_job_status explains the members. */
 struct job_totals {
 	uint64_t served, decoded, shared, hit, errors, waits, wait_ns;
-	uint64_t exposed_ns[WAIT_CAUSES]; /* without WAIT_FILE_SYSTEM */
+	uint64_t exposed_ns[WAIT_CAUSES]; /* waits by cause; without WAIT_FILE_SYSTEM */
 	unsigned notices;
 };
 
-/* All fields are under the lock, except constant and atomic ones. */
+/* All members are under the lock, except constant and atomic ones. */
 struct watch {
 	const struct job *job; /* constant */
 	struct job_totals totals;
-	unsigned waiting;	 /* readers that wait for a tensor */
-	uint64_t since_ns;	 /* waits before this time are counted */
+	unsigned waiting;	 /* number of readers that wait for a tensor */
+	uint64_t since_ns;	 /* time until which waits are counted */
 	enum wait_cause cause;	 /* cause of the present wait */
-	_Atomic uint64_t own_ns; /* time that answering opens took, without waits */
+	_Atomic uint64_t own_ns; /* time to answer opens, without waits for tensors */
 	struct lap lap;
 	struct sched_laps laps;
 	uint64_t lap_served; /* totals.served when processor time was measured last */
@@ -90,22 +93,24 @@ struct watch {
 
 /* --- waits.c: how long readers wait, and for what --- */
 
-/* Adds the time until now to the job's waits, and finds the cause of its waiting from now
- * on. first: the sample of the reader that has waited longest; NULL: none. Returns the ns
- * added. */
+/* Adds the time since the last call to the job's waits, if a reader waited. Then determines the
+ * cause of the wait that goes on. first: the sample of the reader that has waited longest; NULL:
+ * none. Returns the ns added. */
 uint64_t waits_count_locked(
 	struct watch *watch, const struct wanted *first, uint64_t now_ns);
-/* Counts a reader that begins to wait for the sample (change 1), or whose wait ends (-1).
- * Called after waits_count_locked. */
+/* Counts a reader that begins to wait for the sample (change 1), or whose wait ends (-1). The
+ * caller calls waits_count_locked before. */
 void waits_change_locked(struct watch *watch, const struct wanted *wanted, int change);
-/* Adds the time that it took to answer an open, without its waits. Takes no lock. */
+/* Adds the time that it took to answer an open, without the wait for the tensor. Takes no lock. */
 void waits_took(struct watch *watch, uint64_t ns);
 /* Copies the job's waits by cause, in ns. */
 void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CAUSES]);
 
 struct epoch_waits {
-	uint64_t exposed_ns[WAIT_CAUSES]; /* since the job was added */
-	uint64_t epoch_ns;  /* from the last epoch's first open until its end, or now */
+	uint64_t exposed_ns[WAIT_CAUSES]; /* waits since the job was added */
+	/* time from the first open of the latest epoch to its last sample, or to now if a reader
+	 * waits */
+	uint64_t epoch_ns;
 	double waited_part; /* part of the epoch in which readers waited */
 };
 void waits_of_epoch_locked(
@@ -113,23 +118,23 @@ void waits_of_epoch_locked(
 
 /* --- epoch_times.c: epochs that were read to the end --- */
 
-/* Notes an open, asked for at asked_ns, of a file of the epoch. The first open of a later
- * epoch begins a lap. thread: the reader's; 0: not known. */
+/* Notes an open of a file of the epoch. The first open of a later epoch begins a lap. asked_ns:
+ * time of the request; thread: the reader's thread, 0: not known. */
 void lap_open_locked(struct watch *watch, uint32_t epoch, uint64_t asked_ns, long thread);
-/* Counts a position that was bound, by how it is served. */
+/* Counts a position that was bound. served: how its sample is served. */
 void lap_bound_locked(struct watch *watch, uint32_t epoch, enum served served);
-/* Counts a sample that was consumed. The last one ends the lap. */
+/* Counts a sample of the epoch that was consumed. The last sample ends the lap. */
 void lap_consumed_locked(struct watch *watch, uint32_t epoch);
-/* Measures the processor time of the job's readers. Called once a second. */
+/* Measures the processor time of the job's readers. The caller calls this once a second. */
 void lap_measure(struct watch *watch);
 
 /* --- trace.c: opens and closes of readers --- */
 
-/* Returns the number of a new open; 0: no client reads the trace. */
+/* Counts an open. Returns its number in the trace; 0: no client reads the trace. */
 uint64_t trace_open_locked(struct watch *watch);
-/* Adds the event to the trace, if somebody reads it. */
+/* Adds the event to the trace, if a client reads it. */
 void trace_note_locked(struct watch *watch, const struct sched_trace_event *event);
-/* sched_trace_begin and sched_trace_read (sched/gauges.h) call these. */
+/* See sched_trace_begin and sched_trace_read in sched/gauges.h. */
 must_check int trace_begin(struct watch *watch, uint64_t *ret_next);
 uint32_t trace_read(struct watch *watch, uint64_t *from, uint64_t *ret_lost,
 	struct sched_trace_event *ret, uint32_t most);
@@ -140,14 +145,14 @@ void trace_forget(struct watch *watch);
 
 /* Explains what a notice means for a training, and what to do about it. */
 const char *notice_text(enum notice notice);
-/* Counts a notice. Returns true for the first one of its kind, which is logged. */
+/* Marks the notice as given to the job. Returns true the first time; the caller then has to log
+ * the notice. */
 must_check bool notice_count_locked(struct watch *watch, enum notice notice);
-/* Logs a notice. */
 void notice_say(const struct job *job, enum notice notice, uint32_t epoch);
 
 /* --- job_rates.c: samples per second --- */
 
 /* Counts a sample that was consumed. */
 void rate_count_locked(struct watch *watch, uint64_t now_ns);
-/* Returns samples consumed per second, over the last RATE_SECONDS. */
+/* Returns the mean number of samples consumed per second, in the last RATE_SECONDS seconds. */
 double rate_locked(struct watch *watch);
