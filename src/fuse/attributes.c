@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Programs use st_blksize as the size of their buffers. */
+/* Values of st_blksize, in bytes. Programs make their read buffers as large as st_blksize. */
 #define BLOCK_SIZE 65536
 #define LEAST_BLOCK 4096
 #define MOST_BLOCK (UINT64_C(1) << 20)
@@ -31,11 +31,11 @@ static void set_size(struct stat *st, uint64_t size)
 }
 
 /*
- * Chooses the buffer size of readers. PIL reads an image through a buffer; if the file fits into
- * the buffer, one read is enough. The kernel accepts only powers of two. NumPy reads the header
- * through a buffer, and then the whole file without it, so a small buffer is better. Composites
- * keep the usual size, because a reader that buffers a part of a shard binds all samples in that
- * part.
+ * Chooses st_blksize, which is the size of readers' buffers. PIL reads an image through a buffer;
+ * if the file fits into the buffer, one read is enough. The kernel accepts only powers of two.
+ * NumPy reads the header through a buffer, and then the array without a buffer, so a small buffer
+ * is better for arrays. Composite files (batches, shards) keep BLOCK_SIZE, because a reader that
+ * buffers a part of a shard binds all samples in that part.
  */
 static blksize_t block_size(
 	const struct job_config *config, struct inode inode, uint64_t size)
@@ -76,7 +76,8 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	set_common(session, inode, ret);
 	owner_show(session, job, ret);
 	bool lasts = sizes_last(job, inode);
-	/* The kernel never reads an open file beyond its size. */
+	/* If the size may differ between epochs, an open file's own size is reported, because the
+	 * kernel never reads an open file beyond its st_size. */
 	bool known =
 		!lasts && inode_is_sample(inode) && open_file_size(session, inode, &size);
 	if (!known)
@@ -90,8 +91,8 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	*ret_timeout = known && lasts ? FOREVER : 0;
 }
 
-/* Counts the epochs that have a directory. *ret_sum is a number that changes with these epochs and
- * with their order files. */
+/* Counts the epochs that have a directory. *ret_sum: a number that changes when the directory or
+ * the order file of an epoch appears or disappears. */
 static uint32_t count_epochs(struct sched_job *job, long *ret_sum)
 {
 	struct tree_range range = tree_range(job);
@@ -114,20 +115,21 @@ static void add_ns(struct timespec *time, uint64_t ns)
 }
 
 /*
- * Sets the time of a job's directory. It changes with the epochs in the directory, because the
- * kernel keeps a listing while the modification time stays the same.
+ * Sets the link count and the times of a job's directory. The kernel keeps a listing as long as the
+ * modification time stays the same, so the time changes when an epoch's directory or order file
+ * appears or disappears.
  */
 static void set_in_job(struct session *session, struct sched_job *job, struct stat *ret)
 {
 	struct timespec time = jobs_changed(session);
 	long sum;
-	ret->st_nlink += count_epochs(job, &sum) + 1; /* current/ */
+	ret->st_nlink += count_epochs(job, &sum) + 1; /* plus one for current/ */
 	add_ns(&time, (uint64_t)sum);
 	set_times(ret, time);
 }
 
-/* Sets the time of an epoch's directory. The time changes with the epoch's edition, and when bad
- * samples are left out. */
+/* Sets the link count and the times of an epoch's directory. The times change when the epoch's
+ * files change: after a rescan of the dataset, or when bad samples are left out. */
 static void set_directory(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout)
 {

@@ -5,7 +5,8 @@
 #include "fuse/await_close.h"
 #include "sched/sched.h"
 
-#define KEPT_NS UINT64_C(2000000000) /* a file that stays open longer is not waited for */
+/* no open waits for a file that was open for longer */
+#define KEPT_NS UINT64_C(2000000000)
 
 bool await_close_locked(struct session *session, struct close_waiter *waiter,
 	const struct open_file *file, uint64_t number)
@@ -39,8 +40,8 @@ void await_close_end(struct session *session, struct close_waiter *waiter)
 		take_off_locked(session, waiter);
 }
 
-/* Takes a waiter of the inode off the list, unless a worker already runs its work. NULL: there is
- * no such waiter. */
+/* Removes a waiter of the inode from the list and returns it. Skips waiters whose work a worker
+ * already runs. NULL: the list has no other waiter of the inode. */
 static struct close_waiter *take_one(struct session *session, uint64_t number)
 {
 	struct close_waiter *waiter;

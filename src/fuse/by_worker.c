@@ -11,13 +11,13 @@ static void run(struct load_work *work)
 {
 	size_t offset = offsetof(struct by_worker, work);
 	struct by_worker *by_worker = (struct by_worker *)((char *)work - offset);
-	/* If `interrupted` is running, this call waits until it has returned. */
+	/* If an interrupt is being handled, this call waits until `interrupted` has returned. */
 	fuse_req_interrupt_func(by_worker->req, NULL, NULL);
 	by_worker->answer(by_worker);
 }
 
-/* Handles an interrupt. If the interrupt came first, libfuse calls this function at once, before
- * there is any work. */
+/* Handles an interrupt. If the request was interrupted before fuse_req_interrupt_func was called,
+ * libfuse calls this function from within it, and no worker has the work yet. */
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct by_worker *by_worker = context;
@@ -44,7 +44,7 @@ void by_worker_start(struct by_worker *by_worker)
 /* --- a copied request --------------------------------------------------------------- */
 
 struct copy {
-	struct by_worker by_worker; /* the first member */
+	struct by_worker by_worker; /* stands first, for casts */
 	struct request request;
 	void (*answer)(const struct request *request);
 };

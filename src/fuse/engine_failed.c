@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 
 #define NOTIFY_RESEND 7
-#define CLIENT_MS 1000 /* most time for a client to send its request */
+#define CLIENT_MS 1000 /* longest wait for the next bytes of a client's request */
 
 /* The buffer is large enough for the largest request. The kernel passes no request to a smaller
  * buffer. */
@@ -42,8 +42,8 @@ static bool succeeds(uint32_t opcode)
 	       opcode == FUSE_DESTROY;
 }
 
-/* Takes an open off the list. The kernel has sent this open again; the engine that received it
- * first may have listed it before it died. */
+/* Removes an open from the list for later engines. The engine that received this open first may
+ * have added it before that engine died; now the kernel has sent the open again. */
 static void forget_open(uint32_t mount, uint64_t unique)
 {
 	struct kept_open *open = NULL;
@@ -52,7 +52,8 @@ static void forget_open(uint32_t mount, uint64_t unique)
 			kept_open_remove(open);
 }
 
-/* Records opens and releases for the next engine, which could not learn of them otherwise. */
+/* Records a release, or a repeated open, for the next engine, which could not learn of it
+ * otherwise. */
 static void note(const struct kept_descriptor *place, size_t bytes)
 {
 	const struct fuse_in_header *request = (const void *)buffer;
@@ -85,7 +86,7 @@ static bool refuse_one(const struct kept_descriptor *place)
 
 /* --- the control sockets ------------------------------------------------------------ */
 
-/* Receives a request up to its end, but for at most CLIENT_MS. */
+/* Receives a request up to its end, or until no byte has come for CLIENT_MS. */
 static size_t receive(int client)
 {
 	size_t n = 0;
@@ -108,8 +109,8 @@ static void answer(int client, const char *kind, const char *text)
 	(void)!write(client, text, strlen(text));
 }
 
-/* Tells whether the client may upgrade the daemon. The members of socket_group may not, though they
- * can reach the socket. */
+/* Tells whether the client may upgrade the daemon. Members of the group that the key socket_group
+ * names may not, though they can reach the socket. */
 static bool is_master(int client)
 {
 	struct ucred sender;
@@ -174,8 +175,8 @@ int engine_failed_unmount(const char *mountpoint)
 	return EXIT_FAILURE;
 }
 
-/* Serves one request, or one client, of a descriptor. false: the mount of the whole tree is
- * gone. */
+/* Serves a descriptor that is ready: one request of a mount, or one client of a control socket.
+ * false: the mount of the whole tree is gone. */
 static bool serve_place(struct kept_descriptor *place)
 {
 	struct inode root = {.kind = INODE_ROOT};

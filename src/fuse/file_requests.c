@@ -17,7 +17,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* Most files that the kernel may know of since the last number was saved. */
+/* A killed engine has registered at most so many backing files without saving their numbers. */
 #define UNNOTED 64
 
 static const struct open_file_ops *ops_of(struct inode inode)
@@ -130,7 +130,8 @@ void files_go_on(struct session *session)
 		if (err)
 			log_warn("an open file is forgotten: %s", strerror(-err));
 	}
-	/* Carries out the closes that arrived while engine_failed.c answered requests. */
+	/* Carries out the closes that arrived while the engine of engine_failed.c answered
+	 * requests. */
 	while (handover_take_close(session, &number, &handle))
 		file_release(session, number, handle);
 	if (session->passes_through)

@@ -53,13 +53,13 @@ bool session_is_resent(const struct session *session);
 
 /*
  * Serves a further mount, whose root is the job's directory. device: a descriptor of /dev/fuse that
- * the process `mounter` has opened and mounted somewhere. The function takes it over, also on
- * failure. The mount is served until it is unmounted, or until session_unmount. After the job was
- * removed, open files can still be read, and all other requests fail with ENODEV. granted: the
- * process may keep a duplicate of the device. The daemon does not check rights on such a mount, nor
- * on the mount of a process in another user name space: every process that the kernel lets in may
- * read. -ENOENT: there is no such job; -ENOTTY: not a FUSE device; -ENODEV: not mounted; -EUSERS:
- * the job has SESSION_JOB_MOUNTS mounts.
+ * the process `mounter` has opened and mounted somewhere. The function takes over the descriptor,
+ * also on failure. The mount is served until it is unmounted, or until session_unmount. After the
+ * job was removed, open files can still be read, and all other requests fail with ENODEV. granted:
+ * the process may keep a duplicate of the device. If so, or if the process is in another user name
+ * space, the daemon checks no rights on the mount: every process that the kernel lets in may read.
+ * -ENOENT: there is no such job; -ENOTTY: not a FUSE device; -ENODEV: not mounted; -EUSERS: the job
+ * has SESSION_JOB_MOUNTS mounts.
  */
 must_check int session_mount_job(struct session *session, const char *job, pid_t mounter,
 	bool granted, int device);

@@ -23,7 +23,7 @@
 struct sched_job;
 
 /*
- * The parts of fuse, and what they share.
+ * The parts of this folder, and their common declarations.
  *
  * A file calls only files below it. Only open_file_ops.c calls the kinds of open file, by struct
  * open_file_ops.
@@ -31,7 +31,7 @@ struct sched_job;
  *   whole_mount.c      the session of the whole tree: mount, loop, unmount, news of jobs
  *   job_mount.c        further sessions, whose root is a job's directory
  *   listings_forget.c  makes the kernel forget listings after a scan
- *   session.c          a session's life
+ *   session.c          begin and end of a session
  *   ops.c              FUSE's requests, one short function each
  *   listing.c          directory listings
  *   attributes.c       inodes -> attributes
@@ -51,15 +51,15 @@ struct sched_job;
  *   open_files.c       open files by their inode and their handle
  *   reply.c            answers
  *
- * For themselves: mount_options.c (-o options, checks of the mount point), job_device.c (the
- * descriptor of a job's mount), read_ahead.c (how far the kernel reads ahead), engine_failed.c (an
- * engine that only answers EIO).
+ * Independent of the others: mount_options.c (-o options, checks of the mount point), job_device.c
+ * (the descriptor of a job's mount), read_ahead.c (how far the kernel reads ahead), engine_failed.c
+ * (an engine that only answers EIO).
  *
  *   Threads: FUSE's; sched's workers, which answer parked requests; and control's, for
  *            job_mount.c and session_jobs_changed.
  */
 
-#define FOREVER 1e9 /* seconds; for timeouts */
+#define FOREVER 1e9 /* timeout in seconds of names and attributes that never expire */
 #define UNTOLD_S 1.0
 #define SESSION_MAX_THREADS 8
 
@@ -72,11 +72,11 @@ struct session {
 	bool mounted, handles_signals;
 	bool debug;
 	bool omits_opendir; /* the kernel accepts ENOSYS as a successful opendir */
-	bool foreign;	    /* the process that mounted it also unmounts it */
+	bool foreign;	    /* another process has mounted it, and will unmount it */
 	bool detached;	    /* session_detach was called */
-	/* The session sends no notifications; the kernel asks again after UNTOLD_S. The kernel
-	 * takes locks for a notification. A client that also has the device could hold these locks
-	 * for ever, by receiving a request without answering it. */
+	/* The session sends no notifications; instead, names and attributes expire after UNTOLD_S.
+	 * The kernel takes locks for a notification. A client that also has the device could hold
+	 * these locks for ever, by receiving a request without answering it. */
 	bool untold;
 	bool other_pids; /* the pids of readers belong to another name space */
 	/* the daemon checks no rights: the mounting process decides who may read */
@@ -87,22 +87,23 @@ struct session {
 	bool passes_through;
 	/* Features that the kernel offered in its first message (kernel_features.c). */
 	atomic_int offered;
-	bool again;		       /* an earlier engine created the mount */
-	struct kept_descriptor *place; /* NULL: the mount ends when this engine ends */
+	bool again; /* an earlier engine created the mount */
+	/* the mount's entry for later engines; NULL: the mount ends with this engine */
+	struct kept_descriptor *place;
 	uid_t uid;
 	gid_t gid;
 	struct timespec started;
 	struct order_texts *orders;
 	struct sizes *sizes;
 
-	/* The mounts of single jobs. Only the session of the whole tree has some. Control's thread
-	 * uses the list, and main's thread after control's has ended. */
+	/* The mounts of single jobs, if this is the session of the whole tree. Control's thread
+	 * uses the list; main's thread uses it after control's thread has ended. */
 	LIST_HEAD(, job_mount) job_mounts;
 
 	struct lock lock;
-	unsigned holds; /* (lock) number of holds by threads outside the session */
+	unsigned holds; /* (lock) number of holds that were not ended yet */
 	bool ending;	/* (lock) the session can't be held any more */
-	bool stopping;	/* (lock) another thread will end it */
+	bool stopping;	/* (lock) session_stop_waiting was called */
 	pthread_cond_t unheld;
 	struct timespec jobs_changed;		 /* (lock) */
 	struct open_files open_files;		 /* (lock) */
@@ -130,21 +131,23 @@ uint64_t session_number(const struct session *session, struct inode inode);
  * not know the name. */
 void session_forget_name(const struct session *session, struct inode directory,
 	const char *name, size_t bytes);
-/* Finds the inode of a kernel's number. -ENOENT: the inode is not in this mount. */
+/* Finds the inode that a number of the kernel stands for. -ENOENT: the inode is not in this
+ * mount. */
 must_check int session_inode(
 	const struct session *session, uint64_t number, struct inode *ret);
 
 /*
- * Holds the session for a thread that answers a request later, or that sends a notification to the
- * kernel. session_hold is for a request that is not answered yet. session_try_hold returns false
- * when the session is about to end.
+ * Keeps the session from ending while a thread answers a request later, or sends a notification to
+ * the kernel. session_hold: for a request that is not answered yet, so that the session can't be
+ * ending. session_try_hold: in all other cases; false: the session is about to end.
  */
 void session_hold(struct session *session);
 must_check bool session_try_hold(struct session *session);
 void session_unhold(struct session *session);
-/* Waits until nobody holds the session. false: session_stop_waiting was called. */
+/* Makes further holds impossible, and waits until no thread holds the session. false:
+ * session_stop_waiting was called. */
 must_check bool session_wait_unheld(struct session *session);
-/* Makes session_wait_unheld return false. */
+/* Makes a running or later session_wait_unheld return false. */
 void session_stop_waiting(struct session *session);
 
 /* --- session.c --------------------------------------------------------------------- */
@@ -160,15 +163,17 @@ must_check int session_start(
 /* Takes over a mount from the previous engine. Called before session_start, which receives the
  * mount's descriptor. */
 void session_take_over(struct session *session, struct kept_descriptor *place);
-/* Continues where the previous engine ended. Called after session_start, before any thread serves
+/* Begins the session with the features that the kernel granted to the previous engine, and makes
+ * the kernel send unanswered requests again. Called after session_start, before any thread serves
  * the session. */
 void session_go_on(struct session *session);
-/* Unmounts and ends the session. All its threads have returned by then, and nobody holds it. */
+/* Unmounts and ends the session. Before, its threads must have returned, and nobody may hold it. */
 void session_end(struct session *session);
 /* Returns the number of threads that serve a session. */
 unsigned session_threads(void);
 
-/* Forgets everything that is cached about jobs, since jobs have changed. */
+/* Called when jobs were added or removed. Changes the times of directories that list jobs, and
+ * forgets the sizes and texts that are cached. */
 void session_touch_jobs(struct session *session);
 
 /* --- job_mount.c ------------------------------------------------------------------ */
@@ -196,14 +201,14 @@ must_check int job_device_own(int *device);
 /* --- attributes.c ------------------------------------------------------------------ */
 
 /*
- * Finds the attributes of an inode. render: text files are rendered to determine their size.
- * Without render, their st_size may be wrong, and their timeout is 0. -ENOENT: the inode does not
- * exist any more.
+ * Finds the attributes of an inode. render: text files are rendered to determine their size;
+ * otherwise the st_size of a text file may be wrong. *ret_timeout: the number of seconds for which
+ * the kernel may keep the attributes. -ENOENT: the inode does not exist any more.
  */
 must_check int attributes_get(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout);
 
-/* Tells whether a worker must find the attributes of the inode, or of the files in a directory,
+/* Tells whether a worker has to find the attributes of the inode, or of the files in a directory,
  * because a text is rendered, lines are measured, or saved orders are read. */
 bool attributes_take_long(struct session *session, struct inode inode, bool render);
 

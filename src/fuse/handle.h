@@ -11,10 +11,11 @@
  * and its inode.
  *
  *   63..50                      49..0
- *   the epoch that was found    a number that no other open has
+ *   epoch of the open file      serial number, which no other open has
  */
 
-/* The bits of the serial number. It identifies an open file whose epoch becomes known later. */
+/* Mask of the serial number. The serial number identifies an open file also before the file's epoch
+ * is known. */
 #define HANDLE_SERIAL ((UINT64_C(1) << KEPT_SERIAL_BITS) - 1)
 
 static inline uint64_t handle_of(uint32_t epoch, uint64_t serial)
@@ -22,7 +23,7 @@ static inline uint64_t handle_of(uint32_t epoch, uint64_t serial)
 	return (uint64_t)epoch << KEPT_SERIAL_BITS | serial;
 }
 
-/* Makes a handle with a new serial number. epoch: INODE_CURRENT if it is not known yet. */
+/* Makes a handle with a new serial number. epoch: INODE_CURRENT if the epoch is not known yet. */
 static inline uint64_t handle_new(uint32_t epoch)
 {
 	return handle_of(epoch, kept_serial());

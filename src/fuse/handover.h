@@ -22,39 +22,43 @@
  *   Threads: any.   Locks: none is held, unless the name says so.
  */
 
-/* Lists an open file: one that the kernel reads from `backing`, or a shard (backing is 0). Called
- * before the open is answered. NULL: too many files are listed. */
+/* Adds an open file to the list: one that the kernel reads from `backing`, or a shard (backing is
+ * 0). Has to be called before the open is answered. NULL: the list is full, or the mount ends with
+ * this engine. */
 struct kept_open *handover_add(
 	struct session *session, uint64_t handle, uint64_t number, int backing);
 
-/* Returns the session's entry that follows `before`, or NULL. before NULL: returns the first
- * entry. */
+/* Returns the entry of the session's next open file after `before`, or NULL. before NULL: returns
+ * the first entry. */
 struct kept_open *handover_next(struct session *session, const struct kept_open *before);
-/* Returns the entry of an open shard, which has the shard's epoch. NULL: there is none. */
+/* Returns the entry of the open shard that has the handle. The entry has the shard's epoch. NULL:
+ * there is none. */
 struct kept_open *handover_find(struct session *session, uint64_t handle);
-/* Returns the entry of the open that the kernel is sending again. NULL: no earlier engine listed
- * it. */
+/* If the kernel is sending an open again, returns the entry that an earlier engine made for that
+ * open. NULL: there is none. */
 struct kept_open *handover_find_resent(struct session *session);
-/* Takes one close off the list of closes that arrived while no engine could run. false: the list is
- * empty. */
+/* Takes one close off the list of closes that arrived while no engine could run: the inode's number
+ * and the handle. false: the list is empty. */
 bool handover_take_close(
 	struct session *session, uint64_t *ret_number, uint64_t *ret_handle);
 
-/* Tells whether open files use `backing`, a file that an earlier engine registered. */
+/* Tells whether `backing` was registered by an earlier engine, and is still used by open files. */
 bool handover_has_locked(const struct session *session, int backing);
-/* Counts one more open file that uses `backing`. -ENOMEM */
+/* Adds one to the number of open files that use `backing`, a file that an earlier engine
+ * registered. -ENOMEM */
 must_check int handover_hold_locked(struct session *session, int backing);
-/* Counts one open file less. After the last one, makes the kernel forget `backing`. */
+/* Subtracts one from the number of open files that use `backing`. After the last one, makes the
+ * kernel forget `backing`. */
 void handover_put(struct session *session, int backing);
-/* Frees the counts after the session has ended. */
+/* Frees all counts. Called when the session has ended. */
 void handover_end(struct session *session);
 
 /* Returns the kernel's number of the last request that this thread received. */
 uint64_t handover_request(void);
-/* Tells whether the kernel has sent that request a second time. */
+/* Tells whether the kernel has sent this thread's last request a second time. */
 bool handover_is_resent(void);
-/* Notes that the calling thread answers this request next. The request may have been received by
- * another thread. Opens that the thread lists now belong to this request. */
+/* Tells that the calling thread answers `request` next, which another thread may have received.
+ * Entries that the thread adds to the list from now on belong to `request`. */
 void handover_answers(uint64_t request);
-/* Notes the number of a request. Called by the function that received the request. */
+/* Notes the number of a request that the calling thread has just received. */
 void handover_received(uint64_t unique);

@@ -26,7 +26,7 @@
  *      -> waits until nobody holds the session
  *      -> session_end, which closes the descriptor
  *      -> ended
- *      -> reap, by the next call from control
+ *      -> reap frees the mount, at the next call from control
  *
  *   job_mounts_stop -> keep returns without ending the session -> job_mounts_end ends it
  *
@@ -41,7 +41,7 @@ struct job_mount {
 	/* eventfd that becomes readable, and stays so, when the mount has to end */
 	int stop;
 	pthread_t keeper;
-	/* The ids of the serving threads; 0: free. */
+	/* The ids of the serving threads; 0: the element is free. */
 	_Atomic pid_t threads[SESSION_MAX_THREADS];
 	atomic_bool ended; /* the keeper is about to return */
 };
@@ -99,7 +99,8 @@ static void serve_in_threads(struct job_mount *mount)
 		n++;
 	}
 	serve(mount);
-	/* If this thread stopped for another reason, the helpers may still be serving. */
+	/* Stops the helpers. They may still be serving if this thread stopped because of an
+	 * error. */
 	ensure(eventfd_write(mount->stop, 1) == 0);
 	while (n > 0)
 		ensure(pthread_join(helpers[--n], NULL) == 0);
@@ -108,7 +109,8 @@ static void serve_in_threads(struct job_mount *mount)
 static void *keep(void *argument)
 {
 	struct job_mount *mount = argument;
-	signals_wakeable(); /* the helpers that this thread starts inherit the mask */
+	/* the helpers that this thread starts inherit the signal mask */
+	signals_wakeable();
 	serve_in_threads(mount);
 	if (!session_wait_unheld(mount->session))
 		return NULL;
@@ -201,7 +203,8 @@ static unsigned count_mounts(const struct session *everything, job_id job)
 	return n;
 }
 
-/* Starts the session of a mount and its thread. Takes over the mount, also on failure. */
+/* Starts the session of a mount, and the thread that serves it. Takes over the mount, also on
+ * failure. *device becomes -1 if libfuse has taken over the device. */
 static int serve_mount(struct session *everything, struct job_mount *mount, int *device)
 {
 	int err = start_session(mount->session, everything->debug, *device);
@@ -251,8 +254,8 @@ int session_mount_job(struct session *session, const char *name, pid_t mounter,
 	return err;
 }
 
-/* Joins the keeper. If the thread has not returned after a while, it is in a blocking read, or is
- * about to enter one. Then it is woken. */
+/* Waits until the keeper thread has ended. As long as it has not, wakes the serving threads again
+ * and again, because they may be in a blocking read, or about to enter one. */
 static void join_keeper(struct job_mount *mount)
 {
 	for (;;) {
@@ -336,7 +339,7 @@ static void forget_name(struct session *session, const char *name)
 	session_forget_name(session, session->root, name, strlen(name));
 }
 
-/* Makes the kernel forget the names that it was allowed to remember. */
+/* Makes the kernel forget the names in the job's directory, which it was allowed to remember. */
 static void forget_names(const struct job_mount *mount)
 {
 	char name[TREE_NAME];

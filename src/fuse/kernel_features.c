@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LEAST_BROUGHT_IN 256 /* bytes; a shorter piece lies on a stack */
+#define LEAST_BROUGHT_IN 256 /* bytes; shorter pieces lie on a stack, and so in memory */
 
 /* The value of session->offered before the kernel's first message. Other threads start only after
  * this message was answered. */
@@ -62,7 +62,8 @@ static void note_message(struct session *session, const void *message, size_t by
 	session->place->mount.message_bytes = (uint32_t)bytes;
 }
 
-/* Restores the features that the kernel granted when the mount began. false: the mount is new. */
+/* Restores the features that the kernel granted when an earlier engine began the mount. false: the
+ * mount is new. */
 static bool was_granted(struct session *session)
 {
 	const struct kept_mount *mount = &session->place->mount;
@@ -93,9 +94,9 @@ int kernel_features_prepare(struct session *session)
 
 /*
  * Loads the pages of an answer into memory. The kernel copies an answer page by page. If the
- * process is killed during a page fault in the middle of that, the reader gets EIO. If it is killed
- * here, there is no answer, and the kernel asks the next engine. One byte of each page is read,
- * which is faster than MADV_POPULATE_READ if the pages are in memory already.
+ * process is killed during a page fault in the middle of the copy, the reader gets EIO. If the
+ * process is killed here, there is no answer, and the kernel asks the next engine. One byte of each
+ * page is read, which is faster than MADV_POPULATE_READ if the pages are in memory already.
  */
 static void bring_in(const struct iovec *iov, int count)
 {
@@ -142,11 +143,12 @@ void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 
 #else
 
-/* Bits of the second word of flags: FUSE_DIRECT_IO_ALLOW_MMAP and FUSE_PASSTHROUGH. */
+/* Bits of the member flags2: FUSE_DIRECT_IO_ALLOW_MMAP and FUSE_PASSTHROUGH. */
 #define FLAG2_DIRECT_IO_ALLOW_MMAP (UINT32_C(1) << 4)
 #define FLAG2_PASSTHROUGH (UINT32_C(1) << 5)
 
-/* The offset of max_stack_depth in fuse_init_out, because older headers lack this member. */
+/* The offset of max_stack_depth in fuse_init_out. offsetof can't be used, because older headers
+ * lack this member. */
 #define STACK_DEPTH_OFFSET (offsetof(struct fuse_init_out, flags2) + sizeof(uint32_t))
 
 static uint32_t offers(const void *message, size_t bytes)

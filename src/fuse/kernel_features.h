@@ -20,6 +20,6 @@ void kernel_features_resend(struct session *session);
 /* Routes the session's messages through this module. Called after fuse_session_mount. -errno */
 must_check int kernel_features_prepare(struct session *session);
 
-/* Asks for both features in the session's init, and sets both members of the session as the kernel
- * grants them. */
+/* Asks the kernel for the two features, and sets the session's members maps_direct and
+ * passes_through as the kernel grants them. Called by the session's init operation. */
 void kernel_features_ask(struct session *session, struct fuse_conn_info *conn);

@@ -22,17 +22,17 @@
  *   reads of the new file bypass the page cache and come to the daemon.
  */
 struct label_file {
-	struct open_file open; /* the first member */
-	bool automatic;	       /* io = auto */
+	struct open_file open; /* stands first, for casts */
+	bool automatic;	       /* the job has `io = auto` */
 	uint32_t bytes, label;
 };
 
-/* Most files that the kernel reads labels from. Each takes a page and a half. */
+/* Largest number of texts that get a backing file. Each file takes a page and a half of memory. */
 #define MAX_TEXTS 32768
 
 struct label_text {
 	UT_hash_handle hash;
-	uint64_t key; /* bytes, label */
+	uint64_t key; /* upper half: number of bytes; lower half: label */
 	int backing;
 };
 
@@ -68,8 +68,8 @@ static int add_text_locked(struct session *session, uint64_t key, int backing)
 	return -ENOMEM;
 }
 
-/* Keeps `backing` as the file of a text, unless another thread has already kept one. Returns the
- * kept file; 0: none was kept. */
+/* Keeps `backing` as the backing file of a text, unless another thread has already kept one.
+ * Returns the file that is kept; 0: none can be kept. */
 static int keep_text(struct session *session, uint64_t key, int backing)
 {
 	LOCK_SCOPE(&session->lock);
@@ -117,9 +117,9 @@ static bool store(const struct label_file *file)
 
 /* --- opens -------------------------------------------------------------------------- */
 
-/* Lists the file. The kernel requires one backing file for all open files of an inode. *ret_cache:
- * the file may use the page cache, because may_cache is set and no other file of the inode is open.
- * -ENOMEM. */
+/* Adds the file to the list of open files. If the inode is open already, the file gets the same
+ * backing file, as the kernel requires. *ret_cache: the file may use the page cache, because
+ * may_cache is set and no other file of the inode is open. -ENOMEM. */
 static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 {
 	struct session *session = file->open.session;
@@ -138,8 +138,8 @@ static bool has_fixed_label(struct sched_job *job, struct inode inode)
 	return sched_label(job, inode_sched_epoch(inode), inode.position, &label);
 }
 
-/* Lists the file and answers the open. rolls: the position will get another label in the next
- * epoch. */
+/* Adds the file to the list of open files, and answers the open. rolls: in current/, the position
+ * may get another label in the next epoch. */
 static void open_file(const struct request *request, struct label_file *file, bool rolls)
 {
 	struct session *session = request->session;

@@ -14,24 +14,24 @@
  * offset of an entry, as readdir reports it, is the number of the next entry.
  *
  *   all          0 "."   1 ".."   then
- *   root, dataset        its tree_entries
+ *   root, dataset        numbers of the fixed entries (tree_entries)
  *   datasets     number of the dataset: a listing in progress survives adding and removing
  *   jobs         id of the job: a listing in progress survives adding and removing
- *   a job        its tree_entries, current, epochs, order files (with gaps)
- *   data/...     id of the job whose path it belongs to
- *   in an epoch  the numbers of its layout
+ *   a job        fixed entries, current, epochs, order files; some numbers are unused
+ *   data/...     id of the job whose path the entry belongs to
+ *   in an epoch  the numbers that the job's layout gives
  */
 
-#define FIRST 2 /* after "." and ".." */
+#define FIRST 2 /* number of the first entry after "." and ".." */
 
 /*
- * The kernel remembers an inode and a name of each entry with attributes, which take 1.2 KB. So
- * only this many positions after the reader's position get attributes. Other positions are looked
- * up when they are opened.
+ * The kernel remembers an inode and a name for each entry with attributes, together 1.2 KB. So only
+ * this many positions after the reader's position get attributes. Other positions are looked up
+ * when they are opened.
  */
 #define WINDOW 4096
-/* A reader may begin anywhere in the layouts classes and mirror. So either all entries get
- * attributes, or, if there are more than this, none. */
+/* Readers may begin anywhere in the layouts classes and mirror. So all entries get attributes, or
+ * none if the epoch has more samples than this. */
 #define MOST_UNORDERED 16384
 
 struct listing {
@@ -39,12 +39,13 @@ struct listing {
 	struct session *session;
 	struct inode directory;
 	bool plus;
-	uint64_t offset; /* number of the next entry */
+	uint64_t offset; /* number of the next entry to be listed */
 	char *buffer;
 	size_t size, used;
 	/* The job whose epoch the directory belongs to, or NULL. */
 	struct sched_job *job;
-	uint32_t window, window_end; /* positions whose entries have attributes */
+	/* entries of positions from window to window_end - 1 get attributes */
+	uint32_t window, window_end;
 };
 
 static bool in_window(const struct listing *listing, struct inode inode)
@@ -100,8 +101,8 @@ static bool list_dots(struct listing *listing)
 	return listing->offset > 1 || put(listing, "..", tree_parent(directory), 1);
 }
 
-/* Lists the fixed entries of the tree. *number: at first the number of the first entry, afterwards
- * the number after the last one. false: the buffer is full. */
+/* Lists the fixed entries of the directory. *number: at first the number of the first entry,
+ * afterwards the number after the last one. false: the buffer is full. */
 static bool list_entries(struct listing *listing, uint64_t *number)
 {
 	for (size_t i = 0; i < tree_n_entries; i++) {

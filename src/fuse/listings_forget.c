@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Makes the kernel forget a directory's listing; it keeps names and listings until then. */
+/* Makes the kernel forget a directory's listing, which it would otherwise keep. */
 
 static void forget_listing(struct session *session, struct inode directory)
 {
@@ -17,8 +17,8 @@ static void forget_listing(struct session *session, struct inode directory)
 }
 
 /* Makes the kernel forget the names of classes, because they lead to other inodes now. Each name is
- * forgotten separately, because a class that is a process's working directory survives when only
- * its parent is forgotten. */
+ * forgotten separately: if the kernel were told to forget only the parent, it would keep a class
+ * that is the working directory of a process. */
 static void forget_classes(
 	struct session *session, struct sched_job *job, struct inode directory)
 {

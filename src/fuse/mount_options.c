@@ -28,7 +28,7 @@ static const char *const left_out[] = {"rw", "defaults", "auto", "noauto", "user
 	"dirsync", "atime", "diratime", "nodiratime", "relatime", "norelatime",
 	"strictatime", "lazytime", "nolazytime"};
 
-#define DEAD_MOST 16 /* most mounts of dead daemons on one mount point */
+#define DEAD_MOST 16 /* at most so many mounts of dead daemons are detached */
 #define N_PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 #define N_LEFT_OUT (sizeof(left_out) / sizeof(left_out[0]))
 
@@ -232,8 +232,8 @@ int mount_device_check(int device)
 	static const unsigned fuse_major = 10, fuse_minor = 229;
 	struct pollfd fd = {.fd = device};
 	struct statx st;
-	/* The file may come from an untrusted process, and lie in a file system that never
-	 * answers. */
+	/* The file system is not asked, because the file may come from an untrusted process, and
+	 * lie in a file system that never answers. */
 	if (statx(device, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) != 0)
 		return -errno;
 	if (!S_ISCHR(st.stx_mode) || st.stx_rdev_major != fuse_major ||
@@ -278,8 +278,8 @@ static void unmount_by_helper(const char *mountpoint)
 
 /* --- mounts of killed daemons ------------------------------------------------------- */
 
-/* Returns the absolute path of a directory without accessing the directory itself. NULL: it has no
- * path. */
+/* Returns the absolute path of a directory without accessing the directory itself. NULL: the
+ * directory's parent does not exist, or there is no memory. The caller frees the path. */
 static char *absolute_name(const char *path)
 {
 	auto_free char *copy = strdup(path);
@@ -316,7 +316,7 @@ static bool is_of_our_kind(const char *path)
 }
 
 /* Tells whether the daemon of the mount is dead. AT_STATX_FORCE_SYNC makes the kernel ask the
- * daemon; the kernel may still have cached answers of a dead one. */
+ * daemon, because the kernel may still have cached answers of a dead daemon. */
 static bool is_dead(const char *path)
 {
 	struct statx st;

@@ -39,14 +39,15 @@ must_check int mount_helper_check(char **ret_why);
 
 #define MOUNT_DEVICE "/dev/fuse"
 
-/* Returns advice for a device that can't be opened. It ends a message, and may be "". */
+/* Returns advice for a device that can't be opened, as the end of an error message; "": there is no
+ * advice. */
 const char *mount_device_advice(int err);
 
 /* Checks an inherited or received device. -ENOTTY: it is not /dev/fuse; -ENODEV: it is not
  * mounted. */
 must_check int mount_device_check(int device);
 
-/* Runs all of these checks and logs failures. -EINVAL: the state directory is below the mount
+/* Runs all checks of this header and logs failures. -EINVAL: the state directory is below the mount
  * point. A mount point that is not empty causes a warning. If another process has already mounted
  * the device, only the device is checked, because no daemon answers at the mount point yet. */
 must_check int mount_point_check(const struct files_context *context);

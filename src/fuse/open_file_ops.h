@@ -9,8 +9,9 @@
  * The life of an open file, and the functions that each kind of file has: sample, label, text,
  * other file, composite. The struct of each kind begins with struct open_file.
  *
- *   init -> list -> (keep) -> find, put: each read -> close -> the last put -> ops->end
- *     \-> drop
+ *   open_file_init -> open_file_list -> (open_file_keep) -> reads -> open_file_close
+ *          \                         -> the last open_file_put calls ops->end
+ *           \-> open_file_drop
  *
  *   Threads: any.
  *   Locks: takes the session's; ops are called without it.
@@ -20,14 +21,14 @@ struct open_file_ops {
 	void (*open)(const struct request *request);
 	/* Answers a read of a file. The caller holds a reference to the file. */
 	void (*read)(const struct request *request, struct open_file *file);
-	/* Answers a read of a file that this engine has not listed, because an earlier engine
-	 * opened it. The answer may come after the function has returned. */
+	/* Answers a read of a file that an earlier engine opened and that is not in this engine's
+	 * list. The answer may come after the function has returned. */
 	void (*again)(const struct request *request);
 	/* Consumes the positions of a file that an earlier engine opened and that the kernel
-	 * releases. NULL: the kind has no positions. */
+	 * releases now. NULL: files of this kind have no positions. */
 	void (*consume)(const struct request *request);
 	/* Makes the struct of a file that an earlier engine opened and that the kernel reads by
-	 * itself. NULL: the kernel never reads this kind by itself. */
+	 * itself. NULL: the kernel never reads files of this kind by itself. */
 	int (*outlives)(const struct request *request, struct open_file **ret);
 	/* Cancels the opens of positions for which a closed file still waits. NULL: files of this
 	 * kind never wait. */
@@ -39,13 +40,13 @@ struct open_file_ops {
 /* Initialises a new file from the request. The caller has its only reference. */
 void open_file_init(
 	struct open_file *file, const struct request *request, uint64_t handle);
-/* Lists a file. -EEXIST: a file with its handle is listed; -ENOMEM. */
+/* Adds a file to the session's list. -EEXIST: the list has a file with this handle; -ENOMEM. */
 must_check int open_file_list(struct open_file *file);
 must_check int open_file_list_locked(struct open_file *file);
-/* Lists a file that the kernel reads by itself in the list for later engines. Called before the
- * open is answered. -ENFILE: too many files are listed. */
+/* Adds a file that the kernel reads by itself to the list for later engines. Has to be called
+ * before the open is answered. -ENFILE: that list is full. */
 must_check int open_file_keep(struct open_file *file);
-/* Frees a file that is not listed. Consumes nothing. */
+/* Frees a file that is in no list. Consumes nothing. */
 void open_file_drop(struct open_file *file);
 
 void open_file_hold(struct open_file *file);
@@ -55,21 +56,23 @@ bool open_file_size(struct session *session, struct inode inode, uint64_t *ret);
 
 /* Answers a read. */
 void open_file_read(const struct request *request);
-/* Answers a read of a file that the caller tried to list again. err: the error of the listing;
- * -EEXIST: another read has already listed the file. */
+/* Answers a read of a file that an earlier engine opened, after the caller has tried to add the
+ * file to the session's list. err: the result of adding; -EEXIST: another read has already added
+ * the file. */
 void open_file_read_again(const struct request *request, int err);
 
-/* Closes a file, and drops the reader's reference. undo: nobody has read the file. false: the file
- * is not listed. */
+/* Removes a file from the list, and drops the reader's reference. undo: nobody has read the file,
+ * so nothing is consumed. false: the list has no such file. */
 bool open_file_close(struct session *session, uint64_t handle, bool undo);
-/* Closes a listed file that nobody has read. */
+/* Closes a file of the list that nobody has read. Consumes nothing. */
 void open_file_undo(struct open_file *file);
 /* Closes all files when the session has ended; nothing is consumed. */
 void open_files_undo_all(struct session *session);
 
-/* Removes the entry that an earlier engine made for the open that the kernel is sending again.
- * true: that engine had chosen the epoch *ret_epoch. */
+/* If the kernel is sending an open again, removes the entry that an earlier engine made for that
+ * open. true: that engine had chosen the epoch *ret_epoch. false: there is no entry, or no epoch
+ * was chosen. */
 bool open_file_take_back(struct session *session, uint32_t *ret_epoch);
-/* Lists a file that an earlier engine opened and that the kernel reads by itself. kept: the entry
- * of that engine. */
+/* Adds a file that an earlier engine opened, and that the kernel reads by itself, to the session's
+ * list. kept: the entry that the earlier engine made. */
 must_check int open_file_outlives(const struct request *request, struct kept_open *kept);

@@ -28,41 +28,43 @@ struct open_file_ops;
 struct open_inode;
 struct session;
 
-/* An open file. It is the first member of the struct of each kind. open_file_ops.h describes its
- * life. */
+/* An open file. The struct of each kind of open file begins with this struct. open_file_ops.h
+ * describes the life of an open file. */
 struct open_file {
 	/* The members from here on are private to open_files.c; the session's lock protects
 	 * them. */
-	LIST_ENTRY(open_file) link; /* the open files of one inode */
+	LIST_ENTRY(open_file) link; /* links the open files of one inode */
 	struct open_inode *inode;
 	UT_hash_handle hash;
-	uint64_t serial; /* serial number in the handle; the file is found by it */
+	uint64_t serial; /* serial number in the handle, by which the file is found */
 
 	const struct open_file_ops *ops;
 	struct session *session;
-	uint64_t number; /* number of its inode */
+	uint64_t number; /* number of the file's inode */
 	uint64_t handle;
-	uint64_t since_ns; /* time of the open; kept_open has the same */
-	uint64_t size;	   /* st_size while the file is open; 0: not known */
-	/* The reader has one reference, and each running read has one: once the kernel has the
-	 * bytes of an answer, it may release the file, even before the call that sends them
-	 * returns. */
+	/* time of the open, even if an earlier engine opened the file */
+	uint64_t since_ns;
+	uint64_t size; /* st_size while the file is open; 0: not known */
+	/* The reader has one reference, and each running read has one, because the kernel may
+	 * release the file as soon as it has the bytes of an answer, even before the call that
+	 * sends them returns. */
 	atomic_uint references;
 	int backing;  /* the file from which the kernel reads; 0: none */
 	bool borrows; /* an earlier engine registered `backing` */
-	/* an earlier engine opened it, and the kernel reads it by itself */
+	/* an earlier engine opened the file, and the kernel reads it by itself */
 	bool outlived;
-	bool undo; /* (session's lock) nobody has read it, so nothing is consumed */
-	struct kept_open *kept; /* its entry in the list for later engines, or NULL */
+	bool undo; /* (session's lock) nobody has read the file, so nothing is consumed */
+	struct kept_open *kept; /* entry in the list for later engines, or NULL */
 };
 
-/* The list; all zero: no file is open. */
+/* The open files of a session. All zero: no file is open. */
 struct open_files {
 	struct open_inode *inodes;
 	struct open_file *handles;
 };
 
-/* Lists a file under its number and its handle. No other file has the handle's serial number. */
+/* Adds a file, which is then found by its number and by its handle. The caller guarantees that no
+ * other file has the handle's serial number. */
 must_check int open_files_add(struct open_files *files, struct open_file *file);
 void open_files_remove(struct open_files *files, struct open_file *file);
 

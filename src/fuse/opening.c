@@ -25,9 +25,9 @@
  * interrupt.
  *
  * - `opened` is called exactly once. Only this function answers the request and frees the opening.
- * - While libfuse runs `interrupted`, it holds the request's own lock. It may have fetched the
- *   function just before the request is answered. So `opened` first unregisters the function, and
- *   libfuse waits there until the function has returned.
+ * - While libfuse runs `interrupted`, it holds the request's own lock. libfuse may be about to call
+ *   the function when the request is answered. So `opened` first unregisters the function; this
+ *   call of libfuse waits until `interrupted` has returned.
  * - sched_cancel may call `opened` from within `interrupted`. Then `opened` must not wait, since it
  *   would wait for its own caller.
  * - No FUSE thread computes a content: `opened` passes this work to a worker.
@@ -40,13 +40,13 @@ struct opening {
 	uint64_t unique; /* number of the request, from handover_request() */
 	bool parked;
 	uint64_t ticket;
-	struct sched_handle *handle; /* set once the position is opened */
+	struct sched_handle *handle; /* set when the position is opened */
 	struct by_worker by_worker;  /* in use while a worker makes the content */
-	/* in use while other readers have another epoch open */
+	/* in use while other readers have the file open in another epoch */
 	struct close_waiter waiter;
-	uint32_t epoch; /* epoch to open after that */
-	/* The label is opened first, only to find the epoch; then the sample is opened. In
-	 * current/, the second file of a pair gets the epoch that a label would get. */
+	uint32_t epoch; /* epoch to open when the waiter's work runs */
+	/* A label is opened first, only to find the epoch, and then the sample. This is done for
+	 * the second file of a pair in current/, which gets the epoch that a label would get. */
 	bool finds;
 };
 
@@ -117,7 +117,7 @@ static void hand_over(struct opening *opening, struct open_file *file)
 {
 	int backing = file->backing;
 	uint64_t waited_ns = sched_handle_waited(opening->handle);
-	if (backing) /* no reads of it will come to the daemon */
+	if (backing) /* the daemon will not see the reads of the file */
 		reader_has_read(opening->request.req);
 	if (reply(opening, file, backing) != 0) {
 		open_file_undo(file);
@@ -133,8 +133,8 @@ static void hand_over(struct opening *opening, struct open_file *file)
 
 static void opened(void *context, const struct sched_opened *result);
 
-/* Requests the sample of the epoch. If the sample is there already, the opening is freed before the
- * function returns. */
+/* Asks the scheduler to open the position in the epoch. If the sample is there already, the opening
+ * is answered and freed before the function returns. */
 static void ask(struct opening *opening, uint32_t epoch)
 {
 	fuse_req_t req = opening->request.req;
@@ -152,7 +152,7 @@ static void ask(struct opening *opening, uint32_t epoch)
 		const struct sched_open_callbacks *) =
 		sample ? sched_open : sched_open_label;
 	int err = open(opening->job, epoch, inode.position, &callbacks);
-	if (err == -EAGAIN) { /* the programs that read current/ may have ended */
+	if (err == -EAGAIN) { /* another script reads current/, but may have ended */
 		sched_look(opening->job);
 		err = open(opening->job, epoch, inode.position, &callbacks);
 	}
@@ -171,7 +171,7 @@ static void ask_again(struct load_work *work)
 	ask(opening, opening->epoch);
 }
 
-/* Opens the epoch that other readers have open. */
+/* Opens the position in the epoch in which other readers have it open. */
 static void share(struct opening *opening, uint32_t epoch)
 {
 	reader_shares(opening->request.req, inode_pack(opening->request.inode), epoch);
@@ -193,7 +193,7 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 		share(opening, epoch);
 		return;
 	}
-	/* -EAGAIN: a file is open whose job was removed; this job has its number now */
+	/* -EAGAIN: a file of a removed job is still open, and this job has got that job's number */
 	if (err)
 		reply_error(opening->request.req, err == -EAGAIN ? -EBUSY : err);
 	else
@@ -284,7 +284,7 @@ static void opened(void *context, const struct sched_opened *result)
 		answer(opening);
 }
 
-/* Begins an opening. NULL: the request was answered with an error. */
+/* Makes an opening for the request. NULL: the request was answered with an error. */
 static struct opening *opening_new(const struct request *request, bool again)
 {
 	struct sched_job *job =
@@ -305,8 +305,8 @@ static struct opening *opening_new(const struct request *request, bool again)
 	return opening;
 }
 
-/* Returns the epoch to open. If an earlier engine chose an epoch but did not answer, that epoch is
- * kept. A label gets the epoch that its reader had to share for the sample. */
+/* Returns the epoch to open. If an earlier engine chose an epoch but did not answer, returns that
+ * epoch. A label gets the epoch that the same reader had to share when it opened the sample. */
 static uint32_t epoch_of(const struct request *request)
 {
 	struct inode inode = request->inode;

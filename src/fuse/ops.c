@@ -29,8 +29,8 @@ static void count(enum stat_id kind)
 	stats_add(STAT_REQUESTS, 1);
 }
 
-/* Finds the inode of a request. Not for requests about open files, which stay readable in any
- * case. */
+/* Finds the inode of a request. -ENODEV: the mount's job was removed. Reads and releases of open
+ * files do not use this function, because open files stay readable. */
 static int find(fuse_req_t req, fuse_ino_t ino, struct request *ret)
 {
 	struct session *session = session_of(req);
@@ -87,7 +87,7 @@ static void op_init(void *userdata, struct fuse_conn_info *conn)
 
 /* --- names and attributes ----------------------------------------------------------- */
 
-/* Calls `answer`. by_worker: a worker calls it. */
+/* Calls `answer`, or makes a worker call it. */
 static void start(const struct request *request, bool by_worker,
 	void (*answer)(const struct request *request))
 {
@@ -97,8 +97,9 @@ static void start(const struct request *request, bool by_worker,
 		answer(request);
 }
 
-/* Returns how long the kernel may cache a name or attributes. The files of an epoch never change;
- * if their directory changes, the kernel looks them up again. */
+/* Returns how many seconds the kernel may cache a name or attributes: `timeout`, or at most
+ * UNTOLD_S if the session sends no notifications. The latter does not hold for the files of an
+ * epoch: they never change, and if their directory changes, the kernel looks them up again. */
 static double lasting(const struct session *session, struct inode inode, double timeout)
 {
 	bool file = inode_is_sample(inode) || inode.kind == INODE_LABEL ||
@@ -199,8 +200,8 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 
 /* --- directories -------------------------------------------------------------------- */
 
-/* Lets the kernel keep listings: see set_in_job in attributes.c. If the daemon checks no rights,
- * the kernel sends no further opendir. */
+/* Lets the kernel keep listings, until the directory's time changes (set_in_job in attributes.c).
+ * If the daemon checks no rights, the answer ENOSYS makes the kernel send no further opendir. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	const struct session *session = session_of(req);
@@ -222,7 +223,7 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_open(req, fi);
 }
 
-/* Answers chdir(2) and access(2). */
+/* Checks rights for chdir(2) and access(2). */
 static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
 {
 	struct request request;

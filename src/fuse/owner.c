@@ -33,8 +33,8 @@ static bool has_group(void *context, gid_t group)
 	return is_one_of(all, now < n ? now : n, group);
 }
 
-/* Tells whether inode.job is the number of a job. The inodes of datasets have an index in the same
- * place. */
+/* Tells whether inode.job is the number of a job. In the inodes of datasets, this member is the
+ * index of the dataset. */
 static bool is_in_job(enum inode_kind kind)
 {
 	switch (kind) {

@@ -46,8 +46,8 @@ static int add(void *context, int fd)
 	return id;
 }
 
-/* Makes the kernel forget a file. After the end of the session the kernel has forgotten all files,
- * and nothing is done. */
+/* Makes the kernel forget a registered file, unless the session has ended: then the kernel has
+ * forgotten all files. */
 static int close_backing(const struct session *session, int id)
 {
 	uint32_t number = (uint32_t)id;

@@ -20,11 +20,12 @@ struct sched_job;
  *   Threads: any.   Errors: a sample that can't be passed through is read by requests.
  */
 
-/* The backing files are plain files, and not passed through themselves. */
+/* max_stack_depth of FUSE_INIT: backing files are plain files, and not passed through
+ * themselves. */
 #define PASSTHROUGH_STACK_DEPTH 1
 
-/* Tells whether the session may ask for the feature. It must mount the whole tree, and the process
- * must be allowed to register files with the kernel (CAP_SYS_ADMIN). */
+/* Tells whether the session may ask for passthrough. The session must be that of the whole tree,
+ * and the process must be allowed to register files with the kernel (CAP_SYS_ADMIN). */
 bool passthrough_possible(const struct session *session);
 
 /* Enables the registration of files. Called when the session has begun. */
@@ -32,8 +33,8 @@ void passthrough_begin(struct session *session);
 /* Ends the registration of files, before the session ends. */
 void passthrough_end(struct session *session);
 
-/* Returns the kernel's number of the file that has the content. 0: the content is read by
- * requests. */
+/* Returns the kernel's number of the file that has the content. 0: no registered file has it, so
+ * requests read the content. */
 int passthrough_of(const struct session *session, const struct sched_job *job,
 	const struct content *content);
 

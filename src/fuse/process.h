@@ -20,9 +20,9 @@ struct process {
 
 /* Reads as much of a file in /proc/ID as fits, and appends a \0. false: nothing was read. */
 bool process_read_file(long id, const char *name, char *ret, size_t room, size_t *ret_n);
-/* Reads all members. false: there is no such process. */
+/* Reads all members of *ret from /proc. false: there is no such process. */
 bool process_read(long id, struct process *ret);
-/* Reads all members but the command. id: a process or a thread. */
+/* Reads all members of *ret but the command. id: a process or a thread. */
 bool process_read_stat(long id, struct process *ret);
 /* Returns the process of a thread. If /proc does not show it, returns `thread`. */
 long process_of_thread(long thread);
@@ -30,7 +30,7 @@ long process_of_thread(long thread);
 /* Returns an odd number that identifies the process. No other process since boot has the same
  * one. */
 uint64_t process_number(const struct process *process);
-/* Tells whether both run the same program file. Also true if this can't be determined. */
+/* Tells whether both processes run the same program file. Also true if this can't be determined. */
 bool process_runs_same(const struct process *a, const struct process *b);
 
 /* Calls visit with each child of the process. */

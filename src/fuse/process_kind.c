@@ -29,7 +29,8 @@ static const char *after(const char *text, const char *prefix)
 	return text && strncmp(text, prefix, n) == 0 ? text + n : NULL;
 }
 
-/* Skips the name of a package: Python's own, its fork for dill, and the two names of loky. */
+/* Skips the name of a package that starts processes: Python's own, its fork for dill, or loky,
+ * which has two names. NULL: the text does not begin with such a name. */
 static const char *after_package(const char *text)
 {
 	static const char *const names[] = {"multiprocessing.", "multiprocess.",
@@ -166,7 +167,7 @@ static const char *const ranks[] = {"rank", "local_rank", "node_rank", "global_r
 	"world_rank", "machine_rank", "host_rank", "process_rank", "proc_rank",
 	"worker_rank", "dist_rank", "ddp_rank", "mpi_rank", "process_id", "process_index",
 	NULL};
-/* Names of devices, since each rank may have its own. */
+/* Names of devices. They may differ between ranks, since each rank may have its own device. */
 static const char *const devices[] = {"gpu", "gpus", "gpu_id", "gpu_ids", "device",
 	"devices", "device_id", "device_ids", "cuda", "cuda_device", "local_gpu", NULL};
 
@@ -251,7 +252,7 @@ static const char *const rank_variables[] = {"RANK", "LOCAL_RANK", "NODE_RANK",
 static const char *const training_variables[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE",
 	"PMI_SIZE", "SLURM_STEP_NUM_TASKS", "MASTER_ADDR", "MASTER_PORT", NULL};
 
-/* FNV-1a */
+/* Adds a text, with its final zero, to an FNV-1a hash. */
 static void add_text(uint64_t *hash, const char *text)
 {
 	do {
@@ -286,9 +287,9 @@ bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 	return ret->rank != 0;
 }
 
-/* The variables in which each launcher gives the number of all ranks, and the number of ranks on
- * this machine. If a launcher is started by another launcher, the inner one comes first here.
- * Slurm's value looks like "2(x3),1"; only the first machine's number is read. */
+/* The variables of each launcher: one has the number of all ranks, the other the number of ranks on
+ * this machine. If one launcher usually starts another, the inner launcher comes first. Slurm's
+ * value looks like "2(x3),1"; only the first machine's number is read. */
 static const struct {
 	const char *ranks, *here;
 } launchers[] = {
@@ -317,7 +318,8 @@ bool process_has_ranks_elsewhere(const char *environ, size_t n)
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
 		long all = number_in(environ, n, launchers[i].ranks);
 		of = of ? of : all;
-		/* The script may have got its number of ranks from another launcher. */
+		/* A launcher with another number of ranks has not started this script, so its value
+		 * does not count. */
 		if (here == 0 && all == of)
 			here = number_in(environ, n, launchers[i].here);
 	}

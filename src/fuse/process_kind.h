@@ -40,7 +40,7 @@ bool process_names_rank(const char *arguments, size_t n);
 struct process_launch {
 	uint64_t training, rank;
 };
-/* Finds both facts. false: no launcher has set a rank. */
+/* Finds the facts in an environment of n bytes. false: no launcher has set a rank. */
 bool process_launched(const char *environ, size_t n, struct process_launch *ret);
 
 /* Tells whether a launcher has started several ranks, some of them on other machines. */

@@ -51,12 +51,14 @@ struct known_thread {
 	long id;
 	uint64_t start, checked_ns, used_ns;
 	struct reader who;
-	bool works; /* its process works for another process */
-	bool looks; /* other processes work for its process */
+	bool works; /* the thread's process is a worker of another process */
+	bool looks; /* the thread's process has workers, and is no worker itself */
 	bool done;
-	bool elsewhere;	       /* ranks of its training are on other machines */
-	long process, program; /* ids of its process, and of the process of its rank */
-	uint64_t shared;       /* the inode noted by reader_shares; 0: none */
+	/* some ranks of the thread's training are on other machines */
+	bool elsewhere;
+	/* ids of the thread's process, and of the process of its rank */
+	long process, program;
+	uint64_t shared; /* the inode noted by reader_shares; 0: none */
 	uint32_t epoch;
 };
 
@@ -98,8 +100,8 @@ static struct known_thread *get_locked(long id)
 	return found;
 }
 
-/* Returns the script of a rank that has workers, or has read; 0: none is known. A rank keeps its
- * script even after the rank that gave the script its number has ended. */
+/* Returns the script of a rank, if the rank or one of its workers has read; 0: no script is known.
+ * A rank keeps its script even after the rank that gave the script its number has ended. */
 static uint64_t known_script(uint64_t rank)
 {
 	LOCK_SCOPE(&lock);
@@ -201,7 +203,7 @@ struct sched_reader reader_of(fuse_req_t req)
 	struct process thread = {.id = 0};
 	bool found = take_known(id, now_ns, &known);
 	bool done = known.done;
-	/* The process is in another name space. */
+	/* id 0: the process is in another name space of pids. */
 	if (id == 0)
 		return (struct sched_reader){.unknown = true};
 	if (found && now_ns - known.checked_ns < CHECKED_NS)

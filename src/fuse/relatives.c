@@ -11,7 +11,8 @@
 #define ANCESTORS 16 /* most ancestors that are examined */
 #define ENVIRON_TEXT (256 * 1024)
 
-/* The way in which a parent started a process; STARTED: neither forked nor spawned. */
+/* The way in which a parent started a process. SPAWNED: as a helper of multiprocessing or loky;
+ * STARTED: in any other way but fork. */
 enum birth { BIRTH_STARTED, BIRTH_FORKED, BIRTH_SPAWNED };
 
 static enum birth birth_of(const struct process *process, const struct process *parent)
@@ -41,8 +42,8 @@ static bool is_server(const struct process *process)
 	       birth_of(process, &parent) == BIRTH_SPAWNED;
 }
 
-/* Finds the process that started this one, directly or through its server. false: there is none, or
- * it can't be read. */
+/* Finds the process that started this one, directly or through a forkserver. false: there is none,
+ * or it can't be read. */
 static bool has_founder(
 	const struct process *process, struct process *ret, enum birth *ret_birth)
 {
@@ -100,13 +101,15 @@ static void take_elder(struct eldest *eldest, const struct process *process)
 
 /* The ranks of a training among the children of one parent. */
 struct group {
-	const struct process *first; /* the others are siblings of this one */
+	const struct process *first; /* the other ranks are its siblings */
 	const struct process *parent;
 	enum birth birth; /* how `first` was started */
 	struct process_launch launch;
 	struct process other; /* the sibling that is being examined */
 	struct eldest eldest;
-	/* Some siblings have other ranks in their command lines. */
+	/* The command line of `first` may name a rank. The members after this one describe the
+	 * siblings whose command lines differ from it only in the rank: the oldest sibling, the
+	 * least and the largest rank, and the number of siblings. */
 	bool has_command;
 	struct eldest by_command;
 	long least, most, n;
@@ -156,7 +159,7 @@ static void visit_sibling(void *context, long child)
 }
 
 /* Returns the number of the oldest among the process and the siblings that are ranks of its
- * training. 0: the process has no number. */
+ * training. 0: no sibling is such a rank. as_rank: forked and spawned siblings count, too. */
 static uint64_t eldest_of(
 	const struct process *process, const struct process *parent, bool as_rank)
 {

@@ -14,7 +14,7 @@
  *                loky, and that has no workers: Python's workers can't have any
  */
 
-/* Returns the process that this one works for, or itself. */
+/* Returns the process for which `process` works; if there is none, returns `process` itself. */
 struct process relatives_rank(const struct process *process);
 
 /*
@@ -30,6 +30,6 @@ struct process relatives_rank(const struct process *process);
  */
 uint64_t relatives_script(const struct process *rank);
 
-/* Tells whether a launcher started the rank as one of several, and some of them are on other
- * machines. */
+/* Tells whether a launcher started the rank as one of several ranks, and some of these ranks run on
+ * other machines. */
 bool relatives_are_elsewhere(const struct process *rank);

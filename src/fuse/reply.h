@@ -29,7 +29,8 @@ struct request {
 	const struct open_file_ops *ops;
 	/* the kernel's data; fi.fh: the handle of an open file */
 	struct fuse_file_info fi;
-	/* The number of bytes that a read wants; for a listing, its room and its first entry. */
+	/* The number of bytes that a read wants, and their offset. A listing has here the size of
+	 * its buffer, and the number of its first entry. */
 	size_t size;
 	uint64_t offset;
 };
@@ -40,7 +41,7 @@ void reply_error(fuse_req_t req, int err);
 void reply_bytes(fuse_req_t req, const void *bytes, ssize_t n);
 /* Answers a read of a text with the part that the request wants. bytes: the length of the text. */
 void reply_text(const struct request *request, const char *text, uint64_t bytes);
-/* Answers a read of samples, and counts it. Returns what fuse_reply_iov returns. */
+/* Answers a read of samples, and counts the read. Returns what fuse_reply_iov returns. */
 int reply_samples(fuse_req_t req, const struct iovec *iov, int n, size_t bytes);
 /* Answers an open. backing: the file from which the kernel reads; 0: reads come to this process.
  * Returns 0, or an error if the reader is gone; then no process has the file. */

@@ -15,7 +15,7 @@
 #include <errno.h>
 
 struct sample_file {
-	struct open_file open; /* the first member */
+	struct open_file open; /* stands first, for casts */
 	struct sched_job *job;
 	struct sched_handle *handle; /* NULL: the kernel reads the file (open.outlived) */
 	uint32_t epoch, position;
@@ -30,7 +30,7 @@ static struct sample_file *file_of(struct open_file *open)
 
 /* --- the list ----------------------------------------------------------------------- */
 
-/* Tells whether the kernel does not allow both files to be open at once. */
+/* Tells whether the kernel forbids that both files are open at the same time. */
 static bool excludes(const struct sample_file *file, const struct sample_file *other)
 {
 	if (other->open.backing || file->open.backing)
@@ -49,8 +49,9 @@ static const struct sample_file *find_other_locked(const struct sample_file *fil
 	return open ? file_of(open) : NULL;
 }
 
-/* Tells whether the file may share the backing file of `other`. If an earlier engine opened a file
- * of the same position, both have the same bytes, and the kernel requires the same backing file. */
+/* Tells whether the file may share the backing file of `other`: both are the same epoch of the
+ * position, so they have the same bytes. If an earlier engine registered the backing file, the
+ * kernel requires this. */
 static bool may_join_locked(
 	const struct sample_file *file, const struct sample_file *other)
 {
@@ -62,7 +63,8 @@ static bool may_join_locked(
 	       !fault_hit("passthrough.new");
 }
 
-/* Lists the file. -EAGAIN: another epoch of the position is open; -ENOMEM. */
+/* Adds the file to the list of open files. -EAGAIN: another epoch of the position is open, and
+ * *ret_epoch is set as by sample_file_new; -ENOMEM. */
 static int list_file(
 	struct sample_file *file, struct close_waiter *waiter, uint32_t *ret_epoch)
 {

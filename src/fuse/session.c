@@ -56,7 +56,7 @@ void session_free(struct session **session)
 	*session = NULL;
 }
 
-/* Makes the mount outlive this engine. */
+/* Makes the mount outlive this engine, if the supervisor has room for it. */
 static void keep(struct session *session)
 {
 	struct kept_descriptor *place = kept_new();
@@ -95,9 +95,9 @@ int session_start(struct session *session, struct fuse_args *args, const char *w
 	return err;
 }
 
-/* Gives the kernel's first message to libfuse again. The kernel refuses libfuse's answer, since it
- * already has one. The kernel then sends all requests again that the previous engine did not
- * answer. */
+/* Gives the kernel's first message to libfuse again. The kernel refuses libfuse's answer, since an
+ * earlier engine has answered the message. Then makes the kernel send all requests again that the
+ * previous engine did not answer. */
 void session_go_on(struct session *session)
 {
 	struct kept_mount *mount = &session->place->mount;
@@ -180,8 +180,9 @@ static bool is_later(struct timespec a, struct timespec b)
 	return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
 }
 
-/* Sets jobs_changed to the present time. If this is not later than the old value, adds a nanosecond
- * to the old value, because set_in_job in attributes.c needs a change. */
+/* Sets jobs_changed to the present time; or, if this is not later than the old value, to the old
+ * value plus a nanosecond, because the times of directories have to change (set_in_job in
+ * attributes.c). */
 static void touch_jobs_locked(struct session *session)
 {
 	struct timespec now;

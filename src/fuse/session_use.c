@@ -9,7 +9,8 @@
 
 /* --- numbers of inodes in this mount ------------------------------------------------ */
 
-/* The root of a job's mount is its own .., so nothing outside the job is visible. */
+/* The directories above the job have the number of the root in a job's mount, because the root is
+ * its own .., so that nothing outside the job is visible. */
 uint64_t session_number(const struct session *session, struct inode inode)
 {
 	bool outside = inode.kind == INODE_ROOT || inode.kind == INODE_JOBS;
@@ -39,9 +40,8 @@ void session_forget_name(const struct session *session, struct inode directory,
 
 /* --- the page cache ----------------------------------------------------------------- */
 
-/* Readers map batches. If files that bypass the page cache can't be mapped, batches use the page
- * cache. */
-/* Tells whether reads of open files go through the page cache. */
+/* Tells whether reads of open files go through the page cache. With `io = auto`, this is so for
+ * batches if files that bypass the page cache can't be mapped, because readers map batches. */
 static bool is_cached(const struct session *session, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
@@ -56,8 +56,8 @@ bool session_is_mappable(const struct session *session, const struct sched_job *
 }
 
 /*
- * The bytes of a file in a numbered epoch never change, so they stay valid in the cache. A file of
- * current/ may hold other samples when it is opened again.
+ * keep_cache: the page cache stays valid for a file in a numbered epoch, because its bytes never
+ * change. A file of current/ may hold other samples when it is opened again.
  */
 void session_set_io(const struct session *session, const struct sched_job *job,
 	struct inode inode, struct fuse_file_info *fi)

@@ -12,11 +12,12 @@
 
 #include <errno.h>
 
-/* Most chunks of an order that one stat measures, which takes a fraction of a second. */
+/* Largest number of chunks of an order that one stat measures. So many take a fraction of a
+ * second. */
 #define MAX_STAT_CHUNKS 2048
 
 struct snapshot {
-	struct open_file open; /* the first member */
+	struct open_file open; /* stands first, for casts */
 	struct made_text *text;
 };
 
@@ -105,8 +106,8 @@ uint64_t text_file_known_size(struct session *session, struct inode inode)
 
 /* --- opens -------------------------------------------------------------------------- */
 
-/* Makes a snapshot of the text and lists it under request->fi.fh. job: the job of a sample's text;
- * NULL for other texts. -EEXIST: another read has already listed a snapshot. */
+/* Renders a text, and adds it to the list of open files under the handle request->fi.fh. job: the
+ * job of a sample's text; NULL for other texts. -EEXIST: another read has already done so. */
 static int open_snapshot(
 	const struct request *request, struct sched_job *job, sample_id sample)
 {
@@ -153,7 +154,7 @@ static int open_text(const struct request *request)
 		       : open_snapshot(request, NULL, SAMPLE_NONE);
 }
 
-/* Answers an open. err: its error, or 0 if its file is listed. */
+/* Answers an open. err: the error of the open, or 0 if the file is in the list of open files. */
 static void answer_opened(const struct request *request, int err)
 {
 	struct fuse_file_info reply = request->fi;
@@ -173,8 +174,8 @@ static void start_open(const struct request *request)
 {
 	struct request opened = *request;
 	opened.fi.fh = handle_new(0);
-	/* These two need a worker. All others are answered even if all workers wait for a
-	 * storage, so that a user can find the cause. */
+	/* The state of a job and the dashboard need a worker. All other texts are opened even if
+	 * all workers wait for a storage, so that a user can find the cause. */
 	if (request->inode.kind == INODE_JOB_STATE ||
 		request->inode.kind == INODE_DASHBOARD)
 		by_worker_answer(&opened, answer_open);

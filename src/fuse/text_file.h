@@ -21,9 +21,9 @@ struct sched_job;
  */
 extern const struct open_file_ops text_file_ops, order_file_ops;
 
-/* Finds the size of a text file, which is rendered or measured. -errno */
+/* Finds the size of a text file by rendering or measuring the text. -errno */
 must_check int text_file_size(struct session *session, struct inode inode, uint64_t *ret);
-/* Returns the size if it is known without rendering or measuring; otherwise 0. */
+/* Returns the size of a text file if it is known without rendering or measuring; otherwise 0. */
 uint64_t text_file_known_size(struct session *session, struct inode inode);
 
 /* Answers the open of a sample's text. The position is already bound. */

@@ -57,7 +57,7 @@ static int start_whole(
 	} else {
 		session->foreign = true;
 		session->private = false;
-		session->other_pids = true; /* it is not known */
+		session->other_pids = true; /* not known, so no pid is trusted */
 	}
 	return session_start(session, args, where);
 }
@@ -123,7 +123,7 @@ static int check_unmounted(const char *mountpoint)
 {
 	struct stat st;
 	int err;
-	/* Meanwhile the supervisor may close the device, which aborts the stat. */
+	/* The supervisor may close the device during the stat, which aborts the stat. */
 	do
 		err = stat(mountpoint, &st) == 0 ? 0 : errno;
 	while (err == ECONNABORTED);
@@ -140,7 +140,7 @@ void session_detach(struct session *session)
 		return;
 	mount_point_unmount(session->context.mountpoint, fuse_session_fd(session->fuse));
 	session->detached = true;
-	/* the place is free now, so a later engine must not unmount it */
+	/* nothing is mounted at the mount point now, so a later engine must not unmount it */
 	if (session->place)
 		session->place->mount.foreign = true;
 }

@@ -12,9 +12,9 @@
  *
  *   wait_bind -> sched_open_label -> bound -> ... -> wait_bound
  *
- * A position may have to wait until its epoch has begun. Then the thread that asked for it returns,
- * and a worker continues with the next position (`turn`). If other readers have another epoch of
- * the file open, a worker continues after they have closed it.
+ * A position may have to wait until its epoch has begun. Then the thread that asked for the
+ * position returns, and a worker continues with the next position (`turn`). If other readers have
+ * the file open in another epoch, a worker continues after they have closed the file.
  */
 
 static uint64_t end_of(const struct wait *wait)
@@ -22,7 +22,8 @@ static uint64_t end_of(const struct wait *wait)
 	return wait->offset + wait->size;
 }
 
-/* Finds the first record, from wait->bound_to on, whose position must be bound. */
+/* Finds the first record, from the offset wait->bound_to on, whose position has to be bound. false:
+ * there is none. */
 static bool next_unbound_locked(struct wait *wait, uint32_t *ret_index)
 {
 	const struct composite_file *file = wait->file;
@@ -52,8 +53,9 @@ static bool has_next(struct wait *wait, uint32_t *ret_index)
 
 /* --- one position ------------------------------------------------------------------- */
 
-/* Stores the sample of the bound position, and gives the handle back. false: the wait continues
- * later, when other readers have closed the file. */
+/* Stores the sample of the position that was bound, and gives the position's handle back. false:
+ * other readers have the file open in another epoch; a worker continues the wait when they have
+ * closed the file. */
 static bool take_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -78,8 +80,9 @@ static void go_on(struct load_work *work)
 	wait_bind(wait_of(work));
 }
 
-/* Tells whether the calling thread continues with the wait. One thread asks for the position,
- * another one delivers the answer; the thread that finishes last continues. */
+/* Tells whether the calling thread has to continue with the wait. Two threads call this: the thread
+ * that asks for the position, and the thread that delivers the answer. The later of them
+ * continues. */
 static bool is_later(struct wait *wait)
 {
 	return atomic_fetch_add(&wait->turn, 1) == 1;
@@ -111,8 +114,8 @@ static void parking(void *context, uint64_t ticket)
 		wait_arm(wait);
 }
 
-/* Asks for a position. true: the position is bound, or can't be bound. false: another thread
- * continues. */
+/* Asks the scheduler to bind a position. true: the position is bound, or can't be bound, and the
+ * caller continues. false: a worker continues. */
 static bool bind_one(struct wait *wait, uint32_t index)
 {
 	struct composite_file *file = wait->file;

@@ -39,8 +39,8 @@ static struct composite_file *file_of_open(struct open_file *open)
 	return (struct composite_file *)open;
 }
 
-/* Returns the number under which the file is listed. A batch and its labels have the same
- * number. */
+/* Returns the inode number that the file has in the list of open files. A batch and its labels have
+ * the same number. */
 static uint64_t number_of(struct inode inode)
 {
 	if (inode.kind == INODE_BATCH_LABELS)
@@ -54,7 +54,7 @@ static bool may_share(const struct composite_file *file)
 	       session_is_mappable(file->open.session, file->job);
 }
 
-/* Finds an open file of the same batch, or of its labels, whose epoch is known. */
+/* Finds an open file of the same batch, or of the batch's labels, whose epoch is known. */
 static struct composite_file *find_other_locked(const struct composite_file *file)
 {
 	lock_assert_held(&file->open.session->lock);
@@ -66,8 +66,9 @@ static struct composite_file *find_other_locked(const struct composite_file *fil
 }
 
 /*
- * Returns the epoch that the file must share. In current/, a batch and its labels share the epoch
- * of the files of the same batch that are open, unless these are closed soon (await_close.h).
+ * Returns the epoch that the file gets: `epoch`, unless its batch, or the batch's labels, are open
+ * in another epoch. Then the file shares that other epoch; or, if the other file may be closed soon
+ * (await_close.h), the function returns SCHED_CURRENT, and the wait continues later.
  */
 static uint32_t share_epoch(struct wait *wait, uint32_t epoch)
 {
@@ -106,7 +107,8 @@ uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch)
 	return set_epoch(wait->file, found);
 }
 
-/* Gives labels in current/ the epoch that the batch of the same reader had to share. */
+/* Gives labels in current/ the epoch of their batch, if the same reader opened the batch before and
+ * had to share the epoch of other readers (reader_shares). */
 static void follow(struct composite_file *file, fuse_req_t req)
 {
 	if (file->inode.kind != INODE_BATCH_LABELS || file->epoch != SCHED_CURRENT)
@@ -165,7 +167,8 @@ static int prepare(struct composite_file *file, uint32_t epoch)
 	return file->slots ? 0 : -ENOMEM;
 }
 
-/* Returns the epoch that an earlier engine found for the file; SCHED_CURRENT: none was found. */
+/* Returns the epoch that an earlier engine chose for the file. The epoch is in the handle or in the
+ * entry *ret_kept, which is NULL if there is none. SCHED_CURRENT: no epoch was chosen. */
 static uint32_t epoch_of_handle(
 	struct session *session, uint64_t handle, struct kept_open **ret_kept)
 {
@@ -176,8 +179,8 @@ static uint32_t epoch_of_handle(
 	return epoch == INODE_CURRENT ? SCHED_CURRENT : epoch;
 }
 
-/* Returns the epoch of the file's samples. In current/ it may be SCHED_CURRENT, as long as it is
- * not known. */
+/* Returns the epoch whose samples decide the size of the file. For a file of current/ without an
+ * epoch, this is the epoch that the reader would get now. */
 static uint32_t epoch_for(const struct composite_file *file, fuse_req_t req)
 {
 	const struct job_config *config = sched_job_config(file->job);
@@ -190,8 +193,9 @@ static uint32_t epoch_for(const struct composite_file *file, fuse_req_t req)
 		file->job, &reader, inode.position * layout_file_samples(config));
 }
 
-/* Opens a file. On success, takes over the reference to the job. request->fi.fh: the handle, if an
- * earlier engine opened the file; otherwise 0. */
+/* Makes the struct of an open file, and adds it to the list of open files. On success, takes over
+ * the reference to the job. request->fi.fh: the handle, if an earlier engine opened the file;
+ * otherwise 0. */
 static int file_new(
 	const struct request *request, struct sched_job *job, struct composite_file **ret)
 {
@@ -267,7 +271,8 @@ static void start_open(const struct request *request)
 	struct composite_file *file = NULL;
 	struct wait wait = {.opens = true, .fi = request->fi};
 	uint32_t before;
-	/* The kernel repeats an open only if no reader has the file yet. So any epoch will do. */
+	/* The kernel repeats an open only if no reader has got the file yet. So the epoch that an
+	 * earlier engine chose for this open need not be used again. */
 	(void)open_file_take_back(request->session, &before);
 	int err = open_file(request, &file);
 	if (err) {

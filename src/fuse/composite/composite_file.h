@@ -23,6 +23,6 @@
  *   Locks: none while replying or calling sched.
  */
 
-/* The operations of composite files. If an earlier engine opened the file, the first read opens
- * the file again, with the same samples. A release consumes all bound positions of the file. */
+/* The operations of composite files. If an earlier engine opened the file, the first read opens the
+ * file again, with the same samples, and the release consumes all bound positions of the file. */
 extern const struct open_file_ops composite_file_ops;

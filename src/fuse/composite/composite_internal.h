@@ -27,12 +27,14 @@ struct sched_job;
  */
 
 /*
- *   (none) -> OPENING -> HELD <-> MAKING -> READY -> (none)
- *                  \-> FAILED -> (none)
+ * batch   (none) -> OPENING -> HELD -> MAKING -> READY -> HELD -> (none)
+ * shard   (none) -> OPENING -> READY -> (none)
+ * both    OPENING, MAKING -> FAILED -> (none)
  *
- * HELD: the sample is prepared, and the handle pins it. READY: the content is made from the sample.
- * In a batch, the content is freed when as many bytes were read as it has. In a tar, the content is
- * freed and the handle is released when the last byte was read.
+ * A batch that an earlier engine opened goes from OPENING to READY, too. HELD: the sample is
+ * prepared, and the handle pins it. READY: the content is made from the sample. In a batch, the
+ * content is freed when the number of bytes read equals the size of the content. In a shard, the
+ * content is freed and the handle is released when the last byte was read.
  */
 enum slot_state { SLOT_OPENING, SLOT_HELD, SLOT_MAKING, SLOT_READY, SLOT_FAILED };
 
@@ -40,17 +42,20 @@ enum slot_state { SLOT_OPENING, SLOT_HELD, SLOT_MAKING, SLOT_READY, SLOT_FAILED 
 struct slot {
 	struct composite_file *file;
 	uint32_t index;
-	/* (file's lock) */
+	/* The file's lock protects the members from here to bytes_read. */
 	TAILQ_ENTRY(slot) link;
 	enum slot_state state;
-	int status; /* error code of a failed slot */
-	bool bad;   /* the sample itself is bad */
+	int status; /* -errno of a failed slot */
+	bool bad;   /* the slot failed because its sample is bad */
 	/* Number of waits that use the slot. A slot with users is never removed. */
 	unsigned users;
-	uint64_t ticket;	  /* the scheduler's number for an open that waits */
-	bool read_some, read_end; /* the reader has read some bytes; the last byte */
-	uint64_t bytes_read;	  /* bytes read since the content was last made */
-	/* Set once the slot is HELD; never changes after that. */
+	/* the scheduler's number of a parked open; 0: not parked */
+	uint64_t ticket;
+	/* whether a byte of the sample was read; whether its last byte was read */
+	bool read_some, read_end;
+	/* bytes of the content that were read since it was made */
+	uint64_t bytes_read;
+	/* set before the slot becomes HELD or READY; NULL after a failure */
 	struct sched_handle *handle;
 	struct content content;
 	struct load_work work; /* in use while the content is made */
@@ -58,7 +63,7 @@ struct slot {
 
 TAILQ_HEAD(slots, slot);
 
-/* A request, from its arrival to its answer. */
+/* A request, an open or a read, from its arrival to its answer. */
 struct wait {
 	struct composite_file *file;
 	fuse_req_t req;
@@ -67,20 +72,23 @@ struct wait {
 	uint64_t offset;
 	size_t size;
 	struct fuse_file_info fi; /* for the answer of an open */
-	bool armed;		  /* an interrupt of the request will be handled */
-	int status;		  /* error code, if not all slots could be asked for */
-	uint64_t bound_to;	  /* an offset; all labels before it are known */
-	uint32_t binding;	  /* the record whose position is being bound */
-	uint32_t asked_epoch;	  /* epoch in which this position is asked for */
-	/* handle of the position, until its sample is stored */
+	bool armed;		  /* interrupts of the request are handled (wait_arm) */
+	int status;		  /* -errno: a position can't be bound or opened */
+	uint64_t bound_to;	  /* offset in the file; all labels before it are known */
+	uint32_t binding;	  /* index of the record whose position is being bound */
+	/* epoch in which the position of `binding` is asked for */
+	uint32_t asked_epoch;
+	/* handle of the position of `binding`, until its sample is stored */
 	struct sched_handle *bound;
 	atomic_int turn;
-	struct close_waiter waiter; /* its work makes another thread continue the wait */
-	/* (file's lock) */
+	struct close_waiter waiter; /* waiter.work makes a worker continue the wait */
+	/* The file's lock protects the members from here on. */
 	TAILQ_ENTRY(wait) link;
-	uint64_t ticket;   /* the scheduler's number for an open that waits */
-	uint32_t first, n; /* slots */
-	uint32_t missing;  /* slots that are not prepared yet; plus one while `asking` */
+	uint64_t ticket; /* the scheduler's number of a parked open; 0: not parked */
+	/* index of the first slot that the request uses; number of its slots */
+	uint32_t first, n;
+	/* number of slots that are not prepared yet; plus one while `asking` */
+	uint32_t missing;
 	bool asking, answered, interrupted;
 };
 
@@ -94,64 +102,68 @@ static inline struct wait *wait_of(struct load_work *work)
 }
 
 struct composite_file {
-	/* The first member. Waits and unfinished slots hold references. */
+	/* Must be the first member, for casts. Waits and unfinished slots hold references to it. */
 	struct open_file open;
 	bool again; /* an earlier engine has opened the file */
 	struct sched_job *job;
 	struct inode inode;
 	struct composite composite;
-	enum sample_format format; /* the format of its samples */
+	enum sample_format format; /* format of the file's samples */
 	struct lock lock;
 	uint32_t epoch; /* (lock) SCHED_CURRENT until a position is bound */
-	/* (session's lock) the epoch that a batch and its labels share */
+	/* (session's lock) epoch that a batch and its labels share; SCHED_CURRENT: none yet */
 	uint32_t known_epoch;
-	/* (lock) the sample of each label, by index; NULL in a batch */
+	/* (lock) sample of each position, SAMPLE_NONE until it is bound; NULL in a batch */
 	sample_id *samples;
-	struct slot **slots; /* (lock) indexed by record; NULL in labels */
+	struct slot **slots; /* (lock) one slot per record, or NULL; no array in labels */
 	struct slots used;   /* (lock) the least recently used slot comes first */
 	uint32_t n_used;     /* (lock) */
 	struct waits waits;  /* (lock) */
 };
 
 /* Returns the epoch for all positions of the file. A file of current/ gets `epoch`, the epoch of
- * its first bound position, unless other readers have another epoch open: then it shares that
- * epoch. SCHED_CURRENT: the wait continues when other readers have closed their file. */
+ * its first bound position, unless other readers have the same batch open in another epoch: then it
+ * shares that epoch. SCHED_CURRENT: not decided; the wait continues when those readers have closed
+ * their file. */
 uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
-/* Returns the kernel's handle for the open file. If the file is a shard of unknown epoch, lists it
- * for later engines (handover.h), because the caller is about to answer the open. */
+/* Returns the kernel's handle for the open file. The caller has to answer the open next, because a
+ * shard whose epoch is not known yet is added to the list for later engines (handover.h). */
 uint64_t composite_file_handle(struct composite_file *file);
 /* --- composite_bind.c --- */
 
-/* Binds the positions whose labels the request needs, then calls wait_bound. Some of this may
- * happen after the function has returned. */
+/* Binds the positions whose labels the request needs, then calls wait_bound. The function may
+ * return earlier; then a worker continues. */
 void wait_bind(struct wait *wait);
-/* Continues an interrupted wait. Its work was taken back from the workers. */
+/* Continues a wait whose reader was killed: no more positions are bound. The caller must have taken
+ * the wait's work back from the workers. */
 void wait_give_up(struct wait *wait);
 
 /* --- composite_slot.c --- */
 
-/* Makes the wait use one more slot. A new slot is opened. -errno: the wait need not ask for further
- * slots. */
+/* Makes the wait use the slot of a record, and opens the position if the slot is new. -errno: the
+ * position can't be opened, and the caller need not ask for further slots. */
 must_check int slot_need(struct wait *wait, uint32_t index);
-/* Ends the wait's use of its slots. delivered: the reader has received their bytes. */
+/* Ends the wait's use of its slots. delivered: the reader has received the slots' bytes. */
 void slots_leave(struct wait *wait, bool delivered);
-/* Cancels the parked opens of positions. */
+/* Cancels the parked opens of the file's positions. */
 void slots_cancel(struct composite_file *file);
-/* Frees all unused slots of a file. Consumes their positions, or undoes their binding. */
+/* Frees all slots of a file that no wait uses any more. A position that was read is consumed; so is
+ * each position of a batch, unless file->open.undo is set. Other bindings are undone. */
 void slots_give_back(struct composite_file *file);
 
 /* --- composite_wait.c --- */
 
-/* Copies `wanted`, binds the labels and asks for the slots. Then parks the request or answers
- * it. */
+/* Makes a wait from `wanted`, binds the labels and asks for the slots. Then parks the request or
+ * answers it. */
 void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *wanted);
-/* Asks for the slots of the wait, then parks the request or answers it. The labels are known, or
- * wait->status has the error. */
+/* Asks for the slots of the wait, then parks the request or answers it. Called when the labels are
+ * known, or when wait->status has the error. */
 void wait_bound(struct wait *wait);
-/* Enables interrupts of the request. An interrupt may be handled before the function returns. */
+/* Makes libfuse report interrupts of the request. An interrupt may be handled before the function
+ * returns. */
 void wait_arm(struct wait *wait);
-/* Moves the waits that lacked only this slot to `ready`. The slot has just become HELD, READY or
- * FAILED. */
+/* Called when the slot `index` has become HELD, READY or FAILED. Moves the waits that lacked only
+ * this slot to `ready`. */
 void waits_collect_locked(
 	struct composite_file *file, uint32_t index, struct waits *ready);
 /* Answers the waits and frees them. The caller holds no lock. */

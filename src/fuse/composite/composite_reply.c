@@ -14,7 +14,7 @@
 
 /*
  * Collects the bytes of a read from constants, labels and samples. Pieces of a page or more are
- * sent from where they lie. Smaller pieces are copied into one buffer, because a system call takes
+ * sent without a copy. Smaller pieces are copied into one buffer, because a system call takes
  * at most 1024 pieces.
  */
 
@@ -23,12 +23,12 @@
 
 struct gather {
 	struct wait *wait;
-	uint8_t *scratch; /* buffer of wait->size bytes */
+	uint8_t *scratch; /* buffer of wait->size bytes for copies */
 	size_t used;
-	size_t bytes; /* gathered */
-	/* the last piece ends at the end of the used scratch memory, and may grow */
+	size_t bytes; /* number of bytes collected so far */
+	/* the last piece ends where the unused scratch memory begins, so it may grow */
 	bool open;
-	/* edition of the labels, held from its first use on */
+	/* edition that has the labels; held from its first use on */
 	const struct sched_edition *edition;
 	int n;
 	struct iovec iov[MAX_PIECES];
@@ -84,8 +84,9 @@ static bool zeros_are_no_sample(enum sample_format format)
 	return format != FORMAT_RAW;
 }
 
-/* Finds the bytes of a sample's segment. buffer: room for the header of a pair's second member. A
- * bad pair in a tar needs this header, so that readers find the members after it. */
+/* Finds the bytes of a sample's segment. If the sample is bad, they are zeros; but the two members
+ * of a bad pair in a tar are separated by the header of the second one, so that readers find the
+ * members after it. buffer: memory for this header. */
 static int sample_source(const struct wait *wait, const struct segment *segment,
 	struct content_parts *ret, uint8_t buffer[COMPOSITE_CONSTANT])
 {
@@ -119,7 +120,7 @@ static int sample_of(
 	return wait->status ? wait->status : -EIO;
 }
 
-/* Returns the epoch of the file. It is known, since labels of the file are bound. */
+/* Returns the epoch of the file. At least one label of the file is bound, so the epoch is known. */
 static uint32_t epoch_of(struct composite_file *file)
 {
 	LOCK_SCOPE(&file->lock);

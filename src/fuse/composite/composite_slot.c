@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#define TAR_WINDOW 8 /* number of unused slots that a shard keeps */
+#define TAR_WINDOW 8 /* a shard with more slots than this frees the unused ones */
 
 static bool is_tar(const struct composite_file *file)
 {
@@ -32,8 +32,8 @@ static uint32_t position_of(const struct slot *slot)
 
 /* --- none -> OPENING -> HELD, MAKING -> READY, FAILED ----------------------------- */
 
-/* Changes the state and collects the waits under one lock. So each wait either counts the slot as
- * missing and is collected, or sees the new state. */
+/* Changes the state and collects the waits that lacked only this slot, in one critical section. So
+ * each wait either counts the slot as missing and is collected, or sees the new state. */
 static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 {
 	struct composite_file *file = slot->file;
@@ -117,8 +117,9 @@ static void parking(void *context, uint64_t ticket)
 	lock_release(&slot->file->lock);
 }
 
-/* Called when the position is opened. A batch opens all positions at once, but makes a content only
- * when it is read, except in a batch that an earlier engine opened. */
+/* Called when the position was opened, or can't be opened. A shard makes the content at once. A
+ * batch, which opens all positions together, makes a content only when it is read, unless an
+ * earlier engine opened the batch. */
 static void opened(void *context, const struct sched_opened *result)
 {
 	struct slot *slot = context;
@@ -239,9 +240,9 @@ static void note_read(struct slot *slot, const struct wait *wait)
 }
 
 /*
- * Keeps a slot that has no users, or removes it. In a batch the kernel reads ahead, and reads the
- * parts of a sample in any order. So a sample is finished when the number of bytes read equals its
- * size.
+ * Keeps a slot that has no users, or removes it. In a shard, a sample is finished when its last
+ * byte was read. In a batch, the kernel reads ahead and reads the parts of a sample in any order,
+ * so a sample is finished when the number of bytes read equals its size.
  */
 static void keep_or_take_out_locked(struct slot *slot, struct slots *gone)
 {

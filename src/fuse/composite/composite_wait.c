@@ -17,14 +17,14 @@
  * that handles an interrupt. The first of them claims the answer under the file's lock
  * (`answered`).
  *
- * - While libfuse runs `interrupted`, it holds the request's own lock. It may have fetched the
- *   function just before the request is answered. So the answering thread first unregisters the
- *   function, and libfuse waits there until the function has returned.
- * - If the interrupt came first, libfuse runs the function at once, inside fuse_req_interrupt_func.
- *   Then the function must not answer the request (`asking`); the caller of fuse_req_interrupt_func
- *   answers it.
+ * - While libfuse runs `interrupted`, it holds the request's own lock. libfuse may be about to call
+ *   the function when the request is answered. So the answering thread first unregisters the
+ *   function; this call of libfuse waits until `interrupted` has returned.
+ * - If the interrupt came earlier, fuse_req_interrupt_func itself runs `interrupted`. Then
+ *   `interrupted` must not answer the request (`asking` tells this); the caller of
+ *   fuse_req_interrupt_func answers it.
  * - After an interrupt, the samples that were asked for are still prepared: their positions are
- *   bound, and others may read the file. The samples are given up when the file is closed.
+ *   bound, and other threads may read the file. The samples are given up when the file is closed.
  */
 
 static void wait_finish(struct wait *wait, bool delivered)
@@ -73,8 +73,8 @@ static void reply_opened(struct wait *wait)
 	handover_answers(wait->unique);
 	wait->fi.fh = composite_file_handle(file);
 	session_set_io(file->open.session, file->job, file->inode, &wait->fi);
-	/* The last batch or shard of current/ may have had another size when the kernel asked for
-	 * it. */
+	/* The size of the last batch or shard of current/ may have changed since the kernel asked
+	 * for it, so the file bypasses the page cache. */
 	wait->fi.direct_io |= !sizes_last(file->job, file->inode);
 	wait->fi.keep_cache &= !wait->fi.direct_io;
 	if (reply_open(wait->req, &wait->fi, 0) == 0)
@@ -129,8 +129,8 @@ static bool waits_for_server(const struct wait *wait)
 	return edition->beside_waits;
 }
 
-/* Answers the request. A worker answers it if that needs texts of the catalogue or files beside
- * samples. */
+/* Answers the request, or makes a worker answer it if the answer needs texts of the catalogue or
+ * files beside samples. */
 static void answer(struct wait *wait)
 {
 	const struct composite_file *file = wait->file;
@@ -149,7 +149,7 @@ static void answer(struct wait *wait)
 
 /* --- from the request to the answer ------------------------------------------------- */
 
-/* Claims the answer. The calling thread then answers after it has released the lock. */
+/* Claims the answer. The calling thread has to answer after it has released the lock. */
 static void claim_answer_locked(struct wait *wait)
 {
 	lock_assert_held(&wait->file->lock);
@@ -174,7 +174,7 @@ static void interrupted(fuse_req_t req, void *context)
 	/* taken: no other thread is working on the request */
 	bool taken = !mine && sched_take_back(file->open.session->context.sched,
 				      &wait->waiter.work);
-	/* answer() would wait until the function that calls it has returned. */
+	/* Otherwise answer() would wait until this function, its caller, has returned. */
 	if (mine || taken)
 		wait->armed = false;
 	if (mine)
@@ -223,8 +223,8 @@ static bool has_to_park(struct wait *wait)
 	return wait->missing > 1;
 }
 
-/* Parks the request or answers it. The caller has asked for every slot, up to the first one that
- * can't be opened. */
+/* Parks the request or answers it. The caller has asked for all slots, or for all before the first
+ * position that can't be opened. */
 static void asked(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -241,7 +241,7 @@ static void asked(struct wait *wait)
 		answer(wait);
 }
 
-/* Asks for the slots of all records whose sample bytes the request wants. */
+/* Asks for the slots of all records from whose samples the request wants bytes. */
 static int ask(struct wait *wait)
 {
 	const struct composite *composite = &wait->file->composite;
@@ -257,8 +257,8 @@ static int ask(struct wait *wait)
 	return err;
 }
 
-/* Asks for slots even after an error: a read gets the bytes up to the first position that can't be
- * bound. */
+/* A read asks for slots even after an error, because it gets the bytes before the first position
+ * that can't be bound. */
 void wait_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
