@@ -41,7 +41,7 @@ static int print_text(
 }
 
 /* Reads a remote file, or a file's part of a container (far.h). Tries again after errors, because
- * the caller asks only once. */
+ * the caller does not. */
 static int read_far(const struct dataset_sample *file, uint8_t *ret,
 	char message[static IMAGE_MESSAGE])
 {

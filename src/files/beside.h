@@ -27,7 +27,7 @@ const char *beside_ending(const struct job_config *config, unsigned i);
 /* Finds the number of an ending. false: the job has no files with this ending. */
 bool beside_number(const struct job_config *config, const char *ending, unsigned *ret);
 
-/* Prints the file of the sample with ending number i. Prints nothing if the sample has no such
+/* Prints the sample's file that has ending number i. Prints nothing if the sample has no such
  * file. */
 must_check int beside_print(
 	FILE *out, struct sched_job *job, uint32_t epoch, sample_id sample, unsigned i);

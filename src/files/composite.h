@@ -40,18 +40,18 @@ struct segment {
 	uint64_t begin; /* offset of the segment in the file */
 	uint64_t bytes;
 	uint32_t index; /* index of the record; n for the zeros that end the file */
-	/* number of one of the layout's constants: bytes that are equal in all files */
+	/* the layout's number of a constant segment; for SEGMENT_BESIDE, number of the ending */
 	unsigned constant;
 };
 
-#define COMPOSITE_CONSTANT 4096 /* bytes that are enough for any constant */
+#define COMPOSITE_CONSTANT 4096 /* bytes of the largest constant segment */
 
 struct composite;
 struct job_config;
 
 struct composite_rules {
-	/* Finds the segment at an offset in a record. The offset counts from the start of the
-	 * record. */
+	/* Finds the segment that contains the byte at `offset`. Both `offset` and ret->begin count
+	 * from the start of the record. */
 	void (*record)(
 		const struct composite *composite, uint64_t offset, struct segment *ret);
 	void (*constant)(const struct composite *composite, const struct segment *segment,
@@ -62,12 +62,13 @@ struct composite {
 	const struct composite_rules *rules;
 	uint32_t first; /* position of the first record */
 	uint32_t n;	/* number of records, at least one */
-	/* Bytes of the head, at most COMPOSITE_CONSTANT. The head is constant 0. */
+	/* Bytes of the head, at most COMPOSITE_CONSTANT. The head is constant segment number 0. */
 	uint64_t head;
 	uint64_t stride;
 	uint64_t bytes;
 
-	/* Bytes in each record; 0: records have no such part. */
+	/* Bytes of the sample, the label and the .json in each record; 0: records have no such
+	 * part. */
 	uint64_t sample_bytes, label_bytes, json_bytes;
 	/* The bytes of both files of a pair in a tar, and the offset of the second file's header
 	 * in the sample. */
@@ -75,7 +76,7 @@ struct composite {
 	const char *second_extension;
 	unsigned n_beside;
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS +
-			      1]; /* bytes of each member, with its header and filler */
+			      1]; /* bytes of the segment of each text (tar_beside) */
 	uint64_t sample_at;	  /* offset of the sample in its record */
 	const char *extension;	  /* the extension of samples in a tar */
 	/* labels of a batch: number of columns; 0: labels are classes */

@@ -27,7 +27,7 @@ static int check_bytes(const struct job_config *config, const struct sched_handl
 	return -EIO;
 }
 
-/* The form of samples in files, from the job's configuration or from a section [tensor NAME]. */
+/* The way in which the job's files store samples, from [tensor] or a section [tensor NAME]. */
 struct look {
 	enum sample_format format;
 	struct pixel_type pixels;
@@ -173,7 +173,7 @@ void content_pair_fields(const struct job_config *config, struct tensor_shape fi
 	ret[1] = field_of(section->name, section->pixels, second);
 }
 
-/* Makes the head of a record, which describes both arrays. The label follows it. */
+/* Makes the head of a pair's record. The head describes both arrays, and the label follows it. */
 static void make_record_head(
 	const struct job_config *config, uint32_t label, struct content *ret)
 {
@@ -189,7 +189,8 @@ static void make_record_head(
 	format->head_bytes = PAIR_HEAD + sizeof(number);
 }
 
-/* Appends the content of the second file to the content of the first. -EIO: a length is wrong. */
+/* Appends the content of the second file to the content of the first. -EIO: a length differs from
+ * the size that readers were told. */
 static int join(struct sched_job *job, const struct content_place *place,
 	const struct sched_handle *handle, struct content *ret)
 {
@@ -256,8 +257,8 @@ static uint64_t made_bytes(const struct content_made *made)
 	       (made->format.encoded ? made->format.bytes : 0);
 }
 
-/* Reports the bytes that the content has computed to the scheduler. The cache already counts the
- * tensor. */
+/* Tells the scheduler how many bytes were computed for the content. The tensor's bytes are not
+ * among them, because the cache counts these already. */
 static int hold(struct content *content)
 {
 	uint64_t bytes = made_bytes(&content->first) + made_bytes(&content->second);

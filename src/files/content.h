@@ -55,7 +55,7 @@ struct content_place {
 	uint64_t first_size;   /* size of the first file; 0: not a pair in a tar */
 	uint64_t second_at;    /* offset of the second file's header */
 	uint64_t second_size;  /* size of the second file, without its header */
-	const uint8_t *header; /* CONTENT_HEADER bytes */
+	const uint8_t *header; /* header of the second file, CONTENT_HEADER bytes */
 };
 
 /* Makes the content of a file from the handle's tensor. */
@@ -64,7 +64,8 @@ must_check int content_make(const struct files_context *context, struct sched_jo
 	struct content *ret);
 void content_free(struct content *content);
 
-/* Returns the places of the content's bytes. They are valid while the content lives. */
+/* Returns where the bytes of the content lie in memory. The result is valid while the content
+ * lives. */
 struct content_parts content_parts(const struct content *content);
 
 /* Describes the two arrays of a pair, in a record or in an array of pairs. */

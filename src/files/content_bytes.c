@@ -55,7 +55,7 @@ uint64_t content_second_bytes(
 	return content_bytes(&second, dataset, file);
 }
 
-/* Returns the size of a content that has both images of a pair. The record of a pair has a longer
+/* Returns the length of a content that has both images of a pair. The record of a pair has a longer
  * head than the record of one image. */
 static uint64_t joined_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample)
@@ -154,11 +154,11 @@ struct largest {
 	const struct job_config *config;
 	const struct dataset *dataset;
 	uint64_t bytes;
-	sample_id last; /* sample that was looked at */
+	sample_id last; /* sample that was examined last; SAMPLE_NONE: none yet */
 };
 
-/* Tells whether a file's image and size decide the length of its content: of two files whose images
- * have one shape, the smaller has no longer content. */
+/* Tells whether, of two source files whose images have the same shape, the smaller file never has
+ * the longer content. Then the smaller file need not be examined. */
 static bool shape_decides(const struct job_config *config)
 {
 	return !config->n_sections && !content_joins(config);

@@ -17,24 +17,23 @@
 const struct job_section *content_section(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 
-/* Tells whether one file contains both files of a pair. */
+/* Tells whether both images of a pair are in one file. */
 bool content_joins(const struct job_config *config);
-/* Returns the bytes of the content of a pair's second file (config_second). 0: samples are not
- * pairs. */
+/* Returns the length of the content of a pair's second file. 0: samples are not pairs. */
 uint64_t content_second_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
-/* Returns the bytes of the longest second file among the selected samples. */
+/* Returns the length of the longest second file among the selected samples. */
 uint64_t content_second_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
-/* Returns the common pixel mode of all second files. */
+/* Returns the pixel mode of the second files. The caller knows that all have the same mode. */
 enum pixel_mode content_second_mode(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Returns the bytes of one sample's content, without padding. */
+/* Returns the length of one sample's content, without padding. */
 uint64_t content_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 
-/* Returns the common pixel mode of all images. */
+/* Returns the pixel mode of the images. The caller knows that all have the same mode. */
 enum pixel_mode content_mode(
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
@@ -45,11 +44,11 @@ bool content_bytes_fixed(const struct job_config *config, uint64_t *ret);
 /* Tells whether shorter contents are padded with zeros to the length of the longest. */
 bool content_is_padded(const struct job_config *config);
 
-/* Returns the bytes of the longest content among the selected samples. */
+/* Returns the length of the longest content among the selected samples. */
 uint64_t content_bytes_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Tells whether contents are computed from the shared tensor. This takes a worker's time. */
+/* Tells whether contents have to be computed from the shared tensor, which a worker must do. */
 bool content_is_computed(const struct job_config *config);
 
 /*

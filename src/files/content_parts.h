@@ -14,14 +14,14 @@
  *   0          head_bytes           head + body            size
  *   |-- head --|------- body -------|------- zeros --------|
  *
- *   With a second one (second_at > 0):
+ *   With a second file (second_at > 0):
  *   |-- head --|-- body --|- zeros -|- header -|- head -|- body -|- zeros -|
  *                                   second_at
  *
  *   Threads: any.   Errors: none; a request beyond the end gives nothing.
  */
 
-#define CONTENT_ZEROS ((size_t)64 * 1024)      /* one block of zeros */
+#define CONTENT_ZEROS ((size_t)64 * 1024)      /* bytes of a block of zeros */
 #define CONTENT_MAX_READ ((size_t)1024 * 1024) /* bytes of the largest read request */
 /* Number of iovec entries that is enough for any read. */
 #define CONTENT_IOV (CONTENT_MAX_READ / CONTENT_ZEROS + 7)
@@ -32,7 +32,7 @@ struct content_parts {
 	const void *body;
 	uint64_t body_bytes;
 	uint64_t size;	    /* size of the whole file, including the zeros */
-	uint64_t second_at; /* offset of the second part; 0: there is none */
+	uint64_t second_at; /* offset of the second file; 0: there is none */
 	const void *second_header;
 	uint64_t second_header_bytes;
 	const void *second_head;

@@ -15,7 +15,7 @@
 
 /* --- directories as numbers ------------------------------------------------------- */
 
-/* Returns the hash of the subdirectory with this name. */
+/* Returns the hash of the subdirectory `name` of the directory that has the hash. */
 static uint64_t hash_below(uint64_t hash, const char *name, size_t n)
 {
 	hash = (hash ^ '/') * FNV_PRIME;
@@ -71,7 +71,7 @@ struct inode data_step_directory(const struct data_step *step)
 			       : (struct inode){.kind = INODE_DATA};
 }
 
-/* Finds the step of a job's path that lies in the directory. */
+/* Finds the step of a job's path that lies in the directory. directory: the directory's hash. */
 static bool find_step(struct sched_job *job, uint64_t directory, struct data_step *ret)
 {
 	const char *path = sched_job_config(job)->path;
@@ -149,7 +149,7 @@ static int collect(
 		}
 		sched_job_put(job);
 	}
-	/* A directory is gone when no job needs it any more. data/ itself always exists. */
+	/* -ENOENT: no job needs the directory any more. data/ itself always exists. */
 	return ret->n == 0 && directory.kind == INODE_DATA_DIRECTORY ? -ENOENT : 0;
 }
 

@@ -23,15 +23,16 @@
 struct data_entry {
 	struct inode inode;
 	char name[DATA_NAME];
-	uint64_t number; /* position in the listing of its directory; never changes */
+	/* number of the entry in its directory's listing; never changes */
+	uint64_t number;
 };
 
 /* Finds the entry of a directory by its name. */
 must_check int data_lookup(const struct files_context *context, struct inode directory,
 	const char *name, struct inode *ret);
 
-/* Finds the first entry whose number is at least `number`. 1: *ret is the entry; 0: there is no
- * such entry. */
+/* Finds the first entry whose number is at least `number`. 1: *ret is the entry; 0: there is
+ * none. */
 must_check int data_entry(const struct files_context *context, struct inode directory,
 	uint64_t number, struct data_entry *ret);
 

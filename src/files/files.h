@@ -21,9 +21,9 @@ struct files_context {
 	struct sched *sched;
 	struct group *group;
 	struct backings *backings; /* the scheduler's backings, or NULL */
-	struct made_texts *texts;  /* made_text.h */
-	const char *mountpoint;	   /* absolute */
-	/* A mounted /dev/fuse that the daemon inherited at its start; 0: the daemon mounts
-	 * itself. */
+	struct made_texts *texts;  /* texts that readers share (made_text.h) */
+	const char *mountpoint;	   /* absolute path */
+	/* Descriptor of a mounted /dev/fuse that the daemon inherited at its start; 0: the daemon
+	 * mounts the tree itself. */
 	int device;
 };

@@ -85,7 +85,7 @@ static uint8_t *put_bmp_head(uint8_t *at, struct tensor_shape shape)
 	at = put_le32(at, 40); /* BITMAPINFOHEADER */
 	at = put_le32(at, shape.width);
 	at = put_le32(at, shape.height);
-	at = put_le16(at, 1); /* plane */
+	at = put_le16(at, 1); /* one colour plane */
 	at = put_le16(at, 24);
 	at = put_le32(at, 0); /* not compressed */
 	at = put_le32(at, (uint32_t)(bytes - BMP_HEAD));
@@ -123,7 +123,7 @@ static void encode_bmp(uint8_t *at, const struct tensor *tensor)
 #define PNG_SIGNATURE "\x89PNG\r\n\x1a\n"
 #define PNG_BLOCK 65535
 #define PNG_CHUNK_BLOCKS 64
-#define PNG_CHUNK_EXTRA 12 /* length, type, CRC */
+#define PNG_CHUNK_EXTRA 12 /* bytes of the length, the type and the CRC */
 
 static uint64_t png_raw_bytes(struct tensor_shape shape)
 {
@@ -313,7 +313,7 @@ int format_make(enum sample_format format, struct pixel_type type,
 	ensure(config_holds_arrays(format) ||
 		(type.dtype == DTYPE_UINT8 && type.axes == AXES_HWC));
 	if (!holds(format, tensor->shape.mode))
-		return -EIO; /* the configuration excludes such jobs */
+		return -EIO; /* the configuration excludes jobs with such images */
 	*ret = (struct formatted){
 		.bytes = format_bytes(format, type, tensor->shape, tensor->bytes),
 	};

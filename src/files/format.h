@@ -32,8 +32,8 @@ struct formatted {
 	uint64_t bytes;	  /* bytes of the whole file */
 };
 
-/* Returns the length of the file of a tensor with this shape. file_bytes: the result for
- * FORMAT_SOURCE. */
+/* Returns the length of the file of a tensor with this shape. file_bytes: size of the source file,
+ * which is the result for FORMAT_SOURCE. */
 uint64_t format_bytes(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint64_t file_bytes);
 

@@ -38,17 +38,18 @@ enum inode_kind {
 	INODE_EPOCH, /* directory; if the epoch is INODE_CURRENT: current/ */
 	INODE_SAMPLE,
 	INODE_LABEL, /* .cls */
-	/* Directory below an epoch's directory; position: its number (shard, label ...). */
+	/* Directory below an epoch's directory. The position is its number: of a shard, a label
+	 * ... */
 	INODE_SHARD,
 	INODE_JSON, /* .json */
-	INODE_TAR,  /* position: index of the file; the same in BATCH and BATCH_LABELS */
+	INODE_TAR,  /* position: index of the file, also in BATCH and BATCH_LABELS */
 	INODE_BATCH,
 	INODE_BATCH_LABELS,
 	INODE_DATA, /* directory data/ */
 	/* Directory below data/. The fields job, epoch, names and position hold the hash of its
 	 * path. */
 	INODE_DATA_DIRECTORY,
-	INODE_DATA_LINK, /* symlink; epoch: its depth below data/ */
+	INODE_DATA_LINK, /* symlink; epoch: depth of the link below data/ */
 	INODE_JOB_STATE,
 	INODE_DATASET_BAD,
 	INODE_DASHBOARD,
@@ -64,7 +65,7 @@ enum inode_kind {
 
 #define INODE_MAX_JOB ((1u << 14) - 1)
 #define INODE_MAX_EPOCH ((1u << 14) - 1)
-#define INODE_CURRENT INODE_MAX_EPOCH /* no epoch has this number */
+#define INODE_CURRENT INODE_MAX_EPOCH /* stands for current/; no epoch has this number */
 _Static_assert(CONFIG_MOST_EPOCHS == INODE_CURRENT, "each epoch has a number");
 #define INODE_MAX_NAMES 3u
 #define INODE_MAX_POSITION (CONFIG_MOST_SAMPLES - 1)
@@ -77,8 +78,8 @@ struct inode {
 	uint32_t position;
 };
 
-/* Tells whether the file holds the pixels of the sample at its position, or of the second file of
- * that pair. */
+/* Tells whether the file holds the pixels of the sample at its position. If samples are pairs, this
+ * is true of both files of a pair. */
 static inline bool inode_is_sample(struct inode inode)
 {
 	return inode.kind == INODE_SAMPLE || inode.kind == INODE_PAIR;
@@ -101,7 +102,7 @@ static inline bool inode_is_composite(enum inode_kind kind)
 	return kind == INODE_TAR || kind == INODE_BATCH || kind == INODE_BATCH_LABELS;
 }
 
-/* Returns the epoch number that the scheduler uses for the inode's epoch. */
+/* Returns the inode's epoch as the scheduler expects it: SCHED_CURRENT for INODE_CURRENT. */
 uint32_t inode_sched_epoch(struct inode inode);
 
 uint64_t inode_pack(struct inode inode);

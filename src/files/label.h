@@ -9,7 +9,7 @@ struct sched_job;
 
 /*
  * Label files. A file holds the label in ASCII, then newlines. All label files of a dataset have
- * the same size: the digits of the largest label, and one newline.
+ * the same size: as many bytes as the largest label has digits, plus one.
  *
  *   Threads: any; no state.   Errors: none.
  */

@@ -50,7 +50,7 @@ const struct layout *layout_of(const struct sched_job *job);
 /* Returns the number of samples in each batch or shard. The last one may have fewer. */
 uint32_t layout_file_samples(const struct job_config *config);
 
-/* Tells whether the epoch skips n positions from this one on, because all their samples are bad.
- * Listings omit the files of such positions. */
+/* Tells whether the epoch skips the n positions from `position` on, because all their samples are
+ * bad. Listings omit the files of skipped positions. */
 bool layout_skips(
 	struct sched_job *job, struct inode directory, uint32_t position, uint32_t n);

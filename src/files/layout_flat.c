@@ -48,8 +48,7 @@ size_t flat_parse_number(const char *text, unsigned digits, uint32_t bound, uint
 	return n;
 }
 
-/* Tells whether a position has two files. It has if samples are pairs, and a pair is not joined in
- * one file. */
+/* Tells whether a position has two files: samples are pairs that are not joined in one file. */
 static bool has_second(const struct job_config *config)
 {
 	return config_is_pair(config) && !content_joins(config);

@@ -19,7 +19,8 @@
 #define FLAT_NAME 64 /* bytes that are enough for any name */
 
 struct flat_name {
-	/* INODE_SAMPLE, INODE_LABEL, INODE_JSON, INODE_BESIDE or a later kind. */
+	/* INODE_SAMPLE, INODE_LABEL, INODE_JSON, INODE_PAIR, or INODE_BESIDE + number of an
+	 * ending. */
 	enum inode_kind kind;
 	uint32_t position;
 };

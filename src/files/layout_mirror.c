@@ -17,7 +17,7 @@
  * is its number among the dataset's directories. The position of a sample's file is the index of
  * the sample among the selected samples. Directories without selected samples below them are
  * omitted, as in "classes". A file that is no sample is INODE_OTHER; its position is its number
- * among all files. If a sample's file has the same name, the name leads to the sample.
+ * among all files. If a sample's file gets the same name, the name leads to the sample.
  */
 
 /* --- names ------------------------------------------------------------------------ */
@@ -58,7 +58,7 @@ static bool is_too_long(const char *name, const char *extension)
 	return strlen(name) + 1 + strlen(extension) > NAME_MAX;
 }
 
-/* Prints the beginning of the name, cut at a character, followed by a hash of the whole name. */
+/* Prints the beginning of the name, cut between two characters, and a hash of the whole name. */
 static void print_short(const char *name, const char *extension, char ret[MIRROR_NAME])
 {
 	int least = (int)(NAME_MAX - HASHED - 1 - strlen(extension)) - 3, n = least + 3;
@@ -69,7 +69,8 @@ static void print_short(const char *name, const char *extension, char ret[MIRROR
 }
 
 /* Tells whether the extension replaces the ending of the name, so that an image and its label file
- * differ only in the ending. No other sample may have the same stem, or the resulting name. */
+ * differ only in the ending. This requires that no other sample has the same stem, or the resulting
+ * name. */
 static bool replaces_ending(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -176,7 +177,8 @@ static bool is_same_ending(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Finds the file that has this name in the mount and gets this extension. */
+/* Finds the file that has this name in the mount, if the file gets this extension; UINT32_MAX:
+ * none. */
 static uint32_t find_with(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {
@@ -187,7 +189,8 @@ static uint32_t find_with(struct sched_job *job, const struct dataset_paths *pat
 		       : UINT32_MAX;
 }
 
-/* Finds the file that has this name in the mount, with any extension that the job uses. */
+/* Finds the file that has this name in the mount, with any extension that the job uses; UINT32_MAX:
+ * none. */
 static uint32_t find_shown(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name)
 {
@@ -205,7 +208,8 @@ static uint32_t find_shown(struct sched_job *job, const struct dataset_paths *pa
 
 /* --- selected samples ------------------------------------------------------------ */
 
-/* Returns the paths, which were made when the job was added. */
+/* Returns the dataset's paths. They exist already, because they were made when the job was
+ * added. */
 static const struct dataset_paths *paths_of(struct sched_job *job)
 {
 	auto_edition *edition = sched_edition(job, 0);

@@ -14,17 +14,17 @@
 #include <string.h>
 
 #define BLOCK 512
-#define RECORD 10240 /* GNU tar's unit of reading */
+#define RECORD 10240 /* bytes; the size of a tar is a multiple of it, as with GNU tar */
 /* 1980-01-01 in octal; constant, so that the bytes of a tar never change */
 #define MTIME "02263523000"
 
 /* --- the parts of a shard ---------------------------------------------------------- */
 
 /*
- * A member whose size is constant has the same place in all records. A text beside the sample has
- * another size in each record. Its place, with room for the largest text, is fixed; its header is
- * made when the position is bound. The rest of the room is a comment, in the form of an extended
- * header (pax): readers of tar files skip it, and see a member of the exact size.
+ * A member whose size is constant has the same place in all records. The size of a text beside the
+ * sample differs between records. Such a text has a fixed place with room for the largest text; its
+ * header is made when the position is bound. The rest of the room is a comment, in the form of an
+ * extended header (pax): readers of tar files skip it, and see a member of the exact size.
  */
 
 enum member { MEMBER_LABEL, MEMBER_JSON, MEMBER_BESIDE, MEMBER_SAMPLE, MEMBERS };
@@ -42,7 +42,8 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 	return (bytes + unit - 1) / unit * unit;
 }
 
-#define LEAST_COMMENT (2 * BLOCK) /* bytes of a header and of one line */
+/* bytes of the shortest comment: a header and a block */
+#define LEAST_COMMENT (2 * BLOCK)
 
 static uint64_t beside_blocks(uint64_t most_bytes)
 {
@@ -61,8 +62,8 @@ static uint64_t member_blocks(const struct composite *tar, enum member member)
 	return blocks;
 }
 
-/* Finds the segment of a text beside the sample. ret->begin: the start of the first text; `offset`
- * counts from there. */
+/* Finds the segment of a text beside the sample. At the call, ret->begin is the start of the first
+ * text; `offset` counts from there. */
 static void find_beside(const struct composite *tar, uint64_t offset, struct segment *ret)
 {
 	unsigned i = 0;
@@ -75,8 +76,8 @@ static void find_beside(const struct composite *tar, uint64_t offset, struct seg
 	ret->bytes = tar->beside_bytes[i];
 }
 
-/* Finds the segment in a member. ret->begin: the start of the member; `offset` counts from
- * there. */
+/* Finds the segment in a member. At the call, ret->begin is the start of the member; `offset`
+ * counts from there. */
 static void find_in_member(const struct composite *tar, enum member member,
 	uint64_t offset, struct segment *ret)
 {
@@ -158,7 +159,7 @@ static void print_header(
 	memcpy(ret, &header, sizeof(header));
 }
 
-/* Prints the extended header with the comment: one line, which begins with its length. */
+/* Prints the extended header with the comment: one line, which begins with the line's length. */
 static void print_comment(uint32_t position, uint64_t bytes, uint8_t *ret)
 {
 	uint64_t line = bytes - BLOCK;

@@ -30,7 +30,8 @@ struct sched_job;
  * in beside.h, the bytes of the largest file. */
 struct tar_sizes {
 	uint64_t label, json, sample;
-	uint64_t second; /* second file of a pair; 0: samples are not pairs */
+	/* bytes of the second file of a pair; 0: samples are not pairs */
+	uint64_t second;
 	const char *second_extension;
 	unsigned n_beside;
 	uint64_t beside[CONFIG_MOST_ENDINGS + 1];
@@ -41,7 +42,7 @@ struct tar_sizes {
 void tar_beside(const struct composite *tar, const struct segment *segment,
 	const char *ending, const char *text, size_t text_bytes, uint8_t *ret);
 
-/* Describes a shard. The caller keeps ownership of the extension. */
+/* Describes a shard. `extension` still belongs to the caller, and must outlive the result. */
 struct composite tar_composite(
 	uint32_t first, uint32_t n, struct tar_sizes sizes, const char *extension);
 

@@ -143,8 +143,8 @@ static uint64_t own_cpu_ns(void)
 	return (uint64_t)time.tv_sec * SECOND_NS + (uint64_t)time.tv_nsec;
 }
 
-/* Shares a new text. text NULL: it could not be made. Returns the previous text, which the caller
- * puts back, or NULL. */
+/* Shares a new text. text NULL: it could not be made. Returns the previous text, or NULL; the
+ * caller passes it to made_text_put. */
 static struct made_text *share(struct made_texts *texts, enum made_kind kind,
 	struct made_text *text, uint64_t cost_ns)
 {

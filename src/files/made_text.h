@@ -47,7 +47,7 @@ void made_texts_free(struct made_texts **texts);
  * a caller that needs only the length. -errno */
 must_check int made_texts_take(const struct files_context *context, enum made_kind kind,
 	bool latest, struct made_text **ret);
-/* Takes the text of a file for which text_is is true. -errno */
+/* Takes the text of a text file (text_is). -errno */
 must_check int made_texts_take_file(const struct files_context *context,
 	struct inode inode, bool latest, struct made_text **ret);
 

@@ -29,5 +29,5 @@ must_check int order_lines_find(
 uint32_t order_lines_print(
 	const struct order_lines *lines, uint32_t first, uint32_t n, FILE *out);
 
-/* Makes the source of an order file's text. `lines` must outlive it. */
+/* Makes the source of an order file's text. `lines` must outlive the source. */
 struct order_source order_lines_source(struct inode inode, struct order_lines *lines);

@@ -22,7 +22,8 @@ struct order_texts {
 	uint64_t generation; /* (lock) grows when the starts of all texts are forgotten */
 };
 
-/* The start of a chunk. */
+/* The start of a chunk: the chunk's number, the offset of its first byte, and the generation in
+ * which the offset was found. */
 struct cursor {
 	size_t chunk;
 	uint64_t byte;
@@ -86,7 +87,7 @@ static struct known *find_locked(struct order_texts *texts, uint64_t key)
 	return NULL;
 }
 
-/* Finds the last known start at or before the offset. */
+/* Finds the last known start of a chunk at or before the offset. */
 static struct cursor seek(struct order_texts *texts, uint64_t key, uint64_t offset)
 {
 	LOCK_SCOPE(&texts->lock);

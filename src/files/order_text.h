@@ -9,19 +9,19 @@
 #include <sys/types.h>
 
 /*
- * Reads a text to whose end lines are added, and that is too long to keep: each read renders its
- * lines again. Only the offset of every ORDER_CHUNK-th line is remembered, so that a read at any
- * offset renders little more than it returns.
+ * Reads a text that grows at its end, and that is too long to keep: each read renders the lines
+ * again. Only the offset of every ORDER_CHUNK-th line is remembered, so that a read at any offset
+ * renders little more than it returns.
  *
- *   Flow: a read finds the last known start before its offset. From there it measures chunks until
- *         it reaches the chunk with the offset, and begins to render there. Each complete chunk
- *         determines the start of the next one.
- *   Owns: the known starts of all texts.
+ *   Flow: a read finds the last remembered start of a chunk before its offset. From there it
+ *         measures chunks until it reaches the chunk with the offset, and begins to render there.
+ *         Each complete chunk determines the start of the next one.
+ *   Owns: the remembered starts of all texts.
  *   Threads: any. Lines are rendered without the lock.
  *   Errors: -ENOMEM.
  */
 
-#define ORDER_CHUNK 256 /* lines */
+#define ORDER_CHUNK 256 /* number of lines in a chunk */
 
 struct order_texts;
 
@@ -49,11 +49,11 @@ must_check ssize_t order_text_read(struct order_texts *texts,
 	const struct order_source *source, uint64_t offset, char *buffer, size_t size);
 
 /*
- * Returns the present size. Measures at most `max_chunks` unknown chunks. So the size of a long
- * text that was never read is too small at first, and grows with each call.
+ * Returns the present size. Measures at most `max_chunks` chunks whose lengths are not remembered.
+ * So the size of a long text that was never read is too small at first, and grows with each call.
  */
 uint64_t order_text_size(struct order_texts *texts, const struct order_source *source,
 	unsigned max_chunks);
 
-/* Returns the size up to the last known start. Measures nothing. */
+/* Returns the size up to the last remembered start of a chunk. Measures nothing. */
 uint64_t order_text_known_size(struct order_texts *texts, uint64_t key);

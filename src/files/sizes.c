@@ -99,7 +99,8 @@ static uint64_t largest(
 				config, edition->dataset, edition->readable);
 }
 
-/* Finds the padded size. Examines all samples of the job, but only once per job. */
+/* Returns the size to which contents are padded. Examines all samples of the job, but only once per
+ * job. */
 static uint64_t padded_size(struct sizes *sizes, struct sched_job *job,
 	const struct sched_edition *edition, bool second)
 {

@@ -25,13 +25,13 @@ void sizes_free(struct sizes **sizes);
 void sizes_forget(struct sizes *sizes);
 
 /*
- * Finds the st_size of a position. false: the size is not known yet, because the job has sizes =
- * exact and the position is not bound.
+ * Finds the st_size of a position's file. false: the size is not known yet, because the job has
+ * size = exact and the position is not bound.
  */
 must_check bool sizes_of_position(
 	struct sizes *sizes, struct sched_job *job, struct inode inode, uint64_t *ret);
-/* Returns the st_size of a position that has this sample. second: of the second file of the
- * pair. */
+/* Returns the st_size of the file of a position that has this sample. second: the second file of
+ * the pair. */
 uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t epoch,
 	sample_id sample, bool second);
 /* Finds the size of the first or the second file of a position's pair. `inode` may be either
@@ -41,9 +41,9 @@ must_check bool sizes_of_part(struct sizes *sizes, struct sched_job *job,
 /* Tells why files of current/ would get other sizes with the next edition (see sched_dataset_move).
  * NULL: the sizes stay. */
 sched_edition_change sizes_change;
-/* Tells whether a file of the state must be read to find the size of a position, or of the
- * positions in a directory. */
+/* Tells whether a file in the state directory must be read to find the size of a position, or of
+ * the positions in a directory. */
 bool sizes_are_saved(struct sched_job *job, struct inode inode);
-/* Tells whether a known size stays valid. It does not in current/, where a position gets another
- * sample in each epoch. */
+/* Tells whether a known size stays valid. In current/ it may change, because a position gets
+ * another sample in each epoch, and because the last batch or shard may grow. */
 bool sizes_last(struct sched_job *job, struct inode inode);

@@ -76,15 +76,15 @@ static void print_name(FILE *out, const char *key, const char *text)
 	fputc('\n', out);
 }
 
-/* Prints the number of prepared samples of each preparation that jobs read, and the cache that all
- * its samples would need. */
+/* Prints, for each preparation that jobs use, the number of samples, the bytes of one prepared
+ * sample, and the bytes of all. */
 static void print_prepared(
 	FILE *out, const struct files_context *context, const struct dataset *dataset)
 {
 	struct sched_prepared *prepared;
 	size_t n;
 	if (sched_dataset_prepared(context->sched, dataset, &prepared, &n) != 0)
-		return; /* no memory */
+		return; /* there is no memory */
 	for (size_t i = 0; i < n; i++)
 		fprintf(out,
 			"prepared %" PRIu32 " samples of %" PRIu64

@@ -18,7 +18,7 @@ struct sched_job;
  *   Threads: any.   Errors: if data can't be read, the text says so.
  */
 
-/* Prints "name value" lines. */
+/* Prints the daemon's counters as "name value" lines. */
 void text_stats(FILE *out, const struct files_context *context);
 void text_stats_json(FILE *out, const struct files_context *context);
 /* Prints the daemon's counters and gauges of the jobs for Prometheus (text_metrics.c). */

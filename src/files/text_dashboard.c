@@ -11,10 +11,10 @@
 #include <time.h>
 
 /*
- * dashboard.html in this folder is the page; its DATA is replaced by a JSON object, from which the
- * page draws its curves. For each value the object has one number per reading of the last hour, or
- * one per interval between two readings. All names in the object satisfy config_name_valid, so they
- * need no escapes.
+ * dashboard.html in this folder is the page; the text DATA in it is replaced by a JSON object, from
+ * which the page draws its curves. For each value the object has one number per reading of the last
+ * hour, or one per interval between two readings. All names in the object satisfy
+ * config_name_valid, so they need no escapes.
  */
 
 #define DATA "@DATA@"
@@ -74,7 +74,7 @@ static void print_times(FILE *out, const struct last_hour *past)
 	fputs("],\n", out);
 }
 
-/* Prints how much a counter grew in each step. */
+/* Prints how much a counter grew between each two readings. */
 static void print_steps(FILE *out, const struct last_hour *past, struct field field)
 {
 	fprintf(out, "\"%s\":[", field.name);

@@ -104,7 +104,8 @@ static int print_common(
 	return err;
 }
 
-/* Bit i in the line of a part tells whether the i-th printed job reads the part's samples. */
+/* Prints the state. Bit i of `jobs` in a line "part" tells whether the i-th printed job reads the
+ * part's samples. */
 int text_explain(FILE *out, const struct files_context *context)
 {
 	job_id *ids = NULL;
