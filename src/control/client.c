@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define ROOM_FIRST 1024u  /* bytes */
+#define ROOM_FIRST 1024u  /* bytes reserved for a request at first */
 #define LINES_AT_ONCE 256 /* lines of an order that are rendered at a time, about 10 KB */
 
 struct client *client_new(struct listener *listener, int fd)
@@ -59,8 +59,8 @@ union rights {
 	struct cmsghdr align;
 };
 
-/* Takes over the descriptor that came with a message. If several messages have one, the last one is
- * kept. */
+/* Takes over the descriptor that came with a part of the request. If several parts have one, the
+ * last one is kept. */
 static void take_descriptor(struct msghdr *message, int *descriptor)
 {
 	const struct cmsghdr *head = CMSG_FIRSTHDR(message);
@@ -88,7 +88,8 @@ static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
 }
 
 /* Makes room for more of the request. The room may exceed the limit by one byte, so that a request
- * that is too large is noticed. false: no memory. */
+ * that is too large is noticed. false: there is no memory, or all requests together are too
+ * large. */
 static bool grow(struct client *client)
 {
 	size_t most = client->listener->rights.max_request + 1;
@@ -124,7 +125,8 @@ void client_receive(struct client *client)
 	if (n == -EAGAIN || n == -EINTR)
 		return;
 	client->n_in += n > 0 ? (size_t)n : 0;
-	/* The client only wanted to know whether the daemon answers. */
+	/* The request may be empty: then the client only wanted to know whether the daemon
+	 * answers. */
 	if (n < 0 || client->n_in == 0) {
 		client->state = CLIENT_ENDS;
 	} else if (client->n_in > client->listener->rights.max_request) {
@@ -196,8 +198,8 @@ void client_execute(struct client *client, struct control *control)
 	client->in_room = 0;
 }
 
-/* Ends the lines of an order. If the order was deleted before all lines were sent, the client gets
- * an error. */
+/* Ends the answer after the lines of an order. If the order was deleted before all lines were sent,
+ * the client gets an error. */
 static void end_lines(struct client *client)
 {
 	struct sched_job *job = client->lines.job;

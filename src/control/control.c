@@ -55,8 +55,8 @@ static int go_on_sending(const struct control *control, struct client *client)
 	return control_watch(control, EPOLL_CTL_MOD, &client->watch, EPOLLOUT);
 }
 
-/* Continues after a step of a client: passes its request to a worker, carries out the request, or
- * sends the answer. */
+/* Does the next step for a client: passes its request to a worker, carries out the request, sends
+ * the answer, or hangs up. */
 static void go_on(struct control *control, struct client *client)
 {
 	int err = 0;
@@ -158,7 +158,8 @@ static void accept_one(struct control *control, struct listener *listener)
 
 /* --- the thread -------------------------------------------------------------------- */
 
-/* Handles events one at a time, because a step may end other clients. Ready clients take turns. */
+/* Handles one event per wait, because a step may end other clients, which later events would
+ * name. */
 static void *run(void *argument)
 {
 	struct control *control = argument;

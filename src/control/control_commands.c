@@ -220,7 +220,7 @@ static bool change_forget(const struct request *request)
 	return true;
 }
 
-/* Reads a number of ranks. false: it refuses the request. */
+/* Reads a number of ranks. false: the text is not valid, and the answer says so. */
 static bool take_ranks(const struct request *request, const char *key,
 	const char *argument, uint32_t *ret)
 {
@@ -259,7 +259,7 @@ enum sender { SENDER_ANY, SENDER_GRANTED, SENDER_MASTER };
 static const struct command {
 	const char *name, *usage;
 	size_t min, max; /* number of arguments, including the command */
-	bool is_long;	 /* returned by control_place_of */
+	bool is_long;	 /* a worker carries out the command */
 	enum sender sender;
 	bool (*run)(const struct request *request);
 } commands[N_COMMANDS] = {

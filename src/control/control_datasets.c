@@ -53,8 +53,8 @@ static int print_ini(const struct dataset_config *config, char **ret)
 	return fclose(out) == 0 ? 0 : -ENOMEM;
 }
 
-/* Saves the ini in the state directory. Other users may not read it, because a source may need a
- * password. */
+/* Saves the ini in the state directory. Other users may not read the ini, because it may contain a
+ * password for its source. */
 static int keep(const struct command *command, const struct dataset_config *config)
 {
 	auto_free char *directory = NULL;
@@ -95,8 +95,8 @@ static bool is_on_mount(
 	       (path[n] == '/' || path[n] == '\0');
 }
 
-/* Scans a dataset. next: compares it with the dataset in use, which the result is to replace; *ret
- * is NULL if nothing has changed. */
+/* Scans a dataset. next: the dataset is in use, and the result is to replace it; *ret is NULL if
+ * nothing has changed. */
 static int scan(const struct command *command, const struct dataset_config *config,
 	bool next, struct dataset **ret)
 {
@@ -216,8 +216,8 @@ static int rescan_unused(
 	return err;
 }
 
-/* Moves the jobs to the newly scanned dataset. If this fails, the dataset remains taken, so that no
- * job begins to use it. */
+/* Moves the jobs to the newly scanned dataset. If this fails, the caller still has to give the
+ * dataset back, and until then no job can begin to use it. */
 static int move(const struct command *command, const struct dataset_config *config,
 	const char *jobs, struct dataset *next)
 {
@@ -313,9 +313,10 @@ static bool scan_behind(
 }
 
 /*
- * The file <state>/datasets/NAME.looking contains the number of tries while a scan runs. If an
- * engine takes over a mount and finds the file, the previous engine ended during the scan, and the
- * new one scans again. The tries are counted, because the scan itself may end the engines.
+ * The file <state>/datasets/NAME.looking contains the number of tries of a scan while the scan
+ * runs. If an engine takes over a mount and finds the file, the previous engine ended during the
+ * scan, and the new engine scans again. The tries are counted, because the scan itself may end the
+ * engines.
  */
 #define LOOKING "%s/datasets/%s.looking"
 #define MOST_TRIES 3

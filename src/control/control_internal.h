@@ -29,10 +29,11 @@ struct sched_job;
  *
  *   accept -> CLIENT_RECEIVES -> (CLIENT_WAITS for the worker) -> CLIENT_SENDS -> end
  *
- * A client that is at the worker belongs to it, any other one to the thread of control.c.
+ * While a worker has a client, the client belongs to the worker; otherwise to the thread of
+ * control.c.
  */
 
-#define CONTROL_REQUEST_MAX (1u << 20) /* bytes */
+#define CONTROL_REQUEST_MAX (1u << 20) /* bytes of the largest request */
 
 /* --- requests ---------------------------------------------------------------------- */
 
@@ -47,11 +48,11 @@ struct control_message {
 		uid_t uid;
 		gid_t gid;
 	} sender;
-	const struct listener *listener; /* listener on which the client came */
+	const struct listener *listener; /* listener to which the client connected */
 };
 
 struct control_answer {
-	FILE *out; /* the text */
+	FILE *out; /* receives the text of the answer */
 	/* the engine ends as soon as the client has received the answer */
 	bool hands_over;
 	bool ok; /* false: the text says why the request failed */
@@ -66,7 +67,7 @@ struct control_answer {
 enum control_place { CONTROL_AT_ONCE, CONTROL_WORKER, CONTROL_SCANNER };
 enum control_place control_place_of(const struct control_message *message);
 
-/* Carries out one request. If it uses the descriptor, it sets the descriptor to -1. */
+/* Carries out one request. A command that takes over message->descriptor sets it to -1. */
 void control_execute(struct control *control, struct control_message *message,
 	struct control_answer *answer);
 
@@ -82,14 +83,14 @@ enum client_state { CLIENT_RECEIVES, CLIENT_WAITS, CLIENT_SENDS, CLIENT_ENDS };
 
 struct client {
 	struct watch watch;
-	TAILQ_ENTRY(client) link; /* links the clients of the listener */
+	TAILQ_ENTRY(client) link; /* links the listener's clients */
 	STAILQ_ENTRY(client) queued;
 	struct listener *listener;
 	enum client_state state;
 	bool hands_over;
-	/* The worker owns all fields except `link`, `listener` and `bytes`. */
+	/* If true, the worker owns all members except `link`, `listener` and `bytes`. */
 	bool at_worker;
-	size_t bytes; /* bytes of request and answer, included in the listener's sum */
+	size_t bytes; /* bytes of request and answer, as counted in the listener's sum */
 	struct control_message message;
 	char *in;
 	size_t n_in, in_room;
@@ -103,14 +104,14 @@ struct client {
 struct client *client_new(struct listener *listener, int fd);
 void client_free(struct client *client); /* Hangs up on the client and frees it. */
 
-/* Receives the bytes that have arrived. After that the client's state is RECEIVES, WAITS (its
- * request is complete), SENDS (its request was refused), or it ends. */
+/* Receives the bytes that have arrived. After that the client's state is RECEIVES, WAITS (the
+ * request is complete), SENDS (the request was refused) or ENDS. */
 void client_receive(struct client *client);
 
 /* Sends as much as the socket accepts, and renders more lines of an order as needed. */
 void client_send(struct client *client);
 
-/* Carries out the request. After that the client sends or ends. */
+/* Carries out the request. After that the client's state is SENDS or ENDS. */
 void client_execute(struct client *client, struct control *control);
 
 /* Sets the answer to an error with this message. */
@@ -127,7 +128,8 @@ struct listener_rights {
 	mode_t mode; /* mode of the socket file */
 	gid_t group; /* group of the socket file; 0: the default one */
 	size_t max_clients;
-	/* Limit of one client's request; limit of all clients' requests and answers together. */
+	/* Bytes of the largest request of one client; bytes of all clients' requests and
+	 * answers. */
 	size_t max_request, max_bytes;
 };
 
@@ -145,13 +147,14 @@ struct listener {
 	size_t n_clients;
 };
 
-/* Makes a socket, or takes over the previous engine's. Nobody can connect before the file has
- * its mode. Errors are logged. */
+/* Makes a socket, or takes over the socket of the previous engine. Nobody can connect before the
+ * file has its mode. Errors are logged. */
 must_check int listener_new(
 	const char *path, const struct listener_rights *rights, struct listener **ret);
 
 /*
- * Removes the socket's file and closes the socket. Its clients are hung up on.
+ * Removes the socket's file, closes the socket, and hangs up on its clients. A client that is at a
+ * worker is hung up on when the worker has finished.
  */
 void listener_close(struct listener **listener);
 
@@ -165,8 +168,8 @@ void listener_touch(struct client *client);
  * client. */
 bool listener_hang_up(struct listener *listener, const struct client *but);
 
-/* Updates the sum by the client's bytes, and hangs up on other clients until the sum is within the
- * limit. false: the sum is still too large. */
+/* Adds the client's bytes to the listener's sum, and hangs up on other clients until the sum is
+ * within the limit. false: the sum is still too large. */
 bool listener_make_room(struct client *client);
 
 /* --- worker ------------------------------------------------------------------------ */
@@ -181,7 +184,7 @@ struct worker {
 	struct client_queue queue, done;
 	bool stopping; /* (lock) */
 	bool running;
-	struct watch watch; /* eventfd: a request is done */
+	struct watch watch; /* eventfd that becomes readable when a request is done */
 	pthread_t thread;
 };
 
@@ -219,14 +222,14 @@ void grants_close(struct control *control);
 struct control {
 	const struct files_context *context;
 	struct session *session;
-	struct watch stop;	   /* eventfd */
+	struct watch stop;	   /* eventfd that tells the thread to stop */
 	struct listener *listener; /* the socket of the daemon's user */
 	struct grants grants;
 	struct worker worker, scanner;
 	atomic_bool ends; /* tells the scanner to stop its scan */
 	int epoll;
-	/* Time since when new clients have been waiting for a free descriptor; 0: they are not
-	 * waiting. */
+	/* Time at which the daemon stopped accepting clients, because there was no free descriptor;
+	 * 0: it accepts clients. */
 	uint64_t paused_ns;
 	bool running;
 	pthread_t thread;

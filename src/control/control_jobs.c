@@ -45,7 +45,8 @@ static void report(void *context, const char *message)
 
 /* --- owners ------------------------------------------------------------------------- */
 
-/* Default mode. Readers change the job's positions, so by default only the owner may read. */
+/* Default mode of jobs that ordinary users add. Readers change a job's positions, so by default
+ * only the owner may read. */
 #define MODE_OF_OTHERS 0500
 
 static int refuse(struct additions *all, const struct job_config *config, const char *key,
@@ -95,7 +96,7 @@ static int parse_one(
 	return err ? err : take_owner(all, &addition->config);
 }
 
-#define OWN_NAMES 10000 /* most names that are tried */
+#define OWN_NAMES 10000 /* the search for a free name ends here */
 
 static bool is_taken(struct sched *sched, const char *name)
 {
@@ -183,8 +184,8 @@ static bool has_line(const char *text, const char *line, size_t n)
 	return false;
 }
 
-/* Finds the first line that is missing in `other`, and its length. NULL: there is none. Each line
- * of both texts ends with a newline. */
+/* Finds the first line of `text` that `other` lacks, and the line's length. NULL: there is none.
+ * Each line of both texts ends with a newline. */
 static const char *other_line(const char *text, const char *other, size_t *ret_n)
 {
 	for (; *text; text += *ret_n + 1) {
@@ -210,8 +211,8 @@ static void report_difference(const struct additions *all,
 		config->file, config->name, which, (int)n, line);
 }
 
-/* Checks whether a job with the same ini already exists. -EEXIST: the job of this name has another
- * ini; the difference is reported. */
+/* Sets addition->there if a job with the same ini already exists. -EEXIST: the job of this name has
+ * another ini, or a checkpoint is imported; the reason is reported. */
 static int compare(struct additions *all, struct addition *addition)
 {
 	const struct job_config *config = &addition->config;
@@ -341,8 +342,8 @@ static int carry_out(
 	return err;
 }
 
-/* Finds the template. false: there is no such template, or the request also has a file. The reason
- * is printed. */
+/* Finds the template. false: there is no such template, or the request also has a file; the answer
+ * has the reason. */
 static bool take_template(struct additions *all, const struct daemon_config *daemon,
 	const char *name, size_t rest)
 {

@@ -57,7 +57,8 @@ static void ls_fill_mapping(struct ls_row *row, const struct job_config *config,
 				: "fresh");
 }
 
-/* Fills in rates and shares. A job that is not read has no demand. */
+/* Fills the cells of rates and shares. For a job without demand, the cells of rate, demand and
+ * shares show "-". */
 static void ls_fill_share(struct ls_row *row, const struct sched_job_status *status)
 {
 	const struct sched_job_share *share = &status->share;

@@ -9,9 +9,9 @@
 
 struct sched_job;
 
-/* A request for the functions that carry out commands, and functions that they share. */
+/* A request, as the functions that carry out commands receive it, and their common helpers. */
 
-#define MAX_ARGUMENTS 1024 /* arguments, including the command */
+#define MAX_ARGUMENTS 1024 /* most arguments of a request, including the command */
 
 struct request {
 	const struct files_context *context;
@@ -34,8 +34,8 @@ struct request_jobs {
 	size_t n;
 };
 
-/* Lists all jobs, and holds them until request_jobs_put. Jobs that are being removed are left out.
- * -ENOMEM */
+/* Makes a list of all jobs, and holds them until request_jobs_put. Jobs that are being removed are
+ * left out. -ENOMEM */
 must_check int request_jobs(const struct request *request, struct request_jobs *ret);
 void request_jobs_put(struct request_jobs *jobs);
 
@@ -43,8 +43,9 @@ void request_jobs_put(struct request_jobs *jobs);
 bool request_unknown_job(const struct request *request, const char *name);
 
 /*
- * Returns a reference to the job of this name if its owner lets the sender change it.
- * request_job_to_read does so for reading. NULL: the answer has the reason.
+ * Returns a reference to the job of this name. NULL: there is no such job, or the job's owner does
+ * not let the sender change it; the answer has the reason. request_job_to_read requires only that
+ * the sender may read the job.
  */
 must_check struct sched_job *request_job_to_change(
 	const struct request *request, const char *name);

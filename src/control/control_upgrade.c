@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Starts a program by posix_spawn instead of fork. After a fork, memory is copied when it is next
- * written. The kernel writes requests into the memory of the engine's threads, and can't copy it
- * for a thread that is being killed; the request would then fail. */
+/* Starts a program by posix_spawn instead of fork. After a fork, a page of memory is copied when it
+ * is next written. The kernel writes requests into the memory of the engine's threads, and can't
+ * copy a page for a thread that is being killed; the request would then fail. */
 static int spawn(char *program, char *question, int out, pid_t *ret)
 {
 	char *const arguments[] = {program, question, NULL};
@@ -111,8 +111,8 @@ bool control_upgrade(
 	return true;
 }
 
-/* Nothing is lost: the journals have all answers, and the kernel sends unanswered requests
- * again. */
+/* Nothing is lost by the exit: the journals have all answers, and the kernel sends unanswered
+ * requests again. */
 _Noreturn void control_hand_over(void)
 {
 	log_info("this engine ends, and another one takes over%s%s",

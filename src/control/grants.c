@@ -94,8 +94,9 @@ int grants_add(struct control *control, struct sched_job *job, const char **ret_
 	return err;
 }
 
-/* Renames the directory of a removed grant, so that it is no grant after a restart. It can't be
- * removed if a client left files in it. The new name is not valid for a job. */
+/* Renames the directory of a removed grant, so that the next start does not restore the grant.
+ * Called if the directory can't be removed, because a client left files in it. The new name is not
+ * valid for a job. */
 static int put_aside(const struct control *control, const char *job)
 {
 	auto_free char *from = path_of(control, job, "");

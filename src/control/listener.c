@@ -20,7 +20,8 @@ static int open_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Removes the file if it is a socket and no process listens on it. */
+/* Removes the file if it is a socket at which no process listens. -EADDRINUSE: a process listens;
+ * -EEXIST: the file is not a socket. */
 static int remove_stale(const struct sockaddr_un *address)
 {
 	struct stat st;
@@ -54,9 +55,8 @@ static int give_to_group(const struct listener *listener, const char *file)
 	return err;
 }
 
-/* Sets the mode and group of the socket file, regardless of the umask. A client that may write to
- * the directory could replace the file, for instance by a link. So neither a link nor its target is
- * changed. */
+/* Sets the mode and group of the socket file, regardless of the umask. Changes neither a link nor
+ * its target, because a client that may write to the directory could replace the file by a link. */
 static int set_rights(struct listener *listener)
 {
 	struct stat st;
