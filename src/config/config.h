@@ -43,8 +43,8 @@ enum sample_format {
 };
 enum view_size { SIZE_PADDED, SIZE_EXACT };
 enum view_layout { LAYOUT_FLAT, LAYOUT_CLASSES, LAYOUT_MIRROR, LAYOUT_TAR, LAYOUT_BATCH };
-/* Tells which sample a file of layout = classes holds in later epochs: another one, or always the
- * same. */
+/* The sample of a file of layout = classes in later epochs. FRESH: another one; FIXED: the same;
+ * AUTO: the same if the cache has room for all samples. */
 enum view_mapping { MAPPING_FRESH, MAPPING_AUTO, MAPPING_FIXED };
 enum view_io { IO_AUTO, IO_DIRECT, IO_CACHED };
 
@@ -54,8 +54,8 @@ struct tier_config {
 	uint64_t bytes;
 };
 
-/* The daemon looks for changes in a dataset that an earlier start has scanned before it serves, in
- * the background, or never. */
+/* The time when the daemon looks for changes in a dataset that an earlier start has scanned: before
+ * it serves, in the background, or never. */
 enum dataset_look { LOOK_BEFORE, LOOK_BEHIND, LOOK_NEVER };
 
 struct dataset_config {
@@ -67,8 +67,9 @@ struct dataset_config {
 	/* Images with equal bytes count as one image, even in different files. */
 	bool same_content;
 	char *extensions; /* in lower case, without dots, separated by spaces; "*": any */
-	struct tier_config tier; /* fast disk that keeps bytes read from the dataset */
-	char *label; /* auto, directory, cls, none, json:FIELD or csv:COLUMN; NULL: auto */
+	struct tier_config tier; /* fast disk that keeps bytes of the dataset */
+	/* source of labels: auto, directory, cls, none, json:FIELD or csv:COLUMN; NULL: auto */
+	char *label;
 	enum dataset_look look;
 	/* A request to the server is repeated if no data arrive for this time. */
 	uint32_t timeout_s;
@@ -82,9 +83,9 @@ struct dataset_config {
 
 /* A group of daemons. The ranks of one training share a common order within the group. */
 struct cluster_config {
-	/* The engine that keeps the group's state. NULL: this daemon is alone. */
+	/* URL of the server that keeps the group's state. NULL: this daemon is alone. */
 	char *engine;
-	char *engine_password_file;		    /* an absolute path; NULL: none */
+	char *engine_password_file;		    /* absolute path; NULL: none */
 	char *engine_ca, *engine_cert, *engine_key; /* absolute paths; NULL: none */
 	char *group;
 	char *node; /* name of this daemon in the group; NULL: the host's name */
@@ -93,12 +94,12 @@ struct cluster_config {
 	/* Address that other daemons use to reach `listen`. NULL: `listen` itself, or the local
 	 * address of the connection to the engine. */
 	char *advertise;
-	char *secret;			   /* an absolute path; NULL: none */
+	char *secret;			   /* absolute path of a file; NULL: none */
 	char *tls_ca, *tls_cert, *tls_key; /* absolute paths; NULL: none */
 	bool encrypt;			   /* encrypt the data between nodes */
 	double capacity;
 	uint32_t ttl_s; /* a daemon that is silent for this time counts as dead */
-	/* longest wait for an engine that can't be reached; 0: for ever */
+	/* longest wait in seconds for an engine that can't be reached; 0: for ever */
 	uint32_t patience_s;
 };
 
@@ -121,7 +122,8 @@ struct preparation_config {
 	unsigned processes;
 	uint32_t timeout_s;
 	uint64_t memory; /* bytes that a process may use */
-	char *version;	 /* NULL: none */
+	/* text that users change when the program makes other arrays; NULL: none */
+	char *version;
 	/* User of the program. NULL: "nobody" if the daemon runs as root, otherwise the daemon's
 	 * user. */
 	char *user;
@@ -130,7 +132,8 @@ struct preparation_config {
 struct daemon_config {
 	char *file; /* the ini, for messages */
 	struct cluster_config cluster;
-	/* The size of the cache. The key's value "auto" is half of the memory that is free (`memory`). */
+	/* The size of the cache. If the ini says "auto", cache_auto is set, and the size is half of
+	 * the memory that was free. */
 	uint64_t cache_bytes;
 	bool cache_auto;
 	struct machine_memory memory; /* memory of the machine when the ini was read */
@@ -140,13 +143,14 @@ struct daemon_config {
 	enum share_policy share;
 	/* Reads in flight per storage; 0: the daemon finds the best number. */
 	unsigned reads;
-	uint64_t max_pixels;   /* larger images are refused */
-	uint64_t seed;	       /* 0: another seed at each start */
-	char *state;	       /* absolute directory */
-	char *jobs;	       /* absolute directory of job inis; NULL: there is none */
-	char *socket;	       /* absolute path */
-	uint32_t socket_group; /* a group that may also use the socket; 0: none */
-	char *metrics;	       /* address of the HTTP server for metrics; NULL: none */
+	uint64_t max_pixels; /* larger images are refused */
+	uint64_t seed;	     /* 0: another seed at each start */
+	char *state;	     /* absolute directory */
+	char *jobs;	     /* absolute directory of job inis; NULL: there is none */
+	char *socket;	     /* absolute path */
+	/* number of a group that may also use the socket; 0: none */
+	uint32_t socket_group;
+	char *metrics; /* address of the HTTP server for metrics; NULL: none */
 	struct dataset_config *datasets;
 	size_t n_datasets;
 	struct preparation_config *preparations;
@@ -165,9 +169,9 @@ struct daemon_config {
 /* A section [tensor NAME] of a job: how some of its samples are prepared, and the format of their
  * files. */
 struct job_section {
-	char *name; /* a glob, or the name of a pair */
+	char *name; /* a glob for paths, or the name of a pair */
 	char *text; /* the keys that are given, one per line, as in an ini */
-	/* Extension of the files, without the dot. For a pair it includes the name: mask.png. */
+	/* Extension of the files, without the dot. For a pair it begins with the name: mask.png. */
 	char *extension;
 	struct preparation preparation;
 	enum sample_format format;
@@ -176,7 +180,7 @@ struct job_section {
 	bool is_pair;
 };
 
-/* Limits of the additional files and columns that samples have. */
+/* Limits of the additional files and columns that samples may have. */
 #define CONFIG_LONGEST_ENDING 16
 #define CONFIG_MOST_ENDINGS 8
 #define CONFIG_LONGEST_COLUMN 64
@@ -196,14 +200,16 @@ struct job_config {
 	char *label_table;
 	uint32_t owner, group; /* CONFIG_NO_OWNER: not given; see config_job_owner */
 	uint32_t mode;	       /* mode of the job's directory; 0: not given */
-	double weight;	       /* the job's weight in share_grant */
-	uint32_t epochs;       /* 0: endless; see config_job_epochs */
-	char *order_text;      /* `order` as written in the ini */
+	/* share of decoders, relative to other jobs (share_grant) */
+	double weight;
+	uint32_t epochs;  /* 0: endless; see config_job_epochs */
+	char *order_text; /* `order` as written in the ini */
 	enum job_order order;
 	char *where; /* predicate that selects samples; NULL: none */
-	/* The job is parked after this time without reads. */
+	/* Seconds without reads after which the job is parked. */
 	uint32_t idle_s;
-	/* Refuses a second script whose position differs too much from the first one's. */
+	/* Refuses a second script that reads current/ and is more than an epoch away from the
+	 * first. */
 	bool refuses_second;
 	/* Refuses a script with ranks on other machines. */
 	bool refuses_machines;
@@ -214,15 +220,16 @@ struct job_config {
 	 * rank. `training` is the name that all nodes use, by default the job's name. */
 	char *training;
 	uint32_t ranks, rank;
-	/* The keys of the ini, from which the two above follow: so many processes of the training,
-	 * of which local_ranks read the job together, and count as one rank, node_rank. Without
-	 * local_ranks (0) one process reads the job, number `rank`. */
+	/* The keys of the ini that determine `ranks` and `rank` above. `ranks` counts the
+	 * training's processes. local_ranks of them read this job together and count as one rank,
+	 * whose number is node_rank. local_ranks 0: one process reads the job; its number is
+	 * `rank`. */
 	struct {
 		uint32_t ranks, rank, local_ranks, node_rank;
 	} processes;
 	/* Samples of a global mini-batch, at least processes.ranks. */
 	uint32_t global_batch;
-	char *prepare; /* name of a preparation_config; NULL: none */
+	char *prepare; /* name of a section [preparation NAME]; NULL: none */
 	/* Path of the second file of a pair. Set only in the section of a pair. */
 	char *from;
 	/* A sample is the group of files in a directory; see preparation.frames. */
@@ -241,9 +248,9 @@ struct job_config {
 	bool drop_last;	   /* batch, tar: omit a last file that is shorter */
 	char *labels;	   /* "drawn", "fixed", or "columns: X Y ..." */
 	bool fixed_labels; /* flat: each position has the same label in all epochs */
-	/* Number of columns that form the label; 0: the label is the class. */
+	/* Number of metadata columns that form the label; 0: the label is the class. */
 	uint32_t n_targets;
-	enum view_mapping mapping;    /* layout = classes */
+	enum view_mapping mapping;    /* for layout = classes */
 	bool json;		      /* a .json beside each sample */
 	struct config_endings beside; /* endings of files beside samples (flat, tar) */
 	/* Column of the metadata that becomes the .txt (flat, tar); NULL: none. */
@@ -261,17 +268,17 @@ static inline bool config_holds_arrays(enum sample_format format)
 	return format == FORMAT_NPY || format == FORMAT_RAW || format == FORMAT_RECORD;
 }
 
-/* Returns the names of the label columns, for config_next_column; NULL: labels are classes. */
+/* Returns the list of the label columns' names, for config_next_column; NULL: labels are
+ * classes. */
 const char *config_label_columns(const struct job_config *job);
-/* Takes the first name from a list. false: the list is empty. */
+/* Moves the first name of *list to `ret`. false: the list is empty. */
 bool config_next_column(const char **list, char ret[CONFIG_LONGEST_COLUMN + 1]);
 
-/* Tells whether each file holds a tensor so small that opening a file takes longer than preparing
- * the tensor: images of up to 64 pixels. */
+/* Tells whether each file holds so small a tensor (64 x 64 pixels or less) that opening the file
+ * takes longer than preparing the tensor. */
 bool config_has_small_files(const struct job_config *job, uint64_t tensor_bytes);
 
-/* Returns the number of samples to prefetch. The look-ahead may later grow with the reads of the
- * storage. */
+/* Returns the number of samples that the job prefetches at first. The scheduler may raise it. */
 uint32_t config_lookahead(const struct job_config *job);
 
 static inline uint32_t config_job_epochs(const struct job_config *config)
@@ -283,7 +290,7 @@ static inline uint32_t config_job_epochs(const struct job_config *config)
 const struct job_section *config_section(
 	const struct job_config *config, const char *path);
 
-/* Tells whether samples are pairs. */
+/* Tells whether each sample is a pair of images. */
 static inline bool config_is_pair(const struct job_config *config)
 {
 	return config->n_sections > 0 && config->sections[0].is_pair;
@@ -311,12 +318,11 @@ bool config_job_is_of(const struct job_config *config, uid_t uid);
 struct config_user {
 	uid_t uid;
 	gid_t gid;
-	/* Tells whether the user is a member of the group, in addition to the user's own group. */
+	/* Tells whether the user is a member of the group `group`, which is not `gid`. */
 	bool (*has_group)(void *context, gid_t group);
 	void *context;
 };
-/* Tells whether the user has all rights in `wanted`. The rights are given as mode bits for
- * others. */
+/* Tells whether the user has all rights in `wanted`: a sum of 4 (read) and 1 (search). */
 bool config_job_allows(
 	const struct job_config *config, const struct config_user *user, unsigned wanted);
 /* Prints the user's name, or the number if there is no name. */
@@ -326,7 +332,7 @@ void config_print_user(FILE *out, uid_t uid);
  * about a setting that is allowed, but probably not intended. */
 #define CONFIG_WARNING "warning: "
 typedef void config_report(void *context, const char *message);
-void config_report_to_log(void *context, const char *message); /* context: NULL */
+void config_report_to_log(void *context, const char *message); /* ignores context */
 /* Formats a message, and passes it to `report`. */
 void config_report_text(config_report *report, void *context, const char *format, ...)
 	printf_like(3, 4);
@@ -338,12 +344,12 @@ must_check int config_parse_daemon(const char *file, const char *text,
 	config_report *report, void *context, struct daemon_config *ret);
 void config_daemon_free(struct daemon_config *config);
 
-/* Parses an ini that has only [dataset NAME] sections. file: its absolute name, for messages and
- * for relative paths. sampler: the default for sections that name no sampler. */
+/* Parses an ini that has only [dataset NAME] sections. file: the ini's absolute name, for messages
+ * and for relative paths. sampler: the default for sections that name no sampler. */
 must_check int config_parse_datasets(const char *file, const char *text,
 	enum sampler_kind sampler, config_report *report, void *context,
 	struct dataset_config **ret, size_t *ret_n);
-/* Reads a file and parses it as config_parse_datasets does. path: absolute. */
+/* Reads a file and parses it like config_parse_datasets. path: absolute. */
 must_check int config_load_datasets(const char *path, enum sampler_kind sampler,
 	config_report *report, void *context, struct dataset_config **ret, size_t *ret_n);
 must_check int config_dataset_copy(
@@ -401,7 +407,7 @@ struct config_mixed {
 #define CONFIG_MOST_MIXED 16
 /* Tells whether the job reads several datasets. */
 bool config_is_mixed(const struct job_config *config);
-/* Takes the next dataset from the list at *text, which begins as job_config.dataset. A single
+/* Takes the next dataset from the list *text, which is job_config.dataset at first. A single
  * dataset has weight 1. false: the list is at its end. */
 bool config_next_mixed(const char **text, struct config_mixed *ret);
 
@@ -422,8 +428,8 @@ void config_print_keys(FILE *out);
  * absolute. The caller frees the result; NULL: no memory. */
 char *config_path_absolute(const char *dir, const char *path);
 
-/* Returns the name that is most similar to `word`, with an edit distance of at most 3 and less than
- * the length; or NULL. */
+/* Returns the name with the smallest edit distance to `word`. NULL: no distance is at most 3 and
+ * less than the lengths of both `word` and the name. */
 const char *config_nearest(const char *word, const char *const *names, size_t n);
 
 /*

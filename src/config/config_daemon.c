@@ -40,7 +40,7 @@ void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 		if (!dataset->name)
 			ini->err = -ENOMEM;
 	}
-	/* If a section is wrong, this was already reported. */
+	/* Other mistakes may be the cause, so the daemon does not report this after them. */
 	if (daemon->n_datasets == 0 && ini->mistakes == 0)
 		ini_mistake(ini, 0, NULL, NULL,
 			"found no [dataset NAME], allowed: at least one");
@@ -75,7 +75,8 @@ static void check_tiers(struct ini *ini, const struct daemon_config *daemon)
 	}
 }
 
-/* Returns the path of a socket in the state directory, for a user without a runtime directory. */
+/* Returns the default path of the socket. For a user without a runtime directory, the socket is in
+ * the state directory. */
 static char *socket_in(const char *state)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");

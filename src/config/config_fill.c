@@ -31,8 +31,8 @@ static const char *nearest_choice(const struct option *option, const char *text)
 	return config_nearest(text, option->choices, n);
 }
 
-/* Returns the text to show in messages. A URL with a user is not shown, because it may contain a
- * password. */
+/* Returns the text that messages show for a value. A URL with a user is not shown, because it may
+ * contain a password. */
 static const char *shown(const char *text)
 {
 	const char *server = strstr(text, "://");

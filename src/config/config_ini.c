@@ -122,8 +122,8 @@ static struct ini_section *add_section(
 	return section;
 }
 
-/* Begins a known section. If the section occurs a second time, its keys must not contradict those
- * of the first one. */
+/* Begins a known section. If the section occurs a second time, this is reported, and its keys are
+ * taken as keys of the first one, so that contradictions are reported, too. */
 static void begin_section(
 	struct reader *reader, enum section_id id, const char *label, const char *name)
 {
@@ -184,7 +184,8 @@ static int find_option(enum section_id id, const char *key)
 	return -1;
 }
 
-/* Returns the name of the section that has this key, in the same kind of ini, or NULL. */
+/* Returns the name of the section that has this key, among the sections of this kind of ini; or
+ * NULL. */
 static const char *home_of_key(enum ini_kind kind, const char *key)
 {
 	for (int id = 0; id < SECTION_COUNT; id++)
@@ -223,7 +224,7 @@ static void report_unknown_key(struct reader *reader, const char *key)
 			key, allowed, config_nearest(key, names, n));
 }
 
-/* Warns of a value that contains " # comment". Most other programs would cut it off. */
+/* Warns of a value that contains " # comment". Most other programs would cut the comment off. */
 static void warn_of_comment(
 	const struct reader *reader, const char *label, const char *key, const char *text)
 {

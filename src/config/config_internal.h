@@ -99,7 +99,7 @@ const struct option *config_option(size_t i);
 /* Returns the kind of order that a text names. value_order has already accepted the text. */
 enum job_order config_order_of(const char *text);
 
-/* The rule for names, in messages. */
+/* The rule for names, as messages state it. */
 #define NAME_RULE "1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 bool config_name_valid(const char *name);
 
@@ -153,11 +153,11 @@ void ini_free(struct ini *ini);
  * one without a name. */
 const struct ini_section *ini_section(const struct ini *ini, enum section_id id);
 
-/* Sets the fields of the object from values and defaults. section NULL: only defaults. */
+/* Sets the fields of the object from values and defaults. section NULL: only defaults. dir: the
+ * directory where relative paths start. */
 void ini_fill(struct ini *ini, const struct ini_section *section, enum section_id id,
 	const char *dir, void *object);
-/* Copies the texts of an object, so that it owns them. -ENOMEM: texts that were not copied are
- * NULL. */
+/* Gives the object copies of the texts in `from`. -ENOMEM: texts that were not copied are NULL. */
 must_check int config_copy_fields(enum section_id id, const void *from, void *object);
 void config_free_fields(enum section_id id, void *object);
 
@@ -178,7 +178,7 @@ void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 
 /* Returns the index of the option "SECTION.KEY" of a job's ini, or -1. */
 int template_option(const char *key);
-/* Reports a key for which template_option returned -1. */
+/* Reports that a template's key is unknown, and suggests the most similar key. */
 void template_report_key(
 	struct ini *ini, unsigned line, const char *label, const char *key);
 /* Fills in all [template NAME] sections. */
@@ -198,7 +198,7 @@ must_check int config_copy_sections(
 void config_print_sections(FILE *out, const struct job_config *config);
 /* Sets preparation.encoded, and reports keys that format = source does not allow. */
 void config_check_source(struct ini *ini, struct job_config *job);
-/* Checks combinations of the other keys of [tensor]. */
+/* Checks combinations of keys of [tensor], apart from format = source. */
 void config_check_tensor(struct ini *ini, const struct job_config *job);
 /* Reports that the key must not have the value `found`. */
 void config_refuse(struct ini *ini, enum section_id section, const char *key,

@@ -6,15 +6,15 @@
 #include <errno.h>
 #include <string.h>
 
-/* The longest [view] path. If it were longer, the printed line would be too long to be parsed
- * again. */
+/* Bytes of the longest [view] path. If a path were longer, its printed line would be too long to be
+ * parsed again. */
 #define MAX_PATH 180
 #define ARRAYS_ONLY "only with format = npy, record or raw"
 
 /* Checks combinations of keys, and sets defaults that depend on other keys. */
 
-/* Tells whether the key's value differs from the default. A printed ini gives all keys, so a key
- * with its default value does not count. */
+/* Tells whether the ini changes option i, a key that changes samples, from its default. A printed
+ * ini gives all keys, so a key with its default value does not count. */
 static bool asks_for_change(const struct ini *ini, size_t i)
 {
 	const struct option *option = config_option(i);
@@ -179,7 +179,7 @@ static void check_batch(struct ini *ini, const struct job_config *job)
 			ini, SECTION_VIEW, "json", "json", "not with layout = batch");
 }
 
-/* Checks that the places of members in a tar are known before positions are bound. */
+/* Checks that the offsets of members in a tar are known before positions are bound. */
 static void check_tar(struct ini *ini, const struct job_config *job)
 {
 	if (job->format == FORMAT_RECORD)
@@ -343,7 +343,8 @@ static void check_prepare(struct ini *ini, struct job_config *job)
 	}
 }
 
-/* Checks a group of files. Its array has one more axis than an image. */
+/* Checks the keys of samples that are groups of files. The array of a group has one more axis than
+ * an image. */
 static void check_group(struct ini *ini, struct job_config *job)
 {
 	if (job->groups_directories != (job->preparation.frames > 0))
@@ -379,7 +380,7 @@ bool config_has_small_files(const struct job_config *job, uint64_t tensor_bytes)
 	       tensor_bytes <= SMALL_TENSOR;
 }
 
-/* A look-ahead of two batches means that the next batch is prepared, too. */
+/* The default is at least two batches, so that the next batch is prepared while one is read. */
 uint32_t config_lookahead(const struct job_config *job)
 {
 	const uint32_t least = 128, most = 65536;

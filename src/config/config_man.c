@@ -68,7 +68,7 @@ static void print_section(FILE *out, enum section_id id)
 	fprintf(out, ".Ss Section Bq %s%s\n", spec->name, spec->named ? " NAME" : "");
 	print_help(out, NULL, spec->help);
 	if (id == SECTION_TEMPLATE)
-		return; /* another section lists the keys of this one, too */
+		return; /* a template has the keys of a job's sections */
 	fputs(".Bl -tag -width Ds\n", out);
 	for (size_t i = 0; i < config_n_options(); i++)
 		if (config_option(i)->section == id)
@@ -76,8 +76,8 @@ static void print_section(FILE *out, enum section_id id)
 	fputs(".El\n", out);
 }
 
-/* Returns the place where the line is broken: not before a word that mdoc(7) would treat as a
- * macro. */
+/* Returns the place at which to break the line. The next line must not begin with . or ', because
+ * mdoc(7) would take it for a macro. */
 static size_t break_at(const char *line, size_t n)
 {
 	size_t at = n;

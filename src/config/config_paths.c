@@ -6,8 +6,8 @@
 #include <pwd.h>
 #include <unistd.h>
 
-/* Returns a directory from the environment. It counts only if it is absolute (XDG base directory
- * specification). */
+/* Returns the directory that an environment variable names. NULL: there is none, or it is not
+ * absolute and therefore ignored (XDG base directory specification). */
 static const char *environment_directory(const char *variable)
 {
 	const char *value = getenv(variable);

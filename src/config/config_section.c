@@ -54,7 +54,8 @@ static void drop_inherited(const struct ini_section *own, struct ini_section *me
 			merged->values[i] = (struct ini_value){0};
 }
 
-/* Returns the default format. It is PNG if the job's format can't hold palette indices. */
+/* Returns the default format of a section: the job's format, or PNG if that can't hold palette
+ * indices. */
 static enum sample_format default_format(const struct job_config *job)
 {
 	return job->format == FORMAT_PPM || job->format == FORMAT_BMP ? FORMAT_PNG

@@ -11,7 +11,7 @@
 #define FILE_NAME "--try"
 
 static const struct try_job {
-	/* crop: a crop for the script, used if images may differ in size. */
+	/* crop: a key of [tensor] for layouts whose samples must have one size. */
 	const char *name, *settings, *crop;
 } jobs[] = {
 	{"classes", "layout = classes\n", ""},

@@ -11,8 +11,7 @@
  *   Threads: any.   Errors: -errno, reported as config.h describes.
  */
 
-/* Makes the daemon's configuration. Each dataset gets its own state directory, and so its own
- * catalogue. */
+/* Makes the daemon's configuration. Its state directory is only for this dataset. */
 must_check int config_try_daemon(const char *directory, config_report *report,
 	void *context, struct daemon_config *ret);
 /* Makes the configuration of job i. -ENOENT: there is no job of this number. */

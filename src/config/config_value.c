@@ -59,7 +59,7 @@ static int parse_u64(
 static void print_u32(const struct option *option, const void *field, FILE *out)
 {
 	uint32_t number = *(const uint32_t *)field;
-	/* An unset value prints nothing, because no text in an ini means "unset". */
+	/* Nothing is printed for an unset value, because an ini has no text that means "unset". */
 	if (number > 0 || option->preset)
 		fprintf(out, "%s = %" PRIu32 "\n", option->key, number);
 }
@@ -271,7 +271,7 @@ static void print_text(const struct option *option, const void *field, FILE *out
 		fprintf(out, "%s = %s\n", option->key, text);
 }
 
-/* The order of a job. */
+/* The prefix of an order that replays a file. */
 static const char replay[] = ORDER_REPLAY_PREFIX;
 
 static int parse_order(

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * Decimal fractions without exponents. They are limited to so many digits that different fractions
+ * Decimal fractions without exponents. They have at most DIGITS digits, so that different fractions
  * are different doubles.
  */
 
@@ -128,8 +128,7 @@ static unsigned parse_numbers(const char **text, double ret[MOST_CHANNELS])
 	}
 }
 
-/* Tells whether all numbers are above zero after conversion to float, in which the division is
- * done. */
+/* Tells whether all numbers are above zero as floats, because pixels are divided as floats. */
 static bool all_positive(const double numbers[MOST_CHANNELS], unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)

@@ -11,8 +11,8 @@
 
 #define MOST_NAME 100
 
-/* Tells whether the text is the name of a field. dots: the names of nested fields may be joined by
- * dots, as in json. */
+/* Tells whether the text is the name of a field. dots: as in json, the names of nested fields may
+ * be joined by dots. */
 static bool is_field(const char *name, bool dots)
 {
 	size_t n = strlen(name);

@@ -11,7 +11,7 @@
 
 #define MAX "max:"
 
-/* Parses N or NxN. For a single N, *ret_height is 0. */
+/* Parses N or WxH. For a single N, *ret_height is 0. */
 static int parse_pixels(const struct option *option, const char *text,
 	uint32_t *ret_width, uint32_t *ret_height)
 {
