@@ -72,7 +72,7 @@ static int take(struct csv_reader *reader, char c)
 	return reader->state == CSV_QUOTED ? add(reader, c) : take_outside(reader, c);
 }
 
-/* Counts lines. The byte that ends a line belongs to this line. */
+/* Counts lines. A line's last byte belongs to this line. */
 static void count_lines(struct csv_reader *reader, char c)
 {
 	bool begins = reader->last == '\n' || (reader->last == '\r' && c != '\n');

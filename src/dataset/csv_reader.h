@@ -15,14 +15,16 @@
  *
  *   Flow: csv_read for each piece of the text -> csv_end -> csv_free. The callbacks get each field
  *         and each record at its end.
- *   Owns: the field that is being read; at most 2 * `most` bytes.
+ *   Owns: the field that is being read; at most 2 * `most` bytes (`most` is the caller's limit for
+ *         a field).
  *   Errors: the error of a callback; -EFBIG: a field is longer than `most`; -EILSEQ: a quote is not
  *         closed; -ENOMEM. Nothing is logged.
  */
 
 struct csv_reader {
 	/* The members from here on are set by the caller. */
-	int (*field)(void *context, const char *text, size_t n); /* a NUL follows */
+	/* called for each field; text[n] is NUL */
+	int (*field)(void *context, const char *text, size_t n);
 	int (*record)(void *context);
 	void *context;
 	size_t most;
@@ -31,11 +33,12 @@ struct csv_reader {
 	uint64_t quote_line; /* line of the last opening quote */
 	/* The members from here on are private to the reader. */
 	enum {
-		CSV_RECORD, /* before a record */
+		CSV_RECORD, /* before the first byte of a record */
 		CSV_FIELD,
 		CSV_PLAIN,
 		CSV_QUOTED,
-		/* after a quote in a quoted field: it is doubled, or closes the field */
+		/* after a quote in a quoted field: the next byte is another quote, or the field
+		 * ends here */
 		CSV_QUOTE,
 	} state;
 	char *text;

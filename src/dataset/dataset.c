@@ -71,8 +71,8 @@ uint32_t dataset_classes(const struct dataset *dataset)
 	return dataset->n_classes;
 }
 
-/* Returns the name of a class. "": LABEL_NONE, the label of a file that is gone together with its
- * class. */
+/* Returns the name of the class with this label. For LABEL_NONE, the label of a file whose class is
+ * gone, returns "". */
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label)
 {
 	return label < dataset->n_classes ? dataset->classes[label] : "";
@@ -125,7 +125,7 @@ struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id
 	ensure(id < dataset->n_ids);
 	const struct catalogue_map *map = dataset_of(dataset, id, &id)->map;
 	uint64_t mode = map_value(map, MAP_MODES, id);
-	if (mode >= N_PIXEL_MODES) /* damaged: the header can't be read */
+	if (mode >= N_PIXEL_MODES) /* damaged map: as if the header could not be read */
 		return (struct tensor_shape){0};
 	return (struct tensor_shape){.height = (uint32_t)map_value(map, MAP_HEIGHTS, id),
 		.width = (uint32_t)map_value(map, MAP_WIDTHS, id),
@@ -178,7 +178,7 @@ static int connection_new(const struct dataset *dataset, struct connection **ret
 		return -ENOMEM;
 	const char *file;
 	int err;
-	do { /* the name of the file may change meanwhile */
+	do { /* dataset_install may change the name meanwhile */
 		if (connection->db)
 			sqlite3_close(connection->db);
 		file = dataset->file;
@@ -258,7 +258,8 @@ static int read_part(
 	return 0;
 }
 
-/* Makes the path of a remote file: ret->path is a URL, and ret->relative the end of it. */
+/* Makes the path of a remote file. ret->path is its URL; ret->relative lies behind it in the same
+ * memory. */
 static int make_far_path(
 	const struct dataset *dataset, const char *relative, struct dataset_sample *ret)
 {
@@ -323,8 +324,7 @@ const struct dataset *dataset_of(
 	return dataset->n_mixed > 0 ? mixed_of(dataset, id, ret_id) : dataset;
 }
 
-/* Makes ret->relative begin with the dataset's name. It lies behind ret->path, and is freed with
- * it. */
+/* Puts the dataset's name before ret->relative. ret->path and ret->relative share their memory. */
 static int add_name(const struct dataset *dataset, struct dataset_sample *ret)
 {
 	size_t n = strlen(ret->path) + 1, name = strlen(dataset->name) + 1;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Reads files beside samples, and columns of metadata. */
+/* Reads the tables of files beside samples and the columns of metadata. */
 
 static int unreadable(const struct dataset *dataset, sqlite3 *db)
 {
@@ -19,7 +19,8 @@ static int unreadable(const struct dataset *dataset, sqlite3 *db)
 	return err ? err : -EIO;
 }
 
-/* A query with the parameters ?1, a number, and ?2, a text. `row` is called for each row. */
+/* A query. Its parameters are ?1, a number, and ?2, a text. `row` is called for each row of the
+ * result. */
 struct query {
 	const char *sql;
 	sqlite3_int64 number;
@@ -58,7 +59,7 @@ static int note_row(void *context, sqlite3_stmt *row)
 	return 0;
 }
 
-/* Tells whether the catalogue has the table `beside`. Catalogues of older versions don't. */
+/* Tells whether the catalogue has the table `beside`, which older versions do not write. */
 static int has_table(struct dataset *dataset, bool *ret)
 {
 	*ret = false;
@@ -94,10 +95,10 @@ static int take_beside(void *context, sqlite3_stmt *row)
 	return found->name ? 0 : -ENOMEM;
 }
 
-/* Replaces the last part of the sample's path by a file's name. */
+/* Replaces the last component of the sample's path by `name`. */
 static int rename_sample(struct dataset_sample *sample, const char *name)
 {
-	/* remote: sample->relative follows the URL, and is not part of it */
+	/* for a remote file sample->relative is behind the URL, not a part of it */
 	bool far = sample->plain > 0;
 	size_t relative = far ? sample->plain : (size_t)(sample->relative - sample->path);
 	const char *slash = strrchr(sample->path + relative, '/');
@@ -177,7 +178,8 @@ static int take_text(void *context, sqlite3_stmt *row)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Makes a query for a column that dataset_column accepts. NULL: no memory. */
+/* Makes the SQL text of a query that reads a column, for which dataset_column must be true. begin:
+ * earlier columns; end: condition. NULL: no memory. */
 static char *column_query(const char *begin, const char *column, const char *end)
 {
 	char *sql;
@@ -201,8 +203,7 @@ int dataset_text(struct dataset *dataset, sample_id id, const char *column, char
 	return err || *ret ? err : -ENOENT;
 }
 
-/* Tells whether programs may read the column: a column of metadata, class or path. All other
- * columns describe the file. */
+/* Tells whether programs may read the column: it is class, path, or a column of metadata. */
 static bool may_be_asked(const char *column)
 {
 	return !catalogue_reserved_column(column) || strcasecmp(column, "class") == 0 ||
@@ -257,15 +258,16 @@ int dataset_columns(struct dataset *dataset, char **ret)
 
 struct counting {
 	const roaring_bitmap_t *selection;
-	sample_id first; /* first id of this dataset in a mixture */
-	sample_id next;	 /* 1 + the id of the last row; rows are sorted by id */
+	sample_id first; /* for a mixture: the first id of the current dataset */
+	/* 1 + the id of the last row that was counted; rows are sorted by id */
+	sample_id next;
 	struct dataset_besides *ret;
 };
 
 static void note_missing(struct counting *counting, sample_id id)
 {
-	/* Iterates over the selected ids from counting->next on. An id without a row is less than
-	 * the id of the next row. */
+	/* The first selected id from counting->next on has no row if it is less than the id of this
+	 * row. */
 	roaring_uint32_iterator_t at;
 	roaring_init_iterator(counting->selection, &at);
 	if (counting->ret->missing == SAMPLE_NONE &&
@@ -354,7 +356,7 @@ int dataset_texts(struct dataset *dataset, const roaring_bitmap_t *selection,
 struct numbering {
 	const roaring_bitmap_t *selection;
 	sample_id first;
-	float *ret; /* where the number for id 0 is stored */
+	float *ret; /* place of the number for id 0 */
 	size_t each;
 	struct dataset_odd_number *odd;
 };

@@ -8,20 +8,22 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Sorts samples by label with several threads: a counting sort of ranges of ids. */
+/* Sorts samples by label: a counting sort, in which each thread sorts ranges of ids. */
 
 #define IDS_AT_ONCE 1024
-#define LEAST_IN_RANGE 4096 /* samples; to begin a thread for fewer takes longer */
+/* number of samples; a thread for fewer would take longer to start than to sort */
+#define LEAST_IN_RANGE 4096
 
 struct sorting {
 	const struct dataset *dataset;
 	const roaring_bitmap_t *selection;
 	unsigned n_ranges;
 	uint32_t n_labels;
-	atomic_uint next; /* range that nobody has taken yet */
-	uint32_t *
-		counts; /* per range and label; then where the range's next sample goes */
-	sample_id *ret; /* NULL while the threads count */
+	atomic_uint next; /* first range that no thread has taken yet */
+	/* for each range, samples per label; in the second pass, the place of the range's next
+	 * sample of each label */
+	uint32_t *counts;
+	sample_id *ret; /* sorted ids; NULL during the first pass, which counts */
 };
 
 static void sort_ids(

@@ -90,7 +90,8 @@ static int has_table(sqlite3 *db, const char *name, bool *ret)
 	return err;
 }
 
-/* Reads the edition. It is 0 if the table is missing, because dataset_install has never run. */
+/* Reads the number of the edition. It is 0 if the catalogue has no table for it, because
+ * dataset_install has never run. */
 static int load_edition(sqlite3 *db, struct catalogue *catalogue)
 {
 	sqlite3_int64 number = 0;
@@ -118,8 +119,9 @@ static int load_class(sqlite3_stmt *statement, struct catalogue *catalogue)
 	return 0;
 }
 
-/* Reads the settings. *ret_same: the build that wrote the catalogue supported all image formats
- * that this build supports. If not, this build may read headers that the other one could not. */
+/* Reads the settings. *ret_same: whether the build that wrote the catalogue supported the same
+ * image formats as this build. If not, this build may be able to read headers that the other build
+ * could not. */
 static int load_settings(sqlite3 *db, struct catalogue *catalogue, bool *ret_same)
 {
 	sqlite3_stmt *statement = NULL;
@@ -257,7 +259,7 @@ static int load_all(sqlite3 *db, const char *sql,
 	return err;
 }
 
-/* Reads the files beside samples, if there is a table for them. Older versions have none. */
+/* Reads the files beside samples. Catalogues of older versions have no table for them. */
 static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 {
 	bool is_there;
@@ -277,8 +279,9 @@ static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 #define NO_PART "NULL, 0, 0, 0, 0"
 #define MODE "channels, bits, palette"
 #define NO_MODE "3, 8, 0"
-/* Is 0 for rows whose headers must be read again, because the build that wrote them supported other
- * formats: files without a known header, and PNGs, whose orientation may differ. */
+/* SQL expression that is 0 for rows whose headers must be read again if the build that wrote them
+ * supported other formats: files without a readable header, and PNGs, whose orientation may
+ * differ. */
 #define PROBED_AGAIN "probed AND width > 0 AND path NOT LIKE '%.png'"
 
 static void probe_again(struct catalogue *catalogue)
@@ -320,7 +323,7 @@ static int load_samples(sqlite3 *db, sqlite3_int64 version, struct catalogue *ca
 	return err ? err : load_beside(db, catalogue);
 }
 
-/* Reads the content of the catalogue. samples: also reads the samples. */
+/* Reads the content of the catalogue. samples: read the samples, too. */
 static int load_content(sqlite3 *db, const char *source, bool samples,
 	struct catalogue *catalogue, bool *ret_ours)
 {
@@ -343,7 +346,7 @@ static int load_content(sqlite3 *db, const char *source, bool samples,
 	if (!err && contains)
 		err = load_settings(db, catalogue, &same_readers);
 	if (catalogue->without_channels)
-		catalogue->settings = ""; /* so containers are listed again, too */
+		catalogue->settings = ""; /* lists all containers again */
 	if (!err && contains)
 		err = load_all(db,
 			"SELECT number, name, bytes, mtime_ns FROM containers ORDER BY "

@@ -17,26 +17,26 @@
  *   Threads: the caller's.   Errors: -errno, logged.
  */
 
-/* Two numbers in the SQLite header of a catalogue. The version is increased when the tables
+/* Two numbers in the SQLite header of a catalogue. The version must be increased when the tables
  * change. */
 #define CATALOGUE_APPLICATION 0x4a4f4144 /* "JOAD" */
 #define CATALOGUE_VERSION 5
-/* The last version with a table `samples` that has a row for each sample. */
+/* The last version in which the table `samples` has a row for each sample. */
 #define CATALOGUE_WITH_TABLE 4
-/* The last version without channels, bits and palette. */
+/* The last version without the columns channels, bits and palette. */
 #define CATALOGUE_WITHOUT_CHANNELS 3
-/* The last version without containers. */
+/* The last version that knows no containers. */
 #define CATALOGUE_WITHOUT_CONTAINERS 2
-/* The version that also lacks exif_orientation. */
+/* A version without containers and without the column exif_orientation. */
 #define CATALOGUE_WITHOUT_ORIENTATION 1
 
 struct row {
 	const char *path; /* relative to the root */
 	struct facts facts;
 	const struct part *part; /* NULL: the sample has its own file, or is gone */
-	/* owned by the tree after an update of the catalogue */
+	/* files beside the sample; owned by the tree after catalogue_update */
 	const struct beside *beside;
-	uint32_t label; /* LABEL_NONE: its class is gone */
+	uint32_t label; /* LABEL_NONE: the sample's class is gone */
 	bool gone;
 };
 
@@ -51,27 +51,27 @@ struct catalogue {
 	size_t classes_capacity;
 	struct container *containers; /* sorted by name */
 	size_t n_containers, containers_capacity;
-	const char *settings; /* settings of the scan; "" if samples are files */
-	bool labelled;	      /* scan->labelled of that scan */
+	const char *settings; /* settings of the scan; "": samples are files */
+	bool labelled;	      /* value of scan->labelled when the catalogue was made */
 	char stamp[64];	      /* result of metadata_stamp; "": no metadata */
-	bool unusable;	      /* the file is no catalogue, or damaged */
-	bool outdated;	      /* its version lacks facts about samples that are needed */
-	/* its version has no channels, so all images count as RGB */
+	bool unusable;	      /* the file is not a catalogue, or is damaged */
+	bool outdated; /* the catalogue's version lacks needed facts about samples */
+	/* the catalogue's version has no channels, so all images count as RGB */
 	bool without_channels;
-	bool other_readers; /* the build that wrote it supported other image formats */
-	/* its version has a table `samples`, which needs more disk space */
+	bool other_readers; /* another build, with other image formats, wrote it */
+	/* the catalogue's version has a table `samples`, which needs more disk space */
 	bool with_table;
 	uint32_t edition;
 	struct arena names;
 };
 
-/* Adds an image to the counts. */
+/* Counts an image in each number of `pixels` that it belongs to. */
 void pixels_count(struct dataset_pixels *pixels, struct tensor_shape image);
 
-/* Reads the catalogue. If there is no usable one, *ret is empty, and the reason is logged. */
+/* Reads the catalogue. If there is no usable one, logs the reason, and *ret is empty. */
 must_check int catalogue_load(
 	const char *file, const char *source, struct catalogue *ret);
-/* Reads the catalogue like catalogue_load, but without samples and the files beside them. */
+/* Reads the catalogue like catalogue_load, but neither the samples nor the files beside samples. */
 must_check int catalogue_load_about(
 	const char *file, const char *source, struct catalogue *ret);
 void catalogue_free(struct catalogue *catalogue);
@@ -80,20 +80,20 @@ void catalogue_free(struct catalogue *catalogue);
 bool containers_equal(const struct scan *scan, const struct catalogue *catalogue);
 /*
  * Tells whether a scan of the containers would find no change in the catalogue `file`, because the
- * containers, the settings and the metadata are unchanged. Looks at no sample's path, so it takes
+ * containers, the settings and the metadata are unchanged. Reads no paths of samples, so it takes
  * little time and memory. rule: the result of scan_rule.
  */
 bool catalogue_is_current(const struct scan *scan, const char *rule, const char *file);
 
-/* Updates the catalogue from the examined tree, and takes over the tree's names. *ret_changed: the
- * catalogue has changed. A first scan leaves no files in the tree, unless tree->described is
- * set. */
+/* Updates the catalogue from the examined tree. The catalogue then owns the tree's names.
+ * *ret_changed: whether the catalogue has changed. If the catalogue was empty, the tree's files are
+ * freed, unless tree->described is set. */
 must_check int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 	struct tree *tree, bool *ret_changed);
 
 struct metadata;
 
-/* Writes the catalogue to its file. tree: the files that metadata may describe, with their ids.
+/* Writes the catalogue to its file. tree: has the files that metadata may describe, and their ids.
  * Fault: dataset.write. */
 must_check int catalogue_write(const char *file, const struct scan *scan,
 	const struct catalogue *catalogue, struct metadata *metadata,
@@ -105,32 +105,33 @@ int catalogue_errno(sqlite3 *db);
 int catalogue_read_errno(sqlite3 *db);
 must_check int catalogue_open_read(const char *file, sqlite3 **ret);
 
-/* Tells whether the table's column is hidden from predicates. */
+/* Tells whether predicates can't read this column of the table `samples`. */
 bool catalogue_hidden_column(const char *name);
-/* Tells whether the name is not allowed for a column of metadata. */
+/* Tells whether a column of metadata may not have this name. */
 bool catalogue_reserved_column(const char *name);
 
 enum column_type { COLUMN_INTEGER, COLUMN_REAL, COLUMN_TEXT };
 
 struct column {
 	char *name;
-	size_t field;  /* index of the field in a record of its file */
-	size_t number; /* index among the columns of all files */
+	size_t field;  /* index of its field in a record of the file */
+	size_t number; /* index among the columns of all files of metadata */
 	enum column_type type;
 	struct number_style style;
 	bool seen; /* at least one record has a value */
 };
 
 /* Finds the files of metadata (metadata.csv, metadata.jsonl) in the dataset's directory and in the
- * tree, which may be NULL. Makes their stamp. *ret: NULL if there are none. */
+ * tree, which may be NULL. Makes the stamp (metadata_stamp). *ret: NULL if there are none. */
 must_check int metadata_open(
 	const struct scan *scan, const struct tree *tree, struct metadata **ret);
 void metadata_close(struct metadata **metadata);
-/* Returns a text that changes when the number of files, or a name, size or mtime changes. */
+/* Returns a text that changes when the number of the files changes, or a file's name, size or
+ * mtime. */
 const char *metadata_stamp(const struct metadata *metadata);
 
-/* Finds the columns and their types. A mistake in a file is logged; its column, or all columns of
- * the file, are left out. */
+/* Finds the columns and their types. Logs mistakes in a file. A wrong column, or all columns of a
+ * file that can't be read, are left out. */
 must_check int metadata_read_columns(struct metadata *metadata);
 const struct column *metadata_columns(const struct metadata *metadata, size_t *ret_n);
 
@@ -139,15 +140,15 @@ bool metadata_has_label(const struct metadata *metadata);
 
 /* One record of a file of metadata. */
 struct metadata_line {
-	size_t file;		   /* number of the file, from 0 */
+	size_t file;		   /* number of the file of metadata, from 0 */
 	const char *file_name;	   /* relative to the root; "": too long for a sample */
-	const char *const *values; /* the value of each column; NULL: none */
-	const bool *has;	   /* for each column: the file has it */
+	const char *const *values; /* value of each column; NULL: the record has none */
+	const bool *has;	   /* for each column, whether the file has it */
 	bool labelled;		   /* the file has the column with the labels */
-	const char *label;	   /* NULL: none */
+	const char *label;	   /* NULL: the record has no label */
 };
 
-/* Calls `row` for each record, file by file. Files nearer to their samples come later. Stops at the
- * first error of `row`. */
+/* metadata_rows calls `row` for each record, file by file, and stops at the first error of `row`.
+ * If several files describe a sample, the one nearest to the sample comes last. */
 typedef int metadata_row(void *context, const struct metadata_line *line);
 must_check int metadata_rows(struct metadata *metadata, metadata_row *row, void *context);

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Frees a dataset with the last reference to it. */
+/* Closes datasets: drops a reference, and frees the dataset when the last reference is dropped. */
 
 static void mixed_free(struct dataset *made)
 {

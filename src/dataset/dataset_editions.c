@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * Editions of a dataset. Each scan that finds changes makes a new edition. An edition is kept as
- * long as jobs have epochs of it.
+ * Editions of a dataset. Each scan that finds changes makes a new edition. A replaced edition is
+ * kept as long as a job has an epoch that began with it.
  *
  *     <name>.sqlite.next    scanned, and not in use yet
  *          | rename
@@ -61,7 +61,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Tells whether a file's name is exactly <name>.sqlite.<number>. */
+/* Tells whether the name of a file is <name>.sqlite.<number>, with nothing before or after. */
 static bool is_kept(const char *file, const char *name, uint32_t *ret)
 {
 	static const char middle[] = ".sqlite.";
@@ -106,8 +106,8 @@ int dataset_kept(const char *state_dir, const char *name, uint32_t **ret, size_t
 	return 0;
 }
 
-/* Gives the dataset's catalogue another name, and takes over the text. connection_new may open the
- * file at the same time, so it compares the name before and after. */
+/* Sets the new path of the dataset's catalogue. The dataset then owns `file`. connection_new may
+ * open the catalogue at the same time; for this it compares the path before and after. */
 static void rename_in_use(struct dataset *dataset, char *file)
 {
 	size_t i = 1;
@@ -117,8 +117,9 @@ static void rename_in_use(struct dataset *dataset, char *file)
 	dataset->file = file;
 }
 
-/* Moves the map of a catalogue. Mappings of it remain valid. A failure is only logged, because a
- * missing or wrong map is made again (catalogue_map_open). */
+/* Moves (rename or link) the map of a catalogue. Memory mappings of it remain valid. A failure is
+ * only logged, because catalogue_map_open notices a missing or wrong map, and the map is then made
+ * again. */
 static void move_map(
 	const char *from, const char *to, int (*move)(const char *from, const char *to))
 {
@@ -131,7 +132,8 @@ static void move_map(
 		log_warn("%s: can't become %s: %s", from_map, to_map, strerror(errno));
 }
 
-/* Keeps the catalogue under the first free number, starting with its edition's number. */
+/* Links the catalogue of `now` to the first free <name>.sqlite.<number>, beginning with the
+ * edition's number. */
 static int keep(const char *state_dir, struct dataset *now)
 {
 	int err = -EEXIST;
@@ -160,7 +162,7 @@ int dataset_install(const char *state_dir, struct dataset *now, struct dataset *
 {
 	char *file = catalogue_file(state_dir, now->name, "");
 	int err = file ? fault_hit("dataset.install") : -ENOMEM;
-	/* if it is kept already, an earlier rename has failed */
+	/* if the catalogue has a number already, an earlier rename has failed */
 	if (!err && !was_kept(now))
 		err = keep(state_dir, now);
 	if (!err)
@@ -201,7 +203,7 @@ bool dataset_is_unseen(const struct dataset *dataset)
 	return dataset->unseen;
 }
 
-/* Removes the map. Without a map, a catalogue is not served before a scan. */
+/* Removes the map. At a start, a dataset without a map is scanned before jobs begin. */
 void dataset_look_before(const char *state_dir, const char *name)
 {
 	auto_free char *file = catalogue_file(state_dir, name, "");

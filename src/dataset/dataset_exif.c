@@ -6,9 +6,9 @@
 #include <string.h>
 
 /*
- * Finds the orientation in a TIFF directory, as PIL's ImageOps.exif_transpose does. Of several
- * entries the last one is used, and of several values the first. A damaged entry ends the
- * directory.
+ * Finds the orientation in a TIFF directory, as PIL's ImageOps.exif_transpose does. If several
+ * entries have the tag, the last one counts; of its values the first one counts. Nothing is read
+ * after a damaged entry.
  */
 
 #define TAG_ORIENTATION 0x0112
@@ -20,7 +20,7 @@ struct tiff {
 	bool little_endian;
 };
 
-/* Size of a value in bytes, by type; 0: unknown type. */
+/* Size of one value of each type in bytes; 0: unknown type. */
 static const uint8_t value_bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8};
 
 static uint32_t number(const struct tiff *tiff, size_t at, unsigned bytes)
@@ -38,13 +38,14 @@ static bool is_integer(unsigned type)
 	       type == 13;
 }
 
-/* Returns the orientation. An invalid one becomes 1, which differs from 0 (no orientation). */
+/* Returns the orientation, or 1 if it is invalid. 0 would mean that there is no orientation. */
 static uint32_t known(uint32_t orientation)
 {
 	return orientation >= 1 && orientation <= 8 ? orientation : 1;
 }
 
-/* Reads an entry. Returns false if the entry or its values are outside the data. */
+/* Reads an entry; sets *orientation if it is the orientation. Returns false if the entry or its
+ * values lie outside the data. */
 static bool read_entry(const struct tiff *tiff, size_t at, uint32_t *orientation)
 {
 	if (at > tiff->size || tiff->size - at < ENTRY_BYTES)

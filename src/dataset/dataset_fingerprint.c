@@ -20,7 +20,7 @@ static bool knows_sum(const struct dataset *dataset, const roaring_bitmap_t *sel
 	       roaring_bitmap_equals(selection, dataset->present);
 }
 
-/* Adds up independent numbers, which the processor can compute in parallel. */
+/* Adds up one number per sample, because the processor computes independent numbers in parallel. */
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection)
 {
@@ -32,7 +32,8 @@ uint64_t dataset_fingerprint(
 		return hash_scatter(dataset->map->head->identities + dataset->n_samples);
 	roaring_init_iterator(selection, &iterator);
 	while ((n = roaring_read_uint32_iterator(&iterator, ids, AT_ONCE)) > 0) {
-		ensure(ids[n - 1] < dataset->n_ids); /* ids ascend */
+		/* ids are ascending, so the last one is the largest */
+		ensure(ids[n - 1] < dataset->n_ids);
 		for (uint32_t i = 0; i < n; i++) {
 			const struct dataset *of = dataset_of(dataset, ids[i], &own);
 			sum += sample_scatter(ids[i],
@@ -59,8 +60,8 @@ uint64_t dataset_group_fingerprint(
 	       dataset_fingerprint(dataset, selection) >> 32;
 }
 
-/* Returns the sum of the map's head. The head contains the sums of all sections, and the identity
- * of the SQLite file. */
+/* Returns the checksum of the map's head, which contains the checksums of all sections and the
+ * identity of the SQLite file. */
 uint64_t dataset_content(const struct dataset *dataset)
 {
 	return dataset->map ? dataset->map->head->sum : 0;

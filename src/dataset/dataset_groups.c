@@ -15,7 +15,8 @@
 
 struct group {
 	uint32_t begin; /* index of the first file in dataset_groups.files */
-	uint32_t n;	/* 0: the sample is not the first of its directory */
+	/* number of files; 0: the sample is not the first file of its directory */
+	uint32_t n;
 };
 
 struct dataset_groups {
@@ -108,7 +109,7 @@ static struct dataset_groups *alloc(const struct dataset *dataset)
 	return NULL;
 }
 
-/* Lists the samples whose paths are readable. -ENOMEM */
+/* Stores the paths and ids of samples that are not gone. Leaves out damaged paths. -ENOMEM */
 static int list_files(const struct dataset *dataset, struct arena *texts,
 	struct named *ret, uint32_t *ret_n)
 {

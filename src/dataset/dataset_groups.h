@@ -11,8 +11,7 @@
  * 10.jpg). The first file is the sample. A preparation with frames = N uses N evenly spaced files,
  * beginning with the first.
  *
- *   Flow: dataset_group is called when a job or an edition is made; after that the other functions
- *         may be called.
+ *   Flow: dataset_group has to be called first, when a job or an edition is made.
  *   Owns: the dataset has the groups until it is closed.
  *   Threads: any; all functions except dataset_group only read memory.
  *   Errors: -ENOMEM.
@@ -20,14 +19,15 @@
 
 must_check int dataset_group(struct dataset *dataset);
 
-/* Returns the i-th frame that the preparation uses. SAMPLE_NONE: the directory has too few files,
- * the sample is not its first one, or i is too large. */
+/* Returns frame number i (from 0) of those that the preparation uses. SAMPLE_NONE: the directory
+ * has too few files, `id` is not the first file of its directory, or i is too large. */
 sample_id dataset_frame(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, uint32_t i);
 /* Tells whether the sample is not the first file of its directory. */
 bool dataset_is_later_frame(const struct dataset *dataset, sample_id id);
 
 /* Tells whether the sample can't be prepared: a frame is missing or can't be read, or its prepared
- * size differs from that of the first frame. message: as for dataset_pair_fails. */
+ * size differs from that of the first frame. message: NULL, or PAIR_MESSAGE bytes for the
+ * reason. */
 bool dataset_group_fails(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, char *message);

@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * Hashes by which state directories recognize samples, and by which users divide datasets.
- * If they were computed in another way, no sample would be recognized, and folds would change.
+ * Hashes by which state directories recognize samples, and by which users divide datasets into
+ * folds. They must never be computed in another way: no sample would be recognized, and folds would
+ * change.
  */
 
 uint64_t hash_fold_text(uint64_t hash, const char *text, size_t length)
@@ -45,7 +46,7 @@ uint32_t part_identity(uint32_t identity, const struct source_part *part)
 
 #define LANES 4
 
-/* Computes several lanes at once: the processor overlaps them. */
+/* Computes several independent sums, because the processor computes them in parallel. */
 uint64_t content_sum(const void *bytes, size_t n)
 {
 	uint64_t lanes[LANES] = {1, 2, 3, 4}, words[LANES], sum = n;

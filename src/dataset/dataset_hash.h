@@ -10,8 +10,8 @@
 
 __extension__ typedef unsigned __int128 uint128;
 
-/* Mixes a word into a hash as wyhash does (Wang Yi, public domain): by the halves of a product,
- * each bit of which depends on many bits of the factors. */
+/* Mixes a word into a hash as wyhash does (Wang Yi, public domain): the result combines both halves
+ * of a product, each bit of which depends on many bits of the factors. */
 static inline uint64_t hash_fold(uint64_t hash, uint64_t word)
 {
 	uint128 product = (uint128)(hash ^ UINT64_C(0xa0761d6478bd642f)) *
@@ -19,7 +19,7 @@ static inline uint64_t hash_fold(uint64_t hash, uint64_t word)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Returns splitmix64's finalizer of z: different numbers stay different. */
+/* Returns splitmix64's finalizer of z, which is different for different z. */
 static inline uint64_t hash_scatter(uint64_t z)
 {
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -30,19 +30,20 @@ static inline uint64_t hash_scatter(uint64_t z)
 /* Mixes a text into a hash, eight bytes at a time; the last word is filled up with zeros. */
 uint64_t hash_fold_text(uint64_t hash, const char *text, size_t length);
 
-/* Returns the hash of a text, equal on every machine and in every version: hash() of predicates. */
+/* Returns a hash of the text that is equal on every machine and in every version. It is the base of
+ * hash() in predicates. */
 uint64_t text_hash(const char *text, size_t length);
-/* Returns a number of a file and its content, as far as a stat shows it. path: relative to the
- * root. */
+/* Returns a hash of a file's path (relative to the root), size and mtime. */
 uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns);
-/* Returns a number of a sample that has this identity: a fingerprint is the sum of those of its
- * samples. */
+/* Returns a number that depends on the id and on the sample_identity of a sample. A fingerprint is
+ * the sum of these numbers over its samples. */
 static inline uint64_t sample_scatter(sample_id id, uint32_t identity)
 {
 	return hash_scatter((uint64_t)id << 32 | identity);
 }
 
-/* Returns the number of a part of a container. identity: its sample_identity. */
+/* Returns the identity of a sample in a container. identity: sample_identity of its path, size and
+ * mtime. */
 uint32_t part_identity(uint32_t identity, const struct source_part *part);
-/* Returns a 64-bit hash of the bytes. */
+/* Returns a 64-bit checksum of the bytes. */
 uint64_t content_sum(const void *bytes, size_t n);

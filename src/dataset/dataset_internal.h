@@ -11,8 +11,8 @@
 #include <limits.h>
 
 /*
- * A dataset in use, within the module. dataset_scan.h describes the results of scans,
- * dataset_catalogue.h the stored results.
+ * A dataset that is open. dataset_scan.h describes the results of a scan, dataset_catalogue.h the
+ * catalogue that is stored.
  */
 
 struct connection;
@@ -20,22 +20,25 @@ struct catalogue_map;
 
 struct dataset {
 	atomic_uint references;
-	const char *kind; /* the source's name */
+	const char *kind; /* name of the source (source.h) */
 	char *name;
-	char *source;  /* absolute; from the configuration */
-	char *root;    /* `source` without slashes at its end */
-	char *beside;  /* directory of its containers, or URL of its remote files */
-	bool labelled; /* paths of samples begin with their labels */
+	char *source; /* path from the configuration, absolute */
+	char *root;   /* `source` without slashes at its end */
+	/* directory of the root or the containers, or URL of the remote files */
+	char *beside;
+	bool labelled; /* paths of samples begin with a label, not with a directory */
 	bool follow_outside;
 	uint32_t n_containers;
-	_Atomic(char *) file; /* path of the catalogue; see dataset_install */
-	char *files[3];	  /* all paths that the catalogue has had: next, current, kept */
-	bool provisional; /* the catalogue is removed when the dataset is closed */
-	bool unseen;	  /* nobody has looked for changes yet */
+	_Atomic(char *) file; /* path of the catalogue; dataset_install changes it */
+	/* paths of the catalogue so far: as next, current and kept edition */
+	char *files[3];
+	/* dataset_close removes the catalogue, which is not installed */
+	bool provisional;
+	bool unseen; /* the dataset was opened without a scan */
 	uint32_t edition;
 	char **classes;
 	uint32_t n_classes;
-	bool sorts_classes; /* the classes are in byte order, each once */
+	bool sorts_classes; /* the classes are in byte order, without duplicates */
 	uint32_t n_ids;
 	uint32_t n_samples;
 	uint64_t total_bytes;
@@ -45,17 +48,17 @@ struct dataset {
 	bool without_channels;
 	roaring_bitmap_t *present; /* ids that are not gone */
 	struct lock lock;
-	struct connection *idle;     /* (lock) */
+	struct connection *idle;     /* (lock) connections that no thread uses */
 	unsigned n_idle;	     /* (lock) */
 	struct dataset_paths *paths; /* (lock) NULL until dataset_paths is called */
-	bool making_paths;	     /* (lock) a thread is making them */
+	bool making_paths;	     /* (lock) a thread is making `paths` */
 	pthread_cond_t paths_made;
 	_Atomic(sample_id *) by_label;	       /* NULL until dataset_by_label is called */
-	_Atomic(struct dataset_pairs *) pairs; /* a list; written only with the lock */
+	_Atomic(struct dataset_pairs *) pairs; /* a list, changed only with the lock */
 	_Atomic(struct dataset_groups *) groups; /* NULL until dataset_group is called */
 	uint32_t longest_json;			 /* (lock) 0: not known yet */
-	struct dataset **mixed;			 /* the datasets of a mixture */
-	sample_id *firsts; /* for each of them the first id in the mixture */
+	struct dataset **mixed;			 /* for a mixture: its datasets */
+	sample_id *firsts; /* for a mixture: the first id of each dataset */
 	uint32_t *labels;  /* for a mixture: the label of each id */
 	size_t n_mixed;	   /* 0: the dataset is no mixture */
 };
@@ -63,11 +66,11 @@ struct dataset {
 struct connection {
 	struct connection *next;
 	sqlite3 *db;
-	sqlite3_stmt *row; /* NULL until it is used */
+	sqlite3_stmt *row; /* statement that reads a row; NULL until it is needed */
 };
 
-/* Takes an idle read-only connection, or opens one. Only one caller may use it, and gives it back
- * with connection_give. */
+/* Takes an unused read-only connection, or opens one. No other thread uses it until the caller
+ * gives it back with connection_give. */
 must_check int connection_take(struct dataset *dataset, struct connection **ret);
 void connection_give(struct dataset *dataset, struct connection *connection);
 void connections_close(struct dataset *dataset);
@@ -77,10 +80,10 @@ void connections_close(struct dataset *dataset);
 /* Returns the dataset of a mixture that contains the sample. *ret_id: the sample's id in that
  * dataset. */
 struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id *ret_id);
-/* Returns the same as mixed_of. If `dataset` is no mixture, returns `dataset` itself. */
+/* Like mixed_of for a mixture. For any other dataset, returns `dataset`, and *ret_id is `id`. */
 const struct dataset *dataset_of(
 	const struct dataset *dataset, sample_id id, sample_id *ret_id);
-/* Sets sorts_classes, when the dataset has all its classes. */
+/* Sets sorts_classes. The dataset must have all its classes. */
 void classes_check(struct dataset *dataset);
 void dataset_paths_free(struct dataset_paths *paths);
 void dataset_pairs_free(struct dataset_pairs *pairs);
@@ -88,15 +91,16 @@ void dataset_groups_free(struct dataset_groups *groups);
 
 /* Returns <state>/datasets/<name>.sqlite<ending>. The caller frees it; NULL: no memory. */
 char *catalogue_file(const char *state_dir, const char *name, const char *ending);
-/* Returns the path of a kept edition's catalogue. The caller frees it; NULL: no memory. */
+/* Returns <state>/datasets/<name>.sqlite.<number>, the catalogue of a replaced edition. The caller
+ * frees it; NULL: no memory. */
 char *catalogue_kept_file(const char *state_dir, const char *name, uint32_t number);
 #define NEXT ".next" /* ending of a catalogue before dataset_install */
-/* Removes the catalogue and its map. Logs a failure. */
+/* Removes the catalogue file and its map. Logs a failure. */
 void catalogue_remove(const char *file);
-/* Syncs the directory of `file`, so that changed names are on disk. */
+/* Syncs the directory of `file`, so that renames and links are on disk. */
 must_check int catalogue_sync_directory(const char *file);
 
-/* Opens a dataset like dataset_open, with this number of scanning threads. */
+/* Opens a dataset like dataset_open, with this number of threads that scan. */
 must_check int dataset_open_threads(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, unsigned threads,
 	struct dataset **ret);

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Prints rows as JSON: first the catalogue's columns about the sample, then the columns of metadata
- * in their order. Columns about the file are left out.
+ * Prints rows as JSON: first the columns in SHOWN, then the columns of metadata in their order.
+ * Other columns describe the file, and are left out.
  */
 
 #define SHOWN "label, class, path" /* in this order */
@@ -28,7 +28,7 @@ static void print_character(FILE *out, uint32_t character)
 	fprintf(out, "\\u%04x", character);
 }
 
-/* Prints a text. A JSON parser gets it unchanged, but a terminal gets no control characters. */
+/* Prints a text as JSON. Control characters are escaped, so that a terminal never gets them. */
 static void print_text(FILE *out, const char *text)
 {
 	putc('"', out);
@@ -48,8 +48,8 @@ static void print_text(FILE *out, const char *text)
 	putc('"', out);
 }
 
-/* Prints a number. JSON has no infinity, so it is printed as a number so large that parsers read it
- * as infinity. */
+/* Prints a number. JSON has no infinity; instead a number is printed that is so large that parsers
+ * read it as infinity. */
 static void print_real(FILE *out, double value)
 {
 	char text[NUMBER_TEXT];
@@ -81,13 +81,14 @@ static void print_value(FILE *out, sqlite3_stmt *row, int column)
 
 /* --- rows ------------------------------------------------------------------------- */
 
-/* Label and dataset of a row in a mixture. */
+/* Label and dataset that are printed for a row of a mixture. */
 struct shown {
 	uint32_t label;
 	const char *dataset;
 };
 
-/* Prints one of the columns in SHOWN for a mixture. */
+/* Prints one of the columns in SHOWN. shown: for a mixture the values that differ from the
+ * row's. */
 static void print_shown(
 	FILE *out, sqlite3_stmt *row, int column, const struct shown *shown)
 {
@@ -105,7 +106,8 @@ static void print_shown(
 	}
 }
 
-/* Prints a row. The statement has the columns in SHOWN, followed by all columns of the table. */
+/* Prints a row. The columns of the statement are those in SHOWN, followed by all columns of the
+ * table. */
 static void print_row(FILE *out, sqlite3_stmt *row, const struct shown *shown)
 {
 	bool first = true;
@@ -233,7 +235,7 @@ static uint32_t known_longest(struct dataset *dataset)
 	return dataset->longest_json;
 }
 
-/* Does as dataset_json_longest for a mixture. */
+/* Does the work of dataset_json_longest for a mixture. */
 static int mixed_json_longest(const struct dataset *dataset, uint32_t *ret)
 {
 	uint32_t longest, digits = 1;

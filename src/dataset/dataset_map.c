@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* Reads a mapped catalogue. */
+/* Opens and reads maps. */
 
 #define SECTION_BYTES(name, bytes, kind) bytes,
 #define SECTION_KIND(name, bytes, kind) kind,
@@ -171,9 +171,9 @@ static bool names_fit(const struct catalogue_map *map)
 	       containers_fit(map);
 }
 
-/* Returns a description of a fault that could lead to reads outside the mapping, or NULL. The
- * values of samples are checked when they are used: paths, parts, labels (dataset_label) and modes
- * (dataset_image_shape). */
+/* Returns a description of a fault that could lead to reads outside the map, or NULL. Paths, parts,
+ * labels (dataset_label) and modes (dataset_image_shape) of samples are only checked when they are
+ * used. */
 static const char *content_problem(const struct catalogue_map *map)
 {
 	const struct map_head *head = map->head;

@@ -23,31 +23,31 @@
  *         has another version, and must be made again. -errno. All errors are logged, except for a
  *         file that is missing or can't be opened.
  *
- * Numbers are little-endian; a machine of another byte order reads another magic number.
- * Sections begin at multiples of MAP_ALIGNMENT. A new column needs a line in MAP_SECTIONS, its
- * value in value_of (dataset_map_write.c), and another MAP_VERSION.
+ * Numbers are little-endian. On a big-endian machine the magic number differs, so the map is
+ * refused. Sections begin at multiples of MAP_ALIGNMENT. A new column needs a line in MAP_SECTIONS,
+ * its value in value_of (dataset_map_write.c), and another MAP_VERSION.
  */
 
 #define MAP_MAGIC UINT64_C(0x70616d7265646f6a) /* "jodermap" */
 #define MAP_VERSION 3
-/* The version of maps that end before SHAPES. Maps of rows (dataset_rows.h), and older maps, have
- * it. */
+/* The version of maps without the section SHAPES: older maps, and those that dataset_rows.h
+ * stores. */
 #define MAP_WITHOUT_SHAPES 2
 #define MAP_ALIGNMENT 64
 
 struct map_container {
 	uint64_t bytes;
 	int64_t mtime_ns;
-	uint64_t name; /* offset in CONTAINER_NAMES */
+	uint64_t name; /* offset of the name in the section CONTAINER_NAMES */
 };
 
-/* Consecutive ids that are not gone. `last` is included. */
+/* A range of consecutive ids that are not gone. It includes `last`. */
 struct map_run {
 	uint32_t first;
 	uint32_t last;
 };
 
-/* If there are more shapes, none are listed, and a job examines each sample. */
+/* Most shapes that a map lists. With more, the map lists none, and a job examines each sample. */
 #define MAP_MOST_SHAPES (1 << 20)
 
 /*
@@ -86,7 +86,7 @@ struct map_run {
 
 #define MAP_SECTION_NAME(name, bytes, per) MAP_##name,
 enum map_section { MAP_SECTIONS(MAP_SECTION_NAME) MAP_N_SECTIONS };
-/* Bits in MAP_STATES. */
+/* Bits of a number in MAP_STATES. */
 #define ROW_PROBED 1
 #define ROW_GONE 2
 
@@ -100,7 +100,7 @@ struct map_place {
 	uint64_t sum;
 };
 
-/* Identifies the SQLite file with the rows of the map. */
+/* Identifies the SQLite file to which the map belongs. */
 struct map_pair {
 	uint64_t inode;
 	uint64_t bytes;
@@ -111,7 +111,7 @@ struct map_head {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t head_bytes;
-	uint64_t sum; /* sum of the head, computed as if this member were 0 */
+	uint64_t sum; /* checksum of the head, computed with 0 in place of this member */
 	uint64_t file_bytes;
 	struct map_pair of;
 	uint64_t total_bytes;
@@ -121,12 +121,13 @@ struct map_head {
 	uint32_t n_containers;
 	uint32_t edition;
 	uint32_t labelled;
-	uint32_t without_channels; /* the catalogue's version has no channels */
+	/* the catalogue's version has no channels, so all images count as RGB */
+	uint32_t without_channels;
 	uint32_t unused;
 	struct dataset_pixels pixels; /* counts of samples that are not gone */
 	struct map_place sections[MAP_N_SECTIONS];
-	/* The last member. Maps of version MAP_WITHOUT_SHAPES end before it. */
-	/* sum of sample_scatter over all samples that are not gone */
+	/* sum of sample_scatter over all samples that are not gone; the last member, which maps of
+	 * version MAP_WITHOUT_SHAPES lack */
 	uint64_t identities;
 };
 
@@ -144,8 +145,9 @@ must_check int map_pair_of(const char *file, struct map_pair *ret);
 
 /*
  * Opens the map of the catalogue `file`. The map must belong to this catalogue and to `root`.
- * check: also compares the sums of the samples' columns. Without `check`, only values that could
- * lead to reads outside the file are checked; the time does not depend on the number of samples.
+ * check: compare all checksums. Without `check`, the columns with a number per sample are not read,
+ * so the time does not depend on the number of samples; only values are checked that could lead to
+ * reads outside the file.
  */
 must_check int catalogue_map_open(
 	const char *file, const char *root, bool check, struct catalogue_map **ret);
@@ -154,37 +156,37 @@ must_check int map_open_fd(
 	int fd, const char *name, bool check, struct catalogue_map **ret);
 void map_close(struct catalogue_map **map);
 
-/* Returns the sum of a head. head->sum counts as 0. */
+/* Returns the checksum that head->sum must have. */
 uint64_t map_head_sum(const struct map_head *head);
-/* Returns the number of sections in the map. They are the first ones in the list. */
+/* Returns the number of sections in the map, which are the first ones of MAP_SECTIONS. */
 int map_sections(const struct map_head *head);
 enum map_kind map_kind(enum map_section section);
 
 void *map_section(const struct catalogue_map *map, enum map_section section);
-/* Returns the rule (scan_rule) by which samples were found when the map was made. */
+/* Returns the result of scan_rule for the scan after which the map was made. */
 const char *map_rule(const struct catalogue_map *map);
-/* Returns the reason why the map can't be used, or NULL. all: also compares the sums of all
- * columns. */
+/* Returns the reason why the map can't be used, or NULL. all: compare the checksums of all columns,
+ * too. */
 const char *map_problem(const struct catalogue_map *map, bool all);
-/* Returns number i of the column as stored. */
+/* Returns number i of the column, as it is stored. */
 uint64_t map_number(const struct catalogue_map *map, enum map_section column, size_t i);
 /* Returns number i of the column. A label without a class becomes LABEL_NONE. */
 uint64_t map_value(const struct catalogue_map *map, enum map_section column, size_t i);
-/* Returns the path of a sample, stored in `path`, which is {0} before the first call. The next call
- * continues from there. NULL: damaged. */
+/* Returns the path of a sample, which is stored in `path`; NULL: the map is damaged. `path` must be
+ * {0} before the first call. A call for the id that follows the last one is fast. */
 const char *map_path(
 	const struct catalogue_map *map, sample_id id, struct path_text *path);
 
-/* Finds the part of a container that is the sample. A damaged map may name a container that does
- * not exist. Returns false for a sample that has its own file, or is gone. */
+/* Finds the place of a sample in a container. Returns false for a sample that has its own file, or
+ * is gone. The number of the container is not checked. */
 bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret);
 
 /* Fills in the dataset from the map. dataset_close closes the map. */
 must_check int map_attach(struct dataset *dataset, struct catalogue_map *map);
 
 /*
- * Writes the map of the catalogue `file`, and opens it. If writing to disk fails, logs this and
- * makes the map in memory. Fault: dataset.map.
+ * Writes the map of the catalogue `file`, and opens it. If it can't be written to disk, logs this
+ * and makes the map in memory. Fault: dataset.map.
  */
 must_check int catalogue_map_make(const char *file, const char *root, const char *rule,
 	const struct catalogue *catalogue, struct catalogue_map **ret);
@@ -194,8 +196,8 @@ struct map_bytes {
 	size_t n;
 };
 
-/* Makes a map in memory that has only rows, for dataset_rows.c. parts: samples may be in
- * containers. The caller frees ret->at. */
+/* Makes a map in memory that has only columns of rows, for dataset_rows.c. parts: include the
+ * columns for samples in containers. The caller frees ret->at. */
 must_check int map_rows_make(
 	const struct catalogue *rows, bool parts, struct map_bytes *ret);
 
@@ -209,13 +211,13 @@ must_check int map_shapes_make(const struct catalogue *catalogue, struct map_byt
 /* Tells whether all ids of the shapes are below n_ids. */
 bool map_shapes_fit(const struct dataset_shape *shapes, size_t n, uint32_t n_ids);
 
-/* Converts a small difference of either sign to a small number. */
+/* Converts a difference near 0, of either sign, to a small unsigned number. */
 static inline uint64_t map_zigzag(uint64_t difference)
 {
 	return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
 }
 
-/* Converts the number back to the difference. */
+/* Converts a number of map_zigzag back to the difference. */
 static inline uint64_t map_unzigzag(uint64_t number)
 {
 	return number >> 1 ^ (number & 1 ? UINT64_MAX : 0);

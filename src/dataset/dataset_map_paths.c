@@ -8,8 +8,9 @@
 #include <string.h>
 
 /*
- * Paths are stored as differences. A path may share bytes with the previous path: at its beginning
- * and at its end. Only the bytes between, the middle, are stored. A path consists of
+ * Paths are stored as differences. A path may share bytes with the previous path at the beginning
+ * and at the end. Only the bytes between these, called the middle, are stored. A stored path
+ * consists of
  *
  *   1 byte      length of the shared beginning
  *   1 byte      length of the shared end << 4 | length of the middle, or MIDDLE_FOLLOWS
@@ -126,7 +127,7 @@ const char *map_path(
 	for (; path->next <= id; path->next++)
 		if (!read_difference(paths, place->bytes, &path->at, path))
 			return fail(path);
-	/* A \0 within a path counts as damage, too. */
+	/* A path that contains \0 counts as damaged, too. */
 	return path->length > 0 && strlen(path->text) == path->length ? path->text
 								      : fail(path);
 }

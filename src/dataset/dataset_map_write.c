@@ -12,11 +12,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Writes a mapped catalogue, section by section. */
+/* Writes a map, section by section. */
 
 struct map_writer {
 	int fd;
-	/* writes to memory, and only columns that can't be derived from others */
+	/* write to memory, and only the columns that can't be computed from other columns */
 	bool rows_only;
 	bool parts;
 	struct map_bytes memory;
@@ -147,8 +147,8 @@ static uint32_t identity_of(const struct row *row)
 	return row->part ? part_identity(identity, &row->part->at) : identity;
 }
 
-/* Stores the bytes of a part as the difference from the file's bytes. Unless some part is deflated,
- * all differences are 0 and take no bits. */
+/* Stores the bytes of a part as the difference from the sample's size. If no part is deflated, all
+ * differences are 0 and take no bits. */
 static uint64_t value_of_part(enum map_section column, const struct row *row)
 {
 	if (!row->part)
@@ -323,7 +323,7 @@ static int write_sections(struct map_writer *writer)
 	return err ? err : put(writer, (const void *)head, head->head_bytes, 0);
 }
 
-/* Writes the file under another name, and renames it when it is completely on disk. */
+/* Writes the map to a temporary file, and renames the file when it is completely on disk. */
 static int write_file(struct map_writer *writer, const char *name)
 {
 	auto_free char *beside = NULL;
@@ -345,7 +345,7 @@ static int write_file(struct map_writer *writer, const char *name)
 	return err;
 }
 
-/* Makes the map in memory only, so the next engine reads the catalogue again. */
+/* Makes the map in memory only. It ends with this process, so the next one has to make it again. */
 static int write_unnamed(struct map_writer *writer)
 {
 	if (writer->fd >= 0)

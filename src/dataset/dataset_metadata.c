@@ -13,12 +13,13 @@
 #include <sys/stat.h>
 
 /*
- * Reads all files of metadata as the imagefolder of Hugging Face's datasets does. Each file
- * describes samples below its directory. Columns with equal names are one column. If several files
- * have a value for a sample, the file nearest to the sample is used.
+ * Reads all files of metadata by the rules of "imagefolder" in Hugging Face's library datasets.
+ * Each file describes samples below its directory. Columns with equal names are one column. If
+ * several files have a value for a sample, the file nearest to the sample is used.
  */
 
-/* Version of the rules, with which the stamp begins. If it changes, the files are read again. */
+/* Version of the rules for reading metadata; the stamp begins with it. If it changes, the files are
+ * read again. */
 #define RULES "3"
 
 struct metadata {
@@ -87,7 +88,7 @@ static int count_slashes(const char *path)
 	return n;
 }
 
-/* Compares by depth, then by name, so files in the root come first. */
+/* Compares by depth, then by name. So files of the root come first. */
 static int compare_files(const void *a, const void *b)
 {
 	const char *one = ((const struct metadata_file *)a)->path;
@@ -169,7 +170,7 @@ static struct column *find_column(struct metadata *metadata, const char *name)
 	return NULL;
 }
 
-/* Sets the type to one that fits the values of both columns. */
+/* Sets the type of `into` to one that fits the values of both columns. */
 static void join_types(struct column *into, const struct column *column)
 {
 	if (!column->seen)
@@ -191,7 +192,8 @@ static void join_types(struct column *into, const struct column *column)
 		into->type = COLUMN_REAL;
 }
 
-/* Adds the column to the columns of all files. *ret false: there are too many columns. */
+/* Adds the column of one file to the columns of all files. *ret: false if there are too many
+ * columns. */
 static int join_column(struct metadata *metadata, struct column *column, bool *ret)
 {
 	struct column *found = find_column(metadata, column->name);
@@ -277,7 +279,7 @@ int metadata_rows(struct metadata *metadata, metadata_row *row, void *context)
 		err = metadata_file_rows(
 			&metadata->files[i], metadata->n_columns, &line, row, context);
 		if (err == -EINVAL)
-			err = 0; /* the file can't be read again, which was logged */
+			err = 0; /* logged: the file can't be read again */
 	}
 	return err;
 }

@@ -9,29 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes one dataset from several. The labels are in memory; all other facts are in the maps and
- * catalogues of the datasets. */
+/* Makes one dataset from several. Only the labels are stored in memory; all other facts stay in the
+ * maps and catalogues of the datasets. */
 
 struct mixing {
 	const struct dataset_mixed *from;
 	size_t n;
 	struct dataset *made;
-	const struct label_table *table; /* NULL: labels are determined by class names */
-	/* NULL: the classes have names, or there is a table */
+	const struct label_table *table; /* NULL: class names determine the labels */
+	/* if class names are the labels, the dataset with the most classes; otherwise NULL */
 	const struct dataset *numbered;
 	char **ret_message;
 };
 
 /* --- classes ---------------------------------------------------------------------------- */
 
-/* Tells whether the name is the number, with or without leading zeros. */
+/* Tells whether the name is this number in decimal, with or without leading zeros. */
 static bool is_number(const char *name, uint32_t number)
 {
 	size_t n = strspn(name, "0123456789");
 	return n > 0 && n < 10 && !name[n] && strtoul(name, NULL, 10) == number;
 }
 
-/* Tells whether the names of the classes are 0, 1, 2 and so on. */
+/* Tells whether the names of the classes are the numbers 0, 1, 2 and so on. */
 static bool is_numbered(const struct dataset *dataset)
 {
 	for (uint32_t i = 0; i < dataset->n_classes; i++)
@@ -40,8 +40,8 @@ static bool is_numbered(const struct dataset *dataset)
 	return true;
 }
 
-/* If the classes of all datasets are numbers, which then are the labels, returns the dataset with
- * the most classes; otherwise NULL. */
+/* If the classes of all datasets are numbers, these are the labels; returns the dataset with the
+ * most classes. Otherwise returns NULL. */
 static const struct dataset *longest_numbered(const struct mixing *mixing)
 {
 	const struct dataset *longest = mixing->from[0].dataset;
@@ -120,8 +120,8 @@ static uint32_t label_of(
 	return found < made->n_classes ? found : LABEL_NONE;
 }
 
-/* Returns an array that gives the mixture's label for each label of the dataset. The caller frees
- * it; NULL: no memory. */
+/* Returns an array with the mixture's label for each label of the dataset. The caller frees it;
+ * NULL: no memory. */
 static uint32_t *map_labels(const struct mixing *mixing, const struct dataset *dataset)
 {
 	uint32_t *map = calloc(dataset->n_classes + 1, sizeof(*map));

@@ -39,7 +39,8 @@ static int root_error(const struct scan *scan, const char *path, int err)
 	return err;
 }
 
-/* Sets the kind of label and its field from label = cls, json:FIELD, csv:COLUMN and so on. */
+/* Sets scan->label and scan->label_field from the setting `label`, such as cls, json:FIELD or
+ * csv:COLUMN. */
 static void set_label(struct scan *scan, const char *label)
 {
 	static const char *const kinds[] = {
@@ -77,8 +78,8 @@ static int begin_far(const struct dataset_config *config, struct scan *scan)
 	return err;
 }
 
-/* Examines the path. If it does not exist, it may be a pattern of shards; then examines its
- * directory. */
+/* Examines the path. If the path does not exist, it may be a pattern of shards; then its directory
+ * is examined. */
 static int look_at_root(const char *path, struct looked *ret)
 {
 	const char *slash = strrchr(path, '/');
@@ -90,8 +91,8 @@ static int look_at_root(const char *path, struct looked *ret)
 }
 
 /* Refuses a dataset on a mount of joaderfs. A daemon that reads its own mount waits for itself, and
- * two daemons that read each other's mounts wait for each other. An engine that takes over does not
- * check, since its datasets were allowed before. */
+ * two daemons that read each other's mounts wait for each other. An engine that replaces an earlier
+ * one does not check, since the datasets have been allowed before. */
 static int refuse_own_mounts(const struct dataset_config *config, struct scan *scan)
 {
 	struct looked root;
@@ -184,8 +185,8 @@ static void scan_end(struct scan *scan)
 	arena_free(&scan->names);
 }
 
-/* Refuses a tree without images. It is a mistake, or a disk that is not mounted, and the catalogue
- * must not lose all its rows because of that. */
+/* Refuses a tree without images: the path is wrong, or a disk is not mounted. The catalogue must
+ * not lose all its rows then. */
 static int check_tree(const struct scan *scan, const struct tree *tree)
 {
 	for (size_t i = 0; i < tree->n_files; i++)
@@ -216,7 +217,7 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 	return -ENOENT;
 }
 
-/* If the catalogue or the metadata has changed, reads the metadata and writes the catalogue. */
+/* Reads the metadata and writes the catalogue, if the catalogue or the metadata has changed. */
 static int save(struct scan *scan, const char *file, struct catalogue *catalogue,
 	const struct tree *tree, struct metadata *metadata, bool *changed)
 {
@@ -234,7 +235,7 @@ static int save(struct scan *scan, const char *file, struct catalogue *catalogue
 	return err;
 }
 
-/* Lists and examines the tree. Shows the progress on the terminal. */
+/* Lists and examines the tree. Shows the progress on the terminal meanwhile. */
 static int look_at_tree(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *tree)
 {
@@ -251,7 +252,8 @@ static int look_at_tree(
 	return err;
 }
 
-/* Keeps the catalogue of the last scan, because a file that can't be read now is not gone. */
+/* Logs that the catalogue of the last scan stays in use, because samples that can't be read now are
+ * not gone. */
 static int keep_catalogue(const struct scan *scan, const struct catalogue *catalogue,
 	const char *path, const char *reason, const char *sample)
 {
@@ -270,7 +272,7 @@ static int keep_catalogue(const struct scan *scan, const struct catalogue *catal
 	return 0;
 }
 
-/* The root or a container can't be read: keeps the catalogue, or refuses the dataset. */
+/* Handles a root or container that can't be read: keeps the catalogue, or refuses the dataset. */
 static int without_root(const struct dataset_config *config, const struct scan *scan,
 	const struct catalogue *catalogue, int err)
 {
@@ -286,8 +288,8 @@ static int without_root(const struct dataset_config *config, const struct scan *
 	return keep_catalogue(scan, catalogue, "", reason, catalogue->rows[0].path);
 }
 
-/* Returns -EACCES if the source refused the credentials during the scan, because the tree is then
- * incomplete; otherwise err. */
+/* Returns -EACCES if a server refused the credentials during the scan, because the tree is
+ * incomplete then; otherwise returns err. */
 static int check_denied(struct scan *scan, int err)
 {
 	const char *denied = atomic_load(&scan->denied);
@@ -298,8 +300,9 @@ static int check_denied(struct scan *scan, int err)
 	return -EACCES;
 }
 
-/* Loads the catalogue and scans the tree. root_err: the result of find_root. *ret_seen: the scan
- * has seen all places where the catalogue has samples, so the catalogue can be updated. */
+/* Loads the catalogue and scans the tree. root_err: result of find_root. *ret_seen: whether the
+ * scan could examine all places where the catalogue has samples; only then may the catalogue be
+ * updated. */
 static int look(const struct dataset_config *config, struct scan *scan, const char *file,
 	int root_err, struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
 {
@@ -331,7 +334,7 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 	return err;
 }
 
-/* Returns the settings on which the samples found in a tree depend. The caller frees the text;
+/* Returns a text of the settings that decide which samples the scan finds. The caller frees it;
  * NULL: no memory. */
 static char *scan_rule(const struct scan *scan)
 {
@@ -392,7 +395,9 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 	if (!err && seen) {
 		err = save(scan, dataset->file, &catalogue, &tree, metadata, ret_changed);
 		if (err == -ENOSPC && only_form) {
-			err = 0; /* the catalogue of the older version is good enough */
+			/* not an error: the older catalogue has all needed facts, and only takes
+			 * more space */
+			err = 0;
 			*ret_changed = false;
 		}
 	}
@@ -406,21 +411,23 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 
 /* --- without a scan ----------------------------------------------------------------------- */
 
-/* Tells whether the scan is skipped. A kept edition is never scanned. An engine that took over does
- * not scan, because readers wait, and samples stay as they were when the mount began. */
+/* Tells whether the dataset must not be scanned: it is a replaced edition, or this engine replaces
+ * an earlier one. Such an engine has readers that wait, and samples stay as they were when the
+ * mount began. */
 static bool nobody_looks(const struct scan *scan)
 {
 	return !scan->anew && (scan->kept || kept_is_again());
 }
 
-/* Tells whether the map was made by the rule of this scan. Another rule finds other samples. */
+/* Tells whether the map was made with the settings of this scan. Other settings find other
+ * samples. */
 static bool is_of_rule(const struct scan *scan, const struct catalogue_map *map)
 {
 	auto_free char *rule = scan_rule(scan);
 	return rule && strcmp(map_rule(map), rule) == 0;
 }
 
-/* Makes a map for a catalogue whose map is missing or damaged. -ENOENT: there is no usable
+/* Makes a missing or damaged map again from the catalogue. -ENOENT: there is no usable
  * catalogue. */
 static int map_again(
 	const struct scan *scan, const char *file, struct catalogue_map **ret)
@@ -437,7 +444,7 @@ static int map_again(
 	return err;
 }
 
-/* Opens the dataset by its map, without a scan. -ENOENT: the dataset must be scanned. */
+/* Opens the dataset from its map, without a scan. -ENOENT: the dataset has to be scanned. */
 static int open_as_it_is(struct scan *scan, struct dataset *dataset)
 {
 	struct catalogue_map *map = NULL;
@@ -453,7 +460,7 @@ static int open_as_it_is(struct scan *scan, struct dataset *dataset)
 	}
 	if (err)
 		return err == -ENOENT && scan->kept ? -EINVAL : err;
-	/* If the source can't be found now, readers of its samples will report this. */
+	/* not an error if the source can't be found now: reads of its samples will fail */
 	err = scan->far ? 0 : find_root(scan);
 	err = err == -ENOMEM ? err : 0;
 	if (err)
@@ -501,7 +508,7 @@ static int open_by_scan(const struct dataset_config *config, const char *state_d
 	bool changed = false;
 	int err = fill(config, &scan, state_dir, dataset, &changed);
 	scan_end(&scan);
-	/* Returns the memory of the scan to the system: a hundred bytes per sample. */
+	/* Returns the scan's memory, about a hundred bytes per sample, to the system. */
 	malloc_trim(0);
 	if (err || (scan.next && !changed)) {
 		dataset_close(&dataset);

@@ -28,7 +28,8 @@
 struct pack_block {
 	uint64_t base;
 	uint64_t step;
-	uint64_t place; /* offset of the block's bits << 8 | bits per number */
+	/* offset of the block's bits * 256 + number of bits per quotient */
+	uint64_t place;
 };
 
 /* Returns number i of a column. */
@@ -37,10 +38,11 @@ typedef uint64_t pack_value(const void *context, size_t i);
 /* Packs the n numbers that `value` returns. The caller frees *ret. */
 must_check int pack_make(size_t n, pack_value *value, const void *context, uint8_t **ret,
 	size_t *ret_bytes);
-/* Returns the smallest number of bytes that n packed numbers can take. */
+/* Returns the smallest size in bytes that n packed numbers can have. */
 size_t pack_least_bytes(size_t n);
-/* Returns number i. bytes: at least pack_least_bytes(i + 1). packed: aligned like a uint64_t. */
+/* Returns number i. packed: aligned like a uint64_t. bytes: size of the packed numbers, at least
+ * pack_least_bytes(i + 1). */
 uint64_t pack_get(const uint8_t *packed, size_t bytes, size_t i);
-/* Returns how many numbers, beginning with number i, are known to be equal without a look at each
- * of them. The last block may be taken for longer than it is. */
+/* Returns a number n, at least 1, such that numbers i to i + n - 1 are equal. Reads only the head
+ * of a block, so n may extend beyond the last number. */
 size_t pack_equal(const uint8_t *packed, size_t i);

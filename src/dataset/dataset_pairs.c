@@ -37,20 +37,20 @@ static bool add(struct path *path, const char *text, size_t n)
 	return true;
 }
 
-/* Removes the last directory of the path. Returns false if there is none. */
+/* Removes the last directory from the path. Returns false if the path is empty. */
 static bool leave(struct path *path)
 {
 	if (path->n == 0)
 		return false;
-	path->n--; /* the slash */
+	path->n--; /* removes the slash */
 	while (path->n > 0 && path->text[path->n - 1] != '/')
 		path->n--;
 	path->text[path->n] = '\0';
 	return true;
 }
 
-/* Appends a component of `from`, with {stem} replaced. Returns false if the path becomes too
- * long. */
+/* Appends a component of the setting `from`, in which {stem} is replaced. Returns false if the path
+ * becomes too long. */
 static bool add_name(
 	struct path *path, const char *name, size_t n, const char *stem, size_t n_stem)
 {
@@ -67,7 +67,7 @@ static bool add_name(
 	return true;
 }
 
-/* Makes the path of the second file. Returns false if it leads out of the dataset, or is too
+/* Makes the path of the second file. Returns false if the path leads out of the dataset, or is too
  * long. */
 static bool find_path(const char *first, const char *from, struct path *ret)
 {
@@ -238,7 +238,7 @@ static bool same_size(struct tensor_shape a, struct tensor_shape b)
 	return a.width == b.width && a.height == b.height;
 }
 
-/* Tells whether one size is the other one scaled, up to a pixel of rounding. */
+/* Tells whether both sizes have the same aspect ratio, apart from rounding by up to a pixel. */
 static bool same_form(struct tensor_shape a, struct tensor_shape b)
 {
 	uint64_t x = (uint64_t)a.width * b.height, y = (uint64_t)a.height * b.width;

@@ -10,8 +10,7 @@
  * catalogue, too. The key `from` of the preparation's section gives its path relative to the
  * directory of the first file; {stem} stands for the first file's name without the ending.
  *
- *   Flow: dataset_pair is called when a job or an edition is made; after that the other functions
- *         may be called.
+ *   Flow: dataset_pair has to be called first, when a job or an edition is made.
  *   Owns: the dataset has the pairs until it is closed.
  *   Threads: any; all functions except dataset_pair only read memory.
  *   Errors: those of dataset_paths.
@@ -27,12 +26,12 @@ must_check int dataset_pair(
 /* Returns the second file of a sample; SAMPLE_NONE: there is none. */
 sample_id dataset_second(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
-/* Returns the i-th file that is prepared after the sample's own file: the second file of a pair, or
- * a frame of a group. SAMPLE_NONE: there is none. */
+/* Returns file number i (from 0) of those that are prepared after the sample's own file: the second
+ * file of a pair, or a frame of a group. SAMPLE_NONE: there is none. */
 sample_id dataset_behind(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, uint32_t i);
-/* Returns the preparation of the files after the sample's own file. If the second file has another
- * size than the first one, it is resized to the same size as the first one. */
+/* Returns the preparation of the files after the sample's own file. A second file whose size
+ * differs from the first file's is resized to the first file's size. */
 struct preparation dataset_preparation_behind(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 /* Tells whether the sample is the second file of another sample, or a later frame of a group. */

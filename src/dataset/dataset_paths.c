@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Directories are in preorder and files by directory, so that the files below a directory are
- * one range:
+ * Directories are in preorder, and files are sorted by directory, so that the files below a
+ * directory form one range:
  *
  *   /  0           files  a/1 a/2 | a/x/3 | b/4
  *   |- a   1              '--- a: n_below ---'
@@ -20,10 +20,11 @@
  *   `- b   3
  */
 struct path_file {
-	/* in paths->names; until files are sorted, the whole path in paths->texts */
+	/* points into paths->names; until files are sorted, the whole path, in paths->texts */
 	const char *name;
-	sample_id id;	/* SAMPLE_NONE: the file is not a sample */
-	uint32_t other; /* index in dataset_paths.others if the file is not a sample */
+	sample_id id; /* SAMPLE_NONE: the file is not a sample */
+	/* index in dataset_paths.others, for a file that is not a sample */
+	uint32_t other;
 };
 
 struct dataset_paths {
@@ -39,7 +40,7 @@ struct dataset_paths {
 	size_t capacity;
 	uint32_t *children;
 	struct arena names;
-	struct arena texts; /* whole paths, until files are sorted */
+	struct arena texts; /* whole paths; freed when the files are sorted */
 };
 
 /* --- making the tree ---------------------------------------------------------------- */
@@ -50,7 +51,8 @@ static size_t directory_bytes(const char *path)
 	return slash ? (size_t)(slash - path) : 0;
 }
 
-/* Compares in preorder: a directory comes before all directories below it. */
+/* Compares the paths of directories in preorder: a directory comes directly before those below
+ * it. */
 static int compare_directories(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	for (size_t i = 0; i < n_a && i < n_b; i++) {
@@ -102,7 +104,8 @@ static int add_other(struct dataset_paths *paths, sqlite3_stmt *statement)
 	return 0;
 }
 
-/* Reads the files that are not samples. The table `others` exists only if they are shown. */
+/* Reads the files that are not samples. There is a table `others` only if the dataset shows
+ * them. */
 static int read_others(sqlite3 *db, struct dataset_paths *paths)
 {
 	sqlite3_stmt *statement = NULL;
@@ -173,7 +176,7 @@ static int list_others(struct dataset *dataset, struct dataset_paths *paths)
 	return err;
 }
 
-/* Adds the next directory in preorder. *ret: its number. */
+/* Adds the directory that comes next in preorder. *ret: the number of the directory. */
 static int add_directory(struct dataset_paths *paths, uint32_t parent, const char *name,
 	size_t bytes, uint32_t first_file, uint32_t *ret)
 {
@@ -199,8 +202,8 @@ static bool is_component(const char *name, const char *text, size_t n)
 	return strncmp(name, text, n) == 0 && name[n] == '\0';
 }
 
-/* Finds or adds the directory of the file with this path. Files are added in their order, so an
- * existing directory is always the last child of its parent. */
+/* Finds or adds the directory of the file with this path. Files must be added in their order; an
+ * existing directory is then always the last child of its parent. */
 static int enter(
 	struct dataset_paths *paths, const char *path, uint32_t file, uint32_t *ret)
 {
@@ -221,8 +224,8 @@ static int enter(
 	return 0;
 }
 
-/* Sets the name of a file in the directory. The path of a file that is not a sample is already in
- * paths->names. */
+/* Sets the name of a file in the directory. If the file is not a sample, its path is in
+ * paths->names already, and is not copied. */
 static int add_name(struct dataset_paths *paths, uint32_t directory, const char *path,
 	struct path_file *file)
 {
@@ -233,7 +236,7 @@ static int add_name(struct dataset_paths *paths, uint32_t directory, const char 
 	return file->name ? 0 : -ENOMEM;
 }
 
-/* Sorts the files, and makes their directories. */
+/* Sorts the files, and adds their directories. */
 static int make_directories(struct dataset_paths *paths)
 {
 	uint32_t directory;
@@ -256,7 +259,7 @@ struct entered {
 	uint32_t directory;
 };
 
-/* Adds the next file. 1: its path comes before the last one. */
+/* Adds the file that comes next. Returns 1 if its path sorts before the last one. */
 static int add_in_order(struct dataset_paths *paths, struct entered *last, sample_id id,
 	const struct path_text *text)
 {
@@ -279,8 +282,8 @@ static int add_in_order(struct dataset_paths *paths, struct entered *last, sampl
 	return add_name(paths, last->directory, path, file);
 }
 
-/* Makes the directories of files whose ids are in the order of their paths, as a first scan leaves
- * them. It needs no sorting, and no memory for whole paths. 1: they are in another order. */
+/* Adds the files and their directories without sorting, and without memory for whole paths. This
+ * works if ids are in the order of the paths, as after a first scan. Returns 1 if they are not. */
 static int make_in_order(struct dataset *dataset, struct dataset_paths *paths)
 {
 	roaring_uint32_iterator_t id;
@@ -367,7 +370,8 @@ static int make(struct dataset *dataset, bool in_order, struct dataset_paths **r
 	return 0;
 }
 
-/* Returns the tree, if it has been made. If nobody is making it, the caller has to. */
+/* Waits while another thread makes the tree, and returns the tree. NULL: the caller has to make
+ * it. */
 static struct dataset_paths *begin(struct dataset *dataset)
 {
 	LOCK_SCOPE(&dataset->lock);
@@ -461,7 +465,8 @@ uint32_t paths_find_child(const struct dataset_paths *paths,
 	return UINT32_MAX;
 }
 
-/* Returns the first file whose name is at least `name` (n bytes) followed by `next`. */
+/* Returns the first file of the directory whose name does not sort before the first n bytes of
+ * `name` followed by the byte `next`. */
 static uint32_t first_from(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n,
 	unsigned char next)

@@ -16,12 +16,13 @@
 
 struct dataset_paths;
 
-/* A directory. Its directories and files are sorted by the bytes of their names. */
+/* A directory. Subdirectories and files are sorted by the bytes of their names. */
 struct paths_directory {
-	const char *name; /* ""; this is the root, directory 0 */
+	const char *name; /* "" for the root, which is directory 0 */
 	uint32_t parent;
 	uint32_t first_file, n_files; /* files directly in this directory */
-	/* number of files in the directory and below, from first_file on */
+	/* number of files in the directory and all directories below; their numbers begin at
+	 * first_file */
 	uint32_t n_below;
 	uint32_t first_child, n_children;
 };
@@ -31,10 +32,10 @@ must_check int dataset_paths(struct dataset *dataset, const struct dataset_paths
 uint32_t paths_directories(const struct dataset_paths *paths);
 const struct paths_directory *paths_directory(
 	const struct dataset_paths *paths, uint32_t number);
-/* Returns the number of a child directory. i counts from first_child. */
+/* Returns the number of a directory. i: place in the list of children, from first_child on. */
 uint32_t paths_child(const struct dataset_paths *paths, uint32_t i);
 
-/* A file that is not a sample, for instance annotations. */
+/* A file that is not a sample, for instance a file of annotations. */
 struct paths_other {
 	const char *path; /* relative to the root */
 	uint64_t bytes;
@@ -45,7 +46,8 @@ bool paths_show_others(const struct dataset_paths *paths);
 /* Returns file i if it is not a sample. NULL: it is a sample, or there is no file i. */
 const struct paths_other *paths_other(const struct dataset_paths *paths, uint32_t i);
 
-/* Returns the sample of file i, counted from first_file. SAMPLE_NONE: file i is not a sample. */
+/* Returns the sample of file i; SAMPLE_NONE: file i is not a sample. Files are numbered as in
+ * first_file. */
 sample_id paths_sample(const struct dataset_paths *paths, uint32_t i);
 const char *paths_name(const struct dataset_paths *paths, uint32_t i);
 
@@ -53,7 +55,7 @@ const char *paths_name(const struct dataset_paths *paths, uint32_t i);
 uint32_t paths_find_child(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name);
 /* Finds the sample in a directory whose name consists of the first n bytes of `name`, a dot, and an
- * ending without a dot. UINT32_MAX: there is none, or there are several. */
+ * ending that contains no dot. UINT32_MAX: there is none, or there are several. */
 uint32_t paths_find_stem(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n);
 /* Finds the file in a directory whose name is the first n bytes of `name`. UINT32_MAX: there is

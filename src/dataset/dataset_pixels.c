@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* Counts images whose pixels are changed by channels = rgb, and by channels = gray. */
-
 void pixels_count(struct dataset_pixels *pixels, struct tensor_shape image)
 {
 	const struct pixel_mode_info *mode = &pixel_modes[image.mode];

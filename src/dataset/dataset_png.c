@@ -11,20 +11,21 @@
 #include <zlib.h>
 
 /*
- * Finds the orientation of a PNG as Pillow's ImageOps.exif_transpose does: in eXIf; without it, in
- * the text "Raw profile type exif" (ImageMagick writes EXIF there as digits); and if EXIF has no
- * orientation, in the text of XMP. The last chunk of each kind before the image data is used.
- * Pillow would also read chunks after the image data, but no program writes them there, and it
- * would mean reading the whole file.
+ * Finds the orientation of a PNG as Pillow's ImageOps.exif_transpose does: in the chunk eXIf;
+ * without this chunk, in the text "Raw profile type exif" (ImageMagick writes EXIF there as
+ * digits); and if there is no orientation in EXIF, in the text of XMP. The last chunk of each kind
+ * before the image data is used. Pillow would also read chunks after the image data, but no program
+ * writes them there, and finding them would take a read of the whole file.
  */
 
-#define MOST_CHUNK ((uint32_t)1 << 20) /* no camera writes more */
-#define MOST_TEXT ((size_t)1 << 20)    /* after inflation; Pillow's limit */
+/* largest chunk that is read, in bytes; no camera writes more */
+#define MOST_CHUNK ((uint32_t)1 << 20)
+#define MOST_TEXT ((size_t)1 << 20) /* largest inflated text in bytes, as in Pillow */
 #define RAW_PROFILE "Raw profile type exif"
 #define XMP "XML:com.adobe.xmp"
 
 struct text {
-	char *data; /* ended by \0; NULL: there is none */
+	char *data; /* ends with \0; NULL: the file has no such text */
 	size_t size;
 };
 
@@ -48,7 +49,7 @@ static struct text copy(const char *data, size_t size)
 	return text;
 }
 
-/* Inflates a text. A stream that ends too early gives the bytes up to there. Returns false if the
+/* Inflates a text. If the stream ends too early, *ret has the bytes before. Returns false if the
  * stream is damaged. */
 static bool unpack(const char *data, size_t size, struct text *ret)
 {
@@ -74,7 +75,8 @@ static bool is_utf8(struct text text)
 	return true;
 }
 
-/* Parses flag, method, language\0, translation\0 and text, which follow the keyword. */
+/* Parses the content of the chunk iTXt after its keyword: flag, method, language\0, translation\0,
+ * text. */
 static bool read_international(const char *data, size_t size, struct text *ret)
 {
 	const char *end = data + size, *at = data + 2;
@@ -99,7 +101,7 @@ static bool read_text(const char *type, const char *data, size_t size, struct te
 		return (*ret = copy(data, size)).data != NULL;
 	if (size > 0 && data[0] == 0 && unpack(data + 1, size - 1, ret))
 		return true;
-	free(ret->data); /* Pillow also treats a damaged text as empty */
+	free(ret->data); /* Pillow takes a damaged text as an empty one, too */
 	return (*ret = copy("", 0)).data != NULL;
 }
 
@@ -159,8 +161,8 @@ static int digit(char c)
 	return isdigit((unsigned char)c) ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* Replaces a text by the bytes that its hexadecimal digits after the third line give. Returns false
- * if there are other characters. */
+/* Replaces a text by the bytes that its hexadecimal digits, from the fourth line on, stand for.
+ * Returns false if the text has other characters there. */
 static bool from_digits(struct text *text)
 {
 	char *out = text->data, *at = text->data;
@@ -209,7 +211,7 @@ uint8_t png_orientation(FILE *file)
 	if (found.exif.data)
 		orientation = orientation_of(found.exif);
 	else if (found.raw.data && !from_digits(&found.raw))
-		orientation = 1; /* Pillow finds none */
+		orientation = 1; /* Pillow finds none in a text with other characters */
 	else if (found.raw.data)
 		orientation = orientation_of(found.raw);
 	if (orientation == 0 && found.xmp.data)

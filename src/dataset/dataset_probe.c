@@ -16,19 +16,20 @@
 #include <zlib.h>
 
 /*
- * Reads width, height, mode and orientation from a file's header. The content determines the codec,
- * not the name. libjpeg reports an error by calling a function that must not return, so jpeg_fail
- * uses longjmp.
+ * Reads width, height, mode and orientation from a file's header. The content of the file
+ * determines the codec; the name does not matter. libjpeg reports an error by calling a function
+ * that must not return, so jpeg_fail uses longjmp.
  */
 
-/* A PNG begins with a signature and the chunk IHDR: length, name, 13 bytes and checksum. */
+/* A PNG begins with a signature and the chunk IHDR, which has a length, a name, 13 bytes and a
+ * checksum. */
 #define PNG_MAGIC "\x89PNG\r\n\x1a\n"
 #define PNG_START (8 + 8 + 13 + 4)
-/* larger data are no image, or a bomb */
+/* largest size of a deflated sample whose header is read; larger ones are no images, or attacks */
 #define MOST_DEFLATED_BYTES ((uint64_t)256 << 20)
 
 struct jpeg_trap {
-	/* first member, because libjpeg passes a pointer to it */
+	/* the first member, because libjpeg passes a pointer to it */
 	struct jpeg_error_mgr manager;
 	jmp_buf jump;
 };
@@ -90,8 +91,8 @@ static uint32_t big_endian(const unsigned char *bytes)
 	       (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* Reads the size from the first chunk, and finds the orientation. The other chunks only matter for
- * decoding. */
+/* Reads width and height from the first chunk, and finds the orientation. All other chunks matter
+ * only for decoding. */
 static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	unsigned char start[PNG_START];
@@ -109,8 +110,8 @@ static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orienta
 	}
 }
 
-/* Reads the head of another format. If the size may be anywhere in the file, reads the whole
- * file. */
+/* Reads width and height from a file that is neither JPEG nor PNG. For some formats this takes a
+ * read of the whole file. */
 static void probe_other(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	struct exif_data exif;
@@ -149,7 +150,8 @@ static int probe_stream(FILE *file, struct tensor_shape *ret, uint8_t *ret_orien
 
 /* --- parts ---------------------------------------------------------------------------- */
 
-/* The head is read once. A FILE reads it again after a rewind. */
+/* A file or part that is read as a FILE. Its first bytes are read only one time, even if the FILE
+ * is rewound. */
 struct window {
 	read_at *read;
 	void *context;
@@ -266,14 +268,14 @@ int probe_header(const char *path, struct tensor_shape *ret, uint8_t *ret_orient
 {
 	*ret = (struct tensor_shape){.height = 0, .width = 0};
 	*ret_orientation = 1;
-	/* O_NONBLOCK, because the file may have become a FIFO since it was listed. */
+	/* O_NONBLOCK, because the file may have been replaced by a FIFO since it was listed. */
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
 	if (fd < 0 || fstat(fd, &status) != 0)
 		return -errno;
 	if (S_ISDIR(status.st_mode))
 		return -EIO;
-	/* A window makes fewer system calls than fdopen. */
+	/* Reading through a window takes fewer system calls than fdopen. */
 	struct window window = {
 		.read = read_file, .context = &fd, .bytes = (uint64_t)status.st_size};
 	return probe_window(&window, ret, ret_orientation);

@@ -14,7 +14,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* Prints the messages of a scan: its progress on the terminal, and its issues to the log. */
+/* Shows the progress of a scan on the terminal, and logs its issues and warnings. */
 
 #define INTERVAL_NS 200000000u
 
@@ -32,10 +32,11 @@ void progress_begin(struct progress *progress, const char *name)
 static void write_terminal(const char *text, size_t n)
 {
 	ssize_t ignored = write(STDERR_FILENO, text, n);
-	(void)ignored; /* fails if the terminal is gone */
+	(void)ignored; /* the write fails if the terminal is gone */
 }
 
-/* Prints the progress. Of several threads, only the one that advances next_ns prints. */
+/* Prints the progress. When several threads call this, only the thread that advances next_ns
+ * prints. */
 void progress_tick(struct progress *progress)
 {
 	if (!progress->shown)
@@ -96,8 +97,8 @@ static bool is_part(const char *class_name)
 	return false;
 }
 
-/* Tells whether the names of all classes are those of parts of a dataset (train, val). A single
- * class among others may well be called train. */
+/* Tells whether all classes have names of the parts of a dataset (train, val). If only some have,
+ * these may be real classes. */
 static bool looks_divided(const struct tree *tree)
 {
 	size_t n = 0;
@@ -115,7 +116,7 @@ static void list_classes(const struct tree *tree, char *ret, size_t size)
 			ret + n, size - n, "%s%s", i ? ", " : "", tree->classes.name[i]);
 }
 
-/* Warns of directories that are not classes. Both lists are sorted. */
+/* Warns of directories without samples, which are not classes. Both lists must be sorted. */
 static void warn_of_empty(const struct scan *scan, const struct name_list *directories,
 	const struct name_list *classes)
 {
@@ -149,7 +150,7 @@ static int take_only_class(struct tree *tree)
 	return 0;
 }
 
-/* Relies on the files being sorted by class. */
+/* The files must be sorted by class. */
 int tree_find_classes(const struct scan *scan, struct tree *tree)
 {
 	struct name_list classes = {0};

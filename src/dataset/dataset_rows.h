@@ -6,8 +6,8 @@
 #include "dataset/dataset_internal.h"
 
 /*
- * The rows of a catalogue in its SQLite file. Each ROWS_TOGETHER rows are stored as a deflated
- * mapped catalogue (dataset_map.h). Only scans read the rows, and they read all of them.
+ * The rows of a catalogue in its SQLite file. Every ROWS_TOGETHER rows are stored as a deflated map
+ * (dataset_map.h). Only scans read the rows, and a scan reads all rows.
  *
  *   Threads: the caller's.   Errors: -EILSEQ: damaged. -EINTR: the scan was stopped. -errno.
  */
@@ -17,5 +17,5 @@
 /* Writes all rows. -EINTR: the scan was stopped. Fault: dataset.write. */
 must_check int rows_write(
 	sqlite3 *db, const struct scan *scan, const struct catalogue *catalogue);
-/* Adds the rows to the catalogue. The catalogue already has its classes and containers. */
+/* Adds the rows to the catalogue, which must already have its classes and containers. */
 must_check int rows_read(sqlite3 *db, struct catalogue *catalogue);

@@ -33,9 +33,10 @@ struct samples {
 	sqlite3_vtab base;
 	const struct dataset *dataset;
 	bool *inside;
-	sqlite3_stmt *described; /* NULL: there is no metadata */
-	sqlite3_int64 of;	 /* sample of the current row of `described`; -1: none */
-	bool has;		 /* the sample has a row of metadata */
+	/* statement that reads metadata; NULL: there is no metadata */
+	sqlite3_stmt *described;
+	sqlite3_int64 of; /* sample of the row that `described` has read; -1: none */
+	bool has;	  /* whether the sample `of` has a row of metadata */
 };
 
 struct attached {
@@ -51,7 +52,8 @@ struct cursor {
 
 /* --- columns ------------------------------------------------------------------------------ */
 
-/* Prints the declaration and the query for the columns of metadata in the table. */
+/* Prints SQL text for the columns of metadata in the table: their declaration, and a query for
+ * them. */
 static int list_columns(
 	sqlite3 *db, const char *table, FILE *declaration, FILE *query, size_t *ret_n)
 {
@@ -75,8 +77,8 @@ static int list_columns(
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* Declares the table. Metadata are in the table `described`, or in catalogues of older versions in
- * the table `samples`. */
+/* Declares the virtual table. Metadata are in the table `described`; catalogues of older versions
+ * have them in the table `samples`. */
 static int declare(sqlite3 *db, struct samples *samples)
 {
 	static const char *const tables[] = {"described", "samples"};
@@ -302,7 +304,7 @@ int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside)
 	if (!attached)
 		return -ENOMEM;
 	*attached = (struct attached){dataset, inside};
-	int code = sqlite3_create_module_v2(/* frees `attached`, also on failure */
+	int code = sqlite3_create_module_v2(/* frees `attached`, also if it fails */
 		db, "samples_of_dataset", &module, attached, sqlite3_free);
 	if (code == SQLITE_OK)
 		code = sqlite3_exec(db,

@@ -12,7 +12,7 @@
  *   Flow: samples_attach before any statement, and before an authorizer is set.
  *   Threads: the connection's. One statement at a time reads columns of metadata.
  *
- * inside: true while the table itself reads metadata; an authorizer must allow these reads. May be
+ * inside: set to true while the table itself reads metadata, which an authorizer must allow; or
  * NULL.
  */
 must_check int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside);

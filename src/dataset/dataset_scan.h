@@ -18,7 +18,7 @@
  *                -> apply (new rows) -> catalogue_write, only if something changed
  *
  *   Owns: the names in the tree.   Threads: one thread per tree, except while it is examined.
- *   Errors: -errno, logged; problems of single files are issues.
+ *   Errors: -errno, logged; a problem of a single file is an issue (issue_add).
  */
 
 /* Facts about a file, from stat and from its header. */
@@ -39,37 +39,37 @@ struct container {
 };
 
 struct part {
-	uint32_t container; /* number of the container */
+	uint32_t container; /* index in `containers` of the scan or the catalogue */
 	struct source_part at;
 };
 
-/* A file beside a sample: it has the sample's name with another ending. */
+/* A file beside a sample: its name is the sample's name with another ending. */
 struct beside {
-	const struct beside *next; /* next file beside this sample */
+	const struct beside *next; /* next file beside the same sample */
 	const char *ending;	   /* in lower case */
-	const char *name;	   /* last component of the path, unchanged */
+	const char *name;	   /* last component of the path, as in the file system */
 	uint64_t bytes;
 	int64_t mtime_ns;
 	struct source_part at; /* place in the sample's container */
 };
 
-/* Inserts `beside` into a list that is sorted by endings. If the list has this ending already,
- * inserts nothing and returns false. */
+/* Inserts `beside` into a list that is sorted by endings. Returns false, and inserts nothing, if
+ * the list already has a file with this ending. */
 bool beside_insert(const struct beside **list, struct beside *beside);
-/* Tells whether both lists have the same files, and the files are unchanged. */
+/* Tells whether both lists have the same files, with the same sizes and mtimes. */
 bool beside_equal(const struct beside *a, const struct beside *b);
 
 struct found {
 	const char *path; /* relative to the root */
-	sample_id id;	  /* SAMPLE_NONE: it has none yet */
-	bool present;	  /* the file was examined */
+	sample_id id;	  /* SAMPLE_NONE: the sample has no id yet */
+	bool present;	  /* the file exists, and was examined */
 	bool unseen;	  /* the file could not be examined, so it may still exist */
 	struct facts facts;
 	const struct part *part; /* NULL: the sample has its own file */
 	const struct beside *beside;
 };
 
-/* A file that may belong beside a sample; see source_beside.c. */
+/* A file that may lie beside a sample; see source_beside.c. */
 struct beside_file {
 	const char *path;
 	size_t stem, order;
@@ -90,28 +90,29 @@ struct name_list {
 
 /* Sorts the list in byte order. */
 void name_list_sort(struct name_list *names);
-/* Returns the equal text of a sorted list, or NULL. */
+/* Returns the text of a sorted list that equals `name`, or NULL. */
 const char *name_list_find(const struct name_list *names, const char *name);
 
 struct tree {
 	struct found *files; /* sorted by class, then directory, then name */
 	size_t n_files;
 	size_t files_capacity;
-	struct beside_files beside; /* files that are not assigned to samples yet */
-	struct found *others;	    /* files that are not samples, if they are shown */
+	struct beside_files beside; /* files that have not been assigned to samples yet */
+	struct found *others; /* files that are not samples, if the dataset shows them */
 	size_t n_others;
 	size_t others_capacity;
-	/* Classes in byte order. tree_find_classes removes directories without samples. */
+	/* Classes in byte order. Until tree_find_classes, also directories without samples. */
 	struct name_list classes;
-	/* Directories that could not be listed, or are empty, possibly because their mount is
-	 * missing; and links and entries that could not be followed. */
+	/* Paths of directories that could not be listed, or are empty, possibly because their mount
+	 * is missing, and of links and entries that could not be followed. */
 	struct name_list unseen;
 	struct name_list metadata; /* files of metadata below the root */
 	/* number of files directly in the root, which have no class */
 	uint64_t root_files;
 	struct issues issues;
-	struct arena names; /* the catalogue owns them after an update */
-	/* metadata describe files, so the files are kept after catalogue_update */
+	/* memory of names; after catalogue_update the catalogue owns it */
+	struct arena names;
+	/* catalogue_update must keep the files, because metadata describe them */
 	bool described;
 };
 
@@ -128,7 +129,7 @@ enum label_kind {
 /* Name of the only class, for LABEL_WITHOUT. */
 #define ONLY_CLASS "all"
 
-/* Labels that are numbers must be below this. */
+/* Numeric labels must be below this. */
 #define MOST_NUMBERED_CLASSES 1000000
 
 struct source;
@@ -138,102 +139,109 @@ struct scan {
 	const char *name;
 	const struct source *source;
 	char *root; /* from the configuration, without slashes at the end; "" for "/" */
-	/* real path of the root if it is a directory; also without slashes at the end */
+	/* if the root is a directory, its real path, without slashes at the end */
 	char *real;
-	char *beside;		      /* directory of metadata, or a URL */
-	bool far;		      /* the root is a URL */
+	char *beside; /* directory or URL to which names of containers are relative */
+	bool far;     /* the root is a URL */
 	struct container *containers; /* sorted by name */
 	size_t n_containers, containers_capacity;
-	const char *missing; /* a path that can't be read, for messages */
-	/* reason why it can't be read; NULL: the error number has it */
+	const char *missing; /* path that can't be read, for the message */
+	/* reason why `missing` can't be read; NULL: the error number tells the reason */
 	const char *reason;
-	_Atomic(char *) denied; /* message of the refusal of credentials, or NULL */
+	/* text of the first answer in which the server refused the credentials, or NULL */
+	_Atomic(char *) denied;
 	enum label_kind label;
-	const char *label_field; /* field of JSON, or column of metadata */
-	char *settings; /* settings on which the samples found in a container depend */
-	bool sharded;	/* there can be several containers */
-	bool labelled;	/* set while listing: classes are labels, not directories */
-	struct listing *listed; /* remote files, already listed by `find`; NULL: none */
+	/* field of a JSON label, or column of the labels in metadata */
+	const char *label_field;
+	/* text of all settings that decide which samples a container has */
+	char *settings;
+	bool sharded; /* the dataset may have several containers */
+	/* paths of samples begin with a label, not with a directory; set by the listing */
+	bool labelled;
+	/* remote files that `find` has already listed; NULL: none */
+	struct listing *listed;
 	struct arena names;
 	const char *extensions;
 	bool follow_outside;
 	bool shows_others;
-	bool trusting; /* serves the catalogue of the last scan, if its rule was equal */
-	struct own_mounts own_mounts; /* directories that are not entered */
-	unsigned threads;	      /* 1: in the same order each time */
-	bool anew;		      /* dataset_scan_anew */
-	bool next;		      /* dataset_scan_next */
-	const char *kept;	      /* dataset_open_kept: file of the catalogue */
-	const atomic_bool *stop;      /* may be NULL */
+	/* use the last scan's catalogue, without a scan, if it has the same scan_rule */
+	bool trusting;
+	struct own_mounts own_mounts; /* mounts of joaderfs, which are not entered */
+	unsigned threads; /* number of threads; 1: the scan's order is always the same */
+	bool anew;	  /* for dataset_scan_anew */
+	bool next;	  /* for dataset_scan_next */
+	const char *kept; /* for dataset_open_kept: path of the catalogue */
+	const atomic_bool *stop; /* true: the scan must stop; may be NULL */
 	struct progress progress;
 };
 
-/* Threads for a storage that takes long to answer, but answers many requests at once. */
+/* Number of threads for a storage that answers slowly, but many requests at a time. */
 #define SCAN_FAR_THREADS 32
 
-/* Makes the path or URL of a container or of a file far away. A name that is a URL itself stays.
- * 0 or -ENAMETOOLONG. */
+/* Prints the path or URL of a container or remote file. `name` may itself be a URL. 0 or
+ * -ENAMETOOLONG. */
 must_check int scan_beside(const char *beside, const char *name, char *ret, size_t size);
-/* Makes the absolute path of a file in the tree. 0 or -ENAMETOOLONG. */
+/* Prints the absolute path of a file in the tree. 0 or -ENAMETOOLONG. */
 must_check int scan_path(
 	const struct scan *scan, const char *relative, char *ret, size_t size);
 bool scan_stopped(const struct scan *scan);
-/* Tells whether the file may be used: its real path is in the tree, or the dataset allows other
- * paths. */
+/* Tells whether the file may be used: its real path is in the tree, or links may leave the tree. */
 bool scan_inside(const struct scan *scan, const char *relative);
 
 /* Compares in ImageFolder's order: class, then directory, then name, each by bytes. */
 int path_compare(const char *a, const char *b);
-/* Sorts the files by path_compare, those of equal paths by their places in containers. */
+/* Sorts the files by path_compare, and files with equal paths by their places in containers. */
 void files_sort(struct found *files, size_t n, unsigned threads);
 
-/* Tells whether this component hides a path and everything below it: it begins with a dot, or
- * systems and programs create it beside users' files (Thumbs.db, __MACOSX). */
+/* Tells whether a path with this component is ignored: the component begins with a dot, or is a
+ * name that systems and programs create beside users' files (Thumbs.db, __MACOSX). */
 bool hidden_name(const char *name, size_t n);
 
 /* Tells whether this is the name of a file of metadata. */
 bool metadata_name(const char *name);
 
-/* Tells whether a file of this name is a sample, by the ending after the last dot. */
+/* Tells whether a file with this name is a sample, judging by the ending after the last dot. */
 bool wanted_name(const char *extensions, const char *name);
 bool wanted_ending(const char *extensions, const char *ending);
 
 void tree_free(struct tree *tree);
-/* Finds the classes of the samples. Warns of directories without samples, which are not classes. */
+/* Finds the classes of the samples. Warns of directories without samples, which do not become
+ * classes. */
 must_check int tree_find_classes(const struct scan *scan, struct tree *tree);
-/* Warns if the root looks like a wrong directory, or contains images beside its classes. */
+/* Warns if the root is probably not the intended directory, or if images lie beside the classes. */
 void tree_warn(const struct scan *scan, const struct tree *tree);
 
 struct catalogue;
 
 /*
- * Returns a path that the scan could not see, and that is or contains a sample of the catalogue
- * (*ret_sample). NULL: the scan has seen all places where the catalogue has samples. Sorts
- * tree->unseen.
+ * Returns a path that the scan could not examine, and at or below which the catalogue has a sample
+ * (*ret_sample). NULL: there is no such path. Sorts tree->unseen.
  */
 const char *scan_unseen(
 	struct tree *tree, const struct catalogue *catalogue, const char **ret_sample);
 
-/* Sets the ids of files that are in the old catalogue. */
+/* Sets the ids of files that the old catalogue already has. */
 must_check int scan_match(const struct catalogue *catalogue, struct tree *tree);
 /* Examines each file, and reads the headers of new and changed files. */
 must_check int scan_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 
-/* Reads the header of a file. 0: the file could be read; *ret is {0, 0} if it is not an image.
- * -errno. */
+/* Reads the header of a file. 0: the file was read; *ret is {0, 0} if the file is not an image.
+ * -errno: it can't be read. */
 must_check int probe_header(
 	const char *path, struct tensor_shape *ret, uint8_t *ret_orientation);
-/* Reads like pread, at most `bytes` bytes; -1: error. */
+/* Reads like pread, at most `bytes` bytes. -1: an error. */
 typedef ssize_t read_at(void *context, void *ret, size_t bytes, uint64_t offset);
-/* Reads the header of a part through `read`, like probe_header. bytes: size of the sample. */
+/* Reads the header of a sample in a container by calling `read`, like probe_header. bytes: the
+ * sample's size. */
 must_check int probe_part(read_at *read, void *context, const struct source_part *part,
 	uint64_t bytes, struct tensor_shape *ret, uint8_t *ret_orientation);
 
-/* Returns the orientation in EXIF data, which begin with the head of a TIFF file: 1 to 8. 1 if
- * there is none, or an invalid one. */
+/* Returns the orientation (1 to 8) in EXIF data, which begin like a TIFF file; 1: the data have no
+ * valid orientation. */
 uint8_t exif_orientation(const uint8_t *data, size_t size);
-/* Returns the orientation; 1: it is invalid; 0: there is none. */
+/* Returns the orientation in EXIF data, 1 to 8; 1 also if it is invalid; 0: there is none. */
 uint32_t exif_find_orientation(const uint8_t *data, size_t size);
-/* Returns the orientation of a PNG file. The file is positioned after its first chunk. */
+/* Returns the orientation of a PNG file, 1 to 8. The file must be positioned after its first
+ * chunk. */
 uint8_t png_orientation(FILE *file);

@@ -13,7 +13,7 @@
 
 /*
  * Predicates. The expression is put between parentheses into a SELECT. It is restricted in three
- * ways: a check of its text (it can't close the parenthesis, or start a comment or another
+ * ways: a check of its text (it must not close the parenthesis, or begin a comment or another
  * statement), SQLite's authorizer (it can only read the columns of a row and call harmless
  * functions), and a limit of steps.
  */
@@ -30,11 +30,11 @@ static const char *const functions[] = {"abs", "ceil", "ceiling", "coalesce", "f
 	"rtrim", "sign", "substr", "substring", "trim", "typeof", "unicode", "upper"};
 
 struct guard {
-	/* the table is reading metadata of a row, so everything is allowed */
+	/* true while the table `samples` reads metadata, which needs no permission */
 	bool inside;
 	int selects;
 	int64_t steps_left;
-	char message[200]; /* reason of a refusal, or empty */
+	char message[200]; /* reason for the refusal; "": nothing was refused */
 };
 
 static printf_like(2, 3) int refuse(struct guard *guard, const char *format, ...)
@@ -107,9 +107,9 @@ static size_t word_length(const char *text)
 	return n;
 }
 
-/* Returns the reason why the word is not allowed, or NULL. `in (select ...)` and `in TABLE` are
- * refused, because SQLite may turn `x in (select y from t)` and `x in t` into a look-up that the
- * authorizer does not see. */
+/* Returns the reason why the word is not allowed in a predicate, or NULL. `in (select ...)` and `in
+ * TABLE` are refused, because SQLite may turn `x in (select y from t)` and `x in t` into a look-up
+ * that the authorizer does not see. */
 static const char *word_problem(const char *text, size_t n)
 {
 	if (is_word(text, n, "select") || is_word(text, n, "values"))
@@ -119,14 +119,14 @@ static const char *word_problem(const char *text, size_t n)
 	return NULL;
 }
 
-/* Returns the end of the quoted part that begins here, or NULL if it is not closed. A doubled quote
- * counts as the end of one part and the beginning of another, which makes no difference. */
+/* Returns the end of the quoted text that begins here, or NULL if it is not closed. A doubled quote
+ * counts as the end of a quoted text and the beginning of the next one, with the same result. */
 static const char *skip_quoted(const char *text)
 {
 	return strchr(text + 1, *text == '[' ? ']' : *text);
 }
 
-/* Returns the reason why the text is not allowed, or NULL. */
+/* Returns the reason why the predicate's text is not allowed, or NULL. */
 static const char *text_problem(const char *text)
 {
 	int depth = 0;
@@ -200,8 +200,8 @@ static int bad_predicate(
 	return -ENOMEM;
 }
 
-/* Makes the message for a failed statement: the guard's message if there is one, otherwise
- * SQLite's. */
+/* Makes the message for a failed statement: the guard's reason if it refused something, otherwise
+ * SQLite's message. */
 static int statement_error(sqlite3 *db, const struct dataset *dataset,
 	const struct guard *guard, const char *where, char **ret_message)
 {
@@ -217,14 +217,15 @@ static int statement_error(sqlite3 *db, const struct dataset *dataset,
 	return err;
 }
 
-#define HASH_BITS INT64_MAX /* SQLite's integers are signed */
+#define HASH_BITS INT64_MAX /* a hash has 63 bits, because SQLite's integers are signed */
 
 uint64_t dataset_hash(const char *text)
 {
 	return text_hash(text, strlen(text)) & HASH_BITS;
 }
 
-/* hash(X) in SQL: 63 bits of the hash of X's text. NULL if X is NULL. */
+/* The SQL function hash(X) returns the lower 63 bits of the hash of X's text, or NULL if X is
+ * NULL. */
 static void hash_function(sqlite3_context *context, int n, sqlite3_value **values)
 {
 	(void)n;
@@ -245,7 +246,8 @@ static int guarded_connection(
 			log_error("catalogue %s: is gone", dataset->file);
 		return err;
 	}
-	/* A text in double quotes must be a column. Otherwise a typo would not be noticed. */
+	/* A text in double quotes must be a column's name. Otherwise SQLite would take a mistyped
+	 * name as a text. */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -254,7 +256,7 @@ static int guarded_connection(
 	sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 500);
 	sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
 	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-	/* The schema is loaded before the guard is set, so that the guard sees only the
+	/* The schema must be read before the guard is set, because the guard shall see only the
 	 * predicate. */
 	err = samples_attach(db, dataset, &guard->inside);
 	if (err) {

@@ -7,16 +7,16 @@
 #include <string.h>
 
 /*
- * Sorts the files of a scan. First they are moved to their classes, in the order in which they were
- * found. Most classes are in order then, as those of shards whose members are; the others are
- * sorted, several at a time.
+ * Sorts the files of a scan. First each file is moved to its class, where files stay in the order
+ * in which they were found. Then the classes whose files are not in order are sorted, several at a
+ * time. Most classes are in order if the members of the shards are.
  */
 
 struct class
 {
-	const char *name; /* the beginning of a path */
+	const char *name; /* first component of the paths of the class's files */
 	size_t length;
-	size_t first, n; /* range of its files */
+	size_t first, n; /* range of the class's files in `files` */
 };
 
 struct sorting {
@@ -24,9 +24,10 @@ struct sorting {
 	size_t n;
 	struct class *classes;
 	size_t n_classes, capacity;
-	uint32_t *slots; /* hash table: the number of a class plus 1; 0: free */
+	uint32_t *slots; /* hash table of class numbers, increased by 1; 0: free */
 	size_t n_slots;	 /* a power of two */
-	uint32_t *of;	 /* by file: the number of its class, then its place in `files` */
+	/* for each file: the number of its class, later its place in `files` */
+	uint32_t *of;
 	atomic_size_t next;
 };
 
@@ -56,7 +57,7 @@ int path_compare(const char *a, const char *b)
 	return order ? order : strcmp(a_slash, b_slash);
 }
 
-/* Compares files. Of equal paths in containers, the one that comes first there is the first. */
+/* Compares files by path. Files with equal paths are compared by their places in the container. */
 static int compare_found(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
@@ -85,7 +86,7 @@ static bool is_class(const struct class *class, const char *path, size_t length)
 	return class->length == length && memcmp(class->name, path, length) == 0;
 }
 
-/* Finds the slot of the class, or a free one. */
+/* Finds the slot of the class in the hash table, or a free slot. */
 static uint32_t *slot_of(const struct sorting *sorting, const char *path, size_t length)
 {
 	size_t mask = sorting->n_slots - 1, i = text_hash(path, length) & mask;
@@ -95,7 +96,7 @@ static uint32_t *slot_of(const struct sorting *sorting, const char *path, size_t
 	return &sorting->slots[i];
 }
 
-/* Makes room for one more class. The table is at most half full. */
+/* Makes room for one more class, so that the hash table is at most half full. */
 static bool grow_table(struct sorting *sorting)
 {
 	size_t n = sorting->n_slots ? 2 * sorting->n_slots : 1024;
@@ -111,7 +112,8 @@ static bool grow_table(struct sorting *sorting)
 	return sorting->slots;
 }
 
-/* Finds or adds the class of a file. Returns false if the file has none, or without memory. */
+/* Finds or adds the class of a file. Returns false if the file has no class, or if there is no
+ * memory. */
 static bool find_class(struct sorting *sorting, const char *path, uint32_t *ret)
 {
 	size_t length = first_part(path);
@@ -154,7 +156,7 @@ static int compare_classes(const void *a, const void *b, void *context)
 	return compare_spans(x->name, x->length, y->name, y->length);
 }
 
-/* Sets the first place of each class. */
+/* Sets class->first: the classes follow each other in byte order. */
 static bool place_classes(struct sorting *sorting)
 {
 	size_t n = sorting->n_classes, first = 0;
@@ -171,7 +173,7 @@ static bool place_classes(struct sorting *sorting)
 	return true;
 }
 
-/* Moves each file to its place in its class. */
+/* Moves each file to its place in the range of its class. */
 static void move_files(struct sorting *sorting)
 {
 	uint32_t *of = sorting->of;

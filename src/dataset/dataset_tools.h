@@ -14,14 +14,14 @@
  * Tools of scans and catalogues: memory, names in messages, threads, progress, and the problems
  * that a scan finds.
  *
- *   Owns: an arena owns its blocks.   Threads: one for issues and for an arena; any for the
- *         counters of a progress.   Errors: NULL: no memory.
+ *   Owns: an arena owns its blocks.   Threads: one at a time for issues and arenas; any for
+ *         progress_tick.   Errors: NULL: no memory.
  */
 
 /* Memory for names and directories. It is freed all at once. */
 struct arena {
 	struct arena_block *blocks;
-	size_t left; /* bytes left in the first block */
+	size_t left; /* free bytes in the first block */
 };
 
 void *arena_alloc(struct arena *arena, size_t bytes); /* NULL: no memory */
@@ -30,13 +30,14 @@ char *arena_text(struct arena *arena, const char *text);
 void arena_join(struct arena *into, struct arena *from);
 void arena_free(struct arena *arena);
 
-/* Makes room for one more item in a growing array. Returns the new array, or NULL. */
+/* Makes room for one more item in a growing array. Returns the array, which may have moved; NULL:
+ * no memory. */
 void *array_grow(void *items, size_t n, size_t *capacity, size_t item_bytes);
-/* Frees the memory after the array's first n items each time that n is a multiple of SHRINK_AT. The
- * caller removes items from the end. Returns the array. */
+/* If n is a multiple of SHRINK_AT, frees the memory behind the array's first n items. Returns the
+ * array. For callers that remove items from the end. */
 void *array_shrink(void *items, size_t n, size_t item_bytes);
 
-/* A file name for a message: control characters are escaped, and it is cut to the length of a
+/* A file name as messages show it: with escaped control characters, and cut to the length of a
  * line. */
 struct quoted {
 	char text[400];
@@ -46,15 +47,15 @@ const char *quote_name(struct quoted *quoted, const char *name);
 /* Returns the path without slashes at its end. The caller frees it; NULL: no memory. */
 char *root_of_path(const char *path);
 
-/* 1234567 as "1,234,567". */
+/* A number with commas: "1,234,567". */
 struct grouped {
 	char text[32];
 };
 const char *group_digits(struct grouped *grouped, uint64_t number);
 
 /* Calls work(context, i) for each i below `threads`, each in its own thread; i = 0 runs in the
- * calling thread. Returns when all calls have ended. If a thread can't be created, its call is
- * skipped, so the calls must take their work from a common queue. */
+ * calling thread. Returns when all calls have ended. If a thread can't be created, its call is left
+ * out, so all calls must take their work from a common queue. */
 void parallel_run(
 	unsigned threads, void (*work)(void *context, unsigned worker), void *context);
 
@@ -93,7 +94,7 @@ enum issue_kind {
 struct issue {
 	uint64_t count;
 	int error;
-	struct quoted example; /* the first in byte order */
+	struct quoted example; /* first file name in byte order that has this problem */
 };
 
 struct issues {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes the new catalogue from the old one and the tree. */
+/* Updates a catalogue from the tree of a scan. */
 
 struct changes {
 	uint64_t added;
@@ -47,7 +47,8 @@ static int add_row(struct catalogue *catalogue, struct found *found)
 	return 0;
 }
 
-/* Makes all rows of a first scan. Takes files from the end of the list, and frees their memory. */
+/* Makes all rows in a first scan. Frees the memory of the tree's files from the end, as their rows
+ * are made. */
 static int add_all(
 	struct catalogue *catalogue, struct tree *tree, struct changes *changes)
 {
@@ -76,7 +77,7 @@ static int add_all(
 	return 0;
 }
 
-/* Compares only size and mtime, because an older version knew no other facts. */
+/* Compares only size and mtime, because the catalogue of an older version has no other facts. */
 static bool same_file(const struct facts *a, const struct facts *b)
 {
 	return a->bytes == b->bytes && a->mtime_ns == b->mtime_ns;
@@ -89,8 +90,8 @@ static bool facts_equal(const struct facts *a, const struct facts *b)
 	       a->orientation == b->orientation && a->probed == b->probed;
 }
 
-/* Compares parts. The numbers of their containers are ignored: if these have changed, all rows are
- * written anyway. */
+/* Compares the places of two samples. The numbers of their containers need not be compared: all
+ * rows are written if these numbers change. */
 static bool parts_equal(const struct part *a, const struct part *b)
 {
 	if (!a || !b)
@@ -191,7 +192,7 @@ static int update_containers(
 	return catalogue->settings ? 0 : -ENOMEM;
 }
 
-/* Returns the label of a path. The path's first component is its class. LABEL_NONE: the class is
+/* Returns the label of the path's class, which is its first component. LABEL_NONE: the class is
  * gone. */
 static uint32_t find_label(const struct catalogue *catalogue, const char *path)
 {
@@ -213,8 +214,7 @@ static uint32_t find_label(const struct catalogue *catalogue, const char *path)
 	return LABEL_NONE;
 }
 
-/* Warns if the label of a class has changed, because labels then have another meaning for running
- * jobs. */
+/* Warns if the label of a class has changed, because running jobs still use the old labels. */
 static void report_labels(const struct scan *scan, const struct catalogue *catalogue,
 	const char *const *old_classes, size_t n_old)
 {

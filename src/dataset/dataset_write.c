@@ -16,8 +16,9 @@
 #include <sys/stat.h>
 
 /*
- * Writes a complete catalogue to a new file, which is then renamed over the old one. Nobody reads
- * the new file before it is complete, so it needs no journal, and no sync until then.
+ * Writes a complete catalogue to a new file, and renames it over the old one. Since no process
+ * reads the new file before it is complete, SQLite writes it without a journal, and syncs it only
+ * at the end.
  */
 
 struct writer {
@@ -28,9 +29,10 @@ struct writer {
 	sqlite3 *db;
 	sqlite3_stmt *update;
 	size_t n_columns;
-	/* number of the file of metadata that `update` is for, counted from 1 */
+	/* number (from 1) of the file of metadata for which `update` was prepared */
 	size_t updated;
-	/* by index in tree->files: the last file of metadata, counted from 1, that describes it */
+	/* for each index in tree->files: number (from 1) of the last file of metadata that
+	 * describes it; 0: none */
 	uint32_t *described;
 	uint64_t unknown;
 	uint64_t repeated;
@@ -52,7 +54,7 @@ static int prepare(struct writer *writer, const char *sql, sqlite3_stmt **ret)
 	return catalogue_errno(writer->db);
 }
 
-/* Runs a statement without rows, and resets it. */
+/* Runs a statement that returns no rows, and resets it. */
 static int run(struct writer *writer, sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);
@@ -61,8 +63,8 @@ static int run(struct writer *writer, sqlite3_stmt *statement)
 	return err;
 }
 
-/* Creates the table of metadata. Names of columns are quoted, because they may be keywords of
- * SQL. */
+/* Creates the table `described` for metadata. Names of columns are quoted, because a name may be a
+ * keyword of SQL. */
 static int create_described(struct writer *writer)
 {
 	static const char *const types[] = {"INTEGER", "REAL", "TEXT"};
@@ -134,7 +136,7 @@ static int write_containers(struct writer *writer)
 	return err;
 }
 
-/* Prepares the statement that sets the columns of the record's file. */
+/* Prepares writer->update, a statement that writes the columns of the record's file. */
 static int prepare_update(struct writer *writer, const struct metadata_line *line)
 {
 	size_t n, n_set = 0;
@@ -239,7 +241,7 @@ static int write_edition(struct writer *writer)
 	return execute(writer, sql);
 }
 
-/* Writes the table of files that are not samples, if they are shown. */
+/* Writes the table of files that are not samples, if the dataset shows such files. */
 static int write_others(struct writer *writer)
 {
 	const struct tree *tree = writer->tree;
@@ -340,8 +342,8 @@ static int write_content(struct writer *writer)
 
 static int write_file(struct writer *writer, const char *file)
 {
-	/* The file is created here, because SQLite's message would not tell why it can't be
-	 * created. */
+	/* Creates the file before SQLite opens it, because SQLite's message would not tell why a
+	 * file can't be created. */
 	auto_close int fd = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
@@ -384,8 +386,8 @@ static int remove_ending(const char *file, const char *ending)
 	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* Renames an unusable file to .unusable. If this fails, the file must not be replaced, because
- * trainings know its ids. */
+/* Renames an unusable catalogue to <file>.unusable. If this fails, the catalogue must not be
+ * replaced, because the state of trainings refers to its ids. */
 static int keep_unusable(const char *file)
 {
 	auto_free char *kept = NULL;
@@ -400,8 +402,8 @@ static int keep_unusable(const char *file)
 	return err;
 }
 
-/* Keeps an unusable file. Removes journals of the old file, because they must not be applied to the
- * new one. */
+/* Keeps an unusable catalogue as <file>.unusable. Removes SQLite's journals of the old file,
+ * because SQLite would apply them to the new file. */
 static int make_way(const char *file, bool unusable)
 {
 	int err = unusable ? keep_unusable(file) : 0;

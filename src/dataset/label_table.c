@@ -21,7 +21,7 @@ struct entry {
 struct label_table {
 	struct entry *entries; /* sorted by name */
 	size_t n, capacity;
-	uint32_t n_labels; /* all labels are below this */
+	uint32_t n_labels; /* 1 + the largest label */
 };
 
 struct reading {
@@ -39,7 +39,7 @@ static int refuse(const struct reading *reading, const char *text)
 	return -EINVAL;
 }
 
-/* Parses a label: the text after the last blank of a line. */
+/* Parses a label, the text after the last blank of a line. Returns false if it is not valid. */
 static bool parse_label(const char *text, uint32_t *ret)
 {
 	size_t n = strspn(text, "0123456789");
@@ -65,7 +65,7 @@ static int add(
 	return 0;
 }
 
-/* Parses a line, and changes its text. */
+/* Parses a line of the table. Changes `text`. */
 static int read_line(const struct reading *reading, char *text)
 {
 	struct entry entry = {.line = reading->line};
@@ -119,7 +119,7 @@ static int read_lines(struct reading *reading, FILE *in)
 	return err ? err : sort(reading);
 }
 
-/* Opens a regular file. -EINVAL: it is a FIFO or a device, which could block. */
+/* Opens a regular file. -EINVAL: the path is a FIFO or a device, and a read from it could block. */
 static int open_file(const char *path, FILE **ret)
 {
 	struct stat status;
@@ -176,8 +176,8 @@ uint32_t label_table_find(
 	return found ? found->label : LABEL_NONE;
 }
 
-/* Returns for each label the first entry in the file; NULL: none. The caller frees the array.
- * Returns NULL if there is no memory. */
+/* Returns an array with the first entry in the file for each label, or NULL for a label without
+ * entries. The caller frees it; NULL: no memory. */
 static const struct entry **first_entries(const struct label_table *table)
 {
 	const struct entry **first =

@@ -17,8 +17,8 @@
  * dataset has, so that several mixtures can share it.
  *
  *   Threads: any, after label_table_read.
- *   Errors: -EINVAL: *ret_message has the mistake, and the caller frees it; it is not set if the
- *         path is not a regular file. -errno.
+ *   Errors: -EINVAL: *ret_message is the mistake, and the caller frees it; it stays unchanged if
+ *         the path is not a regular file. -errno.
  */
 
 struct label_table;
@@ -31,7 +31,8 @@ void label_table_free(struct label_table **table); /* may be NULL */
 uint32_t label_table_find(
 	const struct label_table *table, const char *dataset, const char *class);
 
-/* Makes a name for each label from 0 to the largest: its first class in the file, or its number.
- * The caller frees the array and the names, also after a failure. */
+/* Makes a name for each label from 0 to the largest: the first class with this label in the file,
+ * or the number if there is none. The caller frees the array and the names, also after a
+ * failure. */
 must_check int label_table_classes(
 	const struct label_table *table, char ***ret, uint32_t *ret_n);

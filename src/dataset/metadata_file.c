@@ -18,7 +18,7 @@
 /* Reads the columns and records of one file, CSV or JSON. */
 
 #define MAX_NAME 64
-#define MAX_WARNINGS 8 /* about columns */
+#define MAX_WARNINGS 8 /* most warnings about columns of a file */
 
 /* --- a pass ------------------------------------------------------------------------------- */
 
@@ -96,8 +96,8 @@ int pass_end_record(struct pass *pass)
 	return err;
 }
 
-/* Opens the file. -EINVAL, logged: it can't be read, or has changed since it was found; the next
- * scan reads it again. */
+/* Opens the file. -EINVAL, logged: the file can't be read, or has changed since it was found; then
+ * the next scan reads it again. */
 static int open_file(struct pass *pass)
 {
 	const struct metadata_file *file = pass->file;
@@ -157,7 +157,7 @@ static bool has_column(const struct metadata_file *file, const char *name)
 	return false;
 }
 
-/* Returns the reason why the column can't be used, or NULL. */
+/* Returns the reason why the column's name can't be used, or NULL. */
 static const char *column_problem(const struct metadata_file *file, const char *name)
 {
 	if (!name || !*name)
@@ -233,8 +233,8 @@ static void warn_of_columns(const struct metadata_file *file)
 			file->bad_columns, MAX_WARNINGS);
 }
 
-/* Updates the column's type from a value. If a value can't be printed exactly from a number, the
- * column becomes text. */
+/* Updates the column's type from a value. The column becomes a text column if the value, parsed as
+ * a number and printed, would be another text. */
 static void note_value(
 	struct pass *pass, struct column *column, const char *value, bool is_text)
 {
@@ -283,8 +283,8 @@ int metadata_file_columns(struct metadata_file *file)
 
 /* --- values ------------------------------------------------------------------------------- */
 
-/* Makes a path relative to the root from a name relative to the file's directory. Returns "" if the
- * path is too long. */
+/* Makes a path relative to the root from a name relative to the file's directory. Returns "" for a
+ * path that is too long. */
 static const char *whole_name(
 	const struct metadata_file *file, const char *name, char *ret)
 {

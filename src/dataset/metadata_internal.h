@@ -10,13 +10,14 @@
 /*
  * Files of metadata: CSV (metadata_csv.c) and lines of JSON (metadata_jsonl.c). Each file is read
  * twice: first for the columns and their types, then for the values, which are written directly to
- * the catalogue. Mistakes in a file do not prevent the dataset from opening: a column that can't be
- * used is left out, and a file that can't be read gives no columns.
+ * the catalogue. Mistakes in a file do not prevent the dataset from opening: a column with an
+ * unusable name is left out, and a file that can't be read gives no columns.
  */
 
 #define MAX_COLUMNS 256
 
-/* Limits of a read, and of the memory for one file. SQLite can store a row of this size. */
+/* Limits, in bytes and fields, for what is read from a file. SQLite can store a row of this
+ * size. */
 #define MAX_FIELD (64 * 1024)
 #define MAX_LINE (512 * 1024)
 #define MAX_FIELDS 1024
@@ -26,21 +27,23 @@ struct metadata_file {
 	char *path;	  /* relative to the dataset's directory */
 	size_t directory; /* length of the directory in `path`, including its slash */
 	const char *label_column; /* NULL: no label is needed */
-	size_t label; /* index of the field with the label; SIZE_MAX: there is none */
+	/* index of the field that contains the label; SIZE_MAX: there is none */
+	size_t label;
 	bool jsonl;
 	off_t bytes;		/* size of the file when it was found */
 	struct timespec mtime;	/* mtime of the file when it was found */
-	struct column *columns; /* columns that can be used */
+	struct column *columns; /* the columns, without those whose names can't be used */
 	size_t n_columns, columns_capacity;
 	char **keys; /* JSON: the name of each field */
 	size_t n_keys, keys_capacity;
 	size_t n_fields; /* CSV: number of fields in the first line */
-	/* index of the field with the file's name; SIZE_MAX: there is none */
+	/* index of the field file_name; SIZE_MAX: there is none */
 	size_t file_name;
-	/* number of columns that can't be used; that are too many */
+	/* number of columns left out for their names; left out because there are MAX_COLUMNS
+	 * already */
 	size_t bad_columns, left_columns;
 	bool usable;
-	uint64_t odd_lines; /* number of lines with another number of fields */
+	uint64_t odd_lines; /* number of lines that do not have n_fields fields */
 	uint64_t first_odd;
 };
 
@@ -53,43 +56,45 @@ struct field {
 struct pass {
 	struct metadata_file *file;
 	FILE *in;
-	uint64_t line;	    /* for messages */
-	uint64_t n_records; /* CSV: including the header */
+	uint64_t line;	    /* number of the current line, for messages */
+	uint64_t n_records; /* number of records so far; CSV: with the header */
 	char *text;	    /* the fields of the current record, each ended by \0 */
 	size_t text_used, text_size;
 	struct field *fields;
 	size_t n_fields, fields_size;
 	int (*record)(struct pass *pass);
-	struct metadata_line *row; /* used only in the second pass, like the next three */
+	/* the last four members are only for the second pass */
+	struct metadata_line *row;
 	const char **values;
 	metadata_row *tell;
 	void *context;
 };
 
-/* Returns the value of field i; NULL: none. */
+/* Returns the value of field i of the current record; NULL: it has none. */
 const char *pass_field(const struct pass *pass, size_t i);
-/* Sets field i. Earlier fields that were not set have no value. */
+/* Sets field i of the current record. Fields before it that were not set have no value. */
 must_check int pass_keep(
 	struct pass *pass, size_t i, const char *text, size_t n, bool is_text);
 /* Calls pass->record, and begins the next record. */
 must_check int pass_end_record(struct pass *pass);
-/* Makes a column from field i, or warns that its name can't be used. */
+/* Adds the column of field i. If its name can't be used, warns and leaves the column out. */
 must_check int pass_add_column(struct pass *pass, size_t i, const char *name);
 
-/* Both functions warn that the columns of the file are left out, and return -EINVAL. */
+/* pass_refuse and pass_too_much warn that all columns of the file are left out, and return
+ * -EINVAL. */
 int pass_refuse(const struct pass *pass, uint64_t line, const char *format, ...)
 	printf_like(3, 4);
 int pass_too_much(
 	const struct pass *pass, const char *what, const char *unit, size_t allowed);
 
-/* Both functions read the whole file, and call pass->record for each record. first: the pass finds
- * the columns. */
+/* Both functions read the whole file, and call pass->record for each record. first: this is the
+ * first pass, which finds the columns. */
 must_check int metadata_csv_pass(struct pass *pass, bool first);
 must_check int metadata_jsonl_pass(struct pass *pass, bool first);
 
-/* metadata_file_columns and then metadata_file_rows read a file. They return -ENOMEM or the error
- * of a callback, and log mistakes in the file. metadata_file_rows returns -EINVAL if it can't read
- * the file again. */
+/* metadata_file_columns reads the columns of a file; after it, metadata_file_rows reads the values.
+ * Both log mistakes in the file, and return -ENOMEM or the error of a callback. metadata_file_rows
+ * returns -EINVAL if the file can't be read again. */
 must_check int metadata_file_columns(struct metadata_file *file);
 must_check int metadata_file_rows(struct metadata_file *file, size_t n_columns,
 	struct metadata_line *row, metadata_row *tell, void *context);

@@ -9,7 +9,7 @@
 
 /*
  * Reads metadata.jsonl, which has one object per line. SQLite parses the JSON. A number keeps its
- * text from the file; true and false become texts, and nested values become their JSON text.
+ * text from the file. true, false and nested values become their JSON texts.
  */
 
 #define READ                                                                             \
@@ -35,7 +35,7 @@ static int find_key(struct jsonl *jsonl, const char *key, size_t *ret)
 	struct pass *pass = jsonl->pass;
 	struct metadata_file *file = pass->file;
 	for (size_t i = 0; i < file->n_keys; i++) {
-		/* Usually all lines have the same keys in the same order. */
+		/* Tries this key first: usually all lines have the same keys in the same order. */
 		*ret = (pass->n_fields + i) % file->n_keys;
 		if (strcmp(file->keys[*ret], key) == 0)
 			return 0;
@@ -99,7 +99,7 @@ static int keep_value(struct jsonl *jsonl)
 	return pass_keep(pass, field, value, n, !sqlite3_column_int(jsonl->read, 2));
 }
 
-/* Tells whether the line contains a zero byte, because SQLite would stop there. */
+/* Tells whether the line contains a zero byte, at which SQLite would stop parsing. */
 static bool has_zero(const struct jsonl *jsonl)
 {
 	if (memchr(jsonl->line, '\0', jsonl->n))

@@ -10,17 +10,19 @@
 #include <string.h>
 
 #define MOST_DECIMALS 20
-/* decimals with this many digits survive the conversion to double and back */
+/* a decimal number of at most so many digits survives conversion to double and back */
 #define SURE_DIGITS 15
-#define MOST_DIGITS 17 /* this many digits distinguish all doubles */
-/* Python and C use no exponent for powers from LEAST_POWER up to, and without, MOST_POWER. */
+#define MOST_DIGITS 17 /* so many digits distinguish all doubles */
+/* Python and C print a number without an exponent if its power of ten is at least LEAST_POWER and
+ * below MOST_POWER. */
 #define LEAST_POWER (-4)
 #define MOST_POWER 16
 
 static bool parse(const char *text, double *ret)
 {
 	char *end;
-	/* strtod would also accept hexadecimal numbers, inf and nan. */
+	/* Other characters are refused, because strtod also accepts hexadecimal numbers, inf and
+	 * nan. */
 	if (text[strspn(text, "+-0123456789.eE")] != '\0')
 		return false;
 	*ret = strtod(text, &end);
@@ -44,8 +46,8 @@ bool number_is_integer(const char *text)
 	return strcmp(text, again) == 0;
 }
 
-/* Returns the smallest number of digits that give this number, and its power of ten. Tries
- * SURE_DIGITS first, and removes zeros at the end. */
+/* Returns the number of digits of the shortest text from which this double is parsed, and the
+ * number's power of ten. Tries SURE_DIGITS first, and counts no zeros at the end. */
 static int shortest(double value, int *ret_power)
 {
 	char text[NUMBER_TEXT];

@@ -7,8 +7,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Decides which source the path of a dataset has. If the path is a URL or a file, or does not
- * exist, the name decides; otherwise the content of the directory. */
+/* Decides which source reads the path of a dataset. The name of the path decides if it is a URL or
+ * a file, or does not exist; otherwise the content of the directory decides. */
 
 static const struct source *by_name(const char *path)
 {
@@ -36,8 +36,7 @@ static bool is_directory(DIR *stream, const struct dirent *dirent)
 	return fstatat(dirfd(stream), dirent->d_name, &st, 0) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Tells whether the directory contains tars and no directories. Directories could be unpacked
- * tars. */
+/* Tells whether the directory contains tars, but no directories, which could be unpacked tars. */
 static bool is_of_tars(const char *directory)
 {
 	DIR *stream = opendir(directory);

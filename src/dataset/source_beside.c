@@ -11,12 +11,12 @@
 
 /*
  * Finds files beside samples: 7.txt and 7.json beside 7.jpg. The stem of a file is its path without
- * the last ending. Beside a sample are the files with the same stem and, as in WebDataset, the
- * files whose stem is the sample's path up to the first dot of the name (7.txt beside 7.seg.jpg).
- * The list of a sample is sorted by endings.
+ * the last ending. A file lies beside a sample with the same stem and, as in WebDataset, beside a
+ * sample whose path up to the first dot of the name is the file's stem (7.txt beside 7.seg.jpg). A
+ * sample's list is sorted by endings.
  */
 
-/* Most files that a sample keeps by each of the two rules. */
+/* The most files that a sample gets by each of the two rules. */
 #define MOST_OF_STEM 16
 
 static size_t name_at(const char *path)
@@ -25,7 +25,7 @@ static size_t name_at(const char *path)
 	return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Returns the length of the stem. If the name has no dot, it is the whole path. */
+/* Returns the length of the stem, which is the whole path if the name has no dot. */
 static size_t stem_of(const char *path)
 {
 	const char *dot = strrchr(path + name_at(path), '.');
@@ -79,8 +79,8 @@ static int compare_stems(const char *a, size_t n_a, const char *b, size_t n_b)
 	return order ? order : (n_a > n_b) - (n_a < n_b);
 }
 
-/* Compares by stem and ending. Among endings that differ only in case, the one in lower case comes
- * last; among equal names, the file that was found last. */
+/* Compares by stem and ending. Of endings that differ only in case, the one in lower case comes
+ * last; of equal paths, the one that was found last comes last. */
 static int compare_files(const void *a, const void *b)
 {
 	const struct beside_file *x = a, *y = b;
@@ -92,7 +92,7 @@ static int compare_files(const void *a, const void *b)
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Returns the first file whose stem is at least the given one. */
+/* Returns the first file whose stem is not before the stem of `path`, which has `stem` bytes. */
 static size_t find_stem(const struct beside_files *files, const char *path, size_t stem)
 {
 	size_t low = 0, high = files->n;
@@ -121,8 +121,8 @@ bool beside_insert(const struct beside **list, struct beside *beside)
 	return order > 0;
 }
 
-/* Adds the files of a stem whose endings are not in the list. Among equal endings the last one is
- * used. */
+/* Adds the files with this stem to the list, unless the list has their endings already. Of several
+ * files with the same ending the last one is added. */
 static int add_stem(const struct beside_files *files, struct arena *arena,
 	const char *path, size_t stem, const struct beside **list)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists s3://BUCKET/PREFIX: files below the prefix, as in a directory; or tar shards, if there are
- * only tars. */
+/* Lists s3://BUCKET/PREFIX. If all objects below the prefix are tars, they are shards; otherwise
+ * the objects are listed like the files of a directory. */
 
 struct bucket {
 	struct scan *scan;

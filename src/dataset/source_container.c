@@ -12,16 +12,16 @@
 #include <string.h>
 
 /*
- * Lists containers, for all sources that have them. Each thread takes a container and lists it. If
- * a container's size and mtime are unchanged, its samples come from the catalogue.
+ * Lists containers, for all sources that have them. Each thread takes a container and lists it. The
+ * samples of a container whose size and mtime are unchanged are taken from the catalogue.
  */
 
 struct containers {
 	struct scan *scan;
 	const struct catalogue *catalogue;
-	struct listing *listings; /* per worker */
-	/* The index in `rows` of each container's first row. Its rows end where the rows of the
-	 * next container begin. NULL: the catalogue is not used. */
+	struct listing *listings; /* one per thread */
+	/* Index in `rows` of each container's first row. A container's rows end where those of the
+	 * next container begin. NULL: nothing is taken from the catalogue. */
 	uint32_t *first;
 	sample_id *rows;
 	atomic_size_t next;
@@ -51,8 +51,8 @@ bool container_has(
 	return offset <= all && bytes <= all - offset;
 }
 
-/* One read usually gets the head of a member and the header of its image, or several small members.
- * For large members it reads hardly more than the page cache does anyway. */
+/* Bytes of one read. This usually covers the header of a member and the header of its image, or
+ * several small members. For large members it is hardly more than the page cache reads anyway. */
 #define BUFFER_BYTES 16384
 
 /* Reads like pread. */
@@ -299,7 +299,7 @@ int container_end(struct container_scan *container)
 
 /* --- unchanged containers -------------------------------------------------------------- */
 
-/* Returns the path without the class and the shard. */
+/* Returns the path of the member in its container: `path` without the class and the shard. */
 static const char *member_of(const struct scan *scan, const char *path)
 {
 	const char *slash = strchr(path, '/');
@@ -350,8 +350,8 @@ static int reuse(struct containers *all, struct container_scan *container)
 	return err;
 }
 
-/* Sets ret_new to the new number of each old container. Returns false if an old container has
- * changed or is gone, or if the settings have changed. */
+/* Sets ret_new to the new number of each container of the catalogue. Returns false if one of them
+ * has changed or is gone, or if the settings have changed. */
 static bool match_containers(
 	const struct scan *scan, const struct catalogue *catalogue, uint32_t *ret_new)
 {
@@ -372,7 +372,7 @@ static bool match_containers(
 	       strcmp(catalogue->settings, scan->settings) == 0;
 }
 
-/* Sorts the rows by container, with a counting sort. */
+/* Sorts the catalogue's rows by container, with a counting sort. */
 static int sort_rows(struct containers *all, const uint32_t *new)
 {
 	const struct catalogue *catalogue = all->catalogue;

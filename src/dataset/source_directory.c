@@ -21,7 +21,8 @@
  * the result does not depend on the threads.
  */
 
-/* Most links to directories in one path. Without a limit, links could multiply the tree. */
+/* Most links to directories that a path may contain. Without this limit, links could multiply the
+ * tree. */
 #define MAX_LINKED_DIRECTORIES 2
 
 struct dir {
@@ -30,23 +31,23 @@ struct dir {
 	dev_t device;
 	ino_t inode;
 	unsigned links; /* number of symbolic links in the path */
-	char path[];	/* relative to the root; "" for the root */
+	char path[];	/* relative to the root; "": this is the root */
 };
 
 struct walk {
 	struct scan *scan;
-	struct tree *parts; /* one tree per worker */
+	struct tree *parts; /* one per thread */
 	struct lock lock;
 	pthread_cond_t wake;
-	struct dir *stack; /* (lock) */
-	unsigned busy;	   /* (lock) number of directories being listed */
-	int error;	   /* (lock) */
+	struct dir *stack; /* (lock) directories that have to be listed */
+	unsigned busy;	   /* (lock) number of directories that threads are listing */
+	int error;	   /* (lock) first error; the walk ends */
 };
 
 struct entry {
 	const char *name;
 	char path[PATH_MAX];  /* relative to the root */
-	struct looked looked; /* the entry, or the target of the link */
+	struct looked looked; /* facts of the entry; for a link, of its target */
 	bool link;
 };
 
@@ -141,8 +142,8 @@ static bool leads_back(const struct dir *dir, const struct looked *target)
 	return false;
 }
 
-/* Tells whether the entry may be followed. It may if it is not a link, or if its target is allowed;
- * otherwise an issue is added. */
+/* Tells whether the entry may be used: it is not a link, or its target is allowed. Otherwise adds
+ * an issue. */
 static bool allowed_link(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {
@@ -158,8 +159,8 @@ static bool allowed_link(struct walk *walk, struct tree *part, const struct dir 
 	return false;
 }
 
-/* Adds a mount of another joaderfs to the unseen paths, because the files below it are not gone.
- * This daemon's own mount point is skipped. */
+/* Handles a mount of joaderfs. A mount of another daemon is added to the unseen paths, because the
+ * files below it are not gone. This daemon's own mount point is skipped. */
 static int visit_mount(struct walk *walk, struct tree *part, const struct entry *entry)
 {
 	if (own_mounts_is_point(&walk->scan->own_mounts, &entry->looked))
@@ -203,7 +204,8 @@ static int list_other(
 	return 0;
 }
 
-/* Adds a file that is not a sample. A link that may not be followed is an issue, as for samples. */
+/* Adds a file that is not a sample. For a link that may not be followed, adds an issue, as for
+ * samples. */
 static int add_other(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {
@@ -245,7 +247,8 @@ static int visit_file(struct walk *walk, struct tree *part, const struct dir *di
 	return add_file(walk, part, entry);
 }
 
-/* Finds the type of the entry; for a link, of its target. For plain files d_type is enough. */
+/* Finds the facts of the entry; for a link, of its target. For a regular file only the type, which
+ * d_type has. */
 static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entry)
 {
 	const char *name = dirent->d_name;
@@ -258,8 +261,8 @@ static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entr
 	return entry->link ? looked_at(fd, name, 0, looked) : err;
 }
 
-/* Adds an issue for an entry that can't be examined. If links may leave the tree, a dangling link
- * is also added to the unseen paths, because its mount may be missing. */
+/* Adds an issue for an entry that can't be examined. If links may leave the tree, also adds a
+ * dangling link to the unseen paths, because the mount of its target may be missing. */
 static int visit_unknown(
 	struct walk *walk, struct tree *part, const struct entry *entry, int error)
 {
@@ -330,7 +333,7 @@ static int visit_all(
 	return !err && n == 0 ? add_unseen(part, dir->path) : err;
 }
 
-/* Lists a directory. If this fails, it is an issue, and the walk continues. */
+/* Lists a directory. If it can't be listed, adds an issue, and the walk continues. */
 static int list_dir(struct walk *walk, struct tree *part, struct dir *dir)
 {
 	DIR *stream = NULL;
@@ -470,8 +473,8 @@ static int walk_tree(struct scan *scan, struct tree *ret)
 	return err;
 }
 
-/* Adds files that are not samples to scan->settings, so that the catalogue changes when they
- * change. */
+/* Adds a hash of the files that are not samples to scan->settings, so that the catalogue counts as
+ * changed when these files change. */
 static int note_others(struct scan *scan, const struct tree *tree)
 {
 	auto_free char *text = NULL;

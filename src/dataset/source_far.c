@@ -53,7 +53,7 @@ const struct source *source_of_url(const char *url)
 	return far_lists(url) ? &source_bucket : NULL;
 }
 
-/* Returns the last slash of the URL's path; NULL: there is no slash after the server. */
+/* Returns the last slash in the path of the URL; NULL: the URL has no slash after the server. */
 static const char *last_slash(const char *url)
 {
 	const char *server = strstr(url, "://") + 3, *found = NULL;
@@ -75,7 +75,7 @@ int far_begin(struct scan *scan)
 		return -EINVAL;
 	}
 	if (scan->source == &source_bucket)
-		return 0; /* `beside` is the root */
+		return 0; /* for a bucket, scan->beside stays the root */
 	free(scan->beside);
 	scan->beside = strndup(scan->root, (size_t)(slash - scan->root));
 	return scan->beside ? 0 : -ENOMEM;
@@ -148,7 +148,7 @@ static int add_range(struct scan *scan, const char *name)
 static int refuse_line(const struct scan *scan, size_t number, const char *line)
 {
 	struct quoted quoted;
-	/* The line may contain a password or a signature, which messages must not show. */
+	/* Messages must not show a password or a signature that the line may contain. */
 	if (strpbrk(line, "@?"))
 		line = "a URL with a user or a query";
 	log_error("dataset %s: %s:%zu: found \"%s\", allowed: the URL of a tar file, or "
@@ -207,9 +207,9 @@ struct looks {
 	struct scan *scan;
 	atomic_size_t next;
 	struct lock lock;
-	size_t failed; /* (lock) index of the first shard that failed; SIZE_MAX: none */
-	int err;       /* (lock) */
-	struct far_error error; /* (lock) */
+	size_t failed; /* (lock) smallest index of a shard that failed; SIZE_MAX: none */
+	int err;       /* (lock) error of that shard */
+	struct far_error error; /* (lock) reason for that error */
 };
 
 static void look_failed(

@@ -10,11 +10,11 @@
  * in a bucket.
  */
 
-/* Sets scan->beside. -EINVAL, logged: the URL is not valid for such a source. */
+/* Sets scan->beside from the URL. -EINVAL, logged: the URL is not valid for such a source. */
 must_check int far_begin(struct scan *scan);
 
-/* Stores the URL and the reason why it can't be read, for the message. Returns err (-EIO instead of
- * -EINVAL). */
+/* Stores the URL and the reason why it can't be read, for the message. Returns err, or -EIO if err
+ * is -EINVAL. */
 int far_missing(
 	struct scan *scan, const char *url, int err, const struct far_error *error);
 
@@ -27,17 +27,18 @@ enum far_name { NAME_GOOD, NAME_ODD, NAME_LEADS_OUT };
 /* Classifies a path. NAME_ODD: no sample can have this path (hidden, too long). */
 enum far_name far_name_of(const char *path);
 
-/* `list` and `examine` of sources of files: make a tree from scan->listed, and find the facts. */
+/* Functions `list` and `examine` (source.h) of sources of remote files: make a tree from
+ * scan->listed, and find the facts. */
 must_check int far_files_list(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
 must_check int far_files_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 
-/* Makes the URL of a file of the dataset. From *ret_plain on it is not escaped. */
+/* Prints the URL of a file. From offset *ret_plain on, the URL is not escaped yet. */
 must_check int far_file_url(const char *beside, bool labelled, const char *relative,
 	char *ret, size_t size, size_t *ret_plain);
 
-/* Parses a list of shards into the scan, and changes the text. manifest_read parses a manifest.
- * -EINVAL: logged. */
+/* shard_list_read adds the shards of a list to the scan, and changes the text. manifest_read parses
+ * a manifest. -EINVAL: a mistake was logged. */
 must_check int shard_list_read(struct scan *scan, char *text);
 must_check int manifest_read(struct scan *scan, const char *text, size_t bytes);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Finds paths, versions and headers of remote files that are already listed. */
+/* Finds paths, versions and headers of remote files, of which there is a list already. */
 
 enum far_name far_name_of(const char *path)
 {
@@ -33,8 +33,8 @@ int far_file_url(const char *beside, bool labelled, const char *relative, char *
 	return (size_t)n < size ? 0 : -ENAMETOOLONG;
 }
 
-/* Tells whether the manifest is unchanged. If so, the facts of its files come from the
- * catalogue. */
+/* Tells whether the manifest is unchanged since the last scan. If so, the facts of its files are
+ * taken from the catalogue. */
 static bool is_as_it_was(const struct scan *scan, const struct catalogue *catalogue)
 {
 	return scan->n_containers == 1 && catalogue->n_containers == 1 &&
@@ -53,7 +53,7 @@ struct examination {
 	struct scan *scan;
 	struct tree *tree;
 	const struct catalogue *catalogue;
-	struct issues *issues; /* per worker */
+	struct issues *issues; /* one per thread */
 	bool as_it_was;
 	atomic_size_t next;
 };
@@ -75,8 +75,8 @@ static void examine_header(
 		issue_add(issues, ISSUE_HEADER, found->path, err);
 }
 
-/* Asks the server for size and version, if the listing has none. Returns false if the file can't be
- * examined. */
+/* Asks the server for the file's size and version, if the listing lacks them. Returns false if the
+ * file can't be examined. */
 static bool look_at(struct far_window *window, struct found *found, struct issues *issues)
 {
 	struct facts *facts = &found->facts;

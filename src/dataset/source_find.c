@@ -13,12 +13,12 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Finds the containers of a dataset from its path: a file, the files of a directory, or the files
- * of a pattern such as shard-{000000..000146}.tar. */
+/* Finds the containers of a dataset from its path, which is a file, a directory of files, or a
+ * pattern such as shard-{000000..000146}.tar. */
 
 #define MOST_CONTAINERS 1000000
 
-/* Adds a container. If it can't be read, stores its name in scan->missing, for the message. */
+/* Adds a container. If it can't be read, stores its path in scan->missing, for the message. */
 static int add_container(struct scan *scan, const char *name)
 {
 	struct container *containers = array_grow(scan->containers, scan->n_containers,
@@ -47,7 +47,7 @@ static int add_container(struct scan *scan, const char *name)
 	return 0;
 }
 
-/* Splits the path into scan->beside and *ret_name, the last component. */
+/* Sets scan->beside to the directory of the root, and *ret_name to its last component. */
 static int split_path(struct scan *scan, const char **ret_name)
 {
 	const char *slash = strrchr(scan->root, '/');

@@ -38,7 +38,7 @@ const char *listing_label(struct listing *listing, const char *text)
 	return label;
 }
 
-/* Returns an SQLite statement that extracts the label's field from JSON. */
+/* Returns an SQLite statement that returns the label's field of a JSON text. */
 static sqlite3_stmt *json_reader(struct scan *scan, struct listing *listing)
 {
 	sqlite3 *db = NULL;
@@ -60,7 +60,7 @@ static sqlite3_stmt *json_reader(struct scan *scan, struct listing *listing)
 	return listing->json = statement;
 }
 
-/* Returns the label in a JSON text. NULL: there is no such field, or the text is not JSON. */
+/* Returns the label in a JSON text. NULL: the text has no such field, or is not JSON. */
 static const char *json_label(
 	struct scan *scan, struct listing *listing, const char *text)
 {
@@ -134,7 +134,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Returns the text after the first dot of the name. */
+/* Returns the ending of the path's name, which begins after the first dot. */
 static const char *whole_ending(const char *path)
 {
 	const char *dot = strchr(base_name(path), '.');
@@ -195,7 +195,7 @@ int group_add(struct container_scan *container, const char *path,
 	}
 	if (!scan->source->any_name && has_label(scan, ending))
 		return read_label(container, path, part, bytes);
-	/* A name that has an ending must have one of the dataset's endings if label = none,
+	/* A member whose name has an ending must have one of the dataset's endings if label = none,
 	 * because a text is not an image. */
 	bool any_name =
 		scan->source->any_name && (scan->label != LABEL_WITHOUT || !*ending);
@@ -213,7 +213,7 @@ struct csv_label {
 struct csv_labels {
 	struct csv_label *of;
 	size_t n, capacity;
-	struct listing *listing; /* owns the texts */
+	struct listing *listing; /* the listing that owns the texts */
 };
 
 static int add_csv_label(void *context, const struct metadata_line *line)
@@ -284,8 +284,8 @@ static int take_csv_labels(struct scan *scan, struct listing *listings, size_t n
 
 /* --- paths and classes -------------------------------------------------------------------- */
 
-/* The labels of a dataset, if all are numbers. They become names of equal length, so that byte
- * order equals numeric order, and name N gets label N. */
+/* The labels of a dataset, if all of them are numbers. The classes then get names of equal length,
+ * so that their byte order is the numeric order, and the class named N gets the label N. */
 struct numbers {
 	bool all;
 	uint32_t most;
@@ -336,7 +336,7 @@ static void print_number(const struct numbers *numbers, uint32_t number, char *r
 	strcpy(ret + (n < numbers->digits ? numbers->digits - n : 0), digits);
 }
 
-/* Prints the container's name as one path component, without .tar, and a slash. For a URL the
+/* Prints the container's name without .tar, as one path component, and a slash. For a URL, the
  * scheme is left out. */
 static int print_shard(
 	const struct scan *scan, const struct listed *listed, char ret[NAME_MAX + 2])
@@ -355,8 +355,8 @@ static int print_shard(
 	return 0;
 }
 
-/* Returns <class>/<shard>/<member>. The shard is included because members of several shards may
- * have equal names. */
+/* Returns the path <class>/<shard>/<member>, which has the shard because members of several shards
+ * may have equal names. */
 static char *labelled_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree)
 {
@@ -404,7 +404,7 @@ static void remove_equal_names(struct name_list *names)
 	names->n = n;
 }
 
-/* Returns <shard>/<member>. NULL: it is too long, or there is no memory. */
+/* Returns the path <shard>/<member>. NULL: the path is too long, or there is no memory. */
 static const char *unlabelled_path(
 	const struct scan *scan, const struct listed *listed, struct tree *tree)
 {
@@ -417,7 +417,7 @@ static const char *unlabelled_path(
 	return (size_t)n < sizeof(path) ? arena_text(&tree->names, path) : NULL;
 }
 
-/* Makes the path of a listed sample. *ret = NULL: it is not a sample. */
+/* Makes the path of a listed sample in the dataset. *ret is NULL if it can't be a sample. */
 static int make_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree, const char **ret)
 {
@@ -457,7 +457,7 @@ static const struct listed *last_of(const struct listing *listing)
 	return listing->n > 0 ? &listing->samples[listing->n - 1] : NULL;
 }
 
-/* Returns the listing whose last sample lies in the last container. NULL: all are empty. */
+/* Returns the listing that contains the last container. NULL: all listings are empty. */
 static struct listing *last_listing(struct listing *listings, size_t n)
 {
 	struct listing *found = NULL;
@@ -469,8 +469,8 @@ static struct listing *last_listing(struct listing *listings, size_t n)
 	return found;
 }
 
-/* Moves the samples of a listing's last container to the tree's files, before the file `*at`. Takes
- * them from the end of the listing, and frees their memory. */
+/* Moves the samples of the last container in the listing to tree->files, where they end before
+ * index *at. Removes them from the end of the listing, and frees the listing's memory for them. */
 static int take_container(struct scan *scan, const struct numbers *numbers,
 	struct listing *listing, struct tree *tree, size_t *at)
 {
@@ -493,7 +493,7 @@ static int take_container(struct scan *scan, const struct numbers *numbers,
 	return err;
 }
 
-/* Makes the tree's files from all listings, in the order of the containers and of their members. */
+/* Fills tree->files from all listings, in the order of the containers and of their members. */
 static int add_found(struct scan *scan, const struct numbers *numbers,
 	struct listing *listings, size_t n, struct tree *tree)
 {
@@ -515,7 +515,8 @@ static int add_found(struct scan *scan, const struct numbers *numbers,
 	return err;
 }
 
-/* Frees the paths of members. If they are the paths of samples, gives them to the tree instead. */
+/* Frees the paths of members. If the samples of the tree use these paths, the tree gets their
+ * memory instead. */
 static void end_members(
 	const struct scan *scan, struct listing *listing, struct tree *tree)
 {
@@ -524,10 +525,11 @@ static void end_members(
 		return;
 	}
 	arena_free(&listing->members);
-	malloc_trim(0); /* the blocks are scattered among others */
+	malloc_trim(0); /* needed because the freed blocks lie scattered among others */
 }
 
-/* Sorts the files. Of files with equal paths the first one stays; the others are issues. */
+/* Sorts the files. Of files with equal paths the first one stays; the others are removed and become
+ * issues. */
 static void remove_equal_files(const struct scan *scan, struct tree *tree)
 {
 	size_t n = 0;
@@ -543,8 +545,8 @@ static void remove_equal_files(const struct scan *scan, struct tree *tree)
 
 #define MANY_CLASSES 1000
 
-/* Warns if nearly every sample has its own class, since captions, measurements and keys are no
- * classes. */
+/* Warns if nearly every sample has its own class: the labels are probably captions, measurements or
+ * keys. */
 static void warn_of_many(const struct scan *scan, const struct tree *tree)
 {
 	struct grouped classes, samples;

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Finds the entry of a hash. The table uses open addressing, and stores only the hash of a path. */
+/* Finds the entry for a hash, or a free entry. The table uses open addressing. It stores only the
+ * hash of a path, not the path. */
 
 static struct link_target *find(
 	const struct link_targets *targets, uint64_t hash, bool *ret_there)
@@ -21,7 +22,7 @@ static struct link_target *find(
 
 static uint64_t hash_of(const char *path)
 {
-	return text_hash(path, strlen(path)) | 1; /* 0 marks an empty entry */
+	return text_hash(path, strlen(path)) | 1; /* a free entry has the hash 0 */
 }
 
 static int grow(struct link_targets *targets)

@@ -8,7 +8,8 @@
 /*
  * The members of a tar by their paths. A hard link names a member that comes before it.
  *
- *   Flow: link_targets_add for each member, link_targets_find for each link; free(of).
+ *   Flow: link_targets_add for each member, link_targets_find for each link, and at the end
+ *         free(targets.of).
  *   Owns: a hash table with 2 to 4 entries of 24 bytes per member.   Threads: one.
  */
 
@@ -22,7 +23,8 @@ struct link_targets {
 	size_t n, room;
 };
 
-/* Adds a member. For a path that occurs again, the last member is used. 0 or -ENOMEM. */
+/* Adds a member. If its path occurs again, link_targets_find returns the last member. 0 or
+ * -ENOMEM. */
 must_check int link_targets_add(
 	struct link_targets *targets, const char *path, uint64_t offset, uint64_t bytes);
 /* Returns the member of a path; NULL: there is none. */

@@ -12,13 +12,13 @@
 #include <sys/stat.h>
 
 /*
- * Lists LMDB files: keys are paths, <class>/<name>, and values are encoded images. A value lies
- * in one piece in the file, so that it is read like a member of a tar.
+ * Lists LMDB files: keys are paths, <class>/<name>, and values are encoded images. A value is
+ * contiguous in the file, so it is read like a member of a tar.
  *
- * liblmdb is not used: it trusts the file, and a wrong page number kills the process; so does a
- * file that becomes shorter, since it is mapped; and it wants to write a lock file. Reading needs
- * only this of the format (version 1, of LMDB 0.9, in the byte order and word size of this
- * machine):
+ * liblmdb is not used. It trusts the file, so a wrong page number kills the process; it maps the
+ * file, so a file that becomes shorter kills the process, too; and it writes a lock file. A reader
+ * needs only these parts of the format (version 1, of LMDB 0.9, in the byte order and word size of
+ * this machine):
  *
  *   page 0, 1: meta, the newer one counts: page size, root of the main database
  *   branch: offsets of nodes; a node is a key and the number of a page
@@ -45,11 +45,12 @@ struct lmdb {
 	uint32_t page_bytes;
 	uint64_t pages; /* number of pages in the file */
 	uint64_t root, transaction;
-	uint64_t entries; /* number of keys in the meta page */
+	uint64_t entries; /* number of keys according to the meta page */
 	uint64_t found;
 	unsigned depth;
-	uint64_t seen; /* number of visited pages; more than `pages`: there is a cycle */
-	uint8_t *levels[MOST_DEPTH]; /* one page per level */
+	/* number of pages visited so far; if it exceeds `pages`, there is a cycle */
+	uint64_t seen;
+	uint8_t *levels[MOST_DEPTH]; /* the current page of each level of the tree */
 };
 
 static uint64_t offset_of(const struct lmdb *lmdb, uint64_t page)
@@ -72,8 +73,8 @@ static bool is_meta(const uint8_t *page)
 	       get_le32(page + PAGE_HEADER + 4) == META_VERSION;
 }
 
-/* Reads the main database of a meta page. It is the second of two; the first one has the page
- * size. */
+/* Reads the description of the main database from a meta page. A meta page describes two databases,
+ * of which this is the second; the page size is in the first one's description. */
 static void take_meta(struct lmdb *lmdb, const uint8_t *page)
 {
 	const uint8_t *database = page + PAGE_HEADER + 24 + 48;
@@ -142,7 +143,7 @@ static int read_page(struct lmdb *lmdb, uint64_t number, unsigned level)
 	return 0;
 }
 
-/* Returns node i of the level's page; NULL: it is outside the page. */
+/* Returns node i of the level's current page; NULL: it lies outside the page. */
 static const uint8_t *find_node(const struct lmdb *lmdb, unsigned level, unsigned i)
 {
 	const uint8_t *page = lmdb->levels[level];
@@ -155,7 +156,7 @@ static const uint8_t *find_node(const struct lmdb *lmdb, unsigned level, unsigne
 
 /* --- values --------------------------------------------------------------------------------- */
 
-/* Finds the offset of a value that is stored in its own pages. */
+/* Finds the offset of a value that has its own (overflow) pages. */
 static int find_far(
 	struct lmdb *lmdb, uint64_t page, uint64_t bytes, uint64_t *ret_offset)
 {
@@ -207,7 +208,7 @@ static int take_leaf(struct lmdb *lmdb, uint64_t number, unsigned level, unsigne
 	lmdb->found++;
 	unsigned bytes = get_le16(node + 6);
 	if (bytes > MOST_KEY || memchr(node + NODE_HEADER, '\0', bytes))
-		return 0; /* the key is not a path */
+		return 0; /* the key is not a path, so the value is no sample */
 	memcpy(key, node + NODE_HEADER, bytes);
 	key[bytes] = '\0';
 	int err =
@@ -221,7 +222,7 @@ static int take_leaf(struct lmdb *lmdb, uint64_t number, unsigned level, unsigne
 
 struct place {
 	uint64_t page;
-	unsigned next, n; /* nodes */
+	unsigned next, n; /* index of the next node, and number of nodes in the page */
 };
 
 static int enter(struct lmdb *lmdb, uint64_t page, unsigned level, struct place *ret)
@@ -234,7 +235,7 @@ static int enter(struct lmdb *lmdb, uint64_t page, unsigned level, struct place 
 	return 0;
 }
 
-/* Visits all nodes, without recursion. */
+/* Visits all nodes of the tree, without recursion. */
 static int walk(struct lmdb *lmdb)
 {
 	struct place places[MOST_DEPTH];
@@ -281,7 +282,7 @@ static int index_lmdb(struct container_scan *container)
 	return err ? err : container_end(container);
 }
 
-/* Finds the file. For a directory, it is data.mdb. */
+/* Finds the LMDB file. In a directory it is data.mdb. */
 static int find(struct scan *scan)
 {
 	struct stat st;

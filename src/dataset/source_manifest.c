@@ -12,8 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Lists the files of a manifest: a CSV with the columns path, label and bytes. The last two are
- * optional. Paths are relative to the manifest's directory. */
+/* Lists the files of a manifest, which is a CSV with the columns path, label and bytes. label and
+ * bytes are optional. Paths are relative to the manifest's directory. */
 
 #define MOST_MANIFEST_BYTES ((size_t)4 << 30)
 #define MOST_FIELD_BYTES ((size_t)1 << 20)
@@ -25,11 +25,11 @@ struct manifest {
 	struct scan *scan;
 	struct listing *listing;
 	size_t column[N_FIELDS]; /* index of each column; SIZE_MAX: there is none */
-	char *value[N_FIELDS];	 /* the values of this line */
-	size_t at;		 /* index of the column that is being read */
+	char *value[N_FIELDS];	 /* values in the current line */
+	size_t at;		 /* index of the column of the next field */
 	struct csv_reader csv;
 	bool in_header;
-	bool differ; /* some label is not the first directory of its path */
+	bool differ; /* at least one label is not the first directory of its path */
 	int err;
 };
 
@@ -62,7 +62,7 @@ static int keep_value(struct manifest *manifest, const char *text)
 	return 0;
 }
 
-/* Stores a field, without surrounding spaces and tabs. */
+/* Stores the value of a field, without surrounding spaces and tabs. */
 static int take_field(void *context, const char *text, size_t bytes)
 {
 	struct manifest *manifest = context;
@@ -88,7 +88,7 @@ static int take_field(void *context, const char *text, size_t bytes)
 	return manifest->err;
 }
 
-/* Parses a number of bytes; UINT64_MAX: the manifest does not give it. */
+/* Parses a file's size in bytes; UINT64_MAX: the manifest does not give it. */
 static uint64_t bytes_of(struct manifest *manifest, const char *text)
 {
 	char *end;
@@ -175,7 +175,7 @@ static int take_line(void *context)
 	return manifest->err;
 }
 
-/* Removes all labels, because each is the first directory of its path anyway. */
+/* Removes all labels from the listing. Each label is the first directory of its path anyway. */
 static void drop_labels(struct listing *listing)
 {
 	for (size_t i = 0; i < listing->n; i++)

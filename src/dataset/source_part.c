@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#define ZLIB_CONST // it reads what it is given, and does not change it
+#define ZLIB_CONST // makes input pointers of zlib const
 
 #include "dataset/source_part.h"
 
 #include <errno.h>
 #include <zlib.h>
 
-/* zlib counts in 32 bits. */
+/* Most bytes per call of inflate. zlib counts in 32 bits. */
 #define AT_ONCE ((uint64_t)1 << 30)
 
 static uInt some(uint64_t bytes)
@@ -16,8 +16,8 @@ static uInt some(uint64_t bytes)
 	return (uInt)(bytes < AT_ONCE ? bytes : AT_ONCE);
 }
 
-/* Inflates all bytes. Returns Z_STREAM_END if the stored bytes are one stream with exactly this
- * number of bytes. */
+/* Inflates `stored` bytes. Returns Z_STREAM_END if they are one complete stream with exactly
+ * `bytes` bytes of data. */
 static int inflate_all(z_stream *stream, uint64_t stored, uint64_t bytes)
 {
 	int code = Z_OK;

@@ -22,20 +22,21 @@ enum source_method {
 	PART_PLAIN,
 	PART_CHECKED,
 	PART_DEFLATED
-}; /* these numbers are stored in catalogues */
+}; /* catalogues store these numbers, so they must not change */
 
 struct source_part {
 	uint64_t container_bytes; /* size of the container when it was scanned */
 	uint64_t offset;	  /* offset of the part in the container */
-	uint64_t stored_bytes;	  /* equals the size of the sample, unless deflated */
-	uint32_t checksum;	  /* CRC-32 of the sample's bytes; not used if plain */
+	/* bytes of the part; equals the sample's size, unless deflated */
+	uint64_t stored_bytes;
+	uint32_t checksum; /* CRC-32 of the sample's bytes; not used with PART_PLAIN */
 	enum source_method method;
 };
 
 /* Inflates a deflated part to the sample's bytes. -EIO: damaged; -ENOMEM. */
 must_check int source_unpack(const struct source_part *part, const uint8_t *stored,
 	uint8_t *ret, uint64_t bytes);
-/* Compares the checksum with that of the sample's bytes. -EIO: they differ. A plain part has no
- * checksum. */
+/* Compares the CRC-32 of the sample's bytes with part->checksum. -EIO: they differ. With PART_PLAIN
+ * there is no checksum, and the result is 0. */
 must_check int source_check(
 	const struct source_part *part, const uint8_t *sample, uint64_t bytes);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Replaces members that occur again in their container, for instance after `tar rf` of a corrected
- * image. */
+/* Handles members that occur several times in a container, for instance after `tar rf` of a
+ * corrected image. */
 
 static int compare_indexes(const void *a, const void *b)
 {
@@ -61,8 +61,8 @@ static int replace_labels(struct container_scan *container)
 	return 0;
 }
 
-/* Gives the data of the last of several samples with the same name to the first one. The others
- * lose their names. */
+/* Gives the first of several samples with the same name the data of the last one. The others lose
+ * their names. */
 static void replace_samples(struct container_scan *container, struct listed *samples,
 	const size_t *order, size_t n)
 {

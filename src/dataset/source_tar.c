@@ -43,9 +43,10 @@ _Static_assert(sizeof(struct header) == BLOCK, "a block");
 struct tar {
 	struct container_scan *container;
 	uint64_t at;	 /* offset of the next header */
-	char *long_name; /* name of the next member; NULL: the name is in its header */
-	char *long_link; /* link target of the next member; NULL: it is in its header */
-	uint64_t size;	 /* size of the next member, if has_size */
+	char *long_name; /* name of the next member; NULL: its header has the name */
+	/* link target of the next member; NULL: its header has the target */
+	char *long_link;
+	uint64_t size; /* size of the next member, valid if has_size */
 	bool has_size;
 	struct link_targets targets;
 };
@@ -53,7 +54,7 @@ struct tar {
 /* --- fields ----------------------------------------------------------------------------- */
 
 /* Parses octal digits with spaces around them, or a binary number if the first bit is set.
- * UINT64_MAX: neither, or negative, or too large for a file. */
+ * UINT64_MAX: the field has neither, or the number is negative or too large for a file. */
 static uint64_t number(const char *field, size_t bytes)
 {
 	const unsigned char *at = (const unsigned char *)field;
@@ -74,18 +75,20 @@ static uint64_t number(const char *field, size_t bytes)
 	return i == bytes || at[i] == ' ' || at[i] == '\0' ? value : UINT64_MAX;
 }
 
-/* Tells whether the checksum is correct. Some old programs have added signed bytes. */
+/* Tells whether the checksum is correct. The sum of signed bytes is accepted, too, because some old
+ * programs write it. */
 static bool has_checksum(const struct header *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
 	const unsigned char *field = bytes + offsetof(struct header, checksum);
-	uint32_t sum = 0,
-		 high = 0; /* number of bytes that are negative if they are signed */
+	/* high: number of bytes that are negative if signed */
+	uint32_t sum = 0, high = 0;
 	for (size_t i = 0; i < BLOCK; i++) {
 		sum += bytes[i];
 		high += bytes[i] >> 7;
 	}
-	for (size_t i = 0; i < sizeof(header->checksum); i++) { /* it counts as blanks */
+	/* the checksum's own bytes count as blanks */
+	for (size_t i = 0; i < sizeof(header->checksum); i++) {
 		sum += ' ' - (uint32_t)field[i];
 		high -= field[i] >> 7;
 	}
@@ -129,7 +132,7 @@ static int refuse_compressed(struct tar *tar, const struct header *header)
 
 /* --- headers of several blocks ----------------------------------------------------------- */
 
-/* Reads the data after a header, and appends \0. The caller frees *ret. */
+/* Reads the data after a header, at most `most` bytes, and appends \0. The caller frees *ret. */
 static int read_data(struct tar *tar, uint64_t size, uint64_t most, char **ret)
 {
 	if (size > most)
@@ -188,7 +191,7 @@ static int take_pax(struct tar *tar, const char *key, const char *value, bool gl
 	return 0;
 }
 
-/* Parses lines "LENGTH KEY=VALUE\n". LENGTH is the length of the line. */
+/* Parses lines "LENGTH KEY=VALUE\n". LENGTH is the length of the whole line in bytes. */
 static int read_pax(struct tar *tar, char *text, size_t size, bool global)
 {
 	int err = 0;
@@ -202,7 +205,7 @@ static int read_pax(struct tar *tar, char *text, size_t size, bool global)
 			return refuse_pax(tar);
 		line[length - 1] = '\0';
 		char *equals = strchr(end + 1, '=');
-		/* a binary value, which none of the known keys has */
+		/* the value is binary, so the key is none of the known ones */
 		if (!equals || strlen(line) != length - 1)
 			equals = NULL;
 		if (equals) {
@@ -233,7 +236,7 @@ static int read_extended(struct tar *tar, const struct header *header, uint64_t 
 
 /* --- members ---------------------------------------------------------------------------- */
 
-/* Prints the name in the header. It is used if no long name came before. */
+/* Prints the name in the header, for a member that has no long name. */
 static void print_name(const struct header *header, char ret[300])
 {
 	bool ustar = memcmp(header->magic, "ustar\0", 6) == 0;
@@ -243,7 +246,7 @@ static void print_name(const struct header *header, char ret[300])
 		ustar && n_prefix ? "/" : "", n_name, header->name);
 }
 
-/* Adds a link with the data of its target, if the target came before. */
+/* Adds a link as a member with the data of its target, which must come before it. */
 static int take_link(struct tar *tar, const struct header *header, const char *path)
 {
 	struct container_scan *container = tar->container;
@@ -302,8 +305,8 @@ static int take_member(
 	return err ? err : link_targets_add(&tar->targets, path, tar->at, size);
 }
 
-/* Tells whether data follow the header. Links, devices and directories have none, whatever the size
- * says. */
+/* Tells whether data follow the header. Links, devices and directories have none, even if their
+ * size is not 0. */
 static bool has_data(char type)
 {
 	return type == '\0' || !strchr("123456", type);
@@ -350,7 +353,7 @@ static int read_entry(struct tar *tar, const struct header *header)
 	return err;
 }
 
-/* Warns if something other than zeros follows the end mark. */
+/* Warns if bytes other than 0 follow the end mark. */
 static int warn_of_rest(struct tar *tar)
 {
 	struct container_scan *container = tar->container;
@@ -372,7 +375,7 @@ static int warn_of_rest(struct tar *tar)
 	return err;
 }
 
-/* Reads the next member. 1: there are no more. */
+/* Reads the next member. Returns 1 if there are no more members. */
 static int read_next(struct tar *tar)
 {
 	struct header header;

@@ -10,9 +10,9 @@
 #include <string.h>
 
 /*
- * Lists zip files, also large ones (zip64). The directory at the end of the file gives the place of
- * each member. libzip does not give the offsets of members, and each of its handles is for one
- * thread only.
+ * Lists zip files, also those of more than 4 GB (zip64). The directory at the end of the file has
+ * the place of each member. libzip is not used: it does not tell the offsets of members, and a
+ * handle is for one thread only.
  */
 
 #define END_MAGIC "PK\5\6"
@@ -28,7 +28,7 @@
 #define MOST_COMMENT 0xffff
 #define MOST_ENTRIES_BYTES ((uint64_t)4 << 30)
 
-#define FLAG_ENCRYPTED 0x2041 /* encrypted in one of three ways */
+#define FLAG_ENCRYPTED 0x2041 /* bits that are set by one of three kinds of encryption */
 #define MADE_ON_FAT 0
 #define MADE_ON_UNIX 3
 #define METHOD_STORED 0
@@ -38,27 +38,28 @@ struct zip {
 	struct container_scan *container;
 	uint64_t at, bytes; /* offset and size of the directory */
 	uint64_t entries;   /* number of entries according to the end record */
-	bool large;	    /* zip64: the number of entries has 64 bits */
+	bool large;	    /* zip64: the end record's number of entries has 64 bits */
 	uint8_t *directory;
 };
 
 struct entry {
 	char *name;
 	size_t name_bytes;
-	uint64_t at;	/* offset of the entry, for messages */
-	uint64_t local; /* offset of the member's header */
+	uint64_t at;	/* offset of the entry in the file, for messages */
+	uint64_t local; /* offset of the header before the member's bytes */
 	uint64_t stored_bytes;
 	uint64_t bytes;
 	uint32_t checksum;
-	uint32_t mode; /* Unix mode; 0: not known */
+	uint32_t mode; /* Unix file mode; 0: not known */
 	unsigned flags, method;
-	unsigned made_on; /* kind of file system: MADE_ON_FAT and others */
+	/* kind of file system on which the zip was made: MADE_ON_FAT and others */
+	unsigned made_on;
 };
 
 /* --- the end ------------------------------------------------------------------------------- */
 
-/* Reads the directory's place from the end record of zip64, if there is one before the end record.
- * *ret_after: the offset at which the directory must end. */
+/* If there is an end record of zip64 before the end record, reads the place of the directory from
+ * it. *ret_after: the offset at which the directory must end. */
 static int read_end64(struct zip *zip, uint64_t end, uint64_t *ret_after)
 {
 	uint8_t locator[END64_LOCATOR_BYTES], end64[END64_BYTES];
@@ -139,7 +140,8 @@ static int find_end(struct zip *zip)
 
 /* --- members ------------------------------------------------------------------------------- */
 
-/* Reads large values from the extra field of zip64, in this order. */
+/* Reads those of the three values that did not fit into the entry from the extra field of zip64,
+ * which has them in this order. */
 static bool read_large(struct entry *entry, const uint8_t *extra, size_t size)
 {
 	uint64_t *const values[] = {&entry->bytes, &entry->stored_bytes, &entry->local};
@@ -169,7 +171,7 @@ static bool read_extra(struct entry *entry, const uint8_t *extra, size_t size)
 	return true;
 }
 
-/* Parses an entry of the directory. *ret_next: offset of the next entry in the directory. */
+/* Parses the directory's entry at offset `at`. *ret_next: offset of the next entry. */
 static int read_entry(struct zip *zip, uint64_t at, struct entry *ret, uint64_t *ret_next)
 {
 	const uint8_t *bytes = zip->directory + at;
@@ -202,7 +204,7 @@ static int read_entry(struct zip *zip, uint64_t at, struct entry *ret, uint64_t 
 	return 0;
 }
 
-/* Compares the name in the member's header with the name in the directory. */
+/* Checks that the name in the member's header equals the name in the directory. */
 static int check_name(struct zip *zip, const struct entry *entry, size_t bytes)
 {
 	struct quoted quoted;
@@ -217,7 +219,7 @@ static int check_name(struct zip *zip, const struct entry *entry, size_t bytes)
 	return err;
 }
 
-/* Finds the member's bytes, from the header before them. */
+/* Finds the offset of the member's bytes, which follow the member's header. */
 static int find_part(struct zip *zip, const struct entry *entry, struct source_part *ret)
 {
 	uint8_t local[LOCAL_BYTES];
@@ -254,7 +256,7 @@ static int check_entry(struct zip *zip, const struct entry *entry, const char *p
 			"a member is compressed by method %u, allowed: 0 (stored), 8 "
 			"(deflated): %s",
 			entry->method, path);
-	/* One deflated byte gives at most 1032 bytes. */
+	/* A deflated byte gives at most 1032 bytes of data. */
 	if ((entry->method == METHOD_STORED && entry->bytes != entry->stored_bytes) ||
 		entry->bytes / 1033 > entry->stored_bytes)
 		return container_refuse(zip->container, entry->at,
@@ -269,8 +271,8 @@ static bool is_link(const struct entry *entry)
 	return (entry->mode & 0170000) == 0120000;
 }
 
-/* Makes the name. Backslashes written by a Windows program become slashes, as in unzip. The caller
- * frees it. */
+/* Makes the member's name. Backslashes of a Windows program become slashes, as in unzip. The caller
+ * frees *ret. */
 static int name_with_slashes(struct zip *zip, const struct entry *entry, char **ret)
 {
 	struct quoted quoted;
@@ -311,8 +313,8 @@ static int take_entry(struct zip *zip, const struct entry *entry)
 	return err ? err : container_member(zip->container, path, &part, entry->bytes);
 }
 
-/* Compares the number of entries. Without zip64 it has 16 bits. If there are more entries, macOS
- * and others write the low 16 bits of the number. */
+/* Checks the number of entries. Without zip64 the end record has only 16 bits for it; macOS and
+ * other systems write the lower 16 bits of a larger number. */
 static int check_count(struct zip *zip, uint64_t found)
 {
 	if (found == zip->entries || (!zip->large && found % 65536 == zip->entries))
@@ -322,7 +324,7 @@ static int check_count(struct zip *zip, uint64_t found)
 		(unsigned long long)zip->entries, (unsigned long long)found);
 }
 
-/* Reads the entries up to the directory's end, even if the end record gives another number of
+/* Reads all entries up to the directory's end, even if the end record has another number of
  * entries. */
 static int read_directory(struct zip *zip)
 {

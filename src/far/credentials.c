@@ -14,35 +14,36 @@
 #include <time.h>
 
 /*
- * Keeps the credentials of a place. Some time before they expire, one thread fetches new ones
- * without holding the lock. Other threads continue with the old ones, and wait only if there are
- * none.
+ * Keeps the credentials of a place (struct far_place). Some time before these expire, one thread
+ * fetches new credentials, without holding the lock. Meanwhile other threads use the old
+ * credentials, and wait only if there are none.
  *
  *     none, or expired --> fetched --> due for renewal --> fetched ...
  *                            |  refused by a server  ^
  */
 
 #define SECOND_NS UINT64_C(1000000000)
-/* least time from the end of a fetch, even a failed one, to the next */
+/* least time from the end of a fetch (also of a failed one) to the next fetch */
 #define FIRST_AGAIN_NS SECOND_NS
-/* interval of fetches from sources with read_anew */
+/* interval of fetches from sources that set read_anew */
 #define READ_ANEW_NS (60 * SECOND_NS)
 #define SLICE_NS 200000000 /* interval of checks for far_stop */
 
 struct keyring {
 	struct lock lock;
-	pthread_cond_t cond; /* (lock) signalled when a fetch has ended */
+	pthread_cond_t cond; /* signalled when a fetch has ended */
 	char *file, *profile, *region;
-	struct key_settings settings; /* points to the strings above */
-	struct credentials now;	      /* (lock) */
-	uint64_t edition;	      /* (lock) 0: no credentials yet */
-	bool fetching;		      /* (lock) */
-	bool refused;		      /* (lock) a server has refused these credentials */
-	uint64_t tried_ns;	/* (lock) end of the last fetch; 0: there was none */
-	uint64_t renew_ns;	/* (lock) UINT64_MAX: never */
-	uint64_t end_ns;	/* (lock) UINT64_MAX: never */
-	int err;		/* (lock) result of the last fetch */
-	struct far_error error; /* (lock) the last fetch's error */
+	struct key_settings settings; /* has pointers to the strings above */
+	struct credentials now;	      /* (lock) the present credentials */
+	/* (lock) number of fetches that gave credentials; 0: none yet */
+	uint64_t edition;
+	bool fetching;	   /* (lock) a thread is fetching credentials */
+	bool refused;	   /* (lock) a server has refused the present credentials */
+	uint64_t tried_ns; /* (lock) time when the last fetch ended; 0: there was none */
+	uint64_t renew_ns; /* (lock) time of the next fetch; UINT64_MAX: never */
+	uint64_t end_ns;   /* (lock) time when `now` expires; UINT64_MAX: never */
+	int err;	   /* (lock) result of the last fetch */
+	struct far_error error; /* (lock) error of the last fetch */
 };
 
 /* --- credentials ------------------------------------------------------------------------------ */
@@ -181,8 +182,8 @@ static void wait_for_fetch_locked(struct keyring *keyring)
 	}
 }
 
-/* Fails because there are no credentials. The error is transient, since it says nothing about the
- * object. */
+/* Returns the error for a request that has no credentials. It is transient, because it says nothing
+ * about the object. */
 static int fail_without_locked(const struct keyring *keyring, struct far_error *error)
 {
 	lock_assert_held(&keyring->lock);

@@ -6,8 +6,9 @@
 #include "far/far.h"
 
 /*
- * Finds credentials for the requests of a place, in the same sources as Amazon's tools: in the
- * environment, a web identity, a profile, the container's service, the machine's service.
+ * Finds credentials for requests to a place (struct far_place), in the sources that Amazon's tools
+ * use: the environment, a web identity, a profile, the service of the container, the service of the
+ * machine.
  *
  *   credentials.c          keeps credentials, and renews them before they expire
  *   credentials_chain.c    tries the sources in order
@@ -23,10 +24,12 @@
 struct credentials {
 	char *key_id;
 	char *secret;
-	char *token;	 /* token of a session, or NULL */
-	char *bearer;	 /* token that replaces the three members above, or NULL */
-	int64_t expires; /* seconds since 1970; 0: never, or not known */
-	/* The source, a file or a program, may give other credentials at any time. */
+	char *token; /* token of a session, or NULL */
+	/* bearer token, used instead of key_id, secret and token; or NULL */
+	char *bearer;
+	/* seconds since 1970; 0: they do not expire, or it is not known when */
+	int64_t expires;
+	/* the source is a file or a program, which may give other credentials at any time */
 	bool read_anew;
 };
 
@@ -35,40 +38,43 @@ void credentials_free(struct credentials *credentials);
 must_check int credentials_copy(
 	const struct credentials *credentials, struct credentials *ret);
 
-/* A profile, merged from both files of Amazon's tools. NULL: the profile lacks the field. */
+/* A profile, merged from both files of Amazon's tools. A text is NULL if the profile lacks it. */
 struct profile {
 	char *key_id, *secret, *token;
 	char *process;
-	char *role, *session, *identity; /* a web identity */
-	/* not NULL: the profile has a setting that is not supported */
+	/* for a web identity: ARN of the role, name of the session, path of the token's file */
+	char *role, *session, *identity;
+	/* settings that are not supported, which cause an error */
 	char *other_role, *sso;
 	char *region, *endpoint, *addressing;
 	bool found;
 };
 
 void profile_free(struct profile *profile);
-/* Adds the fields of the section to the profile, except those that it already has. Changes `text`.
- * -ENOMEM. */
+/* Adds the fields of the section to the profile, except fields that the profile already has.
+ * Changes `text`. -ENOMEM. */
 must_check int profile_read(struct profile *profile, char *text, const char *section);
 
 /* A user's settings for the credentials of a place. */
 struct key_settings {
-	const char *file; /* path of the profiles' file; NULL: the environment decides */
+	/* path of the file with profiles; NULL: the environment decides */
+	const char *file;
 	const char *profile; /* name of the profile; NULL: the environment decides */
-	const char *region;  /* region of STS */
-	bool google;	     /* uses HMAC keys, or the token of Google's machine */
+	const char *region;  /* region of the service STS, for a web identity */
+	/* for Google: HMAC keys, or the token of the machine's service account */
+	bool google;
 };
 
-/* Reads the first line of the file. The caller frees it; NULL: there is no such file. private: the
- * file must exist, and must not give permissions to group and others (otherwise -EINVAL). */
+/* Reads the first line of the file. The caller frees *ret; NULL: there is no such file. private:
+ * -EINVAL if the file does not exist, or if group or others have permissions for it. */
 must_check int credentials_line(
 	const char *path, bool private, char **ret, struct far_error *ret_error);
 
-/* Reads the profile named by the settings or by the environment. -EINVAL: there is no such
+/* Reads the profile that the settings or the environment name. -EINVAL: there is no such
  * profile. */
 must_check int chain_profile(const struct key_settings *settings, struct profile *ret,
 	struct far_error *ret_error);
-/* Fetches credentials. only_look: only checks files and settings, and asks no service and runs no
+/* Fetches credentials. only_look: check the files and settings, but ask no service and run no
  * program. */
 must_check int chain_fetch(const struct key_settings *settings, bool only_look,
 	struct credentials *ret, struct far_error *ret_error);
@@ -87,7 +93,8 @@ must_check int identity_credentials(const struct identity *identity, const char 
 must_check int process_credentials(
 	const char *command, struct credentials *ret, struct far_error *ret_error);
 
-/* Reads AccessKeyId and the related members of a JSON object. from: the source, for messages. */
+/* Reads the credentials from a JSON object with AccessKeyId and related members. token_name: name
+ * of the member with the token. from: name of the source, for messages. */
 must_check int credentials_of_json(const char *text, const char *token_name,
 	const char *from, struct credentials *ret, struct far_error *ret_error);
 
@@ -97,11 +104,13 @@ struct keyring;
 
 /* Creates a keyring with a copy of the settings. -ENOMEM. */
 must_check int keyring_new(const struct key_settings *settings, struct keyring **ret);
-/* Returns a copy of the credentials for one request, and the number of their edition. If a fetch is
- * due, fetches them first, which may wait for a service. */
+/* Returns a copy of the present credentials for one request, and their number (edition). If a fetch
+ * is due, fetches new credentials first, which may wait for a service. */
 must_check int keyring_take(struct keyring *keyring, struct credentials *ret,
 	uint64_t *ret_edition, struct far_error *ret_error);
-/* Notes that a server refused this edition. One of the next requests will fetch new credentials. */
+/* Notes that a server refused the credentials whose number is `edition`. One of the next requests
+ * will fetch new ones. */
 void keyring_refused(struct keyring *keyring, uint64_t edition);
-/* Returns the number of seconds after which to renew credentials that expire in left_s seconds. */
+/* Returns the number of seconds after which credentials must be renewed that expire in left_s
+ * seconds. */
 int64_t renewal_s(int64_t left_s);

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 
 /*
- * Tries the sources of credentials in order. The first configured source counts, even if it fails,
- * because the credentials of an unintended identity would be worse than none.
+ * Tries the sources of credentials in order. The first source that is configured is used, even if
+ * it fails, because credentials of an unintended identity would be worse than none.
  */
 
 #define MOST_FILE 65536
@@ -31,8 +31,8 @@ static int no_memory(struct far_error *error)
 
 /* --- files ---------------------------------------------------------------------------------- */
 
-/* Reads the file into *ret; the caller frees it. 0 with *ret NULL: there is no such file, and
- * `private` is not set. */
+/* Reads the file into *ret, which the caller frees. If there is no such file and `private` is not
+ * set, returns 0, and *ret is NULL. */
 static int read_file(const char *path, bool private, char **ret, struct far_error *error)
 {
 	struct stat st;
@@ -63,7 +63,7 @@ int credentials_line(const char *path, bool private, char **ret, struct far_erro
 	return err;
 }
 
-/* Returns the path in the environment variable, or else ~/.aws/NAME. */
+/* Returns the path in the environment variable; if it is not set, ~/.aws/NAME. */
 static int find_file(const char *name, const char *from_variable, char **ret)
 {
 	const char *home = variable("HOME");
@@ -135,7 +135,8 @@ static int profile_identity(const struct profile *profile, const char *region,
 	return only_look ? 0 : identity_credentials(&identity, region, ret, error);
 }
 
-/* Takes the credentials from a profile. -ENOENT: it has none. */
+/* Makes credentials from the fields of a profile. -ENOENT: the profile has no fields for
+ * credentials. */
 static int profile_credentials(const struct key_settings *settings, bool only_look,
 	const struct profile *profile, struct credentials *ret, struct far_error *error)
 {
@@ -163,8 +164,8 @@ static int profile_credentials(const struct key_settings *settings, bool only_lo
 	return -ENOENT;
 }
 
-/* Reads the profile and takes its credentials. -ENOENT: it has none, and the next source is tried.
- * If the user has named the file or the profile, this is -EINVAL. */
+/* Reads the profile and makes credentials from it. -ENOENT: the profile has none, and the next
+ * source has to be tried. -EINVAL: it has none, but the user has named the file or the profile. */
 static int named_credentials(const struct key_settings *settings, bool only_look,
 	struct credentials *ret, struct far_error *error)
 {

@@ -66,7 +66,7 @@ static int take_line(struct profile *profile, char *line)
 	return *field ? 0 : -ENOMEM;
 }
 
-/* Tells whether the line is "[SECTION]"; blanks around the name are allowed. Changes the line. */
+/* Tells whether the line is "[SECTION]", possibly with blanks around the name. Changes the line. */
 static bool is_section(char *line, const char *section)
 {
 	char *end = strchr(line, ']');
@@ -84,8 +84,8 @@ static void move(char **from, char **to)
 	*from = NULL;
 }
 
-/* Moves fields that the profile lacks from the other one. Key, secret and token are taken from the
- * same file. */
+/* Moves the fields that `profile` lacks from `from`. The key, its secret and its token always come
+ * from the same file. */
 static void merge(struct profile *from, struct profile *profile)
 {
 	if (!profile->key_id && !profile->secret) {

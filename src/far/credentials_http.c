@@ -10,8 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-/* Asks services for credentials: the service of a container, that of a machine (IMDSv2), and STS,
- * which gives credentials for a web identity. Only requests to STS use the environment's proxy. */
+/* Asks services for credentials: the service of a container, the service of a machine (IMDSv2), and
+ * STS, which gives credentials for a web identity. Only requests to STS use the proxy that the
+ * environment configures. */
 
 #define MACHINE "http://169.254.169.254"
 #define MACHINE_PATH "/latest/meta-data/iam/security-credentials/"
@@ -34,9 +35,8 @@ static int no_memory(struct far_error *error)
 	"SELECT value FROM json_each(CASE WHEN json_valid(?1) THEN ?1 ELSE '{}' END)"    \
 	" WHERE key = ?2 AND type IN ('text', 'integer')"
 
-/* SQLite parses the JSON. */
-/* Returns the text of a member of a JSON object. The caller frees it; NULL: there is no such
- * member. */
+/* Returns the text of a member of a JSON object, which SQLite parses. The caller frees it; NULL:
+ * there is no such member. */
 static char *json_member(const char *text, const char *name)
 {
 	sqlite3 *db = NULL;
@@ -75,7 +75,8 @@ int credentials_of_json(const char *text, const char *token_name, const char *fr
 	return check_all(ret, expires, from, error);
 }
 
-/* Makes the call. *ret: the text of the answer; the caller frees it. */
+/* Makes the request. *ret is the answer's text, which the caller frees. from: name of the service,
+ * for messages. */
 static int ask(struct call *call, const char *from, char **ret, struct far_error *error)
 {
 	char code[60];
@@ -95,8 +96,8 @@ static int ask(struct call *call, const char *from, char **ret, struct far_error
 
 /* --- a container ---------------------------------------------------------------------------- */
 
-/* Accepts https. Accepts http only to this machine and its services, because tokens and credentials
- * would travel unencrypted. */
+/* Tells whether credentials may be asked for at this URL: https is always accepted, http only from
+ * this machine and its services, because tokens and credentials travel unencrypted. */
 static bool is_near(const char *url)
 {
 	static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]",
@@ -114,7 +115,7 @@ static bool is_near(const char *url)
 	return false;
 }
 
-/* Returns the first line of a file. NULL: the file can't be read. */
+/* Returns the first line of a file. The caller frees it; NULL: the file can't be read. */
 static char *first_line(const char *path)
 {
 	char *line = NULL;
@@ -233,7 +234,8 @@ int machine_credentials(struct credentials *ret, struct far_error *error)
 			     text, "Token", "the machine's service", ret, error);
 }
 
-/* Asks the service at $GCE_METADATA_HOST, as Google's tools do. */
+/* Asks the metadata service of Google's machines. $GCE_METADATA_HOST may name its host, as for
+ * Google's tools. */
 int google_credentials(struct credentials *ret, struct far_error *error)
 {
 	const char *host = variable("GCE_METADATA_HOST");

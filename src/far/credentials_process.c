@@ -13,7 +13,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Runs credential_process, a command that prints credentials. It runs as the daemon's user. */
+/* Runs the command in the setting credential_process, which prints credentials, as the daemon's
+ * user. */
 
 #define MOST_OUTPUT 65536
 #define TIMEOUT_NS UINT64_C(30000000000)
@@ -49,8 +50,8 @@ static int spawn(char *command, int out, pid_t *ret)
 	return -err;
 }
 
-/* Reads until the command closes its output. false: the command takes too long, or prints too
- * much. */
+/* Reads until the command closes its output. Returns false if the command takes too long, or prints
+ * too much. */
 static bool read_all(int fd, char *text)
 {
 	uint64_t until_ns = clock_now_ns() + TIMEOUT_NS;
@@ -67,7 +68,7 @@ static bool read_all(int fd, char *text)
 	return false;
 }
 
-/* Runs the command. Kills it if read_all fails. Returns its exit status, or -1. */
+/* Runs the command, and kills it if read_all fails. Returns its exit status, or -1. */
 static int run(char *command, char *text)
 {
 	int fds[2], status = -1;

@@ -55,7 +55,7 @@ void find_element(const char *text, const char *name, char *ret, size_t size)
 	snprintf(ret, size, "%.*s", (int)n, begin);
 }
 
-/* Makes ": CODE: MESSAGE" from an error of s3. */
+/* Prints ": CODE: MESSAGE" from the body of an s3 error. */
 static const char *reason(const struct transfer *transfer, char ret[140])
 {
 	char code[40], message[90];
@@ -66,8 +66,8 @@ static const char *reason(const struct transfer *transfer, char ret[140])
 	return ret;
 }
 
-/* Tells whether the error's code is about credentials, as s3 and compatible servers report it. An
- * answer without such a code may be about the object. */
+/* Tells whether the error's code in the body is one that s3 and compatible servers use for problems
+ * with credentials. Without such a code, the answer may be about the object. */
 static bool is_about_credentials(const struct transfer *transfer)
 {
 	static const char *const codes[] = {"AccountProblem", "AuthenticationFailed",
@@ -88,7 +88,8 @@ static bool status_passes(long status)
 	       (status >= 500 && status != 501 && status != 505);
 }
 
-/* Learns the bucket's region from a header line, or from the text of an error. */
+/* Stores the bucket's region, from a header line or from the body of an error, for later requests.
+ * Returns true if the region is new. */
 static bool learns_region(const struct transfer *transfer)
 {
 	char region[40];
@@ -153,7 +154,7 @@ static int check_range(const struct transfer *transfer, struct far_error *error)
 	return 0;
 }
 
-/* Checks that the range arrived completely. */
+/* Checks that all bytes of the range arrived. */
 static int check_length(const struct transfer *transfer, struct far_error *error)
 {
 	const struct answer *answer = &transfer->answer;
@@ -218,8 +219,8 @@ static int read_once(const struct far_object *object, uint64_t offset, uint64_t 
 	return err;
 }
 
-/* Tells whether a URL that was readable before is still readable. If so, the source does not refuse
- * all requests. */
+/* Tells whether another URL of the source, which was readable before, is still readable. If so, the
+ * refusal does not concern the whole source. */
 static bool others_are_allowed(const struct place *place, struct health *health)
 {
 	uint8_t byte[1];
@@ -264,7 +265,7 @@ static int take_look(const struct transfer *transfer, struct far_object *object,
 {
 	const struct answer *answer = &transfer->answer;
 	object->mtime_ns = answer_version(answer->etag, answer->modified);
-	/* An empty object has no ranges; servers answer 416 or 200. */
+	/* A range of an empty object does not exist; servers answer 416 or 200. */
 	if ((answer->status == 416 && answer->total == 0) ||
 		(answer->status == 200 && transfer->got == 0 && !transfer->wrong)) {
 		object->bytes = 0;

@@ -12,57 +12,63 @@
 /*
  * Reads ranges of remote objects. Their URLs begin with http, https, s3, gs, az or hf.
  *
- *   Flow: far_configure, once for each dataset; far_look finds an object's size and version when
- *         the dataset is scanned; far_read reads a range of the object in the reading stage.
- *   Owns: connections, which it keeps between reads, and the settings of places.
- *   Threads: any that may wait. A call fails when the server has been silent for the place's
- *         timeout. far_stop ends all calls within half a second.
- *   Locks: one for idle connections, one for credentials, one for sources that refuse; none is held
- *         while a call waits for a server.
+ *   Flow: far_configure for each dataset; far_look finds an object's size and version when the
+ *         dataset is scanned; far_read reads a range of the object in the reading stage.
+ *   Owns: connections, which stay open between reads, and the settings of places.
+ *   Threads: any that may wait. A call fails if the server sends nothing for the timeout of the
+ *         place. far_stop ends all calls within half a second.
+ *   Locks: one for unused connections, one for credentials, one for sources that refuse their
+ *         credentials; none is held while a call waits for a server.
  *   Errors: 0 or -errno, with a message that names the cause, and neither the URL nor any
  *         credentials. -ESTALE: the object has another version now. -ENOENT: the object is gone.
- *         -EACCES: access is denied. -ENOTSUP: this build can't. far_error tells whether and when
- *         the next try may succeed. A refusal of credentials (401, 403, an expired token) concerns
- *         the whole source: it is transient, and is logged once when it begins and once when it
- *         ends.
+ *         -EACCES: access is denied. -ENOTSUP: this build can't read such URLs. far_error tells
+ *         whether and when the next try may succeed. A refusal of credentials (401, 403, an expired
+ *         token) concerns the whole source: it is transient, and is logged once when it begins and
+ *         once when it ends.
  *   Fault: far.read.
  */
 
 #define FAR_MESSAGE 160
 #define FAR_ANY_VERSION INT64_MIN
 
-/* An object. The first `plain` bytes of `url` are a URL. The rest is a name that is not escaped
- * yet. URLs of clouds, such as s3, are not escaped at all. */
+/* An object. The first `plain` bytes of `url` are escaped as in any URL, and the rest is a name
+ * that is not escaped yet. In URLs of clouds, such as s3, nothing is escaped. */
 struct far_object {
 	const char *url;
 	size_t plain;
 	uint64_t bytes; /* size of the whole object */
-	/* Identifies the version of the object, in the form of an mtime: the seconds are
-	 * Last-Modified, the nanoseconds below a second are a hash of the ETag. */
+	/* Identifies the version of the object, in the form of an mtime: the seconds come from
+	 * Last-Modified, the nanoseconds are a hash of the ETag. */
 	int64_t mtime_ns;
 };
 
 struct far_error {
-	bool passing; /* transient: the next try may succeed */
-	bool denied;  /* the source refuses all requests; this may be transient, too */
-	uint64_t retry_ns; /* pause that the server requests, or 0 */
+	bool passing; /* the error is transient: the next try may succeed */
+	/* the source refuses all requests; such an error may be transient, too */
+	bool denied;
+	/* pause before the next try that the server requests; 0: none */
+	uint64_t retry_ns;
 	char message[FAR_MESSAGE];
 };
 
-/* Settings for objects whose URLs begin with `url`. NULL: the environment decides. */
+/* Settings for objects whose URLs begin with `url`. A member that is NULL is taken from the
+ * environment. */
 struct far_place {
 	const char *url;
-	/* a server that is silent for this time has failed; 0: 20 s */
+	/* time without data from the server after which a call fails; 0: 20 s */
 	unsigned timeout_s;
-	/* The members from here on are for s3. Other clouds use those that apply to them. */
-	const char *endpoint; /* http://HOST[:PORT]; NULL: Amazon's server */
+	/* The members from here on are for s3. Some of them also apply to other clouds. */
+	/* http://HOST[:PORT]; NULL: Amazon's server for the region */
+	const char *endpoint;
 	const char *region;
-	const char *credentials; /* path of a file in the format of Amazon's tools */
+	/* path of a file with keys in the format of Amazon's tools */
+	const char *credentials;
 	const char *profile;
-	bool without_credentials; /* requests are not signed */
+	bool without_credentials; /* requests must not be signed */
 	bool requester_pays;
-	/* Whether the host or the path of a URL contains the bucket. FAR_NAMES_AUTO: the profile
-	 * decides; without a profile, the host for Amazon's servers, the path for others. */
+	/* Which part of a request's URL contains the bucket: the host or the path. FAR_NAMES_AUTO:
+	 * the profile decides; without a profile, it is the host for Amazon's servers, and the path
+	 * for others. */
 	enum far_bucket_names {
 		FAR_NAMES_AUTO,
 		FAR_NAMES_PATH,
@@ -74,15 +80,15 @@ struct far_place {
 bool far_lists(const char *url);
 /* Tells whether the path begins with the scheme of a URL. */
 bool far_is(const char *path);
-/* Returns a hash of the server: for s3 of the endpoint, otherwise of the host in the URL. */
+/* Returns a hash of the server: the endpoint for s3, otherwise the host in the URL. */
 uint64_t far_server(const char *url);
 
-/* Adds the settings of a place; later settings replace earlier ones. -EINVAL: a setting is wrong;
- * -ENOTSUP: this build does not support it; -ENOMEM. Each error has a message. */
+/* Adds the settings of a place, which replace earlier settings for the same URL. -EINVAL: a setting
+ * is wrong; -ENOTSUP: this build does not support it; -ENOMEM. Each error has a message. */
 must_check int far_configure(const struct far_place *place, struct far_error *ret_error);
 
-/* Reads exactly `bytes` bytes from `offset` on, of this version of the object. Does not try
- * again. */
+/* Reads exactly `bytes` bytes from `offset` on, of the version object->mtime_ns. Leaves retries to
+ * the caller. */
 must_check int far_read(const struct far_object *object, uint64_t offset, uint64_t bytes,
 	uint8_t *ret, struct far_error *ret_error);
 
@@ -90,21 +96,21 @@ must_check int far_read(const struct far_object *object, uint64_t offset, uint64
 must_check int far_read_again(const struct far_object *object, uint64_t offset,
 	uint64_t bytes, uint8_t *ret, struct far_error *ret_error);
 
-/* Finds object->bytes and object->mtime_ns, and reads the object's first bytes. Tries again like
- * far_read_again. *bytes: at first the room in `ret`, afterwards the number of bytes read. */
+/* Finds object->bytes and object->mtime_ns, and reads the object's first bytes into `ret`. Tries
+ * again like far_read_again. *bytes: size of `ret`; afterwards, the number of bytes read. */
 must_check int far_look(struct far_object *object, uint8_t *ret, size_t *bytes,
 	struct far_error *ret_error);
 
-/* Reads the whole object as a text, ended by \0. The caller frees it. Tries again like
+/* Reads the whole object as a text that ends with \0. The caller frees *ret. Tries again like
  * far_read_again. -EFBIG: the object has more than `most` bytes. */
 must_check int far_text(
 	struct far_object *object, size_t most, char **ret, struct far_error *ret_error);
 
-/* Called for each object of a listing. name: the object's name without the prefix. An error ends
- * the listing. */
+/* A callback for each object of a listing. name: the object's name without the prefix in the URL.
+ * An error ends the listing. */
 typedef int far_listed(void *context, const char *name, uint64_t bytes, int64_t mtime_ns);
 
-/* Calls listed() for each object below the URL (s3://BUCKET/PREFIX, or another URL for which
+/* Calls `listed` for each object below the URL (s3://BUCKET/PREFIX, or another URL for which
  * far_lists is true), sorted by the bytes of names. Tries again like far_read_again. Returns the
  * first error. */
 must_check int far_list(

@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Tries reads again, for scans. Callers that read samples handle retries themselves. */
+/* Repeats reads that failed, for scans. Callers that read samples repeat reads themselves. */
 
 #define MOST_TRIES 6
 #define DENIED_TRIES 2 /* the second try uses new credentials */
 #define FIRST_WAIT_NS UINT64_C(100000000)
 #define SLICE_NS UINT64_C(100000000)
 
-/* Returns a random time between half the backoff and all of it, so that the tries of many threads
- * are spread. It is at least the pause that the server requested. */
+/* Returns the time to wait, a random time between half the backoff and all of it, so that many
+ * threads do not try at the same time. It is at least the pause that the server requested. */
 static uint64_t wait_ns(unsigned tried, const struct far_error *error)
 {
 	struct rng rng;

@@ -13,7 +13,7 @@
 
 /* Parses the header lines of an answer: the range, and the object's version. */
 
-/* longest wait; a server may request a longer one, which takes several tries */
+/* longest pause before the next try; if a server requests a longer pause, several tries may fail */
 #define MOST_WAIT_S 60
 
 void answer_begin(struct answer *answer)
@@ -21,7 +21,7 @@ void answer_begin(struct answer *answer)
 	*answer = (struct answer){.modified = INT64_MIN};
 }
 
-/* Returns seconds since 1970; INT64_MIN: malformed. */
+/* Parses a time to seconds since 1970; INT64_MIN: malformed. */
 static int64_t read_time(const char *text, const char *format)
 {
 	struct tm tm = {0};
@@ -49,7 +49,7 @@ static bool read_number(const char **at, uint64_t *ret)
 	return errno == 0 && number <= INT64_MAX;
 }
 
-/* Parses "bytes FIRST-LAST/TOTAL". FIRST-LAST or TOTAL may be a star. */
+/* Parses "bytes FIRST-LAST/TOTAL", where FIRST-LAST or TOTAL may be a star. */
 static void read_range(struct answer *answer, const char *text)
 {
 	answer->has_range = false;
@@ -97,7 +97,8 @@ static void read_head(struct answer *answer, const char *name, const char *value
 		snprintf(answer->etag, sizeof(answer->etag), "%s", value);
 }
 
-/* A status line resets the answer, because after redirections only the last answer counts. */
+/* Parses a header line. A status line resets the answer, because after redirections only the last
+ * answer counts. */
 void answer_line(struct answer *answer, const char *line, size_t bytes)
 {
 	char text[1024];
@@ -124,8 +125,8 @@ void answer_line(struct answer *answer, const char *line, size_t bytes)
 
 #define SECOND_NS 1000000000
 
-/* Returns a number from 1 to SECOND_NS - 1. A weak tag and the strong tag with the same text have
- * the same hash. */
+/* Returns a hash of the ETag from 1 to SECOND_NS - 1. A weak ETag has the same hash as the strong
+ * ETag with the same text. */
 static int64_t hash_etag(const char *etag)
 {
 	uint64_t hash = 0;
@@ -144,7 +145,7 @@ int64_t answer_version(const char *etag, int64_t modified)
 	return seconds * SECOND_NS + (etag[0] ? hash_etag(etag) : 0);
 }
 
-/* If both versions have an ETag, only the ETags are compared, not the times: servers round times,
+/* Compares only the ETags if both versions have one. Times are less reliable: servers round them,
  * and several servers may report different times for one object. */
 bool versions_differ(int64_t expected, int64_t found)
 {

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes one request to a service that gives credentials. Such requests are rare, so the connection
- * is not kept. */
+/* Makes one request to a service that gives credentials. The connection is closed afterwards,
+ * because such requests are rare. */
 
 #ifndef HAVE_CURL
 

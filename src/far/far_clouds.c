@@ -8,8 +8,9 @@
 #include <string.h>
 
 /*
- * Clouds other than Amazon's. Google's servers accept s3 requests. Azure's objects and the datasets
- * of Hugging Face are read by https, with a signature in the query or a token in a header line.
+ * URLs and credentials of clouds other than Amazon's. Google's servers accept s3 requests. Azure's
+ * objects and the datasets of Hugging Face are read by https, with a signature in the query or a
+ * token in a header line.
  */
 
 #define GOOGLE "https://storage.googleapis.com"
@@ -112,8 +113,8 @@ static int set_endpoint(struct place *place, const char *given, const char *othe
 	return 0;
 }
 
-/* Reads a token: the first line of the file, which must be private; without a file, the environment
- * variable. */
+/* Reads a token: from the first line of the file, which must be private, or, if `file` is NULL,
+ * from the environment variable. */
 static int read_token(
 	const char *file, const char *from_variable, char **ret, struct far_error *error)
 {
@@ -137,7 +138,7 @@ static int fill_azure(
 	return err;
 }
 
-/* Finds the token in the same sources as Hugging Face's tools: $HF_TOKEN, $HF_HOME/token. */
+/* Finds the token where Hugging Face's tools look for it: $HF_TOKEN, then $HF_HOME/token. */
 static int hugging_face_token(
 	struct place *place, const struct far_place *from, struct far_error *error)
 {
@@ -162,7 +163,7 @@ static int fill_hugging_face(
 						: hugging_face_token(place, from, error);
 }
 
-/* Uses the HMAC keys of the settings, or the token of the machine's service account, but never
+/* Uses the HMAC keys of the settings, or the token of the machine's service account. Never uses
  * Amazon's keys from the environment. */
 static int fill_google(
 	struct place *place, const struct far_place *from, struct far_error *error)

@@ -11,22 +11,22 @@
 #include <string.h>
 
 /*
- * Knows which sources refuse their credentials at present, and for each source a URL that was
- * readable. A source is a place; URLs that belong to no place are grouped by server. There are few
- * sources, and they are never freed.
+ * Knows for each source whether it refuses its credentials at present, and a URL that could be
+ * read. A source is a place; URLs that belong to no place form a source for each server. Sources
+ * are few, and are never freed.
  */
 
 struct health {
 	struct health *next;
-	char *source;	   /* prefix of its URLs */
-	char *known;	   /* (health_lock) a URL that was readable, or NULL */
-	uint64_t known_ns; /* (health_lock) time when it was readable */
-	/* (health_lock) time of the last refusal; 0: the source does not refuse */
+	char *source; /* beginning of the source's URLs */
+	char *known;  /* (health_lock) a URL of the source that could be read, or NULL */
+	uint64_t known_ns; /* (health_lock) time when `known` was read */
+	/* (health_lock) time of the last refusal; 0: the source does not refuse at present */
 	uint64_t denied_ns;
 };
 
 static struct lock health_lock;
-static struct health *all; /* (health_lock) */
+static struct health *all; /* (health_lock) list of all sources */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void begin(void)
@@ -59,7 +59,7 @@ struct health *health_of(const struct place *place, const char *url)
 	return all = health;
 }
 
-#define KNOWN_NS UINT64_C(1000000000) /* interval at which `known` is renewed */
+#define KNOWN_NS UINT64_C(1000000000) /* least time between two changes of `known` */
 
 static bool note_good(struct health *health, const char *url, uint64_t begun_ns)
 {
@@ -73,7 +73,8 @@ static bool note_good(struct health *health, const char *url, uint64_t begun_ns)
 			health->known_ns = now_ns;
 		}
 	}
-	/* The success of a request that began before the refusal proves nothing. */
+	/* A request that began before the refusal does not show that the source can be read
+	 * again. */
 	bool ends = health->denied_ns != 0 && begun_ns > health->denied_ns;
 	if (ends)
 		health->denied_ns = 0;

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads listings of s3 (ListObjectsV2) and Azure, page by page. The request asks s3 to escape names
- * as in a URL, because XML can't represent all names. */
+/* Reads listings of s3 (ListObjectsV2) and Azure, page by page. Requests ask s3 to escape names as
+ * in URLs, because XML can't represent all names. */
 
 #define MOST_PAGE (16 << 20)
 
 /* --- one page -------------------------------------------------------------------------------- */
 
-/* Returns the text between <name> and </name> in [at, end), and ends it by \0. NULL: it is
- * missing. */
+/* Returns the text between <name> and </name> in [at, end), after writing \0 at its end. NULL:
+ * there is no such element. */
 static char *take_element(char *at, char *end, const char *name)
 {
 	char open[40], closing[40];
@@ -39,7 +39,7 @@ static int digit(char c)
 					 : (tolower((unsigned char)c) - 'a') + 10;
 }
 
-/* Unescapes %XX and + in place. false: the text would contain a \0. */
+/* Replaces %XX and + in place. Returns false if the result would contain \0. */
 static bool unescape(char *text)
 {
 	char *out = text;
@@ -58,7 +58,7 @@ static bool unescape(char *text)
 	return true;
 }
 
-/* Returns the character of the entity whose name is between & and ;. 0: unknown entity. */
+/* Returns the character for the name of an entity (the text between & and ;). 0: unknown entity. */
 static char entity(const char *name, size_t bytes)
 {
 	static const struct {
@@ -77,7 +77,7 @@ static char entity(const char *name, size_t bytes)
 	return code > ' ' && code < 0x7f ? (char)code : 0;
 }
 
-/* Replaces the entities in place. */
+/* Replaces entities such as &amp; in place. */
 static void resolve_entities(char *text)
 {
 	char *out = text;
@@ -105,8 +105,8 @@ static const struct format formats[] = {
 	{"<EnumerationResults", "<Blob>", "</Blob>", "NextMarker", "Last-Modified",
 		"Etag", "Content-Length", "Name"}};
 
-/* Reports one object. take_element writes a \0 into the text, so each search uses the bounds [at,
- * end). */
+/* Reports one object of the listing. take_element writes a \0 into the text, so each search must
+ * use the bounds [at, end). */
 static int read_object(const struct format *format, char *at, char *end, bool escaped,
 	size_t prefix, far_listed *listed, void *context)
 {
@@ -139,7 +139,7 @@ int listing_read(
 	char *contents = strstr(text, format->begin), *all = text + strlen(text);
 	if (!strstr(text, format->root))
 		return -EINVAL;
-	/* Some servers don't escape names, although the request asks for it. */
+	/* Some servers do not escape names, although the request asks for this. */
 	bool escaped = strstr(text, "<EncodingType>url</EncodingType>");
 	char *next = NULL;
 	for (char *at = contents; !err && at;) {
@@ -153,7 +153,7 @@ int listing_read(
 	}
 	if (err)
 		return err;
-	/* The token may be after or before the objects. */
+	/* The token of the next page comes after the objects or before them. */
 	next = contents ? take_element(contents, all, format->next) : NULL;
 	if (!next)
 		next = take_element(text, text + strlen(text), format->next);
@@ -167,7 +167,7 @@ int listing_read(
 /* --- all pages ---------------------------------------------------------------------------- */
 
 struct page {
-	const char *dataset; /* the dataset's URL */
+	const char *dataset; /* URL of the dataset */
 	const char *prefix, *token;
 };
 
@@ -179,8 +179,7 @@ static void print_parameter(FILE *out, const char *name, const char *value)
 	print_escaped(out, value, false);
 }
 
-/* Makes the URL of the page. The parameters are sorted by name, because the signature requires
- * this. */
+/* Makes the URL of the page. Its parameters must be sorted by name for the signature. */
 static char *page_url(const struct place *place, const struct page *page)
 {
 	char *url = NULL;

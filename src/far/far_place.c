@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * Finds the place of a URL. Places are added, but never changed or removed, so readers need no
+ * Finds the place of a URL. Places are only added, never changed or removed, so readers need no
  * lock.
  */
 
@@ -23,8 +23,9 @@ static struct place *_Atomic places;
 
 static const struct place plain = {.timeout_s = DEFAULT_TIMEOUT_S};
 
-/* Returns the place with the longest prefix of the URL; among equal ones, the place that was added
- * last. For an s3 URL that matches none, returns the s3 place that was added last. */
+/* Returns the place whose `url` is the longest beginning of this URL; of several with the same
+ * `url`, the one added last. For an s3 URL without such a place, returns the s3 place that was
+ * added last. */
 const struct place *place_of(const char *url)
 {
 	const struct place *found = &plain;
@@ -56,8 +57,8 @@ static const char *either(const char *given, const char *variable)
 	return given ? given : getenv(variable);
 }
 
-/* Sets the region to the first of these that exists: the setting, AWS_REGION, AWS_DEFAULT_REGION,
- * the profile's region, us-east-1. */
+/* Sets the region to the first one that is set in this list: the setting, AWS_REGION,
+ * AWS_DEFAULT_REGION, the profile's region, us-east-1. */
 static int set_region(struct place *place, const char *given, const char *of_profile,
 	struct far_error *error)
 {
@@ -204,13 +205,13 @@ bool place_learns(const struct place *place, const char *region)
 	log_info("%s: the server says that the bucket is in the region %s", place->url,
 		region);
 	atomic_store(&place->learned->region,
-		/* the old text is not freed, because other threads may be reading it */
+		/* The old text is not freed, because other threads may be reading it. */
 		copied);
 	return true;
 }
 
-/* Tells whether the host contains the bucket's name. It must not if the name has dots, because a
- * certificate for *.HOST is not valid for it. */
+/* Tells whether the host of the URL shall contain the bucket's name. A name with dots must be in
+ * the path: a certificate for *.HOST is not valid for it. */
 static bool has_host(const struct place *place, const char *bucket, size_t bytes)
 {
 	if (place->bucket_names != FAR_NAMES_AUTO)

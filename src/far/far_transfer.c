@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * Makes one request. A thread takes a handle, which keeps its connection, and returns it
- * afterwards. The most recently used handle is taken first. All handles share resolved names and
- * TLS sessions.
+ * Makes one request. A thread takes a handle of libcurl, which keeps its connection, and gives it
+ * back afterwards. The handle that was used last is taken first. All handles share the resolved
+ * names and the TLS sessions.
  */
 
 static atomic_bool stopped;
@@ -59,12 +59,13 @@ struct handle {
 };
 
 static struct lock idle_lock;
-static struct handle *idle; /* (idle_lock) */
+static struct handle *idle; /* (idle_lock) handles that no thread uses */
 static struct lock share_locks[CURL_LOCK_DATA_LAST];
 static CURLSH *share;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Older versions of libcurl do not sign the hash of the content, nor additional header lines. */
+/* The least version of libcurl that also signs the hash of the content and additional header
+ * lines. */
 #define SIGNS_VERSION 0x075800 /* 7.88 */
 
 int transfer_check(bool signs, struct far_error *error)
@@ -92,7 +93,7 @@ static void release_share(CURL *easy, curl_lock_data data, void *context)
 	lock_release(&share_locks[data]);
 }
 
-/* Sets up the shared names and sessions. If this fails, each handle resolves names by itself. */
+/* Makes resolved names and TLS sessions shared. If this fails, each handle has its own. */
 static void begin(void)
 {
 	lock_init(&idle_lock, LOCK_RANK_FAR, "far handles");
@@ -151,7 +152,7 @@ static size_t take_line(char *data, size_t size, size_t n, void *context)
 	return size * n;
 }
 
-/* Appends to the text. false: the text is full, and the rest is not needed. */
+/* Appends to the text, up to `most` bytes. Returns false if the data do not fit. */
 static bool take_text(struct transfer *transfer, size_t most, const char *data, size_t n)
 {
 	size_t used = transfer->got;
@@ -171,8 +172,8 @@ static bool take_text(struct transfer *transfer, size_t most, const char *data, 
 	return true;
 }
 
-/* Stores bytes of the range. false: there are more bytes than Content-Range announced, or than were
- * requested. */
+/* Stores bytes of the range. Returns false if there are more bytes than Content-Range announced, or
+ * than were requested. */
 static bool take_bytes(struct transfer *transfer, const char *data, size_t n)
 {
 	const struct answer *answer = &transfer->answer;
@@ -253,8 +254,8 @@ static void set_signature(
 	curl_easy_setopt(easy, CURLOPT_PASSWORD, credentials->secret);
 }
 
-/* Sets the certificate authorities from the environment, as the program curl does. The library does
- * not do this. */
+/* Sets the certificate authorities that the environment names. The program curl does this, but
+ * libcurl does not. */
 static void set_authorities(CURL *easy)
 {
 	const char *file = getenv("CURL_CA_BUNDLE");

@@ -38,9 +38,9 @@ static int split(const char *text, struct command *command, char *message)
 
 /* --- the environment ------------------------------------------------------------------- */
 
-/* Fills in the environment of the processes. It contains no variable of the daemon, because these
- * may have credentials of servers. It limits each process to one thread of computation, since there
- * is one process per CPU. */
+/* Fills in the environment of the processes. No variable of the daemon is in it, because these may
+ * contain credentials of servers. It limits a process to one computing thread, because there is one
+ * process per CPU. */
 static int fill_environment(
 	const struct preparation_config *config, struct command *command)
 {
@@ -88,7 +88,7 @@ static int find_user(
 
 /* --- the identity --------------------------------------------------------------------- */
 
-/* Adds a text and its terminator to the hash. */
+/* Adds a text to the hash, with the \0 at its end. */
 static void add_text(EVP_MD_CTX *hash, const char *text)
 {
 	EVP_DigestUpdate(hash, text, strlen(text) + 1);
@@ -106,8 +106,8 @@ static int add_bytes(EVP_MD_CTX *hash, int fd)
 	return n < 0 ? -errno : 0;
 }
 
-/* Adds the content of a file to the hash. If the daemon may not read the file, adds its size and
- * time instead. */
+/* Adds the content of a file to the hash, or its size and mtime if the daemon may not read the
+ * file. */
 static int add_file(EVP_MD_CTX *hash, const char *path, const struct stat *st)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -12,7 +12,7 @@
  * The command of a [preparation NAME]: words, user, environment, and a hash that identifies the
  * arrays that the command makes.
  *
- *   Threads: any; a command does not change after it was made.
+ *   Threads: any; a command does not change after command_new.
  *   Errors: -errno, with a message.
  */
 
@@ -21,9 +21,9 @@
 
 struct command {
 	char *text;
-	char *words[COMMAND_MOST_WORDS + 1]; /* point into text; NULL ends them */
+	char *words[COMMAND_MOST_WORDS + 1]; /* pointers into `text`, then NULL */
 	unsigned n;
-	/* for each word that names a file: the file's state when it was hashed */
+	/* for each word that names a file: the stat of the file when its content was hashed */
 	struct stat files[COMMAND_MOST_WORDS];
 	char *environment[10];
 	bool changes_user;
@@ -37,7 +37,7 @@ must_check int command_new(const struct preparation_config *config, struct comma
 	char message[static COMMAND_MESSAGE]);
 void command_free(struct command *command);
 
-/* Tells whether a file of the command has changed since it was hashed. The message names the
+/* Tells whether a file of the command has changed since command_new. `message` then names the
  * file. */
 bool command_has_changed(
 	const struct command *command, char message[static COMMAND_MESSAGE]);

@@ -12,9 +12,9 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-/* The filter refuses sockets other than AF_UNIX. It also refuses io_uring, which could create
- * sockets without passing the filter. A system call of another architecture kills the process,
- * since the numbers of its calls differ. */
+/* The filter refuses all sockets except AF_UNIX. It also refuses io_uring, which could create
+ * sockets without passing the filter. A process that makes a system call of another architecture is
+ * killed, because system calls have other numbers there. */
 
 #if defined(__x86_64__)
 #define OUR_ARCH AUDIT_ARCH_X86_64
@@ -29,7 +29,7 @@
 #define EQUAL(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no)
 #define LEAST(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, value, yes, no)
 #define RETURN(value) BPF_STMT(BPF_RET | BPF_K, value)
-#define X32 0x40000000 /* the bit that marks a system call of the x32 ABI */
+#define X32 0x40000000 /* bit that is set in the numbers of the x32 ABI's system calls */
 
 static struct sock_filter instructions[] = {
 	LOAD(arch),

@@ -16,20 +16,20 @@
 /*
  * Exchanges messages with a process, as joaderfs-prepare(7) describes them:
  *
- *     joaderfs-prepare 1\n                                     <-- once, by the process
- *     sample NUMBER NAME-BYTES BYTES\n name sample             -->
+ *     joaderfs-prepare 1\n                                     <-- by the process, when it starts
+ *     sample NUMBER NAME-BYTES BYTES\n name sample             -->   by the daemon
  *     array NUMBER BYTES\n file of NumPy's, or
- *     error NUMBER BYTES\n text                                <--
+ *     error NUMBER BYTES\n text                                <--   by the process
  *
- * The number grows by one with each sample, so the daemon recognises a late answer. The process may
- * read slowly, and write to its standard error at any time. So the daemon waits for all three
- * descriptors at once.
+ * NUMBER grows by one with each sample, so that the daemon recognises a late answer. The process
+ * may read slowly, and may write to its standard error at any time, so the daemon waits for all
+ * three descriptors together.
  */
 
 #define READY "joaderfs-prepare 1\n"
 #define LINE_BYTES 80
 #define ERROR_BYTES 1024
-#define FIRST_READ 512 /* room for a line, and usually for the head of an array */
+#define FIRST_READ 512 /* enough bytes for a line and usually for the head of an array */
 
 struct exchange {
 	struct process *process;
@@ -37,7 +37,7 @@ struct exchange {
 	struct iovec unsent[3];
 	int n_unsent;
 	uint8_t buffer[LINE_BYTES + ARRAY_MOST_HEAD];
-	/* used bytes of the buffer; of these, the bytes that were parsed */
+	/* number of bytes in the buffer; number of them that were parsed */
 	size_t have, used;
 	char *message;
 };
@@ -67,8 +67,8 @@ static void note_said(struct process *process, const char *text, size_t n)
 	}
 }
 
-/* Reads the standard error. One call reads only a limited part, so that a long text does not delay
- * the answer. */
+/* Reads from the standard error. A call reads a limited number of bytes, so that a long text does
+ * not delay the answer. */
 static void listen_to(struct process *process)
 {
 	char text[1024];
@@ -95,8 +95,8 @@ static void describe_end(const struct process *process, char *ret, size_t size)
 		snprintf(ret, size, "was ended by signal %d", info.si_status);
 }
 
-/* Fails, because the process has ended. The message has its exit status and its last line on
- * standard error. */
+/* Returns the error for a process that has ended. `message` gets its exit status and its last line
+ * on standard error. */
 static int has_ended(const struct exchange *exchange)
 {
 	struct process *process = exchange->process;
@@ -118,8 +118,8 @@ static int is_silent(const struct exchange *exchange)
 
 /* --- sending and receiving -------------------------------------------------------------- */
 
-/* Sends some of the unsent bytes. A closed input is no error here, since the answer may already
- * have come. */
+/* Sends some of the unsent bytes. If the process has closed its input, this is no error, because
+ * its answer may have arrived already. */
 static void send_some(struct exchange *exchange)
 {
 	ssize_t n = writev(exchange->process->in, exchange->unsent, exchange->n_unsent);
@@ -137,7 +137,7 @@ static void send_some(struct exchange *exchange)
 	}
 }
 
-/* Sends until an answer arrives. */
+/* Sends unsent bytes until the first byte of an answer can be read. */
 static int await_answer(struct exchange *exchange)
 {
 	struct process *process = exchange->process;
@@ -160,7 +160,7 @@ static int await_answer(struct exchange *exchange)
 	}
 }
 
-/* Receives at least one byte. */
+/* Receives at least one byte and at most `most`. *ret: number of bytes. */
 static int receive(struct exchange *exchange, void *to, size_t most, size_t *ret)
 {
 	for (;;) {
@@ -179,7 +179,7 @@ static int receive(struct exchange *exchange, void *to, size_t most, size_t *ret
 	}
 }
 
-/* Receives more bytes into the buffer. */
+/* Appends at least one byte and at most `most` to the buffer. */
 static int receive_more(struct exchange *exchange, size_t most)
 {
 	size_t room = sizeof(exchange->buffer) - exchange->have, n;
@@ -190,7 +190,8 @@ static int receive_more(struct exchange *exchange, size_t most)
 	return err;
 }
 
-/* Receives a line. *ret: its first byte. exchange->used: the offset after the line. */
+/* Receives a line into the buffer. *ret: first byte of the line. exchange->used becomes the offset
+ * after the line. */
 static int receive_line(struct exchange *exchange, const char **ret)
 {
 	uint8_t *end;
@@ -244,7 +245,8 @@ static int receive_refusal(struct exchange *exchange, uint64_t bytes)
 	return -EBADMSG;
 }
 
-/* Receives the head of the array. exchange->used: the offset after the head. */
+/* Receives the head of the array into the buffer. exchange->used becomes the offset after the
+ * head. */
 static int receive_head(
 	struct exchange *exchange, const struct array_type *type, uint64_t bytes)
 {

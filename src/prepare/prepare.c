@@ -11,20 +11,23 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Least time that a program has to start and to load its files. */
+/* Least time limit for a program to start and load its files. */
 #define START_NS UINT64_C(60000000000)
 #define TRIES 2
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define MOST_PAUSE_NS UINT64_C(5000000000)
 
 /*
- *     idle <--> asked          a slot and its process, if it has one, belong to one thread
- *       \-> (killed, ended)    alone; but programs_stop kills the process under the lock
+ *     idle <--> asked
+ *       \-> (killed, ended)
+ *
+ * While a thread has taken a slot, only this thread uses the slot and its process. But
+ * programs_stop may kill the process, under the lock.
  */
 struct slot {
 	struct process process;
 	bool taken;
-	bool runs; /* (lock) the process is running, and may be killed */
+	bool runs; /* (lock) the process is running, so programs_stop must kill it */
 };
 
 struct program {
@@ -32,15 +35,16 @@ struct program {
 	struct prepared_array array;
 	struct command command;
 	bool usable;
-	struct slot *slots; /* (lock) */
-	unsigned failures;  /* (lock) consecutive failures of processes */
-	bool told; /* (lock) the log already says that processes are not isolated */
+	struct slot *slots; /* (lock) one for each process */
+	/* (lock) number of failures of processes since the last success */
+	unsigned failures;
+	bool told; /* (lock) the warning that processes are not isolated was logged */
 };
 
 struct programs {
 	struct lock lock;
 	pthread_cond_t changed;
-	bool stopping; /* (lock) */
+	bool stopping; /* (lock) programs_stop was called */
 	struct program *programs;
 	size_t n;
 };
@@ -157,7 +161,8 @@ unsigned programs_processes(const struct programs *programs, size_t n)
 
 /* --- slots ------------------------------------------------------------------------------ */
 
-/* Returns a free slot, preferably with a running process. NULL: all slots are taken. */
+/* Returns a slot that no thread has taken, if possible one with a running process. NULL: all slots
+ * are taken. */
 static struct slot *free_slot_locked(
 	const struct programs *programs, const struct program *program)
 {
@@ -173,7 +178,7 @@ static struct slot *free_slot_locked(
 	return found;
 }
 
-/* Waits for a slot and takes it. NULL: the daemon is stopping. */
+/* Waits for a free slot and takes it. NULL: the daemon is stopping. */
 static struct slot *take_slot(struct programs *programs, const struct program *program)
 {
 	LOCK_SCOPE(&programs->lock);
@@ -209,8 +214,8 @@ static void end_process(struct programs *programs, struct slot *slot)
 	process_end(&slot->process);
 }
 
-/* Waits before a process is started after a failure. There is no wait after the first failure; each
- * further failure makes the wait longer. */
+/* Waits before a process is started. After the first failure there is no wait; each further failure
+ * makes the wait longer. */
 static void pause_before_start(struct programs *programs, const struct program *program)
 {
 	LOCK_SCOPE(&programs->lock);
@@ -286,7 +291,8 @@ static void count_failure(struct programs *programs, struct program *program, bo
 	program->failures = failed ? program->failures + 1 : 0;
 }
 
-/* Asks the process of the slot once. -EBADMSG: the program refused the sample. */
+/* Sends the sample to the slot's process, after starting one if there is none. Does not try again.
+ * -EBADMSG: the program refused the sample. */
 static int try_once(struct programs *programs, struct program *program, struct slot *slot,
 	const struct program_sample *sample, uint8_t *tensor, char *message)
 {

@@ -8,14 +8,15 @@
 
 /*
  * Runs programs that make arrays from samples. The daemon keeps processes of each [preparation
- * NAME]. A process gets one sample after another on its standard input, and answers each with a
- * NumPy array or an error: joaderfs-prepare(7).
+ * NAME]. A process gets one sample after another on its standard input, and answers each sample
+ * with a NumPy array or an error, as joaderfs-prepare(7) describes.
  *
  *   Flow: programs_new reads the commands. A thread calls programs_run for each sample; as many
- *         calls run at once as there are processes. The first call starts a process. A process that
- *         dies, hangs or sends an invalid answer is killed, and another process gets the sample;
- *         the second failure is final. programs_stop ends the processes; running calls fail.
- *   Owns: the processes, and the arrays' types, which jobs refer to.
+ *         calls run at the same time as there are processes. A process is started when it is first
+ *         needed. A process that dies, hangs or sends an invalid answer is killed, and another
+ *         process gets the sample; if this fails, too, the call fails. programs_stop ends the
+ *         processes; running calls fail.
+ *   Owns: the processes, and the descriptions of arrays to which jobs have pointers.
  *   Threads: any.
  *   Errors: 0 or -errno, with a message that names the cause.
  *   Trust: a process runs as an ordinary user, without network, without a way to gain rights, with
@@ -25,30 +26,30 @@
 
 struct programs;
 
-/* Reads the commands and logs their errors. stops: a command that can't be run is an error;
- * otherwise it causes a warning. */
+/* Reads the commands and logs their errors. stops: whether a command that can't be run is an error;
+ * otherwise this is only a warning. */
 must_check int programs_new(
 	const struct daemon_config *config, bool stops, struct programs **ret);
 void programs_stop(struct programs *programs);
 void programs_free(struct programs **programs);
 
-/* Returns the array of this name, or NULL. */
+/* Returns the array that the preparation of this name makes, or NULL. */
 const struct prepared_array *programs_find(
 	const struct programs *programs, const char *name);
 size_t programs_count(const struct programs *programs);
-/* Returns the number of processes of the n-th program. The program prepares this many samples at
- * once. */
+/* Returns the number of processes of the n-th program, which is the number of samples that it
+ * prepares at the same time. */
 unsigned programs_processes(const struct programs *programs, size_t n);
 
 struct program_sample {
-	const char *name; /* name with its extension */
+	const char *name; /* name of the sample's file, with its extension */
 	const uint8_t *data;
 	size_t size;
 };
 
 /*
- * Makes the array of a sample. The calling thread waits for a process. -EIO: the program refused
- * the sample, or failed twice; -ENOMEM; -EINTR: programs_stop was called.
+ * Makes the array of a sample. The calling thread waits for a free process and for its answer.
+ * -EIO: the program refused the sample, or failed twice; -ENOMEM; -EINTR: programs_stop was called.
  */
 must_check int programs_run(struct programs *programs, const struct prepared_array *array,
 	const struct program_sample *sample, struct tensor **ret,

@@ -30,10 +30,10 @@
 struct child {
 	const struct command *command;
 	int in, out, err;
-	bool filtered;	  /* the filter forbids sockets */
-	const char *step; /* the step that failed */
+	bool filtered;	  /* sockets are forbidden by filter_sockets */
+	const char *step; /* name of the step that failed */
 	int error;
-	sigset_t mask; /* signal mask of the program */
+	sigset_t mask; /* signal mask that the program gets */
 };
 
 static void give_up(struct child *child, const char *step)
@@ -103,8 +103,8 @@ __attribute__((no_sanitize("address", "undefined"))) static int child_main(void 
 	return 127;
 }
 
-/* Clones the child, in its own namespaces if possible. If the daemon does not run as root, this
- * needs a user namespace, which the kernel or a container may forbid. */
+/* Clones the child, in its own namespaces if possible. A daemon that is not root needs a user
+ * namespace for this, which the kernel or a container may forbid. */
 static pid_t clone_child(
 	struct child *child, uint8_t *stack, int *ret_pidfd, bool *ret_isolated)
 {
@@ -145,12 +145,13 @@ static void close_pipe(int ends[static 2])
 	}
 }
 
-/* Makes a pipe. `ours` is the index of the daemon's end, which is set not to block. */
+/* Makes a pipe. `ours`: index of the end that the daemon keeps, which becomes non-blocking. */
 static int make_pipe(int ends[static 2], int ours)
 {
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return -errno;
-	(void)fcntl(ends[ours], F_SETPIPE_SZ, PIPE_BYTES); /* may fail */
+	/* the pipe also works if this fails */
+	(void)fcntl(ends[ours], F_SETPIPE_SZ, PIPE_BYTES);
 	return fcntl(ends[ours], F_SETFL, O_NONBLOCK) == 0 ? 0 : -errno;
 }
 
@@ -199,16 +200,16 @@ int process_start(const struct command *command, struct process *ret, bool *ret_
 
 /* --- the end -------------------------------------------------------------------------- */
 
-/* Kills the process and the processes that it has started. The process leads its process group, and
- * is the first process of its PID namespace, if it has one. */
+/* Kills the process and the processes that it has started: these are in its process group. If the
+ * process has its own PID namespace, its death ends all others there. */
 void process_kill(const struct process *process)
 {
 	kill(-process->pid, SIGKILL);
 	kill(process->pid, SIGKILL);
 }
 
-/* Ends the process and waits until it has ended. A process that waits for a device may not end in
- * time, and is then left alone. */
+/* Kills the process and waits for its end, but only for a short time, because a process that waits
+ * for a device may not end. */
 void process_end(struct process *process)
 {
 	struct pollfd ended = {.fd = process->pidfd, .events = POLLIN};

@@ -10,7 +10,8 @@
 
 struct history {
 	struct lock lock;
-	size_t n, next; /* number of readings; index of the next reading */
+	/* number of readings in the ring; index at which the next reading is stored */
+	size_t n, next;
 	struct history_reading ring[HISTORY_READINGS];
 };
 

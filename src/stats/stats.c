@@ -9,9 +9,9 @@
 #include <stdatomic.h>
 
 /*
- * A block of counters. Each thread has its own block, which no other thread writes. So counting
- * costs one addition, and no cache line moves between processors. A reader adds up all blocks, and
- * the counts of ended threads.
+ * A block of counters. Only one thread writes to a block. So counting costs an addition, and no
+ * cache line moves between processors. A reader adds up all blocks, and the counts of threads that
+ * have ended.
  */
 
 struct block {
@@ -28,7 +28,8 @@ static struct lock stats_lock = {
 };
 static struct block blocks = {.next = &blocks, .prev = &blocks}; /* (stats_lock) */
 
-/* Sums of the counts of ended threads. Threads without memory for a block count here, too. */
+/* Sums of the counts of threads that have ended. A thread that gets no memory for a block counts
+ * here, too. */
 static _Atomic uint64_t ended[STAT_COUNT];
 static struct histogram ended_histograms[STATS_HISTOGRAM_COUNT];
 static _Atomic uint64_t gauges[STAT_COUNT];
@@ -45,8 +46,8 @@ static const enum kind kinds[] = {
 #undef STAT
 };
 
-/* Adds the thread's counts to `ended`. The lock keeps a reader from counting them twice or not at
- * all. */
+/* Adds the ending thread's counts to `ended`, and frees its block. Because of the lock, no reader
+ * counts them twice or not at all. */
 static void thread_ends(void *context)
 {
 	struct block *block = context;
@@ -68,7 +69,7 @@ static void make_key(void)
 	ensure(pthread_key_create(&end_key, thread_ends) == 0);
 }
 
-/* Creates the thread's block. NULL: no memory. */
+/* Makes the block of this thread. NULL: no memory. */
 static struct block *block_new(void)
 {
 	struct block *block = calloc(1, sizeof(*block));

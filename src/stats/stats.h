@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 /*
- * The daemon's counters in one table (STATS_TABLE), and its histograms in another one
- * (STATS_HISTOGRAMS). The enumerations, the sums, the mount's text files and the man page are made
- * from these tables.
+ * The daemon's counters and gauges are in one table (STATS_TABLE), its histograms in another table
+ * (STATS_HISTOGRAMS). The enumerations, the sums, the text files in the mount and the man page are
+ * made from these tables.
  *
  *   Flow: any module counts; src/files prints.
  *   Threads: any. Each thread has its own counters, which readers add up; a gauge is a single
@@ -19,7 +19,7 @@
  *   Errors: none.
  */
 
-/* STAT(identifier, name, kind, unit, help) */
+/* Each line is STAT(identifier, name, kind, unit, help). */
 #define STATS_TABLE(STAT)                                                                \
 	STAT(OPENS, "opens", COUNTER, "files", "files of samples that readers opened")   \
 	STAT(PASSED_OPENS, "opens_passed_through", COUNTER, "files",                     \
@@ -135,8 +135,8 @@
 		"samples drawn for the ranks of this node and not consumed yet")
 
 /*
- * HISTOGRAM(identifier, name, help): histograms of durations. A histogram with labels has several
- * values; other modules keep these values, and this module only prints them.
+ * Each line is HISTOGRAM(identifier, name, help), a histogram of durations. Histograms that exist
+ * for several values of a label are kept by other modules, and are only printed here.
  */
 #define STATS_HISTOGRAMS(HISTOGRAM)                                                      \
 	HISTOGRAM(OPEN_LATENCY, "open_latency",                                          \
@@ -166,40 +166,43 @@ void stats_set(enum stat_id stat, uint64_t value); /* Sets a gauge. */
 void stats_change(enum stat_id stat, int64_t by);  /* Changes a gauge by an amount. */
 uint64_t stats_get(enum stat_id stat);
 
-/* Adds a duration to a histogram without labels. */
+/* Adds a duration to a histogram that has no labels. */
 void stats_record(enum stats_histogram histogram, uint64_t ns);
 void stats_copy(enum stats_histogram histogram, struct histogram_copy *ret);
 
 void stats_print_text(FILE *out); /* Prints "name value" lines. */
-/* Prints the members of a JSON object. The caller closes the object. */
+/* Prints the counters and gauges as members of a JSON object, which the caller opens and closes. */
 void stats_print_json(FILE *out);
-/* Prints the rows for the man page as mdoc list items. */
+/* Prints the table as list items of mdoc, for the man page. */
 void stats_print_man(FILE *out);
 void stats_print_histograms_man(FILE *out);
 
 /*
- * The two text formats of Prometheus. Both have HELP, TYPE, UNIT and the EOF line. In OpenMetrics,
- * HELP and TYPE name a counter without its "_total".
+ * The two text formats of Prometheus. In both, lines HELP, TYPE and UNIT precede a value, and the
+ * last line is EOF. In OpenMetrics, the lines HELP and TYPE have the name of a counter without
+ * "_total".
  */
 enum stats_form { STATS_PROMETHEUS, STATS_OPENMETRICS };
 
 enum stats_kind { STATS_GAUGE, STATS_COUNTER, STATS_TIMES };
-/* Prints the lines before the values of joaderfs_NAME. The NAME of a counter ends in _total. If a
- * NAME ends in _seconds, _bytes or _ratio (before _total), this is the unit. */
+/* Prints the lines HELP, TYPE and UNIT before the values of joaderfs_NAME. The NAME of a counter
+ * must end in _total. The unit is printed if NAME ends in _seconds, _bytes or _ratio (before
+ * _total). */
 void stats_print_head(FILE *out, enum stats_form form, const char *name,
 	enum stats_kind kind, const char *help);
-void stats_print_metrics(FILE *out, enum stats_form form); /* Prints the counters. */
+/* Prints counters and gauges. */
+void stats_print_metrics(FILE *out, enum stats_form form);
 void stats_print_metrics_end(FILE *out);
 
-/* A histogram for one value of a label. */
+/* A histogram for one value of a label, or one without a label. */
 struct stats_times {
 	char name[80];	  /* value of the label; "": there is no label */
-	char labels[200]; /* the labels as printed between { and }; may be "" */
+	char labels[200]; /* text of all labels between { and }; "": none */
 	struct histogram_copy copy;
 };
 void stats_print_times_text(FILE *out, enum stats_histogram histogram,
 	const struct stats_times *times, size_t n);
-/* Prints a member of a JSON object. */
+/* Prints the n histograms as a member of a JSON object. */
 void stats_print_times_json(FILE *out, enum stats_histogram histogram,
 	const struct stats_times *times, size_t n);
 void stats_print_times_metrics(FILE *out, enum stats_form form,

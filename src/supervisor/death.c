@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Tells whether the kernel killed the engine because memory ran out. The signal is SIGKILL, which
- * an operator may also send, but the kernel counts its own kills. */
+/* Tells whether the kernel killed the engine because memory ran out. An operator may also send the
+ * signal, SIGKILL, so the counts of the kernel's own kills before and after are compared. */
 static bool was_of_memory(int status, uint64_t kills_before, uint64_t kills)
 {
 	bool any = kills > kills_before || fault_hit("death.memory");

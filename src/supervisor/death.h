@@ -5,6 +5,6 @@
 
 #include <stdbool.h>
 
-/* If the previous engine died, writes the cause to the log and to kept()->reason. Each engine calls
- * this function at its start. */
+/* Must be called by each engine when it starts. If the previous engine died, writes the cause to
+ * the log and to kept()->reason. */
 void death_tell(bool has_died);

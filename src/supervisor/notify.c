@@ -32,8 +32,8 @@ static bool set_address(struct notifier *notifier, const char *path)
 	return true;
 }
 
-/* Returns half of the time that systemd allows between two signs of life. 0: systemd runs no
- * watchdog. */
+/* Returns half of the longest time that systemd allows between two messages of its watchdog; 0:
+ * there is no watchdog. */
 static uint64_t watchdog_pause(void)
 {
 	const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Makes the arguments of engines: those of this process, with room for one more from the
- * supervisor. Later engines start in another directory, so paths are made absolute. */
+/* Makes the arguments of an engine: those of this process, with a free place ret[1] for the
+ * supervisor's argument. */
 static char **engine_arguments(int argc, char **argv)
 {
 	char **ret = calloc((size_t)argc + 2, sizeof(*ret));
@@ -20,7 +20,7 @@ static char **engine_arguments(int argc, char **argv)
 	return ret;
 }
 
-/* Makes a path absolute. is_mounted: the path is a mount point for which no process answers yet, so
+/* Returns the absolute path. is_mounted: the path is a mount point that no process serves yet, so
  * it must not be accessed. The caller frees the result. NULL: the path does not exist, or there is
  * no memory. */
 static char *absolute(const char *path, bool is_mounted)
@@ -49,7 +49,7 @@ int supervise(bool foreground, bool debug, int device, int argc, char **argv)
 	int err = foreground ? 0 : background_begin();
 	if (err)
 		log_error("can't go to the background: %s", strerror(-err));
-	/* If a path does not exist, the first engine will report it. */
+	/* A path that does not exist is not an error here; the first engine will report it. */
 	if (!err && config.first && config.again) {
 		config.again[argc - 1] = ini ? ini : argv[argc - 2];
 		config.again[argc] = mountpoint ? mountpoint : argv[argc - 1];

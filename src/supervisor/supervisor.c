@@ -26,8 +26,9 @@
 #define DEATHS_NS UINT64_C(60000000000)
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define SICK_PAUSE_NS UINT64_C(1000000000)
-/* Interval of the checks. A live engine beats once a second, even on a busy machine. Time in which
- * the supervisor itself does not run, as on a suspended machine, does not count as silence. */
+/* Interval of the checks whether the engine hangs. An engine increases kept->beats every second,
+ * even on a busy machine. The engine is killed after SILENT_CHECKS checks rather than after a time,
+ * because time in which the supervisor does not run either (a suspended machine) must not count. */
 #define CHECK_NS UINT64_C(5000000000)
 #define SILENT_CHECKS 12
 
@@ -37,17 +38,18 @@ struct supervisor {
 	const struct supervisor_config *config;
 	struct kept *kept;
 	int page, socket, engines_socket, signals;
-	sigset_t mask;	   /* the signal mask of the process */
-	pid_t engine;	   /* 0: no engine is running */
-	bool ready;	   /* the present engine has reported that it serves */
-	bool served;	   /* some engine has reported that it serves */
-	bool ending;	   /* a signal has requested the end of the program */
-	uint64_t start_ns; /* time of the next engine's start */
+	sigset_t mask; /* signal mask that this process had, for engines */
+	pid_t engine;  /* pid of the engine; 0: none is running */
+	bool ready;    /* the present engine has reported that it serves the mount */
+	bool served;   /* an engine has reported that it serves the mount */
+	bool ending;   /* a signal has asked the daemon to end */
+	/* time at which to start the next engine; 0: none has to be started */
+	uint64_t start_ns;
 	uint64_t deaths[DEATHS];
-	unsigned n_deaths; /* deaths that count as the engine's fault */
-	uint64_t check_ns; /* time of the next check of the beats; 0: never */
-	uint64_t beats;	   /* the engine's beats at the last check */
-	unsigned n_silent; /* consecutive checks without new beats */
+	unsigned n_deaths; /* number of deaths that count as the engines' fault */
+	uint64_t check_ns; /* time of the next check of kept->beats; 0: never */
+	uint64_t beats;	   /* value of kept->beats at the last check */
+	unsigned n_silent; /* number of consecutive checks that found the same value */
 	struct notifier notifier;
 };
 
@@ -73,7 +75,7 @@ static _Noreturn void become_engine(struct supervisor *supervisor, pid_t parent)
 		if (fd > 0)
 			inherit(fd);
 	}
-	/* Begins a session, so that the terminal's signals reach only the supervisor. */
+	/* a new session, so that the terminal sends its signals only to the supervisor */
 	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
@@ -96,7 +98,7 @@ static void start_engine(struct supervisor *supervisor)
 	if (supervisor->engine > 0) {
 		atomic_fetch_add(&supervisor->kept->lives, 1);
 		supervisor->start_ns = 0;
-	} else { /* fork failed, perhaps for lack of memory */
+	} else { /* fork has failed, perhaps for lack of memory */
 		supervisor->engine = 0;
 		supervisor->start_ns = clock_now_ns() + SICK_PAUSE_NS;
 	}
@@ -116,7 +118,7 @@ static void begin_checks(struct supervisor *supervisor)
 		supervisor->check_ns = clock_now_ns() + pause_between_checks();
 }
 
-/* Kills an engine that hangs, so that the next engine can start. */
+/* Kills the engine if it hangs, so that another engine can be started. */
 static void check_beats(struct supervisor *supervisor)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -162,8 +164,8 @@ static void obey(
 	begin_checks(supervisor);
 	if (!supervisor->served) {
 		background_ready();
-		/* The engine has sent the device as a descriptor to keep. So the device has another
-		 * number here now. */
+		/* The engine has sent the device as a descriptor to keep, so the supervisor has it
+		 * under another number, too. */
 		if (supervisor->config->device)
 			close(supervisor->config->device);
 	}
@@ -171,7 +173,7 @@ static void obey(
 	supervisor->served = true;
 }
 
-/* Receives one message from the engine. false: there is none. */
+/* Receives one message from the engine. Returns false if there is none. */
 static bool take_message(struct supervisor *supervisor)
 {
 	struct supervised_message message = {0};
@@ -202,7 +204,8 @@ static bool take_message(struct supervisor *supervisor)
 
 /* --- the engine's end --------------------------------------------------------------- */
 
-/* Tells whether the engine died by its own fault, and would probably die again. */
+/* Tells whether the death counts as the engine's own fault, so that the next engine would probably
+ * die, too. */
 static bool counts(const struct supervisor *supervisor, int status)
 {
 	bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
@@ -236,8 +239,8 @@ static void plan_next(struct supervisor *supervisor, int status)
 		supervisor->start_ns += FIRST_PAUSE_NS << (n - 2);
 }
 
-/* Notes the end of the engine, and schedules the next one. true: the supervisor ends, too, with
- * status *ret. */
+/* Handles the end of the engine. Returns true if the supervisor must end, too, with exit status
+ * *ret; otherwise another engine will be started. */
 static bool note_end(struct supervisor *supervisor, int status, int *ret)
 {
 	struct kept *kept = supervisor->kept;
@@ -276,8 +279,8 @@ static bool reap(struct supervisor *supervisor, int *ret)
 
 static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU};
 
-/* Opens a descriptor for the signals that end the engine. Signals that the starting process ignores
- * stay ignored. */
+/* Opens a descriptor for the signals that end the daemon, and for SIGCHLD. Signals that this
+ * process ignores since its start stay ignored. */
 static int open_signals(struct supervisor *supervisor)
 {
 	sigset_t signals;
@@ -302,7 +305,7 @@ static void take_signals(struct supervisor *supervisor)
 			continue;
 		supervisor->ending = true;
 		notifier_stopping(&supervisor->notifier);
-		/* An engine that starts from now on only unmounts. */
+		/* An engine that is started from now on only unmounts. */
 		atomic_store(&supervisor->kept->ending, true);
 		supervisor->start_ns = supervisor->engine ? 0 : clock_now_ns();
 		if (supervisor->engine)
@@ -332,7 +335,8 @@ static int share(struct supervisor *supervisor)
 	return 0;
 }
 
-/* Returns the time until which the supervisor may wait. UINT64_MAX: for ever. */
+/* Returns the time until which the supervisor may wait for messages and signals; UINT64_MAX:
+ * without a limit. */
 static uint64_t next_event(const struct supervisor *supervisor)
 {
 	uint64_t next = notifier_next(&supervisor->notifier);

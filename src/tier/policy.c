@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* Entries are in an array without gaps. A hash table with linear probing finds them. */
+/* Entries are in an array without gaps, and are found through a hash table with linear probing. */
 
 #define FREE UINT32_MAX
 
@@ -16,8 +16,8 @@ struct tier_policy {
 	struct tier_entry *entries;
 	size_t n, n_max;
 	size_t hand;
-	uint32_t *slots; /* an index of entries, or FREE */
-	size_t mask;	 /* number of slots - 1; the number is a power of two */
+	uint32_t *slots; /* hash table of indexes in `entries`; FREE: unused */
+	size_t mask;	 /* number of slots, a power of two, minus 1 */
 };
 
 int tier_policy_new(uint64_t capacity, struct tier_policy **ret)
@@ -47,7 +47,8 @@ static size_t home_of(const struct tier_policy *policy, uint32_t dataset, sample
 	return rng_mix(dataset, id) & policy->mask;
 }
 
-/* Returns the slot of the entry, or the free slot where it would be. The table must have slots. */
+/* Returns the slot of the entry; if there is no such entry, the free slot for it. There must be
+ * slots. */
 static size_t slot_of(const struct tier_policy *policy, uint32_t dataset, sample_id id)
 {
 	size_t slot = home_of(policy, dataset, id);
@@ -76,7 +77,7 @@ static void file_entry(struct tier_policy *policy, uint32_t at)
 	policy->slots[slot_of(policy, entry->dataset, entry->id)] = at;
 }
 
-/* Doubles the room for entries. There are twice as many slots as entries. */
+/* Doubles the room for entries. There are always two slots per entry that has room. */
 static int grow(struct tier_policy *policy)
 {
 	size_t n = policy->n_max ? 2 * policy->n_max : 64;
@@ -109,7 +110,8 @@ int tier_policy_add(struct tier_policy *policy, const struct tier_entry *entry)
 	return 0;
 }
 
-/* Frees a slot. Moves later entries forward where a search would otherwise miss them. */
+/* Frees a slot. Moves entries in the slots behind it forward if a search would no longer find
+ * them. */
 static void free_slot(struct tier_policy *policy, size_t slot)
 {
 	size_t next = slot;
@@ -184,7 +186,7 @@ uint32_t tier_policy_limit(unsigned i, uint32_t worth)
 	return worth > 2 && i < TIER_LOOKS / 2 ? 2 : worth;
 }
 
-/* Moves the entry of least worth in entries[from ... n) to index `from`. */
+/* Swaps the entry of least worth in entries[from ... n) with the entry at index `from`. */
 static void bring_least(
 	struct tier_entry *entries, uint32_t *worths, size_t from, size_t n)
 {

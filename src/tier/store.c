@@ -165,7 +165,8 @@ static int make_directories(
 	return make_directory(store, path.text, count);
 }
 
-/* Makes the file. Returns its descriptor, or -errno. */
+/* Creates the file that will get the sample's bytes. Returns its descriptor, or -errno. *count is
+ * increased for each directory made. */
 static int make_file(const struct store *store, const struct stored *sample,
 	const struct store_path *path, unsigned *count)
 {
@@ -208,13 +209,13 @@ static int write_file(int fd, const struct stored *sample, const void *bytes, ui
 	int err = write_all(fd, head, sizeof(head), 0);
 	if (!err)
 		err = write_all(fd, bytes, n, sizeof(head));
-	/* Some file systems report only here that there is no room. */
+	/* Some file systems report a full disk only at the close. */
 	if (close(fd) != 0 && !err)
 		err = -errno;
 	return err;
 }
 
-/* Writes the file without a sync. If a power failure damages it, the checksum shows this. */
+/* Writes the file without a sync. If a power failure damages it, its checksum is wrong. */
 int store_write(struct store *store, const struct stored *sample, const void *bytes,
 	uint64_t n, unsigned *ret_directories)
 {

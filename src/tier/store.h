@@ -9,12 +9,12 @@
 #include <stdatomic.h>
 
 /*
- * The files of a tier: one for each sample (tier_file.h), in a directory that belongs to the daemon's
- * user. Only one daemon at a time uses it.
+ * The files of a tier: one for each sample (tier_file.h), in a directory that belongs to the
+ * daemon's user. Only one daemon at a time may use the directory.
  *
  *   Owns: the directory's descriptor and its lock.
  *   Threads: any thread may read and remove; one thread writes.
- *   Errors: -errno, logged only where a comment says so.
+ *   Errors: -errno, logged only where the function's comment says so.
  *   Faults: tier.make, tier.write, tier.rename, tier.read.
  */
 
@@ -24,41 +24,43 @@ struct store;
 must_check int store_open(const char *directory, struct store **ret);
 void store_close(struct store **store);
 
-/* Bytes on the device: of a directory, and of a name in it. */
+/* Bytes that a directory takes on the device, and a name in a directory. */
 #define STORE_DIRECTORY 4096
 #define STORE_NAME 256
-/* Returns the bytes on the device of a file with this number of bytes, including its name. */
+/* Returns the bytes that a file of a sample of this many bytes takes on the device, including its
+ * name. */
 uint64_t store_room(const struct store *store, uint64_t bytes);
-/* Returns the descriptor of the directory. The store keeps it. */
+/* Returns the descriptor of the directory, which the store closes. */
 int store_directory(const struct store *store);
 
-/* Identifies the sample of some bytes. */
+/* Identifies a sample in the store. */
 struct stored {
 	const char *dataset;
 	sample_id id;
 	uint64_t identity;
 };
 
-/* Reads exactly this number of bytes. -ENOENT; -EBADMSG: they differ from the bytes that were
- * written. */
+/* Reads a sample of exactly `bytes` bytes. -ENOENT: there is no file; -EBADMSG: the file is not
+ * what was written for the sample. */
 must_check int store_read(
 	struct store *store, const struct stored *sample, void *ret, uint64_t bytes);
-/* Writes a file, completely or not at all. *ret_directories: the number of directories made, also
- * after a failure. */
+/* Writes the file of a sample, completely or not at all. *ret_directories: number of directories
+ * made, also after a failure. */
 must_check int store_write(struct store *store, const struct stored *sample,
 	const void *bytes, uint64_t n, unsigned *ret_directories);
 void store_remove(struct store *store, const struct stored *sample);
 
 struct store_scan {
-	/* Called for each sample that seems to be there, with the room that it takes. */
+	/* Is called for each file that looks like a sample's. room: bytes that it takes on the
+	 * device. */
 	void (*found)(void *context, const struct stored *sample, uint64_t room);
 	void *context;
 	const atomic_bool *stop;
-	/* The members from here on are set by store_scan. */
-	uint64_t directories; /* room of all directories */
-	/* files that do not belong to a tier; they are left as they are */
+	/* store_scan sets the members from here on. */
+	uint64_t directories; /* bytes that all directories take on the device */
+	/* number of files that do not belong to a tier, and are left alone */
 	uint64_t strange;
 };
 
-/* Finds the samples, and removes files that were not written completely. */
+/* Calls scan->found for each sample, and removes files that were not written completely. */
 must_check int store_scan(struct store *store, struct store_scan *scan);

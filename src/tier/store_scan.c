@@ -9,15 +9,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Finds the files of an earlier daemon by their names and sizes. Their bytes are only checked when
+/* Finds the files of earlier daemons, by their names and sizes. Their content is only checked when
  * they are read. */
 
 struct place {
 	struct store *store;
 	struct store_scan *scan;
-	/* directory of the dataset; NULL: the place is the tier's directory */
+	/* name of the dataset's directory; NULL: this is the tier's directory */
 	const char *dataset;
-	/* directory of samples; NULL: the place is the dataset's directory */
+	/* name of the directory of samples; NULL: this is the directory of a dataset or of the
+	 * tier */
 	const char *directory;
 };
 
@@ -27,7 +28,7 @@ static bool ends_in_new(const char *name)
 	return n > suffix && strcmp(name + n - suffix, RECORD_NEW) == 0;
 }
 
-/* Tells whether the name is that of a sample's file, complete or being written. */
+/* Tells whether this is the name of a sample's file, or of one that was being written. */
 static bool is_ours(const struct place *place, const char *name, struct stored *ret)
 {
 	char whole[64];
@@ -81,7 +82,8 @@ static int see(const struct place *place, int directory, const struct dirent *en
 	int err = see_directory(&inner, directory, entry->d_name);
 	if (err == -ENOMEM)
 		return err;
-	place->scan->strange += err != 0; /* not a tier's file, such as lost+found */
+	/* does not belong to a tier, such as lost+found */
+	place->scan->strange += err != 0;
 	return 0;
 }
 

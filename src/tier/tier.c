@@ -12,8 +12,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* The interface of a tier: opening, reading, offering. tier_writer.c has the thread that
- * writes. */
+/* The interface of a tier: opens it, reads and offers samples. tier_writer.c has the tier's thread,
+ * which writes. */
 
 #define QUEUE_BYTES ((uint64_t)32 << 20)
 #define END_NS UINT64_C(2000000000)
@@ -99,7 +99,8 @@ int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	tier->context = context;
 	int err = store_open(directory, &tier->store);
 	if (!err) {
-		atomic_fetch_add(&tier->references, 1); /* reference of the thread */
+		/* reference that the thread holds */
+		atomic_fetch_add(&tier->references, 1);
 		tier->runs = true;
 		err = signals_thread(&tier->thread, tier_main, tier);
 		if (err)
@@ -112,7 +113,8 @@ int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	return err;
 }
 
-/* Waits for the thread to end. Returns false if it does not end, because a disk does not answer. */
+/* Waits for the end of the tier's thread. Returns false if it does not end in time, because a disk
+ * does not answer. */
 static bool wait_for_thread(struct tier *tier)
 {
 	uint64_t until = clock_now_ns() + END_NS;
@@ -232,8 +234,9 @@ uint64_t tier_identity(const struct tier_source *source)
 	return hash;
 }
 
-/* Tells whether the tier has the sample. If the tier has another version of it, removes that entry
- * and returns it in *ret_outdated. */
+/* Tells whether the tier has this version of the sample. If it has another version, removes the
+ * entry; the caller must then remove the file of *ret_outdated. ret_outdated->dataset is NULL if
+ * there is none. */
 static bool find(const struct tier_sample *sample, struct stored *ret_outdated)
 {
 	const struct tier_dataset *dataset = sample->dataset;
@@ -277,7 +280,7 @@ static void drop_damaged(const struct tier_sample *sample, const struct stored *
 {
 	struct tier_dataset *dataset = sample->dataset;
 	if (!tier_forget(sample))
-		return; /* the sample was removed during the read */
+		return; /* the sample was removed from the tier while it was read */
 	store_remove(dataset->tier->store, stored);
 	count(dataset, TIER_DAMAGED, STAT_TIER_DAMAGED, 1);
 }
@@ -305,7 +308,7 @@ bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes)
 
 /* --- offering --------------------------------------------------------------------------- */
 
-/* Tells whether the tier would keep the sample now, and its queue has room. */
+/* Tells whether a sample of n bytes would probably be kept now, and fits into the queue. */
 static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 {
 	lock_assert_held(&tier->lock);
@@ -318,7 +321,7 @@ static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 	       clock_now_ns() >= tier->barren_until_ns;
 }
 
-/* Reserves room in the queue. */
+/* If the sample is wanted, reserves n bytes in the queue and returns true. */
 static bool begin_offer(struct tier *tier, uint64_t n, uint32_t worth)
 {
 	LOCK_SCOPE(&tier->lock);

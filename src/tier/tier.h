@@ -11,20 +11,20 @@
 #include <stdint.h>
 
 /*
- * A tier: a directory on a fast disk that keeps encoded samples of datasets that are far
- * away, as they were fetched.
+ * A tier: a directory on a fast disk that keeps samples of remote datasets, encoded as they were
+ * fetched.
  *
  *     reading stage --tier_read--> found: no fetch
  *           |
- *         fetch --tier_offer--> queue --> a thread writes, and removes what is worth less
+ *         fetch --tier_offer--> queue --> a thread writes, and removes samples of less worth
  *
  *   Flow: tier_open, tier_dataset for each dataset; threads that read samples call tier_read and
  *         tier_offer; tier_leave, tier_close.
  *   Owns: the directory, its files (store.h), and the policy that decides about them (policy.h).
- *   Threads: any. The tier's own thread first scans the directory, and then writes. No thread waits
- *         for it: samples that do not fit into its queue are not kept.
- *   Locks: one. While it is held, nothing is read, written or called.
- *   Errors: -errno of tier_open, logged. The first failure to write is logged, and ends all
+ *   Threads: any. The tier's own thread first scans the directory, and then writes. No other thread
+ *         waits for this thread: samples that do not fit into the queue are not kept.
+ *   Locks: one; while a thread holds it, it accesses no file and calls no callback.
+ *   Errors: tier_open returns -errno, logged. The first failure to write is logged, and ends all
  *         writing. Damaged files are removed, and their samples are fetched again.
  *   Life: counted references, since a read may outlive its caller (load.h).
  *   Faults: store.h.
@@ -33,36 +33,37 @@
 struct tier;
 struct tier_dataset;
 
-/* A request for the worth of a sample (policy.h). */
+/* The question what a sample is worth (policy.h), and the answer. */
 struct tier_asked {
-	const void *owner; /* owner of the dataset; may already be freed */
+	/* `owner` of tier_dataset; may have been freed, so only its address may be used */
+	const void *owner;
 	sample_id id;
 	uint32_t worth;
 };
-/* Fills in the worths. Called by the tier's thread, without a lock. */
+/* Sets `worth` in each of the n members of `asked`. The tier's thread calls this without a lock. */
 typedef void tier_worths(void *context, struct tier_asked *asked, size_t n);
 
 must_check int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	void *context, struct tier **ret);
-/* Closes the tier. Afterwards it writes nothing, and does not ask for worths. */
+/* Closes the tier, which then writes no more files and asks for no worths. */
 void tier_close(struct tier **tier);
 const char *tier_directory(const struct tier *tier);
 
-/* Returns the tier's part for the samples of the dataset `name`. Until tier_leave the owner is
- * asked for the worth of samples. The part is valid as long as the tier is held. NULL: no
- * memory. */
+/* Returns the part of the tier for the dataset `name`. `owner` identifies the dataset in questions
+ * about the worth of samples, which are asked until tier_leave. The part is valid as long as the
+ * tier is open or the caller holds the part (tier_hold). NULL: no memory. */
 struct tier_dataset *tier_dataset(struct tier *tier, const char *name, const void *owner);
 void tier_leave(struct tier_dataset *dataset);
 const char *tier_dataset_directory(const struct tier_dataset *dataset);
 void tier_hold(struct tier_dataset *dataset);
 void tier_put(struct tier_dataset *dataset);
 
-/* The file from which a sample's bytes were read. */
+/* The place from which a sample's bytes were read. */
 struct tier_source {
-	const char *file; /* its path or its URL */
+	const char *file; /* path or URL of the file */
 	int64_t mtime_ns; /* distinguishes versions of the file */
 	uint64_t file_bytes;
-	uint64_t offset; /* offset of the sample's part in the file */
+	uint64_t offset; /* offset of the sample's bytes in the file */
 };
 
 struct tier_sample {
@@ -72,21 +73,23 @@ struct tier_sample {
 };
 uint64_t tier_identity(const struct tier_source *source);
 
-/* Reads a sample from the tier. false: the caller must fetch it. */
+/* Reads a sample from the tier. Returns false if the caller must fetch the sample. */
 must_check bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes);
-/* Offers a sample that was fetched. If the tier wants to keep it, the tier copies the bytes. */
+/* Offers a sample that was fetched. The tier copies the bytes if it may keep the sample. worth: as
+ * in policy.h. */
 void tier_offer(
 	const struct tier_sample *sample, const void *bytes, uint64_t n, uint32_t worth);
 
 struct tier_status {
-	uint64_t capacity, used, samples; /* sums over all datasets */
-	uint64_t queued;		  /* bytes that wait to be written */
-	bool ready;			  /* the thread has scanned the directory */
-	bool writes;			  /* no write has failed */
-	/* The next members are about one dataset. */
+	/* of the whole tier: bytes that may be used, used bytes, samples */
+	uint64_t capacity, used, samples;
+	uint64_t queued; /* bytes of offered samples that still have to be written */
+	bool ready;	 /* the tier's thread has scanned the directory */
+	bool writes;	 /* false: a write has failed, so nothing is written any more */
+	/* The members from here on count for one dataset. */
 	uint64_t hits, misses, hit_bytes, fetched_bytes, written, evicted, damaged;
 };
 void tier_status(struct tier_dataset *dataset, struct tier_status *ret);
 
-/* Waits until each offered sample is kept or dropped. For tests. */
+/* Waits until each offered sample was written or dropped. For tests. */
 void tier_settle(struct tier *tier);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /*
- * A sample in a tier: the name of its file, and the head before its bytes.
+ * A sample in a tier: the name of its file, and the head that precedes its bytes in the file.
  *
  *     DATASET/DIRECTORY/ID-IDENTITY     photos/000003/000037f0-8d13c2d7f0a1b2c4
  *
@@ -23,19 +23,19 @@
  */
 
 #define RECORD_HEAD 40
-#define RECORD_NAME 96	   /* most bytes of a name, without the dataset */
+#define RECORD_NAME 96	   /* size in bytes of a name without the dataset, with \0 */
 #define RECORD_FANOUT 4096 /* number of consecutive ids that share a directory */
 #define RECORD_NEW ".new"  /* ending of a file that is being written */
 
 void record_name(sample_id id, uint64_t identity, char ret[RECORD_NAME]);
 void record_directory(sample_id id, char ret[RECORD_NAME]);
-/* Parses the id and the identity from a file's name. The name is without its directory. false:
- * record_name does not make such a name. */
+/* Parses the id and the identity from a file's name. `name` is without `directory`. Returns false
+ * if record_name does not make this name. */
 bool record_parse_name(const char *directory, const char *name, sample_id *ret_id,
 	uint64_t *ret_identity);
 
 void record_make_head(sample_id id, uint64_t identity, const void *bytes, uint64_t n,
 	uint8_t ret[RECORD_HEAD]);
-/* Tells whether the head and the n bytes are those that were written for the sample. */
+/* Tells whether the head and the n bytes are what was written for this sample, by the checksums. */
 bool record_is_whole(const uint8_t head[RECORD_HEAD], sample_id id, uint64_t identity,
 	const void *bytes, uint64_t n);

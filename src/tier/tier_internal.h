@@ -10,8 +10,7 @@
 
 #include <sys/queue.h>
 
-/* Types shared by tier.c, which has the interface, and tier_writer.c, which has the
- * thread that writes. */
+/* Types that tier.c (the interface) and tier_writer.c (the thread that writes) share. */
 
 enum tier_count {
 	TIER_HITS,
@@ -25,15 +24,15 @@ enum tier_count {
 };
 
 struct tier_dataset {
-	LIST_ENTRY(tier_dataset) link; /* (lock) links the datasets of the tier */
+	LIST_ENTRY(tier_dataset) link; /* (lock) next dataset of the tier */
 	struct tier *tier;
 	char *name;
 	uint32_t number;
-	const void *owner; /* (lock) NULL: there is none, or it has left */
+	const void *owner; /* (lock) NULL: there is no owner, or tier_leave was called */
 	_Atomic uint64_t counts[TIER_COUNTS];
 };
 
-/* An offered sample that will be written. */
+/* An offered sample in the queue, to be written by the tier's thread. */
 struct offer {
 	TAILQ_ENTRY(offer) link;
 	struct tier_sample sample;
@@ -42,7 +41,7 @@ struct offer {
 	uint8_t bytes[];
 };
 
-/* Room for the directories that one sample may need. */
+/* Room that is reserved for directories that a sample may need. */
 #define TIER_SLACK (2 * STORE_DIRECTORY)
 
 struct tier {
@@ -55,29 +54,33 @@ struct tier {
 	atomic_bool stop;
 	pthread_t thread;
 	struct lock lock;
-	pthread_cond_t offered; /* signalled by an offer, and when the thread must stop */
-	pthread_cond_t
-		settled; /* signalled when the queue is empty, or the thread has ended */
+	/* signalled by an offer, and when the tier's thread must stop */
+	pthread_cond_t offered;
+	/* signalled when the queue is empty, and when the tier's thread has ended */
+	pthread_cond_t settled;
 	struct tier_policy *policy;	    /* (lock) */
 	LIST_HEAD(, tier_dataset) datasets; /* (lock) */
 	uint32_t n_datasets;		    /* (lock) */
 	TAILQ_HEAD(, offer) queue;	    /* (lock) */
-	uint64_t queued; /* (lock) bytes, including the offer that is being written */
-	bool runs;	 /* (lock) the thread runs */
-	bool ready;	 /* (lock) the thread has scanned the directory */
-	bool broken;	 /* (lock) a write has failed, so nothing is written any more */
-	/* (lock) Until this time no room is searched for a new sample of worth 0 or 1, because the
-	 * last search found none. */
+	/* (lock) bytes of all offers, including the one that is being written */
+	uint64_t queued;
+	bool runs;   /* (lock) the tier's thread is running */
+	bool ready;  /* (lock) the tier's thread has scanned the directory */
+	bool broken; /* (lock) a write has failed, so nothing is written any more */
+	/* (lock) time until which samples of worth 0 or 1 are refused if there is no free room,
+	 * because the last search for samples of less worth was in vain */
 	uint64_t barren_until_ns;
-	uint64_t told_used, told_samples; /* (lock) values last given to the gauges */
+	/* (lock) values that were last added to the gauges */
+	uint64_t told_used, told_samples;
 };
 
 void *tier_main(void *tier);
 void tier_unref(struct tier *tier);
 struct tier_dataset *tier_get_dataset_locked(struct tier *tier, const char *name);
-/* Updates the gauges. */
+/* Updates the gauges of used bytes and samples. */
 void tier_tell_locked(struct tier *tier);
-/* Removes the entry of a sample. The caller must remove the file. false: there was no entry. */
+/* Removes the entry of this version of a sample. Returns false if there is none; otherwise the
+ * caller must remove the file. */
 bool tier_forget(const struct tier_sample *sample);
 
 static inline struct stored tier_stored(const struct tier_sample *sample)

@@ -11,7 +11,7 @@
 #include <sched.h>
 #include <string.h>
 
-/* Runs the thread of a tier. No other thread adds entries or writes files. */
+/* The thread of a tier. Only this thread adds entries and writes files. */
 
 #define BARREN_NS UINT64_C(1000000000)
 
@@ -28,7 +28,8 @@ void tier_tell_locked(struct tier *tier)
 
 /* --- what is there ---------------------------------------------------------------------- */
 
-/* Adds an entry. false: there is no memory, or the tier has another version of the sample. */
+/* Adds an entry. Returns false if there is no memory, or if the tier has an entry for the sample
+ * already. */
 static bool add_locked(struct tier *tier, const struct tier_dataset *dataset,
 	const struct stored *sample, uint64_t room)
 {
@@ -121,7 +122,8 @@ static uint64_t lacks(struct tier *tier, uint64_t room)
 	return tier_policy_lacks(tier->policy, room);
 }
 
-/* Examines some entries, and evicts those among them that are worth less. */
+/* Examines some entries, and evicts those of them that are worth less than `worth`, until `lacking`
+ * bytes are free. */
 static void make_some_room(struct tier *tier, uint32_t worth, uint64_t lacking)
 {
 	struct tier_entry entries[TIER_LOOK];
@@ -151,7 +153,8 @@ static bool make_room(struct tier *tier, uint32_t worth, uint64_t room)
 	return lacking == 0;
 }
 
-/* Evicts entries until the tier fits its capacity, which the ini may have reduced. */
+/* Evicts entries, whatever they are worth, until the tier fits its capacity. The ini may have
+ * reduced the capacity. */
 static void shrink(struct tier *tier)
 {
 	uint64_t lacking;
@@ -225,7 +228,7 @@ static void keep(struct tier *tier, const struct offer *offer)
 
 /* --- the thread ------------------------------------------------------------------------- */
 
-/* Waits for the next offer. NULL: the tier stops. */
+/* Waits for the next offer. NULL: the tier must stop. */
 static struct offer *next_offer(struct tier *tier)
 {
 	LOCK_SCOPE(&tier->lock);
@@ -263,7 +266,7 @@ void *tier_main(void *argument)
 {
 	struct tier *tier = argument;
 	struct offer *offer;
-	/* Writing yields to training jobs. If the kernel refuses, this does no harm. */
+	/* Lets training jobs run before this thread. If the kernel refuses, this does no harm. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	(void)pthread_setname_np(pthread_self(), "tier");

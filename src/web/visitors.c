@@ -7,7 +7,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#define OF_ONE_NETWORK 8 /* bytes of an IPv6 address that identify the network */
+#define OF_ONE_NETWORK 8 /* first bytes of an IPv6 address, which identify the network */
 
 static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
@@ -23,11 +23,12 @@ static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_stor
 static void hang_up(struct visitor *visitor)
 {
 	visitor->leaves = true;
-	/* the library sees the end and closes the socket */
+	/* then libmicrohttpd notices the end, and closes the socket */
 	(void)shutdown(visitor->fd, SHUT_RDWR);
 }
 
-/* Returns the number of visitors with the address (NULL: of all visitors), and the first one. */
+/* Returns the number of visitors with this address (NULL: with any address). *ret_first: the first
+ * of them. */
 static unsigned count(const struct visitors *visitors,
 	const struct sockaddr_storage *address, struct visitor **ret_first)
 {

@@ -11,14 +11,14 @@
 #include <sys/socket.h>
 
 /*
- * The connections of the web server. Each must send its request and receive the answer within a
- * time limit. At most VISITORS_MOST connections are open, VISITORS_OF_ONE of them from one address.
- * If a new connection exceeds a limit, the connection whose request has taken longest is ended: of
- * its address, or of all addresses.
+ * The connections of the web server. Each connection must send its request and receive the answer
+ * within a time limit. At most VISITORS_MOST connections are open, VISITORS_OF_ONE of them from one
+ * address. If a new connection exceeds a limit, the connection whose request has taken longest is
+ * ended: the one from the same address, or from all addresses.
  *
- *   Flow: the web server reports each connection and each answer, and ends overdue connections
- *         through this module.
- *   Owns: one entry per connection. The library owns the sockets and closes them.
+ *   Flow: web.c reports each connection and each answer, and ends overdue connections through this
+ *         module.
+ *   Owns: one entry per connection. libmicrohttpd owns the sockets, and closes them.
  *   Threads: the web server's.
  */
 
@@ -29,19 +29,19 @@ struct visitor {
 	TAILQ_ENTRY(visitor) link;
 	struct sockaddr_storage address;
 	int fd;
-	bool leaves; /* it is being ended, and does not count any more */
+	bool leaves; /* the connection is being ended, and does not count any more */
 	uint64_t since_ns;
 };
 
-/* The connections, sorted by the time when their requests began. */
+/* The connections, sorted by the time when their present request began. */
 TAILQ_HEAD(visitors, visitor);
 
-/* Adds a connection. If there are too many, ends another one. NULL: no memory. */
+/* Adds a connection. If there are now too many, ends one. NULL: no memory. */
 struct visitor *visitors_add(
 	struct visitors *visitors, const struct sockaddr *address, int fd);
 void visitors_remove(struct visitors *visitors, struct visitor *visitor);
 /* Notes that the visitor has received its answer. It may send another request. */
 void visitors_served(struct visitors *visitors, struct visitor *visitor);
-/* Ends connections whose request has taken longer than `most_ns`. Returns the time of the next
- * call; UINT64_MAX: none is needed. */
+/* Ends connections whose request has taken longer than `most_ns`. Returns the time at which it must
+ * be called again; UINT64_MAX: no further call is needed. */
 uint64_t visitors_hurry(struct visitors *visitors, uint64_t most_ns);

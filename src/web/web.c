@@ -23,8 +23,8 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-/* The library accepts more connections than VISITORS_MOST, because connections that are ended stay
- * open for a moment. */
+/* libmicrohttpd must accept more connections than VISITORS_MOST, because a connection that is being
+ * ended stays open for a moment. */
 #define MOST_CONNECTIONS (2 * VISITORS_MOST)
 #define MOST_NS UINT64_C(10000000000)
 /* Bytes of memory per connection, enough for the head of a request. */
@@ -33,7 +33,8 @@
 struct web {
 	const struct files_context *context;
 	struct MHD_Daemon *daemon;
-	int events, stop; /* events: the library's epoll; stop: an eventfd */
+	/* descriptors: epoll of libmicrohttpd; an eventfd that ends the thread */
+	int events, stop;
 	bool running;
 	pthread_t thread;
 	struct visitors visitors;
@@ -61,7 +62,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
 static enum MHD_Result answer_text(
 	struct MHD_Connection *connection, unsigned status, const char *text)
 {
-	auto_free char *copy = strdup(text); /* the library takes no const pointer */
+	auto_free char *copy = strdup(text); /* libmicrohttpd takes no const pointer */
 	if (!copy)
 		return MHD_NO;
 	return answer(
@@ -164,7 +165,7 @@ static void served(void *context, struct MHD_Connection *connection, void **requ
 		visitors_served(&web->visitors, visitor);
 }
 
-/* The library logs nothing; errno has the cause of a failure. */
+/* libmicrohttpd logs nothing; if this fails, errno has the cause. */
 static int start_library(struct web *web, const struct sockaddr_storage *address)
 {
 	unsigned flags = MHD_USE_EPOLL;
