@@ -3,7 +3,7 @@
 
 #include "image/resample_internal.h"
 
-/* Computes Pillow's rgbA2rgba, la2lA and their inverses. */
+/* Multiplies and divides colours by alpha, rounded as in Pillow. */
 
 static uint8_t times(unsigned a, unsigned b)
 {

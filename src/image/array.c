@@ -40,7 +40,8 @@ void array_set_dtype(struct array_type *type, unsigned n)
 	type->item = numbers[n].item;
 }
 
-/* Prints the numbers between the brackets of a tuple. */
+/* Prints the numbers of a shape as in a Python tuple, without the brackets. Returns the number of
+ * characters. */
 static size_t print_shape(const struct array_type *type, char *text, size_t size)
 {
 	size_t n = 0;

@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-/* Draws the decisions of augmentation: seed, size and plan. */
+/* Derives the seed of a job, computes the size of an augmented image, and draws the random
+ * decisions of a plan. */
 
 #define TRIES 10
 #define MIN_SCALE 0.08

@@ -33,15 +33,16 @@ struct augment_config {
 uint64_t augment_seed(
 	const struct augment_config *config, const char *job, uint64_t daemon_seed);
 
-/* Returns the size of an image after augmentation. augment_fixed_size tells whether all images get
- * the same size. */
+/* Returns the size of an image after augmentation. */
 struct tensor_shape augment_output(
 	const struct augment_config *config, struct tensor_shape image);
+/* Tells whether all images have the same size after augmentation. */
 bool augment_fixed_size(const struct augment_config *config);
 
 /*
- * The random decisions for one sample, in torchvision's order: crop the tensor to rows and columns
- * (`pad` is the number of black rows or columns before them), resize to `size`, mirror.
+ * The random decisions for one sample. The steps are those of torchvision, in this order: crop the
+ * tensor to `rows` and `columns`, with `pad` black rows or columns before the pixels; resize to
+ * `size`; mirror.
  */
 struct augment_plan {
 	struct crop_axis rows;
@@ -53,9 +54,9 @@ struct augment_plan {
 };
 
 /*
- * Draws a plan; the same arguments give the same plan. random_crop takes every place with the
- * same probability. random_resized_crop draws as torchvision's
- * RandomResizedCrop.get_params does: scale (0.08, 1), ratio (3/4, 4/3).
+ * Draws a plan; the same arguments give the same plan. random_crop: every position of the crop has
+ * the same probability. random_resized_crop: the crop is drawn as by torchvision's
+ * RandomResizedCrop.get_params, with scale (0.08, 1) and ratio (3/4, 4/3).
  */
 struct augment_plan augment_plan(const struct augment_config *config, uint64_t seed,
 	uint32_t epoch, uint32_t position, struct tensor_shape image);

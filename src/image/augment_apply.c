@@ -13,7 +13,7 @@
  * Computes the pixels of a plan, row by row, so that a row stays in the processor's
  * caches between two steps:
  *
- *   tensor -> (window, resized) -> row with black around -> mirrored -> dtype and axes
+ *   tensor -> window -> [resized] -> row with black margins -> [mirrored] -> dtype and axes
  */
 
 /* The pixels that the plan needs; everything around them is black. */

@@ -203,10 +203,11 @@ static int open_image(
 
 /* --- run lengths -------------------------------------------------------------------------- */
 
-/* Run-length encoded data. They are decoded to one-byte indices, as Pillow's BmpRleDecoder does. */
+/* Decodes runs of pixels to one-byte indices, as Pillow's BmpRleDecoder does. */
 struct runs {
 	const struct bmp *bmp;
-	/* n: bytes of the file; all: number of indices in the image */
+	/* at: offset of the next byte in the file; n: number of indices decoded so far; all: number
+	 * of indices in the image */
 	uint64_t at, n, all;
 	uint64_t x;
 	uint8_t *out;
@@ -236,7 +237,7 @@ static void append_run(struct runs *runs, uint64_t n, uint8_t byte)
 	runs->x += n;
 }
 
-/* Appends n pixels. false: the data end. */
+/* Appends n pixels. false: the file ends before. */
 static bool append_pixels(struct runs *runs, unsigned n)
 {
 	const struct bmp *bmp = runs->bmp;
@@ -271,7 +272,8 @@ static bool skip_pixels(struct runs *runs)
 	return true;
 }
 
-/* Appends the pixels that one code stands for. false: the data end. */
+/* Appends the pixels that one code stands for. false: there are no more pixels, or the file ends
+ * before. */
 static bool append_some(struct runs *runs)
 {
 	const struct bmp *bmp = runs->bmp;

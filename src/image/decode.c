@@ -451,7 +451,8 @@ static int check_shape(
 	return 0;
 }
 
-/* Chooses the pixel mode that the codec produces. */
+/* Sets the pixel mode that the codec will produce. -ESTALE: the file's mode is no longer the one in
+ * the catalogue. */
 static int keep_mode(struct decoding *decoding, const struct preparation *preparation,
 	enum pixel_mode mode)
 {

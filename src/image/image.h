@@ -96,12 +96,12 @@ uint64_t image_working_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 
 /*
- * Makes the tensors of all outputs from one decode. The channels are RGB8 as PIL's convert('RGB')
- * gives them, or other ones; the image is turned if the preparation says so, then resized as Pillow
- * does it, then centre-cropped. If there are several outputs, none of them may be approximate or
- * exif, or keep channels. After a failure some tensors may exist; the caller frees them. -EIO:
- * truncated, corrupt, not an image, unsupported; -ESTALE: the shape differs from the catalogue's;
- * -ENOMEM. Fault: load.decode.
+ * Makes the tensors of all outputs from one decode. The pixels are RGB8 as PIL's convert('RGB')
+ * gives them, unless the preparation asks for other channels. The image is turned if the
+ * preparation says so, then resized as Pillow does it, then centre-cropped. If there are several
+ * outputs, none of their preparations may be approximate or exif, or keep channels. After a failure
+ * some tensors may exist; the caller frees them. -EIO: truncated, corrupt, not an image,
+ * unsupported; -ESTALE: the shape differs from the catalogue's; -ENOMEM. Fault: load.decode.
  */
 must_check int image_decode(struct image_decoder *decoder,
 	const struct encoded_image *image, struct image_output *outputs, size_t n,

@@ -29,8 +29,8 @@
  * and the end of the data is an error.
  */
 
-/* libjpeg-turbo can skip rows and crop columns, other libraries can't; before 2.1.2 both had
- * bugs. */
+/* libjpeg-turbo can skip rows and crop columns, but had bugs in both functions before version
+ * 2.1.2. Other libraries can't do it. */
 #if defined(LIBJPEG_TURBO_VERSION_NUMBER) && LIBJPEG_TURBO_VERSION_NUMBER >= 2001002
 #define CAN_SKIP 1
 #else
@@ -41,8 +41,8 @@
  * and computes other values at an edge. */
 #define MARGIN 17
 
-/* A progressive file with a few bytes per scan can keep a worker busy for hours. Encoders write
- * about ten scans. */
+/* A file with more scans is refused: a progressive file with a few bytes per scan could keep a
+ * worker busy for hours. Encoders write about ten scans. */
 #define MAX_SCANS 500
 
 struct jpeg {
@@ -52,7 +52,7 @@ struct jpeg {
 	struct jpeg_progress_mgr progress;
 	/* end of the file; libjpeg may see only the bytes before it */
 	const uint8_t *end;
-	size_t skip; /* bytes to skip once more bytes arrive */
+	size_t skip; /* bytes to skip when more bytes arrive */
 	/* libjpeg sees the whole file, so it must not ask for more data. */
 	bool all_visible;
 	struct image_part asked;
@@ -226,8 +226,8 @@ static int scale255(int a, int b)
 	return ((product >> 8) + product) >> 8;
 }
 
-/* Converts CMYK to RGB. PIL assumes that Adobe wrote each file with four channels, and that its ink
- * is therefore inverted. */
+/* Converts CMYK to RGB. PIL assumes that each file with four channels comes from Adobe, whose files
+ * have inverted inks. */
 static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
 {
 	for (uint32_t x = 0; x < width; x++, in += 4, out += 3) {

@@ -31,8 +31,8 @@ struct jpeg_memory {
 void jpeg_memory_attach(struct jpeg_memory *memory, struct jpeg_decompress_struct *info);
 
 /*
- * Ends an image, whether it is finished or not. Removes its quantisation and Huffman tables, too:
- * libjpeg would use them for a later image that has no tables.
+ * Ends an image, whether it is finished or not. Also removes the quantisation and Huffman tables of
+ * the image, because libjpeg would use them for a later image that has no tables.
  */
 void jpeg_memory_reset(
 	struct jpeg_memory *memory, struct jpeg_decompress_struct *info, size_t keep);

@@ -10,8 +10,8 @@
 /* Side of the squares in which rows are turned into columns. A square fits in the cache. */
 #define SQUARE 64
 
-/* The way through the input in the order of the output, in bytes: the position of the first pixel,
- * and the steps to the next pixel on the right and below. */
+/* The steps through the input in the order of the output, in bytes: the offset of the first pixel,
+ * the step to the pixel that is on the right in the output, and the step to the pixel below. */
 struct steps {
 	ptrdiff_t first;
 	ptrdiff_t right;

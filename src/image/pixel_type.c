@@ -10,7 +10,8 @@
 #define OUR_ORDER ">"
 #endif
 
-/* The bytes of each dtype. DTYPE_UINT8 keeps the numbers of the tensor, whatever their size. */
+/* Returns the bytes of a dtype. DTYPE_UINT8 stands for the numbers of the tensor, whatever their
+ * size is. */
 size_t pixel_type_bytes(struct pixel_type type, struct tensor_shape shape)
 {
 	static const size_t bytes[] = {[DTYPE_FLOAT32] = 4, [DTYPE_FLOAT16] = 2};

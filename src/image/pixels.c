@@ -79,8 +79,8 @@ uint16_t pixels_half(float number)
 	if (magnitude >= 0x477ff000) /* 65520 and more: infinity */
 		return (uint16_t)(sign | 0x7c00);
 	if (magnitude < 0x38800000) {
-		/* Below 2^-14 neighbouring halves are 2^-24 apart. Floats from 1/2 on have the same
-		 * distance, so adding 1/2 rounds correctly. */
+		/* Below 2^-14 neighbouring halves are 2^-24 apart, like floats from 1/2 to 1. So
+		 * adding 1/2 rounds correctly. */
 		float shifted, half = 0.5f;
 		uint32_t base;
 		memcpy(&shifted, &magnitude, sizeof(shifted));

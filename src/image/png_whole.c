@@ -110,7 +110,8 @@ bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image
 		buffer_reserve(&whole->rows, stride + n + PNG_UNFILTER_SLACK) != 0)
 		return false;
 	uint8_t *row = whole->rows.data + stride;
-	/* NULL for the byte count makes any other number of bytes an error. */
+	/* The pointer to the byte count is NULL, so any number of bytes other than n is an
+	 * error. */
 	if (libdeflate_zlib_decompress(whole->decompressor, stream.data, stream.n, row, n,
 		    NULL) != LIBDEFLATE_SUCCESS)
 		return false;

@@ -22,12 +22,13 @@ struct segments {
 	bool has_resolution;
 	bool has_exif;
 	bool exif_bad;
-	/* Number of the part of an ICC profile that PIL sorts first. */
+	/* The part of an ICC profile that PIL sorts first: twice its number, plus 1 if more bytes
+	 * follow the number; -1: it has no number. */
 	int first_profile;
 };
 
 /* A part of an ICC profile has its number after the profile's name. The part that PIL sorts first
- * must have more bytes after the number. */
+ * must have more bytes after the number. NO_PROFILE: there is no part. */
 #define NO_PROFILE 1024
 #define PROFILE_NAME 12
 

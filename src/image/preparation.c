@@ -15,8 +15,8 @@ bool preparation_resizes(const struct preparation *preparation)
 	       preparation->resize_width;
 }
 
-/* Tells whether the decode is approximate. Without a resize, an approximate decode gives the exact
- * pixels. */
+/* Tells whether the tensor may differ from that of an exact decode. Without a resize it does not,
+ * even if `approximate` is set. */
 static bool approximates(const struct preparation *preparation)
 {
 	return preparation->approximate && preparation_resizes(preparation);

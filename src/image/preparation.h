@@ -36,8 +36,8 @@ enum preparation_channels {
  *   resize_width/height  both are given; only one of the three is given
  *   filter               filter of the resize
  *   crop                 torchvision's CenterCrop (fill where the image is smaller)
- *   pad_width/height     the image lies in the middle of fill; pad_square: of a square as
- *                        large as its longer side
+ *   pad_width/height     size of an area in the colour `fill`, in whose middle the image is put;
+ *                        pad_square: the area is a square with the longer side of the image
  *
  * A zero means "not configured".
  */

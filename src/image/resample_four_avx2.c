@@ -66,7 +66,8 @@ avx2 static void output_row(const struct kernel *kernel, struct crop_axis column
 	}
 }
 
-/* The last rows may not be followed by enough bytes for the loads with zero weights. */
+/* Computes the last rows in plain C if they are not followed by enough bytes: loads for zero
+ * weights read beyond the end of a row. */
 void resample_horizontal_four_avx2(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
 {

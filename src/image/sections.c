@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The kept sections, in a list that only grows at its head. */
+/* The results of sections_keep, in a list that only grows at its head. */
 static _Atomic(const struct tensor_sections *) kept;
 
 static const struct tensor_sections *find_kept(

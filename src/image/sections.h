@@ -27,7 +27,7 @@ struct tensor_section {
 };
 
 struct tensor_sections {
-	const struct tensor_sections *next; /* links kept sections */
+	const struct tensor_sections *next; /* next result in the list of sections_keep */
 	char from[SECTION_FROM];
 	size_t n; /* number of sections; 1 for a pair */
 	struct tensor_section section[SECTIONS_MOST];

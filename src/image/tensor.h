@@ -43,7 +43,7 @@ struct pixel_mode_info {
 };
 extern const struct pixel_mode_info pixel_modes[N_PIXEL_MODES];
 
-/* Returns the mode of an image with this number of channels, and of bits per channel. */
+/* Returns the mode of an image with this many channels and this many bits per channel. */
 enum pixel_mode pixel_mode_of(unsigned channels, unsigned bits, bool palette);
 
 struct tensor_shape {

@@ -29,7 +29,8 @@ struct tiff {
 	uint16_t bits, channels, photometric, planar, orientation;
 	/* the file's colours are multiplied by its alpha */
 	bool associated;
-	bool keep, real;      /* real: floats */
+	/* keep: keep the file's channels; real: the numbers are floats */
+	bool keep, real;
 	enum pixel_mode mode; /* mode of the file */
 	size_t pixel;	      /* bytes of a pixel in the result */
 	uint8_t palette[256][3];

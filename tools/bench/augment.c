@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define ROUNDS 2000
-#define PLACES 500 /* more places than any cache of the processor holds */
+#define PLACES 500 /* enough samples to exceed every cache of the processor */
 #define FLOAT_SAMPLE_BYTES (224 * 224 * 3 * sizeof(float))
 
 struct step {
@@ -87,8 +87,8 @@ static struct times measure(const struct job_config *job, const struct tensor *t
 	return times;
 }
 
-/* Measures a copy with as many bytes as a sample of float32. With one place the bytes stay in the
- * processor's caches, with many places they don't. */
+/* Measures a copy with as many bytes as a sample of float32, from `places` places in turn. With one
+ * place the bytes stay in the processor's caches, with PLACES they don't. */
 static struct times measure_copy(size_t places)
 {
 	auto_free uint8_t *memory = malloc((places + 1) * FLOAT_SAMPLE_BYTES);
@@ -100,7 +100,7 @@ static struct times measure_copy(size_t places)
 		uint8_t *from = memory + i % places * FLOAT_SAMPLE_BYTES;
 		uint64_t begin = clock_now_ns();
 		memcpy(from + FLOAT_SAMPLE_BYTES, from, FLOAT_SAMPLE_BYTES);
-		/* so the compiler does not remove the copy */
+		/* keeps the compiler from removing the copy */
 		__asm__ volatile("" : : "r"(from) : "memory");
 		double us = (double)(clock_now_ns() - begin) / 1e3;
 		times.mean += us / ROUNDS;

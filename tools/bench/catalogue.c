@@ -4,9 +4,10 @@
 /*
  * catalogue STATE DIRECTORY NAME
  *
- * Makes the catalogue that a first scan of the dataset NAME leaves in STATE, without rows in SQLite.
- * The files of DIRECTORY are names of one tar, which is scanned. The rows of all are in a file
- * without a name in STATE, 150 bytes per sample, so that memory is no limit.
+ * Makes the catalogue that a first scan of the dataset NAME would leave in STATE, but without rows
+ * in SQLite. All files of DIRECTORY are names of the same tar, so only one of them is scanned. The
+ * rows of all files lie in an unnamed file in STATE, 150 bytes per sample, so that memory is no
+ * limit.
  */
 
 #include "dataset/dataset_internal.h"
@@ -28,7 +29,7 @@ static void must(bool right, const char *what)
 	exit(1);
 }
 
-/* Returns memory that is a file without a name. */
+/* Returns memory that is mapped from an unnamed file in `directory`. */
 static void *file_memory(const char *directory, size_t bytes)
 {
 	auto_close int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -99,7 +100,8 @@ struct writer {
 	char *path;
 };
 
-/* Makes a row of the shard's row: another container, and its name in the path. */
+/* Adds a copy of the row `one` for another shard. The copy has the container of that shard, and the
+ * shard's name in the path. */
 static void add_row(struct writer *writer, const struct row *one, size_t shard)
 {
 	const char *first = strchr(one->path, '/') + 1;
@@ -114,7 +116,7 @@ static void add_row(struct writer *writer, const struct row *one, size_t shard)
 	writer->path += n + 1;
 }
 
-/* Adds the rows by class, then shard, then name, as a scan sorts them. */
+/* Adds the rows of all shards, sorted as a scan sorts them: by class, then shard, then name. */
 static void add_rows(struct writer *writer)
 {
 	const struct row *rows = writer->one->rows;

@@ -80,7 +80,7 @@ static void asked(void *context, struct peer_request *request,
 	peer_answer(request, &tensor);
 }
 
-/* A batch. Each of its fetches has its own memory. */
+/* A batch of concurrent fetches. Each fetch has memory of its own. */
 struct batch {
 	uint8_t *places[TENSORS];
 	atomic_int missing;
@@ -123,7 +123,8 @@ static void fetch_batch(struct peer_client *client, const struct peer_fetch *lik
 	}
 }
 
-/* Measures microseconds per tensor, of CPU and of time. */
+/* Measures the CPU time and the elapsed time per tensor, in microseconds, with n concurrent
+ * fetches. */
 static void time_batches(struct peer_client *client, const struct peer_fetch *like, int n,
 	double *ret_cpu, double *ret_time)
 {
@@ -177,7 +178,7 @@ static void bench_transfer(
 	peer_server_free(&server);
 }
 
-/* Makes a trust from a file that is then removed. */
+/* Reads the trust from a file with the secret, which is removed afterwards. */
 static struct peer_trust *make_trust(bool is_plain)
 {
 	static const char secret[] = "the nodes of the benchmark know it";
@@ -229,7 +230,7 @@ static void bench_place(uint32_t n, bool equal)
 		best = ns < best ? ns : best;
 	}
 	place_free(&place);
-	ensure(n == 1 || sum > 0); /* so the sum is really computed */
+	ensure(n == 1 || sum > 0); /* keeps the compiler from removing the sum */
 	printf("  %3u nodes, %s %32.0f\n", n,
 		equal ? "equal capacities    " : "three capacities    ", best);
 }

@@ -45,7 +45,7 @@ static uint64_t usec_of(redisContext *link, const char *command)
 	return usec;
 }
 
-/* Returns the CPU time of the thread that serves all requests. */
+/* Returns the CPU time of the server's thread that serves all requests, in microseconds. */
 static double cpu_of(redisContext *link)
 {
 	static const char *const names[] = {

@@ -24,7 +24,7 @@
 
 /* --- the lock ------------------------------------------------------------------------- */
 
-/* The scheduler's lock protects these three. */
+/* Times and number of the holds since the last report. The scheduler's lock protects them. */
 static uint64_t held_since, longest, holds;
 static const char *longest_by;
 extern const char __executable_start;

@@ -41,7 +41,7 @@
 #define LONG_NS 100000
 
 struct place {
-	const void *_Atomic by; /* NULL: free */
+	const void *_Atomic by; /* code that releases the lock; NULL: the entry is free */
 	const char *lock;
 	atomic_ullong holds, ns, longest;
 	atomic_ullong long_holds, long_ns; /* holds longer than LONG_NS */
@@ -54,7 +54,7 @@ static _Thread_local uint64_t since[DEPTH];
 static _Thread_local int depth;
 extern const char __executable_start;
 
-/* Finds the entry of a place, or makes it. */
+/* Returns the entry for an address in the code. Makes the entry if there is none. */
 static struct place *place_of(const void *by, const char *lock)
 {
 	for (size_t i = (uintptr_t)by % PLACES;; i = (i + 1) % PLACES) {

@@ -25,7 +25,7 @@ char *one_image_directory(void);
 
 struct sched;
 struct sched_job;
-/* Adds a job. config: its name and other settings of the program. The caller puts the job. */
+/* Adds a job. config: its name and further settings. The caller calls sched_job_put. */
 struct sched_job *one_image_add(struct sched *sched, struct job_config config);
 /* Opens a position, waits for it and releases it. */
 void one_image_read(struct sched_job *job, uint32_t epoch, uint32_t position);

@@ -4,11 +4,15 @@
 /*
  * prepare WAY RESIZE CROP FILE...
  *
- * Prepares files in one thread, for tools/bench/bench-prepare. WAY is plain, fast (the
- * best code for this processor), which may have a filter, as fast:bicubic, approx, or libpng or libjpeg: decoding files of that
- * format to RGB with nothing but that library. RESIZE is the shorter side, CROP the side of a
- * square; 0: none. Each file is prepared once before the time is taken. Writes one line of
- * JSON.
+ * Prepares files in one thread, for tools/bench/bench-prepare. WAY is one of:
+ *
+ *   plain            portable code
+ *   fast             the best code for this processor; may have a filter, as in fast:bicubic
+ *   approx           the best code, with an approximate decode
+ *   libpng, libjpeg  only decodes files of that format to RGB, with nothing but that library
+ *
+ * RESIZE is the shorter side, CROP the side of a square; 0: none. Each file is prepared once before
+ * the time is taken. Writes one line of JSON.
  */
 
 #include "base/cleanup.h"

@@ -11,8 +11,8 @@
 /*
  * programs HELPER FUNCTION ANSWER: measures the cost of a program in addition to its function. The
  * function answers each sample of 150 KB with an array of 150 KB that exists already. HELPER: the
- * module for Python; FUNCTION: a file for it; ANSWER: a program in C. One process prepares one
- * sample after another.
+ * path of joaderfs_prepare.py; FUNCTION: a Python file with the function; ANSWER: a program in C.
+ * One process prepares one sample after another.
  */
 
 #define SAMPLES 4000

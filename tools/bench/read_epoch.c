@@ -40,7 +40,7 @@ struct work {
 	bool map, yields;
 	size_t at_once;		 /* bytes */
 	pthread_barrier_t ready; /* for all threads and the one that started them */
-	atomic_int next;	 /* of all times */
+	atomic_int next; /* number of files taken so far, counted over all `times` */
 };
 
 struct reading {
@@ -83,7 +83,7 @@ static int read_mapping(int fd, size_t size, struct reading *reading)
 	return 0;
 }
 
-/* 0 or -errno */
+/* Returns 0 or -errno. */
 static int read_file(const struct work *work, const char *name, struct reading *reading)
 {
 	if (work->yields)
@@ -132,7 +132,7 @@ static void *read_files(void *context)
 	return NULL;
 }
 
-/* 0 or -errno */
+/* Returns 0 or -errno. */
 static int read_together(
 	struct work *work, int threads, struct reading *sum, uint64_t *ret_ns)
 {
@@ -142,7 +142,7 @@ static int read_together(
 		all[i].work = work;
 		err = -pthread_create(&all[i].id, NULL, read_files, &all[i]);
 	}
-	if (err) { /* the other threads would wait for ever */
+	if (err) { /* the threads that exist would wait for ever */
 		fprintf(stderr, "read_epoch: %d threads: %s\n", threads, strerror(-err));
 		exit(EXIT_FAILURE);
 	}

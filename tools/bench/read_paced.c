@@ -34,7 +34,7 @@ struct training {
 	int directory;
 	struct dirent **names;
 	uint64_t n_names;
-	pthread_mutex_t mutex; /* all below */
+	pthread_mutex_t mutex; /* protects all members below */
 	pthread_cond_t fetched_cond, used_cond;
 	uint64_t asked, fetched, used;
 	bool ends;
@@ -55,7 +55,7 @@ static void sleep_until(uint64_t ns)
 		;
 }
 
-/* 0 or -errno */
+/* Returns 0 or -errno. */
 static int read_file(int directory, const char *name, uint8_t *buffer)
 {
 	ssize_t n = 1;

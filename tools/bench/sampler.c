@@ -7,11 +7,11 @@
  * Measures the cost of dsa, in the terms of JOADER's section 6: datasets of 1 to 2 million ids are
  * inserted, drawn from in rounds, and removed. The figures are CPU times of one thread. "early":
  * the first rounds, with all jobs in each. "late": the last 64th of the ids, with each job in seven
- * of eight rounds, so that their sizes cross. "whole": epochs from beginning to end.
+ * of eight rounds, so that the order of their sizes changes. "whole": epochs from beginning to end.
  *
- * The line below each figure is the same for the paper's dependent sampling tree
- * (tools/sim/dsa_tree.h), which has to maintain intersections; "more" is the ratio of both. The
- * program takes a few minutes, mostly for the tree.
+ * Below each line is a line with the figures of the paper's dependent sampling tree
+ * (tools/sim/dsa_tree.h), which has to maintain intersections; "more" is the ratio of the tree's
+ * figure to the figure of dsa. The program takes a few minutes, mostly for the tree.
  *
  * For comparison it also prints the time that CRoaring needs for one intersection of two of the
  * sets (as they are, and in runs), and the time of JOADER's own sampler code in the same case,
@@ -37,7 +37,8 @@ enum sets { PREFIXES, SUBSETS, HALVES };
 struct scenario {
 	enum sets sets;
 	size_t jobs;
-	bool late;	    /* streams also sit out rounds, so that sizes cross */
+	/* streams also skip rounds, so that the order of their sizes changes */
+	bool late;
 	size_t rounds;	    /* 0: until all epochs end */
 	const char *theirs; /* time of JOADER's insertion in ms, and of a round in us */
 };
@@ -66,7 +67,7 @@ static const struct scenario scenarios[] = {
 	{SUBSETS, 24, false, 0, ""},
 };
 
-/* Sums in microseconds. */
+/* CPU times in microseconds. insert and remove: means per stream; round: mean per round. */
 struct result {
 	double insert;
 	double remove;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Texts of the request. They are freed at the end. */
+/* The arguments of the request. `texts` are those arguments that are freed at the end. */
 struct inis {
 	const char **arguments;
 	size_t n;
@@ -170,7 +170,7 @@ static int send_inis(struct inis *inis, const char *socket_path, int argc,
 
 static int add(const char *socket_path, int argc, char **argv, bool own, FILE *out)
 {
-	/* Each argument becomes at most two. */
+	/* Each argument of the command becomes at most two arguments of the request. */
 	size_t most = 2 * (size_t)argc + 3;
 	struct inis inis = {.arguments = calloc(most, sizeof(*inis.arguments)),
 		.texts = calloc(most, sizeof(*inis.texts)),

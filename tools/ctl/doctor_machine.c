@@ -53,7 +53,8 @@ static bool is_administrator(void)
 		!(data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective &
 			CAP_TO_MASK(CAP_SYS_ADMIN)))
 		return false;
-	/* The capability is of little use in a user name space, because ids are mapped. */
+	/* The capability does not make a user of another name space an administrator of the
+	 * machine. Only the machine's own name space maps all ids to themselves. */
 	auto_fclose FILE *in = fopen("/proc/self/uid_map", "re");
 	return in && fscanf(in, "%" SCNu64 " %" SCNu64, &first, &mapped) == 2 &&
 	       first == 0 && mapped == 0;
@@ -127,8 +128,8 @@ static void check_kernel(struct findings *findings)
 			minor);
 }
 
-/* Checks the read-ahead. Each mount has a device in /sys/class/bdi; the daemon raises its limit
- * there. */
+/* Checks whether the daemon can raise the read-ahead of its mounts. Each mount has a device in
+ * /sys/class/bdi, where the limit is set. */
 static void check_read_ahead(struct findings *findings)
 {
 	if (access("/sys/class/bdi", W_OK) == 0)

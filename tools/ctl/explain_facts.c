@@ -46,8 +46,8 @@ static void take_laps(const char *line, struct explain_job *ret)
 	ret->ended = facts_number(line, "ended_ns") / NS;
 }
 
-/* Computes the means over the latest epochs. Uses only epochs since all present jobs have been
- * reading, but at least one epoch. */
+/* Computes a job's means over its latest epochs. Uses only epochs that began after `since`, when
+ * all present jobs were reading; but always the latest epoch. */
 static void take_mean(struct explain_job *job, double since)
 {
 	size_t n = (size_t)fmin(job->laps, EXPLAIN_LAPS), i;
@@ -118,7 +118,7 @@ static double mean(const char *line, const char *sum, const char *n)
 		       : 0;
 }
 
-/* Takes the facts about a dataset. In the answer its jobs follow. */
+/* Takes the facts about the job's dataset from the answer. */
 static void take_dataset_of(const char *text, struct explain_job *job)
 {
 	for (const char *line = text; line; line = strchr(line, '\n')) {

@@ -20,12 +20,14 @@ struct explain_job {
 	char name[EXPLAIN_NAME], dataset[EXPLAIN_NAME];
 	double laps, epoch, samples, readers, lookahead;
 	double first, last;	  /* times of the first and of the last open */
-	double ended;		  /* time when the latest lap ended */
-	double lap[EXPLAIN_LAPS]; /* times of epochs, the latest first */
+	double ended;		  /* time when the latest epoch ended */
+	double lap[EXPLAIN_LAPS]; /* durations of the latest epochs, the last one first */
 	double lap_waited[EXPLAIN_LAPS];
-	double seconds; /* mean time of the epochs that were read beside the same jobs */
+	/* mean duration of the epochs in which the present jobs were reading */
+	double seconds;
 	double waited[EXPLAIN_CAUSES]; /* time waited in the last epoch, by cause */
-	double waited_all; /* waits of all readers together; mean over these epochs */
+	/* sum of the waits of all readers in an epoch; mean over the epochs of `seconds` */
+	double waited_all;
 	double decoded, shared, hit;
 	double read, decode; /* per sample: time to read; processor time to decode */
 	double cpu, cpu_samples, pause;
@@ -41,7 +43,7 @@ struct explain_facts {
 	struct timed_part *parts;
 	size_t n_parts;
 	double cache, workers, reads, eviction, share, cpu, served;
-	double decode_cpu; /* processor time of a decode; mean over all datasets */
+	double decode_cpu; /* processor time of all decodes of all datasets */
 	double cpus;
 };
 
@@ -98,9 +100,10 @@ must_check int explain_plan(const struct explain_facts *facts, size_t job, unsig
 	struct explain_plan *ret);
 
 /* --- what is printed --- */
-/* Prints one job. If `job` is n_jobs, prints all jobs. The functions below do the same. */
+/* Prints job number `job`, or all jobs if `job` is n_jobs. */
 void explain_print(FILE *out, const struct explain_facts *facts,
 	const struct explain_answer *answer, size_t job);
+/* Prints the same facts as JSON. */
 void explain_print_json(FILE *out, const struct explain_facts *facts,
 	const struct explain_answer *answer, size_t job);
 void explain_print_plan(FILE *out, const struct explain_facts *facts, size_t job,

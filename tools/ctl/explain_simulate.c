@@ -12,9 +12,9 @@
 
 /*
  * Makes a world (tools/sim/timed.h) from the facts. Runs it unchanged, and with one change at a
- * time. The prediction is the simulated time, corrected by a factor: the error of the unchanged
- * simulation, as far as it exceeds the range of its runs. Within the range, chance explains the
- * error.
+ * time. The prediction is the simulated time multiplied by a factor. The factor corrects the error
+ * of the unchanged simulation, as far as the measured time is outside the range of its runs. Within
+ * the range, chance explains the error.
  */
 
 #define ENOUGH_SAMPLES                                                                   \
@@ -75,8 +75,8 @@ static struct timed_job job_of(
 		.absent = job->left_out};
 }
 
-/* Sets the starts. Jobs that began long after one another are at random places of their epochs by
- * now. */
+/* Sets the times at which jobs start, in seconds after the first job. If a job began more than an
+ * epoch later, whole epochs are subtracted. */
 static void set_starts(const struct explain_facts *facts, struct timed_world *world)
 {
 	double first = HUGE_VAL;
@@ -94,7 +94,7 @@ static void set_starts(const struct explain_facts *facts, struct timed_world *wo
 	}
 }
 
-/* Scales the world down to one of `scale` samples, and reduces its times in proportion. */
+/* Keeps one in `scale` samples of the world, and reduces times and the cache in proportion. */
 static void scale_down(struct timed_world *world, double scale)
 {
 	for (size_t i = 0; i < world->n_parts; i++)
@@ -207,7 +207,7 @@ static void change_cache(struct changing *changing)
 	for (size_t i = 0; i < 3; i++) {
 		struct timed_world world = *changing->base;
 		if (i < 2 && sizes[i] > all && now >= all)
-			continue; /* both sizes hold all samples */
+			continue; /* the present and the changed cache hold all samples */
 		if (i == 2 && now >= all)
 			continue;
 		world.cache = sizes[i] / changing->answer->scale;

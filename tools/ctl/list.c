@@ -19,7 +19,8 @@
 #define NORMAL "\033[0m"
 #define MUCH_WAITED 20 /* percentage of waiting from which a job is coloured, as in top */
 
-/* A column begins where its head begins. Cells are ASCII and never wider than their column. */
+/* Offsets of columns in a line. A column begins where its head begins. Cells are ASCII and never
+ * wider than their column. */
 struct columns {
 	size_t state, waited;
 };
@@ -30,7 +31,8 @@ static size_t column(const char *heads, const char *head)
 	return at ? (size_t)(at - heads) : strlen(heads);
 }
 
-/* Prints `n` bytes of the line in a colour. colour "": in the line's own colour. */
+/* Prints n bytes from `at` on in a colour, and returns the place after them. colour "": in the
+ * line's own colour. */
 static const char *print_part(
 	const char *at, size_t n, const char *colour, const char *line_colour)
 {

@@ -19,7 +19,7 @@ struct place {
 	int device; /* descriptor of /dev/fuse, which is mounted */
 	/* descriptor of the mount while it is detached; -1: it is attached */
 	int detached;
-	int guard; /* descriptor of the guard process; -1: none */
+	int guard; /* our end of the pipe to the guard process; -1: there is none */
 	pid_t guard_pid;
 };
 
@@ -98,14 +98,14 @@ static void wait_for(pid_t child)
 		;
 }
 
-/* Waits for the other process. A byte means success. The end of file without a byte means that the
- * other process has ended. Then the mount is either served, or dead; a dead mount is unmounted
- * here. */
+/* Waits for joaderctl, which has started this process. A byte means that joaderctl has succeeded.
+ * The end of file without a byte means that joaderctl has ended. Then the mount is either served,
+ * or dead; a dead mount is unmounted here. */
 static _Noreturn void guard(const char *directory, int fd)
 {
 	struct statx st;
 	char byte;
-	/* Leaves the process group of the other process, because its signals are not meant for the
+	/* Leaves joaderctl's process group, because signals for the group are not meant for the
 	 * guard. */
 	setsid();
 	if (read(fd, &byte, 1) == 1)

@@ -161,7 +161,8 @@ static bool receive(struct answer *answer)
 		n = read(answer->fd, answer->data + answer->end,
 			sizeof(answer->data) - answer->end);
 	while (n < 0 && errno == EINTR);
-	/* -ECONNRESET ends the answer if the daemon did not read the whole request. */
+	/* An error ends the answer, too: ECONNRESET means that the daemon did not read the whole
+	 * request. */
 	answer->end += n > 0 ? (size_t)n : 0;
 	return n > 0;
 }

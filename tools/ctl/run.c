@@ -23,8 +23,9 @@ struct run {
 	bool keeps;
 	int n_options; /* number of options for `add` in argv; the file follows */
 	char **command;
-	char *name, *directory; /* name and directory of the job */
-	sigset_t signals, mask; /* the signals that are awaited; the signal mask before */
+	char *name, *directory; /* name of the job; path of its directory current */
+	/* signals to wait for; signal mask before they were blocked */
+	sigset_t signals, mask;
 };
 
 static const int forwarded[] = {

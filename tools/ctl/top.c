@@ -86,7 +86,7 @@ static bool parse(int argc, char **argv, struct options *ret)
 
 static volatile sig_atomic_t ends, stops;
 
-/* Notes a signal. It interrupts the wait, which then handles it. */
+/* Notes a signal. The signal interrupts the wait, and top then handles it. */
 static void take_signal(int signal_number)
 {
 	if (signal_number == SIGTSTP)

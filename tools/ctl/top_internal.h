@@ -128,5 +128,5 @@ struct top_view {
 void top_print_screen(FILE *out, const struct top_sample *sample,
 	const struct top_view *view, const char *message);
 
-/* Prints an object on one line. */
+/* Prints the sample as one JSON object on one line. */
 void top_print_json(FILE *out, const struct top_sample *sample);

@@ -20,7 +20,8 @@ struct figure {
 	char text[24];
 };
 
-/* Scales a number to a unit. Numbers below `step` have the first unit. A space means no unit. */
+/* Divides a number by `step` until it is below `step`, and prints it with a unit. units: a letter
+ * for each number of divisions; a space stands for no unit. */
 static struct figure scaled(double n, double step, const char *units)
 {
 	struct figure figure;

@@ -55,6 +55,6 @@ must_check int cluster_speed(struct cluster_out *out);
 /* Returns e^-b b^b / b!: the fraction of a mini-batch with b samples per learner that moves. */
 double cluster_law(double b);
 
-/* Computes the fraction that moves, as the mean of some batches. There are this many learners, each
- * on its own node. -errno. */
+/* Computes the fraction of a mini-batch that moves between nodes, as the mean of several batches.
+ * Each learner is on a node of its own, and takes b samples of a batch. -errno. */
 must_check int cluster_share(uint32_t learners, uint32_t b, double *ret_share);

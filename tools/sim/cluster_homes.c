@@ -112,8 +112,8 @@ static void draw_nodes(struct rng *rng, uint32_t n, uint32_t ret[static NODES])
 	qsort(ret, n, sizeof(ret[0]), compare_numbers);
 }
 
-/* Returns the number of different homes that a sample has for the jobs. The sample is decoded once
- * at each home. */
+/* Returns how many different homes a sample has for the jobs, on average. The sample is decoded
+ * once at each of these homes. */
 static double decodes(struct rng *rng, uint32_t jobs, uint32_t nodes_each)
 {
 	uint32_t nodes[MOST_JOBS][NODES];

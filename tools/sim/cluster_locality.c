@@ -21,7 +21,8 @@
 
 struct setting {
 	uint32_t nodes, learners;
-	uint32_t b;    /* samples per learner in all concatenated mini-batches */
+	/* samples per learner in a batch, which may consist of several mini-batches */
+	uint32_t b;
 	double cached; /* fraction of the samples that are in some node's cache */
 };
 
@@ -34,7 +35,8 @@ struct result {
 struct world {
 	struct setting setting;
 	uint32_t *sample_node, *rank_node, *rank_count, *rank;
-	int64_t *imbalance; /* imbalance of each node */
+	/* samples that each node has beyond the number that its learners take */
+	int64_t *imbalance;
 	struct locality *locality;
 	struct rng rng;
 };

@@ -46,10 +46,11 @@ struct dsa_tree {
 	struct decision *decisions;
 };
 
-size_t dsa_tree_level(
-	const struct dsa_tree *tree, stream_id stream); /* the stream is in the tree */
+/* Returns the level of a stream, which must be in the tree. */
+size_t dsa_tree_level(const struct dsa_tree *tree, stream_id stream);
 
-/* Reorders neighbours after unequal draws: partial sampling, appendix C. */
+/* Sorts the levels again after a round in which not all streams drew (partial sampling, appendix
+ * C). */
 void dsa_tree_reorder(struct dsa_tree *tree);
 
 /* --- sets -------------------------------------------------------------------------- */

@@ -13,11 +13,11 @@
  *   I        the union of the vertices from `top` to the level of first(JOB) and of its
  *            `lifted`, without the elements of S
  *
- * `lifted` is empty unless a larger stream sits out.
+ * `lifted` is empty if all larger streams draw in this round.
  */
 struct round_walk {
 	struct dsa_tree *tree;
-	const size_t *round; /* levels, ascending */
+	const size_t *round; /* levels of the streams that draw, ascending */
 	size_t m;
 	size_t first;
 	size_t top;

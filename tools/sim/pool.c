@@ -32,13 +32,15 @@ struct pool_job {
 	const struct training *training;
 	struct share_job share;
 	bool runs;
-	double begins; /* infinite: the job has finished */
+	double begins; /* time when the job begins; infinite: it has finished */
 	double images; /* images that the whole training reads */
 	double asked, fetched, used;
 	/* time when the GPUs use the next image; infinite: they are waiting */
 	double next_use;
-	double waits_since;	      /* infinite: the reader is not waiting */
-	struct slot slots[LOOKAHEAD]; /* slots of images fetched .. asked */
+	/* since when the reader waits; infinite: it is not waiting */
+	double waits_since;
+	/* slots of the images from `fetched` to `asked` - 1 */
+	struct slot slots[LOOKAHEAD];
 };
 
 struct pool {
@@ -53,8 +55,7 @@ struct pool {
 	size_t n;
 };
 
-/* Returns the seconds that a decode takes with this number of busy workers. share.h uses whole
- * nanoseconds. */
+/* Returns the seconds that a decode takes with this number of busy workers. */
 static double decode_seconds(const struct pool_job *job, unsigned busy)
 {
 	return job->training->cost * busy / workers_rate(busy);

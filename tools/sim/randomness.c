@@ -12,7 +12,8 @@
 /* --- figures of a setting -------------------------------------------------------------
  */
 
-enum unit { SMALL, LARGE }; /* unit of the sets: 3 to 5 samples, or hundreds */
+/* unit of the sets' sizes: 1 sample, for sets of 3 to 5 samples; or LARGE_UNIT samples */
+enum unit { SMALL, LARGE };
 enum about {
 	ONE_EPOCH,    /* figures about the order in one epoch */
 	SOME_EPOCHS,  /* figures about several epochs of a job */

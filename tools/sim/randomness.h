@@ -19,7 +19,7 @@
  *         of each sample in each epoch is noted, and figures are made of these. randomness_run does
  *         all of it for all scenarios.
  *   Bounds: only the seeds are assumed to be independent. Within a run, epochs may depend on each
- *         other, which is a figure of its own. So a claim about one epoch is tested with one epoch
+ *         other, which other figures measure. So a claim about one epoch is tested with one epoch
  *         of each run.
  */
 
@@ -30,13 +30,14 @@
 
 /* --- what is measured --------------------------------------------------------------- */
 
-/* The positions at which a job got the samples of its set. Their ids are first .. first + n - 1. */
+/* The positions at which a job got the samples of its set. The ids of these samples are first ..
+ * first + n - 1. */
 struct places {
 	uint32_t first;
 	uint32_t n;
 	uint32_t runs;
 	uint32_t epochs;
-	uint32_t *at; /* indexed by place_of */
+	uint32_t *at; /* position of each sample in each run and epoch: places_of */
 };
 
 static inline uint32_t *places_of(
@@ -80,7 +81,7 @@ struct figure figure_gaps(const struct places *places, double gap);
 #define GAP_DECILES 9
 /* Computes the deciles of all gaps, in epochs; their mean is always 1. false: no memory. */
 bool gap_deciles(const struct places *places, double ret[GAP_DECILES]);
-/* Computes the deciles of the triangle. */
+/* Computes the expected deciles, which are those of the triangular density. */
 void gap_deciles_expected(double ret[GAP_DECILES]);
 
 /* --- jobs that run together --------------------------------------------------------- */

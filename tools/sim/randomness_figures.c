@@ -12,8 +12,8 @@ static const struct figure unmeasured;
 
 /* --- chi-squares -------------------------------------------------------------------- */
 
-/* Returns the figure of a chi-square. scale: the statistic divided by a chi-square with these
- * degrees of freedom. */
+/* Returns the figure of a chi-square. scale: the number by which the statistic of `count` has to be
+ * divided to get a chi-square with these degrees of freedom. */
 static struct figure chi_square_figure(
 	const uint32_t *count, size_t cells, double n, double scale, double degrees)
 {
@@ -32,7 +32,8 @@ static struct figure chi_square_figure(
 	};
 }
 
-/* Returns the largest number of groups of equal size, at most ten. */
+/* Returns the largest number of groups of equal size into which n samples can be divided; at most
+ * ten. */
 static uint32_t groups_of(uint32_t n)
 {
 	uint32_t groups = 10;
@@ -191,7 +192,8 @@ struct gap_limit {
 	double limit; /* distance in samples */
 };
 
-/* Scores positions i, then j. */
+/* Returns the score of a sample with position i in an epoch and position j in the next epoch: 1 if
+ * the gap is below the limit, 1/2 if they are equal, otherwise 0. */
 static double below(const void *context, size_t i, size_t j)
 {
 	const struct gap_limit *limit = context;

@@ -7,10 +7,11 @@
 
 /*
  * Prints and plots curves. If a job runs until the time is over, the figures are misses per served
- * sample. Otherwise they are misses, and misses divided by the number of samples in the union.
+ * sample. Otherwise they are misses, and misses divided by the number of different samples in all
+ * datasets.
  */
 
-/* Tells whether misses per sample served are compared. */
+/* Tells whether the figures of the scenario are misses per served sample. */
 bool sim_per_sample(const struct sim_scenario *scenario);
 
 /* Names the curve among the others of its scenario: "exchange" or "dsa, lru". */

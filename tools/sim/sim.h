@@ -13,8 +13,8 @@
 
 /*
  * A laboratory for samplers and cache: the daemon's own src/sampler, src/cache, src/epoch
- * and rules of look-ahead (sim_sched.h), with jobs that only count. A sample is one unit
- * of the cache.
+ * and rules of look-ahead (sim_sched.h), with jobs whose reads are only counted. A sample is
+ * one unit of the cache.
  *
  * Time is counted in ticks. The fastest job reads one sample per tick, other jobs read one sample
  * in several ticks. Without look-ahead, jobs that read in the same tick draw in one round. An
@@ -38,7 +38,7 @@ struct sim_dataset {
 struct sim_job {
 	char *name;
 	char *dataset_name;
-	size_t dataset;	 /* index of its dataset */
+	size_t dataset;	 /* index of the job's dataset */
 	double speed;	 /* speed relative to the other jobs */
 	double start;	 /* start, in epochs of time */
 	uint32_t epochs; /* 0: the job runs until the time is over */
@@ -190,21 +190,24 @@ void sim_curves_free(struct sim_curve *curves, size_t n);
 
 /* Returns the ticks of an epoch of time. */
 uint32_t sim_ticks(const struct sim_scenario *scenario);
-/* Returns a scale with which the scenario takes only seconds: with scale n, one of n samples is
+/* Returns a scale with which the scenario takes only seconds. With the scale n, one in n samples is
  * simulated. 1: all samples. */
 uint32_t sim_scale_choose(const struct sim_scenario *scenario);
 /*
- * Makes a scenario with one of `scale` samples: datasets, cache, labels and look-ahead shrink in
+ * Makes a scenario with one in `scale` samples: datasets, cache, labels and look-ahead shrink in
  * proportion. *ret owns its memory, and is freed like any scenario.
  */
 must_check int sim_scaled(
 	const struct sim_scenario *scenario, uint32_t scale, struct sim_scenario *ret);
 
-/* The error of a scaled-down scenario, estimated by comparing it with one of half its size. */
+/* The error of a scaled-down scenario, estimated by comparing it with a scenario of half the
+ * size. */
 struct sim_trust {
-	uint32_t scale;	  /* 1: the whole scenario was run */
-	uint32_t samples; /* samples of the largest dataset in the smaller scenario */
-	double off;	  /* largest difference between both in misses per read sample */
+	uint32_t scale; /* 1: the whole scenario was run */
+	/* samples of the largest dataset in the scaled-down scenario */
+	uint32_t samples;
+	/* largest difference of these two scenarios, in misses per read sample */
+	double off;
 };
 /* Runs sim_sweep with a smaller scenario, and scales the figures up to the whole scenario. */
 must_check int sim_sweep_scaled(const struct sim_scenario *scenario, uint32_t scale,

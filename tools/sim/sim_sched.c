@@ -21,7 +21,7 @@ static struct sim_open *open_of(struct open_request *request)
 	return (struct sim_open *)((char *)request - offsetof(struct sim_open, request));
 }
 
-/* Handles a record of the engine without a journal. */
+/* Handles a record that the engine would write to a journal in the daemon. */
 static void note(struct sim_sched_job *job, const struct record *record)
 {
 	if (record->kind != RECORD_BOUND)
@@ -37,7 +37,7 @@ static void answer(struct sim_open *open)
 		sim_supply_attach(open);
 }
 
-/* Refuses to return to an earlier epoch, because no orders are kept here. */
+/* Refuses to open an earlier epoch, because no orders are saved here. */
 static void look_up(struct sim_open *open)
 {
 	open->answered = true;

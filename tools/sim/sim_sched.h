@@ -49,7 +49,8 @@ struct sim_sched_config {
 	/* The members from here on are for a caller with a clock. */
 	bool timed;
 	enum share_policy share;
-	uint64_t cost_ns; /* the cost of a decode for the share of its jobs */
+	/* expected time of a decode, which the shares use until they have measured it */
+	uint64_t cost_ns;
 	/* Size of each id's tensor, in some unit; NULL: 1. Tensors of these sizes are really
 	 * allocated, so the numbers are small. */
 	const uint64_t *bytes;
@@ -91,7 +92,8 @@ static inline struct sim_open sim_open_of(
  */
 must_check int sim_sched_open(
 	struct sim_sched *sched, struct sim_open *const *opens, size_t n);
-/* Loads the sample into the cache. After that, workers do what they can. */
+/* Loads the sample of the open into the cache. Then the workers load requested samples, as long as
+ * there is room. */
 must_check int sim_sched_load(struct sim_open *open);
 /* Releases an open whose sample was read. An open that was refused has nothing to release. */
 must_check int sim_sched_release(struct sim_open *open);
@@ -113,5 +115,5 @@ must_check int sim_sched_window(
 	struct sim_sched *sched, double seconds, double decoders, double busy);
 
 bool sim_sched_has(const struct sim_sched *sched,
-	sample_id sample); /* true: the sample is in the cache */
+	sample_id sample); /* tells whether the sample is in the cache */
 uint64_t sim_sched_loads(const struct sim_sched *sched); /* number of loads so far */

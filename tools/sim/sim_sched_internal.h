@@ -35,14 +35,14 @@ struct sim_sched {
 	struct sim_sched_jobs jobs;
 	struct daemon_config daemon; /* the part that the supply engine reads */
 	struct supply supply;
-	struct source source;  /* the only one of the supply */
+	struct source source;  /* the only source of the supply */
 	struct space prepared; /* the supply's view of `space` */
 	bool *unread; /* indexed by id: the sample was not read since it was loaded */
 	uint64_t loads;
 	int error; /* the first error */
 };
 
-/* keeps err if it is not 0 and the first error */
+/* Stores err as the scheduler's error, unless err is 0 or an earlier error is stored. */
 void sim_fail(struct sim_sched *sched, int err);
 
 /* --- sim_draw.c: events for the draw engine, whose effects are executed at once --- */
@@ -50,7 +50,8 @@ void sim_fail(struct sim_sched *sched, int err);
 /* Makes the stream of an epoch that begins. */
 must_check int sim_draw_begin(struct sim_sched_job *job, uint32_t epoch);
 void sim_draw_end(struct sim_sched_job *job);
-/* Notes whether the job is opening a position. Without look-ahead it draws only then. */
+/* Notes whether the job is opening a position. Without look-ahead, the job draws only while it is
+ * opening one. */
 void sim_draw_asks(struct sim_sched_job *job, bool asks);
 /* Draws a sample for the position. */
 void sim_draw_asked(struct sim_sched_job *job, uint32_t position);

@@ -140,7 +140,7 @@ void sim_supply_work(struct sim_sched *sched)
 {
 	struct wanted *wanted;
 	if (sched->config.timed)
-		return; /* the caller takes it */
+		return; /* the caller takes samples by sim_sched_take */
 	while (!sched->error && (wanted = take(sched)))
 		end(sched, wanted);
 }

@@ -14,7 +14,7 @@
  *   Owns: nothing.   Threads: no state.   Errors: -errno.
  */
 
-/* A curve. Colours and dashes are numbers; after the last one they start again. */
+/* A curve. colour and dash are numbers of styles; after the last style they start again. */
 struct svg_series {
 	const char *name;
 	size_t colour, dash;

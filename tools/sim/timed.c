@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-/* Limits the epochs of all jobs together, because some jobs may be much slower than others. */
+/* A run in which each job has read two epochs ends when all jobs together have read this many times
+ * the number of samples, because some jobs may be much slower than others. */
 #define MOST_READ_AGAIN 60
 #define READ_PER_DECODER 6 /* the same value as in src/supply/storage.c */
 /* The times of samples vary between half the mean and one and a half times the mean. */

@@ -15,7 +15,7 @@
  * want a processor than there are, each gets an equal part.
  *
  *     reader:  open -> [waits] -> release -> think (a part of it on a processor) -> open ...
- *     sample:  asked for -> read, as many at once as the storage rewards -> a decoder
+ *     sample:  requested -> read (as many at once as make reading faster) -> decoded
  *
  *   Flow: the caller runs a world, changes it, and runs it again.
  *   Threads: runs only read the world, so several may run at the same time.
@@ -31,10 +31,11 @@ struct timed_job {
 	double start; /* seconds after which the job begins */
 	/* seconds between the last sample of an epoch and the first of the next */
 	double pause;
-	double read;	     /* seconds to read a sample */
-	double decode;	     /* seconds of processor time to prepare a sample */
-	double bytes;	     /* size of a prepared sample */
-	unsigned most_reads; /* reads in flight at the start */
+	double read;   /* seconds to read a sample */
+	double decode; /* seconds of processor time to prepare a sample */
+	double bytes;  /* size of a prepared sample */
+	/* limit of the reads in flight at the start, if timed_world.reads is 0 */
+	unsigned most_reads;
 	bool absent;
 };
 
@@ -53,10 +54,11 @@ struct timed_world {
 	enum eviction_policy eviction;
 	enum share_policy share;
 	uint32_t lookahead;
-	/* Number of labels, if scripts open them one by one; 0: scripts open any sample. */
+	/* Number of labels, if scripts choose the label of each file that they open; 0: scripts
+	 * open any sample. */
 	uint32_t labels;
 	double cache; /* bytes of the cache */
-	/* reads: number of reads in flight; 0: found by trying */
+	/* reads: limit of the reads in flight; 0: the limit is found by trying, as in the daemon */
 	unsigned workers, reads;
 	double cpus;
 	uint64_t seed;

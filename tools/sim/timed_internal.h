@@ -17,7 +17,8 @@ enum reader_state { READER_OUT, READER_RUNS, READER_SLEEPS, READER_WAITS };
 struct timed_reader {
 	size_t job;
 	enum reader_state state;
-	/* End of READER_RUNS, in processor time, or of READER_SLEEPS, in time. */
+	/* The time when the state ends: for READER_RUNS the processor time, for READER_SLEEPS the
+	 * elapsed time. */
 	double until;
 	struct sim_open open;
 };
@@ -26,7 +27,8 @@ struct timed_reader {
 struct timed_script {
 	struct sim_sched_job *job;
 	roaring_bitmap_t *selection;
-	uint32_t samples, next, served; /* samples of the running epoch */
+	/* running epoch: number of samples; index of the next one; number of samples served */
+	uint32_t samples, next, served;
 	uint32_t epoch;
 	uint32_t *labels,
 		*opens; /* label of each position, and the order of opens; or NULL */
@@ -43,7 +45,7 @@ struct timed_script {
 struct timed_decoder {
 	sample_id sample; /* SAMPLE_NONE: idle */
 	double until;	  /* end of the decode, in processor time */
-	double since;	  /* s at the start of the decode */
+	double since;	  /* time when the decode began, in seconds */
 };
 
 struct timed_read {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define UNITS 32 /* units of the smallest tensor */
+#define UNITS 32 /* size of the smallest tensor, in units */
 
 static uint32_t samples_of(const struct timed_world *world)
 {
@@ -74,7 +74,7 @@ static int make_ids(struct timed_run *run)
 	return run->id_labels ? 0 : -ENOMEM;
 }
 
-/* Makes the positions of a script that shuffles itself; each position has a label. */
+/* Makes the positions of a script that does its own shuffling; each position has a label. */
 static int make_positions(struct timed_run *run, struct timed_script *script)
 {
 	script->labels = calloc(script->samples + 1, sizeof(*script->labels));

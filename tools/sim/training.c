@@ -10,14 +10,16 @@
  * following coefficients are the simplest ones that give the figures in its text:
  *
  *   F_mu (6): a batch takes 89.6 ms and .408 ms per image and GFLOP. Resnet18 then needs
- *       8 workers, mdResnet12 and smResnet20 need 14, of which WAA leaves (2, 8, 8), as
- *       in Fig. 7.
- *   F_lambda (7): a worker delivers 139 images/s (10 workers, 1391 images/s: IV.D), up to
- *       11 workers (Fig. 5); 18 workers 1660 (Fig. 3, balance); from 24 on no more.
- *   A start takes 14 s: in Table II's balance 130 s, of which 64000 images at a third of
- *       1660/s take 116. A pause takes 16 s (IV.B).
- *   An image costs VGG13's workers 2.13 times as much as others. So it ends at 1200 s with
- *       the two workers that it requests (Fig. 8), and four are enough for it (IV.C).
+ *       8 workers, mdResnet12 and smResnet20 need 14 each; WAA reduces these numbers to
+ *       (2, 8, 8), as in Fig. 7.
+ *   F_lambda (7): each of up to 11 workers (Fig. 5) delivers 139 images/s (10 workers:
+ *       1391 images/s, IV.D); 18 workers together deliver 1660 (Fig. 3, balance); more than
+ *       24 workers deliver no more than 24.
+ *   A start takes 14 s: with balance, a training of Table II takes 130 s, of which 64000
+ *       images at a third of 1660/s take 116. A pause takes 16 s (IV.B).
+ *   An image of VGG13 costs a worker 2.13 times as much as an image of another training. So
+ *       VGG13 ends at 1200 s with the two workers that it requests (Fig. 8), and four are
+ *       enough for it (IV.C).
  */
 #define BATCH_SECONDS .0896
 #define GFLOP_SECONDS .000408

@@ -73,7 +73,8 @@ enum worker_policy {
 	WORKERS_WAA_MENDED /* the loop ends with C workers, and not with fewer */
 };
 
-/* Solves F_lambda(d') = mu for one training. The other trainings use the rest of the workers. */
+/* Returns d' with F_lambda(d') = mu: the number of workers that the training needs if the other
+ * trainings use the rest of the workers. */
 double workers_needed(const struct training *training);
 
 /* Allocates workers to each running training, and 0 to all others. */
@@ -87,9 +88,10 @@ struct workload_outcome {
 	double makespan;
 	/* sum of images / (finished - arrival) over all trainings, as in the paper's Fig. 3 */
 	double rates;
-	double latency;	 /* mean of finished - arrival */
-	double idle;	 /* mean time in which the GPUs waited */
-	double slowdown; /* the largest latency / latency alone */
+	double latency; /* mean of finished - arrival */
+	double idle;	/* mean time in which the GPUs waited */
+	/* largest ratio of a training's latency to its latency alone */
+	double slowdown;
 };
 
 /* Computes the fields that are derived from `finished`. */

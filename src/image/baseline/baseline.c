@@ -9,8 +9,8 @@
 /* Bytes before each row of samples: room for the sample to the left of the image. */
 #define ROW_LEAD 32
 #define ALIGNMENT 64
-/* Most bytes per block, on average. No photograph has more; the decoder refuses a file with
- * more. */
+/* Most compressed bytes per block of 8 x 8 samples, on average over the file. The decoder refuses a
+ * file with more. No photograph has more. */
 #define MAX_BLOCK_BYTES 128
 
 struct baseline {
@@ -94,8 +94,8 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 
 /* --- the parts of a scan ---------------------------------------------------------------- */
 
-/* The most that a coefficient of 1 can change a sample, in 1/128: the DC coefficient, a coefficient
- * of the first row or column, any other coefficient. */
+/* The most by which a coefficient of 1 can change a sample, in 1/128. DC: the DC coefficient; EDGE:
+ * a coefficient of the first row or column; ELSE: any other coefficient. */
 #define WEIGHT_DC 16
 #define WEIGHT_EDGE 23
 #define WEIGHT_ELSE 31
@@ -145,8 +145,8 @@ static bool set_planes(struct baseline *decoder)
 	return true;
 }
 
-/* Returns the MCUs that contain a span of pixels along one axis. Upsampling needs one more sample
- * on each side, so the MCUs contain these, too. */
+/* Returns the MCUs that contain a span of pixels along one axis. They also contain the neighbouring
+ * sample on each side of the span, which upsampling needs. */
 static struct baseline_span mcus_of(
 	struct baseline_span span, uint32_t length, unsigned factor)
 {
@@ -173,7 +173,7 @@ static bool reserve(struct baseline *decoder, size_t bytes)
 	return decoder->memory;
 }
 
-/* Returns the largest number of bytes that the scan may have. */
+/* Returns the largest number of bytes that the decoder accepts for the scan. */
 static size_t segment_capacity(const struct baseline *decoder)
 {
 	const struct frame *frame = &decoder->frame;
@@ -186,7 +186,7 @@ static size_t segment_capacity(const struct baseline *decoder)
 	return left < most ? left : most;
 }
 
-/* Allocates the segment and the samples. */
+/* Allocates memory for the segment, and for the samples of `columns` columns of pixels. */
 static bool set_memory(struct baseline *decoder, size_t columns)
 {
 	struct scan *scan = &decoder->scan;

@@ -67,14 +67,15 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
  * and the end of the block. The end of the block, and a run of 16 zeros, are treated as
  * coefficients with the value 0. All codes lie within the bits of the index, and so does the value
  * of the first of two coefficients; the value of the last coefficient may have bits beyond the
- * index. Places are counted from the last coefficient of the previous look-up. The first
- * coefficient is always written: it is 0 if the entry has only one coefficient.
+ * index. The place of a coefficient is its distance, in zigzag order, from the last coefficient of
+ * the previous look-up. The first coefficient is always written: it is 0 if the entry has only one
+ * coefficient.
  *
  *   bits 0-5 used bits, 6-13 advance: the place of the last coefficient, 14-18 place of the first,
  *        19-25 value of the first, 26-29 size of the last
  *
- * An entry that can't decode the code uses 0 bits. Its advance is 64, and its place is one where
- * nothing was written yet.
+ * An entry that can't decode the code uses 0 bits. Its advance is 64, and the place of its first
+ * coefficient is one where nothing was written yet.
  */
 typedef uint32_t ac_entry;
 
@@ -105,16 +106,17 @@ static inline unsigned ac_size(ac_entry entry)
 /*
  * An entry of the look-up of DC differences: bits 0-7 the number of used bits; bits 8-15 whether
  * these include the end of a block without other coefficients; bits 16-31 a constant. The
- * difference is the number in the value's bits plus the constant, modulo 2^16. An entry of 0 can't
+ * difference is the number in the used bits plus the constant, modulo 2^16. An entry of 0 can't
  * decode the code.
  */
 typedef uint32_t dc_entry;
 
 /* Maps codes of any length to symbols. Codes of equal length are consecutive numbers. */
 struct huffman_codes {
-	/* The number after the last code of each length, left-aligned in 16 bits. */
+	/* The number after the last code of a length, left-aligned in 16 bits. Indexed by
+	 * length. */
 	uint32_t end[MAX_CODE_BITS + 1];
-	/* The index of the first symbol of each length minus the first code. */
+	/* The index of the first symbol of a length, minus the first code of this length. */
 	int first[MAX_CODE_BITS + 1];
 	uint8_t symbols[256];
 };
@@ -135,8 +137,8 @@ bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
 
 /* --- entropy.c ------------------------------------------------------------------------ */
 
-/* The zeros that follow a segment are longer than any block. So the decoder checks for the end of
- * the segment only once per block. */
+/* Number of zero bytes that follow a segment. No block is longer, so the decoder has to check for
+ * the end of the segment only once per block. */
 #define SEGMENT_PADDING 512
 
 /* The bytes of one restart interval, without stuffing. `buffer` has the bits that were read and not

@@ -11,7 +11,8 @@
 #define MAX_AC_SIZE 10
 #define ZERO_RUN 15 /* the run of 16 zeros without a coefficient */
 
-/* The first code in LOOKUP_BITS bits. length 0: the code is longer, or there is no such code. */
+/* The code with which an index of LOOKUP_BITS bits begins. length 0: the code is longer than the
+ * index, or there is no such code. */
 struct code {
 	uint8_t length;
 	uint8_t symbol;
@@ -49,10 +50,10 @@ static void look_up_codes(const struct huffman_codes *codes, struct code table[L
 		table[at] = (struct code){0};
 }
 
-/* The value of a coefficient, split into the bits that the index contains, and the constant that is
- * stored in the entry. */
+/* The value of a coefficient. Its bits begin in the index, but may end beyond it. */
 struct value {
-	int known; /* the bits in the index; the bits beyond the index are 0 */
+	int known; /* the value if all bits beyond the index are 0 */
+	/* the value minus the number in all bits up to its last one, modulo 2^16 */
 	unsigned constant;
 };
 
@@ -86,8 +87,9 @@ static struct step step_at(
 	if (code.length == 0 || start > LOOKUP_BITS || size > MAX_AC_SIZE ||
 		start + size > MAX_AC_BITS || (size == 0 && run != 0 && run != ZERO_RUN))
 		return (struct step){0};
-	/* The end of the block takes a place, too. So no entry puts it after the 63rd
-	 * coefficient. */
+	/* The end of the block advances by a place, too. No end of the block follows the 63rd
+	 * coefficient; an entry that finds one there leads to place 64, and the decoder does not
+	 * use the entry. */
 	bool is_end = size == 0 && run == 0;
 	return (struct step){start + size, is_end ? 1 + END_OF_BLOCK : run + 1, size};
 }
@@ -103,8 +105,8 @@ static ac_entry ac_entry_of(struct step last, unsigned advance, unsigned place, 
 #define NO_PLACE 31
 
 /* Adds the coefficient, or the end of the block, that follows the first coefficient, if the index
- * contains it. It depends only on the bits behind the first value, so it is the same for all first
- * values. */
+ * contains it. The addition depends only on the bits behind the first value, so it is the same for
+ * all first values. */
 static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS],
 	unsigned at, struct step first)
 {

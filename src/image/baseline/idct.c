@@ -17,7 +17,7 @@
 #define CENTRE 128
 #define MIN_SAMPLE (-512)
 #define MAX_SAMPLE 511
-/* Two numbers that are at most this have a sum that fits into 16 bits. */
+/* The sum of two numbers that are at most this large fits into 16 bits. */
 #define MAX_16 16383
 
 static uint8_t limit(int sample)

@@ -60,7 +60,7 @@ scan_inline int last_value(const struct bits *bits, ac_entry entry)
 	return (int)(number - (2 * number <= ones ? ones : 0));
 }
 
-/* size > 0 */
+/* Takes the value of a coefficient, which has `size` > 0 bits. */
 scan_inline int take_value(struct bits *bits, unsigned size)
 {
 	int value = (int)(bits->buffer >> (64 - size));
@@ -82,8 +82,8 @@ scan_inline int take_symbol(struct bits *bits, const struct huffman_codes *codes
 	return -1;
 }
 
-/* A place in the scan, and the index k of the next coefficient there. If the block is damaged, k is
- * 64 or more. At the end of the block END_OF_BLOCK is added to k. */
+/* A place in the scan, and the index k of the last coefficient before it. END_OF_BLOCK is added to
+ * k if the block has ended. If the block is damaged, k is 64. */
 struct place {
 	struct bits bits; /* a copy, so that the caller's bits stay in registers */
 	size_t k;
