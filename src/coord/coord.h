@@ -146,6 +146,13 @@ struct coord_calls {
 	void (*forget)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, uint32_t n);
 	/*
+	 * Called when the group has no samples for the rank from this position on, and goes on with
+	 * the epoch `to`. Readers of the epochs before get no more samples. fed() goes on with the
+	 * first sample of `to`. An error: a later step repeats the call.
+	 */
+	int (*skipped)(void *context, const char *job, uint32_t rank, uint32_t epoch,
+		uint32_t position, uint32_t to);
+	/*
 	 * Assigns the samples of the mini-batch to ranks: rank_of[i] will read ids[i]. Each rank
 	 * gets as many as ranks_share says. If the function is NULL or returns false, the ranks
 	 * take samples in turn.
@@ -206,8 +213,8 @@ must_check int coord_take_rank(struct coord *coord, const char *job, uint32_t ra
 /* Gives the rank back. -ENOENT: no such job; -EINVAL: no such rank. */
 int coord_drop_rank(struct coord *coord, const char *job, uint32_t rank);
 
-/* Notes that a reader wants the epoch. The epoch begins when the one before was drawn
- * completely. */
+/* Notes that a reader wants the epoch. The epoch begins when the one before was drawn completely,
+ * and all ranks, served or not, have read the one before that to its end: coord_behind. */
 int coord_want(struct coord *coord, const char *job, uint32_t epoch);
 
 /* Notes that all positions of the rank before this one were consumed. A later beat sends this to
@@ -239,8 +246,7 @@ struct coord_status {
 	/* times that this node led, and then found another leader or none */
 	uint64_t fenced;
 	uint64_t drawn; /* samples that this node appended as the leader */
-	/* ranks that were two epochs behind the others, and had to skip */
-	uint64_t skips;
+	uint64_t skips; /* calls of coord_calls.skipped */
 	/* Positions at which this node's readers got other samples than the log has now, because
 	 * this node was away while the log was repaired. */
 	uint64_t rebound;
@@ -268,6 +274,7 @@ struct coord_rank_status {
 	uint32_t committed_epoch, committed; /* the engine's cursor */
 	/* Node that served the rank at the last look; "": not known. */
 	char owner[COORD_NAME];
+	bool behind; /* the rank is one of coord_behind */
 };
 
 must_check int coord_rank_status(const struct coord *coord, const char *job,
@@ -281,3 +288,6 @@ const struct coord_node *coord_members(const struct coord *coord, size_t *ret_n)
 const struct coord_node *coord_silent(const struct coord *coord, size_t *ret_n);
 /* Prints the job's ranks that no node served at the last look, such as "2, 5 to 7"; "": none. */
 void coord_unserved(const struct coord *coord, const char *job, char text[COORD_TEXT]);
+/* Prints the job's ranks that hold back the epoch after the running one, which a rank waits for:
+ * they had not read the epoch before the running one to its end at the last look. "": none. */
+void coord_behind(const struct coord *coord, const char *job, char text[COORD_TEXT]);

@@ -177,8 +177,9 @@ struct coord_engine {
 	 * leads. */
 	int (*elect)(void *context, const struct coord_node *self, uint64_t random,
 		uint32_t ttl_ms, struct coord_token *ret);
-	/* Begins the epoch, unless it has begun. -EAGAIN: the epoch before was not drawn
-	 * completely. */
+	/* Begins the epoch, unless it has begun, and drops the log of the epoch before the last.
+	 * -EAGAIN: the epoch before was not drawn completely, or the cursor of a rank is before the
+	 * end of the log to drop. Leases of ranks don't matter. */
 	int (*open)(void *context, const char *run, const char *job, uint32_t epoch);
 	/* Appends samples to the log, if both fences hold: `token` and append->base. */
 	int (*append)(void *context, const char *run, const struct coord_token *token,

@@ -45,9 +45,12 @@ struct held_job {
 	uint32_t epoch, next; /* the engine's log, at the last look */
 	uint32_t wanted;      /* the last epoch that a reader wants */
 	uint32_t opened;      /* last epoch that has begun, as far as is known */
+	uint64_t open_ns;     /* earliest time of the next call of engine->open */
 	struct held_rank *ranks;
 	struct came *came; /* [ranks] */
-	uint64_t *owners;  /* [ranks], at the last look; NULL: not known */
+	/* [ranks], at the last look; NULL: not known */
+	uint64_t *owners;
+	struct coord_position *cursors;
 };
 
 /* A job for which the leader draws. */
@@ -197,6 +200,11 @@ static inline void coord_note_begun(struct held_job *job, struct coord_position 
 	if (at.position > 0 && at.epoch > job->wanted)
 		job->wanted = at.epoch;
 }
+
+/* --- coord_ranks.c ---------------------------------------------------------------------- */
+
+/* Tells whether the rank is one of coord_behind. */
+bool coord_is_behind_others(const struct held_job *job, uint32_t number);
 
 /* --- coord_step.c ----------------------------------------------------------------------- */
 

@@ -118,6 +118,7 @@ struct epochs {
 	int starved;
 	/* Another process binds positions; samples that are fed are not bound. */
 	bool lent;
+	bool hurries; /* other processes wait until the job has left its draining epoch */
 	uint64_t last_read_ns;
 	uint64_t needed; /* samples that streams still need: neither drawn nor bound */
 	uint32_t pins;	 /* pinned samples, queued or bound */

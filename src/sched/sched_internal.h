@@ -120,10 +120,11 @@ struct sched_job {
 	struct sched *sched;
 	atomic_uint references;
 	bool removed;
-	struct feeds feeds;	 /* feeds of a rank, by epoch */
-	uint64_t unfed_since_ns; /* when its feed failed: see sched_feed_away */
-	bool gives_up;		 /* opens that find no sample in the feed fail */
-	uint32_t open;		 /* open images of current/ */
+	struct feeds feeds;		 /* feeds of a rank, by epoch */
+	uint64_t unfed_since_ns;	 /* when its feed failed: see sched_feed_away */
+	bool gives_up;			 /* opens that find no sample in the feed fail */
+	char waits_why[SCHED_WAIT_TEXT]; /* see sched_feed_waits */
+	uint32_t open;			 /* open images of current/ */
 	TAILQ_ENTRY(sched_job) clerk_link;
 	struct skipping skips;
 	struct clerk_restore *restoring; /* the restore that the clerk has to do */
