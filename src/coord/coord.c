@@ -8,7 +8,6 @@
 #include "base/ensure.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +58,7 @@ static void free_job(struct held_job *job)
 	free(job->ranks);
 	free(job->came);
 	free(job->owners);
+	free(job->cursors);
 	free(job);
 }
 
@@ -319,30 +319,12 @@ int coord_rank_status(const struct coord *coord, const char *name, uint32_t numb
 		.epoch = rank->head.epoch,
 		.position = rank->head.position,
 		.committed_epoch = rank->acked.epoch,
-		.committed = rank->acked.position};
+		.committed = rank->acked.position,
+		.behind = coord_is_behind_others(job, number)};
 	for (size_t i = 0; job->owners && i < coord->n_live; i++)
 		if (coord->members[i].incarnation == job->owners[number])
 			memcpy(ret->owner, coord->members[i].name, COORD_NAME);
 	return 0;
-}
-
-void coord_unserved(const struct coord *coord, const char *name, char text[COORD_TEXT])
-{
-	const struct held_job *job = coord_find_job(coord, name);
-	uint32_t ranks = job && job->owners ? job->facts.ranks : 0, next;
-	int length = 0;
-	*text = '\0';
-	for (uint32_t r = 0; r < ranks && length < COORD_TEXT - 32; r = next) {
-		for (next = r; next < ranks && !job->owners[next]; next++)
-			;
-		if (next > r)
-			length += snprintf(text + length, COORD_TEXT - (size_t)length,
-				"%s%" PRIu32, length ? ", " : "", r);
-		if (next > r + 1)
-			length += snprintf(text + length, COORD_TEXT - (size_t)length,
-				" to %" PRIu32, next - 1);
-		next += next == r;
-	}
 }
 
 const struct coord_node *coord_members(const struct coord *coord, size_t *ret_n)

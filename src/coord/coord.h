@@ -153,6 +153,13 @@ struct coord_calls {
 	void (*forget)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, uint32_t n);
 	/*
+	 * Called when the group has no samples for the rank from this position on, and goes on with
+	 * the epoch `to`. Readers of the epochs before get no more samples. fed() goes on with the
+	 * first sample of `to`. An error: a later step repeats the call.
+	 */
+	int (*skipped)(void *context, const char *job, uint32_t rank, uint32_t epoch,
+		uint32_t position, uint32_t to);
+	/*
 	 * Assigns the samples of the mini-batch to ranks: rank_of[i] will read ids[i]. Each rank
 	 * must get the number of samples that ranks_share returns. If the function is NULL or
 	 * returns false, the samples are dealt to the ranks in turn.
@@ -219,7 +226,8 @@ must_check int coord_take_rank(struct coord *coord, const char *job, uint32_t ra
 int coord_drop_rank(struct coord *coord, const char *job, uint32_t rank);
 
 /* Notes that a reader wants the epoch. The epoch begins when all samples of the previous epoch have
- * been drawn. -ENOENT: no such job. */
+ * been drawn, and all ranks, served or not, have read the epoch before the previous one to its end
+ * (coord_behind). -ENOENT: no such job. */
 int coord_want(struct coord *coord, const char *job, uint32_t epoch);
 
 /* Notes that all positions of the rank before this one were consumed. A later heartbeat tells the
@@ -253,9 +261,7 @@ struct coord_status {
 	 * does */
 	uint64_t fenced;
 	uint64_t drawn; /* samples that this node appended as the leader */
-	/* number of times that a rank of this node was two epochs behind the running one, and
-	 * skipped samples */
-	uint64_t skips;
+	uint64_t skips; /* number of calls of coord_calls.skipped */
 	/* Number of positions at which this node's readers got other samples than the log has now,
 	 * because this node was away while the log was repaired. */
 	uint64_t rebound;
@@ -284,6 +290,7 @@ struct coord_rank_status {
 	uint32_t committed_epoch, committed;
 	/* Node that served the rank when the engine was last asked; "": none, or not known. */
 	char owner[COORD_NAME];
+	bool behind; /* the rank is one of coord_behind */
 };
 
 must_check int coord_rank_status(const struct coord *coord, const char *job,
@@ -298,3 +305,6 @@ const struct coord_node *coord_silent(const struct coord *coord, size_t *ret_n);
 /* Prints the job's ranks that no node served when the engine was last asked, such as "2, 5 to 7";
  * "": there are none. */
 void coord_unserved(const struct coord *coord, const char *job, char text[COORD_TEXT]);
+/* Prints the job's ranks that hold back the epoch after the running one, which a rank waits for:
+ * they had not read the epoch before the running one to its end at the last look. "": none. */
+void coord_behind(const struct coord *coord, const char *job, char text[COORD_TEXT]);

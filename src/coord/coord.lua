@@ -18,7 +18,7 @@
 --   :ready run                    :offers:<run> hash, :rep:<run> set: until the log is whole
 
 -- Grows by one with each change of the functions: a node replaces a library with a smaller one.
-local REVISION = 6
+local REVISION = 7
 
 local DAY = 24 * 60 * 60 * 1000
 -- Stands for a node in :with:<job> of a training that was resized, until a node runs the training
@@ -450,9 +450,12 @@ end
 
 -- Tells whether a rank has not yet come to the end of the epoch, which was drawn to its end.
 local function is_read_yet(keys, job, epoch, n, ranks, batch)
+	local list, cursors = redis.call('HGETALL', key(keys, 'cur', job)), {}
+	for i = 1, #list, 2 do
+		cursors[list[i]] = list[i + 1]
+	end
 	for rank = 0, ranks - 1 do
-		local cursor = redis.call('HGET', key(keys, 'cur', job), rank) or '0:0'
-		local e, p = string.match(cursor, '(%d+):(%d+)')
+		local e, p = string.match(cursors[tostring(rank)] or '0:0', '(%d+):(%d+)')
 		if tonumber(e) < epoch or (tonumber(e) == epoch and
 			tonumber(p) < position_of(n, batch, ranks, rank)) then
 			return true
@@ -532,6 +535,9 @@ local function open(keys, args)
 		return 0
 	elseif to ~= epoch + 1 or state[2] ~= state[3] then
 		return fail('EAGAIN')
+	elseif epoch > 0 and is_read_yet(keys, args[2], epoch - 1, tonumber(state[3]),
+		tonumber(state[4]), tonumber(state[5])) then
+		return fail('EAGAIN') -- the log of this epoch would be dropped
 	end
 	begin_epoch(keys, args[2], epoch, to, state[4], state[5])
 	return 0

@@ -188,8 +188,9 @@ struct coord_engine {
 	 * leads. */
 	int (*elect)(void *context, const struct coord_node *self, uint64_t random,
 		uint32_t ttl_ms, struct coord_token *ret);
-	/* Begins the epoch, unless it has begun. -EAGAIN: not all samples of the previous epoch
-	 * have been drawn. */
+	/* Begins the epoch, unless it has begun, and drops the log of the epoch before the previous
+	 * one. -EAGAIN: not all samples of the previous epoch have been drawn, or the cursor of a
+	 * rank, served or not, is before the end of the log that would be dropped. */
 	int (*open)(void *context, const char *run, const char *job, uint32_t epoch);
 	/* Appends samples to the log, if both fences hold: `token` and append->base. */
 	int (*append)(void *context, const char *run, const struct coord_token *token,

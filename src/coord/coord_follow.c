@@ -71,6 +71,9 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 		free(job->owners);
 		job->owners = jobs->jobs[i].owners;
 		jobs->jobs[i].owners = NULL;
+		free(job->cursors);
+		job->cursors = jobs->jobs[i].cursors;
+		jobs->jobs[i].cursors = NULL;
 	}
 }
 
@@ -128,6 +131,16 @@ void coord_take_look(struct coord *coord, struct coord_look *look)
 		coord->now_ns + coord->ttl_ns * (coord_is_quiet(coord) ? 4 : 1) / 2;
 }
 
+/* Calls engine->open again soon if the running epoch is being drawn, and less and less often if
+ * other ranks hold back the next epoch. */
+static void open_again(struct coord *coord, struct held_job *job)
+{
+	bool drawn = job->next == job->n;
+	uint64_t in = drawn ? pause_ns(coord, coord->pace_ns) : coord->pace_ns / 64;
+	job->open_ns = coord->now_ns + in;
+	due_at(coord, job->open_ns);
+}
+
 int coord_open_wanted(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -135,13 +148,17 @@ int coord_open_wanted(struct coord *coord)
 	LIST_FOREACH (job, &coord->jobs, link) {
 		if (!job->entered || job->opened >= job->wanted)
 			continue;
+		if (coord->now_ns < job->open_ns) {
+			due_at(coord, job->open_ns);
+			continue;
+		}
 		/* Epochs begin one at a time, because the log of each must be drawn completely
 		 * first. */
 		uint32_t epoch = job->wanted <= job->epoch ? job->wanted : job->epoch + 1;
 		int err = engine->open(
 			engine->context, coord->view.run, job->facts.name, epoch);
 		if (err == -EAGAIN) {
-			due_at(coord, coord->now_ns + coord->pace_ns / 64);
+			open_again(coord, job);
 			continue;
 		}
 		if (err)
@@ -159,17 +176,33 @@ int coord_open_wanted(struct coord *coord)
 
 /* --- feeds ------------------------------------------------------------------------------ */
 
-/* If the rank has read its epoch to the end, moves the rank to the next epoch. Skips epochs before
- * the one that precedes the running epoch, because their feeds are deleted. */
+/* Moves the rank to the first epoch that has a feed. No epoch begins while a rank needs an older
+ * feed. So either another node has served the rank further, as coord_rank_status tells, or the
+ * engine and this node have lost the rank's position. */
+static void skip_epochs(struct coord *coord, const struct held_job *job, uint32_t number)
+{
+	const struct coord_calls *calls = &coord->calls;
+	struct held_rank *rank = &job->ranks[number];
+	if (rank->acked.epoch > rank->head.epoch) {
+		rank->head = (struct coord_position){rank->acked.epoch, 0};
+		return;
+	}
+	struct coord_position to = {job->epoch - 1, 0};
+	if (calls->skipped && calls->skipped(calls->context, job->facts.name, number,
+				      rank->head.epoch, rank->head.position, to.epoch))
+		return; /* a later step tries again */
+	rank->head = to;
+	coord->counts.skips++;
+}
+
+/* If the rank has read its epoch to the end, moves the rank to the next epoch. */
 static void turn_epoch(struct coord *coord, const struct held_job *job, uint32_t number)
 {
 	struct held_rank *rank = &job->ranks[number];
 	if (rank->head.position >= rank_length(&job->facts, job->n, number))
 		rank->head = (struct coord_position){rank->head.epoch + 1, 0};
-	if (rank->head.epoch + 1 < job->epoch) {
-		rank->head = (struct coord_position){job->epoch - 1, 0};
-		coord->counts.skips++;
-	}
+	if (rank->head.epoch + 1 < job->epoch)
+		skip_epochs(coord, job, number);
 }
 
 static size_t list_reads(struct coord *coord, struct coord_read *reads, sample_id *ids)

@@ -48,11 +48,14 @@ struct held_job {
 	char refused[COORD_TEXT];
 	/* epoch and length of the engine's log when it was last asked */
 	uint32_t epoch, next;
-	uint32_t wanted; /* latest epoch that a reader wants */
-	uint32_t opened; /* latest epoch that is known to have begun */
+	uint32_t wanted;  /* latest epoch that a reader wants */
+	uint32_t opened;  /* latest epoch that is known to have begun */
+	uint64_t open_ns; /* earliest time of the next call of engine->open */
 	struct held_rank *ranks;
 	struct came *came; /* [ranks] */
-	uint64_t *owners;  /* [ranks], as the engine last told them; NULL: not known */
+	/* [ranks], as the engine last told them; NULL: not known */
+	uint64_t *owners;
+	struct coord_position *cursors;
 };
 
 /* A job for which the leader draws. */
@@ -211,6 +214,11 @@ static inline void coord_note_begun(struct held_job *job, struct coord_position 
 	if (at.position > 0 && at.epoch > job->wanted)
 		job->wanted = at.epoch;
 }
+
+/* --- coord_ranks.c ---------------------------------------------------------------------- */
+
+/* Tells whether the rank is one of coord_behind. */
+bool coord_is_behind_others(const struct held_job *job, uint32_t number);
 
 /* --- coord_step.c ----------------------------------------------------------------------- */
 

@@ -113,6 +113,20 @@ int local_append_to(struct local_job *job, const struct coord_append *append)
 
 /* --- the functions ---------------------------------------------------------------------- */
 
+/* Tells whether a rank has not yet read the epoch to its end. */
+static bool is_read_yet(const struct local_job *job, uint32_t epoch)
+{
+	for (uint32_t r = 0; r < job->facts.ranks; r++) {
+		struct coord_position cursor = job->ranks[r].cursor;
+		if (cursor.epoch < epoch ||
+			(cursor.epoch == epoch &&
+				cursor.position < ranks_position(job->n, job->facts.batch,
+							  job->facts.ranks, r)))
+			return true;
+	}
+	return false;
+}
+
 int local_open(void *context, const char *run, const char *name, uint32_t epoch)
 {
 	struct coord_local *local = context;
@@ -124,6 +138,9 @@ int local_open(void *context, const char *run, const char *name, uint32_t epoch)
 	if (epoch <= job->epoch)
 		return 0;
 	if (epoch != job->epoch + 1 || job->next != job->n)
+		return -EAGAIN;
+	/* The log of this epoch would be dropped. */
+	if (job->epoch > 0 && is_read_yet(job, job->epoch - 1))
 		return -EAGAIN;
 	begin_epoch(job, epoch);
 	local->news++;
@@ -262,20 +279,6 @@ int local_reported(void *context, const char *run, const struct coord_node *node
 			ret[i] |= strcmp(node->node, nodes[i].name) == 0;
 	}
 	return 0;
-}
-
-/* Tells whether a rank has not yet read the epoch to its end. */
-static bool is_read_yet(const struct local_job *job, uint32_t epoch)
-{
-	for (uint32_t r = 0; r < job->facts.ranks; r++) {
-		struct coord_position cursor = job->ranks[r].cursor;
-		if (cursor.epoch < epoch ||
-			(cursor.epoch == epoch &&
-				cursor.position < ranks_position(job->n, job->facts.batch,
-							  job->facts.ranks, r)))
-			return true;
-	}
-	return false;
 }
 
 static bool is_whole(struct local_job *job, uint32_t epoch)

@@ -274,12 +274,15 @@ void epochs_starve(struct epochs *epochs, int status);
  * answers only for positions that are bound. The caller reports the other process's bindings by
  * epochs_had. lent = false: this engine binds positions again. */
 void epochs_lend(struct epochs *epochs, bool lent);
+/* Tells a fed job whether other processes wait until it has left its draining epoch. If so, it leaves
+ * that epoch as soon as no script reads it (epochs_time). */
+void epochs_hurry(struct epochs *epochs, bool hurries);
 /* Binds the head of the queue to the position of the request of EFFECT_DRAW, and answers the
  * request. */
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
 
-/* Tells a fed job that another process reads the epoch. If the epoch has not begun, it runs from
- * now on, and the running epoch is over. -ENOMEM */
+/* Tells a fed job that another process reads the epoch, or that epochs before get no more samples.
+ * The epochs before it are over. If the epoch has not begun, it runs from now on. -ENOMEM */
 must_check int epochs_go_on(
 	struct epochs *epochs, uint32_t epoch, struct effects *effects);
 /* Tells a fed job that another process consumed the next sample of the epoch. The first unbound

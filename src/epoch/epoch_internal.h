@@ -127,6 +127,7 @@ struct epochs {
 	/* Another process binds the positions of this fed job, and this engine does not
 	 * (epochs_lend). */
 	bool lent;
+	bool hurries; /* other processes wait until the job has left its draining epoch */
 	uint64_t last_read_ns;
 	uint64_t needed; /* number of samples that streams still have to draw */
 	uint32_t pins;	 /* number of pinned samples, queued or bound */

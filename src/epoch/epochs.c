@@ -142,6 +142,8 @@ static void consume(struct epochs *epochs, struct epoch *epoch, uint32_t positio
 int epochs_go_on(struct epochs *epochs, uint32_t number, struct effects *effects)
 {
 	struct epoch *running = epochs->running, *begun;
+	if (running && number == running->number)
+		let_go_of_draining(epochs, effects);
 	if (running && number <= running->number)
 		return 0;
 	if (running && !running->over)
@@ -287,7 +289,8 @@ static bool is_waited_for(const struct epochs *epochs, const struct epoch *epoch
 /* Tells whether a fed job's draining epoch must end. Samples are fed in order, so the running epoch
  * gets only few until the draining epoch is consumed. So the draining epoch ends if an open of the
  * running epoch waits, and either no script reads the draining epoch, or none of its samples was
- * consumed for a minute. */
+ * consumed for a minute. It also ends if other ranks wait for it, and scripts read the running
+ * epoch. */
 static bool is_stranded(struct epochs *epochs, uint64_t now_ns)
 {
 	const struct epoch *draining = epochs->draining;
@@ -297,10 +300,17 @@ static bool is_stranded(struct epochs *epochs, uint64_t now_ns)
 		epochs->drained = draining->consumed + 1;
 		epochs->drained_ns = now_ns;
 	}
-	bool stands = epochs->drained_ns + PAUSE_NS < now_ns ||
-		      !current_needs_draining(epochs, now_ns);
+	bool pauses = epochs->drained_ns + PAUSE_NS < now_ns;
+	bool stands = pauses || !current_needs_draining(epochs, now_ns);
+	bool others =
+		epochs->hurries && (pauses || epochs_current_is_read(epochs, now_ns));
 	return stands && draining->consumed < draining->set->positions &&
-	       is_waited_for(epochs, epochs->running);
+	       (others || is_waited_for(epochs, epochs->running));
+}
+
+void epochs_hurry(struct epochs *epochs, bool hurries)
+{
+	epochs->hurries = hurries;
 }
 
 void epochs_time(struct epochs *epochs, uint64_t now_ns, struct effects *effects)

@@ -271,6 +271,8 @@ void text_job_status(FILE *out, struct sched_job *job)
 			" s: readers get what was drawn, %s\n",
 			status.unfed_ns / 1000000000,
 			status.gives_up ? "then ETIMEDOUT" : "then they wait");
+	if (status.waits_why[0])
+		fprintf(out, "cluster %s\n", status.waits_why);
 	print_share(out, &status.share);
 	fprintf(out, "served %" PRIu64 "\n", status.served);
 	fprintf(out, "decoded %" PRIu64 "\n", status.decoded);

@@ -9,6 +9,7 @@
 #include "coord/coord_resp.h"
 #include "group/group.h"
 #include "group/peers.h"
+#include "sched/gauges.h"
 
 #include <stdatomic.h>
 #include <sys/queue.h>
@@ -37,9 +38,13 @@ struct group_rank {
 	struct coord_job_status status;	   /* (lock) status of the training */
 	struct coord_rank_status position; /* (lock) */
 	char unserved[COORD_TEXT]; /* (lock) ranks of the training that no node serves */
+	/* (lock) why the training's next epoch does not begin; "": it is not held back */
+	char waits_why[SCHED_WAIT_TEXT];
 	/* (lock) Samples that were drawn for the rank and are not consumed yet. */
 	uint32_t lag;
-	bool refused; /* the group refuses the job, and this was logged */
+	bool told;	  /* this wait was logged */
+	uint64_t told_ns; /* time when a wait was logged last; 0: none was */
+	bool refused;	  /* the group refuses the job, and this was logged */
 	/* used only within sync_jobs: tells whether the scheduler has removed the job */
 	bool gone;
 	bool lost; /* another node serves the rank, or taking it again failed */
@@ -106,10 +111,30 @@ void group_look_at_jobs(struct group *group);
 /* Frees all ranks. Does not notify the coordinator. */
 void group_forget_ranks(struct group *group);
 
+/* Returns this node's rank of the training; NULL: it has none of this number. */
+struct group_rank *group_find_rank(
+	const struct group *group, const char *training, uint32_t number);
+/* Returns the first of this node's ranks of the training; NULL: it has none. */
+struct group_rank *group_find_training(const struct group *group, const char *training);
+
+/* --- behind.c: for the group's thread ----------------------------------------------------- */
+
+/* Serves coord_calls.skipped: lets the readers of the rank continue with epoch `to`. */
+int group_skipped(void *context, const char *training, uint32_t number, uint32_t epoch,
+	uint32_t position, uint32_t to);
+/* Notes which ranks hold back the training's next epoch. Tells the job of the rank, and the log. */
+void group_look_behind(struct group *group, struct group_rank *rank);
+
 /* --- print.c ----------------------------------------------------------------------------- */
 
 #define GROUP_RANK_TEXT 24 /* bytes of the numbers of a job's ranks, including the \0 */
 
+/* The advice about a rank that holds back the others. */
+#define GROUP_READ_THERE                                                                 \
+	"read it there; if the rank's node is gone, add its job on another node"
+
+/* Returns the word for the number of a job's rank: "rank" or "node_rank". */
+const char *group_rank_word(const struct job_config *config);
 /* Prints the numbers of the training's ranks that read the job, such as "3" or "4-7". Returns
  * `text`. */
 const char *group_rank_text(

@@ -103,22 +103,24 @@ static void print_rank(const struct group_rank *rank, struct lines *lines)
 			config->training);
 }
 
-/* Prints the ranks of a training that no node serves. Prints them only for the training's first job
- * on this node. */
-static void print_unserved(
+/* Prints the ranks of a training that no node serves, and those that hold back its next epoch. Prints
+ * them only for the training's first job on this node. */
+static void print_training(
 	const struct group *group, const struct group_rank *rank, struct lines *lines)
 {
-	const struct group_rank *first = TAILQ_FIRST(&group->ranks);
-	while (strcmp(first->config->training, rank->config->training) != 0)
-		first = TAILQ_NEXT(first, link);
-	if (first == rank && rank->unserved[0] && !rank->status.refused[0])
+	const char *training = rank->config->training;
+	if (group_find_training(group, training) != rank || rank->status.refused[0])
+		return;
+	if (rank->waits_why[0])
+		hinders(lines, "training %s: %s: " GROUP_READ_THERE, training,
+			rank->waits_why);
+	if (rank->unserved[0])
 		hinders(lines,
 			"training %s: no node serves %s %s of %" PRIu32
 			" (0 is the first): add their jobs; the other ranks wait when no "
 			"drawn sample is left",
-			rank->config->training,
-			rank->config->processes.local_ranks ? "node_rank" : "rank",
-			rank->unserved, rank->config->ranks);
+			training, group_rank_word(rank->config), rank->unserved,
+			rank->config->ranks);
 }
 
 static const char *refusal_text(int err)
@@ -151,7 +153,7 @@ void group_print_hindrances_locked(const struct group *group, FILE *out)
 	print_silent(group, &lines);
 	TAILQ_FOREACH (rank, &group->ranks, link) {
 		print_rank(rank, &lines);
-		print_unserved(group, rank, &lines);
+		print_training(group, rank, &lines);
 	}
 	print_peers(group, &lines);
 	if (!lines.any)

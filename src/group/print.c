@@ -78,6 +78,11 @@ static void print_samples(FILE *out)
 		part(cached, all), stats_get(STAT_GIVEN));
 }
 
+const char *group_rank_word(const struct job_config *config)
+{
+	return config->processes.local_ranks ? "node_rank" : "rank";
+}
+
 const char *group_rank_text(
 	const struct job_config *config, char text[static GROUP_RANK_TEXT])
 {

@@ -13,7 +13,7 @@
 
 /* Connects jobs that are ranks of a training with the coordinator. */
 
-static struct group_rank *find_rank(
+struct group_rank *group_find_rank(
 	const struct group *group, const char *training, uint32_t number)
 {
 	struct group_rank *rank;
@@ -24,7 +24,7 @@ static struct group_rank *find_rank(
 	return NULL;
 }
 
-static struct group_rank *find_training(const struct group *group, const char *training)
+struct group_rank *group_find_training(const struct group *group, const char *training)
 {
 	struct group_rank *rank;
 	TAILQ_FOREACH (rank, &group->ranks, link)
@@ -45,7 +45,7 @@ static void lend(struct group_rank *rank, bool lent)
 static int fed(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t base, const sample_id *ids, uint32_t n)
 {
-	struct group_rank *rank = find_rank(context, training, number);
+	struct group_rank *rank = group_find_rank(context, training, number);
 	if (!rank)
 		return 0;
 	int err = sched_feed(rank->job, epoch, base, ids, n);
@@ -60,7 +60,7 @@ static int fed(void *context, const char *training, uint32_t number, uint32_t ep
 
 static void lost(void *context, const char *training, uint32_t number)
 {
-	struct group_rank *rank = find_rank(context, training, number);
+	struct group_rank *rank = group_find_rank(context, training, number);
 	char numbers[GROUP_RANK_TEXT];
 	if (!rank)
 		return;
@@ -99,7 +99,7 @@ static bool is_otherwise(const struct group_rank *rank, uint32_t epoch, uint32_t
 static uint32_t tail(
 	void *context, struct coord_tail *tail, sample_id *ids, uint32_t most)
 {
-	const struct group_rank *rank = find_rank(context, tail->job, tail->rank);
+	const struct group_rank *rank = group_find_rank(context, tail->job, tail->rank);
 	uint32_t n = 0;
 	if (!rank)
 		return 0;
@@ -116,7 +116,7 @@ static uint32_t tail(
 static void forget(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t base, uint32_t n)
 {
-	struct group_rank *rank = find_rank(context, training, number);
+	struct group_rank *rank = group_find_rank(context, training, number);
 	if (!rank)
 		return;
 	struct otherwise *otherwise = &rank->otherwise[epoch % 2];
@@ -173,6 +173,7 @@ struct coord_calls group_calls(struct group *group)
 		.known = known,
 		.tail = tail,
 		.forget = forget,
+		.skipped = group_skipped,
 		.place = place_at_home,
 		.resident = resident,
 		.lacked = lacked};
@@ -228,7 +229,7 @@ static void remove_rank(struct group *group, struct group_rank *rank)
 		TAILQ_REMOVE(&group->ranks, rank, link);
 	}
 	(void)coord_drop_rank(group->coord, config->training, config->rank);
-	if (!find_training(group, config->training) &&
+	if (!group_find_training(group, config->training) &&
 		coord_remove_job(group->coord, config->training) != 0)
 		log_warn("job %s: can't tell the group that the job was removed",
 			config->name);
@@ -463,6 +464,7 @@ void group_look_at_jobs(struct group *group)
 		coord_unserved(group->coord, config->training, rank->unserved);
 		rank->lag = find_lag(rank);
 		lock_release(&group->lock);
+		group_look_behind(group, rank);
 		bool refused = !err && rank->status.refused[0];
 		if (refused && !rank->refused)
 			log_error("job %s: %s; it begins when no node runs the training "

@@ -10,6 +10,7 @@
 #include "sched/drawing.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 /*
  * Passes the samples of a rank, which are drawn elsewhere, to the rank's feed and engine. An open
@@ -279,6 +280,13 @@ void sched_feed_lend(struct sched_job *job, bool lent)
 	lock_take(&job->sched->lock);
 	lend_locked(job, lent, &aftermath);
 	sched_unlock(job->sched, &aftermath);
+}
+
+void sched_feed_waits(struct sched_job *job, const char *why, bool here)
+{
+	LOCK_SCOPE(&job->sched->lock);
+	snprintf(job->waits_why, sizeof(job->waits_why), "%s", why);
+	epochs_hurry(job->is.epochs, here);
 }
 
 void sched_on_news(struct sched *sched, sched_news *news, void *context)

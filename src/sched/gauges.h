@@ -80,6 +80,8 @@ void sched_on_look(struct sched *sched, sched_lives *lives);
 /* Asks `lives` at once about the processes of the job, so that the job's engine knows which scripts
  * that read current/ have ended. */
 void sched_look(struct sched_job *job);
+#define SCHED_WAIT_TEXT 160 /* bytes of a reason to wait, including the \0 */
+
 struct sched_job_status {
 	bool started;	  /* an epoch has begun */
 	bool running;	  /* an epoch has begun and not ended */
@@ -108,6 +110,8 @@ struct sched_job_status {
 	/* time since the rank's feed failed; 0: it works, or the job has no feed */
 	uint64_t unfed_ns;
 	bool gives_up; /* opens that find no sample in the feed fail */
+	/* reason why the group's next epoch does not begin; "": it is not held back */
+	char waits_why[SCHED_WAIT_TEXT];
 	/* The processes that have read the job, the latest first. Empty: no process has read the
 	 * job since this daemon started. */
 	struct sched_program programs[SCHED_PROGRAMS];

@@ -64,6 +64,7 @@ void job_status_locked(struct sched_job *job, struct sched_job_status *ret)
 	if (job->unfed_since_ns)
 		ret->unfed_ns = clock_now_ns() - job->unfed_since_ns;
 	ret->gives_up = job->gives_up;
+	memcpy(ret->waits_why, job->waits_why, sizeof(ret->waits_why));
 	memcpy(ret->programs, job->programs, sizeof(ret->programs));
 	if (job->watch.lap.last_ns)
 		ret->read_ns = clock_now_ns() - job->watch.lap.last_ns;

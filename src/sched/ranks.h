@@ -77,7 +77,9 @@ must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
 
 /* Tells the scheduler that another daemon has served the rank, and that readers there have consumed
  * the first `consumed` samples of the epoch. The feed still brings these samples, since readers may
- * look at them again. -ENOMEM; -EINVAL: an epoch has fewer samples. */
+ * look at them again. Epochs before this one are over: opens that wait for their samples fail with
+ * -ESTALE, and those of current/ continue with this epoch. -ENOMEM; -EINVAL: an epoch has fewer
+ * samples. */
 must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
 
 /* Tells the scheduler that the feed of the job failed at since_ns (clock_now_ns); 0: the feed works
@@ -89,6 +91,11 @@ void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
  * caller calls this with false, it must report the other daemon's progress with
  * sched_feed_go_on. */
 void sched_feed_lend(struct sched_job *job, bool lent);
+
+/* Tells the scheduler why the group's next epoch does not begin, for sched_job_status; "": it is not
+ * held back. here: the job's rank holds it back. If so, the job leaves its draining epoch as soon as
+ * no script reads it. */
+void sched_feed_waits(struct sched_job *job, const char *why, bool here);
 
 /* Copies up to n samples of the epoch's feed that were received, from index `base` on, whether they
  * are bound or not. Returns the number of samples copied. */

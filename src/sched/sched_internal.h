@@ -124,10 +124,11 @@ struct sched_job {
 	struct sched *sched;
 	atomic_uint references;
 	bool removed;
-	struct feeds feeds;	 /* feeds of a rank, by epoch */
-	uint64_t unfed_since_ns; /* when the rank's feed failed; 0: it works */
-	bool gives_up;		 /* opens that find no sample in the feed fail */
-	uint32_t open;		 /* number of images of current/ that are open */
+	struct feeds feeds;		 /* feeds of a rank, by epoch */
+	uint64_t unfed_since_ns;	 /* when the rank's feed failed; 0: it works */
+	bool gives_up;			 /* opens that find no sample in the feed fail */
+	char waits_why[SCHED_WAIT_TEXT]; /* the text of sched_feed_waits */
+	uint32_t open;			 /* number of images of current/ that are open */
 	TAILQ_ENTRY(sched_job) clerk_link;
 	struct skipping skips;
 	/* the restore that the clerk has to do, or NULL */

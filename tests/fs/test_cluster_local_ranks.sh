@@ -32,7 +32,7 @@ shows a '^rank net 0-2/6 job vit held'
 shows b '^rank net 3-5/6 job vit held'
 
 # read_all NODE: its ranks, which are the children of one process, as torchrun has them. The ranks of
-# both nodes are in step, as DDP's are: a rank that is more than an epoch behind loses samples.
+# both nodes are in step, as DDP's are.
 read_all() {
 	local first=$((${NODE_RANK[$1]} * LOCAL)) r readers=()
 	for ((r = 0; r < LOCAL; r++)); do

@@ -30,8 +30,9 @@ struct world_node {
 	uint64_t incarnation;
 	uint32_t fed; /* positions */
 	uint32_t lost;
-	bool full;   /* its journal takes nothing */
-	bool silent; /* it is not stepped: dead, or stopped */
+	uint32_t skipped_to; /* epoch */
+	bool full;	     /* its journal takes nothing */
+	bool silent;	     /* it is not stepped: dead, or stopped */
 };
 
 struct world {
@@ -97,6 +98,15 @@ static inline uint32_t world_tail(
 	return journal_tail(&node->journal, tail, ids, most);
 }
 
+static inline int world_skipped(void *context, const char *job, uint32_t rank,
+	uint32_t epoch, uint32_t position, uint32_t to)
+{
+	struct world_node *node = context;
+	(void)job, (void)rank, (void)epoch, (void)position;
+	node->skipped_to = to;
+	return 0;
+}
+
 static inline void world_forget(void *context, const char *job, uint32_t rank,
 	uint32_t epoch, uint32_t base, uint32_t n)
 {
@@ -158,6 +168,7 @@ static inline struct world_node *world_start_as(
 			.known = world_known,
 			.tail = world_tail,
 			.forget = world_forget,
+			.skipped = world_skipped,
 			.place = world->calls.place,
 			.resident = world->calls.resident,
 			.lacked = world->calls.lacked}};
@@ -220,21 +231,6 @@ static inline void world_take(struct world_node *node, unsigned job, uint32_t ra
 
 /* --- steps ------------------------------------------------------------------------------ */
 
-/* Ranks train together: none begins an epoch before all are in the one before. */
-static inline bool world_may_begin(
-	const struct world *world, unsigned job, uint32_t epoch)
-{
-	for (uint32_t r = 0; r < world->facts[job].ranks; r++) {
-		uint32_t furthest = 0;
-		for (unsigned i = 0; i < WORLD_NODES; i++)
-			if (world->nodes[i].consumed_epoch[job][r] > furthest)
-				furthest = world->nodes[i].consumed_epoch[job][r];
-		if (furthest + 1 < epoch)
-			return false;
-	}
-	return true;
-}
-
 static inline void world_consume(struct world_node *node, unsigned job, uint32_t rank)
 {
 	const struct world *world = node->world;
@@ -261,11 +257,11 @@ static inline void world_consume(struct world_node *node, unsigned job, uint32_t
 	}
 	bool last = *epoch == JOURNAL_EPOCHS - 1;
 	if (*position == length && *epoch < world->hold_epoch && !last) {
-		if (world_may_begin(world, job, *epoch + 1))
-			(void)coord_want(node->coord, facts->name, *epoch + 1);
+		(void)coord_want(node->coord, facts->name, *epoch + 1);
 		if (status.epoch > *epoch) {
 			++*epoch;
 			*position = 0;
+			(void)coord_commit(node->coord, facts->name, rank, *epoch, 0);
 		}
 	}
 }

@@ -3,6 +3,7 @@
 
 #include "coord_world.h"
 
+#include "coord/coord_local_internal.h"
 #include "place/divide.h"
 
 #include <errno.h>
@@ -358,6 +359,61 @@ EACH_ENGINE(what_a_journal_does_not_take_comes_again)
 	cr_assert_eq(node->fed, 0);
 	node->full = false;
 	world_until(world, world_is_given(world, 0, 0));
+}
+
+static bool is_behind(const struct world_node *node, const char *ranks)
+{
+	char behind[COORD_TEXT];
+	coord_behind(node->coord, "job0", behind);
+	return strcmp(behind, ranks) == 0;
+}
+
+/* The journal of one rank takes no samples for a while. The other rank comes to its third epoch, and
+ * waits, even when the first rank has no node: leases are no safety. */
+EACH_ENGINE(an_epoch_begins_when_no_rank_is_two_epochs_behind)
+{
+	struct world_node *fast = world_start(world, 0), *slow = world_start(world, 1);
+	struct coord_rank_status status;
+	cr_assert_eq(coord_add_job(fast->coord, world_job(world, 0, 0, 60, 2, 6)), 0);
+	cr_assert_eq(coord_add_job(slow->coord, &world->facts[0]), 0);
+	world_take(fast, 0, 0);
+	world_take(slow, 0, 1);
+	world_until(world, slow->fed > 0);
+	slow->full = true;
+	world_until(world, is_behind(fast, "1") && is_behind(slow, "1"));
+	cr_assert_eq(coord_rank_status(slow->coord, "job0", 1, &status), 0);
+	cr_assert(status.behind);
+	cr_assert_eq(coord_rank_status(fast->coord, "job0", 0, &status), 0);
+	cr_assert_not(status.behind);
+	cr_assert_eq(coord_drop_rank(slow->coord, "job0", 1), 0);
+	world_pass(world, 4 * world->ttl_ns);
+	cr_assert_not(world_given_any(world, 0, 2));
+	slow->full = false;
+	world_take(slow, 0, 1);
+	world_until(world, world_is_given(world, 0, 4));
+	for (uint32_t e = 0; e < 4; e++)
+		cr_assert(world_is_given(world, 0, e), "epoch %u", e);
+	cr_assert_eq(world_status(fast).skips + world_status(slow).skips, 0);
+	world_until(world, is_behind(fast, ""));
+}
+
+/* The node has an older copy of its journal, and the engine has lost the rank's cursor. */
+Test(coord_local, a_rank_whose_samples_are_gone_is_told)
+{
+	struct world world;
+	world_begin(&world, WORLD_LOCAL);
+	struct world_node *node = world_start(&world, 0);
+	cr_assert_eq(coord_add_job(node->coord, world_job(&world, 0, 0, 60, 1, 6)), 0);
+	world_take(node, 0, 0);
+	world_until(&world, world_is_given(&world, 0, 3));
+	cr_assert_eq(coord_drop_rank(node->coord, "job0", 0), 0);
+	local_find(world.local, "job0")->ranks[0].cursor = (struct coord_position){0, 0};
+	cr_assert_eq(world_status(node).skips, 0);
+	cr_assert_eq(coord_take_rank(node->coord, "job0", 0, 0, 3), 0);
+	world_until(&world, world_status(node).skips == 1);
+	cr_assert_geq(node->skipped_to, 2);
+	world_until(&world, world_is_given(&world, 0, 6));
+	world_end(&world);
 }
 
 EACH_ENGINE(a_job_that_no_node_runs_is_forgotten)

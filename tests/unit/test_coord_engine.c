@@ -138,10 +138,11 @@ static void beat(struct twins *twins)
 	if (chance(twins, 10) == 0)
 		other.incarnation = 99;
 	for (int k = 0; k < 2; k++) {
-		leases[0][k] = leases[1][k] =
-			(struct coord_lease){.job = chance(twins, 9) ? "job" : "none",
-				.rank = chance(twins, RANKS + 1),
-				.cursor = {chance(twins, 3), chance(twins, 12)}};
+		leases[0][k] = leases[1][k] = (struct coord_lease){
+			.job = chance(twins, 9) ? "job" : "none",
+			.rank = chance(twins, RANKS + 1),
+			.cursor = {twins->epoch - (twins->epoch > 0) + chance(twins, 3),
+				chance(twins, 12)}};
 	}
 	uint32_t n = chance(twins, 3), t = some_token(twins);
 	bool leads = chance(twins, 2), asks = chance(twins, 2);

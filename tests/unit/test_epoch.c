@@ -321,3 +321,53 @@ Test(epoch, ranks_of_a_group_begin_again_with_one_epoch)
 	cr_assert_eq(first, epoch_of_new_script(11));
 	cr_assert_eq(first, 1);
 }
+
+/* Reads a file of current/ of a rank, which is fed one more sample for it. */
+static void read_fed(
+	struct epoch_world *world, uint32_t epoch, uint32_t position, uint64_t script)
+{
+	struct reader reader = {.thread = script, .rank = script, .script = script};
+	struct world_request *request =
+		world_request_by(world, EPOCH_CURRENT, position, reader, false);
+	world_open(world, request);
+	cr_assert(world_draw_ahead(world, epoch));
+	world_resume(world);
+	cr_assert_eq(epoch, request->request.found_epoch);
+	world_release(world, request, true);
+}
+
+static bool drains(const struct epoch_world *world)
+{
+	struct epochs_place place;
+	epochs_place(world->epochs, &place);
+	return place.drains;
+}
+
+/* A script leaves out the last two files of epoch 0, which drains, and reads epoch 1. Other ranks wait
+ * until this one has left epoch 0. */
+Test(epoch, a_rank_leaves_its_epoch_when_other_ranks_wait_for_it)
+{
+	enum { N = 20, SECOND = 1000000000 };
+	for (unsigned scripts = 1; scripts <= 2; scripts++) {
+		struct epoch_world world;
+		struct epochs_config config = config_of(EPOCHS_DRAWN, N);
+		config.lookahead = N;
+		config.fed = true;
+		config.idle_ns = 1000 * (uint64_t)SECOND;
+		world_begin(&world, &config, 1);
+		for (uint32_t i = 0; i < N - 2; i++) {
+			read_fed(&world, 0, i, 1);
+			if (i == 0 && scripts == 2)
+				read_fed(&world, 0, N - 2, 2);
+		}
+		read_fed(&world, 1, 0, 1);
+		world_time(&world, 2 * (uint64_t)SECOND);
+		cr_assert(drains(&world), "nobody waits");
+		epochs_hurry(world.epochs, true);
+		world_time(&world, 2 * (uint64_t)SECOND);
+		cr_assert_eq(drains(&world), scripts == 2, "%u scripts", scripts);
+		world_time(&world, 61 * (uint64_t)SECOND);
+		cr_assert_not(drains(&world), "no script has read it for a minute");
+		world_end(&world);
+	}
+}

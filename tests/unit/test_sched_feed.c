@@ -264,6 +264,32 @@ Test(sched_feed, what_another_daemon_had_is_read_whatever_was_at_hand)
 	world_end(&world);
 }
 
+/* The group has no more samples for the epochs before. The draining one ends, too. */
+Test(sched_feed, an_open_of_an_epoch_that_gets_no_more_samples_fails_at_once)
+{
+	struct world world;
+	struct world_open open, late;
+	world_begin(&world, N, 2 * N);
+	struct sched_job *job = add_rank(&world, a_name);
+	begin_epoch(job, 0, order[0], &open);
+	sched_release(wait_for(&open).handle);
+	begin_open(job, 0, 1, &late);
+	cr_assert_eq(0, sched_feed_go_on(job, 1, 0));
+	cr_expect_eq(-ESTALE, wait_for(&late).status);
+	feed(job, 1, 0, 9, order[1]);
+	for (uint32_t k = 0; k < 9; k++)
+		cr_expect_eq(order[1][k], read_one(job, 1, k));
+	begin_epoch(job, 2, order[2], &open);
+	sched_release(wait_for(&open).handle);
+	begin_open(job, 1, 9, &late);
+	cr_expect_not(late.done, "it drains");
+	cr_assert_eq(0, sched_feed_go_on(job, 2, 0));
+	cr_expect_eq(-ESTALE, wait_for(&late).status);
+	sched_validate(world.sched);
+	sched_job_put(job);
+	world_end(&world);
+}
+
 Test(sched_feed, another_job_of_the_dataset_draws_as_ever)
 {
 	struct world world;

@@ -163,18 +163,18 @@ static uint32_t length(unsigned j, uint32_t r)
 	return ranks_position(job->n, job->facts.batch, job->facts.ranks, r);
 }
 
-/* Ranks train together: no one begins an epoch while another has not ended the one before
- * the last. */
-static bool may_begin(unsigned j, uint32_t epoch)
+/* Tells whether a rank has not ended the epoch before the last. Until then the epoch does not
+ * begin. */
+static bool is_held_back(unsigned j, uint32_t epoch)
 {
 	const struct local_job *job = local_find(group.store, journal_name(j));
 	for (uint32_t r = 0; job && r < job->facts.ranks; r++) {
 		struct coord_position at = job->ranks[r].cursor;
 		if (at.epoch + 1 < epoch &&
 			(at.epoch + 2 < epoch || at.position < length(j, r)))
-			return false;
+			return true;
 	}
-	return job != NULL;
+	return job == NULL;
 }
 
 static void consume(struct node *node, unsigned j, uint32_t r)
@@ -193,9 +193,8 @@ static void consume(struct node *node, unsigned j, uint32_t r)
 		(consumed->epoch == at.epoch && consumed->position < at.position))
 		*consumed = at;
 	if (consumed->position >= length(j, r) && consumed->epoch + 1 < MOST_EPOCHS) {
-		if (may_begin(j, consumed->epoch + 1))
-			(void)coord_want(node->coord, job, consumed->epoch + 1);
-		else
+		(void)coord_want(node->coord, job, consumed->epoch + 1);
+		if (is_held_back(j, consumed->epoch + 1))
 			checker_consumed(j, r); /* it waits for another reader */
 		if (delivered.epoch > consumed->epoch)
 			*consumed = (struct coord_position){consumed->epoch + 1, 0};
@@ -240,8 +239,8 @@ static void start(struct node *node)
 		.ttl_ns = TTL_NS,
 		.seed = co_random(UINT32_MAX),
 		.mini_batches = 1 + co_random(3),
-		.calls = {node, fed, lost, known, tail, forget, places[co_random(3)],
-			co_one_in(2) ? any_samples : NULL,
+		.calls = {node, fed, lost, known, tail, forget, NULL,
+			places[co_random(3)], co_one_in(2) ? any_samples : NULL,
 			co_one_in(2) ? any_samples : NULL}};
 	snprintf(options.self.name, sizeof(options.self.name), "n%u", node->number);
 	snprintf(options.self.address, sizeof(options.self.address), "10.0.0.%u:1",
