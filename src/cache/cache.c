@@ -227,7 +227,8 @@ struct tensor *cache_reap(struct cache *cache)
 
 void cache_trim(struct cache *cache)
 {
-	evict_until_fits(cache, 0);
+	if (cache_is_exceeded(cache))
+		evict_until_fits(cache, 0);
 }
 
 enum cache_state cache_state(const struct cache_space *space, sample_id id)
@@ -253,14 +254,8 @@ void cache_prefetch_entry(const struct cache_space *space, sample_id id)
 
 /* --- pins ------------------------------------------------------------------------- */
 
-int cache_pin(struct cache_space *space, sample_id id)
+static void pin(struct cache *cache, struct entry *entry)
 {
-	struct cache *cache = space->cache;
-	struct entry *entry = find(space, id);
-	if (!entry)
-		entry = add_entry(space, id);
-	if (!entry)
-		return -ENOMEM;
 	if (entry->pins == 0) {
 		cache->pinned_bytes += entry->bytes;
 		if (entry->state == CACHE_READY)
@@ -271,13 +266,21 @@ int cache_pin(struct cache_space *space, sample_id id)
 	cache->pins++;
 	/* the caller will soon read the tensor (cache_get) */
 	__builtin_prefetch(entry->tensor);
+}
+
+int cache_pin(struct cache_space *space, sample_id id)
+{
+	struct entry *entry = find(space, id);
+	if (!entry)
+		entry = add_entry(space, id);
+	if (!entry)
+		return -ENOMEM;
+	pin(space->cache, entry);
 	return 0;
 }
 
-void cache_unpin(struct cache_space *space, sample_id id)
+static void unpin(struct cache *cache, struct entry *entry)
 {
-	struct cache *cache = space->cache;
-	struct entry *entry = find(space, id);
 	ensure(entry && entry->pins > 0);
 	entry->pins--;
 	cache->pins--;
@@ -289,12 +292,19 @@ void cache_unpin(struct cache_space *space, sample_id id)
 	remove_if_unused(entry);
 }
 
-void cache_open(struct cache_space *space, sample_id id)
+void cache_unpin(struct cache_space *space, sample_id id)
+{
+	unpin(space->cache, find(space, id));
+}
+
+bool cache_open(struct cache_space *space, sample_id id)
 {
 	struct entry *entry = find(space, id);
-	ensure(entry && entry->state == CACHE_READY);
-	(void)!cache_pin(space, id); /* can't fail, because the entry exists */
+	if (!entry || entry->state != CACHE_READY)
+		return false;
+	pin(space->cache, entry);
 	entry->opens++;
+	return true;
 }
 
 void cache_close(struct cache_space *space, sample_id id)
@@ -302,7 +312,7 @@ void cache_close(struct cache_space *space, sample_id id)
 	struct entry *entry = find(space, id);
 	ensure(entry && entry->opens > 0);
 	entry->opens--;
-	cache_unpin(space, id);
+	unpin(space->cache, entry);
 }
 
 uint32_t cache_opens(const struct cache_space *space, sample_id id)

@@ -74,7 +74,7 @@ void draw_count(struct draw *draw, struct stream *stream)
 	TAILQ_INSERT_TAIL(&draw->counted, stream, link);
 }
 
-/* Makes room for a round of n streams, which has two effects per stream. -ENOMEM */
+/* Makes room for an event of n streams, which has at most one effect per stream. -ENOMEM */
 static int reserve(struct draw *draw, size_t n)
 {
 	stream_id *ids = reallocarray(draw->round_ids, n, sizeof(*ids));
@@ -84,8 +84,7 @@ static int reserve(struct draw *draw, size_t n)
 	draw->round_streams = streams ? streams : draw->round_streams;
 	sample_id *samples = reallocarray(draw->round_samples, n, sizeof(*samples));
 	draw->round_samples = samples ? samples : draw->round_samples;
-	struct draw_effect *effects =
-		reallocarray(draw->effects, 2 * n, sizeof(*effects));
+	struct draw_effect *effects = reallocarray(draw->effects, n, sizeof(*effects));
 	draw->effects = effects ? effects : draw->effects;
 	return ids && streams && samples && effects ? 0 : -ENOMEM;
 }
@@ -167,7 +166,7 @@ int draw_enter(struct draw *draw, struct stream *stream, uint32_t ahead, uint32_
 		demand_enter(draw, stream);
 	for (size_t i = 0; i < stream->n_strands && stream->next->sampler; i++)
 		strand_drop_ids(&stream->strands[i]);
-	uint64_t where = rng_mix(stream->epoch, stream_remaining(stream));
+	uint64_t where = rng_mix(stream->epoch, unbound);
 	rng_seed(&stream->rng, rng_mix(draw->seed, rng_mix(stream->job, where)));
 	stream_choose_next(stream);
 	return 0;
@@ -186,7 +185,7 @@ void draw_give_up(struct stream *stream)
 /* Removes the stream from its samplers. Returns true if the need of samples has to be removed. */
 static bool remove_from_samplers(struct draw *draw, struct stream *stream)
 {
-	bool remains = stream_remaining(stream) > 0;
+	bool remains = stream->unbound > 0;
 	if (stream->training)
 		return demand_keep(draw, stream);
 	for (size_t i = 0; i < stream->n_strands && stream->next->sampler; i++)

@@ -87,7 +87,7 @@ enum draw_effect_kind {
 	/* Reduce the number of epochs that need the sample `id` of `space` by one. */
 	DRAW_DROP,
 	/* Pin and request the sample, which is `sample` in `stream` and `id` in `space`. It will be
-	 * bound after all samples drawn before. */
+	 * bound after all samples drawn before. drops: also reduce its need by one. */
 	DRAW_DRAWN,
 	/* At most half of the look-ahead of `stream` is left: refill it soon. */
 	DRAW_LOW,
@@ -99,6 +99,7 @@ enum draw_effect_kind {
 
 struct draw_effect {
 	enum draw_effect_kind kind;
+	bool drops;
 	struct stream *stream;
 	const struct strand *strand;
 	struct space *space;
@@ -170,8 +171,8 @@ void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample
 must_check bool draw_go_on(
 	struct draw *draw, struct stream *stream, const struct ahead_cache *cache);
 struct feed;
-/* Event: the rank may take a sample from its feed. Moves the sample to the look-ahead. Effects:
- * DROP, DRAWN. Returns false if the feed is empty or the cache has no room. */
+/* Event: the rank may take a sample from its feed. Moves the sample to the look-ahead. Effect:
+ * DRAWN. Returns false if the feed is empty or the cache has no room. */
 must_check bool draw_fed(struct draw *draw, struct stream *stream, struct feed *feed,
 	const struct ahead_cache *cache);
 /* Event: positions were bound. ahead: number of samples that are drawn and not bound; unbound:
@@ -193,6 +194,7 @@ bool draw_any_leaves(const struct draw *draw);
 /* Tells whether a stream of the rank's training already counts the remaining samples of this
  * epoch. */
 bool draw_is_borne(const struct draw *draw, const struct stream *stream);
+/* Counts the samples that the stream has yet to draw: stream->unbound. For tests. */
 uint32_t stream_remaining(const struct stream *stream);
 /* Returns the strand from which the stream's sample comes. */
 struct strand *strand_of(const struct stream *stream, sample_id sample);

@@ -26,9 +26,9 @@ void stream_choose_next(struct stream *stream);
 /* Called when a stream begins to draw. If another stream of the same training and epoch has the
  * needed ids, drops the ids of this stream. */
 void demand_enter(const struct draw *draw, struct stream *stream);
-/* Removes the need of a sample that a stream without a sampler has drawn: from the stream's ids,
- * or, if the stream is a rank, from those of its training. */
-void demand_drawn(struct draw *draw, const struct stream *stream, sample_id sample);
+/* Removes a sample that a stream without a sampler has drawn from the stream's ids, or, if the stream
+ * is a rank, from those of its training. Returns true if the sample was among them. */
+bool demand_drawn(const struct draw *draw, const struct stream *stream, sample_id sample);
 /* Called when a stream ends. Passes its ids to another stream of the same training and epoch.
  * Returns true if there is no such stream, so that the need of the ids must be removed. */
 must_check bool demand_keep(const struct draw *draw, struct stream *stream);

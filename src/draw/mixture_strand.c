@@ -58,9 +58,8 @@ void stream_choose_next(struct stream *stream)
 {
 	if (stream->n_strands == 1)
 		return;
-	uint32_t remaining = stream_remaining(stream);
-	uint64_t k = remaining > 0 ? rng_below(&stream->rng, remaining) : 0;
-	for (size_t i = 0; i < stream->n_strands && remaining > 0; i++) {
+	uint64_t k = stream->unbound > 0 ? rng_below(&stream->rng, stream->unbound) : 0;
+	for (size_t i = 0; i < stream->n_strands && stream->unbound > 0; i++) {
 		uint32_t n = sampler_remaining(stream->strands[i].sampler, stream->id);
 		if (k < n) {
 			stream->next = &stream->strands[i];

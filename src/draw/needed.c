@@ -57,24 +57,19 @@ void demand_enter(const struct draw *draw, struct stream *stream)
 		strand_drop_ids(&stream->strands[i]);
 }
 
-static bool take(struct draw *draw, const struct strand *strand, sample_id id)
+static bool take(const struct strand *strand, sample_id id)
 {
-	if (!strand->ids || !roaring_bitmap_remove_checked(strand->ids, id))
-		return false;
-	struct draw_effect *effect = draw_emit(draw, DRAW_DROP);
-	effect->space = strand->space;
-	effect->id = id;
-	return true;
+	return strand->ids && roaring_bitmap_remove_checked(strand->ids, id);
 }
 
-void demand_drawn(struct draw *draw, const struct stream *stream, sample_id sample)
+bool demand_drawn(const struct draw *draw, const struct stream *stream, sample_id sample)
 {
 	const struct stream *bearer =
 		stream->training ? find_bearer(draw, stream) : stream;
 	if (!bearer)
-		return;
+		return false;
 	const struct strand *strand = strand_of(bearer, sample);
-	(void)take(draw, strand, sample - strand->first);
+	return take(strand, sample - strand->first);
 }
 
 bool draw_fetched(struct draw *draw, const struct space *space, sample_id id)
@@ -83,8 +78,12 @@ bool draw_fetched(struct draw *draw, const struct space *space, sample_id id)
 	draw->n_effects = 0;
 	TAILQ_FOREACH (stream, &draw->streams, link) {
 		const struct strand *strand = strand_in(stream, space);
-		if (stream->training && strand && take(draw, strand, id))
-			return true;
+		if (!stream->training || !strand || !take(strand, id))
+			continue;
+		struct draw_effect *effect = draw_emit(draw, DRAW_DROP);
+		effect->space = strand->space;
+		effect->id = id;
+		return true;
 	}
 	return false;
 }

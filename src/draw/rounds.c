@@ -30,7 +30,7 @@ static uint64_t own_share(const struct draw *draw, const struct stream *stream,
 static bool may_draw_more(const struct stream *stream)
 {
 	return stream->ready && stream->ahead < stream->next->lookahead &&
-	       stream_remaining(stream) > 0;
+	       stream->unbound > 0;
 }
 
 static bool has_room(const struct draw *draw, const struct stream *stream,
@@ -86,16 +86,9 @@ static bool wants_round(const struct draw *draw, const struct stream *stream,
 static void hold(struct draw *draw, struct stream *stream, const struct strand *strand,
 	sample_id id)
 {
-	struct draw_effect *effect;
 	ensure(id != SAMPLE_NONE);
-	if (!strand->sampler) {
-		demand_drawn(draw, stream, strand->first + id);
-	} else {
-		effect = draw_emit(draw, DRAW_DROP);
-		effect->space = strand->space;
-		effect->id = id;
-	}
-	effect = draw_emit(draw, DRAW_DRAWN);
+	struct draw_effect *effect = draw_emit(draw, DRAW_DRAWN);
+	effect->drops = strand->sampler || demand_drawn(draw, stream, strand->first + id);
 	effect->stream = stream;
 	effect->strand = strand;
 	effect->space = strand->space;

@@ -39,8 +39,23 @@ struct job {
 	struct journal *journal;
 };
 
-enum epochs_kind job_kind(const struct job *job);
+/* Returns the way in which positions of the job get their samples. */
+static inline enum epochs_kind job_kind(const struct job *job)
+{
+	if (job->config.layout == LAYOUT_MIRROR)
+		return EPOCHS_MIRRORED;
+	if (job->config.order == ORDER_SEQUENTIAL || job->fixed)
+		return EPOCHS_FIXED;
+	return job->config.layout == LAYOUT_CLASSES || job->config.fixed_labels
+		       ? EPOCHS_DRAWN_AT_OPEN
+		       : EPOCHS_DRAWN;
+}
+
 /* Tells whether the job serves a rank, whose samples the coordinator sends (draw/feed.c). */
-bool job_is_fed(const struct job *job);
+static inline bool job_is_fed(const struct job *job)
+{
+	return job->config.ranks > 0;
+}
+
 /* Returns the number of positions that one open binds: the length of a batch, otherwise 1. */
 uint32_t job_binds_at_once(const struct job_config *config);

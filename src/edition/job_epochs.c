@@ -11,11 +11,6 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-bool job_is_fed(const struct job *job)
-{
-	return job->config.ranks > 0;
-}
-
 int feed_divide(struct edition *edition, config_report *report, void *context)
 {
 	const struct job_config *config = &edition->job->config;

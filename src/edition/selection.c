@@ -305,16 +305,3 @@ bool edition_label(const struct edition *edition, uint32_t position, uint32_t *r
 		return false;
 	return true;
 }
-
-/* --- the way in which positions get samples ------------------------------------------- */
-
-enum epochs_kind job_kind(const struct job *job)
-{
-	if (job->config.layout == LAYOUT_MIRROR)
-		return EPOCHS_MIRRORED;
-	if (job->config.order == ORDER_SEQUENTIAL || job->fixed)
-		return EPOCHS_FIXED;
-	return job->config.layout == LAYOUT_CLASSES || job->config.fixed_labels
-		       ? EPOCHS_DRAWN_AT_OPEN
-		       : EPOCHS_DRAWN;
-}

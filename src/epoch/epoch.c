@@ -15,28 +15,38 @@
  */
 
 #define FIRST_LOG_ROOM 1024
+#define FIRST_CHAIN_BITS 5
 
 /* --- the table of pins --------------------------------------------------------------- */
 
-/* Hashes a position. The hash function of uthash would take longer than the rest of a look-up. */
-static uint32_t hash_of(uint32_t position)
+static struct pin_chain *chain_of(const struct epoch *epoch, uint32_t position)
 {
-	return (uint32_t)(position * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-}
-
-/* Adds the pin to the table. If there is no memory, pin->hash.tbl is NULL afterwards. */
-static void add_to_table(struct epoch *epoch, struct pin *pin)
-{
-	HASH_ADD_BYHASHVALUE(hash, epoch->pin_table, position, sizeof(pin->position),
-		hash_of(pin->position), pin);
+	uint32_t hash = position * UINT32_C(0x9e3779b1);
+	return &epoch->chains[hash >> (32 - epoch->chain_bits)];
 }
 
 struct pin *epoch_pin(const struct epoch *epoch, uint32_t position)
 {
 	struct pin *pin;
-	HASH_FIND_BYHASHVALUE(hash, epoch->pin_table, &position, sizeof(position),
-		hash_of(position), pin);
-	return pin;
+	LIST_FOREACH (pin, chain_of(epoch, position), chain)
+		if (pin->position == position)
+			return pin;
+	return NULL;
+}
+
+/* Doubles the number of chains. Without memory they become longer. */
+static void add_chains(struct epoch *epoch)
+{
+	struct pin *pin;
+	struct pin_chain *chains =
+		calloc(2 * ((size_t)1 << epoch->chain_bits), sizeof(*chains));
+	if (!chains)
+		return;
+	free(epoch->chains);
+	epoch->chains = chains;
+	epoch->chain_bits++;
+	TAILQ_FOREACH (pin, &epoch->pins, link)
+		LIST_INSERT_HEAD(chain_of(epoch, pin->position), pin, chain);
 }
 
 /* ------------------------------------------------------------------------------------- */
@@ -50,14 +60,13 @@ int epoch_alloc(const struct epoch_set *set, uint32_t number, struct epoch **ret
 		return -ENOMEM;
 	epoch->number = number;
 	epoch->set = set;
-	epoch->none.position = UINT32_MAX; /* not the position of any pin */
-	add_to_table(epoch, &epoch->none);
+	epoch->chain_bits = FIRST_CHAIN_BITS;
+	epoch->chains = calloc((size_t)1 << FIRST_CHAIN_BITS, sizeof(*epoch->chains));
 	epoch->samples = calloc(n, sizeof(*epoch->samples));
 	epoch->consumed_bits = calloc(n / 8 + 1, 1);
 	epoch->reads = calloc(n, sizeof(*epoch->reads));
 	TAILQ_INIT(&epoch->pins);
-	if (!epoch->none.hash.tbl || !epoch->samples || !epoch->consumed_bits ||
-		!epoch->reads) {
+	if (!epoch->chains || !epoch->samples || !epoch->consumed_bits || !epoch->reads) {
 		epoch_reaped_free(epoch);
 		return -ENOMEM;
 	}
@@ -93,7 +102,7 @@ void epoch_reaped_free(struct epoch *epoch)
 {
 	if (!epoch)
 		return;
-	HASH_CLEAR(hash, epoch->pin_table);
+	free(epoch->chains);
 	free(epoch->samples);
 	free(epoch->log);
 	free(epoch->consumed_bits);
@@ -152,30 +161,45 @@ void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains)
 
 /* --- pins ---------------------------------------------------------------------------- */
 
+struct pin *epoch_take_spare(struct epochs *epochs)
+{
+	struct pin *pin = TAILQ_LAST(&epochs->spare, pins);
+	if (pin)
+		TAILQ_REMOVE(&epochs->spare, pin, link);
+	return pin;
+}
+
+void epochs_unpinned(struct epochs *epochs, struct effects *effects)
+{
+	TAILQ_CONCAT(&epochs->spare, &effects->unpinned, link);
+}
+
 void epoch_keep_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	sample_id sample, struct effects *effects)
 {
-	struct pin *pin = malloc(sizeof(*pin));
-	if (pin) {
-		*pin = (struct pin){.epoch = epoch->number,
-			.position = position,
-			.sample = sample,
-			.sequence = epoch->bound - 1};
-		add_to_table(epoch, pin);
-		if (pin->hash.tbl) {
-			TAILQ_INSERT_TAIL(&epoch->pins, pin, link);
-			return;
-		}
+	struct pin *pin = epoch_take_spare(epochs);
+	if (!pin)
+		pin = malloc(sizeof(*pin));
+	if (!pin) {
+		epochs->pins--;
+		effect_unpin(effects, epoch->number, sample);
+		return;
 	}
-	free(pin);
-	epochs->pins--;
-	effect_unpin(effects, epoch->number, sample);
+	*pin = (struct pin){.epoch = epoch->number,
+		.position = position,
+		.sample = sample,
+		.sequence = epoch->bound - 1};
+	if (epoch->n_pins++ >> epoch->chain_bits)
+		add_chains(epoch);
+	LIST_INSERT_HEAD(chain_of(epoch, position), pin, chain);
+	TAILQ_INSERT_TAIL(&epoch->pins, pin, link);
 }
 
 void epoch_drop_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
 	struct effects *effects)
 {
-	HASH_DELETE(hash, epoch->pin_table, pin);
+	LIST_REMOVE(pin, chain);
+	epoch->n_pins--;
 	TAILQ_REMOVE(&epoch->pins, pin, link);
 	epochs->pins--;
 	TAILQ_INSERT_TAIL(&effects->unpinned, pin, link);

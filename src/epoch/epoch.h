@@ -12,10 +12,6 @@
 #include <stddef.h>
 #include <sys/queue.h>
 
-/* If there is no memory, HASH_ADD leaves the element's hash.tbl NULL instead of exiting. */
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
-
 /*
  * The engine of one job's epochs. It decides which sample a position holds, which epoch a
  * file of current/ belongs to, when an epoch begins, drains and ends, and which samples are
@@ -31,7 +27,7 @@
  *             epochs_released ----> RECORD, END
  *
  *   Owns: its epochs and pins. Requests belong to the caller, and stay valid until they are
- *         answered or cancelled. Pins in effects.unpinned belong to the caller.
+ *         answered or cancelled.
  *   Threads: the caller serialises the calls.
  *   Errors: a request is answered with 0 or -errno; -ENOMEM from epochs_new.
  *   Life: the RECORD effects in their order are the journal; epochs_replay of them rebuilds
@@ -130,7 +126,7 @@ struct pin {
 	uint32_t epoch;
 	sample_id sample;
 	/* private to the engine */
-	UT_hash_handle hash; /* the key is `position` */
+	LIST_ENTRY(pin) chain;
 	uint32_t position;
 	uint32_t sequence; /* index of the binding in its epoch */
 	uint32_t opens;	   /* number of requests that were answered and not released */
@@ -220,10 +216,12 @@ struct effect {
 	uint32_t epoch;
 	uint32_t position;
 	sample_id sample;
-	struct open_request *request;
-	enum notice notice;
-	struct drawn_queue queue; /* the ring is freed by the caller */
-	struct record record;
+	union {
+		struct record record;
+		struct open_request *request;
+		enum notice notice;
+		struct drawn_queue queue; /* the ring is freed by the caller */
+	};
 };
 
 #define EFFECTS_MAX 16
@@ -232,8 +230,7 @@ struct effects {
 	unsigned n;
 	bool resumes; /* the caller has to call epochs_resume before the next event */
 	struct effect list[EFFECTS_MAX];
-	/* pins that the caller frees after unpinning their samples */
-	struct pins unpinned;
+	struct pins unpinned; /* the caller unpins these -> epochs_unpinned */
 };
 
 static inline void effects_init(struct effects *effects)
@@ -313,6 +310,10 @@ void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, b
  * position is unbound or already consumed. */
 void epochs_released_before(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	uint64_t now_ns, struct effects *effects);
+
+/* Tells the engine that the pins in effects->unpinned are given back. The engine keeps them for later
+ * bindings, because an allocation would take longer than the rest of a binding. */
+void epochs_unpinned(struct epochs *epochs, struct effects *effects);
 
 /* Tells the engine that the order of an ended epoch is in a file. epochs_reap then returns the
  * epoch. */

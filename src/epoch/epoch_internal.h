@@ -60,10 +60,10 @@ struct epoch {
 	struct drawn_queue queue;
 	/* pins of samples that are bound and not consumed, in the order of binding */
 	struct pins pins;
-	/* The pins, hashed by position. uthash frees a table that becomes empty, so `none` stays in
-	 * it. */
-	struct pin *pin_table;
-	struct pin none;
+	uint32_t n_pins;
+	/* The pins by a hash of their positions, in 2^chain_bits lists. */
+	LIST_HEAD(pin_chain, pin) * chains;
+	unsigned chain_bits;
 	/* The bound samples, by which a replay finds a sample that is bound twice; otherwise
 	 * NULL. */
 	roaring_bitmap_t *replayed;
@@ -129,8 +129,9 @@ struct epochs {
 	bool lent;
 	bool hurries; /* other processes wait until the job has left its draining epoch */
 	uint64_t last_read_ns;
-	uint64_t needed; /* number of samples that streams still have to draw */
-	uint32_t pins;	 /* number of pinned samples, queued or bound */
+	uint64_t needed;   /* number of samples that streams still have to draw */
+	uint32_t pins;	   /* number of pinned samples, queued or bound */
+	struct pins spare; /* pins for later bindings */
 };
 
 static inline struct effect *effect_add(struct effects *effects, enum effect_kind kind)
@@ -255,6 +256,8 @@ void epoch_load(struct epochs *epochs, struct epoch *epoch, struct effects *effe
  * must be over. */
 void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);
 
+/* Removes a pin from the spare ones. NULL: there is none. */
+struct pin *epoch_take_spare(struct epochs *epochs);
 /* Returns the pin of the position, or NULL. */
 struct pin *epoch_pin(const struct epoch *epoch, uint32_t position);
 /* Keeps the pin of the position that was bound last. If there is no memory, unpins the sample. */

@@ -38,6 +38,7 @@ int epochs_new(const struct epochs_config *config, struct epochs **ret)
 	LIST_INIT(&epochs->skipped);
 	TAILQ_INIT(&epochs->waiting);
 	TAILQ_INIT(&epochs->resuming);
+	TAILQ_INIT(&epochs->spare);
 	epochs->saved = roaring_bitmap_create();
 	if (!epochs->saved) {
 		epochs_free(&epochs);
@@ -51,6 +52,7 @@ void epochs_free(struct epochs **epochs_pointer)
 {
 	struct epochs *epochs = *epochs_pointer;
 	struct epoch *epoch;
+	struct pin *pin;
 	if (!epochs)
 		return;
 	ensure(TAILQ_EMPTY(&epochs->waiting) && TAILQ_EMPTY(&epochs->resuming));
@@ -59,6 +61,8 @@ void epochs_free(struct epochs **epochs_pointer)
 		epoch_kill(epochs, epoch);
 	while ((epoch = epochs_reap(epochs)))
 		epoch_reaped_free(epoch);
+	while ((pin = epoch_take_spare(epochs)))
+		free(pin);
 	skip_forget(epochs, UINT32_MAX);
 	current_destroy(epochs);
 	if (epochs->saved)

@@ -38,7 +38,7 @@ bool buffer_make_room(struct record_buffer *buffer, size_t n)
 
 bool buffer_push(struct record_buffer *buffer, const void *bytes, size_t n)
 {
-	if (!buffer_make_room(buffer, n))
+	if (buffer->capacity - buffer->n < n && !grow(buffer, n))
 		return false;
 	memcpy(buffer->bytes + buffer->n, bytes, n);
 	buffer->n += n;

@@ -241,10 +241,9 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 	struct epoch *epoch = find_epoch(epochs, request->awaited);
 	if (epoch && epoch == epochs->draining)
 		epoch->read_at = epochs->running->bound;
-	enum epoch_state state = epochs_state(epochs, request->awaited);
 	if (err)
 		answer(request, err, NULL, effects);
-	else if (state == EPOCH_SAVED)
+	else if (!epoch && epochs_state(epochs, request->awaited) == EPOCH_SAVED)
 		look_up(request, request->awaited, effects);
 	else if (!epoch)
 		answer(request, -ESTALE, NULL, effects);
@@ -256,31 +255,19 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 		take_unbound(epochs, request, epoch, effects);
 }
 
-static uint32_t positions_of(const struct epochs *epochs, uint32_t epoch)
-{
-	const struct epoch_set *set = epoch == EPOCH_CURRENT ? epochs_widest_set(epochs)
-							     : set_of(epochs, epoch);
-	return set->positions;
-}
-
-/* Tells whether the request has a name of another set. The caller then has to look up the file
- * again. */
-static bool has_old_name(const struct epochs *epochs, const struct open_request *request)
-{
-	return request->names != epochs_set(epochs, request->epoch)->names;
-}
-
 void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t now_ns,
 	struct effects *effects)
 {
-	bool exists = (request->epoch == EPOCH_CURRENT ||
-			      request->epoch < epochs->config.limit) &&
-		      request->position < positions_of(epochs, request->epoch);
+	bool current = request->epoch == EPOCH_CURRENT;
+	const struct epoch_set *set = epochs_set(epochs, request->epoch);
+	const struct epoch_set *widest = current ? epochs_widest_set(epochs) : set;
+	bool exists = (current || request->epoch < epochs->config.limit) &&
+		      request->position < widest->positions;
 	request->waits = request->chosen = false;
 	ensure(!epochs->adopting.active);
 	if (epochs->left)
 		answer(request, -ENODEV, NULL, effects);
-	else if (has_old_name(epochs, request))
+	else if (request->names != set->names) /* the caller looks up the file again */
 		answer(request, -ESTALE, NULL, effects);
 	else if (!exists)
 		answer(request, -ENOENT, NULL, effects);

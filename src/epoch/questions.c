@@ -75,14 +75,28 @@ struct order epochs_order(const struct epochs *epochs, uint32_t number)
 		.reads = epoch->reads};
 }
 
+static sample_id drawn_at(const struct drawn_queue *queue, uint32_t i)
+{
+	uint32_t at = queue->head + i;
+	if (i >= queue->length)
+		return SAMPLE_NONE;
+	return queue->ring[at < queue->size ? at : at - queue->size].sample;
+}
+
 sample_id epochs_drawn_at(const struct epochs *epochs, uint32_t number, uint32_t i)
 {
 	const struct epoch *epoch = find_epoch(epochs, number);
-	const struct drawn_queue *queue = epoch ? &epoch->queue : NULL;
-	if (!queue || i >= queue->length)
-		return SAMPLE_NONE;
-	uint32_t at = queue->head + i;
-	return queue->ring[at < queue->size ? at : at - queue->size].sample;
+	return epoch ? drawn_at(&epoch->queue, i) : SAMPLE_NONE;
+}
+
+struct epochs_coming epochs_coming(const struct epochs *epochs, uint32_t number)
+{
+	const struct epoch *epoch = find_epoch(epochs, number);
+	ensure(epoch);
+	uint32_t ahead = epoch->queue.length;
+	return (struct epochs_coming){.ahead = ahead,
+		.unbound = epoch->set->positions - epoch->bound - ahead,
+		.next = {drawn_at(&epoch->queue, 0), drawn_at(&epoch->queue, 1)}};
 }
 
 uint32_t epochs_consumed_first(

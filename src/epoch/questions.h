@@ -97,6 +97,14 @@ uint32_t epochs_adopted(const struct epochs *epochs, uint32_t epoch);
 /* Returns how many samples are drawn for the epoch's stream and not bound. */
 uint32_t epochs_ahead(const struct epochs *epochs, uint32_t epoch);
 
+/* The samples that a live epoch gets next. */
+struct epochs_coming {
+	uint32_t ahead;	   /* number of samples that are drawn and not bound */
+	uint32_t unbound;  /* number of positions without a sample, bound or drawn */
+	sample_id next[2]; /* the first two of `ahead`; SAMPLE_NONE: there are fewer */
+};
+struct epochs_coming epochs_coming(const struct epochs *epochs, uint32_t epoch);
+
 /* Returns the number of pinned samples, queued or bound. */
 uint32_t epochs_pins(const struct epochs *epochs);
 /* Returns how many pins the sample has in epochs whose set has this owner. */

@@ -80,14 +80,14 @@ struct record {
 	uint32_t position;
 	sample_id sample;
 	enum served served;
-	/* current/ began the epoch; the previous epoch goes on for slow readers */
-	bool rolls;
-	struct reader reader;
 	enum opened_how how;
-	bool label; /* the label of the position was opened */
 	/* The epoch continues an order in a file, with this many bindings and reads. */
 	uint32_t bound, consumed;
-	bool drains;
 	/* Number of the journal's segment; set only for a RESTORED in a replay. */
 	uint32_t segment;
+	/* current/ began the epoch; the previous epoch goes on for slow readers */
+	bool rolls;
+	bool label; /* the label of the position was opened */
+	bool drains;
+	struct reader reader;
 };

@@ -245,15 +245,14 @@ void idset_remove(struct idset *set, uint32_t id)
 	flip(set, id, UINT32_MAX);
 }
 
-/* Returns the position of the bit that has `rank` set bits below it. */
-static uint32_t select_bit(uint64_t word, uint32_t rank)
+/* Returns the position of the bit that has `rank` set bits below it. sums: byte_sums(word). */
+static uint32_t select_bit(uint64_t word, uint64_t sums, uint32_t rank)
 {
-	uint64_t sums = byte_sums(word);
-	uint32_t at = 0;
-	while ((sums >> at & 0xff) <= rank)
-		at += 8;
-	if (at)
-		rank -= sums >> (at - 8) & 0xff;
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	/* The highest bit of a byte tells whether its sum is at most `rank`. No byte borrows. */
+	uint64_t below = (ones * (rank | 0x80) - sums) & (ones << 7);
+	uint32_t at = (uint32_t)((below >> 7) * ones >> 56) * 8;
+	rank -= sums << 8 >> at & 0xff;
 	word >>= at;
 	while (rank--)
 		word &= word - 1;
@@ -274,10 +273,10 @@ uint32_t idset_select(const struct idset *set, uint32_t rank)
 	for (at *= BLOCK_LINES; set->lines[at] <= rank; at++)
 		rank -= set->lines[at];
 	for (at *= LINE_WORDS;; at++) {
-		uint32_t n = count(set->words[at]);
-		if (rank < n)
-			return (uint32_t)at * 64 + select_bit(set->words[at], rank);
-		rank -= n;
+		uint64_t sums = byte_sums(set->words[at]);
+		if (rank < sums >> 56)
+			return (uint32_t)at * 64 + select_bit(set->words[at], sums, rank);
+		rank -= (uint32_t)(sums >> 56);
 	}
 }
 
@@ -360,11 +359,11 @@ uint32_t idset_select_unshared(
 			memset(words, 0, sizeof(words));
 		for (size_t j = 0; j < BLOCK_WORDS; j++) {
 			uint64_t word = set->words[i * BLOCK_WORDS + j] ^ words[j];
-			uint32_t size = count(word);
-			if (rank < size)
+			uint64_t sums = byte_sums(word);
+			if (rank < sums >> 56)
 				return (uint32_t)(i * BLOCK_BITS + j * 64) +
-				       select_bit(word, rank);
-			rank -= size;
+				       select_bit(word, sums, rank);
+			rank -= (uint32_t)(sums >> 56);
 		}
 	}
 }

@@ -51,10 +51,9 @@ static void count_draw(enum served served)
 /* Pins a drawn sample, requests it, and passes it to the engine of its job. If there is no memory
  * for the pin or the request, the sample is prepared only when it is opened. The sampler assumes
  * that each sample which it has drawn gets into the cache; if this sample does not, the sampler is
- * told. drops: also subtracts one from the sample's need. This is done after the pin, because the
- * cache keeps no order of eviction for pinned samples. */
-static void drawn_locked(
-	const struct draw_effect *effect, bool drops, struct aftermath *aftermath)
+ * told. The sample's need is reduced after the pin, because the cache keeps no order of eviction for
+ * pinned samples. */
+static void drawn_locked(const struct draw_effect *effect, struct aftermath *aftermath)
 {
 	const struct stream *stream = effect->stream;
 	struct sched_job *job = sched_job_of(stream->edition->job);
@@ -63,7 +62,7 @@ static void drawn_locked(
 	lock_assert_held(&job->sched->lock);
 	struct drawn drawn = {.sample = effect->sample, .served = how_served(space, id)};
 	drawn.pinned = cache_pin(space->cache, id) == 0;
-	if (drops)
+	if (effect->drops)
 		cache_need_drop(space->cache, id);
 	bool hit = drawn.served == SERVED_HIT;
 	if (!hit && drawn.pinned && cache_state(space->cache, id) == CACHE_ABSENT) {
@@ -88,7 +87,7 @@ static void execute_locked(struct sched *sched, const struct draw_effect *effect
 		cache_need_drop(effect->space->cache, effect->id);
 		break;
 	case DRAW_DRAWN:
-		drawn_locked(effect, false, aftermath);
+		drawn_locked(effect, aftermath);
 		break;
 	case DRAW_LOW:
 		if (!aftermath->refill)
@@ -106,24 +105,12 @@ static void execute_locked(struct sched *sched, const struct draw_effect *effect
 	}
 }
 
-/* Tells whether effect[0] drops the need of a sample and effect[1] draws the same sample. */
-static bool drops_and_draws(const struct draw_effect *effect)
-{
-	return effect[0].kind == DRAW_DROP && effect[1].kind == DRAW_DRAWN &&
-	       effect[0].space == effect[1].space && effect[0].id == effect[1].id;
-}
-
 /* Executes the effects of the latest event. */
 static void execute_all_locked(struct sched *sched, struct aftermath *aftermath)
 {
 	lock_assert_held(&sched->lock);
-	const struct draw_effect *effect = sched->draw.effects;
-	const struct draw_effect *end = effect + sched->draw.n_effects;
-	for (; effect < end; effect++)
-		if (effect + 1 < end && drops_and_draws(effect))
-			drawn_locked(++effect, true, aftermath);
-		else
-			execute_locked(sched, effect, aftermath);
+	for (size_t i = 0; i < sched->draw.n_effects; i++)
+		execute_locked(sched, &sched->draw.effects[i], aftermath);
 }
 
 static struct ahead_cache cache_facts_locked(const struct sched *sched)
@@ -135,20 +122,10 @@ static struct ahead_cache cache_facts_locked(const struct sched *sched)
 		.awaited = held.awaited};
 }
 
-uint32_t unbound_locked(const struct sched_job *job, uint32_t epoch)
-{
-	struct order order = epochs_order(job->is.epochs, epoch);
-	lock_assert_held(&job->sched->lock);
-	return order.positions - order.bound - epochs_ahead(job->is.epochs, epoch);
-}
-
 /* Has the processor load the cache's entries of the samples that will be bound next, because they
  * will be opened soon. */
-static void prefetch_next(
-	const struct sched_job *job, const struct stream *stream, uint32_t epoch)
+static void prefetch(const struct stream *stream, sample_id next, sample_id after)
 {
-	sample_id next = epochs_drawn_at(job->is.epochs, epoch, 0);
-	sample_id after = epochs_drawn_at(job->is.epochs, epoch, 1);
 	const struct strand *strand;
 	if (after != SAMPLE_NONE) {
 		strand = strand_of(stream, after);
@@ -167,9 +144,9 @@ void draw_bound_locked(struct sched_job *job, uint32_t epoch, struct aftermath *
 	lock_assert_held(&job->sched->lock);
 	if (!stream)
 		return;
-	prefetch_next(job, stream, epoch);
-	draw_bound(draw, stream, epochs_ahead(job->is.epochs, epoch),
-		unbound_locked(job, epoch));
+	struct epochs_coming coming = epochs_coming(job->is.epochs, epoch);
+	prefetch(stream, coming.next[0], coming.next[1]);
+	draw_bound(draw, stream, coming.ahead, coming.unbound);
 	execute_all_locked(job->sched, aftermath);
 }
 

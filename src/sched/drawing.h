@@ -32,9 +32,6 @@ bool draw_fetched_locked(
 must_check bool draw_go_on_locked(struct stream *stream, struct aftermath *aftermath);
 /* Ends the epoch's stream, if there is one. The need of its samples is removed later, in steps. */
 void draw_end_locked(struct sched_job *job, uint32_t epoch, struct aftermath *aftermath);
-/* Returns the number of positions of the epoch that are not bound, and for which no sample is
- * drawn. */
-uint32_t unbound_locked(const struct sched_job *job, uint32_t epoch);
 /* Returns the configured look-ahead in samples. The default is at least twice the number of reads
  * that may be in flight, which keeps the storage busy while samples are decoded. */
 uint32_t lookahead_of(const struct job *job, const struct space *space);

@@ -178,19 +178,17 @@ static void execute_locked(
 void effects_execute_locked(
 	struct sched_job *job, struct effects *effects, struct aftermath *aftermath)
 {
-	struct pin *pin;
+	const struct pin *pin;
 	bool ended = false;
 	lock_assert_held(&job->sched->lock);
 	for (unsigned i = 0; i < effects->n; i++) {
 		execute_locked(job, &effects->list[i], aftermath);
 		ended |= effects->list[i].kind == EFFECT_END;
 	}
-	while ((pin = TAILQ_FIRST(&effects->unpinned))) {
-		TAILQ_REMOVE(&effects->unpinned, pin, link);
+	TAILQ_FOREACH (pin, &effects->unpinned, link)
 		unpin_in_edition_locked(
 			edition_of_locked(&job->is, pin->epoch), pin->sample, aftermath);
-		free(pin);
-	}
+	epochs_unpinned(job->is.epochs, effects);
 	if (ended || effects->resumes)
 		effects_resume_locked(job, aftermath);
 }

@@ -359,6 +359,17 @@ static void park(struct sched_handle *handle)
 	sched_unlock(sched, &aftermath);
 }
 
+/* Finds the script of a reader whose job says that all its readers are one script. */
+static void join_script_locked(struct sched_handle *handle)
+{
+	struct sched_reader *reader = &handle->callbacks.reader;
+	lock_assert_held(&handle->job->sched->lock);
+	reader->who = program_who_locked(handle->job, reader);
+	handle->request.reader = reader->who;
+	if (reader->program)
+		program_note_locked(handle->job, reader);
+}
+
 static int open_position(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks, bool label)
 {
@@ -369,10 +380,8 @@ static int open_position(struct sched_job *job, uint32_t epoch, uint32_t positio
 	aftermath_init(&aftermath);
 	program_meet(job, &callbacks->reader);
 	lock_take(&job->sched->lock);
-	handle->callbacks.reader.who = program_who_locked(job, &callbacks->reader);
-	handle->request.reader = handle->callbacks.reader.who;
-	if (job->is.config.one_script && callbacks->reader.program)
-		program_note_locked(job, &handle->callbacks.reader);
+	if (job->is.config.one_script)
+		join_script_locked(handle);
 	int err = ask_locked(handle, &aftermath);
 	bool has_to_park = !err && handle->state == HANDLE_PARKING;
 	sched_unlock(job->sched, &aftermath);

@@ -325,9 +325,10 @@ int stream_make(struct sched_job *job, uint32_t epoch)
 	change_need_locked(stream, CACHE_NEED_ADD);
 	update_sampler_locked(stream);
 	bool wanted = is_wanted_locked(job, epoch);
-	uint32_t ahead = epochs_ahead(job->is.epochs, epoch);
-	if (wanted)
-		err = draw_enter(&sched->draw, stream, ahead, unbound_locked(job, epoch));
+	if (wanted) {
+		struct epochs_coming coming = epochs_coming(job->is.epochs, epoch);
+		err = draw_enter(&sched->draw, stream, coming.ahead, coming.unbound);
+	}
 	if (wanted && !err) {
 		make_ready_locked(job, epoch);
 	} else {

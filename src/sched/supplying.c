@@ -24,12 +24,11 @@ static void answer_locked(
 	}
 }
 
-void supply_execute_locked(struct sched *sched, struct aftermath *aftermath)
+static void execute_all_locked(struct sched *sched, struct aftermath *aftermath)
 {
 	struct supply_effects effects;
 	lock_assert_held(&sched->lock);
 	supply_take_effects(&sched->supply, &effects);
-	aftermath->kick |= effects.reads;
 	aftermath->kick_decoders |= effects.decodes;
 	if (effects.delayed > 0) {
 		stats_add(STAT_RETRIES, effects.delayed);
@@ -42,6 +41,16 @@ void supply_execute_locked(struct sched *sched, struct aftermath *aftermath)
 	if (effects.bad)
 		skip_found_locked(effects.bad, effects.bad_sample, effects.damaged);
 	answer_locked(sched, &effects.ready, aftermath);
+}
+
+void supply_execute_locked(struct sched *sched, struct aftermath *aftermath)
+{
+	bool *reads = &sched->supply.effects.reads;
+	lock_assert_held(&sched->lock);
+	aftermath->kick |= *reads;
+	*reads = false;
+	if (supply_has_effects(&sched->supply))
+		execute_all_locked(sched, aftermath);
 }
 
 /* --- events ------------------------------------------------------------------------- */

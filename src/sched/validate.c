@@ -75,8 +75,8 @@ static void validate_source(struct source *source)
 static void validate_stream(const struct stream *stream)
 {
 	const struct sched_job *job = sched_job_of(stream->edition->job);
-	ensure(stream->ahead == epochs_ahead(job->is.epochs, stream->epoch));
-	ensure(stream_remaining(stream) == unbound_locked(job, stream->epoch));
+	struct epochs_coming coming = epochs_coming(job->is.epochs, stream->epoch);
+	ensure(stream->ahead == coming.ahead && stream->unbound == coming.unbound);
 	ensure(stream->unbound == stream_remaining(stream));
 }
 

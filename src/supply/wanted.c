@@ -42,6 +42,13 @@ void supply_take_effects(struct supply *supply, struct supply_effects *ret)
 	TAILQ_INIT(&supply->effects.ready);
 }
 
+bool supply_has_effects(const struct supply *supply)
+{
+	const struct supply_effects *effects = &supply->effects;
+	return effects->decodes || effects->delayed > 0 || effects->moved ||
+	       effects->gone || effects->bad || !TAILQ_EMPTY(&effects->ready);
+}
+
 /* --- wanted samples ----------------------------------------------------------------- */
 
 struct wanted *wanted_find(const struct space *space, sample_id sample)
@@ -237,9 +244,8 @@ static void make_less_urgent(struct wanted *wanted, struct share_job *job)
 
 bool supply_open(struct space *space, sample_id sample)
 {
-	if (cache_state(space->cache, sample) != CACHE_READY)
+	if (!cache_open(space->cache, sample))
 		return false;
-	cache_open(space->cache, sample);
 	space->references++;
 	return true;
 }

@@ -214,6 +214,12 @@ static inline void world_print(
 	world->comma = ", ";
 }
 
+static inline void drop(struct draw_world *world, const struct draw_effect *effect)
+{
+	world_print(world, "drop", "", effect->id);
+	cr_assert_gt(world->need[world_dataset(world, effect->space)][effect->id]--, 0);
+}
+
 static inline void take_drawn(struct draw_world *world, const struct draw_effect *effect)
 {
 	struct world_stream *s = (struct world_stream *)effect->stream;
@@ -254,12 +260,11 @@ static inline void execute_one(struct draw_world *world, const struct draw_effec
 {
 	switch (effect->kind) {
 	case DRAW_DROP:
-		world_print(world, "drop", "", effect->id);
-		cr_assert_gt(
-			world->need[world_dataset(world, effect->space)][effect->id]--,
-			0);
+		drop(world, effect);
 		break;
 	case DRAW_DRAWN:
+		if (effect->drops)
+			drop(world, effect);
 		take_drawn(world, effect);
 		break;
 	case DRAW_LOW:

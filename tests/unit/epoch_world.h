@@ -336,14 +336,12 @@ static inline void world_execute_one(struct epoch_world *world, struct effect *e
 
 static inline void world_execute(struct epoch_world *world, struct effects *effects)
 {
-	struct pin *pin;
+	const struct pin *pin;
 	for (unsigned i = 0; i < effects->n; i++)
 		world_execute_one(world, &effects->list[i]);
-	while ((pin = TAILQ_FIRST(&effects->unpinned))) {
-		TAILQ_REMOVE(&effects->unpinned, pin, link);
+	TAILQ_FOREACH (pin, &effects->unpinned, link)
 		world_unpin(world, pin->sample);
-		free(pin);
-	}
+	epochs_unpinned(world->epochs, effects);
 }
 
 /* --- events -------------------------------------------------------------------------- */

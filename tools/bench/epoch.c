@@ -97,7 +97,6 @@ static void begin(struct job *job, uint32_t epoch)
 
 static void execute(struct job *job, struct effects *effects)
 {
-	struct pin *pin;
 	for (unsigned i = 0; i < effects->n; i++) {
 		const struct effect *effect = &effects->list[i];
 		records += effect->kind == EFFECT_RECORD;
@@ -110,10 +109,7 @@ static void execute(struct job *job, struct effects *effects)
 		else if (effect->kind == EFFECT_SAVE)
 			epochs_saved(job->epochs, effect->epoch);
 	}
-	while ((pin = TAILQ_FIRST(&effects->unpinned))) {
-		TAILQ_REMOVE(&effects->unpinned, pin, link);
-		free(pin);
-	}
+	epochs_unpinned(job->epochs, effects);
 }
 
 /* --- events -------------------------------------------------------------------------- */

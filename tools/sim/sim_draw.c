@@ -49,6 +49,8 @@ static void execute_one(struct sim_sched *sched, const struct draw_effect *effec
 		cache_need_drop(sched->space, effect->id);
 		break;
 	case DRAW_DRAWN:
+		if (effect->drops)
+			cache_need_drop(sched->space, effect->id);
 		hold(job, effect->sample);
 		break;
 	case DRAW_LOW:
@@ -167,10 +169,8 @@ void sim_draw_bound(struct sim_sched_job *job)
 	struct sim_sched *sched = job->sched;
 	if (!job->has_stream)
 		return;
-	struct order order = epochs_order(job->epochs, job->stream.epoch);
-	uint32_t ahead = epochs_ahead(job->epochs, job->stream.epoch);
-	draw_bound(
-		&sched->draw, &job->stream, ahead, order.positions - order.bound - ahead);
+	struct epochs_coming coming = epochs_coming(job->epochs, job->stream.epoch);
+	draw_bound(&sched->draw, &job->stream, coming.ahead, coming.unbound);
 	execute(sched);
 }
 

@@ -101,14 +101,12 @@ static void execute_one(struct sim_sched_job *job, struct effect *effect)
 
 static void execute(struct sim_sched_job *job, struct effects *effects)
 {
-	struct pin *pin;
+	const struct pin *pin;
 	for (unsigned i = 0; i < effects->n; i++)
 		execute_one(job, &effects->list[i]);
-	while ((pin = TAILQ_FIRST(&effects->unpinned))) {
-		TAILQ_REMOVE(&effects->unpinned, pin, link);
+	TAILQ_FOREACH (pin, &effects->unpinned, link)
 		sim_supply_unpin(job->sched, pin->sample);
-		free(pin);
-	}
+	epochs_unpinned(job->epochs, effects);
 }
 
 static void resume(struct sim_sched_job *job)
