@@ -7,7 +7,7 @@
 # start_passing [ARGUMENT...]: starts the daemon; skips the test if the kernel grants no passthrough
 start_passing() {
 	start "$@"
-	grep -q "the kernel reads samples itself" "$LOG" ||
+	grep -q "the kernel itself reads the samples" "$LOG" ||
 		skip "no passthrough: Linux before 6.9, or without the right to it"
 }
 

@@ -77,7 +77,7 @@ epochs_with() {
 
 switched() {
 	echo "$SECOND" >"$T/target.new" && mv "$T/target.new" "$T/target"
-	shows a '^message the engine refuses ROLE: it is a slave'
+	shows a '^message the engine is a slave, allowed: a master'
 	redis-cli -p "$SECOND" replicaof no one >/dev/null
 }
 

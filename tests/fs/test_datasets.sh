@@ -37,7 +37,7 @@ add_job b more
 read_epoch b
 once b 12
 said 1 "more: not removed: used by b" ctl dataset rm more
-said 0 "more: nothing has changed" ctl dataset rescan more
+said 0 "more: the scan found no change" ctl dataset rescan more
 said 1 "a dataset of this name exists" ctl dataset add more --set "path=$T/more"
 said 1 "no dataset mroe, did you mean more?" ctl dataset rm mroe
 said 1 "does not exist" ctl dataset add none --set "path=$T/none"
@@ -114,7 +114,7 @@ equal "samples" "$(sed -n 's/^samples //p' "$M/datasets/other/info")" 11
 
 # --- the next life; one of the ini goes for this life only
 ctl rm a >/dev/null
-said 0 "so joaderfs adds it again at its next start" ctl dataset rm images
+said 0 "so the daemon adds it again at its next start" ctl dataset rm images
 equal "datasets without that of the ini" "$(names "$M/datasets")" $'more\nother'
 read_epoch b 0001
 once b 12 0001

@@ -42,7 +42,7 @@ job twice tensor.resize=256 tensor.crop=224 view.layout=classes
 job arrays tensor.resize=256 tensor.crop=224 tensor.format=npy
 job once tensor.resize=256 view.layout=classes
 examine "${doctor[@]}" "$T/joaderfs.ini"
-says costs "job twice: .* does so twice"
+says costs "job twice: .* a script that resizes and crops, too, gets only the middle"
 job small tensor.crop=32
 job batches tensor.crop=32 view.layout=batch view.batch=8
 job hardly tensor.crop=80

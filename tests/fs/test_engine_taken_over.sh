@@ -31,7 +31,7 @@ waiting_goes_on() {
 	kill_engine "$1"
 	touch "$T/go"
 	for i in 0 1 2; do
-		for _ in $(seq 100); do # without an answer it would wait for ever
+		for _ in $(seq 100); do # without an answer the reader would wait for ever
 			kill -0 "${readers[i]}" 2>/dev/null || break
 			sleep 0.05
 		done
@@ -55,7 +55,7 @@ open_goes_on() {
 
 start --fault "load.decode:NONE:until=$T/go"
 for signal in KILL SEGV ABRT; do
-	[[ $BUILD != *asan || $signal != SEGV ]] || continue # its handler takes its time
+	[[ $BUILD != *asan || $signal != SEGV ]] || continue # ASan's handler is slow
 	waiting_goes_on $signal
 	open_goes_on $signal
 done
@@ -146,7 +146,7 @@ done
 start --fault fuse.resend:EIO
 before=$(engine)
 ctl upgrade 2>"$T/message" && fail "it ends, and so would requests that are under way"
-grep -q "send pending requests again" "$T/message" || fail "$(cat "$T/message")"
+grep -q "send pending requests to another engine" "$T/message" || fail "$(cat "$T/message")"
 equal "the engine" "$(engine)" "$before"
 stop
 
@@ -155,7 +155,7 @@ for mutant in fuse.resend journal.replay passthrough.new; do
 	rm -rf "$T/state"
 	mkdir "$T/state"
 	start --fault "load.decode:NONE:until=$T/go" --fault "$mutant:EIO"
-	if [[ $mutant == passthrough.new ]] && ! grep -q "the kernel reads samples itself" "$LOG"; then
+	if [[ $mutant == passthrough.new ]] && ! grep -q "the kernel itself reads the samples" "$LOG"; then
 		echo "the kernel does not read samples by itself here"
 	elif (waiting_goes_on KILL && open_goes_on KILL) >"$T/mutant" 2>&1; then
 		fail "nobody notices that $mutant is left out"

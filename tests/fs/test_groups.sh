@@ -97,7 +97,7 @@ done
 equal "videos that answer EIO" "$bad" 4
 grep -qF "[tensor]:frames: found 4, and 2 of 9 samples can't be prepared, as class0/video0/f7.jpg: its directory has 3 files, allowed: at least frames = 4; their files answer EIO" "$LOG"
 grep -F "class0/video2/f7.jpg" "$LOG" | grep -qF "frame class0/video2/f7.jpg has no readable header"
-grep -qF "f7.jpg: class1/video1/f9.jpg, which belongs to it: " "$LOG"
-grep -qF "f7.jpg: class1/video3/f13.jpg, which belongs to it: No such file or directory" "$LOG"
+grep -qF "f7.jpg: its file class1/video1/f9.jpg: " "$LOG"
+grep -qF "f7.jpg: its file class1/video3/f13.jpg: No such file or directory" "$LOG"
 nothing_held
 stop

@@ -88,7 +88,7 @@ said "removed two" rm 't*' c
 jobs_are a b fromdir one
 refuses "no job matches x*" rm 'x*'
 refuses "did you mean one?" rm onne
-said "jobs.d/fromdir.ini still exists, so joaderfs adds fromdir again at its next start" rm fromdir
+said "jobs.d/fromdir.ini still exists, so the daemon adds job fromdir again at its next start" rm fromdir
 said "removed one" rm '*'
 jobs_are ""
 

@@ -90,7 +90,7 @@ refuses "[tensor]:from: found \"from\", allowed: only in [tensor NAME]" tensor.f
 	job_text refused
 	printf '[tensor mask]\nfrom = ../mask/{stem}.png\n'
 } | ctl add - >"$T/answer" 2>&1 && fail "there is no mask, and it was added"
-grep -qF '[tensor mask]:from: found "../mask/{stem}.png", and 16 of 16 samples can'"'"'t be prepared, as images/000.jpg: mask/000.png, which belongs to it, is no image of the dataset; allowed: the path from a sample'"'"'s first file' \
+grep -qF '[tensor mask]:from: found "../mask/{stem}.png", and 16 of 16 samples can'"'"'t be prepared, as images/000.jpg: its file mask/000.png is no image of the dataset; allowed: the path from a sample'"'"'s first file' \
 	"$T/answer" || fail "$(cat "$T/answer")"
 stop
 
@@ -108,7 +108,7 @@ END
 pair flat tensor.resize=40
 pair tar tensor.resize=40 view.layout=tar view.shard=8
 start
-grep -qF "and 2 of 8 samples can't be prepared, as images/001.jpg: masks/001.png, which belongs to it, is no image of the dataset; their files answer EIO" "$LOG" ||
+grep -qF "and 2 of 8 samples can't be prepared, as images/001.jpg: its file masks/001.png is no image of the dataset; their files answer EIO" "$LOG" ||
 	fail "the start does not warn"
 bad=0
 for file in "$(epoch flat)"/*.ppm "$(epoch flat)"/*.mask.png; do
@@ -116,8 +116,8 @@ for file in "$(epoch flat)"/*.ppm "$(epoch flat)"/*.mask.png; do
 done
 equal "files that answer EIO" "$bad" 6
 grep -qF "002.jpg: is " "$LOG" || fail "002 is not named: $(cat "$LOG")"
-grep -qF "and masks/002.png, which belongs to it, 60x9; allowed: one shape" "$LOG"
-grep -qF "003.jpg: masks/003.png, which belongs to it:" "$LOG"
+grep -qF "but its file masks/002.png is 60x9; allowed: the same shape" "$LOG"
+grep -qF "003.jpg: its file masks/003.png:" "$LOG"
 "$PYTHON" - "$(epoch tar)" <<-'END'
 	import io, sys, tarfile
 	from PIL import Image

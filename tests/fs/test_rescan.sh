@@ -65,7 +65,7 @@ cp "$D/class0b/0001.jpg" "$D/$changed"
 order a >"$T/order.a"
 order b >"$T/order.b"
 ctl dataset rescan images >"$T/said" 2>&1 || fail "$(cat "$T/said")"
-grep -q "images: a, b will use the new scan from their next epochs on" "$T/said" || fail "$(cat "$T/said")"
+grep -q "dataset images: these jobs use the new scan from their next epochs on: a, b" "$T/said" || fail "$(cat "$T/said")"
 is_there >"$T/second"
 equal "samples of the dataset" "$(sed -n 's/^samples //p' "$M/datasets/images/info")" 27
 
@@ -82,7 +82,7 @@ asked 10 14
 # --- and stay so when all processes have died
 order a >"$T/order.a"
 order b >"$T/order.b"
-"$BUILD/joaderctl" --socket "$T/socket" dataset rescan images | grep -q "nothing has changed" ||
+"$BUILD/joaderctl" --socket "$T/socket" dataset rescan images | grep -q "the scan found no change" ||
 	fail "the second scan has found something"
 children=$(engine)
 kill -KILL "$PID" "$children"

@@ -133,7 +133,7 @@ for _ in range(3):
             file.read()
 PY
 equal "lines of few" "$(grep -c "job few:" "$LOG")" 2
-grep -q "job few: epoch 1: an epoch was opened by its number before .* (1 of 300 samples of epoch 0 " "$LOG" ||
+grep -q "job few: epoch 1: an epoch was opened by its number .* (1 of 300 samples of epoch 0 " "$LOG" ||
 	fail "nothing said of an epoch that is early: $(cat "$LOG")"
 grep -q "job few: epoch 1: all epochs were read" "$LOG" || fail "nothing said of the last epoch"
 equal "notices in status" "$(status_of few notice | wc -l)" 2

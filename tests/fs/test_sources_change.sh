@@ -68,5 +68,5 @@ start && stop
 rm "$(shard 1)"
 start
 equal "samples of the pattern" "$(sed -n 's/^samples //p' "$M/datasets/images/info")" 24
-grep -q "shards-000001.tar: No such file or directory, and the last scan found samples there" "$LOG"
+grep -q "shards-000001.tar: No such file or directory, but the last scan found samples there" "$LOG"
 stop

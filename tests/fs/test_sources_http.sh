@@ -87,7 +87,7 @@ no_warnings
 web_stop
 D="$WEB/tars/shards-{000000..000002}.tar" config joaderfs.state="$T/state-pattern"
 start
-logged "can't be read: $WEB/tars/shards-000000.tar: .*, and the last scan found samples there"
+logged "can't be read: $WEB/tars/shards-000000.tar: .*, but the last scan found samples there"
 web_start "$T/web"
 job_text again tensor.crop=32 | ctl add -
 read_epoch again

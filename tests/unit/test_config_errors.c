@@ -299,12 +299,12 @@ Test(config_errors, gray_that_contradicts)
 		"= bmp; ppm, png, npy, record and raw hold gray\n");
 	expect_wrong_job(JOB "[tensor]\nformat = npy\nchannels = gray\ndtype = float32\n"
 			     "[augment]\nnormalize = 0 0 0 / 1 1 1\n",
-		"job.ini:9:[augment]:normalize: found 3 of each, allowed: 1 means / 1 "
-		"standard deviations, with channels = gray in [tensor]\n");
+		"job.ini:9:[augment]:normalize: found 3 means / 3 standard "
+		"deviations, allowed: 1 / 1, with channels = gray in [tensor]\n");
 	expect_wrong_job(JOB "[tensor]\nformat = npy\ndtype = float32\n"
 			     "[augment]\nnormalize = 0.5 / 1\n",
-		"job.ini:8:[augment]:normalize: found 1 of each, allowed: 3 means / 3 "
-		"standard deviations, with channels = rgb in [tensor]\n");
+		"job.ini:8:[augment]:normalize: found 1 means / 1 standard "
+		"deviations, allowed: 3 / 3, with channels = rgb in [tensor]\n");
 	expect_wrong_job(JOB "[tensor]\nchannels = keep\ncrop = 9\nfill = 1 2 3\n",
 		"job.ini:7:[tensor]:fill: found 1 2 3, allowed: one number, with "
 		"channels = keep\n");

@@ -208,7 +208,7 @@ Test(control, texts_of_the_daemon, .init = setup_and_serve, .fini = teardown)
 	contains(ASK("datasets|flowers"), "name flowers\n");
 	contains(REFUSED("datasets|flower"), "no dataset flower, did you mean flowers?");
 	contains(REFUSED("datasets|x"),
-		"no dataset x; \"datasets\" lists those there are");
+		"no dataset x; \"joaderctl datasets\" lists all datasets");
 }
 
 Test(control, a_mistake_is_answered_with_what_is_near, .init = setup_and_serve,
@@ -221,7 +221,7 @@ Test(control, a_mistake_is_answered_with_what_is_near, .init = setup_and_serve,
 	contains(REFUSED("ls|more"), "usage: ls\n");
 	contains(REFUSED("order"), "usage: order JOB [EPOCH]\n");
 	contains(REFUSED("rm|a|b|c|d|e"), "usage: rm JOB\n");
-	contains(REFUSED("rm|alhpa"), "no job alhpa, there are none");
+	contains(REFUSED("rm|alhpa"), "no job alhpa: the daemon has no job");
 
 	ASK("add|alpha.ini|" JOB_INI);
 	contains(REFUSED("rm|alhpa"), "did you mean alpha?");
@@ -235,10 +235,13 @@ Test(control, a_mistake_is_answered_with_what_is_near, .init = setup_and_serve,
 	sample_id id;
 	cr_assert_eq(sched_bind(job, 0, 0, &id), 0);
 	sched_job_put(job);
-	contains(REFUSED("order|alpha|1"), "has not begun epoch 1, it is at epoch 0");
-	contains(REFUSED("order|alpha|2"), "has no epoch 2, its last one is 1");
-	contains(REFUSED("order|alpha|-1"), "not the number of an epoch");
-	contains(REFUSED("order|alpha|99999999999999999999999"), "not the number");
+	contains(REFUSED("order|alpha|1"),
+		"has not begun epoch 1, its running epoch is 0");
+	contains(REFUSED("order|alpha|2"), "has no epoch 2, its last epoch is 1");
+	contains(REFUSED("order|alpha|-1"),
+		"found \"-1\", allowed: the number of an epoch");
+	contains(REFUSED("order|alpha|99999999999999999999999"),
+		"allowed: the number of an epoch");
 }
 
 Test(control, a_refused_ini_is_answered_with_all_its_mistakes, .init = setup_and_serve,
@@ -470,6 +473,6 @@ Test(control, a_descriptor_that_is_no_use_is_closed, .init = setup_and_serve,
 Test(control, without_a_mount_there_are_no_further_ones, .init = setup_and_serve,
 	.fini = teardown)
 {
-	contains(REFUSED("mount|alpha"), "nothing is mounted");
+	contains(REFUSED("mount|alpha"), "the daemon has no mount");
 	contains(REFUSED("mount"), "usage: mount JOB");
 }

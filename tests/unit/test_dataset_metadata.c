@@ -45,8 +45,8 @@ Test(dataset_metadata, missing_rows_and_values_are_null)
 			  "file_name,x,y\na/2.jpg,5\n");
 	expect(&place, "x is null", 1);
 	expect(&place, "x = 5 and y is null", 1);
-	cr_assert(place_logged(&place,
-		"1 lines do not have the 3 fields of the first line; the first: line 2"));
+	cr_assert(place_logged(&place, "1 lines do not have the 3 fields of the first "
+				       "line; the first of them: line 2"));
 	place_end(&place);
 }
 

@@ -200,7 +200,8 @@ Test(journal_damage, a_missing_segment_is_refused)
 {
 	write_all();
 	remove_file("journal-0001");
-	expect_refused("journal-0002: byte 44: found that it follows journal-0001");
+	expect_refused(
+		"journal-0002: byte 44: found that this segment follows journal-0001");
 }
 
 /* The oldest ones are removed when they are not needed any more. */
