@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* Wrong inis: every mistake is reported, in these words. */
+/* Invalid inis: every mistake is reported, with exactly these words. */
 
 static struct messages messages;
 
@@ -14,7 +14,7 @@ struct wrong {
 	const char *messages;
 };
 
-/* Lines that complete the case's to a right file. */
+/* Sections that complete a test's lines to a valid ini. */
 #define JOB "[job]\nname = a\ndataset = b\n"
 #define DATASET "[dataset d]\npath = /d\n"
 
@@ -167,7 +167,7 @@ struct refused {
 	const char *section;
 	const char *key;
 	const char *allowed;
-	const char *values[16]; /* up to a NULL */
+	const char *values[16]; /* ends with NULL */
 };
 
 static void expect_refused(const struct refused *refused, bool daemon)
@@ -378,7 +378,7 @@ Test(config_errors, lines_of_another_form)
 		JOB "a\x1b[1m\tb\n", "job.ini:4:[job]: found \"a?[1m?b\", " FORM "\n");
 }
 
-/* A line that inih would cut is refused; the longest one that it takes is taken whole. */
+/* A line that inih would cut is refused. The longest line that inih takes is taken whole. */
 Test(config_errors, lines_that_are_too_long)
 {
 	char text[512] = DATASET "[dataset e]\npath = /";
@@ -563,7 +563,7 @@ Test(config_errors, preparations)
 	}
 }
 
-/* Keys for the pixels of images say nothing about arrays, but defaults may be written. */
+/* Keys for the pixels of images have no meaning for arrays, but their defaults may be written. */
 Test(config_errors, keys_for_images_beside_a_program)
 {
 	static const char *const refused[] = {"resize = 8", "resize = max:8",

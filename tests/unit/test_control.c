@@ -87,7 +87,7 @@ static int connected(void)
 	return fd;
 }
 
-/* All until the end; the caller frees it. */
+/* Receives all bytes until the end. The caller frees them. */
 static char *received(int fd)
 {
 	char *text;
@@ -121,7 +121,7 @@ static char *answer_to(const char *request, size_t bytes)
 	return received(fd);
 }
 
-/* Appends the frames' texts; returns the last frame's word. */
+/* Appends the texts of the frames. Returns the word of the last frame. */
 static const char *unframed(const char *answer, char *text, size_t room)
 {
 	static char word[8];
@@ -143,7 +143,7 @@ static const char *unframed(const char *answer, char *text, size_t room)
 	return word;
 }
 
-/* The answer's text; arguments are separated by '|'. */
+/* Returns the text of the answer. '|' separates the arguments. */
 static const char *ask(const char *arguments, bool expect_ok)
 {
 	static char text[65536];
@@ -280,7 +280,7 @@ Test(control, what_is_no_request_is_refused, .init = setup_and_serve, .fini = te
 	contains(cut, "cut off");
 	auto_free char *empty = answer_to("", 1);
 	contains(empty, "error ");
-	/* only looked whether somebody is there */
+	/* the client connected and sent nothing */
 	auto_free char *nothing = answer_to("", 0);
 	cr_assert_str_eq(nothing, "");
 	ASK("ls");
@@ -335,7 +335,7 @@ Test(control, the_one_that_is_silent_longest_makes_room, .init = setup_and_serve
 		close(silent[i]);
 }
 
-/* 100 requests of 1 MiB that do not end: 32 MiB of them are kept. */
+/* 100 clients send requests of 1 MiB without an end. The daemon keeps 32 MiB of them. */
 Test(control, requests_have_a_largest_size_together, .init = setup_and_serve,
 	.fini = teardown)
 {
@@ -433,7 +433,7 @@ Test(control, a_path_that_is_too_long_is_refused, .init = setup, .fini = teardow
 
 /* --- descriptors ------------------------------------------------------------------- */
 
-/* A pipe's end goes along with the request; true: the other end still has a reader. */
+/* Sends the end of a pipe with the request. Returns true if the other end still has a reader. */
 static bool keeps_descriptor(const char *request, size_t bytes)
 {
 	int ends[2], fd = connected();
