@@ -8,7 +8,7 @@
 needs_torch
 "$PYTHON" "$FS/masks.py" make "$D"
 rm -r "$D/deep"
-# Makes two masks smaller than their images, of which they cover the same area.
+# Makes two masks smaller than their images, with the same form.
 "$PYTHON" - "$D/masks" <<-'END'
 	import sys
 	from PIL import Image
@@ -52,14 +52,14 @@ equal "files of a position" "$(cd "$(epoch plain)" && echo 00000003.*)" \
 	"00000003.cls 00000003.mask.png 00000003.ppm"
 equal "members" "$(tar tf "$(epoch tar)/shard-000002.tar" | xargs)" \
 	"00000006.cls 00000006.ppm 00000006.mask.png 00000007.cls 00000007.ppm 00000007.mask.png"
-# Three preparations of eight pairs: resized to 40 and 48, and another one of the mask.
+# There are three preparations of eight pairs: resized to 40, resized to 48, and with another mask.
 equal "decodes" "$(counter decodes)" 24
 for file in "$(epoch plain)"/*.mask.png "$(epoch same)"/*.ppm; do
 	equal "size of $file" "$(stat -c %s "$file")" "$(wc -c <"$file")"
 done
 nothing_held
 
-# A mask that is open when the engine dies is read on.
+# An open mask is read on after the engine has died.
 mask=$(epoch plain)/00000003.mask.png
 cp "$mask" "$T/mask.png"
 exec 5<"$mask"
@@ -94,7 +94,8 @@ grep -qF '[tensor mask]:from: found "../mask/{stem}.png", and 16 of 16 samples c
 	"$T/answer" || fail "$(cat "$T/answer")"
 stop
 
-# A mask that is missing, damaged, or of another size costs its image's sample, and no other one.
+# A mask that is missing, damaged, or of another size loses the sample of its image, and no other
+# sample.
 rm -r "$T"/jobs.d/*.ini "$D/masks/001.png" "$T"/state/*
 "$PYTHON" - "$D/masks" <<-'END'
 	import sys
