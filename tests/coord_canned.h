@@ -13,16 +13,15 @@
 #include <unistd.h>
 
 /*
- * An engine whose server has said all that it will ever say: its replies are bytes that are
- * there before anything is asked. After the last one the connection ends, and there is no
- * other.
+ * An engine whose server sends only the given bytes. They are sent before any request; then the
+ * connection ends, and no later connection is possible.
  */
 
 #define CANNED_MOST 65536 /* bytes that fit into the socket */
 
 struct canned {
 	struct coord_resp *resp;
-	int server; /* what is asked is left unread */
+	int server; /* the server's end, which reads no request */
 };
 
 static inline const struct coord_engine *canned_begin(struct canned *canned)
@@ -47,7 +46,7 @@ static inline void canned_say(struct canned *canned, const void *bytes, size_t n
 			0);
 	ensure(n <= CANNED_MOST && write(pair[1], bytes, n) == (ssize_t)n);
 	ensure(shutdown(pair[1], SHUT_WR) == 0);
-	/* What is asked may fill the socket: then it fails. */
+	/* Requests may fill the socket; then sending fails. */
 	ensure(fcntl(pair[0], F_SETFL, O_NONBLOCK) == 0);
 	canned->resp->link = redisConnectFd(pair[0]);
 	ensure(canned->resp->link);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /*
- * What a node's journal knows of the feeds, for tests of the coordinator: which sample each
+ * The part of a node's journal about feeds, for tests of the coordinator: the sample that each
  * position of a rank holds. Jobs are called job0, job1 ...
  */
 
@@ -22,7 +22,7 @@
 
 struct coord_journal {
 	sample_id ids[JOURNAL_JOBS][JOURNAL_EPOCHS][JOURNAL_RANKS][JOURNAL_POSITIONS];
-	uint32_t known[JOURNAL_JOBS]; /* the last epoch + 1 */
+	uint32_t known[JOURNAL_JOBS]; /* by job: the last epoch + 1 */
 };
 
 static inline unsigned journal_job(const char *name)

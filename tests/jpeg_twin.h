@@ -15,8 +15,8 @@
 #include <jpeglib.h>
 
 /*
- * Our decoder beside libjpeg: what it accepts, libjpeg decodes without a warning, and to
- * the same pixels.
+ * joaderfs' JPEG decoder beside libjpeg. libjpeg decodes each file that the decoder accepts
+ * without a warning, and to the same pixels.
  */
 
 struct twin_image {
@@ -25,7 +25,8 @@ struct twin_image {
 };
 
 struct twin_errors {
-	struct jpeg_error_mgr manager; /* first: libjpeg points to it */
+	/* the first member, because libjpeg points to it */
+	struct jpeg_error_mgr manager;
 	jmp_buf escape;
 };
 
@@ -58,10 +59,10 @@ static inline void twin_read(
 	jpeg_finish_decompress(info);
 }
 
-/* By libjpeg; the pixels are the caller's. */
+/* Decodes by libjpeg. The caller owns the pixels. */
 static inline struct twin_image twin_decode(const uint8_t *data, size_t size)
 {
-	static struct twin_image image; /* not lost by longjmp */
+	static struct twin_image image; /* static, because longjmp may lose locals */
 	struct jpeg_decompress_struct info;
 	struct twin_errors errors;
 	image = (struct twin_image){0};
@@ -103,7 +104,7 @@ static inline bool twin_same_part(
 
 enum twin_result { TWIN_DECLINED, TWIN_SAME, TWIN_DIFFERS };
 
-/* Decodes a part of the file, which is the whole if rng is NULL, and compares. */
+/* Decodes a part of the file and compares it; rng NULL: decodes the whole file. */
 static inline enum twin_result twin_compare(struct baseline *decoder, const uint8_t *data,
 	size_t size, struct twin_image image, struct rng *rng)
 {
@@ -114,7 +115,7 @@ static inline enum twin_result twin_compare(struct baseline *decoder, const uint
 	if (rng)
 		part = (struct baseline_part){
 			twin_random_span(rng, height), twin_random_span(rng, width)};
-	/* The exact size, so that ASan sees what is written beyond. */
+	/* The exact size lets ASan find a write beyond the end. */
 	uint8_t *pixels = malloc((size_t)part.rows.length * part.columns.length * 3);
 	ensure(pixels);
 	enum twin_result result = TWIN_DECLINED;
@@ -132,7 +133,7 @@ static inline enum twin_result twin_compare(struct baseline *decoder, const uint
 struct twin_recipe {
 	uint32_t width, height;
 	int components; /* 1 or 3 */
-	int h, v;	/* factors of the first */
+	int h, v;	/* sampling factors of the first component */
 	int quality;
 	unsigned restart_interval;
 	bool optimized;
@@ -179,13 +180,13 @@ static inline void twin_fill_all(struct jpeg_compress_struct *info,
 	}
 }
 
-/* Encodes coefficients; NULL if libjpeg can't. The bytes are the caller's. */
+/* Encodes the coefficients. The caller owns the bytes. NULL: libjpeg can't encode them. */
 static inline uint8_t *twin_encode(const struct twin_recipe *recipe, twin_fill *fill,
 	void *context, size_t *ret_size)
 {
 	struct jpeg_compress_struct info;
 	struct twin_errors errors;
-	static unsigned char *data; /* not lost by longjmp */
+	static unsigned char *data; /* static, because longjmp may lose locals */
 	static unsigned long size;
 	jvirt_barray_ptr arrays[3];
 	data = NULL;

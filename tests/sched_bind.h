@@ -10,9 +10,9 @@
 struct sched_job;
 
 /*
- * Binds a position and waits for that. Only tests wait for the scheduler.
+ * Binds a position, and waits for the answer. Only tests wait for the scheduler.
  *
- *   Threads: any but the scheduler's.   Errors: as sched_open.
+ *   Threads: any but the scheduler's. Errors: those of sched_open.
  */
 
 struct bind_wait {
@@ -27,7 +27,7 @@ static inline void sched_bind_answered(void *context, const struct sched_opened 
 	sem_post(&wait->answered);
 }
 
-/* By a known thread; *ret_epoch: the epoch that it got. */
+/* Binds for the given thread. *ret_epoch: the epoch that the thread got. */
 static inline int sched_bind_for(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_reader *reader, sample_id *ret, uint32_t *ret_epoch)
 {

@@ -54,7 +54,7 @@ static inline void tiny_dataset(
 	}
 }
 
-/* A new directory; the caller frees the name. */
+/* Makes a new directory. The caller frees the name. */
 static inline char *tiny_directory(void)
 {
 	const char *base = getenv("TMPDIR");

@@ -133,8 +133,8 @@ static int tell_added(struct backings *backings, int fd)
 		id = kernel.add(kernel.context, fd);
 	ensure(id != 0);
 	if (id == -EPERM)
-		log_warn("the kernel refuses FUSE passthrough: the daemon answers all "
-			 "reads");
+		log_warn("FUSE passthrough: the kernel refuses it, so the daemon answers "
+			 "all reads");
 	end_call(backings, id == -EPERM);
 	return id;
 }

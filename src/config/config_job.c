@@ -75,9 +75,10 @@ static void check_pixels(struct ini *ini, const struct job_config *job)
 		job->augment.normalize.channels != n)
 		ini_mistake(ini, ini_line(ini, SECTION_AUGMENT, "normalize"), "augment",
 			"normalize",
-			"found %u of each, allowed: %u means / %u standard deviations, "
-			"with channels = %s in [tensor]",
-			job->augment.normalize.channels, n, n, n == 1 ? "gray" : "rgb");
+			"found %u means / %u standard deviations, allowed: %u / %u, with "
+			"channels = %s in [tensor]",
+			job->augment.normalize.channels, job->augment.normalize.channels,
+			n, n, n == 1 ? "gray" : "rgb");
 	if (job->augment.normalize.given && bytes)
 		ini_mistake(ini, ini_line(ini, SECTION_AUGMENT, "normalize"), "augment",
 			"normalize",

@@ -133,8 +133,8 @@ static void admit(struct control *control, struct listener *listener, int fd)
 		client_free(client);
 	} else if (!listener_make_room(client)) {
 		client_refuse(client,
-			"hung up: no room, since every other client waits for its "
-			"command (allowed: %zu clients)",
+			"hung up: the daemon has no room for this client, because every "
+			"other client waits for its command (allowed: %zu clients)",
 			listener->rights.max_clients);
 		client_send(client);
 		client_free(client);

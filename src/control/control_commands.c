@@ -43,7 +43,8 @@ static bool remove_job(const struct request *request, struct sched_job *job)
 		control_ini_of(request->context->config->jobs, config->name);
 	if (ini)
 		fprintf(request->out,
-			"%s still exists, so joaderfs adds %s again at its next start\n",
+			"%s still exists, so the daemon adds job %s again at its next "
+			"start\n",
 			ini, config->name);
 	return true;
 }
@@ -136,7 +137,7 @@ static bool run_mount(const struct request *request)
 	const char *name = request->argument[1];
 	int device = request->message->descriptor;
 	if (!request->session)
-		return request_refuse(request, "mount: nothing is mounted");
+		return request_refuse(request, "mount: the daemon has no mount");
 	if (device < 0)
 		return request_refuse(
 			request, "mount: no descriptor came with the request");
@@ -157,7 +158,7 @@ static bool run_mount(const struct request *request)
 			request, "mount: the descriptor belongs to no mount");
 	if (err == -EUSERS)
 		return request_refuse(request,
-			"mount: %s has %d mounts, allowed: at most %d", name,
+			"mount: job %s has %d mounts, allowed: at most %d", name,
 			SESSION_JOB_MOUNTS, SESSION_JOB_MOUNTS);
 	return err ? request_refuse(request, "mount %s: %s", name, strerror(-err)) : true;
 }
@@ -174,7 +175,9 @@ static bool run_grant(const struct request *request)
 	sched_job_put(job);
 	if (err)
 		return request_refuse(request, "grant %s: %s%s", name, strerror(-err),
-			err == -ENAMETOOLONG ? " (of the socket)" : "");
+			err == -ENAMETOOLONG
+				? " (the path of the grant's socket is too long)"
+				: "");
 	fprintf(request->out, "%s\n", path);
 	return true;
 }
@@ -188,7 +191,7 @@ static bool run_revoke(const struct request *request)
 	bool found = grants_remove(request->control, sched_job_id(job));
 	sched_job_put(job);
 	if (!found)
-		return request_refuse(request, "%s is not granted", name);
+		return request_refuse(request, "job %s is not granted", name);
 	fprintf(request->out, "revoked %s\n", name);
 	return true;
 }
@@ -305,7 +308,7 @@ static bool unknown_command(const struct request *request)
 	if (nearest)
 		return request_refuse(request, "no command %s, did you mean %s?",
 			request->argument[0], nearest);
-	fprintf(request->out, "no command %s, there are:", request->argument[0]);
+	fprintf(request->out, "no command %s, the commands are:", request->argument[0]);
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(request->out, " %s", names[i]);
 	fputc('\n', request->out);

@@ -117,18 +117,18 @@ static bool add_one(const struct command *command, const struct dataset_config *
 	uint32_t number;
 	if (sched_dataset_find(sched, config->name, &number) == 0)
 		return refuse(command,
-			"%s: a dataset of this name exists, allowed: another name; "
-			"\"dataset rescan %s\" looks for changes",
+			"dataset %s: a dataset of this name exists, allowed: another "
+			"name; \"joaderctl dataset rescan %s\" looks for changes",
 			config->name, config->name);
 	if (is_on_mount(command, config))
 		return refuse(command,
-			"%s: path: found \"%s\", which is on the mount point %s itself, "
-			"allowed: any other place",
+			"dataset %s: path: found \"%s\", which is on the mount point %s "
+			"itself, allowed: any other place",
 			config->name, config->path, command->context->mountpoint);
 	int err = scan(command, config, false, &dataset);
 	if (err)
-		return refuse(
-			command, "%s is not added: %s", config->name, strerror(-err));
+		return refuse(command, "dataset %s is not added: %s", config->name,
+			strerror(-err));
 	err = keep(command, config);
 	if (!err)
 		err = sched_dataset_add(sched, dataset, config);
@@ -137,7 +137,7 @@ static bool add_one(const struct command *command, const struct dataset_config *
 	dataset_close(&dataset);
 	if (err) {
 		(void)forget(command, config->name);
-		return refuse(command, "%s is not added: %s", config->name,
+		return refuse(command, "dataset %s is not added: %s", config->name,
 			err == -ENFILE ? "too many datasets" : strerror(-err));
 	}
 	fprintf(command->out, "added %s\n", config->name);
@@ -150,7 +150,8 @@ static bool add(const struct command *command, const char *file, const char *tex
 	bool ok = true;
 	size_t n = 0;
 	if (file[0] != '/')
-		return refuse(command, "%s: is not an absolute path", file);
+		return refuse(command,
+			"found \"%s\", allowed: the absolute path of an ini", file);
 	if (config_parse_datasets(file, text, command->context->config->sampler,
 		    report_to, command->out, &configs, &n) != 0)
 		return false;
@@ -196,8 +197,8 @@ static bool remove_one(const struct command *command, const char *name)
 		dataset_forget(command->context->config->state, name);
 	else
 		fprintf(command->out,
-			"%s still has the dataset, so joaderfs adds it again at its next "
-			"start\n",
+			"%s still has the dataset, so the daemon adds it again at its "
+			"next start\n",
 			command->context->config->file);
 	return true;
 }
@@ -228,7 +229,8 @@ static int move(const struct command *command, const struct dataset_config *conf
 	group_add_dataset(command->context->group, next);
 	if (command->session)
 		session_dataset_moved(command->session, config->name);
-	fprintf(command->out, "%s: %s will use the new scan from their next epochs on\n",
+	fprintf(command->out,
+		"dataset %s: these jobs use the new scan from their next epochs on: %s\n",
 		config->name, jobs);
 	return 0;
 }
@@ -243,7 +245,8 @@ static int rescan_used(const struct command *command, const struct dataset_confi
 		return err;
 	if (!next) {
 		sched_dataset_give_back(sched, config->name);
-		fprintf(command->out, "%s: nothing has changed\n", config->name);
+		fprintf(command->out, "dataset %s: the scan found no change\n",
+			config->name);
 		return 0;
 	}
 	err = move(command, config, jobs, next);
@@ -264,7 +267,8 @@ static bool rescan(const struct command *command, const char *name)
 	config_dataset_free(&config);
 	if (err) {
 		sched_dataset_give_back(sched, name);
-		return refuse(command, "%s is as it was: %s", name, strerror(-err));
+		return refuse(
+			command, "dataset %s is as it was: %s", name, strerror(-err));
 	}
 	fprintf(command->out, "scanned %s\n", name);
 	return true;
@@ -296,7 +300,8 @@ static bool move_behind(const struct command *command, struct dataset *next)
 	config_dataset_free(&config);
 	if (err)
 		sched_dataset_give_back(sched, name);
-	return err ? refuse(command, "%s is as it was: %s", name, strerror(-err)) : true;
+	return err ? refuse(command, "dataset %s is as it was: %s", name, strerror(-err))
+		   : true;
 }
 
 /* Scans a dataset that is in use, then moves its jobs. Jobs may be added and removed during the

@@ -216,7 +216,7 @@ static void print_unknown(FILE *out, const struct held *held, const char *name)
 	if (nearest)
 		fprintf(out, ", did you mean %s?\n", nearest);
 	else
-		fputs("; \"datasets\" lists those there are\n", out);
+		fputs("; \"joaderctl datasets\" lists all datasets\n", out);
 }
 
 void control_unknown_dataset(

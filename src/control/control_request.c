@@ -64,9 +64,10 @@ bool request_unknown_job(const struct request *request, const char *name)
 	if (nearest)
 		request_refuse(request, "no job %s, did you mean %s?", name, nearest);
 	else if (jobs.n == 0)
-		request_refuse(request, "no job %s, there are none", name);
+		request_refuse(request, "no job %s: the daemon has no job", name);
 	else
-		request_refuse(request, "no job %s; \"ls\" lists those there are", name);
+		request_refuse(
+			request, "no job %s; \"joaderctl ls\" lists all jobs", name);
 	request_jobs_put(&jobs);
 	return false;
 }
@@ -138,5 +139,5 @@ struct sched_job *request_job_to_change(const struct request *request, const cha
 struct sched_job *request_job_to_read(const struct request *request, const char *name)
 {
 	return find_allowed(request, name, request_may_read,
-		"users who may read the job by its mode");
+		"users whom the job's mode lets read it");
 }

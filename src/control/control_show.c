@@ -88,18 +88,19 @@ static bool begin_order(
 	sched_job_status(job, &status);
 	uint32_t epoch = status.epoch;
 	if (epoch_text && !parse_epoch(epoch_text, &epoch))
-		return request_refuse(
-			request, "order: %s is not the number of an epoch", epoch_text);
+		return request_refuse(request,
+			"order: found \"%s\", allowed: the number of an epoch",
+			epoch_text);
 	if (epoch >= config_job_epochs(config))
 		return request_refuse(request,
-			"%s has no epoch %s, its last one is %" PRIu32, config->name,
-			epoch_text, config_job_epochs(config) - 1);
+			"job %s has no epoch %s, its last epoch is %" PRIu32,
+			config->name, epoch_text, config_job_epochs(config) - 1);
 	if (!status.started)
 		return request_refuse(
-			request, "%s has not begun its first epoch", config->name);
+			request, "job %s has not begun its first epoch", config->name);
 	if (!has_begun(job, &status, epoch))
 		return request_refuse(request,
-			"%s has not begun epoch %s, it is at epoch %" PRIu32,
+			"job %s has not begun epoch %s, its running epoch is %" PRIu32,
 			config->name, epoch_text, status.epoch);
 	request->answer->lines = (struct order_lines){.job = job, .epoch = epoch};
 	return true;

@@ -87,12 +87,15 @@ bool control_upgrade(
 {
 	auto_free char *path = program ? realpath(program, NULL) : NULL;
 	if (!kept_is_supervised()) {
-		fputs("the daemon was started with --no-supervisor\n", out);
+		fputs("upgrade: the daemon was started with --no-supervisor, so no "
+		      "process can start another engine\n",
+			out);
 		return false;
 	}
 	if (session && !session_is_resent(session)) {
-		fputs("this kernel can't send pending requests again (Linux 6.9 and "
-		      "later can): unmount, and start the other program\n",
+		fputs("upgrade: this kernel can't send pending requests to another "
+		      "engine (Linux 6.9 and later can): unmount, and start the other "
+		      "program\n",
 			out);
 		return false;
 	}
@@ -101,13 +104,14 @@ bool control_upgrade(
 		return false;
 	}
 	if (path && !can_follow(state, path, out)) {
-		fprintf(out, "%s can't take over from this engine, which continues\n",
+		fprintf(out,
+			"%s can't take over from the running engine, which continues\n",
 			path);
 		return false;
 	}
 	if (path)
 		strcpy(kept()->program, path);
-	fputs("another engine is started\n", out);
+	fputs("the supervisor starts another engine\n", out);
 	return true;
 }
 

@@ -108,7 +108,9 @@ static int put_aside(const struct control *control, const char *job)
 		if (!to)
 			return -ENOMEM;
 		if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) {
-			log_warn("%s: was not empty; it was moved to %s", from, to);
+			log_warn("%s: this directory of a grant was not empty; joaderfs "
+				 "has moved it to %s",
+				from, to);
 			return 0;
 		}
 		if (errno != EEXIST)
@@ -157,7 +159,8 @@ static void restore(struct control *control, const char *name)
 	struct sched_job *job = sched_job_find(control->context->sched, name);
 	struct listener *grant;
 	if (!job) {
-		log_warn("grants/%s: no job has this name", name);
+		log_warn("grants/%s: no job has this name, so the grant has no socket",
+			name);
 		return;
 	}
 	(void)!listen_for(control, job, &grant);

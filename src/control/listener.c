@@ -37,7 +37,7 @@ static int remove_stale(const struct sockaddr_un *address)
 		return -EADDRINUSE;
 	if (errno != ECONNREFUSED)
 		return -errno;
-	log_info("%s: no process answers there, so the socket is replaced",
+	log_info("%s: no process answers at this socket, so joaderfs replaces it",
 		address->sun_path);
 	return unlink(address->sun_path) < 0 && errno != ENOENT ? -errno : 0;
 }
@@ -49,8 +49,9 @@ static int give_to_group(const struct listener *listener, const char *file)
 	if (!group || chown(file, (uid_t)-1, group) == 0)
 		return 0;
 	int err = -errno;
-	log_error("%s: can't change its group to %lu (socket_group): %s", path,
-		(unsigned long)group, strerror(-err));
+	log_error("%s: can't change the group of the socket to %lu (socket_group in "
+		  "[joaderfs]): %s",
+		path, (unsigned long)group, strerror(-err));
 	unlink(path);
 	return err;
 }
@@ -148,7 +149,7 @@ static int listen_at(struct listener *listener)
 static void log_failure(const char *path, int err)
 {
 	if (err == -EADDRINUSE)
-		log_error("%s: another joaderfs answers there", path);
+		log_error("%s: another joaderfs answers at this socket", path);
 	else if (err == -EEXIST)
 		log_error("%s: exists and is not a socket", path);
 	else if (err == -ENAMETOOLONG)
@@ -263,8 +264,8 @@ bool listener_hang_up(struct listener *listener, const struct client *but)
 		return false;
 	if (silent->state == CLIENT_RECEIVES) {
 		client_refuse(silent,
-			"hung up on the client that was silent longest, to make room "
-			"(allowed: %zu clients, %zu bytes of requests)",
+			"hung up: this client was silent longest, and another one needs "
+			"its room (allowed: %zu clients, %zu bytes of requests)",
 			listener->rights.max_clients, listener->rights.max_bytes);
 		client_send(silent);
 	}

@@ -283,7 +283,8 @@ int coord_repair(struct coord *coord)
 		return err;
 	if (silent.name[0])
 		log_warn("cluster: the group's log is repaired without node %s, which "
-			 "has not reported for 3 ttl: its readers may read samples twice",
+			 "has not reported for three times ttl: readers of this node may "
+			 "read samples twice",
 			silent.name);
 	coord->counts.repairs++;
 	coord_doubt(coord); /* the next heartbeat shows that the log is complete */

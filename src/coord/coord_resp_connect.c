@@ -99,8 +99,8 @@ static int log_in(struct coord_resp *resp)
 	const struct coord_url *url = &resp->url;
 	char message[SECRET_FILE_MESSAGE];
 	if (resp->password_file && resp_read_password(resp, message)) {
-		snprintf(resp->refused, sizeof(resp->refused),
-			"can't be sent the password: %s", message);
+		snprintf(resp->refused, sizeof(resp->refused), "gets no password: %s",
+			message);
 		return -ENOKEY;
 	}
 	if (!url->has_password && !url->user[0])
@@ -121,8 +121,8 @@ static int check_role(struct coord_resp *resp)
 		return err;
 	bool good = resp_is_array(reply, 1) && resp_is_text(reply->element[0], 32);
 	if (good && strcmp(reply->element[0]->str, "master") != 0) {
-		snprintf(resp->refused, sizeof(resp->refused), "refuses ROLE: it is a %s",
-			reply->element[0]->str);
+		snprintf(resp->refused, sizeof(resp->refused),
+			"is a %s, allowed: a master", reply->element[0]->str);
 		err = -EROFS;
 	}
 	return resp_end(resp, reply, good ? err : -EBADE);

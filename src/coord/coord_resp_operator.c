@@ -68,8 +68,8 @@ static int take_obstacle(const redisReply *reply, char said[COORD_TEXT])
 	if (behind)
 		snprintf(said, COORD_TEXT,
 			"rank %" PRIu32 " is at position %" PRIu32 " of epoch %" PRIu32
-			", others are in epoch %" PRIu32
-			"; let it read its epoch to the end, on any node",
+			", other ranks are in epoch %" PRIu32
+			"; let this rank read its epoch to the end, on any node",
 			number[0], number[1], number[2], number[3]);
 	else if (strcmp(reply->element[0]->str, "local") == 0)
 		snprintf(said, COORD_TEXT,

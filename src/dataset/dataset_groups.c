@@ -212,8 +212,8 @@ static bool fails_frame(const struct dataset *dataset,
 			name);
 	else if (message)
 		snprintf(message, PAIR_MESSAGE,
-			"frame %.40s becomes %ux%u, %s, but the first frame %ux%u, %s; "
-			"allowed: one size and kind of pixels",
+			"frame %.40s becomes %ux%u, %s, the first frame becomes %ux%u, "
+			"%s; allowed: one size and kind of pixels",
 			name, b.width, b.height, pixel_modes[b.mode].name, a.width,
 			a.height, pixel_modes[a.mode].name);
 	return true;

@@ -264,9 +264,9 @@ static int keep_catalogue(const struct scan *scan, const struct catalogue *catal
 			scan->name, scan->root, quote_name(&unseen, path), reason);
 		return -EIO;
 	}
-	log_warn("dataset %s: %s/%s %s, and the last scan found samples there, as %s: "
-		 "the catalogue of the last scan stays in use; files that can't be read "
-		 "answer EIO until they are back",
+	log_warn("dataset %s: %s/%s %s, but the last scan found samples there, such as "
+		 "%s: the catalogue of the last scan stays in use; readers of files that "
+		 "can't be read get EIO until the files are back",
 		scan->name, scan->root, quote_name(&unseen, path), reason,
 		quote_name(&known, sample));
 	return 0;
@@ -314,8 +314,8 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 	if (root_err)
 		return without_root(config, scan, catalogue, root_err);
 	if (catalogue->without_channels && catalogue->n_rows > 0)
-		log_info("catalogue %s: is of an older version; the files' headers are "
-			 "read again",
+		log_info("catalogue %s: is of an older version; joaderfs reads the "
+			 "files' headers again",
 			file);
 	err = check_denied(scan, look_at_tree(scan, catalogue, tree));
 	if (err)

@@ -272,7 +272,7 @@ static bool mixes_indices(const struct dataset *dataset,
 	       dataset_image_shape(dataset, id).mode == PIXELS_P;
 }
 
-#define SECOND "%.90s, which belongs to it, "
+#define SECOND "its file %.90s "
 
 static bool fails_missing(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, char *message)
@@ -285,7 +285,7 @@ static bool fails_missing(const struct dataset *dataset,
 			path.text);
 	else if (message)
 		snprintf(message, PAIR_MESSAGE,
-			"the file that belongs to it lies outside of the dataset");
+			"its second file would lie outside of the dataset");
 	return true;
 }
 
@@ -311,8 +311,8 @@ bool dataset_pair_fails(const struct dataset *dataset,
 		snprintf(message, PAIR_MESSAGE, SECOND "has no readable header", name);
 	else if (message)
 		snprintf(message, PAIR_MESSAGE,
-			"is %ux%u, and %.56s, which belongs to it, %ux%u; allowed: %s",
-			a.width, a.height, name, b.width, b.height,
-			same_form(a, b) ? "filter = nearest" : "one shape");
+			"is %ux%u, but its file %.56s is %ux%u; allowed: %s", a.width,
+			a.height, name, b.width, b.height,
+			same_form(a, b) ? "filter = nearest" : "the same shape");
 	return true;
 }

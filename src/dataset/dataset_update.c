@@ -223,8 +223,8 @@ static void report_labels(const struct scan *scan, const struct catalogue *catal
 		struct quoted name;
 		if (label == i || label == LABEL_NONE)
 			continue;
-		log_warn("dataset %s: its classes have changed, and so have labels: %s "
-			 "was %zu and is %u now",
+		log_warn("dataset %s: its classes have changed, and with them labels: "
+			 "the label of class %s was %zu and is %u now",
 			scan->name, quote_name(&name, old_classes[i]), i, label);
 		return;
 	}

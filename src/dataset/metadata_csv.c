@@ -106,8 +106,8 @@ int metadata_csv_pass(struct pass *pass, bool first)
 	struct quoted path;
 	if (!err && first && file->odd_lines)
 		log_warn("dataset %s: %s: %" PRIu64
-			 " lines do not have the %zu fields of the first line; the "
-			 "first: line %" PRIu64,
+			 " lines do not have the %zu fields of the first line; the first "
+			 "of them: line %" PRIu64,
 			file->scan->name, quote_name(&path, file->path), file->odd_lines,
 			file->n_fields, file->first_odd);
 	return err;

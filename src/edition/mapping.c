@@ -47,8 +47,8 @@ static int read_choice(const struct job *job, char text[static 16])
 		err = -EINVAL;
 	if (err)
 		log_error("%s: %s", path,
-			err == -EINVAL ? "found neither fixed nor fresh, allowed: the "
-					 "mapping of the job"
+			err == -EINVAL ? "found another text, allowed: fixed or fresh, "
+					 "the mapping of the job's epochs"
 				       : strerror(-err));
 	return err;
 }

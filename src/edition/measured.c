@@ -233,8 +233,8 @@ int measured_load(struct edition *edition)
 		err = take(edition, file, n);
 	if (!err || err == -ENOENT || err == -ENOMEM)
 		return err;
-	log_warn("%s: %s; it is rebuilt", path,
-		err == -EILSEQ ? "is damaged" : strerror(-err));
+	log_warn("%s: %s; joaderfs makes this file again from the samples", path,
+		err == -EILSEQ ? "it is damaged" : strerror(-err));
 	return -ENOENT;
 }
 
@@ -308,6 +308,7 @@ void measured_save(const struct edition *edition)
 		return;
 	int err = write_note(edition);
 	if (err)
-		log_warn("%s/" MEASURED_FILE ": %s; a restart looks at all samples again",
+		log_warn("%s/" MEASURED_FILE
+			 ": can't be written: %s; a restart looks at all samples again",
 			edition->job->directory, strerror(-err));
 }

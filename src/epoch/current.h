@@ -67,7 +67,7 @@ struct script {
 	 * not had all files. */
 	uint32_t first, whole;
 	uint32_t last_whole; /* value of `whole` before, perhaps in the previous epoch */
-	bool was_whole;	     /* last_whole is the end of the pass before that of `whole` */
+	bool was_whole; /* last_whole is the end of the pass before that of `whole` */
 	/* number of opens before the streak; a streak is a row of opens of different files */
 	uint32_t streak_begun;
 	/* streak: number of files in the streak that were opened in the epoch before. fresh: number

@@ -123,7 +123,8 @@ int journal_read_heads(const char *directory, const struct journal_identity *ide
 		if (*ret_torn)
 			break;
 		if (i > 0 && le32toh(head.before) != segments[i - 1]) {
-			log_error("%s: byte %zu: found that it follows " JOURNAL_PREFIX
+			log_error("%s: byte %zu: found that this segment "
+				  "follows " JOURNAL_PREFIX
 				  "%04u, which is missing, allowed: " JOURNAL_PREFIX
 				  "%04u" JOURNAL_REFUSED,
 				path.text, offsetof(struct disk_head, before),

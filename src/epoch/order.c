@@ -230,8 +230,8 @@ int order_list(const char *directory, const struct order_set *sets, size_t n_set
 			epochs[good++] = epochs[i];
 	}
 	if (others > 0)
-		log_warn("%s: %u orders of epochs are not used: their samples are "
-			 "others, or files have changed",
+		log_warn("%s: %u orders of epochs are not used: the job has other "
+			 "samples now, or files have changed",
 			directory, others);
 	*ret = epochs;
 	*ret_n = good;

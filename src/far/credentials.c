@@ -156,7 +156,7 @@ static void fetch(struct keyring *keyring)
 	lock_release(&keyring->lock);
 	credentials_free(&fetched);
 	if (err && usable)
-		log_warn("%s; the present credentials are used until they expire",
+		log_warn("%s; joaderfs uses the previous credentials until they expire",
 			error.message);
 }
 
@@ -189,11 +189,12 @@ static int fail_without_locked(const struct keyring *keyring, struct far_error *
 	lock_assert_held(&keyring->lock);
 	error->passing = true;
 	if (transfer_is_stopped())
-		return far_fail(error, -EINTR, "the read did not end");
+		return far_fail(error, -EINTR, "the read was interrupted");
 	error->denied = true;
-	return keyring->err ? far_fail(error, keyring->err, "%s", keyring->error.message)
-			    : far_fail(error, -EACCES,
-				      "credentials: the present ones have expired");
+	return keyring->err
+		       ? far_fail(error, keyring->err, "%s", keyring->error.message)
+		       : far_fail(error, -EACCES,
+				 "credentials: the previous credentials have expired");
 }
 
 int keyring_take(struct keyring *keyring, struct credentials *ret, uint64_t *ret_edition,

@@ -106,7 +106,7 @@ static bool note_denied(struct health *health)
 void health_denied(struct health *health, const char *message)
 {
 	if (health && note_denied(health))
-		log_warn("%s: the source refuses all reads: %s; they wait or fail, and "
-			 "no sample counts as bad",
+		log_warn("%s: the source refuses all reads: %s; these reads wait or "
+			 "fail, and no sample counts as bad",
 			health->source, message);
 }

@@ -366,7 +366,7 @@ static int judge(const struct handle *handle, const struct transfer *transfer,
 		return 0;
 	error->passing = code_passes(code) || code == CURLE_ABORTED_BY_CALLBACK;
 	if (code == CURLE_ABORTED_BY_CALLBACK)
-		return far_fail(error, -EINTR, "the read did not end");
+		return far_fail(error, -EINTR, "the read was interrupted");
 	if (code == CURLE_OPERATION_TIMEDOUT && transfer->answer.status)
 		return far_fail(error, -ETIMEDOUT,
 			"the server has sent nothing for %u s after %llu bytes",

@@ -101,31 +101,38 @@ static double skipped(const struct sched_job_status *status)
 
 static const struct series series[] = {
 	{"rate", STATS_GAUGE, "Samples consumed (samples/s)", rate},
-	{"demand", STATS_GAUGE, "Samples that it could use (samples/s)", demand},
-	{"demand_at_least", STATS_GAUGE, "Whether it could use more than that (0 or 1)",
+	{"demand", STATS_GAUGE, "Samples that the job could use (samples/s)", demand},
+	{"demand_at_least", STATS_GAUGE,
+		"1: the job could use more samples than its demand says; 0: not",
 		at_least},
-	{"share_wanted", STATS_GAUGE, "Part of all workers for its demand (1: all)",
-		wanted},
-	{"share_granted", STATS_GAUGE, "Part of all workers that it is granted (1: all)",
-		granted},
-	{"waiting", STATS_GAUGE, "Part of the last second in which a reader waited",
-		waiting},
-	{"bad_samples", STATS_GAUGE, "Bad samples that its later epochs leave out", bad},
-	{"skipped", STATS_GAUGE, "Bad samples that the running epoch leaves out",
+	{"share_wanted", STATS_GAUGE,
+		"Part of all workers that the job's demand needs (1: all)", wanted},
+	{"share_granted", STATS_GAUGE,
+		"Part of all workers that the job is granted (1: all)", granted},
+	{"waiting", STATS_GAUGE,
+		"Part of the last second in which a reader of the job waited", waiting},
+	{"bad_samples", STATS_GAUGE, "Bad samples that the job's later epochs leave out",
+		bad},
+	{"skipped", STATS_GAUGE, "Bad samples that the job's running epoch leaves out",
 		skipped},
 	{"waited_ratio", STATS_GAUGE,
-		"Part of the running or last epoch in which its readers waited",
+		"Part of the job's running or last epoch in which its readers waited",
 		waited_part},
-	{"epoch", STATS_GAUGE, "The running epoch, or the last one", epoch},
-	{"epoch_samples", STATS_GAUGE, "Samples of that epoch", samples},
-	{"epoch_consumed", STATS_GAUGE, "Samples of it that were read", consumed},
+	{"epoch", STATS_GAUGE, "Number of the job's running epoch, or of its last one",
+		epoch},
+	{"epoch_samples", STATS_GAUGE, "Samples of the job's running or last epoch",
+		samples},
+	{"epoch_consumed", STATS_GAUGE,
+		"Samples of the job's running or last epoch that were read", consumed},
 	{"epoch_left_seconds", STATS_GAUGE,
-		"Time until its end at the rate of late; -1: not known", left},
-	{"prepared_sample_bytes", STATS_GAUGE, "Bytes of a prepared sample, in the mean",
-		sample_bytes},
-	{"prepared_bytes", STATS_GAUGE, "Bytes of all its prepared samples", all_bytes},
-	{"wait_seconds_total", STATS_COUNTER, "Time that readers have waited (s)",
-		waited},
+		"Time until the job's epoch ends at the recent rate; -1: not known",
+		left},
+	{"prepared_sample_bytes", STATS_GAUGE,
+		"Mean bytes of a prepared sample of the job", sample_bytes},
+	{"prepared_bytes", STATS_GAUGE, "Bytes of all prepared samples of the job",
+		all_bytes},
+	{"wait_seconds_total", STATS_COUNTER,
+		"Sum of the times that opens of the job have waited (s)", waited},
 };
 #define SERIES (sizeof(series) / sizeof(series[0]))
 
@@ -196,10 +203,10 @@ static void print_jobs_by_word(
 	FILE *out, struct sched *sched, enum stats_form form, const job_id *ids, size_t n)
 {
 	stats_print_head(out, form, "job_exposed_wait_seconds_total", STATS_COUNTER,
-		"Time in which its readers waited, by cause");
+		"Time in which a reader of the job waited, by cause");
 	print_each(out, sched, print_causes, ids, n);
 	stats_print_head(out, form, "job_samples_total", STATS_COUNTER,
-		"Samples that its positions got, by how they came about");
+		"Samples that the job's positions got, by how they were served");
 	print_each(out, sched, print_served, ids, n);
 }
 
@@ -210,15 +217,17 @@ static void print_cache(FILE *out, struct sched *sched, enum stats_form form)
 	struct sched_cache cache;
 	sched_cache(sched, &cache);
 	stats_print_head(out, form, "cache_capacity_bytes", STATS_GAUGE,
-		"What the cache may hold");
+		"Bytes of tensors that the cache may hold");
 	fprintf(out, "joaderfs_cache_capacity_bytes %" PRIu64 "\n", cache.capacity);
 	stats_print_head(out, form, "cache_pinned_bytes", STATS_GAUGE,
-		"What it holds for samples drawn and not consumed, or open");
+		"Bytes of cached tensors whose samples are drawn and not consumed, or "
+		"open");
 	fprintf(out, "joaderfs_cache_pinned_bytes %" PRIu64 "\n", cache.pinned);
 	if (!cache.by_need)
 		return;
 	stats_print_head(out, form, "cache_needed_bytes", STATS_GAUGE,
-		"What else it holds, by how many running epochs need it");
+		"Bytes of all other cached tensors, by the number of running epochs that "
+		"need them");
 	for (int i = 0; i < SCHED_NEEDS; i++)
 		fprintf(out, "joaderfs_cache_needed_bytes{epochs=\"%d%s\"} %" PRIu64 "\n",
 			i, i == SCHED_NEEDS - 1 ? "+" : "", cache.needed[i]);
@@ -247,12 +256,15 @@ static void print_storages(FILE *out, struct sched *sched, enum stats_form form)
 		enum stats_kind kind;
 		const char *help;
 	} rows[] = {
-		{"storage_reads_in_flight", STATS_GAUGE, "Reads of a storage in flight"},
-		{"storage_reads_total", STATS_COUNTER, "Reads that have ended"},
+		{"storage_reads_in_flight", STATS_GAUGE,
+			"Reads of the storage in flight"},
+		{"storage_reads_total", STATS_COUNTER,
+			"Reads of the storage that have ended"},
 		{"storage_read_bytes_total", STATS_COUNTER,
-			"Bytes of these; what a tier had is among them"},
+			"Bytes of the storage's ended reads, also of samples that a tier "
+			"had"},
 		{"storage_silent_seconds", STATS_GAUGE,
-			"For so long it has not answered; 0: it answers"},
+			"Time for which the storage has not answered; 0: it answers"},
 	};
 	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
 		struct sched_storage storage;

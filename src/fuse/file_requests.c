@@ -128,7 +128,10 @@ void files_go_on(struct session *session)
 		int err = kept->backing ? list_outlived(session, kept) : 0;
 		n++;
 		if (err)
-			log_warn("an open file is forgotten: %s", strerror(-err));
+			log_warn("a sample's file that the previous engine opened can't "
+				 "be noted: %s; opens of this sample may fail until the "
+				 "file is closed",
+				strerror(-err));
 	}
 	/* Carries out the closes that arrived while the engine of engine_failed.c answered
 	 * requests. */

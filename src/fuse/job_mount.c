@@ -92,7 +92,8 @@ static void serve_in_threads(struct job_mount *mount)
 	while (n + 1 < session_threads()) {
 		int err = pthread_create(&helpers[n], NULL, serve, mount);
 		if (err) {
-			log_warn("a job's mount lacks %u threads: %s",
+			log_warn("%u threads of a job's mount can't be started: %s; the "
+				 "other threads serve the mount",
 				session_threads() - 1 - n, strerror(err));
 			break;
 		}
@@ -321,8 +322,9 @@ void job_mounts_go_on(struct session *everything)
 	while ((place = kept_next(place, KEPT_MOUNT))) {
 		int err = go_on(everything, place);
 		if (err)
-			log_error(
-				"a job's mount is no longer served: %s", strerror(-err));
+			log_error("a mount by joaderctl mount is no longer served after "
+				  "the start of this engine: %s; mount the job again",
+				strerror(-err));
 	}
 }
 

@@ -45,8 +45,9 @@ void kernel_features_resend(struct session *session)
 		return;
 	ssize_t n = write(fuse_session_fd(session->fuse), &message, sizeof(message));
 	if (n != sizeof(message))
-		log_warn("this kernel can't send pending requests again (Linux 6.9 and "
-			 "later can): their readers wait until they are killed");
+		log_warn("this kernel can't send the previous engine's pending requests "
+			 "to this one (Linux 6.9 and later can): readers that wait for "
+			 "an answer wait until they are killed");
 }
 
 /* Notes the number of a request. Saves the message that begins the session for later engines. */

@@ -68,7 +68,8 @@ void passthrough_forget(const struct session *session, int backing)
 {
 	int err = close_backing(session, backing);
 	if (err)
-		log_warn("the kernel can't release a file: %s", strerror(-err));
+		log_warn("FUSE passthrough: the kernel can't release a sample's file: %s",
+			strerror(-err));
 }
 
 void passthrough_try_forget(const struct session *session, int backing)
@@ -83,7 +84,8 @@ void passthrough_begin(struct session *session)
 	if (!session->passes_through)
 		return;
 	backings_begin(session->context.backings, &kernel);
-	log_info("where io = auto, the kernel reads samples itself");
+	log_info("FUSE passthrough: the kernel itself reads the samples of jobs with io "
+		 "= auto");
 }
 
 void passthrough_end(struct session *session)

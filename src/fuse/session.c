@@ -61,8 +61,8 @@ static void keep(struct session *session)
 {
 	struct kept_descriptor *place = kept_new();
 	if (!place) {
-		log_warn("a mount will end with this engine, because there are already "
-			 "%u mounts",
+		log_warn("a mount will end with this engine: the supervisor keeps at "
+			 "most %u descriptors",
 			KEPT_DESCRIPTORS);
 		return;
 	}

@@ -129,8 +129,8 @@ static int check_unmounted(const char *mountpoint)
 	while (err == ECONNABORTED);
 	if (err != ENOTCONN)
 		return 0;
-	log_error(
-		"%s: can't be unmounted; \"umount %s\" as root", mountpoint, mountpoint);
+	log_error("mount point %s: can't be unmounted; run \"umount %s\" as root",
+		mountpoint, mountpoint);
 	return -EBUSY;
 }
 

@@ -88,7 +88,8 @@ static struct place *make_place(const struct home *homes, size_t n, uint32_t *re
 	}
 	int err = place_new(nodes, k, &place);
 	if (err)
-		log_error("cluster: samples have no home: %s", strerror(-err));
+		log_error("cluster: the homes of samples can't be computed: %s",
+			strerror(-err));
 	free(nodes);
 	return err ? NULL : place;
 }

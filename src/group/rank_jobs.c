@@ -51,8 +51,9 @@ static int fed(void *context, const char *training, uint32_t number, uint32_t ep
 	int err = sched_feed(rank->job, epoch, base, ids, n);
 	bool bad = err == -EINVAL;
 	if (bad && !rank->bad)
-		log_error("job %s: got samples %u to %u of epoch %u, which do not follow "
-			  "the previous samples",
+		log_error("job %s: the group sent samples %u to %u of epoch %u, which "
+			  "are not the job's or do not follow the samples sent before; "
+			  "this node takes none of them",
 			rank->config->name, base, base + n - 1, epoch);
 	rank->bad = bad;
 	return err;
@@ -67,7 +68,7 @@ static void lost(void *context, const char *training, uint32_t number)
 	rank->lost = true;
 	lend(rank, true);
 	log_warn("job %s: this node no longer serves rank %s of %s; the rank's readers "
-		 "wait until it does again",
+		 "wait until this node serves the rank again",
 		rank->config->name, group_rank_text(rank->config, numbers), training);
 }
 

@@ -112,7 +112,7 @@ static struct image_output *new_outputs(
 void load_name_second(
 	const char *name, const char *message, char ret[static IMAGE_MESSAGE])
 {
-	snprintf(ret, IMAGE_MESSAGE, "%.70s, which belongs to it: %.60s", name, message);
+	snprintf(ret, IMAGE_MESSAGE, "its file %.70s: %.60s", name, message);
 }
 
 static struct encoded_image image_of(

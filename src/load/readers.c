@@ -52,7 +52,8 @@ static void interrupt(struct load_task *task)
 {
 	task->status = -EINTR;
 	task->passing = true;
-	snprintf(task->message, sizeof(task->message), "the read did not end");
+	snprintf(task->message, sizeof(task->message),
+		"the read was interrupted, because the daemon stops");
 }
 
 /* Reads the file of a task. Returns false if the thread must end, and must not access the caller's
@@ -126,7 +127,9 @@ int reader_start(struct load_pool *pool)
 	if (!err)
 		return 0;
 	if (err != -ECANCELED)
-		log_warn("can't start another reading thread: %s", strerror(-err));
+		log_warn("can't start another thread that reads files: %s; the other "
+			 "threads continue",
+			strerror(-err));
 	LOCK_SCOPE(&pool->lock);
 	pool->n_readers--;
 	pthread_cond_signal(&pool->ended);

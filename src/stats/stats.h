@@ -23,7 +23,7 @@
 #define STATS_TABLE(STAT)                                                                \
 	STAT(OPENS, "opens", COUNTER, "files", "files of samples that readers opened")   \
 	STAT(PASSED_OPENS, "opens_passed_through", COUNTER, "files",                     \
-		"of these, files that the kernel reads itself, without read requests")   \
+		"opened files that the kernel reads itself, without read requests")      \
 	STAT(READS, "reads", COUNTER, "requests", "read requests answered")              \
 	STAT(READ_BYTES, "read_bytes", COUNTER, "bytes",                                 \
 		"bytes given to readers by read requests")                               \
@@ -49,7 +49,8 @@
 		"time that workers would have spent on samples that were found "         \
 		"prepared, by the recent mean")                                          \
 	STAT(SAME, "samples_same", COUNTER, "samples",                                   \
-		"samples not prepared, since the same image of another dataset was")     \
+		"samples not prepared, because the same image of another dataset was "   \
+		"prepared")                                                              \
 	STAT(FETCHED, "samples_fetched", COUNTER, "samples",                             \
 		"samples fetched from other nodes instead of prepared here")             \
 	STAT(FETCHED_BYTES, "fetched_bytes", COUNTER, "bytes",                           \
@@ -80,30 +81,35 @@
 		"samples removed from tiers because they could not be read or had a "    \
 		"wrong checksum")                                                        \
 	STAT(NOTICES, "notices", COUNTER, "notices",                                     \
-		"kinds of misuse noticed in jobs; their status names them")              \
+		"kinds of misuse noticed in jobs, which the status of each job names")   \
 	STAT(WAITS, "waits", COUNTER, "opens", "opens that waited for their sample")     \
 	STAT(WAIT_NS, "wait_ns", COUNTER, "ns", "time that opens waited")                \
 	STAT(INTERRUPTS, "interrupts", COUNTER, "opens",                                 \
 		"waiting opens that their reader gave up")                               \
 	STAT(REQUESTS, "requests", COUNTER, "requests",                                  \
 		"requests of the kernel, of all kinds that get an answer")               \
-	STAT(LOOKUPS, "requests_lookup", COUNTER, "requests", "of these, for a name")    \
-	STAT(GETATTRS, "requests_getattr", COUNTER, "requests", "for attributes")        \
+	STAT(LOOKUPS, "requests_lookup", COUNTER, "requests",                            \
+		"requests of the kernel for a name")                                     \
+	STAT(GETATTRS, "requests_getattr", COUNTER, "requests",                          \
+		"requests of the kernel for attributes")                                 \
 	STAT(READDIRS, "requests_readdir", COUNTER, "requests",                          \
-		"for a part of a directory")                                             \
+		"requests of the kernel for a part of a directory")                      \
 	STAT(OPEN_REQUESTS, "requests_open", COUNTER, "requests",                        \
-		"to open a file of any kind")                                            \
+		"requests of the kernel to open a file of any kind")                     \
 	STAT(READ_REQUESTS, "requests_read", COUNTER, "requests",                        \
-		"to read from a file of any kind")                                       \
-	STAT(RELEASES, "requests_release", COUNTER, "requests", "to close a file")       \
+		"requests of the kernel to read from a file of any kind")                \
+	STAT(RELEASES, "requests_release", COUNTER, "requests",                          \
+		"requests of the kernel to close a file")                                \
 	STAT(EVICTIONS, "evictions", GAUGE, "tensors", "tensors evicted")                \
 	STAT(EVICTIONS_NEEDED, "evictions_needed", GAUGE, "tensors",                     \
-		"of these, tensors that running epochs need again")                      \
-	STAT(CACHE_BYTES, "cache_bytes", GAUGE, "bytes", "bytes of tensors held")        \
+		"tensors evicted although running epochs need them again")               \
+	STAT(CACHE_BYTES, "cache_bytes", GAUGE, "bytes",                                 \
+		"bytes of tensors in the cache")                                         \
 	STAT(CACHE_PEAK, "cache_peak_bytes", GAUGE, "bytes",                             \
-		"most bytes of tensors ever held")                                       \
-	STAT(CACHE_TENSORS, "cache_tensors", GAUGE, "tensors", "tensors held")           \
-	STAT(CACHE_PINS, "cache_pins", GAUGE, "pins", "samples drawn and not consumed")  \
+		"the largest value of cache_bytes so far")                               \
+	STAT(CACHE_TENSORS, "cache_tensors", GAUGE, "tensors", "tensors in the cache")   \
+	STAT(CACHE_PINS, "cache_pins", GAUGE, "pins",                                    \
+		"samples drawn and not consumed, whose tensors stay in the cache")       \
 	STAT(CACHE_NEED, "cache_need", GAUGE, "samples",                                 \
 		"sum over all samples of the number of streams that need them")          \
 	STAT(TIER_BYTES, "tier_bytes", GAUGE, "bytes",                                   \
@@ -115,9 +121,10 @@
 	STAT(HELD_PEAK, "held_peak_bytes", GAUGE, "bytes",                               \
 		"the largest value of held_bytes so far")                                \
 	STAT(HELD_LIMIT, "held_limit_bytes", GAUGE, "bytes",                             \
-		"the bound of held_bytes: joaderfs-preparation(7), Memory")              \
+		"the limit of held_bytes; joaderfs-preparation(7), Memory, explains it") \
 	STAT(HEAP_BYTES, "heap_bytes", GAUGE, "bytes",                                   \
-		"bytes allocated for the rest: jobs, orders, names, threads' buffers")   \
+		"bytes allocated for all but images: jobs, orders, names, threads' "     \
+		"buffers")                                                               \
 	STAT(OPEN_FILES, "open_files", GAUGE, "files", "files of samples open now")      \
 	STAT(JOBS, "jobs", GAUGE, "jobs", "jobs known")                                  \
 	STAT(STREAMS, "streams", GAUGE, "streams", "epochs running")                     \

@@ -13,15 +13,17 @@
 
 static const char *const texts[NOTICES] = {
 	[NOTICE_EARLY] =
-		"an epoch was opened by its number before more than half of the epoch "
-		"before it was read, or while a script that reads current/ had not begun "
-		"it: EAGAIN; please read current/, or give each script a job of its own",
-	[NOTICE_LAST] = "all epochs were read: current/ gives the last one again, in the "
-			"same order; please raise `epochs` in the job's ini",
+		"an epoch was opened by its number (epoch-NNNN/) before more than half "
+		"of the previous epoch was read, or before a script that reads current/ "
+		"began this epoch: the open failed with EAGAIN; please read current/, or "
+		"give each script a job of its own",
+	[NOTICE_LAST] = "all epochs were read: current/ gives the last epoch again, in "
+			"the same order; please raise `epochs` in the job's ini",
 	[NOTICE_SCRIPTS] =
-		"two scripts read current/ more than an epoch apart: one of them reads "
-		"an epoch twice, or only a part of an epoch; please give each script a "
-		"job of its own, or set `script = one` if they are ranks of one training",
+		"two scripts read current/ more than an epoch apart: one of the scripts "
+		"reads an epoch twice, or only a part of an epoch; please give each "
+		"script a job of its own, or set `script = one` if they are ranks of one "
+		"training",
 	[NOTICE_PARTS] =
 		"files are divided by their positions (random_split, Subset, k-fold): a "
 		"position holds another sample in each epoch, so the training gets "
@@ -41,9 +43,9 @@ static const char *const texts[NOTICES] = {
 	[NOTICE_MACHINES] =
 		"ranks of the training also run on other machines, where files hold "
 		"other samples: some samples would be read twice, and others never; "
-		"please give each rank a job with ranks, rank and training, or each "
-		"machine a job that has local_ranks, too, or use layout = mirror, or "
-		"classes with mapping = fixed",
+		"please give each rank a job with the keys ranks, rank and training, or "
+		"give each machine a job with ranks, local_ranks and training, or use "
+		"layout = mirror, or classes with mapping = fixed",
 };
 
 const char *notice_text(enum notice notice)

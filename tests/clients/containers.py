@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""containers.py SCAN COUNT: containers as other programs write them, and so many with a lie in
-a count, a size or an offset, beside Python's zipfile and tarfile: what joaderfs lists has the
-bytes that Python reads, or EIO where there is a lie; each name of Python's is listed; or the
-container is refused."""
+"""containers.py SCAN COUNT: compares containers as joaderfs and Python's zipfile and tarfile read
+them: containers as other programs write them, and COUNT containers with a false count, size or
+offset. A sample that joaderfs lists has the bytes that Python reads, or EIO where a number is
+false. joaderfs lists each name that Python lists, or refuses the container."""
 
 import io
 import os
@@ -25,18 +25,18 @@ def describe(data):
     return f"{len(data)} {zlib.crc32(data):08x}"
 
 
-# --- the judges ---------------------------------------------------------------------------
+# --- reference readers ----------------------------------------------------------------------
 
 
 def read_zip(path):
-    """The members, None for each that can't be read; None: the file can't."""
+    """The members; a member that can't be read is None. None: the file can't be read."""
     found = {}
     try:
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
                 try:
                     found[info.filename] = describe(archive.read(info.filename))
-                except Exception:  # pylint: disable=broad-except; whatever a lie leads to
+                except Exception:  # pylint: disable=broad-except; a false number may raise anything
                     found[info.filename] = None
     except Exception:  # pylint: disable=broad-except
         return None
@@ -44,7 +44,7 @@ def read_zip(path):
 
 
 def target(archive, info):
-    """Whether the link leads to a file; after a lie it may not."""
+    """Whether the link leads to a file; with a false number it may not."""
     try:
         return archive.extractfile(info) is not None
     except KeyError:
@@ -65,7 +65,7 @@ def read_tar(path):
     return found
 
 
-# --- what is written ------------------------------------------------------------------------
+# --- writing containers ---------------------------------------------------------------------
 
 
 def members(rng):
@@ -101,7 +101,7 @@ def make_tar(rng):
     return bytearray(out.getvalue())
 
 
-# The offsets and sizes of counts, sizes and offsets.
+# The offsets and lengths of counts, sizes and offsets in the file.
 ZIP_FIELDS = {
     b"PK\3\4": ((18, 4), (22, 4), (26, 2), (28, 2)),
     b"PK\1\2": ((16, 4), (20, 4), (24, 4), (28, 2), (30, 2), (32, 2), (42, 4)),
@@ -145,7 +145,7 @@ def listed(scanner):
 
 
 def compare(scanner, path, expected, honest):
-    """Whether it is taken."""
+    """Whether joaderfs accepts the container."""
     if not scanner.open(path):
         assert not honest, f"refused: {scanner.log()}"
         assert "joaderfs" in scanner.log() or "dataset x" in scanner.log(), "no message"
@@ -153,14 +153,14 @@ def compare(scanner, path, expected, honest):
     found = listed(scanner)
     expected = {name: content for name, content in (expected or {}).items()
                 if name.endswith(".jpg") and "/" in name.strip("/")}
-    if not honest:  # what contradicts itself may fail where Python takes what it gets
+    if not honest:  # a container that contradicts itself may fail where Python accepts it
         expected.update((name, None) for name in found if found[name] is None and name in expected)
     assert found == expected, f"{found}\nexpected {expected}"
     return True
 
 
 def corrected(scanner, top):
-    """Members that were appended by `tar rf`: an image with its label, and each alone."""
+    """Members that were appended by `tar rf`: images with labels, and one of each alone."""
     path = os.path.join(top, "corrected.tar")
     names = {"1.jpg": b"old 1", "1.cls": b"1", "2.jpg": b"old 2", "2.cls": b"1",
              "3.jpg": b"3", "3.cls": b"1", "4.jpg": b"4", "4.cls": b"0"}
@@ -179,7 +179,7 @@ def corrected(scanner, top):
 
 
 def linked(scanner, top):
-    """Hard links to names that need a head of their own, to a link, and to nothing."""
+    """Hard links to names that need an extended header, to a link, and to nothing."""
     for kind in (tarfile.GNU_FORMAT, tarfile.PAX_FORMAT, tarfile.USTAR_FORMAT):
         path, name = os.path.join(top, "linked.tar"), "a/" + "é" * 60 + ".jpg"
         links = {"b/1.jpg": name, "b/2.jpg": "b/1.jpg", "c/3.jpg": "nothing", "c/4.jpg": "../etc"}

@@ -7,9 +7,8 @@
 #include <string.h>
 
 /*
- * encode FORMAT HEIGHT WIDTH PADDING FILE: writes a tensor of random pixels, the same
- * for the same size, as a file of that format followed by PADDING zeros.
- * For tests/clients/formats.py.
+ * encode FORMAT HEIGHT WIDTH PADDING FILE: writes a tensor of random pixels, which are the same
+ * for equal sizes, in the format, followed by PADDING zeros. For tests/clients/formats.py.
  */
 
 static struct tensor *random_tensor(struct tensor_shape shape)

@@ -4,10 +4,9 @@
 
 """Real readers read every sample format back to the same pixels.
 
-usage: formats.py ENCODE      (the program made from tests/clients/encode.c)
+usage: formats.py ENCODE (the program made from tests/clients/encode.c)
 
-Readers that are not installed are named and left out, but PIL and numpy have to be there.
-"""
+Readers that are not installed are named and left out. PIL and numpy are required."""
 
 import subprocess
 import sys
@@ -33,7 +32,7 @@ SIZES = [(1, 1), (1, 2), (2, 1), (3, 3), (4, 4), (5, 5), (7, 6), (6, 7), (8, 9),
 
 
 def read_pil(path):
-    # convert() loads all of it, as torchvision's ImageFolder does
+    # convert() loads all pixels, as torchvision's ImageFolder does
     with Image.open(path) as image:
         return numpy.asarray(image.convert("RGB"))
 
@@ -62,7 +61,7 @@ def read_npy_mapped(path):
 
 
 def readers(name):
-    """The readers that are meant to read a format."""
+    """The readers that can read the format."""
     if name == "npy":
         return [read_npy, read_npy_mapped]
     found = [read_pil]
@@ -116,7 +115,7 @@ class Checks:
                       f"{sum(reads)} of {len(reads)} sizes read")
 
     def check_the_check(self):
-        """A wrong picture has to be noticed."""
+        """A wrong image must be noticed."""
         path = self.make("ppm", (5, 5), 0)
         content = bytearray(path.read_bytes())
         content[-1] ^= 1

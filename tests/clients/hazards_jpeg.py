@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""JPEGs that are known to be hard, for tests/clients/exact. Those that PIL can't write
-come from jpegs.c."""
+"""Difficult JPEGs for tests/clients/exact. jpegs.c makes those that PIL can't write."""
 
 import io
 import random
@@ -12,7 +11,7 @@ from PIL import Image
 
 
 def noise(width, height, channels, seed=1):
-    """Smooth colours with noise on them: rounding errors show in both."""
+    """Smooth colours with noise, so that rounding errors are visible in both."""
     rng = numpy.random.default_rng(seed)
     y, x = numpy.mgrid[0:height, 0:width]
     planes = []
@@ -35,7 +34,7 @@ def jpeg(width=97, height=61, mode="RGB", **options):
 
 
 def without_adobe(data):
-    """Drops the Adobe segment, which says how four channels are meant."""
+    """Removes the Adobe segment, which gives the meaning of four channels."""
     at = data.index(b"\xff\xee")
     length = struct.unpack(">H", data[at + 2 : at + 4])[0]
     return data[:at] + data[at + 2 + length :]
@@ -154,7 +153,7 @@ SEGMENTS = {
 
 
 def damaged_headers(data):
-    """A segment of metadata that makes no sense, before the others and behind them."""
+    """A meaningless segment of metadata, before the others and after them."""
     frame = data.index(b"\xff\xc0")
     for name, piece in SEGMENTS.items():
         yield f"jpeg-{name}", data[:2] + piece + data[2:]

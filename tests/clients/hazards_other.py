@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""BMP, GIF, PPM, TIFF and WebP files that are known to be hard, for tests/clients/exact."""
+"""Difficult BMP, GIF, PPM, TIFF and WebP files for tests/clients/exact."""
 
 import io
 import struct
@@ -138,7 +138,7 @@ def gifs():
 
 
 def no_palette(data):
-    """Without the colours of the screen."""
+    """The colour table of the screen is missing."""
     size = 3 << ((data[10] & 7) + 1) if data[10] & 128 else 0
     return data[:10] + bytes((data[10] & 127,)) + data[11:13] + data[13 + size:]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""PNGs that are known to be hard, for tests/clients/exact."""
+"""Difficult PNGs for tests/clients/exact."""
 
 import struct
 import zlib
@@ -21,7 +21,7 @@ def header(width, height, depth, color, interlaced=False):
     return chunk(b"IHDR", struct.pack(">IIBBBBB", *fields))
 
 
-# Adam7: first column, first row, distance of columns, distance of rows
+# Adam7 by pass: first column, first row, distance of columns, distance of rows
 PASSES = (
     (0, 0, 8, 8),
     (4, 0, 8, 8),
@@ -35,7 +35,7 @@ CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 
 
 def pack_rows(samples, depth, filters):
-    """Rows of samples (height, width, channels), filtered with filter types in turn."""
+    """Rows of samples (height, width, channels), with each filter type in turn."""
     bpp = max(1, samples.shape[2] * depth // 8)
     out = bytearray()
     previous = None
@@ -80,7 +80,7 @@ def png(
     rng = numpy.random.default_rng(color * 100 + depth)
     samples = rng.integers(0, 1 << depth, (height, width, CHANNELS[color]))
     if depth == 16:
-        samples[::2] //= 100  # some that fit eight bits
+        samples[::2] //= 100  # some values fit into eight bits
     filters = (0, 1, 2, 3, 4)
     if interlaced:
         passes = (samples[y::dy, x::dx] for x, y, dx, dy in PASSES)
@@ -225,7 +225,7 @@ def damaged_metadata(data):
 
 
 def early_ends():
-    """Compressed data that end properly, but too early: within a row, or behind one."""
+    """Compressed data that end properly, but too early: within a row, or after one."""
     for color, depth, palette in ((2, 8, None), (3, 4, colours(16)), (0, 16, None)):
         row = (37 * CHANNELS[color] * depth + 7) // 8 + 1
         for rows in (0, 1, 10, 28):
@@ -241,7 +241,7 @@ def early_ends():
                     )
                     name = f"png-end-{color}-{depth}-{rows}-{more}"
                     yield f"{name}-interlaced" * interlaced or name, data
-    for first in range(1, 8):  # behind a pass
+    for first in range(1, 8):  # after a pass
         passes = [((29 - y + dy - 1) // dy, (37 - x + dx - 1) // dx) for x, y, dx, dy in PASSES]
         end = sum(rows * (columns * 3 + 1) for rows, columns in passes[:first])
         data = png(2, 8, interlaced=True, wrap=lambda raw, end=end: zlib.compress(raw[:end]))

@@ -2,9 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * jpegs DIRECTORY: writes JPEGs of the kinds that PIL can't write, for
- * tests/clients/exact: other sampling factors, arithmetic coding, restart markers, colour
- * spaces, and one of very many scans.
+ * jpegs DIRECTORY: writes JPEGs that PIL can't write, for tests/clients/exact: other sampling
+ * factors, arithmetic coding, restart markers, colour spaces, and one with very many scans.
  */
 
 #include "base/rng.h"
@@ -23,12 +22,12 @@ struct kind {
 	J_COLOR_SPACE from;
 	J_COLOR_SPACE to;
 	int channels;
-	int factors[4]; /* horizontal * 10 + vertical; 0: libjpeg's */
+	int factors[4]; /* horizontal * 10 + vertical; 0: libjpeg's default */
 	bool arithmetic;
 	bool progressive;
 	unsigned restart_blocks;
 	unsigned restart_rows;
-	int scans; /* 0: libjpeg's */
+	int scans; /* 0: libjpeg's default */
 };
 
 #define YCC JCS_RGB, JCS_YCbCr, 3
@@ -63,7 +62,7 @@ static const struct kind kinds[] = {
 	{"scans-bomb", YCC, .progressive = true, .scans = 3000},
 };
 
-/* Smooth with noise on it. */
+/* Makes smooth pixels with noise. */
 static void fill(uint8_t *pixels, int channels)
 {
 	struct rng rng;
@@ -107,7 +106,7 @@ static void write_pixels(
 	jpeg_finish_compress(info);
 }
 
-/* Repeats the last scan until there are so many. */
+/* Repeats the last scan until there are this many scans. */
 static void write_file(FILE *out, const uint8_t *data, size_t size, int scans)
 {
 	size_t last = size - 2, end = size - 2;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""metadata.py SCAN COUNT: so many files of metadata of random values: metadata.csv and
+"""metadata.py SCAN COUNT: writes COUNT sets of metadata with random values: metadata.csv and
 metadata.jsonl, in the root and in a class. Each text that Python's csv or json reads in a column
-selects the rows that have this text, and no other."""
+must select the rows with this text, and no others."""
 
 import csv
 import json
@@ -30,7 +30,7 @@ KINDS = (
 
 
 def field(rng, text):
-    """The text, quoted or raw, whatever it has then."""
+    """The text as it stands in the file, quoted or not."""
     if rng.random() < 0.3 or (rng.random() < 0.9 and any(c in text for c in ",\r\n")):
         return '"' + text.replace('"', '""') + '"'
     return text
@@ -74,7 +74,7 @@ class Number(str):
 
 
 def json_rows(path, directory):
-    """Of each file its values, as texts."""
+    """The values of each file, as texts."""
     found = {}
     with open(path, encoding="utf-8", newline="\n") as file:
         for line in file:
@@ -94,7 +94,7 @@ def json_text(value):
 
 
 def closed(path):
-    """Whether what follows the file is a record of its own."""
+    """Whether the rest of the file is a separate record."""
     with open(path, encoding="utf-8", newline="") as file:
         lines = list(csv.reader([*file.read().splitlines(keepends=True), "\n", "end\n"]))
     return lines[-1] == ["end"]

@@ -2,11 +2,10 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * Prepares files as the daemon does, for tests/clients/exact. Reads lines of words with tabs
- * between them: settings of a job, SECTION.KEY=VALUE, and a file. Answers each with a line
- * "WIDTH HEIGHT BYTES MESSAGE" and, behind it, so many bytes of the file that a job would
- * read; 0 0 0 when it was refused. The catalogue is taken to say what a scan finds in the
- * file's header.
+ * Prepares files as the daemon does, for tests/clients/exact. Reads lines of words separated by
+ * tabs: settings of a job, SECTION.KEY=VALUE, and a file. Answers each line with a line "WIDTH
+ * HEIGHT BYTES MESSAGE", followed by BYTES bytes of the file that a job would read; 0 0 0: the
+ * image was refused. The catalogue contains the facts that a scan finds in the file's header.
  */
 
 #include "config/config.h"

@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""What people read with, one function for each: an epoch of a view, as (label or None, name or
-None, pixels) of each sample. readers.py CLIENT DIRECTORY... runs one of them in a process of its
-own, on one directory for each epoch, of a mount or any other, and prints a line of JSON for each.
-tests/clients/views uses it on mounts, tools/bench/round_trips.py counts its system calls.
+"""Common readers, with a function for each. A function reads an epoch of a view, and gives (label
+or None, name or None, pixels) of each sample.
 
-readers.py --children reads such arguments as lines of JSON and runs each in a child, so that what
-takes long to load is loaded once. It prints for each, as JSON: exit status, output, errors."""
+readers.py CLIENT DIRECTORY... runs one of them in its own process, with one directory for each
+epoch, of a mount or any other tree, and prints a line of JSON for each epoch. tests/clients/views
+uses it on mounts, and tools/bench/round_trips.py counts its system calls.
+
+readers.py --children reads such arguments as lines of JSON, and runs each in a child, so that slow
+modules are loaded once. It prints for each child, as JSON: exit status, output, errors."""
 
 import hashlib
 import importlib.util
@@ -29,13 +31,13 @@ class Client:
     """A reader and the view that it needs: layout, format, and keys of [view]."""
 
     def __init__(self, epoch, layout="flat", form="ppm", needs=None, by_epoch=False, **view):
-        """epoch: the function; needs: a module or a program; by_epoch: it reads files in an
-        order of its own, or twice, which in current/ would be the next epoch."""
+        """epoch: the function; needs: a module or a program; by_epoch: the reader reads files in
+        its own order, or twice, which in current/ would begin the next epoch."""
         self.epoch, self.layout, self.form, self.view = epoch, layout, form, view
         self.needs, self.by_epoch, self.in_table = needs, by_epoch, True
 
     def missing(self):
-        """What is not installed, or None."""
+        """The name of a missing module or program, or None."""
         found = not self.needs or shutil.which(self.needs) or importlib.util.find_spec(self.needs)
         return None if found else self.needs
 
@@ -56,7 +58,7 @@ def pil(source):
 
 
 def flat(read, *endings):
-    """Files in the order of their names, and their labels."""
+    """Reads files in the order of their names, with their labels."""
     def epoch(directory):
         for name in names(directory, *endings):
             path = os.path.join(directory, name)
@@ -75,7 +77,7 @@ def torchvision_io(path):
 
 
 def square(pixels):
-    """Raw pixels do not say how wide the image is."""
+    """Raw pixels do not have the image's width."""
     side = math.isqrt(len(pixels) // 3)
     return pixels.reshape(side, side, 3)
 
@@ -93,15 +95,15 @@ def load_mapped(path):
 
 
 def records(directory):
-    """Each file has its label."""
+    """Reads each file with its label."""
     for name in names(directory, ".npy"):
         record = numpy.load(os.path.join(directory, name))
         yield int(record["label"]), name, record["image"]
 
 
 def imagefolder(workers, shuffle, persistent=False):
-    """torchvision's ImageFolder in torch's DataLoader, as the examples of both have it; the
-    loader is made once for all epochs."""
+    """torchvision's ImageFolder in torch's DataLoader, as in the examples of both. One loader
+    reads all epochs."""
     loaders = {}
 
     def epoch(directory):
@@ -131,7 +133,7 @@ def batches(**load):
 
 def webdataset(directory):
     """A reader of WebDataset's convention: consecutive members whose names are equal up to the
-    first dot of the last part are one sample, the rest of the name is the field's."""
+    first dot of the last part are one sample, and the rest of the name names the field."""
     for shard in names(directory, ".tar"):
         with open(os.path.join(directory, shard), "rb") as file, \
                 tarfile.open(fileobj=file, mode="r|*") as stream:
@@ -154,7 +156,7 @@ def decoded(sample):
 
 
 def tarfile_random(directory):
-    """Members from the last to the first."""
+    """Reads the members from the last to the first."""
     for shard in names(directory, ".tar"):
         with tarfile.open(os.path.join(directory, shard)) as archive:
             for member in reversed(archive.getmembers()):
@@ -164,7 +166,7 @@ def tarfile_random(directory):
 
 
 def copied(*command):
-    """A program copies the directory; what it wrote is looked at."""
+    """A program copies the directory, and the copy is compared."""
     def epoch(directory):
         with tempfile.TemporaryDirectory() as place:
             target = os.path.join(place, "copy")
@@ -182,7 +184,7 @@ def gnu_tar(directory):
 
 
 def md5sum(directory):
-    """Twice in a row: the sums have to be the same, and those of the files."""
+    """Runs twice: both sums must be equal, and equal those of the files."""
     files = [os.path.join(directory, n) for n in names(directory, ".ppm")]
     first, second = (subprocess.run(["md5sum", *files], check=True, stdout=subprocess.PIPE,
                                     text=True).stdout.split()[::2] for _ in range(2))
@@ -198,7 +200,7 @@ def fio_verify(directory):
     """fio reads every file several times in pieces, in and out of order."""
     files = [os.path.join(directory, n) for n in names(directory, ".ppm")]
     for pattern in ("read", "randread"):
-        for i in range(0, len(files), 20):  # it takes no more than 4,096 characters
+        for i in range(0, len(files), 20):  # fio takes at most 4,096 characters
             subprocess.run(["fio", "--name=x", "--readonly", f"--rw={pattern}", "--bs=1713",
                             "--loops=2", "--filename=" + ":".join(files[i:i + 20]),
                             "--output=/dev/null"], check=True)
@@ -215,7 +217,7 @@ def image_folders():
     for workers in (0, 2, 4):
         for shuffle in (True, False):
             client = Client(imagefolder(workers, shuffle), "classes", needs="torchvision")
-            client.in_table = workers == 2 and shuffle  # one stands for all
+            client.in_table = workers == 2 and shuffle  # one of these readers is in the table
             yield ("ImageFolder, shuffle=True" if client.in_table else
                    f"ImageFolder, {workers} workers, shuffle={shuffle}"), client
 

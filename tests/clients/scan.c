@@ -5,14 +5,14 @@
  * scan STATE LOG: opens datasets as the daemon does, for tests/clients/containers.py and
  * metadata.py. Reads lines of a word and arguments, which are in hexadecimal:
  *
- *     open PATH       scans it, in a new state directory; answers "ok", or "refused"
- *     samples         a line for each: path, class, and size and CRC-32 of what a job reads,
- *                     or "EIO"; divided by tabs
- *     where TEXT      the path of each sample that this predicate selects, or "refused"
- *     json            a line of JSON for each sample
- *     classes         a line for each
+ *   open PATH scans the path, with a new state directory; answers "ok", or "refused"
+ *   samples a line for each sample, separated by tabs: path, class, and size and CRC-32
+ *                   of the bytes that a job reads, or "EIO"
+ *   where TEXT the path of each sample that this predicate selects, or "refused"
+ *   json a line of JSON for each sample
+ *   classes a line for each class
  *
- * A line with a point ends each answer. The log is that of the last open.
+ * A line with a point ends each answer. The log is about the last open.
  */
 
 #include "base/ensure.h"
@@ -122,7 +122,7 @@ static void answer(struct scanner *scanner, const char *word, char *argument)
 	fflush(stdout);
 }
 
-/* The text takes the place of its digits. */
+/* Replaces the digits by the text. */
 static char *from_hexadecimal(char *digits)
 {
 	size_t n = strlen(digits) / 2;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""The program scan, which lists a dataset as the daemon does."""
+"""Runs the program scan, which lists a dataset as the daemon does."""
 
 import os
 import subprocess

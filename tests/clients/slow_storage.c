@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * slow_storage SOURCE MOUNTPOINT MILLISECONDS: a file system that shows SOURCE, and takes so
- * long to open a file, as many files at once as are asked for. Once read, a file's bytes are
- * in the page cache. Stopped by SIGSTOP it is a storage that does not answer.
+ * slow_storage SOURCE MOUNTPOINT MILLISECONDS: a file system that shows SOURCE, and takes this
+ * time to open a file, for any number of files at once. Once read, a file's bytes are in the page
+ * cache. Stopped by SIGSTOP, it is a storage that does not answer.
  */
 
 #include "base/cleanup.h"
@@ -21,7 +21,7 @@
 static int source;
 static struct timespec delay;
 
-/* "" for the root. */
+/* Returns the path relative to the root; "": the root. */
 static const char *relative(const char *path)
 {
 	return path[1] ? path + 1 : ".";

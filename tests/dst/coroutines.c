@@ -31,13 +31,13 @@ static struct coroutine {
 	const void *what;
 	uint64_t until_ns;
 	bool woken;
-	uint32_t weight; /* how often it runs, beside the others */
+	uint32_t weight; /* how often the coroutine runs, compared with the others */
 	void *fake_stack;
 } coroutines[COROUTINES];
 
 static struct rng rng;
 static uint64_t now_ns;
-static uint32_t stays; /* one of so many pauses lets another one run */
+static uint32_t stays; /* one of this many pauses lets another coroutine run */
 static int running = -1, before = -1;
 static ucontext_t outside;
 static void *outside_fake_stack;
@@ -66,7 +66,7 @@ uint32_t co_random(uint32_t n)
 
 /* --- switching ------------------------------------------------------------------------ */
 
-/* `to` < 0: what is outside of the run. */
+/* to < 0: the stack outside of the run. */
 static void leave_stack(int from, int to, bool for_ever)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -111,7 +111,7 @@ static void switch_to(int to)
 	enter_stack(self);
 }
 
-/* Those that wait for nothing but a time that has come. */
+/* Wakes coroutines whose time has come. */
 static void wake_due(void)
 {
 	for (int i = 0; i < COROUTINES; i++)

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static bool dead;
-static unsigned calls_left; /* until it dies; 0: nobody has said */
+static unsigned calls_left; /* calls until the machine dies; 0: it does not */
 
 void disk_die(void)
 {
@@ -69,7 +69,8 @@ int __real_closedir(DIR *dir);
 struct dirent *__wrap_readdir(DIR *dir);
 int __wrap_closedir(DIR *dir);
 
-/* true: the call has no effect. */
+/* Counts the call, and lets other coroutines run. Returns true if the call has no effect, because
+ * the machine is dead. */
 static bool is_lost(void)
 {
 	if (co_is_running() && co_one_in(4))
@@ -81,7 +82,7 @@ static bool is_lost(void)
 	return dead;
 }
 
-/* A disk that is full can be read. */
+/* Tells whether a read fails. Only EIO is possible: a full disk can still be read. */
 static bool cant_read(void)
 {
 	bool fails = site_fails(SITE_FILE);
@@ -153,7 +154,7 @@ int __wrap_fdatasync(int fd)
 	return __wrap_fsync(fd);
 }
 
-/* What a call that changes names, or the size of a file, comes to. */
+/* The result of a call that changes names or the size of a file. */
 #define CHANGE(call) (is_lost() ? 0 : site_fails(SITE_FILE) ? -1 : (call))
 
 int __wrap_ftruncate(int fd, off_t size)
@@ -215,7 +216,7 @@ static struct listing *find_listing(const DIR *dir)
 	return NULL;
 }
 
-/* As they are when the first one is asked for. */
+/* Reads the directory when its first entry is requested. */
 static struct listing *read_listing(DIR *dir)
 {
 	struct listing *listing = find_listing(NULL);

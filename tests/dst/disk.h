@@ -6,12 +6,12 @@
 #include <stdbool.h>
 
 /*
- * In place of what writes files: others run meanwhile, a write may be a short one, nothing
- * is brought to a real disk. When the machine is dead, nothing has an effect any more: as
- * if the process had been killed, but its memory is given back as ever.
+ * Replaces the calls that write files: other coroutines run during a call, a write may be short,
+ * and nothing is synced to a real disk. After the machine's death calls have no effect, as if the
+ * process had been killed; the caller still frees its memory.
  */
 
 void disk_die(void);
-void disk_die_in(unsigned calls); /* by the daemon */
+void disk_die_in(unsigned calls); /* the machine dies in this call, counted from now */
 void disk_live(void);
 bool disk_is_dead(void);

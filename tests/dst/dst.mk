@@ -14,7 +14,7 @@ DST_WRAP := pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock \
 	open openat pwrite ftruncate fsync fdatasync rename renameat unlink unlinkat rmdir \
 	mkdir mkdirat readdir closedir pread malloc calloc realloc reallocarray aligned_alloc \
 	posix_memalign strdup strndup asprintf vasprintf open_memstream
-# Of schedules, and of calls that fail: one of so many, as long as there is time.
+# How many schedules and failing calls are tried: one of every N sites, within the seconds.
 ifeq ($(JOADERFS_LONG),1)
 DST_EFFORT := --runs 1000000
 DST_SITES  := --runs 40 --sites 1
@@ -30,7 +30,7 @@ $(DST): $(DST_OBJECTS) $(LIB)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
 
-# Groups of daemons: the coordinator, built with the mutants that the simulation has to notice.
+# Groups of daemons. The coordinator is built with the mutants that the simulation must notice.
 DST_CLUSTER := $(BUILD)/tests/dst/cluster/simulate
 DST_CLUSTER_SRC := $(sort $(wildcard tests/dst/cluster/*.c)) tests/dst/coroutines.c
 DST_COORD_SRC := $(sort $(filter-out src/coord/coord_resp%,$(wildcard src/coord/coord*.c)))
@@ -46,7 +46,7 @@ $(DST_CLUSTER): $(DST_CLUSTER_OBJECTS) $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
 
-# The daemon with the same coordinator, for tests on mounts.
+# The daemon with this coordinator, for tests on mounts.
 MUTANT_OBJECTS := $(DST_COORD_SRC:%.c=$(BUILD)/mutable/%.o) $(BUILD)/mutable/tests/mutant/mutant.o
 MUTANT_DAEMON := $(BUILD)/tests/mutant/joaderfs
 $(MUTANT_DAEMON): $(BUILD)/src/main.o $(MUTANT_OBJECTS) $(LIB)
@@ -59,7 +59,7 @@ check-dst-cluster: $(DST_CLUSTER)
 	$(DST_CLUSTER) --processes $(shell nproc) $(DST_EFFORT)
 	BUILD=$(BUILD) tests/dst/cluster/mutants
 
-# Seed 4730: a turn of current/ must not keep all files, else the epoch never ends.
+# Seed 4730: a turn of current/ must not keep all files, otherwise the epoch never ends.
 check-dst: $(DST)
 	$(DST) --seed 4730
 	$(DST) --processes $(shell nproc) $(DST_EFFORT)
@@ -70,7 +70,7 @@ check-sites: $(DST)
 mutants: $(DST)
 	BUILD=$(BUILD) tests/dst/mutants
 
-# MUTANT.c in place of the file of the library that it was made of.
+# Links MUTANT.c instead of the library's file from which it was made.
 mutant: WRAP := $(DST_WRAP)
 mutant:
 	$(Q)$(CC) $(ALL_CFLAGS) -w -c -o $(MUTANT).o $(MUTANT).c

@@ -33,7 +33,8 @@ void model_tell(struct model_job *job, unsigned generation, uint32_t epoch,
 		ensure(i == position || told[i] != sample);
 }
 
-/* What it was told of them, which includes what it could not be given. */
+/* Checks that the epoch's bindings are those that readers were told, including samples that they
+ * could not be given. */
 static void check_bound(
 	struct model_job *job, struct sched_job *found, uint32_t epoch, uint32_t n)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/* In place of load.c and read.c: a tensor of one shade, which the number of the file
- * decides. */
+/* Replaces load.c and read.c: makes a tensor of one shade, which the number of the file decides. */
 
 #include "simulation.h"
 
@@ -28,7 +27,7 @@ void load_context_free(struct load_context **context)
 	*context = NULL;
 }
 
-/* Runs of this simulation have no programs. */
+/* This simulation has no programs. */
 void load_context_use_programs(struct load_context *context, struct programs *programs)
 {
 	(void)context;
@@ -111,7 +110,7 @@ void load_read_run(struct load_read *read)
 		co_sleep(co_random(3000000));
 }
 
-/* What was refused before, or had no memory to be read. */
+/* Tells whether the task was refused, or had no memory for its read. */
 static bool has_failed(struct load_task *task)
 {
 	if (task->read)

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Scripts: each goes through one job, by numbers of epochs or through current/, in an order
- * of its own, with some files open at once. They give up, come back, and are killed.
+ * Scripts. Each reads one job, by the numbers of epochs or through current/, in its own order,
+ * with several files open at once. Scripts give up, come back, and are killed.
  */
 
 #define MOST_OPEN 3
@@ -24,7 +24,7 @@ struct open {
 	unsigned generation;
 	struct sched_opened opened;
 	bool done, gives_up_at_once, gave_up;
-	uint64_t ticket; /* 0: it is not parked */
+	uint64_t ticket; /* 0: the open is not parked */
 };
 
 static void on_opened(void *context, const struct sched_opened *opened)
@@ -52,7 +52,7 @@ static void on_parking(void *context, uint64_t ticket)
 		give_up(open);
 }
 
-/* Nobody waits for ever. */
+/* Waits for the answer, and checks that the wait ends. */
 static void wait_for_answer(struct open *open, uint64_t patience_ns)
 {
 	uint64_t begin_ns = co_now();
@@ -138,14 +138,14 @@ struct script {
 	struct model_job *job;
 	unsigned generation;
 	bool current;
-	uint64_t number; /* of its thread */
-	unsigned script; /* other threads may be of the same */
+	uint64_t number; /* the number of its thread */
+	unsigned script; /* its rank and script, which other threads may share */
 	unsigned opens;
 	uint32_t epoch;
 	uint32_t next, order[SAMPLES];
 	struct sched_handle *open[MOST_OPEN];
 	bool labels[MOST_OPEN];
-	unsigned hurry; /* one of so many steps takes long */
+	unsigned hurry; /* one in this many steps takes long */
 };
 
 static int open_file(struct open *open, struct sched_job *found, uint32_t epoch,

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * simulate [--seconds N] [--runs N] [--seed N] [--processes N] [-v]: runs of the daemon's inside by seeds,
- * each with its own schedule, jobs, readers, failures and crashes. A run that fails names
- * its seed; --seed plays it again.
+ * simulate [--seconds N] [--runs N] [--seed N] [--processes N] [-v]: simulates the inside of the
+ * daemon. Each seed has its own schedule, jobs, readers, failures and crashes. A run that fails
+ * prints its seed, and --seed repeats the run.
  */
 
 #include "sched/jobs.h"
@@ -27,21 +27,21 @@
 
 struct simulation simulation;
 
-/* Of the real clock: a run takes milliseconds. */
+/* seconds of the real clock; a run takes milliseconds */
 #define FOR_EVER_S 60
 
 static uint64_t seed_now;
 static bool loud;
 
-/* What fails, or after which call the process dies, if that is not left to chance. */
+/* The site that fails, or the call after which the process dies, unless chance decides. */
 static struct {
 	enum site kind;
-	uint64_t n; /* 0: chance */
+	uint64_t n; /* the number of the site; 0: chance decides */
 	int error;
-	bool reached; /* a result: there are so many */
+	bool reached; /* result: the run had this many sites */
 } plan_of_run;
 
-/* Of readers, all of whom may wait for the same sample. */
+/* Errors of readers, all of whom may wait for the same sample. */
 #define MOST_ERRORS 8
 
 /* --- one run --------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static void add(struct model_job *job)
 	job->there = err == 0;
 }
 
-/* Of a removal that a crash interrupts, anything may be left. */
+/* Removes a job. A crash during the removal may leave any part of the job's state. */
 static void remove_job(struct model_job *job)
 {
 	job->there = false;
@@ -111,7 +111,7 @@ static void stop(void)
 	sched_free(&simulation.sched);
 }
 
-/* What the journal has told stays; the jobs come back. */
+/* Starts again after a crash. Bindings in the journal stay, and the jobs come back. */
 static void restart(void)
 {
 	simulation.ending = false;
@@ -139,7 +139,7 @@ static void recover(void)
 	restart();
 }
 
-/* While jobs come and go, or just so. */
+/* Crashes the machine, in half of the cases while jobs come and go. */
 static void crash(void)
 {
 	unsigned steps = co_random(8);
@@ -315,7 +315,8 @@ static uint32_t run_once(uint64_t seed)
 	return result;
 }
 
-/* One of a hundred twice: a seed is of use only if it plays the same again. */
+/* Runs the seed. Every hundredth seed runs twice, because only a seed that repeats its run helps
+ * to find a bug. */
 static void run_seed(uint64_t seed)
 {
 	uint32_t result = run_once(seed);
@@ -323,8 +324,8 @@ static void run_seed(uint64_t seed)
 		ensure(run_once(seed) == result);
 }
 
-/* The n-th site fails, or the process dies there, for each n: until there are no more. Of
- * every `stride` one, by chance. */
+/* Runs the seed again and again. In each run another site fails, or the process dies there, until
+ * a run has no such site. On average one of every `stride` sites is tried. */
 static void run_sites(uint64_t seed, enum site kind, int error, uint32_t stride)
 {
 	struct rng rng;
@@ -369,10 +370,10 @@ struct plan {
 	double end_s;
 	uint64_t first, runs;
 	unsigned processes;
-	uint32_t stride; /* of sites; 0: none fails */
+	uint32_t stride; /* of the sites that fail; 0: no site fails */
 };
 
-/* One process plays each so-manieth seed. */
+/* Plays the seeds of one process. */
 static int play(const struct plan *plan, const char *directory, unsigned process)
 {
 	char name[16];
@@ -398,8 +399,8 @@ static int play(const struct plan *plan, const char *directory, unsigned process
 
 #define MOST_PROCESSES 64
 
-/* In processes of their own, so that nothing is left of one that fails; the others need
- * not go on then. */
+/* Plays in several processes, so that a failure leaves nothing behind in the others, which are
+ * then ended. */
 static int play_all(const struct plan *plan, const char *directory)
 {
 	pid_t children[MOST_PROCESSES], ended;
@@ -425,7 +426,7 @@ static int play_all(const struct plan *plan, const char *directory)
 	return failed;
 }
 
-/* As a failure names it: KIND:ERROR:N. */
+/* Parses KIND:ERROR:N, as a failure prints it. */
 static bool parse_site(const char *text)
 {
 	unsigned kind;

@@ -15,11 +15,10 @@ struct sched_handle;
 struct sched_job;
 
 /*
- * A daemon without a mount: scheduler, engine, sampler, cache, journal and worker pool as
- * they are, over a real catalogue of tiny images. What is simulated is around them:
- * threads and clock (coroutines.c, threads.c), the disk (disk.c), the preparation of
- * images (preparation.c), and those who read (readers.c). model.c remembers what readers
- * were told.
+ * A daemon without a mount. The scheduler, engine, sampler, cache, journal and worker pool are the
+ * real ones, over a real catalogue of tiny images. Simulated are: threads and clock (coroutines.c,
+ * threads.c), the disk (disk.c), the preparation of images (preparation.c), and the readers
+ * (readers.c). model.c remembers what readers were told.
  */
 
 #define MOST_JOBS 3
@@ -32,7 +31,7 @@ struct model_job {
 	char name[16];
 	struct job_config config;
 	bool there;
-	unsigned generation; /* another one after each removal */
+	unsigned generation; /* changes with each removal */
 	sample_id told[MOST_EPOCHS][SAMPLES];
 };
 
@@ -48,19 +47,20 @@ struct simulation {
 	struct sched *sched;
 	struct model_job jobs[MOST_JOBS];
 	unsigned n_jobs;
-	unsigned n_readers;	     /* that run */
-	unsigned n_still;	     /* of them, those that only wait for their open */
-	bool ending;		     /* readers go */
-	unsigned number_of[SAMPLES]; /* in the name of its file, by sample */
-	/* what may fail */
-	uint32_t bad;	     /* bit: by number of the file */
-	unsigned passing_in; /* one of so many preparations, for a while; 0: none */
+	unsigned n_readers;	     /* readers that run */
+	unsigned n_still;	     /* running readers that only wait for their open */
+	bool ending;		     /* readers are leaving */
+	unsigned number_of[SAMPLES]; /* by sample: the number in the name of its file */
+	/* failures */
+	uint32_t bad; /* bits: the numbers of bad files */
+	/* one in this many preparations fails for a while; 0: none */
+	unsigned passing_in;
 	struct counts counts;
 };
 
 extern struct simulation simulation;
 
-/* What failed once does not fail again. */
+/* Repeats the call if a site failed in it, since a site fails only once. */
 #define ONCE_MORE(call)                                                                  \
 	({                                                                               \
 		bool had_failed_ = sites_have_failed();                                  \
@@ -79,20 +79,22 @@ uint8_t shade_of(unsigned number, const struct preparation *preparation);
 
 void model_begin(void);
 void model_forget(struct model_job *job);
-/* A reader was told, or would have been, what a position holds: it can be nothing else. */
+/* Notes the sample that a reader was told, or would have been told. Checks that the position never
+ * holds another one. */
 void model_tell(struct model_job *job, unsigned generation, uint32_t epoch,
 	uint32_t position, sample_id sample);
-/* Nobody reads: all positions of the last epoch are opened, and hold each sample once. */
+/* Opens all positions of the last epoch while no reader reads, and checks that they hold each
+ * sample once. */
 void model_check_epoch(struct model_job *job);
 void model_validate(void);
 void model_check_nothing_held(void);
 
 /* --- readers.c ------------------------------------------------------------------------ */
 
-/* An open of a script that gives up never. */
+/* Opens a position for a script that never gives up. */
 int reader_open(struct model_job *job, struct sched_job *found, uint32_t epoch,
 	uint32_t position, struct sched_handle **ret);
 void readers_start(void);
-/* Until all have gone, or wait for what only the end of the scheduler answers. */
+/* Waits until all readers have left, or wait for an answer that only the scheduler's stop gives. */
 void readers_wait(void);
 void readers_wait_for_all(void);

@@ -7,17 +7,15 @@
 #include <stdint.h>
 
 /*
- * Each call that asks for memory, or does something with a file, is a site. The so-manieth
- * of a run fails, once.
+ * A site is a call for memory or for a file. The n-th site of a run fails, once.
  */
 
 enum site { SITE_NONE, SITE_MEMORY, SITE_FILE };
 
-/* n: from 1 on; 0: none fails. error: the errno. */
+/* n: from 1 on; 0: no site fails. error: the errno of the failure. */
 void sites_begin(enum site kind, uint64_t n, int error);
-/* For a while no call is a site: a test asks. */
+/* While `rest` is true, calls are no sites, because a test makes them. */
 void sites_rest(bool rest);
-/* It has. */
 bool sites_have_failed(void);
-/* Whether the call that is made now is the one; errno is set then. */
+/* Tells whether this call fails, and sets errno if it does. */
 bool site_fails(enum site kind);

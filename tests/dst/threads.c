@@ -2,9 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * In place of threads, mutexes, conditions and the clock. The two files of the daemon
- * that keep something for each thread are compiled into this one, so that it goes with
- * the coroutine; all else stays as it is.
+ * Replaces threads, mutexes, conditions and the clock. The two files of the daemon with data of
+ * each thread are compiled into this one, so that the data belong to a coroutine.
  */
 
 #include "base/lock.c"
@@ -43,7 +42,7 @@ int __wrap_pthread_setname_np(pthread_t thread, const char *name);
 int __wrap_sched_yield(void);
 int __wrap_signals_thread(pthread_t *ret, void *(*run)(void *context), void *context);
 
-/* --- what a thread has to itself ------------------------------------------------------ */
+/* --- data that each thread has for itself -------------------------------------------- */
 
 static struct local {
 	const struct lock *held[MAX_HELD];
@@ -66,10 +65,11 @@ void threads_switch(int from, int to)
 	is_decoder = locals[to].is_decoder;
 }
 
-/* --- mutexes: free while the first word is 0, as the real ones ------------------------- */
+/* --- mutexes: free while the first word is 0, as the real ones are -------------------- */
 
-/* All are those of struct lock. Where runs begin to differ by what was there before them,
- * as the list of the threads that count, nobody else runs. */
+/* Lets another coroutine run at mutexes of some ranks. All mutexes are those of struct lock. No
+ * other coroutine runs at mutexes whose use depends on earlier runs, such as that of the list of
+ * counting threads, because runs of one seed would differ. */
 static void pause_at(const pthread_mutex_t *mutex)
 {
 	const struct lock *lock = (const struct lock *)(const void *)mutex;
@@ -115,7 +115,7 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 	return 0;
 }
 
-/* --- conditions, with wake-ups that nobody has asked for -------------------------------- */
+/* --- conditions, with spurious wake-ups ------------------------------------------------- */
 
 #define SPURIOUS 200
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""ask_the_dying.py ENGINE FILE: asks an engine that has been killed, and does not know yet.
+"""ask_the_dying.py ENGINE FILE: sends requests to an engine that was killed, and does not know it
+yet.
 
-The readers and this process run before all others of one processor, and the engine has no
-other processor. So the kill is followed by the readers' requests, and only then by the
-engine's threads, which find both. Each reader opens the file and closes it.
-"""
+The readers and this process run before all others of one processor, and the engine has no other
+processor. So the kill is followed by the readers' requests, and only then by the engine's threads,
+which find both. Each reader opens the file and closes it."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ for _ in range(READERS):
             os._exit(1)
         os._exit(0)
     readers.append(reader)
-os.sched_yield()  # all of them wait
+os.sched_yield()  # now all readers wait
 os.kill(engine, signal.SIGKILL)
 os.write(end, bytes(READERS))
 sys.exit(any(os.waitpid(reader, 0)[1] for reader in readers))

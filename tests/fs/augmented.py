@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""augmented.py JOBS_DIR DATASET "JOB KEY=VALUE..." ...: every file of these jobs is what
-torchvision's transforms make of the source file that the order names, with what joaderfs
-draws for (seed, epoch, position), to the bit. KEY: epochs, resize, seed, hflip,
-filter, random_crop, random_resized_crop (N), normalize (1: that of ImageNet), dtype, axes,
-mode (L: gray, keep: that of the file)."""
+"""augmented.py JOBS_DIR DATASET "JOB KEY=VALUE..." ...: compares every file of these jobs, to the
+bit, with the result of torchvision's transforms on the source file in the order, with the random
+numbers that joaderfs draws for (seed, epoch, position). KEY: epochs, resize, seed, hflip, filter,
+random_crop, random_resized_crop (N), normalize (1: ImageNet's), dtype, axes, mode (L: gray, keep:
+the file's)."""
 
 import math
 import os
@@ -28,7 +28,7 @@ def splitmix(state):
 
 
 class Random:
-    """xoshiro256**, seeded with the mix of the job's seed and the place"""
+    """xoshiro256**, seeded with the mix of the job's seed, the epoch and the position"""
 
     def __init__(self, seed, epoch, position):
         _, state = splitmix(splitmix(seed)[1] ^ (epoch << 32 | position))
@@ -50,7 +50,7 @@ class Random:
         s[3] = (s[3] << 45 | s[3] >> 19) & MASK
         return result
 
-    def below(self, bound):  # so small that nothing is ever drawn again
+    def below(self, bound):  # bounds are so small that no number is drawn again
         return self.next() * bound >> 64
 
     def fraction(self):
@@ -110,7 +110,7 @@ def load(path):
 
 
 def differing(job, dataset, want):
-    """The number of files of the job's epochs that are wrong, and of all."""
+    """Returns the number of wrong files of the job's epochs, and of all files."""
     compared = wrong = 0
     for epoch in range(int(want["epochs"])):
         directory = os.path.join(job, f"epoch-{epoch:04}")

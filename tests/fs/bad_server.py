@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""bad_server.py DIRECTORY MODES: serves the files of a directory by ranges, and misbehaves as
-the file MODES says, in lines "PATH MODE [TIMES]". Prints its port. Notes requests in
-MODES.log, a line "PATH MODE" each."""
+"""bad_server.py DIRECTORY MODES: serves the files of a directory by ranges, and misbehaves as the
+file MODES says, in lines "PATH MODE [TIMES]". Prints its port. Writes a line "PATH MODE" for each
+such request to MODES.log."""
 
 import http.server
 import os
@@ -110,7 +110,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def hang(self):
-        """Until the client goes."""
+        """Waits until the client hangs up."""
         self.connection.settimeout(300)
         try:
             while self.connection.recv(1000):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 """batches.py load | map | pread JOB_DIR FLAT_JOB_DIR: reads all batches of epoch-0000 of a job
-with numpy and compares them with the arrays that the flat job, in the order of the dataset,
-has for the samples that the order names.
+with numpy, and compares them with arrays of the flat job, which reads in the order of the dataset,
+for the samples in the batches' order.
 
-batches.py floats JOB_DIR DATASET: the batches of a job with dtype float32, axes CHW, hflip
-and normalize are those of the sources, mirrored or not."""
+batches.py floats JOB_DIR DATASET: compares the batches of a job with dtype float32, axes CHW,
+hflip and normalize with the source files, mirrored or not."""
 
 import glob
 import importlib.util
@@ -30,11 +30,11 @@ def order(job):
 
 
 def by_pread(path):
-    """The samples one by one, the last one first, as any program without numpy could."""
+    """Reads the samples one by one, the last one first, without numpy."""
     whole = numpy.load(path, mmap_mode="r")
     out = numpy.empty(whole.shape, whole.dtype)
     each = out[0].nbytes
-    assert whole.offset == 4096, whole.offset  # a page: it can be mapped as it is
+    assert whole.offset == 4096, whole.offset  # a page, so that the array can be mapped unchanged
     fd = os.open(path, os.O_RDONLY)
     for i in reversed(range(len(out))):
         data = os.pread(fd, each, whole.offset + i * each)

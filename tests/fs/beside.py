@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""beside.py make DIR: images with files of any content beside them: the same samples in
-DIR/plain (a directory), DIR/shards (tar), DIR/all.zip, and DIR/all.lmdb if there is a module
-lmdb; and DIR/plain/metadata.csv with captions and numbers.
+"""beside.py make DIR: makes images with files of any content beside them: the same samples in
+DIR/plain (a directory), DIR/shards (tar), DIR/all.zip, and DIR/all.lmdb if there is a module lmdb;
+and DIR/plain/metadata.csv with captions and numbers.
 
-beside.py flat JOB DIR ENDING...: what comes along in epoch-0000 of the job, opened in any order,
-beside what was made.
-beside.py tar JOB DIR ENDING...: the members of its shards, beside what was made.
-beside.py labels JOB DIR COLUMN...: the labels of its records or batches, beside the columns."""
+beside.py flat JOB DIR ENDING...: compares the files beside the samples in epoch-0000 of the job,
+opened in any order, with the made ones. beside.py tar JOB DIR ENDING...: compares the members of
+its shards. beside.py labels JOB DIR COLUMN...: compares the labels of its records or batches with
+the columns."""
 
 import csv
 import glob
@@ -22,7 +22,7 @@ import zipfile
 import numpy
 from PIL import Image
 
-# Sizes of the .txt of each sample: at and around a block of tar, none, more than a page.
+# Sizes of the .txt of each sample: a block of tar and its neighbours, none, more than a page.
 SIZES = (None, 0, 1, 511, 512, 513, 1024, 70000, 1535, 1536, None, 7, 4096, 100)
 
 
@@ -64,7 +64,7 @@ def make(top):
             tars[i % 2].addfile(info, io.BytesIO(data))
     names = [(f"{key}.{ending}", data) for key, files in samples.items()
              for ending, data in files.items()]
-    random.Random(1).shuffle(names)  # what belongs together need not be together
+    random.Random(1).shuffle(names)  # files of one sample need not follow each other
     for name, data in names:
         packed.writestr(name, data)
     for archive in (*tars, packed):

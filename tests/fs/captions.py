@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""captions.py DIR: images with captions and no classes, as image-text datasets have them:
-the same twelve samples in DIR/plain (a directory), DIR/shards (tar), DIR/all.zip, and
-DIR/all.lmdb if there is a module lmdb. Some images have no caption."""
+"""captions.py DIR: makes images with captions and without classes, as in image-text datasets: the
+same twelve samples in DIR/plain (a directory), DIR/shards (tar), DIR/all.zip, and DIR/all.lmdb if
+there is a module lmdb. Some images have no caption."""
 
 import io
 import json

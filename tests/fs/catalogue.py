@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""Catalogues, beside the program that writes them.
+"""Catalogues, without the program that writes them.
 
-    catalogue.py rows FILE            prints ID|PATH|WIDTH of each sample
-    catalogue.py older FILE VERSION   makes it one of a version that had a row of each sample; of
-                                      images of three channels, each in a file of its own
+catalogue.py rows FILE prints ID|PATH|WIDTH of each sample
+catalogue.py older FILE VERSION converts the catalogue to a version that had a row for each
+                                  sample; for images of three channels in single files
 """
 
 import sqlite3
@@ -42,7 +42,7 @@ def paths(groups, data, n):
 
 
 def rows(db):
-    """Of each sample its path, and a dict of numbers."""
+    """The path and a dict of numbers for each sample."""
     for _, deflated in db.execute("SELECT first, content FROM rows ORDER BY first"):
         data = zlib.decompress(deflated)
         head, n = struct.unpack_from("<I", data, 12)[0], struct.unpack_from("<I", data, 64)[0]

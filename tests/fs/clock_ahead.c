@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * Loaded into a program by LD_PRELOAD: its gettimeofday is ahead by as many seconds as the file
- * $CLOCK_AHEAD says, which may change.
+ * Loaded into a program by LD_PRELOAD: its gettimeofday is ahead by the number of seconds in the
+ * file $CLOCK_AHEAD, which may change.
  */
 
 #include <fcntl.h>

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""cloud_server.py DIRECTORY: serves a directory as Azure's blobs, with CONTAINER/KEY and listings of
-five, if the query has the signature sig=s/g; and as data sets of Hugging Face, which redirect to
-another host, if the token is hf_token. Prints its port; a line for each request goes to DIRECTORY.log."""
+"""cloud_server.py DIRECTORY: serves a directory as Azure's blobs, with CONTAINER/KEY and listings
+of five blobs, if the query has the signature sig=s/g; and as data sets of Hugging Face, which
+redirect to another host, if the token is hf_token. Prints its port. Logs each request to
+DIRECTORY.log."""
 
 import http.server
 import os

@@ -22,7 +22,7 @@ declare -A NET          # by node: the process that holds its network name space
 ENGINE=redis+unix://$T/redis
 RANKS=4
 REDIS=
-under=() # a command that runs what is started
+under=() # a command that runs the server and the daemons
 day_ahead=(unshare --time --monotonic 86400)
 SEED=0
 LISTEN=(--port 0)
@@ -53,7 +53,7 @@ kill_redis() {
 	rm -f "$T/redis"
 }
 
-# roll_back COMMAND...: runs the command, then gives the server its former data back
+# roll_back COMMAND...: runs the command, then gives the server the data that it had before
 roll_back() {
 	rm -rf "$T/older"
 	cp -r "$T/engine" "$T/older"
@@ -251,7 +251,8 @@ describe() {
 	done
 }
 
-# they_go_on RANK...: checks that each rank reads on, or waits for other ranks to end the epoch
+# they_go_on RANK...: checks that each rank reads on, or waits until other ranks have ended the
+# epoch
 they_go_on() {
 	local rank was now state before
 	cat "$T/progress" >"$T/before"

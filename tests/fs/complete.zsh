@@ -21,7 +21,7 @@ zle -N finish
 bindkey '^I' finish
 compadd() {
 	local -a matches
-	# those that only ask which words match
+	# calls that only ask which words match
 	if [[ \${@[1,(i)(-|--)]} != *-(O|A|D)\ * ]]; then
 		builtin compadd -O matches "\$@"
 		print -rl -- \$matches >>$here/offered

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""Clients of the control socket that do not do their part.
+"""Clients of the control socket that misbehave.
 
-control_clients.py SOCKET silent N              connect; every other one sends one byte
-control_clients.py SOCKET unread N ARGUMENT...  send a request, and do not read the answer
+control_clients.py SOCKET silent N connects; every other client sends one byte
+control_clients.py SOCKET unread N ARGUMENT... sends a request, and does not read the answer
 
-Prints "ready", waits until standard input ends, and then prints what the last client got,
-without the frames: the text of the answer. With "silent" it goes on with the first client.
+Prints "ready", waits until standard input ends, and then prints the answer to the last client
+without its frames. With "silent" the first client then sends its request.
 """
 import socket
 import sys
@@ -14,14 +14,14 @@ import sys
 
 def connect(path):
     client = socket.socket(socket.AF_UNIX)
-    client.setblocking(False)  # a full queue of the daemon's is an error, not a wait
+    client.setblocking(False)  # so that a full queue is an error, and no wait
     client.connect(path)
     client.setblocking(True)
     return client
 
 
 def answer(client):
-    """The text, and the last frame's word: ok, error, or cut."""
+    """Returns the text, and the word of the last frame: ok, error, or cut."""
     with client.makefile("rb") as file:
         text, word = b"", "more"
         while word == "more":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""current_files.py JOBS_DIR: reads current/ of the jobs batch, tar and cached three times, as
-a script does that knows one path, and compares what comes with the arrays of the job flat."""
+"""current_files.py JOBS_DIR: reads current/ of the jobs batch, tar and cached three times, as a
+script that knows one path, and compares the content with the arrays of the job flat."""
 
 import glob
 import io
@@ -32,7 +32,7 @@ def check(job, epoch, position, array, label):
 
 
 def batches(epoch):
-    """Plain, mapped, and the labels before the images."""
+    """Reads batches plainly and mapped, and labels before images."""
     for number in range(10):
         path = f"{JOBS}/batch/current/batch-{number:06}"
         if epoch == 2:
@@ -67,7 +67,8 @@ for reader in (batches, shards, files):
         reader(number)
     print(f"{reader.__name__}: three epochs compared")
 
-# Augmentation is that of the epoch: the samples are the same in all, and the crops are not.
+# Each epoch has its own augmentation: the samples of all epochs are the same, and their crops
+# differ.
 crops = []
 for number in range(3):
     for name in (f"batch-{i:06}.npy" for i in range(10)):
@@ -76,8 +77,9 @@ for number in range(3):
         assert numpy.array_equal(crops[-1], expected), (number, name)
 assert not numpy.array_equal(crops[0], crops[10]), "epochs are cropped alike"
 
-# Who has a batch mapped keeps what it saw, and so does who opens it meanwhile: the kernel
-# has one content for both. When nobody has it any more, it is the next epoch's.
+# A reader that has a batch mapped keeps its content, and so does a reader that opens the batch
+# meanwhile, because the kernel has one content for both. When no reader has the batch any more, it
+# belongs to the next epoch.
 first = f"{JOBS}/held/current/batch-000000"
 mapped = numpy.load(first + ".npy", mmap_mode="r")
 seen = mapped.copy()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""A prometheus of our own scrapes the daemon; each query of the dashboard has an answer."""
+"""Lets a prometheus of this test scrape the daemon, and checks that each query of the dashboard
+has an answer."""
 import json, os, re, signal, socket, subprocess, sys, time, urllib.error, urllib.parse, urllib.request
 
 dashboard, port, directory, mount = sys.argv[1:]
@@ -27,7 +28,7 @@ def ask(path, **arguments):
         with urllib.request.urlopen(url, timeout=30) as answer:
             return json.load(answer)["data"]
     except urllib.error.HTTPError as error:
-        if error.code == 503:  # it is not ready
+        if error.code == 503:  # prometheus is not ready yet
             raise
         sys.exit(f"{arguments}: {error.read().decode()}")
 
@@ -79,7 +80,7 @@ try:
                 assert name in names, f"{panel['title']}: no metric {name}"
             asks = lambda: bool(ask("query", query=query)["result"])
             if target["expr"].startswith("joaderfs_job_epoch_left"):
-                asks()  # it is right that nothing is told where no epoch runs
+                asks()  # some queries have no answer while no epoch runs
             else:
                 until(f"{panel['title']}: an answer to {query}", asks)
             for label in re.findall(r"\{\{(\w+)\}\}", target["legendFormat"]):

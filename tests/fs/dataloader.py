@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""dataloader.py: what training programs do with one directory and torch's DataLoader. Reads lines
-CASE EPOCHS BATCHES FILE DIRECTORY; each is a training in a process of its own, whose exit status
-is printed when it has ended. It writes for each sample: epoch, digest of the pixels, label.
+"""dataloader.py: trainings with one directory and torch's DataLoader. Reads lines CASE EPOCHS
+BATCHES FILE DIRECTORY. Each line is a training in its own process, whose exit status is printed
+when it has ended. For each sample it writes to FILE: epoch, digest of the pixels, label.
 
 CASE, words joined by -:
-    folder, flat      torchvision's ImageFolder with shuffle=True, or files in their order
-    shuffle           these too with shuffle=True
-    new, stay         workers of each epoch, or persistent ones
-    0, 4              so many workers; otherwise two
-    repeat            timm's MultiEpochsDataLoader: workers fetch beyond the end of an epoch
-    drop              drop_last
-    sanity            a pass over two batches before the training, as Lightning makes one
-    stop, late        nothing else
-BATCHES: it is killed after so many of the last epoch; 0: it is not"""
+folder, flat torchvision's ImageFolder with shuffle=True, or files in their order
+shuffle flat with shuffle=True
+new, stay workers of each epoch, or persistent ones
+0, 4 number of workers; otherwise two
+repeat timm's MultiEpochsDataLoader: workers fetch beyond the end of an epoch
+drop drop_last
+sanity a pass over two batches before the training, as with Lightning
+one, stop, late no effect
+BATCHES: the training is killed after this many batches of the last epoch; 0: not killed"""
 
 import hashlib
 import os
@@ -25,17 +25,17 @@ from torch.utils.data import DataLoader
 from torchvision.datasets import ImageFolder
 from torchvision.transforms.functional import pil_to_tensor
 
-sys.dont_write_bytecode = True  # nothing beside the sources
+sys.dont_write_bytecode = True  # no files beside the sources
 
 from flat_dataset import Flat  # noqa: E402
 
-NEAR = 4  # batches that the workers may have at a time
+NEAR = 4  # batches that the workers may fetch at a time
 
 
 class Repeating:
-    """A batch sampler that never ends. What is late in an epoch is not early in the next:
-    if one worker opened it for the next epoch before another one did for this, nobody could
-    tell them apart."""
+    """A batch sampler that never ends. Files at the end of an epoch do not come at the begin of
+    the next one: if one worker opened such a file for the next epoch before another worker opened
+    it for this one, the two could not be distinguished."""
 
     def __init__(self, sampler):
         self.sampler = sampler

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""detection.py make DIR: one set of images with boxes, as trainers of detectors have them.
-detection.py read SOURCE MOUNTED SIDE: opens files as yolov5's trainer, torchvision's
-CocoDetection and VOCDetection do, in both trees, and compares what they get: the same
-targets, and images whose longer side is SIDE, with Pillow's pixels."""
+"""detection.py make DIR: makes one set of images with boxes, in the forms of several trainers.
+detection.py read SOURCE MOUNTED SIDE: opens files as yolov5's trainer, torchvision's CocoDetection
+and VOCDetection do, in both trees, and compares the results: equal targets, and images whose
+longer side is SIDE, with Pillow's pixels."""
 
 import glob
 import json
@@ -35,7 +35,7 @@ def make(top):
         image.save(f"{top}/images/train/{i:06d}.jpg")
         image.save(f"{top}/JPEGImages/{i:06d}.jpg")
         box = [int(x) for x in rng.integers(1, 20, 4)]
-        if i != 3:  # an image without boxes has no file
+        if i != 3:  # an image without boxes has no file of boxes
             write(f"{top}/labels/train/{i:06d}.txt", "0 0.5 0.5 0.25 %f\n" % (i / 10))
         known["images"].append({"id": i, "file_name": f"{i:06d}.jpg"})
         known["annotations"].append({"id": i, "image_id": i, "bbox": box})

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""first_example.py DATASET VIEW...: prints the mean difference, over all images, of what a script
-with torchvision's Resize(256) and CenterCrop(224) sees in each view and in the dataset."""
+"""first_example.py DATASET VIEW...: prints, for each view, the mean difference over all images
+between the views and the dataset, as a script with torchvision's Resize(256) and CenterCrop(224)
+sees them."""
 
 import sys
 

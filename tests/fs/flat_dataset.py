@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""What a script writes to read the layout `flat`."""
+"""The Dataset that a script writes for the layout `flat`."""
 
 import glob
 import os

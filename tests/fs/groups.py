@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""groups.py make DIR: videos as directories of frames, whose names are numbers of several lengths:
-DIR/data (a tree), DIR/shards (tar), DIR/all.zip.
+"""groups.py make DIR: makes videos as directories of frames whose names are numbers of several
+lengths: DIR/data (a tree), DIR/shards (tar), DIR/all.zip.
 
-groups.py check JOBS_DIR DIR "JOB KIND KEY=VALUE..." ...: each sample is what Pillow makes of the
-frames, evenly spaced, with one crop and one flip for all, drawn as augmented.py says. KIND: npy,
-record, raw, tar, batch, or labels (those of batches, which are columns x and y); KEYs are those of augmented.py, and frames."""
+groups.py check JOBS_DIR DIR "JOB KIND KEY=VALUE..." ...: compares each sample with Pillow's result
+for evenly spaced frames, with one crop and one flip for all, drawn as in augmented.py. KIND: npy,
+record, raw, tar, batch, or labels (of batches, from columns x and y); KEY: as in augmented.py, or
+frames."""
 
 import glob
 import io
@@ -80,7 +81,7 @@ def read(epoch, kind, shape):
 
 
 def drawn(image, want, position):
-    """augmented.py loads torch, which takes longer than all the rest."""
+    """Loads augmented.py only here, because it loads torch, which takes long."""
     if not {"seed", "normalize"} & set(want):
         return numpy.asarray(image)
     import augmented

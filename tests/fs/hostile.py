@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""hostile.py DATASET OUT: tars, zips and others that lie, from the images of an ImageFolder."""
+"""hostile.py DATASET OUT: makes tars, zips and other containers with false contents from the
+images of an ImageFolder."""
 
 import gzip
 import io
@@ -33,7 +34,7 @@ def tar(members, kind=tarfile.GNU_FORMAT, **fields):
 
 
 def field(data, at, value, header=0):
-    """Another value of a field of a header, with the right checksum."""
+    """Changes a field of a header, and corrects the checksum."""
     data = bytearray(data)
     data[header + at:header + at + len(value)] = value
     data[header + 148:header + 156] = b" " * 8

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""imagefolder.py DATASET VIEWS "VIEW [CLASS...]"...: two epochs through torchvision's
-ImageFolder and a shuffling DataLoader on each of the directories of VIEWS, workers going on
-from one to the next: classes and labels are those of ImageFolder on the dataset itself (of a
-tree with just these classes), and each image comes once in an epoch, with its label."""
+"""imagefolder.py DATASET VIEWS "VIEW [CLASS...]"...: reads two epochs of each directory of VIEWS
+by torchvision's ImageFolder and a shuffling DataLoader, whose workers stay from one epoch to the
+next. Classes and labels must equal those of ImageFolder on the dataset (reduced to the given
+classes), and each image must come once in an epoch, with its label."""
 
 import collections
 import os

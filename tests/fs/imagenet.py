@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""imagenet.py DATA [--epochs N] [--workers N]: reads as PyTorch's ImageNet example does, which
-is given one directory with train/ and val/ in it. Instead of training it prints, for each
-sample: epoch, train or val, digest of the pixels, target."""
+"""imagenet.py DATA [--epochs N] [--workers N]: reads as PyTorch's ImageNet example, which gets one
+directory with train/ and val/. Instead of training it prints for each sample: epoch, train or val,
+digest of the pixels, target."""
 
 import argparse
 import hashlib

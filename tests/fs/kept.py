@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""kept.py make DIRECTORY: a dataset of images of all kinds of pixels, a class for each.
-kept.py check JOBS_DIR DIRECTORY: the files of its jobs are what Pillow makes of these images."""
+"""kept.py make DIRECTORY: makes a dataset of images with all kinds of pixels, a class for each
+kind. kept.py check JOBS_DIR DIRECTORY: compares the files of its jobs with Pillow's results."""
 
 import glob
 import io

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""kill_client.py LISTEN [DAEMON]: a control socket that kills its client.
-
-Without DAEMON as soon as it has connected; with DAEMON, the socket of a real one, after
-that one has accepted the descriptor and before the client hears of it.
+"""kill_client.py LISTEN [DAEMON]: a control socket that kills its client. Without DAEMON it does
+so as soon as the client has connected. With DAEMON, the socket of a real daemon, it does so after
+the daemon has accepted the descriptor, and before the client gets the answer.
 """
 import os
 import signal

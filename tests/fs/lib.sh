@@ -17,8 +17,8 @@
 
 set -eEuo pipefail
 
-# With it Python writes a line and its end one after the other, so that the lines of two
-# processes that share a file get mixed.
+# With PYTHONUNBUFFERED, Python writes a line and its end separately, so lines of two processes in
+# one file would be mixed.
 unset PYTHONUNBUFFERED
 
 FS=$(cd "$(dirname "$0")" && pwd)
@@ -99,7 +99,7 @@ finish() {
 	while read -r _ mount _; do
 		[[ $mount != "$T"/* ]] || unmount "$mount"
 	done </proc/self/mounts
-	# libfuse before 3.18 may miss a SIGTERM, so that a file system of a test lives on.
+	# libfuse before 3.18 may miss a SIGTERM, so a file system of a test may live on.
 	for _ in $(seq 100); do
 		[[ -n $(jobs -pr) ]] || break
 		sleep 0.1

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""lying_proxy.py LISTEN SERVER TRUTH: stands before a Redis server, and changes some answers.
+"""lying_proxy.py LISTEN SERVER TRUTH: a proxy before a Redis server that changes some answers.
 
-LISTEN and SERVER are paths of sockets. In one answer of four a value becomes another number,
-one of another type, nil or an empty list, is gone, or is there twice; in none while the file
-TRUTH exists. Prints "ready".
+LISTEN and SERVER are paths of sockets. In one of four answers a value becomes another number, one
+of another type, nil or an empty list, disappears, or comes twice. While the file TRUTH exists, no
+answer is changed. Prints "ready".
 """
 import os
 import random
@@ -20,7 +20,8 @@ chance = random.Random(17)
 
 
 def parse(data, at=0):
-    """A list, or the bytes of anything else without the last line's end; and where it ends."""
+    """Parses a list, or the bytes of any other value without the end of its line. Returns its end,
+    too."""
     end = data.index(b"\r\n", at)
     kind, count = data[at:at + 1], data[at + 1:end]
     if kind == b"$" and int(count) >= 0:
@@ -60,7 +61,7 @@ def lie(value):
 
 
 def told(heard):
-    """What is passed on of the answers that are whole, which are taken out of heard."""
+    """Takes the complete answers out of `heard`, and returns the bytes to pass on."""
     out = b""
     try:
         while heard:
@@ -68,7 +69,7 @@ def told(heard):
             out += printed(lie(value))
             del heard[:end]
     except ValueError:
-        pass  # the rest of it comes
+        pass  # the rest of the answer comes later
     return out
 
 

@@ -12,8 +12,8 @@
 
 declare -A MACHINE # a process in the name spaces of a machine
 APART=(-p --mount-proc) # (): without name spaces of processes
-STARTED=()         # parents of the machines' first processes
-MADE=()            # mount points that had to be made on this machine
+STARTED=()         # parents of the first processes of machines
+MADE=()            # mount points that the test had to make on the real machine
 
 # machine NAME NUMBER: makes a machine in name spaces of its own; it ends with its first process
 machine() {
@@ -61,7 +61,7 @@ on() {
 	nsenter -t "${MACHINE[$1]}" -m -u "${APART[@]:0:1}" -n "${@:2}"
 }
 
-# The end of the first process of a machine is that of all.
+# A machine ends with its first process.
 at_end() {
 	kill -KILL "${MACHINE[@]}"
 	wait "${STARTED[@]}" 2>/dev/null

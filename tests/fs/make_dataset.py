@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""make_dataset.py DIR CLASSES PER_CLASS WIDTHxHEIGHT: an ImageFolder of JPEGs, each one
-different, nearly all of the given size's either orientation."""
+"""make_dataset.py DIR CLASSES PER_CLASS WIDTHxHEIGHT: makes an ImageFolder of different JPEGs,
+nearly all of the given size in one of the two orientations."""
 
 import os
 import sys

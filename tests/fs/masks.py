@@ -45,7 +45,7 @@ def same(have, expected, what):
 
 
 def mirror(root, epoch):
-    """As programs of segmentation do it: a mask has the name of its image."""
+    """Opens files as segmentation programs do: a mask has the name of its image."""
     stems = sorted(os.path.splitext(name)[0] for name in os.listdir(f"{epoch}/images"))
     if len(stems) != N or sorted(os.listdir(f"{epoch}/masks")) != [f"{s}.png" for s in stems]:
         sys.exit(f"names: {stems}, {os.listdir(f'{epoch}/masks')}")

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""metadata_server.py KEYS: gives credentials as the service of a machine (IMDSv2, or Google's), of
-a container and STS do, and notes them in the file KEYS, as s3_server.py reads it. They last as
-many seconds as KEYS.lifetime says. Prints its port; a line for each request goes to KEYS.log."""
+"""metadata_server.py KEYS: gives credentials as these services do: a machine's (IMDSv2, or
+Google's), a container's, and STS; and writes them to the file KEYS in the form that s3_server.py
+reads. They last for the number of seconds in KEYS.lifetime. Prints its port. Logs each request to
+KEYS.log."""
 
 import http.server
 import itertools
@@ -21,7 +22,7 @@ LOCK = threading.Lock()
 
 
 def make(kind):
-    """ID, SECRET, TOKEN and the time of the end, as a text."""
+    """Returns ID, SECRET, TOKEN and the time of the end, as a text."""
     with LOCK:
         n = next(NUMBERS)
         with open(KEYS + ".lifetime", encoding="utf-8") as file:

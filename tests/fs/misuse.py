@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""misuse.py JOBS CASE...: scripts that have been given something else than they think, each for
-some epochs, as scripts.py has them. A case that is not exact says how many images were wrong."""
+"""misuse.py JOBS CASE...: scripts whose files do not mean what the scripts expect, each for some
+epochs, with the functions of scripts.py. A case that is not exact prints the number of wrong
+images."""
 
 import glob
 import io
@@ -26,21 +27,21 @@ EPOCHS = range(6 if os.environ.get("JOADERFS_LONG") == "1" else 3)
 
 
 def complete(passes, expected=None):
-    """Each pass has each image once."""
+    """Checks that each pass had each image once."""
     expected = sorted(in_order() if expected is None else expected)
     assert all(sorted(paths) == expected for paths in passes), \
         f"different images of {len(expected)} in each epoch: {[len(set(p)) for p in passes]}"
 
 
 def exact(passes, expected=None):
-    """And no two passes have one order."""
+    """Checks this, and that no two passes had the same order."""
     complete(passes, expected)
     orders = len(set(map(str, passes)))
     assert orders == len(passes), f"{orders} orders in {len(passes)} epochs"
 
 
 def read_pairs(batches):
-    """As read, of (image, label)."""
+    """Checks the pairs (image, label) that were read."""
     pairs = [pair for batch in batches for pair in batch]
     wrong = sum(SAMPLES[image][1] != label for image, label in pairs)
     assert wrong == 0, f"{wrong} wrong labels of {len(pairs)}"
@@ -53,7 +54,7 @@ def folder_of(job):
 
 
 class Numbered(Dataset):
-    """What each index holds."""
+    """Returns the content of each index."""
 
     def __init__(self, data):
         self.data = data
@@ -95,7 +96,7 @@ def tar_passes(pattern):
 
 
 def tiny_epochs():
-    """One, two and three files in an epoch, pass after pass."""
+    """Reads one, two or three files in an epoch, pass after pass."""
     for passes in (array_passes(current("tiny-one") + "/*.npy"),
                    tar_passes(current("tiny-two") + "/*.tar"),
                    array_passes(current("tiny-three") + "/*.npy")):
@@ -128,7 +129,7 @@ def look_at_late_epoch():
 
 
 class Lookers:
-    """Who looks at all there is, once, as from other terminals and a file manager."""
+    """People look at all files, once, as from other terminals and by a file manager."""
 
     def __init__(self, job):
         self.files = glob.glob(current(job) + "/**/*.ppm", recursive=True)
@@ -182,7 +183,7 @@ def result_of(target, number, results, *arguments):
 
 
 def in_processes(target, *arguments):
-    """target(number, *arguments) in two processes: what the two return."""
+    """Runs target(number, *arguments) in two processes. Returns both results."""
     context = multiprocessing.get_context("fork")
     results = context.Queue()
     both = [context.Process(target=result_of, args=(target, i, results, *arguments))
@@ -202,20 +203,20 @@ def in_processes(target, *arguments):
 
 
 def one_of_two(number, job):
-    os.setsid()  # from another terminal
+    os.setsid()  # as from another terminal
     torch.manual_seed(number)
     batches = loader(folder_of(job), shuffle=True)
     return [read_pairs(batches) for _ in EPOCHS]
 
 
 def two_scripts():
-    """The slower one, if it gets an epoch behind, is given the running one again, and told."""
+    """If the slower script is an epoch behind, it gets the running epoch again, and a notice."""
     for passes in in_processes(one_of_two, "two-classes"):
         complete(passes)
 
 
 def rank(number, job, steps):
-    """Rank 1 is ahead of rank 0, by up to 8 of its 18 steps, 2 of which are fetched ahead."""
+    """Rank 1 is ahead of rank 0 by up to 8 of its 18 steps; 2 of these are prefetched."""
     data = folder_of(job)
     part = DistributedSampler(data, num_replicas=2, rank=number)
     batches = loader(data, sampler=part, prefetch_factor=1)
@@ -351,7 +352,8 @@ def mixing_fixed():
 
 
 def name_means_sample(job, samplers):
-    """Each name has one sample for ever, and no other name has it, whatever is opened."""
+    """Checks that each name always has the same sample, which no other name has, whatever is
+    opened."""
     data = Numbered(folder_of(job))
     held = {}
     for sampler in samplers:
@@ -378,7 +380,7 @@ def shuffle_persistent():
 
 
 class TwoReaders(Files):
-    """The image by one thread, its label by another one."""
+    """One thread reads the image, and another one its label."""
 
     readers = None
 

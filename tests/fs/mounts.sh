@@ -17,8 +17,8 @@ sessions() {
 	find "/proc/$(pgrep -P "$PID" || echo "$PID")/fd" -lname /dev/fuse | wc -l
 }
 
-# wait_sessions NUMBER: waits for that many sessions. A session ends a moment after its mount, or when
-# the samples for which its readers wait are prepared.
+# wait_sessions NUMBER: waits for this number of sessions. A session ends a moment after its mount,
+# or when the samples for which its readers wait are prepared.
 wait_sessions() {
 	local _
 	for _ in $(seq 300); do

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""names.py make DATASET IMAGE NUMBER: classes and files with names of all categories of Unicode,
-1 or 3 of each.
-names.py advice LOG: what the log says that leaves each bad sample out.
-names.py check DATASET LOG JOBS ORDER CLASSES BAD FILE...: the jobs, one for each advice, leave
-out this sample; the order and the classes have each name, escaped; no file has what is to be
-escaped."""
+"""names.py make DATASET IMAGE NUMBER: makes classes and files with names of all categories of
+Unicode, 1 or 3 of each. names.py advice LOG: prints the setting that the log recommends for each
+bad sample. names.py check DATASET LOG JOBS ORDER CLASSES BAD FILE...: checks that the job with
+each setting leaves out this sample, that order and classes have each name, escaped, and that no
+file has unescaped characters."""
 
 import os
 import re
@@ -57,7 +56,7 @@ def make(top, image, number):
 
 
 def advices(log):
-    """(path as the log has it, predicate) of each bad sample."""
+    """The path in the log and the predicate for each bad sample."""
     with open(log, encoding="utf-8") as file:
         text = file.read()
     return re.findall(r": dataset images: (.*\.jpg): .*; where = (.*) in \[job\] leaves it out$", text, re.MULTILINE)

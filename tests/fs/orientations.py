@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""orientations.py DIRECTORY COUNT: so many PNGs with random texts that say an orientation, all of
+"""orientations.py DIRECTORY COUNT: makes COUNT PNGs with random texts of an orientation, all of
 which Pillow can turn."""
 
 import io
@@ -69,7 +69,7 @@ def main():
         try:
             upright = ImageOps.exif_transpose(Image.open(out))
             upright.load()
-        except Exception:  # pylint: disable=broad-except; whatever Pillow can't read
+        except Exception:  # pylint: disable=broad-except; Pillow fails in many ways
             continue
         turned += upright.tobytes() != image.tobytes()
         with open(os.path.join(directory, f"{kept:04}.png"), "wb") as file:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""Users look at random at the jobs of each other while these train.
+"""Users look at random at each other's jobs while these train.
 
-    owners.py MOUNT SEED LOOKS JOB...
+owners.py MOUNT SEED LOOKS JOB...
 
-JOB is NAME:UID:GID:MODE (octal). Its owner reads two passes of current/; meanwhile each user
-of USERS looks LOOKS times at something of any job: what the mode allows succeeds, all else is
-EACCES, and each pass has each sample once.
+JOB is NAME:UID:GID:MODE (octal). The owner of a job reads two passes of current/; meanwhile each
+user of USERS looks LOOKS times at a random file of any job. A look that the mode allows must
+succeed, all other looks must get EACCES, and each pass must have each sample once.
 """
 
 import errno
@@ -15,7 +15,7 @@ import os
 import random
 import sys
 
-# uid: group, other groups
+# uid: (group, other groups)
 USERS = {2001: (3001, []), 2002: (3002, [3001, 3007]), 2003: (3001, [3003]), 2004: (3004, [3002]),
          2005: (3005, list(range(4000, 4050)) + [3001])}
 

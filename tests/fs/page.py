@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""page.py MOUNT DOM [--gone JOB] -- JOB...: whether the figures of dashboard.html, as a browser
-has drawn it, are those of the mount, which nobody reads from."""
+"""page.py MOUNT DOM [--gone JOB] -- JOB...: compares the figures of dashboard.html, as a browser
+has drawn it, with those of a mount that is not being read."""
 
 import html.parser
 import json
@@ -13,7 +13,7 @@ NEEDS_NO_END = {"meta", "link", "br", "img", "hr", "input"}
 
 
 class Page(html.parser.HTMLParser):
-    """The text of each element with an id, the rows of tables, and what is drawn."""
+    """Collects the text of each element with an id, the rows of tables, and the plots."""
 
     def __init__(self):
         super().__init__()
@@ -107,7 +107,7 @@ def check_sharing(page, shown):
     for name in shown:
         cells = [integer(cell) for cell in rows[name]]
         check(f"sum of the row of {name}", sum(cells[1:]), cells[0])
-    # All was prepared for the first, and the others were given it.
+    # The first job prepared all samples, and the other jobs got them.
     first = head.index(shown[0])
     for name in shown:
         check(f"given to {name}, prepared for {shown[0]}", rows[name][first], rows[name][0])
@@ -135,7 +135,8 @@ def main():
     shown = check_jobs(page, mount, names, gone)
     check_sharing(page, shown)
     check_cache(page, stats)
-    # A line for each job, layers of its waits, three layers and a line, layers and a limit.
+    # For each job a line, layers of its waits, three layers and a line; for all, layers and a
+    # limit.
     check("plots", len(page.drawn), 5 * len(shown) + 4 + 8)
     for points in page.drawn:
         if not re.fullmatch(r"(-?[0-9.]+,-?[0-9.]+ ?)+", points):

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""pairs.py JOBS_DIR DATASET "JOB KIND KEY=VALUE..." ...: both files of each sample of these jobs are
-what Pillow makes of the originals, with one crop and one flip, drawn as augmented.py says. KIND:
-flat, record, tar or batch; KEYs are those of augmented.py, and of the mask alone
+"""pairs.py JOBS_DIR DATASET "JOB KIND KEY=VALUE..." ...: compares both files of each sample of
+these jobs with Pillow's results for the originals, with one crop and one flip, drawn as in
+augmented.py. KIND: flat, record, tar or batch; KEY: as in augmented.py, and for the mask alone
 mask=nearest|bilinear (its filter), mode=P|L.
 
-pairs.py current JOB: a script's passes over current/, which opens the image first, or the mask, are
-the epochs one after the other.
+pairs.py current JOB: checks that passes of a script over current/, which opens the image or the
+mask first, are the epochs one after the other.
 
-pairs.py module JOBS_DIR JOB...: the Python module gives the same pairs."""
+pairs.py module JOBS_DIR JOB...: checks that the Python module gives the same pairs."""
 
 import glob
 import io

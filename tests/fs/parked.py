@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""parked.py N FILE...: N threads for each file open it at once, read it, and close it.
-Prints how many of them got bytes."""
+"""parked.py N FILE...: opens each file by N threads at once, reads it, and closes it. Prints the
+number of threads that got bytes."""
 
 import sys
 import threading

@@ -7,12 +7,12 @@
 # start_passing [ARGUMENT...]: starts the daemon; skips the test if the kernel grants no passthrough
 start_passing() {
 	start "$@"
-	grep -q "the kernel reads samples itself" "$LOG" ||
+	grep -q "the kernel itself reads the samples" "$LOG" ||
 		skip "no passthrough: Linux before 6.9, or without the right to it"
 }
 
-# calm COMMAND...: repeats the command until it prints the same twice, and prints that: opens are
-# counted after they are answered
+# calm COMMAND...: repeats the command until it prints the same text twice, and prints this text,
+# because opens are counted after they are answered
 calm() {
 	local value now
 	now=$("$@")
@@ -25,7 +25,7 @@ calm() {
 	echo "$now"
 }
 
-# passed COMMAND...: prints how many files were passed through while the command ran
+# passed COMMAND...: prints the number of files that were passed through while the command ran
 passed() {
 	local before
 	before=$(calm counter opens_passed_through)
@@ -38,7 +38,7 @@ mapped_files() {
 	grep -c memfd:joaderfs "/proc/$PID/maps" || true
 }
 
-# settled COMMAND... VALUE: waits until the command prints VALUE, since releases come late
+# settled COMMAND... VALUE: waits until the command prints VALUE, because releases come late
 settled() {
 	local value=${*: -1} _
 	for _ in $(seq 100); do

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""pixels.py JOBS_DIR DATASET "JOB [RESIZE [CROP]]"...: compares every file of epoch-0000 of
-these jobs with what PIL makes of the source file that the order names, to the bit. By the
-file's ending: images with PIL and OpenCV, npy with numpy, raw as bytes, jpg as the file
-itself. EXIF=apply in the environment: the source is turned. EPOCH=epoch-0001: of that one.
-TRUNCATED=1: as Pillow gives truncated images."""
+"""pixels.py JOBS_DIR DATASET "JOB [RESIZE [CROP]]"...: compares every file of epoch-0000 of these
+jobs, to the bit, with PIL's result for the source file in the order. The file's ending selects the
+reader: PIL and OpenCV for images, numpy for npy, bytes for raw, and the unchanged file for jpg. In
+the environment: EXIF=apply turns the source, EPOCH=epoch-0001 selects another epoch, and
+TRUNCATED=1 reads truncated images as Pillow does."""
 
 import importlib.util
 import os
@@ -14,7 +14,7 @@ import numpy
 from PIL import Image, ImageFile, ImageOps
 
 ImageFile.LOAD_TRUNCATED_IMAGES = "TRUNCATED" in os.environ
-sys.dont_write_bytecode = True  # nothing beside the sources
+sys.dont_write_bytecode = True  # no files beside the sources
 HERE = os.path.dirname(os.path.abspath(__file__))
 spec = importlib.util.spec_from_file_location(
     "reader", os.path.join(HERE, "../../tools/demo-reader.py"))
@@ -49,7 +49,7 @@ def differs(path, source, expected, cv2):
 
 
 def check(job, dataset, resize=0, crop=0):
-    """How many files differ."""
+    """Returns the number of files that differ."""
     epoch = os.path.join(job, os.environ.get("EPOCH", "epoch-0000"))
     files = sorted(f for f in os.listdir(epoch) if not f.endswith(".cls"))
     for name in files:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""python_module.py: what tools/python/joaderfs gives in a mount, which is the current directory,
-where there is no torch."""
+"""python_module.py: checks tools/python/joaderfs without torch. The current directory is a
+mount."""
 
 import collections
 import doctest
@@ -27,13 +27,13 @@ def digest(image):
 
 
 def expected():
-    """(digest, label) of each sample, as the mirror has them."""
+    """The digest and label of each sample in the mirror."""
     return collections.Counter((digest(image), label)
                                for image, label in joaderfs.Dataset("jobs/mirror"))
 
 
 def once(what, found):
-    """Each sample, with its label."""
+    """Checks that each sample came once, with its label."""
     found = collections.Counter((digest(image), int(label)) for image, label in found)
     assert found == ALL, f"{what}: {len(ALL - found)} are missing, {len(found - ALL)} too many"
 
@@ -49,7 +49,7 @@ def documented():
 
 
 def keys():
-    """Every key of a job's ini, and no other."""
+    """Checks that the module takes every key of a job's ini, and no other."""
     from joaderfs._job import KEYS
     known = subprocess.run([os.environ["DOCS"], "keys"], check=True, text=True,
                            stdout=subprocess.PIPE).stdout.split("\n")
@@ -81,7 +81,7 @@ def formats():
 
 
 def mapped():
-    """A batch is the file, not a copy of it, and can be written."""
+    """A batch is the mapped file, not a copy, and can be written."""
     images, labels = joaderfs.Dataset("jobs/batch")[1]
     address = images.__array_interface__["data"][0]
     with open("/proc/self/maps", encoding="utf-8") as maps:
@@ -93,7 +93,7 @@ def mapped():
 
 
 def layouts():
-    """What is iterated, in each layout; tar and batch by files."""
+    """Iterates over each layout; tar and batch by files."""
     once("flat", joaderfs.IterableDataset("jobs/flat"))
     once("record", joaderfs.IterableDataset("jobs/record"))
     once("tar", joaderfs.IterableDataset("jobs/tar"))
@@ -141,7 +141,7 @@ def refused(call, text, kind=ValueError):
 
 
 def jobs():
-    """A job is there as long as its block, and is called like the script unless it has a name."""
+    """A job exists as long as its block, and has the script's name unless it gets another one."""
     with joaderfs.job("images", crop=16) as a, joaderfs.job("images", crop=16) as b:
         assert (a.name, b.name) == ("python_module", "python_module-2"), (a, b)
         assert sorted(os.listdir("jobs")).count("python_module") == 1
@@ -167,7 +167,7 @@ def jobs():
 
 
 def checkpoints():
-    """Job.state_dict: what was read since is unread."""
+    """Job.state_dict: samples that were read later are unread again."""
     with joaderfs.job("images", name="checkpoint", crop=32) as job:
         data = job.dataset()
         had = [digest(data[i][0]) for i in range(5)]
@@ -181,7 +181,7 @@ def checkpoints():
 
 
 def ranks():
-    """Ranks divide an epoch as the environment tells; 25 files are 12 for each of two."""
+    """Ranks divide an epoch as the environment says: of 25 files each of two ranks gets 12."""
     names = {"torchrun": ("RANK", "WORLD_SIZE"), "slurm": ("SLURM_PROCID", "SLURM_NTASKS"),
              "lightning": ("LOCAL_RANK", "WORLD_SIZE")}
     for launcher, (rank_name, size_name) in names.items():
@@ -216,7 +216,7 @@ def ranks():
 
 
 def together():
-    """Ranks share a job, which ends with the last of them."""
+    """Ranks share a job, which ends with the last rank."""
     script = ("import joaderfs, sys\n"
               "with joaderfs.job('images', name='shared', crop=16) as job:\n"
               "    print(job.name, flush=True)\n"

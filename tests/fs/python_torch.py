@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""python_torch.py: what torch's DataLoader, and loops as those of Lightning, Accelerate and
-torchdata's StatefulDataLoader, get from tools/python/joaderfs in a mount, which is the current
-directory."""
+"""python_torch.py: checks the samples that torch's DataLoader, and loops like those of Lightning,
+Accelerate and torchdata's StatefulDataLoader, get from tools/python/joaderfs. The current
+directory is a mount."""
 
 import warnings
 
@@ -16,13 +16,13 @@ from python_module import ALL, SAMPLES, digest, once, refused
 
 
 def flat(batches):
-    """(image, label) of batches of tensors, with channels last as the files have them."""
+    """(image, label) of batches of tensors, whose channels come last as in the files."""
     return [(image.permute(1, 2, 0), label) for images, labels in batches
             for image, label in zip(images, labels)]
 
 
 def loaders():
-    """With workers that are forked and spawned, kept or not: each epoch has each sample once."""
+    """With forked and spawned workers, persistent or not: each epoch has each sample once."""
     mapped = joaderfs.Dataset("jobs/classes", output="torch")
     ordered = joaderfs.IterableDataset("jobs/flat", output="torch")
     for start, keep in (("fork", False), ("spawn", True)):
@@ -53,7 +53,8 @@ def tensors():
 
 
 def looks():
-    """A process that has had workers, and reads itself, is told that it gets the same again."""
+    """A process that has had workers, and now reads by itself, gets a message that it reads the
+    same samples again."""
     with joaderfs.job("images", name="looks", crop=32) as job, \
             warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -66,7 +67,7 @@ def looks():
 
 
 def pinned():
-    """Files are read into pinned memory where there is CUDA, and else a warning is given."""
+    """Files are read into pinned memory if there is CUDA; otherwise there is a warning."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         joaderfs.Dataset("jobs/flat", pin_memory=True)
@@ -91,7 +92,7 @@ class Draws(IterableDataset):
 
 
 def seeds():
-    """numpy draws other numbers in each worker and each epoch."""
+    """numpy draws other random numbers in each worker and each epoch."""
     loader = DataLoader(Draws(), batch_size=None, num_workers=2,
                         worker_init_fn=joaderfs.worker_init)
     assert len({number for _ in range(2) for number in loader}) == 4
@@ -101,8 +102,8 @@ def seeds():
 
 
 def lightning():
-    """Two batches of the validation first, one batch fetched ahead, a validation after each
-    epoch, and a DistributedSampler in each of two ranks."""
+    """Two batches of the validation first, one prefetched batch, a validation after each epoch,
+    and a DistributedSampler in each of two ranks."""
     def fetched(loader, most=None):
         batches, last = iter(loader), []
         for number, batch in enumerate(batches):
@@ -129,8 +130,8 @@ def lightning():
 
 
 def accelerate():
-    """Each process takes its batches of a shuffle that all have; of what is iterated, the first
-    process gives the others theirs."""
+    """Each process takes its batches of a common shuffle. The first process sends iterated samples
+    to the others."""
     data = joaderfs.Dataset("jobs/classes", output="torch")
 
     class Shard:
@@ -151,8 +152,8 @@ def accelerate():
 
 
 class Stateful(IterableDataset):
-    """What a worker of a StatefulDataLoader does: a state is loaded before it iterates, and told
-    at the begin, with each item and at the end."""
+    """The calls of a StatefulDataLoader's worker: a state is loaded before the iteration, and
+    saved at its begin, with each item, and at its end."""
 
     def __init__(self, data, states=None):
         self.data, self.states = data, states
@@ -169,7 +170,7 @@ class Stateful(IterableDataset):
 
 
 def a_pass(data, workers, states, most=None):
-    """Items until so many were given, and the states of the workers then."""
+    """Items up to a given number, and the states of the workers at that time."""
     now, found = {}, []
     for number, state, item in DataLoader(Stateful(data, states), None, num_workers=workers,
                                           collate_fn=list):
@@ -182,11 +183,12 @@ def a_pass(data, workers, states, most=None):
 
 
 def stateful():
-    """A training that stops after any batch, or went on long after its checkpoint, goes on with
-    what was left of the epoch, as it would have; the next pass is the next epoch."""
+    """A training that stops after any batch, or went on long after its checkpoint, continues with
+    the rest of the epoch as it would have. The next pass is the next epoch."""
     layouts = {"flat": {}, "batch": {"batch": 1, "format": "npy"}, "tar": {"shard": 4},
                "mirror": {}}
-    # Without workers first: a process that has had workers only looks when it reads itself.
+    # Without workers first, because a process that has had workers gets only looks when it reads
+    # by itself.
     for workers, stop in ((0, 7), (2, 1), (2, 11), (2, SAMPLES)):
         for layout, how in layouts.items():
             with joaderfs.job("images", name="stateful", crop=32, layout=layout, **how) as job:
@@ -198,7 +200,7 @@ def stateful():
                 given, states = a_pass(first, workers, None, stop)
                 epoch = 0 if layout == "mirror" else 2
                 assert {state["epoch"] for state in states.values()} == {epoch}, (layout, workers, stop, states)
-                a_pass(new(), workers, None)  # it went on
+                a_pass(new(), workers, None)  # the training went on
                 rest, _ = a_pass(new(), workers, states)
                 what = f"{layout}, {workers} workers, stopped after {stop}"
                 if workers == 0 or stop < SAMPLES:

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""random_scripts.py JOBS FIRST TRIALS SEED [KIND]: random training programs of torch's DataLoader, one
-to four of them one after the other on a job of their own, JOBS/tFIRST and so on: looks at
-files, passes that are broken off, drop_last, no to three workers, which may stay. Odd jobs are
-flat, the others of classes. Several jobs are read side by side. KIND look or drop: only looks and
-whole passes, only drop_last. KIND folds: each pass is of two loaders, which train on some files
-and validate on the others, in K folds.
+"""random_scripts.py JOBS FIRST TRIALS SEED [KIND]: runs random training programs of torch's
+DataLoader, one to four of them one after the other on their own job, JOBS/tFIRST and so on. They
+look at files, break off passes, use drop_last, and no to three workers, which may stay. Odd jobs
+are flat, and the others have classes. Several jobs are read at the same time. KIND look or drop:
+only looks and whole passes, only drop_last. KIND folds: each pass has two loaders, which train on
+some files and validate on the others, in K folds.
 
-A pass opens different files. It is wrong if two of them hold the same sample, and silent if the
-job's status has no notice then. A line for each wrong pass; the last one has their numbers."""
+A pass opens different files. The pass is wrong if two of them hold the same sample, and silent if
+the job's status has no notice then. Prints a line for each wrong pass, and the numbers of both
+kinds in the last line."""
 
 import glob
 import hashlib
@@ -46,7 +47,7 @@ def half_of(data, files, choose, shuffle):
 
 
 def folds_of(data, choose):
-    """A program that trains and validates: its passes."""
+    """A program that trains and validates. Returns its passes."""
     folds, files = choose.randint(2, 5), list(range(len(data)))
     if choose.random() < 0.5:
         choose.shuffle(files)
@@ -59,7 +60,7 @@ def folds_of(data, choose):
 
 
 def passes_of(data, choose):
-    """A program: its passes, as lists of digests."""
+    """A program. Returns its passes, as lists of digests."""
     workers = choose.choice((0, 0, 1, 2, 3))
     drops = KIND == "drop" or (KIND == "all" and choose.random() < 0.3)
     loader = DataLoader(data, choose.randint(3, 9), shuffle=choose.random() < 0.8,
@@ -83,7 +84,7 @@ def program(job, number, choose):
     passes = (folds_of if KIND == "folds" else passes_of)(data, choose)
     for k, given in enumerate(passes):
         line = f"{os.path.basename(job)} {number} {k} {len(set(given))} {len(given)}\n"
-        os.write(1, line.encode())  # at once: others write to the same file
+        os.write(1, line.encode())  # in one call, because other processes write to the same file
 
 
 def status_of(job):
@@ -92,7 +93,7 @@ def status_of(job):
 
 
 def trial(number):
-    """Each program is a process of a session of its own."""
+    """Runs each program in a process with its own session."""
     choose = random.Random(SEED * 1000 + number)
     job = f"{JOBS}/t{number}"
     for k in range(choose.randint(1, 4)):
@@ -110,7 +111,7 @@ def trial(number):
 
 
 def main():
-    """A child for each job, so many at a time."""
+    """Runs a child for each job, several at a time."""
     wrong, silent, running = set(), set(), 0
     with tempfile.TemporaryFile("w+", encoding="ascii") as said:
         for number in range(FIRST, FIRST + TRIALS):

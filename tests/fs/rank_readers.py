@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""rank_readers.py DIR MS REDIS READER...: the ranks of a training, while daemons, their server
-and the network between them fail.
+"""rank_readers.py DIR MS REDIS READER...: reads all ranks of a training while daemons, their
+server and the network between them fail.
 
-READER is RANK:DIRECTORY, that of the rank's job. Each rank reads one epoch after the other, a
-sample in MS milliseconds, and begins an epoch when all have ended the one before. What can't be
-read because its daemon is dead is read again. DIR/progress says, a line for each rank, how many
-files it has read, and whether it waits for the others. When DIR/stop is there, each rank looks at
-its feed in the server, and the epoch is finished. DIR/moved-RANK, if it is there, holds another directory for the rank.
+READER is RANK:DIRECTORY, the directory of the rank's job. Each rank reads one epoch after the
+other, a sample in MS milliseconds, and begins an epoch when all ranks have ended the previous one.
+A file that can't be read because its daemon is dead is tried again. DIR/progress has a line for
+each rank: the number of files that it has read, and whether it waits for the others. When DIR/stop
+exists, each rank reads its feed in the server, and the epoch is completed. DIR/moved-RANK, if it
+exists, has another directory for the rank.
 
-What has to hold, told when it does not: a position has the same sample and the same content
-however often it is read; all epochs give all ranks together each sample once; what the server
-has in the feeds (REDIS: its socket) is what readers got.
+Checked properties: a position has the same sample and the same content in every read; in each
+epoch all ranks together get each sample once; the feeds in the server (REDIS: its socket) equal
+the samples that readers got.
 """
 
 import collections
@@ -25,13 +26,13 @@ import threading
 import time
 import traceback
 
-PASSING = 60  # seconds in which a file that can't be read must come back
+PASSING = 60  # seconds within which a file must be readable again
 
 top, pause, redis = sys.argv[1], float(sys.argv[2]) / 1000, sys.argv[3]
 lock = threading.Lock()
 content = {}  # sample -> digest
 problems = []
-again = collections.Counter()  # errors that passed
+again = collections.Counter()  # transient errors
 
 
 class Rank:
@@ -59,7 +60,7 @@ def wrong(text):
 
 
 def persist(function):
-    """Calls the function until it works, for as long as a daemon may be dead."""
+    """Calls the function until it succeeds, for as long as a daemon may be dead."""
     begin = time.monotonic()
     while True:
         try:
@@ -87,8 +88,8 @@ def read_file(rank, epoch, position):
 
 
 def order(rank, epoch, length):
-    """Samples by position, where the last one was read: who takes a rank over at the end of an
-    epoch has of this epoch only what it gave itself."""
+    """Samples by position, from the daemon of the last read. A daemon that took the rank at the
+    end of an epoch has only the samples that it gave."""
     samples, path = {}, f"{rank.directory}/epoch-{epoch:04d}.order"
     with open(path, encoding="utf-8") as file:
         for line in file:
@@ -119,7 +120,7 @@ def positions(rank, epoch):
 
 
 def compare_feed(rank, epoch, length):
-    """What the rank has read of the epoch, with what the server has."""
+    """Compares the samples that the rank has read in the epoch with the server's."""
     samples, there = persist(lambda: order(rank, epoch, length)), feed(rank, epoch)
     if any(there.get(position) != sample for position, sample in samples.items()):
         wrong(f"rank {rank.number}, epoch {epoch}: the server has another feed than what was "
@@ -140,11 +141,11 @@ def read_epoch(rank, epoch):
     check_epoch(rank, epoch, length)
 
 
-# --- all of them together --------------------------------------------------------------
+# --- all ranks together ----------------------------------------------------------------
 
 
 def command(words):
-    """A reply of the server; of integers, strings and lists of them."""
+    """Parses a reply of the server: integers, strings, and lists of them."""
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(redis)
         server.sendall(b"*%d\r\n" % len(words) + b"".join(
@@ -163,7 +164,7 @@ def command(words):
 
 
 def feed(rank, epoch):
-    """Samples by position, as the server has them."""
+    """The samples by position in the server."""
     samples, number = {}, int(rank.number)
     count, batch = (int(x) for x in command(["HMGET", "{joaderfs}:job:net", "ranks", "batch"]))
 
@@ -183,7 +184,7 @@ def feed(rank, epoch):
 
 
 def check_all(epoch):
-    """When all have read it."""
+    """Called when all ranks have read the epoch."""
     given = collections.Counter(s for rank in ranks for s in rank.samples[epoch].values())
     if epoch == 0:
         whole.update(given)
@@ -199,7 +200,7 @@ stops = False
 
 
 def turn():
-    """By one of them, when all have ended an epoch."""
+    """Called by one rank when all ranks have ended an epoch."""
     global stops
     check_all(turn.epoch)
     turn.epoch += 1

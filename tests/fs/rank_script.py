@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""rank_script.py DIRECTORY SEED PASSES [FILES]: a rank of a training script, which shuffles the
-files of DIRECTORY for so many passes; then it reads so many files more, and is killed. A line for
-each file that it has read: pass, digest."""
+"""rank_script.py DIRECTORY SEED PASSES [FILES]: a rank of a training script, which reads PASSES
+passes over the shuffled files of DIRECTORY; then it reads FILES more files, and is killed. Prints
+a line for each file: pass, digest."""
 
 import hashlib
 import os

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""ranks.py DIRECTORY MEET OPTION...: a rank of a training. It reads its part of all files, as
-torch's DistributedSampler divides them with set_epoch, padded, by workers that are forked anew for
-each epoch, as torch's DataLoader has them, and in step: all ranks meet after each batch at the
-socket MEET. With --launch it starts all ranks by multiprocessing. The numbers come from options, or
-from the environment. A line for each file: the epoch, the digest, the number of the file."""
+"""ranks.py DIRECTORY MEET OPTION...: a rank of a training. It reads its part of all files, divided
+as by torch's DistributedSampler with set_epoch, padded, with workers that are forked anew for each
+epoch, as by torch's DataLoader. All ranks are in step: they meet after each batch at the socket
+MEET. --launch starts all ranks by multiprocessing. The ranks' numbers come from options or from
+the environment. Prints a line for each file: epoch, digest, number of the file."""
 
 import argparse
 import collections
@@ -29,7 +29,7 @@ def read(numbers):
 
 
 class Meeting:
-    """All ranks wait for each other: rank 0 listens, the others say that they are there."""
+    """Waits for all ranks: rank 0 listens, and the others connect."""
 
     def __init__(self, path, rank, ranks):
         self.others = []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""read_until_dead.py DIR SEED LOG: opens the .ppm files of a directory in an order of its
-own, and appends a line "name md5" to LOG for each, as soon as it has read the file. Ends
-when the daemon does, or after the last file."""
+"""read_until_dead.py DIR SEED LOG: opens the .ppm files of a directory in a random order, and
+appends a line "name md5" to LOG as soon as a file was read. Ends when the daemon does, or after
+the last file."""
 
 import hashlib
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""records.py RECORDS ARRAYS: each record of the directory has the label that is beside it,
-and the array that the other job, whose position k is sample k, has of the same sample."""
+"""records.py RECORDS ARRAYS: checks that each record of the directory has the label in the file
+beside it, and the array of the same sample in the other job, whose position k is sample k."""
 
 import os
 import sys

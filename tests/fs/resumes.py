@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 """resumes.py LIVES FIRST_SEED JOBS_DIRECTORY WORK: trainings with torch's DataLoader and
-DistributedSampler that are killed and go on with other workers and ranks, as resume.py does it,
-through the jobs flat (and its current/), classes and batch, while other jobs are read. What they trained is exact: of
-each epoch every file once, but for what DistributedSampler pads, and each file held what it holds
-in the end. Prints the first life that is not."""
+DistributedSampler that are killed, and resume with other numbers of workers and ranks, as
+resume.py does, on the jobs flat (and its current/), classes and batch, while other jobs are read.
+Their samples must be exact: in each epoch every file once, except for the padding of
+DistributedSampler, and each trained file with its final content. Prints the first life that is not
+exact."""
 
 import hashlib
 import importlib.util
@@ -29,7 +30,7 @@ torch.set_num_threads(1)
 
 
 class Noting(resume.Epoch):
-    """The same, with the name of each file and a digest of what it held."""
+    """The same dataset, with the name of each file and a digest of its content."""
 
     def __getitem__(self, i):
         images, labels = super().__getitem__(i)
@@ -43,7 +44,7 @@ resume.Epoch = Noting
 
 
 def train(job, path, log, rank, ranks, workers, batch, stop, end, barrier):
-    """A rank. Notes what is trained; dies after `stop` steps, with what was fetched ahead."""
+    """A rank. Records the trained samples, and dies after `stop` steps, with prefetched batches."""
     saved = resume.load(path, job, rank)
     barrier.wait()
     epoch, done = (saved["epoch"], saved["done"]) if saved else (0, 0)
@@ -52,7 +53,7 @@ def train(job, path, log, rank, ranks, workers, batch, stop, end, barrier):
         while epoch < end:
             for data, done in resume.rest_of(job, epoch, done, batch, workers, rank, ranks):
                 names = [data] if isinstance(data, str) else data
-                barrier.wait()  # as gradients are exchanged
+                barrier.wait()  # as when gradients are exchanged
                 for name in names:
                     print(epoch, name, file=out)
                 steps += 1
@@ -66,7 +67,7 @@ def train(job, path, log, rank, ranks, workers, batch, stop, end, barrier):
 
 
 def kill(processes):
-    """With their workers, all at once."""
+    """Starts all ranks at once, with their workers."""
     for process in processes:
         os.killpg(process.pid, signal.SIGKILL)
         process.join()
@@ -141,7 +142,7 @@ def check(job, log, epochs):
 
 
 def through_current(job, directory):
-    """The job's directory, but that all its epochs are current/."""
+    """The job's directory with links from all epochs to current/."""
     os.makedirs(directory)
     for name in ("state", "status", "job.ini"):
         os.symlink(os.path.join(job, name), os.path.join(directory, name))

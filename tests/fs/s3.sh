@@ -9,8 +9,8 @@ export AWS_EC2_METADATA_DISABLED=true AWS_SHARED_CREDENTIALS_FILE=/dev/null AWS_
 # shellcheck disable=SC2034 # the tests use them
 S3_ID=AKIDEXAMPLE S3_SECRET=wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY S3_TOKEN=FwoGZXIvYXdzEJr==/+token
 
-# s3_start [TOKEN]: starts the server, whose buckets are the directories in $T/s3; puts its keys into
-# the environment
+# s3_start [TOKEN]: starts the server, whose buckets are the directories in $T/s3, and puts its
+# keys into the environment
 s3_start() {
 	: >"$T/port"
 	"$PYTHON" "$FS/s3_server.py" "$T/s3" "$S3_ID" "$S3_SECRET" "$@" >"$T/port" 2>"$T/s3.errors" &
@@ -26,8 +26,8 @@ s3_start() {
 	export AWS_ACCESS_KEY_ID=$S3_ID AWS_SECRET_ACCESS_KEY=$S3_SECRET
 }
 
-# s3_says ["STATUS CODE [ENDING]"...]: makes the server answer each request with such an error, or only
-# requests for paths with ENDING; without arguments it serves objects again
+# s3_says ["STATUS CODE [ENDING]"...]: makes the server answer requests with these errors; with
+# ENDING only requests for such paths. Without arguments the server serves objects again
 s3_says() {
 	: >"$T/s3.says.new"
 	(($# == 0)) || printf '%s\n' "$@" >"$T/s3.says.new"

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""s3_server.py DIRECTORY KEY_ID SECRET [TOKEN]: buckets, which are the directories in DIRECTORY,
-as s3 has them: ListObjectsV2, five objects a page, and GET by ranges. Each request has to have
-the signature that botocore computes for it; TOKEN has to be in it. Prints its port; a line for
-each request goes to DIRECTORY.log.
+"""s3_server.py DIRECTORY KEY_ID SECRET [TOKEN]: serves the directories in DIRECTORY as buckets of
+s3: ListObjectsV2 with five objects a page, and GET by ranges. Each request must have the signature
+that botocore computes, and TOKEN. Prints its port. Logs each request to DIRECTORY.log.
 
-Files beside DIRECTORY, which may change meanwhile: each line "STATUS CODE [ENDING]" of .says is an
-answer to some of the paths, or to those with this ending; each line "KEY_ID SECRET TOKEN EXPIRES"
-of .keys has further keys; with .open, requests without a signature are answered; .region has the
-region, .bearer a token that is taken instead, and .payer wants requesters to pay. A bucket may also be in the host's name."""
+Files beside DIRECTORY, which may change: each line "STATUS CODE [ENDING]" of .says is an answer to
+some of the paths, or to paths with this ending; each line "KEY_ID SECRET TOKEN EXPIRES" of .keys
+is a further key; with .open, unsigned requests are answered; .region has the region, .bearer a
+token that is accepted instead, and .payer requires that requesters pay. A bucket may also be in
+the host's name."""
 
 import hashlib
 import http.server
@@ -30,7 +30,7 @@ PAGE = 5
 
 
 class Signer(botocore.auth.S3SigV4Auth):
-    """With the request's own time and headers."""
+    """The signature with the request's own time and headers."""
 
     def signature_of(self, request, stamp):
         request.context["timestamp"] = stamp
@@ -39,7 +39,7 @@ class Signer(botocore.auth.S3SigV4Auth):
 
 
 class Refused(Exception):
-    """STATUS, CODE, MESSAGE, and heads."""
+    """Sends an answer of STATUS, CODE, MESSAGE, and headers."""
 
 
 def text_of(ending, otherwise=""):
@@ -62,7 +62,7 @@ def keys_of(key_id):
 
 
 def expected(handler):
-    """The signature that the request should have, of the headers that it says are signed."""
+    """The expected signature of the headers that the request names as signed."""
     words = handler.headers["Authorization"].split(" ", 1)[1].replace(",", " ").split()
     fields = dict(word.split("=", 1) for word in words)
     signed = fields["SignedHeaders"].split(";")
@@ -91,7 +91,7 @@ def expected(handler):
 
 
 def refusal(path):
-    """STATUS, CODE that DIRECTORY.says has for the path, or None."""
+    """The (STATUS, CODE) that DIRECTORY.says has for the path, or None."""
     lines = [line.split() for line in text_of(".says").splitlines()]
     lines = [line for line in lines if len(line) < 3 or path.endswith(line[2])]
     if not lines:

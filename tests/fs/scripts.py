@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""scripts.py JOBS CASE...: training scripts of the kinds that the table in joaderfs-readers(7) tells, each
-in a process of its own, for some epochs. What they get is compared with the dataset: which
-sample a file holds is told by the same image in the job `all`, of layout = mirror. Prints the
-cases that went well."""
+"""scripts.py JOBS CASE...: runs training scripts of the kinds in the table of joaderfs-readers(7),
+each in its own process, for some epochs. Their samples are compared with the dataset; the job
+`all` with layout = mirror shows which sample an image is. Prints the cases that succeeded."""
 
 import collections
 import csv
@@ -48,7 +47,7 @@ def loader(data, **options):
 
 
 def read(batches):
-    """The paths of the samples, with the labels compared."""
+    """The paths of the samples, after a comparison of the labels."""
     paths = []
     for batch in batches:
         for image, label in batch:
@@ -83,7 +82,7 @@ class Files(Dataset):
 
 
 class Stream(IterableDataset):
-    """The part of the files that is the worker's."""
+    """The worker's part of the files."""
 
     def __init__(self, pattern, samples_of):
         self.files, self.samples_of = sorted(glob.glob(pattern)), samples_of
@@ -125,7 +124,7 @@ def names():
 
 
 def sampler():
-    """Classes in turn, as samplers for balanced batches have them."""
+    """Reads classes in turn, as samplers for balanced batches do."""
     folder = ImageFolder(current("sampler"), digest)
     by_class = [[i for i, (_, label) in enumerate(folder.samples) if label == c]
                 for c in range(len(folder.classes))]
@@ -192,7 +191,7 @@ def ddp_rank(rank, barrier, results):
         paths = []
         for batch in batches:
             paths += read([batch])
-            barrier.wait()  # as the sum of the gradients
+            barrier.wait()  # as when gradients are summed
         results.put((epoch, paths))
         barrier.wait()
 
@@ -232,7 +231,7 @@ def split_by_index(job="split"):
 
 
 def split_of_positions():
-    """In classes, where all samples fit into the cache."""
+    """Layout classes, where all samples fit into the cache."""
     split_by_index("split-classes")
 
 
@@ -275,7 +274,7 @@ def weighted():
 
 
 def labels_once():
-    """The labels are known before the images are read, and used with them."""
+    """The labels are read before the images, and used with them."""
     for job in "labels", "labels-mirror":
         folder = ImageFolder(current(job), digest)
         labels = list(folder.targets)

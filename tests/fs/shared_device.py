@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""A client that mounts a job and keeps the device that it has given to the daemon.
+"""A client that mounts a job and keeps the device that it gave to the daemon.
 
-shared_device.py SOCKET JOB DIRECTORY blocks    the device's flags: reads of it wait
-shared_device.py SOCKET JOB DIRECTORY steals    takes a request, and does not answer it
-shared_device.py SOCKET JOB DIRECTORY silent    sends the root of a mount that nobody serves
+shared_device.py SOCKET JOB DIRECTORY blocks changes the device's flags, so that its reads block
+shared_device.py SOCKET JOB DIRECTORY steals takes a request, and does not answer it
+shared_device.py SOCKET JOB DIRECTORY silent sends the root of a mount that nobody serves
 
 Prints "ready", and keeps the device until standard input ends; "silent" only prints.
 """
@@ -34,10 +34,10 @@ with socket.socket(socket.AF_UNIX) as connection:
         sys.exit()
     if answer.split()[0] != "ok":
         sys.exit(answer)
-os.listdir(directory)  # the daemon serves it
+os.listdir(directory)  # now the daemon serves the mount
 fcntl.fcntl(device, fcntl.F_SETFL, fcntl.fcntl(device, fcntl.F_GETFL) & ~os.O_NONBLOCK)
 if what == "blocks":
-    # Each request wakes several threads, all but one of which get none.
+    # Each request wakes several threads, and only one of them gets it.
     with concurrent.futures.ThreadPoolExecutor(8) as readers:
         list(readers.map(lambda i: os.path.exists(f"{directory}/none{i}"), range(4000)))
 else:

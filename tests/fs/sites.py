@@ -52,7 +52,7 @@ def tree(directory):
 
 
 def control_jobs():
-    """A job comes, and goes; false: something of that failed."""
+    """Adds a job and removes it. Returns False if a call failed."""
     ctl = [os.environ["JOADERCTL"], "-s", os.environ["SOCKET"]]
     ini = f"{told_path}.ini"
     with open(ini, "w") as file:
@@ -70,7 +70,7 @@ def control_jobs():
 
 
 def jobs(count, seed):
-    """While jobs come and go calls fail; the job can be added again."""
+    """Adds and removes jobs while calls fail. The job can then be added again."""
     chance = random.Random(seed)
     hit = 0
     for kind, error in ((MEMORY, errno.ENOMEM), (FILES, errno.EIO), (FILES, errno.ENOSPC)):
@@ -96,7 +96,7 @@ def jobs(count, seed):
 
 
 def everything():
-    """The content of each sample, as nothing disturbs it."""
+    """The content of each sample, read without failures."""
     found = {content(path) for path in tree(f"{mount}/jobs/m/epoch-0000")}
     assert len(found) == SAMPLES, len(found)
     return found
@@ -110,7 +110,7 @@ signal.signal(signal.SIGALRM, hurry)
 
 
 def read(position):
-    """All that a script may do with one position."""
+    """Opens, reads, and looks at one position in all ways of a script."""
     epoch, k = divmod(position, SAMPLES)
     directory = f"{view}/epoch-{epoch:04}"
     signal.alarm(60)
@@ -151,7 +151,7 @@ class Told:
 
 
 def sites_of(kind, told):
-    """How many there are at most while one position is read, as far as some tell."""
+    """The most sites of several reads of one position."""
     most = 1
     for _ in range(6):
         arm(kind, 0, 10**9)
@@ -187,7 +187,7 @@ def errors(count, seed):
 
 
 def crashes(count, seed):
-    """The engine is killed at a call; readers notice nothing."""
+    """Kills the engine at a call. Readers must not notice it."""
     chance = random.Random(seed)
     told = Told(everything())
     hit = 0

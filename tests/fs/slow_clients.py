@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""slow_clients.py PORT N: clients of a server for HTTP whose requests never end.
+"""slow_clients.py PORT N: clients of an HTTP server whose requests never end.
 
-Each sends a line of its head every half second, and connects again when it is hung up on.
+Each sends a line of its head every half second, and connects again when the server hangs up.
 Prints "ready" when all have connected, and "hung up" each time. Ends with standard input.
 """
 import select

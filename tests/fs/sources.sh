@@ -13,7 +13,8 @@ sources_jobs() {
 	job s tensor.format=source view.layout=mirror
 }
 
-# mount_source KIND [images.key=value...]: starts a daemon with an empty state on the place of KIND
+# mount_source KIND [images.key=value...]: starts a daemon with an empty state; the dataset is the
+# place of KIND
 mount_source() {
 	local kind=$1 real=$D
 	shift
@@ -22,7 +23,7 @@ mount_source() {
 	start
 }
 
-# copy KIND: copies all files of the jobs
+# copy KIND: copies all files of the jobs to $T/out-KIND
 copy() {
 	local out=$T/out-$1
 	mkdir "$out"

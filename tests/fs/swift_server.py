@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""swift_server.py DIR ID SECRET REGION BUCKETS: OpenStack Swift with its interface of S3 on the
-loopback, one copy of all on one device in DIR, and the memcached that it wants. botocore puts the
-directories of BUCKETS into it. Prints the port of the proxy, and ends them all when it is ended."""
+"""swift_server.py DIR ID SECRET REGION BUCKETS: runs OpenStack Swift with its S3 interface on the
+loopback, with one copy of all data on one device in DIR, and the memcached that it needs. botocore
+uploads the directories of BUCKETS as buckets. Prints the port of the proxy. Ends all processes
+when it is ended."""
 
 import os
 import signal

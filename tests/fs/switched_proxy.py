@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""switched_proxy.py PORT FILE: passes connections on to the port of this machine that FILE names at
-that time; a connection ends with its server."""
+"""switched_proxy.py PORT FILE: passes each connection on to the port of this machine that FILE
+names at that time. A connection ends with its server."""
 
 import socket
 import sys

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""tars.py HOW JOB_DIR ...: reads all shards of epoch-0000 of a job with the layout tar.
+"""tars.py HOW JOB_DIR ...: reads all shards of epoch-0000 of a job with layout = tar.
 
-stream | random JOB_DIR FLAT_JOB_DIR    with tarfile, as a pipe or seeking from the last member
-extracted JOB_DIR FLAT_JOB_DIR DIR      what was unpacked into DIR/<shard>/ before
-images JOB_DIR DATASET                  members that PIL has to decode as it does the source
+stream | random JOB_DIR FLAT_JOB_DIR with tarfile, as a pipe, or seeking from the last member
+extracted JOB_DIR FLAT_JOB_DIR DIR the members that were unpacked into DIR/<shard>/
+images JOB_DIR DATASET members, which must decode as the source files by PIL
 
-The bytes are those that the flat job, in the order of the dataset, has for the sample that
-the order names."""
+The bytes are compared with those that the flat job, which reads in the order of the dataset, has
+for the sample in the shards' order."""
 
 import glob
 import io

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""joaderctl top in a terminal of ours: what is on its screen, keys, sizes, signals, the end."""
+"""joaderctl top in a terminal of this test: its screen, keys, sizes, signals, and its end."""
 import fcntl, os, pty, select, signal, struct, subprocess, sys, termios, time
 import pyte
 
@@ -81,11 +81,11 @@ terminal.until("sorted by name", lambda lines: jobs(lines) == ["alpha", "beta", 
 terminal.press(b"d")
 terminal.until("sorted by done", lambda lines: jobs(lines) == ["beta", "gamma", "alpha"])
 
-# Narrow: the most important columns stay, no line is longer.
+# A narrow terminal: the most important columns stay, and no line is longer.
 terminal.resize(34, 30)
 lines = terminal.until("a narrow table", lambda lines: jobs(lines)[:1] == ["beta"] and any(
     line.split() == ["JOB", "DONE", "SAMPLES/S", "WAITED"] for line in lines))
-# Low: the first jobs, and how many there are else.
+# A low terminal: the first jobs, and the number of other jobs.
 terminal.resize(100, 9)
 terminal.until("few lines", lambda lines: lines[-1] in ("and 2 more", "and 3 more"))
 terminal.resize(3, 2)
@@ -93,7 +93,7 @@ terminal.until("hardly a screen", lambda lines: lines == ["joa", "sam"])
 terminal.resize(100, 30)
 terminal.until("a screen again", lambda lines: len(jobs(lines)) == 3)
 
-# ^Z, and on again
+# ^Z, and then continued
 before = len(terminal.raw)
 terminal.press(b"\x1a")
 while os.waitid(os.P_PID, terminal.process.pid, os.WSTOPPED | os.WNOWAIT | os.WNOHANG) is None:
@@ -107,7 +107,7 @@ terminal.until("a screen after ^Z", lambda lines: len(jobs(lines)) == 3)
 terminal.press(b"q")
 terminal.ended()
 
-# The end by ^C, and by a signal
+# The end by ^C, and by a signal.
 terminal = Terminal(80, 24)
 terminal.until("a screen", lambda lines: len(jobs(lines)) == 3)
 terminal.press(b"\x03")

@@ -14,12 +14,12 @@ for sampler in dsa exchange; do
 	done
 done
 
-# files JOB: of an epoch, labels after their images
+# files JOB: prints the files of an epoch, labels after their images
 files() {
 	find "$(epoch "$1")" -name '*.ppm' | sort
 }
 
-# $label of the sample at FILE: its .cls, or its directory
+# label FILE: sets $label to the label of the sample, from its .cls or its directory
 label() {
 	if [[ $1 == */class*/* ]]; then
 		label=${1##*/class}

@@ -14,7 +14,7 @@ mount_it || fail "it ended with $?"
 cat "$(epoch a)/00000000.ppm" >/dev/null
 [[ -e $T/state/joaderfs.log ]] || fail "no log in the state directory"
 umount "$M" 2>/dev/null || fusermount3 -u "$M"
-for _ in $(seq 50); do # it lets go of the state directory a moment later
+for _ in $(seq 50); do # the daemon unlocks the state directory a moment later
 	mount_it && break
 	sleep 0.1
 done

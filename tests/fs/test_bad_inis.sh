@@ -12,7 +12,7 @@ head -c 1000 /dev/zero >"$T/none.zip"
 printf '\x89PNG\r\n\x1a\n\0\0' >"$T/cases/image.ini"
 n=0
 
-# one_line NAME EXPECTED: what was said of it, in $LOG, is one line with the text
+# one_line NAME EXPECTED: checks that $LOG has one line about NAME, with the text
 one_line() {
 	local lines
 	lines=$(grep -v 'belongs to the value: \|joaderfs: cache = auto: \|joaderfs: dataset images: 8 samples' "$LOG" | grep -F -- "$1" || true)
@@ -21,9 +21,9 @@ one_line() {
 	n=$((n + 1))
 }
 
-# --- the daemon's -----------------------------------------------------------------------
+# --- inis of the daemon -----------------------------------------------------------------
 
-# daemon EXPECTED LINE...: after those of base
+# daemon EXPECTED LINE...: starts the daemon with the lines after those of base
 base=("[joaderfs]" "state = $T/state" "socket = $T/socket")
 daemon() {
 	local expected=$1
@@ -88,19 +88,19 @@ daemon_of_nothing() {
 }
 daemon_of_nothing
 
-# --- a job's ----------------------------------------------------------------------------
+# --- inis of jobs -----------------------------------------------------------------------
 
 config
 start
 cd "$T/cases" || exit
 expected=()
-# job_text EXPECTED LINE...
+# job_text EXPECTED LINE...: writes the ini of a job
 job_text() {
 	expected+=("$1")
 	shift
 	printf '%s\n' "$@" >"$(printf %02d.ini ${#expected[@]})"
 }
-# job EXPECTED LINE...: after name and dataset
+# job EXPECTED LINE...: writes the ini of a job with the lines after name and dataset
 job() {
 	local text=$1
 	shift
@@ -144,7 +144,7 @@ for ((i = 1; i <= ${#expected[@]}; i++)); do
 done
 rm [0-9]*.ini
 
-# These are compared with the dataset, one after the other.
+# Jobs that are compared with the dataset, one after the other.
 alone() { # EXPECTED ARGUMENT...
 	local text=$1
 	shift
@@ -165,7 +165,7 @@ alone 'nowhere.ini: No such file or directory' nowhere.ini
 alone 'image.ini: not a text file: it has a NUL byte' image.ini
 equal "jobs" "$(names "$M/jobs")" ""
 
-# --- a bad image: the log says the same when a reader gets EIO ---------------------------
+# --- a bad image: the log has the same form when a reader gets EIO -----------------------
 echo "no image" >"$D/class0/0001.jpg"
 ctl add a.ini >/dev/null
 : >"$LOG"

@@ -24,8 +24,8 @@ read_epoch a || fail "the first daemon stopped serving"
 once a 8
 stop
 
-# The supervisor and the engine die on the spot: the next daemon detaches what they leave, and goes
-# on with the order.
+# The supervisor and the engine are killed together: the next daemon detaches their mount, and
+# continues the order.
 start
 order a >"$T/before"
 kill -KILL "$PID"
@@ -38,7 +38,7 @@ equal "order after a kill" "$(order a)" "$(<"$T/before")"
 equal "mounts there" "$(grep -c " $M " /proc/self/mounts)" 1
 stop
 
-# So it does with several, one above the other; what lies below them stays.
+# The next daemon detaches several dead mounts, one above the other, and keeps the mounts below.
 if ((EUID == 0)); then
 	touch "$M/below"
 	"$PYTHON" - "$M" <<-'END'
@@ -60,7 +60,7 @@ if ((EUID == 0)); then
 	rm "$M/below"
 fi
 
-# The dead mount of another file system stays, and the message says what to do.
+# The dead mount of another file system stays, and the message gives the remedy.
 "$PROGRAM" --no-supervisor "$T/joaderfs.ini" "$M" -f -o subtype=other >"$T/first" 2>&1 &
 PID=$!
 until mounted "$M"; do kill -0 "$PID" || fail "$(cat "$T/first")"; done

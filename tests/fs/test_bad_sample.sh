@@ -20,12 +20,12 @@ job sequential "${skip[@]}" job.order=sequential
 job fail tensor.resize=48 tensor.crop=32 job.epochs=9
 start
 
-# images JOB EPOCH: its names, sorted
+# images JOB EPOCH: prints the names of its images, sorted
 images() {
 	(cd "$(epoch "$1" "$2")" && find . -name '*.ppm' | sort)
 }
 
-# read_all JOB EPOCH: each image that is listed; prints the sources of those that fail
+# read_all JOB EPOCH: reads each listed image, and prints the sources of those that fail
 read_all() {
 	local name job=$1 epoch=$2
 	images "$job" "$epoch" >"$T/names"
@@ -36,7 +36,7 @@ read_all() {
 	done <"$T/names"
 }
 
-# has JOB EPOCH N SKIPPED: that many different samples were read, and the others left out
+# has JOB EPOCH N SKIPPED: checks that N different samples were read, and the SKIPPED ones left out
 has() {
 	local all
 	all=$(order "$1" "$2")
@@ -46,7 +46,7 @@ has() {
 	equal "left out of $1 in $2" "$(grep $'\tskipped\t' <<<"$all" | cut -f5 | sort | xargs)" "$4"
 }
 
-# knows JOB N: it plans to leave out so many
+# knows JOB N: waits until the job plans to leave out N samples
 knows() {
 	local _
 	for _ in $(seq 500); do
@@ -58,7 +58,8 @@ knows() {
 
 no_header=class1/0005.jpg
 all_bad="class0/0002.jpg class1/0005.jpg class2/0003.jpg"
-# An epoch that runs keeps its order; what one job finds, those of the same preparation know.
+# A running epoch keeps its order. Jobs of the same preparation learn of a bad sample from each
+# other.
 cat "$(epoch classes)"/class0/00000000.ppm >/dev/null 2>&1 || true
 for name in flat classes; do
 	equal "images of $name" "$(find "$(epoch $name)/" -name '*.ppm' | wc -l)" 23
@@ -88,12 +89,12 @@ once fail 24 0001
 equal "bad samples of a job that fails" "$(status_of fail bad_samples)" ""
 nothing_held
 
-# What a script gets that listed the names before: an error for what there is no more.
+# A script that has listed the names before gets an error for a name that is gone.
 status=0
 cat "$M/jobs/flat/epoch-0001/00000023.ppm" >/dev/null 2>&1 || status=$?
 equal "status of a name that is left out" $status 1
 
-# The end of the engine in the middle of an epoch, and of the daemon.
+# The engine dies in the middle of an epoch, then the daemon restarts.
 for i in 00000000 00000001 00000002; do cat "$M/jobs/flat/epoch-0002/$i.ppm" >/dev/null; done
 kill_engine
 equal "failed in a new engine" "$(read_all flat 0002)" ""
@@ -110,7 +111,7 @@ equal "failed after a restart" "$(read_all classes 0002)" ""
 has classes 0002 21 "$all_bad"
 stop
 
-# A file that was mended comes back: the samples are others now, so the epochs begin again.
+# A repaired file comes back. Now the job has other samples, so its epochs begin again.
 cp "$D/class0/0001.jpg" "$D/class0/0002.jpg"
 start
 equal "images with a mended one" "$(images classes 0000 | wc -l)" 22
@@ -121,7 +122,7 @@ equal "bad, with a mended one" "$(status_of classes left_out | sort | xargs)" \
 nothing_held
 stop
 
-# What ends the engine is left out when it is in quarantine.
+# A sample whose preparation kills the engine is left out when it is in quarantine.
 rm -r "$T/state"
 mkdir "$T/state"
 mv "$D/class1/0006.jpg" "$D/class1/ends.jpg"
@@ -132,7 +133,7 @@ equal "failed, then" "$(read_all classes 0001)" ""
 has classes 0001 21 "class1/0005.jpg class1/ends.jpg class2/0003.jpg"
 stop
 
-# Refused where a name is no single sample, or is always the same one.
+# The setting is refused where a name stands for no single sample, or always for the same one.
 for option in view.layout=mirror view.layout=batch view.layout=tar; do
 	job_text bad "${skip[@]}" "$option" >"$T/bad.ini"
 	job bad "${skip[@]}" "$option"

@@ -33,14 +33,14 @@ stop
 start --fault "load.read:NONE:after=2:until=$T/go"
 cat "$(epoch slow)/batch-000001.npy" >/dev/null &
 reader=$!
-for _ in $(seq 200); do # some of the batch are prepared, and not all
+for _ in $(seq 200); do # some samples of the batch are prepared, others are not
 	(($(counter decodes) > 0)) && break
 	sleep 0.02
 done
 equal "bound by opening" "$(status_of slow bound)" 4
 kill -KILL $reader
 wait $reader || true
-for _ in $(seq 200); do # the samples are given up after the reader has its answer
+for _ in $(seq 200); do # the samples are given up a moment after the reader has its answer
 	(($(counter interrupts) > 0)) && break
 	sleep 0.05
 done

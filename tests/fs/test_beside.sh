@@ -31,7 +31,7 @@ for kind in $kinds; do
 	stop
 done
 
-# Captions of a column, which end as they are.
+# Captions come from a column, without a newline at the end.
 D=$T/plain config images.label=none joaderfs.state="$T/state-text"
 rm "$T"/jobs.d/{f,s,t}.ini
 job c view.text=caption view.beside=json
@@ -50,7 +50,7 @@ start
 "$PYTHON" "$FS/beside.py" labels "$M/jobs/b" "$T" x y z
 grep -qF "job c: 2 of 14 samples have no text in column caption, so their files are empty; the first: more/00009.jpg" "$LOG"
 
-# An engine that takes over goes on with open files. What changes answers EIO until it is scanned.
+# The next engine continues with open files. A changed file answers EIO until the next scan.
 exec 5<"$(epoch few)/00000000.txt"
 head -c 1000 <&5 >/dev/null
 kill_engine
@@ -64,7 +64,7 @@ ctl dataset rescan images
 equal "a changed text" "$(cat "$(epoch few 0001)/00000000.txt")" "another text"
 stop
 
-# What can't be is told.
+# Impossible settings are refused with a message.
 told() {
 	printf '[job]\nname = x\ndataset = images\n%s\n' "$1" | ctl add - >"$T/told" 2>&1 || true
 	grep -qF -- "$2" "$T/told" || fail "for \"$1\" found: $(cat "$T/told"), not: $2"

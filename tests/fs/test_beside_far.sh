@@ -20,7 +20,7 @@ check() { # KIND PATH
 }
 check shards "$WEB/shards/part-{0..1}.tar"
 
-# The server stops: a text waits, and files whose images are there are read meanwhile.
+# The server stops: a text waits, while files whose images are prepared are read.
 late=$(epoch late)
 cat "$late"/*.ppm "$(epoch f)"/*.ppm >/dev/null
 pgrep -P "$WEB_PID" | xargs kill -STOP "$WEB_PID"
@@ -43,7 +43,7 @@ web_stop
 grep -qF "job late: " "$LOG"
 stop
 
-# A bucket, whose listing tells what lies beside its images.
+# A bucket lists the files beside its images.
 "$PYTHON" -c 'import botocore' 2>/dev/null || exit 0
 mkdir -p "$T/s3/bucket"
 cp -r "$T/plain" "$T/s3/bucket/photos"

@@ -27,7 +27,7 @@ refused "path $T/none/: no file with an ending of \"jpg jpeg"
 for kind in $kinds; do
 	: >"$LOG"
 	D=$T/$kind config images.label=none joaderfs.state="$T/state-$kind"
-	for epoch in 0000 0001; do # the second one after a start that finds all as it was
+	for epoch in 0000 0001; do # the start before the second epoch finds everything unchanged
 		start
 		equal "classes of $kind" "$(xargs <"$M/jobs/a/classes.txt")" all
 		read_epoch a $epoch
@@ -46,7 +46,7 @@ for kind in $kinds; do
 		"$(case $kind in plain) echo X more/X ;; shards) echo part-0/X part-1/X ;; *) echo X ;; esac)"
 done
 
-# Columns of metadata.csv belong to images that have no class.
+# Columns of metadata.csv are also possible for images without a class.
 : >"$LOG"
 rm "$T/jobs.d/m.ini"
 printf 'file_name,score\n00001.jpg,5\nmore/00000.jpg,7\n' >"$T/plain/metadata.csv"
@@ -58,7 +58,7 @@ equal "rows" "$(cat "$(epoch j)"/*.json | tr -s ' \n' ' ')" \
 stop
 rm "$T/jobs.d/j.ini"
 
-# A container that changes, and one that comes.
+# One container changes, and another one comes.
 : >"$LOG"
 mv "$T/shards/part-1.tar" "$T/later.tar"
 D=$T/shards config images.label=none joaderfs.state="$T/state-later"
@@ -69,7 +69,7 @@ ctl dataset rescan images
 equal "samples of two shards" "$(ctl datasets images | grep ^samples)" "samples 12"
 stop
 
-# Texts are hardly classes.
+# A label with many different texts is refused as a class.
 : >"$LOG"
 "$PYTHON" - "$T/shards/part-0.tar" <<-'END'
 	import io, sys, tarfile

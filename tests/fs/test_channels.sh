@@ -66,7 +66,7 @@ older() { # the catalogue of before these columns
 	mv "$T/older" "$file"
 }
 
-# A start brings it up to date.
+# A start updates the catalogue.
 stop
 older
 start
@@ -76,7 +76,7 @@ stop
 start
 check
 
-# An engine that takes over looks at no header, while readers wait; a rescan does.
+# An engine that takes over reads no headers while readers wait. A rescan does.
 stop
 rm "$T"/jobs.d/*.ini
 job plain "job.where=class != 'float'"

@@ -10,7 +10,7 @@
 dataset 2 24
 whole=$(seq 0 47)
 
-# ranks NODE RANK...: its ini and jobs
+# ranks NODE RANK...: writes the node's ini and the jobs of its ranks
 ranks() {
 	local number
 	node "$1" 'ttl = 1s'
@@ -19,7 +19,7 @@ ranks() {
 	done
 }
 
-# files EPOCH FIRST LAST: of all ranks, each read by a process of its own
+# files EPOCH FIRST LAST: reads these files of all ranks, with a process for each rank
 files() {
 	local rank k readers=() at
 	for ((rank = 0; rank < RANKS; rank++)); do
@@ -51,7 +51,7 @@ equal "epoch 0" "$(ids 0000)" "$whole"
 shows a '^member b '
 shows b '^member a '
 
-# A daemon is killed in the middle: what it had bound stays, the rest comes.
+# A daemon is killed in the middle of an epoch: bound samples stay, and the other samples come.
 files 1 0 5
 cp "$T/b/mnt/jobs/r2/epoch-0001.order" "$T/before"
 kill_node b
@@ -61,7 +61,7 @@ equal "epoch 1" "$(ids 0001)" "$whole"
 head -n "$(wc -l <"$T/before")" "$T/b/mnt/jobs/r2/epoch-0001.order" | cut -f1,2 |
 	cmp - <(cut -f1,2 "$T/before") || fail "rank 2 has another order"
 
-# The server dies: readers go on when it is back.
+# The server dies: readers continue when it is back.
 files 2 0 3
 kill_redis
 shows a '^state away$'
@@ -69,7 +69,7 @@ redis
 files 2 4 11
 equal "epoch 2" "$(ids 0002)" "$whole"
 
-# It forgets everything: what the journals know is put back.
+# The server forgets everything: the samples in the nodes' journals are restored.
 files 3 0 5
 kill_redis
 rm -r "$T/engine"
@@ -77,7 +77,7 @@ redis
 files 3 6 11
 equal "epoch 3" "$(ids 0003)" "$whole"
 
-# Another daemon takes the ranks of one that is gone, in the middle of an epoch, and that one
+# In the middle of an epoch another daemon takes the ranks of a daemon that is gone, which later
 # takes them back.
 files 4 0 5
 shows b '^rank net 2/4 .* committed 4:6'
@@ -106,7 +106,8 @@ shows b '^rank net 2/4 job r2 held epoch 6 '
 files 6 0 11
 equal "epoch 6" "$(ids 0006)" "$whole"
 
-# The same at the end of an epoch which all have read, so that the server has forgotten it.
+# The ranks move again, at the end of an epoch that all ranks have read, so that the server has
+# forgotten it.
 timeout 60 cat "$T"/a/mnt/jobs/r0/epoch-0007/00000000.ppm >/dev/null
 until [[ $(ask exists '{joaderfs}:log:net:6') == 0 ]]; do sleep 0.05; done
 end b
@@ -116,7 +117,7 @@ until [[ -e $T/b/mnt/jobs/r2/epoch-0007 && -e $T/b/mnt/jobs/r3/epoch-0007 ]]; do
 files 7 0 11
 equal "epoch 7" "$(ids 0007)" "$whole"
 
-# What does not fit.
+# Daemons and jobs that do not fit the group are refused.
 ranks c 0
 sed -i 's/^node = c/node = a/' "$T/c/joaderfs.ini"
 launch c

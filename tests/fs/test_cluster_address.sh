@@ -10,7 +10,7 @@ dataset 1 4
 redis
 (umask 077 && head -c 32 /dev/urandom | base64 >"$T/one")
 
-# advertises ADVERTISE ADDRESS: so it is told to the others; without the port
+# advertises ADVERTISE ADDRESS: checks that other nodes are told this address, without its port
 advertises() {
 	rm -rf "$T/a/state"
 	node a 'ttl = 2s' 'listen = :0' "secret = $T/one" "advertise = $1"
@@ -29,7 +29,7 @@ for wrong in no.such.name.invalid :7070 0.0.0.0; do
 	! "$PROGRAM" --no-supervisor "$T/a/joaderfs.ini" "$T/a/mnt" -f >"$T/out" 2>&1 || fail "it advertises $wrong"
 	grep -qF "advertise: found \"$wrong\", allowed: auto, or the address" "$T/out" || fail "$(<"$T/out")"
 done
-# Where the engine is reached by a network, the way there tells.
+# If the engine is reached by a network, the route to it gives the address.
 port=$(free_port)
 ask config set port "$port" >/dev/null
 # shellcheck disable=SC2034 # cluster.sh uses it

@@ -20,7 +20,7 @@ if "$ROOT/tools/network" --allowed; then
 	# shellcheck disable=SC2153
 	address=ADDRESS server=${ADDRESS[bridge]}
 fi
-# Both the engine and the nodes are reached by TLS.
+# The engine and the nodes are reached by TLS.
 authority ours
 certificate server ours "IP:$server"
 port=$(free_port)
@@ -42,7 +42,7 @@ a_while() {
 	sleep "$((RANDOM % $1)).$((RANDOM % 10))"
 }
 
-# --- what fails, and how it is mended --------------------------------------------------
+# --- failures, and their ends ----------------------------------------------------------
 
 killed() {
 	local name=${NODES[RANDOM % 3]}
@@ -158,8 +158,8 @@ kinds=(killed leader_killed two_killed stopped leader_stopped server_killed serv
 [[ $address == 127.0.0.1 ]] || kinds+=(link_down one_way between_nodes)
 read -ra kinds <<<"${CHAOS_KINDS:-${kinds[*]}}"
 
-# settled: the log is whole again. A daemon that is away for more than three ttl while the log
-# is repaired would find its readers' samples given otherwise.
+# settled: waits until the log is whole again. If a daemon were away for more than three ttl during
+# the repair, other ranks would get its readers' samples.
 settled() {
 	local name life
 	life=$(ask info server | sed -n 's/^run_id:\([0-9a-f]*\).*/\1/p')
@@ -192,8 +192,8 @@ finish_reading
 for kind in "${!faults[@]}"; do
 	echo "$kind: ${faults[$kind]}, they went on after ${longest[$kind]:-0} s at most"
 done | sort
-# The group may give the samples of a node's readers to others only if the node was silent for three
-# ttl: a slow machine can hold a daemon for so long.
+# Other ranks may get the samples of a node's readers only if the node was silent for three ttl,
+# which can happen on a slow machine.
 silent='repaired without node .*, which has not reported'
 if ! grep "$silent" "$LOG" && grep -B 10 'drew other samples for' "$LOG"; then
 	fail "a reader's samples were given otherwise"

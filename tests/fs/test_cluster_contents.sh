@@ -42,7 +42,7 @@ sum() {
 	echo $sum
 }
 
-# read_epoch EPOCH MS: all ranks read the epoch, a sample in so many milliseconds
+# read_epoch EPOCH MS: lets all ranks read the epoch, MS milliseconds for each sample
 read_epoch() {
 	local name number=0 readers=() before
 	before=$(sum decodes) moved=$(sum samples_fetched)
@@ -65,9 +65,10 @@ read_epoch() {
 	echo "epoch $1: of $N samples $decodes prepared, $moved moved"
 }
 
-# Homes alone would move 8.1 % (0.1 * sqrt(2 / 3)), or half of that if each node prepared what the home
-# lacks: 156 and 83 samples of two epochs. At the begin of an epoch nodes have not told anything yet,
-# and the leader draws for the next 3 ttl: after an epoch that was read quickly, all of it.
+# Homes alone would move 8.1 % of the samples (0.1 * sqrt(2 / 3)), or half of that if each node
+# prepared the samples that the home lacks: 156 and 83 samples of two epochs. At the begin of an
+# epoch nodes have not told their contents yet, and the leader draws for the next 3 ttl, which is
+# the whole epoch if the previous one was read quickly.
 begin $((N * 16 * 16 * 3 * 53 / 100 / 3 + 768))
 read_epoch 0 2
 read_epoch 1 20

@@ -18,7 +18,7 @@ for number in 0 1; do
 done
 SCRIPTS=0
 
-# script PASSES [FILES]: rank_script.py for both ranks, on the two nodes
+# script PASSES [FILES]: runs rank_script.py for both ranks, on the two nodes
 script() {
 	local number readers=()
 	SCRIPTS=$((SCRIPTS + 1))
@@ -33,7 +33,7 @@ script() {
 	done
 }
 
-# passes PASSES: each of the script's had all samples
+# passes PASSES: checks that each pass of the script had all samples
 passes() {
 	local number
 	for ((number = 0; number < $1; number++)); do
@@ -42,7 +42,7 @@ passes() {
 	done
 }
 
-# paused: the rate is forgotten, so little is drawn ahead
+# paused: waits until the reading rate is forgotten, so that few samples are drawn ahead
 paused() {
 	sleep 2
 }

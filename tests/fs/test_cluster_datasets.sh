@@ -27,7 +27,8 @@ fetched() { echo $(($(of a samples_fetched) + $(of b samples_fetched))); }
 decoded() { echo $(($(of a decodes) + $(of b decodes))); }
 range() { seq 0 $(($1 - 1)); }
 
-# shared JOB EPOCH N: both nodes read the N samples of the epoch, and each is prepared once
+# shared JOB EPOCH N: lets both nodes read the N samples of the epoch, and checks that each was
+# prepared once
 shared() {
 	local before
 	before=$(decoded)
@@ -44,7 +45,7 @@ on_both add "$T/own.ini"
 shared own 0 $N
 equal "fetched" "$(fetched)" $N
 
-# --- ranks of a training read it, and it stays as it is
+# --- ranks of a training read the dataset, which then can't change
 # shellcheck disable=SC2034 # for rank
 RANKS=2
 for number in 0 1; do
@@ -59,7 +60,7 @@ of_rank() { sums "$1" "$([[ $1 == a ]] && echo r0 || echo r1)" 0 "$(range $((N /
 both of_rank
 equal "samples of the training" "$(cut -d' ' -f1 "$T/out.a" "$T/out.b" | sort -u | wc -l)" $N
 equal "decodes for the training" $(($(decoded) - before)) $N
-on_both dataset rescan more # nothing has changed
+on_both dataset rescan more # there is no change
 cp "$T/more/class0/0003.jpg" "$T/more/class1/new.jpg"
 for name in a b; do
 	! ctl_of $name dataset rescan more >"$T/said" 2>&1 || fail "the dataset of a training was scanned"
@@ -69,7 +70,7 @@ done
 ctl_of a rm r0 >/dev/null
 ctl_of b rm r1 >/dev/null
 
-# --- only one node has the new sample: each prepares its own samples
+# --- only one node has the new sample: each node prepares its own samples
 ctl_of a dataset rescan more >"$T/said" || fail "$(<"$T/said")"
 equal "samples on a" "$(samples a)" $((N + 1))
 equal "samples on b" "$(samples b)" $N
@@ -80,7 +81,7 @@ equal "different samples on a" "$(cut -d' ' -f1 "$T/out.a" | sort -u | wc -l)" $
 join "$T/out.a" "$T/out.b" | awk '$2 != $3' | (! grep .) || fail "the nodes have other images"
 equal "fetched of other samples" "$(($(fetched) - before))" 0
 
-# --- both have it, also after a death
+# --- both nodes have the new sample, also after a crash
 ctl_of b dataset rescan more >"$T/said" || fail "$(<"$T/said")"
 job_text all job.dataset=more job.epochs=99 tensor.resize=48 view.lookahead=8 >"$T/all.ini"
 on_both add "$T/all.ini"
@@ -94,7 +95,7 @@ on_both add "$T/late.ini"
 both sums late 0 "$(range $((N + 1)))"
 cmp "$T/out.a" "$T/out.b"
 
-# --- it is removed
+# --- the dataset is removed
 for job in own all late; do on_both rm $job; done
 on_both dataset rm more
 for name in a b; do

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-# Engines as they are: users and passwords of any bytes, in the URL, a file or the environment;
-# by a socket, a name, IPv6, and the second of two hosts; rights that lack, and a policy that
-# evicts keys, are said. No password gets into the log.
+# Engines of all kinds: users and passwords of any bytes, in the URL, a file or the environment; by
+# a socket, a name, IPv6, and the second of two hosts. Missing rights, and a policy that evicts
+# keys, are reported. No password gets into the log.
 # shellcheck disable=SC2034 # cluster.sh uses them
 . "$(dirname "$0")/lib.sh"
 . "$FS/web.sh"
@@ -19,7 +19,7 @@ ask acl setuser default ">$SECRET" >/dev/null
 REDISCLI_AUTH=$SECRET
 export REDISCLI_AUTH
 
-# reached URL [LINE...]: a daemon with this engine reaches it
+# reached URL [LINE...]: checks that a daemon reaches the engine at URL
 reached() {
 	ENGINE=$1
 	row "reached ${1%%:*}: ${1##*@}"
@@ -57,7 +57,8 @@ chmod 600 "$T/password"
 not_started "[cluster]:engine: engine_password_file: $T/password: not a password" \
 	"redis://127.0.0.1:$PORT" "engine_password_file = $T/password"
 
-# A user with few rights: what lacks is named, and the line that suffices does.
+# A user has few rights: the message names the missing ones, and a command that grants them and
+# suffices.
 ask function flush >/dev/null
 ask acl setuser bob on '>secret' '~{joaderfs}*' -@all +fcall +role >/dev/null
 ENGINE="redis://bob:secret@127.0.0.1:$PORT"
@@ -76,13 +77,13 @@ shows a '^message the engine refuses joaderfs_2_.*'
 ask acl setuser bob +set -function >/dev/null
 shows a '^state leads$'
 end a
-# The library is there: nobody needs to load it.
+# The library is loaded already, so no node loads it.
 launch a
 shows a '^state leads$'
 end a
 equal "loads" "$(ask info commandstats | sed -n 's/cmdstat_function|load:calls=\([0-9]*\),.*/\1/p')" 2
 
-# A changed library has to have another revision, else nodes go on with the older one.
+# A changed library must have another revision, otherwise nodes keep the old library.
 LUA=$ROOT/src/coord/coord.lua
 equal "revision of coord.lua and checksum" \
 	"$(sed -n 's/^local REVISION = //p' "$LUA") $(cksum <"$LUA")" "7 3049469677 25326"
@@ -99,7 +100,7 @@ end a
 unmount "$T/a/mnt"
 rm -r "$T/a"
 
-# A wrong one, and a server that repeats what it does not know.
+# A wrong password; and a server that repeats unknown words.
 ENGINE="redis://:hunter2@127.0.0.1:$PORT"
 node a 'ttl = 1s'
 launch a

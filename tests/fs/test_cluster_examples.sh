@@ -36,7 +36,7 @@ for task in "${tasks[@]}"; do
 done
 exit $status
 END
-# The script of a rank: notes its samples.
+# The script of a rank records its samples.
 cat >"$T/bin/read-rank" <<'END'
 #!/bin/bash
 echo "$MASTER_ADDR $(ls "$1" | wc -l)" >"$T/shared/rank-$SLURM_PROCID"
@@ -47,7 +47,7 @@ END
 chmod +x "$T/bin/srun" "$T/bin/read-rank"
 export T
 
-# batch: as sbatch starts the script
+# batch: runs the script as sbatch does
 batch() {
 	on training-0 env -C "$T/shared" TMPDIR=/run SLURM_JOB_ID=77 SLURM_NNODES=2 SLURM_NTASKS=2 \
 		MACHINES="${MACHINE[training-0]} ${MACHINE[training-1]}" "$@" \
@@ -105,7 +105,7 @@ done
 (umask 077 && head -c 32 /dev/urandom | base64 >"$T/training-0/run/secrets/joaderfs/secret")
 cp -p "$T/training-0/run/secrets/joaderfs"/* "$T/training-1/run/secrets/joaderfs/"
 
-# container MACHINE NAME [VARIABLE=VALUE...]
+# container MACHINE NAME [VARIABLE=VALUE...]: runs a container's command on the machine
 container() {
 	local command
 	mapfile -t command <"$T/container-$2"
@@ -122,7 +122,7 @@ for rank in 0 1; do
 	done
 	container training-$rank joaderfs RANK=$rank WORLD_SIZE=2
 done
-# The path that the container of the training reads.
+# The container of the training reads this path.
 view=$(grep -o '/mnt[^ ]*' "$T/container-train" | head -n 1)
 readers=()
 for rank in 0 1; do
@@ -137,7 +137,7 @@ for reader in "${readers[@]}"; do wait "$reader" || fail "a rank ended with $?";
 equal "samples of both pods" "$(for rank in 0 1; do
 	on training-$rank cut -f2 "$view/../epoch-0000.order"
 done | sort -n)" "$(seq 0 59)"
-# Sidecars end in the reverse order.
+# Sidecars end in reverse order.
 for ((i = ${#containers[@]} - 1; i >= 0; i--)); do
 	kill -TERM "${containers[i]}"
 	wait "${containers[i]}" || fail "a container ended with $?: $(tail -n 5 "$LOG")"

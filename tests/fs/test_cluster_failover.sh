@@ -20,7 +20,7 @@ server() {
 	until [[ $(redis-cli -p "$1" ping 2>&1) == PONG ]]; do sleep 0.02; done
 }
 
-# two_servers: $MASTER at port $FIRST, and its replica at port $SECOND
+# two_servers: starts $MASTER at port $FIRST, and its replica at port $SECOND
 two_servers() {
 	FIRST=$(free_port) SECOND=$(free_port)
 	server "$FIRST"
@@ -29,7 +29,7 @@ two_servers() {
 	until redis-cli -p "$SECOND" info replication | grep -q master_link_status:up; do sleep 0.02; done
 }
 
-# reads NODE JOB: two epochs, the first one file by file
+# reads NODE JOB: reads two epochs, the first one file by file
 reads() {
 	local k
 	for ((k = 0; k < N / 2; k++)); do
@@ -40,8 +40,9 @@ reads() {
 	timeout 60 cat "$T/$1/mnt/jobs/$2/epoch-0001"/*.ppm >/dev/null
 }
 
-# epochs_with FUNCTION: the function makes the replica the master, while the ranks are in epoch 0;
-# epochs_with FUNCTION cut: the replica lacks what is drawn and read before that
+# epochs_with FUNCTION: the ranks read epochs, and in epoch 0 the function makes the replica the
+# master
+# epochs_with FUNCTION cut: before that, the replica gets no data about drawn and read samples
 epochs_with() {
 	local reader epoch
 	for name in a b; do
@@ -77,7 +78,7 @@ epochs_with() {
 
 switched() {
 	echo "$SECOND" >"$T/target.new" && mv "$T/target.new" "$T/target"
-	shows a '^message the engine refuses ROLE: it is a slave'
+	shows a '^message the engine is a slave, allowed: a master'
 	redis-cli -p "$SECOND" replicaof no one >/dev/null
 }
 
@@ -89,7 +90,7 @@ ENGINE=redis://127.0.0.1:$PROXY
 epochs_with switched cut
 logged 'the engine can be reached again'
 
-# by_sentinel: the old master comes back, and is none any more
+# by_sentinel: the old master comes back, and is no master any more
 by_sentinel() {
 	until [[ $(redis-cli -p "$SECOND" role | head -n 1) == master ]]; do sleep 0.05; done
 	server "$FIRST"

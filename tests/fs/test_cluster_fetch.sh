@@ -14,7 +14,7 @@ for secret in one other; do
 	chmod 600 "$T/$secret"
 done
 
-# a program, whose arrays are no images; the daemons are root's, and the program is nobody's
+# a program whose arrays are no images; it runs as nobody, and the daemons as root
 chmod 755 "$T"
 cat >"$T/program.py" <<'END'
 import numpy
@@ -33,7 +33,7 @@ same() {
 	cmp "$1" "$2" || fail "files differ from those of a daemon alone: $(diff "$1" "$2" | head -5)"
 }
 
-# --- alone: what the files are
+# --- a single daemon makes the expected files
 node alone
 job_text plain job.epochs=9 tensor.resize=64 tensor.crop=48 >"$T/alone/jobs/plain.ini"
 job_text late job.epochs=9 tensor.resize=48 view.lookahead=8 >"$T/alone/jobs/late.ini"
@@ -44,7 +44,7 @@ sums alone late 0 "$(seq 0 $((N - 1)))" >"$T/expected.late"
 sums alone program 0 "$(seq 0 $((N - 1)))" >"$T/expected.program"
 end alone
 
-# --- jobs of their own
+# --- each daemon has its own job
 for node in a b; do
 	node $node 'ttl = 2s' 'listen = 127.0.0.1:0' "secret = $T/one"
 	job_text plain job.epochs=9 tensor.resize=64 tensor.crop=48 view.lookahead=8 >"$T/$node/jobs/plain.ini"
@@ -74,8 +74,8 @@ same "$T/expected.program" "$T/out.b"
 equal "decodes with a program" "$(($(of a decodes) + $(of b decodes)))" $((2 * N))
 equal "fetched with a program" "$(($(of a samples_fetched) + $(of b samples_fetched)))" $((2 * N))
 
-# --- one stops, or is killed, in the middle: the other one goes on
-# goes SIGNAL JOB EXIF: b, while a fetches samples of the job
+# --- one daemon stops, or is killed, while the other one fetches: the other one continues
+# goes SIGNAL JOB EXIF: sends SIGNAL to b while a fetches samples of the job
 goes() {
 	local fetched failures reader
 	for node in a b; do
@@ -98,7 +98,7 @@ launch b
 meet
 goes KILL killed apply
 
-# --- it comes back and has no such job: what it refuses is prepared here
+# --- it comes back without the job: a prepares the samples that b refuses
 launch b
 meet
 job_text later job.epochs=9 tensor.resize=32 view.lookahead=8 >"$T/later.ini"

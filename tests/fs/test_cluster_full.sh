@@ -13,7 +13,7 @@ for name in engine b/state; do
 		skip "needs root, to mount a tmpfs"
 done
 "${CC:-cc}" -shared -fPIC -o "$T/clock_ahead.so" "$FS/clock_ahead.c"
-# clock SECONDS: the server's is ahead by so much
+# clock SECONDS: sets the server's clock ahead by SECONDS
 clock() {
 	echo "$1" >"$T/clock.new"
 	mv "$T/clock.new" "$T/clock"

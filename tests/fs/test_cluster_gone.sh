@@ -14,14 +14,14 @@ for name in a b; do
 	launch $name
 done
 
-# adds NODE JOB RANK RANKS
+# adds NODE JOB RANK RANKS: adds a rank of the training net
 adds() {
 	job_text "$2" job.epochs=4 job.ranks="$4" job.rank="$3" job.training=net \
 		job.global_batch=12 tensor.crop=16 >"$T/$2.ini"
 	ctl_of "$1" add "$T/$2.ini" >/dev/null
 }
 
-# reads NODE JOB EPOCH FIRST LAST
+# reads NODE JOB EPOCH FIRST LAST: reads these positions
 reads() {
 	local k
 	for ((k = $4; k <= $5; k++)); do
@@ -30,19 +30,19 @@ reads() {
 	done
 }
 
-# samples NODE JOB EPOCH FIRST LAST
+# samples NODE JOB EPOCH FIRST LAST: prints the samples of these positions
 samples() {
 	awk -v first="$4" -v last="$5" '$1 >= first && $1 <= last { print $2 }' \
 		"$T/$1/mnt/jobs/$2/epoch-000$3.order"
 }
 
-# refused TEXT ARGUMENT...: of joaderctl at a
+# refused TEXT ARGUMENT...: checks that joaderctl cluster at node a refuses the arguments with TEXT
 refused() {
 	! ctl_of a cluster "${@:2}" >"$T/out" 2>&1 || fail "not refused: ${*:2}: $(<"$T/out")"
 	grep -qF -- "$1" "$T/out" || fail "not '$1': $(<"$T/out")"
 }
 
-# Three ranks; b, which has two of them, is lost in the middle of epoch 1.
+# There are three ranks. Node b, which has two of them, is lost in the middle of epoch 1.
 adds a r0 0 3
 adds b r1 1 3
 adds b r2 2 3
@@ -71,7 +71,7 @@ refused 'training net runs on a, b' forget net
 refused 'node a is alive' forget a
 kill_node b
 
-# Others than before are refused, and how to go on is said.
+# Another number of ranks is refused, and the message says how to continue.
 ctl_of a rm r0 >/dev/null
 adds a s0 0 2
 shows a 'rank net 0/2 job s0 refused: ranks: 2 here, 3 in the group'
@@ -92,7 +92,7 @@ wait "$pid"
 } | sort -n | uniq -c | awk '{ print $1, $2 }' >"$T/once"
 equal "epoch 1, each sample once" "$(<"$T/once")" "$(seq 0 $((N - 1)) | sed 's/^/1 /')"
 
-# b comes back with its jobs of before: it is refused, and nothing is lost.
+# Node b comes back with its former jobs: these are refused, and nothing is lost.
 launch b
 shows b 'job r1 refused: ranks: 3 here, 2 in the group'
 reads a s0 2 0 5 &
@@ -101,15 +101,15 @@ reads a s1 2 0 5
 wait "$pid"
 refused 'training net runs on a' forget net
 
-# b runs a training of its own, and is lost: after a day without a sign it runs none.
+# Node b runs its own training, and is lost. A day after its last sign of life it runs no training.
 for job in r1 r2; do ctl_of b rm $job >/dev/null; done
-# old RANKS: ranks of a training of that name, at a
+# old RANKS: adds a rank of the training old at node a
 old() {
 	job_text o job.epochs=4 job.ranks="$1" job.rank=0 job.training=old job.global_batch=12 \
 		tensor.crop=16 >"$T/o.ini"
 	ctl_of a add "$T/o.ini" >/dev/null
 }
-# again: b runs it with 3 ranks, and is lost; a has 2
+# again: node b runs the training with 3 ranks, and is lost; node a adds it with 2 ranks
 again() {
 	[[ -e $T/b/mnt/README ]] || launch b
 	job_text o job.epochs=4 job.ranks=3 job.rank=0 job.training=old job.global_batch=12 \
@@ -125,7 +125,7 @@ again() {
 again
 ((86000 < $(ask ttl '{joaderfs}:was:b') && $(ask ttl '{joaderfs}:was:b') <= 86400)) ||
 	fail "b was live: $(ask ttl '{joaderfs}:was:b')"
-ask del '{joaderfs}:was:b' >/dev/null # a day goes by
+ask del '{joaderfs}:was:b' >/dev/null # a day later
 shows a 'rank old 0/2 job o held'
 ctl_of a rm o >/dev/null
 again

@@ -14,7 +14,7 @@ for name in a b; do
 	shows $name '^hinders nothing$'
 done
 
-# adds NODE RANK: of three
+# adds NODE RANK: adds one of three ranks
 adds() {
 	# shellcheck disable=SC2034 # cluster.sh uses it
 	RANKS=3
@@ -39,7 +39,7 @@ shows a '^hinders training net: no node serves rank 1 to 2 of 3 '
 ctl_of a cluster forget b >/dev/null
 while ctl_of a cluster | grep -q 'hinders node b'; do sleep 0.1; done
 
-# Node b comes back with other times of the files, with other files, and with another secret.
+# Node b comes back with other times of its files, then with other files, then with another secret.
 rm -r "$T/b/state" "$T/b/jobs"
 cp -r "$D" "$T/other"
 find "$T/other" -type f -exec touch -d yesterday {} +

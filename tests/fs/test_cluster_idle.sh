@@ -8,7 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
 N=96
-MEASURED=30 # seconds, long enough for several looks at the members
+MEASURED=30 # seconds in which nodes list the members several times
 dataset 2 $((N / 2)) 32x24
 redis
 # shellcheck disable=SC2034  # read by rank
@@ -20,7 +20,8 @@ rank b 1 tensor.crop=16
 launch a
 launch b
 
-# read_epoch_of JOB EPOCH NODE:RANK...: reads the epoch on both nodes; each sample comes once
+# read_epoch_of JOB EPOCH NODE:RANK...: reads the epoch on both nodes, and checks that each sample
+# comes once
 read_epoch_of() {
 	local at job=$1 epoch=$2 readers=()
 	for at in "${@:3}"; do
@@ -39,12 +40,12 @@ read_epoch_of() {
 		"$(seq 0 $((N - 1)))"
 }
 
-# rest: waits until the group is quiet, counts the commands that daemons send, and prints their number
+# rest: waits until the group is quiet, then prints the number of commands that daemons send
 rest() {
 	sleep 12
 	ask config resetstat >/dev/null
 	sleep "$MEASURED"
-	# Commands that functions of the library call are counted by the server, too, but not here.
+	# The server also counts commands that functions of the library call. They are left out.
 	ask info commandstats | tr -d '\r' |
 		sed -nE 's/^cmdstat_(fcall|xrange|getrange|ping|info|role|function.*):calls=([0-9]+),.*/\2/p' |
 		paste -sd+ | bc
@@ -56,7 +57,8 @@ row "$calls commands of 2 idle nodes in $MEASURED s"
 ((calls > 0)) || fail "nothing was counted"
 ((calls <= 2 * MEASURED)) || fail "$calls commands of 2 idle nodes in $MEASURED s"
 
-# A training that begins on the other node is drawn, and the next epoch of the first one.
+# A training that begins on the other node is drawn, and so is the next epoch of the first
+# training.
 lead=$(leader)
 other=$(follower)
 job_text r7 job.ranks=1 job.rank=0 job.training=alone job.global_batch=8 tensor.crop=16 \
@@ -65,7 +67,7 @@ ctl_of "$other" add "$T/$other/jobs/r7.ini" >/dev/null
 timeout 60 cat "$T/$other/mnt/jobs/r7/epoch-0000/00000000.ppm" >/dev/null || fail "the training does not begin"
 read_epoch_of r 1 a:0 b:1
 
-# A quiet group has another leader when its leader dies.
+# A quiet group gets another leader when its leader dies.
 rest >/dev/null
 kill_node "$lead"
 shows "$other" "^leader $other"

@@ -19,7 +19,7 @@ adds() {
 	ctl_of "$1" add "$T/$2.ini" >/dev/null
 }
 
-# reads NODE JOB FIRST LAST: positions of epoch 0
+# reads NODE JOB FIRST LAST: reads these positions of epoch 0
 reads() {
 	local k
 	for ((k = $3; k <= $4; k++)); do
@@ -28,12 +28,12 @@ reads() {
 	done
 }
 
-# cursor RANK: as the group knows it
+# cursor RANK: prints the rank's cursor in the group
 cursor() {
 	redis-cli -s "$T/redis" hget '{joaderfs}:cur:net' "$1"
 }
 
-# With a short one the log is made whole; after that the leases last.
+# With a short ttl the log is completed. Then the ttl becomes long, so that leases last.
 node a 'ttl = 1s'
 launch a
 shows a '^repairing no$'
@@ -47,14 +47,14 @@ adds b r1 1 2
 reads a r0 0 6
 reads b r1 0 4
 
-# It ends: others know how far it came, and serve its rank at once.
+# The node ends: other nodes know its last position, and serve its rank at once.
 end a
 equal "cursor of the node that ended" "$(cursor 0)" 0:7
 adds b r0 0 2
 reads b r0 7 9
 shows b '^rank net 0/2 job r0 held'
 
-# It is killed: its next life has its ranks, and its name.
+# The node is killed: after its start it has its ranks and its name again.
 kill_node b
 launch b
 shows b '^rank net 0/2 job r0 held'
@@ -63,10 +63,10 @@ shows b '^state leads$'
 reads b r0 10 47
 reads b r1 5 47
 until (($(redis-cli -s "$T/redis" strlen '{joaderfs}:has:images:b') > 8)); do
-	sleep 0.05 # the bitmap of nothing has 8 bytes
+	sleep 0.05 # the bitmap of no samples has 8 bytes
 done
 
-# Three ranks instead of two: refused as long as a node has two.
+# Three ranks instead of two are refused as long as a node serves two.
 rm -r "$T/a/state"
 launch a
 adds a n0 0 3

@@ -13,7 +13,7 @@ job_text vit job.epochs=9999 job.ranks=$((2 * LOCAL)) job.local_ranks=$LOCAL "jo
 	job.training=net job.global_batch=12 tensor.crop=32 >"$T/vit.ini"
 declare -A NODE_RANK=([a]=0 [b]=1)
 
-# supervised NODE: as launch, with a supervisor, whose PID kill_engine needs
+# supervised NODE: starts the node with a supervisor, whose PID kill_engine needs
 supervised() {
 	"$PROGRAM" "$T/$1/joaderfs.ini" "$T/$1/mnt" -f >>"$LOG" 2>&1 &
 	PIDS[$1]=$!
@@ -31,7 +31,7 @@ for name in a b; do NODE_RANK=${NODE_RANK[$name]} ctl_of $name add "$T/vit.ini" 
 shows a '^rank net 0-2/6 job vit held'
 shows b '^rank net 3-5/6 job vit held'
 
-# read_all NODE: its ranks, which are the children of one process, as torchrun has them. The ranks of
+# read_all NODE: reads the node's ranks by children of one process, as with torchrun. The ranks of
 # both nodes are in step, as DDP's are.
 read_all() {
 	local first=$((${NODE_RANK[$1]} * LOCAL)) r readers=()
@@ -63,18 +63,18 @@ for name in a b; do equal "notice of $name" "$(sed -n 's/^notice //p' "$T/$name/
 
 ! grep -q damaged "$LOG" || fail "$(grep damaged "$LOG")"
 
-# A node that the training lacks is named as its ini names it.
+# The message names a missing node by its node_rank.
 ctl_of b rm vit >/dev/null
 shows a 'hinders training net: no node serves node_rank 1 of 2'
 
-# refused TEXT KEY=VALUE...
+# refused TEXT KEY=VALUE...: checks that a job with these keys is refused with TEXT
 refused() {
 	! NODE_RANK=0 ctl_of b add --name other "${@:2}" "$T/vit.ini" >"$T/out" 2>&1 || fail "added with ${*:2}"
 	grep -qF -- "$1" "$T/out" || fail "not '$1' in: $(<"$T/out")"
 }
 
-# A training is resized by its ranks, as its jobs count them.
-# resized RANKS [LOCAL_RANKS]: a's job of before ends, and the job with these goes on
+# A training is resized by the numbers of ranks in its jobs.
+# resized RANKS [LOCAL_RANKS]: a's job ends, and a new job with these numbers continues
 resized() {
 	ctl_of a cluster resize net "$@" >"$T/out" || fail "$(<"$T/out")"
 	grep -q "training net continues with ranks = $1:" "$T/out" || fail "$(<"$T/out")"
@@ -84,7 +84,7 @@ resized() {
 	shows a "^rank net 0-$((${2-$LOCAL} - 1))/$1 job vit held"
 }
 cp "$T/vit.ini" "$T/six.ini"
-# not_resized NUMBER RANKS [LOCAL_RANKS]
+# not_resized NUMBER RANKS [LOCAL_RANKS]: checks that the resize is refused
 not_resized() {
 	! ctl_of a cluster resize net "${@:2}" >"$T/out" 2>&1 || fail "resized to ${*:2}"
 	grep -q "found $2 ranks, allowed: a multiple of $1, the number of local_ranks" "$T/out" || fail "$(<"$T/out")"

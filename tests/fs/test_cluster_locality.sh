@@ -41,7 +41,7 @@ read_all() {
 	equal "epoch 0" "$(cut -f2 "$T"/[ab]/mnt/jobs/r?/epoch-0000.order | sort -n)" "$(seq 0 $((N - 1)))"
 }
 
-# Nodes that listen and have no rank are no homes of the training's samples.
+# Nodes that listen without a rank are no homes of the training's samples.
 for name in c d; do
 	node $name 'ttl = 2s' 'listen = 127.0.0.1:0'
 	launch $name
@@ -50,11 +50,11 @@ begin 'listen = 127.0.0.1:0'
 for name in c d; do shows a "^member $name "; done
 read_all
 equal "decodes" "$(($(of a decodes) + $(of b decodes)))" $N
-# Of 32 samples 2.2 are beyond one node's half in the mean: 34 of 480.
+# In the mean 2.2 of 32 samples exceed the half of a node: 34 of 480.
 moved=$(($(of a samples_fetched) + $(of b samples_fetched)))
 ((moved < N / 8)) || fail "$moved of $N samples were read away from home"
 
-# metric NODE NAME[LABELS]: its value, within some seconds the expected one
+# metric NODE NAME[LABELS]: waits some seconds until the metric has the expected value
 metric() {
 	local _ value
 	for _ in $(seq 200); do
@@ -87,7 +87,7 @@ done
 shows a "^samples decoded $(of a decodes) (.*%) fetched $(of a samples_fetched) (.*%) cached .* given $(of a samples_given)$"
 for name in a b c d; do end $name; done
 
-# Homes by capacity: both nodes prepare all samples, and a has most of the capacity.
+# Homes by capacity: both nodes prepare all samples, and node a has most of the capacity.
 readers=()
 rm -rf "$T"/[ab]/state
 for name in a b; do

@@ -11,14 +11,14 @@ BYTES=$((N * 16 * 16 * 3))
 dataset 2 $((N / 2)) 32x24
 redis
 
-# start PART NAME [CLUSTER-LINE...]: a node with so many percent of all tensors as cache
+# start PART NAME [CLUSTER-LINE...]: starts a node whose cache holds PART percent of all tensors
 start() {
 	node "$2" "${@:3}"
 	sed -i "s/^cache = .*/cache = $((BYTES * $1 / 100))/; 1a sampler = $SAMPLER" "$T/$2/joaderfs.ini"
 	launch "$2"
 }
 
-# add NAME NUMBER
+# add NAME NUMBER: adds a rank at the node
 add() {
 	job_text "r$2" job.epochs=9999 job.ranks=3 job.rank="$2" job.training=net \
 		job.global_batch=48 tensor.crop=16 view.lookahead=16 >"$T/r$2.ini"
@@ -31,7 +31,7 @@ decodes() {
 	echo $sum
 }
 
-# read_epoch EPOCH DIRECTORY...
+# read_epoch EPOCH DIRECTORY...: reads the epoch in all directories at once
 read_epoch() {
 	local epoch directory readers=()
 	epoch=$(printf 'epoch-%04d' "$1")
@@ -44,7 +44,7 @@ read_epoch() {
 	done
 }
 
-# per_epoch "NODE..." DIRECTORY...: decodes of 100 samples in the later epochs
+# per_epoch "NODE..." DIRECTORY...: sets $ret to the decodes per 100 samples in the later epochs
 per_epoch() {
 	local nodes=$1 epoch before
 	shift
@@ -56,7 +56,7 @@ per_epoch() {
 	ret=$((($(decodes $nodes) - before) * 100 / (EPOCHS - 1) / N))
 }
 
-# compare PART [SAMPLER]
+# compare PART [SAMPLER]: compares a single job with ranks on one node and on three nodes
 compare() {
 	local name r one single
 	PART=$1 SAMPLER=$2

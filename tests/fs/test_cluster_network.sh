@@ -14,7 +14,7 @@ three_nodes 'listen = ADDRESS:0'
 read_three 20
 they_go_on "${ALL[@]}"
 
-# cut_off NODE
+# cut_off NODE: waits until the node does not reach the engine, and its readers wait
 cut_off() {
 	shows "$1" '^state away$'
 	they_wait
@@ -66,7 +66,7 @@ heard c b
 they_go_on "${ALL[@]}"
 
 row "another daemon goes on with the ranks of one that can't be reached, and gives them back"
-# move RANK NODE: the readers look for it there
+# move RANK NODE: tells the rank's reader to read at the node
 move() {
 	echo "$T/$2/mnt/jobs/r$1" >"$T/new"
 	mv "$T/new" "$T/moved-$1"

@@ -20,7 +20,7 @@ job_text alone job.epochs=9999 tensor.crop=32 >"$T/a/jobs/alone.ini"
 launch a
 shows a '^state leads$'
 
-# The ranks ask for more and more of the group; whether they get it is another matter.
+# ranks: the ranks ask the group for samples all the time, with or without success
 ranks() {
 	local number file
 	while [[ -e $T/asks ]]; do

@@ -7,7 +7,8 @@
 . "$FS/cluster.sh"
 [[ -x $BUILD/tests/mutant/joaderfs ]] || skip "the mutant is not built: make check-fs"
 
-# chaos NUMBER SEED FAULTS: the mutant of coord_mutant.h, 0: none
+# chaos NUMBER SEED FAULTS: runs test_cluster_chaos.sh with the mutant NUMBER of coord_mutant.h; 0:
+# none
 chaos() {
 	COORD_MUTANT=$1 DAEMON=$BUILD/tests/mutant/joaderfs CHAOS_FAULTS=$3 CHAOS_SEED=$2 \
 		CHAOS_KINDS="rolled_back rolled_back_and_leader_killed" TMPDIR=$T \
@@ -15,8 +16,8 @@ chaos() {
 }
 
 chaos 0 2 3 || fail "it fails without a mutant: $(<"$T/out")"
-# MUTANT_NO_REPAIR does no harm when readers have read nothing since the server's snapshot. About
-# every second run of three faults was so.
+# MUTANT_NO_REPAIR does no harm if no reader has read since the server's snapshot. With three
+# faults this was so in every second run.
 for seed in 2 3 4 5 6; do
 	status=0
 	chaos 4 "$seed" 6 || status=$?

@@ -55,7 +55,7 @@ read_all a &
 reader=$!
 read_all b
 wait "$reader" || fail "a reader failed"
-# 8 pairs, 9 videos, 14 images with texts.
+# 8 pairs, 9 videos, 14 images with texts
 equal "decodes" "$(($(of a decodes) + $(of b decodes)))" 31
 equal "fetched" "$(($(of a samples_fetched) + $(of b samples_fetched)))" 31
 equal "failures" "$(of a fetch_failures) $(of b fetch_failures)" "0 0"

@@ -19,7 +19,7 @@ for name in a b; do
 	launch $name
 done
 
-# reads NAME JOB FIRST: one file after the other; the first that fails is in $T/failed.NAME
+# reads NAME JOB FIRST: reads file after file; $T/failed.NAME gets the first one that fails
 reads() {
 	local k
 	for ((k = $3; k < EACH; k++)); do

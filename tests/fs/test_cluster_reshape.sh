@@ -15,7 +15,7 @@ for name in a b; do
 	launch $name
 done
 
-# adds NODE JOB RANK RANKS BATCH [OPTION...]: a rank of $training
+# adds NODE JOB RANK RANKS BATCH [OPTION...]: adds a rank of $training
 training=net
 adds() {
 	job_text "$2" job.epochs=4 job.ranks="$4" job.rank="$3" job.training=$training \
@@ -23,7 +23,7 @@ adds() {
 	ctl_of "$1" add "${@:6}" "$T/$2.ini" >/dev/null
 }
 
-# reads NODE JOB EPOCH FIRST LAST
+# reads NODE JOB EPOCH FIRST LAST: reads these positions
 reads() {
 	local k
 	for ((k = $4; k <= $5; k++)); do
@@ -32,7 +32,7 @@ reads() {
 	done
 }
 
-# samples NODE JOB EPOCH FIRST LAST: what the positions hold
+# samples NODE JOB EPOCH FIRST LAST: prints the samples of these positions
 samples() {
 	awk -v first="$4" -v last="$5" '$1 >= first && $1 <= last { print $2 }' \
 		"$T/$1/mnt/jobs/$2/epoch-000$3.order"
@@ -42,8 +42,8 @@ consumed() { # NODE JOB
 	sed -n 's/^consumed *//p' "$T/$1/mnt/jobs/$2/status"
 }
 
-# has_read NODE JOB NUMBER: of its epoch so many positions are read, here or by others; a file
-# is read a moment after it was closed
+# has_read NODE JOB NUMBER: waits until NUMBER positions of the job's epoch are read, here or by
+# others, because a file counts as read a moment after its close
 has_read() {
 	local _
 	for _ in $(seq 200); do
@@ -60,7 +60,8 @@ refused() { # TEXT COMMAND...
 	[[ $found == *"$text"* ]] || fail "$*: '$text' is not in '$found'"
 }
 
-# Three ranks, and a mini-batch of nine: 0 and 1 are read unevenly, 2 has not begun epoch 1.
+# Three ranks have a mini-batch of nine. Ranks 0 and 1 are read unevenly, and rank 2 has not begun
+# epoch 1.
 adds a r0 0 3 9
 adds b r1 1 3 9
 adds b r2 2 3 9
@@ -88,7 +89,7 @@ ctl_of b export r2 >"$T/r2"
 cat "$T"/r[012] >"$T/net"
 refused "continues where its training is" ctl_of a restore r0 - <"$T/a/mnt/jobs/r0/state"
 
-# Files that make no sense.
+# Wrong files are refused.
 training=other
 cat "$T"/r[02] >"$T/less"
 refused "has no rank 1, allowed: all 3 ranks" adds a x 0 2 8 --import "$T/less"
@@ -108,7 +109,7 @@ END
 
 training=net
 
-# The group has the training as it was: it waits for that to end.
+# The group still has the training with three ranks, so the new rank waits until these have ended.
 job_text n0 job.epochs=4 job.ranks=2 job.rank=0 job.training=net job.global_batch=8 \
 	tensor.crop=16 >"$T/n0.ini"
 ctl_of a rm r0 >/dev/null
@@ -116,8 +117,8 @@ ctl_of a add --import "$T/net" "$T/n0.ini" >/dev/null
 logged 'job n0: ranks: 2 here, 3 in the group'
 ctl_of b rm r1 >/dev/null
 ctl_of b rm r2 >/dev/null
-has_read a n0 8 # of 15: a whole mini-batch, and 4 of the next
-adds b n1 1 2 8 # it gets to know that from the group
+has_read a n0 8 # of 15: a whole mini-batch, and 4 samples of the next one
+adds b n1 1 2 8 # it learns the place from the group
 has_read b n1 7
 equal "epoch" "$(sed -n 's/^epoch  *//p' "$T/b/mnt/jobs/n1/status")" 1
 reads a n0 1 8 20
@@ -135,7 +136,7 @@ equal "read twice" "$(sort "$T/read" | uniq -d)" ''
 has_read a n0 31
 has_read b n1 18
 
-# Once more, to one rank, in a group whose engine has forgotten all.
+# The training continues with one rank, in a group whose engine has forgotten all data.
 ctl_of a export n0 >"$T/n0"
 ctl_of b export n1 >"$T/n1"
 cat "$T"/n[01] >"$T/net2"
@@ -152,7 +153,7 @@ equal "epoch 1" "$(sort -n "$T/read")" "$(seq 0 $((N - 1)))"
 reads b m0 2 0 95
 equal "epoch 2" "$(samples b m0 2 0 95 | sort -n)" "$(seq 0 $((N - 1)))"
 
-# Back to the first mini-batch of epoch 0 of the three, with four ranks.
+# The training goes back to the first mini-batch of epoch 0 of the three ranks, with four ranks.
 ctl_of b rm m0 >/dev/null
 for rank in 0 1 2 3; do
 	adds a k$rank $rank 4 4 --import "$T/net" --at 0:9

@@ -17,7 +17,7 @@ launch a
 launch b
 shows a '^member b '
 
-# reads NODE FIRST LAST: positions of rank 1
+# reads NODE FIRST LAST: reads these positions of rank 1
 reads() {
 	local k
 	for ((k = $2; k <= $3; k++)); do
@@ -26,7 +26,7 @@ reads() {
 	done
 }
 
-# committed POSITION: the group knows that the rank came so far
+# committed POSITION: waits until the group knows that the rank has read up to POSITION
 committed() {
 	local _
 	for _ in $(seq 400); do
@@ -36,7 +36,7 @@ committed() {
 	fail "the cursor is $(ask hget '{joaderfs}:cur:net' 1), not 0:$1"
 }
 
-# order NODE FIRST LAST: position and sample of these
+# order NODE FIRST LAST: prints position and sample of these positions
 order() {
 	awk -v first="$2" -v last="$3" '$1 >= first && $1 <= last { print $1, $2 }' \
 		"$T/$1/mnt/jobs/r1/epoch-0000.order" | sort -n
@@ -55,7 +55,7 @@ kill -CONT "${PIDS[b]}"
 shows b '^rank net 1/2 job r1 waits'
 reads b 8 8 &
 reader=$!
-sleep 0.5 # as long as it likes: it has to wait
+sleep 0.5 # the reader has to wait, however long this is
 equal "what b gave meanwhile" "$(order b 2 19)" ""
 ctl_of a rm r1 >"$T/out"
 wait "$reader" || fail "the reader that waited got nothing"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # beside: a server that fails over
-# Sentinels tell where the master is: a node goes on with the replica that takes over, and not
-# with the old master, which comes back and thinks that it still is one. A replica is refused.
+# Sentinels tell where the master is: a node continues with the replica that takes over, and not
+# with the old master, which comes back and still acts as one. A replica is refused.
 # shellcheck disable=SC2034 # cluster.sh uses them
 . "$(dirname "$0")/lib.sh"
 . "$FS/web.sh"
@@ -26,7 +26,7 @@ until redis-cli -p "$SECOND" info replication | grep -q master_link_status:up; d
 ENGINE=redis://127.0.0.1:$SECOND
 node a 'ttl = 1s'
 launch a
-shows a '^message the engine refuses ROLE: it is a slave'
+shows a '^message the engine is a slave, allowed: a master'
 end a
 unmount "$T/a/mnt"
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # beside: a server with TLS
-# An engine by TLS: what is refused is a message, and is tried again until it is mended; an
-# epoch of two nodes whose server is killed in the middle is whole.
+# An engine by TLS: a refusal gives a message, and is tried again until its cause is removed. An
+# epoch of two nodes whose server is killed in the middle is complete.
 # shellcheck disable=SC2034 # cluster.sh uses them
 . "$(dirname "$0")/lib.sh"
 . "$FS/web.sh"
@@ -25,7 +25,8 @@ redis "${WITH[@]}"
 ask acl setuser alice on '>hunter2' '~*' +@all >/dev/null
 OURS=("engine_ca = $T/ours.crt" "engine_cert = $T/node.crt" "engine_key = $T/node.key")
 
-# refused WORDS URL [LINE...]: status and doctor have them, while the daemon tries again
+# refused WORDS URL [LINE...]: checks that status and doctor print WORDS, and that the daemon tries
+# again
 refused() {
 	row "refused: $1"
 	ENGINE=$2
@@ -33,13 +34,13 @@ refused() {
 	launch a
 	shows a "^message $1"
 	shows a '^state away$'
-	# The server's alert may be lost with the connection: then the next one tells.
+	# The server's alert may be lost with a connection; a later connection gets it.
 	[[ $1 != *'ends TLS'* ]] || return 0
 	"$BUILD/joaderctl" doctor "$T/a/joaderfs.ini" >"$T/doctor" 2>&1 && fail "doctor finds nothing"
 	grep -q "^breaks .*$1" "$T/doctor" || fail "doctor: $(<"$T/doctor")"
 }
 
-# ended: and what it could not reach had no password in the log
+# ended: ends the daemon, and checks that no password is in its log
 ended() {
 	end a
 	unmount "$T/a/mnt"
@@ -49,7 +50,7 @@ ended() {
 
 URL=rediss://alice:hunter2@localhost:$PORT
 
-# An authority that has not signed it; the file is read again at each connection.
+# The authority has not signed the certificate. Its file is read again at each connection.
 cp "$T/others.crt" "$T/known.crt"
 refused 'the engine has a certificate that this node does not accept: .*certificate' "$URL" \
 	"engine_ca = $T/known.crt" "${OURS[@]:1}"
@@ -62,7 +63,7 @@ cp "$T/ours.crt" "$T/known.crt"
 shows a '^engine reached$'
 ended
 
-# The host's name counts, and an address is none.
+# The certificate must have the host's name; an address is no name.
 ask config set tls-cert-file "$T/elsewhere.crt" tls-key-file "$T/elsewhere.key" >/dev/null
 refused "the engine has a certificate that is not for host 'localhost'" "$URL" "${OURS[@]}"
 ask config set tls-cert-file "$T/server.crt" tls-key-file "$T/server.key" >/dev/null
@@ -71,16 +72,16 @@ ended
 refused "the engine has a certificate that is not for host '127.0.0.1'" \
 	"rediss://alice:hunter2@127.0.0.1:$PORT" "${OURS[@]}"
 ended
-# The system's authorities don't know ours.
+# The system's authorities do not know this test's authority.
 refused 'the engine has a certificate that this node does not accept' "$URL" "${OURS[@]:1}"
 ended
-# The server wants certificates of nodes, of its authority.
+# The server requires certificates of nodes, signed by its authority.
 refused 'the engine ends TLS: .*certificate required' "$URL" "${OURS[@]:0:1}"
 ended
 refused 'the engine ends TLS: .*unknown ca' "$URL" "${OURS[@]:0:1}" \
 	"engine_cert = $T/stranger.crt" "engine_key = $T/stranger.key"
 ended
-# A server that can't have what is safe, and one that has no TLS.
+# A server with unsafe ciphers or protocols only, and one without TLS, are refused.
 ask config set tls-ciphers DEFAULT@SECLEVEL=0 >/dev/null
 ask config set tls-protocols TLSv1.1 >/dev/null
 refused 'the engine ends TLS: ' "$URL" "${OURS[@]}"
@@ -109,7 +110,7 @@ not_started 'engine_ca is only for rediss:// and rediss-sentinel://' "redis://lo
 	"${OURS[@]}"
 rm -r "$T/a"
 
-# An epoch, whose server is killed and comes back.
+# The server is killed and comes back during an epoch.
 ENGINE=rediss://localhost:$PORT
 RANKS=2
 head -c 32 /dev/urandom >"$T/secret"

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # beside: two nodes that trust each other, or don't
-# Nodes with a secret or with certificates of one authority prepare each sample once, by TLS or,
-# with encrypt = no, without it; those that don't trust each other prepare all, and say why.
+# Nodes with a secret, or with certificates of one authority, prepare each sample once, by TLS or,
+# with encrypt = no, without it. Nodes that do not trust each other prepare all samples, and log
+# the reason.
 # shellcheck disable=SC2034 # cluster.sh uses them
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
@@ -32,7 +33,8 @@ read_all() {
 	timeout 60 cat "$T/$1/mnt/jobs/plain/epoch-0000"/*.ppm >/dev/null
 }
 
-# pair DECODES LINES-OF-A LINES-OF-B [WORDS]: so many by both, and the log has the words
+# pair DECODES LINES-OF-A LINES-OF-B [WORDS]: checks the number of decodes of both nodes, and that
+# the log has WORDS
 pair() {
 	local name reader
 	row "$4"
@@ -61,7 +63,7 @@ pair() {
 	done
 }
 
-# tells WORDS: doctor does
+# tells WORDS: checks that doctor prints WORDS
 tells() {
 	"$BUILD/joaderctl" doctor "$T/a/joaderfs.ini" >"$T/doctor" 2>&1 || true
 	grep -q "$1" "$T/doctor" || fail "not '$1' in: $(<"$T/doctor")"

@@ -46,7 +46,8 @@ assert n == 30, n
 END
 stop
 
-# As if the catalogue were of a build without WebP: what had no header is looked at again.
+# The catalogue becomes that of a build without WebP: files without a known header are examined
+# again.
 "$PYTHON" "$FS/catalogue.py" older "$T/state/datasets/images.sqlite" 4
 sqlite3 "$T/state/datasets/images.sqlite" \
 	"UPDATE about SET readers = 'jpeg png'; UPDATE samples SET width = 0, height = 0 WHERE path LIKE '%.webp'"

@@ -20,7 +20,7 @@ done
 touch "$T/some.ini"
 cd "$T" || exit
 
-# Each of the shells prints what it offers for the line's last word, a word a line.
+# Each of these functions prints the offers of a shell for the last word, one on each line.
 in_bash() { # WORD...
 	# shellcheck disable=SC2016 # for the inner bash
 	bash -c '. "$1"; shift
@@ -40,12 +40,12 @@ in_fish() {
 	# shellcheck disable=SC2016 # for fish
 	fish --no-config -c 'source $argv[1]; complete -C "$argv[2]"' "$files/$1.fish" "$*" | cut -f1
 }
-# zsh completes in a terminal of its own only, so what it would offer is printed there.
+# zsh completes only in its own terminal, so the offers are printed there.
 in_zsh() {
 	zsh -f "$FS/complete.zsh" "$files/$1.zsh" "$*"
 }
 
-# offers SHELL WORD... -- OFFERED...: among others, but for what begins with -
+# offers SHELL WORD... -- OFFERED...: checks the offers; words that begin with - need not be listed
 offers() {
 	local shell=$1 line=() word
 	shift

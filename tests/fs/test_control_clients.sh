@@ -20,7 +20,8 @@ job a tensor.crop=8 view.layout=batch tensor.format=npy view.batch=$samples
 job b tensor.crop=8
 start
 
-# clients NAME ARGUMENT...: in the background until finish_clients; $T/NAME is what they print
+# clients NAME ARGUMENT...: starts clients in the background until finish_clients; $T/NAME has
+# their output
 declare -A input pid
 clients() {
 	local name=$1 fd
@@ -39,7 +40,7 @@ finish_clients() {
 	wait "${pid[$1]}" || fail "$(<"$T/$1")"
 }
 
-# It is cut off by nothing but a daemon that does not answer at all.
+# answers ARGUMENT...: checks that the daemon answers. Only a daemon that never answers fails.
 answers() {
 	local status=0
 	timeout 60 "$BUILD/joaderctl" -s "$T/socket" "$@" >"$T/answer" || status=$?
@@ -53,7 +54,7 @@ finish_clients silent
 grep -q '^(error)$' "$T/silent" || fail "$(<"$T/silent")"
 grep -q 'allowed: 256 clients' "$T/silent" || fail "who had to go was told: $(<"$T/silent")"
 
-# Descriptors are room, too.
+# Descriptors limit the number of clients, too.
 limits=$(prlimit --pid "$PID" --nofile --output SOFT,HARD --noheadings --raw | tr ' ' :)
 prlimit --pid "$PID" --nofile=$(($(find "/proc/$PID/fd" | wc -l) + 20)):
 clients few silent 100
@@ -77,7 +78,7 @@ finish_clients unread
 equal "the end of what is read late" "$(grep -v ready "$T/unread" | tail -n 1)" "(ok)"
 grep -vx 'ready\|(ok)' "$T/unread" | cmp - "$T/answer"
 
-# Who reads enough, as head does, ends joaderctl and nothing else.
+# A reader that stops early, such as head, ends joaderctl and nothing else.
 set +o pipefail
 ctl order a | sed -n 1,3p | cmp - <(head -n 3 "$T/answer")
 answers ls

@@ -21,7 +21,7 @@ ended() {
 	unmount "$M"
 }
 
-# said TEXT...: extended regular expressions, in the log
+# said TEXT...: checks that the log matches these extended regular expressions
 said() {
 	local text
 	for text; do
@@ -34,14 +34,14 @@ for signal in SEGV BUS ABRT; do
 	cat "$(epoch a)/00000000.ppm" >/dev/null
 	kill -$signal "$daemon"
 	ended
-	# A sanitizer has handlers of its own.
+	# A sanitizer has its own handlers.
 	if [[ $BUILD != *san || $signal == ABRT ]]; then
 		said "crash: signal $(kill -l $signal) " '^backtrace of thread' \
 			'^.*joaderfs\(.*\) ?\[0x' '^locks held: none'
 	fi
 done
 
-# Below the scheduler's lock: what the cache allocates after the pieces of a space.
+# The bug occurs under the scheduler's lock, when the cache allocates after the pieces of a space.
 start_background --fault cache.memory:BUG:after=5
 timeout 60 cat "$(epoch a)"/*.ppm >/dev/null 2>&1 || true
 ended
@@ -50,7 +50,8 @@ said '^20[0-9-]*T[0-9:]*Z error: bug: src/.*\.c:[0-9]*: .* does not hold$' \
 	'^job a: dataset images, running, epoch 0, .* of 16 samples' \
 	'^requests [1-9]' '^jobs 1$'
 
-# In a worker, without a lock. One decoder: another would be in the middle of a decode.
+# The bug occurs in a worker, without a lock. There is one decoder, because another one might be in
+# the middle of a decode.
 config joaderfs.workers=1
 start_background --fault load.decode:BUG:after=3
 timeout 60 cat "$(epoch a)"/*.ppm >/dev/null 2>&1 || true

@@ -10,8 +10,9 @@ start
 
 C=$M/jobs/a/current
 
-# read_current EPOCH FROM TO: image, label, and the image again, as the second opens of OpenCV.
-# The shell itself opens them: it is one reader, as a script is, not one for each file.
+# read_current EPOCH FROM TO: reads an image, its label, and the image again, as OpenCV does. The
+# shell itself opens the files, so that it is one reader, as a script is, and not one for each
+# file.
 read_current() {
 	local i number
 	for ((i = $2; i < $3; i++)); do
@@ -26,7 +27,7 @@ read_current() {
 
 find "$C" -type f -exec stat {} + >/dev/null
 equal "epoch after stat" "$(order a 2>/dev/null)" ""
-read_current 0000 0 10 # a pass to see whether it works
+read_current 0000 0 10 # a short pass, as a check before the training
 read_current 0000 0 48
 once a 48
 read_current 0001 0 30
@@ -40,6 +41,6 @@ read_current 0002 0 48
 once a 48 0002
 read_current 0003 0 48
 once a 48 0003
-read_current 0003 0 48 # there is no epoch after the last: it is read again
+read_current 0003 0 48 # there is no later epoch, so this one is read again
 equal "bindings" "$(order a 0003 | wc -l)" 48
 nothing_held

@@ -18,7 +18,7 @@ page() {
 	grep CONSOLE "$T/browser.log" >"$T/console" || true
 }
 
-# the console is heard
+# messages in the browser's console are noticed
 echo '<!DOCTYPE html><title>x</title><p><b>a</p><script>b.c = 1</script>' >"$T/wrong.html"
 page "$T/wrong.html" >"$T/wrong.dom"
 grep -q 'b is not defined' "$T/console" || fail "an error of a script is not seen: $(cat "$T/browser.log")"
@@ -40,7 +40,7 @@ for name in a __proto__; do
 	equal "served of $name" "$(status_of "$name" served)" 24
 done
 
-# readers who ask at once share a page: it is made once a second
+# readers who ask at the same time share a page, which is made once a second
 "$PYTHON" - "$M/dashboard.html" <<'PYTHON'
 import re, sys, threading, time
 made = set()

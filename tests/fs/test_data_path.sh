@@ -23,7 +23,7 @@ for path in resnet18/train/00000000 resnet18/tests resnet18/train2 b resnet1 a/b
 done
 equal "samples" "$(names "$M/data/resnet18/val" | xargs)" "$(names "$M/jobs/val/current" | xargs)"
 
-# add NAME PATH
+# add NAME PATH: adds a job with the path
 add() {
 	job_text "$1" tensor.crop=32 view.path="$2" >"$T/$1.ini"
 	ctl add "$T/$1.ini"

@@ -22,12 +22,12 @@ train flat-new "$M/jobs/all/current" 1
 cut -d' ' -f2,3 "$T/given" | sort >"$T/all"
 equal "images" "$(cut -d' ' -f1 "$T/all" | sort -u | wc -l)" 360
 
-# train_at CASE EPOCHS [BATCHES]: at the path that the case has below data/
+# train_at CASE EPOCHS [BATCHES]: trains on the path of the case below data/
 train_at() {
 	train "$1" "$M/data/${1/-//}/train" "${@:2}"
 }
 
-# all_once CASE EPOCH: of all of the epoch, each sample once
+# all_once CASE EPOCH: checks that the epoch had each sample once
 all_once() {
 	grep "^$2 " "$T/given" | cut -d' ' -f2,3 | sort | cmp - "$T/all" || fail "$1, epoch $2"
 }
@@ -40,8 +40,8 @@ for kind in folder flat; do
 	done
 
 	# A worker that fetches beyond the end may begin its next pass with a file that another
-	# one has still to open in this, which chance decides (tests/unit/test_epoch_scripts.c): the
-	# busier the machine, the further apart are the workers.
+	# worker has still to open in this one, by chance (tests/unit/test_epoch_scripts.c). The
+	# busier the machine is, the further apart are the workers.
 	train_at $kind-repeat-stay 3
 	for epoch in 0 1 2; do
 		grep "^$epoch " "$T/given" | cut -d' ' -f2,3 | sort >"$T/epoch"

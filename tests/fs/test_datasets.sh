@@ -14,7 +14,7 @@ job a tensor.crop=32 job.epochs=99
 touch "$T/go"
 start --fault "dataset.scan:NONE:until=$T/go"
 
-# said STATUS TEXT COMMAND...: it ends so, and says that
+# said STATUS TEXT COMMAND...: checks the status of the command, and that it prints TEXT
 said() {
 	local status=0 expected=$1 text=$2
 	shift 2
@@ -37,7 +37,7 @@ add_job b more
 read_epoch b
 once b 12
 said 1 "more: not removed: used by b" ctl dataset rm more
-said 0 "more: nothing has changed" ctl dataset rescan more
+said 0 "more: the scan found no change" ctl dataset rescan more
 said 1 "a dataset of this name exists" ctl dataset add more --set "path=$T/more"
 said 1 "no dataset mroe, did you mean more?" ctl dataset rm mroe
 said 1 "does not exist" ctl dataset add none --set "path=$T/none"
@@ -55,7 +55,7 @@ equal "datasets" "$(names "$M/datasets")" $'images\nmore\nother'
 [[ ! -e $M/datasets/again/info ]] || fail "a dataset that was removed is there"
 [[ ! -e $T/state/datasets/again.sqlite ]] || fail "its catalogue is there"
 
-# --- a scan takes its time, and nobody else waits for it
+# --- a scan takes long, and no other client waits for it
 numbers() { # the number of each file, by the order of an epoch
 	order "$1" | cut -f2,5 | LC_ALL=C sort
 }
@@ -89,7 +89,7 @@ numbers c >"$T/after"
 equal "files that stayed" "$(LC_ALL=C comm -12 "$T/before" "$T/after" | wc -l)" 11
 grep -q $'^12\tclass1/0009.jpg' "$T/after" || fail "the new file: $(cat "$T/after")"
 
-# --- a scan that fails, or is killed
+# --- a scan fails, or is killed
 ctl rm c >/dev/null
 mv "$T/other" "$T/away"
 said 1 "can't be read" ctl dataset rescan other
@@ -112,9 +112,9 @@ equal "samples" "$(sed -n 's/^samples //p' "$M/datasets/other/info")" 12
 said 0 "scanned other" ctl dataset rescan other # the new engine has not looked
 equal "samples" "$(sed -n 's/^samples //p' "$M/datasets/other/info")" 11
 
-# --- the next life; one of the ini goes for this life only
+# --- a restart; the removal of a dataset of the ini lasts until then
 ctl rm a >/dev/null
-said 0 "so joaderfs adds it again at its next start" ctl dataset rm images
+said 0 "so the daemon adds it again at its next start" ctl dataset rm images
 equal "datasets without that of the ini" "$(names "$M/datasets")" $'more\nother'
 read_epoch b 0001
 once b 12 0001

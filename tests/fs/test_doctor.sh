@@ -28,7 +28,7 @@ says ok "dataset images: not scanned yet"
 (($(uname -r | awk -F. '{ print $1 * 100 + $2 }') < 609)) || ((EUID != 0)) ||
 	says ok "the kernel reads samples by itself"
 
-# --- the ini's ---
+# --- problems of the ini ---
 start
 stop
 examine "${doctor[@]}" "$T/joaderfs.ini"
@@ -42,7 +42,7 @@ job twice tensor.resize=256 tensor.crop=224 view.layout=classes
 job arrays tensor.resize=256 tensor.crop=224 tensor.format=npy
 job once tensor.resize=256 view.layout=classes
 examine "${doctor[@]}" "$T/joaderfs.ini"
-says costs "job twice: .* does so twice"
+says costs "job twice: .* a script that resizes and crops, too, gets only the middle"
 job small tensor.crop=32
 job batches tensor.crop=32 view.layout=batch view.batch=8
 job hardly tensor.crop=80
@@ -61,7 +61,7 @@ examine "${doctor[@]}" "$T/joaderfs.ini"
 equal "status" "$STATUS" 1
 grep -qF 'did you mean "cache"?' <<<"$OUT" || fail "$OUT"
 
-# --- the machine's ---
+# --- problems of the machine ---
 examine bash -c 'ulimit -n 256; "$@"' - "${doctor[@]}"
 says costs "256 files can be open"
 mends "ulimit -Hn"
@@ -83,7 +83,7 @@ if ((EUID == 0)); then
 		setpriv --reuid=65534 --regid=65534 --clear-groups "${doctor[@]}"
 	says costs "allow_other is refused"
 	mends "echo user_allow_other"
-	# A file system of FUSE: our own.
+	# The dataset is on a FUSE file system, the daemon's own mount.
 	job flat tensor.crop=32
 	start
 	sed "s|^path.*|path = $M/data|; s|^state.*|state = $T/other|" "$T/joaderfs.ini" >"$T/far.ini"

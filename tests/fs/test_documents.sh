@@ -28,13 +28,13 @@ for path in sorted(glob.glob(f"{root}/docs/*.md") + glob.glob(f"{root}/man/*.7.i
             programs += 1
 assert inis >= 8 and programs >= 4, (inis, programs)
 PYTHON
-export RANK=0 NODE_RANK=0 WORLD_SIZE=2 # as a launcher of ranks says
+export RANK=0 NODE_RANK=0 WORLD_SIZE=2 # as a launcher of ranks sets them
 for ini in "$T"/document-*.ini; do
 	name=$(basename "$ini" .ini)
 	ctl add "$ini" >/dev/null || fail "$(cat "$ini")"
 	[[ -n $(find "$M/jobs/$name/current/" -type f | head -n 1) ]] || fail "no files: $(cat "$ini")"
 done
-# Each deployment of the table in joaderfs-cluster(7) has a test.
+# Each deployment in the table of joaderfs-cluster(7) has a test.
 deployments=$(grep -c '^\.It ' <(sed -n '/^\.Sh DEPLOYMENTS/,/^\.Sh SEE/p' "$ROOT/man/joaderfs-cluster.7.in"))
 mapfile -t behind < <(sed -n 's/^\.\\" test: //p' "$ROOT/man/joaderfs-cluster.7.in")
 equal "deployments that name a test" "${#behind[@]}" "$deployments"

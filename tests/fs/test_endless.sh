@@ -26,7 +26,7 @@ for _ in 1 2 3; do
 done
 equal "state of two" "$(status_of two state)" finished
 
-# read_epochs FIRST LAST
+# read_epochs FIRST LAST: reads these epochs
 read_epochs() {
 	"$PYTHON" - "$M/jobs/a" "$@" <<-'PY'
 		import sys

@@ -10,7 +10,7 @@ RANDOM=${CHAOS_SEED:-1}
 dataset 4 15
 jobs_for_chaos
 
-# disturbed SAMPLER SECONDS
+# disturbed SAMPLER SECONDS: kills the engine again and again while readers read
 disturbed() {
 	config joaderfs.cache=16K "joaderfs.sampler=$1" joaderfs.workers=2
 	start

@@ -23,7 +23,7 @@ for _ in $(seq 200); do
 done
 equal "open files, and one about to be answered" "$(counter open_files)" 3
 
-# The ini has a mistake since.
+# Meanwhile the ini has got a mistake.
 cp "$T/joaderfs.ini" "$T/whole.ini"
 echo "cach = 1G" >>"$T/joaderfs.ini"
 kill -KILL "$(engine)"
@@ -43,7 +43,7 @@ for text in "answers EIO" "cach" "joaderctl upgrade"; do
 done
 grep -q "error: too many engines have ended.*cach" "$LOG" || fail "the log does not say it"
 
-# Mended: what was open is read on.
+# After the repair, open files are read on.
 cp "$T/whole.ini" "$T/joaderfs.ini"
 ctl upgrade
 equal "the first file" "$(md5sum <"$(epoch a)/00000000.ppm")" "$first"
@@ -54,7 +54,7 @@ once a 16
 nothing_held
 stop
 
-# It dies when it is told to end.
+# The engine dies when it is told to end.
 start --fault control.end:BUG
 status=0
 kill -TERM "$PID"

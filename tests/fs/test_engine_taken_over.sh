@@ -31,7 +31,7 @@ waiting_goes_on() {
 	kill_engine "$1"
 	touch "$T/go"
 	for i in 0 1 2; do
-		for _ in $(seq 100); do # without an answer it would wait for ever
+		for _ in $(seq 100); do # without an answer the reader would wait for ever
 			kill -0 "${readers[i]}" 2>/dev/null || break
 			sleep 0.05
 		done
@@ -55,13 +55,13 @@ open_goes_on() {
 
 start --fault "load.decode:NONE:until=$T/go"
 for signal in KILL SEGV ABRT; do
-	[[ $BUILD != *asan || $signal != SEGV ]] || continue # its handler takes its time
+	[[ $BUILD != *asan || $signal != SEGV ]] || continue # ASan's handler is slow
 	waiting_goes_on $signal
 	open_goes_on $signal
 done
 engines=$(grep -c "a new engine takes over" "$LOG")
 
-# Another program, and what is none.
+# An upgrade to another program; a file that is no program is refused.
 cp "$PROGRAM" "$T/next"
 exec 5<"$(file 5)"
 before=$(engine)
@@ -76,7 +76,7 @@ grep -q "false can't take over" "$T/message" || fail "$(cat "$T/message")"
 equal "the engine" "$(engine)" "$before"
 equal "engines that died" "$(grep -c "a new engine takes over" "$LOG")" "$engines"
 
-# The engine has started a program meanwhile. Its threads take requests until they are gone.
+# The engine has started a program before. Its threads take requests until they have ended.
 "$PYTHON" "$FS/ask_the_dying.py" "$before" "$M/README" || (($? == 77)) ||
 	fail "a request is lost with the engine"
 another_engine "$before"
@@ -86,7 +86,7 @@ cat "$(epoch b)"/*.npy >/dev/null
 nothing_held
 stop
 
-# An open whose answer nobody got is none, whoever was about to answer.
+# An open whose answer no reader got does not count, in whatever state the answer was.
 start --fault "fuse.answer:NONE:until=$T/go"
 for path in "$(file 6)" "$M/jobs/a/current/00000007.ppm"; do
 	rm -f "$T/go"
@@ -104,7 +104,7 @@ for path in "$(file 6)" "$M/jobs/a/current/00000007.ppm"; do
 	nothing_held
 done
 
-# What is open in current/ keeps its size.
+# A file that is open in current/ keeps its size.
 exec 3<"$M/jobs/exact/current/00000000.ppm"
 bytes=$(stat -L -c %s /dev/fd/3)
 kill_engine KILL
@@ -112,7 +112,8 @@ equal "size of an open file" "$(stat -L -c %s /dev/fd/3)" "$bytes"
 equal "bytes of an open file" "$(wc -c <&3)" "$bytes"
 exec 3<&-
 
-# Who waits for a file's close in current/ waits no longer since engines end meanwhile.
+# A reader that waits for the close of a file in current/ does not wait longer because engines end
+# meanwhile.
 C=$M/jobs/a/current
 exec 3<"$C/00000000.ppm"
 read_rest "$C" 24
@@ -128,13 +129,13 @@ wait "$reader"
 exec 3<&-
 nothing_held
 
-# One that is open when all ends.
+# A file is open when all processes end.
 exec 5<"$(file 8)"
 kill_engine KILL
 stop
 exec 5<&-
 
-# One that is asked to end while an engine takes over has not failed.
+# A daemon that is asked to end while an engine takes over ends with status 0.
 for pause in 0 0.003 0.006 0.01 0.02; do
 	start
 	ctl upgrade >/dev/null
@@ -142,20 +143,20 @@ for pause in 0 0.003 0.006 0.01 0.02; do
 	stop
 done
 
-# Where the kernel does not send again what is under way, an engine is not ended on purpose.
+# If the kernel can't send pending requests again, an upgrade is refused.
 start --fault fuse.resend:EIO
 before=$(engine)
 ctl upgrade 2>"$T/message" && fail "it ends, and so would requests that are under way"
-grep -q "send pending requests again" "$T/message" || fail "$(cat "$T/message")"
+grep -q "send pending requests to another engine" "$T/message" || fail "$(cat "$T/message")"
 equal "the engine" "$(engine)" "$before"
 stop
 
-# Each of these has to be noticed.
+# Each of these mutants must be noticed.
 for mutant in fuse.resend journal.replay passthrough.new; do
 	rm -rf "$T/state"
 	mkdir "$T/state"
 	start --fault "load.decode:NONE:until=$T/go" --fault "$mutant:EIO"
-	if [[ $mutant == passthrough.new ]] && ! grep -q "the kernel reads samples itself" "$LOG"; then
+	if [[ $mutant == passthrough.new ]] && ! grep -q "the kernel itself reads the samples" "$LOG"; then
 		echo "the kernel does not read samples by itself here"
 	elif (waiting_goes_on KILL && open_goes_on KILL) >"$T/mutant" 2>&1; then
 		fail "nobody notices that $mutant is left out"

@@ -19,7 +19,7 @@ examples=$ROOT/config/examples
 export PATH=$BUILD:$examples:$PATH
 dataset 2 4
 
-# The places that the examples name are directories of this test.
+# The places in the examples are directories of this test.
 for place in run mnt data etc/joaderfs var/lib/joaderfs; do
 	mkdir -p "$T/places/$place"
 	[[ -d /$place ]] || skip "can't make /$place"
@@ -33,7 +33,8 @@ mount --bind "$T/places/var/lib/joaderfs" /var/lib/joaderfs
 mount --bind "$D" /data/photos
 chown 65534:65534 /run/joaderfs /var/lib/joaderfs
 
-# take FILE CONTAINER: its command, a word a line; with ini KEY: what the config map has
+# take command FILE CONTAINER: prints the container's command, a word on each line
+# take ini FILE KEY: prints the text in the config map
 take() {
 	"$PYTHON" - "$@" <<-'END'
 		import sys, yaml
@@ -49,7 +50,7 @@ take() {
 		        for container in spec["initContainers"] + spec["containers"]:
 		            if container["name"] == name:
 		                found += container["command"]
-		            # Each mount is of a volume that there is.
+		            # Each mount has a volume.
 		            names = {volume["name"] for volume in spec["volumes"]}
 		            assert {m["name"] for m in container["volumeMounts"]} <= names
 		print("\n".join(found))
@@ -99,7 +100,7 @@ bytes() {
 }
 serve
 equal "bytes for the training" "$(bytes)" $((8 * (13 + 32 * 32 * 3)))
-# A container that ends is started anew, and the helper mounts again.
+# A container that ends is restarted, and the helper mounts again.
 kill -TERM $serving
 wait $serving || fail "it ended with $?"
 serve

@@ -14,7 +14,8 @@ for i, path in enumerate(sorted(glob.glob(sys.argv[1] + "/*/*.jpg"))):
     exif[0x112] = i % 9
     Image.open(path).save(path, quality=90, exif=exif)
 END
-# PNGs that have it in eXIf, in texts of each kind, in XMP, in several of these, or damaged.
+# PNGs with the orientation in eXIf, in texts of each kind, in XMP, in several of these, or
+# damaged.
 "$PYTHON" "$FS/orientations.py" "$D/class2" "$(effort 48 1000)"
 job whole tensor.exif=apply
 job cropped tensor.exif=apply tensor.resize=40 tensor.crop=32

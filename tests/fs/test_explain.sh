@@ -12,7 +12,7 @@ for _ in $(seq 400); do
 	sleep 0.05
 done
 
-# One read at a time, of 60 ms, and a cache of four samples.
+# One read at a time, of 60 ms each, and a cache of four samples.
 config joaderfs.cache=13000 joaderfs.reads=1
 sed -i "s|^path = .*|path = $T/slow|" "$T/joaderfs.ini"
 job a tensor.crop=32 job.epochs=3
@@ -23,7 +23,7 @@ job e tensor.crop=32 job.epochs=3
 job m tensor.crop=32 view.layout=mirror
 start
 
-# says TEXT COMMAND...: it fails, and says that
+# says TEXT COMMAND...: checks that the command fails with TEXT
 says() {
 	local text=$1 status=0
 	shift
@@ -37,7 +37,7 @@ says '--plan: found "0", allowed: 1 to 64' ctl explain --plan 0
 says "usage: joaderctl explain" ctl explain a b
 says "m has to complete an epoch first, of samples that it draws" ctl explain m
 
-# An epoch of which labels alone were read when the next one begins has no end.
+# An epoch of which only labels were read has no end when the next one begins.
 exec {file}<"$(epoch e)/00000000.ppm"
 cat "$(epoch e)"/000000{01..13}.cls >/dev/null
 cat "$(epoch e 0001)/00000000.ppm" >/dev/null
@@ -45,7 +45,7 @@ says "e has to complete an epoch first" ctl explain e
 exec {file}<&-
 ctl rm e >/dev/null
 
-# read_laps JOB EPOCHS SECONDS: one reader, which takes so long for each sample
+# read_laps JOB EPOCHS SECONDS: reads by one reader, SECONDS for each sample
 read_laps() {
 	"$PYTHON" - "$M/jobs/$1" "$2" "$3" <<'PYTHON'
 import os, sys, time
@@ -60,7 +60,7 @@ for epoch in range(epochs):
 PYTHON
 }
 
-# lap JOB N: the N-th epoch of the job has its end
+# lap JOB N: waits for the end of the job's N-th epoch
 lap() {
 	local _
 	for _ in $(seq 200); do # the kernel closes files a moment later
@@ -103,7 +103,7 @@ assert plan["recommended"]["cache"] == 24 * 3072, plan
 PYTHON
 ctl explain --plan 3 | grep -q '^recommended: cache = 72K, sampler = ' || fail "$(ctl explain --plan 3)"
 
-# Four processes, of which each reads a part of each epoch after the one before: one reader.
+# Four processes, one after the other in each epoch, count as one reader.
 ctl rm a >/dev/null
 "$PYTHON" - "$M/jobs/c" <<'PYTHON'
 import os, subprocess, sys
@@ -115,7 +115,7 @@ for epoch in range(3):
         subprocess.run(["cat", *names[i:i + 6]], stdout=subprocess.DEVNULL, check=True)
 PYTHON
 lap c
-# Four at once, which live as long as their script.
+# Four processes at once live as long as their script.
 "$PYTHON" - "$M/jobs/d" <<'PYTHON'
 import os, sys
 from concurrent.futures import ThreadPoolExecutor
@@ -134,20 +134,20 @@ for name in c d; do
 done
 "$PYTHON" - "$T/c.json" "$T/d.json" <<'PYTHON'
 import json, sys
-# Of four at once in a short epoch not all read to the end of it.
+# In a short epoch not all of four processes read to the end.
 for path, readers in zip(sys.argv[1:], ((1,), (3, 4, 5))):
     (job,) = json.load(open(path))["jobs"]
     assert job["readers"] in readers, job
     assert job["changes"]["cache=all"]["seconds"] < job["seconds"] * .7, job
 PYTHON
 
-# As the mount has it, for joader-sim.
+# joader-sim reads the figures of the mount.
 "$BUILD/joader-sim" --jobs 2 --dataset "$M/datasets/images" --cache "36K 72K" --sampler dsa >"$T/sim" ||
 	fail "joader-sim --dataset"
 grep -Eq '^ +36K +50.00% ' "$T/sim" || fail "$(cat "$T/sim")"
 says "allowed: MOUNT/datasets/NAME" "$BUILD/joader-sim" --jobs 2 --dataset "$M/datasets/none"
 
-# A script that takes more time than its samples: nothing helps.
+# The script takes more time than its samples, so no change helps.
 ctl rm c >/dev/null
 ctl rm d >/dev/null
 read_laps b 2 0.12

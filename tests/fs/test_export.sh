@@ -18,7 +18,7 @@ says() { # TEXT COMMAND...
 }
 read_classes() { find "$(epoch c "$1")" -name '*.ppm' -exec cat {} + >/dev/null; }
 
-# The file that comes first by name comes last: on the other machine its id is another one.
+# The first file by name is added last, so that its id differs on the other machine.
 first=$(find "$D" -type f | LC_ALL=C sort | head -n 1)
 mv "$first" "$T/late"
 stop
@@ -41,7 +41,7 @@ sums c 0000 >"$T/c0"
 sums c 0001 >"$T/c1"
 stop
 
-# Another machine: a catalogue of its own, other mtimes.
+# The other machine has its own catalogue, and other mtimes.
 rm -rf "$T/state" "$T/jobs.d"
 mkdir "$T/state" "$T/jobs.d"
 find "$D" -type f -exec touch -d 2020-01-01 {} +
@@ -53,7 +53,7 @@ equal "epoch" "$(status_of a "epoch ")" 1
 equal "read" "$(status_of a consumed)" 7
 sums a 0000 | cmp - "$T/0"
 read_epoch a 0001
-# What was bound then is the same; the rest is drawn here.
+# Bound positions have the same samples; the other samples are drawn here.
 sums a 0001 | sed -n 1,7p | cmp - <(head -n 7 "$T/1")
 once a 30 0001
 says "allowed with --import: another name" add --import "$T/a" "$T/a.ini"
@@ -68,7 +68,7 @@ says "not written by joaderctl export" add --import "$T/shorter" "$T/a.ini"
 ! ctl ls | grep -q '^a ' || fail "it was added all the same"
 [[ ! -e $T/state/jobs/a/epoch-0000.order ]] || fail "an order was left"
 
-# A replay: epoch by epoch, also over a restart without the file.
+# A replay works epoch by epoch, also after a restart without the file.
 says "can't be read" add --set "job.order=replay:$T/none" "$T/c.ini"
 says "allowed: shuffled, sequential, replay:FILE" add --set "job.order=replay:c" "$T/c.ini"
 sed '/^epochs/d' "$T/c.ini" >"$T/endless.ini"

@@ -13,7 +13,7 @@ job c tensor.crop=32 job.epochs=9 view.layout=classes
 start
 fill() { cat /dev/zero >"$T/state/full" 2>/dev/null || true; }
 orders() { for epoch in 0 1 2 3; do for job in a c; do order $job 000$epoch; done; done | cut -f1-3,5; }
-# wait_for TEXT TIMES: that many lines of the log have it
+# wait_for TEXT TIMES: waits until TIMES lines of the log have TEXT
 wait_for() {
 	for _ in $(seq 100); do
 		(($(grep -c -- "$1" "$LOG" || true) < $2)) || return 0
@@ -37,7 +37,8 @@ echo "$lines lines of the log say that there is no room"
 job_text b tensor.crop=32 | ctl add - 2>"$T/message" && fail "a job is added that can't be kept"
 grep -q "No space left" "$T/message" || fail "$(cat "$T/message")"
 
-# Room again: without a reader, too, the orders of epochs that are over get into their files.
+# There is room again: the orders of ended epochs are written to their files, even if no reader
+# reads.
 rm "$T/state/full"
 for job in a c; do
 	for _ in $(seq 100); do

@@ -12,16 +12,16 @@ job a tensor.crop=32
 printf '[joaderfs]\njobs = jobs.d\nstate = %s/home/state\nsocket = %s/run/socket\n[dataset images]\npath = %s\n' \
 	"$T" "$T" "$D" >"$T/joaderfs.ini"
 
-# What the helper does; /dev/fuse is its descriptor 9.
+# The helper opens /dev/fuse as descriptor 9, and mounts.
 open_mount() {
 	exec 9<>/dev/fuse
 	mount -i -t fuse -o "fd=9,rootmode=40000,user_id=0,group_id=0,ro,allow_other" joaderfs "$M"
 }
-# start_fd ARGUMENT...: without any capability
+# start_fd ARGUMENT...: starts the daemon without any capability
 start_fd() {
 	"${user[@]}" unshare -U "$PROGRAM" -f "$@" --fuse-fd 9 "$T/joaderfs.ini" "$M" >>"$LOG" 2>&1 &
 	PID=$!
-	exec 9<&- # the daemon has it
+	exec 9<&- # the daemon has inherited it
 	until timeout 20 stat "$M/README" >/dev/null 2>&1; do
 		kill -0 "$PID" 2>/dev/null || fail "the daemon ended"
 		sleep 0.05
@@ -43,10 +43,10 @@ before=$(engine)
 upgrade
 another_engine "$before"
 cmp "$(epoch a)/00000003.ppm" "$T/before"
-# Nothing of the helper's is left in the supervisor but what it keeps for its engines.
+# The supervisor keeps only one device, for its engines.
 equal "devices of the supervisor" "$(find "/proc/$PID/fd" -lname '*fuse' | wc -l)" 1
 
-# Its end is the end of what is served, and the mount is the helper's to unmount.
+# When the daemon ends, the mount stays until the helper unmounts it.
 kill -TERM "$PID"
 wait "$PID" || fail "it ended with $?"
 PID=
@@ -54,7 +54,7 @@ mounted "$M" || fail "it has unmounted"
 [[ $(stat "$M/README" 2>&1) == *"not connected"* ]] || fail "somebody answers"
 umount "$M"
 
-# The helper unmounts first, of one process.
+# The helper unmounts first; the daemon is a single process.
 open_mount
 start_fd --no-supervisor
 cmp "$(epoch a)/00000003.ppm" "$T/before"

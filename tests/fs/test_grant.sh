@@ -17,7 +17,7 @@ equal "again" "$(ctl grant a)" "$G/socket"
 equal "reach of others" "$(stat -c %a "$T/state/grants" "$G" "$G/socket" | tr '\n' ' ')" \
 	"700 755 666 "
 
-# In a name space of its own, as a container: of the daemon only this socket is there.
+# In a name space like a container's, which has only this socket of the daemon.
 cat >"$T/inside" <<'END'
 set -eu
 mount --bind "$T/state/grants/a" "$T/run"
@@ -55,7 +55,7 @@ wanted="mounted a on $T/x $((12 * (13 + 32 * 32 * 3))) 12"
 equal "inside" "$(inside 0 | xargs)" "$wanted"
 equal "jobs" "$(ctl ls | tail -n +2 | cut -d ' ' -f 1 | xargs)" "a b"
 
-# A request is no larger than is needed for that.
+# Requests to this socket are limited to the size that its commands need.
 "$PYTHON" -c '
 import socket, sys
 s = socket.socket(socket.AF_UNIX)
@@ -67,13 +67,13 @@ except BrokenPipeError:
 assert b"larger than 4096 bytes" in s.recv(1000)
 ' "$G/socket"
 
-# Clients of this socket push out each other, and nobody else.
+# Clients of this socket displace each other, and no client of other sockets.
 exec {silent}> >("$PYTHON" "$FS/control_clients.py" "$G/socket" silent 100 >"$T/silent")
 until [[ -s $T/silent ]]; do sleep 0.05; done
 ctl ls >"$T/out"
 exec {silent}>&-
 
-# A job can't be mounted without end: each mount takes threads.
+# The number of mounts of a job is limited, because each mount takes threads.
 for i in $(seq 65); do
 	mkdir "$T/y/$i"
 	"$BUILD/joaderctl" -s "$G/socket" mount a "$T/y/$i" >"$T/out" 2>&1 || break
@@ -87,11 +87,12 @@ stop
 start
 equal "inside, after a restart" "$(inside 1 | xargs)" "$wanted"
 
-# Who is connected when the grant ends is so no more; a job of the same name is another one.
+# A client that is connected when the grant ends loses its rights. A new job of the same name is
+# another job.
 equal "revoked" "$(ctl revoke a)" "revoked a"
 [[ ! -e $G ]] || fail "$G is left"
 ! ctl revoke a 2>"$T/out" || fail "revoked twice"
-grep -q 'a is not granted' "$T/out" || fail "$(<"$T/out")"
+grep -q 'job a is not granted' "$T/out" || fail "$(<"$T/out")"
 ctl grant a >"$T/out"
 ctl rm a >"$T/out"
 [[ ! -e $G ]] || fail "$G is left without its job"
@@ -99,8 +100,8 @@ ctl add "$T/jobs.d/a.ini" >"$T/out"
 [[ ! -e $G ]] || fail "a job of the same name is granted"
 stop
 
-# The grant's directory is the client's as well. A link in the place of the socket leads the
-# daemon nowhere, and what the client leaves there is no grant.
+# The client can change the grant's directory. A link in the place of the socket has no effect on
+# the daemon, and files that the client leaves there are no grants.
 echo secret >"$T/secret"
 chmod 600 "$T/secret"
 start --fault "control.bound:NONE:after=1:times=1:until=$T/go"

@@ -46,13 +46,14 @@ for kind in data shards all.zip; do
 	"$PYTHON" -c 'import sys, numpy; assert numpy.load(sys.argv[1]).shape == (4, 24, 24, 3)' \
 		"$(find "$(epoch classes)/class0" -name '*.npy' | head -n 1)"
 	cat "$(epoch classes)"/*/*.npy >/dev/null
-	# Four jobs of one preparation, and three of others: nine videos each.
+	# Four jobs share a preparation, and three have others: nine videos for each preparation.
 	equal "decodes" "$(counter decodes)" 36
 	nothing_held
 	[[ $kind == all.zip ]] || stop
 done
 
-# A file that is open when the engine dies is read on; after a restart a small cache gives the same.
+# An open file is read on after the engine has died. After a restart a small cache gives the same
+# bytes.
 cp "$(epoch plain)/00000003.npy" "$T/copy"
 exec 5<"$(epoch plain)/00000003.npy"
 head -c 200 <&5 >/dev/null
@@ -81,7 +82,8 @@ refused "found 14, and 9 of 9 samples can't be prepared, as class0/video0/f7.jpg
 	tensor.group=directory tensor.frames=14
 stop
 
-# A frame that is missing or damaged, or a directory with too few, costs its sample, which is named.
+# A missing or damaged frame, or a directory with too few frames, loses its sample, which the
+# message names.
 rm "$T"/jobs.d/*.ini "$T/data/class0/video0/f8.jpg"
 truncate -s 800 "$T/data/class1/video1/f9.jpg"
 printf 'no image' >"$T/data/class0/video2/f7.jpg"
@@ -97,7 +99,7 @@ done
 equal "videos that answer EIO" "$bad" 4
 grep -qF "[tensor]:frames: found 4, and 2 of 9 samples can't be prepared, as class0/video0/f7.jpg: its directory has 3 files, allowed: at least frames = 4; their files answer EIO" "$LOG"
 grep -F "class0/video2/f7.jpg" "$LOG" | grep -qF "frame class0/video2/f7.jpg has no readable header"
-grep -qF "f7.jpg: class1/video1/f9.jpg, which belongs to it: " "$LOG"
-grep -qF "f7.jpg: class1/video3/f13.jpg, which belongs to it: No such file or directory" "$LOG"
+grep -qF "f7.jpg: its file class1/video1/f9.jpg: " "$LOG"
+grep -qF "f7.jpg: its file class1/video3/f13.jpg: No such file or directory" "$LOG"
 nothing_held
 stop

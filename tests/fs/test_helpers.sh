@@ -29,7 +29,7 @@ PY
 mkdir "$T/multiprocessing"
 cp "$T/main.py" "$T/multiprocessing/main.py"
 
-# trainings JOB ARGUMENT...: Python's, twice
+# trainings JOB ARGUMENT...: runs a training of Python twice
 trainings() {
 	local view="$M/jobs/$1/current"
 	"$PYTHON" "${@:2}" "$view" 11 1 "${OPTION[@]}"

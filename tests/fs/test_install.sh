@@ -19,7 +19,7 @@ for file in bin/joaderfs bin/joaderctl share/man/man8/joaderfs.8 share/man/man1/
 	[[ -s $T/root/usr/$file ]] || fail "not installed: $file"
 done
 [[ -e $T/root/usr/lib/python3/dist-packages/joaderfs/py.typed ]] || fail "the module is not typed"
-# The documents come with the files that they link to.
+# All files to which the documents link are installed.
 find "$T/root/usr/share/doc/joaderfs" -name '*.md' >"$T/documents"
 equal "documents" "$(wc -l <"$T/documents")" "$(find "$ROOT/README.md" "$ROOT/docs" "$ROOT/src" "$ROOT/tools" -name '*.md' | wc -l)"
 while read -r document; do
@@ -33,7 +33,8 @@ done <"$T/documents"
 dataset 2 4
 job a tensor.crop=32
 config
-# mount.fuse3 looks in the usual places only: in a namespace where they are ours.
+# mount.fuse3 looks only in the usual places, so these are the test's directories in a mount name
+# space.
 export D M T
 # shellcheck disable=SC2016 # for the inner shell
 unshare --mount bash -euo pipefail -c '

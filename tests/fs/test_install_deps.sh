@@ -48,7 +48,7 @@ INSTALL_DEPS_WAIT=0 deps || status=$?
 equal "status of a lock for ever" "$status" 100
 rm "$T/held"
 
-# Other failures are no locks.
+# Other failures are not taken for a lock.
 touch "$T/offline"
 status=0
 deps || status=$?

@@ -15,7 +15,7 @@ job batch "${size[@]}" view.layout=batch view.batch=10
 job directbatch "${size[@]}" view.layout=batch view.batch=10 view.io=direct
 start
 
-# map FILE: a shared mapping of it, as numpy makes one; the sum of its numbers
+# map FILE: maps the file shared, as numpy does, and prints the sum of its numbers
 map() {
 	"$PYTHON" -c 'import sys, numpy
 if sys.argv[1].endswith(".raw"):
@@ -29,7 +29,7 @@ refuses_mapping() {
 	grep -q "No such device" "$T/out" || fail "$(cat "$T/out")"
 }
 
-# linux_is_at_least VERSION
+# linux_is_at_least VERSION: compares the kernel's version
 linux_is_at_least() {
 	printf '%s\n' "$1" "$(uname -r)" | sort --version-sort --check=quiet
 }
@@ -56,19 +56,19 @@ else:
 	equal "sum of $file" "$(cat "$T/read")" "$(cat "$T/mapped")"
 done
 
-# A file that is open, or mapped, is not consumed; closing the mapping consumes it.
+# A file that is open or mapped is not consumed; its last close consumes it.
 equal "consumed by mapping and reading" "$(status_of cached consumed)" 1
 exec 3<"$(epoch cached)/00000005.npy"
 equal "consumed while it is open" "$(status_of cached consumed)" 1
 exec 3<&-
 
-# Read again: an explicit epoch comes from the kernel's cache.
+# The second read of an explicit epoch comes from the kernel's cache.
 cat "$(epoch cached)"/*.npy >"$T/first"
 reads=$(counter reads)
 cat "$(epoch cached)"/*.npy >"$T/second"
 cmp "$T/first" "$T/second"
 equal "read requests for what the kernel has" "$(counter reads)" "$reads"
-# Batches come past it if they can be mapped all the same, and are equal either way.
+# Batches bypass the cache if they can still be mapped, and have the same bytes in both cases.
 if linux_is_at_least 6.6; then
 	reads=$(counter reads)
 	cat "$(epoch batch)"/*.npy >"$T/first"
@@ -84,7 +84,7 @@ cmp "$T/first" "$T/second"
 once cached 24
 once direct 24
 
-# Two jobs' files of the same position are different files.
+# Files of the same position in two jobs are different files.
 ! cmp -s "$(epoch cached)/00000000.npy" "$(epoch direct)/00000000.npy" ||
 	! cmp -s "$(epoch cached)/00000001.npy" "$(epoch direct)/00000001.npy" ||
 	! cmp -s "$(epoch cached)/00000002.npy" "$(epoch direct)/00000002.npy" ||

@@ -27,7 +27,7 @@ jobs_are() {
 	equal "jobs" "$(names "$M/jobs" | xargs)" "$*"
 }
 
-# --- the same again ---
+# --- the same job twice ---
 said "added one" add "$ini"
 said "one is there already" add "$ini"
 sed 's/^crop/# a comment, and spaces\ncrop   /' "$ini" | said "one is there already" add -
@@ -71,7 +71,8 @@ said "added c" add "$T/a.ini" "$T/b.ini" "$T/c.ini"
 jobs_are a b c fromdir one three two
 said "a is there already" add "$T/a.ini" "$T/b.ini"
 
-# What is not added is not there after a restart; what an earlier job of the name has read is.
+# A job that could not be added is gone after a restart. Samples that an earlier job of the name
+# has read stay read.
 read_epoch a
 stop
 rm "$T/state/jobs/a/job.ini"
@@ -88,7 +89,7 @@ said "removed two" rm 't*' c
 jobs_are a b fromdir one
 refuses "no job matches x*" rm 'x*'
 refuses "did you mean one?" rm onne
-said "jobs.d/fromdir.ini still exists, so joaderfs adds fromdir again at its next start" rm fromdir
+said "jobs.d/fromdir.ini still exists, so the daemon adds job fromdir again at its next start" rm fromdir
 said "removed one" rm '*'
 jobs_are ""
 

@@ -41,7 +41,7 @@ equal "a file's number" "$(stat -c %i "$T/x/epoch-0000/00000005.ppm")" \
 	"$(stat -c %i "$(epoch a)/00000005.ppm")"
 ! touch "$T/x/new" 2>/dev/null || fail "it can be written"
 
-# Every other position by each of two mounts, then all by the third.
+# Two mounts read the positions in turn, then the third one reads all.
 for ((i = 0; i < 16; i++)); do
 	from=$T/x
 	((i % 2)) || from=$T/y
@@ -53,7 +53,7 @@ for file in "$(epoch a)"/*.ppm; do
 	md5sum <"$file"
 done | cmp - "$T/sums"
 
-# A listing that takes several requests.
+# This listing takes several requests.
 "$PYTHON" - "$T/x/epoch-0001" "$M/jobs/a/epoch-0001" <<'END'
 import os, sys
 names = [entry.name for entry in os.scandir(sys.argv[1])]

@@ -12,7 +12,7 @@ alone=$(sessions)
 mkdir "$T/x"
 export T BUILD
 
-# Nothing is mounted here; a reader that is killed while it waits goes at once.
+# The daemon's mount name space gets no mount. A reader that is killed while it waits ends at once.
 unshare -mpf --mount-proc bash -eu <<'END'
 umount "$T/mnt"
 "$BUILD/joaderctl" -s "$T/socket" mount a "$T/x"

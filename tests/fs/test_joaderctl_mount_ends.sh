@@ -6,7 +6,7 @@
 . "$(dirname "$0")/mounts.sh"
 dataset 1 6
 size=64
-for name in forced removed stopped open; do # of different sizes: each decodes for itself
+for name in forced removed stopped open; do # the sizes differ, so that each job decodes for itself
 	job "$name" tensor.resize=$size tensor.crop=$size
 	size=$((size - 2))
 done
@@ -14,7 +14,7 @@ start --fault "load.read:NONE:until=$T/go"
 alone=$(sessions)
 mkdir "$T/m"
 
-# readers JOB: mounts it; six read there and wait; $T/error*: what they are told
+# readers JOB: mounts the job and starts six readers, which wait there; $T/error* has their errors
 readers() {
 	local i
 	rm -f "$T/go"
@@ -36,14 +36,14 @@ wait_readers() {
 	done
 }
 
-# The kernel ends the session; what the worker still finishes for it goes nowhere.
+# The kernel ends the session. Results that a worker still has for it are dropped.
 readers forced
 umount -f "$T/m" 2>/dev/null || umount -l "$T/m"
 wait_readers
 [[ $(cat "$T"/error*) ]] || fail "all readers were served"
 touch "$T/go"
 wait_sessions "$alone"
-for _ in $(seq 50); do # consumed a moment after close
+for _ in $(seq 50); do # files are consumed a moment after their close
 	[[ $(status_of forced consumed) != "$(find "$T"/error* -empty | wc -l)" ]] || break
 	sleep 0.1
 done

@@ -9,8 +9,8 @@ start
 alone=$(sessions)
 mkdir "$T/x"
 
-# killed [DAEMON]: kills a joaderctl mount half way, or the daemon, with kill_client.py, and checks that
-# no mount is left
+# killed [DAEMON]: lets kill_client.py kill joaderctl mount half way, or the daemon, and checks
+# that no mount is left
 killed() {
 	local status=0
 	"$PYTHON" "$FS/kill_client.py" "$T/killer" "$@" >"$T/answer" &

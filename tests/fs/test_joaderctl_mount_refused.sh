@@ -30,7 +30,7 @@ refuses "allow_other" -o ro first "$T/x"
 wait_sessions "$alone"
 ! mounted "$T/x" || fail "it was refused, and mounted"
 
-# Other descriptors than joaderctl sends are refused, and closed.
+# Descriptors that joaderctl does not send are refused and closed.
 before=$(find "/proc/$PID/fd" -type l | wc -l)
 "$PYTHON" - "$T/socket" <<'END'
 import os, socket, sys

@@ -18,7 +18,7 @@ client() {
 	equal "the client" "$(<"$T/ready")" ready
 }
 
-# ends: the daemon, and the mount of all before it
+# ends: checks that the daemon ends, and unmounts first
 ends() {
 	kill -TERM "$PID"
 	while mounted "$M"; do sleep 0.05; done
@@ -37,9 +37,9 @@ for fault in "" fuse.clone:EPERM; do
 	ends
 done
 
-# The kernel holds locks of its own until a request is answered. The daemon waits for none of
-# them: such a mount is told nothing, and asks by itself. Nor does it wait for the file system of
-# a descriptor that it is sent.
+# The kernel holds its own locks until a request is answered, and the daemon must not wait for
+# them. So the daemon tells such a mount nothing, and the mount asks by itself. The daemon does not
+# wait for the file system of a received descriptor, either.
 start
 client silent
 client steals

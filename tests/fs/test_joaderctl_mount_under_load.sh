@@ -12,7 +12,8 @@ done
 start
 alone=$(sessions)
 
-# come_and_go NAME: added, mounted, read, and then removed first, or unmounted first
+# come_and_go NAME: adds a job, mounts and reads it, and then removes it before or after the
+# unmount
 come_and_go() {
 	local i
 	for i in 1 2 3 4 5 6; do

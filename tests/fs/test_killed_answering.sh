@@ -9,7 +9,8 @@
 kills=20
 [[ -z ${JOADERFS_LONG:-} ]] || kills=120
 dataset 4 60
-# The kernel serves the files of the first job, whose head they have, and the engine those of the others.
+# The kernel serves the files of the first job, whose head they have. The engine serves the files
+# of the other jobs.
 job a tensor.crop=32 job.epochs=9999
 for name in b c d e; do
 	job $name tensor.crop=32 tensor.format=npy job.epochs=9999

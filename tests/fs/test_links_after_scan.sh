@@ -12,7 +12,7 @@ ln -s "$D" "$T/link" # the path of the dataset itself may be one
 job images tensor.crop=32 job.order=sequential
 job sources tensor.format=source job.order=sequential
 
-# swap NAME: moves it out of the dataset, and puts a link in its place
+# swap NAME: moves the file or directory out of the dataset, and puts a link in its place
 swap() {
 	mkdir -p "$T/outside"
 	mv "$D/$1" "$T/outside/"
@@ -24,7 +24,7 @@ back() {
 	mv "$T/outside/${1##*/}" "$D/$1"
 }
 
-# failing JOB: how many of its files can't be read
+# failing JOB: prints the number of files that can't be read
 failing() {
 	local file n=0
 	for file in "$(epoch "$1")"/*[0-9].*; do
@@ -33,7 +33,8 @@ failing() {
 	echo $n
 }
 
-# swapped FAILED ARGUMENT...: starts, swaps, reads
+# swapped FAILED ARGUMENT...: starts the daemon, swaps files for links, and checks how many reads
+# fail
 swapped() {
 	rm -rf "$T/state"/*
 	: >"$LOG"
@@ -53,6 +54,6 @@ config "images.path=$T/link"
 sed -i "/^path = ${D//\//\\/}\$/d" "$T/joaderfs.ini"
 swapped 9
 grep -q "class1/0003.jpg: a symbolic link leads out of the dataset" "$LOG" || fail "the log does not say why"
-swapped 9 --fault load.openat2:EPERM # component by component, where there is no such call
+swapped 9 --fault load.openat2:EPERM # without it: component by component
 config images.symlinks=follow
 swapped 0

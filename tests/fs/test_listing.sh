@@ -20,7 +20,7 @@ job classes tensor.crop=32 view.layout=classes
 job mirror tensor.crop=32 view.layout=mirror
 start
 
-# remembered: inodes of FUSE file systems that the kernel has in memory
+# remembered: prints the number of FUSE inodes that the kernel has in memory
 remembered() {
 	sed -n 's/^fuse_inode *\([0-9]*\).*/\1/p' /proc/slabinfo 2>/dev/null
 }

@@ -44,7 +44,7 @@ wait "$trainer" || fail "flat"
 touch "$T/over"
 wait "${people[@]}"
 
-# Those who look do not hold the job up when the script has ended.
+# People who look do not delay the job when the script has ended.
 cat "$M/jobs/flat/current/"*.ppm >"$T/all"
 running=$(status_of flat epoch | head -n 1)
 cat "$(epoch flat "$(printf '%04d' $((${running%% *} + 1)))")/00000000.ppm" >"$T/first"

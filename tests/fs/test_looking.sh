@@ -17,7 +17,7 @@ start
 cat >"$T/script.py" <<'PY'
 import glob, hashlib, os, subprocess, sys
 
-# A script that reads an epoch of current/ twice, while somebody looks at some files.
+# A script reads an epoch of current/ twice, while a person looks at some files.
 job = sys.argv[1]
 names = sorted(os.path.relpath(path, f"{job}/current")
                for path in glob.glob(f"{job}/current/**", recursive=True)

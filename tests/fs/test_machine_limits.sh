@@ -12,7 +12,8 @@ ulimit -c 0
 # ASan keeps freed memory.
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=8
 
-# new_group CONTROLLER: prints the directory of a control group for this test, if there can be one
+# new_group CONTROLLER: prints the directory of a new control group for this test, if one can be
+# made
 new_group() {
 	local path top
 	if path=$(grep -E "^[0-9]+:([a-z_]+,)*$1(,[a-z_]+)*:" /proc/self/cgroup); then
@@ -44,7 +45,7 @@ put() { # VALUE FILE...: into the first one that there is
 	done
 	fail "none of $*"
 }
-# start_in GROUP: the daemon, and nothing else, is in the group
+# start_in GROUP: starts the daemon in the group, alone
 start_in() {
 	local home
 	home=$(dirname "$1")

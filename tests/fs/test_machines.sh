@@ -11,7 +11,8 @@ dataset 2 30 300x260
 machines node1 node2
 mkdir "$T/bin"
 ln -s "$PROGRAM" "$BUILD/joaderctl" "$PYTHON" "$T/bin/"
-# The torchrun of some distributions does not start. Ranks get the same variables from this one.
+# The torchrun of some distributions does not start. This one sets the same variables for the
+# ranks.
 cat >"$T/bin/torchrun" <<'END'
 #!/bin/bash
 while [[ $1 == --* ]]; do
@@ -35,13 +36,13 @@ cp "\${@:1:\$#-1}" "$T/\${to%%:*}/\${to#*:}"
 END
 chmod +x "$T/bin/scp"
 
-# typed MACHINE COMMAND: as in a shell of root's there
+# typed MACHINE COMMAND: runs the command as in a shell of root on the machine
 typed() {
 	on "$1" env -u JOADERFS_SOCKET PATH="$T/bin:$PATH" OMP_NUM_THREADS=1 GLOO_SOCKET_IFNAME=eth0 \
 		bash -c "cd $T && $2"
 }
 
-# gives MACHINE COMMAND TEXT: it prints the text, a little later perhaps
+# gives MACHINE COMMAND TEXT: repeats the command until it prints TEXT
 gives() {
 	local _
 	for _ in $(seq 100); do
@@ -52,7 +53,7 @@ gives() {
 	equal "$1# $2" "$(<"$T/out")" "$3"
 }
 
-# Lines MACHINE, command and what is printed, with \0 after each.
+# Prints lines of the machine, the command and its output, with \\0 after each.
 "$PYTHON" - "$ROOT/docs/machines.md" >"$T/commands" <<'END'
 import re, sys
 text = open(sys.argv[1], encoding="utf-8").read()
@@ -98,7 +99,7 @@ done
 fetched=$(sed -n 's/^samples_fetched //p' <(on node1 cat /mnt/joaderfs/stats))
 ((fetched > 0)) || fail "node1 has fetched nothing from node2"
 
-# The inis in config are those of the document, with comments.
+# The inis in config equal those of the document, except for comments.
 for name in cluster ranks; do
 	equal "config/$name.ini" "$(sed 's/ *[;#].*//; /^$/d' "$ROOT/config/$name.ini")" "$(<"$T/node1/etc/joaderfs/$name.ini")"
 done

@@ -22,7 +22,7 @@ while read -r file; do
 	equal "size of $file" "$(stat -c %s "$file")" "$(wc -c <"$file")"
 done < <(find "$(epoch a)/" -type f)
 
-# What the job's ini says is a job again, which shares all that is prepared.
+# The job.ini of the job is again a job, which shares all prepared samples.
 sed 's/^name = a$/name = b/; s/^path = .*//' "$M/jobs/a/job.ini" >"$T/b.ini"
 ctl add "$T/b.ini" >/dev/null
 "$PYTHON" "$FS/masks.py" mirror "$D" "$(epoch b)"

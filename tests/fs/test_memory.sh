@@ -25,7 +25,7 @@ job narrow job.order=sequential "job.where=label = 2 or label = 1" tensor.resize
 job large job.order=sequential "job.where=label = 3" tensor.format=source
 start
 
-# --- look-ahead: 18 MB do not fit into the cache, the other 15 samples do
+# --- look-ahead: one tensor of 18 MB does not fit into the cache, the other 15 do
 head -c 1 "$(epoch ahead)/00000000.ppm" >/dev/null
 for _ in $(seq 100); do
 	(($(counter decodes) < 15)) || break
@@ -48,7 +48,7 @@ grep -q 'narrow.jpg: 16768000 pixels, before or after resizing, are more than th
 ((10#$(stat -c %s "$(epoch narrow)/00000000.ppm") < 1000000)) ||
 	fail "files are padded to the size of one that can't be read"
 
-# --- six readers of 100 MB each: some wait until others have gone
+# --- six readers of 100 MB each: some wait until others have ended
 readers=()
 for i in 0 1 2 3 4 5; do
 	{ sleep 1 && head -c 1 >/dev/null; } <"$(epoch large)/0000000$i.jpg" &
@@ -65,7 +65,7 @@ job_text batch tensor.crop=2000 view.layout=batch view.batch=64 >"$T/batch.ini"
 grep -qE '\[view\]:batch: found 64, but 40 samples of 12000000 bytes' "$T/message" ||
 	fail "the message does not tell the sizes: $(cat "$T/message")"
 
-# --- the bound
+# --- the limit
 held=$(counter held_peak_bytes) limit=$(counter held_limit_bytes)
 ((held > 200000000 && held <= limit)) || fail "held $held bytes, the limit is $limit"
 resident=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$PID/status")

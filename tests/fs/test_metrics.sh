@@ -10,7 +10,7 @@ job b tensor.crop=32 tensor.resize=48
 start
 read_epoch a
 read_epoch b
-# An open is counted when it has been answered.
+# An open is counted after it was answered.
 for _ in $(seq 100); do
 	cp "$M/metrics" "$T/metrics"
 	! grep -q '^joaderfs_open_latency_seconds_count\(.*\)\? 48$' "$T/metrics" || break
@@ -29,7 +29,7 @@ for name in open_latency open_wait sample_read sample_decode lock_hold; do
 	equal "type of $name" "$(sed -n "s/^# TYPE joaderfs_${name}_seconds //p" "$T/metrics")" histogram
 	equal "unit of $name" "$(sed -n "s/^# UNIT joaderfs_${name}_seconds //p" "$T/metrics")" seconds
 done
-# value NAME: of the only series of the name
+# value NAME: prints the value of the only series of the name
 value() {
 	sed -nE "s/^joaderfs_$1(\\{[^}]*\\})? //p" "$T/metrics"
 }

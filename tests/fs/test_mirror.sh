@@ -52,7 +52,7 @@ assert n == 14, n
 PY
 nothing_held
 
-# A name of as many bytes as a name may have: cp makes a copy of it, with the ending.
+# A name with the largest possible number of bytes: cp copies the file, with the extension.
 cp "$D/class0/0003.jpg" "$D/class2/$(printf 'x%.0s' {1..251}).jpg"
 stop
 job long tensor.crop=32 view.layout=mirror "job.where=length(path) > 200"

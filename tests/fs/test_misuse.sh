@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 # Scripts that are likely to get other samples than they expect: each gets each sample once per
-# epoch, or joaderfs notices, and warns once in the log and in status. It does not warn of exact
-# ones.
+# epoch, or joaderfs notices this, and warns once in the log and in status. Exact scripts get no
+# warning.
 . "$(dirname "$0")/lib.sh"
 needs_torch
 dataset 3 80 48x36
@@ -33,7 +33,7 @@ start
 exact=(sequential tiny_epochs tiny_explicit look_at_late_epoch looked_flat looked_classes two_scripts
 	ddp_flat ddp_classes labels_fixed shuffle_persistent label_and_image
 	split_fixed folds_fixed mixing_fixed mixing_flat mixing_classes subset replaced_fixed padded_fixed)
-# The cases that can't be what the script means, with the job and what is said of it.
+# Cases in which scripts get other samples than they expect, with the job and its notice.
 declare -A noticed=(
 
 
@@ -55,7 +55,7 @@ for case in "${wrong[@]}"; do
 	! grep -qx "$case" "$T/well" || fail "$case is exact: the manual says that it is not"
 done
 
-# An explicit epoch that is opened too early, by a script that tries again and again.
+# A script opens an explicit epoch too early, and tries again and again.
 cat "$(epoch early-flat)/00000000.ppm" >/dev/null
 for _ in 1 2 3; do
 	! cat "$(epoch early-flat 0001)/00000000.ppm" 2>"$T/early" || fail "epoch 1 is there"
@@ -63,7 +63,8 @@ for _ in 1 2 3; do
 done
 noticed[early]="early-flat: give each script a job of its own"
 
-# said JOB TEXT: once in the log, with the epoch and what is read of it, and in status
+# said JOB TEXT: checks that the notice is in the log once, with the epoch and the number of its
+# samples, and in status
 said() {
 	equal "lines about $1" "$(grep -c "job $1: epoch" "$LOG")" 1
 	grep -q "job $1: epoch [0-9]*: .*$2.* ([0-9]* of 240 samples of epoch [0-9]* " "$LOG" ||
@@ -75,7 +76,7 @@ for directory in "$M"/jobs/*/; do
 	name=$(basename "$directory")
 	[[ " ${noticed[*]} " == *" $name: "* ]] ||
 		equal "notices of $name" "$(status_of "$name" notice | sed '/^two scripts/d')" ""
-	# It depends on their speed whether these get an epoch apart.
+	# The speed of these two scripts decides whether they get an epoch apart.
 	[[ $name == two-classes || $(status_of "$name" notice) != "two scripts"* ]] ||
 		fail "a second script was noticed at $name"
 done

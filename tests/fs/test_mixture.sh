@@ -10,7 +10,7 @@ dataset 3 12
 "$PYTHON" "$FS/make_dataset.py" "$T/sketches" 4 5 80x64
 mv "$T/sketches/class0" "$T/sketches/other"
 cat >"$T/table" <<-END
-	# of both
+	# labels for classes of both datasets
 	images/class0 2
 	images/class1 0
 	images/class2 4
@@ -39,19 +39,20 @@ equal "classes" "$(cat "$M/jobs/m/classes.txt")" $'class0\nclass1\nclass2\nclass
 equal "samples of an epoch" "$(status_of m samples)" 48
 equal "what an epoch has" "$(status_of m part | tr '\n' ,)" "images 36 of 36,sketches 12 of 20,"
 
-# paths JOB EPOCH DATASET: what the epoch had of it, sorted
+# paths JOB EPOCH DATASET: prints the dataset's files in the epoch, sorted
 paths() {
 	order "$1" "$2" | cut -f5 | grep "^$3/" | LC_ALL=C sort
 }
 
-# check_epoch JOB EPOCH IMAGES SKETCHES
+# check_epoch JOB EPOCH IMAGES SKETCHES: checks the number of samples of both datasets
 check_epoch() {
 	once "$1" $(($3 + $4)) "$2"
 	equal "images of $1, epoch $2" "$(paths "$1" "$2" images | wc -l)" "$3"
 	equal "sketches of $1, epoch $2" "$(paths "$1" "$2" sketches | wc -l)" "$4"
 }
 
-# check_passes JOB DATASET ALL EPOCH...: after each none was had two times more than another
+# check_passes JOB DATASET ALL EPOCH...: checks after each epoch that no sample came two times more
+# often than another
 check_passes() {
 	local job=$1 dataset=$2 all=$3 epoch least most
 	shift 3
@@ -78,7 +79,8 @@ check_passes m images 36 0000 0001 0002
 ! cmp -s <(order m 0000 | cut -f5 | grep ^images) <(order m 0001 | cut -f5 | grep ^images) ||
 	fail "two epochs have the same order"
 
-# "PATH MD5 LABEL" of each file of an epoch; PREFIX: before the paths
+# contents JOB EPOCH [PREFIX]: prints "PATH MD5 LABEL" of each file of an epoch, with PREFIX before
+# paths
 contents() { # JOB EPOCH [PREFIX]
 	local position label path
 	order "$1" "$2" | while IFS=$'\t' read -r position _ label _ path; do
@@ -112,7 +114,7 @@ check_epoch b 0000 36 12
 cmp <(paths t 0000 sketches) <(paths m 0000 sketches) # all jobs of a mixture have the same parts
 equal "prepared" "$(counter decodes)" 56
 
-# --- labels by a table, of a part of the samples
+# --- labels by a table, for a part of the samples
 equal "classes of x" "$(cat "$M/jobs/x/classes.txt")" $'class1\n1\nclass0\nclass9\nclass2\n5\n6\nother'
 read -r images sketches < <(status_of x part | awk '{ printf "%s ", $2 } END { print "" }')
 read_epoch x
@@ -121,7 +123,7 @@ order x | while IFS=$'\t' read -r _ _ label _ path; do
 	equal "label of $path" "$(awk -v c="${path%/*}" '$1 == c { print $2 }' "$T/table")" "$label"
 done
 
-# --- it goes on where it was
+# --- the job continues at its position
 positions() { # EPOCH FIRST LAST: what they hold
 	local i
 	for ((i = $2; i <= $3; i++)); do
@@ -154,7 +156,7 @@ read_rest "$M/jobs/m/current" 48
 check_epoch m 0005 36 12
 check_passes m sketches 20 0000 0001 0002 0003 0004 0005
 
-# --- what it is not for
+# --- combinations that are refused
 said() { # TEXT COMMAND...
 	local text=$1
 	shift

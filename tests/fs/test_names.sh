@@ -33,7 +33,7 @@ ctl explain a >"$T/out/explain" 2>&1 || true
 "$PYTHON" "$FS/names.py" check "$D" "$LOG" "$M/jobs" "$M/jobs/j/epoch-0000.order" \
 	"$M/jobs/a/classes.txt" "$M/datasets/images/bad" "$T"/out/* || fail "names"
 
-# A reader of JSON gets the name itself.
+# A JSON reader gets the unescaped name.
 "$PYTHON" - "$D" "$T"/out/0*.json <<'PY' || fail "names in .json"
 import json, os, sys
 top = sys.argv[1]
@@ -42,7 +42,7 @@ expected = [os.path.relpath(os.path.join(d, n), top) for d, _, names in os.walk(
 assert sorted(map(os.fsencode, found)) == sorted(map(os.fsencode, expected)), found
 PY
 
-# The Python module has the names of the directories.
+# The Python module gives the names of the directories.
 PYTHONPATH=$ROOT/tools/python PYTHONDONTWRITEBYTECODE=1 "$PYTHON" - "$D" "$M/jobs/j" <<'PY' || fail "classes in Python"
 import os, sys
 import joaderfs

@@ -32,7 +32,7 @@ equal "exit status without mtab" "$status" 1
 grep -qF "/etc/mtab: No such file" "$LOG"
 ! mounted "$M" || fail "it left a mount"
 
-# Root mounts and unmounts by itself.
+# Root mounts and unmounts without fusermount3.
 chown 0:0 "$M"
 config
 start

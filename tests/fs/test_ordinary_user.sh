@@ -24,7 +24,7 @@ timeout 20 "${user[@]}" cat "$(epoch a)/00000003.ppm" | cmp - "$T/before"
 [[ -d $T/home/state/joaderfs ]] || fail "no state below XDG_STATE_HOME"
 stop
 
-# Both are killed, and leave a dead mount, which the next daemon of this user detaches.
+# Both processes are killed, and leave a dead mount, which this user's next daemon detaches.
 start_user
 last=$(engine)
 kill -STOP "$last" # it has no time to unmount
@@ -36,7 +36,7 @@ dead() {
 }
 for _ in $(seq 500); do
 	! dead || break
-	sleep 0.01 # the engine is being ended
+	sleep 0.01 # the engine is about to end
 done
 dead || fail "the mount is not dead"
 start_user

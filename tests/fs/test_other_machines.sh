@@ -33,8 +33,8 @@ until [[ -e $M2/README ]]; do
 	sleep 0.02
 done
 
-# divided JOB: what each of two ranks of a launcher gets of its half of the files, in the same
-# shuffled order on both; a line for each sample
+# divided JOB: prints a line for each sample that the two ranks of a launcher get; each rank reads
+# its half of the files, in an order that both have shuffled alike
 divided() {
 	local rank mounts=("$M" "$M2")
 	for rank in 0 1; do
@@ -61,7 +61,7 @@ grep -q "Operation not supported" "$T/errors" || fail "$(<"$T/errors")"
 status_of fresh notice | grep -q "$NOTICE" || fail "status: $(status_of fresh notice)"
 equal "lines in the log, of two daemons" "$(grep -c "job fresh: .*$NOTICE" "$LOG")" 2
 
-# reads JOB VARIABLE...: whether a process with these reads a file of the job
+# reads JOB VARIABLE...: tells whether a process with these variables can read a file of the job
 reads() {
 	env "${@:2}" cat "$M/jobs/$1"/current/*/00000001.ppm >/dev/null 2>&1
 }
@@ -84,7 +84,8 @@ read_by WORLD_SIZE=4 NODE_RANK=0
 read_by SLURM_STEP_NUM_TASKS=4 SLURM_STEP_TASKS_PER_NODE=4
 read_by OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_SIZE=4
 
-# A rank that reads files in order may mean to read all of them; a job with ranks is right.
+# A rank that reads files in order may read all of them, and a job with ranks is right, so neither
+# is refused.
 for name in flat sorted rank; do
 	WORLD_SIZE=4 LOCAL_WORLD_SIZE=2 cat "$M/jobs/$name/current/00000001.ppm" >/dev/null
 done

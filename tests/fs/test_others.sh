@@ -33,7 +33,7 @@ done
 equal "links" "$(stat -c %h "$(epoch few)/labels" "$(epoch few)/images" | xargs)" "3 3"
 (! echo x >>"$(epoch a)/labels/train/000000.txt") 2>/dev/null || fail "it can be written"
 
-# An engine that takes over goes on with open files.
+# The next engine continues with open files.
 exec 5<"$(epoch a)/annotations/instances.json"
 head -c 10 <&5 >/dev/null
 kill_engine
@@ -55,8 +55,8 @@ cmp "$D/labels/train/000001.txt" "$(epoch few)/labels/inside.txt"
 grep -q "symbolic links that leave the tree were skipped" "$LOG"
 stop
 
-# The ending replaces another one, unless two files would have one name then. Every file of a
-# directory is there, under a name that leads to it.
+# The extension replaces the ending, unless two files would then have one name. Every file of a
+# directory exists, under a name that leads to it.
 mkdir "$D/images/ends"
 "$PYTHON" - "$D/images/ends" <<-'END'
 	import sys
@@ -83,7 +83,7 @@ for missing in a.png b.jpg e.png.jpg c.d.png.jpg; do
 done
 stop
 
-# A sample has its name before another file has it; all bytes of names can be.
+# Samples get their names before other files. Names may have all bytes.
 name=$'odd \n\xff name'
 echo odd >"$D/labels/$name"
 start

@@ -14,13 +14,13 @@ mkdir "$M/data"
 refused "$M"
 rmdir "$M/data"
 
-# found: the samples and classes of the dataset
+# found: prints the number of samples and the classes of the dataset
 found() {
 	echo "$(sed -n 's/^samples *//p' "$M/datasets/images/info") in $(tr '\n' ' ' \
 		<"$M/datasets/images/classes.txt")"
 }
 
-# scanned: a rescan ends, finds what was there before, and reads nothing of a mount
+# scanned: checks that a rescan ends, finds the same samples, and reads nothing from a mount
 scanned() {
 	local before
 	before=$(counter samples_served)
@@ -30,7 +30,7 @@ scanned() {
 	equal "samples that the rescan took with $1" "$(counter samples_served)" "$before"
 }
 
-# daemon PLACE OPTION...: another daemon, whose dataset is a copy
+# daemon PLACE OPTION...: starts another daemon, whose dataset is a copy
 daemon() {
 	local place=$1
 	shift
@@ -78,7 +78,7 @@ scanned "another daemon's mount, where nobody answers"
 kill -CONT "$OTHER"
 grep -q "mounts of joaderfs" "$T/rescan" || fail "the rescan does not say so: $(cat "$T/rescan")"
 
-# --- what no table of mounts tells: samples that lie under another file system
+# --- samples that lie under another file system, which no table of mounts shows
 mkdir "$D/over"
 if mount -t overlay -o "lowerdir=$M/jobs/a/current:$T/copy/class0" over "$D/over" 2>"$T/over"; then
 	before=$(counter samples_served)
@@ -89,7 +89,7 @@ if mount -t overlay -o "lowerdir=$M/jobs/a/current:$T/copy/class0" over "$D/over
 fi
 rmdir "$D/over"
 
-# --- a mount over images hides them: the dataset stays as it is
+# --- a mount over a class hides its images: the dataset stays unchanged
 ctl mount a "$D/class1" >/dev/null
 ! ctl dataset rescan images >"$T/rescan" 2>&1 || fail "a class is gone: $(found)"
 equal "found behind a mount" "$(found)" "8 in class0 class1 "
@@ -105,7 +105,7 @@ kill -TERM "$OTHER"
 wait "$OTHER"
 rmdir "$D/bound" "$D/job" "$D/other"
 
-# --- after another start the mount point is no class either
+# --- after another start the mount point is no class, either
 stop
 start
 equal "found after another start" "$(found)" "8 in class0 class1 "

@@ -8,7 +8,7 @@
 needs_torch
 "$PYTHON" "$FS/masks.py" make "$D"
 rm -r "$D/deep"
-# Makes two masks smaller than their images, of which they cover the same area.
+# Makes two masks smaller than their images, with the same form.
 "$PYTHON" - "$D/masks" <<-'END'
 	import sys
 	from PIL import Image
@@ -52,14 +52,14 @@ equal "files of a position" "$(cd "$(epoch plain)" && echo 00000003.*)" \
 	"00000003.cls 00000003.mask.png 00000003.ppm"
 equal "members" "$(tar tf "$(epoch tar)/shard-000002.tar" | xargs)" \
 	"00000006.cls 00000006.ppm 00000006.mask.png 00000007.cls 00000007.ppm 00000007.mask.png"
-# Three preparations of eight pairs: resized to 40 and 48, and another one of the mask.
+# There are three preparations of eight pairs: resized to 40, resized to 48, and with another mask.
 equal "decodes" "$(counter decodes)" 24
 for file in "$(epoch plain)"/*.mask.png "$(epoch same)"/*.ppm; do
 	equal "size of $file" "$(stat -c %s "$file")" "$(wc -c <"$file")"
 done
 nothing_held
 
-# A mask that is open when the engine dies is read on.
+# An open mask is read on after the engine has died.
 mask=$(epoch plain)/00000003.mask.png
 cp "$mask" "$T/mask.png"
 exec 5<"$mask"
@@ -90,11 +90,12 @@ refuses "[tensor]:from: found \"from\", allowed: only in [tensor NAME]" tensor.f
 	job_text refused
 	printf '[tensor mask]\nfrom = ../mask/{stem}.png\n'
 } | ctl add - >"$T/answer" 2>&1 && fail "there is no mask, and it was added"
-grep -qF '[tensor mask]:from: found "../mask/{stem}.png", and 16 of 16 samples can'"'"'t be prepared, as images/000.jpg: mask/000.png, which belongs to it, is no image of the dataset; allowed: the path from a sample'"'"'s first file' \
+grep -qF '[tensor mask]:from: found "../mask/{stem}.png", and 16 of 16 samples can'"'"'t be prepared, as images/000.jpg: its file mask/000.png is no image of the dataset; allowed: the path from a sample'"'"'s first file' \
 	"$T/answer" || fail "$(cat "$T/answer")"
 stop
 
-# A mask that is missing, damaged, or of another size costs its image's sample, and no other one.
+# A mask that is missing, damaged, or of another size loses the sample of its image, and no other
+# sample.
 rm -r "$T"/jobs.d/*.ini "$D/masks/001.png" "$T"/state/*
 "$PYTHON" - "$D/masks" <<-'END'
 	import sys
@@ -108,7 +109,7 @@ END
 pair flat tensor.resize=40
 pair tar tensor.resize=40 view.layout=tar view.shard=8
 start
-grep -qF "and 2 of 8 samples can't be prepared, as images/001.jpg: masks/001.png, which belongs to it, is no image of the dataset; their files answer EIO" "$LOG" ||
+grep -qF "and 2 of 8 samples can't be prepared, as images/001.jpg: its file masks/001.png is no image of the dataset; their files answer EIO" "$LOG" ||
 	fail "the start does not warn"
 bad=0
 for file in "$(epoch flat)"/*.ppm "$(epoch flat)"/*.mask.png; do
@@ -116,8 +117,8 @@ for file in "$(epoch flat)"/*.ppm "$(epoch flat)"/*.mask.png; do
 done
 equal "files that answer EIO" "$bad" 6
 grep -qF "002.jpg: is " "$LOG" || fail "002 is not named: $(cat "$LOG")"
-grep -qF "and masks/002.png, which belongs to it, 60x9; allowed: one shape" "$LOG"
-grep -qF "003.jpg: masks/003.png, which belongs to it:" "$LOG"
+grep -qF "but its file masks/002.png is 60x9; allowed: the same shape" "$LOG"
+grep -qF "003.jpg: its file masks/003.png:" "$LOG"
 "$PYTHON" - "$(epoch tar)" <<-'END'
 	import io, sys, tarfile
 	from PIL import Image

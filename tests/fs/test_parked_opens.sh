@@ -21,10 +21,10 @@ for directory in epoch-0000 current; do
 		"$M/jobs/images/$directory/00000003.json")
 done
 
-# arrived N: since `before` was counted so many opens have come, answered or not
+# arrived N: waits until N opens have come since `before` was counted, answered or not
 arrived() {
 	local opens own
-	for own in $(seq 300); do # each look at stats is an open, too
+	for own in $(seq 300); do # each read of stats is an open, too
 		opens=$(timeout 20 cat "$M/stats" | sed -n 's/^requests_open //p') ||
 			fail "the daemon does not answer"
 		((opens - before - own < $1)) || return 0
@@ -33,7 +33,7 @@ arrived() {
 	fail "$((opens - before - own)) opens of $1 came"
 }
 
-# kill_readers N FILE...: a process opens the files, and is killed when N opens wait
+# kill_readers N FILE...: opens the files in a process, which is killed when N opens wait
 kill_readers() {
 	local killed
 	before=$(counter requests_open)
@@ -65,8 +65,8 @@ for name in batches shards images; do
 done
 nothing_held
 
-# What is computed for one reader alone, and what is read from files of the state, is for
-# the workers. While they have none to spare, what needs none goes on.
+# Data that are computed for one reader, or read from files of the state, are made by workers.
+# While no worker is free, opens that need no worker succeed.
 stop
 rm -r "$T/jobs.d" "$T/state" && mkdir "$T/jobs.d" "$T/state"
 job plain "${size[@]}" job.epochs=2

@@ -9,7 +9,7 @@ alone
 dataset 2 8
 job a tensor.crop=32
 
-# --- short ones: no reader sees any of them
+# --- short errors: no reader notices them
 for error in read:EMFILE read:ENFILE read:ENOMEM read:ESTALE read:EINTR read:EAGAIN remote:EIO \
 	decode:ENOMEM; do
 	rm -rf "$T/state"/*
@@ -21,7 +21,7 @@ for error in read:EMFILE read:ENFILE read:ENOMEM read:ESTALE read:EINTR read:EAG
 	stop
 done
 
-# --- one that lasts: told to the reader, who finds everything later
+# --- an error that lasts: the reader gets it, and finds everything later
 errno() { # of opening a file
 	"$PYTHON" -c 'import errno, sys
 try: open(sys.argv[1]).close()
@@ -47,7 +47,7 @@ once b 8
 pixels "one 0 32" "b 0 32"
 nothing_held
 
-# --- descriptors: as many as the hard limit allows
+# --- the number of descriptors is the hard limit
 soft=$(awk '/^Max open files/ {print $4}' "/proc/$PID/limits")
 hard=$(awk '/^Max open files/ {print $5}' "/proc/$PID/limits")
 equal "soft limit of descriptors" "$soft" "$hard"

@@ -7,8 +7,8 @@
 alone
 . "$(dirname "$0")/passthrough.sh"
 dataset 3 8
-# Each pair of jobs has a size of its own: the two jobs share tensors, and the first job by name
-# decides the head of the tensors' files.
+# Each pair of jobs has its own size. The two jobs of a pair share tensors, and the first job by
+# name decides the head in the tensors' files.
 pair() {
 	job "$1" job.order=sequential "${@:2}"
 	job "$1-direct" job.order=sequential view.io=direct "${@:2}"
@@ -19,7 +19,7 @@ pair raw tensor.crop=42 tensor.format=raw
 pair exact tensor.resize=30 view.size=exact
 pair source tensor.format=source view.layout=mirror view.extension=jpg
 pair classes tensor.crop=43 view.layout=classes
-job zarray job.order=sequential tensor.crop=40 tensor.format=npy # behind another head
+job zarray job.order=sequential tensor.crop=40 tensor.format=npy # behind the head of another job
 job zarray-direct job.order=sequential tensor.crop=40 tensor.format=npy view.io=direct
 job zpadded tensor.resize=31 job.order=sequential
 job zbmp tensor.crop=40 tensor.format=bmp
@@ -49,9 +49,9 @@ for name in zarray zpadded zbmp zfloat zflipped zcached zbatch ztar; do
 done
 diff -r "$(epoch zarray)" "$(epoch zarray-direct)" || fail "behind another head it differs"
 
-# No request is for reading, nor for labels.
+# There are no requests for reads, nor for labels.
 first=$(counter requests_read)
-second=$(counter requests_read) # reading the counters takes some
+second=$(counter requests_read) # reading the counters takes some requests
 contents npy >/dev/null
 cat "$(epoch npy)"/*.cls >/dev/null
 equal "requests to read" "$(counter requests_read)" $((second + second - first))
@@ -62,7 +62,7 @@ diff <(cat "$M/jobs/ppm/current"/*.cls) <(cat "$(epoch ppm)"/*.cls) || fail "cur
 import mmap, os, random, sys
 
 def pieces(path):
-    """The file as random access sees it."""
+    """The file by random access."""
     fd = os.open(path, os.O_RDONLY)
     size = os.fstat(fd).st_size
     rng = random.Random(path[-12:])
@@ -95,7 +95,8 @@ PY
 equal "descriptors of files" "$(find "/proc/$PID/fd" -lname '*memfd*' | wc -l)" 0
 stop
 
-# From a cache for five: evicted and made again; what is gone is unmapped.
+# With a cache for five tensors, they are evicted and made again. The files of evicted ones are
+# unmapped.
 rm "$T"/jobs.d/*
 job a tensor.crop=40 job.order=sequential
 job b tensor.crop=40 job.order=sequential view.io=direct

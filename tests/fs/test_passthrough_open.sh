@@ -15,12 +15,12 @@ start_passing
 expected() {
 	cat "$(epoch b)/$(printf %08d "$1").ppm"
 }
-# same N FILE: it is sample N
+# same N FILE: checks that the file is sample N
 same() {
 	cmp "$2" <(expected "$1") || fail "$2 is not sample $1"
 }
 
-# Several at once, of a file that would be evicted.
+# Several opens of a file that would be evicted.
 exec 3<"$(epoch a)/00000002.ppm" 4<"$(epoch a)/00000002.ppm"
 cat "$(epoch a)"/*.ppm >/dev/null
 exec 5<"$(epoch a)/00000002.ppm"
@@ -33,7 +33,7 @@ for _ in 1 2 3 4; do
 done
 for reader in "${readers[@]}"; do wait "$reader" || fail "readers at once see differences"; done
 
-# A mapping outlives its file, and its tensor.
+# A mapping outlives its file and its tensor.
 "$PYTHON" - "$(epoch a)" <<'PY'
 import mmap, os, sys
 
@@ -47,7 +47,7 @@ for name in sorted(os.listdir(sys.argv[1])):
 assert mapping[:] == before
 PY
 
-# current/ rolls on while a file of it is open: who opens that gets what is open.
+# current/ continues while a file of it is open: later opens get the open file's sample.
 C=$M/jobs/a/current
 read_rest "$C" 24 # of epoch 0, which is read already: this begins the next
 exec 3<"$C/00000000.ppm"
@@ -59,7 +59,7 @@ cmp "$C/00000000.ppm" - <&3
 (($(calm counter opens_passed_through) == passes + 3)) || fail "it was not passed through"
 exec 3<&-
 
-# What ends meanwhile.
+# The job, the daemon's engine or the daemon ends while a file is open.
 exec 3<"$(epoch a)/00000005.ppm"
 expected 5 >"$T/five"
 ctl rm a

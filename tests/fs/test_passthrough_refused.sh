@@ -19,7 +19,7 @@ for fault in backing.memory:ENOMEM backing.add:ENOMEM; do
 	cat "$(epoch a)"/*.ppm >/dev/null
 	some=$(passed diff -r "$(epoch a)" "$(epoch b)")
 	((some > 0 && some < 24)) || fail "$some files were passed through"
-	for number in 00000000 00000012 00000023; do # served in either way, and open
+	for number in 00000000 00000012 00000023; do # served in both ways, and open
 		exec 3<"$(epoch a)/$number.ppm"
 		cmp "$(epoch a)/$number.ppm" "$(epoch b)/$number.ppm"
 		cmp - "$(epoch b)/$number.ppm" <&3
@@ -29,7 +29,7 @@ for fault in backing.memory:ENOMEM backing.add:ENOMEM; do
 	rm -r "$T/state"/*
 done
 
-# Who keeps a file open shares it with those who open it in the next epoch.
+# A reader that keeps a file open shares it with readers that open it in the next epoch.
 job a tensor.crop=40 job.epochs=3
 start
 C=$M/jobs/a/current

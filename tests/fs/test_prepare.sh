@@ -8,7 +8,7 @@
 HELPER=$ROOT/tools/prepare/joaderfs_prepare.py
 chmod 755 "$T"
 
-# Makes arrays of float32, 4 x 6, whose names tell their sums.
+# Makes arrays of float32 with 4 x 6 numbers. Their names contain their sums.
 "$PYTHON" - "$D" <<'END'
 import sys, os, numpy
 for c in range(2):
@@ -117,12 +117,12 @@ for i in range(24):
 END
 "$PYTHON" "$T/check.py" "$M" "$D"
 
-# five jobs of one preparation: the function ran once per sample, as nobody
+# five jobs of one preparation: the function ran once for each sample, as nobody
 equal "samples that ran" "$(find "$T/ran" -type f | wc -l)" 24
 equal "runs, by user" "$(cat "$T"/ran/* | sort | uniq -c | xargs)" "24 $(id -u nobody)"
 equal "decodes" "$(counter decodes)" 72
 
-# what arrays that are no pixels can't be
+# settings that are impossible for arrays without pixels
 refuses() { # TEXT key=value...
 	job_text refused "${@:2}" | ctl add - >"$T/answer" 2>&1 && fail "$1: it was added"
 	grep -qF -- "$1" "$T/answer" || fail "'$1' is not in: $(cat "$T/answer")"
@@ -136,7 +136,7 @@ refuses "neither dtype nor axes" tensor.prepare=single tensor.axes=CHW
 refuses "not with prepare" tensor.prepare=double tensor.crop=3
 refuses "not with prepare" tensor.prepare=pixels tensor.channels=gray
 
-# no way to a server of this machine
+# the program can't reach a server of this machine
 "$PYTHON" - "$T/port" <<'END' &
 import socket, sys
 server = socket.create_server(("127.0.0.1", 0))
@@ -151,7 +151,7 @@ job_text network tensor.prepare=network | ctl add - >/dev/null
 ! cat "$(epoch network)/00000000.npy" 2>/dev/null || fail "a program has reached a server"
 grep -q "preparation network: PermissionError" "$LOG" || fail "no word of the network: $(cat "$LOG")"
 
-# without its preparation a job is not there, and its state stays for when it is
+# without its preparation a job does not exist, and its state stays for later
 stop
 cp "$T/joaderfs.ini" "$T/whole.ini"
 sed -i '/^\[preparation network\]/,$d' "$T/joaderfs.ini"

@@ -65,7 +65,7 @@ def slice_(i):
 def table(i):
     return numpy.arange(24.0).reshape(4, 6) + i
 
-MAKE = {  # ending, bytes of the i-th sample, and what is known of its array
+MAKE = {  # by example: ending, bytes of the i-th sample, and facts about its array
     "spectrogram": (lambda i: ".wav", lambda i: sine(1000 + 500 * i),
         lambda i, a: a.shape == (1, 128, 80) and
         (a[0, :, :60].argmax(axis=0) == 16 + 8 * i).all()),
@@ -100,7 +100,7 @@ else:
         assert known(i, array), (kind, i, array)
 END
 
-shape_of() { # as the example's own text has it
+shape_of() { # as the example says it in its text
 	sed -nE 's/.*shape = ([0-9 ]+), dtype = ([a-z0-9]+).*/shape = \1\ndtype = \2/p' \
 		"$EXAMPLES/$1.py"
 }
@@ -117,7 +117,7 @@ shape_of() { # as the example's own text has it
 	done
 } >"$T/joaderfs.ini"
 
-# the header, in a program that counts the bytes of a sample
+# a program with the header counts the bytes of a sample
 cat >"$T/count.c" <<'END'
 #include "joaderfs_prepare.h"
 

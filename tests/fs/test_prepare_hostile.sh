@@ -11,7 +11,7 @@ HELPER=$ROOT/tools/prepare/joaderfs_prepare.py
 chmod 755 "$T"
 dataset 2 6
 
-# program NAME LINE...: the function of a program; number: of the sample's file
+# program NAME LINE...: writes a program with these lines; number: of the sample's file
 program() {
 	printf '%s\n' "import os, time, numpy" "def prepare(data, name):" \
 		"    number = int(os.path.splitext(os.path.basename(name))[0])" \
@@ -41,7 +41,7 @@ job plain tensor.crop=32
 job skips tensor.prepare=die job.bad_sample=skip job.epochs=2
 start
 
-# read_all JOB: the files of a job in mirror, and what they hold
+# read_all JOB: prints the files of a job with layout = mirror, and their contents
 read_all() {
 	"$PYTHON" - "$(epoch "$1")" <<'END'
 import glob, os, sys, numpy
@@ -59,7 +59,7 @@ of_programs() { # PIDs of processes that the daemon has started
 	{ grep -lzE "^$T/[a-z]*\.py$" /proc/[0-9]*/cmdline 2>/dev/null || true; } | cut -d/ -f3
 }
 
-# both processes of one hang: every other program, and images, go on with one worker
+# both processes of a program hang: other programs, and images, continue with one worker
 timeout 100 cat "$(epoch hang)"/class0/0000.* >/dev/null 2>&1 &
 hanging=$!
 timeout 100 cat "$(epoch hang)"/class1/0000.* >/dev/null 2>&1 &
@@ -87,12 +87,12 @@ grep -qF 'preparation shape: ValueError: an array of <i8 (4,), expected: <i8 (5,
 equal "user that was asked for" \
 	"$("$PYTHON" -c "import numpy; print(numpy.load('$(echo "$(epoch who)"/class0/0001.*)')[0])")" 0
 
-# what was found bad is left out of the next epoch
+# bad samples are left out of the next epoch
 read_epoch skips || true
 equal "samples of the next epoch" "$(find "$(epoch skips 0001)" -name '*.npy' | wc -l)" 10
 read_epoch skips 0001
 
-# kills while a program works: of a process, of the engine, by an upgrade
+# disturbances while a program works: a killed process, a killed engine, an upgrade
 disturbed() { # JOB COMMAND...
 	job_text "$1" tensor.prepare="$1" view.layout=mirror | ctl add - >/dev/null
 	read_all "$1" >"$T/read" &
@@ -105,7 +105,7 @@ disturbed() { # JOB COMMAND...
 	n=$(of_programs | wc -l)
 	((n > 0)) || fail "no process is left, or none was seen"
 }
-kill_one() { # only one: the second try of its sample must not be hit, too
+kill_one() { # only one, because the second try of its sample must not be hit, too
 	local pid
 	pid=$(of_programs | tail -n 1)
 	[[ -z $pid ]] || kill -KILL "$pid" 2>/dev/null || true
@@ -121,6 +121,6 @@ kill $hanging 2>/dev/null || true
 stop
 equal "processes after the end" "$(of_programs)" ""
 
-# a command that is not there is told at once
+# a missing command is reported at once
 sed -i "s,^command.*/slow.py,command = /nowhere/program," "$T/joaderfs.ini"
 refused '[preparation slow]:command: found "/nowhere/program"'

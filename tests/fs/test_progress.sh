@@ -7,14 +7,14 @@
 dataset 2 4
 job a tensor.crop=32
 config
-# Ends all waits, also after a failure.
+# ends all waits, also after a failure
 at_end() {
 	touch "$T/go" "$T/written"
 }
-# The first scan lists three directories, each later one waits for the file.
+# The first scan lists three directories; each later listing waits for the file.
 start --fault "dataset.list:NONE:after=3:until=$T/go" --fault "order.write:NONE:until=$T/written"
 
-# tells TEXT COMMAND...: soon
+# tells TEXT COMMAND...: waits until the command prints TEXT
 tells() {
 	local text=$1 said=
 	shift
@@ -34,7 +34,7 @@ equal "status afterwards" "$(ctl status | head -n 1)" "job a"
 ctl dataset rm other >/dev/null
 rm "$T/go"
 
-# A terminal of its own; all that comes to it is in the file.
+# The command runs on its own terminal, whose output is in the file.
 command -v script >/dev/null || skip "no script(1)"
 touch "$T/go"
 ctl dataset add other --set "path=$D" >/dev/null

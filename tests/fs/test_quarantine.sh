@@ -13,7 +13,7 @@ job a tensor.crop=32 job.epochs=9
 job m tensor.crop=32 view.layout=mirror
 start --fault load.image.0003.jpg:BUG
 
-# refused_in EPOCH: the sources of the positions that answer EIO
+# refused_in EPOCH: prints the sources of the positions that answer EIO
 refused_in() {
 	local file position
 	for file in "$(epoch a "$1")"/*.ppm; do
@@ -43,7 +43,8 @@ equal "bad, when one has changed" "$(cat "$M/datasets/images/bad")" "class1/0003
 cat "$M"/jobs/a/epoch-0000/00000000.ppm >/dev/null
 stop
 
-# killed_over SAMPLE: while it is prepared, ten times; succeeds if it is refused then
+# killed_over SAMPLE: kills the engine while the sample is prepared, ten times; succeeds if the
+# sample is refused then
 killed_over() {
 	local file reader _
 	file=$(epoch m)/$1.ppm

@@ -15,7 +15,7 @@ for ((i = 0; i < TRIALS + FOLDS; i++)); do
 	fi
 done
 start
-# exact FIRST NUMBER [KIND]
+# exact FIRST NUMBER [KIND]: runs random_scripts.py, and checks that all passes are exact
 exact() {
 	PYTHONWARNINGS=ignore "$PYTHON" "$FS/random_scripts.py" "$M/jobs" "$1" "$2" "${SEED:-1}" "${@:3}" \
 		>"$T/found" || fail "$(<"$T/found")"

@@ -15,7 +15,7 @@ job other tensor.crop=32
 config
 start
 
-# read_ranks EPOCH RANK...: each reads its epoch in a process of its own
+# read_ranks EPOCH RANK...: reads each rank's epoch in its own process
 read_ranks() {
 	local epoch=$1 rank readers=()
 	shift
@@ -26,7 +26,7 @@ read_ranks() {
 	wait "${readers[@]}"
 }
 
-# ids FILE...: of the samples in orders, sorted
+# ids FILE...: prints the sorted samples of orders
 ids() {
 	cut -f2 "$@" | sort -n
 }
@@ -38,7 +38,7 @@ for ((r = 0; r < RANKS; r++)); do
 	equal "positions of rank $r" "$(wc -l <"$M/jobs/r$r/epoch-0000.order")" 12
 done
 cat "$(epoch other)"/*.ppm >/dev/null
-# Ranks of one training go together.
+# Ranks of one training must have equal settings.
 refused() {
 	job_text twin job.epochs=9 job.training=net "${@:2}" tensor.crop=32 >"$T/twin.ini"
 	! ctl add "$T/twin.ini" >"$T/out" 2>&1 || fail "a twin was added"
@@ -48,7 +48,7 @@ refused '\[job\]:rank: found the same as that of job r3' job.ranks=4 job.rank=3 
 refused '\[job\]:global_batch: found another than that of job r' job.ranks=4 job.rank=3 job.global_batch=16
 refused '\[job\]:ranks: found another than that of job r' job.ranks=5 job.rank=4 job.global_batch=8
 
-# shows WORDS: joaderctl cluster does, within some seconds
+# shows WORDS: waits some seconds until joaderctl cluster prints WORDS
 shows() {
 	local _
 	for _ in $(seq 200); do
@@ -61,7 +61,7 @@ shows() {
 shows '^state leads$'
 shows '^rank net 3/4 job r3 held epoch 0 drawn 48/48 .* committed 0:12$'
 
-# Half of epoch 1, then the engine is killed in the middle: the rest is the rest.
+# Half of epoch 1 is read, then the engine is killed: the other half has the remaining samples.
 for ((r = 0; r < RANKS; r++)); do
 	timeout 60 cat "$M/jobs/r$r/epoch-0001"/0000000[0-5].ppm >/dev/null
 	cp "$M/jobs/r$r/epoch-0001.order" "$T/before.$r"

@@ -7,12 +7,12 @@
 # runs with different parameters are two scripts, whichever process has started them.
 . "$(dirname "$0")/lib.sh"
 . "$FS/engine.sh"
-N=97 # padded for 2, 3 and 4 ranks, by 1 to 3
+N=97 # padded by 1 to 3 for 2, 3 and 4 ranks
 EPOCHS=$(effort 4 12)
 dataset 1 $N 48x36
 declare -A options=([flat]=view.layout=flat [classes]="view.layout=classes view.mapping=fresh")
 for layout in flat classes; do options[$layout-one]="${options[$layout]} job.script=one"; done
-# Each case: ranks, how they are started, workers of each, layout.
+# Each case: ranks, the way to start them, workers of each rank, layout.
 cases=(2-options-0-classes 2-options-2-flat 3-options-0-flat 3-options-2-classes 4-options-0-classes
 	4-options-2-flat 2-environment-0-classes 3-environment-2-flat 2-shells-2-classes
 	2-strangers-{0-classes,2-flat} 3-strangers-0-flat 2-killed-0-classes
@@ -36,7 +36,7 @@ all_end() {
 	children=()
 }
 
-# rank ARGUMENT...: runs beside the others
+# rank ARGUMENT...: starts a rank beside the others
 rank() {
 	"$PYTHON" "$FS/ranks.py" "$M/jobs/$case/current" "$T/meet" --workers "$workers" \
 		--epochs "$EPOCHS" "$@" >>"$T/given" &
@@ -65,7 +65,7 @@ launched_shells() {
 	RANK=$1 WORLD_SIZE=$ranks in_a_shell
 }
 
-# Their command lines differ in a word, and each has a session of its own.
+# The command lines differ in a word, and each rank has its own session.
 strangers() {
 	local names=(first second third fourth)
 	printf '%s\n' --world-size "$ranks" --rank "$1" >"$T/${names[$1]}"
@@ -82,7 +82,7 @@ killed() {
 	fi
 }
 
-# A name space of processes for each, as in a container; its children are seen from outside.
+# Each rank has its own name space of processes, as in a container; the daemon sees its children.
 contained() {
 	unshare -p -f "$PYTHON" "$FS/ranks.py" "$M/jobs/$case/current" "$T/meet" --workers "$workers" \
 		--epochs "$EPOCHS" --world-size "$ranks" --rank "$1" >>"$T/given" &
@@ -105,7 +105,7 @@ forkserver() {
 	[[ $1 != 0 ]] || rank --world-size "$ranks" --launch forkserver
 }
 
-# exact: each epoch had each sample, and about one of its positions its sample of the epoch before
+# exact: checks that each epoch had each sample, and that about one position kept its sample
 exact() {
 	local epoch held
 	for ((epoch = 0; epoch < EPOCHS; epoch++)); do
@@ -127,7 +127,7 @@ for case in "${cases[@]}"; do
 	done
 done
 
-# A run in the middle of its second epoch, and one that reads ten files while it reads one.
+# One run is in the middle of its second epoch, while another one reads ten files.
 cat >"$T/run.py" <<'PY'
 import glob, os, sys
 

@@ -13,7 +13,7 @@ LOG=$T/state/joaderfs.log
 mkdir -p "$S/jobs.d"
 export LC_ALL=C PATH=$BUILD:$PATH JOADERFS_SOCKET=$T/socket
 
-# --- what the document says -------------------------------------------------------------
+# --- the document ------------------------------------------------------------------------
 
 # The indented lines below "## A session".
 sed -n '/^## A session$/,/^## /s/^    //p' "$README" >"$T/block"
@@ -29,7 +29,7 @@ while IFS= read -r line; do
 done <"$T/block"
 ((${#commands[@]} > 0)) || fail "no session in $README"
 
-# said COMMAND: what the document says that it prints
+# said COMMAND: prints the output of the command in the document
 said() {
 	local i
 	for i in "${!commands[@]}"; do
@@ -37,9 +37,9 @@ said() {
 	done
 }
 
-# --- what it needs ----------------------------------------------------------------------
+# --- the dataset of the document ---------------------------------------------------------
 
-# As many samples as the daemon tells, in the classes that are listed.
+# The dataset has as many samples as the daemon prints, in the classes that ls prints.
 samples=$(sed -nE 's/^joaderfs: dataset .*: ([0-9,]+) samples.*/\1/p' "$T/block" | tr -d ,)
 read -ra classes <<<"$(said 'ls /data/photos' | tr -s ' \n' '  ')"
 [[ $samples =~ ^[0-9]+$ ]] || fail "the session does not tell the number of samples"
@@ -62,12 +62,12 @@ done
 
 # --- the commands -----------------------------------------------------------------------
 
-# As on a terminal of 80 columns, unless it is piped.
+# ls as on a terminal of 80 columns, unless its output is piped
 ls() {
 	if [[ -p /dev/stdout ]]; then command ls "$@"; else command ls -C -w 80 -T 0 "$@"; fi
 }
 
-# The daemon's own state and socket, which the ini in the document leaves where they are.
+# The daemon gets its own state and socket, which the document's ini does not set.
 joaderfs() {
 	sed "s|^\[joaderfs\]$|&\nstate = $T/state\nsocket = $T/socket|" "$1" >"${1%.ini}-here.ini"
 	env --default-signal=INT "$PROGRAM" "${1%.ini}-here.ini" "${@:2}"
@@ -77,13 +77,14 @@ umount() {
 	if ((EUID == 0)); then command umount "$@"; else fusermount3 -u "$@"; fi
 }
 
-# comparable TEXT
+# comparable TEXT: replaces the parts that are not compared
 comparable() {
 	sed -E "s|$D|/data/photos|g; s|$M|/mnt/x|g; /\t/s/[0-9]+/N/g
 		s/(PROGRESS|[0-9]+\/[0-9]+ +[0-9]+%) .*/\1/" <<<"$1"
 }
 
-# The kernel tells of a file that was closed a moment later: what only looks is tried again.
+# only_looks COMMAND: tells whether the command can be repeated. The kernel reports a close a
+# moment later, so such commands are tried again.
 only_looks() {
 	[[ $1 =~ ^(cat|ls|head|grep|joaderctl\ ls)\  || $1 == "joaderctl ls" ]] && [[ $1 != *'>'* ]]
 }
@@ -91,7 +92,7 @@ only_looks() {
 run_session() {
 	local i command wanted found
 	cd "$S" || return
-	set +o pipefail # as in a terminal: head may leave before ls is through
+	set +o pipefail # as in a terminal: head may end before ls
 	for i in "${!commands[@]}"; do
 		command=${commands[i]//\/data\/photos/$D}
 		command=${command//\/mnt\/x/$M}
@@ -110,5 +111,5 @@ run_session() {
 }
 run_session
 ! mounted "$M" || fail "the session leaves the mount"
-# The daemon is gone when the state directory can be locked.
+# The daemon has ended when the state directory can be locked.
 flock -w 20 "$T/state/lock" true || fail "the daemon does not end"

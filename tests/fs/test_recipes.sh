@@ -30,7 +30,7 @@ ln -s "$BUILD/joaderctl" bin/joaderctl
 ln -s "$M" joader
 export PATH=$T/bin:$PATH HOME=$T JOADERFS_SOCKET=$T/socket LC_ALL=C
 
-# Examples between .Bd and .Ed, without those of root.
+# The examples between .Bd and .Ed, except those that need root.
 commands=() printed=()
 while IFS= read -r line; do
 	line=${line//\\e/\\}
@@ -51,12 +51,12 @@ done
 equal "jobs" "$(names "$M/jobs" | xargs)" \
 	"fold0 fold0-val resnet18-lr0.1 resnet18-val resnet50-a resnet50-b resnet50-c"
 
-# The two parts of the fold that is left have all samples, each once.
+# The two parts of the remaining fold have all samples, each once.
 for name in fold0 fold0-val; do cat "$M/jobs/$name/current"/*/*.ppm >/dev/null; done
 equal "samples of the fold" "$({ order fold0 && order fold0-val; } | cut -f5 | sort -u | wc -l)" 60
 equal "twice" "$({ order fold0 && order fold0-val; } | cut -f5 | sort | uniq -d)" ""
 
-# The examples of the inis themselves.
+# The examples in the comments of the inis.
 joaderctl rm '*' >/dev/null
 equal "left of jobs" "$(names "$T/state/jobs" | xargs)" ""
 for ini in "$ROOT"/config/*.ini; do

@@ -18,7 +18,7 @@ start
 before=$(counter requests_open)
 cat "$(epoch a)"/*.npy >/dev/null
 equal "opens of an epoch" $(($(counter requests_open) - before - 1)) 24
-if grep -q "the kernel reads samples itself" "$LOG"; then
+if grep -q "the kernel itself reads the samples" "$LOG"; then
 	equal "opens of files that the kernel reads" "$(counter opens_passed_through)" 24
 fi
 once a 24

@@ -12,7 +12,7 @@ job several
 job exact view.size=exact
 start
 
-# Those of no kind of their own count, too.
+# Requests of other kinds count, too.
 df "$M" >/dev/null
 kinds=0
 for kind in lookup getattr readdir open read release; do
@@ -20,7 +20,7 @@ for kind in lookup getattr readdir open read release; do
 done
 (($(counter requests) > 6 && kinds > 6)) || fail "$(cat "$M/stats")"
 
-# open, one read of all of it, close; as PIL does
+# opens, reads all bytes at once, and closes, as PIL does
 "$PYTHON" - "$M" "$(epoch image)" <<'PY'
 import os, sys, time
 
@@ -29,7 +29,7 @@ KINDS = ("lookup", "getattr", "readdir", "open", "read", "release")
 
 
 def look():
-    """The counters, when the kernel has said that all files are closed."""
+    """The counters, after the kernel has closed all files."""
     while True:
         with open(f"{mount}/stats", encoding="ascii") as file:
             counters = dict(line.split() for line in file)

@@ -11,7 +11,7 @@ job a tensor.crop=32 job.epochs=9 job.keep_epochs=2
 job b tensor.crop=32 job.epochs=9
 start
 
-# some JOB FIRST LAST [DIRECTORY]: reads positions, and their labels
+# some JOB FIRST LAST [DIRECTORY]: reads these positions, and their labels
 some() {
 	local i
 	for ((i = $2; i <= $3; i++)); do
@@ -20,7 +20,7 @@ some() {
 	done
 }
 
-# b is read in current/ by one script: asked FIRST LAST reads positions, and their labels
+# One script reads job b in current/. asked FIRST LAST reads these positions, and their labels
 coproc B { exec "$PYTHON" -u -c '
 import sys
 top, out = sys.argv[1], open(sys.argv[2], "a")
@@ -39,12 +39,12 @@ asked() {
 	equal "what the script of b says" "$line" read
 }
 
-# those JOB EPOCH: the files of its order, sorted
+# those JOB EPOCH: prints the sorted files of the epoch's order
 those() {
 	order "$1" "$2" | cut -f5 | LC_ALL=C sort
 }
 
-# is_there: what the tree has
+# is_there: prints the files of the tree
 is_there() {
 	(cd "$D" && find . -name '*.jpg' -printf '%P\n') | LC_ALL=C sort
 }
@@ -53,7 +53,7 @@ some a 0 9
 asked 0 9
 is_there >"$T/first"
 
-# --- the tree changes: what both jobs have read goes
+# --- the tree changes: a file that both jobs have read is gone
 read=$(comm -12 <(order a | cut -f5 | sort) <(order b | cut -f5 | sort))
 gone=$(sed -n 1p <<<"$read") changed=$(sed -n 2p <<<"$read")
 [[ -n $changed ]] || fail "fewer than two files were read by both"
@@ -65,11 +65,11 @@ cp "$D/class0b/0001.jpg" "$D/$changed"
 order a >"$T/order.a"
 order b >"$T/order.b"
 ctl dataset rescan images >"$T/said" 2>&1 || fail "$(cat "$T/said")"
-grep -q "images: a, b will use the new scan from their next epochs on" "$T/said" || fail "$(cat "$T/said")"
+grep -q "dataset images: these jobs use the new scan from their next epochs on: a, b" "$T/said" || fail "$(cat "$T/said")"
 is_there >"$T/second"
 equal "samples of the dataset" "$(sed -n 's/^samples //p' "$M/datasets/images/info")" 27
 
-# --- epochs that have begun are as they were
+# --- epochs that have begun stay unchanged
 for job in a b; do
 	equal "order of $job" "$(order $job)" "$(cat "$T/order.$job")"
 	equal "samples of $job" "$(status_of $job samples)" 24
@@ -79,10 +79,10 @@ equal "files of a's next epoch" "$(names "$(epoch a 0001)" | grep -c ppm)" 27
 some a 10 14
 asked 10 14
 
-# --- and stay so when all processes have died
+# --- they also stay unchanged after all processes have died
 order a >"$T/order.a"
 order b >"$T/order.b"
-"$BUILD/joaderctl" --socket "$T/socket" dataset rescan images | grep -q "nothing has changed" ||
+"$BUILD/joaderctl" --socket "$T/socket" dataset rescan images | grep -q "the scan found no change" ||
 	fail "the second scan has found something"
 children=$(engine)
 kill -KILL "$PID" "$children"
@@ -106,7 +106,7 @@ for job in a b; do
 		"$(order $job | sort -n | cut -f3)"
 done
 
-# --- the next epoch
+# --- the next epoch has the new scan
 for job in a b; do
 	: >"$T/labels.$job"
 	if [[ $job == a ]]; then some a 0 26 epoch-0001; else asked 0 26; fi
@@ -120,7 +120,7 @@ for job in a b; do
 done
 EPOCH=epoch-0001 pixels "a 0 32" "b 0 32" >/dev/null || fail "pixels of the new files"
 
-# --- nothing is kept of the first scan when no epoch of it is
+# --- the first scan is removed when no epoch of it is left
 [[ -e $T/state/datasets/images.sqlite.0 ]] || fail "the first scan is not kept: $(ls "$T/state/datasets")"
 ctl rm b >/dev/null
 for e in 0002 0003 0004; do read_epoch a $e; done

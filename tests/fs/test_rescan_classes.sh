@@ -14,13 +14,13 @@ job new_script "${classes[@]}"
 job script "${classes[@]}"
 start --fault "dataset.install:NONE:until=$T/installs"
 
-# line_of FILE: its directory, and a checksum
+# line_of FILE: prints its directory and a checksum
 line_of() {
 	local class=${1%/*}
 	echo "${class##*/} $(md5sum <"$1" | cut -d' ' -f1)"
 }
 
-# sums: lines of the dataset
+# sums: notes these lines for the whole dataset
 sums() {
 	local file
 	for file in "$D"/*/*.jpg; do line_of "$file"; done >"$T/sums"
@@ -30,7 +30,7 @@ of_its_class() {
 	grep -qxF "$(line_of "$1")" "$T/sums"
 }
 
-# of_their_class JOB EPOCH: each file is an image of the class whose directory it is in
+# of_their_class JOB EPOCH: checks that each file is an image of the class of its directory
 of_their_class() {
 	local file
 	for file in "$(epoch "$@")"/*/*; do
@@ -43,12 +43,13 @@ of_their_class by_number 0000
 once by_number 24
 cat "$M/jobs/by_number/state" >"$T/state_of_0"
 cat "$M"/jobs/new_script/epoch-0000/class2/0000000[0-2].* >/dev/null
-for job in by_number new_script; do # the kernel knows their names
+for job in by_number new_script; do # so that the kernel knows their names
 	ls -lR "$M/jobs/$job/epoch-0001" "$M/jobs/$job/current" >"$T/names"
 done
 exec {held}<"$M/jobs/new_script/current/class2"
 
-# script JOB [FIRST]: a script that reads current/, or its first files; how many, and how many others
+# script JOB [FIRST]: a script reads current/, or only its first files; prints the number of files
+# and of different images
 script() {
 	"$PYTHON" - "$M/jobs/$1/current" "$T/sums" "${2-}" <<-'END'
 		import hashlib, os, sys
@@ -78,10 +79,12 @@ grep -q "job script has layout = classes, and a script reads its current/" "$T/s
 	fail "$(<"$T/said")"
 ctl rm script >/dev/null
 
-# --- it moves, also when the daemon, as each second, has meanwhile tidied up what was refused
+# --- the job moves, also if the daemon's work of each second has removed the refused catalogue
+# before
 (sleep 1.5 && touch "$T/installs") &
 ctl dataset rescan images >"$T/said" 2>&1 || fail "$(<"$T/said")"
-# A directory that was open is that of other names: it gives none of another class.
+# A directory that was opened before has other names: opens in it fail, and give no image of
+# another class.
 "$PYTHON" - "$held" <<-'END'
 	import errno, os, sys
 	try:
@@ -92,7 +95,7 @@ ctl dataset rescan images >"$T/said" 2>&1 || fail "$(<"$T/said")"
 END
 exec {held}<&-
 
-# The begun epoch is as it was, without what is gone.
+# The begun epoch stays unchanged, except for removed files.
 equal "files of the begun epoch" "$(find "$(epoch new_script)" -type f | wc -l)" 24
 lost=0
 for file in "$(epoch new_script)"/class[02]/*; do
@@ -101,7 +104,7 @@ done
 equal "files of another class" "$lost" 0
 equal "classes of the begun epoch" "$(names "$(epoch new_script)" | xargs)" "class0 class1 class2"
 
-# The next one has what is there.
+# The next epoch has all present files.
 sums
 N=28
 equal "classes of the next epoch" "$(names "$(epoch by_number 0001)" | xargs)" \
@@ -114,7 +117,7 @@ kill_engine
 equal "files and images of its second pass" "$(script new_script)" "$N $N"
 once new_script $N 0002
 
-# --- back over it
+# --- going back beyond the rescan
 ! ctl restore by_number "$T/state_of_0" >"$T/said" 2>&1 || fail "it went back"
 grep -q "older than a rescan of the dataset" "$T/said" || fail "$(<"$T/said")"
 ctl restore --at 1:0 by_number - <"$M/jobs/by_number/state" >"$T/said"

@@ -26,7 +26,7 @@ those() {
 	order "$1" "$2" | cut -f5 | LC_ALL=C sort
 }
 
-# The passes of scripts over current/: one line a pass, "FILES SAMPLES"; half a pass at first.
+# Scripts read passes over current/, at first half a pass, and print "FILES SAMPLES" for each pass.
 coproc NOW { exec "$PYTHON" -u -c '
 import io, os, sys, tarfile
 import numpy
@@ -74,12 +74,12 @@ read_some shards 1 20
 read_some sequential 1 20
 now tar_now 3 "3 15"
 now batch_now 3 "3 15"
-for job in $jobs; do # the kernel knows the files of the next epoch
+for job in $jobs; do # so that the kernel knows the files of the next epoch
 	ls -l "$M/jobs/$job/epoch-0001" "$M/jobs/$job/current" >/dev/null
 	ls -l "$M/jobs/$job"/epoch-0001/* >/dev/null
 done
 
-# --- jobs that can't, what fails, and deaths
+# --- jobs that can't move, failures, and crashes
 is_there >"$T/first"
 mkdir "$D/class0b"
 for i in 0 1 2 3 4; do cp "$D/class1/000$i.jpg" "$D/class0b/000$i.jpg"; done
@@ -126,7 +126,7 @@ fails
 ln "$T/state/datasets/images.sqlite" "$T/state/datasets/images.sqlite.7" # as deaths leave it
 cp "$T/state/datasets/images.sqlite" "$T/state/datasets/images.sqlite.next"
 
-# --- it moves
+# --- the jobs move
 ctl dataset rescan images >"$T/said" 2>&1 || fail "$(cat "$T/said")"
 equal "catalogues that are kept" "$(names "$T/state/datasets" | grep -c '^images.sqlite.[0-9]*$')" 1
 equal "catalogues" "$(names "$T/state/datasets" | grep -vc '[.]map$')" 2
@@ -153,7 +153,7 @@ for job in $jobs; do
 	equal "files of $job" "$(those "$job" 0000)" "$(cat "$T/first")"
 done
 
-# --- and is there in the next epochs
+# --- the next epochs have the new scan
 now tar_now 6 "6 29"
 now batch_now 6 "6 29"
 for job in tar batch shards sequential; do

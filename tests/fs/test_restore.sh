@@ -34,7 +34,7 @@ consumed() { # the kernel releases files a moment after close
 	equal "consumed of $1" "$(status_of "$1" consumed)" "$2"
 }
 
-# The state of a job that has not begun, and of one in the middle of an epoch.
+# The states of a job that has not begun, and of a job in the middle of an epoch.
 state a >"$T/none"
 read_some a 0000 0 24
 read_some other 0000 0 9
@@ -58,7 +58,7 @@ names "$M/jobs/a" | grep -q epoch-0001 || fail "the next epoch is not there"
 read_some a 0000 25 59
 consumed a 60
 sums a 0000 | cmp - "$T/0"
-# The next epoch begins again, with what its positions held.
+# The next epoch begins again, and its positions have the same samples.
 read_some a 0001 0 9
 equal "epoch" "$(status_of a "epoch ")" 1
 consumed a 10
@@ -67,10 +67,10 @@ read_epoch a 0001
 sums a 0001 | cmp - "$T/1"
 once a 60 0001
 
-# A second time, over a kill; and before the first epoch.
+# A second restore is followed by a kill; a third one goes back to the begin.
 ctl restore a - <"$T/second" >/dev/null
-# The engine has not noticed yet that its supervisor was killed: the next daemon waits for its
-# end.
+# The engine has not noticed yet that its supervisor was killed: the next daemon waits until the
+# engine has ended.
 before=$(pgrep -P "$PID")
 kill -STOP "$before"
 kill -KILL "$PID"
@@ -98,7 +98,8 @@ read_some a 0001 0 0
 ctl restore --at 1:0 a "$T/middle" >/dev/null
 equal "epoch" "$(status_of a "epoch ")" 1
 
-# What was open is not read afterwards; who waits gets the sample in the end.
+# A file that was open does not count as read afterwards. A reader that waits gets its sample in
+# the end.
 exec 5<"$(epoch a 0001)/00000007.ppm"
 cat <&5 >/dev/null
 ctl restore --at 1:0 a "$T/middle" >/dev/null
@@ -106,7 +107,7 @@ exec 5<&-
 read_some a 0001 3 3
 consumed a 1
 
-# Refused, and nothing changes.
+# These are refused, and change nothing.
 echo "joaderfs checkpoint 1" >"$T/torn"
 says "line 2: found \"\", allowed: job NAME" restore a "$T/torn"
 says "allowed: joaderfs checkpoint 1" restore a "$T/jobs.d/a.ini"

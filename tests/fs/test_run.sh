@@ -27,7 +27,7 @@ appears() { # FILE
 	fail "$1 did not appear: $(cat "$T/err")"
 }
 
-# --- it reads, and its status is the command's ---
+# --- the command reads the job, and its status is returned ---
 # shellcheck disable=SC2016
 status_is 0 "$ini" -- sh -c 'ls "$1" | grep -c ppm; cat "$1"/*.ppm | wc -c; echo "$JOADERFS_JOB"' - {}
 equal "what it printed" "$(xargs <"$T/out")" "24 $((24 * (13 + 32 * 32 * 3))) net"
@@ -63,12 +63,12 @@ kill -TERM "$second"
 wait "$second" && fail "the second one ended with 0"
 jobs_are other
 
-# --- the socket, from the daemon's ini ---
+# --- the socket is named by the daemon's ini ---
 equal "jobs by --config" "$("$BUILD/joaderctl" --config "$T/joaderfs.ini" ls | awk 'NR > 1 { print $1 }')" other
 ! "$BUILD/joaderctl" --config "$ini" ls 2>"$T/err" || fail "a job's ini names no socket"
 grep -qF 'this is the ini of a job' "$T/err" || fail "$(cat "$T/err")"
 
-# --- the environment, as launchers of ranks fill it ---
+# --- the environment as launchers of ranks set it ---
 # shellcheck disable=SC2016
 {
 	job_text 'vit-$SLURM_PROCID' 'job.training=run-${SLURM_JOB_ID} ; of $NOBODY' \

@@ -17,7 +17,7 @@ done
 "$PYTHON" "$FS/make_dataset.py" "$T/more" 1 5 80x60
 cp "$T"/more/class0/000[0-3].jpg "$B/own"
 cp -a "$D" "$C"
-# In the place of a hard link lies a file of the same size and time, which is another image.
+# A file with the size and time of a hard link replaces the link, but is another image.
 "$PYTHON" - "$T/more/class0/0004.jpg" "$B/other/y5.jpg" <<'END'
 import os, sys
 image, link = sys.argv[1:]
@@ -31,13 +31,14 @@ new = os.stat(link)
 assert (new.st_size, new.st_mtime_ns) == (old.st_size, old.st_mtime_ns) and new.st_ino != old.st_ino
 END
 
-# datasets [LINE]: with a line for each
+# datasets [LINE]: writes the ini; LINE is added to each dataset
 datasets() {
 	config
 	printf '%s\n[dataset both]\npath = %s\nsymlinks = follow\n%s\n[dataset copies]\npath = %s\n%s\n' \
 		"${1-}" "$B" "${1-}" "$C" "${1-}" >>"$T/joaderfs.ini"
 }
-# decodes EXPECTED COMMAND...: by the command, and what it leaves is nothing
+# decodes EXPECTED COMMAND...: checks the number of decodes by the command, and that it leaves no
+# pin
 decodes() {
 	local before expected=$1
 	before=$(counter decodes)
@@ -70,9 +71,9 @@ start
 decodes 24 read_epoch a
 decodes 5 read_epoch b
 equal "taken from the other dataset" "$(counter samples_same)" 17
-# Bytes that are the same, in another file, are another image.
+# A copy of a file has the same bytes, but counts as another image.
 decodes 24 read_epoch c
-# While it is decoded for one, the other waits.
+# A sample that is being decoded for one job is awaited by the other.
 decodes 29 at_once a2 b2
 decodes 29 at_once a3 a4 b3
 decodes 29 at_once s t
@@ -82,7 +83,7 @@ pixels "a 0 32" "a2 0 24" "a3 0 20" s
 cut -f3,5 < <(order b) | sed -E 's/\/.*//' | sort -u >"$T/labels"
 equal "labels of the second" "$(cat "$T/labels")" "$(printf '%s\t%s\n' 0 class0 1 other 2 own)"
 
-# Copies, also when the dataset for which they were prepared has no job any more
+# Copies are shared, also when the dataset for which they were prepared has no job any more.
 stop
 rm -r "$T/state"
 datasets "same_images = content"

@@ -11,11 +11,11 @@ done
 job mirror tensor.crop=32 job.epochs=100 view.layout=mirror
 start
 
-# epochs JOB: the directories and orders that are listed
+# epochs JOB: prints the listed directories and orders
 epochs() {
 	names "$M/jobs/$1" | grep ^epoch | xargs
 }
-# found JOB: the numbers of those that a look at each name finds
+# found JOB: prints the numbers of the later epochs that are found by their names
 found() {
 	local i
 	for i in $(seq -f %04g 2 12); do
@@ -51,6 +51,6 @@ in_all=$(find "$M" | wc -l)
 ((in_all < 1000)) || fail "$in_all names of 5 jobs in all"
 timeout 20 du -a "$M" >/dev/null || fail "du ended with $?"
 
-# No size and no files, as /proc says it: an alarm that divides leaves it out.
+# The file system has no size and no files, as /proc, so alarms about full disks ignore it.
 equal "blocks, free, available, files, free files" "$(stat -f -c '%b %f %a %c %d' "$M")" "0 0 0 0 0"
 equal "used" "$(df -P "$M" | awk 'END {print $5}')" "-"

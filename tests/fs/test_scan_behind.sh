@@ -17,10 +17,10 @@ becomes() {
 	fail "the dataset has $(samples) samples, not $1"
 }
 
-# more NAME: another file, of this name
+# more NAME: adds a file of this name
 more() { cp "$D/class1/0000.jpg" "$D/class2/$1.jpg"; }
 
-# scans TRY: until the scan is tried for that time
+# scans TRY: waits until the scan is tried for the TRY-th time
 scans() {
 	local _
 	for _ in $(seq 200); do
@@ -53,7 +53,7 @@ becomes 25
 equal "names of the next epoch" "$(names "$M/jobs/a/epoch-0001" | grep -c ppm)" 25
 stop
 
-# --- what can't be installed is there after the next start
+# --- the next start scans again if the result could not be installed
 more newer
 start --fault dataset.install:EIO:times=1
 for _ in $(seq 200); do
@@ -67,7 +67,7 @@ start
 equal "samples of a scan before" "$(samples)" 26
 stop
 
-# --- the next engine goes on with a scan that the last one has died in
+# --- the next engine continues a scan in which the previous one died
 rm -f "$T/go"
 more newest
 start --fault "dataset.list:NONE:until=$T/go"
@@ -85,7 +85,7 @@ done
 [[ ! -e $T/state/datasets/images.looking ]] || fail "the scan has left its file"
 stop
 
-# --- but not with one that engine after engine dies in
+# --- but not a scan in which several engines died
 rm "$T/go"
 more last
 start --fault "dataset.list:NONE:until=$T/go"
@@ -103,7 +103,7 @@ equal "samples of a scan that nobody goes on with" "$(samples)" 27
 stop
 rm "$D/class2/last.jpg"
 
-# --- other keys find other samples; a job that can't take changes has them, too
+# --- other keys find other samples, also for a job that can't change
 cp "$D/class1/0000.jpg" "$D/class1/other.jpe"
 config images.extensions="jpg jpe"
 start
@@ -117,7 +117,7 @@ equal "samples with a mirror" "$(samples)" 29
 stop
 rm "$T/jobs.d/m.ini"
 
-# --- as the ini says
+# --- scan = before and never
 more before
 config images.extensions="jpg jpe" images.scan=before
 start
@@ -126,7 +126,7 @@ stop
 more never
 config images.extensions="jpg jpe" images.scan=never
 start
-ctl dataset ls >/dev/null # behind whatever the scanner began with
+ctl dataset ls >/dev/null # after any work that the scanner has begun
 equal "samples with scan = never" "$(samples)" 30
 ctl dataset rescan images >/dev/null
 equal "samples that rescan has found" "$(samples)" 31

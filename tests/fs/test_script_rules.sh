@@ -27,7 +27,7 @@ train flat "$M/jobs/all/current" 1
 cut -d' ' -f2,3 "$T/given" | sort >"$T/all"
 equal "images" "$(cut -d' ' -f1 "$T/all" | sort -u | wc -l)" 300
 
-# all_once NAME EPOCHS: what was given is each sample with its label, in each epoch
+# all_once NAME EPOCHS: checks that each epoch had each sample once, with its label
 all_once() {
 	local epoch
 	for ((epoch = 0; epoch < $2; epoch++)); do
@@ -39,7 +39,7 @@ all_once() {
 train flat-shuffle-4-stay "$M/jobs/shuffled/current" 6
 all_once shuffled 6
 
-# Somebody looks at all there is, and at epochs that are not.
+# A person looks at all files, and at epochs that do not exist.
 while cat "$M/jobs/looked/current/"*; do
 	head -c 10 "$M/jobs/looked/epoch-0199/00000000.ppm" 2>>"$T/late" || true
 done >/dev/null 2>&1 &
@@ -57,7 +57,7 @@ inexact=$("$PYTHON" "$FS/two_scripts.py" "$M/jobs/two/current" 5) || fail "$inex
 [[ -z $inexact ]] || grep -q "job two: .*two scripts read current/" "$LOG" ||
 	fail "the second is not told: $inexact"
 
-# Where a second script is refused, the first goes on, and the log says why.
+# A second script is refused, the first one continues, and the log says why.
 "$PYTHON" - "$M/jobs/first/current" <<'PY'
 import errno, os, sys, time
 
@@ -92,8 +92,8 @@ assert os.waitpid(first, 0)[1] == 0, "the first one lost an image"
 PY
 equal "lines of first" "$(grep -c "job first: .*two scripts read current/" "$LOG")" 1
 
-# Epochs of one to three files, pass after pass, also where the kernel tells of a close
-# after the next open.
+# Epochs of one to three files, pass after pass, also if the kernel reports a close after the next
+# open.
 "$PYTHON" - "$M/jobs" <<'PY'
 import glob, hashlib, os, sys
 
@@ -117,7 +117,7 @@ for job in "batch", "tar", "one", "two_files", "three":
             assert len(set(map(str, given))) == 50, view
 PY
 
-# What is not as it should be is said: once in the log, and in status.
+# Each problem is reported once in the log, and in status.
 job few tensor.crop=32 job.epochs=2
 ctl add "$T/jobs.d/few.ini" >/dev/null
 for _ in 1 2; do
@@ -133,13 +133,13 @@ for _ in range(3):
             file.read()
 PY
 equal "lines of few" "$(grep -c "job few:" "$LOG")" 2
-grep -q "job few: epoch 1: an epoch was opened by its number before .* (1 of 300 samples of epoch 0 " "$LOG" ||
+grep -q "job few: epoch 1: an epoch was opened by its number .* (1 of 300 samples of epoch 0 " "$LOG" ||
 	fail "nothing said of an epoch that is early: $(cat "$LOG")"
 grep -q "job few: epoch 1: all epochs were read" "$LOG" || fail "nothing said of the last epoch"
 equal "notices in status" "$(status_of few notice | wc -l)" 2
 (($(counter notices) >= 2)) || fail "notices: $(counter notices)"
 
-# What scripts do with positions, labels and handles that does not mean what they think.
+# Scripts whose use of positions, labels and handles does not have the effect that they expect.
 "$PYTHON" - "$M/jobs" <<'PY'
 import glob, os, random, sys
 

@@ -26,7 +26,7 @@ view fold-val classes "job.where=hash(path) % 5 = 0" job.order=sequential
 (cd "$D" && printf '%s\n' */* | sed -E 's/^class(.)(.*)/class\1\2,\1/') >"$T/list.csv"
 start
 
-# The rows, and the case of scripts.py for each.
+# Rows of the table, and the case of scripts.py for each.
 declare -A case_of=(
 	["ImageFolder, shuffle=True"]=shuffle
 	["files in the order of their names"]=names
@@ -47,7 +47,7 @@ declare -A case_of=(
 	["a list of file names"]=list_of_names
 	["images, or open files, that are kept"]=in_memory
 )
-# Those of misuse.py, which test_misuse.sh runs.
+# Rows with a case of misuse.py, which test_misuse.sh runs.
 declare -A misuse_of=(
 	["shuffle=True, labels in files beside"]=shuffle_persistent
 	["predictions matched to files"]=sequential

@@ -22,7 +22,7 @@ start
 some 0000 0 63
 samples a | diff "$T/first" - || fail "the same seed gives another order"
 
-# Between epochs.
+# The daemon restarts between epochs.
 stop
 start
 some 0001 0 31
@@ -31,7 +31,8 @@ samples a 0001 >"$T/second"
 equal=$(equal_lines "$T/second" <(head -n 32 "$T/first"))
 ((equal < 6)) || fail "$equal of 32 positions are those of the epoch before the start"
 
-# Within one: each draw takes a sample of those that are left, in the order of their numbers.
+# It restarts within an epoch: each draw takes one of the remaining samples, in the order of their
+# numbers.
 stop
 start
 some 0001 32 63

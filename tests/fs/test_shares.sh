@@ -6,7 +6,8 @@
 # ls and metrics show demand and share.
 . "$(dirname "$0")/lib.sh"
 
-# Makes 300 images so large that all readers wait for decoders, even if readers get little CPU.
+# Makes 300 images of such a size that all readers wait for decoders, even if readers get little
+# CPU.
 dataset 2 6 3000x2000
 for image in "$D"/*/*; do
 	for i in $(seq 24); do
@@ -14,7 +15,7 @@ for image in "$D"/*/*; do
 	done
 done
 
-# reads JOB SECONDS: eight readers at a time, epoch after epoch
+# reads JOB SECONDS: reads epoch after epoch by eight readers at a time
 reads() {
 	"$PYTHON" - "$M/jobs/$1" "$2" <<-'END'
 		import itertools, sys, threading, time
@@ -35,7 +36,7 @@ reads() {
 	END
 }
 
-# guests SECONDS
+# guests SECONDS: other jobs come, read and leave
 guests() {
 	local end=$((SECONDS + $1)) i=0
 	while ((SECONDS < end)); do
@@ -46,7 +47,8 @@ guests() {
 	done
 }
 
-# heavy_by_light RULE: a hundred times what the job of weight 4 is served, by that of weight 1
+# heavy_by_light RULE: prints 100 times the ratio of samples served to the job of weight 4 and to
+# that of weight 1
 heavy_by_light() {
 	config "joaderfs.state=$T/state-$1" joaderfs.cache=4M joaderfs.workers=1 joaderfs.sampler=exchange "joaderfs.share=$1"
 	job light tensor.crop=256 "job.where=id % 3 = 0" job.epochs=9999

@@ -28,7 +28,7 @@ for signal in INT TERM HUP QUIT XCPU; do
 	ended "$signal"
 done
 
-# early SIGNAL: it comes when the file system is mounted, and nobody serves it yet
+# early SIGNAL: sends SIGNAL when the file system is mounted, and no thread serves it yet
 early() {
 	rm -f "$T/go"
 	env --default-signal=INT,QUIT "$PROGRAM" "$T/joaderfs.ini" "$M" -f \

@@ -88,7 +88,8 @@ cycle() {
 	nothing_held
 }
 
-# Catalogues that are open, which stay so: one for each thread that has asked for a path.
+# catalogues: counts open catalogues. They stay open: one for each thread that has asked for a
+# path.
 catalogues() {
 	find "/proc/$PID/fd" -type l -lname '*.sqlite' | wc -l
 }
@@ -97,12 +98,13 @@ descriptors() {
 	find "/proc/$PID/fd" -type l ! -lname '*.sqlite' | wc -l
 }
 
-# Those that read files are made when storages are slow, up to a limit, and stay.
+# threads: counts threads, except reading threads, which are added for slow storages, up to a
+# limit, and stay.
 threads() {
 	cat "/proc/$PID"/task/*/comm | grep -cvx read
 }
 
-# held: allocated KiB, descriptors, threads, catalogues; once what was closed is gone
+# held: prints allocated KiB, descriptors, threads and catalogues, after closed ones are gone
 held() {
 	local before='' now=none
 	while [[ $now != "$before" ]]; do
@@ -114,7 +116,7 @@ held() {
 }
 
 cycles=0
-# cycles_for SECONDS
+# cycles_for SECONDS: repeats the errors
 cycles_for() {
 	local end=$((SECONDS + $1))
 	while ((SECONDS < end)); do
@@ -133,6 +135,6 @@ echo "$cycles cycles: $memory KiB, later $memory_now; $descriptors descriptors, 
 	"$catalogues open catalogues, later $catalogues_now"
 equal "descriptors" "$descriptors_now" "$descriptors"
 equal "threads" "$threads_now" "$threads"
-# What threads keep for themselves counts as allocated: of an open catalogue up to 100 KiB.
+# Memory that threads keep counts as allocated: up to 100 KiB for an open catalogue.
 ((memory_now < memory + 512 + 128 * (catalogues_now - catalogues))) ||
 	fail "memory: $memory KiB, later $memory_now"

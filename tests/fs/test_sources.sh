@@ -47,7 +47,7 @@ for kind in $kinds; do
 done
 diff -r "$D" "$T/out-tar/files"
 
-# Labels beside the images: numbers, also in a field of JSON, and names.
+# Labels beside the images: numbers, numbers in a field of JSON, and names.
 labels() {
 	local file
 	for file in "$(epoch a)"/*.cls; do cat "$file" && echo; done
@@ -68,7 +68,7 @@ for kind in $labelled; do
 	names | csv) equal "$kind: classes" "$names" "class0 class1 class2" ;;
 	*) equal "$kind: classes" "$names" "0 1 2" ;;
 	esac
-	# The files are those of the class that the label means.
+	# The label of each file means its class.
 	while IFS=$'\t' read -r _ _ label _ path; do
 		[[ ${path##*/} == class"$label"-* ]] || fail "$kind: $path has the label $label"
 	done < <(order a)

@@ -28,7 +28,8 @@ grep -q 'shards-000001.tar/class1/000.*: the container changed since the scan' "
 grep -q 'shards-000002.tar/class2/000.*: No such file or directory' "$LOG"
 stop
 
-# The one that is away is gone, since its directory was seen; it comes back with its ids.
+# The samples of the missing shard are gone, because its directory was listed; later they come back
+# with their ids.
 ids() { "$PYTHON" "$FS/catalogue.py" rows "$T/state/datasets/images.sqlite"; }
 ids >"$T/ids"
 start
@@ -40,7 +41,7 @@ equal "samples with it" "$(sed -n 's/^samples //p' "$M/datasets/images/info")" 2
 stop
 ids | diff "$T/ids" -
 
-# A further one is read, and those there were are not: they are unreadable now.
+# A new shard is read, and the known ones are not, because they can't be read now.
 inode=$(stat -c %i "$T/state/datasets/images.sqlite")
 start && stop
 equal "a catalogue that nothing changed" "$(stat -c %i "$T/state/datasets/images.sqlite")" "$inode"
@@ -61,12 +62,12 @@ equal "classes" "$(xargs <"$M/datasets/images/classes.txt")" "class0 class1 clas
 ids | sed -n 1,24p | diff "$T/ids" -
 stop
 
-# A pattern says which shards there are: without one of them all stays as it was.
+# A pattern names all shards: if one is missing, the dataset stays unchanged.
 cp "$T/first" "$(shard 0)"
 D="$T/shards/shards-{000000..000002}.tar" config images.scan=before joaderfs.state="$T/state2"
 start && stop
 rm "$(shard 1)"
 start
 equal "samples of the pattern" "$(sed -n 's/^samples //p' "$M/datasets/images/info")" 24
-grep -q "shards-000001.tar: No such file or directory, and the last scan found samples there" "$LOG"
+grep -q "shards-000001.tar: No such file or directory, but the last scan found samples there" "$LOG"
 stop

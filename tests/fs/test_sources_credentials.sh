@@ -23,7 +23,8 @@ job a tensor.crop=32 view.lookahead=1
 
 D=s3://bucket/photos
 n=0
-# reads KEY [NAME=VALUE...] [-- images.key=value...]: an epoch, with keys that begin so
+# reads KEY [NAME=VALUE...] [-- images.key=value...]: reads an epoch, with a key that begins with
+# KEY
 reads() {
 	local key=$1 environment=(AWS_EC2_METADATA_DISABLED=true)
 	shift
@@ -83,7 +84,7 @@ echo yes >"$T/s3.open"
 reads none AWS_PROFILE=program -- images.credentials=none
 rm "$T/s3.open"
 
-# --- what is refused
+# --- refusals
 refuses() { # [NAME=VALUE...] [-- images.key=value...] -- TEXT...
 	local environment=() settings=()
 	while [[ $1 != -- ]]; do environment+=("$1") && shift; done
@@ -119,7 +120,7 @@ unset AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY
 rm "$T/s3.region" "$T/s3.payer"
 unset AWS_EC2_METADATA_DISABLED
 
-# --- they are renewed before they end, and while the service is away reads only wait
+# --- keys are renewed before they end, and reads wait while the service is away
 echo 4 >"$T/s3.keys.lifetime"
 export AWS_EC2_METADATA_SERVICE_ENDPOINT=$SERVICE
 config joaderfs.state="$T/state-renewed"

@@ -17,7 +17,7 @@ job a tensor.crop=32 job.bad_sample=skip job.epochs=9 view.lookahead=1
 job fresh tensor.crop=24 job.bad_sample=skip job.epochs=9 view.lookahead=1
 start
 
-# --- in the middle of an epoch; each object has its own one of these answers
+# --- in the middle of an epoch; each object gets one of these answers
 for i in 0 1 2 3 4 5 6 7; do cat "$(epoch a)/0000000$i.ppm" >/dev/null; done
 s3_says "400 ExpiredToken" "401 Unauthorized" "403 AccessDenied" "403 InvalidAccessKeyId"
 read_all() { # JOB EPOCH FROM TO: all at once; prints how many fail
@@ -35,7 +35,7 @@ equal "consumed" "$(status_of a consumed)" $((24 - failed))
 equal "lines of the log" "$(grep -c warning: "$LOG")" 1
 logged "s3://bucket/photos: the source refuses all reads: the server answers 40"
 
-# --- reads that wait for a moment don't notice
+# --- reads that wait for a moment succeed
 reader() {
 	read_all a 0000 8 23 >"$T/failed"
 }
@@ -57,7 +57,7 @@ read_epoch a 0001
 once a 24 0001
 nothing_held
 
-# --- one that is refused while others are not
+# --- one object is refused while others are not
 s3_says "403 AccessDenied class1/0003.jpg"
 equal "reads that fail" "$(read_all fresh 0000 0 23)" 1
 equal "consumed" "$(status_of fresh consumed)" 24
@@ -65,7 +65,7 @@ equal "bad samples" "$(status_of fresh left_out | xargs)" class1/0003.jpg
 equal "images of the next epoch" "$(find "$(epoch fresh 0001)/" -name '*.ppm' | wc -l)" 23
 stop
 
-# --- a scan: what is known stays, and what is not known yet is no bad image
+# --- a scan: known samples stay, and a new one does not count as a bad image
 s3_says "400 ExpiredToken"
 cp "$T/s3/bucket/photos/class0/0000.jpg" "$T/s3/bucket/photos/class0/new.jpg"
 D=s3://bucket/photos config images.scan=before

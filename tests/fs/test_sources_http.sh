@@ -44,12 +44,12 @@ for kind in directory pattern list one manifest; do
 done
 diff -r "$D" "$T/out-manifest/files"
 
-# --- only ranges, by few connections, and never all of a shard for its headers
+# --- requests for ranges only, by few connections, and never all of a shard for its headers
 equal "requests that are not answered by a range" "$(requests '^(200|4|5)')" 0
 connections=$(grep '/files/' "$T/nginx/access" | awk '{ print $NF }' | sort -u | wc -l)
 ((connections < $(requests '/files/') / 2)) || fail "$connections connections"
 
-# --- a restart lists nothing again
+# --- a restart does not list again
 : >"$T/nginx/access"
 mount_source pattern
 equal "requests of a restart" "$(requests)" 3
@@ -83,17 +83,17 @@ grep -q $'\todd/class0/0000.jpg$' <(order a) || fail "the path of a sample: $(or
 stop
 no_warnings
 
-# --- the server is away: the catalogue stays, and its samples can be read when it is back
+# --- the server is away: the catalogue stays, and its samples can be read when the server is back
 web_stop
 D="$WEB/tars/shards-{000000..000002}.tar" config joaderfs.state="$T/state-pattern"
 start
-logged "can't be read: $WEB/tars/shards-000000.tar: .*, and the last scan found samples there"
+logged "can't be read: $WEB/tars/shards-000000.tar: .*, but the last scan found samples there"
 web_start "$T/web"
 job_text again tensor.crop=32 | ctl add -
 read_epoch again
 once again 24
 
-# --- an engine that follows a killed one asks no server before it serves
+# --- an engine that follows a killed one serves without asking the server
 web_stop
 : >"$T/nginx/access"
 kill_engine
@@ -106,7 +106,7 @@ read_epoch after
 once after 24
 stop
 
-# --- what a path can't be
+# --- paths that are refused
 refuse() {
 	D=$1 config joaderfs.state="$T/state-refused"
 	refused "${@:2}"

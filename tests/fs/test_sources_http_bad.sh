@@ -34,7 +34,7 @@ job m job.dataset=far tensor.crop=32 view.layout=mirror
 job s job.dataset=shards tensor.crop=32 view.layout=mirror
 start
 
-# --- one sample of each kind
+# --- one sample for each kind of fault
 n=0
 mode() { # FILE MODE [TIMES]: of the next sample, whose path goes into the file
 	local path
@@ -85,11 +85,12 @@ says changed "changed since the scan (rescan the dataset)"
 says longer "changed since the scan (rescan the dataset)"
 says 500 "the server answers 500"
 
-# What may pass was asked for again, what can't was not; 403 twice, while others can be read.
+# Transient errors were tried again, and others were not; 403 was tried twice, because other
+# objects can be read.
 asked() {
 	grep -cF "$1 " "$T/modes.log"
 }
-while read -r path; do # once at the scan
+while read -r path; do # one request is of the scan
 	equal "requests for $(grep -F "$path" "$T/modes")" "$(asked "$path")" 3
 done <"$T/good"
 while read -r path; do
@@ -98,14 +99,14 @@ done <"$T/bad"
 equal "requests for what never passes" "$(asked "$(<"$T/never")")" 8
 equal "errors" "$(status_of m errors)" 10
 ! grep -q 'class1' <(grep -i warning "$LOG") || fail "others: $(<"$LOG")"
-# The images that came after all are right.
+# The images that were read after all are right.
 : >"$T/modes"
 job_text again job.dataset=images tensor.crop=32 view.layout=mirror | ctl add -
 while read -r path; do
 	cmp "$T/${path##*/}.ppm" "$M/jobs/again/epoch-0000/${path%.jpg}".*
 done <"$T/good"
 
-# --- a shard that becomes another one while the daemon runs
+# --- a shard is replaced while the daemon runs
 cp "$T/web/tars/shards-000001.tar" "$T/shard"
 touch -d 2001-01-01 "$T/web/tars/shards-000001.tar"
 failures=0
@@ -115,7 +116,7 @@ done
 equal "samples of the changed shard" $failures 14
 logged "$WEB/tars/shards-000001.tar/class0/0014.jpg: changed since the scan (rescan the dataset)"
 
-# --- a server that is silent
+# --- the server is silent
 wait_for() {
 	local _
 	for _ in $(seq 200); do

@@ -27,7 +27,7 @@ path_of() {
 	pattern) echo "s3://bucket/tars/shards-{000000..000002}.tar" ;;
 	esac
 }
-# nowhere: what is secret is in no file of the mount or the state, and in no log
+# nowhere: checks that no file of the mount or the state, and no log, has a secret
 nowhere() {
 	local found
 	ctl ls >"$T/seen" 2>&1
@@ -51,7 +51,7 @@ for kind in directory files tars pattern; do
 done
 equal "answers" "$(cut -d' ' -f1 "$T/s3.log" | sort -u | xargs)" "200 206"
 
-# --- a restart reads the listing, and nothing else
+# --- a restart reads only the listing
 : >"$T/s3.log"
 mount_source files
 equal "pages of a restart" "$(grep -c list-type "$T/s3.log")" 5
@@ -66,14 +66,14 @@ equal "files that are looked at again" "$(grep -v list-type "$T/s3.log" | cut -d
 	"/bucket/photos/train/class0/new.jpg /bucket/photos/train/class1/0001.jpg"
 stop
 
-# --- an object that changes while the daemon runs
+# --- an object changes while the daemon runs
 mount_source files
 cp "$D/class1/0005.jpg" "$T/s3/bucket/photos/train/class1/0004.jpg"
 ! cat "$(epoch m)/class1/0004".* >/dev/null 2>&1 || fail "an object that changed is read"
 logged 's3://bucket/photos/train/class1/0004.jpg: changed since the scan'
 stop
 
-# --- keys of a file
+# --- keys from a file
 kill "$S3"
 s3_start "$S3_TOKEN"
 unset AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_ENDPOINT_URL AWS_REGION
@@ -96,7 +96,7 @@ once a 24
 nowhere
 stop
 
-# --- what is refused
+# --- refusals
 refuse() { # SETTINGS... -- TEXT...
 	local settings=()
 	while [[ $1 != -- ]]; do

@@ -25,7 +25,7 @@ ini() { # CACHE : of datasets that are not what they should be
 		path = $T/parts
 	END
 }
-# begin: in the background; what it prints is in $T/terminal
+# begin: starts the daemon in the background; $T/terminal gets its output
 begin() {
 	rm -f "$T/state/joaderfs.log"
 	"$PROGRAM" "$T/joaderfs.ini" "$M" >"$T/terminal" 2>&1 || fail "$(<"$T/terminal")"
@@ -68,7 +68,7 @@ begin
 says "$T/joaderfs.ini:[joaderfs]:cache: 900T is more than the memory of this machine, "
 end
 
-# --- none ---
+# --- no warnings ---
 rm -r "$M/hidden" "$T/parts/beside.jpg"
 mv "$D" "$T/images"
 D=$T/images
@@ -89,7 +89,7 @@ ini "4G # memory"
 refused 'found "4G # memory"' "after a value, a comment begins with ;"
 ini 64M
 
-# --- without the device ---
+# --- /dev/fuse is missing ---
 if ((EUID != 0)) || ! unshare -m true 2>/dev/null; then exit 0; fi
 unshare -m bash -c 'mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && "$@"' \
 	- "$PROGRAM" -f "$T/joaderfs.ini" "$M" >"$T/terminal" 2>&1 && fail "it started"

@@ -30,7 +30,7 @@ mkdir -m 777 "$S/jobs"
 refused "$S/jobs: found mode 0777"
 rm -r "$S"
 
-# A new one; and the lock of an old one, which others could read.
+# A new directory; and the lock of an old one, which others could read.
 start
 stop
 equal "modes" "$(mode "$S") $(mode "$S/lock") $(mode "$S/jobs") $(mode "$S/datasets") $(mode "$S/jobs/a")" \
@@ -48,7 +48,7 @@ for _ in $(seq 100); do
 	sleep 0.1
 done
 
-# Links in the place of a job's directory, and of the journals set aside.
+# Links replace a job's directory, and the journals that were set aside.
 theirs() { touch "$1"/{job.ini,id,notes,journal-0000,epoch-0000.order}; }
 theirs "$T/elsewhere"
 cp -r "$T/elsewhere" "$T/copy"
@@ -70,7 +70,7 @@ equal "files that are not the daemon's" "$(names "$S/jobs/d" | xargs)" \
 grep -q "$S/jobs/d: is not removed, because it has other files" "$LOG" || fail "nothing says so"
 stop
 
-# At a start.
+# The links exist at a start.
 cp "$T/c/job.ini" "$T/elsewhere"
 cp -r "$T/elsewhere/." "$T/copy"
 start

@@ -7,7 +7,7 @@ dataset 2 4
 job a tensor.crop=32
 S=$T/state
 
-# all: prints checksum, time and name of each file but the lock
+# all: prints checksum, time and name of each file except the lock
 all() { (cd "$S" && find . ! -name lock -type f -exec md5sum {} + -printf '%T@ %p\n' | sort); }
 # refused_as_it_is TEXT...: checks that the daemon does not start, and changes no file
 refused_as_it_is() {
@@ -23,7 +23,8 @@ stop
 start
 stop
 
-# Of a version before: its catalogue is brought up to date, and no older daemon takes it.
+# The state of the previous version: its catalogue is updated, and older daemons refuse it from now
+# on.
 "$PYTHON" "$FS/catalogue.py" rows "$S/datasets/images.sqlite" >"$T/rows"
 "$PYTHON" "$FS/catalogue.py" older "$S/datasets/images.sqlite" 4
 echo "joaderfs state 1" >"$S/version"
@@ -44,7 +45,7 @@ refused_as_it_is "$S/version: found \"\", allowed"
 head -c 100000 /dev/urandom >"$S/version"
 refused_as_it_is "$S/version: found"
 
-# Of the time before there were versions.
+# A state from the time before versions.
 rm -r "$S"
 mkdir -p "$S/jobs/a"
 echo "id 1" >"$S/jobs/a/state"
@@ -53,7 +54,7 @@ rm "$S/jobs/a/state"
 head -c 32 /dev/zero >"$S/jobs/a/epoch-0000.ids"
 refused_as_it_is "$S/jobs: found a/epoch-0000.ids, of an older joaderfs"
 
-# Nothing in these belongs to a version.
+# None of these files belongs to a version.
 rm -r "$S/jobs/a"
 mkdir -p "$S/jobs/empty" "$S/datasets"
 echo "a message" >"$S/joaderfs.log"

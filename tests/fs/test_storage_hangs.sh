@@ -29,15 +29,15 @@ start
 ended() { # PID: also if nobody has waited for it yet
 	[[ ! -e /proc/$1/exe ]]
 }
-# The storage has no request at hand, which it would keep while it is stopped: who waits for one
-# that a file system has taken can't even be killed.
+# idle: waits until the storage has no request. If it had one while it is stopped, the thread that
+# waits for this request could not even be killed.
 idle() {
 	local before
 	before=$(counter decodes)
 	sleep 0.3
 	((before > 1 && before == $(counter decodes)))
 }
-# within SECONDS COMMAND...: it succeeds
+# within SECONDS COMMAND...: checks that the command succeeds in this time
 within() {
 	timeout "$1" "${@:2}" || fail "not within $1 s: ${*:2}"
 }
@@ -49,7 +49,7 @@ at_end() {
 	kill -CONT "$SLOW" 2>/dev/null
 }
 
-# Readers of it wait.
+# Readers wait for the storage.
 cat "$(epoch far)/000000"[0-7]?.ppm >/dev/null &
 reader=$!
 cat "$(epoch far2)/00000000.ppm" >/dev/null &
@@ -60,13 +60,13 @@ bound() { # JOB: more positions than were consumed
 wait_for bound far
 wait_for bound far2
 
-# --- others go on
+# --- jobs on other storages continue
 export -f read_epoch epoch
 export M
 within 30 bash -c 'read_epoch near'
 once near 80
 
-# --- it is told
+# --- status reports the storage
 no_answer() {
 	[[ $(status_of far storage) == *"does not answer"* ]]
 }
@@ -74,12 +74,12 @@ wait_for no_answer
 [[ $(status_of near storage) == "answers"* ]] || fail "near: $(status_of near storage)"
 wait_for grep -q "$T/remote.*does not answer" "$LOG"
 
-# --- a reader can be interrupted, a job be removed
+# --- a reader can be interrupted, and a job can be removed
 kill -KILL "$reader2"
 wait_for ended "$reader2"
 within 10 "$BUILD/joaderctl" --socket "$T/socket" rm far2
 
-# --- it comes back, and nothing is lost
+# --- the storage comes back, and nothing is lost
 kill -CONT "$SLOW"
 wait "$reader" || fail "the reader got an error"
 within 30 bash -c 'read_epoch far'
@@ -94,7 +94,7 @@ nothing_held
 # --- SIGTERM while it is away
 stop
 rm -rf "$T/state"/*
-export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # which stops all threads
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 # LeakSanitizer stops all threads
 start
 cat "$(epoch far)/00000000.ppm" >/dev/null
 wait_for idle

@@ -34,7 +34,7 @@ for _ in $(seq 100); do
 	[[ ! -S $T/notify ]] || break
 	sleep 0.05
 done
-# told TEXT TIMES
+# told TEXT TIMES: waits until the daemon has sent TEXT this number of times
 told() {
 	for _ in $(seq 100); do
 		(($(grep -c "$1" "$T/notified" || true) < $2)) || return 0

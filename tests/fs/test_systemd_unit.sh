@@ -13,14 +13,15 @@ config
 mkdir "$T/units" "$T/etc"
 mv "$T/joaderfs.ini" "$T/etc/x.ini"
 sed -i "s|^jobs = .*|jobs = $T/jobs.d|" "$T/etc/x.ini"
-# The unit's filter refuses ptrace(2), which a search for leaks needs; other tests search.
+# The unit's filter forbids ptrace(2), which a search for leaks needs. Other tests search for
+# leaks.
 sed "s|^ExecStart=|Environment=ASAN_OPTIONS=detect_leaks=0\n&|; s|/usr/local/bin/|$BUILD/|g; s|/etc/joaderfs/|$T/etc/|g; s|^RestartSec=.*|RestartSec=100ms|" \
 	"$ROOT/config/joaderfs@.service" >"$T/units/joaderfs@.service"
 for target in test sysinit basic shutdown umount final exit; do
 	printf '[Unit]\nDefaultDependencies=no\n' >"$T/units/$target.target"
 done
 
-# A group of processes of its own, which is all that this systemd sees.
+# This systemd sees only its own control group.
 NAME=joaderfs-test.$$
 if [[ $(stat -f -c %T /sys/fs/cgroup) == cgroup2fs ]]; then
 	GROUP=/sys/fs/cgroup/$NAME view="mount -t cgroup2 none /sys/fs/cgroup"
@@ -63,14 +64,14 @@ unit() {
 about() {
 	inside systemctl show -P "$1" joaderfs@x
 }
-# reads EPOCH
+# reads EPOCH: reads the epoch, and checks the number of bytes
 reads() {
 	equal "files of epoch $1" "$(inside bash -c \
 		"cat /run/joaderfs/x/jobs/a/epoch-000$1/*.ppm | wc -c")" $((8 * (13 + 32 * 32 * 3)))
 }
 
-# killed N WHO: systemd has started it for the N-th time again; the engine is stopped before, so
-# that it has no time to unmount
+# killed N WHO: checks that systemd has started the unit for the N-th time after the kill. The
+# engine was stopped before, so that it could not unmount.
 killed() {
 	local _
 	inside kill -STOP "$(inside pgrep -P "$(about MainPID)")"

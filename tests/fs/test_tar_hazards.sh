@@ -46,12 +46,12 @@ assert len(failed) == 2, failed
 PYTHON
 once raw 16
 
-# A reader that is killed while an image is being read.
+# A reader is killed while an image is being read.
 stop
 start --fault "load.read:NONE:after=2:until=$T/go"
 cat "$(epoch slow)/shard-000000.tar" >"$T/slow/first" &
 reader=$!
-# Its read waits in the daemon: it is not only on its way there.
+# The reader's request waits in the daemon, and is not still on its way.
 while [[ $(status_of slow waiting) == 0.000 ]]; do
 	sleep 0.05
 done

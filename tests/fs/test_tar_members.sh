@@ -16,7 +16,7 @@ start
 read_epoch flat
 shard=$(epoch a)/shard-000000.tar
 
-# part SKIP COUNT: of the shard, in blocks of 512
+# part SKIP COUNT: prints a part of the shard, in blocks of 512 bytes
 part() {
 	dd if="$shard" bs=512 skip="$1" count="$2" status=none
 }
@@ -41,7 +41,7 @@ start += 512
 assert os.pread(fd, 4000, start)[:2] == b"P6"
 assert consumed() == "0", "consumed by a part of it"
 os.pread(fd, 5000, start + 4000)
-for _ in range(100): # the answer comes first
+for _ in range(100): # the position is consumed after the answer
     if consumed() == "1":
         break
     time.sleep(0.05)

@@ -45,7 +45,7 @@ start
 equal "jobs after a restart" "$(names "$M/jobs" | xargs)" "a b bare resnet"
 equal "crop of a after it" "$(key a crop)" 24x24
 
-# A job that no known reader reads is added, and that is said.
+# A job that no known reader can read is added, with a warning.
 ctl add --template bare --name odd --set job.dataset=images --set view.layout=classes \
 	--set tensor.format=npy >"$T/said"
 grep -qF "odd: no known reader of layout = classes reads .npy files" "$T/said" || fail "$(cat "$T/said")"

@@ -6,7 +6,7 @@
 # storage. A full disk, a second daemon and damaged files do no harm.
 . "$(dirname "$0")/lib.sh"
 alone
-N=840 # of which 236 fit into a tier of 1M: a block and a name each
+N=840 # of which 236 fit into a tier of 1M, each with a block and a name
 dataset 2 $((N / 2)) 64x48
 mkdir "$T/remote" "$T/disk"
 mount -t tmpfs -o size=64m,mode=700 tmpfs "$T/disk" 2>/dev/null ||
@@ -37,7 +37,7 @@ begin() {
 	start "$@"
 	wait_for ready
 }
-# same EPOCH [JOB]: reads it, and compares each file with the source file that the order names
+# same EPOCH [JOB]: reads the epoch, and compares each file with its source file in the order
 same() {
 	"$PYTHON" - "$M/jobs/${2-a}/epoch-$1" "$D" <<-'END' || fail "epoch $1 is not as its source"
 		import os, sys
@@ -54,7 +54,7 @@ same() {
 		sys.exit(f"{len(files)} files, wrong: {wrong}" if wrong or not files else 0)
 	END
 }
-# finds EPOCH: same, and how much of it was found in the tier, in percent
+# finds EPOCH: reads the epoch as same does, and prints the percentage that was found in the tier
 finds() {
 	local hits misses
 	hits=$(counter tier_hits) misses=$(counter tier_misses)
@@ -65,7 +65,7 @@ finds() {
 JOB=(tensor.format=source job.epochs=30 view.lookahead=4)
 job a "${JOB[@]}"
 
-# --- a quarter of it fits
+# --- a tier for a quarter of the dataset
 tiered "$T/remote" "$T/disk/tier" 1M
 begin
 equal "found in the first epoch" "$(finds 0000)" 0
@@ -83,7 +83,7 @@ grep -q '^joaderfs_tier_hits_total [1-9]' "$M/metrics" || fail "no metrics"
 grep -q "^tier .*/disk/tier: 2[0-9][0-9] samples" "$M/jobs/a/status" ||
 	fail "status: $(grep ^tier "$M/jobs/a/status")"
 
-# --- decoded, for another job: what PIL makes of it
+# --- another job decodes the samples: they equal PIL's
 job_text b tensor.crop=32 | ctl add - >/dev/null
 hits=$(counter tier_hits)
 pixels "b 0 32" >/dev/null
@@ -106,14 +106,14 @@ echo "none of ours" >"$T/disk/tier/images/notes"
 finds 0003 >/dev/null
 equal "damaged" "$(counter tier_damaged)" 20
 
-# --- after a restart it is found
+# --- the tier is found after a restart
 stop
 begin
 grep -q "1 files that do not belong to a tier" "$LOG" || fail "a strange file is not told"
 found=$(finds 0004)
 ((found >= 25)) || fail "only $found % after a restart"
 
-# --- killed while it writes: it keeps all of it, slowly
+# --- the daemon is killed while the tier writes all samples, slowly
 stop
 tiered "$T/remote" "$T/disk/large" 40M
 begin --fault "tier.write:CRASH:after=301"
@@ -172,7 +172,7 @@ equal "lines of the log" "$(grep -c "can't be written: No space left" "$LOG")" 1
 stop
 umount "$T/full"
 
-# --- an ini that contradicts itself
+# --- two datasets give the tier different sizes
 printf '[dataset other]\npath = %s\ntier = %s, 2M\n' "$D" "$T/full/tier" >>"$T/joaderfs.ini"
 refused "[dataset other]:tier" "found 2M" "allowed: 40M, as [dataset images] has it"
 sed -i '/^\[dataset other/,$d; s|^tier = .*|tier = /nvme|' "$T/joaderfs.ini"

@@ -14,14 +14,14 @@ job_text gamma tensor.crop=32 | ctl add -
 read_epoch beta
 head -c 1 "$(epoch gamma)/00000000.ppm" >/dev/null
 
-# A job whose programs have ended has a state of its own; the shell, which reads delta, lives.
+# A job whose programs have ended has its own state. Here the shell, which reads delta, lives.
 job_text delta tensor.crop=32 view.layout=classes view.mapping=auto | ctl add -
 read -r -N 1 _ <"$M/jobs/delta/current/class0/00000000.ppm"
 ctl ls >"$T/ls"
 grep -Eq '^gamma +images +ended [0-9]+ s ago +0 +1/8 12% +- ' "$T/ls" || fail "$(cat "$T/ls")"
 grep -Eq '^delta +images +running .* auto fixed ' "$T/ls" || fail "$(cat "$T/ls")"
 grep -Eq '^beta +images +finished ' "$T/ls" || fail "$(cat "$T/ls")"
-# on_terminal ARGUMENT...: what joaderctl prints on a terminal
+# on_terminal ARGUMENT...: prints the output of joaderctl on a terminal
 on_terminal() {
 	"$PYTHON" -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]))' "$BUILD/joaderctl" --socket "$T/socket" "$@"
 }
@@ -39,7 +39,7 @@ grep -q "^joaderfs $M  jobs 3$" "$T/once" || fail "$(cat "$T/once")"
 grep -Eq '^beta +images +finished +0 +100%' "$T/once" || fail "$(cat "$T/once")"
 ! grep -q $'\033' "$T/once" || fail "a sequence for terminals"
 ctl top --interval 0.1 </dev/null | cat >"$T/piped"
-# Columns are as wide as what is in them.
+# Columns are as wide as their contents.
 equal "heads without a terminal" "$(grep '^JOB' "$T/piped" | tr -s ' ')" \
 	"$(grep '^JOB' "$T/once" | tr -s ' ')"
 equal "what sorts" "$(ctl top --once -i 0.1 --sort name | sed -n '/^JOB/,$p' | cut -d ' ' -f 1 | xargs)" \
@@ -57,7 +57,7 @@ timeout 20 "$BUILD/joaderctl" --socket "$T/none" top --once 2>"$T/out" || status
 equal "exit status without a daemon" "$status" 1
 grep -q 'no joaderfs answers' "$T/out" || fail "$(cat "$T/out")"
 
-# Lines of JSON until its reader leaves.
+# JSON is printed until the reader of the pipe leaves.
 ctl top --json --interval 0.1 2>"$T/errors" | head -n 2 >"$T/json" || true
 ! grep -q . "$T/errors" || fail "$(cat "$T/errors")"
 "$PYTHON" - "$T/json" <<'PYTHON'
@@ -77,7 +77,7 @@ PYTHON
 timeout 200 "$PYTHON" "$FS/terminal.py" "$BUILD/joaderctl" "$T/socket"
 stop
 
-# A reader that waits for its storage all the time, and one of another job that does not.
+# One reader waits for its storage all the time, and a reader of another job does not.
 start --fault "load.read:NONE:until=$T/read"
 cat "$(epoch alpha)/00000000.ppm" >/dev/null &
 reader=$!

@@ -56,7 +56,7 @@ for number, events in opens.items():
 by_position = {events[0]["position"]: events for events in opens.values()}
 assert sorted(by_position) == ["0", "1", "2", "4"], by_position
 assert float(by_position["2"][1]["waited"]) > 0, by_position["2"]
-# as long as status told, before the image was let go
+# at least the time that status showed before the image was released
 assert sum(float(events[1]["waited"]) for events in opens.values()) >= 0.2, rows
 assert by_position["4"][0]["epoch"] == "", "of current/ it is not known yet"
 PYTHON
@@ -66,7 +66,7 @@ for wrong in "trace" "trace nobody" "trace a b"; do
 	! timeout 20 "$BUILD/joaderctl" --socket "$T/socket" $wrong >"$T/out" 2>&1 || fail "$wrong: done"
 	grep -q . "$T/out" || fail "$wrong: no message"
 done
-# its reader leaves
+# the reader of the pipe leaves
 timeout 60 "$BUILD/joaderctl" --socket "$T/socket" trace b 2>"$T/errors" | head -n 2 >"$T/two" &
 two=$!
 for _ in $(seq 200); do

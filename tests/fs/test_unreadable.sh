@@ -12,7 +12,8 @@ look() { as_user cat "$M/jobs/a/epoch-0000.order" | cut -f1-3,5; }
 samples() { as_user sed -n 's/^samples *//p' "$M/datasets/images/info"; }
 look >"$T/order"
 
-# again MESSAGE: the daemon says so after a start, and goes on with all it knows
+# again MESSAGE: checks that the daemon logs MESSAGE after a start, and keeps all samples and
+# orders
 again() {
 	stop
 	: >"$LOG"
@@ -22,7 +23,8 @@ again() {
 	equal "samples" "$(samples)" 24
 	look | diff "$T/order" - || fail "the order is another"
 }
-# Of the bound ones; at the same time, since each that fails is tried for some seconds.
+# readable: counts the bound positions that can be read. All are read at once, because a failing
+# read is repeated for some seconds.
 readable() {
 	local k n=0 readers=()
 	for k in {0..9}; do

@@ -6,7 +6,7 @@
 # again.
 . "$(dirname "$0")/lib.sh"
 dataset 1 2
-# The fault of an image makes the decoder wait, and that of a read the storage.
+# The fault of the image makes the decoder wait, and the fault of the read makes the storage wait.
 job a tensor.crop=32 job.order=sequential
 start --fault "load.read:NONE:until=$T/read" --fault "load.image.0000.jpg:NONE:until=$T/decode"
 
@@ -21,7 +21,7 @@ beyond() {
 	done
 	fail "waited $s s for $1"
 }
-# milliseconds KEY
+# milliseconds KEY: prints the job's waits for the cause KEY
 milliseconds() {
 	local s
 	s=$(status_of a "waited_s_$1")
@@ -55,7 +55,7 @@ ctl datasets images | grep -q '^prepared 2 samples of 3072 bytes, all of them 6K
 if grep -q 'need again' "$LOG"; then fail "nothing was evicted"; fi
 stop
 
-# A cache of ten samples, of which another job needs each one again.
+# The cache holds ten samples, and another job needs each of them again.
 rm -rf "$D" "$T/jobs.d"/* "$T/state"
 mkdir "$T/state"
 dataset 2 12 64x64

@@ -25,7 +25,7 @@ sys.stdout.write(f"{answer.status} {answer.headers['Content-Type']}\n" + answer.
 PYTHON
 }
 
-# refused_with PLACE TEXT: another daemon
+# refused_with PLACE TEXT: checks that another daemon does not start at PLACE, and prints TEXT
 refused_with() {
 	local status=0
 	timeout 20 "$PROGRAM" "$T/other.ini" "$T/other" -f --metrics "$1" >"$T/refused" 2>&1 || status=$?
@@ -70,20 +70,21 @@ grep -q '^{"name":"slow","dataset":"images",' "$T/page" || fail "no job on the p
 get "$P" / | sed -n 1p | grep '^404 ' || fail "another path"
 get "$P" /metrics '' POST | sed -n 1p | grep '^405 ' || fail "another method"
 get "$P" /metrics '' HEAD | sed -n 1p | grep '^200 ' || fail "HEAD"
-# who says nothing, or nonsense, holds up nobody
+# a client that sends nothing, or nonsense, blocks no other client
 exec 7<>"/dev/tcp/127.0.0.1/$P"
 exec 8<>"/dev/tcp/127.0.0.1/$P"
 head -c 100000 /dev/zero >&8 2>/dev/null || true
 get "$P" | sed -n 1p | grep '^200 ' || fail "after nonsense"
 exec 7<&- 8<&-
 
-# slow N: clients in the background; their input is $slow, what they say $T/slow
+# slow N: starts N slow clients in the background; $slow is their input, and $T/slow their output
 slow() {
 	: >"$T/slow"
 	exec {slow}> >(exec "$PYTHON" "$FS/slow_clients.py" "$P" "$1" >"$T/slow")
 	until [[ -s $T/slow ]]; do sleep 0.05; done
 }
-# a client of another address, whose request comes in two parts, stays beside 40 of one
+# a client of another address, whose request comes in two parts, stays beside 40 clients of one
+# address
 coproc OTHER { "$PYTHON" -c '
 import socket, sys
 client = socket.create_connection(("127.0.0.1", sys.argv[1]), source_address=("127.0.0.2", 0))
@@ -103,7 +104,7 @@ for _ in 1 2 3 4 5 6 7 8; do
 done
 exec {slow}>&-
 
-# A request has to be there in a time, however little its client sends.
+# A request must arrive in a limited time, however little of it the client sends.
 stop
 start --metrics 0 --fault web.patience:EIO
 P=$(port)
@@ -111,7 +112,7 @@ slow 1
 until grep -q 'hung up' "$T/slow"; do sleep 0.1; done
 exec {slow}>&-
 
-# another engine serves it at the same place
+# another engine serves at the same place
 config joaderfs.cache=120000 "joaderfs.metrics=127.0.0.1:$P"
 stop
 start

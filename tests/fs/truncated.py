@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""truncated.py DIRECTORY COUNT: so many JPEGs and PNGs of all kinds that end too early or have
-other bytes in their pixels, all of which Pillow gives with LOAD_TRUNCATED_IMAGES. Prints how
-many of them it gives without it."""
+"""truncated.py DIRECTORY COUNT: makes COUNT JPEGs and PNGs of all kinds that end too early or have
+other bytes in their pixels, all of which Pillow reads with LOAD_TRUNCATED_IMAGES. Prints how many
+of them it reads without it."""
 
 import io
 import os
@@ -47,7 +47,7 @@ def loads(data, truncated):
     ImageFile.LOAD_TRUNCATED_IMAGES = truncated
     try:
         Image.open(io.BytesIO(data)).load()
-    except Exception:  # pylint: disable=broad-except; whatever Pillow can't read
+    except Exception:  # pylint: disable=broad-except; Pillow fails in many ways
         return False
     return True
 

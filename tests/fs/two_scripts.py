@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""two_scripts.py DIRECTORY EPOCHS: two scripts that read current/ of a job, each in an order of
-its own and at its own speed, by two threads; the second begins after the first. The first must
-be given each image once in each pass, but for files that both have open at the same moment: these
-have one content. So must the second, unless it is too slow: then this says how many it had."""
+"""two_scripts.py DIRECTORY EPOCHS: two scripts read current/ of a job, each in its own order and
+at its own speed, with two threads; the second one begins after the first. The first script must
+get each image once in each pass, except for files that both have open at the same moment, which
+have one content. The same holds for the second script, unless it is too slow: then this program
+prints the number of its images."""
 
 import hashlib
 import multiprocessing
@@ -43,7 +44,7 @@ for child in range(2):
     begun = multiprocessing.Event()
     pid = os.fork()
     if pid == 0:
-        os.setsid()  # of its own, as from another terminal
+        os.setsid()  # its own session, as from another terminal
         script(child, begun)
         sys.exit(0)
     begun.wait()

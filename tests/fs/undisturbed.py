@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""undisturbed.py JOBS SECONDS READER...: readers that notice nothing.
+"""undisturbed.py JOBS SECONDS READER...: readers that must not notice any disturbance.
 
-Each reader is a process that goes through one epoch after the other, at least one, until
-the seconds are over, and then finishes the epoch it is in. Every file must have the pixels that the mirror
-had at the beginning, and every epoch each sample once. A reader is LAYOUT:JOB[:DIRECTORY],
-where DIRECTORY is the job's, if it is not JOBS/JOB.
+Each reader is a process that reads one epoch after the other, at least one, until the time is
+over, and then completes its epoch. Every file must have the pixels that the mirror had at the
+begin, and every epoch each sample once. A reader is LAYOUT:JOB[:DIRECTORY]; DIRECTORY is the job's
+directory, if that is not JOBS/JOB.
 """
 
 import collections
@@ -52,7 +52,7 @@ def mirror(job):
 
 
 def bindings(directory, epoch):
-    """The samples by position: path, label."""
+    """Samples by position: (path, label)."""
     ret = {}
     with open(f"{directory}/epoch-{epoch:04d}.order", encoding="utf-8") as file:
         for line in file:
@@ -77,7 +77,7 @@ def positions():
 
 
 def flat(directory, epoch):
-    """Some files stay open for a while, and are read again."""
+    """Keeps some files open for a while, and reads them again."""
     pixels, labels, open_files = {}, {}, collections.deque()
     for i in positions():
         name = f"{directory}/epoch-{epoch:04d}/{i:08d}"
@@ -95,7 +95,7 @@ def flat(directory, epoch):
 
 
 def classes(directory, epoch):
-    """In an order of its own, as a script that shuffles. Positions count through classes."""
+    """Reads in a random order, as a script that shuffles. Positions count through classes."""
     pixels = {}
     paths = list(enumerate(sorted(glob.glob(f"{directory}/epoch-{epoch:04d}/*/*.ppm"))))
     random.Random(epoch).shuffle(paths)
@@ -156,7 +156,7 @@ def again(directory, epoch):
 
 
 def work(paths, results):
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # ends with its parent
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # the process ends with its parent
     while path := paths.get():
         try:
             results.put((path, slurp(path)))
@@ -168,7 +168,7 @@ workers = []
 
 
 def current(directory, _epoch):
-    """Two workers that go on, and files in their order, as a DataLoader has it."""
+    """Reads by two workers that stay, in the order of the files, as a DataLoader does."""
     if not workers:
         for _ in range(2):
             queues = multiprocessing.SimpleQueue(), multiprocessing.SimpleQueue()
@@ -194,7 +194,7 @@ def current(directory, _epoch):
 
 
 def shards(directory, epoch):
-    """current/ of a job with shards: what two of them hold is one epoch."""
+    """Reads current/ of a job with shards: two shards are one epoch."""
     found = collections.Counter()
     for path in sorted(glob.glob(f"{directory}/current/shard-*.tar")):
         with tarfile.open(path, "r|", bufsize=4096) as file:

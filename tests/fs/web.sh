@@ -60,12 +60,12 @@ web_stop() {
 	wait "$WEB_PID" || true
 }
 
-# requests [PATTERN]: how many there were
+# requests [PATTERN]: prints the number of logged requests
 requests() {
 	grep -cE "${1:-.}" "$T/nginx/access" || true
 }
 
-# manifest [LABELS]: of the dataset in $D, in it
+# manifest [LABELS]: writes a manifest of the dataset in $D into $D
 manifest() {
 	(
 		cd "$D"
@@ -76,7 +76,7 @@ manifest() {
 	)
 }
 
-# Whether a server answers soon is the machine's affair.
+# no_warnings: checks the log. A slow answer of the server is no fault of the daemon.
 no_warnings() {
 	! grep 'warning:' "$LOG" | grep -v 'the storage does not answer' ||
 		fail "warnings: $(cat "$LOG")"

@@ -9,8 +9,8 @@
 #include "memory_file.h"
 
 /*
- * A container of any bytes is listed as a scan does it. Whatever it says, each sample lies
- * within it and has a path that leads nowhere else.
+ * Lists a container of any bytes, as a scan does. Each sample must lie within the container, and
+ * its path must not lead out of the dataset.
  */
 
 static inline void fuzz_check_path(const char *path)

@@ -7,7 +7,7 @@ SECONDS  := 60
 FUZZ_SRC := $(filter-out $(if $(HIREDIS),,%/fuzz_resp.c),$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ     := $(FUZZ_SRC:tests/%.c=$(BUILD)/tests/%)
 
-# gcc has no libFuzzer; sanitizers as in asan, with what guides the mutations.
+# The flags of asan, with the coverage that guides libFuzzer's mutations. gcc has no libFuzzer.
 CFLAGS.fuzz   := -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=undefined -fno-omit-frame-pointer
 SANITIZE.fuzz := -fsanitize=fuzzer,address,undefined

@@ -4,8 +4,8 @@
 #include "../jpeg_twin.h"
 
 /*
- * Our JPEG decoder beside libjpeg. Input that begins as a JPEG is one; of other
- * input libjpeg makes a regular one, whose coefficients are the input's bytes.
+ * joaderfs' JPEG decoder beside libjpeg. Input that begins as a JPEG is decoded as it is. From
+ * other input libjpeg makes a regular JPEG whose coefficients are the input's bytes.
  */
 
 #define MAX_FUZZ_PIXELS (1u << 16) /* larger images take long and find no other bugs */
@@ -24,7 +24,8 @@ static unsigned next(struct source *source)
 	return source->at < source->size ? source->data[source->at++] : 0;
 }
 
-/* A byte says how many zeros come first, the next ones what follows: a byte, or two. */
+/* Fills the block: a byte says how many zeros come first, the next one or two bytes are a
+ * coefficient. */
 static void fill(void *context, int component, JCOEF block[DCTSIZE2])
 {
 	(void)component;

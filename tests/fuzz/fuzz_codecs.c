@@ -3,7 +3,7 @@
 
 #include "image.h"
 
-/* BMP, GIF, PPM, TIFF and WebP files, examined and prepared. */
+/* Examines and prepares BMP, GIF, PPM, TIFF and WebP files. */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* What servers send: manifests, lists of shards, pages of a listing, heads of answers. The
- * first byte says which. Whatever comes, no path leads out of the dataset. */
+/* Texts that servers send: manifests, lists of shards, pages of a listing, heads of answers. The
+ * first byte selects the kind. No path may lead out of the dataset. */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,12 +8,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* Inis of the daemon and of a job: refused with a message, or taken; the effective
- * configuration of a job must be read back as the same. */
+/* Inis of the daemon and of a job. Each is refused with a message, or accepted. The effective
+ * configuration of an accepted job must be read back as the same. */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Mistakes: what a warning is about is taken. */
+/* Counts mistakes. Warnings are no mistakes. */
 static void count(void *context, const char *message)
 {
 	unsigned *mistakes = context;

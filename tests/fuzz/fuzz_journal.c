@@ -14,10 +14,10 @@
 #include <zlib.h>
 
 /*
- * Foreign bytes as the segments of a journal: two of them, the first one as long as the
- * first two bytes say. Whatever is in them, nothing aborts, records are possible, a
- * journal that is refused stays as it is, and one that is taken can be gone on with. Most
- * mutations get right checksums, without which nothing else would be tried.
+ * Foreign bytes as two segments of a journal; the first two bytes say how long the first segment
+ * is. Nothing may abort, accepted records must be possible, a refused journal must stay unchanged,
+ * and an accepted one must be usable for new records. Most mutations get right checksums, because
+ * otherwise only the checksums would be tested.
  */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -120,11 +120,11 @@ static bool has(const char *name, const uint8_t *bytes, size_t size)
 	       memcmp(bytes, found, size) == 0;
 }
 
-/* --- what is tried --- */
+/* --- the checks --- */
 
 struct seen {
 	uint32_t n, crc;
-	uint32_t epoch; /* the last that began */
+	uint32_t epoch; /* the last epoch that began */
 	bool begun;
 };
 

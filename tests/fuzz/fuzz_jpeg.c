@@ -3,7 +3,7 @@
 
 #include "image.h"
 
-/* JPEG files, examined and prepared. */
+/* Examines and prepares JPEG files. */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 
 #include "container.h"
 
-/* LMDB files. */
+/* Lists LMDB files. */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

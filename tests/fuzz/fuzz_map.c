@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 
 /*
- * Foreign bytes as a mapped catalogue. Whatever is in them, it is refused, or all that is asked
- * of it lies in it. Most mutations get right sums, without which nothing else would be tried.
+ * Foreign bytes as a mapped catalogue. It is refused, or all answers about it come from within its
+ * bytes. Most mutations get right checksums, because otherwise only the checksums would be tested.
  */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -22,9 +22,9 @@ size_t LLVMFuzzerCustomMutator(
 	uint8_t *data, size_t size, size_t max_size, unsigned int seed);
 
 #define ROWS (PACK_BLOCK + 5)
-#define MOST_ASKED 100000 /* a number in no bits can stand for many */
+#define MOST_ASKED 100000 /* a number in no bits can stand for many samples */
 
-/* A right one, to begin with. */
+/* Makes a valid catalogue to begin with. */
 static size_t make(uint8_t *data, size_t max_size)
 {
 	static const char *classes[] = {"a", "b"};
@@ -132,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	auto_close int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	ensure(fd >= 0 && log_to_file("/dev/null") == 0);
 	ensure(pwrite(fd, data, size, 0) == (ssize_t)size);
-	for (int check = 0; check < 2; check++) { /* also as the next engine does it */
+	for (int check = 0; check < 2; check++) { /* also as the next engine checks it */
 		int err = map_open_fd(fd, "fuzz", check, &map);
 		ensure(err == 0 || err == -EILSEQ);
 		if (!err)

@@ -13,10 +13,9 @@
 #include <sys/eventfd.h>
 
 /*
- * What a server and a client do with bytes of a stranger, over a pair of sockets and
- * without their threads. The first byte says which of the two, and whether it has been
- * greeted before; the second one, in which pieces the rest comes. Whatever comes, each
- * request and each fetch ends once, and nothing is left.
+ * Bytes of a stranger to a server or a client, over a pair of sockets, without threads. The first
+ * byte says which of the two, and whether the stranger was greeted before. The second byte says in
+ * which pieces the rest comes. Each request and each fetch must end once, and nothing may be left.
  */
 
 #define MOST_BYTES 100000
@@ -33,7 +32,7 @@ static void make_pair(int ret[2])
 		0);
 }
 
-/* What was said is of no interest. */
+/* Reads and drops all bytes. */
 static void drain(int fd)
 {
 	uint8_t bytes[4096];
@@ -44,7 +43,8 @@ static void drain(int fd)
 /* --- the server -------------------------------------------------------------------------- */
 
 static struct peer_server server;
-static struct peer_request *held; /* answered when all has come */
+/* the request that is answered when all bytes have come */
+static struct peer_request *held;
 
 static void released(void *context)
 {
@@ -218,7 +218,7 @@ static void begin_node(int fd, bool greeted)
 		struct peer_want *want = calloc(1, sizeof(*want));
 		ensure(want);
 		want->fetch = (struct peer_fetch){.sample = i,
-			.deadline_ns = i, /* the first of them are late, sometimes */
+			.deadline_ns = i, /* sometimes the first fetches are too late */
 			.place_for = place_for,
 			.done = done,
 			.context = &bytes[i]};

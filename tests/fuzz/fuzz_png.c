@@ -8,9 +8,9 @@
 #include <zlib.h>
 
 /*
- * PNG files, examined and prepared. Most mutations get right checksums: else only the
- * checksums would be tested. What is read whole is read once more with a byte behind its last
- * row, which libpng has to judge: both have the same pixels.
+ * Examines and prepares PNG files. Most mutations get right checksums, because otherwise only the
+ * checksums would be tested. A file that the fast reader reads whole is prepared a second time
+ * with a byte behind its last row, so that libpng reads it: both must have the same pixels.
  */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -40,7 +40,8 @@ size_t LLVMFuzzerCustomMutator(
 	return size;
 }
 
-/* The first IDAT. NULL: none. stream: the data of all that follow one another. */
+/* Returns the first IDAT; NULL: none. stream: the joined data of all IDATs that follow each
+ * other. */
 static const uint8_t *find_data(
 	const uint8_t *data, size_t size, uint8_t *stream, size_t *ret_n)
 {
@@ -62,11 +63,13 @@ static const uint8_t *find_data(
 	return first;
 }
 
-/* By zlib. false: the damage that libdeflate may not see (image/png_whole.h). */
+/* Inflates the data by zlib. false: there is damage that libdeflate may not see
+ * (image/png_whole.h). */
 static bool inflate_all(const uint8_t *stream, size_t size, uint8_t *rows, size_t n)
 {
 	z_stream zlib = {.avail_in = (unsigned)size, .avail_out = (unsigned)n};
-	memcpy(&zlib.next_in, &stream, sizeof(stream)); /* zlib does not write there */
+	/* zlib does not write to these bytes */
+	memcpy(&zlib.next_in, &stream, sizeof(stream));
 	zlib.next_out = rows;
 	ensure(inflateInit(&zlib) == Z_OK);
 	int status = inflate(&zlib, Z_FINISH);
@@ -77,7 +80,8 @@ static bool inflate_all(const uint8_t *stream, size_t size, uint8_t *rows, size_
 	return !damaged;
 }
 
-/* The same file with a byte more behind its n bytes of rows. NULL: zlib can't read it. */
+/* Makes the same file with one more byte behind its n bytes of rows. NULL: zlib can't read the
+ * file. */
 static uint8_t *make_longer(const uint8_t *head, size_t head_size, const uint8_t *stream,
 	size_t stream_size, size_t n, size_t *ret_size)
 {
@@ -101,7 +105,8 @@ static uint8_t *make_longer(const uint8_t *head, size_t head_size, const uint8_t
 	return file;
 }
 
-/* The rows by the code for every processor and by that for this one; NULL: not regular. */
+/* Reads the rows, by the code for every processor or by the code for this one. NULL: the file is
+ * not regular. */
 static const uint8_t *read_whole(
 	const struct png_whole_image *image, const uint8_t *first, const uint8_t *end)
 {
@@ -133,7 +138,8 @@ static struct load_task prepare(struct load_context *context, const uint8_t *dat
 	return task;
 }
 
-/* The longer file has right checksums of what is before the data; the other one may not. */
+/* Compares both results. The longer file has right checksums before its data; the other file may
+ * not. */
 static void expect_same(struct load_task task, struct load_task longer)
 {
 	ensure(task.status == 0 ? longer.status == 0 : !task.tensor);

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A program writes on its standard output, until it ends: the array that was asked for, an
- * error with a text, or nonsense, which a message names. */
+/* The output of a program until it ends: the requested array, an error with a text, or nonsense,
+ * which a message must name. */
 
-#define MOST 60000 /* a pipe holds them */
+#define MOST 60000 /* bytes that a pipe holds */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,9 +6,9 @@
 #include "coord/coord.h"
 
 /*
- * What a node makes of bytes that the engine's server sends: replies one after the other, to
- * whatever is asked next. The first byte says whether the node has a job of its own. A node
- * that takes nonsense for an answer, or goes on after it, ends by an assertion.
+ * Replies of the engine's server to a node, one after the other, whatever the node asks. The first
+ * byte says whether the node has a job. If a node accepts nonsense as an answer, or continues
+ * after it, an assertion fails.
  */
 
 #define SAMPLES 40
@@ -71,7 +71,7 @@ static void add_job(struct coord *coord)
 	roaring_bitmap_free(ids);
 }
 
-/* Until all that was said has been heard. */
+/* Makes steps until all replies were read. */
 static void step_all(struct coord *coord, const struct canned *canned)
 {
 	uint64_t now_ns = SECOND;

@@ -3,7 +3,7 @@
 
 #include "container.h"
 
-/* Tar files. Most mutations get right checksums. */
+/* Lists tar files. Most mutations get right checksums. */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
@@ -13,7 +13,7 @@ size_t LLVMFuzzerCustomMutator(
 #define BLOCK 512
 #define CHECKSUM 148
 
-/* Of each block that may be a header. */
+/* Corrects the checksum of each block that may be a header. */
 static void correct_checksums(uint8_t *data, size_t size)
 {
 	for (size_t at = 0; at + BLOCK <= size; at += BLOCK) {

@@ -13,9 +13,9 @@
 #include <zlib.h>
 
 /*
- * Foreign bytes as the file of a sample in a tier, and a foreign name beside it. Whatever is
- * in them, what is read is what was written once: bytes with a right head. Most mutations
- * get right checksums, without which nothing else would be tried.
+ * Foreign bytes as the file of a sample in a tier, and a foreign name beside it. Only bytes with a
+ * right head may be read, as they were written. Most mutations get right checksums, because
+ * otherwise only the checksums would be tested.
  */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -23,7 +23,7 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(
 	uint8_t *data, size_t size, size_t max_size, unsigned int seed);
 
-#define NAME 29 /* bytes of the name, before those of the file */
+#define NAME 29 /* bytes of the input for the name, before those of the file */
 #define ID 7
 #define IDENTITY UINT64_C(0x0123456789abcdef)
 #define MOST 4096
@@ -94,7 +94,7 @@ static void begin(void)
 	ensure(mkdir(file("photos/000000"), 0700) == 0);
 }
 
-/* --- what is tried --- */
+/* --- the checks --- */
 
 static void see(void *context, const struct stored *found, uint64_t room)
 {

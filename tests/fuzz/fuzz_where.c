@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The predicate of a job, on a catalogue of a few files: refused with a message, or a
- * selection among the samples, the same each time; the catalogue stays as it is. */
+/* The predicate of a job, on a catalogue of a few files. It is refused with a message, or selects
+ * some of the samples, each time the same ones. The catalogue stays unchanged. */
 
 #define N_FILES 6
 
@@ -48,7 +48,8 @@ static struct dataset *small_dataset(void)
 	return dataset;
 }
 
-/* Functions as random() must be refused, and a predicate must leave nothing behind. */
+/* Selects once. Functions such as random() must be refused, and a predicate must leave nothing
+ * behind. */
 static roaring_bitmap_t *select_once(struct dataset *dataset, const char *where)
 {
 	char *message;

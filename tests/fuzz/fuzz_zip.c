@@ -3,7 +3,7 @@
 
 #include "container.h"
 
-/* Zip files. */
+/* Lists zip files. */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -12,9 +12,9 @@
 #include <string.h>
 
 /*
- * A file of any bytes goes the way of a sample: its header is examined as in a scan, then
- * it is prepared. A worker's context that has seen all files before must give the
- * same result as a new one.
+ * A file of any bytes is treated as a sample: its header is examined as in a scan, then it is
+ * prepared. A worker's context that was used for all earlier files must give the same result as a
+ * new one.
  */
 
 #define MAX_FUZZ_PIXELS (1u << 16) /* larger images take long and find no other bugs */

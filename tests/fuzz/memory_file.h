@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file in memory, for functions that read by path. */
+/* A file in memory with a path, for functions that take a path. */
 struct memory_file {
 	int fd;
 	char path[32];

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""seeds.py KIND DIRECTORY: good input for a fuzz program to begin with. KIND: jpeg, baseline,
-png, codecs, tar, far, zip, lmdb, ini, where, journal, tier, peer, resp or program."""
+"""seeds.py KIND DIRECTORY: makes good inputs for a fuzz program to begin with. KIND: jpeg,
+baseline, png, codecs, tar, far, zip, lmdb, ini, where, journal, tier, peer, resp or program."""
 
 import glob
 import io
@@ -43,7 +43,7 @@ def jpeg():
 
 
 def baseline():
-    """JPEGs, and what fuzz_baseline.c makes some of."""
+    """JPEGs, and inputs from which fuzz_baseline.c makes some."""
     for subsampling in (0, 1, 2):
         for quality in (30, 75, 100):
             picture = image("RGB", 33 + quality % 7, 35)
@@ -58,10 +58,10 @@ def baseline():
 def png():
     for mode in ("1", "L", "LA", "P", "RGB", "RGBA", "I"):
         picture = image("L" if mode == "I" else mode if mode != "LA" else "RGBA")
-        # not compressed: a changed byte is a changed pixel or filter
+        # not compressed, so that a changed byte is a changed pixel or filter
         yield encode(picture.convert(mode), "PNG", compress_level=0)
         yield encode(picture.convert(mode), "PNG")
-    # Adam7, which PIL does not write: one pixel is one row of the first pass
+    # Adam7, which PIL does not write: one pixel is one row of the first pass.
     data = bytearray(encode(image("RGB", 1, 1), "PNG", compress_level=0))
     data[28] = 1
     yield bytes(data)
@@ -73,7 +73,7 @@ def codecs():
     for _, data in others():
         if len(data) < 8192:
             yield data
-    # Run lengths of two grays; the size decides how it is prepared: here channels are kept.
+    # Run lengths of two grays. The input's size selects the preparation: here channels are kept.
     runs = (b"BM" + struct.pack("<IHHI", 0, 0, 0, 62) +
             struct.pack("<IiiHHIIiiII", 40, 5, 1, 1, 1, 1, 0, 0, 0, 2, 0) +
             bytes((0, 0, 0, 0, 255, 255, 255, 0, 5, 1, 0, 1)))
@@ -198,7 +198,7 @@ def segment(epoch, before, records, positions=100):
 
 
 def tier():
-    """A name beside, and the file of sample 7; the last one is damaged."""
+    """A name, and the file of sample 7; the last one is damaged."""
     def record(content, crc=0):
         head = b"joadtier" + struct.pack("<IIQQI", 1, 7, 0x0123456789abcdef, len(content),
                                          zlib.crc32(content) ^ crc)
@@ -211,7 +211,7 @@ def tier():
 
 
 def journal():
-    """The first two bytes: how long the first of two segments is."""
+    """The first two bytes: the length of the first of two segments."""
     first = [(1, 0, 0, 0, 0), (2, 1, 0, 5, 6), (64, 0, 0, 77, 1), (3, 0, 0, 5, 1), (4, 0, 0, 5, 0)]
     second = [(1, 1, 0, 0, 0), (4, 0, 1, 5, 0), (5, 0, 1, 0, 0), (6, 0, 1, 0, 0), (2, 2, 0, 7, 9)]
     whole = segment(4, 0xFFFFFFFF, first)
@@ -252,7 +252,7 @@ def reply(value):
 
 
 def resp():
-    """The first byte: whether the node has a job. Then what it is answered."""
+    """The first byte: whether the node has a job. Then the replies."""
     ids = struct.pack("<IIHHI", 12346, 1, 0, 39, 16) + struct.pack("<40H", *range(40))
     none, one = [1, 1, b"", b"3", []], [1, 1, b"", b"3", [b"OK", b"0:2"]]
     nodes = [b"node0", b"5 1 [::]:7", b"node1", b""]

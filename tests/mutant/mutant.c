@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Linked into a daemon: leaves out what $COORD_MUTANT says, a number of coord_mutant.h. */
+/* Linked into a daemon: leaves out the step with the number $COORD_MUTANT of coord_mutant.h. */
 
 __attribute__((constructor)) static void choose_mutant(void)
 {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""The originals that tests/programs/run compares with: made here, nothing is fetched."""
+"""Makes the originals that tests/programs/run compares with; nothing is downloaded."""
 
 import csv
 import io
@@ -17,7 +17,7 @@ SOURCES = ("directory", "tar", "zip")
 
 
 def picture(seed):
-    """Smooth colours and edges, of a size of its own."""
+    """An image with smooth colours and edges, and its own size."""
     values = numpy.random.default_rng(seed)
     width, height = (int(side) for side in values.integers(260, 420, 2))
     small = Image.fromarray(values.integers(0, 256, (9, 12, 3), numpy.uint8))
@@ -39,7 +39,7 @@ def photos():
 
 
 def scans():
-    """Gray of 16 bits, as of a CT, and volumes' slices of float32."""
+    """Gray images of 16 bits, as from a CT, and slices of volumes of float32."""
     for label, name in enumerate(("healthy", "ill")):
         for i in range(4):
             values = numpy.random.default_rng([label, i]).integers(0, 65536, (16, 20))
@@ -75,8 +75,8 @@ def clips():
 
 
 def captioned():
-    """Images without classes, as image-text datasets have them: captions and properties beside
-    each, the captions also in one file, with numbers to learn."""
+    """Images without classes, as in image-text datasets: captions and properties beside each
+    image, the captions also in one file, with numbers to learn."""
     rows = [("file_name", "caption", "metres", "age")]
     for i in range(6):
         text = f'caption {i}: "caf\N{LATIN SMALL LETTER E WITH ACUTE}", ' + "many words " * (60 * i)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
-"""The programs: how each opens files, and what it would make of the originals."""
+"""Programs: how each one opens files, and what it makes of the originals."""
 
 import csv
 import dataclasses
@@ -24,14 +24,14 @@ NORMALIZE = "0.485 0.456 0.406 / 0.229 0.224 0.225"
 @dataclasses.dataclass
 class Row:
     program: str
-    how: str  # the keys that matter, for the table
+    how: str  # important keys, for the table
     set: str
     keys: dict[str, Any]
     read: Callable[[str, "Row"], Any]  # (path of the original, pixels, label) for each sample
-    make: Callable[[Image.Image], Any]  # pixels of an original
+    make: Callable[[Image.Image], Any]  # pixels that the program makes of an original
     sources: tuple[str, ...] = SOURCES
     only: str = ""  # the originals whose paths begin so
-    then: Callable[[Image.Image], Any] = lambda image: image  # what the program does itself
+    then: Callable[[Image.Image], Any] = lambda image: image  # what the program itself does
     labelled: bool = True
     label: Callable[[dict[str, bytes], str], Any] = lambda files, path: class_of(files, path)
 
@@ -52,7 +52,7 @@ def class_of(files, path):
 
 
 def caption_of(files, path):
-    """The bytes of the caption, and what is known of the image."""
+    """The bytes of the caption, and the known facts about the image."""
     stem = os.path.splitext(path)[0]
     return files[f"{stem}.txt"], files[f"{stem}.json"]
 
@@ -78,7 +78,7 @@ def same(expected, have):
 
 
 def check_comparison():
-    """One changed number has to be noticed."""
+    """Checks that one changed number is noticed."""
     one = numpy.zeros((4, 5, 3), numpy.float32)
     other = one.copy()
     other[3, 4, 2] = 1e-7
@@ -104,13 +104,13 @@ def image_folder(job, row):
     """imagenet/main.py, timm, Lightning: torchvision's ImageFolder of a directory of classes."""
     folder = datasets.ImageFolder(os.path.join(job, "epoch-0000"), row.then)
     samples = [folder[i] for i in range(len(folder))]
-    taken = order(job)  # positions go from class to class, as the names do
+    taken = order(job)  # positions go from class to class, as names do
     for position, (pixels, label) in enumerate(samples):
         yield taken[position][1], pixels, label
 
 
 def arrays(job, row):
-    """A Dataset of one's own: numpy.load, and the label beside it."""
+    """An own Dataset: numpy.load, and the label in the file beside it."""
     paths = sorted(glob.glob(os.path.join(job, "epoch-0000", "*.npy")))
     loaded = []
     for path in paths:
@@ -145,7 +145,7 @@ def label_of(label):
 
 
 def shards(job):
-    """webdataset: members with one stem, one behind the other, are a sample."""
+    """webdataset: consecutive members with one stem are a sample."""
     for path in sorted(glob.glob(os.path.join(job, "epoch-0000", "*.tar"))):
         sample = {}
         with tarfile.open(path) as tar:
@@ -168,7 +168,7 @@ def web_dataset(job, row):
 
 
 def captions(job, row):
-    """open_clip: image and text of a stem; a sample that lacks one is dropped."""
+    """open_clip: image and text with one stem; a sample without one of them is dropped."""
     loaded = [sample for sample in shards(job) if "ppm" in sample and "txt" in sample]
     taken = order(job)
     for sample in loaded:
@@ -179,7 +179,7 @@ def captions(job, row):
 
 
 def caption_files(job, row):
-    """A Dataset of one's own: the caption is in a file beside the image."""
+    """An own Dataset: the caption is in a file beside the image."""
     paths = sorted(glob.glob(os.path.join(job, "epoch-0000", "*.ppm")))
     loaded = []
     for path in paths:
@@ -202,8 +202,8 @@ def by_names(job, row):
 
 
 def both(job, row):
-    """A Dataset of pairs: an array and its mask, in two files or in one record. The mask is compared
-    here, pixel by pixel, with that of the original of the same stem."""
+    """A Dataset of pairs: an array and its mask, in two files or in one record. The mask is
+    compared here, pixel by pixel, with that of the original with the same stem."""
     loaded = []
     for path in sorted(glob.glob(os.path.join(job, "epoch-0000", "*[0-9].npy"))):
         array = numpy.load(path)
@@ -232,7 +232,7 @@ def videos(job, row):
         yield from ((name, frame, label) for name, frame in zip(names, frames, strict=True))
 
 
-# --- what they make of the originals ----------------------------------------------------------
+# --- what programs make of the originals ------------------------------------------------------
 
 
 def rgb(image):
@@ -240,7 +240,7 @@ def rgb(image):
 
 
 def evaluated(size, kind):
-    """Resize, CenterCrop(224), ToTensor, Normalize: of an image or of a prepared one."""
+    """Resize, CenterCrop(224), ToTensor, Normalize, for an image or a prepared one."""
     resize = [transforms.Resize(size, kind)] if size else []
     transform = transforms.Compose([*resize, transforms.CenterCrop(224), transforms.ToTensor(),
                                     transforms.Normalize(*IMAGENET)])

@@ -2,10 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * Linked with the daemon: each call that asks for memory, works on a file or answers the
- * kernel is a site, and the n-th one from now on fails, or the process is killed there. A
- * test says which in a file that is mapped here (JOADERFS_SITES; tests/fs/sites.py writes
- * it).
+ * Linked with the daemon. Each call for memory, for a file or with an answer to the kernel is a
+ * site. The n-th site from now on fails, or the process is killed there. The test writes n to a
+ * file that is mapped here (JOADERFS_SITES, tests/fs/sites.py).
  */
 
 #include <errno.h>
@@ -27,12 +26,12 @@
 
 enum kind { NONE, MEMORY, FILES, REPLY };
 
-#define CRASH (-1) /* in place of an errno */
+#define CRASH (-1) /* replaces an errno: the process is killed */
 
 static struct control {
 	_Atomic int64_t kind;
 	_Atomic int64_t error;
-	_Atomic int64_t left; /* until it fails */
+	_Atomic int64_t left; /* sites until the one that fails */
 	_Atomic int64_t failed;
 } * control;
 
@@ -179,7 +178,7 @@ WRAP(int, fstat, int fd, struct stat *ret)
 	return fails(FILES) ? -1 : __real_fstat(fd, ret);
 }
 
-/* What comes from the kernel's device does not fail so. */
+/* Tells whether the descriptor is a regular file. Reads of the kernel's device are no sites. */
 static bool is_file(int fd)
 {
 	struct stat st;
@@ -236,7 +235,7 @@ WRAP(ssize_t, writev, int fd, const struct iovec *parts, int n)
 	return is_file(fd) && fails(FILES) ? -1 : __real_writev(fd, parts, n);
 }
 
-/* That the kernel is to read a file by itself, or no more. */
+/* The ioctl by which the kernel gets a file to read by itself, or loses it. */
 int __real_ioctl(int fd, unsigned long request, ...);
 int __wrap_ioctl(int fd, unsigned long request, ...);
 int __wrap_ioctl(int fd, unsigned long request, ...)
@@ -248,7 +247,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	return fails(FILES) ? -1 : __real_ioctl(fd, request, argument);
 }
 
-/* --- answers: the kernel has forgotten the request, because its reader was interrupted -- */
+/* --- answers: ENOENT, as if the reader had interrupted the request ---------------------- */
 
 #define ANSWER(call) (fails(REPLY) ? (fuse_reply_err(request, EINTR), -ENOENT) : (call))
 
@@ -289,7 +288,7 @@ WRAP(int, fuse_reply_statfs, fuse_req_t request, const struct statvfs *st)
 
 /* --- the test's file ------------------------------------------------------------------ */
 
-/* The supervisor is none of the processes whose calls count. */
+/* Tells whether the process is an engine. Calls of the supervisor do not count. */
 static bool is_engine(int argc, char *const *argv)
 {
 	for (int i = 1; i < argc; i++)

@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * Several jobs read one dataset through a small cache, with several threads each; opens
- * are cancelled, undone and repeated, jobs come and go, others look at everything all the
- * time. Whatever happened: every job has seen each of its samples exactly once per epoch,
- * with the right pixels, its order says so, and no pin and no need is left. With dsa
- * first, then with exchange.
+ * Several jobs read one dataset through a small cache, each with several threads. Opens are
+ * cancelled, undone and repeated, jobs come and go, and onlookers read all figures all the time.
+ * In the end every job must have seen each sample exactly once per epoch, with the right pixels;
+ * its order must say so; and no pin and no need may be left. The test runs with dsa, then with
+ * exchange.
  */
 
 #include "../sched_bind.h"
@@ -27,35 +27,36 @@
 #define SAMPLES 240
 #define SIDE 16
 #define CACHE_TENSORS 24
-#define TIER_BYTES (400 << 10) /* of less than half of the samples */
+#define TIER_BYTES (400 << 10) /* less than half of the samples fit */
 #define WORKERS 3
 #define MAX_EPOCHS 2
 #define MAX_THREADS 3
 #define CHURNS 40
 #define CHURN_OPENS 30
-#define ROUNDS 4 /* with each sampler */
+#define ROUNDS 4 /* rounds with each sampler */
 
 static struct dataset *dataset;
 static struct sched *sched;
-static uint8_t shade[SAMPLES]; /* of every pixel of a sample */
+static uint8_t shade[SAMPLES]; /* by sample: the shade of all its pixels */
 static atomic_bool readers_done;
-static atomic_uint_fast64_t some_ticket; /* of an open that was parked lately */
+static atomic_uint_fast64_t some_ticket; /* ticket of an open that was parked recently */
 static atomic_uint interrupted, undone;
 
 static struct reader_job {
 	struct job_config config;
 	uint32_t threads;
-	bool current; /* knows no epochs */
+	bool current; /* its readers use current/ */
 	struct sched_job *job;
 	uint32_t samples;
-	pthread_barrier_t barrier; /* all threads finish an epoch before the next one */
+	/* all threads end an epoch before the next one begins */
+	pthread_barrier_t barrier;
 	atomic_uint next[MAX_EPOCHS];
 	atomic_uint seen[MAX_EPOCHS][SAMPLES]; /* by sample */
 	sample_id at[MAX_EPOCHS][SAMPLES];     /* by position */
 } reader_jobs[] = {
 	{.config = {.name = (char[]){"all"}, .weight = 1, .epochs = 2, .idle_s = 600},
 		.threads = 3},
-	/* the housekeeper parks it whenever it looks */
+	/* the housekeeper parks this job at each check */
 	{.config = {.name = (char[]){"part"},
 		 .weight = 1,
 		 .epochs = 2,
@@ -93,13 +94,13 @@ static struct reader_job {
 
 /* --- one open ---------------------------------------------------------------------- */
 
-/* Waits for `opened`. */
+/* Waits until `opened` is called. */
 struct open_wait {
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
 	bool done; /* (mutex) */
 	struct sched_opened opened;
-	bool cancel; /* gives up as soon as it is parked */
+	bool cancel; /* the open is cancelled as soon as it is parked */
 };
 
 static void open_wait_init(struct open_wait *wait)
@@ -112,7 +113,7 @@ static void on_opened(void *context, const struct sched_opened *opened)
 {
 	struct open_wait *wait = context;
 	pthread_mutex_lock(&wait->mutex);
-	ensure(!wait->done); /* exactly once */
+	ensure(!wait->done); /* `opened` is called exactly once */
 	wait->done = true;
 	wait->opened = *opened;
 	pthread_cond_signal(&wait->cond);
@@ -138,9 +139,9 @@ static struct sched_opened wait_opened(struct open_wait *wait)
 	return wait->opened;
 }
 
-static _Thread_local uint64_t this_reader; /* as the kernel tells a reader's thread */
+static _Thread_local uint64_t this_reader; /* stands for the thread's number */
 
-/* After three opens that it gave up, the reader waits for the fourth. */
+/* Opens a position. After three opens that it gave up, the reader waits for the fourth. */
 static struct sched_handle *open_position(
 	struct sched_job *job, uint32_t epoch, uint32_t position, struct rng *rng)
 {
@@ -216,7 +217,7 @@ static void read_position(
 		handle = open_position(job, asked, position, rng);
 		ensure(sched_handle_sample(handle) == id);
 	}
-	if (rng_below(rng, 8) == 0) { /* two opens at once, and one after */
+	if (rng_below(rng, 8) == 0) { /* two opens at the same time, and one after them */
 		struct sched_handle *second = open_position(job, asked, position, rng);
 		ensure(check_tensor(second, &reader->config) == id);
 		sched_release(second);
@@ -228,7 +229,7 @@ static void read_position(
 	sched_release(handle);
 }
 
-/* Of earlier positions, whether their epoch is over or not. */
+/* Reads positions again that were read before, in ended epochs, too. */
 static void read_again(struct reader_job *reader, uint32_t epoch, struct rng *rng)
 {
 	uint32_t position = (uint32_t)rng_below(rng, reader->samples);
@@ -284,7 +285,7 @@ static struct sched_job *add_job(struct job_config *config, bool persist)
 	return job;
 }
 
-/* Files that a removed job's reader has open stay readable. */
+/* Files that a removed job's reader has open must stay readable. */
 static void finish_churn(struct open_wait *wait, const struct job_config *config)
 {
 	struct sched_opened opened = wait_opened(wait);
@@ -456,7 +457,7 @@ static void run(void)
 	nothing_is_held();
 }
 
-/* Opens that wait when the scheduler stops are answered. */
+/* Checks that opens that wait when the scheduler stops are answered. */
 static void stop_with_waiting_opens(void)
 {
 	static struct open_wait waits[CHURN_OPENS];
@@ -486,7 +487,7 @@ static void run_with(struct daemon_config *config, enum sampler_kind sampler)
 	sched_free(&sched);
 }
 
-/* The shade of <class>/<number>.png is number. */
+/* Notes the shade of each sample: the number in its name, <class>/<number>.png. */
 static void learn_shades(void)
 {
 	ensure(dataset_ids(dataset) == SAMPLES);

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * Threads that append under the caller's lock and flush without it, while another one
- * syncs and forgets. What a thread has flushed is in the files when it goes on; a replay
- * finds all records in their order. A second time with a disk that is full now and then; a
- * third time in one segment, which is written anew again and again, without old opens.
+ * Threads append records under the caller's lock and flush without it, while another thread syncs
+ * and forgets segments. When a flush returns, the thread's records are in the files. A replay must
+ * find all records in their order. A second run has a disk that is full now and then. A third run
+ * has one segment, which is rewritten again and again without old opens.
  */
 
 #include "base/ensure.h"
@@ -24,25 +24,25 @@
 
 #define THREADS 6
 #define RECORDS_EACH 20000
-#define EPOCH 2000 /* records in one, but where a segment is written anew */
-#define ANEW 4	   /* times at least */
+#define EPOCH 2000 /* records of an epoch, unless the segment is rewritten */
+#define ANEW 4	   /* least number of times that the segment is rewritten */
 #define POSITIONS (2 * EPOCH)
-#define FEW 64 /* positions of the epoch that is written anew */
+#define FEW 64 /* positions of the epoch whose segment is rewritten */
 
 struct test {
 	char directory[32];
 	bool faults, compacts;
 	atomic_uint anew;
 	struct journal *journal;
-	struct lock lock; /* as the scheduler's */
-	uint32_t n;	  /* (lock) records, with the BEGUNs */
+	struct lock lock; /* stands for the scheduler's lock */
+	uint32_t n;	  /* (lock) number of records, with the BEGUN records */
 	atomic_bool over;
 };
 
 static const struct journal_identity identity = {
 	.job = "job", .id = 1, .positions = POSITIONS, .samples = POSITIONS};
 
-/* The i-th of all: the replay must see the same ones. */
+/* Returns the i-th record, the same for appends and for the replay. */
 static struct record record_of(uint32_t i, bool compacts)
 {
 	if (compacts && i > 0)
@@ -63,7 +63,7 @@ static struct record record_of(uint32_t i, bool compacts)
 		.sample = i % 17};
 }
 
-/* How many there are now. */
+/* Appends up to n records. Returns the number of all records. */
 static uint32_t append(struct test *test, uint32_t n)
 {
 	LOCK_SCOPE(&test->lock);
@@ -138,7 +138,7 @@ static void *sync_all_the_time(void *context)
 
 struct replay {
 	uint32_t n;
-	bool compacts; /* opens may be missing */
+	bool compacts; /* opens may be missing, because the segment was rewritten */
 };
 
 static int check_record(

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * Threads that fetch from two nodes while others answer what these were asked, late and in
- * any order, and one stops a node and starts it again. Each fetch is done once, with all
- * of its bytes or with an error; each answer is released once. Without TLS and with it.
+ * Threads fetch tensors from two nodes, while other threads answer the requests late and in any
+ * order, and one thread stops a node and starts it again. Each fetch must end once, with all bytes
+ * or with an error, and each answer must be released once. The test runs without TLS and with it.
  */
 
 #include "base/clock.h"
@@ -24,12 +24,12 @@
 
 #define FETCHERS 3
 #define ANSWERERS 2
-#define FETCHES 8000 /* of each */
+#define FETCHES 8000 /* fetches of each thread */
 #define BYTES 40000u
 #define NODES 2
 #define RESTARTS 150
 
-/* A node's server, and what it was asked and has not answered. */
+/* The server of a node, and its requests that were not answered yet. */
 struct node {
 	struct test *test;
 	struct peer_server *server;
@@ -72,7 +72,7 @@ static void released(void *context)
 	atomic_fetch_add(&node->n_released, 1);
 }
 
-/* One of those that are waiting; false: none is. */
+/* Answers one of the waiting requests. Returns false if there is none. */
 static bool answer_one(struct node *node, struct rng *rng)
 {
 	struct test *test = node->test;
@@ -225,7 +225,7 @@ static void restart_until_done(struct test *test)
 			test->done < FETCHERS * FETCHES)
 			sched_yield();
 		stop(node);
-		/* A thread that answers may be between taking a request and answering. */
+		/* A thread may have taken a request that it has not answered yet. */
 		while (node->n_released < node->n_asked)
 			sched_yield();
 		peer_server_free(&node->server);
@@ -289,7 +289,7 @@ static void go(struct peer_trust *trust)
 	ensure(test.whole > FETCHES / 10);
 }
 
-/* NULL: built without OpenSSL. */
+/* NULL: built without OpenSSL */
 static struct peer_trust *make_trust(void)
 {
 	static const char secret[] = "the nodes of the test know it";

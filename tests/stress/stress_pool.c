@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * The worker pool under threads that kick it at any time, and ended in the middle of its
- * work: every task that was handed out comes back once, prepared or refused as its file
- * deserves, and nothing runs after load_pool_free.
+ * Threads kick the worker pool at any time, and the pool ends in the middle of its work. Each task
+ * that was handed out must come back once, prepared or refused as its file requires, and no thread
+ * may run after load_pool_free.
  */
 
 #include "../tiny_dataset.h"
@@ -20,7 +20,7 @@
 
 #define ROUNDS 60
 #define N_TASKS 200
-#define N_FILES 8 /* and one that is no image */
+#define N_FILES 8 /* and one file that is no image */
 #define WORKERS 4
 #define READERS 6
 #define KICKERS 3
@@ -34,20 +34,20 @@ struct file {
 };
 
 struct round {
-	struct lock lock; /* all below but the constant fields */
+	struct lock lock; /* protects all fields below, except constant ones */
 	pthread_cond_t all_done;
 	struct rng rng;
 	struct load_task tasks[N_TASKS];
 	uint8_t times_done[N_TASKS];
-	struct load_task *read[N_TASKS]; /* those that wait for a decoder */
+	struct load_task *read[N_TASKS]; /* tasks that wait for a decoder */
 	uint32_t n_read, n_decoded;
 	uint32_t handed_out, done;
 	struct load_pool *pool; /* constant while kickers run */
 	atomic_bool stop_kicking, freed;
-	bool complete; /* constant: it ends when all is done */
+	bool complete; /* constant: the round ends when all tasks are done */
 };
 
-static const struct preparation preparation; /* the pixels as they are */
+static const struct preparation preparation; /* keeps the pixels as they are */
 static struct file files[N_FILES + 1];
 
 static void make_files(const char *directory)
@@ -71,8 +71,7 @@ static struct load_task *next(void *context)
 	struct round *round = context;
 	LOCK_SCOPE(&round->lock);
 	ensure(!atomic_load(&round->freed));
-	/* Sometimes there is nothing yet: only a later kick gets the worker
-	 * going again. */
+	/* Sometimes there is no task yet, so that only a later kick continues the work. */
 	if (round->handed_out == N_TASKS || rng_below(&round->rng, 4) == 0)
 		return NULL;
 	uint32_t i = round->handed_out++;
@@ -107,7 +106,7 @@ static struct load_task *next_decode(void *context)
 	return round->read[round->n_decoded++];
 }
 
-/* A read that takes long when the pool ends is interrupted. */
+/* Checks the result. A read that is too long at the end of the pool is interrupted. */
 static void check_result(const struct round *round, const struct load_task *task)
 {
 	const struct file *file = task->owner;
@@ -172,7 +171,7 @@ static void check_all_came_back(struct round *round, bool complete)
 		ensure(round->times_done[i] == (i < round->handed_out));
 }
 
-/* Every other round is ended when some of its tasks were not even handed out. */
+/* Runs a round. Every other round ends before all tasks were handed out. */
 static void run_round(uint64_t seed)
 {
 	static struct round round;
@@ -205,7 +204,8 @@ static void run_round(uint64_t seed)
 	lock_destroy(&round.lock);
 }
 
-/* One kick is enough for all tasks: workers ask again after each. */
+/* Hands out the next task. One kick is enough for all tasks, because workers ask again after each
+ * one. */
 static struct load_task *next_one_of_many(void *context)
 {
 	struct round *round = context;

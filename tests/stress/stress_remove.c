@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * A job, now and then of two datasets, is removed and added while readers are at it. Each open has the only reference to
- * the job that its reader has, and gives it back when it is told the result, as a mount
- * does: so the job goes away in the midst of whatever was going on. With look-ahead of
- * one, each open draws anew. Whatever happens, no pin and no need is left.
+ * A job, now and then one of two datasets, is removed and added while readers read it. Each open
+ * holds its reader's only reference to the job, and gives it back when it gets its answer, as a
+ * mount does. So the job ends in the middle of other work. With a look-ahead of one, each open
+ * draws. In the end no pin and no need may be left.
  */
 
 #include "../tiny_dataset.h"

@@ -8,7 +8,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-/* Loads a tensor of one byte, and frees the tensors that are evicted for it. */
+/* Loads a tensor of one byte, and frees the tensors that this evicts. */
 static inline void cache_load_one(
 	struct cache *cache, struct cache_space *space, sample_id id)
 {

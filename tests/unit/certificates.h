@@ -42,7 +42,8 @@ static inline void make_authority(X509 *x509)
 	X509_EXTENSION_free(extension);
 }
 
-/* ca: NULL for an authority. It ends in so many days, or ended so long ago. */
+/* Makes a certificate; ca NULL: of an authority. days: until it ends; negative: days since it
+ * ended. */
 static inline void make_certificate(
 	struct certificate *ret, const char *name, const struct certificate *ca, int days)
 {

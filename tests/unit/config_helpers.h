@@ -8,10 +8,10 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* What the tests of config share: messages collected, and an ini in a file. */
+/* Functions for the tests of config. They collect messages and write an ini to a file. */
 
 struct messages {
-	char text[4096]; /* each with a newline */
+	char text[4096]; /* the messages, each with a newline */
 };
 
 static inline void collect(void *context, const char *message)
@@ -21,7 +21,7 @@ static inline void collect(void *context, const char *message)
 	snprintf(messages->text + n, sizeof(messages->text) - n, "%s\n", message);
 }
 
-/* -> the result; the messages in *ret_messages */
+/* Parses the ini of a job. Returns the result; *ret_messages are the messages. */
 static inline int parse_job(
 	const char *text, struct messages *ret_messages, struct job_config *ret)
 {
@@ -29,7 +29,8 @@ static inline int parse_job(
 	return config_parse_job("job.ini", text, collect, ret_messages, ret);
 }
 
-/* The ini lies in a fresh directory and the process in it: its name is joaderfs.ini. */
+/* Writes the ini to a new directory, and changes to this directory, so that messages name
+ * joaderfs.ini. */
 static inline int load_daemon(
 	const char *text, struct messages *ret_messages, struct daemon_config *ret)
 {

@@ -12,8 +12,8 @@
 #include <criterion/criterion.h>
 
 /*
- * A few coordinators over one engine, in the process (with a clock of its own) or a real
- * server. Readers take what they are fed at once, unless they are held.
+ * A few coordinators over one engine: the engine in the process, with a clock of its own, or a
+ * real server. Readers consume samples as soon as they are fed, unless the world holds them.
  */
 
 #define WORLD_NODES 3
@@ -28,28 +28,29 @@ struct world_node {
 	uint32_t consumed_epoch[JOURNAL_JOBS][JOURNAL_RANKS];
 	uint32_t consumed[JOURNAL_JOBS][JOURNAL_RANKS];
 	uint64_t incarnation;
-	uint32_t fed; /* positions */
+	uint32_t fed; /* positions that the node was fed */
 	uint32_t lost;
-	uint32_t skipped_to; /* epoch */
-	bool full;	     /* its journal takes nothing */
-	bool silent;	     /* it is not stepped: dead, or stopped */
+	uint32_t
+		skipped_to; /* the epoch with which a rank went on after it had lost samples */
+	bool full;	    /* its journal has no room */
+	bool silent;	    /* the node makes no steps, as if it were dead or stopped */
 };
 
 struct world {
 	enum world_engine engine;
 	struct coord_local *local;
-	const struct coord_engine *instead; /* of the local one; or NULL */
+	const struct coord_engine *instead; /* replaces the local engine, unless NULL */
 	struct redis_server server;
 	uint64_t now_ns, ttl_ns;
 	uint64_t incarnations;
-	uint64_t most_ids; /* of nodes that are started next */
-	uint64_t before;   /* of the node that is started next */
+	uint64_t most_ids; /* most_ids of nodes that start from now on */
+	uint64_t before;   /* former incarnation of the next node that starts */
 	struct world_node nodes[WORLD_NODES];
 	roaring_bitmap_t *ids[JOURNAL_JOBS];
 	struct coord_job facts[JOURNAL_JOBS];
-	struct coord_calls calls; /* place, resident and lacked of it only */
-	uint32_t hold_epoch;	  /* readers begin no later one */
-	uint32_t hold_position;	  /* nor consume more positions of this one */
+	struct coord_calls calls; /* only place, resident and lacked are used */
+	uint32_t hold_epoch;	  /* readers begin no later epoch */
+	uint32_t hold_position;	  /* readers consume no more positions of this epoch */
 };
 
 static inline uint64_t world_now(void *context)
@@ -145,7 +146,7 @@ static inline const struct coord_engine *world_engine(struct world_node *node)
 	return coord_resp_engine(node->resp);
 }
 
-/* Node i, with the journal that it had. */
+/* Starts node i under the name, with its former journal. */
 static inline struct world_node *world_start_as(
 	struct world *world, unsigned i, const char *name)
 {
@@ -183,7 +184,7 @@ static inline struct world_node *world_start(struct world *world, unsigned i)
 	return world_start_as(world, i, names[i]);
 }
 
-/* As by SIGKILL. */
+/* Ends the node as SIGKILL does. */
 static inline void world_kill(struct world_node *node)
 {
 	coord_free(&node->coord);
@@ -206,7 +207,7 @@ static inline void world_end(struct world *world)
 		redis_end(&world->server);
 }
 
-/* Samples from..to-1. */
+/* Adds a job of the samples from..to-1. */
 static inline const struct coord_job *world_job(struct world *world, unsigned job,
 	uint32_t from, uint32_t to, uint32_t ranks, uint32_t batch)
 {
@@ -303,7 +304,7 @@ static inline void world_print(const struct world *world)
 	}
 }
 
-/* Until it holds; that takes too long if it takes a hundred ttl. */
+/* Makes steps until the condition holds; fails after a hundred ttl. */
 #define world_until(world, condition)                                                    \
 	do {                                                                             \
 		uint64_t end_ns_ = world_now(world) + 100 * (world)->ttl_ns;             \
@@ -323,7 +324,7 @@ static inline void world_pass(struct world *world, uint64_t ns)
 		world_step(world);
 }
 
-/* What readers were given of an epoch, on all nodes. */
+/* Returns the samples that readers on all nodes were given in the epoch. */
 static inline roaring_bitmap_t *world_given(
 	const struct world *world, unsigned job, uint32_t epoch, uint32_t *ret_positions)
 {
@@ -360,7 +361,7 @@ static inline bool world_given_any(
 	return positions > 0;
 }
 
-/* Of all jobs, also what they had. */
+/* Forgets all readers of all jobs, and the samples in their journals. */
 static inline void world_forget_readers(struct world *world)
 {
 	for (unsigned i = 0; i < WORLD_NODES; i++) {

@@ -60,7 +60,7 @@ static inline void place_end(struct place *place)
 	nftw(place->directory, place_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The absolute path, with the directories on the way made; valid until the next call. */
+/* Returns the absolute path, and makes its directories. Valid until the next call. */
 static inline const char *place_path(const struct place *place, const char *relative)
 {
 	static char path[4096];
@@ -93,7 +93,7 @@ static inline void place_link(
 	cr_assert_eq(symlink(target, place_path(place, relative)), 0);
 }
 
-/* Scans again, with an empty log. */
+/* Scans again, after it has emptied the log. */
 static inline int place_open(struct place *place)
 {
 	dataset_close(&place->dataset);
@@ -111,7 +111,8 @@ static inline bool place_logged(const struct place *place, const char *text)
 	return strstr(log, text);
 }
 
-/* The rows of a catalogue of before there were blobs of them; of samples that are files. */
+/* Writes rows as older catalogues had them, before rows were kept in blobs. All samples are single
+ * files. */
 static inline void place_insert_rows(struct place *place, sqlite3 *db)
 {
 	for (sample_id id = 0; id < dataset_ids(place->dataset); id++) {
@@ -132,7 +133,7 @@ static inline void place_insert_rows(struct place *place, sqlite3 *db)
 	}
 }
 
-/* Makes the catalogue one of version 4, which has no map, and runs `sql` in it. Closes the
+/* Turns the catalogue into one of version 4, which has no map, and runs `sql` in it. Closes the
  * dataset. */
 static inline void place_make_older(struct place *place, const char *sql)
 {
@@ -159,7 +160,7 @@ static inline void place_make_older(struct place *place, const char *sql)
 	dataset_close(&place->dataset);
 }
 
-/* SAMPLE_NONE: not in the catalogue. */
+/* Returns the id of the path; SAMPLE_NONE: the catalogue does not have it. */
 static inline sample_id place_id(struct place *place, const char *relative)
 {
 	sample_id found = SAMPLE_NONE;
@@ -173,7 +174,8 @@ static inline sample_id place_id(struct place *place, const char *relative)
 	return found;
 }
 
-/* How many samples the predicate selects; -1: it is refused, with *ret_message. */
+/* Returns the number of samples that the predicate selects; -1: it is refused, with
+ * *ret_message. */
 static inline int64_t place_count(
 	struct place *place, const char *where, char **ret_message)
 {
@@ -190,7 +192,7 @@ static inline int64_t place_count(
 	return n;
 }
 
-/* Root ignores the permissions of files: a test of them becomes another user. */
+/* Root ignores the permissions of files, so a test of permissions becomes another user. */
 static inline void become_nobody(void)
 {
 	if (geteuid() == 0)

@@ -16,21 +16,21 @@
 #include <unistd.h>
 
 /*
- * What a program does to a directory tree, noted call by call: the linker leads the calls
- * here (--wrap; the Makefile lists them). power_failure.h makes of it what a disk may have
- * after a failure of power.
+ * Records each call by which a program changes a directory tree. The linker leads the calls here
+ * (--wrap; the Makefile lists them). power_failure.h derives from them the contents that a disk
+ * may have after a power failure.
  *
- *   Flow: disk_record(root) -> the program writes; disk_mark notes what it was promised
+ *   Flow: disk_record(root) -> the program writes, and disk_mark records its promises
  *         -> disk_stop.
- *   Owns: its events. A file or directory is a node, by number; 1 is the root.
- *   Threads: any.   Errors: an assertion fails.
+ *   Owns: its events. Each file or directory is a node with a number; 1 is the root.
+ *   Threads: any. Errors: an assertion fails.
  */
 
 enum disk_kind {
 	DISK_WRITE,
 	DISK_TRUNCATE,
-	DISK_SYNC,    /* of a file's content */
-	DISK_ENTRIES, /* names come, go or lead to other nodes: all of it or nothing */
+	DISK_SYNC,    /* the sync of a file's content */
+	DISK_ENTRIES, /* names come, go or lead to other nodes, in one step */
 	DISK_SYNC_DIRECTORY,
 	DISK_MARK
 };
@@ -38,33 +38,33 @@ enum disk_kind {
 struct disk_entry {
 	uint32_t directory;
 	char name[64];
-	uint32_t node; /* 0: none */
+	uint32_t node; /* 0: the name leads to no node */
 };
 
 struct disk_event {
 	enum disk_kind kind;
 	uint32_t node;
-	uint64_t offset; /* of a truncation: the size */
+	uint64_t offset; /* of DISK_TRUNCATE: the new size */
 	size_t n;
 	uint8_t *bytes;
 	struct disk_entry entries[2];
 	unsigned n_entries;
-	size_t promised, done; /* of a mark, the program's */
+	size_t promised, done; /* of DISK_MARK: numbers of the program */
 };
 
 struct disk_node {
-	ino_t ino; /* 0: it has gone */
+	ino_t ino; /* 0: the node has gone */
 	bool directory;
-	bool beside; /* made as NAME.new */
+	bool beside; /* the file was made as NAME.new */
 	uint8_t *bytes;
 	size_t size;
 };
 
-/* Calls that are not believed: as if the program did without them. */
+/* The recorder ignores these calls, as if the program did not make them. */
 enum disk_lie {
 	LIE_NONE,
 	LIE_FILES_UNSYNCED,
-	LIE_RENAMED_UNSYNCED, /* what was made as NAME.new */
+	LIE_RENAMED_UNSYNCED, /* syncs of files that were made as NAME.new */
 	LIE_DIRECTORIES_UNSYNCED
 };
 
@@ -74,9 +74,9 @@ static struct {
 	pthread_mutex_t mutex;
 	bool on;
 	enum disk_lie lie;
-	struct disk_node nodes[DISK_NODES]; /* as they are when the record begins */
+	struct disk_node nodes[DISK_NODES]; /* state when the record begins */
 	uint32_t n_nodes;
-	struct disk_entry *entries; /* likewise */
+	struct disk_entry *entries; /* state when the record begins */
 	size_t n_entries;
 	struct disk_event *events;
 	size_t n_events, room;
@@ -111,7 +111,7 @@ int __wrap_mkdirat(int at, const char *path, mode_t mode);
 
 /* --- nodes and events ---------------------------------------------------------------- */
 
-/* 0: not of the tree. */
+/* Returns 0 for a node outside of the tree. */
 static uint32_t disk_node_of(const struct stat *st)
 {
 	for (uint32_t i = disk.n_nodes; i-- > 1;)
@@ -128,7 +128,7 @@ static uint32_t disk_node_of_fd(int fd)
 
 static uint32_t disk_new_node(const struct stat *st)
 {
-	uint32_t old = disk_node_of(st); /* whose number is used again */
+	uint32_t old = disk_node_of(st); /* the file system has reused the inode number */
 	if (old)
 		disk.nodes[old].ino = 0;
 	cr_assert_lt(disk.n_nodes, DISK_NODES);
@@ -149,7 +149,7 @@ static struct disk_event *disk_push(enum disk_kind kind, uint32_t node)
 	return event;
 }
 
-/* The directory that the path lies in (0: another tree), and the last part of the path. */
+/* Returns the directory in which the path lies, and the last part of the path. 0: another tree. */
 static uint32_t disk_parent(int at, const char *path, const char **ret_name)
 {
 	char parent[4096];
@@ -289,7 +289,7 @@ int __wrap_ftruncate(int fd, off_t size)
 	return failed;
 }
 
-/* Nothing of the test's own has to last. */
+/* A test has no files that must last. */
 int __wrap_fsync(int fd)
 {
 	disk_note_sync(fd);
@@ -359,7 +359,7 @@ static inline void disk_read_content(struct disk_node *node, int at, const char 
 	close(fd);
 }
 
-/* What is there is on the disk. */
+/* Reads the tree. All of it counts as written to the disk. */
 static inline void disk_read_tree(uint32_t parent, const char *path)
 {
 	DIR *dir = opendir(path);
@@ -418,7 +418,7 @@ static inline void disk_stop(void)
 	pthread_mutex_unlock(&disk.mutex);
 }
 
-/* So much is promised to last, and so much has been done. */
+/* Records how much must last, and how much has been done. */
 static inline void disk_mark(size_t promised, size_t done)
 {
 	pthread_mutex_lock(&disk.mutex);

@@ -12,9 +12,9 @@
 
 /*
  * A world around the draw engine, without threads, images and epoch engines: a cache that counts
- * need and pins, and a queue of drawn samples for each stream. Each effect is executed, and
- * printed to `out` unless it is NULL. After each event the engine is validated, and need and
- * samples are counted anew.
+ * need and pins, and a queue of drawn samples for each stream. It executes each effect, and prints
+ * it to `out` unless that is NULL. After each event the engine is validated, and need and samples
+ * are counted anew.
  */
 
 #define IDS 40 /* samples of a dataset */
@@ -22,12 +22,12 @@
 #define JOBS 6
 
 struct world_job {
-	job_id id;		    /* 0: there is none */
-	size_t n_datasets, dataset; /* the only one, or of two the first */
+	job_id id;		    /* 0: no such job */
+	size_t n_datasets, dataset; /* with two datasets: the number of the first one */
 	roaring_bitmap_t *selection[DATASETS];
 	uint32_t lookahead, at_once;
 	bool fixed;	      /* the position determines the sample */
-	const char *training; /* the only one, of dataset 0; or NULL */
+	const char *training; /* the only training, of dataset 0; NULL: no rank */
 	struct feeds feeds;
 };
 
@@ -36,8 +36,9 @@ struct world_stream {
 	struct strand strands[DATASETS];
 	struct world_job *job;
 	bool live;
-	bool waits;			 /* may not draw */
-	sample_id queue[DATASETS * IDS]; /* drawn and not bound: indexes [head, end) */
+	bool waits; /* the stream may not draw */
+	/* drawn and not bound samples: indexes [head, end) */
+	sample_id queue[DATASETS * IDS];
 	uint32_t head, end, bound;
 	bool given[DATASETS * IDS]; /* samples that the epoch was given */
 };
@@ -51,11 +52,11 @@ struct draw_world {
 	struct world_job jobs[JOBS];
 	struct world_stream streams[JOBS][2]; /* by parity of the epoch */
 	bool asked[2]
-		  [IDS]; /* samples that the training asks for, by parity of the epoch */
+		  [IDS]; /* by parity of the epoch: samples that the training asks for */
 	FILE *out;
 	const char *comma;
 	size_t drawn; /* DRAWN effects of the latest event */
-	bool low;     /* the latest event had LOW */
+	bool low;     /* the latest event had a LOW effect */
 };
 
 static inline void world_begin(struct draw_world *world, enum sampler_kind kind,
@@ -325,7 +326,7 @@ static inline void world_execute(struct draw_world *world)
 
 /* --- events ------------------------------------------------------------------------------- */
 
-/* One round. Returns whether there was one. */
+/* Draws one round. Returns whether a round was possible. */
 static inline bool world_go_on(struct draw_world *world, struct world_stream *s)
 {
 	struct ahead_cache cache = world_cache(world);
@@ -355,7 +356,7 @@ static inline bool world_feed(struct draw_world *world, struct world_stream *s)
 	return fed;
 }
 
-/* Binds the head of the queue, which is read at once. */
+/* Binds the head of the queue, and reads it. */
 static inline sample_id world_bind(struct draw_world *world, struct world_stream *s)
 {
 	cr_assert_lt(s->head, s->end);
@@ -383,7 +384,8 @@ static inline void world_fetch(struct draw_world *world, size_t dataset, sample_
 	world_execute(world);
 }
 
-/* Ends a stream, and gives the pins of its queue back; its feed gets the queue. */
+/* Ends a stream, and unpins the samples of its queue. If the stream has a feed, the feed gets them
+ * back. */
 static inline void world_leave(struct draw_world *world, struct world_stream *s)
 {
 	uint32_t n = s->end - s->head;

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 
 /*
- * How often a test does again what another seed makes different: `few` times in `make
- * check`, `many` times in `make check-long`, which sets JOADERFS_LONG=1. Few is enough to
- * reject each mutant of the test, and says beside it what else it notices.
+ * How often a test repeats a random experiment with other seeds: `few` times in `make check`,
+ * `many` times in `make check-long`, which sets JOADERFS_LONG=1. Few repetitions suffice to reject
+ * each mutant of the test; a comment there names the smallest fault that they notice.
  *
  * A chi-square of n samples in k cells against Z_LIMIT notices, nine times out of ten,
- * probabilities that are off by sqrt((20 + 7.5 * sqrt(k)) / n) of themselves (the root of
- * the mean square of all cells). Four times as often halves that.
+ * probabilities with a relative error of sqrt((20 + 7.5 * sqrt(k)) / n) (root mean square over all
+ * cells). Four times as many repetitions halve this error.
  */
 static inline unsigned effort(unsigned few, unsigned many)
 {

@@ -7,16 +7,16 @@
 #include "epoch_twin.h"
 
 /*
- * Random sequences of events for an epoch engine, beside its twin: scripts that go through
- * current/, in order or shuffled, with labels, and that are behind one another; opens by
- * number; closes of what was read and of what was not; what is drawn ahead; streams that
- * come late or not at all, orders that are saved late; readers that give up; long silence;
- * restarts, also with the end of the journal lost.
+ * Random sequences of events for an epoch engine, beside its twin. Scripts go through current/, in
+ * order or shuffled, with labels, and one behind another. Readers open epochs by number, close
+ * files with and without having read them, give up, and are silent for a long time. Samples are
+ * drawn ahead. Streams come late or not at all, and orders are saved late. The engine restarts,
+ * also with the end of the journal lost.
  */
 
 #define RANDOM_READERS 6
 
-/* What happened, so that a test knows that it has seen something. */
+/* Counts of events, by which a test checks that each kind has occurred. */
 struct random_seen {
 	unsigned answers, stale, again, no_entry, no_memory, looked_up, drained, parked,
 		cancelled, ended, restarts, lost, epochs;
@@ -34,9 +34,9 @@ struct random_world {
 	struct rng rng;
 	struct random_script scripts[RANDOM_READERS];
 	struct random_seen seen;
-	bool saves; /* orders come to their files */
+	bool saves; /* orders are written to their files */
 	bool restarts;
-	bool eager; /* readers close at once what they have opened */
+	bool eager; /* readers close files right after they have opened them */
 };
 
 static inline uint32_t random_below(struct random_world *random, uint32_t bound)
@@ -51,7 +51,7 @@ static inline bool random_one_in(struct random_world *random, uint32_t n)
 
 /* --- watching ------------------------------------------------------------------------ */
 
-/* Of a sequence that is looked into, the event. */
+/* Prints the event, for a sequence that is examined. */
 static inline void random_say(
 	const struct epoch_world *world, const struct world_event *event)
 {
@@ -149,7 +149,7 @@ static inline void random_open(
 		random_close(random, request);
 }
 
-/* One of the scripts goes on; it may begin anew before the end, or open a file twice. */
+/* Advances one of the scripts, which may also begin anew before the end, or open a file twice. */
 static inline void random_script_step(struct random_world *random)
 {
 	uint32_t reader = random_below(random, RANDOM_READERS);
@@ -178,7 +178,7 @@ static inline void random_explicit_step(struct random_world *random)
 		random_below(random, 3));
 }
 
-/* One that has or hasn't been answered, chosen at random; NULL: none. */
+/* Returns a random request that was answered, or one that was not. NULL: there is none. */
 static inline struct world_request *random_request(
 	struct random_world *random, bool answered)
 {
@@ -210,7 +210,8 @@ static inline void random_cancel_step(struct random_world *random)
 
 /* --- what the caller does ------------------------------------------------------------ */
 
-/* A stream that is wanted, and now and then one that is not, or not any more. */
+/* Begins a wanted stream; now and then a stream that was never wanted, or is not wanted any
+ * more. */
 static inline void random_begun_step(struct random_world *random)
 {
 	struct epoch_world *world = &random->world;
@@ -228,7 +229,7 @@ static inline void random_saved_step(struct random_world *random)
 		world_saved(&random->world, epoch);
 }
 
-/* Seldom longer than a job may be silent. */
+/* Lets time pass, rarely so long that the job is parked. */
 static inline void random_time_step(struct random_world *random)
 {
 	uint64_t idle = random->world.config.idle_ns;
@@ -345,7 +346,7 @@ static inline void random_end(struct random_world *random, struct random_seen *s
 	world_end(&random->world);
 }
 
-/* The sequences have been everywhere. */
+/* Checks that each kind of event has occurred. */
 static inline void random_check_seen(
 	const struct random_seen *seen, enum epochs_kind kind)
 {

@@ -7,13 +7,13 @@
 #include "epoch_world.h"
 
 /*
- * A twin of the epoch engine that is too simple to be wrong: arrays by epoch and position,
- * loops over them, everything counted anew. It gets the world's events, decides by itself
- * what is answered, and is compared with the engine after each of them.
+ * A twin of the epoch engine that is too simple to be wrong: it keeps arrays by epoch and
+ * position, and counts everything anew in loops. It gets the world's events, decides the answers
+ * by itself, and is compared with the engine after each event.
  *
- * It knows explicit epochs. Which epoch current/ means it asks the engine
- * (current_choose), whether a script is still in the epoch that drains, and which epochs
- * belong to scripts; all that follows from this it decides itself.
+ * It decides about explicit epochs. It asks the engine which epoch current/ is (current_choose),
+ * whether a script is still in the draining epoch, and which epochs belong to scripts. All
+ * consequences it decides by itself.
  */
 
 #define TWIN_POSITIONS 64
@@ -27,19 +27,20 @@ struct twin_epoch {
 	enum twin_stream stream;
 	bool bound[TWIN_POSITIONS], consumed[TWIN_POSITIONS], pinned[TWIN_POSITIONS];
 	sample_id sample[TWIN_POSITIONS];
-	unsigned opens[TWIN_POSITIONS]; /* of what is pinned: answered, not released */
+	unsigned opens[TWIN_POSITIONS]; /* open files of pinned positions */
 	struct drawn queue[TWIN_POSITIONS];
 	uint32_t queued;
-	uint32_t read_at; /* bound of the running one, when it was asked for last */
+	/* samples bound in the running epoch when this one was last read */
+	uint32_t read_at;
 };
 
-/* What is answered: expected, and then compared. */
+/* The expected answer, which is compared with the engine's. */
 struct twin_request {
 	bool answered;
 	int status;
 	uint32_t epoch;
 	sample_id sample;
-	bool is_chosen; /* of current/, and which */
+	bool is_chosen; /* an epoch of current/ was chosen for it: the next field */
 	uint32_t chosen;
 	struct choice choice;
 };
@@ -54,13 +55,14 @@ struct twin_waiting {
 struct twin {
 	struct epoch_world *world;
 	struct twin_epoch epochs[WORLD_EPOCHS];
-	int running, draining; /* -1: none */
-	bool drains_on;	       /* as the engine says, when a request is taken up */
+	int running, draining; /* -1: no epoch */
+	bool drains_on;	       /* the engine's answer for the request that is taken up */
 	bool idle, left;
-	bool lost;	/* the journal's end, once */
-	bool cancelled; /* an open, once: the thread may come again when it is too late */
+	bool lost; /* the end of the journal was lost at some time */
+	/* an open was cancelled at some time, so its thread may come too late */
+	bool cancelled;
 	uint64_t last_read_ns;
-	struct twin_waiting waiting[TWIN_WAITING]; /* in the order of their coming */
+	struct twin_waiting waiting[TWIN_WAITING]; /* in the order of their arrival */
 	size_t n_waiting;
 	struct world_request *drawing;
 };
@@ -80,7 +82,8 @@ static inline uint32_t twin_n(const struct twin *twin)
 	return twin->world->config.set.positions;
 }
 
-/* Its order is in a file, and nobody has a pin of it: the engine has forgotten it. */
+/* Tells whether the engine has forgotten the epoch: its order is in a file, and no pin of it is
+ * left. */
 static inline bool twin_is_away(const struct twin *twin, const struct twin_epoch *epoch)
 {
 	return epoch->saved && twin_count(epoch->pinned, twin_n(twin)) == 0;
@@ -101,7 +104,7 @@ static inline void twin_answer(struct world_request *request, int status)
 	expected->status = status;
 }
 
-/* The position is bound; what is open is known by its pin. */
+/* Answers for a bound position. Opens are counted while the position is pinned. */
 static inline void twin_answer_bound(
 	struct twin *twin, struct world_request *request, uint32_t number)
 {
@@ -188,8 +191,8 @@ static inline bool twin_may_begin(
 	       twin->idle;
 }
 
-/* One that is asked for by its number ends the one before for good, if that is over and no
- * script reads current/. */
+/* Begins an epoch. If it was opened by its number, the previous epoch ends for good if it is over
+ * and no script reads current/. */
 static inline void twin_begin(struct twin *twin, uint32_t number, bool rolls)
 {
 	int before = twin->running;
@@ -204,7 +207,8 @@ static inline void twin_begin(struct twin *twin, uint32_t number, bool rolls)
 	twin->epochs[number].begun = true;
 }
 
-/* Half of the next epoch, and nobody comes back to the one before. */
+/* Binds the position to the head of the queue. The draining epoch ends when half of the running
+ * one was bound since a reader last opened the draining one. */
 static inline void twin_bind(
 	struct twin *twin, struct world_request *request, uint32_t number)
 {
@@ -226,7 +230,8 @@ static inline void twin_bind(
 	twin_answer_bound(twin, request, number);
 }
 
-/* As long as it can still be given, a request stays with the epoch that was chosen. */
+/* Returns the epoch of the request. A request keeps its chosen epoch as long as this epoch can
+ * still answer it. */
 static inline uint32_t twin_epoch_of(
 	const struct twin *twin, struct world_request *request)
 {
@@ -243,7 +248,8 @@ static inline uint32_t twin_epoch_of(
 	return expected->chosen;
 }
 
-/* The epoch that has begun has what its script goes on with; then the request is the first. */
+/* The new epoch adopts the samples with which the script continues. Then the request waits as the
+ * first. */
 static inline bool twin_adopts(
 	struct twin *twin, struct world_request *request, uint32_t number)
 {
@@ -365,8 +371,9 @@ static inline void twin_cancel(struct twin *twin, const struct world_request *re
 		}
 }
 
-/* The engine's order: that in which streams came, failed or ended, then that of coming.
- * Only one is known here, and the engine says who it was. */
+/* Resumes a request. The engine resumes by the order in which streams came, failed or ended, and
+ * then by the order of arrival. The twin knows only the latter, and asks the engine for the
+ * request. */
 static inline void twin_resume(struct twin *twin)
 {
 	const struct open_request *first = TAILQ_FIRST(&twin->world->epochs->resuming);
@@ -439,7 +446,7 @@ static inline void twin_released(struct twin *twin, const struct world_event *ev
 		twin_end_epoch(twin, event->epoch);
 }
 
-/* Parked, if there is something to give back. */
+/* Parks the job if it holds a stream or a pin that can be given back. */
 static inline void twin_time(struct twin *twin)
 {
 	bool holds = false;
@@ -470,7 +477,7 @@ static inline void twin_leave(struct twin *twin)
 		twin->waiting[i].resumes = true;
 }
 
-/* Before the engine is told. */
+/* Called before the engine gets the event. */
 static inline void twin_event(struct twin *twin, const struct world_event *event)
 {
 	switch (event->kind) {
@@ -543,7 +550,7 @@ static inline void twin_replay(struct twin *twin, const struct record *record)
 	}
 }
 
-/* An epoch that the journal tells nothing of, but its file does. */
+/* Takes over an epoch from its file, because the journal has no record of it. */
 static inline void twin_read_order(struct twin *twin, uint32_t number)
 {
 	const sample_id *saved = twin->world->streams[number].saved;
@@ -555,7 +562,7 @@ static inline void twin_read_order(struct twin *twin, uint32_t number)
 	}
 }
 
-/* What is not in the journal and in no file is forgotten. */
+/* Forgets all that neither the journal nor a file has. */
 static inline void twin_restart(struct twin *twin, bool lost)
 {
 	struct epoch_world *world = twin->world;
@@ -606,7 +613,8 @@ static inline void twin_check_positions(const struct twin *twin, uint32_t number
 	cr_assert_eq(epochs_ahead(twin->world->epochs, number), expected->queued);
 }
 
-/* Of the running epoch more may come, of the one that drains too. All others are saved. */
+/* Checks that an epoch is saved, or being saved, unless it runs or drains, because then positions
+ * may still be bound. */
 static inline void twin_check_saved(const struct twin *twin, uint32_t number)
 {
 	const struct twin_epoch *epoch = &twin->epochs[number];
@@ -617,7 +625,7 @@ static inline void twin_check_saved(const struct twin *twin, uint32_t number)
 			"epoch %u is not saved", number);
 }
 
-/* When all is bound, it is each sample once. */
+/* Checks that an epoch whose positions are all bound has each sample once. */
 static inline void twin_check_permutation(const struct twin *twin, uint32_t number)
 {
 	const struct twin_epoch *epoch = &twin->epochs[number];
@@ -642,8 +650,8 @@ static inline enum epoch_state twin_state(
 	return epoch->gone ? EPOCH_OVER : EPOCH_SAVED;
 }
 
-/* Pins of each sample: the world's, the engine's and the twin's; need: what streams can
- * still draw. */
+/* Compares the pins of each sample in the world, the engine and the twin, and the need, which is
+ * the number of samples that streams can still draw. */
 static inline void twin_check_held(const struct twin *twin)
 {
 	const struct epoch_world *world = twin->world;
@@ -686,7 +694,7 @@ static inline void twin_check_status(const struct twin *twin)
 	cr_assert_eq(status.ahead, running->queued);
 }
 
-/* After an event, when its effects are executed. */
+/* Called after an event, when its effects have been executed. */
 static inline void twin_check(const struct twin *twin)
 {
 	const struct epoch_world *world = twin->world;

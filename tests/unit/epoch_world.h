@@ -12,41 +12,44 @@
 #include <string.h>
 
 /*
- * What is around an epoch engine, without threads, files and images: a sampler that gives
- * a uniformly random one of what remains, a cache that counts pins, orders that are kept,
- * a journal in memory. Each effect is executed; what it asks for comes back as an event,
- * at once or when the test says so. With `out` events and effects are printed:
+ * A world around an epoch engine, without threads, files and images: a sampler that draws
+ * uniformly from the remaining samples, a cache that counts pins, orders that are kept, and a
+ * journal in memory. The world executes each effect. An answer comes back as an event, at once or
+ * when the test says so. Events and effects are printed to `out`, if it is set:
  *
  *     begin 0; begun 0; draw 0/3: 5; +bound 0/3=5, +opened 0/3 by 1, -> 0/3=5
  *
- *     e/p=s    position p of epoch e holds the sample s
- *     +...     a record of the journal
- *     begin, end, draw, save, unpin, notice    effects; begun, saved: the answers to them
- *     -> e/p=s, -> ERROR    the request is answered; "label": it was for the label only,
- *                           "saved": from the order that was kept
+ *     e/p=s position p of epoch e holds the sample s
+ *     +... a record of the journal
+ *     begin, end, draw, save, unpin, notice effects; begun, saved: the answers to them
+ *     -> e/p=s, -> ERROR the request is answered; "label": the request was for the label
+ *                           only, "saved": the answer is from the order that was kept
  */
 
 #ifndef WORLD_EPOCHS
 #define WORLD_EPOCHS 8
 #endif
-#define WORLD_LABELS 4 /* of EPOCHS_DRAWN_AT_OPEN: an equal part of the positions each */
+/* of EPOCHS_DRAWN_AT_OPEN, each with an equal part of the positions */
+#define WORLD_LABELS 4
 
-/* What a request came to. */
+/* A request and its answers. */
 struct world_request {
-	struct open_request request; /* the first: the engine gives it back */
+	/* the first member, because the engine gives it back */
+	struct open_request request;
 	char name[12];
 	unsigned answers;
 	bool cancelled;
-	void *twin; /* the test's, or NULL; freed with it */
+	void *twin; /* belongs to the test, or NULL; freed with the request */
 	TAILQ_ENTRY(world_request) link;
 };
 
 struct world_stream {
-	bool wanted; /* BEGIN has come, and no END since */
+	bool wanted; /* BEGIN has come, and no END after it */
 	bool saving;
-	roaring_bitmap_t *left; /* of a stream that is there: what it can still draw */
+	/* samples that the stream can still draw; NULL: no stream */
+	roaring_bitmap_t *left;
 	sample_id *saved;	/* the epoch's order, by position */
-	struct order_data file; /* all of it */
+	struct order_data file; /* the same order as its file has it */
 };
 
 enum world_event_kind {
@@ -69,12 +72,12 @@ struct world_event {
 	struct world_request *request;
 	uint32_t epoch, position;
 	int status;
-	bool read;	/* of a release */
-	bool taken;	/* by the request that waits for what is drawn */
-	bool done;	/* there was a request to resume, or to cancel */
-	uint32_t first; /* of the orders that are kept */
+	bool read;	/* EVENT_RELEASED: the file was read */
+	bool taken;	/* EVENT_DRAWN: the sample is for the request that waits */
+	bool done;	/* a request was resumed or cancelled */
+	uint32_t first; /* the first epoch whose order is kept */
 	struct drawn drawn;
-	struct epoch *prepared[2]; /* to run, or loaded; to drain */
+	struct epoch *prepared[2]; /* [0]: runs, or was loaded; [1]: drains */
 };
 
 struct epoch_world;
@@ -86,23 +89,24 @@ struct epoch_world {
 	struct epochs *epochs;
 	struct rng rng;
 	uint64_t now_ns;
-	bool by_hand;	   /* begun and saved come by world_begun and world_saved */
-	uint32_t unpinned; /* one of so many draws has no pin; 0: all have one */
-	uint32_t keep; /* so many orders are; and of the journal what is needed. 0: all */
-	uint32_t bound_at_most;		 /* mutant: of an epoch that goes on; 0: all */
-	void (*mutant)(struct epochs *); /* before each resume; or NULL */
+	bool by_hand;	   /* the test calls world_begun and world_saved */
+	uint32_t unpinned; /* one in so many draws has no pin; 0: all draws have one */
+	uint32_t keep; /* number of kept orders, which also limits the journal; 0: all */
+	uint32_t bound_at_most;		 /* mutant: positions that stay bound; 0: all */
+	void (*mutant)(struct epochs *); /* called before each resume; NULL: no mutant */
 	struct world_stream streams[WORLD_EPOCHS];
 	uint32_t *pins; /* by sample */
 	uint32_t n_samples;
 	struct record *journal;
-	struct order_data *orders; /* beside it: those that RESTORED goes on with */
+	/* by record: the orders with which RESTORED continues */
+	struct order_data *orders;
 	size_t n_records, room;
-	size_t forgotten; /* records before them that are not needed any more */
+	size_t forgotten; /* records that were not needed any more */
 	TAILQ_HEAD(world_requests, world_request) requests;
 	unsigned noticed[NOTICES];
 	FILE *out;
 	bool first_on_line, first_of_event;
-	world_watch *before, *after; /* each event; effects are executed then */
+	world_watch *before, *after; /* called before each event, and after its effects */
 	void *context;
 };
 
@@ -138,7 +142,7 @@ static inline const char *world_error(int status)
 	return strerrorname_np(-status);
 }
 
-/* A thread; with its rank and script where these are not the first. */
+/* A reader as text: its thread, with rank and script where they are not the first ones. */
 struct world_text {
 	char text[40];
 };
@@ -304,7 +308,7 @@ static inline void world_execute_one(struct epoch_world *world, struct effect *e
 	case EFFECT_END:
 		world_end_stream(world, effect);
 		break;
-	case EFFECT_DRAW: /* the list is executed first */
+	case EFFECT_DRAW: /* world_follow draws, after all effects of the list */
 		break;
 	case EFFECT_UNPIN:
 		world_unpin(world, effect->sample);
@@ -376,7 +380,7 @@ static inline struct order_data world_copy_order(const struct order *order)
 		.reads = world_copy_words(order->reads, order->consumed, n)};
 }
 
-/* The order of a live epoch goes to its file. */
+/* Saves the order of a live epoch to its file. */
 static inline void world_keep_order(struct epoch_world *world, uint32_t epoch)
 {
 	struct world_stream *stream = &world->streams[epoch];
@@ -404,7 +408,7 @@ static inline struct epoch *world_prepare(const struct epochs *epochs, uint32_t 
 	return epoch;
 }
 
-/* What files hold. */
+/* Tells the engine the orders that files have. */
 static inline void world_tell_orders(
 	const struct epoch_world *world, struct epochs *epochs)
 {
@@ -486,7 +490,7 @@ static inline void world_tell(
 
 static inline void world_follow(struct epoch_world *world, const struct effects *effects);
 
-/* An event, its effects, and the events that they lead to. */
+/* Executes an event, its effects, and the events that follow from them. */
 static inline void world_event(struct epoch_world *world, struct world_event *event)
 {
 	struct effects effects;
@@ -501,7 +505,7 @@ static inline void world_event(struct epoch_world *world, struct world_event *ev
 	world_follow(world, &effects);
 }
 
-/* The engine is asked until there is none. */
+/* Resumes requests until no request is left to resume. */
 static inline void world_resume(struct epoch_world *world)
 {
 	struct world_event event = {.kind = EVENT_RESUME, .done = true};
@@ -509,7 +513,7 @@ static inline void world_resume(struct epoch_world *world)
 		world_event(world, &event);
 }
 
-/* Within the label of the position. */
+/* Returns the range of positions with the label of the position. */
 static inline void world_label_range(const struct epoch_world *world, uint32_t position,
 	uint32_t *ret_first, uint32_t *ret_end)
 {
@@ -528,7 +532,7 @@ static inline uint32_t world_label_of_sample(
 	return first;
 }
 
-/* A uniformly random one of those that the stream can still give. */
+/* Draws uniformly from the samples that the stream can still give. */
 static inline sample_id world_pick(
 	struct epoch_world *world, uint32_t epoch, uint32_t position)
 {
@@ -574,7 +578,7 @@ static inline void world_drawn(struct epoch_world *world, uint32_t epoch,
 	world_event(world, &event);
 }
 
-/* One ahead of the positions; false: there is no room, or nothing left. */
+/* Draws one sample ahead. false: there is no room, or no sample is left. */
 static inline bool world_draw_ahead(struct epoch_world *world, uint32_t epoch)
 {
 	const roaring_bitmap_t *left = world->streams[epoch].left;
@@ -586,7 +590,7 @@ static inline bool world_draw_ahead(struct epoch_world *world, uint32_t epoch)
 	return true;
 }
 
-/* Of a stream that nobody wants any more the caller makes nothing. */
+/* A stream has come, or failed to. A stream that is not wanted any more is not made. */
 static inline void world_begun(struct epoch_world *world, uint32_t epoch, int status)
 {
 	struct world_stream *stream = &world->streams[epoch];
@@ -613,7 +617,7 @@ static inline bool world_begins_segment(const struct record *record)
 	       (record->kind == RECORD_RESTORED && !record->drains);
 }
 
-/* As journal_forget: segments go from the first on, never the newest. */
+/* Forgets records as journal_forget does: segments from the first on, never the newest. */
 static inline void world_forget_records(struct epoch_world *world, uint32_t first_epoch)
 {
 	size_t first = 0;
@@ -645,7 +649,7 @@ static inline void world_saved(struct epoch_world *world, uint32_t epoch)
 		world_forget_records(world, epochs_first_unsaved(world->epochs));
 }
 
-/* The order of an epoch that has begun again is there. */
+/* The order of an epoch that has begun again was loaded. */
 static inline void world_loaded(struct epoch_world *world, uint32_t epoch, int status)
 {
 	struct world_event event = {
@@ -693,7 +697,7 @@ static inline struct world_request *world_request_by(struct epoch_world *world,
 	return request;
 }
 
-/* By a thread of the one script that there is. */
+/* Makes a request by a thread of the only script. */
 static inline struct world_request *world_request_new(struct epoch_world *world,
 	uint32_t epoch, uint32_t position, uint64_t thread, bool label)
 {
@@ -715,7 +719,7 @@ static inline void world_forget(struct epoch_world *world, struct world_request 
 	free(request);
 }
 
-/* Of one that was answered; nothing more is said of it. */
+/* Releases an answered request, and forgets it. */
 static inline void world_release(
 	struct epoch_world *world, struct world_request *request, bool read)
 {
@@ -733,7 +737,7 @@ static inline void world_release(
 	world_forget(world, request);
 }
 
-/* false: it was not waiting any more. */
+/* Returns false if the request was not waiting any more. */
 static inline bool world_cancel(struct epoch_world *world, struct world_request *request)
 {
 	struct world_event event = {.kind = EVENT_CANCEL, .request = request};
@@ -741,7 +745,7 @@ static inline bool world_cancel(struct epoch_world *world, struct world_request 
 	return event.done;
 }
 
-/* Opens, and releases what was read. */
+/* Opens a file, and releases it as read. */
 static inline void world_read_by(struct epoch_world *world, uint32_t epoch,
 	uint32_t position, struct reader reader, bool label)
 {
@@ -774,9 +778,10 @@ static inline void world_leave(struct epoch_world *world)
 	world_resume(world);
 }
 
-/* --- back to where it was ------------------------------------------------------------- */
+/* --- going back ----------------------------------------------------------------------- */
 
-/* An epoch as its order was when so much of it had been read; no order: nothing has. */
+/* Returns the epoch as it was when `consumed` positions of its order had been read. Without an
+ * order nothing had been read. */
 static inline struct epoch *world_at(struct epoch_world *world, uint32_t epoch,
 	uint32_t consumed, struct order_data *ret)
 {
@@ -798,7 +803,7 @@ static inline struct epoch *world_at(struct epoch_world *world, uint32_t epoch,
 	return world_prepare(world->epochs, epoch, ret, bound, ret->consumed);
 }
 
-/* Its order as if the positions before the end had been read, as far as they are bound. */
+/* Changes the order as if the bound positions before `end` had been read. */
 static inline void world_read_before(
 	struct epoch_world *world, uint32_t epoch, uint32_t end)
 {
@@ -824,7 +829,7 @@ static inline void world_hold(struct epoch_world *world)
 	}
 }
 
-/* The records of before are not needed any more. */
+/* Keeps the orders of the RESTORED records. Earlier records are not needed any more. */
 static inline void world_keep_snapshots(
 	struct epoch_world *world, size_t first, const struct order_data *data, size_t n)
 {
@@ -835,7 +840,7 @@ static inline void world_keep_snapshots(
 		world_forget_records(world, world->journal[first].epoch);
 }
 
-/* What had been read of the epoch that is to run. */
+/* Returns the number of positions that had been read of the epoch that is to run. */
 static inline uint32_t world_reads_then(
 	struct epoch_world *world, const struct epochs_point *point, uint32_t end)
 {
@@ -845,7 +850,8 @@ static inline uint32_t world_reads_then(
 	return world->streams[point->epoch].file.consumed;
 }
 
-/* place: of epochs_place, then. end: UINT32_MAX, or the positions before it were read. */
+/* Goes back to the place, which epochs_place gave at that time. end: UINT32_MAX, or the positions
+ * before it count as read. */
 static inline void world_restore(
 	struct epoch_world *world, const struct epochs_place *place, uint32_t end)
 {
@@ -869,7 +875,7 @@ static inline void world_restore(
 
 /* --- the life of a world ------------------------------------------------------------- */
 
-/* Samples 0, 2, 4 ...: no sample is its position. */
+/* The samples are 0, 2, 4 ..., so that no sample equals its position. */
 static inline void world_begin(
 	struct epoch_world *world, const struct epochs_config *config, uint64_t seed)
 {
@@ -879,14 +885,14 @@ static inline void world_begin(
 	TAILQ_INIT(&world->requests);
 	world->n_samples = 2 * config->set.positions;
 	world->selection = roaring_bitmap_from_range(0, world->n_samples, 2);
-	/* Later sets may have as many more. */
+	/* Later sets may have twice as many samples. */
 	world->pins = calloc(2 * (size_t)world->n_samples, sizeof(*world->pins));
 	cr_assert(world->selection && world->pins);
 	world->config.set.selection = world->selection;
 	cr_assert_eq(0, epochs_new(&world->config, &world->epochs));
 }
 
-/* All that was pinned is given back. */
+/* Checks that nothing is pinned any more. */
 static inline void world_check_unpinned(const struct epoch_world *world)
 {
 	cr_assert_eq(0, epochs_pins(world->epochs));
@@ -894,7 +900,7 @@ static inline void world_check_unpinned(const struct epoch_world *world)
 		cr_assert_eq(0, world->pins[sample], "sample %u is pinned", sample);
 }
 
-/* The job leaves; every request was answered once, or cancelled. */
+/* The job leaves. Checks that every request was answered once, or cancelled. */
 static inline void world_stop(struct epoch_world *world)
 {
 	struct world_request *request;
@@ -947,8 +953,8 @@ static inline void world_replay_record(
 	cr_assert_eq(0, err, "record %zu: %s", i, reason);
 }
 
-/* A new engine from the first n records of the journal. Of epochs before the oldest
- * segment they tell nothing. */
+/* Makes a new engine from the first n records of the journal, which have nothing about epochs
+ * before the oldest segment. */
 static inline struct epochs *world_replay(const struct epoch_world *world, size_t n)
 {
 	struct epochs *epochs;
@@ -964,7 +970,7 @@ static inline struct epochs *world_replay(const struct epoch_world *world, size_
 	return epochs;
 }
 
-/* What the end of the process has left undone is done now. */
+/* Completes what the end of the process had interrupted. */
 static inline void world_replayed(struct epoch_world *world)
 {
 	struct effects effects;
@@ -979,7 +985,7 @@ static inline void world_replayed(struct epoch_world *world)
 	} while (effects.n > 0);
 }
 
-/* The process ends and begins again; of the journal so many records are left. Then
+/* Restarts the engine with the first n_records of the journal. The caller then calls
  * world_replayed. */
 static inline void world_restart(struct epoch_world *world, size_t n_records)
 {

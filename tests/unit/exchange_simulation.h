@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Jobs that read one sample at a time through a cache of a few slots with RefCnt
- * eviction: the least need goes first, and of those the least recently used. Only the
+ * Jobs that read one sample at a time through a cache of a few slots with RefCnt eviction: the
+ * sample with the least need goes first, and among equals the least recently used one. Only the
  * sampler is the real one.
  */
 
@@ -22,9 +22,8 @@ struct sim_job {
 	stream_id stream;
 	bool running;
 	unsigned epoch;
-	sample_id given; /* the last */
-	/* For draws within labels: the order in which the job's script opens
-	 * its files. */
+	sample_id given; /* the last sample that the job was given */
+	/* The order in which the job's script opens its files, for draws within labels. */
 	uint32_t *labels;
 	uint32_t next;
 };
@@ -33,13 +32,13 @@ struct sim {
 	struct sampler *sampler;
 	struct rng rng;
 	struct sim_job job[SIM_JOBS];
-	const uint32_t *labels; /* NULL: draws from the whole */
+	const uint32_t *labels; /* NULL: jobs draw from all their samples */
 	uint32_t slots;
-	uint32_t cached; /* this many of: */
+	uint32_t cached; /* number of ids in: */
 	sample_id *cache;
 	bool *is_cached;     /* by sample */
 	unsigned *need;	     /* by sample */
-	unsigned long *used; /* by sample: when */
+	unsigned long *used; /* by sample: when it was last used */
 	unsigned long round;
 	unsigned long served;
 	unsigned long misses;
@@ -53,7 +52,7 @@ static inline void *sim_alloc(size_t n, size_t size)
 	return memory;
 }
 
-/* A job's set is given to sim_job and its first epoch begun by sim_begin. */
+/* The caller sets each job's set in sim_job; sim_begin begins its first epoch. */
 static inline void sim_new(struct sim *sim, enum sampler_kind kind, uint64_t seed,
 	uint32_t n_ids, uint32_t slots, const uint32_t *labels)
 {
@@ -89,7 +88,7 @@ static inline void sim_join(struct sim *sim, int j, roaring_bitmap_t *set)
 	cr_assert_eq(sampler_join(sim->sampler, (job_id)j, 0, set), 0);
 }
 
-/* The labels of the job's samples in random order. */
+/* Puts the labels of the job's samples into random order. */
 static inline void sim_shuffle(struct sim *sim, struct sim_job *job)
 {
 	uint32_t n = (uint32_t)roaring_bitmap_get_cardinality(job->set);
@@ -129,7 +128,7 @@ static inline void sim_begin(struct sim *sim, int j)
 		sim_shuffle(sim, job);
 }
 
-/* Whether a is evicted before b. */
+/* Tells whether a is evicted before b. */
 static inline bool sim_sooner(const struct sim *sim, sample_id a, sample_id b)
 {
 	bool pinned = sim->used[a] == sim->round;
@@ -152,7 +151,7 @@ static inline void sim_evict_one(struct sim *sim)
 	sampler_evicted(sim->sampler, 0, evicted);
 }
 
-/* Brings the samples of a round into the cache, where they stay until all are read. */
+/* Loads the samples of a round into the cache, where they stay until all were read. */
 static inline void sim_pin(struct sim *sim, const sample_id *samples, unsigned n)
 {
 	sim->round++;
@@ -182,7 +181,7 @@ static inline bool sim_left(const struct sim *sim, int j)
 	return job->running && sampler_remaining(sim->sampler, job->stream);
 }
 
-/* A round of the jobs in `who` that have samples left. Returns their number. */
+/* Draws a round for those jobs in `who` that have samples left. Returns their number. */
 static inline unsigned sim_round(struct sim *sim, unsigned who)
 {
 	stream_id streams[SIM_JOBS];
@@ -207,7 +206,7 @@ static inline unsigned sim_round(struct sim *sim, unsigned who)
 	return n;
 }
 
-/* As sim_round; a job that has finished an epoch begins the next one. */
+/* Draws a round as sim_round does. A job that has ended an epoch then begins the next one. */
 static inline void sim_run_on(struct sim *sim, unsigned who)
 {
 	for (int j = 0; j < SIM_JOBS; j++)
@@ -223,8 +222,8 @@ static inline roaring_bitmap_t *sim_range(uint32_t begin, uint32_t end)
 	return set;
 }
 
-/* Jobs with all of n ids, started at 0, .18, .48, .78 of an epoch; misses for each sample
- * served in three epochs after that. */
+/* Simulates jobs with all n ids that start at 0, .18, .48 and .78 of an epoch. Returns the misses
+ * per served sample in the three epochs after that. */
 static inline double sim_staggered(
 	enum sampler_kind kind, uint32_t n, double cache, const uint32_t *labels)
 {

@@ -6,10 +6,10 @@
 #include "sampler_twin.h"
 
 /*
- * Exchange sampling over up to 64 ids, too simple to be wrong: sets are masks, everything
- * is searched anew. A world is jobs, their epochs, and a cache of a few slots. The
- * world is the same whether the sampler decides or the twin by itself. With one seed both
- * decide alike. The mutants prove that a test would notice.
+ * A twin of exchange sampling over up to 64 ids that is too simple to be wrong: sets are masks,
+ * and everything is searched anew. The world has jobs, their epochs, and a cache of a few slots;
+ * it is the same whether the sampler or the twin decides. With one seed both decide alike. The
+ * mutants prove that a test notices errors.
  */
 
 #define EX_JOBS 8
@@ -18,14 +18,15 @@
 
 enum ex_mutant {
 	EX_HONEST,
-	EX_WALKS,     /* no mutant: looks at all classes where tries are usual */
+	EX_WALKS,     /* no mutant: looks at all classes instead of random ones */
 	EX_ANY_CLASS, /* exchanges for any resident id (of the label) */
-	EX_TAKEN,     /* also for an id that the job was given since it is resident */
-	EX_SMALLEST,  /* for the smallest id */
-	EX_MERGE,     /* forgets a job's set when it leaves */
-	EX_FOLLOW,    /* draws the class of the one before whenever it can */
-	EX_REDRAW,    /* draws by its own proportions where it does not follow */
-	EX_OTHERS,    /* takes its own proportions to be those of the one before */
+	/* also exchanges for an id that the job was given after it became resident */
+	EX_TAKEN,
+	EX_SMALLEST, /* exchanges for the smallest id */
+	EX_MERGE,    /* forgets the set of a job that leaves */
+	EX_FOLLOW,   /* draws the class of the previous job whenever possible */
+	EX_REDRAW,   /* draws by its own proportions if it does not follow */
+	EX_OTHERS,   /* takes the previous job's proportions for the job's own */
 	EX_MUTANTS
 };
 
@@ -38,27 +39,27 @@ struct ex_job {
 	stream_id stream;
 	mask set;
 	mask r;
-	mask taken; /* residents that were given to it since they are resident */
+	mask taken; /* residents that the job was given since they became resident */
 	int drawn;
 };
 
 struct ex_world {
 	struct sampler *sampler; /* NULL: the twin decides */
-	struct rng rng;		 /* the twin's */
+	struct rng rng;		 /* of the twin */
 	enum ex_mutant mutant;
-	const uint32_t *labels; /* of 64 ids; NULL: none */
+	const uint32_t *labels; /* labels of the 64 ids; NULL: none */
 	struct ex_job job[EX_JOBS];
-	mask sets[EX_SETS]; /* what divides classes */
+	mask sets[EX_SETS]; /* the sets that divide ids into classes */
 	unsigned n_sets;
-	mask known;	/* ids up to the largest that a job has had */
+	mask known;	/* ids up to the largest id of any job so far */
 	unsigned slots; /* of the cache, for all spaces */
 	enum ex_policy policy;
 	mask resident[EX_SPACES];
-	unsigned given[EX_SPACES][64]; /* when it was last */
-	unsigned since[EX_SPACES][64]; /* when it became resident */
+	unsigned given[EX_SPACES][64]; /* when the id was last given */
+	unsigned since[EX_SPACES][64]; /* when the id became resident */
 	unsigned clock;
 	stream_id streams;
-	bool by_steps; /* candidates settle by one resident in each round */
+	bool by_steps; /* in each round candidates settle by one resident */
 };
 
 static inline mask ex_bit(int id)
@@ -86,7 +87,8 @@ static inline void ex_new(struct ex_world *world, uint64_t seed, bool real)
 	cr_assert_eq(error, 0);
 }
 
-/* Nothing is left of the jobs that have gone: no epoch, no resident. */
+/* Tells whether no epoch runs and nothing is resident, so that nothing is left of jobs that have
+ * gone. */
 static inline bool ex_forgotten(const struct ex_world *world)
 {
 	bool forgotten = true;
@@ -146,7 +148,7 @@ static inline void ex_begin(struct ex_world *world, int j, mask remaining)
 			0);
 }
 
-/* The set that the sampler gives back. */
+/* Checks the set that the sampler gives back. */
 static inline void ex_remove_set(struct ex_world *world, const struct ex_job *job)
 {
 	struct sampler_set *set = sampler_remove_set(world->sampler, job->stream);
@@ -187,7 +189,7 @@ static inline mask ex_with_label(const struct ex_world *world, uint32_t label)
 	return set;
 }
 
-/* The ids that are exchanged for each other, x among them. */
+/* Returns the class of x: the ids that may be exchanged for each other. */
 static inline mask ex_class(const struct ex_world *world, int x)
 {
 	mask class = ~(mask)0;
@@ -207,7 +209,7 @@ static inline unsigned ex_need(const struct ex_world *world, unsigned space, int
 	return need;
 }
 
-/* Whether y is given, or evicted, before z: less need, then longer ago. */
+/* Tells whether y is given, or evicted, before z: it has less need, or was given longer ago. */
 static inline bool ex_before(const struct ex_world *world, unsigned space, int y, int z)
 {
 	unsigned a = ex_need(world, space, y);
@@ -215,7 +217,7 @@ static inline bool ex_before(const struct ex_world *world, unsigned space, int y
 	return a != b ? a < b : world->given[space][y] < world->given[space][z];
 }
 
-/* The id that is given when x was drawn. */
+/* Returns the id that is given when x was drawn. */
 static inline int ex_choose(const struct ex_world *world, const struct ex_job *job, int x)
 {
 	mask resident = world->resident[job->space];
@@ -237,7 +239,7 @@ static inline int ex_choose(const struct ex_world *world, const struct ex_job *j
 	return best < 0 ? x : best;
 }
 
-/* Makes it resident; no job was given it since. */
+/* Makes the id resident. Since then no job was given it. */
 static inline void ex_admit(struct ex_world *world, unsigned space, int id)
 {
 	world->resident[space] |= ex_bit(id);
@@ -271,7 +273,7 @@ static inline bool ex_draws_before(const struct ex_job *a, const struct ex_job *
 	return a->stream < b->stream;
 }
 
-/* The jobs of `who` with ids left, in the order in which they draw. */
+/* Returns the jobs of `who` that have ids left, in the order in which they draw. */
 static inline size_t ex_order(const struct ex_world *world, unsigned who, int *order)
 {
 	size_t n = 0;
@@ -287,7 +289,7 @@ static inline size_t ex_order(const struct ex_world *world, unsigned who, int *o
 	return n;
 }
 
-/* All classes; in order of their labels, then of their smallest ids. */
+/* Returns all classes in the order of their labels, and then of their smallest ids. */
 static inline size_t ex_classes(const struct ex_world *world, mask *classes)
 {
 	size_t n = 0;
@@ -309,13 +311,13 @@ static inline int ex_draw_from(struct ex_world *world, mask set)
 	return __builtin_ctzll(twin_nth(set, rank));
 }
 
-/* |a n class| |b|: the share of a in the class, times |a| |b|. */
+/* Returns |a n class| |b|: the class's share of a, times |a| |b|. */
 static inline uint64_t ex_share(mask a, mask class, mask b)
 {
 	return (uint64_t)twin_size(a & class) * twin_size(b);
 }
 
-/* Draws from R, among classes of which it has a larger share than `other`. */
+/* Draws from r an id of a class that has a larger share of r than of `other`. */
 static inline int ex_draw_surplus(struct ex_world *world, mask r, mask other)
 {
 	mask classes[64];
@@ -426,7 +428,7 @@ static inline bool ex_evict_one(struct ex_world *world)
 	return true;
 }
 
-/* A round of the jobs in `who` whose epoch runs, and the changes in the cache. */
+/* Draws a round for the jobs in `who` whose epoch runs, and changes the cache. */
 static inline void ex_round(struct ex_world *world, unsigned who, int *ret)
 {
 	for (int j = 0; j < EX_JOBS; j++)
@@ -453,7 +455,7 @@ static inline int ex_draw_by_class(struct ex_world *world, mask from)
 	}
 }
 
-/* One job reads a sample with this label; -1 if none remains. */
+/* One job reads a sample with this label. Returns -1 if no such sample remains. */
 static inline int ex_read(struct ex_world *world, int j, uint32_t label)
 {
 	const struct ex_job *job = &world->job[j];
@@ -484,7 +486,7 @@ static inline void ex_evict_all(struct ex_world *world)
 				ex_evict(world, space, id);
 }
 
-/* Back to the beginning: all jobs leave, and the cache is emptied. */
+/* All jobs leave, and the cache becomes empty. */
 static inline void ex_clear(struct ex_world *world)
 {
 	for (int j = 0; j < EX_JOBS; j++)

@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-/* Does the fault that the environment names, which tests/unit/run has to notice. */
+/* Commits the fault that the environment names. tests/unit/run must notice it. */
 
 static void *volatile held;
 static volatile int seen;

@@ -12,17 +12,17 @@
 #include <string.h>
 
 /*
- * Golden traces: files of tests/trace/ that hold events, and below each, indented, what
- * was decided. The events are played again and the text has to come out the same.
+ * Golden traces: files of tests/trace/ with events, and below each event, indented, the decisions.
+ * A test plays the events again and compares the text.
  *
- * When decisions are meant to change, or for new events (without decisions):
- * JOADERFS_TRACE_UPDATE=1 writes the files anew; the difference is then reviewed.
+ * When decisions are meant to change, or a trace has new events without decisions,
+ * JOADERFS_TRACE_UPDATE=1 writes the files anew; then review the difference.
  */
 
-/* Plays an event and prints what is decided. */
+/* Plays an event, and prints the decisions. */
 typedef void golden_play(void *context, const char *line, FILE *out);
 
-/* Copies comments and events to out, and the decisions made now. */
+/* Copies comments and events to out, with the new decisions. */
 static inline void golden_copy(golden_play *play, void *context, FILE *in, FILE *out)
 {
 	char line[256];
@@ -64,7 +64,7 @@ static inline void golden_check(const char *path, golden_play *play, void *conte
 	cr_assert_str_eq(now, golden, "%s has other decisions", path);
 }
 
-/* Gets the path of each trace that the pattern fits. */
+/* Called for each trace that matches the pattern. */
 typedef void golden_trace(const char *path);
 
 static inline void golden_each(const char *pattern, golden_trace *check)

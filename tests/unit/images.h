@@ -13,7 +13,7 @@
 
 #include <jpeglib.h>
 
-/* Small pictures for tests: grey, of any size. */
+/* Makes small gray pictures of any size. */
 
 static inline uint8_t *image_pixels(uint32_t width, uint32_t height)
 {

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A journal in a directory of its own, and what a replay of it gave. */
+/* A journal in its own directory, and the records of a replay. */
 
 static char directory[] = "/tmp/joaderfs-test.XXXXXX";
 
@@ -51,7 +51,7 @@ static inline size_t size_of(const char *name)
 	return stat(file(name), &st) == 0 ? (size_t)st.st_size : 0;
 }
 
-/* The content of a file, which the caller frees. */
+/* Returns the content of a file. The caller frees it. */
 static inline uint8_t *read_file(const char *name, size_t *ret_size)
 {
 	*ret_size = size_of(name);
@@ -71,7 +71,7 @@ static inline void write_file(const char *name, const void *bytes, size_t size)
 	close(fd);
 }
 
-/* What the messages said; they go to a file of the directory. */
+/* Sends log messages to a file in the directory. */
 static inline void catch_log(void)
 {
 	cr_assert_eq(0, log_to_file(file("log")));
@@ -101,7 +101,7 @@ static const struct journal_identity identity = {.job = "job",
 struct replay {
 	struct record *records;
 	size_t n, capacity;
-	size_t refuse_at; /* 0: none */
+	size_t refuse_at; /* index of the record that is refused; 0: none */
 };
 
 static inline int note_record(
@@ -129,7 +129,7 @@ static inline bool same_record(const struct record *a, const struct record *b)
 	       memcmp(&a->reader, &b->reader, sizeof(a->reader)) == 0;
 }
 
-/* The records of the directory's journal, as many as there are. */
+/* Replays the journal in the directory. */
 static inline int replay_all(
 	struct replay *replay, enum journal_found *ret_found, struct journal **ret)
 {
@@ -190,7 +190,7 @@ static inline void append_all(
 
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Of every kind, in three epochs. */
+/* Records of every kind, in three epochs. */
 static const struct record samples_of_all[] = {
 	{.kind = RECORD_BEGUN, .epoch = 0},
 	{.kind = RECORD_BOUND, .position = 999, .sample = 1999, .served = SERVED_SHARED},

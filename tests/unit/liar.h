@@ -18,21 +18,21 @@
 #include <unistd.h>
 
 /*
- * Stands before a server that speaks the Redis protocol, and changes some of what it says: a
- * value becomes another one, of another type, is gone, or is there twice; numbers change;
- * bytes change. One client at a time.
+ * A proxy before a server of the Redis protocol that changes some replies: a value changes, gets
+ * another type, disappears or comes twice; numbers or bytes change. It serves one client at a
+ * time.
  */
 
 #define LIAR_ROOM (1 << 20)
 #define LIAR_VALUES 4096
 
 struct liar {
-	const char *path, *server; /* sockets */
+	const char *path, *server; /* paths of sockets */
 	int listening;
 	pthread_t thread;
 	struct rng rng;
 	atomic_bool stops;
-	atomic_uint one_in; /* 0: tells the truth */
+	atomic_uint one_in; /* one in this many replies is a lie; 0: none is */
 	atomic_uint lies;
 	size_t n;
 	char said[LIAR_ROOM];
@@ -49,7 +49,7 @@ struct liar_reply {
 	unsigned n;
 };
 
-/* Where the value ends that begins there; 0: not here. */
+/* Returns where the value that begins here ends; 0: no value ends here. */
 static inline size_t liar_parse(
 	const char *said, size_t n, size_t at, struct liar_reply *reply)
 {
@@ -85,7 +85,7 @@ static inline size_t liar_number(struct liar *liar, char text[40])
 	return (size_t)snprintf(text, 40, "%s", number);
 }
 
-/* What stands in the place of a value. */
+/* Writes a value that replaces another one. */
 static inline size_t liar_invent(struct liar *liar, char text[80])
 {
 	static const char *const lies[] = {"$-1\r\n", "*-1\r\n", "*0\r\n", ":0\r\n",
@@ -112,7 +112,7 @@ static inline size_t liar_put(
 	return n - (value.end - value.at) + length;
 }
 
-/* A digit of a text or number becomes another one, or a byte another one. */
+/* Changes a digit of a text or number, or else a byte. */
 static inline void liar_distort(struct liar *liar, char *said, size_t n)
 {
 	size_t at = liar_chance(liar, n);
@@ -141,7 +141,7 @@ static inline size_t liar_lie(struct liar *liar, char *said, size_t n)
 	case 0:
 	case 1:
 		return liar_put(said, n, value, text, liar_invent(liar, text));
-	case 2: /* in the place of another one, or before it */
+	case 2: /* replaces another value, or comes before it */
 		memcpy(other, said + from.at, from.end - from.at);
 		if (liar_chance(liar, 2))
 			value.end = value.at;
@@ -168,7 +168,8 @@ static inline bool liar_send(int fd, const char *bytes, size_t n)
 	return true;
 }
 
-/* False: the client has to hang up, since it may wait for what never comes. */
+/* Passes a reply on, perhaps changed. false: the client has to hang up, because it may wait for a
+ * reply that never comes. */
 static inline bool liar_tell(struct liar *liar, int client, size_t n)
 {
 	static char told[2 * LIAR_ROOM];

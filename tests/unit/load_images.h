@@ -3,7 +3,7 @@
 
 #pragma once
 
-/* Images made with libjpeg and libpng, and the preparation of such a file. */
+/* Makes images with libjpeg and libpng, and prepares such files. */
 
 #include "load/load.h"
 
@@ -40,7 +40,7 @@ static inline struct bytes bytes_join(struct bytes a, struct bytes b)
 	return both;
 }
 
-/* The first place of the needle. */
+/* Returns the first place of the needle. */
 static inline size_t bytes_find(struct bytes bytes, const char *needle, size_t n)
 {
 	uint8_t *at = memmem(bytes.data, bytes.size, needle, n);
@@ -132,7 +132,7 @@ static inline void png_begin(png_structp writer, png_infop info,
 	png_write_info(writer, info);
 }
 
-/* rows: as in the file, without filters. */
+/* rows: as they are in the file, without filters. */
 static inline struct bytes png_bytes(
 	struct tensor_shape shape, struct png_options options, const uint8_t *rows)
 {
@@ -152,7 +152,7 @@ static inline struct bytes png_bytes(
 	return out;
 }
 
-/* A file with these bytes, and the task that prepares it. */
+/* A file with given bytes, and the task that prepares it. */
 struct image_file {
 	char path[32];
 	struct load_task task;
@@ -175,7 +175,7 @@ static inline struct image_file file_write(struct bytes bytes, struct tensor_sha
 	return file;
 }
 
-/* Prepares and removes the file. The tensor is the caller's. */
+/* Prepares the file, then removes it. The caller owns the tensor. */
 static inline struct load_task file_prepare(
 	struct load_context *context, struct image_file *file)
 {

@@ -18,18 +18,17 @@
 #include <time.h>
 
 /*
- * A server with tensors whose bytes follow from their sample, and fetches that are held
- * against them. What is waited for is a condition; PATIENCE is what it may take on a
- * machine that is busy.
+ * A server with tensors whose bytes follow from the sample, and fetches that are compared with
+ * them. Tests wait for conditions; PATIENCE is the longest wait on a busy machine.
  */
 
 #define PATIENCE_S 60
 #define SECOND UINT64_C(1000000000)
-#define NO_SUCH_SAMPLE 4000000000u /* refused with ENOENT */
+#define NO_SUCH_SAMPLE 4000000000u /* the server refuses this sample with ENOENT */
 #define TENSORS_BYTES (6u << 20)
 #define MOST_BYTES (64u << 20)
 
-/* The condition is looked at again and again, and has to hold at last. */
+/* Checks the condition again and again, until it holds. */
 #define EVENTUALLY(condition)                                                            \
 	do {                                                                             \
 		uint64_t until_ = clock_now_ns() + PATIENCE_S * SECOND;                  \
@@ -42,7 +41,7 @@
 
 static char log_path[64];
 
-/* A new one: what was logged before is forgotten. */
+/* Begins a new log without the former messages. */
 static inline void log_begin(void)
 {
 	if (log_path[0])
@@ -77,7 +76,7 @@ static inline uint8_t tensor_byte(sample_id sample, uint64_t i)
 	return (uint8_t)((sample * 2654435761u + i * 40503u) >> 8);
 }
 
-/* Lengths of all kinds: empty, a few bytes, images, and more than a socket takes. */
+/* Returns a length: none, a few bytes, an image, or more than a socket holds. */
 static inline uint64_t tensor_length(sample_id sample)
 {
 	return sample % 97 == 5	  ? 5u << 20
@@ -91,8 +90,8 @@ static inline uint64_t tensor_length(sample_id sample)
 struct owner {
 	struct peer_server *server;
 	pthread_mutex_t mutex;
-	bool holds;   /* it answers when it is told to */
-	bool in_file; /* tensors lie in a file; the test has made it for one sample */
+	bool holds;   /* the server answers only when the test says so */
+	bool in_file; /* tensors lie in a file, which the test has made for one sample */
 	bool too_short;
 	struct peer_request *held[2048]; /* (mutex) */
 	sample_id samples[2048];	 /* (mutex) */
@@ -101,7 +100,7 @@ struct owner {
 	const struct peer_space *expected;
 };
 
-/* What an answer holds until its release. */
+/* The memory that an answer holds until it is released. */
 struct held_tensor {
 	struct owner *owner;
 	uint8_t *bytes;
@@ -118,7 +117,7 @@ static inline void release_tensor(void *context)
 	free(tensor);
 }
 
-#define FILE_OFFSET 24 /* tensors lie behind a head */
+#define FILE_OFFSET 24 /* the head before a tensor in its file */
 
 static inline int sealed_file(const uint8_t *bytes, uint64_t length)
 {
@@ -184,7 +183,7 @@ static inline void owner_asked(void *context, struct peer_request *request,
 		answer(owner, request, sample);
 }
 
-/* The last one first. */
+/* Answers the held requests, the last one first. */
 static inline void answer_held(struct owner *owner)
 {
 	for (;;) {
@@ -229,7 +228,7 @@ static inline struct owner *serve(const char *name, struct peer_trust *trust)
 	return serve_at(name, trust, "127.0.0.1:0");
 }
 
-/* Everything that was asked is answered, and everything that was held is released. */
+/* Checks that every request was answered, and everything held was released. */
 static inline void end_serving(struct owner **owner_)
 {
 	struct owner *owner = *owner_;
@@ -250,7 +249,7 @@ struct asker {
 	uint32_t node, space;
 };
 
-/* One fetch. */
+/* A fetch and its result. */
 struct got {
 	sample_id sample, head;
 	bool refuses; /* place_for returns NULL */
@@ -323,7 +322,7 @@ static inline bool is_whole(const struct got *got)
 	return true;
 }
 
-/* What a fetch ends with. */
+/* Fetches a sample. Returns the result of the fetch. */
 static inline int fetch_one(struct asker *asker, sample_id sample, double seconds)
 {
 	struct got got = {0};

@@ -9,16 +9,15 @@
 #include <ftw.h>
 
 /*
- * A failure of power after any of the events that were recorded, and what the disk may
- * have then:
+ * The contents that a disk may have if the power fails after one of the recorded events:
  *
- *   content   what was synced; of later writes and truncations any, in part or whole: a
- *             beginning, some sectors, or zeros where bytes should be
- *   names     DISK_ORDERED, as file systems with a journal do it: up to some call after
- *             the last sync of a directory, whichever that was.
- *             DISK_UNORDERED: of calls after the last sync of their own directory any
+ *   content all that was synced; of later writes and truncations any, whole or in part: a
+ *             beginning, some sectors, or zeros instead of bytes
+ *   names DISK_ORDERED, as with a file system that has a journal: all calls up to some
+ *             call after the last sync of any directory.
+ *             DISK_UNORDERED: of the calls after the last sync of their directory, any
  *
- * Neither lets a sync of a file keep its name.
+ * In neither order does the sync of a file also keep its name.
  */
 
 enum disk_order { DISK_ORDERED, DISK_UNORDERED, DISK_ORDERS };
@@ -43,19 +42,19 @@ static inline void image_resize(struct disk_node *node, size_t size)
 
 #define SECTOR 512
 
-/* What a write has left: all of it, or something else. */
+/* Applies a write, whole or changed by the failure. */
 static inline void image_write(struct disk_node *node, const struct disk_event *event,
 	bool whole, struct rng *rng)
 {
 	size_t end = event->offset + event->n, n = event->n;
 	uint64_t fate = whole ? 0 : rng_below(rng, 5);
-	if (fate == 4) /* nothing */
+	if (fate == 4) /* the write is lost */
 		return;
 	if (fate == 1)
 		n = rng_below(rng, event->n + 1);
 	if (node->size < event->offset + (fate == 1 ? n : event->n))
 		image_resize(node, fate == 1 ? event->offset + n : end);
-	if (fate == 3) /* zeros */
+	if (fate == 3) /* zeros instead of the bytes */
 		return;
 	for (size_t i = 0, some; i < n; i += some) {
 		some = SECTOR - (event->offset + i) % SECTOR;
@@ -105,7 +104,7 @@ static inline void image_set_entry(
 	image->n_entries += i == image->n_entries;
 }
 
-/* Whether a later sync has brought the names to the disk. */
+/* Tells whether a later sync has brought the names to the disk. */
 static inline bool image_is_synced(const struct disk_event *names,
 	const struct disk_event *end, enum disk_order order)
 {
@@ -140,7 +139,7 @@ static inline void image_names(
 
 /* --- the disk ------------------------------------------------------------------------ */
 
-/* After the first `end` events. */
+/* Makes the contents of the disk after the first `end` events. */
 static inline void image_make(
 	struct disk_image *image, size_t end, enum disk_order order, struct rng *rng)
 {
@@ -192,7 +191,7 @@ static inline void image_free(struct disk_image *image)
 	free(image->entries);
 }
 
-/* What was promised, and done at most, when the power failed. */
+/* Returns what was promised at the time of the failure, and the most that may have been done. */
 static inline void image_promise(size_t end, size_t *ret_promised, size_t *ret_done)
 {
 	*ret_promised = *ret_done = 0;
@@ -211,15 +210,14 @@ static inline int disk_remove_one(
 	return kind == FTW_DP ? rmdir(path) : unlink(path);
 }
 
-/* An empty directory, whatever was there. */
+/* Makes an empty directory in the place of any former one. */
 static inline void disk_clear(const char *path)
 {
 	(void)nftw(path, disk_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	cr_assert_eq(0, __real_mkdir(path, 0755));
 }
 
-/* The power fails after the first `end` events; the directory has then what the disk
- * has. */
+/* The power fails after the first `end` events. The directory then has the contents of the disk. */
 static inline void power_fails(
 	size_t end, enum disk_order order, struct rng *rng, const char *path)
 {

@@ -7,12 +7,12 @@
 #include "journal_helpers.h"
 #include "power_failure.h"
 
-/* Journal and orders of a job where the power fails, and what is found then. */
+/* Journal and orders of a job when the power fails, and checks of their contents afterwards. */
 
 #define EPOCH_POSITIONS 12
 #define FINGERPRINT 99
 
-/* In memory if that can be had: there are tens of thousands of files. */
+/* In memory where possible, because tests make tens of thousands of files. */
 static char place[] = "/dev/shm/joaderfs-test.XXXXXX";
 static char live[64], crashed[64], again[64];
 
@@ -56,7 +56,7 @@ static inline void found_free(struct found *found)
 	free(found->orders);
 }
 
-/* NULL, or what is wrong. */
+/* Opens the journal and lists the orders. Returns a description of a fault; NULL: no fault. */
 static inline const char *find(const char *path, struct found *ret)
 {
 	*ret = (struct found){.found = JOURNAL_NEW};
@@ -71,7 +71,8 @@ static inline const char *find(const char *path, struct found *ret)
 	return NULL;
 }
 
-/* The records of the history from the epoch on; NULL: it is not one of a segment. */
+/* Returns the history from the record that begins the epoch; NULL: no such record begins a
+ * segment. */
 static inline const struct record *begun_at(
 	const struct record *history, size_t n, const struct record *first)
 {
@@ -82,8 +83,8 @@ static inline const struct record *begun_at(
 }
 
 /*
- * Whether what was found is the history up to some moment; of epochs before the oldest
- * segment nothing is told.
+ * Checks that the records are the history up to some moment, without epochs before the oldest
+ * segment.
  */
 static inline const char *check_records(const struct replay *replay,
 	const struct record *history, size_t done, size_t promised)

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A real redis-server on a socket in a directory of its own; ended by its pid. */
+/* A real redis-server on a socket in its own directory; the test ends it by its pid. */
 
 struct redis_server {
 	char directory[64];
@@ -55,7 +55,8 @@ static inline bool redis_answers(const struct redis_server *server)
 	return answers;
 }
 
-/* With what its directory has; fsync, as appendfsync has it; NULL: nothing is written. */
+/* Starts the server with the data in its directory. fsync: the value of appendfsync; NULL: the
+ * server writes no data. */
 static inline void redis_start(struct redis_server *server, const char *fsync)
 {
 	unlink(server->socket);
@@ -87,7 +88,7 @@ static inline void redis_kill(struct redis_server *server)
 
 static inline void redis_new(struct redis_server *server, const char *fsync)
 {
-	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
+	signal(SIGPIPE, SIG_IGN); /* the daemon does this, too */
 	strcpy(server->directory, "/tmp/joaderfs-redis.XXXXXX");
 	ensure(mkdtemp(server->directory));
 	snprintf(server->socket, sizeof(server->socket), "%s/socket", server->directory);

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 /*
- * A relay between a client and a server, which notes what the server says, and may cut it off or
- * change it. One connection after the other.
+ * A relay between a client and a server. It records what the server sends, and may cut it off or
+ * change it. It serves one connection after the other.
  */
 
 #define RELAY_BYTES (1u << 20)
@@ -22,9 +22,11 @@ struct relay {
 	int listener;
 	pthread_t thread;
 	atomic_bool stops, has_stopped;
-	/* Bytes from the server before the one that is the last, or is changed; 0: none. */
+	/* Bytes from the server before the first byte that is cut off, or is changed; 0: no such
+	 * byte. */
 	atomic_size_t cuts_at, flips_at;
-	size_t n; /* of `bytes`, of both ends; once it has stopped */
+	/* length of `bytes`, sent by both ends; valid after the relay has stopped */
+	size_t n;
 	uint8_t bytes[RELAY_BYTES];
 };
 
@@ -50,7 +52,7 @@ static inline int relay_connect(const char *address)
 	return fd;
 }
 
-/* What one end says, to the other one; false: it is over. */
+/* Passes bytes from one end to the other. false: the connection has ended. */
 static inline bool relay_some(struct relay *relay, int from, int to, size_t *said)
 {
 	uint8_t bytes[8192];

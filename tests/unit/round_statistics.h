@@ -6,13 +6,13 @@
 #include "sampler_twin.h"
 
 /*
- * What a round gives to up to four streams, of up to seven elements, as a cell of a
- * table: counts of cells beside their exact probabilities, and beside other counts.
+ * Numbers the joint decision of a round for up to four streams of up to seven elements as a cell
+ * of a table, and compares the counts of cells with exact probabilities, or with other counts.
  */
 
 #define ROUND_CELLS (8 * 8 * 8 * 8)
 
-/* Element -1, none, counts as 7. */
+/* Element -1 (none) counts as 7. */
 static inline size_t round_cell(const int *ret)
 {
 	size_t index = 0;
@@ -21,13 +21,13 @@ static inline size_t round_cell(const int *ret)
 	return index;
 }
 
-/* A twin_visit; the context is the table. */
+/* A twin_visit whose context is the table. */
 static inline void round_add(void *context, const int *ret, double probability)
 {
 	((double *)context)[round_cell(ret)] += probability;
 }
 
-/* Cells with an expectation below 5 are one. */
+/* Cells with an expectation below 5 are counted as one. */
 static inline double round_z(
 	const unsigned *counts, const double *probability, unsigned rounds)
 {
@@ -53,8 +53,8 @@ static inline double round_z(
 }
 
 /*
- * Whether as many counts of each of two could be of one distribution: chi-square of
- * homogeneity. Cells with less than 10 of both are one.
+ * Tests whether two tables of counts may have the same distribution: chi-square of homogeneity.
+ * Cells with less than 10 in both tables are counted as one.
  */
 static inline double round_z_of_two(const unsigned *a, const unsigned *b, size_t n)
 {

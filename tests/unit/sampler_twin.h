@@ -10,10 +10,10 @@
 #include <string.h>
 
 /*
- * A twin of dsa that is too simple to be wrong: sets are bit masks of up to 64 elements,
- * the walk is word for word the one at the head of dsa.c, with all intersections
- * computed anew. It decides (twin_draw) or gives the exact probability of each joint
- * decision (twin_enumerate). Its mutants prove that a test would notice.
+ * A twin of dsa that is too simple to be wrong. Sets are bit masks of up to 64 elements. The walk
+ * is word for word the one at the head of dsa.c, and all intersections are computed anew. The twin
+ * decides (twin_draw), or gives the exact probability of each joint decision (twin_enumerate). Its
+ * mutants prove that a test notices errors.
  */
 
 #define TWIN_STREAMS 8
@@ -21,23 +21,25 @@
 
 enum mutant {
 	HONEST,
-	SEES_REMOVALS, /* a decision changes the sizes that later ones use */
-	BLOCK_FIRST,   /* a random block of ids, then a random element of it */
-	ALL_JOIN,      /* whoever can share does: no conditional probability */
-	/* Misreadings of the paper's tree, of which all streams are the vertices: */
-	VERTEX_FIRST, /* a random vertex, whatever its size, then a random element of it
-		       */
-	TREE_ONLY,    /* a round shares only what those who sit out share, too */
+	SEES_REMOVALS, /* a decision changes the sizes that later decisions use */
+	BLOCK_FIRST,   /* draws a random block of ids, then a random element of it */
+	/* each stream that can share does so: no conditional probability */
+	ALL_JOIN,
+	/* Misreadings of the paper's tree, whose vertices are all streams: */
+	/* draws a random vertex, whatever its size, then an element of it */
+	VERTEX_FIRST,
+	/* a round shares only what streams outside of the round share, too */
+	TREE_ONLY,
 };
 
 typedef uint64_t mask;
 
 struct twin {
-	mask r[TWIN_STREAMS]; /* index = stream id */
+	mask r[TWIN_STREAMS]; /* by stream id */
 	enum mutant mutant;
 };
 
-/* Element b of a mask as a sample id: two or three of them to each block of an idset. */
+/* The sample id of element b of a mask. Each block of an idset has two or three elements. */
 #define TWIN_BLOCK 4096
 
 static inline sample_id twin_sample(int b)
@@ -86,7 +88,7 @@ static inline mask twin_pick(struct rng *rng, mask set, enum mutant mutant)
 	}
 }
 
-/* Those of `who` (a mask of streams) that have something left, ascending |R|, then id. */
+/* Returns the streams of `who` (a mask) that have elements left, by |R|, then by id. */
 static inline size_t twin_order(const struct twin *twin, unsigned who, int *order)
 {
 	size_t m = 0;
@@ -112,8 +114,8 @@ static inline mask twin_shared(const struct twin *twin, const int *order, size_t
 }
 
 /*
- * A random one of the vertices of the tree of all streams that have a part of `from`
- * (what is in none of those on the right path is in a leaf), then an element of it.
+ * Draws a random vertex of the tree of all streams that has a part of `from`, then an element of
+ * it. Elements that are in no vertex of the right path are in a leaf.
  */
 static inline mask twin_pick_vertex(const struct twin *twin, struct rng *rng, mask from)
 {
@@ -131,7 +133,7 @@ static inline mask twin_pick_vertex(const struct twin *twin, struct rng *rng, ma
 	return twin_pick(rng, parts[rng_below(rng, parts_n)], HONEST);
 }
 
-/* What stream j and all larger ones share, whether they draw or not. */
+/* Returns the elements that stream j and all larger streams share, whether they draw or not. */
 static inline mask twin_shared_by_all(const struct twin *twin, int j)
 {
 	int order[TWIN_STREAMS];
@@ -142,7 +144,7 @@ static inline mask twin_shared_by_all(const struct twin *twin, int j)
 	return twin_shared(twin, order + at, n - at);
 }
 
-/* One round. ret[j] becomes the element given to stream j, -1 where there is none. */
+/* Draws a round. ret[j]: the element given to stream j; -1: none. */
 static inline void twin_draw(struct twin *twin, unsigned who, struct rng *rng, int *ret)
 {
 	int order[TWIN_STREAMS];
@@ -169,7 +171,7 @@ static inline void twin_draw(struct twin *twin, unsigned who, struct rng *rng, i
 		}
 		mask own = twin->r[order[first]] & ~offered & ~shared;
 		mask from = k > first ? shared : own;
-		if (!from) /* only a mutant gets here */
+		if (!from) /* possible only with a mutant */
 			from = twin->r[order[first]];
 		mask picked = twin->mutant == VERTEX_FIRST
 				      ? twin_pick_vertex(twin, rng, from)
@@ -184,7 +186,7 @@ static inline void twin_draw(struct twin *twin, unsigned who, struct rng *rng, i
 			twin->r[j] &= ~((mask)1 << ret[j]);
 }
 
-/* Gets each joint decision of a round that is possible; may get one several times. */
+/* Called with each possible joint decision of a round, some of them several times. */
 typedef void twin_visit(void *context, const int *ret, double probability);
 
 struct twin_paths {
@@ -239,7 +241,7 @@ static inline void twin_enumerate(
 	twin_enumerate_from(&paths, 0, 0, 1);
 }
 
-/* The streams of a round as a sampler wants them. */
+/* Returns the streams of a round in the form that a sampler takes. */
 static inline size_t twin_streams(unsigned who, stream_id *ret)
 {
 	size_t n = 0;
@@ -249,7 +251,7 @@ static inline size_t twin_streams(unsigned who, stream_id *ret)
 	return n;
 }
 
-/* What it has given to them, in the twin's terms. */
+/* Converts the samples that the streams were given into elements. */
 static inline void twin_given(
 	const stream_id *streams, const sample_id *samples, size_t n, int *ret)
 {
@@ -260,7 +262,7 @@ static inline void twin_given(
 			ret[streams[i]] = twin_element(samples[i]);
 }
 
-/* One round of the sampler, in the twin's terms. */
+/* Draws a round by the sampler, with elements as the result. */
 static inline void twin_sampler_draw(struct sampler *sampler, unsigned who, int *ret)
 {
 	stream_id streams[TWIN_STREAMS];
@@ -271,8 +273,8 @@ static inline void twin_sampler_draw(struct sampler *sampler, unsigned who, int 
 }
 
 /*
- * How far a chi-square of the given degrees of freedom is from what it should be, in
- * standard deviations of the normal distribution (Wilson and Hilferty, 1931).
+ * Returns how far a chi-square is from its expectation, in standard deviations of the normal
+ * distribution (Wilson and Hilferty, 1931).
  */
 static inline double chi_square_z(double chi_square, double degrees)
 {
@@ -280,6 +282,6 @@ static inline double chi_square_z(double chi_square, double degrees)
 	return (cbrt(chi_square / degrees) - (1 - spread)) / sqrt(spread);
 }
 
-/* One-sided confidence of 99.99%: a test with a fixed seed that passes goes on passing;
- * one of 10,000 seeds would not have been accepted. */
+/* One-sided confidence of 99.99 %: one of 10,000 seeds would be rejected. A test with a fixed seed
+ * that passes once passes always. */
 #define Z_LIMIT 3.72

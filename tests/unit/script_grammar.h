@@ -9,10 +9,11 @@
 #include <stdarg.h>
 
 /*
- * Random training programs that read current/: one to four, one after the other or beside each
- * other. A program looks at files, makes passes that are whole, broken off, limited, in order
- * or shuffled, by itself, by threads, by workers or by ranks, and opens a file several times,
- * or its label too. It may be killed. The daemon may begin anew, or the job go back.
+ * Random training programs that read current/: one to four programs, one after the other or beside
+ * each other. A program looks at single files, and makes passes that are whole, broken off or
+ * limited, in order or shuffled. It reads by itself, or by threads, workers or ranks. It may open
+ * a file several times, and read labels. It may be killed. The daemon may restart, or the job go
+ * back.
  */
 
 #define STEPS_MOST 16
@@ -21,7 +22,8 @@
 #define PASSES_MOST (PROGRAMS_MOST * (STEPS_MOST + 2))
 
 struct step {
-	uint32_t look[4], n_look; /* single files, by the main process; else a pass */
+	/* single files that the main process opens; n_look 0: passes */
+	uint32_t look[4], n_look;
 	uint32_t batches, passes;
 	bool in_order, beyond;
 	unsigned first_pass;
@@ -30,16 +32,18 @@ struct step {
 
 struct program {
 	struct loader loader;
-	uint32_t ranks, apart; /* apart: opens that a rank may be ahead */
+	uint32_t ranks, apart; /* opens that a rank may be ahead of another one */
 	struct step steps[STEPS_MOST];
 	uint32_t n_steps;
 };
 
 enum trial_kind {
 	TRIAL_ANY,
-	TRIAL_AHEAD, /* some workers begin the next pass long before others end theirs */
-	TRIAL_POOLS, /* all workers are those of a Pool, and no pass is broken off */
-	TRIAL_FOLDS, /* two loaders have the files of a pass, in folds or in a fixed split */
+	/* some workers begin the next pass long before others end the present one */
+	TRIAL_AHEAD,
+	TRIAL_POOLS, /* all workers belong to a Pool, and no pass is broken off */
+	/* two loaders divide the files of a pass, in folds or by a fixed split */
+	TRIAL_FOLDS,
 };
 
 struct trial {
@@ -48,10 +52,10 @@ struct trial {
 	unsigned passes, programs;
 	enum trial_kind kind;
 	bool beside, ranks;
-	size_t restart; /* before this access the daemon begins anew; 0: never */
-	bool looks
-		[PASSES_MOST]; /* beside other programs the first pass of a thread, in order */
-	unsigned lookers;      /* people who open files of epoch-NNNN/ meanwhile */
+	size_t restart; /* the daemon restarts before this access; 0: never */
+	/* by pass: it is the first one of its thread, in order, beside other programs */
+	bool looks[PASSES_MOST];
+	unsigned lookers; /* people who open files of epoch-NNNN/ at the same time */
 	char text[1024];
 };
 
@@ -196,7 +200,7 @@ static inline struct program plan_program(struct trial *trial, uint64_t script)
 	if (trial->kind == TRIAL_POOLS && loader->workers > 1)
 		loader->takes = loader->stays = true;
 	say_program(trial, &program);
-	loader->stays |= loader->workers == 0; /* the main process reads */
+	loader->stays |= loader->workers == 0; /* the main process reads, and stays */
 	uint32_t first = trial->passes;
 	plan_steps(trial, &program);
 	const struct step *step = &program.steps[program.steps[0].n_look > 0];
@@ -273,8 +277,8 @@ static inline struct loader plan_half(struct trial *trial, uint64_t script)
 	return loader;
 }
 
-/* Makes a pass of the files, which may be one of several with these workers. main: no workers of
- * the loader's own. */
+/* Makes one of several passes over the files with the same loader. own: the first number of its
+ * workers. */
 static inline void load_half(struct trial *trial, struct accesses *ret,
 	struct loader loader, unsigned first, uint32_t own)
 {
@@ -288,7 +292,7 @@ static inline void load_half(struct trial *trial, struct accesses *ret,
 	load(ret, loader);
 }
 
-/* Reads one batch, for which the workers fetch all that they may. */
+/* Reads one batch; meanwhile the workers fetch as many batches as they may. */
 static inline void check_sanity(
 	struct trial *trial, struct accesses *ret, struct loader loader)
 {
@@ -300,8 +304,8 @@ static inline void check_sanity(
 		ret->list[i].pass = UINT_MAX;
 }
 
-/* A script that trains on some files and validates on the others, in order: K folds, each with
- * loaders of its own, or one split. */
+/* Makes the opens of a script that trains on some files and validates on the others, in order: K
+ * folds, each with its own loaders, or one split. */
 static inline void load_folds(struct trial *trial, uint64_t script, struct accesses *ret)
 {
 	uint32_t folds = 2 + below(4), n = trial->files, n_epochs = 1 + below(4);

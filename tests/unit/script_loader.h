@@ -6,13 +6,13 @@
 #include "base/rng.h"
 
 /*
- * The opens that training scripts make, in their order.
+ * The opens of training scripts, in their order.
  *
- * Workers are those of torch's DataLoader: batch b goes to worker b mod W, each worker is
- * first in, first out, and has at most `ahead` batches; the training takes the batches in
- * their order. Those of multiprocessing's Pool take the next batch as soon as they have none, and
- * the system may stop one in the middle of a batch. A loader that fetches `beyond` the end of a pass has one list of batches
- * for all passes. A release comes some opens after its open.
+ * Workers are those of torch's DataLoader: batch b goes to worker b mod W; each worker reads its
+ * batches in their order, and has at most `ahead` of them; the training takes all batches in their
+ * order. Workers of multiprocessing's Pool take the next batch when they have none, and the system
+ * may stop a worker in the middle of a batch. A loader that fetches `beyond` the end of a pass has
+ * one list of batches for all passes. A release comes some opens after its open.
  */
 
 #define FILES 1200
@@ -23,7 +23,7 @@ struct access {
 	uint32_t file;
 	bool label, done, looks, counts;
 	bool works; /* a worker opens the file, not the main process */
-	bool ends;  /* its script, as the daemon sees */
+	bool ends;  /* the daemon sees the end of its script */
 };
 
 struct accesses {
@@ -54,34 +54,36 @@ static inline void add(struct accesses *accesses, struct access access)
 struct loader {
 	uint32_t files, passes, workers, batch, ahead;
 	bool beyond, drop, in_order, stays; /* stays: workers are persistent */
-	bool works;			    /* it has workers */
-	uint32_t batches;		    /* of a pass at most; 0: all */
-	uint32_t part;			    /* k-th of `parts` in DistributedSampler */
+	bool works;			    /* the loader has workers */
+	uint32_t batches;		    /* most batches of a pass; 0: all */
+	uint32_t part;			    /* number of the rank in DistributedSampler */
 	uint32_t parts;
-	bool drop_tail; /* of DistributedSampler: its parts are not padded */
-	uint32_t pool;	/* threads of one process, each takes the next file; 0: none */
-	const uint32_t *list; /* of these files only, n_list of them; NULL: all */
+	bool drop_tail; /* drop_last of DistributedSampler: parts are not padded */
+	/* threads of one process, each of which takes the next file; 0: none */
+	uint32_t pool;
+	const uint32_t *list; /* the loader reads these n_list files; NULL: all */
 	uint32_t n_list;
-	uint32_t subset;     /* of the first so many files of an order; 0: all */
-	uint32_t validation; /* so many files of that order come last, in this order */
-	unsigned labels; /* 0: none; 1: after; 2: before the image; 3: by another thread;
-			   4: of all files, before the first pass; 5: of some, before */
-	unsigned twice;	 /* so many opens of each file before the one that reads it */
-	bool takes;	 /* its workers are a Pool's */
-	bool mixes;	 /* each item opens another one, too */
-	bool shows;	 /* its main process opens the first file now and then */
-	bool processes;	 /* each pass is one of its own */
-	bool replaces;	 /* WeightedRandomSampler */
+	uint32_t subset;     /* the loader reads the first files of an order; 0: all */
+	uint32_t validation; /* this many files of the order come last, unshuffled */
+	/* 0: none; 1: after the image; 2: before the image; 3: by another thread; 4: of all files,
+	 * before the first pass; 5: of some files, before their images */
+	unsigned labels;
+	unsigned twice; /* opens of each file before the open that reads it */
+	bool takes;	/* its workers belong to a Pool */
+	bool mixes;	/* each item also opens another file */
+	bool shows;	/* its main process opens the first file now and then */
+	bool processes; /* each pass has its own process */
+	bool replaces;	/* draws with replacement, as WeightedRandomSampler does */
 	uint64_t script, rank;
-	uint64_t threads; /* added to the numbers of its threads */
+	uint64_t threads; /* added to the numbers of the loader's threads */
 	unsigned first_pass;
-	uint64_t seed; /* of the orders */
+	uint64_t seed; /* seed of the orders */
 };
 
 struct batches {
 	uint32_t *files;
 	unsigned *passes;
-	size_t *begin; /* of each batch, and the end */
+	size_t *begin; /* begin of each batch, and the end of the last one */
 	size_t n, n_files;
 };
 
@@ -94,7 +96,7 @@ static inline void shuffle(struct rng *order, uint32_t *list, uint32_t n)
 	}
 }
 
-/* The files of a pass in their order; those of this rank. */
+/* Returns the files that this rank reads in a pass, in their order. */
 static inline uint32_t pass_files(
 	const struct loader *loader, unsigned pass, uint32_t *ret)
 {
@@ -192,10 +194,10 @@ static inline void add_item(struct accesses *accesses, const struct loader *load
 }
 
 struct queues {
-	size_t next[16], file[16]; /* of each worker: its batch, and the file in there */
+	size_t next[16], file[16]; /* by worker: its batch, and the file in this batch */
 	double speed[16];
 	size_t sent, got;
-	size_t *done; /* files of each batch */
+	size_t *done; /* by batch: files that were read */
 };
 
 static inline bool has_work(
@@ -223,7 +225,7 @@ static inline uint32_t pick_worker(
 			return w;
 }
 
-/* Batches to workers, and back in their order. */
+/* Gives batches to workers, and takes them in their order. */
 static inline void work(struct accesses *accesses, const struct loader *loader,
 	const struct batches *batches, uint64_t threads)
 {
@@ -257,7 +259,7 @@ static inline void work(struct accesses *accesses, const struct loader *loader,
 	free(queues.done);
 }
 
-/* Batches to the workers of a Pool. */
+/* Gives batches to the workers of a Pool. */
 static inline void work_by_pool(struct accesses *accesses, const struct loader *loader,
 	const struct batches *batches, uint64_t threads)
 {
@@ -312,8 +314,8 @@ static inline void load(struct accesses *accesses, struct loader loader)
 	}
 }
 
-/* Beside each other: at random, none more than `apart` opens before another. speed: of the
- * first, where the others have 100. */
+/* Mixes the streams at random; no stream is more than `apart` opens ahead of another (0: no
+ * limit). speed: of the first stream, in percent of the others' speed. */
 static inline void merge(struct accesses *accesses, struct accesses *streams, size_t n,
 	size_t apart, uint32_t speed)
 {

@@ -22,7 +22,7 @@ struct supply_world {
 	struct source source;
 	struct space spaces[SUPPLY_SPACES];
 	struct share_job jobs[SUPPLY_JOBS];
-	uint64_t bytes[SUPPLY_IDS]; /* of each tensor */
+	uint64_t bytes[SUPPLY_IDS]; /* by sample: bytes of its tensor */
 	bool elsewhere[SUPPLY_IDS];
 	uint64_t now_ns;
 };
@@ -30,9 +30,9 @@ struct supply_world {
 /* An open of a sample. */
 struct supply_open {
 	struct waiter waiter;
-	struct space *space; /* NULL: closed */
+	struct space *space; /* NULL: the open is closed */
 	sample_id sample;
-	struct wanted *wanted; /* NULL: the tensor was there */
+	struct wanted *wanted; /* NULL: the cache had the tensor */
 	unsigned job;
 };
 
@@ -67,7 +67,7 @@ static inline void supply_world_make(struct supply_world *world, uint64_t cache_
 		world->bytes[i] = 1;
 }
 
-/* Nothing is drawn or open any more. */
+/* Checks that nothing is drawn or open any more, and frees the world. */
 static inline void supply_world_free(struct supply_world *world)
 {
 	cr_assert_null(world->supply.wanted);
@@ -111,7 +111,7 @@ static inline void supply_world_draw(
 	cr_assert_eq(supply_world_want(world, wanted, job, false), 0);
 }
 
-/* Opens the sample. false: the open waits. */
+/* Opens the sample. Returns false if the open waits. */
 static inline bool supply_world_open(struct supply_world *world, struct space *space,
 	unsigned job, sample_id sample, struct supply_open *open)
 {

@@ -55,7 +55,7 @@ Test(array, pixels)
 	cr_expect(eq(u32, array_pixels(&type).height, 0));
 }
 
-/* The longest shapes fit, too, also into records, where NumPy's head is longest. */
+/* The longest shapes fit, even into records, where NumPy's head is longest. */
 Test(array, heads_are_read_back)
 {
 	static const char *const shapes[] = {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Augmentation: the draws, and the tensors that follow from them. */
+/* Augmentation: the random draws, and the tensors made from them. */
 
 #define SEED 7
 #define N 20000
@@ -47,7 +47,7 @@ Test(augment, a_plan_depends_on_seed_epoch_and_position_and_nothing_else)
 		for (int k = 2; k < 6; k++)
 			same += equal_plans(&plans[0], &plans[k]);
 	}
-	cr_assert_leq(same, 4); /* epoch 3, position 3 is one of them */
+	cr_assert_leq(same, 4); /* one of them is epoch 3, position 3 */
 }
 
 Test(augment, jobs_without_a_seed_differ_by_name_and_by_the_daemons_seed)
@@ -60,7 +60,7 @@ Test(augment, jobs_without_a_seed_differ_by_name_and_by_the_daemons_seed)
 	cr_assert_eq(augment_seed(&config, "a", 1), augment_seed(&config, "b", 2));
 }
 
-/* |z| of so many mirrored ones, if each is with probability p */
+/* Returns |z| of the number of mirrored images, if each is mirrored with probability p. */
 static double z_of_mirrored(double hflip, double p)
 {
 	struct augment_config config = {.hflip = hflip};
@@ -86,7 +86,8 @@ Test(augment, images_are_mirrored_with_the_given_probability)
 #define COLUMNS (17 - 11 + 1)
 #define CELLS (ROWS * COLUMNS * 2)
 
-/* Pearson's statistic of the places of a crop, mirrored or not, with mutations. */
+/* Returns Pearson's statistic of the places of a crop, mirrored or not. mutant: changes the
+ * places. */
 static double chi_of_places(int mutant)
 {
 	struct augment_config config = {
@@ -100,7 +101,7 @@ static double chi_of_places(int mutant)
 			row %= ROWS - 1;
 		if (mutant == 2) /* the column follows the row */
 			column = i % 20 ? column : row;
-		if (mutant == 3) /* whether it is mirrored depends on the place */
+		if (mutant == 3) /* the place decides whether the image is mirrored */
 			plan.mirror = i % 10 ? plan.mirror : row & 1;
 		counts[(row * COLUMNS + column) * 2 + plan.mirror]++;
 	}
@@ -117,7 +118,7 @@ Test(augment, every_place_of_a_random_crop_is_as_likely_as_any_other)
 		cr_assert_gt(chi_of_places(mutant), 111.1, "mutant %d", mutant);
 }
 
-/* The same for two draws: of positions one after the other, of epochs likewise. */
+/* Returns Pearson's statistic of pairs of draws: of positions or epochs that follow each other. */
 static double chi_of_followers(uint32_t epochs, uint32_t positions)
 {
 	struct augment_config config = {
@@ -152,7 +153,7 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Kolmogorov's statistic of numbers that should be uniform in [0, 1], times sqrt(n) */
+/* Returns Kolmogorov's statistic, times sqrt(n), of numbers that should be uniform in [0, 1]. */
 static double distance_from_uniform(double *numbers, size_t n)
 {
 	double distance = 0;
@@ -188,8 +189,9 @@ static double measure(const struct augment_plan *plan, double area, enum what wh
 }
 
 /*
- * Of a square, torchvision's procedure accepts all pieces up to 3/4 of the area: among
- * these the area is uniform, and so is the logarithm of the ratio.
+ * Returns the distance for one property of the pieces. Of a square, torchvision's procedure
+ * accepts all pieces up to 3/4 of the area. Among these the area is uniform, and so is the
+ * logarithm of the ratio.
  */
 static double distance_of(enum what what)
 {
@@ -219,7 +221,7 @@ Test(augment, resized_crops_have_torchvisions_distribution)
 	cr_assert_gt(distance_of(PLACE_SHORT), DISTANCE_MAX);
 }
 
-/* No piece has a ratio that fits: the middle, as torchvision's fallback cuts it. */
+/* No piece has a fitting ratio, so the middle is cut, as by torchvision's fallback. */
 Test(augment, a_resized_crop_of_a_strip_is_its_middle)
 {
 	struct augment_plan wide = augment_plan(&everything, SEED, 0, 0,
@@ -240,7 +242,7 @@ Test(augment, a_resized_crop_of_a_strip_is_its_middle)
 	}
 }
 
-/* --- what is made of it ------------------------------------------------------------- */
+/* --- the tensor --------------------------------------------------------------------- */
 
 static struct tensor *random_tensor(struct tensor_shape shape)
 {
@@ -254,7 +256,7 @@ static struct tensor *random_tensor(struct tensor_shape shape)
 	return tensor;
 }
 
-/* The byte of the output by the plan's definition; black outside the image. */
+/* Returns the output's byte as the plan defines it; black outside of the image. */
 static unsigned byte_at(const struct tensor *tensor, const struct augment_plan *plan,
 	uint32_t y, uint32_t x, uint32_t c)
 {
@@ -269,7 +271,7 @@ static unsigned byte_at(const struct tensor *tensor, const struct augment_plan *
 			    c];
 }
 
-/* The number of the output, back as a byte. */
+/* Returns the output's number, converted back to a byte. */
 static unsigned number_at(
 	const struct tensor *tensor, struct pixel_type type, size_t index)
 {
@@ -303,7 +305,8 @@ static void expect_numbers(const struct tensor *out, struct pixel_type type,
 			}
 }
 
-/* Crops in the image, at its edge, larger than it in one or both directions. */
+/* The crops lie in the image, touch its edge, or are longer than the image in one or both
+ * directions. */
 Test(augment, crops_flips_types_and_axes_move_each_byte_to_its_place)
 {
 	static const struct tensor_shape crops[] = {{.height = 0, .width = 0},
@@ -351,7 +354,7 @@ Test(augment, an_image_that_stays_as_it_is_is_not_copied)
 	tensor_free(tensor);
 }
 
-/* torchvision cuts first: the filter does not see the pixels around the piece. */
+/* torchvision cuts first, so the filter does not see the pixels around the piece. */
 Test(augment, a_resized_crop_is_the_piece_resized_as_an_image_of_its_own)
 {
 	struct augment_config config = {

@@ -102,7 +102,7 @@ Test(background, the_parent_exits_with_0_when_ready_and_not_before)
 	cr_assert_not(ended(&started));
 	tell(started.say, '1');
 	cr_assert_eq(exit_status(&started), 0);
-	/* the daemon lives on, without the terminal */
+	/* the daemon lives on without the terminal */
 	tell(started.say, '2');
 	cr_assert_eq(hear(&started), 'y');
 }
@@ -157,7 +157,7 @@ Test(background, a_start_that_is_killed_ends_the_child_too)
 	waitpid(started.parent, NULL, 0);
 }
 
-/* A caller may start us with standard descriptors closed. */
+/* The caller may start the daemon with closed standard descriptors. */
 static void ready(int report, int wait)
 {
 	wait_for_word(wait);

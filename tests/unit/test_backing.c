@@ -81,7 +81,7 @@ static bool is_in_file(const struct tensor *tensor)
 	return tensor->file.store != NULL;
 }
 
-/* --- what a file is ----------------------------------------------------------------- */
+/* --- the content of a file --------------------------------------------------------- */
 
 Test(backing, a_tensor_moves_into_a_file_behind_its_head, .init = begin, .fini = end)
 {
@@ -134,7 +134,7 @@ Test(backing, small_ones_are_not_counted, .init = begin, .fini = end)
 	cr_assert_eq(1, kernel.removed);
 }
 
-/* --- where there can be none -------------------------------------------------------- */
+/* --- without files ----------------------------------------------------------------- */
 
 static void expect_plain(uint8_t value)
 {

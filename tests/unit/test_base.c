@@ -165,7 +165,7 @@ static bool equally_often(const double counts[3], double n)
 	return chi2 < 13.82; /* 99.9 % with 2 degrees of freedom */
 }
 
-/* Whether the thirds of [0, 3 * 2^62), and the remainders by 3, come equally often. */
+/* Tells whether the thirds of [0, 3 * 2^62), and the remainders by 3, are equally frequent. */
 static bool looks_uniform(uint64_t (*below)(struct rng *, uint64_t))
 {
 	const uint64_t third = UINT64_C(1) << 62;
@@ -187,8 +187,8 @@ static uint64_t multiply_only(struct rng *rng, uint64_t bound)
 	return (uint64_t)(m * bound >> 64);
 }
 
-/* With this bound a remainder makes the first third twice as likely, and a product whose
- * surplus is not rejected every third number. */
+/* With this bound, a remainder makes the first third twice as likely, and a product without
+ * rejection makes every third number twice as likely. */
 Test(base_rng, below_is_not_biased)
 {
 	cr_assert(looks_uniform(rng_below));
@@ -266,7 +266,7 @@ Test(base_fault, kills_the_process)
 
 /* --- log --------------------------------------------------------------------------- */
 
-/* The content of the file, read from its start. */
+/* Returns the content of the file from its start. */
 static const char *content(int fd)
 {
 	static char text[65536];

@@ -7,8 +7,8 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-/* Our JPEG decoder gives libjpeg's pixels, in plain and vector code, whole and in part; it
- * accepts what is regular, and nothing that libjpeg has a word on. */
+/* joaderfs' JPEG decoder gives libjpeg's pixels, in plain and in vector code, for a whole image
+ * and for a part. It accepts regular files, and nothing for which libjpeg has a warning. */
 
 static struct baseline *decoders[2];
 static struct rng rng;
@@ -45,7 +45,7 @@ static struct twin_recipe recipe_of(size_t kind, uint32_t width, uint32_t height
 		.quality = 90};
 }
 
-/* Samples that are smooth or noisy. */
+/* Encodes smooth or noisy samples. */
 static uint8_t *encode_samples(
 	const struct twin_recipe *recipe, int noise, size_t *ret_size)
 {
@@ -86,7 +86,7 @@ static void vary(struct twin_recipe *recipe)
 	recipe->optimized = rng_below(&rng, 2);
 }
 
-/* With both codes: whole, and two parts. */
+/* Compares the pixels of plain and vector code: of the whole image and of two parts. */
 static void assert_same(
 	const struct twin_recipe *recipe, const uint8_t *data, size_t size)
 {
@@ -105,7 +105,7 @@ static void assert_same(
 	free(image.pixels);
 }
 
-/* Each width and each height of 1 to 70, and wide and narrow ones. */
+/* Covers each width and each height from 1 to 70, and wide and narrow images. */
 Test(baseline, pixels_are_libjpegs_for_every_kind_and_size)
 {
 	unsigned rounds = 71 * effort(2, 20);
@@ -128,7 +128,7 @@ Test(baseline, pixels_are_libjpegs_for_every_kind_and_size)
 /* --- coefficients that no picture has ----------------------------------------------------- */
 
 struct fill {
-	int places; /* of 64 that are set */
+	int places; /* number of the 64 coefficients that are set */
 	int most;   /* the largest coefficient */
 };
 
@@ -143,7 +143,8 @@ static void fill_at_random(void *context, int component, JCOEF block[DCTSIZE2])
 	}
 }
 
-/* What could overflow is declined; how many are not says that the test sees them. */
+/* Files whose arithmetic could overflow are declined. Their number shows that the test has such
+ * files. */
 Test(baseline, any_coefficients_give_libjpegs_pixels_or_are_declined)
 {
 	unsigned same = 0, declined = 0;
@@ -173,7 +174,7 @@ Test(baseline, any_coefficients_give_libjpegs_pixels_or_are_declined)
 		same > 100 && declined > 100, "%u the same, %u declined", same, declined);
 }
 
-/* --- what is not regular ------------------------------------------------------------------ */
+/* --- files that are not regular ----------------------------------------------------------- */
 
 static uint8_t *ordinary(size_t *ret_size)
 {
@@ -203,8 +204,7 @@ Test(baseline, a_file_that_is_cut_is_declined)
 	free(data);
 }
 
-/* A flipped bit often makes another regular file; it never makes other pixels
- * than libjpeg's. */
+/* A flipped bit often makes another regular file, but never other pixels than libjpeg's. */
 Test(baseline, a_damaged_file_is_declined_or_the_same)
 {
 	unsigned declined = 0;
@@ -221,21 +221,22 @@ Test(baseline, a_damaged_file_is_declined_or_the_same)
 	free(data);
 }
 
-/* libjpeg refuses such a table, also if no code of the scan has that symbol. */
+/* libjpeg refuses such a table even if no code of the scan uses the symbol. */
 Test(baseline, a_table_of_impossible_differences_is_declined)
 {
 	size_t size;
 	uint8_t *data = ordinary(&size);
 	uint8_t *table = memmem(data, size, "\xff\xc4", 2);
 	cr_assert(table != NULL);
-	table[4 + 17 + 11] = 16; /* the longest code */
+	table[4 + 17 + 11] = 16; /* the symbol with the longest code */
 	cr_assert(eq(int, (int)decode(data, size), TWIN_DECLINED));
 	table[4 + 17 + 11] = 15;
 	cr_assert(eq(int, (int)decode(data, size), TWIN_SAME));
 	free(data);
 }
 
-/* Nor is a table taken that an earlier file had: tables are made again only for another one. */
+/* A table of an earlier file must not be used either, although tables are kept for the next
+ * file. */
 Test(baseline, a_table_that_is_not_there_is_declined)
 {
 	size_t size;
@@ -247,7 +248,7 @@ Test(baseline, a_table_that_is_not_there_is_declined)
 	table[4 + 17 + 11] = 16;
 	cr_assert(eq(int, (int)decode(data, size), TWIN_DECLINED));
 	table[4 + 17 + 11] = 11;
-	scan[6] |= 2 << 4; /* the DC table of the first component */
+	scan[6] |= 2 << 4; /* the DC table of the first component does not exist */
 	cr_assert(eq(int, (int)decode(data, size), TWIN_DECLINED));
 	scan[6] &= 15;
 	cr_assert(eq(int, (int)decode(data, size), TWIN_SAME));

@@ -43,7 +43,7 @@ static struct tensor *publish(sample_id id, uint64_t bytes)
 	return tensor;
 }
 
-/* A ready entry that nobody holds. */
+/* Makes a ready entry without pins. */
 static void put(sample_id id, uint64_t bytes)
 {
 	reserve(id, bytes);
@@ -329,7 +329,7 @@ Test(cache, spaces_share_the_capacity_and_the_tensors_of_a_freed_one_die)
 	stop();
 }
 
-/* Pins all ids, one allocation of which fails; how many pins failed. */
+/* Pins all ids while one allocation fails. Returns the number of failed pins. */
 static int pin_with_fault(sample_id n, unsigned after)
 {
 	char fault[64];
@@ -348,7 +348,7 @@ static int pin_with_fault(sample_id n, unsigned after)
 
 Test(cache, without_memory_everything_stays_as_it_was)
 {
-	const sample_id n = 600; /* enough for a table to grow */
+	const sample_id n = 600; /* enough ids for a table to grow */
 	int failed = 1;
 	start(100);
 	for (unsigned after = 0; failed; after++) {

@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-/* The needs of many ids change in steps, between which everything else goes on. */
+/* The needs of many ids change in steps; between the steps everything else continues. */
 
 #define N_IDS 2000
 #define N_LOADED 400
@@ -15,7 +15,7 @@
 static struct cache *cache;
 static struct cache_space *space;
 static struct rng rng;
-static uint32_t needs[N_IDS]; /* as they should be */
+static uint32_t needs[N_IDS]; /* the expected needs */
 
 static void load(sample_id id)
 {
@@ -28,7 +28,7 @@ static void use(sample_id id)
 	cache_unpin(space, id);
 }
 
-/* N_LOADED ids from 0 on are in the cache, each needed twice. */
+/* Puts N_LOADED ids from 0 on into the cache, and gives each id a need of two. */
 static void start(void)
 {
 	cr_assert(zero(int, cache_new(N_LOADED, EVICTION_REFCNT, 1, &cache)));
@@ -63,7 +63,7 @@ static void expect_needs(void)
 	cache_validate(cache);
 }
 
-/* Something of its own happens to an id that the change does not have (the odd ones). */
+/* Changes an odd id, which the change in steps does not have. */
 static void disturb(void)
 {
 	sample_id id = (sample_id)rng_below(&rng, N_IDS / 2) * 2 + 1;
@@ -96,7 +96,7 @@ static uint32_t least_need(void)
 	return least;
 }
 
-/* The id that goes when room is made for another one. */
+/* Makes room for another id, and returns the id that was evicted for it. */
 static sample_id evict_one(void)
 {
 	static enum cache_state before[N_IDS];
@@ -143,7 +143,7 @@ static void expect_needs_at_each_step(void)
 	expect_needs();
 }
 
-/* The change counts the ids that it does not have. */
+/* The change counts the ids that it does not have, because these are fewer. */
 Test(cache_change, need_of_most_ids)
 {
 	roaring_bitmap_t *fifth = every(5), *most = roaring_bitmap_flip(fifth, 0, N_IDS);
@@ -162,7 +162,7 @@ Test(cache_change, need_of_most_ids)
 	expect_needs_at_each_step();
 	begin(most, CACHE_NEED_DROP);
 	expect_needs_at_each_step();
-	begin(most, CACHE_NEED_DROP); /* these were added one by one */
+	begin(most, CACHE_NEED_DROP); /* these needs were added one by one */
 	expect_needs_at_each_step();
 	roaring_bitmap_free(fifth);
 	roaring_bitmap_free(most);
@@ -203,7 +203,7 @@ Test(cache_change, until_then_what_goes_is_needed_once_more_at_most)
 	cache_free(&cache);
 }
 
-/* Among entries of equal need, ids must not decide which one is evicted. */
+/* Among entries of equal need, the id must not decide which one is evicted. */
 Test(cache_change, the_order_of_use_stays_as_it_is)
 {
 	static sample_id order[N_LOADED];

@@ -8,7 +8,7 @@
 #include <criterion/new/assert.h>
 #include <string.h>
 
-/* Which entry each policy evicts. Every tensor here has one byte. */
+/* Which entry each policy evicts. Here every tensor has one byte. */
 
 #define N_IDS 1000
 
@@ -51,7 +51,7 @@ static void set_need(sample_id id, uint32_t need)
 		cache_need_drop(space, id);
 }
 
-/* The one of the ids 0..n-1 that goes when another sample is reserved. */
+/* Reserves another sample, and returns the one of the ids 0..n-1 that was evicted for it. */
 static sample_id evicted(sample_id n)
 {
 	static bool before[N_IDS];
@@ -75,7 +75,7 @@ static void expect_order(const sample_id *ids, sample_id n)
 	for (sample_id i = 0; i < n; i++) {
 		sample_id filler = 500 + i;
 		cr_assert(eq(u32, evicted(n), ids[i]));
-		/* the cache stays full, by one that goes last */
+		/* the filler keeps the cache full, and is evicted last */
 		load(filler);
 		hold(filler);
 	}
@@ -116,7 +116,7 @@ static void load_copy(sample_id id)
 	cache_unpin(space, id);
 }
 
-/* Unless somebody needs them; what is prepared here later is no copy. */
+/* A copy goes first, unless a job needs it. A sample that is prepared here later is no copy. */
 Test(evict, refcnt_takes_copies_of_what_is_at_home_elsewhere_first)
 {
 	start(5, EVICTION_REFCNT, 1);
@@ -146,7 +146,7 @@ Test(evict, refcnt_follows_need_that_changes_while_cached)
 	expect_order((sample_id[]){2, 1, 3, 0}, 4);
 }
 
-/* When a stream comes or goes, ids must not decide which entries stay. */
+/* When a stream comes or goes, the id must not decide which entries stay. */
 Test(evict, refcnt_keeps_the_order_when_the_needs_of_a_set_change)
 {
 	roaring_bitmap_t *ids = roaring_bitmap_of(5, 0, 1, 2, 3, 4);
@@ -223,8 +223,8 @@ Test(evict, fifo_passes_over_the_pinned_which_keep_their_place)
 }
 
 /*
- * Chi-square of the victims over 8 equal entries. skewed: the mutant, in which the last
- * entry can be chosen only every other time.
+ * Returns the chi-square of the victims among 8 equal entries. skewed: a mutant that can choose
+ * the last entry only every other time.
  */
 static double random_chi_square(bool skewed)
 {
@@ -276,7 +276,7 @@ Test(evict, random_repeats_itself_with_the_same_seed_only)
 	cr_assert(memcmp(victims[0], victims[2], sizeof(victims[0])) != 0);
 }
 
-/* --- a simulated use -------------------------------------------------------------- */
+/* --- a simulation ----------------------------------------------------------------- */
 
 #define STREAMS 4
 #define SAMPLES 400
@@ -316,7 +316,8 @@ static void check_need(void)
 	}
 }
 
-/* Four jobs a quarter of an epoch apart, each drawing on its own, for four epochs. */
+/* Counts the misses of four jobs a quarter of an epoch apart, which draw independently for four
+ * epochs. */
 static unsigned simulated_misses(enum eviction_policy policy)
 {
 	struct rng rng;
@@ -353,7 +354,7 @@ Test(evict, refcnt_has_fewer_misses_than_the_generic_policies)
 	cr_assert(lt(u32, refcnt, simulated_misses(EVICTION_RANDOM)));
 }
 
-/* --- what is told of needs -------------------------------------------------------------- */
+/* --- needs as figures ------------------------------------------------------------------- */
 
 Test(evict, bytes_by_need_are_those_of_entries_that_may_go)
 {

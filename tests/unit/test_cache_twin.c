@@ -10,8 +10,8 @@
 #include <string.h>
 
 /*
- * Random events against a brute-force twin, which keeps every entry in a plain array and
- * looks through all of them for each victim.
+ * Random events for the cache and for a brute-force twin, which keeps every entry in a plain array
+ * and looks through all of them for each victim.
  */
 
 #define SPACES 2
@@ -27,7 +27,7 @@ static struct twin {
 	enum cache_state state;
 	uint64_t bytes;
 	uint32_t pins, need;
-	uint64_t used, published; /* time */
+	uint64_t used, published; /* times on the twin's clock */
 } twins[ENTRIES];
 
 static uint64_t now, evictions, dying, dying_bytes;
@@ -74,7 +74,7 @@ static void twin_die(struct twin *twin)
 	evictions++;
 }
 
-/* NULL: nothing can go. */
+/* Returns the next victim; NULL: no entry can be evicted. */
 static struct twin *twin_victim(void)
 {
 	struct twin *victim = NULL;
@@ -84,7 +84,8 @@ static struct twin *twin_victim(void)
 	return victim;
 }
 
-/* Follows what the cache has done; with eviction = random any victim is right. */
+/* Evicts as the policy says. With eviction = random the twin takes over the cache's choice,
+ * because any victim is right. */
 static void twin_evict(uint64_t capacity, uint64_t bytes)
 {
 	struct twin *victim;
@@ -198,7 +199,7 @@ static void do_reap(void)
 	tensor_free(tensor);
 }
 
-/* Gives back all that is held of a space and replaces it by a new one. */
+/* Gives back all needs and pins of a space, and replaces it by a new space. */
 static void do_replace(unsigned s)
 {
 	for (unsigned i = s * IDS; i < (s + 1) * IDS; i++) {

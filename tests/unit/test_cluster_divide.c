@@ -9,8 +9,8 @@
 #include <criterion/criterion.h>
 
 /*
- * A mini-batch is divided by homes, and by what the homes lack. Random mini-batches are compared
- * with the counts that are possible at best.
+ * Divides mini-batches by homes, and by the samples that homes lack. Random mini-batches are
+ * compared with the best possible counts.
  */
 
 #define NODES 5
@@ -27,8 +27,8 @@ struct world {
 	struct coord_batch batch;
 };
 
-/* Ranks on nodes, and homes, as they come; a node may have no rank, and some ranks may be on nodes
- * without samples. lacked: percentage of the samples that their homes lack. */
+/* Makes a batch with random homes and with ranks on random nodes. A node may have no rank, and
+ * ranks may be on nodes without samples. lacked: percentage of samples that their homes lack. */
 static void any_batch(struct world *world, unsigned lacked)
 {
 	struct rng *rng = &world->rng;
@@ -57,7 +57,7 @@ static bool is_lacked(const struct world *world, uint32_t i)
 }
 
 struct counts {
-	uint32_t at_home, moved; /* moved: of the samples that the home has */
+	uint32_t at_home, moved; /* moved: samples that leave the home that has them */
 };
 
 static struct counts counts_of(const struct world *world)
@@ -73,7 +73,8 @@ static struct counts counts_of(const struct world *world)
 	return counts;
 }
 
-/* As many samples at home as ranks there take, and first those that the home has. */
+/* Returns the best counts: each node reads as many of its samples as its ranks take, and first
+ * those that it has. */
 static struct counts best_of(const struct world *world)
 {
 	struct counts best = {0};
@@ -136,7 +137,7 @@ Test(divide, samples_that_homes_have_stay_there_before_samples_that_homes_lack)
 	roaring_bitmap_free(world.lacked);
 }
 
-/* Homes alone decide, as in a group whose nodes tell nothing. */
+/* The mutant divides by homes alone, as in a group whose nodes do not tell what they lack. */
 Test(divide, mutants_are_rejected)
 {
 	struct world world;

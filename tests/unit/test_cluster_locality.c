@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Who takes which sample of a global mini-batch: counts to the last sample, the least
- * volume, and few messages. Mutants are rejected by what they move.
+ * Which rank takes which sample of a global mini-batch: exact counts, the least volume, and few
+ * messages. Mutants are rejected by the samples that they move.
  */
 
 /* A batch with memory of its own. */
@@ -51,7 +51,8 @@ static void free_world(struct world *world)
 	free(world->rank);
 }
 
-/* Ranks anywhere, counts that add up, samples anywhere or, with `nowhere` %, nowhere. */
+/* Makes a batch with ranks and samples on random nodes; the ranks' counts add up to the samples.
+ * nowhere: percentage of samples that are on no node. */
 static void any_batch(struct world *world, struct rng *rng, uint32_t nowhere)
 {
 	struct locality_batch *batch = &world->batch;
@@ -67,7 +68,7 @@ static void any_batch(struct world *world, struct rng *rng, uint32_t nowhere)
 	}
 }
 
-/* One rank for each node, and b samples for each rank: the paper's learners. */
+/* Makes a batch like the paper's: one rank on each node, and b samples for each rank. */
 static void learners(struct world *world, struct rng *rng, uint32_t b)
 {
 	for (uint32_t r = 0; r < world->batch.n_ranks; r++) {
@@ -90,10 +91,12 @@ static struct locality_outcome assign(struct world *world)
 /* --- a plain sweep, and figures of a batch ----------------------------------------------- */
 
 struct figures {
-	uint32_t surplus, lack, sweep; /* samples, samples, messages */
+	/* surplus and lack in samples, sweep in messages */
+	uint32_t surplus, lack, sweep;
 };
 
-/* Both in the order of nodes, with what nobody has left out. */
+/* Counts the messages of a plain sweep, which pairs surplus and lack in the order of nodes.
+ * Samples that are on no node do not count. */
 static uint32_t sweep(int64_t *imbalance, uint32_t n)
 {
 	uint32_t messages = 0;
@@ -131,7 +134,7 @@ static struct figures figures_of(const struct locality_batch *batch)
 	return figures;
 }
 
-/* --- what always holds ------------------------------------------------------------------- */
+/* --- properties of every batch ----------------------------------------------------------- */
 
 static void check_counts(const struct world *world)
 {
@@ -148,7 +151,7 @@ static void check_counts(const struct world *world)
 	free(counts);
 }
 
-/* The moves are those that the ranks of the samples show, pair by pair. */
+/* Checks that the moves agree with the ranks of the samples, for each pair of nodes. */
 static void check_moves(const struct world *world, const struct locality_outcome *outcome)
 {
 	const struct locality_batch *batch = &world->batch;
@@ -200,7 +203,7 @@ Test(locality, counts_are_exact_and_the_least_moves)
 
 /* --- brute force ------------------------------------------------------------------------- */
 
-/* The fewest samples that leave their node, over all ways to give samples to ranks. */
+/* Returns the fewest samples that must leave their node, over all ways to give samples to ranks. */
 static uint32_t fewest(const struct locality_batch *batch, uint32_t *left, uint32_t i)
 {
 	uint32_t least = UINT32_MAX;
@@ -235,7 +238,8 @@ Test(locality, no_other_assignment_moves_fewer)
 
 /* --- the law of the share that moves ----------------------------------------------------- */
 
-/* e^-b b^b / b!: what each learner lacks on average, of b, with Poisson many at home. */
+/* e^-b b^b / b!: the mean part of its b samples that a learner lacks, if a Poisson number of
+ * samples is on its node. */
 static double law(double b)
 {
 	return exp(b * log(b) - b - lgamma(b + 1));
@@ -248,7 +252,7 @@ static uint32_t by_locality(struct world *world)
 	return assign(world).moved;
 }
 
-/* Samples go to ranks in turn, whoever has them. */
+/* A mutant: ranks take samples in turn, wherever the samples are. */
 static uint32_t mutant_in_turn(struct world *world)
 {
 	uint32_t moved = 0;
@@ -257,14 +261,14 @@ static uint32_t mutant_in_turn(struct world *world)
 	return moved;
 }
 
-/* Each tenth sample that a node could keep goes on to where one is lacking. */
+/* A mutant: moves a tenth more samples than necessary. */
 static uint32_t mutant_a_tenth_too_many(struct world *world)
 {
 	uint32_t moved = assign(world).moved;
 	return moved + moved / 10;
 }
 
-/* How far the mean share is from the law, in standard errors. */
+/* Returns how far the mean part of moved samples is from the law, in standard errors. */
 static double off_law(mover *move, uint32_t p, uint32_t b, unsigned batches)
 {
 	struct world world = new_world(p, p, p * b);
@@ -324,7 +328,7 @@ Test(locality, two_heaps_need_fewer_messages_than_a_sweep)
 	cr_assert_lt(fabs(swept - 854), 30, "%.1f messages of a sweep", swept);
 }
 
-/* The two heaps are an approximation, and small cases are where a sweep can be lucky. */
+/* The two heaps are an approximation, and in small cases a sweep may be better by luck. */
 Test(locality, two_heaps_are_better_on_average_in_small_cases_too)
 {
 	struct rng rng;
@@ -345,7 +349,7 @@ Test(locality, two_heaps_are_better_on_average_in_small_cases_too)
 		swept);
 }
 
-/* --- what nobody has --------------------------------------------------------------------- */
+/* --- samples that are on no node --------------------------------------------------------- */
 
 static double share_with_cached(uint32_t p, uint32_t b, double cached)
 {

@@ -5,8 +5,9 @@
 
 #include <stdlib.h>
 
-/* Two daemons that mean each other well: tensors come whole, in any order, or it is said
- * why not; and what breaks is noticed and mended. Hostile ones: test_cluster_strangers.c. */
+/* Two daemons without hostile intent. Tensors arrive whole, in any order, or an error says why
+ * not. Broken connections are noticed and replaced. test_cluster_strangers.c has the hostile
+ * peers. */
 
 TestSuite(peer, .init = log_begin, .fini = log_end);
 
@@ -115,7 +116,7 @@ Test(peer, a_tensor_without_a_place_is_let_go)
 	struct owner *owner = serve("b", NULL);
 	struct asker asker = ask(owner);
 	const sample_id samples[] = {
-		5, 3, 4, 1}; /* 5 MB, nothing, a few bytes, an image */
+		5, 3, 4, 1}; /* 5 MB, no byte, a few bytes, an image */
 	for (int i = 0; i < 4; i++) {
 		struct got got = {.refuses = true};
 		cr_assert_eq(start_fetch(&asker, &got, samples[i], PATIENCE_S), 0);
@@ -316,7 +317,7 @@ Test(peer, without_a_secret_only_loopback)
 	const char *const refused[] = {"0.0.0.0:0", "10.1.2.3:7070", "[::]:0"};
 	const char *const wrong[] = {"", "7070", "127.0.0.1", "127.0.0.1:", ":x", "::1:7",
 		"127.0.0.1:65536", "127.0.0.1:x", "[127.0.0.1:7"};
-	/* A server may resolve names; what others tell is never resolved. */
+	/* A server may resolve its own name. A name that another node tells is never resolved. */
 	const char *const names[] = {":1", "localhost:7070"};
 	struct peer_server *server = NULL;
 	struct peer_client *client = NULL;

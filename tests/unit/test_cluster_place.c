@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Homes of samples: each node has its part, and a node that comes or goes moves no sample
- * that it is not home of. */
+/* Homes of samples: each node is the home of its part of the samples, and a node that comes or
+ * goes moves no sample of other homes. */
 
 #define SPACE UINT64_C(0x5eed)
 #define MOST 64
@@ -59,7 +59,7 @@ static uint32_t by_place(
 	return place_home(place, SPACE, sample);
 }
 
-/* Capacity multiplies the draw: plausible, and wrong. */
+/* A mutant: multiplies the draw by the capacity, which looks plausible. */
 static uint32_t mutant_product(
 	const struct nodes *nodes, const struct place *place, sample_id sample)
 {
@@ -77,7 +77,7 @@ static uint32_t mutant_product(
 	return home;
 }
 
-/* Chi-square of how many samples each node has, as a number of deviations from its mean. */
+/* Returns the chi-square of the number of samples of each node, in deviations from its mean. */
 static double imbalance(const struct nodes *nodes, chooser *choose, uint32_t samples)
 {
 	struct place *place = table(nodes);
@@ -110,7 +110,8 @@ Test(place, mutants_are_rejected)
 	cr_assert_gt(imbalance(&unequal, mutant_product, 200000), Z_LIMIT);
 }
 
-/* A pair of homes of one sample in two spaces, or of two samples in one space, is any pair. */
+/* Returns the dependence between the homes of one sample in two spaces, or of two samples in one
+ * space. */
 static double dependence(uint64_t other_space, sample_id other_sample)
 {
 	struct nodes nodes = cluster(8, 1, 1, 1);
@@ -130,7 +131,7 @@ Test(place, homes_of_samples_and_spaces_are_independent)
 {
 	cr_assert_lt(dependence(SPACE + 1, 0), Z_LIMIT);
 	cr_assert_lt(dependence(SPACE, 1 << 20), Z_LIMIT);
-	cr_assert_gt(dependence(SPACE, 0), Z_LIMIT); /* the test can see it */
+	cr_assert_gt(dependence(SPACE, 0), Z_LIMIT); /* the test sees dependence */
 }
 
 /* --- nodes that come and go -------------------------------------------------------------- */
@@ -173,7 +174,8 @@ Test(place, a_node_that_leaves_moves_only_its_own_and_to_the_next)
 	place_free(&after);
 }
 
-/* All nodes, each once; and each is home where those before it are not there. */
+/* Checks that the order has each node once, and that each node is the home if the nodes before it
+ * are absent. */
 static void check_order(const struct nodes *nodes, sample_id sample)
 {
 	struct place *place = table(nodes);
@@ -221,7 +223,7 @@ Test(place, the_order_in_which_nodes_are_named_decides_nothing)
 	place_free(&b);
 }
 
-/* Daemons of different builds have to agree. */
+/* Daemons of different builds must agree. */
 Test(place, homes_are_the_same_in_every_build)
 {
 	struct nodes nodes = cluster(9, 1, .5, 2);

@@ -7,8 +7,9 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 
-/* What hostile or broken peers send: their connection ends, a line tells why, and nobody
- * else notices. After each case the same server and client still serve and fetch. */
+/* Messages of hostile or broken peers. The connection must end, a line of the log must say why,
+ * and others must not be affected: after each case the same server and client still serve and
+ * fetch. */
 
 TestSuite(strangers, .init = log_begin, .fini = log_end);
 
@@ -24,7 +25,7 @@ static void receive_all(int fd, void *bytes, size_t n)
 	cr_assert_eq(recv(fd, bytes, n, MSG_WAITALL), (ssize_t)n);
 }
 
-/* The other end hangs up, whatever it says before. */
+/* Checks that the other end hangs up, after any bytes. */
 static void hangs_up(int fd)
 {
 	char bytes[4096];
@@ -52,7 +53,7 @@ static void make_hello(uint32_t version, uint8_t ret[static PEER_HELLO_BYTES])
 	peer_hello_put(&hello, ret);
 }
 
-/* A client that is welcome: there is no secret here. */
+/* Connects a client that the server accepts, because this server has no secret. */
 static int welcome_client(const char *address)
 {
 	uint8_t hello[PEER_HELLO_BYTES], answer[PEER_HELLO_BYTES];
@@ -116,7 +117,7 @@ Test(strangers, one_that_greets_too_slowly_is_hung_up_on)
 	make_hello(PEER_VERSION, hello);
 	uint64_t begun = clock_now_ns();
 	size_t sent = 0;
-	/* A byte now and then: each one is progress, and does not help. */
+	/* Sends a byte now and then. Such progress must not keep the connection open. */
 	while (clock_now_ns() - begun < PATIENCE_S * SECOND && sent < sizeof(hello) - 1 &&
 		send(fd, hello + sent, 1, MSG_NOSIGNAL) == 1) {
 		sent++;
@@ -233,8 +234,8 @@ Test(strangers, one_that_asks_for_too_much_is_hung_up_on)
 
 #define LARGE 8 /* tensors of 5 MB: more than sockets hold */
 
-/* It asks for 40 MB and reads nothing: others are served meanwhile, and when it is gone
- * all is released. */
+/* The client requests 40 MB and reads nothing. Meanwhile others are served, and when the client is
+ * gone everything is released. */
 Test(strangers, one_that_takes_nothing_delays_nobody)
 {
 	struct owner *owner = serve("b", NULL);
@@ -257,7 +258,7 @@ Test(strangers, one_that_takes_nothing_delays_nobody)
 
 /* --- a client and its servers ------------------------------------------------------------ */
 
-/* A server by hand, which serves one connection. */
+/* A server that the test plays. It serves one connection. */
 struct by_hand {
 	int listener;
 	char address[PEER_ADDRESS_TEXT];
@@ -286,7 +287,7 @@ static int accept_by_hand(const struct by_hand *by_hand)
 	return fd;
 }
 
-/* Takes the client in, and its first fetch; the number of its request. */
+/* Accepts the client and its first fetch. Returns the number of the request. */
 static uint32_t welcome_by_hand(int fd)
 {
 	uint8_t hello[PEER_HELLO_BYTES], frame[512];
@@ -303,7 +304,7 @@ static uint32_t welcome_by_hand(int fd)
 	return request;
 }
 
-/* What it sends instead of an answer that is right. */
+/* Writes a wrong answer to the request. */
 typedef size_t wrong_answer(uint32_t request, uint8_t *to);
 
 static size_t put_answer(
@@ -400,7 +401,7 @@ Test(strangers, wrong_answers_end_the_connection)
 		cr_assert(logged(answers[i].why), "%s", answers[i].why);
 		free(got.bytes);
 		close(fd);
-		/* Another node is not concerned. */
+		/* Another node is not affected. */
 		cr_assert_eq(peer_client_node(asker.client, "c",
 				     peer_server_address(owner->server), &asker.node),
 			0);
@@ -412,7 +413,7 @@ Test(strangers, wrong_answers_end_the_connection)
 	}
 }
 
-/* What it says instead of a hello. */
+/* Checks that the client refuses a server that sends these bytes instead of a hello. */
 static void greeted_with(const uint8_t *bytes, size_t n, const char *why)
 {
 	struct by_hand by_hand = listen_by_hand();

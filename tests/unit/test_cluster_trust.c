@@ -5,8 +5,7 @@
 #include "peer/peer_link.h"
 #include "relay.h"
 
-/* Which daemons trust each other, and what goes between those that do: all of it, or nothing
- * that is believed. */
+/* Which daemons trust each other. What a trusted daemon sends arrives whole, or is not used. */
 
 #ifdef HAVE_OPENSSL
 
@@ -70,9 +69,10 @@ Test(trust, a_secret_that_others_may_read_is_refused)
 	cr_assert_eq(trust_new(&(struct peer_trust_files){0}), 0);
 }
 
-/* --- who is let in ----------------------------------------------------------------------- */
+/* --- acceptance -------------------------------------------------------------------------- */
 
-/* A client with this trust asks a server with that one. If it is refused, they say why. */
+/* A client with one trust fetches from a server with another one. If the server refuses the
+ * client, the logs of both say why. */
 static int ask_and_hear(struct peer_trust *clients, struct peer_trust *servers,
 	const char *server_says, const char *client_says)
 {
@@ -165,7 +165,7 @@ Test(trust, both_need_a_certificate_of_the_authority)
 	struct peer_trust *expired = trust_of(&old, &ours);
 	struct peer_trust *by_secret = secret("the one secret of all");
 	cr_assert_eq(ask_with(one, same), 0);
-	/* What the other one says may be lost with the connection. */
+	/* The other end's message may be lost with the connection. */
 	refuses(one, foreign, NULL, "this node does not accept its certificate: ");
 	refuses(accepts, one, "this node does not accept its certificate: ", NULL);
 	refuses(expired, one,
@@ -194,7 +194,7 @@ Test(trust, a_certificate_that_is_renewed_is_read_again)
 	struct peer_trust *good = trust_of(&node, &ours),
 			  *renewed = trust_of(&old, &ours);
 	cr_assert_eq(ask_with(renewed, good), -EHOSTDOWN);
-	/* In the middle of its renewal the key is not the certificate's. */
+	/* In the middle of a renewal the key does not fit the certificate. */
 	cr_assert_eq(rename(node.key, old.key), 0);
 	cr_assert_eq(ask_with(renewed, good), -EHOSTDOWN);
 	cr_assert(logged("the certificate's key is not the key of tls_key"));
@@ -209,7 +209,7 @@ Test(trust, a_certificate_that_is_renewed_is_read_again)
 	remove_certificate(&old);
 }
 
-/* --- what goes between them -------------------------------------------------------------- */
+/* --- the data between the daemons -------------------------------------------------------- */
 
 #define MANY 100
 
@@ -259,7 +259,7 @@ Test(trust, a_tensor_of_a_file_that_is_too_short_ends_the_connection)
 	peer_trust_free(&trust);
 }
 
-/* What went between the two while a tensor was fetched. */
+/* Returns the bytes that both ends sent during the fetch of a tensor. */
 static struct relay *overhear(struct peer_trust *trust)
 {
 	struct owner *owner = serve("b", trust);
@@ -296,8 +296,8 @@ Test(trust, nobody_between_them_sees_what_goes)
 	peer_trust_free(&plain);
 }
 
-/* With keys that last for two records the bytes are the same, and there are records with which
- * TLS tells of the next key: no other one is so short. */
+/* With keys that last for two records, the tensor is the same, and TLS sends records that announce
+ * the next key. No other record is as short. */
 Test(trust, keys_are_renewed)
 {
 	static const uint8_t update[] = {0x17, 3, 3, 0, 22};
@@ -317,7 +317,7 @@ Test(trust, keys_are_renewed)
 	unlink(path);
 }
 
-/* Bytes from the server are cut off, or changed, from one byte on. */
+/* The server's bytes are cut off, or changed, from one byte on. */
 Test(trust, what_is_cut_off_or_changed_on_the_way_is_not_believed)
 {
 	struct peer_trust *trust = secret("the one secret of all");

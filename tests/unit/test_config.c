@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <sys/prctl.h>
 
-/* Right inis: the values of their structs, defaults, forms of values, back to text. */
+/* Valid inis: the values in structs, defaults, forms of values, and the conversion back to text. */
 
 static struct messages messages;
 
@@ -105,7 +105,7 @@ Test(config, every_key_of_augmentation)
 	config_job_free(&job);
 }
 
-/* The size of the image is not known, and most are wide enough. */
+/* The size of the image is not known, and most images are wide enough. */
 Test(config, a_random_crop_may_be_longer_than_the_shorter_side)
 {
 	struct job_config job;
@@ -115,7 +115,7 @@ Test(config, a_random_crop_may_be_longer_than_the_shorter_side)
 	config_job_free(&job);
 }
 
-/* The enumerations and the choices in the table stand in the same order. */
+/* The enumerations and the choices in the table have the same order. */
 Test(config, a_format_is_its_name_and_its_ending)
 {
 	static const struct {
@@ -181,7 +181,7 @@ Test(config, sizes)
 	}
 }
 
-/* What is no number, too small, too large or has an exponent is refused. */
+/* Refuses texts that are no number, too small, too large, or have an exponent. */
 Test(config, weights)
 {
 	static const struct {
@@ -309,7 +309,7 @@ Test(config, evictions_in_the_order_of_the_enumeration)
 	}
 }
 
-/* By the text alone: nothing of it exists. */
+/* Paths are computed from the text alone: none of them exists. */
 Test(config, relative_paths_start_from_the_ini)
 {
 	struct daemon_config daemon;
@@ -356,7 +356,7 @@ Test(config, places_of_state_and_socket)
 	expect_daemon("[joaderfs]\nstate = /s\n[dataset a]\npath = /a\n", &daemon);
 	cr_assert_str_eq(daemon.socket, "/s/joaderfs.sock");
 	config_daemon_free(&daemon);
-	/* A process that was another user may not be traced: LeakSanitizer needs it. */
+	/* LeakSanitizer traces the process, which is forbidden after it was another user. */
 	if (root)
 		cr_assert(seteuid(0) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0);
 }
@@ -456,7 +456,7 @@ Test(config, the_effective_job_has_the_defaults_filled_in)
 	config_job_free(&job);
 }
 
-/* The directory of the examples, seen from where the tests are built. */
+/* The examples' directory, relative to the directory where tests are built. */
 #define EXAMPLE(name) "config/" name
 
 Test(config, the_examples_are_right)
@@ -521,7 +521,7 @@ static const char *printed(const struct job_config *job)
 	return text;
 }
 
-/* Every text of the copy is its own: the original is gone when it is printed. */
+/* Every text of the copy is its own: the original is freed before the copy is printed. */
 Test(config, a_copy_of_a_job_has_texts_of_its_own)
 {
 	struct job_config job, copy;
@@ -538,7 +538,7 @@ Test(config, a_copy_of_a_job_has_texts_of_its_own)
 	config_job_free(&copy);
 }
 
-/* Names and weights come back in their order, also from the effective configuration. */
+/* Names and weights come back in their order, also in the effective configuration. */
 Test(config, a_mixture)
 {
 	static const struct config_mixed expected[] = {
@@ -559,7 +559,7 @@ Test(config, a_mixture)
 	config_job_free(&again);
 	config_job_free(&job);
 
-	/* Of one dataset a weight says nothing. */
+	/* The weight of a single dataset has no effect. */
 	expect_job("[job]\nname = a\ndataset = photos:3\n", &job);
 	cr_assert_not(config_is_mixed(&job));
 	cr_assert_str_eq(job.dataset, "photos");

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 
 /*
- * Each allocation of the configuration fails once: a right ini gives -ENOMEM then, without a
- * message, and nothing is read of what could not be kept. The Makefile wraps the calls.
+ * Each allocation of the configuration fails once. A valid ini must then give -ENOMEM without a
+ * message, and nothing may read what could not be stored. The Makefile wraps the calls.
  */
 
-static unsigned left; /* calls until one fails, that one counted; 0: none fails */
+static unsigned left; /* calls up to and including the one that fails; 0: no call fails */
 
 static bool fails(void)
 {
@@ -146,7 +146,7 @@ Test(config_allocations, daemon)
 		20);
 }
 
-/* Of mistakes, those are told that were found before. */
+/* Mistakes that were found before the failure are reported. */
 Test(config_allocations, mistakes)
 {
 	static const char *const wrong[] = {

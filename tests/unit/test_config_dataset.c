@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* Datasets that come while the daemon runs. */
+/* Datasets that are added while the daemon runs. */
 
 static struct messages messages;
 

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* Wrong inis: every mistake is reported, in these words. */
+/* Invalid inis: every mistake is reported, with exactly these words. */
 
 static struct messages messages;
 
@@ -14,7 +14,7 @@ struct wrong {
 	const char *messages;
 };
 
-/* Lines that complete the case's to a right file. */
+/* Sections that complete a test's lines to a valid ini. */
 #define JOB "[job]\nname = a\ndataset = b\n"
 #define DATASET "[dataset d]\npath = /d\n"
 
@@ -167,7 +167,7 @@ struct refused {
 	const char *section;
 	const char *key;
 	const char *allowed;
-	const char *values[16]; /* up to a NULL */
+	const char *values[16]; /* ends with NULL */
 };
 
 static void expect_refused(const struct refused *refused, bool daemon)
@@ -299,12 +299,12 @@ Test(config_errors, gray_that_contradicts)
 		"= bmp; ppm, png, npy, record and raw hold gray\n");
 	expect_wrong_job(JOB "[tensor]\nformat = npy\nchannels = gray\ndtype = float32\n"
 			     "[augment]\nnormalize = 0 0 0 / 1 1 1\n",
-		"job.ini:9:[augment]:normalize: found 3 of each, allowed: 1 means / 1 "
-		"standard deviations, with channels = gray in [tensor]\n");
+		"job.ini:9:[augment]:normalize: found 3 means / 3 standard "
+		"deviations, allowed: 1 / 1, with channels = gray in [tensor]\n");
 	expect_wrong_job(JOB "[tensor]\nformat = npy\ndtype = float32\n"
 			     "[augment]\nnormalize = 0.5 / 1\n",
-		"job.ini:8:[augment]:normalize: found 1 of each, allowed: 3 means / 3 "
-		"standard deviations, with channels = rgb in [tensor]\n");
+		"job.ini:8:[augment]:normalize: found 1 means / 1 standard "
+		"deviations, allowed: 3 / 3, with channels = rgb in [tensor]\n");
 	expect_wrong_job(JOB "[tensor]\nchannels = keep\ncrop = 9\nfill = 1 2 3\n",
 		"job.ini:7:[tensor]:fill: found 1 2 3, allowed: one number, with "
 		"channels = keep\n");
@@ -378,7 +378,7 @@ Test(config_errors, lines_of_another_form)
 		JOB "a\x1b[1m\tb\n", "job.ini:4:[job]: found \"a?[1m?b\", " FORM "\n");
 }
 
-/* A line that inih would cut is refused; the longest one that it takes is taken whole. */
+/* A line that inih would cut is refused. The longest line that inih takes is taken whole. */
 Test(config_errors, lines_that_are_too_long)
 {
 	char text[512] = DATASET "[dataset e]\npath = /";
@@ -563,7 +563,7 @@ Test(config_errors, preparations)
 	}
 }
 
-/* Keys for the pixels of images say nothing about arrays, but defaults may be written. */
+/* Keys for the pixels of images have no meaning for arrays, but their defaults may be written. */
 Test(config_errors, keys_for_images_beside_a_program)
 {
 	static const char *const refused[] = {"resize = 8", "resize = max:8",

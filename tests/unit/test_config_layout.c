@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* Options that the layouts need, refuse or change. */
+/* Options that layouts require, refuse or change. */
 
 #define JOB "[job]\nname = a\ndataset = b\n[tensor]\n"
 

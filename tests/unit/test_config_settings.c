@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* Settings beside an ini, %name, and what is allowed but hardly meant. */
+/* Settings outside of an ini, %name, and warnings about settings that are probably mistakes. */
 
 #define JOB "[job]\nname = a\ndataset = b\n"
 

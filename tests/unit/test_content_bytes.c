@@ -22,7 +22,8 @@ Test(content_bytes, a_crop_makes_the_size_known_without_any_image)
 	cr_assert_eq(bytes, 2 * 3 * 3 * 2);
 }
 
-/* As BMP the narrow one is longer, though it has fewer pixels: rows are padded. */
+/* As a BMP the narrow image is longer, although it has fewer pixels, because its rows are
+ * padded. */
 Test(content_bytes, the_padded_size_is_that_of_the_longest_selected_file)
 {
 	static struct place place;
@@ -54,8 +55,8 @@ static uint64_t longest(
 	return most;
 }
 
-/* The job looks at one sample of each shape: the longest file need not be the largest image, nor the
- * last one. */
+/* The job examines one sample of each shape. The longest file need not be the largest image, nor
+ * the last one. */
 Test(content_bytes, the_padded_size_of_all_is_that_of_the_longest_file)
 {
 	static struct place place;
@@ -74,7 +75,8 @@ Test(content_bytes, the_padded_size_of_all_is_that_of_the_longest_file)
 	cr_assert_eq(place_open(&place), 0);
 	for (size_t i = 0; i < 2 * sizeof(formats) / sizeof(formats[0]); i++) {
 		struct job_config config = {.format = formats[i / 2]};
-		sample_id first = i % 2; /* without the first one each is looked at */
+		/* without the first sample the job examines each sample */
+		sample_id first = i % 2;
 		roaring_bitmap_t *selection = roaring_bitmap_from_range(first, 40, 1);
 		size_t n;
 		cr_assert_eq(!dataset_shapes(place.dataset, selection, &n), first > 0);

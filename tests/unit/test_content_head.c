@@ -22,7 +22,8 @@ static bool is_tensor(struct job_config config)
 static const enum sample_format formats[] = {FORMAT_PPM, FORMAT_BMP, FORMAT_PNG,
 	FORMAT_NPY, FORMAT_RAW, FORMAT_SOURCE, FORMAT_RECORD};
 
-/* Where a head is named, the format makes that head, and of the others a whole file. */
+/* If content_head names a head, the format makes this head; otherwise the format makes a whole
+ * file. */
 Test(content_head, is_the_one_that_the_format_makes)
 {
 	struct tensor *tensor =

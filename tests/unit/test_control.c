@@ -87,7 +87,7 @@ static int connected(void)
 	return fd;
 }
 
-/* All until the end; the caller frees it. */
+/* Receives all bytes until the end. The caller frees them. */
 static char *received(int fd)
 {
 	char *text;
@@ -121,7 +121,7 @@ static char *answer_to(const char *request, size_t bytes)
 	return received(fd);
 }
 
-/* Appends the frames' texts; returns the last frame's word. */
+/* Appends the texts of the frames. Returns the word of the last frame. */
 static const char *unframed(const char *answer, char *text, size_t room)
 {
 	static char word[8];
@@ -143,7 +143,7 @@ static const char *unframed(const char *answer, char *text, size_t room)
 	return word;
 }
 
-/* The answer's text; arguments are separated by '|'. */
+/* Returns the text of the answer. '|' separates the arguments. */
 static const char *ask(const char *arguments, bool expect_ok)
 {
 	static char text[65536];
@@ -208,7 +208,7 @@ Test(control, texts_of_the_daemon, .init = setup_and_serve, .fini = teardown)
 	contains(ASK("datasets|flowers"), "name flowers\n");
 	contains(REFUSED("datasets|flower"), "no dataset flower, did you mean flowers?");
 	contains(REFUSED("datasets|x"),
-		"no dataset x; \"datasets\" lists those there are");
+		"no dataset x; \"joaderctl datasets\" lists all datasets");
 }
 
 Test(control, a_mistake_is_answered_with_what_is_near, .init = setup_and_serve,
@@ -221,7 +221,7 @@ Test(control, a_mistake_is_answered_with_what_is_near, .init = setup_and_serve,
 	contains(REFUSED("ls|more"), "usage: ls\n");
 	contains(REFUSED("order"), "usage: order JOB [EPOCH]\n");
 	contains(REFUSED("rm|a|b|c|d|e"), "usage: rm JOB\n");
-	contains(REFUSED("rm|alhpa"), "no job alhpa, there are none");
+	contains(REFUSED("rm|alhpa"), "no job alhpa: the daemon has no job");
 
 	ASK("add|alpha.ini|" JOB_INI);
 	contains(REFUSED("rm|alhpa"), "did you mean alpha?");
@@ -235,10 +235,13 @@ Test(control, a_mistake_is_answered_with_what_is_near, .init = setup_and_serve,
 	sample_id id;
 	cr_assert_eq(sched_bind(job, 0, 0, &id), 0);
 	sched_job_put(job);
-	contains(REFUSED("order|alpha|1"), "has not begun epoch 1, it is at epoch 0");
-	contains(REFUSED("order|alpha|2"), "has no epoch 2, its last one is 1");
-	contains(REFUSED("order|alpha|-1"), "not the number of an epoch");
-	contains(REFUSED("order|alpha|99999999999999999999999"), "not the number");
+	contains(REFUSED("order|alpha|1"),
+		"has not begun epoch 1, its running epoch is 0");
+	contains(REFUSED("order|alpha|2"), "has no epoch 2, its last epoch is 1");
+	contains(REFUSED("order|alpha|-1"),
+		"found \"-1\", allowed: the number of an epoch");
+	contains(REFUSED("order|alpha|99999999999999999999999"),
+		"allowed: the number of an epoch");
 }
 
 Test(control, a_refused_ini_is_answered_with_all_its_mistakes, .init = setup_and_serve,
@@ -277,7 +280,7 @@ Test(control, what_is_no_request_is_refused, .init = setup_and_serve, .fini = te
 	contains(cut, "cut off");
 	auto_free char *empty = answer_to("", 1);
 	contains(empty, "error ");
-	/* only looked whether somebody is there */
+	/* the client connected and sent nothing */
 	auto_free char *nothing = answer_to("", 0);
 	cr_assert_str_eq(nothing, "");
 	ASK("ls");
@@ -332,7 +335,7 @@ Test(control, the_one_that_is_silent_longest_makes_room, .init = setup_and_serve
 		close(silent[i]);
 }
 
-/* 100 requests of 1 MiB that do not end: 32 MiB of them are kept. */
+/* 100 clients send requests of 1 MiB without an end. The daemon keeps 32 MiB of them. */
 Test(control, requests_have_a_largest_size_together, .init = setup_and_serve,
 	.fini = teardown)
 {
@@ -430,7 +433,7 @@ Test(control, a_path_that_is_too_long_is_refused, .init = setup, .fini = teardow
 
 /* --- descriptors ------------------------------------------------------------------- */
 
-/* A pipe's end goes along with the request; true: the other end still has a reader. */
+/* Sends the end of a pipe with the request. Returns true if the other end still has a reader. */
 static bool keeps_descriptor(const char *request, size_t bytes)
 {
 	int ends[2], fd = connected();
@@ -470,6 +473,6 @@ Test(control, a_descriptor_that_is_no_use_is_closed, .init = setup_and_serve,
 Test(control, without_a_mount_there_are_no_further_ones, .init = setup_and_serve,
 	.fini = teardown)
 {
-	contains(REFUSED("mount|alpha"), "nothing is mounted");
+	contains(REFUSED("mount|alpha"), "the daemon has no mount");
 	contains(REFUSED("mount"), "usage: mount JOB");
 }

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/* What a group of daemons sees, with each engine. */
+/* The behaviour of a group of daemons, with each engine. */
 
 #define EACH_ENGINE(name)                                                                \
 	static void name(struct world *world);                                           \
@@ -61,7 +61,7 @@ EACH_ENGINE(ranks_of_several_nodes_share_an_epoch)
 	for (unsigned i = 0; i < 3; i++)
 		leaders += world_status(&world->nodes[i]).state == COORD_LEADS;
 	cr_assert_eq(leaders, 1);
-	/* Of each mini-batch the first rank has one more. */
+	/* The first rank gets one sample more of each mini-batch. */
 	cr_assert_neq(world->nodes[0].journal.ids[0][0][0][39], SAMPLE_NONE);
 	cr_assert_eq(world->nodes[0].journal.ids[0][0][0][40], SAMPLE_NONE);
 	cr_assert_neq(world->nodes[2].journal.ids[0][0][2][29], SAMPLE_NONE);
@@ -74,7 +74,7 @@ EACH_ENGINE(ranks_of_several_nodes_share_an_epoch)
 	cr_assert_eq(members[2].capacity, 1.5);
 }
 
-/* Jobs that begin together and go at one pace are given the same samples. */
+/* Jobs that begin together and read at the same pace get the same samples. */
 EACH_ENGINE(jobs_on_one_dataset_share_draws)
 {
 	struct world_node *node = world_start(world, 0), *other = world_start(world, 1);
@@ -120,7 +120,7 @@ EACH_ENGINE(a_job_that_differs_is_refused)
 		cr_assert_eq(coord_remove_job(other->coord, "job0"), 0);
 		roaring_bitmap_free(fewer);
 	}
-	/* A version before has begun the training. */
+	/* An older version has begun the training. */
 	struct coord_job newer = job;
 	newer.older = job.fingerprint;
 	newer.fingerprint += UINT64_C(1) << 40;
@@ -129,7 +129,8 @@ EACH_ENGINE(a_job_that_differs_is_refused)
 		coord_job_status(other->coord, "job0", &status) == 0 && status.entered);
 }
 
-/* What other ranks consumed of an epoch is given to nobody again, and all others once. */
+/* Samples of the epoch that former ranks consumed are not given again. Each other sample is given
+ * once. */
 EACH_ENGINE(a_training_goes_on_in_an_epoch_with_other_ranks)
 {
 	static const uint32_t lengths[] = {0, 1, 12, 29, 30, 99, 100};
@@ -146,7 +147,7 @@ EACH_ENGINE(a_training_goes_on_in_an_epoch_with_other_ranks)
 		cr_assert_eq(coord_add_job(node->coord, &job), 0);
 		world_until(world, coord_job_status(node->coord, "job0", &status) == 0 &&
 					   status.entered);
-		/* The other node gets to know it from the group. */
+		/* The other node learns the position from the group. */
 		cr_assert_eq(
 			coord_add_job(other->coord, world_job(world, 0, 0, 100, 3, 10)),
 			0);
@@ -186,7 +187,7 @@ EACH_ENGINE(who_goes_on_later_than_the_group_is_refused)
 				   status.refused[0]);
 	cr_assert_str_eq(status.refused, "position (samples of all ranks): epoch 1, "
 					 "sample 4 here, epoch 0, sample 0 in the group");
-	/* When nobody has it otherwise, it goes on there. */
+	/* The training continues with other facts when no node has it with the old ones. */
 	cr_assert_eq(coord_remove_job(node->coord, "job0"), 0);
 	world_until(world,
 		coord_job_status(other->coord, "job0", &status) == 0 && status.entered);
@@ -209,7 +210,8 @@ EACH_ENGINE(a_second_daemon_of_the_same_name_is_refused_until_the_first_is_gone)
 	world_until(world, world_status(other).state == COORD_LEADS);
 }
 
-/* It need not wait until its old leases end, and its old self can't come back. */
+/* The daemon does not wait until its former leases end, and its former incarnation can't come
+ * back. */
 EACH_ENGINE(a_daemon_that_comes_back_takes_its_leases)
 {
 	struct world_node *node = world_start(world, 0), *other = world_start(world, 1);
@@ -221,7 +223,7 @@ EACH_ENGINE(a_daemon_that_comes_back_takes_its_leases)
 	struct coord_rank_status status;
 	world_until(world, coord_rank_status(node->coord, "job0", 0, &status) == 0 &&
 				   status.committed == 20);
-	other->silent = true; /* it can't become the leader */
+	other->silent = true; /* this node must not become the leader */
 	const struct coord_engine *engine = world->engine == WORLD_LOCAL
 						    ? coord_local_engine(world->local)
 						    : coord_resp_engine(other->resp);
@@ -245,7 +247,7 @@ EACH_ENGINE(a_daemon_that_comes_back_takes_its_leases)
 	world_until(world, world_is_given(world, 0, 0));
 }
 
-/* What was consumed is known to who takes the rank next. */
+/* The next node that takes the rank knows what was consumed. */
 EACH_ENGINE(a_node_that_leaves_sends_its_cursors)
 {
 	struct world_node *node = world_start(world, 0), *other = world_start(world, 1);
@@ -265,7 +267,7 @@ EACH_ENGINE(a_node_that_leaves_sends_its_cursors)
 	cr_assert_eq(status.committed, 17);
 }
 
-/* A job of the same name, with other facts, when nobody runs the one that was. */
+/* A job with the same name and other facts is possible when no node runs the former job. */
 EACH_ENGINE(ranks_change_when_no_node_runs_the_job)
 {
 	struct world_node *node = world_start(world, 0), *other = world_start(world, 1);
@@ -315,7 +317,7 @@ EACH_ENGINE(when_the_leader_dies_another_one_goes_on_with_the_log)
 	world_kill(&world->nodes[leader]);
 	world_until(world, world_status(&world->nodes[other]).term > term);
 	world->hold_position = UINT32_MAX;
-	/* The rank of the dead one goes on where it was committed. */
+	/* The dead node's rank continues where it was committed. */
 	world_take(&world->nodes[other], 0, leader);
 	world_until(world, world_is_given(world, 0, 0));
 }
@@ -335,11 +337,11 @@ EACH_ENGINE(a_rank_is_served_by_one_node_at_a_time)
 	world_pass(world, 3 * world->ttl_ns);
 	cr_assert_not(world_holds(other, 0, 0));
 	cr_assert_eq(other->fed, 0);
-	node->silent = true; /* it is stopped */
+	node->silent = true; /* the node is stopped */
 	world_until(world, world_holds(other, 0, 0) && other->fed > 0);
 	cr_assert_eq(other->journal.ids[0][0][0][19], SAMPLE_NONE);
 	cr_assert_eq(other->journal.ids[0][0][0][20], node->journal.ids[0][0][0][20]);
-	node->silent = false; /* and learns that another one serves its rank */
+	node->silent = false; /* the node learns that another one serves its rank */
 	world_until(world, node->lost == 1);
 	cr_assert_not(world_holds(node, 0, 0));
 	world->hold_position = UINT32_MAX;
@@ -439,7 +441,7 @@ EACH_ENGINE(a_job_that_no_node_runs_is_forgotten)
 	cr_assert_eq(status.epoch, 0);
 }
 
-/* Nothing else remembers than the journals of those who read. */
+/* Only the journals of readers have the orders. */
 EACH_ENGINE(an_engine_that_lost_all_is_repaired_from_journals)
 {
 	world->hold_epoch = 1;
@@ -480,7 +482,7 @@ EACH_ENGINE(an_engine_that_lost_all_is_repaired_from_journals)
 		cr_assert_eq(world_status(&world->nodes[i]).rebound, 0);
 }
 
-/* Small numbers for the first rank. */
+/* Gives the smaller numbers to the first rank. */
 static bool place_by_number(
 	void *context, const struct coord_batch *batch, uint32_t *rank_of)
 {
@@ -515,7 +517,7 @@ Test(coord, who_reads_which_sample_of_a_mini_batch_is_asked)
 
 #define BATCHES 64
 
-/* What the leader drew for epoch 1, and how much of it is read at home. */
+/* The leader's draws for epoch 1, and how many of the samples are read on their homes. */
 static struct {
 	uint64_t nodes[WORLD_NODES];
 	roaring_bitmap_t *ids[BATCHES];
@@ -528,7 +530,7 @@ static bool place_at_home(
 	const struct world *world = ((struct world_node *)context)->world;
 	uint32_t home[128];
 	if (world->hold_epoch == 0)
-		return false; /* ranks come one after the other */
+		return false; /* at first, ranks come one after the other */
 	for (uint32_t r = 0; r < batch->ranks; r++)
 		cr_assert_eq(batch->rank_node[r], drawn.nodes[r]);
 	for (uint32_t i = 0; i < batch->n; i++)
@@ -555,7 +557,8 @@ static roaring_bitmap_t *mini_batch(const struct world *world, uint32_t k, uint3
 	return ids;
 }
 
-/* In turn a third would be at home; mini-batches have the samples that were drawn. */
+/* If ranks took samples in turn, a third of them would be read at home. The mini-batches keep
+ * their samples. */
 EACH_ENGINE(the_leader_knows_on_which_node_a_rank_runs)
 {
 	world->calls.place = place_at_home;
@@ -584,7 +587,7 @@ EACH_ENGINE(the_leader_knows_on_which_node_a_rank_runs)
 
 /* --- samples that their homes lack ------------------------------------------------------- */
 
-/* What the leader knew at its last draw; and the calls of the engine for that. */
+/* Samples that homes lacked when the leader last drew, and the number of calls that told it. */
 static struct {
 	const struct coord_engine *engine;
 	roaring_bitmap_t *ids;
@@ -600,7 +603,7 @@ static bool note_lacked(void *context, const struct coord_batch *batch, uint32_t
 	return false;
 }
 
-/* Node i lacks ten samples from 1000 + 100 i on, which no job has, and all that the job has. */
+/* Node i lacks all samples of the job, and ten samples from 1000 + 100 i on, which no job has. */
 static void lacked_by(void *context, const char *dataset, roaring_bitmap_t *ids)
 {
 	const struct world_node *node = context;
@@ -610,8 +613,8 @@ static void lacked_by(void *context, const char *dataset, roaring_bitmap_t *ids)
 	roaring_bitmap_add_range(ids, 0, 300);
 }
 
-/* Tells whether the leader knew what nodes 0 to n - 1 lack. Samples that were drawn of late are on
- * their way to a cache. */
+/* Tells whether the leader knew the sets of nodes 0 to n - 1. Samples that were drawn recently are
+ * left out, because they are on the way to a cache. */
 static bool is_known(unsigned n)
 {
 	roaring_bitmap_t *ids = roaring_bitmap_create();
@@ -635,7 +638,7 @@ static void start_lacking(struct world *world)
 	}
 }
 
-/* Reads epochs, with time between them. */
+/* Reads epochs, with pauses between them, until the leader knows the sets of n nodes. */
 static void read_until_known(struct world *world, unsigned n)
 {
 	while (!is_known(n)) {
@@ -678,7 +681,7 @@ static int count_told(void *context, const char *what, roaring_bitmap_t *ret)
 	return lacked.engine->told(context, what, ret);
 }
 
-/* Nodes tell nothing while nothing is read, nor if there is one node only. */
+/* Nodes tell nothing while no rank reads, nor in a group of one node. */
 Test(coord, idle_nodes_do_not_tell_what_they_lack)
 {
 	struct world world;
@@ -702,7 +705,7 @@ Test(coord, idle_nodes_do_not_tell_what_they_lack)
 	world_end(&world);
 }
 
-/* What is polled for has nothing to do with how long the dead are waited for. */
+/* The time between polls does not depend on the time after which a node counts as dead. */
 Test(coord, a_long_lease_does_not_slow_readers)
 {
 	struct world world;
@@ -729,8 +732,8 @@ static void the_last_ten(void *context, const char *dataset, roaring_bitmap_t *i
 		roaring_bitmap_add_range(ids, 90, 100);
 }
 
-/* One node has them, another one reads; what that one has had meanwhile is gone again when
- * a second job begins. */
+/* One node has the samples resident, and another one reads. The samples that the reader has had
+ * meanwhile are no longer resident when the second job begins. */
 EACH_ENGINE(exchange_draws_first_what_is_resident_anywhere)
 {
 	world->calls.resident = the_last_ten;
@@ -749,7 +752,7 @@ EACH_ENGINE(exchange_draws_first_what_is_resident_anywhere)
 	}
 }
 
-/* Node 1 has a job with ids that node 0, the leader, has no memory for. */
+/* Node 1 has a job with ids for which node 0, the leader, has no memory. */
 Test(coord, a_leader_takes_no_memory_for_more_ids_than_it_may)
 {
 	for (unsigned fits = 0; fits < 2; fits++) {
@@ -803,7 +806,8 @@ Test(coord, names_and_numbers_that_make_no_sense_are_refused)
 static const struct coord_engine *honest;
 static enum { TWICE_NOT, TWICE_IN_ONE_ANSWER, TWICE_IN_TWO } twice;
 
-/* Lies to the node that is fed, not to the one that draws, which asks for less at once. */
+/* Lies to the node that gets samples, but not to the node that draws, which asks for fewer samples
+ * at once. */
 static int read_twice(void *context, const char *run, struct coord_read *reads, size_t n)
 {
 	static sample_id first = SAMPLE_NONE;

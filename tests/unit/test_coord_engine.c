@@ -11,13 +11,13 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* Both engines do the same, whatever they are asked. */
+/* Both engines give the same answers to all calls. */
 
 #define RANKS 3
 #define BATCH 7
 #define SAMPLES 40
-#define LONG_MS 600000 /* no lease ends by itself */
-#define NO_FSYNC "no"  /* one that is slow would hold back what is written */
+#define LONG_MS 600000 /* milliseconds; so long that no lease ends by itself */
+#define NO_FSYNC "no"  /* a slow sync would delay writes */
 #define OPERATIONS effort(1500, 40000)
 
 struct twins {
@@ -34,7 +34,7 @@ struct twins {
 	roaring_bitmap_t *ids;
 	unsigned counts[21], done[21];
 	uint64_t news[2];
-	char *jobs[2]; /* with these news; NULL: not known */
+	char *jobs[2]; /* the engine's jobs at these news; NULL: not known */
 	unsigned no_news;
 };
 
@@ -95,7 +95,7 @@ static char *jobs_text(const struct coord_engine_jobs *jobs)
 	return text;
 }
 
-/* Without news, the jobs are as they were after the beat before. */
+/* Without news, the jobs must be as they were after the previous beat. */
 static void check_news(struct twins *twins, int i, uint64_t news)
 {
 	struct coord_engine_jobs jobs;
@@ -233,7 +233,7 @@ static void open_epoch(struct twins *twins)
 	}
 }
 
-/* What is appended: any ids, as engines don't look at them. */
+/* Makes random ids, because engines do not examine them. */
 static void make_ids(struct twins *twins, struct coord_append *append,
 	sample_id ids[RANKS][SAMPLES], const sample_id *of[RANKS])
 {
@@ -378,14 +378,14 @@ static void new_life(struct twins *twins)
 		free(twins->jobs[i]);
 		twins->jobs[i] = NULL;
 	}
-	/* The first call finds that the connection is gone. */
+	/* The first call notices the broken connection. */
 	struct coord_job none;
 	while (twins->engine[1]->facts(twins->engine[1]->context, "none", &none) !=
 		-ENOENT)
 		redis_wait_ms(1);
 }
 
-/* --- all of them ------------------------------------------------------------------------ */
+/* --- all operations --------------------------------------------------------------------- */
 
 static void enter(struct twins *twins)
 {
@@ -417,7 +417,7 @@ static void enter(struct twins *twins)
 	cr_assert_eq(BOTH(18, facts, "none", &none), -ENOENT);
 }
 
-/* A job that goes on from a log: which the group has already, or not yet. */
+/* Adds a job that continues from a log, which the group may have already. */
 static void enter_from(struct twins *twins)
 {
 	char differs[2][COORD_TEXT] = {"", ""};
@@ -479,7 +479,7 @@ Test(coord_engine, both_do_the_same)
 		if (chance(twins, 200) == 0)
 			new_life(twins);
 	}
-	/* Each was done, and each fence held something off. */
+	/* Each operation succeeded, and each fence refused something. */
 	for (unsigned i = 0; i <= 20; i++)
 		cr_assert(twins->done[i] > 0 || i == 18, "operation %u", i);
 	static const unsigned fenced[] = {0, 1, 2, 6, 7, 9, 10, 14, 15, 16, 20};

@@ -12,8 +12,8 @@
 #include <math.h>
 #include <sys/resource.h>
 
-/* What a server says that is broken, or another's: the engine answers nonsense, is away, and
- * is tried later. Nothing else happens. */
+/* Replies of a server that is broken, or that belongs to another program. The engine answers
+ * nonsense or is unreachable, and the node tries again later. Nothing else may happen. */
 
 /* --- one answer ------------------------------------------------------------------------- */
 
@@ -117,7 +117,7 @@ struct answer {
 	}
 
 static const struct answer answers[] = {
-	/* As it should be. */
+	/* right answers */
 	ANSWER(LOOK, 0, LOOK_("*2\r\n$5\r\nnode0\r\n$12\r\n5 1.5 [::]:7\r\n")),
 	ANSWER(JOBS, 0, "*1\r\n" JOB(NAME, STATE)),
 	ANSWER(FACTS, 0, FACTS_("$1\r\n2\r\n", "$1\r\n4\r\n", "$1\r\n0\r\n", IDS)),
@@ -128,7 +128,7 @@ static const struct answer answers[] = {
 	ANSWER(REPORTED, 0, "*1\r\n:1\r\n"),
 	ANSWER(TOLD, 0, "*1\r\n" IDS),
 	ANSWER(BEAT, 0, BEAT_(":1\r\n", "*2\r\n$2\r\nOK\r\n$3\r\n0:4\r\n") "*0\r\n"),
-	/* Another type. */
+	/* other types */
 	ANSWER(LOOK, -EBADE, LOOK_("*2\r\n$-1\r\n$9\r\n5 1.5 a:7\r\n")),
 	ANSWER(LOOK, -EBADE, LOOK_("*2\r\n$5\r\nnode0\r\n$-1\r\n")),
 	ANSWER(LOOK, -EBADE, LOOK_("*2\r\n:5\r\n*1\r\n:5\r\n")),
@@ -151,7 +151,7 @@ static const struct answer answers[] = {
 	ANSWER(LOOK, -EBADE, BEAT_(":1\r\n", "*0\r\n") "*0\r\n"),
 	ANSWER(LOOK, -EBADE, BEAT_(":1\r\n", "*0\r\n") "$-1\r\n"),
 	ANSWER(LOOK, -EBADE, BEAT_(":1\r\n", "*0\r\n") "*2\r\n*0\r\n*1\r\n:3\r\n"),
-	/* Another length. */
+	/* other lengths */
 	ANSWER(JOBS, -EBADE, "*1\r\n*4\r\n" NAME STATE "*0\r\n$1\r\n5\r\n"),
 	ANSWER(OFFERS, -EBADE, "*2\r\n$10\r\njob0 0 1 2\r\n$3\r\n\5\0\0\r\n"),
 	ANSWER(REPORTED, -EBADE, "*0\r\n"),
@@ -159,7 +159,7 @@ static const struct answer answers[] = {
 	ANSWER(LOOK, -EBADE, LOOK_("*2000000000\r\n")),
 	ANSWER(LOOK, -EBADE, LOOK_("$-5\r\n")),
 	ANSWER(LOOK, -EBADE, LOOK_("?\r\n")),
-	/* Another range. */
+	/* other ranges */
 	ANSWER(LOOK, -EBADE, LOOK_("*2\r\n$5\r\nnode0\r\n$9\r\n5 nan a:7\r\n")),
 	ANSWER(LOOK, -EBADE, LOOK_("*2\r\n$5\r\nnode0\r\n$7\r\n5 0 a:7\r\n")),
 	ANSWER(LOOK, -EBADE, LOOK_("*2\r\n$5\r\nnode0\r\n$7\r\n0 1 a:7\r\n")),
@@ -232,7 +232,7 @@ static roaring_bitmap_t *random_set(struct rng *rng)
 	return set;
 }
 
-/* As the library writes it; then with bytes changed, which must not end anything. */
+/* Sets as the library writes them; then with changed bytes, which must not end the process. */
 Test(coord_nonsense, sets_are_taken_as_the_library_writes_them)
 {
 	struct rng rng;
@@ -322,7 +322,7 @@ Test(coord_nonsense, an_answer_that_drips_is_given_up)
 
 /* --- lies at random --------------------------------------------------------------------- */
 
-#define TTL_NS UINT64_C(60000000000) /* no lease ends while the test runs */
+#define TTL_NS UINT64_C(60000000000) /* no lease ends during the test */
 
 static int take_any(void *context, const char *name, uint32_t rank, uint32_t epoch,
 	uint32_t base, const sample_id *ids, uint32_t n)
@@ -389,7 +389,7 @@ static void start_lied_to(struct world *world, unsigned i, const char *url)
 	cr_assert_eq(coord_new(&options, coord_resp_engine(node->resp), &node->coord), 0);
 }
 
-/* Node 0 hears lies, has job0 and draws for both; node 1 has the other one. */
+/* Node 0 gets the lies, has job0, and draws for both nodes. Node 1 has the other job. */
 static void start_both(struct world *world, const char *url)
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -432,7 +432,7 @@ static void forget(const struct world *world, const char *what)
 	cr_assert_eq(system(command), 0);
 }
 
-/* 0 ends: 10^5 with JOADERFS_LONG=1. */
+/* No lie may end the process. JOADERFS_LONG=1: 10^5 lies. */
 Test(coord_nonsense, random_lies_end_nothing)
 {
 	struct world world;
@@ -459,7 +459,7 @@ Test(coord_nonsense, random_lies_end_nothing)
 	}
 	cr_assert_gt(away, most / 10);
 	atomic_store(&liar->one_in, 0);
-	forget(&world, "FLUSHALL"); /* what it led the nodes to write */
+	forget(&world, "FLUSHALL"); /* removes what the lies led the nodes to write */
 	struct rusage usage;
 	getrusage(RUSAGE_SELF, &usage);
 	cr_expect_lt(usage.ru_maxrss, 1500000);

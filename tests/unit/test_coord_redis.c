@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 
-/* What only a server does: it dies, forgets, stops, and is another's. */
+/* Faults that only a real server has: it dies, forgets, stops, or belongs to another program. */
 
 static void run(const char *command)
 {
@@ -94,7 +94,7 @@ Test(coord_redis, a_killed_server_whose_disk_is_whole_has_lost_nothing)
 	world_end(&world);
 }
 
-/* The disk is as it was before most of the epoch was drawn. */
+/* The server's disk goes back to a time before most of the epoch was drawn. */
 Test(coord_redis, a_server_that_was_rolled_back_is_repaired)
 {
 	struct world world;
@@ -109,7 +109,7 @@ Test(coord_redis, a_server_that_was_rolled_back_is_repaired)
 	world_until(&world, all_fed(&world, 24));
 	redis_kill(&world.server);
 	copy(&world, "before", "appendonlydir");
-	/* One of them has died, too, and is back in time with its journal. */
+	/* One of the nodes has died, too, and comes back in time with its journal. */
 	world_kill(&world.nodes[2]);
 	redis_start(&world.server, "everysec");
 	world_start(&world, 2);
@@ -124,7 +124,8 @@ Test(coord_redis, a_server_that_was_rolled_back_is_repaired)
 	world_end(&world);
 }
 
-/* The others wait for it three ttl, and go on: it is told when it comes. */
+/* The other nodes wait for three ttl, and then continue. The node that was away is told when it
+ * comes back. */
 Test(coord_redis, a_node_that_was_away_while_the_log_was_repaired_is_told)
 {
 	struct world world;
@@ -220,7 +221,7 @@ Test(coord_redis, groups_of_one_server_do_not_see_each_other)
 
 /* --- errors that are no fences ----------------------------------------------------------- */
 
-/* A command changes the file of the password; the message says how it is wrong. */
+/* A command changes the password file, and the message says what is wrong with it. */
 static const struct {
 	const char *command, *says;
 } password_files[] = {
@@ -277,7 +278,7 @@ Test(coord_redis, a_password_file_that_cannot_be_read_is_no_answer_of_the_engine
 
 /* --- evicted keys ------------------------------------------------------------------------ */
 
-/* All keys, a line each. */
+/* Returns all keys, one on each line. */
 static FILE *keys_of(const struct world *world)
 {
 	char command[256];
@@ -288,7 +289,7 @@ static FILE *keys_of(const struct world *world)
 	return in;
 }
 
-/* The k-th key is evicted while the second epoch is being read. false: there are fewer. */
+/* Evicts the k-th key during the second epoch. false: there are fewer keys. */
 static bool evict(struct world *world, unsigned k)
 {
 	char name[256] = "", command[320];
@@ -343,7 +344,7 @@ Test(coord_redis, any_key_may_be_evicted_third)
 	evict_each(2, 3);
 }
 
-/* Keys whose names match: all of them, or the first one. */
+/* Evicts all keys that match the pattern, or only the first one. */
 static void evict_matching(const struct world *world, const char *pattern, bool all)
 {
 	char command[512];
@@ -355,8 +356,8 @@ static void evict_matching(const struct world *world, const char *pattern, bool 
 	run(command);
 }
 
-/* Node 2 comes late to epoch `epoch`, whose log was evicted, in part, before node 2 could read
- * it. The other two nodes are in epoch `others`. */
+/* Node 2 begins epoch `epoch` late: its log was evicted, in part, before node 2 could read it. The
+ * other two nodes are in epoch `others`. */
 static void evict_unread(const char *pattern, uint32_t epoch, uint32_t others)
 {
 	struct world world;
@@ -367,7 +368,7 @@ static void evict_unread(const char *pattern, uint32_t epoch, uint32_t others)
 	struct world_node *late = &world.nodes[2];
 	world_until(&world, late->consumed_epoch[0][2] == epoch);
 	world_kill(late);
-	late->consumed_epoch[0][2] = epoch; /* its reader is there */
+	late->consumed_epoch[0][2] = epoch; /* its reader is in this epoch */
 	world.hold_epoch = others;
 	world.hold_position = 10;
 	world_until(&world, world.nodes[0].consumed_epoch[0][0] == others &&
@@ -403,9 +404,9 @@ Test(coord_redis, a_chunk_that_was_evicted_before_a_rank_read_it_comes_back)
 	evict_unread("{group}:log:job0:1:*", 1, 2);
 }
 
-/* --- how often it is asked --------------------------------------------------------------- */
+/* --- the number of requests -------------------------------------------------------------- */
 
-/* What the server was asked so far, without what the test asks. */
+/* Returns the number of the server's calls, without the calls by the test. */
 static unsigned long calls_of(const struct world *world)
 {
 	char command[256];
@@ -421,8 +422,9 @@ static unsigned long calls_of(const struct world *world)
 	return calls;
 }
 
-/* Three nodes whose ranks have read an epoch, and do not begin the next one. A ttl of 5 s has as
- * many calls as one of 0.4 s: a node that is not the leader has less than one in a second. */
+/* Three nodes whose ranks have read an epoch, and do not begin the next one. With a ttl of 5 s
+ * they make as many calls as with 0.4 s; a node that is not the leader makes less than one call
+ * per second. */
 Test(coord_redis, nodes_whose_readers_pause_ask_rarely)
 {
 	struct world world;
@@ -435,15 +437,14 @@ Test(coord_redis, nodes_whose_readers_pause_ask_rarely)
 	unsigned long before = calls_of(&world);
 	world_pass(&world, 6 * world.ttl_ns);
 	unsigned long calls = calls_of(&world) - before;
-	cr_assert_geq(calls, 6 * 3, "%lu", calls); /* they live */
+	cr_assert_geq(calls, 6 * 3, "%lu", calls); /* they are alive */
 	cr_assert_leq(calls, 6 * 24, "%lu", calls);
 	world.hold_epoch = UINT32_MAX;
 	world_until(&world, world_is_given(&world, 0, 1));
 	world_end(&world);
 }
 
-/* The port of a socket that listens; whoever sends something there is told to go to
- * another one. */
+/* Redirects each client of the listening socket to the port. */
 static void send_away(int listening, int port)
 {
 	char words[4096], reply[64];
@@ -481,7 +482,7 @@ Test(coord_redis, a_group_that_moved_is_followed)
 	int port, from;
 	NEEDS_SERVER;
 	begin(&world, NULL);
-	close(listen_somewhere(&port)); /* it is free now */
+	close(listen_somewhere(&port)); /* the port is free now */
 	snprintf(command, sizeof(command), "CONFIG SET port %d", port);
 	redis(&world, command);
 	int listening = listen_somewhere(&from);

@@ -6,14 +6,14 @@
 #include "sampler_twin.h"
 
 /*
- * Orders stay uniform although leaders die in the middle of epochs, and logs are repaired:
- * how often each sample was at each position.
+ * Orders stay uniform although leaders die in the middle of epochs and logs are repaired. The test
+ * counts how often each sample is at each position.
  */
 
 #define SAMPLES 8
 #define EPOCHS effort(8000, 80000)
 
-/* A mutant of the leader: it draws for holes, or goes on, with the smallest that remain. */
+/* The mutant leader fills holes, or continues, with the smallest remaining samples. */
 enum leader { HONEST_LEADER, SORTED_LEADER };
 
 static uint64_t now_ns(void *context)
@@ -90,7 +90,7 @@ static bool is_whole(const struct group *group)
 	return group->journal.ids[0][0][0][SAMPLES - 1] != SAMPLE_NONE;
 }
 
-/* The reader has had all that the journal knows. */
+/* Makes a step. The reader consumes all samples that the journal has. */
 static void step(struct group *group)
 {
 	struct coord_rank_status status;
@@ -108,7 +108,7 @@ static void until_fed(struct group *group, uint32_t n)
 	}
 }
 
-/* An epoch, with deaths of the leader and of the engine, which forgets its log. */
+/* Reads an epoch in which the leader and the engine may die; the engine then forgets its log. */
 static void epoch(struct group *group, sample_id order[SAMPLES])
 {
 	journal_clear(&group->journal);
@@ -139,7 +139,7 @@ static void epoch(struct group *group, sample_id order[SAMPLES])
 	coord_local_free(&group->local);
 }
 
-/* What the mutant makes of an order: after some position it is ascending. */
+/* Changes the order as the mutant would: after some position it ascends. */
 static void mutate(struct group *group, sample_id order[SAMPLES])
 {
 	if (rng_below(&group->rng, 3))
@@ -153,7 +153,8 @@ static void mutate(struct group *group, sample_id order[SAMPLES])
 			}
 }
 
-/* Each row and each column of the table sums to the number of epochs. */
+/* Returns the z of the counts. Each row and each column of the table sums to the number of
+ * epochs. */
 static double z_of(enum leader leader)
 {
 	struct group group = {.now_ns = 1000000000};
@@ -175,7 +176,7 @@ static double z_of(enum leader leader)
 		for (unsigned s = 0; s < SAMPLES; s++)
 			chi_square += (count[k][s] - expected) *
 				      (count[k][s] - expected) / expected;
-	/* Its mean is as if there were (n - 1) * (n - 1) cells that are free. */
+	/* The mean is that of (n - 1) * (n - 1) free cells. */
 	double freedom = (SAMPLES - 1) * (SAMPLES - 1);
 	return chi_square_z(chi_square * (SAMPLES - 1) / SAMPLES, (unsigned)freedom);
 }

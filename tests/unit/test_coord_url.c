@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* URLs of servers: what was meant comes out, whatever bytes a password has; what is not allowed
- * is refused with a message that has nothing of the password. */
+/* URLs of servers. A valid URL is parsed as it was meant, whatever bytes its password has. An
+ * invalid one is refused with a message that has nothing of the password. */
 
 #define ROUNDS 20000
 
@@ -22,7 +22,7 @@ static uint32_t below(uint32_t n)
 	return (uint32_t)(rng_next(&rng) % n);
 }
 
-/* Bytes that are no part of a URL's form, or all of them. */
+/* Makes a text of plain characters, or of any bytes. */
 static void random_text(char *ret, size_t most)
 {
 	static const char plain[] = "aZ09._-@:/?#[]%,;& \t\x7f\xc3\xa9";
@@ -135,7 +135,7 @@ Test(coord_url, all_that_is_written_is_read_back)
 	}
 }
 
-/* Any byte may be wrong; then it is another good URL, or refused. */
+/* One changed byte makes another valid URL, or one that is refused. */
 Test(coord_url, a_changed_one_is_another_one_or_refused)
 {
 	static const char signs[] = "@:/?#[]%,.-\x01\xff"
@@ -162,7 +162,7 @@ Test(coord_url, a_changed_one_is_another_one_or_refused)
 	cr_assert_lt(refused, ROUNDS);
 }
 
-/* No message has the password, nor a part of it that stands where a host or a port should. */
+/* No message has the password, nor a part of it that stands in the place of a host or a port. */
 Test(coord_url, what_is_refused_and_why)
 {
 	static const struct {

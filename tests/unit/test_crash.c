@@ -17,9 +17,9 @@
 static struct lock lock;
 static const int all[] = {
 	SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGXFSZ};
-static struct sigaction sanitizer; /* was there before */
+static struct sigaction sanitizer; /* the handler before crash_install */
 
-/* What the process writes to its log until it ends by the signal. */
+/* Returns what the process writes to its log until the signal ends it. */
 static const char *log_of(void (*body)(void), int ended_by)
 {
 	static char text[65536];
@@ -29,7 +29,7 @@ static const char *log_of(void (*body)(void), int ended_by)
 	if (child == 0) {
 		struct rlimit none = {0};
 		setrlimit(RLIMIT_CORE, &none);
-		/* Criterion and sanitizers have some of their own. */
+		/* Criterion and sanitizers have installed handlers. */
 		for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 			signal(all[i], SIG_DFL);
 		if (sanitizer.sa_sigaction)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Files and services that have credentials. */
+/* Credentials from files and services. */
 
 static void read_into(struct profile *profile, const char *text, const char *section)
 {

@@ -96,7 +96,8 @@ Test(dataset_beside, a_scan_sees_what_comes_changes_and_goes)
 	place_end(&place);
 }
 
-/* Finds the files with a sample's stem, by the definition: the ending in small letters first. */
+/* Finds the files with a sample's stem by their definition: an ending in small letters comes
+ * first. */
 static const char *expected_of(
 	const char *sample, const char *ending, char (*files)[32], size_t n, bool whole)
 {

@@ -104,7 +104,7 @@ Test(dataset_catalogue, reads_headers_only_of_what_changed)
 	set_mtime(place_path(&place, "a/2.jpg"), 1000);
 	cr_assert_eq(place_open(&place), 0);
 
-	/* Same size and time, other content: the header that is known counts. */
+	/* With the same size and time and other content, the known header stays in use. */
 	struct stat status;
 	cr_assert_eq(stat(place_path(&place, "a/1.jpg"), &status), 0);
 	cr_assert_eq(truncate(place_path(&place, "a/1.jpg"), 0), 0);
@@ -143,7 +143,7 @@ Test(dataset_catalogue, belongs_to_one_path)
 	place_end(&place);
 }
 
-/* The next scan has everything back, and finds nothing new in it. */
+/* The next scan finds everything again, and nothing new. */
 static void expect_back(struct place *place, const char *what)
 {
 	cr_assert_eq(place_open(place), 0, "%s", what);
@@ -263,7 +263,7 @@ static void spoil_empty(const char *file)
 	cr_assert_eq(truncate(file, 0), 0);
 }
 
-/* All pages but the first, which has the tables' names. */
+/* Overwrites all pages except the first one, which has the tables' names. */
 static void spoil_pages(const char *file)
 {
 	FILE *out = fopen(file, "r+");
@@ -299,7 +299,7 @@ static void spoil_ids(const char *file)
 
 static void spoil_classes(const char *file)
 {
-	run_sql(file, "DELETE FROM classes"); /* all labels are too large */
+	run_sql(file, "DELETE FROM classes"); /* now all labels are too large */
 }
 
 static void spoil_rows(const char *file)
@@ -336,8 +336,7 @@ Test(dataset_catalogue, damaged_or_foreign_is_kept_aside_and_built_anew)
 	place_end(&place);
 }
 
-/* Ids stay, and the next start finds what this one has left; the file has no row of each sample
- * any more. */
+/* Ids stay, and the next start finds a catalogue without a row for each sample. */
 Test(dataset_catalogue, one_with_a_table_of_samples_is_brought_up_to_date)
 {
 	struct place place;
@@ -357,11 +356,12 @@ Test(dataset_catalogue, one_with_a_table_of_samples_is_brought_up_to_date)
 		cr_assert_eq(dataset_ids(place.dataset), n);
 		cr_assert_eq(place_count(&place, "path = 'a/0.jpg'", &message), 1);
 	}
-	run_sql(place.catalogue, "CREATE TABLE samples (id, path)"); /* there is none */
+	/* the table is gone */
+	run_sql(place.catalogue, "CREATE TABLE samples (id, path)");
 	place_end(&place);
 }
 
-/* An edition that epochs have is read as it is. */
+/* An edition that epochs use is read without an update. */
 Test(dataset_catalogue, a_kept_one_with_a_table_of_samples_has_its_metadata)
 {
 	struct place place;

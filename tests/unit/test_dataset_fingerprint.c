@@ -6,7 +6,7 @@
 #include <sys/time.h>
 #include <time.h>
 
-/* Of what the predicate selects, after a scan. */
+/* Scans, and returns the fingerprint of the samples that the predicate selects. */
 static uint64_t fingerprint(struct place *place, const char *where)
 {
 	roaring_bitmap_t *ids;
@@ -50,7 +50,7 @@ Test(dataset_fingerprint, is_the_same_after_a_restart)
 	place_end(&place);
 }
 
-/* What is written in state directories: it must never change. */
+/* State directories hold these values, so they must never change. */
 Test(dataset_fingerprint, is_the_same_on_every_machine)
 {
 	struct place place;
@@ -102,7 +102,7 @@ Test(dataset_fingerprint, changes_with_a_files_size)
 	place_end(&place);
 }
 
-/* A new file has a new id, too; in a catalogue that is made anew it has the old one's. */
+/* A renamed file has a new id, but in a catalogue that is made anew it has the old file's id. */
 Test(dataset_fingerprint, changes_with_a_files_path)
 {
 	struct place place;
@@ -117,7 +117,7 @@ Test(dataset_fingerprint, changes_with_a_files_path)
 	place_end(&place);
 }
 
-/* As a file gets its id when it appears: in another order, others have them. */
+/* A file gets its id when it appears. In another order of appearance files have other ids. */
 Test(dataset_fingerprint, changes_when_ids_are_given_to_other_files)
 {
 	struct place place;

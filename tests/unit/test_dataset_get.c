@@ -86,7 +86,7 @@ Test(dataset_get, can_be_called_by_many_threads)
 	place_end(&place);
 }
 
-/* The progress of a scan on a terminal. */
+/* Scans, and returns the progress as a terminal shows it. */
 static void watch_scan(struct place *place, char *text, size_t size)
 {
 	int terminal;

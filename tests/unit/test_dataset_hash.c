@@ -5,22 +5,22 @@
 #include "effort.h"
 
 /*
- * hash() in a predicate, as it divides a dataset into folds. The paths are of the kind that
- * datasets have, with numbers that count up.
+ * hash() in a predicate, as it divides a dataset into folds. The paths are typical: they have
+ * numbers that count up.
  */
 
 #define FOLDS 5
 #define CLASSES 10
-/* Chi-square of 40 and of 16 degrees of freedom is above these once in a million. */
+/* Chi-square with 40 and with 16 degrees of freedom is above these limits once in a million. */
 #define BALANCED 94.0
 #define INDEPENDENT 57.1
 
 struct folds {
 	uint32_t n;
-	uint8_t *of; /* by id */
+	uint8_t *of; /* by id: the fold */
 };
 
-/* expression: the fold of a row. Each sample is in one fold, and in no other. */
+/* expression: the fold of a row. Checks that each sample is in exactly one fold. */
 static struct folds folds_of(struct place *place, const char *expression)
 {
 	struct folds folds = {.n = dataset_ids(place->dataset)};
@@ -42,7 +42,7 @@ static struct folds folds_of(struct place *place, const char *expression)
 	return folds;
 }
 
-/* Of the sizes of the folds within the classes. */
+/* Returns the chi-square of the sizes of the folds within the classes. */
 static double balance(struct place *place, const char *expression)
 {
 	double count[CLASSES][FOLDS] = {{0}}, sum[CLASSES] = {0}, chi_square = 0;
@@ -61,7 +61,7 @@ static double balance(struct place *place, const char *expression)
 	return chi_square;
 }
 
-/* Of the folds of neighbours, against those of independent ones. */
+/* Returns the chi-square of the folds of neighbours, compared with independent folds. */
 static double dependence(struct place *place, const char *expression)
 {
 	double count[FOLDS][FOLDS] = {{0}}, row[FOLDS] = {0}, column[FOLDS] = {0};
@@ -96,7 +96,7 @@ Test(dataset_hash, folds_are_equal_in_each_class_and_independent_of_the_names)
 	cr_assert_eq(place_open(&place), 0);
 	cr_expect_lt(balance(&place, "hash(path) % 5"), BALANCED);
 	cr_expect_lt(dependence(&place, "hash(path) % 5"), INDEPENDENT);
-	/* what is left of a fold can be divided again */
+	/* the rest outside of a fold can be divided again */
 	cr_expect_lt(balance(&place, "hash(path) / 5 % 5"), BALANCED);
 	cr_expect_lt(balance(&place, "hash(class || id) % 5"), BALANCED);
 	/* mutants */
@@ -107,7 +107,7 @@ Test(dataset_hash, folds_are_equal_in_each_class_and_independent_of_the_names)
 	place_end(&place);
 }
 
-/* How many of the files have another fold than before; *before is filled if it is not. */
+/* Returns how many of the files have another fold than in *before; fills *before if it is empty. */
 static uint32_t changed(struct place *place, const char *expression, int8_t before[60])
 {
 	struct folds folds = folds_of(place, expression);
@@ -138,8 +138,7 @@ Test(dataset_hash, a_file_stays_in_its_fold)
 	cr_assert_eq(place_open(&place), 0);
 	changed(&place, "hash(path) % 5", by_hash);
 	changed(&place, "id % 5", by_id);
-	/* The directory moves, files come that are first in the order of names, and the
-	 * catalogue is made anew. */
+	/* The directory moves, new files come first by name, and the catalogue is made anew. */
 	for (uint32_t i = 0; i < 7; i++) {
 		snprintf(name, sizeof(name), "class%u/-%02u.jpg", i % 3, i);
 		place_text(&place, name, "");
@@ -154,7 +153,7 @@ Test(dataset_hash, a_file_stays_in_its_fold)
 	place_end(&place);
 }
 
-/* The same on every machine and in every version. */
+/* The values are the same on every machine and in every version. */
 Test(dataset_hash, has_these_values)
 {
 	static const char *const cases[] = {

@@ -43,7 +43,7 @@ Test(dataset_json, columns_of_metadata_have_their_types)
 	place_end(&place);
 }
 
-/* A lone continuation byte, an overlong slash, a surrogate, one that is cut off; é. */
+/* A lone continuation byte, an overlong slash, a surrogate, a sequence that is cut off, and é. */
 Test(dataset_json, bytes_that_are_not_utf8_are_escaped_as_python_does)
 {
 	static const char name[] = "a/\x80-\xc0\xaf-\xed\xa0\x80-\xc3\xa9-\xe2\x82.jpg";

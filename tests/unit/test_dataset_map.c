@@ -7,7 +7,7 @@
 #include "dataset_place.h"
 #include "effort.h"
 
-/* The file beside a catalogue that is mapped: whatever becomes of it, the dataset has what the
+/* The mapped file beside a catalogue. Whatever happens to this file, the dataset has all that the
  * scan has found. */
 
 #define FILES 40
@@ -99,7 +99,7 @@ static off_t size_of(const char *file)
 	return status.st_size;
 }
 
-/* It is right again, and the next start finds nothing to say. */
+/* The file is right again, and the next start has no message about it. */
 static void expect_made_again(
 	struct place *place, const struct known *known, const char *what)
 {
@@ -111,7 +111,7 @@ static void expect_made_again(
 	expect(place, known, what);
 }
 
-/* Bytes that no section has: what aligns them. */
+/* Tells whether the byte belongs to no section, because it aligns them. */
 static bool is_gap(const char *file, off_t at)
 {
 	struct map_head head;
@@ -170,7 +170,7 @@ Test(dataset_map, a_truncated_one_is_made_again)
 	place_end(&place);
 }
 
-/* An older joaderfs leaves no file, a newer one may leave another version. */
+/* An older joaderfs leaves no file, and a newer one may leave another version. */
 Test(dataset_map, without_one_or_with_one_of_another_version_the_catalogue_is_read)
 {
 	struct place place;
@@ -190,7 +190,7 @@ Test(dataset_map, without_one_or_with_one_of_another_version_the_catalogue_is_re
 	place_end(&place);
 }
 
-/* A death between two renames. */
+/* The daemon died between two renames. */
 Test(dataset_map, one_of_another_scan_is_not_used)
 {
 	struct place place;
@@ -225,7 +225,7 @@ Test(dataset_map, a_full_disk_keeps_nobody_from_reading)
 		cr_assert_eq(fault_add(fault), 0);
 		cr_assert_eq(place_open(&place), 0);
 		if (access(map_of(&place), F_OK) == 0)
-			break; /* there are fewer writes */
+			break; /* the catalogue makes fewer writes */
 		cr_assert(place_logged(&place, "No space left on device"));
 		expect(&place, &known, fault);
 		snprintf(left, sizeof(left), "%s.new", map_of(&place));
@@ -239,7 +239,7 @@ Test(dataset_map, a_full_disk_keeps_nobody_from_reading)
 	place_end(&place);
 }
 
-/* An engine that goes on with a mount maps the file of the one before. */
+/* An engine that takes over a mount maps the file of the previous engine. */
 Test(dataset_map, goes_with_its_catalogue)
 {
 	struct place place;

@@ -45,8 +45,8 @@ Test(dataset_metadata, missing_rows_and_values_are_null)
 			  "file_name,x,y\na/2.jpg,5\n");
 	expect(&place, "x is null", 1);
 	expect(&place, "x = 5 and y is null", 1);
-	cr_assert(place_logged(&place,
-		"1 lines do not have the 3 fields of the first line; the first: line 2"));
+	cr_assert(place_logged(&place, "1 lines do not have the 3 fields of the first "
+				       "line; the first of them: line 2"));
 	place_end(&place);
 }
 
@@ -123,7 +123,7 @@ Test(dataset_metadata, a_change_is_picked_up)
 	place_end(&place);
 }
 
-/* The third line is this one with n times the same byte after it. */
+/* Writes a file whose third line is `line`, followed by n bytes `fill`. */
 static void long_file(struct place *place, const char *line, size_t n, char fill)
 {
 	FILE *file = fopen(place_path(place, "metadata.csv"), "w");
@@ -145,7 +145,7 @@ static void expect_refused(struct place *place, const char *message)
 	free(refusal);
 }
 
-/* A line with n more bytes `fill` is refused with the message. */
+/* Checks that `line` with n more bytes `fill` is refused with the message. */
 static void expect_long_refused(
 	struct place *place, const char *line, size_t n, char fill, const char *message)
 {
@@ -153,7 +153,7 @@ static void expect_long_refused(
 	expect_refused(place, message);
 }
 
-/* ... is taken, and `where` finds one sample. */
+/* Checks that `line` with n more bytes `fill` is accepted, and that `where` finds one sample. */
 static void expect_long_taken(
 	struct place *place, const char *line, size_t n, char fill, const char *where)
 {
@@ -247,7 +247,7 @@ Test(dataset_metadata, a_huge_field_takes_no_memory, .timeout = 600)
 	place_end(&place);
 }
 
-/* Each value selects its own row, whatever else is in the column. */
+/* Checks that each value selects its own row, whatever else the column has. */
 static void expect_told_apart(struct place *place, const char *one, const char *other)
 {
 	char text[200], where[100];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/* Metadata of several files: metadata.jsonl, and those of class directories. */
+/* Metadata in several files: metadata.jsonl, and files of class directories. */
 
 #include "dataset_place.h"
 

@@ -102,7 +102,7 @@ Test(dataset_mix, classes_of_one_name_are_one_class)
 	end(&mixed);
 }
 
-/* A tar of n samples, whose labels are 0, 1, 2 ... */
+/* Makes a tar of n samples with the labels 0, 1, 2 ... */
 static void number(struct place *place, int n, char path[static 128])
 {
 	char name[32], text[32], command[400];
@@ -120,7 +120,7 @@ static void number(struct place *place, int n, char path[static 128])
 	place->config.path = path;
 }
 
-/* The classes 1 and 01 are of one number, and not of one name. */
+/* The classes 1 and 01 have the same number, but different names. */
 Test(dataset_mix, numbers_stay_labels)
 {
 	struct dataset *mixed = NULL;

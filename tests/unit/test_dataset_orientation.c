@@ -9,7 +9,7 @@
 #define EXIF_BYTES sizeof(EXIF)
 #define VALUE 18
 
-/* Puts the segment behind the first two bytes of a JPEG. */
+/* Inserts the segment after the first two bytes of a JPEG. */
 static void place_turned(struct place *place, const char *relative, uint8_t orientation)
 {
 	uint8_t jpeg[4096], segment[10 + EXIF_BYTES] = "\xff\xe1\0\0Exif\0";
@@ -93,7 +93,7 @@ Test(dataset_orientation, an_older_catalogue_keeps_its_ids)
 	place_end(&place);
 }
 
-/* What had a header keeps it; what had none is looked at again. */
+/* A sample with a known header keeps it. A sample without one is examined again. */
 Test(dataset_orientation, a_catalogue_without_containers_is_brought_up_to_date)
 {
 	struct place place;
@@ -120,7 +120,7 @@ Test(dataset_orientation, a_catalogue_without_containers_is_brought_up_to_date)
 	place_end(&place);
 }
 
-/* Every beginning of it, and every byte changed. */
+/* Tests every beginning of the segment, and every changed byte. */
 Test(dataset_orientation, damaged_exif_is_none)
 {
 	cr_assert_eq(exif_orientation((const uint8_t *)EXIF, EXIF_BYTES), 6);

@@ -8,8 +8,8 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-/* Packed columns and paths as differences give what was put into them; damaged ones give
- * anything, and nothing outside of them is read (ASan). */
+/* Packed columns, and paths stored as differences, give back what was stored. Damaged ones give
+ * anything, but nothing outside of them is read (ASan). */
 
 #define MOST (3 * PACK_BLOCK)
 
@@ -106,7 +106,7 @@ Test(dataset_pack, paths_are_what_they_were_in_any_order)
 			rows[i] = (struct row){.path = paths[i]};
 		}
 		cr_assert_eq(map_paths_make(&catalogue, &groups, &texts), 0);
-		/* Both sections stand behind one another in a map that has nothing else. */
+		/* Both sections follow each other in a map that has nothing else. */
 		uint8_t *bytes = malloc(groups.n + texts.n);
 		memcpy(bytes, groups.at, groups.n);
 		memcpy(bytes + groups.n, texts.at, texts.n);

@@ -111,8 +111,7 @@ Test(dataset_paths, names_are_found_and_only_they)
 	place_end(&place);
 }
 
-/* The file comes back, and another one is added: ids are no longer in the order of
- * names. */
+/* A file comes back, and another one is added: ids are no longer in the order of names. */
 Test(dataset_paths, files_that_are_gone_are_left_out_and_new_ones_sorted_in)
 {
 	place_begin(&place);

@@ -301,7 +301,7 @@ static void write_tar(const char *name, unsigned n)
 	cr_assert_eq(fclose(tar), 0);
 }
 
-/* Lists of a scan shrink while they are taken from; none of them loses a sample. */
+/* The scan's lists shrink while samples are taken from them. No sample may be lost. */
 Test(dataset_scan, has_each_of_many_samples_of_a_tar)
 {
 	const unsigned n = 150000;
@@ -323,7 +323,7 @@ Test(dataset_scan, has_each_of_many_samples_of_a_tar)
 	place_end(&place);
 }
 
-/* Spoils the deflated rows of the catalogue, whose size and time stay. */
+/* Spoils the compressed rows of the catalogue; its size and time stay. */
 static void spoil_rows(const struct place *place)
 {
 	static uint8_t bytes[1 << 20];
@@ -365,7 +365,8 @@ Test(dataset_scan, of_unchanged_tars_does_not_read_the_samples_of_the_catalogue)
 	cr_assert_eq(place_open(&place), 0);
 	cr_assert_not(place_logged(&place, "damaged"));
 	cr_assert_eq(dataset_samples(place.dataset), 12);
-	cr_assert_eq(utimensat(AT_FDCWD, name, NULL, 0), 0); /* now they are read */
+	/* now the scan reads the samples */
+	cr_assert_eq(utimensat(AT_FDCWD, name, NULL, 0), 0);
 	cr_assert_neq(dataset_scan_next(&place.config, place.state, NULL, &next), 0);
 	cr_assert(place_logged(&place, "damaged"));
 	cr_assert_eq(place_open(&place), 0);

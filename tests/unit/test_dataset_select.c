@@ -129,7 +129,7 @@ Test(dataset_select, refuses_what_is_not_an_expression_over_a_row)
 	place_end(&place);
 }
 
-/* Balanced, since SQLite limits the depth. */
+/* The sum is balanced, because SQLite limits the depth. */
 static void print_sum(FILE *out, int terms)
 {
 	if (terms == 1) {

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* A scan of files on a storage that takes long to answer: probe_header is this file's. */
+/* A scan of files on a storage that answers slowly. This file defines probe_header. */
 
 #define FILES 300
 #define ANSWER_US 5000

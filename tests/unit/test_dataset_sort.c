@@ -16,7 +16,7 @@ static struct part parts[FILES];
 static char paths[FILES][64];
 static bool met[FILES];
 
-/* Makes files of many classes. Every eighth one has the path of the one before. */
+/* Makes files of many classes. Every eighth file has the path of the previous one. */
 static void make(void)
 {
 	for (uint32_t i = 0; i < FILES; i++) {
@@ -64,7 +64,7 @@ Test(dataset_sort, files_are_sorted_by_class_directory_and_name)
 	files_sort(files, FILES, 3);
 	expect_sorted();
 	memset(met, 0, sizeof(met));
-	files_sort(files, FILES, 1); /* they are in order already */
+	files_sort(files, FILES, 1); /* the files are already in order */
 	expect_sorted();
 }
 

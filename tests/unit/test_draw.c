@@ -179,7 +179,8 @@ static void bind(struct twin *twin, struct world_stream *s)
 		!s->job->fixed && 2 * ahead_of(s) <= *filled_of(twin, s));
 }
 
-/* Receives a sample that no rank of the epoch has, in the order of the ids. */
+/* A rank receives a sample that no other rank of the epoch has. Samples come in the order of
+ * ids. */
 static void receive(struct twin *twin, struct world_stream *s)
 {
 	uint32_t *received = &twin->received[s->job->id - 1][s->stream.epoch % 2];
@@ -208,14 +209,15 @@ static void feed(struct twin *twin, struct world_stream *s)
 		*filled_of(twin, s) = ahead_of(s);
 }
 
-/* A rank ends when it has read all: the samples of a feed are given once. */
+/* Ends the stream. A rank ends less often than other streams, because the samples of its feed are
+ * given only once. */
 static void end(struct twin *twin, struct world_stream *s)
 {
 	if (!s->job->training || rng_below(&twin->rng, 2))
 		world_leave(&twin->world, s);
 }
 
-/* Tells whether ranks are still in an epoch whose place in `asked` this one would take. */
+/* Tells whether ranks still read another epoch with the same place in `asked`. */
 static bool is_taken(const struct draw_world *world, uint32_t epoch)
 {
 	const struct stream *other;
@@ -240,7 +242,7 @@ static void begin(struct twin *twin, struct world_job *job)
 	world_validate(&twin->world);
 }
 
-/* Another look-ahead, as if the storage rewarded more reads. */
+/* Changes the look-ahead, as when a storage rewards more reads. */
 static void change_lookahead(struct twin *twin, struct world_job *job)
 {
 	job->lookahead = 1 + (uint32_t)rng_below(&twin->rng, 24);
@@ -285,7 +287,7 @@ static void step(struct twin *twin)
 	events[rng_below(&twin->rng, sizeof(events) / sizeof(events[0]))](twin, s);
 }
 
-/* A mixture, jobs that overlap, a job whose positions determine the sample, and two ranks. */
+/* Adds a mixture, jobs that overlap, a job whose positions determine the sample, and two ranks. */
 static void add_jobs(struct draw_world *world)
 {
 	static const unsigned all[] = {0, IDS, 1}, half[] = {0, IDS / 2, 1},

@@ -5,22 +5,22 @@
 #include "golden.h"
 
 /*
- * Golden traces of the draw engine, tests/trace/draw-*.trace, see golden.h: which samples are
- * drawn, for which streams, and when. Events:
+ * Golden traces of the draw engine, tests/trace/draw-*.trace (see golden.h): which samples are
+ * drawn for which streams, and when. Events:
  *
- *     draw KIND SEED CACHE      sampler dsa or isa, and a cache for so many samples; the first line
- *     job J BEGIN END STEP [ahead N] [batch N] [mixture]   a job of the ids BEGIN, BEGIN+STEP, ...
- *                               below END; mixture: of two datasets, the second one from id 40 on
- *     rank J TRAINING ahead N   a rank of a training that reads all ids
- *     begin J/E                 epoch E of the job begins
- *     fill J/E                  the stream may go on: rounds, until it wants none; a line for each
- *     read J/E N                N positions are opened and read, one after the other
- *     received J/E ID...        samples come to the rank's feed
- *     fetched ID                another daemon fetches a sample
- *     end J/E                   the stream ends
- *     cache N                   the cache has room for so many samples
+ *   draw KIND SEED CACHE sampler dsa or isa, and a cache for this many samples; the first line
+ *   job J BEGIN END STEP [ahead N] [batch N] [mixture] a job of the ids BEGIN, BEGIN+STEP, ...
+ *                             below END; mixture: of two datasets, the second one from id 40 on
+ *   rank J TRAINING ahead N a rank of a training that reads all ids
+ *   begin J/E epoch E of the job begins
+ *   fill J/E rounds until the stream wants no more; a line for each round
+ *   read J/E N N positions are opened and read, one after the other
+ *   received J/E ID... samples come to the rank's feed
+ *   fetched ID another daemon fetches a sample
+ *   end J/E the stream ends
+ *   cache N the cache now has room for this many samples
  *
- *     drop ID, drawn J/E:ID, low J, leave J, gone J       effects
+ *   drop ID, drawn J/E:ID, low J, leave J, gone J effects
  */
 
 static void start(struct draw_world *world, const char *line)

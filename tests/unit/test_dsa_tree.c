@@ -24,7 +24,7 @@ static roaring_bitmap_t *range(uint32_t begin, uint32_t end)
 	return ids;
 }
 
-/* One id for each digit of the text. */
+/* Each digit of the text is an id. */
 static roaring_bitmap_t *digits(const char *text)
 {
 	roaring_bitmap_t *ids = roaring_bitmap_create();
@@ -52,7 +52,7 @@ static void print(char *text, const roaring_bitmap_t *set)
 			sprintf(text + strlen(text), "%u", id);
 }
 
-/* Level by level: stream:vertex,leaf */
+/* Compares the levels with a text like stream:vertex,leaf ... */
 static void expect(const struct dsa_tree *tree, const char *expected)
 {
 	char text[256] = "";
@@ -66,7 +66,7 @@ static void expect(const struct dsa_tree *tree, const char *expected)
 	cr_assert_str_eq(text, expected);
 }
 
-/* Figure 4a: 0 is in all three, 1 in the larger two; 4 in the smallest and
+/* The tree of Figure 4a: 0 is in all three streams, 1 in the larger two, and 4 in the smallest and
  * the largest. */
 static struct dsa_tree *figure_4(void)
 {
@@ -99,7 +99,7 @@ Test(dsa_tree, any_order_of_insertion_makes_the_same_tree)
 	}
 }
 
-/* Figure 4c: the new root is what the old one and D have in common. */
+/* Figure 4c: the new root is the intersection of the old one and D. */
 Test(dsa_tree, a_smaller_set_becomes_the_root)
 {
 	struct dsa_tree *tree = figure_4();
@@ -108,7 +108,7 @@ Test(dsa_tree, a_smaller_set_becomes_the_root)
 	dsa_tree_free(&tree);
 }
 
-/* Figure 4d: what D does not have of A and B goes down to both of their children. */
+/* Figure 4d: elements of A and B that D does not have go down to both children. */
 Test(dsa_tree, a_larger_set_goes_down)
 {
 	struct dsa_tree *tree = figure_4();
@@ -117,7 +117,8 @@ Test(dsa_tree, a_larger_set_goes_down)
 	dsa_tree_free(&tree);
 }
 
-/* Figure 4b, and what the paper leaves out: 4 is now in all, and rises to the root. */
+/* Figure 4b, and a step that the paper leaves out: now 4 is in all streams, and rises to the
+ * root. */
 Test(dsa_tree, what_only_a_deleted_stream_kept_apart_is_shared_again)
 {
 	struct dsa_tree *tree = figure_4();
@@ -141,7 +142,8 @@ Test(dsa_tree, the_smallest_and_the_largest_can_be_deleted)
 	dsa_tree_free(&tree);
 }
 
-/* Element 0 is given to 1 and 3, and 2 sits out: it goes from A to the leaf of 2. */
+/* Element 0 is given to streams 1 and 3, while stream 2 sits out: 0 goes from A to the leaf of
+ * stream 2. */
 Test(dsa_tree, compensation_keeps_what_others_still_need)
 {
 	struct dsa_tree *tree = new_tree(1);
@@ -157,7 +159,7 @@ Test(dsa_tree, compensation_keeps_what_others_still_need)
 	dsa_tree_free(&tree);
 }
 
-/* The larger of two draws alone until it is the smaller one. */
+/* The larger of two streams draws alone until it is the smaller one. */
 Test(dsa_tree, streams_change_places_when_sizes_cross)
 {
 	struct dsa_tree *tree = new_tree(1);
@@ -203,7 +205,8 @@ Test(dsa_tree, an_exhausted_stream_gets_none_and_others_go_on)
 
 #define ROUNDS 300
 
-/* Three streams, now and then without one of them, named in this or the other order. */
+/* Draws rounds of three streams, now and then without one of them. reverse: the streams are named
+ * in the other order. */
 static void decisions(uint64_t seed, bool reverse, sample_id ret[ROUNDS][3])
 {
 	struct dsa_tree *tree = new_tree(seed);
@@ -238,7 +241,7 @@ Test(dsa_tree, seed_and_events_decide_and_the_order_of_names_does_not)
 
 /* --- validate sees mistakes -------------------------------------------------------- */
 
-/* All of these make a wrong tree of Figure 4a's. */
+/* Validates the tree of Figure 4a after `spoil` has changed it; each `spoil` makes a wrong tree. */
 static void validate(void (*spoil)(struct dsa_tree *tree))
 {
 	struct dsa_tree *tree = figure_4();
@@ -252,7 +255,7 @@ static void add_twice(struct dsa_tree *tree)
 	roaring_bitmap_add(tree->levels[1].leaf, 0);
 }
 
-/* As the paper's deletion leaves it: each R is right, and 4 is shared by nobody. */
+/* Makes the tree that the paper's deletion leaves: each R is right, but no streams share 4. */
 static void share_less(struct dsa_tree *tree)
 {
 	dsa_tree_remove(tree, 2);
@@ -261,7 +264,7 @@ static void share_less(struct dsa_tree *tree)
 	roaring_bitmap_add(tree->levels[1].vertex, 4);
 }
 
-/* Of two that are alike, the larger id comes first. */
+/* Swaps two streams with equal R, so that the larger id comes first. */
 static void disorder(struct dsa_tree *tree)
 {
 	insert(tree, 9, "01467");

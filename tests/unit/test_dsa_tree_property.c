@@ -7,9 +7,9 @@
 #include <criterion/criterion.h>
 
 /*
- * Random events against sets kept beside the tree. After every step the tree is what its
- * definition says, each R is the set kept, and an epoch that is over gave each id once.
- * The definition leaves one tree for given R, whatever events led to it.
+ * Random events for the tree, beside sets that the test keeps. After every step the tree must
+ * agree with its definition, each R must equal the kept set, and an ended epoch must have given
+ * each id once. For given R the definition allows one tree, whatever events led to it.
  */
 
 #define CASES 2000
@@ -22,11 +22,11 @@ struct world {
 	mask r[TWIN_STREAMS];
 	mask set[TWIN_STREAMS];
 	mask given[TWIN_STREAMS];
-	unsigned streams; /* those that are there */
-	unsigned epochs;  /* that are over */
+	unsigned streams; /* bits of the streams that exist */
+	unsigned epochs;  /* ended epochs */
 };
 
-/* Sets that differ in density, and such as equal, contain or complement another one. */
+/* Returns sets of different density, also sets that equal, contain or complement another one. */
 static mask random_set(struct world *world)
 {
 	mask other = world->r[rng_below(&world->rng, TWIN_STREAMS)];
@@ -127,7 +127,7 @@ static void step(struct world *world)
 	check(world);
 }
 
-/* Returns how many epochs came to their end. */
+/* Returns the number of epochs that ended. */
 static unsigned random_events(uint64_t seed)
 {
 	struct world world = {0};
@@ -148,8 +148,7 @@ Test(dsa_tree_property, after_every_event_the_tree_is_right)
 	cr_assert_gt(epochs, CASES);
 }
 
-/* Whole epochs: all streams draw in some rounds, some in others, until nothing
- * is left. */
+/* Whole epochs: in some rounds all streams draw, in others some of them, until nothing is left. */
 Test(dsa_tree_property, an_epoch_gives_each_id_once)
 {
 	for (uint64_t seed = 0; seed < CASES / 10; seed++) {
@@ -172,7 +171,7 @@ Test(dsa_tree_property, an_epoch_gives_each_id_once)
 	}
 }
 
-/* Sets of thousands of ids, where CRoaring's containers change their kind. */
+/* Sets of thousands of ids, for which CRoaring's containers change their kind. */
 Test(dsa_tree_property, large_sets_are_emptied_exactly)
 {
 	struct dsa_tree *tree;

@@ -8,19 +8,20 @@
 #include <criterion/criterion.h>
 
 /*
- * What the streams of a round are given together: the paper's tree and the daemon's dsa
- * beside each other, and both beside the exact probabilities of Algorithm 1, which are
- * enumerated here step by step as it is written. The R of all streams leave one tree
- * (test_dsa_tree_property), so that rounds of fresh trees stand for all rounds.
+ * The samples that the streams of a round get together. The paper's tree and the daemon's dsa are
+ * compared with each other, and both with the exact probabilities of Algorithm 1, which are
+ * enumerated here step by step. For given R there is one tree (test_dsa_tree_property), so rounds
+ * of fresh trees stand for all rounds.
  *
- * Fixed seeds; one-sided confidence of 99.99% for each chi-square.
+ * Fixed seeds; one-sided confidence of 99.99 % for each chi-square.
  */
 
-/* Of thirty joint decisions, an error of 20% of each one's probability, and of 11%. */
+/* With thirty joint decisions, these rounds notice a relative error of 20 % (few) or 11 % (many)
+ * in each probability. */
 #define ROUNDS effort(1500, 5000)
 #define RANDOM_SETTINGS 40
 
-/* Sets of streams 0 to 3, of elements 0 to 5, and who draws. */
+/* Sets of streams 0 to 3 with elements 0 to 5, and the streams that draw. */
 struct setting {
 	const char *name;
 	struct twin twin;
@@ -28,7 +29,7 @@ struct setting {
 	mask gone; /* the set of a stream that came and was deleted */
 };
 
-enum { SMALLEST_OUT = 9, BETWEEN_OUT = 10 }; /* in the table */
+enum { SMALLEST_OUT = 9, BETWEEN_OUT = 10 }; /* indexes in the table */
 
 static const struct setting settings[] = {
 	{"2 equal", {.r = {0x3f, 0x3f}}, 3, 0x15},
@@ -62,7 +63,7 @@ static struct setting random_setting(uint64_t seed)
 	return setting;
 }
 
-/* The named ones, then random ones. */
+/* Returns a named setting, or after these a random one. */
 static struct setting setting_of(size_t i)
 {
 	return i < SETTINGS ? settings[i] : random_setting(i);
@@ -80,7 +81,7 @@ struct walk {
 
 static void walk_from(struct walk *walk, size_t first, mask s, double probability);
 
-/* Each element of `from` is given to order[first .. end) with the same probability. */
+/* Gives each element of `from` to order[first .. end) with the same probability. */
 static void give(struct walk *walk, size_t first, size_t end, mask from, mask next_s,
 	double probability)
 {
@@ -93,7 +94,8 @@ static void give(struct walk *walk, size_t first, size_t end, mask from, mask ne
 	}
 }
 
-/* The while of Algorithm 1 with K = order[first .. m): every way on, with its chance. */
+/* The while loop of Algorithm 1 with K = order[first .. m): follows every branch, with its
+ * probability. */
 static void walk_from(struct walk *walk, size_t first, mask s, double probability)
 {
 	const mask *r = walk->twin->r;
@@ -128,7 +130,8 @@ static void enumerate(const struct setting *setting, double *ret_table)
 	walk_from(&walk, 0, 0, 1);
 }
 
-/* Which is also what dsa.c says of itself: an element is drawn first, and decides. */
+/* dsa.c describes itself in the second way: an element is drawn first, and it decides which
+ * streams share. */
 Test(dsa_tree_round, both_ways_to_enumerate_a_round_agree)
 {
 	for (size_t i = 0; i < SETTINGS + RANDOM_SETTINGS; i++) {
@@ -156,7 +159,8 @@ static void draw(struct sampler *sampler, unsigned who, int *ret)
 	twin_given(streams, samples, n, ret);
 }
 
-/* The streams come in another order each time, and one of another set leaves again. */
+/* Inserts the streams in an order that changes with the turn, and removes the stream of another
+ * set. */
 static void fill(struct sampler *sampler, const struct setting *setting, uint64_t turn)
 {
 	for (uint64_t i = 0; i < 5; i++) {
@@ -204,7 +208,7 @@ Test(dsa_tree_round, the_tree_and_dsa_draw_from_the_exact_distribution)
 
 /* --- whole epochs ------------------------------------------------------------------ */
 
-/* Streams of at most 4 elements, and who draws in each round until nothing is left. */
+/* Streams of at most 4 elements, and the streams that draw in each round until nothing is left. */
 struct timetable {
 	mask r[3];
 	unsigned rounds[8];
@@ -249,8 +253,8 @@ static void count_orders(enum sampler_kind kind, const struct timetable *timetab
 	sampler_free(&sampler);
 }
 
-/* The orders of all streams together: what one round leaves is what the next
- * begins with. */
+/* Compares the joint orders of all streams, because each round begins with the sets that the
+ * previous one leaves. */
 Test(dsa_tree_round, epochs_of_the_tree_and_of_dsa_are_alike)
 {
 	static unsigned tree[ORDERS], dsa[ORDERS];
@@ -265,7 +269,7 @@ Test(dsa_tree_round, epochs_of_the_tree_and_of_dsa_are_alike)
 	cr_assert_gt(round_z_of_two(tree, dsa, ORDERS), 2 * Z_LIMIT, "isa is not dsa");
 }
 
-/* --- what must be noticed ---------------------------------------------------------- */
+/* --- mutants ------------------------------------------------------------------------ */
 
 static bool rejected(const struct setting *setting, enum mutant mutant)
 {
@@ -294,9 +298,9 @@ static size_t rejections(enum mutant mutant)
 	return n;
 }
 
-/* Of 55 settings. The last two mutants are misreadings of the tree: they differ only
- * where an intersection spans several vertices, or where somebody sits out without whom
- * the others share more. */
+/* There are 55 settings. The last two mutants are misreadings of the tree. They differ only where
+ * an intersection spans several vertices, or where the streams without one that sits out share
+ * more. */
 Test(dsa_tree_round, mutants_are_rejected)
 {
 	size_t all_join = rejections(ALL_JOIN);

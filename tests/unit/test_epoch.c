@@ -4,7 +4,7 @@
 #include "epoch/epoch_internal.h"
 #include "epoch_world.h"
 
-/* What takes more positions than a trace should have, or no effect to see. */
+/* Behaviour that needs more positions than a trace should have, or has no visible effect. */
 
 static struct epochs_config config_of(enum epochs_kind kind, uint32_t positions)
 {
@@ -24,7 +24,8 @@ static struct world_request *open_position(struct epoch_world *world, uint32_t p
 	return request;
 }
 
-/* 4 * lookahead + 256 positions further on; its sample stays. */
+/* A pin is given back when the reader is 4 * lookahead + 256 positions further on. The position
+ * keeps its sample. */
 Test(epoch, who_reads_labels_only_pins_nothing_that_is_far)
 {
 	enum { N = 600, FAR = 260 };
@@ -35,7 +36,7 @@ Test(epoch, who_reads_labels_only_pins_nothing_that_is_far)
 	for (uint32_t i = 1; i < N; i++) {
 		world_read(&world, 0, i, 1, true);
 		epochs_validate(world.epochs);
-		uint32_t pins = i < FAR ? i + 1 : FAR + 1; /* these, and what is open */
+		uint32_t pins = i < FAR ? i + 1 : FAR + 1; /* these, and the open file */
 		cr_assert_eq(pins, epochs_pins(world.epochs), "%u: %u pins", i,
 			epochs_pins(world.epochs));
 	}
@@ -105,7 +106,7 @@ Test(epoch, of_a_mirror_each_time_counts)
 	world_end(&world);
 }
 
-/* Of unbound positions too, without asking for anything. */
+/* The sample of an unbound position is known, too, and the question has no effect. */
 Test(epoch, what_a_fixed_position_holds_is_known_before)
 {
 	struct epoch_world world;
@@ -118,7 +119,7 @@ Test(epoch, what_a_fixed_position_holds_is_known_before)
 	world_end(&world);
 }
 
-/* Asked for, they change nothing: epochs_print tells all that a replay knows. */
+/* epochs_print, which prints all that a replay knows, is the same before and after. */
 Test(epoch, questions_change_nothing)
 {
 	struct epoch_world world;
@@ -137,7 +138,8 @@ Test(epoch, questions_change_nothing)
 	world_end(&world);
 }
 
-/* Scripts that had least go first; of ranks and threads those that came not for longest. */
+/* Scripts with the fewest samples are forgotten first; of ranks and threads, those that have not
+ * come for longest. */
 Test(epoch, a_script_that_trains_is_not_forgotten_for_those_who_look)
 {
 	struct epoch_world world;
@@ -185,7 +187,7 @@ static int status_of(struct epoch_world *world, uint32_t epoch)
 	return status;
 }
 
-/* Those that have begun, and the next. */
+/* Epochs that have begun exist, and the next one. */
 Test(epoch, epochs_come_one_after_the_other)
 {
 	struct epoch_world world;
@@ -262,8 +264,8 @@ Test(epoch, what_was_open_before_a_restart_is_consumed_once)
 	world_end(&world);
 }
 
-/* The reader's first file of the next epoch is its last one of this: only that the request
- * was sent before tells that its epoch is chosen. */
+/* The reader's first file of the next epoch is its last file of this epoch. Only the chosen epoch,
+ * which was noted when the request was first sent, tells which of the two it means. */
 Test(epoch, an_open_of_current_that_is_sent_again_has_its_epoch)
 {
 	struct epoch_world world;
@@ -291,8 +293,8 @@ Test(epoch, an_open_of_current_that_is_sent_again_has_its_epoch)
 	world_end(&world);
 }
 
-/* The epoch that a new script begins with, at a rank that was fed 14 of 20 samples and has
- * opened so many. */
+/* Returns the epoch with which a new script begins, at a rank that was fed 14 of 20 samples and
+ * has opened this many. */
 static uint32_t epoch_of_new_script(uint32_t opened)
 {
 	enum { N = 20, FED = 14 };
@@ -314,7 +316,7 @@ static uint32_t epoch_of_new_script(uint32_t opened)
 	return epoch;
 }
 
-/* They are killed together, and have read a little more or less than half. */
+/* The ranks are killed together, one just before and one just after half of the epoch. */
 Test(epoch, ranks_of_a_group_begin_again_with_one_epoch)
 {
 	uint32_t first = epoch_of_new_script(8);

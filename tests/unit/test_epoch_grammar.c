@@ -12,7 +12,7 @@
  * give different samples, unless its script is told.
  */
 
-/* --- what they get ------------------------------------------------------------------- */
+/* --- the samples of passes ----------------------------------------------------------- */
 
 static unsigned noticed;
 
@@ -21,10 +21,10 @@ static void adopt_nothing(struct epochs *epochs)
 	epochs->adopting.position = UINT32_MAX;
 }
 
-/* Reads what it finds in epoch-NNNN/, as grep -r does, and tries again what it can't. */
+/* A person who reads the files of epoch-NNNN/, as grep -r does, and tries failed ones again. */
 struct looker {
 	uint32_t epoch, position;
-	unsigned percent; /* of the script's opens, after which it opens a file */
+	unsigned percent; /* chance that it opens a file after an open of the script */
 };
 
 static void look_on(struct epoch_world *world, struct looker *looker, uint32_t files)
@@ -61,7 +61,8 @@ static void tell(size_t i, const struct access *access, const struct epoch_world
 		request->sample, record ? world_how(record->how) : "");
 }
 
-/* Tells whether the open is by a main process whose workers read, as the file system finds out. */
+/* Tells whether the open is by a main process whose workers read. The file system finds this
+ * out. */
 static bool looks(const struct trial *trial, size_t i)
 {
 	const struct access *list = trial->accesses.list;
@@ -121,14 +122,14 @@ static void run(const struct trial *trial, bool mutant, sample_id *ret)
 	world_end(&world);
 }
 
-/* A pass gave each file its sample; the script is noted, too. */
+/* The samples of a pass: exact says whether files have different samples. */
 struct given {
 	uint64_t script;
 	uint32_t n_files;
 	bool exact, ended;
 };
 
-/* by_file: 1 + sample. */
+/* Examines a pass. by_file: sample + 1. */
 static struct given look_at_pass(const struct trial *trial, const sample_id *samples,
 	unsigned pass, uint32_t *by_file, uint32_t *by_sample)
 {
@@ -151,8 +152,8 @@ static struct given look_at_pass(const struct trial *trial, const sample_id *sam
 	return given;
 }
 
-/* Files that keep their samples from one pass over most of them to the next one, and of how
- * many. */
+/* Files that were read in two passes in a row: how many there are, and how many of them kept their
+ * samples. */
 struct freshness {
 	double kept, of;
 };
@@ -217,8 +218,8 @@ static void add_trial(struct sum *sum, uint64_t seed, enum trial_kind kind,
 	free(trial.accesses.list);
 }
 
-/* Counts the trials that have a pass which is not exact, and are not told; with people who
- * look also those that are told. */
+/* Counts trials with an inexact pass of which the script got no notice. If people look, trials
+ * with a notice count, too. */
 static struct sum try(
 	uint64_t trials, enum trial_kind kind, unsigned lookers, bool mutant)
 {
@@ -236,8 +237,8 @@ static struct sum try(
 	return sum;
 }
 
-/* Whole passes of one process get other samples each time, but for a few files of small sets;
- * ranks that have not been in step from the beginning keep theirs. */
+/* Whole passes of one process get other samples each time, except for a few files of small sets.
+ * Ranks that were not in step from the beginning keep theirs. */
 Test(epoch_grammar, programs, .timeout = 3600)
 {
 	unsigned n = effort(8000, 1000000);
@@ -247,8 +248,7 @@ Test(epoch_grammar, programs, .timeout = 3600)
 	cr_assert_lt(sum.of_ranks.kept / sum.of_ranks.of, 0.40);
 }
 
-/* Workers that begin the next pass while others are in this, by up to half of the
- * files. */
+/* Some workers begin the next pass while others still have up to half of the files of this one. */
 Test(epoch_grammar, workers_that_run_ahead, .timeout = 3600)
 {
 	unsigned n = effort(2000, 100000), silent = try(n, TRIAL_AHEAD, 0, false).silent;
@@ -256,39 +256,40 @@ Test(epoch_grammar, workers_that_run_ahead, .timeout = 3600)
 }
 
 /* A worker of multiprocessing's Pool begins a pass with any batch, while the system has stopped
- * another one. A look at a file that the pass opens late may be taken for its beginning. */
+ * another worker. A look at a file that the pass opens late may be taken for its beginning. */
 Test(epoch_grammar, pools, .timeout = 3600)
 {
 	unsigned n = effort(4000, 200000), silent = try(n, TRIAL_POOLS, 0, false).silent;
 	cr_assert_leq(silent, n / 1000, "%u of %u trials are not exact", silent, n);
 }
 
-/* A script's two loaders have the files of each pass. One may have workers, and the other one
- * none. A sanity check that reads nearly all of the validation set, by workers of different speeds,
- * may be taken for its pass. */
+/* A script's two loaders divide the files of each pass. One may have workers, and the other none.
+ * A sanity check whose workers read nearly all of the validation set at different speeds may be
+ * taken for a validation pass. */
 Test(epoch_grammar, folds, .timeout = 3600)
 {
 	unsigned n = effort(2000, 100000), silent = try(n, TRIAL_FOLDS, 0, false).silent;
 	cr_assert_leq(silent, n / 150, "%u of %u trials are not exact", silent, n);
 }
 
-/* Samples that they bind are the program's when its turn comes. */
+/* People bind samples, which the program gets when it comes to their positions. */
 Test(epoch_grammar, people_who_look_by_number, .timeout = 3600)
 {
 	unsigned n = effort(1000, 100000), silent = try(n, TRIAL_ANY, 3, false).silent;
 	cr_assert_leq(silent, n / 250, "%u of %u trials are not exact", silent, n);
 }
 
-/* It begins an epoch and keeps nothing of the one before. */
+/* The mutant begins an epoch, and adopts no sample of the previous one. */
 Test(epoch_grammar, what_adopts_nothing_is_rejected)
 {
 	unsigned n = 1000, silent = try(n, TRIAL_ANY, 0, true).silent;
 	cr_assert_gt(silent, n / 20, "only %u of %u are not exact", silent, n);
 }
 
-/* Each of these scripts had a pass that was not exact, of which it was told nothing, until the
- * engine counted ranks by both divisions, workers that begin with a label, and files that a thread
- * opens last in a pass and first in the next one, and knew where batches end. A change of the grammar makes them other scripts. */
+/* Regression test. Each of these scripts had an inexact pass without a notice, until the engine
+ * counted ranks by both divisions, workers that begin with a label, and files that a thread opens
+ * last in a pass and first in the next one, and knew where batches end. If the grammar changes,
+ * the seeds mean other scripts. */
 Test(epoch_grammar, scripts_that_were_inexact_once)
 {
 	static const uint32_t seeds[] = {1817, 7635, 11297, 11386, 20613, 21509, 25895,

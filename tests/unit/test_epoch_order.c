@@ -11,9 +11,10 @@ TestSuite(epoch_order, .init = make_directory, .fini = remove_directory);
 
 #define FINGERPRINT UINT64_C(0xabcdef0123456789)
 
-/* Position p holds sample 3 p, bound from the last one to the first, each third left. */
+/* Position p holds sample 3 p. Positions were bound from the last one to the first, except for
+ * each third. */
 struct made {
-	uint32_t *samples, *log, *reads; /* every second one that is bound was read */
+	uint32_t *samples, *log, *reads; /* reads: every second bound position was read */
 	struct order order;
 };
 
@@ -240,7 +241,7 @@ Test(epoch_order, a_damaged_one_is_not_used_and_not_removed)
 	free(bytes);
 }
 
-/* Nothing of it is there, and it can be saved later. */
+/* A failed order leaves no file, and can be saved later. */
 Test(epoch_order, one_that_can_not_be_written_is_not_there)
 {
 	struct made made = make_order(30);
@@ -253,7 +254,7 @@ Test(epoch_order, one_that_can_not_be_written_is_not_there)
 		cr_assert_eq(-ENOSPC, order_save(directory, 1, FINGERPRINT, &made.order));
 		cr_assert_eq(0, logged("No space left"));
 		cr_assert(!exists("epoch-0001.order.new"));
-		/* The last one: it was renamed, but the directory is not on the disk. */
+		/* after the last step the file was renamed, but its directory was not synced */
 		cr_assert_eq(after == 5, exists("epoch-0001.order"));
 		fault_clear();
 	}
@@ -269,7 +270,7 @@ static double cpu_seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* What a restart does, for 64 jobs that have each read 300 epochs. */
+/* A restart lists the orders of 64 jobs that have read 300 epochs each. */
 Test(epoch_order, thousands_of_them_are_listed_quickly)
 {
 	enum { JOBS = 64, EPOCHS = 300 };

@@ -6,10 +6,9 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* Which samples epochs of a mixture have: passes without repetition, and as random as they
- * may be. */
+/* The samples in epochs of a mixture: passes without repetition, and as random as possible. */
 
-#define SPREAD 7 /* ids are no dense range */
+#define SPREAD 7 /* ids are not a dense range */
 
 static roaring_bitmap_t *all_of(uint32_t n)
 {
@@ -27,7 +26,7 @@ static roaring_bitmap_t *epoch_of(
 	return ids;
 }
 
-/* After each epoch each sample was had as often as any other, or once more. */
+/* Checks that after each epoch each sample came as often as any other, or once more. */
 static void check_passes(uint32_t n_all, uint32_t n, uint32_t epochs)
 {
 	roaring_bitmap_t *all = all_of(n_all);
@@ -78,10 +77,10 @@ Test(epoch_passes, the_same_again_from_the_same_seed)
 
 #define SEEDS 4000
 #define N_ALL 20
-#define LIMIT 52 /* of chi square with 19 degrees of freedom: once in 15000 */
+#define LIMIT 52 /* chi-square with 19 degrees of freedom is above this once in 15000 */
 
-/* How often each sample is in an epoch, over all seeds. prefers: a mutant, which now and then
- * gives the first sample for the last one. */
+/* Counts how often each sample is in an epoch, over all seeds. prefers: a mutant that now and then
+ * gives the first sample instead of the last one. */
 static void count(const roaring_bitmap_t *all, uint32_t n, uint32_t epoch, bool prefers,
 	uint32_t had[N_ALL])
 {
@@ -98,8 +97,8 @@ static void count(const roaring_bitmap_t *all, uint32_t n, uint32_t epoch, bool 
 	}
 }
 
-/* chi square; each epoch has n, so that the counts vary less than those of independent draws
- * by 1 - n / N_ALL. */
+/* Returns the chi-square. Each epoch has n samples, so the counts vary less than with independent
+ * draws, by the factor 1 - n / N_ALL. */
 static double spread_of(const uint32_t had[N_ALL], uint32_t n)
 {
 	double expected = (double)SEEDS * n / N_ALL, sum = 0;
@@ -110,7 +109,7 @@ static double spread_of(const uint32_t had[N_ALL], uint32_t n)
 	return sum / (1 - (double)n / N_ALL) * (N_ALL - 1) / N_ALL;
 }
 
-/* Of epochs in the middle of a pass, and of those in which two passes meet. */
+/* Tests epochs in the middle of a pass, and epochs in which two passes meet. */
 Test(epoch_passes, each_sample_is_as_likely_in_each_epoch)
 {
 	static const uint32_t sizes[] = {3, 7, 10, 13, 17};

@@ -5,8 +5,8 @@
 #include "epoch/questions.h"
 
 /*
- * The journal and the engine: what the records say is what the engine knew, at every
- * moment; what no engine can have said is refused, and changes nothing.
+ * The journal and the engine. At every moment the records contain all that the engine knows.
+ * Records that no engine can have written are refused, and change nothing.
  */
 
 #define CASES 300
@@ -14,7 +14,8 @@
 
 /* --- the same state ------------------------------------------------------------------ */
 
-/* An engine that is told of each record as it is made: the replay of every prefix. */
+/* An engine that replays each record as soon as it is written, so that every prefix of the journal
+ * is replayed. */
 static struct epochs *follower;
 static size_t followed;
 
@@ -54,7 +55,7 @@ Test(epoch_replay, every_prefix_is_the_state_of_its_moment, .timeout = 600)
 	follow_sequences(EPOCHS_FIXED);
 }
 
-/* The lines that tell of one epoch. */
+/* Returns the lines about one epoch. */
 static char *lines_of(const char *text, uint32_t epoch)
 {
 	auto_free char *begin = NULL;
@@ -66,8 +67,8 @@ static char *lines_of(const char *text, uint32_t epoch)
 	return strndup(found, (size_t)(end - found));
 }
 
-/* All of it; or, if what is not needed is forgotten, what is told of each epoch that is
- * not saved. */
+/* Compares all lines; if the journal forgets records, only the lines about epochs that are not
+ * saved. */
 static void compare(const struct epoch_world *world)
 {
 	struct epochs *epochs = world_replay(world, world->n_records);
@@ -126,7 +127,8 @@ Test(epoch_replay, with_epochs_that_are_saved_and_forgotten, .timeout = 600)
 #define OFTEN 100 /* opens of a file in a row, more than are noted */
 #define FEW_FILES 8
 
-/* The script opens each file often, in order: one pass. The next begins with the first file. */
+/* The script opens each file many times, in order, in one pass. The next pass begins with the
+ * first file. */
 Test(epoch_replay, repeats_that_are_not_noted_change_nothing)
 {
 	const struct epochs_config config = {.kind = EPOCHS_DRAWN,
@@ -189,7 +191,8 @@ Test(epoch_replay, repeats_that_are_not_noted_change_nothing)
 		.kind = RECORD_LET_GO, .epoch = (e)                                      \
 	}
 
-/* Good ones, and then one that is not. There are 4 positions, samples 0, 2, 4 and 6. */
+/* Valid records, and then an impossible one. There are 4 positions and the samples 0, 2, 4 and
+ * 6. */
 struct impossible {
 	const char *reason;
 	struct record records[8];
@@ -319,7 +322,7 @@ static void damage(struct random_world *random, struct record *record)
 	}
 }
 
-/* One is damaged, told twice, lost, or told too late. */
+/* Damages a record: changes it, repeats it, removes it, or moves it to a later place. */
 static void damage_journal(struct random_world *random)
 {
 	struct epoch_world *world = &random->world;
@@ -344,7 +347,8 @@ static void damage_journal(struct random_world *random)
 	}
 }
 
-/* What is refused is cut off, and all behind it, as if it had been lost. */
+/* Replays the journal until a record is refused. That record and all later ones are cut off, as if
+ * they had been lost. */
 static size_t replay_damaged(const struct epoch_world *world)
 {
 	struct epochs *epochs;
@@ -365,7 +369,7 @@ static size_t replay_damaged(const struct epoch_world *world)
 	return n;
 }
 
-/* Life goes on with what was accepted, and the twin has understood it in the same way. */
+/* Tells whether the engine continues with the accepted records, and the twin agrees. */
 static bool goes_on(enum epochs_kind kind, uint64_t seed)
 {
 	struct random_world random;

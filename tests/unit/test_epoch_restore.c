@@ -6,20 +6,21 @@
 #include "epoch_world.h"
 
 /*
- * Trainings that resume: a loader with workers and ranks reads ahead of what is trained, a
- * checkpoint is taken, more is read, perhaps epochs more, the daemon perhaps ends, the job
- * goes back, and another loader with other workers and ranks reads the rest. Beside it
- * other jobs take samples from the same random numbers. What is found wrong is counted, so
- * that a mutant can be rejected.
+ * Trainings that resume. A loader with workers and ranks reads ahead of the training, a checkpoint
+ * is taken, more samples are read, perhaps whole epochs, and perhaps the daemon restarts. Then the
+ * job goes back, and another loader with other numbers of workers and ranks reads the rest. Other
+ * jobs take samples from the same random numbers. Errors are counted, so that a mutant can be
+ * rejected.
  */
 
 #define MOST 120    /* positions */
-#define BATCHES 240 /* of an epoch, at most */
+#define BATCHES 240 /* most batches of an epoch */
 
 enum way {
-	IN_ORDER,	  /* by the numbers of epochs, goes on by --at */
-	SHUFFLED,	  /* likewise, in an order of the script's own, by the state */
-	CURRENT_IN_ORDER, /* through current/, by --at */
+	IN_ORDER, /* by the numbers of epochs, resumes by --at */
+	/* by the numbers of epochs, in its own order, resumes by the state */
+	SHUFFLED,
+	CURRENT_IN_ORDER, /* through current/, resumes by --at */
 	WAYS
 };
 
@@ -28,10 +29,12 @@ struct training {
 	enum way way;
 	uint32_t n, batch, workers, ranks, epoch;
 	uint64_t script;
-	uint32_t order[MOST];		     /* of the epoch: the script's */
-	uint32_t n_batches, from;	     /* of the epoch; the first that is read */
-	uint32_t next[MOST], within[MOST];   /* by worker: its batch, and place in it */
-	sample_id truth[WORLD_EPOCHS][MOST]; /* what positions held, ever */
+	uint32_t order[MOST]; /* the script's order of the epoch */
+	/* batches of the epoch; the first one that is read */
+	uint32_t n_batches, from;
+	/* by worker: its batch, and the place in the batch */
+	uint32_t next[MOST], within[MOST];
+	sample_id truth[WORLD_EPOCHS][MOST]; /* the samples that positions have held */
 	struct epoch_world others[3];
 	uint32_t n_others;
 	unsigned wrong;
@@ -49,7 +52,7 @@ static uint32_t below(struct training *training, uint32_t n)
 
 /* --- reading --------------------------------------------------------------------------- */
 
-/* Each is some of a permutation that changes with the epoch, not with the loader. */
+/* Makes a part of a permutation that depends on the epoch, but not on the loader. */
 static void choose_order(struct training *training)
 {
 	struct rng rng;
@@ -63,7 +66,7 @@ static void choose_order(struct training *training)
 	}
 }
 
-/* Batch b of the epoch: rank b mod ranks, and there one worker after the other. */
+/* Begins an epoch. Batch b belongs to rank b mod ranks, and there to one worker after the other. */
 static void begin_epoch(struct training *training, uint32_t epoch, uint32_t from)
 {
 	training->epoch = epoch;
@@ -100,7 +103,7 @@ static void read_position(struct training *training, uint32_t worker, uint32_t p
 		world_release(world, request, true);
 }
 
-/* false: the worker is done with the epoch. */
+/* Reads a file by the worker. Returns false if the worker has no more batches in the epoch. */
 static bool step_worker(struct training *training, uint32_t worker)
 {
 	uint32_t batch = training->next[worker];
@@ -127,7 +130,7 @@ static void read_others(struct training *training)
 	}
 }
 
-/* What is trained: batches before the first that a worker is not done with. */
+/* Returns the number of trained batches, which are the batches before the first unfinished one. */
 static uint32_t trained(const struct training *training)
 {
 	uint32_t least = training->n_batches;
@@ -137,7 +140,7 @@ static uint32_t trained(const struct training *training)
 	return least;
 }
 
-/* Until so many batches are trained; workers are at most a few batches ahead of it. */
+/* Reads until this many batches are trained. Workers are at most a few batches ahead. */
 static void read_until(struct training *training, uint32_t batches)
 {
 	uint32_t all = training->workers * training->ranks;
@@ -176,7 +179,7 @@ static void checkpoint(struct training *training, struct saved *ret)
 	note_wrong(training, all);
 }
 
-/* The runs are what is consumed. */
+/* Checks that the runs equal the consumed positions. */
 static void check_runs(struct training *training, const struct saved *saved)
 {
 	uint8_t found[MOST] = {0};
@@ -232,7 +235,7 @@ static void new_loader(struct training *training)
 	training->script++;
 }
 
-/* Each sample once, and the engine knows. */
+/* Checks that the epoch had each sample once, and that the engine knows that it has ended. */
 static void check_epoch(struct training *training, uint32_t epoch)
 {
 	roaring_bitmap_t *seen = roaring_bitmap_create();
@@ -252,11 +255,11 @@ static void maybe_restart(struct training *training)
 	world_restart(world, world->n_records);
 	world_replayed(world);
 	auto_free char *after = world_print(world->epochs);
-	/* Of scripts it knows less, when the journal has forgotten epochs. */
+	/* The replay knows less about scripts if the journal has forgotten epochs. */
 	note_wrong(training, world->keep || strcmp(before, after) == 0);
 }
 
-/* Reads on, perhaps into epochs after this one, as if nothing was to come. */
+/* Reads on, perhaps into later epochs, before the job goes back. */
 static void read_in_vain(struct training *training)
 {
 	uint32_t epochs = below(training, 3);
@@ -339,7 +342,7 @@ Test(epoch_restore, the_rest_of_the_epoch_is_exact, .timeout = 600)
 	}
 }
 
-/* One that forgets what was bound since gives other samples. */
+/* The mutant forgets which samples were bound after the checkpoint, and gives others. */
 Test(epoch_restore, what_forgets_bindings_is_rejected)
 {
 	unsigned rejected = 0;

@@ -6,29 +6,30 @@
 #include "script_loader.h"
 
 /*
- * What training scripts get from current/, by simulation: a script is a list of opens, in
- * the order in which its workers make them, and the engine says which sample each is. A
- * row of the table is a kind of script; of each pass the samples are compared with those
- * that the script means: as many different ones as it opened files, and a label of the
- * image that it belongs to. JOADERFS_TABLE=1 prints the table.
+ * The samples that training scripts get from current/, by simulation. A script is a list of opens,
+ * in the order in which its workers make them; the engine says which sample each open gets. Each
+ * row of the table is a kind of script. Of each pass, the test compares the samples with the
+ * script's intention: as many different samples as it opened files, and each label that of its
+ * image. JOADERFS_TABLE=1 prints the table.
  *
- * The two numbers at the end of a row are how many passes may be inexact, and by how many
- * samples: 0 where names say all. Where batches are left out, the first turn of a pass can
- * be told only by a file that is had again; where workers fetch beyond the end, a worker
- * may begin its next pass with a file that another one has still to open in this.
+ * The two numbers at the end of a row are the number of passes that may be inexact, and the number
+ * of wrong samples in them: 0 where names determine everything. Where batches are left out, only a
+ * file that comes again shows that the pass has ended; where workers fetch beyond the end, a
+ * worker may begin its next pass with a file that another worker has still to open in this one.
  */
 
-/* --- what they get ------------------------------------------------------------------- */
+/* --- the samples that scripts get ---------------------------------------------------- */
 
 struct tally {
 	unsigned passes, inexact;
-	uint32_t worst, labels, same; /* same: passes of the epoch of the pass before */
+	/* same: passes with the samples of the previous pass */
+	uint32_t worst, labels, same;
 };
 
 #define RELEASED_LATER 3
 
-static unsigned noticed[NOTICES]; /* in the last run */
-static size_t restart; /* before this access the daemon begins anew; 0: never */
+static unsigned noticed[NOTICES]; /* by kind: notices of the last run */
+static size_t restart;		  /* the daemon restarts before this access; 0: never */
 
 static void begin_anew(struct epoch_world *world, struct world_request **open)
 {
@@ -78,7 +79,7 @@ static void run(const struct accesses *accesses, uint32_t files, enum epochs_kin
 	world_end(&world);
 }
 
-/* Most files hold what they held. Of a few files chance may have it so. */
+/* Tells whether most files keep their samples. With few files this can happen by chance. */
 static bool is_same(const sample_id *images, const sample_id *last, uint32_t files)
 {
 	uint32_t both = 0, same = 0;
@@ -89,8 +90,8 @@ static bool is_same(const sample_id *images, const sample_id *last, uint32_t fil
 	return both > 16 && 2 * same > both;
 }
 
-/* Of the accesses of a script: of each pass, samples that were had twice; labels that are
- * not those of the image. */
+/* Counts, for each pass of a script, samples that came twice, and labels that are not those of the
+ * image. */
 static struct tally count(const struct accesses *accesses, const sample_id *samples,
 	uint32_t files, uint64_t script)
 {
@@ -358,7 +359,7 @@ Test(epoch_scripts, ranks)
 		(struct loader){.passes = 30, .batch = 32, .drop = true}, 4, 20, 3, 3);
 }
 
-/* The journal has only what was opened since the epoch began, and which files it has kept. */
+/* The journal has only the opens since the epoch began, and the files that this epoch has kept. */
 Test(epoch_scripts, ranks_and_a_restart)
 {
 	for (restart = 100; restart < 400; restart += 7)
@@ -369,7 +370,8 @@ Test(epoch_scripts, ranks_and_a_restart)
 	restart = 0;
 }
 
-/* Each rank as many files, the last ones once more; as workers of new processes or kept ones. */
+/* Each rank reads the same number of files, because the last ones come once more. Workers are in
+ * new processes, or are kept. */
 Test(epoch_scripts, padded)
 {
 	static const uint32_t n_ranks_of[] = {2, 3, 4, 7, 8, 16};
@@ -447,7 +449,7 @@ Test(epoch_scripts, beside)
 		(struct loader){.passes = 60, .in_order = true, .processes = true}, 17, 0,
 		false);
 	look("two scripts, 6:4", (struct loader){.passes = 12}, 150, 0,
-		false); /* it is told */
+		false); /* the script gets a notice */
 	look("two scripts, 4:6", (struct loader){.passes = 12}, 67, 0, true);
 	look("two scripts, 1:1", (struct loader){.passes = 12}, 100, 0, true);
 	look("two scripts, 4:1", (struct loader){.passes = 4}, 400, 0, false);
@@ -468,7 +470,8 @@ Test(epoch_scripts, beside)
 	free(accesses.list);
 }
 
-/* It stops in its first pass for three of the other's, and is never behind again. */
+/* In its first pass the second script stops for three passes of the other, and is never behind
+ * again. */
 Test(epoch_scripts, second_that_stops_once)
 {
 	struct accesses accesses = {0}, training = {0}, second = {0};
@@ -513,7 +516,7 @@ static void again(const char *name, unsigned at, bool same, struct loader loader
 	free(accesses.list);
 }
 
-/* Each has ended when the next one comes, and gets an order of its own. */
+/* Each script has ended when the next one begins, and gets its own order. */
 Test(epoch_scripts, one_after_the_other)
 {
 	struct accesses accesses = {0};
@@ -564,7 +567,7 @@ Test(epoch_scripts, begun_again)
 		(struct loader){.workers = 4, .in_order = true});
 }
 
-/* As a look at the data set in order, which a training that shuffles comes after. */
+/* For instance, a look at the dataset in order before a training that shuffles. */
 Test(epoch_scripts, in_order_and_then_shuffled)
 {
 	for (unsigned seed = 1; seed <= 400; seed++) {
@@ -615,7 +618,7 @@ Test(epoch_scripts, others)
 		(struct loader){
 			.passes = 20, .workers = 2, .validation = 100, .stays = true},
 		0, 0);
-	/* New readers may begin with a label that nobody has had. */
+	/* New readers may begin with a label that no reader has read. */
 	one("some labels, before the image", (struct loader){.passes = 30, .labels = 5},
 		1, 1);
 	one("some labels, before the image, in order, 4 workers",

@@ -3,7 +3,7 @@
 
 #include "epoch_world.h"
 
-/* Epochs of other samples than those before: the dataset was scanned again. */
+/* Epochs with other samples than earlier ones, after another scan of the dataset. */
 
 enum { N = 24, MORE = 32, FEWER = 16 };
 
@@ -14,7 +14,7 @@ static const struct epochs_config config = {.kind = EPOCHS_DRAWN,
 	.file = 1,
 	.idle_ns = UINT64_MAX / 2};
 
-/* The samples first, first + 1 ... */
+/* Returns the set of the samples first, first + 1 ... */
 static struct epoch_set set_from(uint32_t first, uint32_t n)
 {
 	roaring_bitmap_t *selection = roaring_bitmap_from_range(first, first + n, 1);
@@ -27,7 +27,7 @@ static void set_free(struct epoch_set *set)
 	roaring_bitmap_free((roaring_bitmap_t *)(uintptr_t)set->selection);
 }
 
-/* Bound in the epoch: all of the selection, once. */
+/* Checks that the epoch has bound each sample of the selection once. */
 static void check_epoch(const struct epoch_world *world, uint32_t epoch,
 	const roaring_bitmap_t *selection)
 {
@@ -47,7 +47,7 @@ static void read_pass(struct epoch_world *world, uint32_t from, uint32_t to)
 		world_read(world, EPOCH_CURRENT, position, 1, false);
 }
 
-/* A reader of current/; the status, and the epoch in *ret_epoch. */
+/* Opens a position of current/. Returns the status, and the epoch in *ret_epoch. */
 static int open_one(struct epoch_world *world, uint32_t position, uint64_t thread,
 	uint32_t *ret_epoch)
 {
@@ -66,7 +66,7 @@ static void use(struct epoch_world *world, struct epoch_set *set)
 	epochs_validate(world->epochs);
 }
 
-/* The same from the records, by an engine that knows from which epochs the sets are. */
+/* Replays the records by an engine that knows the sets and their first epochs, and compares. */
 static void check_replay(const struct epoch_world *world, struct epoch_set *sets,
 	const uint32_t *first, size_t n)
 {
@@ -111,7 +111,7 @@ Test(epoch_sets, a_set_is_that_of_the_epochs_that_begin_after)
 	set_free(&sets[1]);
 }
 
-/* A worker that is late gets what is left of the epoch before, the others the next one. */
+/* A late worker gets the rest of the previous epoch, and the others get the next epoch. */
 Test(epoch_sets, two_epochs_of_different_sets_run_at_once)
 {
 	struct epoch_world world;
@@ -128,8 +128,8 @@ Test(epoch_sets, two_epochs_of_different_sets_run_at_once)
 	for (uint32_t position = 0; position < MORE; position += 2) {
 		cr_assert_eq(0, open_one(&world, position, 1, &epoch));
 		cr_assert_eq(epoch, 1);
-		if (position ==
-			6) { /* a third one, which is not late, with a file of this */
+		/* a third worker, which is not late, opens a file of this epoch */
+		if (position == 6) {
 			cr_assert_eq(0, open_one(&world, MORE - 3, 3, &epoch));
 			cr_assert_eq(epoch, 1);
 		}
@@ -151,7 +151,7 @@ Test(epoch_sets, two_epochs_of_different_sets_run_at_once)
 	set_free(&more);
 }
 
-/* Which was known of passes that are all equally long. */
+/* Before, the engine knew only passes of equal length. */
 Test(epoch_sets, a_pass_is_as_long_as_its_epoch)
 {
 	struct epoch_world world;
@@ -200,7 +200,7 @@ Test(epoch_sets, a_file_of_the_next_epoch_does_not_begin_it_too_early)
 	set_free(&fewer);
 }
 
-/* drop_last: the pass is over before the epoch is. */
+/* With drop_last the pass ends before the epoch. */
 Test(epoch_sets, a_file_of_the_next_epoch_begins_it_when_half_was_read)
 {
 	struct epoch_world world;
@@ -250,7 +250,7 @@ static int open_by_name(struct epoch_world *world, uint32_t epoch, uint32_t posi
 	return status;
 }
 
-/* A name is another position: none is taken for that of another epoch. */
+/* A position has another name in another epoch, so none is taken for that of the other epoch. */
 Test(epoch_sets, positions_of_other_names_are_stale)
 {
 	struct epoch_world world;

@@ -19,7 +19,8 @@ static struct epochs_config config_of(enum epochs_kind kind)
 		.idle_ns = UINT64_C(1000000000)};
 }
 
-/* The world's samples are 2 * position; of a kind that draws, the last positions. */
+/* Returns the position that the i-th bad sample leaves without a file. The world's samples are 2 *
+ * position; where samples are drawn, the last positions have none. */
 static uint32_t position_of(const struct epoch_world *world, uint32_t i)
 {
 	return world->config.kind == EPOCHS_FIXED ? bad[i] / 2 : N - 1 - i;
@@ -37,7 +38,7 @@ static void skip(struct epoch_world *world, uint32_t epoch)
 	}
 }
 
-/* The first open makes it begin; it is answered when the stream is there. */
+/* Begins the epoch by its first open, which is answered when the stream has come. */
 static void begin(
 	struct epoch_world *world, uint32_t epoch, uint32_t position, bool skips)
 {
@@ -69,7 +70,7 @@ static void read_others(struct epoch_world *world, uint32_t epoch)
 			world_read(world, epoch, position, 1, false);
 }
 
-/* Each other sample once, and the epoch is over. */
+/* Checks that the epoch has ended, and that each other sample came once. */
 static void check_order(const struct epoch_world *world, uint32_t epoch)
 {
 	const struct order_data *order = &world->streams[epoch].file;
@@ -99,7 +100,7 @@ static void read_epochs(enum epochs_kind kind)
 		cr_assert_eq(SKIPPED, roaring_bitmap_get_cardinality(
 					      epochs_skipped(world.epochs, epoch)));
 	}
-	begin(&world, 3, 5, false); /* the order of the one before is saved */
+	begin(&world, 3, 5, false); /* the order of the previous epoch is saved */
 	check_order(&world, 1);
 	check_order(&world, 2);
 	cr_assert_null(epochs_skipped(world.epochs, 3));
@@ -113,7 +114,7 @@ Test(epoch_skip, the_other_samples_come_once_each)
 	read_epochs(EPOCHS_FIXED);
 }
 
-/* Records up to any of them: those that are left out are read, in the new engine too. */
+/* Replays the records up to each of them. The new engine also counts left-out samples as read. */
 Test(epoch_skip, a_replay_knows_what_is_left_out)
 {
 	struct epoch_world world;

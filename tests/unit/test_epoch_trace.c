@@ -5,33 +5,32 @@
 #include "golden.h"
 
 /*
- * Golden traces of the epoch engine, tests/trace/epoch-*.trace, see golden.h: what readers
- * do, and what comes of it. epoch_world.h says how to read the effects. Events:
+ * Golden traces of the epoch engine, tests/trace/epoch-*.trace (see golden.h): events of readers,
+ * and their effects. epoch_world.h explains the effects. Events:
  *
- *     job KIND POSITIONS [KEY VALUE]...   the first line. KIND: drawn, classes (drawn
- *                    within a label: each has a quarter of the positions), fixed,
- *                    reversed (fixed by a list), mirror. Keys: epochs (3), lookahead (4),
- *                    idle (in seconds, 600), batch (positions that are opened as one),
- *                    seed
- *     READER is a THREAD, RANK:THREAD or SCRIPT:RANK:THREAD: those left out are the first
- *     read PLACES [by READER] [WORD]...   each is opened, read and closed; a line for each.
- *                    PLACES: epoch/0-3,8 or current/0-3,8. Words: label-first, label-after
- *                    (that of the position, by the same reader), twice
- *     look PLACES [by READER]             the same, closed without having read it
- *     open NAME PLACE [by READER]         label NAME PLACE [by READER]
- *     close NAME     it was read          undo NAME   it was not
- *     cancel NAME    the reader gives up
- *     ahead EPOCH N  so many are drawn before they are asked for
- *     by-hand        streams and orders take their time, until
- *     begun EPOCH [ENOMEM]                saved EPOCH             loaded EPOCH [EIO]
- *     time SECONDS   pass without a reader
- *     restart [N]    the daemon: all is as the orders and the journal have it, of which the
- *                    last N records are lost
- *     checkpoint     the place where the job is
- *     restore        back there; restore EPOCH END: as if this epoch had been read as far
- *                    as the position
- *     leave          the job is removed
- *     state
+ *   job KIND POSITIONS [KEY VALUE]... the first line. KIND: drawn, classes (drawn within a
+ *       label: each has a quarter of the positions), fixed, reversed (fixed by a list),
+ *       mirror. Keys: epochs (3), lookahead (4), idle (in seconds, 600), batch (positions
+ *       that are opened as one), seed
+ *   READER is a THREAD, RANK:THREAD or SCRIPT:RANK:THREAD: missing numbers are 1
+ *   read PLACES [by READER] [WORD]... each is opened, read and closed; a line for each.
+ *       PLACES: epoch/0-3,8 or current/0-3,8. Words: label-first, label-after (the label of
+ *       the position, by the same reader), twice
+ *   look PLACES [by READER] as read, but closed without a read
+ *   open NAME PLACE [by READER] label NAME PLACE [by READER]
+ *   close NAME after a read undo NAME without a read
+ *   cancel NAME the reader gives up
+ *   ahead EPOCH N N samples are drawn before they are asked for
+ *   by-hand streams and orders come only with these events:
+ *       begun EPOCH [ENOMEM] saved EPOCH loaded EPOCH [EIO]
+ *   time SECONDS pass without a reader
+ *   restart [N] the daemon restarts with the orders and the journal, of which the last N
+ *                  records are lost
+ *   checkpoint notes the place where the job is
+ *   restore the job goes back to this place; restore EPOCH END: as if the epoch had
+ *                  been read up to the position
+ *   leave the job is removed
+ *   state
  */
 
 struct place {
@@ -71,7 +70,7 @@ static uint32_t number(const struct command *command, size_t i)
 	return (uint32_t)value;
 }
 
-/* THREAD, RANK:THREAD or SCRIPT:RANK:THREAD */
+/* Parses THREAD, RANK:THREAD or SCRIPT:RANK:THREAD. */
 static struct reader reader_named(const char *text, const char *line)
 {
 	unsigned long numbers[3] = {1, 1, 1};
@@ -88,7 +87,7 @@ static struct reader reader_named(const char *text, const char *line)
 		.script = numbers[0], .rank = numbers[1], .thread = numbers[2]};
 }
 
-/* Words from the i-th on: "by" READER, and others. */
+/* Parses the words from the i-th on: "by" READER, and others. */
 static struct reader reader_of(
 	const struct command *command, size_t i, unsigned *ret_words)
 {
@@ -239,7 +238,7 @@ static struct world_request *named(
 	return NULL;
 }
 
-/* Whether it was one of what a single reader does. */
+/* Plays an event of a single reader. Returns false for other events. */
 static bool play_reader(struct epoch_world *world, const struct command *command)
 {
 	const char *name = command->words[0];

@@ -8,8 +8,9 @@
 #include "script_loader.h"
 
 /*
- * Three passes over current/, by one script or by three, one after the other: each order of
- * samples is equally likely in the third pass, and independent of the order in the second one.
+ * Three passes over current/, by one script, or by three scripts one after the other. In the third
+ * pass each order of samples must be equally likely, and independent of the order in the second
+ * pass.
  */
 
 #define N 5
@@ -21,7 +22,7 @@ struct orders {
 	uint32_t by_file[PASSES][N];
 };
 
-/* 0 ... N! - 1 */
+/* Returns the number of the order, 0 ... N! - 1. */
 static unsigned number_of(const uint32_t *order)
 {
 	unsigned number = 0;
@@ -34,7 +35,7 @@ static unsigned number_of(const uint32_t *order)
 	return number;
 }
 
-/* The mutant draws the third pass as it drew the second one. */
+/* The mutant draws the third pass in the order of the second one. */
 static struct orders read_passes(uint64_t seed, bool scripts, bool in_order, bool mutant)
 {
 	struct epoch_world world;
@@ -82,7 +83,8 @@ static double z_of(const unsigned *counts, unsigned runs)
 	return chi_square_z(chi_square, ORDERS - 1);
 }
 
-/* Counts of the third order, and of the permutation from the second order to it. */
+/* Returns the worst z of two counts: the third order, and the permutation from the second order to
+ * the third. */
 static double worst(bool scripts, bool in_order, bool mutant)
 {
 	unsigned runs = RUNS, third[ORDERS] = {0}, relative[ORDERS] = {0};

@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 
-/* A job that has left divides no classes any more, and nobody waits until that is so. */
+/* After a job has left, its set stops dividing ids into classes, and no caller waits for this. */
 
 #define IDS 3000
 
@@ -23,7 +23,7 @@ static uint32_t count_classes(void)
 	return sampler->exchange->slots->n_classes;
 }
 
-/* One job has all samples, another one had half of them. */
+/* One job has all samples. Another one, which has left, had half of them. */
 static void start(void)
 {
 	cr_assert_eq(0, sampler_new(SAMPLER_EXCHANGE, 1, &sampler));
@@ -52,7 +52,7 @@ static struct sampler_set *make_set(void)
 	return set;
 }
 
-/* What was made of all ids is what the sampler has afterwards, too. */
+/* The sampler takes the sets of all ids that were made before, and makes none. */
 Test(exchange_coarsening, an_insertion_makes_nothing_of_all_ids)
 {
 	struct sampler_set *set = make_set();
@@ -95,7 +95,7 @@ Test(exchange_coarsening, what_a_job_divided_becomes_one_again)
 	expect_nothing_to_do();
 }
 
-/* The classes are still those that the job needs that comes: it changes none. */
+/* A new job needs the classes as they are, so the coarsening changes none. */
 Test(exchange_coarsening, a_job_that_comes_meanwhile_keeps_its_classes)
 {
 	struct sampler_coarsening *coarsening = begin();

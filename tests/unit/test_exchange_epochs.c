@@ -7,9 +7,9 @@
 #include <math.h>
 
 /*
- * The correlation of a sample's positions in two consecutive epochs of a job. With isa
- * and dsa there is none, and with exchange none for a job that is alone. Beside another
- * job at a fixed lag the same samples keep coming first, which is the price of sharing.
+ * The correlation of a sample's positions in two consecutive epochs of a job. There is none with
+ * isa and dsa, and none with exchange if the job is alone. Beside another job at a fixed lag the
+ * same samples keep coming first, which is the price of sharing.
  */
 
 #define IDS 2000
@@ -25,7 +25,8 @@ static double correlation(const uint32_t *a, const uint32_t *b)
 	return sum / IDS / variance;
 }
 
-/* The mean over the first job's epochs; others start half an epoch later. */
+/* Returns the mean correlation over the first job's epochs. Other jobs start half an epoch
+ * later. */
 static double mean_correlation(enum sampler_kind kind, int jobs)
 {
 	static uint32_t position[2][IDS];
@@ -46,7 +47,7 @@ static double mean_correlation(enum sampler_kind kind, int jobs)
 	return sum / (EPOCHS - 1);
 }
 
-/* 99.9% of means of independent epochs lie within this, on both sides. */
+/* Returns the bound of the two-sided 99.9 % interval of the mean, for independent epochs. */
 static double interval(void)
 {
 	return 3.29 / sqrt((IDS - 1.) * (EPOCHS - 1.));
@@ -73,7 +74,7 @@ Test(exchange_epochs, of_a_job_alone_are_independent)
 	check_independent(SAMPLER_EXCHANGE, 1);
 }
 
-/* The measure can see dependence, and this is how much there is. */
+/* The measure sees dependence, and its size is known. */
 Test(exchange_epochs, of_jobs_at_a_fixed_lag_are_not)
 {
 	double r = mean_correlation(SAMPLER_EXCHANGE, 2);

@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 
-/* A job joins in parts, between which streams draw, come and go. */
+/* A job joins in parts. Between the parts streams draw, come and go. */
 
 #define IDS 3000
 
@@ -62,7 +62,7 @@ Test(exchange_joining, streams_draw_meanwhile)
 	draw(200);
 	cr_assert_eq(0, sampler_join_prepared(sampler, 2, 0, joining));
 	sampler_joining_free(&joining);
-	draw(IDS - 600); /* to their end */
+	draw(IDS - 600); /* to the end of both streams */
 	cr_assert_eq(0, sampler_remaining(sampler, 0));
 	cr_assert_eq(0, sampler_remaining(sampler, 1));
 }
@@ -82,7 +82,7 @@ Test(exchange_joining, begins_again_after_another_job_or_stream)
 	sampler_validate(sampler);
 }
 
-/* The other job has gone: its samples divide nothing yet, or no longer. */
+/* The other job has gone, so its samples no longer divide ids. */
 Test(exchange_joining, a_stream_that_ends_meanwhile_is_no_matter)
 {
 	struct sampler_joining *joining = begin(half);

@@ -7,27 +7,28 @@
 #include "exchange_twin.h"
 
 /*
- * A script that shuffles by itself says which label it reads next; which sample of that
- * label it gets is uniformly random, also beside jobs of other sets and
- * speeds. Every order of a label's samples is counted.
+ * A script that shuffles says which label it reads next. Which sample of this label it gets is
+ * uniformly random, also beside jobs with other sets and speeds. Every order of a label's samples
+ * is counted.
  */
 
-#define RUNS effort(4000, 12000) /* orders off by 12% are noticed, and by 7% */
-#define SET 8			 /* ids of the first job; labels alternate */
-#define EACH 4			 /* of each label */
+/* notice orders that are off by 12 % (few), or 7 % (many) */
+#define RUNS effort(4000, 12000)
+#define SET 8  /* ids of the first job; labels alternate */
+#define EACH 4 /* ids of each label */
 #define ORDERS 24
 
 static const uint32_t labels[64] = {0, 1, 0, 1, 0, 1, 0, 1, 2};
 
 struct counts {
-	unsigned n[2][ORDERS]; /* by label: of the first job's second epoch */
+	unsigned n[2][ORDERS]; /* by label: orders in the first job's second epoch */
 };
 
-/* The second job lacks a sample of each label, comes later, and is faster. */
+/* The second job lacks a sample of each label, begins later, and is faster. */
 static const mask sets[2] = {0xff, 0xfc};
 
 struct reader {
-	uint32_t order[SET]; /* of labels */
+	uint32_t order[SET]; /* labels in the order of the script */
 	unsigned n;
 	unsigned next;
 };
@@ -111,7 +112,7 @@ Test(exchange_labelled, mutants_are_rejected)
 	cr_assert_gt(worst(EX_ANY_CLASS, false), 2 * Z_LIMIT);
 }
 
-/* Samples that another job has loaded are given only for draws of their label. */
+/* A sample that another job has loaded is given only for draws of its label. */
 Test(exchange_labelled, exchange_stays_within_the_label)
 {
 	struct ex_world world = {.slots = 2, .labels = labels};

@@ -7,9 +7,9 @@
 #include <errno.h>
 
 /*
- * Each allocation fails once. A job or a stream that could not come has changed nothing
- * and comes at the next try. A sample that could not be noted as resident is taken for
- * not resident. CRoaring's own allocations (malloc, aligned) succeed: it can't handle
+ * Each allocation fails once. A job or a stream that could not be added has changed nothing, and
+ * can be added at the next try. A sample that could not be noted as resident counts as not
+ * resident. CRoaring's own allocations (malloc, aligned) succeed, because it can't handle
  * failures.
  */
 
@@ -63,7 +63,7 @@ static void validate(const struct sampler *sampler)
 	armed = true;
 }
 
-/* Each is tried until it succeeds; the number of failures. */
+/* Adds the job and its stream, and tries again after failures. Returns the number of failures. */
 static unsigned come(struct sampler *sampler, int j)
 {
 	unsigned failures = 0;

@@ -6,9 +6,9 @@
 #include "effort.h"
 #include "exchange_simulation.h"
 
-/* How often exchange loads. The minimum is once per sample, for all jobs together. */
+/* How often exchange loads samples. The minimum is once per sample, for all jobs together. */
 
-/* `size` of the ids below `universe`, at random. */
+/* Returns `size` random ids below `universe`. */
 static roaring_bitmap_t *random_subset(struct rng *rng, uint32_t universe, uint32_t size)
 {
 	roaring_bitmap_t *ids = roaring_bitmap_create();
@@ -20,7 +20,7 @@ static roaring_bitmap_t *random_subset(struct rng *rng, uint32_t universe, uint3
 	return ids;
 }
 
-/* Four random subsets of 10,000 out of 13,333, one epoch: misses / union. */
+/* Returns misses / union of four random subsets of 10,000 out of 13,333 ids in one epoch. */
 static double subsets(enum sampler_kind kind, uint64_t seed, uint32_t slots)
 {
 	struct sim sim;
@@ -41,7 +41,8 @@ static double subsets(enum sampler_kind kind, uint64_t seed, uint32_t slots)
 	return misses;
 }
 
-/* Subsets differ in how they drift apart, so that single figures vary by .01. */
+/* Returns the mean over several seeds. Figures of single seeds vary by .01, because subsets drift
+ * apart differently. */
 static double mean_of_subsets(uint32_t slots)
 {
 	const unsigned n = effort(5, 16);
@@ -67,7 +68,7 @@ Test(exchange_misses, four_staggered_jobs_share_everything)
 	cr_assert_leq(misses, .26, "%.4f", misses);
 }
 
-/* Speeds 1, .73, .41, .22, running on; misses for each sample served. */
+/* Returns misses per served sample of jobs at speeds 1, .73, .41 and .22 that run on. */
 static double speeds(enum sampler_kind kind)
 {
 	static const double speed[SIM_JOBS] = {1, .73, .41, .22};
@@ -99,7 +100,7 @@ Test(exchange_misses, jobs_of_other_speeds_share_with_the_fastest)
 	cr_assert_leq(misses, .44, "%.4f", misses);
 }
 
-/* Ids of 100 labels; jobs ask for labels in orders of their own. */
+/* There are 100 labels, and each job asks for labels in its own order. */
 Test(exchange_misses, jobs_share_within_labels)
 {
 	static const struct {
@@ -117,7 +118,7 @@ Test(exchange_misses, jobs_share_within_labels)
 	}
 }
 
-/* The measure can see the difference: independent sampling shares by chance. */
+/* The measure sees the difference: independent sampling shares only by chance. */
 Test(exchange_misses, isa_and_dsa_load_more)
 {
 	cr_assert_gt(subsets(SAMPLER_ISA, 3, 133), 2.8);

@@ -7,18 +7,18 @@
 #include "exchange_twin.h"
 
 /*
- * Streams of a round draw samples of the same class as often as any streams could that
- * draw uniformly: with probability sum of min(p_i, p_k), where p are the shares of the
- * classes in the remaining samples. The sample that is given is of the class drawn.
+ * Streams of a round draw samples of the same class as often as is possible for streams that draw
+ * uniformly: with probability sum of min(p_i, p_k), where p are the parts of the classes in the
+ * remaining samples. The sample that is given is of the drawn class.
  */
 
-#define RUNS effort(6000, 20000) /* .03 more or less often is noticed, and .02 */
+#define RUNS effort(6000, 20000) /* notice a difference of .03 (few), or .02 (many) */
 #define JOBS 3
 
 struct setting {
 	const char *name;
 	mask set[JOBS];
-	mask remaining[JOBS]; /* 0: the set */
+	mask remaining[JOBS]; /* 0: equals the set */
 };
 
 static const struct setting settings[] = {
@@ -62,7 +62,7 @@ static void end(struct ex_world *world)
 	ex_evict_all(world);
 }
 
-/* How often two jobs are given samples of one class; together: in one round. */
+/* Returns how often two jobs are given samples of one class. together: in one round. */
 static double frequency(struct ex_world *world, const struct setting *setting, int i,
 	int k, bool together)
 {
@@ -107,7 +107,7 @@ Test(exchange_round, streams_agree_as_often_as_any_could)
 		check(&settings[i]);
 }
 
-/* The measure can see the difference: in rounds of their own they agree by chance. */
+/* The measure sees the difference: in rounds of their own, streams agree only by chance. */
 Test(exchange_round, streams_of_other_rounds_agree_less)
 {
 	static const struct setting overlapping = {"", {0x3ff, 0xfffe0}, {0}};

@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 
 #define N_IDS 64
-#define N_LEFT 20 /* of an epoch that goes on */
+#define N_LEFT 20 /* ids that are left of a running epoch */
 
 static void join(struct sampler *sampler, job_id job, uint32_t first, uint32_t end)
 {
@@ -44,7 +44,8 @@ Test(exchange_set, jobs_may_come_between_the_making_of_a_set_and_its_insertion)
 	cr_assert_eq(sampler_new(SAMPLER_EXCHANGE, 1, &sampler), 0);
 	join(sampler, 0, 0, N_IDS);
 	struct sampler_set *set = make_set(sampler);
-	join(sampler, 1, 8, 24); /* the middle is a class now: other numbers */
+	/* now the middle is a class, so ids have other numbers */
+	join(sampler, 1, 8, 24);
 	cr_assert_eq(sampler_insert_set(sampler, 5, 0, set), 0);
 	sampler_validate(sampler);
 	join(sampler, 2, 16, 32);

@@ -7,8 +7,8 @@
 #include "exchange_twin.h"
 
 /*
- * Random events, to the sampler and to a twin that starts from the same seed: each
- * decision is the same, and the sampler's candidates are what a recount gives.
+ * Random events for the sampler and for a twin that starts from the same seed. Each decision must
+ * be the same, and the sampler's candidates must equal a recount.
  */
 
 #define STEPS 80
@@ -67,7 +67,7 @@ static bool wanted(const struct ex_world *world, unsigned space, int id)
 	return wanted;
 }
 
-/* Residency may also be reported, and repeated. */
+/* Reports residency to the sampler, also repeatedly. */
 static void report(struct pair *pair)
 {
 	unsigned space = (unsigned)rng_below(&pair->rng, EX_SPACES);
@@ -156,7 +156,7 @@ static void compare(uint64_t seed, const uint32_t *labels)
 	sampler_free(&pair.real.sampler);
 }
 
-/* Events as above; sampler_settle is called now and then. */
+/* Plays events as above, and calls sampler_settle now and then. */
 static void run_by_steps(uint64_t seed, const uint32_t *labels)
 {
 	struct pair pair = {.real.by_steps = true, .real.labels = labels};
@@ -168,7 +168,7 @@ static void run_by_steps(uint64_t seed, const uint32_t *labels)
 		int j = (int)rng_below(&pair.rng, EX_JOBS);
 		if (pair.real.n_sets + 1 >= EX_SETS)
 			ex_clear(&pair.real);
-		pair.twin = pair.real; /* its sampler is none of the twin's */
+		pair.twin = pair.real; /* the twin must not use the sampler */
 		pair.twin.sampler = NULL;
 		if (rng_below(&pair.rng, 2))
 			come_or_go(&pair, j);

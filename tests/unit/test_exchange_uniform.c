@@ -7,12 +7,13 @@
 #include "exchange_twin.h"
 
 /*
- * The order of each epoch of each job is exactly uniform, the first as well as later
- * ones: every order is counted. So are the joint orders of two consecutive epochs of a
- * job that is alone.
+ * The order of each epoch of each job is exactly uniform, in the first epoch as in later ones:
+ * every order is counted. For a job that is alone, so are the joint orders of two consecutive
+ * epochs.
  */
 
-/* Orders of four samples are noticed that are off by 14% of their probability, and by 8%. */
+/* Orders of four samples are noticed that are off by 14 % of their probability (few), or by 8 %
+ * (many). */
 #define RUNS effort(3000, 8000)
 #define ROUNDS 24
 #define JOBS 3
@@ -25,10 +26,11 @@ struct timetable {
 	enum ex_policy policy;
 	struct {
 		mask set;	  /* at most 5 elements */
-		unsigned period;  /* takes part in every period-th round */
-		unsigned phase;	  /* of them in those with this remainder */
-		unsigned arrives; /* before this round */
-		unsigned leaves;  /* before this one; 0: at the end */
+		unsigned period;  /* the job takes part in every period-th round */
+		unsigned phase;	  /* remainder of these rounds */
+		unsigned arrives; /* the job arrives before this round */
+		/* the job leaves before this round; 0: it stays to the end */
+		unsigned leaves;
 		unsigned space;
 	} job[JOBS];
 };
@@ -72,14 +74,15 @@ static const struct timetable timetables[] = {
 #define TIMETABLES (sizeof(timetables) / sizeof(timetables[0]))
 
 struct progress {
-	unsigned order; /* of the samples that the epoch has given so far */
+	/* number of the order of the samples that the epoch has given so far */
+	unsigned order;
 	unsigned epoch;
-	unsigned last; /* the order of the epoch before */
+	unsigned last; /* number of the previous epoch's order */
 };
 
 struct counts {
 	unsigned n[JOBS][EPOCHS][ORDERS];
-	unsigned joint[ORDERS * ORDERS]; /* job 0, its first two epochs */
+	unsigned joint[ORDERS * ORDERS]; /* orders of the first two epochs of job 0 */
 };
 
 static unsigned factorial(unsigned n)
@@ -87,7 +90,7 @@ static unsigned factorial(unsigned n)
 	return n < 2 ? 1 : n * factorial(n - 1);
 }
 
-/* The order's number grows by the rank of the given sample among the remaining ones. */
+/* Extends the order's number by the rank of the given sample among the remaining ones. */
 static void follow(struct progress *progress, mask remained, int given)
 {
 	unsigned rank = twin_size(remained & (ex_bit(given) - 1));
@@ -105,8 +108,7 @@ static void finish(struct counts *counts, struct progress *progress, unsigned j)
 	progress->epoch++;
 }
 
-/* Jobs arrive, leave or begin an epoch before this round; returns those that
- * take part. */
+/* Jobs arrive, leave or begin an epoch before this round. Returns the jobs that take part. */
 static unsigned turn_up(
 	struct ex_world *world, const struct timetable *timetable, unsigned round)
 {
@@ -165,7 +167,7 @@ static double z_of(const unsigned *count, unsigned cells, unsigned stride)
 	return n > 0 && cells > 1 ? chi_square_z(chi_square, cells - 1) : -INFINITY;
 }
 
-/* The worst z of all jobs and epochs; of a job alone, also that of two epochs. */
+/* Returns the worst z of all jobs and epochs; for a job alone, also that of two epochs together. */
 static double worst(struct ex_world *world, const struct timetable *timetable)
 {
 	static struct counts counts;
@@ -208,7 +210,7 @@ Test(exchange_uniform, every_order_is_equally_likely_while_candidates_settle)
 	}
 }
 
-/* In how many of the timetables the statistics reject the mutant. */
+/* Returns the number of timetables for which the statistics reject the mutant. */
 static unsigned rejections(enum ex_mutant mutant)
 {
 	unsigned rejected = 0;
@@ -226,8 +228,9 @@ Test(exchange_uniform, mutants_are_rejected)
 		[EX_ANY_CLASS] = 8,
 		[EX_TAKEN] = 1, /* epochs are uniform, but not independent */
 		[EX_SMALLEST] = 8,
-		[EX_MERGE] = 2,	 /* wherever a job leaves that had less */
-		[EX_FOLLOW] = 8, /* where sets differ and rounds are of several */
+		[EX_MERGE] = 2, /* visible where a job leaves that had fewer ids */
+		/* visible where sets differ and a round has several jobs */
+		[EX_FOLLOW] = 8,
 		[EX_REDRAW] = 8,
 		[EX_OTHERS] = 8,
 	};

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What servers say, and what is asked of them. */
+/* Answers of servers, and requests to them. */
 
 static struct answer answer_of(const char *const *lines)
 {

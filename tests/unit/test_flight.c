@@ -6,13 +6,13 @@
 
 #include <criterion/criterion.h>
 
-/* How many reads are in flight, against storages that are simulated. */
+/* The number of reads in flight, against simulated storages. */
 
 #define MS UINT64_C(1000000)
 #define MOST 128
 
-/* Serves `lanes` reads at once, each in `ns`; whoever comes later waits in line. Times vary
- * by a quarter. */
+/* A storage that serves `lanes` reads at once, each in `ns`, give or take a quarter. Other reads
+ * wait in line. */
 struct storage {
 	unsigned lanes;
 	uint64_t ns;
@@ -21,8 +21,8 @@ struct storage {
 	struct rng rng;
 };
 
-/* Of `wanted` at once at most: a reader that waits for nothing else. Returns reads/s of
- * the last half. */
+/* Simulates a reader with at most `wanted` reads at once, which waits for nothing else. Returns
+ * the reads/s of the last half. */
 static double run(struct flight *flight, struct storage *storage, unsigned wanted,
 	unsigned reads, uint64_t *now)
 {
@@ -121,7 +121,7 @@ Test(flight, twenty_milliseconds_are_made_up_for_within_a_second)
 	cr_expect_eq(flight.settled, MOST, "%u", flight.settled);
 }
 
-/* Four times twice as many are four round trips, of 125 ms at most. */
+/* Four doublings take four round trips of at most 125 ms. */
 Test(flight, the_number_doubles_with_each_round_trip)
 {
 	struct flight flight;
@@ -145,7 +145,7 @@ Test(flight, a_number_that_is_given_stays)
 	cr_expect_eq(flight.limit, 500);
 }
 
-/* Those that never end keep their slots, the others go on. */
+/* Reads that never end keep their slots, and other reads continue. */
 Test(flight, reads_that_hang_hold_their_own_slots)
 {
 	struct flight flight;

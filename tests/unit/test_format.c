@@ -14,7 +14,7 @@
 
 /*
  * The structure of each format, read back by code that follows its specification.
- * tests/clients/formats.py has real readers read the same files.
+ * tests/clients/formats.py lets real readers read the same files.
  */
 
 static const struct tensor_shape shapes[] = {
@@ -50,7 +50,7 @@ static struct tensor *random_tensor(struct tensor_shape shape)
 	return tensor;
 }
 
-/* The whole file, as a reader gets it. */
+/* Returns the whole file, as a reader gets it. */
 static uint8_t *file_of(
 	enum sample_format format, const struct tensor *tensor, uint64_t *ret_bytes)
 {
@@ -274,7 +274,7 @@ static int expect_png(const uint8_t *file, uint64_t n, const struct tensor *tens
 	cr_assert(eq(u32, read_be32(file + 20), height));
 	cr_assert(memcmp(file + 24, "\x08\x02\0\0\0", 5) == 0);
 	int chunks = join_idat(file, n, stream, &stream_n);
-	/* checks Adler-32 and that nothing is missing */
+	/* checks Adler-32, and that nothing is missing */
 	cr_assert(eq(int, uncompress(raw, &raw_n, stream, stream_n), Z_OK));
 	cr_assert(eq(u64, raw_n, (row + 1) * height));
 	for (uint64_t y = 0; y < height; y++) {
@@ -309,7 +309,7 @@ Test(format, sizes_are_known_from_the_shape_alone)
 			struct tensor *tensor = random_tensor(
 				(struct tensor_shape){.height = 1 + k % 7, .width = k});
 			uint64_t n;
-			free(file_of(format, tensor, &n)); /* compares */
+			free(file_of(format, tensor, &n)); /* file_of compares */
 			tensor_free(tensor);
 		}
 	}

@@ -6,9 +6,9 @@
 
 #include <criterion/criterion.h>
 
-/* idset beside CRoaring, which is the twin. */
+/* idset is compared with CRoaring, its twin. */
 
-/* Around the borders of words, lines and blocks, and one with many blocks. */
+/* At the borders of words, lines and blocks, and one bound with many blocks. */
 static const uint32_t bounds[] = {
 	1, 63, 64, 65, 511, 512, 513, 4095, 4096, 4097, 8191, 65537, 300000};
 
@@ -19,7 +19,7 @@ struct pair {
 	roaring_bitmap_t *twin;
 };
 
-/* Each id with a chance of `of_16` / 16; the last quarter of the bound stays empty. */
+/* Adds each id with a chance of `of_16` / 16; the last quarter of the bound stays empty. */
 static struct pair random_pair(struct rng *rng, uint32_t bound, unsigned of_16)
 {
 	struct pair pair = {.twin = roaring_bitmap_create()};
@@ -36,7 +36,7 @@ static void free_pair(struct pair *pair)
 	roaring_bitmap_free(pair->twin);
 }
 
-/* Every id is asked for, every rank selected. */
+/* Compares the membership of every id, and the id of every rank. */
 static void compare(const struct pair *pair)
 {
 	uint32_t rank = 0;
@@ -85,7 +85,7 @@ Test(idset, follows_additions_and_removals)
 	}
 }
 
-/* With ids in reverse order, some of them beyond the set's bound. */
+/* Ids come in reverse order, some of them beyond the set's bound. */
 Test(idset, is_made_of_places)
 {
 	struct rng rng;
@@ -147,7 +147,7 @@ Test(idset, reads_runs_of_a_compressed_bitmap)
 	free_pair(&pair);
 }
 
-/* Each of the twin's ids, without those that all three share. */
+/* Compares with the twin's ids, without those that all three sets share. */
 static void compare_unshared(const struct pair *pair, const struct idset *const *sets,
 	roaring_bitmap_t *shared)
 {
@@ -159,7 +159,7 @@ static void compare_unshared(const struct pair *pair, const struct idset *const 
 				idset_select_unshared(pair->set, sets, 3, rank++), id);
 }
 
-/* The second is the smallest, the third the longest. */
+/* The second set is the smallest, and the third has the largest bound. */
 Test(idset, shares_what_all_of_several_have)
 {
 	struct rng rng;
@@ -184,7 +184,8 @@ Test(idset, shares_what_all_of_several_have)
 	}
 }
 
-/* 14 million ids for each of 64 streams are to fit: a bit each, and 5% for the counts. */
+/* A bit for each id, and 5 % for the counts, so that 64 streams of 14 million ids fit into
+ * memory. */
 Test(idset, takes_little_more_than_a_bit_for_each_id)
 {
 	struct idset *set;

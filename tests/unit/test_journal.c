@@ -74,7 +74,7 @@ Test(journal, of_other_samples_is_not_read)
 	expect_records(samples_of_all, N_SAMPLES_OF_ALL);
 }
 
-/* More readers than it remembers, each again and again. */
+/* More readers than the journal remembers come again and again. */
 Test(journal, knows_each_of_many_readers)
 {
 	enum { READERS = 1000 };

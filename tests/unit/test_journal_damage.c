@@ -39,7 +39,7 @@ static void remove_file(const char *name)
 	cr_assert(unlink(file(name)) == 0 || errno == ENOENT);
 }
 
-/* The file as it is, as the only one. */
+/* Writes the file as the only segment. */
 static void put_alone(const void *bytes, size_t size)
 {
 	remove_file("journal-0003.damaged");
@@ -88,7 +88,7 @@ Test(journal_damage, after_a_cut_it_goes_on)
 	free(bytes);
 }
 
-/* 1: refused; or the number of records, all of which were written. */
+/* Checks that the journal is refused, or that its records are a prefix of the given ones. */
 static void expect_a_prefix(const struct record *records, size_t n)
 {
 	struct replay replay = {0};
@@ -136,8 +136,8 @@ Test(journal_damage, records_that_are_moved_or_repeated_are_none)
 	free(bytes);
 }
 
-/* Old bytes that a disk gives back behind the end: of the same journal, with the same
- * records before them, begun at another time. */
+/* A disk gives back old bytes behind the end: of the same journal, with the same previous records,
+ * but begun at another time. */
 Test(journal_damage, what_was_there_before_is_not_replayed)
 {
 	size_t size, old_size;
@@ -200,15 +200,16 @@ Test(journal_damage, a_missing_segment_is_refused)
 {
 	write_all();
 	remove_file("journal-0001");
-	expect_refused("journal-0002: byte 44: found that it follows journal-0001");
+	expect_refused(
+		"journal-0002: byte 44: found that this segment follows journal-0001");
 }
 
-/* The oldest ones are removed when they are not needed any more. */
+/* The oldest segments are removed when they are not needed any more. */
 Test(journal_damage, without_its_oldest_segments_it_begins_later)
 {
 	write_all();
 	remove_file("journal-0000");
-	/* What of epoch 0 is in segment 1 is passed over. */
+	/* Records of epoch 0 in segment 1 are left out. */
 	struct record rest[] = {samples_of_all[8], samples_of_all[13], samples_of_all[14],
 		samples_of_all[15]};
 	expect_records(rest, N_OF(rest));
@@ -248,7 +249,7 @@ Test(journal_damage, what_the_engine_refuses_is_refused)
 	expect_records(samples_of_all, N_SAMPLES_OF_ALL);
 }
 
-/* A record with a right checksum in place of the second one. */
+/* Replaces the second record by another one with a right checksum. */
 static void put_record(const uint8_t *bytes, const uint8_t record[static RECORD])
 {
 	uint8_t changed[HEAD + 2 * RECORD];
@@ -293,8 +294,8 @@ Test(journal_damage, impossible_records_are_refused)
 	free(bytes);
 }
 
-/* A segment says how many epochs back it begins: after a RESTORED, which then comes first.
- * With a BEGUN that is for the engine to judge, and nothing to pass over. */
+/* A segment says how many epochs back it begins, after a RESTORED, which then is its first record.
+ * With a BEGUN the engine has to judge this, and no record is left out. */
 Test(journal_damage, an_epoch_that_goes_back_is_not_passed_over)
 {
 	struct record records[] = {begun(3), begun(4)};

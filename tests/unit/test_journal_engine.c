@@ -6,9 +6,9 @@
 #include "journal_helpers.h"
 
 /*
- * What an engine of epochs decides goes through a journal into another engine: all of it,
- * or as much as there was memory for, or as was written before the end of the process.
- * Whatever is missing, the other engine takes the rest.
+ * The decisions of an epoch engine go through a journal into another engine: all of them, or those
+ * for which there was memory, or those that were written before the process ended. In each case
+ * the other engine continues with the rest.
  */
 
 TestSuite(journal_engine, .init = make_directory, .fini = remove_directory);
@@ -16,7 +16,8 @@ TestSuite(journal_engine, .init = make_directory, .fini = remove_directory);
 #define N 400 /* positions */
 #define READERS 4
 
-/* Through current/, each in an order of its own; one of them is slow, and drains. */
+/* Reads current/ by several readers, each in its own order. One reader is slow, and stays in the
+ * draining epoch. */
 static void read_epochs(struct epoch_world *world)
 {
 	uint32_t at[READERS] = {0};
@@ -43,7 +44,7 @@ static struct journal_identity identity_of(const struct epoch_world *world)
 		.job = "job", .id = 1, .positions = N, .samples = world->n_samples};
 }
 
-/* The engine that reads, and what the one that wrote has bound. */
+/* The engine that replays the journal, and the bindings of the engine that wrote it. */
 struct reader_engine {
 	struct epochs *epochs;
 	const struct epoch_world *world;
@@ -83,7 +84,7 @@ static size_t replay_into_engine(
 	return reader.n;
 }
 
-/* flush: after so many records; 0: never. */
+/* flush: the number of records after which the journal is flushed; 0: never. */
 static void write_journal(const struct epoch_world *world, size_t flush)
 {
 	struct journal *journal;
@@ -121,7 +122,7 @@ Test(journal_engine, takes_all_that_was_decided)
 	}
 }
 
-#define GROWS 5 /* times at least */
+#define GROWS 5 /* least number of times that memory grows */
 
 Test(journal_engine, takes_what_there_was_memory_for)
 {
@@ -188,7 +189,7 @@ static size_t write_and_measure(const struct epoch_world *world)
 	return size;
 }
 
-/* Threads that open a file each, again and again; another one reads a file now and then. */
+/* Some threads open a file each, again and again. Another one reads a file now and then. */
 Test(journal_engine, is_told_once_of_a_file_that_is_opened_for_ever)
 {
 	struct epoch_world world;
@@ -214,7 +215,7 @@ Test(journal_engine, is_told_once_of_a_file_that_is_opened_for_ever)
 
 #define BOUNDED (2 * (16 * 16 * N + OPENS / 20000 * 4 * N * 16)) /* bytes */
 
-/* Scripts that only try a few files, and one that reads on beside them. */
+/* Scripts that only try a few files, and one script that reads on beside them. */
 Test(journal_engine, takes_what_is_left_of_a_segment_that_grew_for_ever)
 {
 	struct epoch_world world;

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* Disks that are full, fail or are slow; no memory; the end of the process. */
+/* Disks that are full, fail or are slow; missing memory; the end of the process. */
 
 TestSuite(journal_faults, .init = make_directory, .fini = remove_directory);
 
@@ -17,7 +17,7 @@ static void fault(const char *specification)
 	cr_assert_eq(0, fault_add(specification));
 }
 
-/* It is tried again only after a while. */
+/* The journal tries again only after a while. */
 static void wait_for_retry(void)
 {
 	struct timespec while_ = {.tv_nsec = 110 * 1000 * 1000};
@@ -59,7 +59,7 @@ Test(journal_faults, what_could_not_be_written_is_written_later)
 	}
 }
 
-/* Of a directory that is full when an epoch begins. */
+/* The directory is full when an epoch begins. */
 Test(journal_faults, a_segment_that_can_not_be_made_is_made_later)
 {
 	for (unsigned after = 0; after < 3; after++) {
@@ -90,7 +90,7 @@ Test(journal_faults, tries_again_only_after_a_while)
 	fault("journal.write:ENOSPC:times=1");
 	append_all(journal, samples_of_all + 1, 1);
 	journal_flush(journal);
-	/* There is room again, and nobody looks. */
+	/* There is room again, but the journal has not noticed it yet. */
 	journal_flush(journal);
 	cr_assert_eq(64 + 16, size_of("journal-0000"));
 	wait_for_retry();
@@ -105,7 +105,7 @@ Test(journal_faults, an_interrupted_write_goes_on)
 	fault("journal.write:EINTR:times=3");
 	append_all(journal, samples_of_all, 4);
 	journal_flush(journal);
-	cr_assert_eq(64 + 7 * 16, size_of("journal-0000")); /* and three READERs */
+	cr_assert_eq(64 + 7 * 16, size_of("journal-0000")); /* and three READER records */
 	journal_close(&journal);
 	expect_records(samples_of_all, 4);
 }
@@ -118,7 +118,7 @@ static void limit_files(rlim_t bytes)
 	cr_assert_eq(0, setrlimit(RLIMIT_FSIZE, &limit));
 }
 
-/* The file ends in the middle of a record; it may be the end of the process, too. */
+/* The file ends in the middle of a record, and perhaps the process ends, too. */
 Test(journal_faults, a_record_of_which_a_part_was_written_is_completed)
 {
 	signal(SIGXFSZ, SIG_IGN);
@@ -138,7 +138,7 @@ Test(journal_faults, a_record_of_which_a_part_was_written_is_completed)
 		expect_records(samples_of_all, 8);
 		write_file("journal-0000", torn, torn_size);
 		free(torn);
-		/* three READERs, OPENED, BOUND, a READER */
+		/* three READER records, OPENED, BOUND, a READER */
 		size_t records = room / 16;
 		records = records > 5 ? 5 : records;
 		expect_records(samples_of_all, 2 + (records > 3 ? records - 3 : 0));
@@ -169,12 +169,12 @@ Test(journal_faults, the_directory_is_synced_too)
 	struct journal *journal = open_new();
 	append_all(journal, samples_of_all, 2);
 	journal_flush(journal);
-	fault("journal.sync:EIO:after=1"); /* the file */
+	fault("journal.sync:EIO:after=1"); /* the sync of the file fails */
 	cr_assert_eq(-EIO, journal_sync(journal));
 	journal_close(&journal);
 }
 
-/* Nothing is removed while what takes its place may be lost. */
+/* Nothing is removed while the records that replace it may be lost. */
 Test(journal_faults, nothing_is_forgotten_before_the_rest_is_on_the_disk)
 {
 	struct journal *journal = open_new();
@@ -190,7 +190,7 @@ Test(journal_faults, nothing_is_forgotten_before_the_rest_is_on_the_disk)
 
 /* --- memory --- */
 
-/* Nothing is flushed, so that memory has to grow: once at first, then again and again. */
+/* Appends without a flush, so that memory has to grow again and again. */
 static void append_many(struct journal *journal, uint32_t epoch, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -199,7 +199,7 @@ static void append_many(struct journal *journal, uint32_t epoch, uint32_t n)
 	}
 }
 
-/* What of the epoch was replayed, which must be its first records. */
+/* Counts the replayed bindings of the epoch, which must be its first ones. */
 static uint32_t count_bound(const struct replay *replay, uint32_t epoch)
 {
 	uint32_t n = 0;
@@ -222,7 +222,7 @@ static size_t count_kind(const struct replay *replay, enum record_kind kind)
 	return n;
 }
 
-/* Two epochs at once, the second one long, then a third when there is memory again. */
+/* Appends two epochs at once, the second one long, and a third one when there is memory again. */
 static void append_three_epochs(struct journal *journal, bool lost)
 {
 	struct record records[] = {begun(0), begun(1), ended(0), ended(1),
@@ -244,7 +244,7 @@ static void append_three_epochs(struct journal *journal, bool lost)
 	cr_assert_eq(0, journal_sync(journal));
 }
 
-#define GROWS 6 /* times, from the first record to the 7000th */
+#define GROWS 6 /* times that memory grows, from the first record to the 7000th */
 
 Test(journal_faults, without_memory_the_rest_of_the_epoch_is_left_out)
 {
@@ -277,7 +277,7 @@ Test(journal_faults, without_memory_the_rest_of_the_epoch_is_left_out)
 	}
 }
 
-/* There is nothing before it that could go on beside it. */
+/* No earlier epoch can continue beside the next one. */
 Test(journal_faults, after_a_lost_epoch_the_next_one_begins_alone)
 {
 	struct record rolls = begun(1), kept[] = {begun(0), ended(0), begun(2)};
@@ -302,7 +302,7 @@ Test(journal_faults, after_a_lost_epoch_the_next_one_begins_alone)
 	free(replay.records);
 }
 
-/* An epoch may be left out: then the one before the next does go on. */
+/* An epoch may be left out. Then the epoch before it continues beside the next one. */
 Test(journal_faults, an_epoch_that_was_left_out_is_not_a_lost_one)
 {
 	struct record records[] = {begun(0), begun(2), ended(0)};
@@ -315,7 +315,7 @@ Test(journal_faults, an_epoch_that_was_left_out_is_not_a_lost_one)
 
 /* --- the end of the process --- */
 
-/* Tells of each record that was flushed, until it is killed. */
+/* Appends records until the process is killed, and writes the number of each flushed one. */
 static void append_for_ever(int out)
 {
 	struct journal *journal = open_new();

@@ -4,7 +4,7 @@
 #include "epoch/order.h"
 #include "journal_helpers.h"
 
-/* Segments come, are forgotten and are set aside. */
+/* Segments are made, forgotten and set aside. */
 
 TestSuite(journal_segments, .init = make_directory, .fini = remove_directory);
 
@@ -32,7 +32,7 @@ Test(journal_segments, of_earlier_epochs_are_forgotten)
 	expect_records(&samples_of_all[15], 1);
 }
 
-/* What is not in a file yet can't take the place of what is. */
+/* Records that are not in a file yet can't replace records in files. */
 Test(journal_segments, that_are_in_memory_do_not_count)
 {
 	struct journal *journal = open_new();
@@ -75,7 +75,7 @@ Test(journal_segments, of_a_job_that_is_removed_do_not_come_back)
 	cr_assert_eq(0, mkdir(directory, 0755));
 }
 
-/* A job may go on at any epoch, and there may be many. */
+/* A job may continue at any epoch, and there may be many epochs. */
 Test(journal_segments, are_in_numeric_order)
 {
 	struct record records[3 * 30];
@@ -131,7 +131,7 @@ Test(journal_segments, that_were_set_aside_earlier_are_replaced)
 	cr_assert(!exists("before/journal-0777"));
 }
 
-/* Wherever it was interrupted: all is as it was, or it is done. */
+/* Wherever the operation was interrupted, it is undone or completed. */
 Test(journal_segments, are_set_aside_all_or_none)
 {
 	write_all();
@@ -148,7 +148,7 @@ Test(journal_segments, are_set_aside_all_or_none)
 	expect_records(samples_of_all, N_SAMPLES_OF_ALL);
 	cr_assert(exists("epoch-0000.order") && !exists("before.new"));
 
-	/* before/ is away, its successor is not in its place. */
+	/* before/ was renamed, and its successor is not in its place yet. */
 	cr_assert_eq(0, mkdir(file("before.new"), 0755));
 	cr_assert_eq(0, rename(file("journal-0002"), file("before.new/journal-0002")));
 	cr_assert_eq(0, mkdir(file("before.old"), 0755));
@@ -156,7 +156,7 @@ Test(journal_segments, are_set_aside_all_or_none)
 	expect_records(samples_of_all, N_SAMPLES_OF_ALL);
 	cr_assert(exists("before/journal-0777") && !exists("before.old"));
 
-	/* Done, but for what it replaces. */
+	/* Only the removal of the old before/ is missing. */
 	cr_assert_eq(0, rename(file("before"), file("before.old")));
 	cr_assert_eq(0, mkdir(file("before"), 0755));
 	cr_assert_eq(0, journal_set_aside(directory));
@@ -164,7 +164,7 @@ Test(journal_segments, are_set_aside_all_or_none)
 	cr_assert(!exists("before/journal-0777"));
 }
 
-/* The dataset was scanned again: epochs that begin after are of other samples. */
+/* The dataset was scanned again, and later epochs have other samples. */
 Test(journal_segments, may_be_of_different_samples)
 {
 	const struct order_set before = {identity.positions, identity.fingerprint};

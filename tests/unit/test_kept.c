@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-/* What outlives the engine, in a process without a supervisor. */
+/* The data that outlive the engine, in a process without a supervisor. */
 
 static struct kept_open open_of(uint64_t handle, uint32_t mount)
 {
@@ -70,7 +70,7 @@ static unsigned count_files(void)
 	return n;
 }
 
-/* Numbers that are the same modulo the size of the table, too. */
+/* Also numbers that are equal modulo the size of the table. */
 Test(kept, files_are_noted_until_they_are_removed)
 {
 	const int far = (int)KEPT_FILES;

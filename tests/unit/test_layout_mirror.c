@@ -10,7 +10,7 @@
 
 static struct place place;
 
-/* The names of the files of class a, in their order, each found again by its name. */
+/* Compares the names of the files of class a, and checks that each name leads to its file. */
 static void expect_names(const char *extension, const char *expected)
 {
 	const struct dataset_paths *paths;
@@ -57,7 +57,7 @@ Test(layout_mirror, a_file_keeps_its_name_and_gets_an_ending)
 	place_end(&place);
 }
 
-/* Names of 250 to 255 bytes, equal up to their ends, some of them of two bytes a character. */
+/* Names of 250 to 255 bytes that differ only at their ends, some with characters of two bytes. */
 Test(layout_mirror, no_name_is_longer_than_a_file_may_have)
 {
 	const struct dataset_paths *paths;
@@ -91,7 +91,7 @@ Test(layout_mirror, no_name_is_longer_than_a_file_may_have)
 	place_end(&place);
 }
 
-/* With "jpg", 1.png and 1.png.jpg would both be 1.png.jpg, and so on. */
+/* With the extension jpg, 1.png and 1.png.jpg would both become 1.png.jpg, and so on. */
 Test(layout_mirror, no_two_files_have_one_name)
 {
 	place_begin(&place);
@@ -137,7 +137,7 @@ Test(layout_mirror, beside_other_files_an_ending_is_replaced)
 	place_end(&place);
 }
 
-/* Any files of which each may be the stem, the ending or the beginning of another. */
+/* Adds a random file. Each such file may be the stem, the ending or the beginning of another. */
 static void add_any_file(struct rng *rng)
 {
 	static const char *const parts[] = {"1", "png", "jpg", "txt"};

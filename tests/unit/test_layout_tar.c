@@ -9,7 +9,7 @@ static const struct tar_sizes sizes = {.label = 3, .json = 700, .sample = 5000};
 
 static char a_name[] = "a";
 
-/* The header of the k-th member of a record. */
+/* Returns the header of the k-th member of a record. */
 static void header(const struct composite *tar, uint32_t record, unsigned k,
 	char ret[COMPOSITE_CONSTANT])
 {
@@ -62,7 +62,7 @@ Test(layout_tar, the_end_is_two_blocks_of_zeros_and_a_whole_record)
 	}
 }
 
-/* A reader finds the text in its room, for each size up to the largest. */
+/* A reader finds a text of any size in the room of the largest one. */
 Test(layout_tar, a_text_of_any_size_fills_the_room_of_the_largest)
 {
 	struct tar_sizes any = {

@@ -4,7 +4,7 @@
 #include "files/layout.h"
 #include "world.h"
 
-/* The rules that every layout keeps, on two classes of 7 and 6 images. */
+/* The rules that every layout obeys, on two classes of 7 and 6 images. */
 
 #define N 13
 
@@ -25,7 +25,7 @@ struct seen {
 	unsigned directories, files, samples[N];
 };
 
-/* Each entry is found by its name, is the inode it says, and is there. */
+/* Checks that each entry is found by its name, has its inode, and exists. */
 static void walk(struct sched_job *job, struct inode directory, struct seen *seen)
 {
 	const struct layout *layout = layout_of(job);

@@ -5,7 +5,7 @@
 #include "stats/stats.h"
 #include "load_images.h"
 
-/* load_prepare apart from the formats: files, refusals, crop and resize. */
+/* load_prepare without the formats: files, refusals, crop and resize. */
 
 #define SHAPE ((struct tensor_shape){.height = 21, .width = 34})
 
@@ -215,7 +215,7 @@ Test(load, what_was_done_is_counted)
 	free(bytes.data);
 }
 
-/* Resized and not, whole and cropped, wider than the image too. */
+/* Preparations with and without resize and crop, also with a crop wider than the image. */
 static const struct preparation several[] = {
 	{.resize_short = 20},
 	{.resize_short = 24, .crop_width = 16, .crop_height = 12},

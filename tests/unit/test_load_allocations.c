@@ -4,9 +4,9 @@
 #include "load_images.h"
 
 /*
- * A worker that has seen an image like it before allocates the tensor and nothing else,
- * in libjpeg and libpng neither. All allocations of the process come by here; sanitizers
- * and valgrind have an allocator of their own.
+ * A worker that has already prepared a similar image allocates only the tensor, and libjpeg and
+ * libpng allocate nothing. All allocations of the process come through here; sanitizers and
+ * valgrind have their own allocator.
  */
 
 #if defined(__has_feature)

@@ -3,7 +3,7 @@
 
 #include "load_images.h"
 
-/* JPEG: the pixels of libjpeg, PIL's idea of colours, and which damage passes. */
+/* JPEG: libjpeg's pixels, PIL's colours, and which damage is accepted. */
 
 #define SHAPE ((struct tensor_shape){.height = 45, .width = 70})
 
@@ -28,7 +28,7 @@ static struct bytes photo(bool progressive)
 			.space = JCS_RGB, .channels = 3, .progressive = progressive});
 }
 
-/* libjpeg's own reading from memory, without anything around it. */
+/* Decodes from memory by libjpeg alone. */
 static uint8_t *decode_plainly(struct bytes bytes)
 {
 	struct jpeg_decompress_struct info;
@@ -52,7 +52,7 @@ static uint8_t *decode_plainly(struct bytes bytes)
 
 Test(load_jpeg, the_pixels_are_libjpegs)
 {
-	/* The large one is longer than the piece that libjpeg gets at once. */
+	/* The large image is longer than the part that libjpeg gets at once. */
 	static const struct tensor_shape shapes[] = {{.height = 1, .width = 1},
 		{.height = 45, .width = 70}, {.height = 400, .width = 500}};
 	static const struct jpeg_options options[] = {
@@ -76,7 +76,7 @@ Test(load_jpeg, the_pixels_are_libjpegs)
 	}
 }
 
-/* One colour, so that compression does not change it. */
+/* The image has one colour, so that compression does not change it. */
 static struct load_task prepare_cmyk(const uint8_t ink[4])
 {
 	struct jpeg_compress_struct info;
@@ -219,7 +219,7 @@ Test(load_jpeg, tables_do_not_survive_an_image)
 	tensor_free(good.tensor);
 	size_t frame = bytes_find(bytes, "\xff\xc0", 2);
 	memmove(bytes.data + 2, bytes.data + frame, bytes.size - frame);
-	bytes.size -= frame - 2; /* without its quantisation tables */
+	bytes.size -= frame - 2; /* the quantisation tables are missing */
 	assert_refused(bytes_prepare(context, bytes, SHAPE), EIO, "table");
 	free(bytes.data);
 }

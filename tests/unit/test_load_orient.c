@@ -4,7 +4,7 @@
 #include "image/orient.h"
 #include "load_images.h"
 
-/* Where a pixel of the output comes from, as the EXIF specification names the sides. */
+/* Returns the source of an output pixel, with the sides named as in the EXIF specification. */
 static const uint8_t *source(struct tensor_shape in, unsigned orientation, uint32_t y,
 	uint32_t x, const uint8_t *pixels)
 {

@@ -5,8 +5,8 @@
 #include "image/image_internal.h"
 #include "load_images.h"
 
-/* Decoding a part of a JPEG gives the same pixels as decoding all of it, for every kind
- * of subsampling, also when the file is damaged; and the same files are refused. */
+/* Decoding a part of a JPEG gives the same pixels as decoding all of it, for every kind of
+ * subsampling and for damaged files; and it refuses the same files. */
 
 static void *state;
 
@@ -27,7 +27,7 @@ static const struct {
 } samplings[] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}, {4, 1}, {1, 4}, {4, 2}};
 #define N_SAMPLINGS (sizeof(samplings) / sizeof(samplings[0]))
 
-/* Encodes in ways that jpeg_bytes has no options for. */
+/* Encodes in ways for which jpeg_bytes has no options. */
 static struct bytes encode(struct rng *rng, struct tensor_shape shape, size_t sampling)
 {
 	struct jpeg_compress_struct info;
@@ -64,7 +64,7 @@ static struct bytes encode(struct rng *rng, struct tensor_shape shape, size_t sa
 	return out;
 }
 
-/* Decodes at least the part; *part becomes the decoded part, *ret its pixels. */
+/* Decodes at least the part. *part: the decoded part; *ret: its pixels. */
 static int decode(struct bytes bytes, struct image_part *part, uint8_t **ret)
 {
 	char message[IMAGE_MESSAGE] = "";
@@ -111,7 +111,7 @@ static void assert_same_pixels(struct image_part asked, struct image_part got,
 	}
 }
 
-/* Returns whether less than everything was decoded. */
+/* Returns whether less than the whole image was decoded. */
 static bool compare(struct rng *rng, struct bytes bytes, struct tensor_shape shape)
 {
 	struct image_part whole = {
@@ -151,7 +151,7 @@ Test(load_part, any_part_is_that_of_the_whole)
 	cr_assert(parts > 300, "only %d were parts", parts);
 }
 
-/* The fraction of the size that `accuracy = approx` decodes at. */
+/* The fraction of the size at which `accuracy = approx` decodes. */
 Test(load_part, a_scaled_image_is_not_smaller_than_asked_for)
 {
 	static const struct {

@@ -5,8 +5,7 @@
 
 #include <zlib.h>
 
-/* PNG: every kind gives the pixels of PIL's convert('RGB'), and the same
- * damage passes. */
+/* PNG: every kind gives the pixels of PIL's convert('RGB'), and the same damage is accepted. */
 
 #define WIDTH 19
 #define HEIGHT 11
@@ -14,7 +13,8 @@
 #define N_PALETTE 5
 
 static struct load_context *context;
-static uint8_t rows[HEIGHT * WIDTH * 8]; /* of any kind: all bytes mean something */
+/* for every kind of PNG, because all bytes are valid */
+static uint8_t rows[HEIGHT * WIDTH * 8];
 static png_color palette[N_PALETTE];
 
 static void start(void)
@@ -23,7 +23,7 @@ static void start(void)
 	for (size_t i = 0; i < sizeof(rows); i++) {
 		rows[i] = (uint8_t)(i * 73 ^ (i >> 3) * 31);
 		if (i % 6 == 0)
-			rows[i] = 0; /* high bytes, also */
+			rows[i] = 0; /* also high bytes */
 	}
 	for (int i = 0; i < N_PALETTE; i++)
 		palette[i] = (png_color){
@@ -67,7 +67,7 @@ static size_t stride(struct png_options options)
 	return ((size_t)(WIDTH * channels(options.color) * options.depth) + 7) / 8;
 }
 
-/* The value of a channel, by the definition of the format. */
+/* Returns the value of a channel by the definition of the format. */
 static int sample(struct png_options options, int x, int y, int channel)
 {
 	size_t bit = (size_t)((x * channels(options.color) + channel) * options.depth);
@@ -77,7 +77,7 @@ static int sample(struct png_options options, int x, int y, int channel)
 	return at[0] >> (8 - options.depth - (int)(bit % 8)) & ((1 << options.depth) - 1);
 }
 
-/* The pixels that PIL shows, a case for each kind. */
+/* Returns the pixels that PIL shows, with a case for each kind. */
 static int shown(struct png_options options, int x, int y, int channel)
 {
 	bool gray = !(options.color & PNG_COLOR_MASK_COLOR);
@@ -164,7 +164,8 @@ Test(load_png, a_wrong_checksum_counts_only_before_the_data)
 
 Test(load_png, the_file_may_end_behind_the_last_row)
 {
-	/* IEND, the checksum of IDAT, and a part of the checksum of the pixels */
+	/* without IEND; without the checksum of IDAT; without a part of the checksum of the
+	 * pixels */
 	static const size_t cuts[] = {1, 12, 13, 16, 17, 18, 19};
 	for (size_t i = 0; i < 2 * sizeof(cuts) / sizeof(cuts[0]); i++) {
 		struct bytes bytes = photo(i % 2);

@@ -16,13 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The pool, with tasks that fail at once: there is no such file. */
+/* The pool with tasks that fail at once, because their files do not exist. */
 
 #define N_TASKS 2000
 
 static const struct preparation encoded = {.encoded = true};
 
-/* The scheduler, as far as the pool sees it. */
+/* The part of the scheduler that the pool sees. */
 static struct {
 	struct lock lock;
 	pthread_cond_t done_one;
@@ -138,7 +138,7 @@ Test(load_pool, every_task_is_done_exactly_once)
 		cr_assert(eq(u32, sched.times_done[i], 1));
 }
 
-/* Each kick comes while the workers are on their way back to sleep. */
+/* Each kick comes while the workers are about to sleep again. */
 Test(load_pool, no_kick_is_lost)
 {
 	start_pool(2);
@@ -157,7 +157,7 @@ Test(load_pool, nobody_is_asked_before_the_first_kick)
 	cr_assert(zero(u32, sched.n_taken));
 }
 
-/* It asks until there is nothing: once for each task, and once more. */
+/* The woken worker asks until there is nothing: once for each task, and once more. */
 Test(load_pool, a_kick_wakes_one_worker)
 {
 	start_pool(8);
@@ -193,7 +193,7 @@ Test(load_pool, workers_may_kick_while_the_pool_is_freed)
 	cr_assert(eq(u32, sched.n_done, sched.n_taken));
 }
 
-/* Work for workers: each piece is done by whoever asks if that is a worker. */
+/* Pieces of work for workers. A worker that asks for a piece does it at once. */
 static struct piece {
 	struct load_work work;
 	pthread_t by;
@@ -229,7 +229,7 @@ Test(load_pool, work_is_done_by_workers_also_what_is_left_when_it_is_freed)
 	cr_assert(eq(u32, sched.n_done, N_TASKS));
 }
 
-/* Work that waits for a server holds up no decoder, and not all readers. */
+/* Work that waits for a server occupies no decoder, and not all readers. */
 static bool tasks_are_done(void)
 {
 	LOCK_SCOPE(&sched.lock);
@@ -266,7 +266,7 @@ Test(load_pool, workers_run_at_batch_priority)
 	cr_assert(eq(int, atomic_load(&sched.policy), SCHED_BATCH));
 }
 
-/* The first read never ends: the others do, and so does the pool, without it. */
+/* The first read never ends. The other reads end, and the pool ends without the first one. */
 Test(load_pool, a_read_that_hangs_holds_up_nobody)
 {
 	char path[] = "/tmp/joaderfs-pool.XXXXXX";
@@ -291,7 +291,7 @@ Test(load_pool, a_read_that_hangs_holds_up_nobody)
 	unlink(path);
 }
 
-/* As many as hang, and one more for the others. */
+/* There are as many readers as hanging reads, and one more for the others. */
 Test(load_pool, readers_are_made_when_they_are_needed)
 {
 	char path[] = "/tmp/joaderfs-pool.XXXXXX", go[64], fault[128];

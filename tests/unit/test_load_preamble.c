@@ -5,8 +5,7 @@
 
 #include <zlib.h>
 
-/* An image is refused where PIL refuses its preamble, and passes where PIL passes over a
- * mistake. */
+/* An image is refused if PIL refuses its preamble, and accepted if PIL ignores a mistake there. */
 
 #define SHAPE ((struct tensor_shape){.height = 11, .width = 19})
 
@@ -87,7 +86,7 @@ Test(load_preamble, segments_of_a_jpeg)
 	free(jpeg.data);
 }
 
-/* PIL reads it only when it has no resolution yet: here it stands before JFIF. */
+/* PIL reads EXIF only if it has no resolution yet: here EXIF stands before JFIF. */
 Test(load_preamble, exif_without_its_header)
 {
 	static const struct piece pieces[] = {
@@ -113,7 +112,7 @@ static struct bytes png(void)
 		(struct png_options){.color = PNG_COLOR_TYPE_RGB, .depth = 8}, rows);
 }
 
-/* The first four bytes of the piece are the chunk's name. */
+/* The first four bytes of the piece are the name of the chunk. */
 static struct bytes insert_chunk(struct bytes into, const char *data, size_t size)
 {
 	uint8_t chunk[200];

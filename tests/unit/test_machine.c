@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A machine of 64 GiB, of which 48 are not used, in a directory that stands for /. */
+/* A machine of 64 GiB, of which 48 GiB are not used, in a directory that stands for /. */
 
 #define GIB (UINT64_C(1) << 30)
 
@@ -140,7 +140,7 @@ static void old_group(const char *path, uint64_t most)
 	put(name, "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
 }
 
-/* Docker without a name space of groups: the mount's root is the group. */
+/* In Docker without a name space of groups, the mount's root is the group. */
 Test(machine, groups_of_v1)
 {
 	put("/proc/self/cgroup",
@@ -151,7 +151,7 @@ Test(machine, groups_of_v1)
 	old_group("/sys/fs/cgroup/memory/y", INT64_MAX / 4096 * 4096);
 	expect(8 * GIB, 7 * GIB, "/sys/fs/cgroup/memory/memory.limit_in_bytes");
 	cr_assert_eq(machine_memory_kills(root), 4);
-	/* A group that the mount does not show. */
+	/* The mount does not show this group. */
 	mounts("/elsewhere", "/sys/fs/cgroup/memory", "cgroup", "rw,memory");
 	expect(8 * GIB, 7 * GIB, "/sys/fs/cgroup/memory/memory.limit_in_bytes");
 }

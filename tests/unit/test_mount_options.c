@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The options that libfuse gets, each followed by a comma. */
+/* Checks the options that libfuse gets; a comma follows each of them. */
 static void check_options(const char *options, bool debug, const char *expected)
 {
 	struct fuse_args args;

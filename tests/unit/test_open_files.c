@@ -6,10 +6,10 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-/* Open files by inode. */
+/* Open files are found by their inode. */
 
 #define N_INODES 12000
-#define OPENS 3 /* of each inode */
+#define OPENS 3 /* opens of each inode */
 
 static struct open_file opened[N_INODES][OPENS];
 

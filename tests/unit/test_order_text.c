@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* Lines of very different lengths, and how many of them have been asked for. */
+/* Lines of very different lengths, and counts of printed and measured ones. */
 struct fake {
 	uint32_t n;
 	uint64_t printed, measured;
@@ -183,7 +183,7 @@ static uint32_t measure_dots(
 	return n;
 }
 
-/* A job is removed and one of the same name added. */
+/* A job is removed, and another one of the same name is added. */
 Test(order_text, nothing_is_left_of_a_forgotten_text)
 {
 	struct order_texts *texts = texts_new();

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows of pixels: each function keeps its promise, and AVX2 gives the same bytes. */
+/* Rows of pixels: each function does what its comment says, and AVX2 gives the same bytes as plain
+ * code. */
 
 #define MAX_WIDTH 120
 #define GUARD 0xa5
@@ -50,7 +51,7 @@ Test(pixels, split_pixels_are_three_planes)
 	cr_assert_eq(memcmp(blue, "bB", 2), 0);
 }
 
-/* Each output byte that is not the function's own has to stay. */
+/* The function must not change output bytes that are not its own. */
 static void compare_bytes(const struct pixels *fast, size_t width)
 {
 	uint8_t a[MAX_WIDTH * 3 + 64], b[MAX_WIDTH * 3 + 64];
@@ -108,7 +109,7 @@ Test(pixels, avx2_gives_the_bytes_of_plain_c)
 	}
 }
 
-/* Not by one in the last place. */
+/* No number may be off by one in the last place. */
 Test(pixels, each_byte_over_255_is_the_nearest_float)
 {
 	uint8_t bytes[256];
@@ -150,13 +151,13 @@ static void expect_half(float number, unsigned expected)
 	cr_assert_eq(pixels_half(-number), expected | 0x8000, "-%a", (double)number);
 }
 
-/* Between each two neighbours: the middle goes to the even one, all else to
- * the nearer. */
+/* Between two neighbours, the middle becomes the even one, and every other number the nearer
+ * one. */
 Test(pixels, half_is_rounded_to_nearest_even)
 {
 	for (unsigned half = 0; half < 0x7c00; half++) {
 		float low = half_value((uint16_t)half);
-		float high = half_value((uint16_t)(half + 1)); /* of 0x7c00: 65536 */
+		float high = half_value((uint16_t)(half + 1)); /* for 0x7c00: 65536 */
 		float middle = (low + high) / 2;
 		expect_half(low, half);
 		expect_half(nextafterf(middle, 0), half);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/* The image data of regular PNGs, and that everything else is left to libpng. */
+/* The image data of regular PNGs. All other PNGs are left to libpng. */
 
 enum { WIDTH = 23, HEIGHT = 9, MOST = 4, ROW = WIDTH * MOST };
 
@@ -96,7 +96,7 @@ static void put_chunk(struct file *file, const char *name, const uint8_t *data, 
 	png_save_uint_32(file->bytes + file->size, (uint32_t)n);
 	memcpy(file->bytes + file->size + 4, name, 4);
 	memcpy(file->bytes + file->size + 8, data, n);
-	memset(file->bytes + file->size + 8 + n, 0, 4); /* nobody looks */
+	memset(file->bytes + file->size + 8 + n, 0, 4); /* nothing checks it */
 	file->size += n + 12;
 }
 
@@ -107,7 +107,7 @@ static size_t deflate_rows(const uint8_t *rows, size_t n, uint8_t *out, size_t r
 	return bytes;
 }
 
-/* In chunks of so many bytes. */
+/* Makes a file with chunks of this many bytes. */
 static struct file file_of(const uint8_t *stream, size_t n, size_t chunk)
 {
 	static const uint8_t none[1];

@@ -4,7 +4,7 @@
 #include "effort.h"
 #include "power_journal.h"
 
-/* The power fails while journals and orders are set aside, and while that is undone. */
+/* The power fails while journals and orders are set aside, and while this is undone. */
 
 TestSuite(power_aside, .init = make_places, .fini = remove_places, .timeout = 600);
 
@@ -26,7 +26,8 @@ static void write_earlier(void)
 	close(fd);
 }
 
-/* All of it is there and what was set aside earlier, or all of it is set aside. */
+/* Checks that everything is in place, with files that were set aside earlier, or that everything
+ * is set aside. */
 static const char *check_aside(
 	const char *at, const struct record *history, size_t n, bool done)
 {
@@ -56,7 +57,7 @@ static void write_aside(const struct record *records, size_t n)
 	struct order order = {EPOCH_POSITIONS, 1, samples, log, 0, NULL};
 	struct found found;
 	disk_clear(live);
-	/* Some file systems list what is new first. */
+	/* Some file systems list the newest files first. */
 	cr_assert_eq(0, order_save(live, 0, FINGERPRINT, &order));
 	cr_assert_null(find(live, &found));
 	append_all(found.journal, records, n);
@@ -86,7 +87,7 @@ Test(power_aside, sets_all_aside_or_nothing)
 		}
 }
 
-/* It fails in the middle, and again while that is made good. */
+/* The power fails in the middle, and again during the recovery. */
 Test(power_aside, fails_again_while_what_was_set_aside_comes_back)
 {
 	const struct record records[] = {begun(0), bound(0, 0, 0), ended(0), begun(1),
@@ -115,7 +116,7 @@ Test(power_aside, fails_again_while_what_was_set_aside_comes_back)
 	}
 }
 
-/* Of a removal that does not come to its end something is left that was there once. */
+/* Checks that an incomplete removal leaves only files that existed once. */
 static const char *check_removed(const struct record *history, size_t n)
 {
 	struct found found;

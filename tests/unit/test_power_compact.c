@@ -6,11 +6,11 @@
 #include "power_journal.h"
 
 /*
- * A segment that has grown long is written anew, and the power fails anywhere, or the process
- * ends: of what was promised nothing is missing but opens that have many later ones of their
- * script behind them. What is appended then is read, too.
+ * A segment that has grown long is rewritten, and the power fails at any moment, or the process
+ * ends. No promised record may be missing, except opens with many later opens of the same script.
+ * Records that are appended afterwards must be read, too.
  *
- * JOADERFS_SEED=n plays one case alone.
+ * JOADERFS_SEED=n runs one case alone.
  */
 
 TestSuite(power_compact, .init = make_places, .fini = remove_places, .timeout = 600);
@@ -45,7 +45,7 @@ static struct record next_record(struct writer *writer)
 	}
 	uint64_t script = 1 + rng_below(rng, 1 + rng_below(rng, SCRIPTS));
 	uint64_t rank = rng_below(rng, 3) ? script : rng_next(rng);
-	uint32_t nth = writer->opens[script]++; /* tells it from others */
+	uint32_t nth = writer->opens[script]++; /* distinguishes the open from others */
 	return (struct record){.kind = RECORD_OPENED,
 		.epoch = writer->epoch,
 		.position = nth % EPOCH_POSITIONS,
@@ -89,7 +89,7 @@ static void write_some(struct writer *writer, size_t n)
 	}
 }
 
-/* Writes a journal on a disk that records each call. */
+/* Writes a journal, and records the calls. */
 static void write_case(struct writer *writer, uint64_t seed, enum disk_lie lie)
 {
 	struct found found;
@@ -105,7 +105,7 @@ static void write_case(struct writer *writer, uint64_t seed, enum disk_lie lie)
 	journal_close(&writer->journal);
 }
 
-/* The open has so many later ones of its script that it may be left out. */
+/* Tells whether the open may be left out, because its script has many later ones. */
 static bool is_old(const struct record *history, size_t at, size_t end)
 {
 	size_t later = 0;
@@ -115,7 +115,8 @@ static bool is_old(const struct record *history, size_t at, size_t end)
 	return history[at].kind == RECORD_OPENED && later >= KEPT;
 }
 
-/* NULL, or what is wrong. *ret_end: how much of the history it is. */
+/* Compares the replay with the history. Returns a description of the fault; NULL: none. *ret_end:
+ * the length of the history that the replay covers. */
 static const char *compare(const struct replay *replay, const struct record *history,
 	size_t done, size_t promised, size_t *ret_end)
 {
@@ -133,7 +134,7 @@ static const char *compare(const struct replay *replay, const struct record *his
 	return at < promised ? "a record is missing that was promised" : NULL;
 }
 
-/* Another process goes on with it. */
+/* Lets another process continue the journal. */
 static const char *goes_on(struct writer *writer, struct found *found, size_t end)
 {
 	writer->journal = found->journal;

@@ -6,17 +6,17 @@
 #include "power_journal.h"
 
 /*
- * The power fails anywhere while journal and orders are written, and again while they are
- * read: the journal opens, tells what was at some moment, and nothing is missing that a
- * sync has promised. Each test of a lie shows that this is noticed.
+ * The power fails at any moment while journal and orders are written, and again while they are
+ * read. The journal must open and contain the state of some moment, and nothing may be missing
+ * that a sync has promised. Tests with lies of the disk show that faults are noticed.
  *
- * JOADERFS_SEED=n plays one case alone.
+ * JOADERFS_SEED=n runs one case alone.
  */
 
 TestSuite(power_failure, .init = make_places, .fini = remove_places, .timeout = 600);
 
 #define READINGS 80
-#define FAILURES 12 /* of power, in each case */
+#define FAILURES 12 /* failures of power in each case */
 
 static const struct epochs_config config = {.kind = EPOCHS_DRAWN,
 	.set.positions = EPOCH_POSITIONS,
@@ -25,17 +25,17 @@ static const struct epochs_config config = {.kind = EPOCHS_DRAWN,
 	.file = 1,
 	.idle_ns = UINT64_MAX / 2};
 
-/* --- what is written ------------------------------------------------------------------ */
+/* --- writing ------------------------------------------------------------------------- */
 
 struct writer {
 	struct epoch_world world;
 	struct journal *journal;
 	struct rng rng;
-	size_t appended; /* of the world's records */
-	size_t promised; /* likewise */
+	size_t appended; /* number of the world's records */
+	size_t promised; /* number of records that a sync has promised */
 };
 
-/* As the clerk does: the order first. */
+/* Saves the order before the engine is told, as the clerk does. */
 static void save_order_first(struct epoch_world *world, const struct world_event *event)
 {
 	if (event->kind != EVENT_SAVED)
@@ -80,7 +80,7 @@ static void save_one(struct writer *writer)
 		}
 }
 
-/* Streams come when they are wanted, orders are saved late. */
+/* Begins all wanted streams. Orders are saved late. */
 static void begin_streams(struct writer *writer)
 {
 	for (uint32_t epoch = 0; epoch < WORLD_EPOCHS; epoch++)
@@ -89,7 +89,7 @@ static void begin_streams(struct writer *writer)
 			world_begun(&writer->world, epoch, 0);
 }
 
-/* Two readers of current/, the second one slow. */
+/* Lets two readers read current/; the second one is slow. */
 static void read_some(struct writer *writer)
 {
 	uint32_t at[2] = {0};
@@ -107,7 +107,7 @@ static void read_some(struct writer *writer)
 	}
 }
 
-/* All of it is recorded. */
+/* Writes journal and orders, and records the calls. */
 static void write_case(struct writer *writer, uint64_t seed, enum disk_lie lie)
 {
 	enum journal_found found;
@@ -128,7 +128,7 @@ static void write_case(struct writer *writer, uint64_t seed, enum disk_lie lie)
 	journal_close(&writer->journal);
 }
 
-/* --- what is found -------------------------------------------------------------------- */
+/* --- checks -------------------------------------------------------------------------- */
 
 static bool has_order(const struct found *found, uint32_t epoch)
 {
@@ -138,7 +138,7 @@ static bool has_order(const struct found *found, uint32_t epoch)
 	return false;
 }
 
-/* What the history says of an epoch, and what its file does. */
+/* Compares the epoch's bindings in the history and in its file. */
 static const char *check_order(
 	const char *path, uint32_t epoch, const struct record *history, size_t done)
 {
@@ -173,7 +173,7 @@ static const char *check_orders(const char *path, const struct found *found,
 	return NULL;
 }
 
-/* An engine takes it, and goes on. */
+/* Checks that an engine replays the records and continues. */
 static const char *check_engine(
 	const char *path, const struct epochs_config *of, const struct found *found)
 {
@@ -214,11 +214,11 @@ static const char *check(const char *path, const struct epochs_config *of,
 	return wrong;
 }
 
-/* --- once more, while it is read ------------------------------------------------------ */
+/* --- a second failure, during the recovery -------------------------------------------- */
 
 #define MORE 6
 
-/* What an engine might go on with. */
+/* Returns the number of records with which an engine might continue. */
 static size_t go_on(struct found *found)
 {
 	struct replay *replay = &found->replay;
@@ -241,7 +241,7 @@ static size_t go_on(struct found *found)
 	return before;
 }
 
-/* What is read is on the disk, and stays, whatever is written then. */
+/* Checks that records that were read once stay on the disk, whatever is written afterwards. */
 static const char *fails_again(struct rng *rng, enum disk_order order, enum disk_lie lie)
 {
 	struct found found, second;

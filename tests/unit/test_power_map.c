@@ -7,12 +7,12 @@
 #include "power_failure.h"
 
 /*
- * The power fails anywhere while a mapped catalogue replaces another one: the name has the old
- * one or the new one, whole. A disk that has not what was synced is noticed.
+ * The power fails at any moment while a mapped catalogue replaces another one. Its name must lead
+ * to the old or to the new one, whole. A disk that loses synced data is noticed.
  */
 
 #define ROWS 300
-#define FAILURES 4 /* of power, after each event */
+#define FAILURES 4 /* failures of power after each event */
 
 static char live[] = "/dev/shm/power_map.XXXXXX";
 static char after[] = "/dev/shm/power_map_after.XXXXXX";
@@ -40,7 +40,7 @@ static const char *beneath(const char *directory, const char *name)
 	return path;
 }
 
-/* The edition tells one from the other; all that is known of a row follows from it. */
+/* Writes a map. All its rows follow from the edition. */
 static void write_map(const char *catalogue_name, uint32_t edition)
 {
 	static struct row rows[ROWS];
@@ -60,7 +60,7 @@ static void write_map(const char *catalogue_name, uint32_t edition)
 	map_close(&map);
 }
 
-/* 0: damaged, which was noticed; else the edition. */
+/* Returns the edition; 0: the map is damaged, and this was noticed. */
 static uint32_t read_map(void)
 {
 	struct catalogue_map *map;

@@ -7,15 +7,15 @@
 #include "power_failure.h"
 
 /*
- * The power fails anywhere while a catalogue of an older version becomes one of this version:
- * each sample keeps its id, which no scan of the tree could find again. A disk that has not what
- * was synced is noticed.
+ * The power fails at any moment while the catalogue of an older version is converted to this
+ * version. Each sample must keep its id, which no scan of the tree could find again. A disk that
+ * loses synced data is noticed.
  */
 
 #define SAMPLES 8
-#define FAILURES 4 /* of power, after each event */
+#define FAILURES 4 /* failures of power after each event */
 
-/* The older catalogue has its ids in the order that a scan would not choose. */
+/* Gives ids in an order that a scan would not choose. */
 #define REVERSE_IDS                                                                      \
 	"UPDATE samples SET id = -1 - id;"                                               \
 	"UPDATE samples SET id = id + (SELECT count(*) FROM samples)"
@@ -34,7 +34,8 @@ static ssize_t note_write(int fd, const void *bytes, size_t n)
 	return done;
 }
 
-/* The linker does not lead calls of a shared library to the recorder; SQLite itself does. */
+/* The linker can't lead the calls of a shared library to the recorder, so SQLite gets other
+ * functions. */
 static void record_sqlite(void)
 {
 	const struct {
@@ -112,7 +113,7 @@ static bool keeps_ids(void)
 }
 
 struct damage {
-	unsigned lost; /* failures after which ids were others */
+	unsigned lost; /* failures after which samples had other ids */
 	unsigned old;  /* failures after the end that left the older version */
 };
 

@@ -8,9 +8,9 @@
 #include "world.h"
 
 /*
- * The power fails while a scheduler adds a job and readers go through it: the next one has
- * the job if its addition was told, with its number, and each sample that a sync of the
- * journal has promised.
+ * The power fails while a scheduler adds a job and readers read it. If the addition was reported,
+ * the next scheduler has the job with its number, and each sample that a sync of the journal has
+ * promised.
  */
 
 TestSuite(power_sched, .timeout = 600);
@@ -22,7 +22,7 @@ static struct world world;
 static char name[] = "job", crashed[96];
 
 struct promise {
-	unsigned positions; /* of all epochs, read and synced */
+	unsigned positions; /* positions of all epochs that were read and synced */
 	job_id id;
 	sample_id samples[EPOCHS * SAMPLES];
 };

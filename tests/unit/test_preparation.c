@@ -81,7 +81,7 @@ Test(preparation, the_largest_image_does_not_overflow)
 	cr_assert_eq(preparation_bytes(&p, image, 0), UINT64_C(12870750000));
 }
 
-/* What 32 bits can't tell is as large as they can tell, and not a small image. */
+/* Sizes beyond 32 bits become the largest possible size, and not a small one. */
 Test(preparation, a_narrow_image_does_not_become_a_small_one)
 {
 	struct tensor_shape image = {.width = 1, .height = 178000000};
@@ -122,12 +122,13 @@ Test(preparation, preparations_are_equal_when_every_part_is)
 	a.filter = FILTER_BILINEAR;
 	a.approximate = true;
 	cr_assert_not(preparation_equal(&a, &b));
-	a.resize_short = b.resize_short = 0; /* nothing to be less accurate in */
-	a.filter = FILTER_BOX;		     /* nor to filter */
+	/* nothing is resized, so accuracy has no effect */
+	a.resize_short = b.resize_short = 0;
+	a.filter = FILTER_BOX; /* nor has the filter */
 	cr_assert(preparation_equal(&a, &b));
 	a.exif = true;
 	cr_assert_not(preparation_equal(&a, &b));
-	a.encoded = b.encoded = true; /* the file as it is */
+	a.encoded = b.encoded = true; /* the unchanged file */
 	cr_assert(preparation_equal(&a, &b));
 	a.fills_truncated = true;
 	cr_assert(preparation_equal(&a, &b));
@@ -138,8 +139,8 @@ Test(preparation, preparations_are_equal_when_every_part_is)
 	cr_assert_not(preparation_equal(&a, &b));
 }
 
-/* An array is known by its identity alone, is as large as its type says, and is no gray or
- * coloured image unless it has the shape and the numbers of a coloured one. */
+/* Arrays are equal if their identities are, are as large as their type says, and are images only
+ * with the shape and type of RGB images. */
 Test(preparation, arrays_of_programs_are_no_images)
 {
 	struct prepared_array one = {.name = "a", .identity = "1"}, same = one;
@@ -222,7 +223,8 @@ Test(preparation, equal_preparations_have_the_same_text_and_others_another_one)
 	cr_expect_lt(strlen(a), PREPARATION_TEXT - 1);
 }
 
-/* Sections are kept once, tell preparations apart, and have room in the text however long they are. */
+/* Sections are stored once, distinguish preparations, and fit into the text, however long they
+ * are. */
 Test(preparation, sections_by_path)
 {
 	struct tensor_sections sections = {.n = 2,

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Programs, good ones and hostile ones. They are scripts that begin with this. */
+/* Programs, well-behaved and hostile ones: scripts that begin with this preamble. */
 
 static const char preamble[] =
 	"import os, sys, time\n"
@@ -86,7 +86,7 @@ static void end(void)
 	free(config.file);
 }
 
-/* Asks for the array of a sample of 12 bytes, or of one that no pipe holds. */
+/* Requests the array of a sample of 12 bytes, or of one that is larger than a pipe. */
 static int ask(size_t size, char array[static 9], char message[static IMAGE_MESSAGE])
 {
 	uint8_t *data = calloc(1, size);
@@ -134,7 +134,7 @@ Test(prepare, samples_become_arrays)
 	end();
 }
 
-/* A process goes on after an error, and what it says meanwhile holds up nobody. */
+/* A process continues after an error, and its messages block nobody. */
 Test(prepare, an_error_is_of_one_sample)
 {
 	begin("ready()\n"
@@ -164,7 +164,7 @@ Test(prepare, a_process_that_dies_has_a_successor)
 	end();
 }
 
-/* The kernel may kill a process for want of memory: no sample is to blame. */
+/* The kernel may kill a process because memory is short. No sample is to blame. */
 Test(prepare, a_process_that_ended_while_nobody_asked)
 {
 	begin("ready()\n"
@@ -173,7 +173,8 @@ Test(prepare, a_process_that_ended_while_nobody_asked)
 		60);
 	for (int i = 0; i < 3; i++) {
 		expect_array(12, "the last");
-		usleep(100000); /* it ends meanwhile, or a try fails: both are allowed */
+		/* the process ends meanwhile, or a try fails; both are allowed */
+		usleep(100000);
 	}
 	end();
 }
@@ -336,7 +337,8 @@ Test(prepare, commands_that_can_not_be_run)
 	begin("", 60);
 	preparation.command = strdup("/nowhere/program 1");
 	cr_expect(eq(int, programs_new(&config, true, &own), -ENOENT));
-	cr_expect(eq(int, programs_new(&config, false, &own), 0)); /* a warning */
+	/* allowed, with a warning */
+	cr_expect(eq(int, programs_new(&config, false, &own), 0));
 	programs_free(&own);
 	free(preparation.command);
 	preparation.command = strdup("/etc/passwd");

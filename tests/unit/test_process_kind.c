@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A command line of /proc is given as text with '|' between its arguments. */
+/* Makes a command line as /proc has it; '|' in the text separates arguments. */
 static size_t line_of(const char *text, char ret[static 1024])
 {
 	size_t n = strlen(text) + 1;
@@ -46,7 +46,7 @@ static const char *const helpers[] = {
 };
 static const char *const options[] = {"", "-E|", "-B|-s|", "-X|dev|", "-Wignore|",
 	"-X|faulthandler|-OO|", "-W|error|-I|"};
-/* Scripts that are about helpers, and are none. */
+/* Scripts whose command lines contain the names of helpers. */
 static const char *const scripts[] = {"main.py|", "-u|main.py|",
 	"-c|import multiprocessing|",
 	"-c|import torch; from multiprocessing.spawn import spawn_main; train()|",
@@ -112,7 +112,8 @@ Test(process_kind, a_command_line_may_be_cut_off_anywhere)
 		"spawn_main; spawn_main()\0--multiprocessing-fork";
 	size_t code = sizeof(whole) - sizeof("--multiprocessing-fork");
 	for (size_t n = 0; n <= sizeof(whole); n++) {
-		char *part = malloc(n + !n); /* the sanitizer finds a read behind it */
+		/* exact, so that the sanitizer sees reads behind it */
+		char *part = malloc(n + !n);
 		cr_assert_not_null(part);
 		size_t copied = n < sizeof(whole) ? n : sizeof(whole);
 		memcpy(part, whole, copied);
@@ -122,7 +123,7 @@ Test(process_kind, a_command_line_may_be_cut_off_anywhere)
 	}
 }
 
-/* The copies have no byte more: the sanitizer finds a read behind them. */
+/* The copies have exact sizes, so that the sanitizer finds a read behind them. */
 static bool differ(
 	const char *a, size_t n_a, const char *b, size_t n_b, struct process_ranks *ret)
 {

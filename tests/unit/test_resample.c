@@ -21,7 +21,7 @@ static struct crop_axis whole(uint32_t length)
 static enum resample_filter filter;
 #define N_FILTERS (FILTER_NEAREST + 1)
 
-/* Where the source of a window begins in the pixels of the whole image. */
+/* Returns the place in the whole image where the source of the window begins. */
 static const uint8_t *source_of(
 	const struct resample_window *window, const uint8_t *pixels)
 {
@@ -33,7 +33,7 @@ static const uint8_t *source_of(
 	return pixels + ((size_t)rows.first * image.width + columns.first) * CHANNELS;
 }
 
-/* From a whole image by `filter`, with nothing kept from before. */
+/* Resamples a whole image by `filter`, with a new resampler. */
 static int resample(const uint8_t *pixels, struct tensor_shape image,
 	struct tensor_shape size, struct crop_axis rows, struct crop_axis columns,
 	uint8_t *out, size_t stride)
@@ -211,7 +211,8 @@ static struct tensor_shape any_shape(struct rng *rng, uint32_t most)
 		.width = 1 + (uint32_t)rng_below(rng, most)};
 }
 
-/* Copies the source into a block of its size, so that valgrind and ASan see each read. */
+/* Copies the source into a block of exactly its size, so that valgrind and ASan find reads beyond
+ * it. */
 static uint8_t *random_source(struct rng *rng, const struct resample_window *window,
 	size_t stride, size_t *ret_bytes)
 {
@@ -228,7 +229,7 @@ static uint8_t *random_source(struct rng *rng, const struct resample_window *win
 	return pixels;
 }
 
-/* On a processor without vector code the two are the same, and this says nothing. */
+/* On a processor without vector code both are the same, and the test shows nothing. */
 Test(resample, vector_code_gives_the_bits_of_plain_code)
 {
 	struct rng rng;

@@ -26,7 +26,8 @@ static void insert(
 {
 	roaring_bitmap_t *ids = roaring_bitmap_create();
 	roaring_bitmap_add_range(ids, begin, end);
-	int error = sampler_join(sampler, stream, 0, ids); /* a job for each stream */
+	/* each stream has its own job */
+	int error = sampler_join(sampler, stream, 0, ids);
 	cr_assert(error == 0 || error == -EEXIST);
 	cr_assert_eq(sampler_insert(sampler, stream, stream, ids), 0);
 }
@@ -108,7 +109,8 @@ Test(sampler, sequential_gives_ascending_ids)
 
 #define ROUNDS 300
 
-/* Three streams, now and then without one of them, named in this or the other order. */
+/* Draws rounds of three streams, now and then without one of them. reverse: the streams are named
+ * in the other order. */
 static void decisions(
 	enum sampler_kind kind, uint64_t seed, bool reverse, sample_id ret[ROUNDS][3])
 {
@@ -162,7 +164,7 @@ Test(sampler, another_seed_gives_other_decisions)
 	}
 }
 
-/* Equal sets in lockstep: one load serves all, in every round. */
+/* Equal sets that draw together: in every round one load serves all streams. */
 Test(sampler, dsa_gives_equal_streams_the_same)
 {
 	struct sampler *sampler = new_sampler(SAMPLER_DSA, 9);
@@ -195,9 +197,9 @@ Test(sampler, dsa_foresees_what_it_will_give)
 	sampler_free(&sampler);
 }
 
-/* Rounds of a stream that leaves and comes back with other samples before it has had all, and at
- * times of another one. The first stream's sets are small, so that many draws are of the same
- * rank. */
+/* Draws rounds of a stream that leaves and comes back with other samples before it has had all of
+ * them, and now and then rounds of another stream. The first stream's sets are small, so that many
+ * draws have the same rank. */
 static void decisions_foreseen(
 	enum sampler_kind kind, bool foresees, sample_id ret[ROUNDS][2])
 {

@@ -8,9 +8,9 @@
 #include <math.h>
 
 /*
- * The paper's appendix A.2 with a cache of one slot: all jobs draw in lockstep, so a
- * round loads each of its distinct samples once. The figures expected are those of an
- * exact computation of the algorithm.
+ * The paper's appendix A.2 with a cache of one slot: all jobs draw together, so a round loads each
+ * of its distinct samples once. The expected figures come from an exact computation of the
+ * algorithm.
  */
 
 #define JOBS 4
@@ -32,7 +32,7 @@ static roaring_bitmap_t *random_subset(struct rng *rng, uint32_t universe, uint3
 	return ids;
 }
 
-/* Serves the jobs that have samples left until none has, and returns the loads. */
+/* Serves jobs until none has samples left. Returns the number of loads. */
 static unsigned misses(struct sampler *sampler)
 {
 	static const stream_id jobs[JOBS] = {0, 1, 2, 3};
@@ -56,7 +56,7 @@ static unsigned misses(struct sampler *sampler)
 	}
 }
 
-/* ranges NULL: four random subsets of 10,000 out of 13,333. */
+/* ranges NULL: four random subsets of 10,000 out of 13,333 ids. */
 static unsigned simulate(const struct range *ranges, enum sampler_kind kind)
 {
 	struct sampler *sampler;
@@ -103,7 +103,7 @@ Test(sampler_misses, two_overlapping_sets)
 	check((struct range[JOBS]){{0, 10000}, {5000, 15000}, {0, 0}, {0, 0}}, 15000);
 }
 
-/* The measure can see the difference: independent sampling shares nothing. */
+/* The measure sees the difference: independent sampling shares nothing. */
 Test(sampler_misses, isa_loads_nearly_everything_again)
 {
 	cr_assert_gt(simulate(NULL, SAMPLER_ISA), 39900);

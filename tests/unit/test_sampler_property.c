@@ -7,8 +7,8 @@
 #include <criterion/criterion.h>
 
 /*
- * Random events against sets kept beside the sampler: whatever comes and goes, each
- * stream is given each of its ids once, and its set is the one kept.
+ * Random events for the sampler, beside sets that the test keeps: each stream gets each of its ids
+ * once, and its set equals the kept one.
  */
 
 #define CASES effort(500, 1500)
@@ -18,7 +18,7 @@ struct world {
 	struct sampler *sampler;
 	struct rng rng;
 	struct twin twin;
-	unsigned streams; /* mask of those that are there */
+	unsigned streams; /* mask of the streams that exist */
 };
 
 static mask random_mask(struct rng *rng)
@@ -26,7 +26,7 @@ static mask random_mask(struct rng *rng)
 	return rng_next(rng);
 }
 
-/* Sets that differ in density, and such as equal, contain or complement another one. */
+/* Returns sets of different density, also sets that equal, contain or complement another one. */
 static mask random_set(struct world *world, mask universe)
 {
 	mask other = world->twin.r[rng_below(&world->rng, TWIN_STREAMS)];
@@ -137,7 +137,7 @@ Test(sampler_property, sequential_gives_every_id_once)
 	random_events(SAMPLER_SEQUENTIAL);
 }
 
-/* Sets of thousands of ids, where CRoaring's containers change their kind. */
+/* Sets of thousands of ids, for which CRoaring's containers change their kind. */
 Test(sampler_property, large_sets_are_emptied_exactly)
 {
 	struct sampler *sampler;

@@ -10,11 +10,12 @@
 /* The samples that the streams of a round get together have the paper's distribution. */
 
 #define ELEMENTS 6
-/* Of thirty joint decisions, an error of 20% of each one's probability, and of 11%. */
+/* With thirty joint decisions, these rounds notice a relative error of 20 % (few) or 11 % (many)
+ * in each probability. */
 #define ROUNDS effort(1500, 5000)
 #define SETTINGS 40
 
-/* Some sets; a few streams take part, and the others leave before the round. */
+/* Sets of streams, and the streams that draw. The other streams leave before the round. */
 struct setting {
 	struct twin twin;
 	unsigned who;
@@ -35,7 +36,8 @@ static struct setting random_setting(uint64_t seed)
 	return setting;
 }
 
-/* The streams come in another order each time, and one of another set leaves again. */
+/* Inserts the streams in an order that changes with the turn, and removes the stream of another
+ * set. */
 static void fill(struct sampler *sampler, const struct setting *setting, uint64_t turn)
 {
 	for (uint64_t i = 0; i < 5; i++) {
@@ -100,7 +102,7 @@ Test(sampler_round, the_twin_decides_with_the_same_probabilities)
 	}
 }
 
-/* A mutant that the statistics above would not notice in any setting is a blind spot. */
+/* Each mutant must be noticed in some setting, otherwise the statistics above have a blind spot. */
 Test(sampler_round, mutants_are_rejected)
 {
 	for (enum mutant mutant = SEES_REMOVALS; mutant <= ALL_JOIN; mutant++) {
@@ -116,8 +118,8 @@ Test(sampler_round, mutants_are_rejected)
 #define SHARED 300
 
 /*
- * Streams 0, 1 and 2 have SHARED ids in common, 1 has one more, 2 that one and another.
- * Stream 3 is larger, has none of them and sits out.
+ * Streams 0, 1 and 2 have SHARED ids in common. Stream 1 has one more id, and stream 2 has that
+ * one and another. Stream 3 is larger, has none of these ids, and sits out.
  */
 static void draw_nested(uint64_t seed, sample_id ret[3])
 {
@@ -140,8 +142,8 @@ static double binomial_z(int count, int n, double p)
 	return fabs(count - n * p) / sqrt(n * p * (1 - p));
 }
 
-/* Nearly all that streams 1 and 2 may draw was offered before: the rest is still found,
- * and shared in its right proportion. */
+/* Nearly all ids that streams 1 and 2 may draw were offered before. The remaining ones must still
+ * be found, and shared in the right proportion. */
 Test(sampler_round, what_little_was_not_offered_is_found)
 {
 	const int rounds = (int)effort(20000, 40000);
@@ -156,14 +158,13 @@ Test(sampler_round, what_little_was_not_offered_is_found)
 		both += ret[1] == SHARED && ret[2] == SHARED;
 	}
 	cr_assert_lt(binomial_z(own, rounds, 1. / (SHARED + 1)), Z_LIMIT, "%d", own);
-	/* Given that, 2 joins with probability (301 - 300) / (302 - 300). */
+	/* In this case stream 2 joins with probability (301 - 300) / (302 - 300). */
 	cr_assert_lt(binomial_z(both, own, .5), Z_LIMIT, "%d of %d", both, own);
 }
 
 #define CHAIN 8
 
-/* How many of nested streams, of 4, 7, 10 ... elements, are given the same as
- * the first. */
+/* Returns how many nested streams, of 4, 7, 10 ... elements, get the same element as the first. */
 static int chain_length(struct sampler *sampler)
 {
 	int ret[TWIN_STREAMS];
@@ -180,10 +181,10 @@ static int chain_length(struct sampler *sampler)
 	return n;
 }
 
-/* Stream k is among them with probability |R_0| / |R_k|. */
+/* Stream k gets the first stream's element with probability |R_0| / |R_k|. */
 Test(sampler_round, a_chain_of_streams_is_as_long_as_the_sizes_say)
 {
-	const int rounds = (int)effort(6000, 20000); /* .03 more or less often, .02 */
+	const int rounds = (int)effort(6000, 20000); /* notice .03 (few), or .02 (many) */
 	int counts[CHAIN + 1] = {0};
 	double chi_square = 0;
 	struct sampler *sampler;

@@ -6,9 +6,9 @@
 #include <criterion/criterion.h>
 
 /*
- * Rounds in states that came about by drawing, arriving and leaving, where streams
- * have other sizes than they came with and have changed places: given the sets before the
- * round, each decision is a possible one, and streams share as often as they should.
+ * Rounds in states that arose from draws, arrivals and departures, in which streams have other
+ * sizes than at first and have changed places. Given the sets before the round, each decision must
+ * be possible, and streams must share as often as they should.
  */
 
 #define CASES 800
@@ -18,9 +18,9 @@
 
 struct expectation {
 	const int *seen;
-	double probability; /* of what was seen */
-	double distinct;    /* mean of the number of distinct samples */
-	double squared;	    /* mean of its square */
+	double probability; /* of the decision */
+	double distinct;    /* mean number of distinct samples */
+	double squared;	    /* mean of the square of this number */
 };
 
 static double distinct(const int *ret)
@@ -43,7 +43,7 @@ static void expect(void *context, const int *ret, double probability)
 }
 
 struct tally {
-	double error; /* distinct samples, less the expected number */
+	double error; /* number of distinct samples, minus its expectation */
 	double variance;
 	unsigned impossible;
 	unsigned rounds;
@@ -65,7 +65,8 @@ static double z_of(const struct tally *tally)
 	return fabs(tally->error) / sqrt(tally->variance);
 }
 
-/* Arrivals and departures: on both sides, so that the sampler is not needed to know. */
+/* Streams arrive and leave, in the sampler and in the twin, so that the twin's sets are those of
+ * the sampler. */
 static void change(struct rng *rng, struct sampler *sampler, struct twin *twin)
 {
 	for (stream_id j = 0; j < STREAMS; j++) {
@@ -88,7 +89,7 @@ static struct sampler *new_sampler(uint64_t seed)
 	return sampler;
 }
 
-/* Half of the rounds are partial. The mutant is used when there is no sampler. */
+/* Plays rounds; half of them are partial. Without a sampler the mutant decides. */
 static void play(struct tally *tally, uint64_t seed, bool real, enum mutant mutant)
 {
 	struct rng rng, twin_rng;

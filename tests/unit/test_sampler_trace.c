@@ -5,17 +5,17 @@
 #include "sampler/sampler.h"
 
 /*
- * Golden traces of the samplers, tests/trace/sampler-*.trace, see golden.h. They come out
- * the same on every machine and with every version of CRoaring. Events:
+ * Golden traces of the samplers, tests/trace/sampler-*.trace (see golden.h). They are the same on
+ * every machine and with every version of CRoaring. Events:
  *
- *     sampler KIND SEED            dsa, isa, exchange or sequential; the first line
- *     join JOB SPACE BEGIN END STEP  the ids BEGIN, BEGIN+STEP, ... below END
- *     insert STREAM BEGIN END STEP a stream of job 0
- *     begin STREAM JOB BEGIN END STEP
- *     draw STREAM ...              then "  STREAM:SAMPLE ..." or "-" for none
- *     evicted SPACE SAMPLE         and resident SPACE SAMPLE
- *     remove STREAM
- *     leave JOB
+ *   sampler KIND SEED dsa, isa, exchange or sequential; the first line
+ *   join JOB SPACE BEGIN END STEP the ids BEGIN, BEGIN+STEP, ... below END
+ *   insert STREAM BEGIN END STEP a stream of job 0
+ *   begin STREAM JOB BEGIN END STEP
+ *   draw STREAM ... then " STREAM:SAMPLE ..." or "-" for none
+ *   evicted SPACE SAMPLE and resident SPACE SAMPLE
+ *   remove STREAM
+ *   leave JOB
  */
 
 #define STREAMS 16
@@ -68,7 +68,7 @@ static roaring_bitmap_t *ids_of(const unsigned *range)
 	return ids;
 }
 
-/* Events around jobs and residency; false: it is none of them. */
+/* Plays an event about jobs or residency. Returns false for other events. */
 static bool play_job_event(struct sampler *sampler, const char *line)
 {
 	unsigned n[5];

@@ -7,11 +7,12 @@
 #include <criterion/criterion.h>
 
 /*
- * The order of each stream's epoch is exactly uniform: every order of its elements is
- * counted. A stream that leaves early counts with the part of its epoch that it had.
+ * The order of each stream's epoch is exactly uniform: every order of its elements is counted. Of
+ * a stream that leaves early, the part of its epoch counts that it had.
  */
 
-/* Orders of four elements are noticed that are off by 8% of their probability, and by 5%. */
+/* Orders of four elements are noticed that are off by 8 % of their probability (few), or by 5 %
+ * (many). */
 #define EPOCHS effort(8000, 24000)
 #define ORDERS 256 /* at most 4 elements of 2 bits each */
 
@@ -19,10 +20,11 @@ struct timetable {
 	const char *name;
 	struct {
 		mask set;	  /* at most 4 elements of 0..7 */
-		unsigned period;  /* takes part in every period-th round */
-		unsigned phase;	  /* of them in those with this remainder */
-		unsigned arrives; /* before this round */
-		unsigned leaves;  /* before this one; 0: stays to the end */
+		unsigned period;  /* the stream takes part in every period-th round */
+		unsigned phase;	  /* remainder of these rounds */
+		unsigned arrives; /* the stream arrives before this round */
+		/* the stream leaves before this round; 0: it stays to the end */
+		unsigned leaves;
 	} stream[3];
 };
 
@@ -46,14 +48,14 @@ static const struct timetable timetables[] = {
 
 #define TIMETABLES (sizeof(timetables) / sizeof(timetables[0]))
 
-/* Counted orders of each stream: 2 bits for each element's rank in the set. */
+/* Counts of each stream's orders, with 2 bits for each element's rank in the set. */
 struct orders {
 	unsigned count[3][ORDERS];
 };
 
-/* Asks the sampler, or a twin. */
+/* The sampler or twin that decides. */
 struct subject {
-	struct sampler *sampler; /* NULL: the twin */
+	struct sampler *sampler; /* NULL: the twin decides */
 	struct twin twin;
 	struct rng rng;
 };
@@ -86,7 +88,7 @@ static void decide(struct subject *subject, unsigned who, int *ret)
 			subject->twin.r[j] &= ~((mask)1 << ret[j]);
 }
 
-/* The streams of this round, after some have come or gone. */
+/* Returns the streams of this round, after arrivals and departures. */
 static unsigned turn_up(struct subject *subject, const struct timetable *timetable,
 	unsigned round, unsigned *there)
 {
@@ -137,7 +139,7 @@ static void epoch(
 	}
 }
 
-/* How many rounds the stream takes part in before it leaves. */
+/* Returns the number of rounds in which the stream takes part before it leaves. */
 static unsigned length(const struct timetable *timetable, int j)
 {
 	unsigned n = 0;
@@ -150,7 +152,7 @@ static unsigned length(const struct timetable *timetable, int j)
 	return n < size ? n : size;
 }
 
-/* Chi-square over all orders of `n` out of `size` elements. */
+/* Returns the z of the chi-square over all orders of `n` out of `size` elements. */
 static double z_of(const unsigned *count, unsigned size, unsigned n)
 {
 	unsigned cells = 1, seen = 0;
@@ -205,7 +207,7 @@ Test(sampler_uniform, every_order_of_isa_is_equally_likely)
 	check_uniform(SAMPLER_ISA);
 }
 
-/* In how many of the timetables the statistics reject the mutant. */
+/* Returns the number of timetables for which the statistics reject the mutant. */
 static size_t rejections(enum mutant mutant)
 {
 	size_t rejected = 0;
@@ -220,9 +222,9 @@ static size_t rejections(enum mutant mutant)
 Test(sampler_uniform, biased_mutants_are_rejected)
 {
 	cr_assert_eq(rejections(HONEST), 0);
-	/* Unbiased only where the ids lie evenly in blocks by chance. */
+	/* The mutant is unbiased only where the ids happen to lie evenly in blocks. */
 	cr_assert_geq(rejections(BLOCK_FIRST), 10);
-	/* These show only where sizes differ within a round. */
+	/* Visible only where sizes differ within a round. */
 	cr_assert_geq(rejections(SEES_REMOVALS), 8);
 	cr_assert_geq(rejections(ALL_JOIN), 8);
 }

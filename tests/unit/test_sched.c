@@ -110,7 +110,7 @@ Test(sched, epochs_begin_after_half_and_end_for_good)
 	cr_assert_eq(-ENOENT, world_open(job, 2, 0, &handle));
 	sample_id sample = world_read(job, 0, N / 2);
 	world_read(job, 1, 0);
-	world_read(job, 0, N - 2); /* it goes on, until half of the next is read */
+	world_read(job, 0, N - 2); /* epoch 0 continues until half of epoch 1 was read */
 	for (uint32_t i = 1; i <= N / 2 + 1; i++)
 		world_read(job, 1, i);
 	cr_assert_eq(-ESTALE, world_open(job, 0, N - 1, &handle));
@@ -170,7 +170,7 @@ Test(sched, a_cache_of_one_tensor_serves_everybody)
 		sched_stats(world.sched);
 		cr_assert_leq(stats_get(STAT_CACHE_BYTES), 1 * WORLD_TENSOR);
 	}
-	/* One of capacity, and what the two held open. */
+	/* One tensor of capacity, and two that the readers held open. */
 	cr_assert_leq(stats_get(STAT_CACHE_PEAK), 3 * WORLD_TENSOR);
 	world_check_permutation(sa, N);
 	world_check_permutation(sb, N);
@@ -180,7 +180,7 @@ Test(sched, a_cache_of_one_tensor_serves_everybody)
 	world_end(&world);
 }
 
-/* What another job has drawn stays pinned, but not in more memory than there is. */
+/* Samples that another job has drawn stay pinned, but not beyond the memory. */
 Test(sched, beyond_capacity_is_only_what_readers_hold_open)
 {
 	struct world world;
@@ -269,7 +269,7 @@ Test(sched, a_job_whose_selection_changed_begins_again)
 	world_end(&world);
 }
 
-/* Positions of a label hold samples of that label only. */
+/* A position of a label holds only samples of this label. */
 Test(sched, a_job_whose_layout_changed_begins_again)
 {
 	struct world world;
@@ -401,21 +401,21 @@ Test(sched, a_reader_that_gives_up_gets_eintr_and_the_position_can_be_read)
 			.cond = PTHREAD_COND_INITIALIZER}};
 	struct sched_open_callbacks callbacks = {
 		.opened = given_up, .parking = give_up, .context = &giving_up};
-	/* The first open of an epoch waits until it has begun. */
+	/* The first open of an epoch waits until the epoch has begun. */
 	cr_assert_eq(0, sched_open(job, 0, 0, &callbacks));
 	cr_assert(giving_up.open.done);
 	cr_assert_eq(-EINTR, giving_up.open.result.status);
 	cr_assert_null(giving_up.open.result.handle);
-	/* It may have been bound before the reader gave up. */
+	/* The position may have been bound before the reader gave up. */
 	sample_id before = sched_bound(job, 0, 0), sample = world_read(job, 0, 0);
 	cr_assert(before == SAMPLE_NONE || before == sample);
 	cr_assert_eq(sample, sched_bound(job, 0, 0));
-	sched_cancel(world.sched, 12345); /* nobody's */
+	sched_cancel(world.sched, 12345); /* no open has this ticket */
 	sched_job_put(job);
 	world_end(&world);
 }
 
-/* Jobs with the same preparation and another, of other sizes, in one small cache. */
+/* Two jobs with the same preparation and one with another size read through one small cache. */
 Test(sched, need_and_pins_are_exact_after_every_event)
 {
 	struct world world;
@@ -447,7 +447,8 @@ Test(sched, need_and_pins_are_exact_after_every_event)
 	world_end(&world);
 }
 
-/* What a round gives to both is read and decoded once; alone they would decode 2 N. */
+/* A sample that a round gives to both jobs is read and decoded once. Alone they would decode 2
+ * N. */
 Test(sched, jobs_of_other_sizes_share_the_decode)
 {
 	struct world world;
@@ -460,8 +461,7 @@ Test(sched, jobs_of_other_sizes_share_the_decode)
 	struct sched_job *b = world_add_config(&world, &config);
 	sample_id sample;
 	uint64_t before = stats_get(STAT_DECODES);
-	/* Both streams are there before anything can be prepared for one of
-	 * them alone. */
+	/* Both streams begin before anything can be prepared for one of them alone. */
 	cr_assert_eq(0, sched_bind(a, 0, 0, &sample));
 	cr_assert_eq(0, sched_bind(b, 0, 0, &sample));
 	for (uint32_t i = 0; i < N; i++) {

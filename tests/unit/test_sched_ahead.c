@@ -5,8 +5,8 @@
 
 #include <unistd.h>
 
-/* How far ahead streams draw, and that this keeps jobs of one speed together, also jobs
- * that open batches which the cache can't hold. */
+/* How far ahead streams draw, and that look-ahead keeps jobs of one speed together, also jobs that
+ * open batches larger than the cache. */
 
 #define N 240
 #define LOOKAHEAD 16
@@ -33,7 +33,8 @@ static void read_some(struct sched_job *job, uint32_t *position, uint32_t n)
 		world_read(job, 0, (*position)++);
 }
 
-/* Two jobs begin together; then each reads `burst` samples at a time. */
+/* Two jobs begin together, and then each reads `burst` samples at a time. Returns the number of
+ * decodes. */
 static uint64_t decodes_in_bursts(uint32_t burst)
 {
 	struct world world;
@@ -57,7 +58,7 @@ static uint64_t decodes_in_bursts(uint32_t burst)
 	return decodes;
 }
 
-/* The first look-ahead of the one that begins is its own; no other is. */
+/* Only the first look-ahead of the job that begins is not shared. */
 Test(sched_ahead, jobs_of_one_speed_that_read_in_bursts_share_their_draws)
 {
 	for (uint32_t burst = 1; burst <= LOOKAHEAD / 2; burst++) {
@@ -75,7 +76,7 @@ struct batch_job {
 	struct sched_handle *handles[BATCH];
 };
 
-/* From one of its samples on. */
+/* Opens the samples of the batch from one of them on. */
 static void open_batch(struct batch_job *job, uint32_t batch, uint32_t from)
 {
 	for (uint32_t i = from; i < BATCH; i++)
@@ -91,8 +92,9 @@ static void close_batch(struct batch_job *job)
 	sched_validate(world_of);
 }
 
-/* Of jobs that begin together, open each batch one after the other, and then close it; the
- * last `still` of them keep the first one. The cache has room for one batch. */
+/* Returns the number of decodes of jobs that begin together, and open each batch one after the
+ * other, and then close it. The last `still` jobs keep the first batch open. The cache has room
+ * for one batch. */
 static uint64_t decodes_of_batches(size_t still)
 {
 	static char names[BATCH_JOBS][2] = {"a", "b", "c", "d"};
@@ -143,7 +145,7 @@ Test(sched_ahead, a_job_draws_as_far_ahead_as_it_may)
 	world_begin(&world, N, N);
 	struct sched_job *a = add(&world, a_name);
 	world_read(a, 0, 0);
-	/* The clerk, who began the epoch, may still be at it. */
+	/* The clerk, who began the epoch, may still draw. */
 	for (int i = 0; drawn(a) < LOOKAHEAD - 1 && i < 10000; i++)
 		usleep(1000);
 	cr_assert_geq(drawn(a), LOOKAHEAD - 1);
@@ -151,7 +153,7 @@ Test(sched_ahead, a_job_draws_as_far_ahead_as_it_may)
 	world_end(&world);
 }
 
-/* The cache has 16 places. */
+/* The cache has room for 16 tensors. */
 Test(sched_ahead, what_is_drawn_ahead_takes_half_of_the_cache)
 {
 	struct world world;
@@ -165,7 +167,7 @@ Test(sched_ahead, what_is_drawn_ahead_takes_half_of_the_cache)
 	world_end(&world);
 }
 
-/* One has drawn what fills the half, and does not read on. */
+/* Job a has drawn half of the cache, and does not read on. */
 Test(sched_ahead, a_job_that_stands_still_leaves_others_their_share)
 {
 	struct world world;
@@ -184,8 +186,8 @@ Test(sched_ahead, a_job_that_stands_still_leaves_others_their_share)
 	world_end(&world);
 }
 
-/* A world whose storages may have so many reads in flight. Returns how many samples one
- * open has drawn ahead, once they are as many as expected or ten seconds have passed. */
+/* Lets the storages have this many reads in flight. Returns how many samples one open has drawn
+ * ahead, once they are as many as expected, or ten seconds have passed. */
 static uint32_t drawn_with_reads(unsigned reads, uint32_t lookahead, uint32_t expected)
 {
 	const unsigned samples = 600;

@@ -6,13 +6,13 @@
 
 #include <semaphore.h>
 
-/* How epochs begin, beside others and after a restart. */
+/* How epochs begin, beside other epochs and after a restart. */
 
 #define N 48
 
 static char a_name[] = "a", b_name[] = "b", holder_name[] = "holder";
 
-/* Several opens of an epoch that has not begun, none of which waits for the other. */
+/* Opens of an epoch that has not begun, none of which waits for another. */
 struct several {
 	struct world_open open[N];
 	struct sched_handle *handle[N];
@@ -43,7 +43,7 @@ static void wait_for_several(struct several *several, int status)
 	}
 }
 
-/* The next epoch can't begin: there is no memory for its stream. */
+/* There is no memory for the stream of the next epoch. */
 static void fail_to_begin(void)
 {
 	fault_clear();
@@ -127,7 +127,7 @@ Test(sched_begin, what_cannot_begin_is_told_to_all_who_wait)
 	struct world world;
 	world_begin(&world, N, 2 * N);
 	struct sched_job *job = world_add(&world, a_name);
-	/* Also for those who come after the first failure, and try again. */
+	/* Opens that come after the first failure fail, too. */
 	cr_assert_eq(0, fault_add("sched.stream:ENOMEM"));
 	open_several(job, &several);
 	wait_for_several(&several, -ENOMEM);
@@ -188,13 +188,13 @@ Test(sched_begin, after_a_restart_epochs_that_are_over_have_their_order_and_samp
 }
 
 /*
- * The thread in which epochs begin does not get on: it tells somebody, who does not
- * return, that his cannot begin.
+ * Holds up the thread in which epochs begin: this thread calls hold_opened, which does not return,
+ * to report that the epoch can't begin.
  */
 struct hold {
 	struct sched_job *job;
 	pthread_t caller;
-	bool missed; /* told by the caller itself, which was slower */
+	bool missed; /* the epoch failed first, so the caller called hold_opened */
 	sem_t held, go;
 };
 
@@ -273,7 +273,7 @@ static void *stop(void *sched)
 	return NULL;
 }
 
-/* Opens that wait for a's epoch are answered before it is its turn. */
+/* Checks that opens that wait for job a's epoch are answered before the thread gets to it. */
 static void expect_answers_when(void *(*leave)(void *))
 {
 	static struct several several;
@@ -310,7 +310,7 @@ static void *replace_a(void *world)
 	return NULL;
 }
 
-/* The pause only gives the mistake, files of the old job in the new one's, a chance. */
+/* The pause gives the fault a chance: files of the old job in the directory of the new one. */
 Test(sched_begin, a_job_of_the_same_name_has_nothing_of_one_that_left_as_it_began)
 {
 	static struct several several;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The world has two classes; its images go to them in turn. */
+/* The world has two classes, and its images go to them in turn. */
 
 #define N 48
 #define EPOCHS 3
@@ -32,7 +32,7 @@ static uint32_t label_at(struct sched_job *job, uint32_t position)
 	return position >= edition->label_begin[1];
 }
 
-/* All positions once, in an order of the script's own. */
+/* Reads all positions once, in a random order. */
 static void read_shuffled(struct sched_job *job, uint32_t epoch, uint64_t reader,
 	struct rng *rng, sample_id *ret)
 {
@@ -46,7 +46,7 @@ static void read_shuffled(struct sched_job *job, uint32_t epoch, uint64_t reader
 		ret[order[i]] = world_read_by(job, epoch, order[i], reader + i % 3);
 }
 
-/* As OpenCV, which opens each file twice. */
+/* Reads each file twice, as OpenCV does. */
 static void read_shuffled_twice(struct sched_job *job, uint32_t epoch, uint64_t reader,
 	struct rng *rng, sample_id *ret)
 {
@@ -102,7 +102,7 @@ Test(sched_classes, each_sample_of_each_label_comes_once_with_its_label)
 	world_end(&world);
 }
 
-/* labels = fixed: the labels of flat are those of each epoch, and mixed. */
+/* With labels = fixed in flat, the labels are the same in each epoch, and mixed. */
 Test(sched_classes, fixed_labels_of_flat_are_the_same_in_each_epoch)
 {
 	struct world world;
@@ -135,7 +135,7 @@ Test(sched_classes, fixed_labels_of_flat_are_the_same_in_each_epoch)
 	world_end(&world);
 }
 
-/* A label without samples, and one with few, do not move the others. */
+/* A label without samples, or with few, does not change the positions of others. */
 Test(sched_classes, a_label_without_samples_has_no_position)
 {
 	struct world world;
@@ -153,7 +153,7 @@ Test(sched_classes, a_label_without_samples_has_no_position)
 	world_end(&world);
 }
 
-/* torchvision's ImageFolder with shuffle=True: the same paths in each epoch. */
+/* torchvision's ImageFolder with shuffle=True reads the same paths in each epoch. */
 Test(sched_classes, a_script_that_shuffles_gets_each_sample_once_from_current)
 {
 	struct world world;
@@ -165,7 +165,7 @@ Test(sched_classes, a_script_that_shuffles_gets_each_sample_once_from_current)
 	rng_seed(&rng, 2);
 	for (uint32_t epoch = 0; epoch < config.epochs; epoch++) {
 		sample_id samples[N];
-		/* Workers that stay for two epochs, then new ones. */
+		/* Workers stay for two epochs, then new ones come. */
 		read_shuffled(job, SCHED_CURRENT, 1 + 3 * (epoch / 2), &rng, samples);
 		world_check_permutation(samples, N);
 		check_labels(job, samples);
@@ -195,7 +195,7 @@ Test(sched_classes, also_when_it_opens_each_file_twice)
 	world_end(&world);
 }
 
-/* In orders of their own, half an epoch apart: alone they would decode 4 N. */
+/* The jobs read in different orders, half an epoch apart. Alone they would decode 4 N. */
 Test(sched_classes, two_jobs_share)
 {
 	struct world world;
@@ -268,7 +268,7 @@ Test(sched_classes, in_dataset_order_a_position_is_the_sample_of_that_rank)
 	world_end(&world);
 }
 
-/* Nothing is drawn before it is opened, so that any position may come next. */
+/* Nothing is drawn before it is opened, because any position may come next. */
 Test(sched_classes, nothing_is_drawn_ahead)
 {
 	struct world world;

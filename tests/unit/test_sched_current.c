@@ -4,18 +4,18 @@
 #include "base/rng.h"
 #include "world.h"
 
-/* What scripts do that know one directory and many epochs. Readers are numbered. */
+/* Scripts that know one directory and many epochs. Readers have numbers. */
 
 #define N 80
 #define EPOCHS 3
-#define WINDOW (N / 4) /* the "few dozen" of an epoch as short as this */
+#define WINDOW (N / 4) /* the "few dozen" of an epoch of this length */
 
 static char name[] = "job";
 
 struct script {
 	struct world world;
 	struct sched_job *job;
-	sample_id samples[EPOCHS][N]; /* by what the script takes for its epochs */
+	sample_id samples[EPOCHS][N]; /* by the script's number of the epoch */
 };
 
 static void begin_with(struct script *script, const struct job_config *config)
@@ -107,7 +107,8 @@ Test(sched_current, a_handle_knows_its_epoch)
 	end(&script);
 }
 
-/* Worker w has the batches w, w + 4, ... and is at another place of its own. */
+/* Reads by four workers: worker w has the batches w, w + 4, ..., and each worker is at another
+ * place. */
 static void read_with_workers(struct script *script, uint32_t epoch, uint32_t n)
 {
 	enum { WORKERS = 4, BATCH = 4 };
@@ -130,7 +131,7 @@ Test(sched_current, workers_that_stay_go_on_to_the_next_epoch)
 	end(&script);
 }
 
-/* Reader 2 still has the end of the epoch when reader 1 is well in the next. */
+/* Lets reader 1 get far into the next epoch while reader 2 still has the end of this one. */
 static void overtake(struct script *script, uint64_t first, uint64_t second)
 {
 	read_range(script, 0, 0, N - 6, first);
@@ -154,7 +155,7 @@ Test(sched_current, a_worker_that_was_overtaken_gets_what_is_left_of_its_epoch)
 	end(&script);
 }
 
-/* With what it reads, the epoch that it reads from is let go. */
+/* The reader's opens in the next epoch end the epoch that it reads by its number. */
 Test(sched_current, who_reads_from_the_last_epoch_by_its_number_when_all_have_left_it)
 {
 	struct script script;
@@ -193,7 +194,7 @@ Test(sched_current, what_drop_last_leaves_is_let_go)
 	end(&script);
 }
 
-/* New processes in each epoch, which have not read before. */
+/* Each epoch has new processes, which have not read before. */
 Test(sched_current, drop_last_with_new_workers_in_each_epoch)
 {
 	struct script script;
@@ -244,7 +245,7 @@ Test(sched_current, a_script_started_again_after_half_begins_an_epoch)
 	end(&script);
 }
 
-/* As a script that shuffles for itself opens them; `in`: in its how many-th pass */
+/* Reads as a script that shuffles; `in` is the number of its pass. */
 static void read_shuffled(
 	struct script *script, uint32_t epoch, uint32_t from, uint32_t to, uint64_t in)
 {
@@ -263,7 +264,7 @@ static void read_shuffled(
 			open_current(script, positions[i], 10 * in + i % 3);
 }
 
-/* Each time it had read less than half; together it was more. */
+/* Each start reads less than half of an epoch, and together they read more. */
 Test(sched_current, a_script_that_shuffles_may_be_started_again_before_half)
 {
 	struct script script;
@@ -316,7 +317,7 @@ Test(sched_current, goes_on_after_a_restart_of_the_daemon)
 	end(&script);
 }
 
-/* As OpenCV, and numpy with mmap_mode, which opens a file three times. */
+/* As OpenCV does, and numpy with mmap_mode, which opens a file three times. */
 Test(sched_current, a_reader_may_open_each_file_several_times)
 {
 	struct script script;
@@ -374,7 +375,7 @@ Test(sched_current, the_label_read_after_the_image_is_of_the_same_sample)
 	end(&script);
 }
 
-/* Also when another thread reads it, and others have read on meanwhile. */
+/* Another thread reads the label, also when others have read on meanwhile. */
 Test(sched_current, the_label_may_be_read_by_another_thread)
 {
 	struct script script;
@@ -386,7 +387,8 @@ Test(sched_current, the_label_may_be_read_by_another_thread)
 	end(&script);
 }
 
-/* Each label before its image, or a coin decides which of both threads comes first. */
+/* One thread reads images and another one labels. percent: chance that the label comes first; see
+ * the loop. */
 static void read_halves(unsigned percent)
 {
 	struct script script;
@@ -423,7 +425,7 @@ Test(sched_current, somebody_who_looks_at_a_file_disturbs_nothing)
 	struct script script;
 	begin(&script);
 	read_range(&script, 0, 0, 3 * N / 4, 1);
-	open_current(&script, 5, 99); /* which begins the next epoch */
+	open_current(&script, 5, 99); /* this begins the next epoch */
 	open_current(&script, 6, 98);
 	cr_assert_eq(1, running_epoch(&script));
 	read_range(&script, 0, 3 * N / 4, N, 1);
@@ -443,7 +445,8 @@ Test(sched_current, asking_for_what_is_bound_changes_nothing)
 	sched_job_status(script.job, &status);
 	cr_assert_not(status.started);
 	read_range(&script, 0, 0, N, 1);
-	for (uint32_t i = 0; i < N - WINDOW; i++) /* of an epoch that has not begun */
+	/* positions of an epoch that has not begun */
+	for (uint32_t i = 0; i < N - WINDOW; i++)
 		cr_assert_eq(SAMPLE_NONE, sched_bound(script.job, SCHED_CURRENT, i));
 	cr_assert_eq(0, running_epoch(&script));
 	cr_assert_eq(SAMPLE_NONE, sched_bound(script.job, SCHED_CURRENT, N));
@@ -496,7 +499,7 @@ Test(sched_current, an_epoch_drains_with_exchange_too)
 	end(&script);
 }
 
-/* A batch is read as one, its labels after it. */
+/* The batch is read as one file, and its labels after it. */
 Test(sched_current, the_labels_of_a_batch_are_those_of_its_images)
 {
 	struct script script;

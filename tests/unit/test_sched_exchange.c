@@ -7,7 +7,8 @@
 #include "sched/supplying.h"
 #include "world.h"
 
-/* The engine has tests of its own; here it is joined to cache, loading and jobs. */
+/* The exchange engine in the scheduler, with cache, loading and jobs. The engine has its own
+ * tests. */
 
 #define N 120
 
@@ -22,7 +23,7 @@ static void begin(
 	world_start(world);
 }
 
-/* Decodes of two jobs of which one is half an epoch behind, over two epochs each. */
+/* Returns the decodes of two jobs, one of them half an epoch behind, over two epochs each. */
 static uint64_t staggered(enum sampler_kind kind)
 {
 	struct world world;
@@ -47,7 +48,8 @@ static uint64_t staggered(enum sampler_kind kind)
 	return decodes;
 }
 
-/* Two epochs of two jobs are 4 N; N each for what nobody reads beside them. */
+/* Alone, two epochs of two jobs are 4 N decodes. Here they are 2 N, and a part for samples that
+ * only one job reads. */
 Test(sched_exchange, staggered_jobs_share_nearly_everything)
 {
 	uint64_t exchange = staggered(SAMPLER_EXCHANGE);
@@ -57,7 +59,7 @@ Test(sched_exchange, staggered_jobs_share_nearly_everything)
 	cr_assert_geq(dsa, 11 * N / 4, "%d decodes", (int)dsa);
 }
 
-/* Jobs of two preparations and of another size, in a cache that holds few of each. */
+/* Jobs of two preparations and of another size, in a cache with room for few samples of each. */
 Test(sched_exchange, jobs_of_different_preparation_get_each_sample_once)
 {
 	struct world world;
@@ -91,8 +93,8 @@ Test(sched_exchange, jobs_of_different_preparation_get_each_sample_once)
 }
 
 /*
- * One opens the first half in dataset order. The other's order must not show it: of its
- * first 56 about 28 are of that half, 45 or more once in a million runs.
+ * One job opens the first half in the dataset's order. The other job's order must not show it: of
+ * its first 56 samples about 28 are of that half, and 45 or more once in a million runs.
  */
 Test(sched_exchange, what_a_mirror_has_loaded_does_not_come_first)
 {
@@ -177,7 +179,7 @@ static sample_id insist(struct sched_job *job, uint32_t position)
 	return sample;
 }
 
-/* Without memory for a pin, what was given does not get into the cache. */
+/* Without memory for a pin, a sample that was drawn does not get into the cache. */
 Test(sched_exchange, without_memory_for_the_cache_epochs_are_still_whole)
 {
 	struct world world;
@@ -204,8 +206,8 @@ Test(sched_exchange, without_memory_for_the_cache_epochs_are_still_whole)
 	fault_clear();
 }
 
-/* Of its own for the dataset: the daemon's is sequential, which nobody would take
- * for it. */
+/* The dataset has its own sampler. The daemon's sampler is sequential, so that the difference is
+ * visible. */
 Test(sched_exchange, a_dataset_may_have_a_sampler_of_its_own)
 {
 	struct world world;
@@ -230,7 +232,8 @@ Test(sched_exchange, a_dataset_may_have_a_sampler_of_its_own)
 	world_end(&world);
 }
 
-/* What the cache holds is told, but not what a job in dataset order has loaded. */
+/* Samples in the cache are reported as resident, except those that a job in dataset order has
+ * loaded. */
 Test(sched_exchange, what_is_resident_is_told)
 {
 	struct world world;
@@ -265,7 +268,7 @@ Test(sched_exchange, what_is_resident_is_told)
 	world_end(&world);
 }
 
-/* Other daemons may ask for the samples of a dataset that has just been removed. */
+/* Other daemons may ask for samples of a dataset that was removed just before. */
 Test(sched_exchange, nothing_of_a_removed_dataset_is_resident)
 {
 	static char again[] = "again";

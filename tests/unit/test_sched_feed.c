@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* A job that reads what one rank does: its samples are drawn elsewhere, and come. */
+/* A job that reads the samples of one rank, which are drawn elsewhere and fed to it. */
 
 #define N 24
 #define RANKS 2
@@ -73,7 +73,7 @@ static sample_id read_one(struct sched_job *job, uint32_t epoch, uint32_t positi
 	return sample;
 }
 
-/* Waits until the epoch has begun, which is done by another thread. */
+/* Waits until the epoch has begun, which another thread does. */
 static void begin_epoch(struct sched_job *job, uint32_t epoch, const sample_id *first,
 	struct world_open *open)
 {
@@ -102,7 +102,7 @@ Test(sched_feed, positions_get_what_is_fed_in_its_order_when_it_comes)
 		cr_expect_eq(order[epoch][0], sched_handle_sample(opened.handle));
 		sched_release(opened.handle);
 		for (uint32_t k = 1; k < N / RANKS; k += 2) {
-			/* What came before is passed over. */
+			/* Samples that came before are ignored. */
 			feed(job, epoch, 0, k + 1, order[epoch]);
 			cr_expect_eq(order[epoch][k], read_one(job, epoch, k));
 			if (k + 1 == N / RANKS)
@@ -153,7 +153,7 @@ Test(sched_feed, a_reader_that_waits_can_give_up_and_a_job_that_leaves_lets_it_g
 	begin_open(job, 0, 6, &open[1]);
 	sched_cancel(world.sched, open[0].ticket);
 	cr_expect_eq(-EINTR, wait_for(&open[0]).status);
-	/* Nothing is bound for who gave up. */
+	/* No sample is bound for a reader that gave up. */
 	feed(job, 0, 1, 1, order[0]);
 	struct sched_opened opened = wait_for(&open[1]);
 	cr_expect_eq(order[0][1], sched_handle_sample(opened.handle));
@@ -199,7 +199,7 @@ Test(sched_feed, after_a_restart_it_goes_on_where_the_journal_ends)
 	world_end(&world);
 }
 
-/* The epoch before, of which files are left, is not forgotten. */
+/* The previous epoch is not forgotten while files of it are left. */
 Test(sched_feed, slow_workers_get_the_rest_of_the_epoch_before)
 {
 	struct world world;
@@ -227,8 +227,8 @@ Test(sched_feed, slow_workers_get_the_rest_of_the_epoch_before)
 	world_end(&world);
 }
 
-/* It had come to its second sample, with others at hand, when another daemon served the
- * rank; it gets it back. */
+/* The rank had come to its second sample, with more samples at hand, when another daemon began to
+ * serve it. Now this daemon gets the rank back. */
 Test(sched_feed, what_another_daemon_had_is_read_whatever_was_at_hand)
 {
 	struct world world;
@@ -253,7 +253,8 @@ Test(sched_feed, what_another_daemon_had_is_read_whatever_was_at_hand)
 	for (uint32_t k = 6; k < 9; k++)
 		cr_expect_eq(order[0][k], read_one(job, 0, k));
 	feed(job, 0, 9, 3, order[0]);
-	/* It had all of the epoch, and some of the one after the next. */
+	/* The other daemon read the rest of the epoch, all of the next one, and a part of epoch
+	 * 2. */
 	cr_assert_eq(0, sched_feed_go_on(job, 2, 2));
 	feed(job, 2, 0, 3, order[2]);
 	cr_expect_eq(2, state_of(job).epoch);
@@ -313,7 +314,8 @@ Test(sched_feed, another_job_of_the_dataset_draws_as_ever)
 	world_end(&world);
 }
 
-/* What came is given; what did not is given up, and comes when it is fed again. */
+/* Samples that have come are given to readers. Other opens are given up, and succeed when the
+ * samples are fed. */
 Test(sched_feed, opens_are_given_up_while_nobody_can_feed)
 {
 	struct world world;

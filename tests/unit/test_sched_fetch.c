@@ -6,16 +6,16 @@
 
 #include "image/preparation.h"
 
-/* Samples that another daemon has, and those that another daemon asks for. */
+/* Samples that another daemon has, and samples that another daemon asks for. */
 
 #define N 24
-#define FETCHED 0xee /* all bytes of a tensor that was fetched */
+#define FETCHED 0xee /* value of all bytes of a fetched tensor */
 
 static char a_name[] = "a";
 
 enum way { ANSWERS, BREAKS, REFUSES, LIES, LEAVES, KEEPS };
 
-/* Another daemon, which is the home of odd samples. */
+/* Another daemon, the home of odd samples. */
 struct other {
 	enum way way;
 	pthread_mutex_t mutex;
@@ -88,7 +88,7 @@ static void begin(struct world *world, struct other *other, enum way way)
 	begin_small(world, other, way, 2 * N);
 }
 
-/* Returns the sample of one. */
+/* Waits until the other daemon keeps a fetch. Returns its sample. */
 static sample_id wait_for_kept(struct other *other)
 {
 	sample_id sample = SAMPLE_NONE;
@@ -102,7 +102,7 @@ static sample_id wait_for_kept(struct other *other)
 	return sample;
 }
 
-/* And nothing is kept any more. */
+/* Answers all kept fetches. From now on the other daemon keeps none. */
 static void answer_kept(struct other *other)
 {
 	pthread_mutex_lock(&other->mutex);
@@ -134,7 +134,7 @@ static struct sched_opened wait_for(struct world_open *open)
 	return open->result;
 }
 
-/* Reads an epoch; returns how many samples were fetched. */
+/* Reads an epoch. Returns the number of fetched samples. */
 static unsigned read_all(struct sched_job *job)
 {
 	unsigned fetched = 0;
@@ -198,7 +198,7 @@ Test(sched_fetch, what_has_another_size_is_prepared_here)
 static int open_sample(const struct world *world, const struct preparation *preparation,
 	sample_id sample, struct sched_opened *ret);
 
-/* A full cache then evicts copies of odd samples before the even ones. */
+/* If the cache is full, it evicts copies of odd samples before the even ones. */
 Test(sched_fetch, what_is_left_to_this_daemon_is_prepared_here_and_is_a_copy)
 {
 	struct world world;
@@ -220,7 +220,7 @@ Test(sched_fetch, what_is_left_to_this_daemon_is_prepared_here_and_is_a_copy)
 	world_end(&world);
 }
 
-/* Look-ahead is fetched while nothing comes; the job goes meanwhile. */
+/* Look-ahead is being fetched without an answer when the job leaves. */
 Test(sched_fetch, a_job_leaves_while_its_samples_are_fetched)
 {
 	struct world world;
@@ -359,7 +359,7 @@ static void give(struct world *world, struct sched_job *job, sample_id sample)
 	sched_undo(opened.handle);
 }
 
-/* Even samples are at home here. */
+/* Even samples are at home on this daemon. */
 Test(sched_fetch, samples_at_home_are_needed_until_a_rank_or_another_daemon_asks)
 {
 	static const sample_id first[] = {3, 1, 4, 15}, second[] = {0, 7, 2};

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * A daemon that is started again finds in the job's directory what its samples are, and does
- * not look at each of them; what it finds there is right, or is not used.
+ * A daemon that starts again finds notes about the samples in the job's directory, and does not
+ * examine each sample. The notes are right, or are not used.
  */
 
 #define N 60
@@ -27,7 +27,7 @@ static struct job_config config_of(char *where, enum view_layout layout)
 	return config;
 }
 
-/* A job's findings about its samples, as numbers that other samples hardly have. */
+/* Facts about a job's samples, by which different samples are recognized. */
 struct found {
 	uint32_t samples, n_begins;
 	roaring_bitmap_t *selection, *readable;
@@ -48,7 +48,7 @@ static void look(struct world *world, struct sched_job *job, struct found *ret)
 		ret->begins[i] = edition->label_begin[i];
 	sched_edition_put(edition);
 	FILE *out = open_memstream(&ret->state, &n);
-	sched_job_print_state(job, out); /* it has the fingerprint */
+	sched_job_print_state(job, out); /* the state contains the fingerprint */
 	fclose(out);
 }
 
@@ -69,7 +69,7 @@ static void found_free(struct found *found)
 	free(found->state);
 }
 
-/* Starts, adds the job, looks, stops. */
+/* Starts, adds the job, finds the facts, and stops. */
 static void look_again(
 	struct world *world, const struct job_config *config, struct found *ret)
 {
@@ -85,7 +85,7 @@ static void path_of(const struct world *world, const char *name, char ret[static
 	snprintf(ret, 128, "%s/state/%s", world->directory, name);
 }
 
-/* The file keeps its size and its times. */
+/* Changes a byte of the file, which keeps its size and its times. */
 static void spoil(
 	const struct world *world, const char *name, off_t at, unsigned char mask)
 {
@@ -118,7 +118,8 @@ static void begin(struct world *world)
 	world_begin(world, N, N);
 	world_stop(world);
 	world->dataset_config.look = LOOK_NEVER;
-	world_image_path(world, 4, path); /* it has no header: its job can't have it */
+	/* the image has no header, so its job can't have it */
+	world_image_path(world, 4, path);
 	cr_assert_eq(0, truncate(path, 3));
 	world->dataset_config.look = LOOK_BEFORE;
 	world_start(world);
@@ -126,14 +127,14 @@ static void begin(struct world *world)
 	world->dataset_config.look = LOOK_NEVER;
 }
 
-/* world_end stops it. */
+/* world_end stops the world, so it must run. */
 static void end(struct world *world)
 {
 	world_start(world);
 	world_end(world);
 }
 
-/* The catalogue's database can't be read any more, and is not asked. */
+/* The catalogue's database can't be read any more, and is not needed. */
 Test(sched_measured, the_next_start_does_not_look_again)
 {
 	static const enum view_layout layouts[] = {LAYOUT_FLAT, LAYOUT_CLASSES};
@@ -187,7 +188,7 @@ Test(sched_measured, one_that_is_damaged_is_made_again)
 	end(&world);
 }
 
-/* Another ini, other files and another cache have another one. */
+/* Another ini, other files or another cache need another note. */
 Test(sched_measured, one_of_other_samples_is_not_used)
 {
 	struct world world;
@@ -223,7 +224,8 @@ static void write_image(const char *path, unsigned width)
 	cr_assert(png_image_write_to_file(&image, path, 0, pixels, 0, NULL));
 }
 
-/* Adds the sums of a job of these samples. Returns its typical size of a tensor. */
+/* Adds the sums over a job's samples to *bytes and *readable. Returns its typical size of a
+ * tensor. */
 static uint64_t add_found_of(struct world *world, struct job_config config,
 	uint64_t *bytes, uint64_t *readable)
 {
@@ -247,7 +249,7 @@ static uint64_t add_found(
 	return add_found_of(world, config_of(where, LAYOUT_FLAT), bytes, readable);
 }
 
-/* A job of a whole dataset measures tensors by shape, and some shapes are refused. */
+/* A job of a whole dataset measures tensors by shape. Some shapes are refused. */
 Test(sched_measured, all_samples_have_the_sizes_that_each_of_them_has)
 {
 	static char odd[] = "id % 2 = 1", even[] = "id % 2 = 0";
@@ -270,8 +272,8 @@ Test(sched_measured, all_samples_have_the_sizes_that_each_of_them_has)
 	cr_assert_eq(all, each);
 	cr_assert_eq(readable, readable_of_each);
 	cr_assert_eq(readable, N - 7 - 3);
-	/* 45 of the 60 tensors are smaller than the typical one: 10 have no bytes, and 35 of the
-	 * widths that are not 1, 10, 19, 28, 37 are below 41. */
+	/* 45 of the 60 tensors are smaller than the typical one: 10 have no bytes, and 35 have a
+	 * width below 41 that is not 1, 10, 19, 28 or 37. */
 	cr_assert_eq(typical, (uint64_t)41 * 8 * 3);
 	end(&world);
 }
@@ -284,7 +286,7 @@ static struct job_config encoded_of(char *where)
 	return config;
 }
 
-/* A job of all encoded files looks at one of each shape, unless one may be empty. */
+/* A job of all encoded files examines one of each shape, unless a file may be empty. */
 Test(sched_measured, encoded_samples_are_as_large_as_their_files)
 {
 	static char odd[] = "id % 2 = 1", even[] = "id % 2 = 0";
@@ -319,7 +321,7 @@ static void note(void *context, const char *message)
 	snprintf(said, sizeof(said), "%s", message);
 }
 
-/* Other jobs go on; without the fault the same one can be added. */
+/* Other jobs continue. Without the fault the same job can be added. */
 Test(sched_measured, a_job_of_too_many_samples_is_refused)
 {
 	struct world world;

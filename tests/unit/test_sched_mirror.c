@@ -117,7 +117,7 @@ Test(sched_mirror, a_bad_sample_fails_each_time_and_alone)
 	struct sched_handle *handle = NULL;
 	char path[128];
 	world_begin(&world, N, 100);
-	world_image_path(&world, 0, path); /* the first of the first class */
+	world_image_path(&world, 0, path); /* the first sample of the first class */
 	FILE *file = fopen(path, "r+");
 	cr_assert(file && fputs("no image", file) > 0 && fclose(file) == 0);
 	struct sched_job *job = add_mirror(&world, a_name, NULL);

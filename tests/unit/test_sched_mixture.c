@@ -11,13 +11,13 @@
 #include <math.h>
 
 /*
- * Jobs of several datasets, over the whole scheduler: in the order of an epoch the datasets
- * come as they would in a list that was shuffled, and what other jobs read is shared.
+ * Jobs of several datasets in the whole scheduler. In the order of an epoch the datasets come as
+ * in a shuffled list, and samples that other jobs read are shared.
  */
 
 #define TINY 24
 #define MORE 20
-#define WEIGHTS "tiny:2,more:1" /* an epoch has all of tiny and 12 of more */
+#define WEIGHTS "tiny:2,more:1" /* an epoch has all of tiny, and 12 samples of more */
 #define LENGTH 36
 
 static char a_name[] = "a", b_name[] = "b", c_name[] = "c";
@@ -74,10 +74,11 @@ static struct sched_job *add(struct mixture_world *it, char *name, uint32_t look
 
 #define EPOCHS effort(100, 1500)
 #define FEW 11
-#define LATE 9 /* places, the last ones */
+#define LATE 9 /* number of the last places */
 
-/* How often each place of an order has a sample of the second dataset; how often it and the
- * next place have; by how much more or fewer are late than should be, squared. */
+/* Counts over n orders: at: how often each place has a sample of the second dataset; both: how
+ * often a place and the next one have; late: the squared deviation of the number among the last
+ * places. */
 struct found {
 	uint32_t n;
 	uint32_t at[LENGTH], both, late;
@@ -96,8 +97,8 @@ static void note(struct found *found, const bool second[LENGTH])
 	found->late += (uint32_t)(late * late);
 }
 
-/* Of a shuffled list each place is as likely; chi square with LENGTH - 1 degrees of freedom,
- * since each order has as many. */
+/* Returns the chi-square of the places. In a shuffled list each place is as likely; since each
+ * order has the same number, there are LENGTH - 1 degrees of freedom. */
 static double spread_of(const struct found *found)
 {
 	double p = 12.0 / LENGTH, expected = found->n * p, sum = 0;
@@ -108,15 +109,17 @@ static double spread_of(const struct found *found)
 	return sum * (LENGTH - 1) / LENGTH;
 }
 
-#define SPREAD 74 /* of 35 degrees of freedom: once in 10000 */
+#define SPREAD 74 /* chi-square with 35 degrees of freedom is above this once in 10000 */
 
-/* Neighbours of the second dataset in an order; in a shuffled list 12 * 11 / 36. */
+/* Returns the mean number of neighbours in an order that are both of the second dataset. In a
+ * shuffled list this is 12 * 11 / 36. */
 static double neighbours_of(const struct found *found)
 {
 	return (double)found->both / found->n;
 }
 
-/* The variance of a hypergeometric distribution: how many of the LATE are of the second. */
+/* Returns the variance of the number of late places of the second dataset, as a part of the
+ * variance of the hypergeometric distribution. */
 static double late_of(const struct found *found)
 {
 	double variance = LATE / 3.0 * 2 / 3 * (LENGTH - LATE) / (LENGTH - 1);
@@ -126,7 +129,7 @@ static double late_of(const struct found *found)
 static bool are_uniform(const struct found *found)
 {
 	double pairs = 12.0 * 11 / LENGTH, got = neighbours_of(found);
-	/* The deviation of one order is below 1.5; five deviations of the mean. */
+	/* The deviation of one order is below 1.5. The limit is five deviations of the mean. */
 	double limit = 5 * 1.5 / sqrt(found->n);
 	cr_log_info("places %.1f, neighbours %.3f of %.3f, late %.2f", spread_of(found),
 		got, pairs, late_of(found));
@@ -152,7 +155,7 @@ static sample_id bind(struct sched_job *job, uint32_t epoch, uint32_t position)
 	return sample;
 }
 
-/* Epochs of one job; another one of the first dataset reads beside it. */
+/* Checks the order of a job's epochs, while another job of the first dataset reads beside it. */
 static void check_order(enum sampler_kind kind, uint32_t epochs)
 {
 	struct mixture_world it;
@@ -206,8 +209,8 @@ Test(sched_mixture, passes_have_each_sample_once_with_isa)
 	check_order(SAMPLER_ISA, FEW);
 }
 
-/* What is not so would be seen: datasets that come with fixed probabilities until one has
- * ended, or in turns. */
+/* Other orders fail the statistics: datasets with fixed probabilities until one has ended, or
+ * datasets in turns. */
 Test(sched_mixture, other_orders_would_be_seen)
 {
 	struct found independent = {0}, turns = {0};
@@ -233,8 +236,8 @@ Test(sched_mixture, other_orders_would_be_seen)
 
 /* --- what is shared ------------------------------------------------------------------------ */
 
-/* Three jobs side by side with a cache that holds little: a mixture and one job of each of its
- * datasets. Each sample that two of them need is prepared about once. */
+/* Returns the decodes of three jobs beside each other with a small cache: a mixture, and one job
+ * for each of its datasets. Each sample that two jobs need should be prepared about once. */
 static uint64_t decodes_beside(enum sampler_kind kind, uint64_t seed)
 {
 	static char more[] = "more";
@@ -263,8 +266,8 @@ static uint64_t decodes_beside(enum sampler_kind kind, uint64_t seed)
 
 #define WORLDS 8
 
-/* Alone they need 36 + 24 + 20; with all of it shared 24 + 20. What is drawn ahead depends on
- * when the decoders come to run. */
+/* Alone the jobs need 36 + 24 + 20 decodes; if everything is shared, 24 + 20. Look-ahead depends
+ * on when the decoders run. */
 Test(sched_mixture, rounds_are_those_of_its_datasets)
 {
 	uint64_t dsa = 0, isa = 0;
@@ -278,7 +281,7 @@ Test(sched_mixture, rounds_are_those_of_its_datasets)
 	cr_assert_lt(dsa, isa);
 }
 
-/* A cache for all: each is prepared once, whoever reads it first. */
+/* The cache holds all samples: each is prepared once, whichever job reads it first. */
 Test(sched_mixture, each_sample_is_prepared_once)
 {
 	struct mixture_world it;
@@ -300,7 +303,7 @@ Test(sched_mixture, each_sample_is_prepared_once)
 
 /* --- its life ------------------------------------------------------------------------------ */
 
-/* The stream can't be made, at each of its steps; later it is. */
+/* The stream can't be made, at each of its steps. Later it is made. */
 Test(sched_mixture, a_stream_that_fails_leaves_nothing)
 {
 	struct mixture_world it;
@@ -315,7 +318,7 @@ Test(sched_mixture, a_stream_that_fails_leaves_nothing)
 	end(&it);
 }
 
-/* Removed in the middle of its epoch, while another one goes on. */
+/* The job is removed in the middle of its epoch, while another one continues. */
 Test(sched_mixture, a_job_that_is_removed_gives_everything_back)
 {
 	struct mixture_world it;

@@ -7,8 +7,8 @@
 #include "watch/watch.h"
 #include "world.h"
 
-/* The last hour, as the scheduler tells it. Jobs are mirrors, which are given what they ask
- * for, in its order. */
+/* The last hour, as the scheduler reports it. The jobs are mirrors, which get the samples that
+ * they open, in this order. */
 
 #define N 12
 
@@ -104,7 +104,7 @@ Test(sched_past, a_job_that_has_gone_is_told_for_an_hour)
 	world_end(&world);
 }
 
-/* It was there before, under the same number. */
+/* The job existed before, under the same number. */
 Test(sched_past, a_job_that_comes_again_begins_at_nothing)
 {
 	struct world world;
@@ -147,7 +147,7 @@ Test(sched_past, jobs_without_a_place_are_counted)
 	free(past);
 	cr_expect_eq(3, prepared_for(&world, "j0", "others"));
 	cr_expect_eq(2, prepared_for(&world, "j0", "j0"));
-	/* The place of one that has gone is another one's. */
+	/* The place of a removed job is given to another one. */
 	read_some(jobs[7], 5, 6);
 	read_some(jobs[0], 5, 6);
 	remove_job(&world, jobs[7]);
@@ -175,7 +175,7 @@ Test(sched_past, readings_are_taken_every_ten_seconds)
 	for (uint64_t s = 1; s <= 30; s++)
 		reading_take(world.sched, begin_ns + s * 1000000000);
 	past = past_of(&world);
-	/* now is before the last one, which it takes the place of */
+	/* the present reading replaces the last one */
 	cr_assert_eq(4, past->n, "%zu", past->n);
 	for (size_t i = 1; i < 3; i++)
 		cr_expect_eq(past->readings[i].ns, begin_ns + i * HISTORY_STEP_NS);

@@ -8,8 +8,8 @@
 #include <inttypes.h>
 
 /*
- * torch's DataLoader with shuffle=True on current/ of the layout `classes`: its workers
- * open what it has shuffled, are killed in the middle of an epoch, and others begin anew.
+ * torch's DataLoader with shuffle=True on current/ of the layout `classes`. Its workers open
+ * shuffled files and are killed in the middle of an epoch, and new ones begin again.
  */
 
 #define N 360
@@ -20,7 +20,7 @@ struct restart {
 	struct sched_job *job;
 	char name[16];
 	struct rng rng;
-	sample_id samples[2][N]; /* by what the script takes for its epochs */
+	sample_id samples[2][N]; /* by the script's number of the epoch */
 };
 
 static void shuffle(struct rng *rng, uint32_t positions[N])
@@ -34,10 +34,11 @@ static void shuffle(struct rng *rng, uint32_t positions[N])
 	}
 }
 
-/* A DataLoader's worker: every other batch, not more than two ahead of what was used. */
+/* A worker of a DataLoader: it has every other batch, and is at most two batches ahead of the
+ * script. */
 struct worker {
 	uint64_t reader;
-	uint32_t next; /* in the order of the script */
+	uint32_t next; /* index in the order of the script */
 	struct sched_handle *handle;
 	uint32_t position;
 };
@@ -59,7 +60,7 @@ static void worker_close(struct restart *restart, struct worker *worker, uint32_
 	worker->handle = NULL;
 }
 
-/* n positions of an order of its own, by two new workers, now this one, now that. */
+/* Reads n positions in a new order, by two new workers that take turns at random. */
 static void read_by_loader(
 	struct restart *restart, uint32_t epoch, uint32_t n, uint64_t reader)
 {
@@ -100,7 +101,7 @@ static void begin(struct restart *restart)
 	world_begin(&restart->world, N, 100);
 }
 
-/* Another job, for another run of a script. */
+/* Adds another job, for another run of a script. */
 static void add(struct restart *restart, uint64_t seed)
 {
 	snprintf(restart->name, sizeof(restart->name), "job%" PRIu64, seed);
@@ -121,7 +122,7 @@ static uint32_t twice(const sample_id samples[N])
 	return n;
 }
 
-/* Ends the job; how many samples it was given twice in an epoch. */
+/* Removes the job. Returns how many samples it got twice in an epoch. */
 static uint32_t leave(struct restart *restart)
 {
 	sched_job_put(restart->job);
@@ -134,7 +135,7 @@ static void end(struct restart *restart)
 	world_end(&restart->world);
 }
 
-/* However its workers take turns: killed, started again, and then the next epoch. */
+/* The loader is killed, started again, and reads the next epoch, with any turns of its workers. */
 Test(sched_restart, a_loader_that_shuffles_may_be_started_again_before_half)
 {
 	struct restart restart;
@@ -151,9 +152,9 @@ Test(sched_restart, a_loader_that_shuffles_may_be_started_again_before_half)
 }
 
 /*
- * num_workers=0: the thread that tried a few batches goes through the epoch, too. When it
- * began to do that can't be known before all of these have come again; if the last of
- * them is also the last of the epoch, that is too late.
+ * With num_workers=0, the thread that tried a few batches also reads the epoch. The engine knows
+ * that this has begun only when all tried files have come again. If the last of them is also the
+ * last file of the epoch, that is too late.
  */
 Test(sched_restart, the_same_thread_may_begin_anew)
 {
@@ -171,7 +172,8 @@ Test(sched_restart, the_same_thread_may_begin_anew)
 	end(&restart);
 }
 
-/* One file, to learn how large images are; half an epoch later it comes in its turn. */
+/* The script reads one file to learn the size of images. Half an epoch later this file comes in
+ * its turn. */
 Test(sched_restart, what_was_read_before_the_workers_came_is_the_same_when_they_read_it)
 {
 	struct restart restart;

@@ -5,8 +5,8 @@
 #include "sched/sched_internal.h"
 #include "world.h"
 
-/* Two datasets of one directory. After each step, world_read looks at pins, need, and what is
- * known of images that both have. */
+/* Two datasets of one directory. After each step, world_read checks pins, need, and what the
+ * scheduler knows about images that both datasets have. */
 
 #define N 24
 
@@ -51,7 +51,7 @@ static void end(struct twice *twice)
 	world_end(&twice->world);
 }
 
-/* The pixels are those of its own sample. */
+/* Checks that the pixels are those of the job's own sample. */
 static void read_one(struct sched_job *job, uint32_t position)
 {
 	struct sched_handle *handle = NULL;
@@ -116,7 +116,7 @@ Test(sched_same, other_tensors_are_others)
 	end(&twice);
 }
 
-/* What one dataset's part of the cache has lost, the other one's still has. */
+/* A tensor that one dataset's part of the cache has lost is still in the other's part. */
 Test(sched_same, a_tensor_lives_as_long_as_either_holds_it)
 {
 	struct twice twice;
@@ -139,7 +139,7 @@ Test(sched_same, a_tensor_lives_as_long_as_either_holds_it)
 	end(&twice);
 }
 
-/* Also with jobs that go while tensors are held. */
+/* Jobs also leave while tensors are held. */
 Test(sched_same, a_dataset_without_jobs_leaves_nothing)
 {
 	struct twice twice;

@@ -10,12 +10,12 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* Whose request is next, in the scheduler: opens of mirrors wait, and the test prepares one
+/* Whose request comes next, in the scheduler: opens of mirrors wait, and the test prepares one
  * sample after the other. */
 
 #define N 240
 #define JOBS 2
-#define COST_NS 5000000 /* of a sample, whatever it takes here */
+#define COST_NS 5000000 /* assumed cost of a sample */
 
 struct asked {
 	bool done;
@@ -27,7 +27,7 @@ struct shared {
 	struct load_context *context;
 	struct sched_job *jobs[JOBS];
 	struct asked asked[JOBS][N];
-	uint32_t n[JOBS]; /* asked so far */
+	uint32_t n[JOBS]; /* number of opens so far */
 };
 
 static void begin(struct shared *shared, enum share_policy policy, const double *weights)
@@ -108,7 +108,8 @@ static void end(struct shared *shared)
 	world_end(&shared->world);
 }
 
-/* Of 80 that are prepared while both jobs wait for 100, those of the second. */
+/* Lets 80 samples be prepared while both jobs wait for 100. Returns how many are of the second
+ * job. */
 static uint32_t part_of_second(enum share_policy policy)
 {
 	static const double weights[JOBS] = {1, 3};
@@ -130,7 +131,7 @@ Test(sched_shares, jobs_get_parts_by_their_weights)
 	cr_expect_eq(part_of_second(SHARE_FIFO), 0, "the mutant: who asks first");
 }
 
-/* How many are prepared before the one that a job wants, behind 110 of another one. */
+/* Returns how many samples are prepared before the only one of a job, behind 110 of another job. */
 static uint32_t before_the_one(enum share_policy policy)
 {
 	struct shared shared;
@@ -165,8 +166,8 @@ Test(sched_shares, who_was_idle_gets_no_credit)
 	end(&shared);
 }
 
-/* The read fails in a way that passes. Who has asked first leaves before it is tried again,
- * and who asks meanwhile gets the sample. */
+/* The read fails with a transient error. The job that asked first leaves before the next try, and
+ * another job that asks meanwhile gets the sample. */
 Test(sched_shares, who_asks_while_a_read_is_put_off_is_served, .fini = fault_clear)
 {
 	struct shared shared;

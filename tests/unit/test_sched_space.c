@@ -8,9 +8,9 @@
 #include <stdatomic.h>
 
 /*
- * What has a place for each sample of a dataset is made and given back without the lock:
- * with millions of samples that takes milliseconds. All memory comes by here; sanitizers
- * and valgrind have an allocator of their own.
+ * Memory with a place for each sample of a dataset is allocated and freed without the lock,
+ * because with millions of samples this takes milliseconds. All allocations come through here;
+ * sanitizers and valgrind have their own allocator.
  */
 
 #if defined(__has_feature)
@@ -24,7 +24,7 @@
 
 #if defined(__GLIBC__) && !defined(SANITIZED)
 
-/* Nothing else has as many bytes as the needs of so many samples. */
+/* A number for which no other allocation is as large as the needs of all samples. */
 #define N 20011
 #define NEED_BYTES (N * sizeof(uint16_t))
 
@@ -88,7 +88,7 @@ Test(sched_space, it_is_made_and_freed_without_the_lock)
 	world_read(job, 0, 0);
 	cr_assert_eq(0, sched_job_remove(world.sched, name));
 	sched_job_put(job);
-	sched_stop(world.sched); /* whichever thread frees it has done so */
+	sched_stop(world.sched); /* by now the memory is freed, by whatever thread */
 	atomic_store(&watched, false);
 	cr_assert_eq(1, atomic_load(&freed), "%u are freed", atomic_load(&freed));
 	cr_assert_eq(0, atomic_load(&with_lock), "it is freed under the lock");

@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 
 /*
- * So many samples that epochs begin and end in steps, between which others have the lock:
- * what they find there is right.
+ * With this many samples, epochs begin and end in steps, between which others take the lock. The
+ * state that they find must be right.
  */
 
 #define N 40000
@@ -20,7 +20,7 @@ static struct world world;
 static char a_name[] = "a", b_name[] = "b", c_name[] = "c";
 static atomic_bool done;
 
-/* One image under many names. */
+/* Makes one image with many names. */
 static void start(enum sampler_kind sampler)
 {
 	char first[128], path[128];
@@ -52,7 +52,7 @@ static void open_and_forget(void *context, const struct sched_opened *opened)
 		sched_undo(opened->handle);
 }
 
-/* It begins its epoch while it is removed, in the middle of it, or after it. */
+/* Adds a job, and removes it before, while or after its epoch begins. */
 static void come_and_go(char *name, int round)
 {
 	struct sched_open_callbacks callbacks = {.opened = open_and_forget};
@@ -74,7 +74,7 @@ static void *keep_coming(void *name)
 	return NULL;
 }
 
-/* Need is counted anew each time; every read of a is another sample. */
+/* Counts need anew each time. Each read of job a must give another sample. */
 static void look_while_jobs_come_and_go(struct sched_job *a)
 {
 	static bool seen[N];

@@ -5,10 +5,11 @@
 
 #include <time.h>
 
-/* What the scheduler tells a tier of the worth of samples, by what is fetched then. */
+/* The worth of samples, as the scheduler tells it to a tier, seen by the samples that are fetched
+ * afterwards. */
 
 #define IMAGES 300
-#define ROOM ((uint64_t)1 << 20) /* 236 of them: a block and a name each */
+#define ROOM ((uint64_t)1 << 20) /* room for 236 samples, each with a block and a name */
 
 static struct world world;
 static char directory[80];
@@ -56,8 +57,8 @@ static void read_one(struct sched_job *job, uint32_t epoch, uint32_t position)
 	settle();
 }
 
-/* Two jobs, each in an order of its own: half of the samples at most were read by one and
- * are needed by the other. */
+/* Two jobs read in different orders. At most half of the samples were read by one and are needed
+ * by the other. */
 Test(sched_tier, two_jobs_fetch_each_sample_once)
 {
 	static char a[] = "a", b[] = "b";
@@ -86,7 +87,7 @@ Test(sched_tier, one_job_finds_in_later_epochs_what_fits)
 	sched_job_put(job);
 }
 
-/* The samples of a job that is gone give way to those of one that reads. */
+/* Samples of a job that has left give way to those of a job that reads. */
 Test(sched_tier, what_nobody_reads_gives_way)
 {
 	static char a[] = "a", b[] = "b", first[] = "id < 250", last[] = "id >= 250";

@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-/* Windows of a second, of a job that could get 1000 samples/s alone. */
+/* Passes a window of a second to the demand. Alone, the job could get 1000 samples/s. */
 static void see(struct share_demand *demand, double samples, double waited)
 {
 	struct share_window window = {
@@ -22,7 +22,7 @@ Test(share_demand, who_never_waits_needs_what_it_gets)
 	cr_expect_not(demand.at_least);
 }
 
-/* A thread that computes for 10 ms after each sample, whatever it is given. */
+/* A thread computes for 10 ms after each sample, whatever rate it gets. */
 Test(share_demand, what_a_thread_computes_between_its_waits_tells_its_need)
 {
 	struct share_demand demand = {0};
@@ -42,7 +42,7 @@ Test(share_demand, who_gets_what_it_seems_to_need_and_never_idles_needs_more)
 	cr_expect_float_eq(demand.rate, 83.2, 1e-9);
 }
 
-/* Decoders are short: that it waits is no news. */
+/* Decoders are short, so the job's waits say nothing about its need. */
 Test(share_demand, who_gets_less_than_it_needs_needs_what_it_did)
 {
 	struct share_demand demand = {.rate = 50};
@@ -52,8 +52,8 @@ Test(share_demand, who_gets_less_than_it_needs_needs_what_it_did)
 	cr_expect(demand.at_least);
 }
 
-/* Its readers are many threads, which never idle all at once while it is short, so that
- * its need shows only when it is met. */
+/* The job has many reading threads, which never all idle while it is short, so its need shows only
+ * when it is met. */
 Test(share_demand, probing_ends_about_the_need)
 {
 	struct share_demand demand = {.rate = 50};
@@ -94,7 +94,7 @@ Test(share_demand, a_need_that_falls_is_followed)
 	cr_expect_float_eq(demand.rate, 100, 2);
 }
 
-/* Four threads read ahead for a model: one of them waits often, whatever the model needs. */
+/* Four threads read ahead for a model. One of them often waits, whatever the model needs. */
 Test(share_demand, a_need_that_was_shown_stays_while_the_job_is_short)
 {
 	struct share_demand demand = {0};

@@ -9,14 +9,14 @@
 #include <math.h>
 
 /*
- * The optimum, twice: the conditions of Karush, Kuhn and Tucker, which hold for it alone,
- * and a search through all divisions of the decode time on a grid. Mutants are rejected by
- * both.
+ * The optimum is checked in two ways: by the conditions of Karush, Kuhn and Tucker, which only the
+ * optimum fulfils, and by a search through all divisions of the decode time on a grid. Both reject
+ * mutants.
  */
 
 #define MOST 4
 #define GRID 24
-#define CERTAIN_PART .05 /* grant.c's */
+#define CERTAIN_PART .05 /* the constant of grant.c */
 
 struct instance {
 	struct share_claim claims[MOST];
@@ -29,7 +29,7 @@ static double uniform(struct rng *rng, double low, double high)
 	return low + (high - low) * (double)rng_below(rng, 1000001) / 1000000;
 }
 
-/* Some have more capacity than they need, most have less. */
+/* Makes an instance. Some have more capacity than all jobs need, most have less. */
 static struct instance random_instance(struct rng *rng)
 {
 	struct instance instance = {.n = 2 + rng_below(rng, MOST - 1)};
@@ -50,7 +50,7 @@ typedef void allocator(enum share_policy policy, const struct share_claim *claim
 
 /* --- mutants ---------------------------------------------------------------------------- */
 
-/* What demands leave over is lost. */
+/* A mutant: capacity that demands leave over is lost. */
 static void mutant_no_rest(enum share_policy policy, const struct share_claim *claims,
 	size_t n, double capacity, double *rates)
 {
@@ -63,7 +63,7 @@ static void mutant_no_rest(enum share_policy policy, const struct share_claim *c
 			capacity * claims[i].weight / sum / claims[i].cost);
 }
 
-/* As it is, but for other claims. */
+/* Grants for changed claims. */
 static void changed(
 	enum share_policy policy, const struct instance *instance, double *rates)
 {
@@ -81,7 +81,7 @@ static void mutant_no_weights(enum share_policy policy, const struct share_claim
 	changed(policy, &other, rates);
 }
 
-/* As if all samples took equally long. */
+/* A mutant: all samples take equally long. */
 static void mutant_no_costs(enum share_policy policy, const struct share_claim *claims,
 	size_t n, double capacity, double *rates)
 {
@@ -102,7 +102,7 @@ static void mutant_no_costs(enum share_policy policy, const struct share_claim *
 		rates[i] = fmin(rates[i] * fmin(capacity, need) / used, claims[i].demand);
 }
 
-/* Another aim than the one asked for. */
+/* A mutant: follows another policy. */
 static void mutant_other_policy(enum share_policy policy,
 	const struct share_claim *claims, size_t n, double capacity, double *rates)
 {
@@ -112,7 +112,8 @@ static void mutant_other_policy(enum share_policy policy,
 
 /* --- Karush, Kuhn and Tucker ------------------------------------------------------------ */
 
-/* What is equal for all that are not content: the larger, the less is a bit more worth. */
+/* Returns the level, which is equal for all jobs that could use more. The higher it is, the less a
+ * bit more is worth. */
 static double level_of(
 	enum share_policy policy, const struct share_claim *claim, double rate)
 {
@@ -131,14 +132,15 @@ static bool is_content(const struct share_claim *claim, double rate)
 	return rate > claim->demand * (1 - 1e-9);
 }
 
-/* What a job has without regard to its worth, in SHARE_THROUGHPUT. */
+/* Returns the rates that jobs have under SHARE_THROUGHPUT whatever their worth. */
 static void certain_rates(const struct instance *instance, double *rates)
 {
 	share_grant(SHARE_FAIR, instance->claims, instance->n,
 		CERTAIN_PART * instance->capacity, rates);
 }
 
-/* Of what is used: capacity that is left although somebody could use it, or too much. */
+/* Returns the error in the used capacity: capacity that is left although a job could use it, or
+ * too much use. */
 static double capacity_residual(const struct instance *instance, const double *rates)
 {
 	double used = 0, need = 0;
@@ -149,7 +151,7 @@ static double capacity_residual(const struct instance *instance, const double *r
 	return fabs(used - fmin(need, instance->capacity)) / instance->capacity;
 }
 
-/* 0 at the optimum: nobody has more than somebody who could use more. */
+/* Returns 0 at the optimum, where no job has a higher level than a job that could use more. */
 static double residual(
 	enum share_policy policy, const struct instance *instance, const double *rates)
 {
@@ -176,7 +178,8 @@ static double residual(
 
 /* --- the grid --------------------------------------------------------------------------- */
 
-/* More is better. SHARE_SLOWDOWN: the worst counts, the others only a little. */
+/* Returns the utility; more is better. SHARE_SLOWDOWN: the worst job decides, and the others count
+ * only a little. */
 static double utility(
 	enum share_policy policy, const struct instance *instance, const double *rates)
 {
@@ -190,7 +193,7 @@ static double utility(
 	return policy == SHARE_SLOWDOWN ? worst : sum;
 }
 
-/* The most that any division on the grid reaches, from job i on. */
+/* Returns the highest utility of all divisions on the grid, from job i on. */
 static double search(enum share_policy policy, const struct instance *instance,
 	const double *least, double *rates, size_t i, int left)
 {
@@ -209,7 +212,7 @@ static double search(enum share_policy policy, const struct instance *instance,
 	return best;
 }
 
-/* How much better a division on the grid is than what was granted; 0: none is. */
+/* Returns how much better a division on the grid is than the granted one; 0: none is better. */
 static double better_on_grid(
 	enum share_policy policy, const struct instance *instance, const double *granted)
 {
@@ -226,7 +229,7 @@ static double better_on_grid(
 static const enum share_policy policies[] = {
 	SHARE_SLOWDOWN, SHARE_FAIR, SHARE_THROUGHPUT};
 
-/* The worst of many instances, by either. */
+/* Returns the worst of many instances, by the conditions or by the grid. */
 static double worst_of(
 	allocator *allocate, enum share_policy policy, unsigned n, bool by_grid)
 {
@@ -266,8 +269,8 @@ Test(share_grant, mutants_are_rejected)
 		for (size_t i = 0; i < 3; i++) {
 			cr_expect_gt(worst_of(mutants[m], policies[i], 60, false), .1,
 				"KKT: mutant %zu, policy %d", m, policies[i]);
-			/* Costs change nothing in what slows all down alike, as long as
-			 * the same capacity is used. */
+			/* For the policy of equal slowdown costs change nothing, as long as the
+			 * same capacity is used. */
 			if (m == 2 && policies[i] == SHARE_SLOWDOWN)
 				continue;
 			cr_expect_gt(worst_of(mutants[m], policies[i], 60, true), 1e-3,

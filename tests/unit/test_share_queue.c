@@ -8,12 +8,12 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-/* Who is next. One decoder, whose time is the sum of what was decoded. */
+/* Whose request comes next. There is one decoder, whose time is the sum of all decodes. */
 
 #define MS UINT64_C(1000000)
 #define JOBS 4
-#define REQUESTS 64 /* that a job has at most */
-/* queue.c's */
+#define REQUESTS 64 /* most requests of a job */
+/* constants of queue.c */
 #define MOST_ROUNDS_OF_DEBT 100
 #define ROUND_NS 1000000
 
@@ -21,7 +21,7 @@ struct world {
 	struct shares shares;
 	struct share_job jobs[JOBS];
 	struct share_request requests[JOBS][REQUESTS];
-	uint64_t decoded[JOBS]; /* ns: of requests of this job's row */
+	uint64_t decoded[JOBS]; /* ns spent on requests in the row of this job */
 	uint64_t now;
 };
 
@@ -54,7 +54,7 @@ static enum share_answer any(void *context, struct share_request *request)
 	return SHARE_TAKE;
 }
 
-/* Taken and decoded; NULL: none is offered and taken. */
+/* Takes a request and decodes it. NULL: no offered request was taken. */
 static const struct share_request *next(
 	struct world *world, share_offer *offer, void *context)
 {
@@ -64,7 +64,7 @@ static const struct share_request *next(
 	return request;
 }
 
-/* The job in whose row the request is; -1: there was none. */
+/* Returns the job in whose row the decoded request was; -1: there was no request. */
 static int decode(struct world *world)
 {
 	const struct share_request *request = next(world, any, NULL);
@@ -127,8 +127,8 @@ Test(share_queue, what_no_reader_waits_for_any_more_is_first_of_the_look_ahead)
 	leave_all(&world);
 }
 
-/* The part of the decode time that job 0 gets with look-ahead alone, while readers of the
- * others always wait. */
+/* Returns the part of the decode time that job 0 gets with look-ahead alone, while readers of the
+ * other jobs always wait. */
 static double part_beside_waiting_readers(enum share_policy policy)
 {
 	struct world world;
@@ -146,12 +146,12 @@ static double part_beside_waiting_readers(enum share_policy policy)
 Test(share_queue, waiting_readers_do_not_take_other_jobs_shares)
 {
 	cr_expect_float_eq(part_beside_waiting_readers(SHARE_FAIR), .25, .01);
-	/* The mutant: whoever waits first, whosever share it is. */
+	/* A mutant: the request that has waited longest comes first, whatever the shares are. */
 	cr_expect_lt(part_beside_waiting_readers(SHARE_FIFO), .01);
 }
 
-/* Storage is the limit: what one job fetches ahead does not go before what readers of another
- * one wait for; of these each job has its share. */
+/* The storage is the limit: look-ahead of one job comes after the samples for which readers of
+ * another job wait. Of these each job has its share. */
 Test(share_queue, where_decoders_idle_look_ahead_goes_after_waiting_readers)
 {
 	struct world world;
@@ -171,7 +171,7 @@ Test(share_queue, where_decoders_idle_look_ahead_goes_after_waiting_readers)
 	leave_all(&world);
 }
 
-/* The largest deviation from weights 1, 2, 3, 4 in decode time, relative. */
+/* Returns the largest relative deviation from weights 1, 2, 3, 4 in decode time. */
 static double deviation(bool mutant)
 {
 	static const double weights[JOBS] = {1, 2, 3, 4};
@@ -185,7 +185,7 @@ static double deviation(bool mutant)
 		for (int i = 0; i < JOBS; i++)
 			ask_all(&world, i, mutant ? MS : costs[i], false);
 		int job = decode(&world);
-		/* Costs that nobody has measured. */
+		/* the queue does not measure these costs */
 		if (mutant)
 			world.decoded[job] += costs[job] - MS;
 		if (mutant)
@@ -260,7 +260,7 @@ Test(share_queue, nothing_goes_when_the_caller_says_stop)
 	leave_all(&world);
 }
 
-/* The part that job 0 gets of the 100 ms after it slept through 10 s. */
+/* Returns the part that job 0 gets of the 100 ms after it paused for 10 s. */
 static double part_after_sleep(bool mutant)
 {
 	struct world world;
@@ -291,8 +291,8 @@ Test(share_queue, who_was_idle_gets_no_credit)
 	cr_expect_gt(part_after_sleep(true), .9, "the mutant passes");
 }
 
-/* Job 1 fetches all that job 0 wants, 50 times as fast as job 0's own share; then job 0
- * alone wants something: how much is decoded before it. */
+/* Job 1 fetches all samples that job 0 wants, 50 times as fast as job 0's share allows. Then only
+ * job 0 wants a sample: returns the decode time before it. */
 static uint64_t wait_after_riding(bool mutant)
 {
 	static const double weights[JOBS] = {1, 50, 50, 1};
@@ -303,7 +303,7 @@ static uint64_t wait_after_riding(bool mutant)
 		ask(&world, 1, 0, 5 * MS, false);
 		decode(&world);
 	}
-	if (mutant) /* it pays for all of it */
+	if (mutant) /* it pays for all of them */
 		world.jobs[0].own.deficit = -2000 * (int64_t)(5 * MS / 2);
 	uint64_t begin = world.now;
 	ask(&world, 0, 0, 5 * MS, true);
@@ -323,11 +323,12 @@ Test(share_queue, what_others_fetched_is_paid_off_soon)
 	cr_expect_gt(wait_after_riding(true), 10 * most, "the mutant passes");
 }
 
-/* --- properties, whatever jobs do ------------------------------------------------------- */
+/* --- properties that hold for all jobs -------------------------------------------------- */
 
 #define DEAREST (20 * MS)
 
-/* Decode time until a request of job 0 is served, whatever it owes and the others do. */
+/* Returns the longest decode time until a request of job 0 is served, whatever its debt and the
+ * other jobs are. */
 static uint64_t longest_wait(const struct world *world)
 {
 	uint64_t quantum = (uint64_t)world->jobs[0].own.quantum;
@@ -368,7 +369,7 @@ static void do_something(struct world *world, struct rng *rng)
 	shares_validate(&world->shares);
 }
 
-/* How often job 0's one request waits too long, of so many. */
+/* Returns how often, of n times, job 0's only request waits too long. */
 static unsigned waits_too_long(enum share_policy policy, unsigned n, uint64_t seed)
 {
 	struct world world;
@@ -407,7 +408,7 @@ Test(share_queue, no_job_waits_for_ever_and_deficits_stay_in_bounds)
 
 /* --- windows ---------------------------------------------------------------------------- */
 
-/* A second in which two decoders gave so many samples of 10 ms. */
+/* Passes a second in which two decoders gave the job this many samples of 10 ms. */
 static void pass_window(struct world *world, int job, uint64_t samples, double waited)
 {
 	world->jobs[job].samples = samples;
@@ -420,7 +421,7 @@ Test(share_queue, quanta_follow_what_is_granted)
 	struct world world;
 	world_init(&world, SHARE_SLOWDOWN, alike);
 	for (int n = 0; n < 10; n++) {
-		/* 100 and 200 samples/s, if they never waited. */
+		/* without waits they would get 100 and 200 samples/s */
 		pass_window(&world, 0, 50, .5);
 		pass_window(&world, 1, 50, .75);
 		cr_assert_eq(shares_window(&world.shares, 1, 2, 2), 0);
@@ -435,7 +436,7 @@ Test(share_queue, quanta_follow_what_is_granted)
 	leave_all(&world);
 }
 
-/* What they take is what they got. */
+/* The jobs take what they get. */
 Test(share_queue, where_decoders_idle_quanta_follow_weights)
 {
 	static const double weights[JOBS] = {1, 1, 2, 1};
@@ -472,7 +473,7 @@ Test(share_queue, who_comes_back_has_as_much_as_the_others)
 	leave_all(&world);
 }
 
-/* Of jobs that never idle one at a time gets most of the decoders, for three windows. */
+/* One at a time, jobs that never idle get most of the decoders, each for three windows. */
 Test(share_queue, needs_that_do_not_show_are_looked_for)
 {
 	struct world world;

@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-/* What joaderctl explain makes of what it measured and of what it simulates. */
+/* The conclusions of joaderctl explain from measured and simulated figures. */
 
 static const struct timed_outcome simulated = {.epoch = 2, .least = 1.6, .most = 2.5};
 

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Scenarios: what an ini says, and what is said about its mistakes. */
+/* Scenarios: the values of an ini, and the messages about its mistakes. */
 
 #define GOOD                                                                             \
 	"[scenario]\ntitle = a title\ncache = 1 2.5%\n[dataset d]\nids = 0-9\n"          \
@@ -194,7 +194,7 @@ Test(sim_ini, running_on_needs_an_end)
 	sim_scenario_free(&s);
 }
 
-/* The paper's tree, which the daemon does not have. */
+/* The paper's tree is only in the simulation, not in the daemon. */
 Test(sim_ini, dsa_tree_is_a_sampler_where_dsa_is_one)
 {
 	struct sim_scenario s;

@@ -7,8 +7,8 @@
 #include "exchange_twin.h"
 
 /*
- * Each wrong way to make an order is rejected by the figure that is there for it, and
- * what this figure does not ask about stays within its bounds.
+ * The figure for each kind of error rejects a wrong way to make orders. Figures for other kinds of
+ * errors stay within their bounds.
  */
 
 #define RUNS 4000
@@ -22,7 +22,7 @@ static struct places places_new(uint32_t n)
 	return places;
 }
 
-/* Makes at[]: where each sample of an epoch is. */
+/* Fills at[] with the position of each sample of an epoch. */
 typedef void shuffler(struct rng *rng, uint32_t n, uint32_t *at);
 
 static struct places shuffled(shuffler *shuffle, uint32_t n, uint64_t seed)
@@ -84,7 +84,7 @@ Test(randomness, a_fair_shuffle_is_accepted_by_all)
 	free(other.at);
 }
 
-/* Chance is neither more nor less than the bounds say: p is uniform. */
+/* p is uniform, so chance is as large as the bounds say. */
 Test(randomness, the_p_of_fair_shuffles_are_spread_evenly)
 {
 	unsigned below[2] = {0};
@@ -94,12 +94,12 @@ Test(randomness, the_p_of_fair_shuffles_are_spread_evenly)
 		below[1] += figure_positions(&few, 1).p < .2;
 		free(few.at);
 	}
-	/* 20 expected, with a deviation of 4 */
+	/* 20 are expected, with a deviation of 4 */
 	for (int i = 0; i < 2; i++)
 		cr_assert(below[i] > 4 && below[i] < 36, "%u", below[i]);
 }
 
-/* Swapping each with any, also with one that was swapped before. */
+/* Swaps each sample with any other, also with one that was swapped before. */
 static void naive(struct rng *rng, uint32_t n, uint32_t *at)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -118,7 +118,7 @@ Test(randomness, a_biased_shuffle_is_rejected)
 	free(many.at);
 }
 
-/* Groups of four that stay together, as whole files of many samples do. */
+/* Groups of four samples stay together, as samples of one file often do. */
 static void by_groups(struct rng *rng, uint32_t n, uint32_t *at)
 {
 	fair(rng, n / 4, at);
@@ -126,8 +126,8 @@ static void by_groups(struct rng *rng, uint32_t n, uint32_t *at)
 		at[i] = at[i / 4] * 4 + i % 4;
 }
 
-/* Turned by any number of positions, so that no position prefers a sample: only what is
- * beside what tells. */
+/* Groups that are turned by a random number of positions, so that no position prefers a sample.
+ * Only neighbours show the error. */
 static void by_turned_groups(struct rng *rng, uint32_t n, uint32_t *at)
 {
 	uint32_t turn = (uint32_t)rng_below(rng, n);
@@ -182,7 +182,7 @@ Test(randomness, independent_epochs_have_the_gaps_of_a_triangle)
 	free(many.at);
 }
 
-/* Sets that overlap: ids 0 .. 39 and 20 .. 59, with the same order of what is common. */
+/* Overlapping sets: ids 0 .. 39 and 20 .. 59, with the same order of the common ids. */
 Test(randomness, jobs_that_go_together_are_rejected)
 {
 	struct places a = shuffled(fair, 40, 10), b = shuffled(fair, 40, 11);
@@ -200,8 +200,8 @@ Test(randomness, jobs_that_go_together_are_rejected)
 	free(b.at);
 }
 
-/* The samples lie in containers of three; one of the containers that have some left is
- * drawn, then one of what it has. */
+/* Samples lie in containers of three. First one of the containers with samples left is drawn, then
+ * one of its samples. */
 static void container_first(struct rng *rng, uint32_t n, uint32_t *at)
 {
 	uint32_t left[20] = {0};
@@ -241,7 +241,8 @@ static void note(struct places *places, uint32_t run, uint32_t position, int ele
 		places_of(places, run, 0)[element] = position;
 }
 
-/* The first of two streams has four samples, the other one three of them. */
+/* Orders of the first of two streams, which has four samples; the other stream has three of
+ * them. */
 static struct places by_twin(enum mutant mutant)
 {
 	struct places places = places_new(4);
@@ -272,7 +273,7 @@ Test(randomness, mutants_of_dsa_are_rejected)
 	check_twin(SEES_REMOVALS, false);
 }
 
-/* A job with four samples, beside one with the last two of them and two others. */
+/* Orders of a job with four samples, beside a job with the last two of them and two others. */
 static struct places by_exchange(enum ex_mutant mutant)
 {
 	struct places places = places_new(4);

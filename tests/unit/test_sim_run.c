@@ -8,17 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The laboratory itself: that it lets jobs read what the scenario says, when it says. */
+/* The simulation itself: jobs read the samples of the scenario at the right times. */
 
 #define JOBS 4
 #define EPOCHS 4
 #define IDS 400
 
-/* What an observer saw. */
+/* Reads as an observer sees them. */
 struct seen {
 	uint32_t reads[JOBS];
-	uint32_t epochs[JOBS]; /* the last one, and one more */
-	uint64_t first[JOBS];  /* tick */
+	uint32_t epochs[JOBS]; /* number of the last epoch, plus one */
+	uint64_t first[JOBS];  /* in ticks */
 	uint64_t last[JOBS];
 	uint32_t times[JOBS][EPOCHS][IDS];
 	uint32_t misses;
@@ -106,7 +106,7 @@ Test(sim_run, with_look_ahead_too)
 	check_each_once(text);
 }
 
-/* An epoch of time has 300 ticks: b begins after 150, and reads in every other one. */
+/* An epoch of time has 300 ticks. Job b begins after 150 ticks, and reads in every other one. */
 Test(sim_run, jobs_begin_when_they_should_and_read_at_their_speed)
 {
 	static struct seen seen;
@@ -144,7 +144,7 @@ Test(sim_run, what_the_warm_up_reads_is_not_counted)
 			SAMPLER_ISA, 100, 1, &seen);
 	cr_assert_eq(seen.reads[0], 300);
 	cr_assert_eq(result.served, 200);
-	cr_assert_eq(result.misses, 0); /* all were loaded before */
+	cr_assert_eq(result.misses, 0); /* all samples were loaded before */
 	cr_assert_eq(seen.misses, 100);
 }
 
@@ -159,8 +159,7 @@ Test(sim_run, a_part_of_the_union_is_a_size_of_the_cache)
 	cr_assert_eq(result.capacity, 20);
 }
 
-/* What a script opens decides about labels: all of them come as often as there are ids.
- */
+/* The script's opens determine the labels: each label comes as often as it has ids. */
 Test(sim_run, scripts_that_shuffle_get_each_sample_once)
 {
 	static struct seen seen;

@@ -6,8 +6,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-/* joader-sim shares: its model has the paper's figures, its policies do what the paper says,
- * and the daemon's allocator does what the optimum says. */
+/* joader-sim shares: its model has the paper's figures, its policies do what the paper says, and
+ * the daemon's allocator comes close to the optimum. */
 
 static const bool all[TRAININGS_MOST] = {true, true, true, true, true, true, true, true};
 
@@ -44,7 +44,7 @@ Test(sim_shares, waa_allocates_as_in_the_paper)
 	expect_workers(WORKERS_WAA_MENDED, &workload_static, fig_7);
 }
 
-/* Three trainings that need 8, 14 and 15 workers: a round does not end at 18. */
+/* Three trainings need 8, 14 and 15 workers; a round does not end at 18. */
 Test(sim_shares, waa_as_printed_takes_one_worker_too_many)
 {
 	const struct training needs[] = {{"a", 1.8, 11.7, 128, 500, 6, 0, 1},
@@ -87,7 +87,8 @@ Test(sim_shares, whoever_is_through_has_no_workers)
 	}
 }
 
-/* Image by image, with needs that are found, beside what is best if they are known. */
+/* Compares the daemon's allocator, image by image and with measured needs, with the optimum for
+ * known needs. */
 static void compare(
 	const struct workload *workload, enum share_policy policy, double most_off)
 {
@@ -109,7 +110,7 @@ Test(sim_shares, the_pool_does_what_the_optimum_says)
 	compare(&workload_dynamic, SHARE_SLOWDOWN, .05);
 }
 
-/* The mutant: needs count for nothing. */
+/* A mutant that ignores needs. */
 Test(sim_shares, shares_without_needs_are_not_that_optimum)
 {
 	struct workload_outcome known = {0}, mutant = {0};

@@ -6,7 +6,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-/* Against tables, and where an expectation is a formula, against all orders. */
+/* The statistics are compared with tables; expectations that are formulas are compared with all
+ * orders. */
 
 static void near(double value, double expected, double tolerance)
 {
@@ -76,7 +77,7 @@ Test(statistics, the_mean_of_several_is_as_expected_and_varies_less)
 
 #define N 6
 
-/* Any values: not evenly spaced, not symmetric. */
+/* Values that are not evenly spaced and not symmetric. */
 static const uint32_t values[N] = {0, 1, 4, 5, 9, 17};
 
 struct moments {

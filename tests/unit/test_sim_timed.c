@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-/* Jobs with a clock: where the answer is known without a simulation, it is that. */
+/* Jobs with a clock. Each result that is known without a simulation is compared. */
 
 #define SAMPLES 500
 #define BYTES 1000.
@@ -88,7 +88,7 @@ Test(sim_timed, what_is_cached_is_not_decoded)
 	double loads, small = epoch_of(&world, 0, NULL);
 	world.cache = BYTES * SAMPLES;
 	near(epoch_of(&world, 0, &loads), SAMPLES * .004 / 2, 2);
-	near(loads, 1. / 4, 1); /* in the first of four epochs */
+	near(loads, 1. / 4, 1); /* only in the first of four epochs */
 	cr_assert_gt(small, 3 * SAMPLES * .004 / 2);
 }
 
@@ -121,7 +121,7 @@ Test(sim_timed, jobs_of_nothing_in_common_share_nothing)
 	parts[1] = (struct timed_part){.jobs = 2, .samples = SAMPLES};
 	world.n_parts = 2;
 	near(epoch_of(&world, 0, &loads), 2 * SAMPLES * .006 / 2, 8);
-	cr_assert_gt(loads, .85); /* but for what is in the cache */
+	cr_assert_gt(loads, .85); /* except samples in the cache */
 }
 
 Test(sim_timed, processors_are_shared)
@@ -188,7 +188,7 @@ static void teardown_few(void)
 	roaring_bitmap_free(selection);
 }
 
-/* Opened, and waited for while it is being read, as all look-ahead is. */
+/* Opens a sample, and waits for it while it is read, as with all look-ahead. */
 static struct sim_open read_one(uint32_t epoch, uint32_t position)
 {
 	struct sim_open open = sim_open_of(reader, epoch, position), *pointer = &open;
@@ -213,7 +213,7 @@ Test(sim_timed, what_a_reader_waited_for_is_look_ahead_again_in_the_next_epoch,
 	}
 	for (uint32_t k = 0; k < HELD; k++)
 		opens[k] = read_one(1, k);
-	cr_assert_eq(sim_sched_take(few), SAMPLE_NONE); /* the cache is full of opens */
+	cr_assert_eq(sim_sched_take(few), SAMPLE_NONE); /* opens fill the cache */
 	for (uint32_t k = 0; k < HELD; k++)
 		cr_assert_eq(sim_sched_release(&opens[k]), 0);
 	cr_assert_neq(sim_sched_take(few), SAMPLE_NONE);
@@ -221,7 +221,7 @@ Test(sim_timed, what_a_reader_waited_for_is_look_ahead_again_in_the_next_epoch,
 
 /* --- several runs ------------------------------------------------------------------------ */
 
-/* A slow storage, and a small cache: what jobs don't draw together is read twice. */
+/* A slow storage and a small cache: samples that jobs don't draw together are read twice. */
 static struct timed_world slow_world(unsigned part_cached)
 {
 	struct timed_world world = world_of(2);
@@ -255,7 +255,7 @@ Test(sim_timed, how_far_apart_jobs_begin_makes_a_range)
 	}
 }
 
-/* Whatever is the limit, and whenever they begin: a fifth is enough to stay together. */
+/* Jobs that share stay together at any limit and any begin, with a cache of a fifth. */
 Test(sim_timed, equal_jobs_share_what_a_slow_storage_gives)
 {
 	struct timed_world world = slow_world(5);

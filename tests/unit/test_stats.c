@@ -65,7 +65,7 @@ static void *count(void *context)
 	return NULL;
 }
 
-/* The same sum while the threads live and after they ended. */
+/* The sum is the same while the threads live and after they have ended. */
 Test(stats, threads_are_summed_and_nothing_is_lost_at_their_end)
 {
 	pthread_t threads[THREADS];
@@ -93,7 +93,7 @@ static void *count_and_end(void *context)
 	return NULL;
 }
 
-/* A reader that sums while threads end never sees a count twice, or not at all. */
+/* A reader that sums while threads end never counts twice, and never misses a count. */
 Test(stats, a_sum_never_falls)
 {
 	pthread_t threads[4];
@@ -129,7 +129,8 @@ static const char *skip_space(const char *c)
 	return c + strspn(c, " \n");
 }
 
-/* Members of a flat object of unsigned numbers: the grammar of RFC 8259 as far as it is needed. */
+/* Counts the members of a flat object of unsigned numbers, by the grammar of RFC 8259 as far as it
+ * is needed. */
 static int json_members(const char *c)
 {
 	int n = 0;
@@ -168,7 +169,7 @@ struct metric {
 	bool has_unit;
 };
 
-/* HELP, TYPE, UNIT if there is one, and value of one metric; ends with NULL. */
+/* Parses HELP, TYPE, UNIT (if any) and value of one metric. Returns its end; NULL: not a metric. */
 static const char *metric(const char *c, struct metric *ret)
 {
 	int n = 0;

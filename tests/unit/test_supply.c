@@ -7,9 +7,9 @@
 #include "base/rng.h"
 
 /*
- * Random events for the supply's engine, beside a twin that decides the same by brute force, for
- * one lane of requests (SHARE_FIFO). The twin asks the cache what fits, and knows nothing of
- * counts, hashes and hints.
+ * Random events for the supply's engine, beside a twin that decides by brute force, for one lane
+ * of requests (SHARE_FIFO). The twin asks the cache what fits, and has no counts, hashes and
+ * hints.
  */
 
 #define IDS 8
@@ -20,7 +20,7 @@
 
 enum stage { READING, READ, DECODING };
 
-/* A sample as the twin sees it. */
+/* A sample in the twin. */
 struct twin_sample {
 	bool exists;
 	enum wanted_state state;
@@ -28,7 +28,7 @@ struct twin_sample {
 	unsigned opens, draws, retries; /* opens: that have waited */
 	unsigned hits;			/* opens that found the tensor */
 	unsigned waiting[JOBS];
-	unsigned wants[JOBS]; /* jobs, the newest want first */
+	unsigned wants[JOBS]; /* jobs, the one with the newest want first */
 	bool urgent[JOBS];    /* by job */
 	unsigned n_wants;
 };
@@ -44,10 +44,10 @@ struct entries {
 struct twin {
 	struct supply_world world;
 	struct twin_sample samples[IDS];
-	struct entries urgent, ahead, read, delayed; /* the last two of samples */
+	struct entries urgent, ahead, read, delayed; /* read and delayed have samples */
 	struct supply_open opens[OPENS];
 	unsigned reading;
-	bool fails; /* each error passes, and comes again */
+	bool fails; /* each error is transient, and occurs again */
 	struct rng rng;
 };
 
@@ -72,7 +72,7 @@ static void append(struct entries *entries, unsigned job, sample_id sample)
 	put(entries, entries->n, job, sample);
 }
 
-/* Takes the sample's entries out. job: only those of this job; JOBS: all. */
+/* Removes the sample's entries of the job; JOBS: of all jobs. */
 static void take_out(struct entries *entries, unsigned job, sample_id sample)
 {
 	unsigned n = 0;
@@ -149,7 +149,7 @@ static void forget_wants(struct twin *twin, sample_id id)
 	twin->samples[id].urgent[0] = twin->samples[id].urgent[1] = false;
 }
 
-/* Forgets a sample that nothing needs. Returns true if it was to be loaded. */
+/* Forgets a sample that nothing needs. Returns true if the sample was to be loaded. */
 static bool twin_drop(struct twin *twin, sample_id id)
 {
 	struct twin_sample *sample = &twin->samples[id];
@@ -193,7 +193,8 @@ static sample_id twin_next_decode(const struct twin *twin)
 
 static void close_open(struct twin *twin, struct supply_open *open);
 
-/* Takes the effects, and compares them. answers: waiters that are answered, with `status`. */
+/* Takes the effects, and compares them. answers: number of waiters that are answered with
+ * `status`. */
 static void expect(struct twin *twin, unsigned answers, int status, bool gone)
 {
 	struct supply_effects effects;
@@ -360,7 +361,7 @@ static void play_done(struct twin *twin, sample_id id)
 	expect(twin, answers, result->status, false);
 }
 
-/* Ends a stage of a sample that is being read or decoded. */
+/* Ends the read or the decode of a sample. */
 static void play_stage(struct twin *twin)
 {
 	sample_id id = chance(twin, IDS);
@@ -376,7 +377,7 @@ static void play_stage(struct twin *twin)
 		play_done(twin, id);
 }
 
-/* The first delayed samples are due. */
+/* Lets time pass until the first delayed samples are due. */
 static void play_time(struct twin *twin)
 {
 	uint64_t due_ns = supply_first_due(&twin->world.supply);
@@ -411,7 +412,7 @@ static void play(struct twin *twin)
 	compare(twin);
 }
 
-/* Gives all back, and lets what is loading end. */
+/* Closes all opens, gives back all pins, and lets loads end. */
 static void leave(struct twin *twin)
 {
 	for (unsigned i = 0; i < OPENS; i++)

@@ -5,21 +5,21 @@
 #include "supply_world.h"
 
 /*
- * Golden traces of the supply's engine, tests/trace/supply-*.trace, see golden.h. Jobs and
- * spaces are numbers; SAMPLE is an id, or SPACE/ID (space 0 is left out). Events:
+ * Golden traces of the supply's engine, tests/trace/supply-*.trace (see golden.h). Jobs and spaces
+ * are numbers. SAMPLE is an id, or SPACE/ID (space 0 is left out). Events:
  *
- *     cache BYTES SHARE READS  the first line. SHARE: fifo, fair. READS: reads at once
- *     size ID BYTES            of the tensor; 1 else
- *     elsewhere ID...          another daemon has these
- *     draw JOB SAMPLE...       the job has drawn them; undraw SAMPLE...: gives pins back
- *     open NAME JOB SAMPLE     close NAME
- *     read                     a reader is free         was-read SAMPLE
- *     decode                   a decoder is free
- *     done SAMPLE [passing|bad|damaged]   its load has ended
- *     fetched SAMPLE           not-fetched SAMPLE
- *     content BYTES            is held for one open; negative: given back, and told
- *     time SECONDS             pass
- *     state
+ *   cache BYTES SHARE READS the first line. SHARE: fifo, fair. READS: reads at once
+ *   size ID BYTES of the tensor; otherwise 1
+ *   elsewhere ID... another daemon has these
+ *   draw JOB SAMPLE... the job has drawn them; undraw SAMPLE...: unpins them again
+ *   open NAME JOB SAMPLE close NAME
+ *   read a reader is free was-read SAMPLE
+ *   decode a decoder is free
+ *   done SAMPLE [passing|bad|damaged] its load has ended
+ *   fetched SAMPLE not-fetched SAMPLE
+ *   content BYTES memory is held for one open; negative: given back and reported
+ *   time SECONDS pass
+ *   state
  */
 
 #define OPENS 8
@@ -56,7 +56,7 @@ static struct supply_open *open_named(struct player *player, const char *name)
 
 static void close_open(struct player *player, struct supply_open *open);
 
-/* Prints the effects. A waiter that fails gives its sample back, as the scheduler does. */
+/* Prints the effects. A waiter that fails gives its sample back, as in the scheduler. */
 static void print_effects(struct player *player)
 {
 	struct supply_effects effects;

@@ -16,7 +16,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* A tier on a disk: what is found there is what was offered, whatever has happened to it. */
+/* A tier on a disk: samples that are found there are those that were offered, whatever happens to
+ * the disk. */
 
 #define BYTES 1000
 #define CAPACITY ((uint64_t)64 << 20)
@@ -24,7 +25,8 @@
 static char place[] = "/tmp/test_tier.XXXXXX", directory[64], log_file[64];
 static struct tier *tier;
 static struct tier_dataset *photos;
-static uint32_t worth_of_all; /* of what is in the tier, as its thread is told */
+/* worth of all samples in the tier, as told to its thread */
+static uint32_t worth_of_all;
 
 static void begin(void)
 {
@@ -113,7 +115,7 @@ static void keep(sample_id id)
 	tier_settle(tier);
 }
 
-/* What is found is what was offered. */
+/* Tells whether the tier has the sample, and checks that it is the one that was offered. */
 static bool finds(sample_id id, size_t n)
 {
 	uint8_t *expected = malloc(n), *found = calloc(1, n);
@@ -270,10 +272,10 @@ Test(tier, strange_files_are_left_alone_and_never_served)
 	memset(text, 'x', sizeof(text) - 1);
 	for (size_t i = 0; i < sizeof(strange) / sizeof(*strange); i++)
 		put(strange[i], text);
-	/* one that is named as ours */
+	/* one with the name of a sample's file */
 	cr_assert_eq(0, unlink(file_of(7)));
 	put(file_of(7) + strlen(directory) + 1, text);
-	/* one that is another sample's */
+	/* one of another sample */
 	open_tier(CAPACITY);
 	keep(8);
 	cr_assert_eq(1, logged("5 files that do not belong to a tier"));
@@ -292,7 +294,7 @@ Test(tier, strange_files_are_left_alone_and_never_served)
 
 /* --- the end of the process ------------------------------------------------------------- */
 
-static uint64_t news; /* files that were not written to their end */
+static uint64_t news; /* number of incomplete files */
 static int see(const char *path, const struct stat *st, int flag, struct FTW *ftw)
 {
 	(void)st, (void)flag, (void)ftw;
@@ -300,8 +302,8 @@ static int see(const char *path, const struct stat *st, int flag, struct FTW *ft
 	return 0;
 }
 
-/* A process that keeps some samples of several writes each, and is killed on its way.
- * false: it was not. */
+/* Keeps some samples, with several writes each, in a process that is killed on the way. Returns
+ * false if it was not killed. */
 static bool is_killed(const char *fault, unsigned after)
 {
 	char specification[64];
@@ -327,7 +329,7 @@ static bool is_killed(const char *fault, unsigned after)
 Test(tier, a_process_that_is_killed_at_any_write_leaves_nothing_wrong)
 {
 	static const char *const faults[] = {"tier.make", "tier.write", "tier.rename"};
-	static const unsigned each[] = {1, 4, 1}; /* for one sample */
+	static const unsigned each[] = {1, 4, 1}; /* calls for each sample */
 	for (size_t i = 0; i < 3; i++) {
 		unsigned after = 0;
 		for (; is_killed(faults[i], after); after++) {
@@ -433,7 +435,7 @@ Test(tier, a_full_disk_ends_writing_with_one_message_and_reading_goes_on)
 	}
 }
 
-/* Nobody waits for a disk that does not answer. */
+/* No reader waits for a disk that does not answer. */
 Test(tier, what_does_not_fit_into_the_queue_is_not_kept)
 {
 	char specification[128], file[80];

@@ -9,9 +9,8 @@
 #include <string.h>
 
 /*
- * A tier and jobs that read epochs in random orders of their own, without a cache: what is
- * found in the tier, and what is fetched. LRU is the mutant that each property has to
- * reject.
+ * A tier, and jobs that read epochs in random orders without a cache: which samples are found in
+ * the tier, and which are fetched. Each property must reject LRU, the mutant.
  */
 
 #define SAMPLES 800
@@ -23,7 +22,7 @@ enum policy { TIER, LRU };
 struct job {
 	uint32_t dataset;
 	sample_id order[SAMPLES];
-	bool read[SAMPLES]; /* in the running epoch */
+	bool read[SAMPLES]; /* read in the running epoch */
 	uint32_t next;
 	bool reads;
 };
@@ -33,7 +32,7 @@ struct world {
 	struct rng rng;
 	struct tier_policy *tier;
 	uint64_t capacity, used;
-	uint64_t last_used[2][SAMPLES], clock; /* 0: not there; LRU */
+	uint64_t last_used[2][SAMPLES], clock; /* for LRU; 0: not in the tier */
 	struct job jobs[MOST_JOBS];
 	unsigned n_jobs;
 	unsigned hits, fetches;
@@ -151,7 +150,7 @@ static void read_one(struct world *world, struct job *job)
 		offer(world, job->dataset, sample);
 }
 
-/* An epoch of all jobs, in turns that chance decides. */
+/* All jobs read an epoch, in random turns. */
 static void read_epoch(struct world *world)
 {
 	unsigned left = world->n_jobs * SAMPLES;
@@ -180,7 +179,7 @@ static unsigned most_fetched(const struct world *world)
 
 /* --- properties ------------------------------------------------------------------------- */
 
-/* The least that is found in a later epoch, in percent. */
+/* Returns the smallest part, in percent, that a later epoch finds in the tier. */
 static double one_job_finds(enum policy policy, uint64_t percent, uint64_t seed)
 {
 	struct world *world = world_new(policy, 1, percent, seed);
@@ -207,7 +206,7 @@ Test(tier_policy, one_job_finds_in_each_later_epoch_what_fits)
 	}
 }
 
-/* Of two jobs, half of the samples at most were read by one and are needed by the other. */
+/* At most half of the samples were read by one of two jobs and are needed by the other. */
 Test(tier_policy, several_jobs_fetch_each_sample_once_where_what_they_need_fits)
 {
 	static const struct {
@@ -239,7 +238,7 @@ Test(tier_policy, several_jobs_fetch_each_sample_once_where_what_they_need_fits)
 	}
 }
 
-/* What jobs had that are gone gives way to those that read. */
+/* Samples of jobs that have left give way to those of jobs that read. */
 Test(tier_policy, what_nobody_reads_any_more_makes_room)
 {
 	struct world *world = world_new(TIER, 1, 25, 1);
@@ -267,7 +266,7 @@ Test(tier_policy, a_job_that_comes_later_takes_no_room_of_the_others)
 	world_free(world);
 }
 
-/* --- the index, beside one that is an array --------------------------------------------- */
+/* --- the index, compared with an array -------------------------------------------------- */
 
 Test(tier_policy, finds_what_was_added_and_not_removed)
 {

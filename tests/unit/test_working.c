@@ -3,7 +3,8 @@
 
 #include "load_images.h"
 
-/* The estimate of what preparing an image takes is never too low, however it is encoded. */
+/* The estimate of the memory for preparing an image is never too low, however the image is
+ * encoded. */
 
 static const struct preparation preparations[] = {
 	{0},
@@ -30,7 +31,7 @@ static void check(struct bytes bytes, struct tensor_shape shape, const char *nam
 		struct tensor_shape seen = preparation_image(&preparations[i], shape, 6);
 		struct load_task task = file_prepare(context, &file);
 		cr_assert(zero(int, task.status), "%s: %s", name, task.message);
-		/* What any decoder holds, whatever the image is. */
+		/* Memory that any decoder holds for any image. */
 		size_t always = (size_t)256 << 10;
 		size_t held = load_context_usage(context).peak_bytes - before;
 		uint64_t working =

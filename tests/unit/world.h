@@ -4,8 +4,8 @@
 #pragma once
 
 /*
- * A small world for tests of the scheduler: an ImageFolder of tiny PNGs in a temporary
- * directory, its catalogue, and a scheduler over it. Everything is gone after world_end.
+ * A small world for tests of the scheduler: an ImageFolder of tiny PNGs in a temporary directory,
+ * its catalogue, and a scheduler over it. world_end removes all of it.
  */
 
 #include "../sched_bind.h"
@@ -55,7 +55,7 @@ static inline void world_image_path(
 	snprintf(path, 128, "%s/data/class%u/%04u.png", world->directory, i % 2, i);
 }
 
-static struct sched *world_of; /* the one that is running: its invariants are checked */
+static struct sched *world_of; /* the running scheduler, whose invariants are checked */
 
 static inline void world_start(struct world *world)
 {
@@ -72,7 +72,7 @@ static inline void world_stop(struct world *world)
 	dataset_close(&world->dataset);
 }
 
-/* A world of n images, with a cache of so many tensors. */
+/* Makes a world of n images with a cache of this many tensors. */
 static inline void world_begin(struct world *world, unsigned n, uint64_t tensors)
 {
 	char path[128];
@@ -144,13 +144,13 @@ static inline struct sched_job *world_add(struct world *world, char *name)
 	return world_add_config(world, &config);
 }
 
-/* Waits for an open. */
+/* An open that the test waits for. */
 struct world_open {
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
 	bool done;
 	struct sched_opened result;
-	uint64_t ticket; /* of one that had to wait */
+	uint64_t ticket; /* ticket of an open that had to wait */
 };
 
 static inline void world_opened(void *context, const struct sched_opened *opened)
@@ -169,7 +169,7 @@ static inline void world_parking(void *context, uint64_t ticket)
 	open->ticket = ticket;
 }
 
-/* Threads of a script have numbers of the same hundred. */
+/* Makes a reader. Threads with numbers of the same hundred belong to one script. */
 static inline struct reader world_reader(uint64_t thread)
 {
 	return (struct reader){
@@ -201,7 +201,7 @@ static inline int world_open(struct sched_job *job, uint32_t epoch, uint32_t pos
 	return world_open_by(job, epoch, position, 0, ret);
 }
 
-/* Opens a position, looks at its sample, releases it, and returns the sample. */
+/* Opens a position, checks its sample, releases it, and returns the sample. */
 static inline sample_id world_read_by(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint64_t reader)
 {
@@ -221,7 +221,7 @@ static inline sample_id world_read(
 	return world_read_by(job, epoch, position, 0);
 }
 
-/* Whether every sample came exactly once. */
+/* Checks that every sample came exactly once. */
 static inline void world_check_permutation(const sample_id *samples, uint32_t n)
 {
 	bool *seen = calloc(n, sizeof(*seen));

@@ -49,8 +49,8 @@ int doctor(int argc, char **argv)
 	if (argc == 2)
 		config_daemon_free(&config);
 	else
-		puts("        (joaderctl doctor CONFIG looks at cache and datasets, "
-		     "too)");
+		puts("        (joaderctl doctor CONFIG also checks the cache, datasets "
+		     "and jobs)");
 	if (fflush(stdout) != 0)
 		return EXIT_FAILURE;
 	return findings.n[BREAKS] > 0 ? EXIT_FAILURE : EXIT_SUCCESS;

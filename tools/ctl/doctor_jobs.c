@@ -34,8 +34,8 @@ static void check_job(struct findings *findings, const char *path)
 		(how->resize_short || how->resize_width))
 		found(findings, COSTS,
 			"without crop, unless the script's transform is ToTensor alone",
-			"job %s: resize and crop: if the script resizes and crops, too, "
-			"it does so twice, and sees the middle of the image, blurred",
+			"job %s: resize and crop: a script that resizes and crops, too, "
+			"gets only the middle of each image, enlarged and blurred",
 			job.name);
 	if (has_small_files(&job))
 		found(findings, COSTS,

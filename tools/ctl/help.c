@@ -75,7 +75,7 @@ static const struct command_help {
 	{"revoke", "JOB", "remove this socket\n", ""},
 	{"ls", "", "list the jobs\n", ""},
 	{"top", "[--once] [--json] [--interval SECONDS] [--sort KEY]",
-		"show live what jobs get and wait for, and the machine\n",
+		"show live the samples and waits of jobs, and the machine\n",
 		"    --once           print one screen, of one interval, and end\n"
 		"    --json           print a JSON object for each interval, on one "
 		"line\n"

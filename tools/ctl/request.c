@@ -216,7 +216,7 @@ static int print_answer(struct answer *answer, FILE *out)
 	for (;;) {
 		if (!read_head(answer, word, &bytes)) {
 			complain(begun ? "%s: the answer was cut off"
-				       : "%s: no joaderfs, or it hung up",
+				       : "%s: no joaderfs answers, or it has hung up",
 				answer->path);
 			return EXIT_FAILURE;
 		}

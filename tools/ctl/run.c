@@ -39,7 +39,9 @@ static bool take_answer(struct run *run, char *answer)
 	char *tab = strchr(answer, '\t');
 	char *end = tab ? strchr(tab, '\n') : NULL;
 	if (!end) {
-		complain("%s: this joaderfs does not know run", run->socket_path);
+		complain(
+			"run: the daemon at %s is too old: it does not know this command",
+			run->socket_path);
 		return false;
 	}
 	*tab = *end = '\0';
@@ -74,7 +76,8 @@ static void remove_job(const struct run *run)
 	size_t bytes;
 	FILE *out = open_memstream(&answer, &bytes);
 	if (!out || request(run->socket_path, arguments, 2, NULL, out) != EXIT_SUCCESS)
-		complain("run: the job %s is still there", run->name);
+		complain("run: job %s can't be removed; joaderctl rm removes it",
+			run->name);
 	if (out)
 		fclose(out);
 	free(answer);

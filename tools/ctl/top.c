@@ -78,7 +78,7 @@ static bool parse(int argc, char **argv, struct options *ret)
 			ok = false;
 	}
 	if (ok && optind < argc)
-		complain("top: %s: no arguments are allowed", argv[optind]);
+		complain("top: found \"%s\", allowed: options only", argv[optind]);
 	return ok && optind == argc;
 }
 

@@ -8,34 +8,35 @@
 #include <stdlib.h>
 
 /*
- * What readers were told, and what must hold:
+ * The checker remembers what readers were told, and checks that
  *
  *   - a position of a rank holds one sample, whoever reads it and whenever
  *   - the feeds of an epoch are a permutation of D_j
- *   - who reads which sample is decided anew, but not which samples a mini-batch has
+ *   - a new decision about which rank reads which sample keeps the samples of each mini-batch
  *   - nothing is appended under an old token when there is a newer one
  *   - after healing no reader waits longer than 3 ttl, and all get what they need before long
  *
- * Only a node that could not report while the log was repaired may see its positions given
- * otherwise, and is told of it.
+ * Only a node that could not report while the log was repaired may see another sample at its
+ * positions, and the node is told of it.
  */
 
 #define LONGEST_NS (3 * TTL_NS)
-#define ENOUGH 12		    /* samples of each rank, after healing */
-#define ENOUGH_NS (20 * LONGEST_NS) /* virtual; seconds are usual */
+/* samples of each rank that are enough after healing */
+#define ENOUGH 12
+#define ENOUGH_NS (20 * LONGEST_NS) /* virtual time; usually it takes seconds */
 
 static struct {
 	sample_id sample;
-	unsigned nodes; /* bit: it was delivered there */
+	unsigned nodes; /* bits of the nodes that were told */
 } told[MOST_JOBS][MOST_EPOCHS + 1][MOST_RANKS][MOST_SAMPLES];
 
 static struct {
 	uint64_t last_ns;
-	uint32_t n; /* since healing */
+	uint32_t n; /* samples consumed since healing */
 	struct coord_position furthest;
 } readers[MOST_JOBS][MOST_RANKS];
 
-static bool excused[MOST_JOBS][MOST_EPOCHS + 1]; /* a position was given otherwise */
+static bool excused[MOST_JOBS][MOST_EPOCHS + 1]; /* a position got another sample */
 
 void checker_begin(void)
 {
@@ -152,7 +153,7 @@ unsigned checker_reported(void)
 	return nodes;
 }
 
-/* Nobody who had the position was there in time, though there was time. */
+/* Checks that no node that had the position could report in time, although there was time. */
 static void check_excuse(unsigned nodes, unsigned reported)
 {
 	ensure(co_now() - group.engine_began_ns >= TTL_NS);
@@ -167,8 +168,8 @@ static void check_excuse(unsigned nodes, unsigned reported)
 }
 
 /*
- * Journals that contradict each other: one of them was not there when the log was repaired
- * before, and the engine has lost its log again before this node learned of that.
+ * Tells whether journals contradict each other. They do if a node was away while the log was
+ * repaired, and the engine lost its log again before this node learned of the repair.
  */
 static bool journals_differ(unsigned j, uint32_t e)
 {
@@ -208,7 +209,7 @@ static void check_filled(
 	for (uint32_t e = first; e <= MOST_EPOCHS; e++) {
 		const struct local_feed *feed = find_feed(job, e);
 		if (!feed && e < job->epoch)
-			continue; /* forgotten */
+			continue; /* the engine has forgotten the epoch */
 		for (uint32_t r = 0; r < job->facts.ranks; r++)
 			for (uint32_t i = 0; i < MOST_SAMPLES; i++) {
 				bool there = feed && i < feed->rank[r].n;
@@ -273,7 +274,7 @@ bool checker_is_content(void)
 	return true;
 }
 
-/* Epochs that all readers have gone through hold each sample once. */
+/* Checks that epochs that all readers have read hold each sample once. */
 void checker_end(void)
 {
 	for (unsigned j = 0; j < group.n_jobs; j++) {

@@ -12,11 +12,10 @@
 #include "coord/coord_mutant.h"
 
 /*
- * A group of daemons without data: coordinators as they are, over the engine in the
- * process. Simulated is what is around them: clock and schedule (coroutines.c), the way to
- * the engine and what it loses (network.c), the engine's disk (store.c), journals and
- * readers of the nodes (nodes.c), and who does harm (simulate.c). checker.c remembers what
- * readers were told.
+ * A group of daemons without data. The coordinators and the engine in the process are the real
+ * ones. Simulated are: the clock and the schedule (coroutines.c), the connections to the engine
+ * and the data that it loses (network.c), the engine's disk (store.c), the journals and readers of
+ * the nodes (nodes.c), and the harm (simulate.c). checker.c remembers what readers were told.
  */
 
 #define MOST_NODES 4
@@ -30,26 +29,29 @@
 struct group_job {
 	struct coord_job facts;
 	uint32_t n;
-	uint64_t pace_ns; /* of a reader, for a sample */
+	uint64_t pace_ns; /* time of a reader for a sample */
 };
 
 struct node {
 	unsigned number;
 	struct coord *coord;
-	struct coord_engine engine; /* the way to it */
+	struct coord_engine engine; /* the connection to the engine */
 	struct coord_journal journal;
 	uint64_t incarnation;
-	bool killed; /* no call of it has an effect any more */
+	bool killed; /* its calls have no effect any more */
 	bool cut;    /* its requests are lost */
 	bool deaf;   /* replies to it are lost */
-	bool runs;   /* its coroutine */
+	bool runs;   /* its coroutine runs */
 	uint64_t down_until_ns;
-	uint64_t stop_ns;  /* it is stopped for so long, at its next pause */
-	uint64_t clock_ns; /* so much is its clock ahead */
-	roaring_bitmap_t *placed[MOST_SAMPLES]; /* mini-batches since the last append */
+	uint64_t stop_ns;  /* at its next pause the node stops for this time */
+	uint64_t clock_ns; /* how far its clock is ahead */
+	/* mini-batches placed since the last append */
+	roaring_bitmap_t *placed[MOST_SAMPLES];
 	unsigned n_placed;
-	unsigned saw; /* who had reported when it asked for what they offered, by bits */
-	uint64_t harmed_ns; /* when something of the above was the matter last */
+	/* bits of the nodes that reported before this node asked for offers */
+	unsigned saw;
+	/* when the node was last stopped, cut, deaf or without a reply */
+	uint64_t harmed_ns;
 	struct {
 		bool held;
 		struct coord_position delivered, consumed;
@@ -73,9 +75,9 @@ struct group {
 	struct group_job jobs[MOST_JOBS];
 	unsigned n_jobs;
 	bool harm;   /* calls may be lost, delayed and slow */
-	bool ending; /* nodes go */
+	bool ending; /* nodes are leaving */
 	uint64_t healed_ns;
-	bool late_journal; /* the mutant: delivered before it is written */
+	bool late_journal; /* a mutant: readers get samples before the journal has them */
 	struct group_counts counts;
 };
 
@@ -84,37 +86,38 @@ extern struct group group;
 /* --- checker.c: a violation aborts ------------------------------------------------------ */
 
 void checker_begin(void);
-/* A reader gets the position. */
+/* A reader gets the position's sample. */
 void checker_delivered(const struct node *node, unsigned job, uint32_t epoch,
 	uint32_t rank, uint32_t position, sample_id sample);
-/* A reader goes on, perhaps through what another one had before. */
+/* The rank's reader consumes a sample, perhaps at a position that another reader had before. */
 void checker_consumed(unsigned job, uint32_t rank);
-/* Who reads which of a mini-batch was decided; and it is appended. */
+/* The ranks of a mini-batch's samples were decided. */
 void checker_placed(struct node *node, const struct coord_batch *batch);
 void checker_appends(struct node *node, const struct coord_append *append);
 /* The engine has appended under the token. */
 void checker_appended(unsigned job, const struct coord_token *token);
-/* Who has reported, by bits. */
+/* Returns the bits of the nodes that have reported. */
 unsigned checker_reported(void);
-/* A leader has filled the log, or ended the repair, after it saw what these had reported. */
+/* A leader has filled the log, or ended the repair (whole). reported: the bits of the nodes whose
+ * reports the leader saw. */
 void checker_filled(bool whole, unsigned reported);
-/* Nobody waits longer than 3 ttl; after healing. */
+/* Checks, after healing, that no reader waits longer than 3 ttl. */
 void checker_progress(void);
-/* All readers have had all, or as much after healing as is asked for. */
+/* Tells whether all readers have read all epochs, or enough samples after healing. */
 bool checker_is_content(void);
 void checker_end(void);
 
 /* --- network.c -------------------------------------------------------------------------- */
 
 void network_connect(struct node *node);
-void *network_server(void *unused); /* a coroutine: requests that are done late */
+void *network_server(void *unused); /* a coroutine that executes delayed requests */
 
 /* --- store.c ---------------------------------------------------------------------------- */
 
 void store_begin(void);
 void store_end(void);
 void store_save(void);
-/* The engine is another one, which is as it was some time ago; 0: as it is. */
+/* Replaces the engine by one with the data of some time ago; 0: with the present data. */
 void store_restart(uint64_t ago_ns);
 
 /* --- nodes.c ---------------------------------------------------------------------------- */

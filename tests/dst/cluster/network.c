@@ -7,14 +7,14 @@
 #include <stdlib.h>
 
 /*
- * The way to the engine and back. At each call the node may be stopped or killed before the
- * request is sent, while it is under way, and before the reply is read; the request may be
- * lost, or be done after its sender has given up; the reply may be lost.
+ * The connections to the engine. At each call the node may be stopped or killed before the request
+ * is sent, while the request travels, and before the reply is read. The request may be lost, or be
+ * executed after its sender has given up. The reply may be lost.
  */
 
 #define TIMEOUT_NS (TTL_NS / 4)
 
-/* The node may be stopped here. */
+/* Stops the node for a while, by chance or because stop_ns says so. */
 static void stop_here(struct node *node)
 {
 	co_pause();
@@ -44,7 +44,7 @@ static int give_up(struct node *node)
 	return node->killed ? -ECONNRESET : -ETIMEDOUT;
 }
 
-/* 0: the request has arrived. */
+/* Returns 0 if the request has arrived. */
 static int request(struct node *node, uint64_t *life)
 {
 	stop_here(node);
@@ -82,7 +82,7 @@ static int reply(struct node *node, int err, uint64_t life)
 		err_;                                                                    \
 	})
 
-/* --- requests that are done later ------------------------------------------------------- */
+/* --- requests that are executed later --------------------------------------------------- */
 
 #define MOST_DELAYED 8
 

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* The daemons: a coordinator, a journal, and readers that take what it is fed. */
+/* The daemons: each has a coordinator, a journal, and readers that take the samples fed to it. */
 
 static uint64_t clock_of(const struct node *node)
 {
@@ -23,7 +23,8 @@ static void tell(struct node *node, unsigned job, uint32_t rank, uint32_t epoch,
 		checker_delivered(node, job, epoch, rank, base + i, ids[i]);
 }
 
-/* Written before a reader gets any; a process that dies in between has told nobody. */
+/* Writes the samples to the journal before readers get any. A process that dies in between has
+ * told no reader. */
 static int fed(void *context, const char *name, uint32_t rank, uint32_t epoch,
 	uint32_t base, const sample_id *ids, uint32_t n)
 {
@@ -63,7 +64,7 @@ static uint32_t known(void *context, const char *name)
 static uint32_t tail(void *context, struct coord_tail *at, sample_id *ids, uint32_t most)
 {
 	const struct node *node = context;
-	/* In parts, as a journal that is read block by block. */
+	/* The tail comes in parts, as from a journal that is read block by block. */
 	return journal_tail(&node->journal, at, ids, most < 5 ? most : 5);
 }
 
@@ -74,7 +75,7 @@ static void forget(void *context, const char *name, uint32_t rank, uint32_t epoc
 	journal_forget(&node->journal, journal_job(name), rank, epoch, base, n);
 }
 
-/* How many are read where they are at home. */
+/* Counts the samples that are read on the node that is their home. */
 static uint32_t count_at_home(
 	const struct coord_batch *batch, const uint32_t *home, const uint32_t *rank_of)
 {
@@ -84,7 +85,7 @@ static uint32_t count_at_home(
 	return n;
 }
 
-/* By their homes: as many as possible are read there. */
+/* Places as many samples as possible on their homes. */
 static bool place_at_home(
 	void *context, const struct coord_batch *batch, uint32_t *rank_of)
 {
@@ -106,7 +107,7 @@ static bool place_at_home(
 	return true;
 }
 
-/* Some other order, with as many for each rank. */
+/* Places samples in a random order, with the same number for each rank. */
 static bool place(void *context, const struct coord_batch *batch, uint32_t *rank_of)
 {
 	uint32_t n = batch->n;
@@ -121,7 +122,7 @@ static bool place(void *context, const struct coord_batch *batch, uint32_t *rank
 	return true;
 }
 
-/* Whatever a cache may hold. */
+/* Adds random samples, as a cache may hold them. */
 static void any_samples(void *context, const char *dataset, roaring_bitmap_t *ids)
 {
 	(void)context, (void)dataset;
@@ -137,7 +138,7 @@ static bool is_home(const struct node *node, uint32_t rank)
 	return rank % group.n_nodes == node->number;
 }
 
-/* Ranks of its own; for a while, also those of others. */
+/* Takes the rank if the node is its home; now and then also another rank, for a while. */
 static void take(struct node *node, unsigned j, uint32_t r)
 {
 	const char *job = journal_name(j);
@@ -163,8 +164,8 @@ static uint32_t length(unsigned j, uint32_t r)
 	return ranks_position(job->n, job->facts.batch, job->facts.ranks, r);
 }
 
-/* Tells whether a rank has not ended the epoch before the last. Until then the epoch does not
- * begin. */
+/* Tells whether a rank has not ended the epoch before the previous one. Until then the epoch does
+ * not begin. */
 static bool is_held_back(unsigned j, uint32_t epoch)
 {
 	const struct local_job *job = local_find(group.store, journal_name(j));
@@ -187,7 +188,7 @@ static void consume(struct node *node, unsigned j, uint32_t r)
 		coord_rank_status(node->coord, job, r, &status) || !status.held)
 		return;
 	node->ranks[j][r].next_ns = co_now() + group.jobs[j].pace_ns * (1 + co_random(3));
-	/* Where it was taken up is where its reader begins. */
+	/* The reader begins at the position where the node took the rank. */
 	struct coord_position at = {status.committed_epoch, status.committed};
 	if (consumed->epoch < at.epoch ||
 		(consumed->epoch == at.epoch && consumed->position < at.position))
@@ -195,7 +196,7 @@ static void consume(struct node *node, unsigned j, uint32_t r)
 	if (consumed->position >= length(j, r) && consumed->epoch + 1 < MOST_EPOCHS) {
 		(void)coord_want(node->coord, job, consumed->epoch + 1);
 		if (is_held_back(j, consumed->epoch + 1))
-			checker_consumed(j, r); /* it waits for another reader */
+			checker_consumed(j, r); /* the reader waits for another one */
 		if (delivered.epoch > consumed->epoch)
 			*consumed = (struct coord_position){consumed->epoch + 1, 0};
 	}
@@ -230,7 +231,7 @@ static void start(struct node *node)
 	bool (*const places[])(void *, const struct coord_batch *, uint32_t *) = {
 		NULL, place, place_at_home};
 	uint64_t before = co_one_in(2) ? node->incarnation : 0;
-	/* It tells which node it is of. */
+	/* The incarnation tells the number of its node. */
 	node->incarnation =
 		(1 + co_random(UINT32_MAX)) * (uint64_t)MOST_NODES + node->number;
 	struct coord_options options = {.self = {.incarnation = node->incarnation,
@@ -272,7 +273,7 @@ static void live(struct node *node)
 		read_all(node);
 		uint64_t now = clock_of(node), in = due > now ? due - now : 0;
 		if (in > 20 * MS)
-			in = 20 * MS; /* a reader wakes it */
+			in = 20 * MS; /* a reader wakes the node */
 		co_sleep(in + MS + co_random(2) * MS);
 	}
 	stop(node);

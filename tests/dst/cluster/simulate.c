@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * simulate [--seconds N] [--runs N] [--seed N] [--processes N] [--mutant NAME] [-v]: groups of
- * daemons by seeds, each with its own schedule, jobs and harm. A run that fails names its
- * seed; --seed plays it again. With a mutant, a part of the protocol is left out.
+ * simulate [--seconds N] [--runs N] [--seed N] [--processes N] [--mutant NAME] [-v]: simulates
+ * groups of daemons. Each seed has its own schedule, jobs and harm. A run that fails prints its
+ * seed, and --seed repeats the run. A mutant leaves out a part of the protocol.
  */
 
 #include "group.h"
@@ -23,12 +23,12 @@
 
 struct group group;
 
-#define FOR_EVER_S 60 /* of the real clock: a run takes milliseconds */
+#define FOR_EVER_S 60 /* seconds of the real clock; a run takes milliseconds */
 
 static uint64_t seed_now;
 static bool loud;
 
-/* coroutines.c asks for it: there is nothing that a thread has to itself. */
+/* coroutines.c calls this. Here no thread has data of its own. */
 void threads_switch(int from, int to)
 {
 	(void)from, (void)to;
@@ -61,7 +61,7 @@ static void restart_engine(uint64_t ago_ns)
 
 static void roll_back(void)
 {
-	/* Whoever dies with the engine may have been told something just now. */
+	/* Nodes that die with the engine may have been told of its last data. */
 	for (unsigned n = co_random(3); n > 0; n--)
 		node_kill(any_node(), some_time());
 	restart_engine((1 + co_random(2000)) * MS);
@@ -233,7 +233,7 @@ static void dump_rank(const struct node *node, unsigned j, uint32_t r, FILE *out
 		status.committed_epoch, status.committed);
 }
 
-/* Where everybody is. */
+/* Prints the state of all nodes and jobs. */
 static void dump(void *unused, FILE *out)
 {
 	(void)unused;
@@ -281,7 +281,8 @@ static uint32_t run_once(uint64_t seed)
 	return result;
 }
 
-/* One of a hundred twice: a seed is of use only if it plays the same again. */
+/* Runs the seed. Every hundredth seed runs twice, because only a seed that repeats its run helps
+ * to find a bug. */
 static void run_seed(uint64_t seed)
 {
 	uint64_t life = group.life;
@@ -320,7 +321,7 @@ struct plan {
 	unsigned processes;
 };
 
-/* One process plays each so-manieth seed. */
+/* Plays the seeds of one process. */
 static int play(const struct plan *plan, unsigned process)
 {
 	crash_install();

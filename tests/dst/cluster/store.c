@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The engine's disk: copies of the engine as it was. */
+/* The engine's disk: copies of the engine at earlier times. */
 
 #define COPIES 12
 
@@ -65,7 +65,7 @@ static void copy_job(const struct local_job *from, struct coord_local *to)
 	copy_feeds(from, job);
 }
 
-/* All but what belongs to a life. */
+/* Copies all data that outlive the engine's process. */
 static struct coord_local *copy(const struct coord_local *from)
 {
 	struct coord_local *to = make();
@@ -118,7 +118,7 @@ void store_save(void)
 	copies[n_copies++].store = copy(group.store);
 }
 
-/* The newest copy that is old enough becomes the engine; later ones never were. */
+/* Replaces the engine by the newest copy that is old enough. Newer copies are dropped. */
 static void roll_back(uint64_t ago_ns)
 {
 	unsigned i = n_copies;
