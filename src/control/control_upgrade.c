@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Starts a program by posix_spawn instead of fork. After a fork, a page of memory is copied when it
- * is next written. The kernel writes requests into the memory of the engine's threads, and can't
- * copy a page for a thread that is being killed; the request would then fail. */
+/* Starts a program by posix_spawn instead of fork. After a fork the kernel would copy each page of
+ * the engine before it writes a request into the page. While the receiving thread is being killed,
+ * the kernel can't copy a page, so the request would fail. */
 static int spawn(char *program, char *question, int out, pid_t *ret)
 {
 	char *const arguments[] = {program, question, NULL};

@@ -107,7 +107,8 @@ int dataset_kept(const char *state_dir, const char *name, uint32_t **ret, size_t
 }
 
 /* Sets the new path of the dataset's catalogue. The dataset then owns `file`. connection_new may
- * open the catalogue at the same time; for this it compares the path before and after. */
+ * open the catalogue at the same time; it compares the path before and after that, and opens the
+ * catalogue again if the path has changed. */
 static void rename_in_use(struct dataset *dataset, char *file)
 {
 	size_t i = 1;

@@ -32,7 +32,8 @@ must_check int dataset_paths(struct dataset *dataset, const struct dataset_paths
 uint32_t paths_directories(const struct dataset_paths *paths);
 const struct paths_directory *paths_directory(
 	const struct dataset_paths *paths, uint32_t number);
-/* Returns the number of a directory. i: place in the list of children, from first_child on. */
+/* Returns the number of a directory. i: its index in the list of all children; those of a directory
+ * begin at its first_child. */
 uint32_t paths_child(const struct dataset_paths *paths, uint32_t i);
 
 /* A file that is not a sample, for instance a file of annotations. */

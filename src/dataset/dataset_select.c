@@ -230,7 +230,7 @@ static void hash_function(sqlite3_context *context, int n, sqlite3_value **value
 {
 	(void)n;
 	const char *text = (const char *)sqlite3_value_text(values[0]);
-	if (!text) /* X is NULL, or there is no memory */
+	if (!text) /* the argument is NULL, or there is no memory */
 		return;
 	uint64_t hash = text_hash(text, (size_t)sqlite3_value_bytes(values[0]));
 	sqlite3_result_int64(context, (sqlite3_int64)(hash & HASH_BITS));

@@ -63,7 +63,8 @@ struct edition {
 	bool dropped; /* (lock) no epoch has this edition any more */
 	struct part *parts;
 	size_t n_parts;
-	/* is.dataset, if this is a mixture, which the edition owns; otherwise NULL */
+	/* The mixture that is.dataset refers to, and that the edition owns; NULL: is.dataset is no
+	 * mixture. */
 	struct dataset *mixed;
 	struct epoch_set set;	     /* the samples of the epochs, for the engine */
 	uint64_t fingerprint;	     /* hash of `content`, job_kind, mixture and rank */
@@ -168,7 +169,8 @@ struct editions_found {
 	struct order_found *segments, *orders;
 	size_t n_segments, n_orders;
 };
-/* Reads the sets. The caller must call editions_found_free, also after a failure. */
+/* Reads from the job's directory which sets of samples its epochs have. The caller must call
+ * editions_found_free, also after a failure. */
 must_check int editions_find(const struct job *job, struct editions_found *ret);
 void editions_found_free(struct editions_found *found);
 /* Tells whether the job has an edition for each of the sets. */

@@ -146,8 +146,8 @@ struct opener {
 	uint32_t file;
 };
 
-/* Tells whether the script has opened at least half of those files that the epoch has not kept from
- * the previous epoch. */
+/* Tells whether the script has opened at least half of the epoch's files. Files that keep their
+ * samples of the previous epoch are not counted. */
 static bool had_half(const struct script *script)
 {
 	return script->opened - script->adopted >= script->files - script->opened;
@@ -424,9 +424,9 @@ static struct choice choose_label(const struct opener *opener)
 	return noticed(epoch, OPENED_GIVEN, NOTICE_SCRIPTS);
 }
 
-/* Tells whether the process, which has workers that read, merely looks at the file. It does not
- * merely look, but makes a pass, if a pass may begin, if no worker has opened a file since the
- * process did, or if the process has also looked at another file that no worker has opened. */
+/* Tells whether a process with workers that read only looks at the file. The process makes a pass
+ * itself if one of these is true: a pass may begin; no worker has opened a file since the process
+ * did; the process has looked at another file that no worker has opened. */
 static bool is_look(const struct opener *opener)
 {
 	const struct script *script = opener->script;

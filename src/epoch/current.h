@@ -57,7 +57,8 @@ struct script {
 	 * in the previous epoch. A file that a late worker opens gets the mark `begun`. */
 	uint32_t begun, begun_before;
 	uint32_t run; /* number of opens before the first open of the run (current.c) */
-	uint32_t doubted; /* the mark that note_again (scripts.c) gave last; 0: none */
+	/* the last mark of a file that a thread opened again, perhaps for a new pass; 0: none */
+	uint32_t doubted;
 	uint32_t turned;  /* number of opens when the script turned to the epoch */
 	uint32_t opened;  /* number of files opened in the epoch */
 	/* how many files of `opened` were kept from the previous epoch */
@@ -90,8 +91,8 @@ struct script {
 	 * order of the opens. */
 	struct beyond *beyond;
 	uint32_t n_beyond, room_beyond;
-	/* Numbers of steps of threads in the epoch, from a file to a later one (up), and to an
-	 * earlier one (down). */
+	/* Number of opens in the epoch for which a thread went to a later file (up) or to an
+	 * earlier file (down). */
 	uint32_t up, down;
 	/* Distances from the last file of a worker's batch to the first file of its next batch.
 	 * step: the last distance that was seen twice; last_step: the last one that was seen

@@ -271,8 +271,8 @@ void epochs_starve(struct epochs *epochs, int status);
  * answers only for positions that are bound. The caller reports the other process's bindings by
  * epochs_had. lent = false: this engine binds positions again. */
 void epochs_lend(struct epochs *epochs, bool lent);
-/* Tells a fed job whether other processes wait until it has left its draining epoch. If so, it leaves
- * that epoch as soon as no script reads it (epochs_time). */
+/* Tells a fed job whether other processes wait until it has left its draining epoch. If so, it
+ * leaves that epoch as soon as no script reads it (epochs_time). */
 void epochs_hurry(struct epochs *epochs, bool hurries);
 /* Binds the head of the queue to the position of the request of EFFECT_DRAW, and answers the
  * request. */
@@ -311,8 +311,8 @@ void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, b
 void epochs_released_before(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	uint64_t now_ns, struct effects *effects);
 
-/* Tells the engine that the pins in effects->unpinned are given back. The engine keeps them for later
- * bindings, because an allocation would take longer than the rest of a binding. */
+/* Tells the engine that the pins in effects->unpinned are given back. The engine keeps them for
+ * later bindings, because an allocation would take longer than the rest of a binding. */
 void epochs_unpinned(struct epochs *epochs, struct effects *effects);
 
 /* Tells the engine that the order of an ended epoch is in a file. epochs_reap then returns the
@@ -343,9 +343,9 @@ void epochs_leave(struct epochs *epochs, struct effects *effects);
 must_check int epochs_replay(
 	struct epochs *epochs, const struct record *record, const char **ret_reason);
 
-/* Replays a record that continues an order in a file: a BEGUN with `bound`, or a RESTORED. loaded:
- * the epoch that epochs_prepare has made from the order. The engine takes it over, also on
- * failure. */
+/* Replays a record of an epoch whose first bindings are in an order file: a BEGUN with `bound`, or
+ * a RESTORED. loaded: the epoch that epochs_prepare has made from that file. The engine owns it
+ * then, also after a failure. */
 must_check int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason);
 
@@ -372,8 +372,8 @@ void epochs_replayed(struct epochs *epochs, struct effects *effects);
  *     epochs_hold -> the orders of live epochs are saved -> epochs_prepare of the epochs
  *     that will run and drain -> epochs_restored, epochs_has_orders, epochs_resume
  *
- * After epochs_hold nothing is bound, and opens wait. For a request from before epochs_restored,
- * whose `era` differs from epochs_era, the caller does not call epochs_released.
+ * After epochs_hold nothing is bound, and opens wait. The caller must not call epochs_released for
+ * a request from before epochs_restored; the `era` of such a request differs from epochs_era.
  */
 void epochs_hold(struct epochs *epochs, struct effects *effects);
 /* Ends epochs_hold, if the job does not go back after all. */

@@ -231,7 +231,8 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 	int err = request->epoch == EPOCH_CURRENT
 			  ? choose_epoch(epochs, request, effects)
 			  : find_or_begin(epochs, request, effects);
-	/* when all samples are kept, this request is handled first */
+	/* The request waits until the new epoch has all samples that it keeps; it is the first one
+	 * to be handled then. */
 	if (epochs->adopting.active) {
 		request->waits = true;
 		request->status = 0;

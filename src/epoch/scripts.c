@@ -167,8 +167,8 @@ static uint32_t doubted_mark(const struct script *script, const struct worker *w
 		       : 0;
 }
 
-/* Returns the number of files in a batch, if a worker has begun a row at the file that follows the
- * end of another worker's batch. 0: the number is not known. */
+/* Returns the number of files in a batch; 0: it is not known. It is known if a worker has begun
+ * with the file that follows the last file of another worker's batch. */
 static uint32_t batch_of(const struct current *current, const struct script *script)
 {
 	uint32_t batch = 0;

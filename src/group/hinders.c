@@ -103,8 +103,8 @@ static void print_rank(const struct group_rank *rank, struct lines *lines)
 			config->training);
 }
 
-/* Prints the ranks of a training that no node serves, and those that hold back its next epoch. Prints
- * them only for the training's first job on this node. */
+/* Prints the ranks of a training that no node serves, and those that hold back its next epoch.
+ * Prints them only for the training's first job on this node. */
 static void print_training(
 	const struct group *group, const struct group_rank *rank, struct lines *lines)
 {

@@ -101,8 +101,8 @@ void preparation_window(const struct preparation *preparation,
 	struct tensor_shape resized, struct crop_axis *ret_rows,
 	struct crop_axis *ret_columns);
 
-/* Returns the bytes of the tensor. file_bytes: the size of the source file, needed only for
- * encoded. */
+/* Returns the size of the tensor in bytes. file_bytes: the size of the source file; used only if
+ * the tensor is a copy of the file (`encoded`). */
 uint64_t preparation_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 

@@ -92,9 +92,9 @@ void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
  * sched_feed_go_on. */
 void sched_feed_lend(struct sched_job *job, bool lent);
 
-/* Tells the scheduler why the group's next epoch does not begin, for sched_job_status; "": it is not
- * held back. here: the job's rank holds it back. If so, the job leaves its draining epoch as soon as
- * no script reads it. */
+/* Tells the scheduler why the group's next epoch does not begin, for sched_job_status; "": it is
+ * not held back. here: the job's rank holds it back. If so, the job leaves its draining epoch as
+ * soon as no script reads it. */
 void sched_feed_waits(struct sched_job *job, const char *why, bool here);
 
 /* Copies up to n samples of the epoch's feed that were received, from index `base` on, whether they

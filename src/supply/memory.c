@@ -261,8 +261,8 @@ static uint64_t most_at_once(const struct supply *supply)
 	return part < most_working(supply) ? part : most_working(supply);
 }
 
-/* A single file may always be read: it is not larger than the memory to prepare its sample, which
- * is limited. */
+/* Tells whether a file may be read now. If no other file is being read, it may: the memory for
+ * preparing a sample is limited, and larger than the sample's file. */
 bool memory_may_read(const struct supply *supply, uint64_t file_bytes)
 {
 	return supply->reading == 0 ||

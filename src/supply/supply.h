@@ -72,7 +72,7 @@ struct source {
 	/* number of editions of the source, and of jobs that are being added or moved to it */
 	atomic_uint jobs;
 	struct sampler *shuffled; /* for jobs that draw ahead */
-	/* for jobs that draw by label, at the open; NULL until there is one */
+	/* for jobs that draw by label when a file is opened; NULL until there is such a job */
 	struct sampler *labelled;
 	uint64_t seed;
 	roaring_bitmap_t *bad; /* samples for which a failure was logged */
@@ -252,7 +252,8 @@ struct supply {
 	uint32_t n_deserted;
 	/* hash table of images that several datasets have (same_image.c) */
 	struct same *same;
-	struct same_place *same_places; /* hash table of the places of these images */
+	/* hash table: the samples that have these images */
+	struct same_place *same_places;
 	uint64_t cost_ns;		/* mean duration of recent decodes, in ns */
 	uint64_t decoded_ns; /* decode time in ns since the caller last set this to 0 */
 	/* reading, working, contents: bytes in use (memory.c); held_peak: the most bytes held so

@@ -76,8 +76,9 @@ size_t tier_policy_look(struct tier_policy *policy, struct tier_entry ret[TIER_L
  * of this worth. In the first half of TIER_LOOKS, only entries that no running epoch needs. */
 uint32_t tier_policy_limit(unsigned i, uint32_t worth);
 /* Chooses which of the n entries to evict, and moves them to the front. Returns the number of
- * chosen entries. worths: worth of each entry, sorted in the same way. worth: limit
- * (tier_policy_limit). lacks: number of bytes to free; the chosen entries may have fewer. */
+ * chosen entries. worths: the worth of each entry; moved together with the entries. worth: entries
+ * of less worth may be evicted (tier_policy_limit). lacks: number of bytes to free; the chosen
+ * entries may have fewer. */
 size_t tier_policy_choose(struct tier_entry *entries, uint32_t *worths, size_t n,
 	uint32_t worth, uint64_t lacks);
 

@@ -93,9 +93,9 @@ struct watch {
 
 /* --- waits.c: how long readers wait, and for what --- */
 
-/* Adds the time since the last call to the job's waits, if a reader waited. Then determines the
- * cause of the wait that goes on. first: the sample of the reader that has waited longest; NULL:
- * none. Returns the ns added. */
+/* If a reader has been waiting, adds the time since the last call of this function to the job's
+ * total of waits. Then determines why readers wait now. first: the sample of the reader that has
+ * waited longest; NULL: no reader waits. Returns the added time in ns. */
 uint64_t waits_count_locked(
 	struct watch *watch, const struct wanted *first, uint64_t now_ns);
 /* Counts a reader that begins to wait for the sample (change 1), or whose wait ends (-1). The

@@ -23,7 +23,7 @@ struct explain_job {
 	double ended;		  /* time when the latest epoch ended */
 	double lap[EXPLAIN_LAPS]; /* durations of the latest epochs, the last one first */
 	double lap_waited[EXPLAIN_LAPS];
-	/* mean duration of the epochs in which the present jobs were reading */
+	/* mean duration of the epochs during which the same jobs as now were reading */
 	double seconds;
 	double waited[EXPLAIN_CAUSES]; /* time waited in the last epoch, by cause */
 	/* sum of the waits of all readers in an epoch; mean over the epochs of `seconds` */
@@ -103,7 +103,7 @@ must_check int explain_plan(const struct explain_facts *facts, size_t job, unsig
 /* Prints job number `job`, or all jobs if `job` is n_jobs. */
 void explain_print(FILE *out, const struct explain_facts *facts,
 	const struct explain_answer *answer, size_t job);
-/* Prints the same facts as JSON. */
+/* Prints the facts about job number `job`, or about all jobs, as JSON. */
 void explain_print_json(FILE *out, const struct explain_facts *facts,
 	const struct explain_answer *answer, size_t job);
 void explain_print_plan(FILE *out, const struct explain_facts *facts, size_t job,

@@ -80,7 +80,7 @@ int trace(const char *socket_path, int argc, char **argv)
 		puts("time\topen\tevent\tepoch\tposition\tsample\twaited\terror");
 		fflush(stdout);
 	}
-	/* One more request after the signal fetches the events before the signal. */
+	/* After the signal, makes one more request, for the events that came before it. */
 	for (bool last = false; ok && (!last || more);) {
 		last = ends;
 		if (!last && !more)

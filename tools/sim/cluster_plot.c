@@ -43,7 +43,7 @@ struct drawing {
 	size_t n;
 };
 
-/* Adds the curve to which figure number `first` belongs, with all figures of this curve. */
+/* Makes *ret the curve to which out->figures[first] belongs, with all values of this curve. */
 static void add_curve(struct drawing *drawing, const struct cluster_out *out,
 	size_t first, struct svg_series *ret)
 {

@@ -57,8 +57,8 @@ struct value {
 	unsigned constant;
 };
 
-/* Returns the value that follows `skip` bits of the index. At least the value's first bit is in the
- * index. */
+/* Returns the value whose `size` bits come after the first `skip` bits of an index of `bits` bits.
+ * The index must contain at least the first bit of the value. */
 static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsigned size)
 {
 	unsigned used = skip + size;
