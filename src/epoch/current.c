@@ -493,8 +493,8 @@ uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *r
 		       : current_choose(epochs, request).epoch;
 }
 
-/* A thread waits for one open at a time. So if its last recorded open is of this file, that open
- * was this request. */
+/* A thread waits for one open at a time. So a resent request was recorded before if the last
+ * recorded open of its thread is one of the same file. */
 bool current_was_chosen(
 	const struct epochs *epochs, const struct open_request *request, uint32_t *ret)
 {

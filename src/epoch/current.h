@@ -29,11 +29,12 @@ enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
  * files (PADS), or leaves files out (DROPS). See script_ranks.c. */
 enum division { PADS, DROPS, DIVISIONS };
 
+/* An open by a rank beyond its part of the pass. */
 struct beyond {
 	uint64_t rank, thread;
 	uint32_t file;
 	uint32_t count; /* number of opens in the rank's pass before this open */
-	uint32_t mark;	/* mark that the file got at this open */
+	uint32_t mark;	/* ordinal of this open among the script's counted opens */
 };
 
 /* A script that reads current/. Its opens are counted, except opens of the file that the thread
@@ -59,8 +60,8 @@ struct script {
 	uint32_t run; /* number of opens before the first open of the run (current.c) */
 	/* the last mark of a file that a thread opened again, perhaps for a new pass; 0: none */
 	uint32_t doubted;
-	uint32_t turned;  /* number of opens when the script turned to the epoch */
-	uint32_t opened;  /* number of files opened in the epoch */
+	uint32_t turned; /* number of opens when the script turned to the epoch */
+	uint32_t opened; /* number of files opened in the epoch */
 	/* how many files of `opened` were kept from the previous epoch */
 	uint32_t adopted;
 	uint32_t left; /* number of files that were not opened in the previous epoch */

@@ -230,7 +230,8 @@ struct effects {
 	unsigned n;
 	bool resumes; /* the caller has to call epochs_resume before the next event */
 	struct effect list[EFFECTS_MAX];
-	struct pins unpinned; /* the caller unpins these -> epochs_unpinned */
+	struct pins
+		unpinned; /* the caller unpins these, and then calls epochs_unpinned */
 };
 
 static inline void effects_init(struct effects *effects)

@@ -252,8 +252,8 @@ struct journal {
 	/* (lock) earliest time of the next attempt to write; 0: any time */
 	uint64_t retry_ns;
 
-	/* Members that only the busy thread uses. It changes fd and file while it holds the
-	 * lock: */
+	/* Members of the busy thread. Other threads read only fd and file, while they hold the
+	 * lock; so the busy thread holds the lock while it changes these two. */
 	struct record_buffer *writing;
 	uint32_t checksum; /* checksum of the last record */
 	int fd;

@@ -63,7 +63,8 @@ enum opened_how {
 	OPENED_BEHIND = 8,
 	/* The script turns to the next epoch, which keeps the files of the run. */
 	OPENED_KEEPS = 9,
-	/* The open begins a pass over an epoch that keeps no file of the run. */
+	/* The open begins a pass over an epoch in which all files get new samples, also those that
+	 * the script has opened in its last pass. */
 	OPENED_JOINS = 10,
 	/* A rank had opened the file beyond its part, before the turn that follows; the file
 	 * belongs to the pass over the epoch. */

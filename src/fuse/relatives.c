@@ -179,8 +179,9 @@ static uint64_t eldest_of(
 	return group.eldest.number;
 }
 
-/* If ranks are children of processes that are themselves ranks, the outermost ranks count. A forked
- * process counts as a rank only at the first step. */
+/* Goes from the rank up to its ancestors. If an ancestor is itself a rank, the ranks beside the
+ * ancestor make up the script. A forked process is taken for a rank only if it is `rank` itself,
+ * not if it is an ancestor. */
 uint64_t relatives_script(const struct process *rank)
 {
 	uint64_t script = process_number(rank), eldest;

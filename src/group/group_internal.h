@@ -88,8 +88,8 @@ struct group {
 
 /* --- incarnation.c ----------------------------------------------------------------------- */
 
-/* Returns the incarnation of the daemon that used the state directory before, and writes this one
- * there. 0: not known. Errors are logged. */
+/* Returns the incarnation (coord.h) of the daemon that used the state directory before; 0: not
+ * known. Then writes `incarnation` to the directory. Errors are logged. */
 uint64_t incarnation_follow(const char *state, uint64_t incarnation);
 
 /* --- rank_jobs.c: for the group's thread --------------------------------------------------- */

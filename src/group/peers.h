@@ -69,7 +69,8 @@ struct peers {
 	/* The lock is needed to read and to write the fields from here on. */
 	struct shared_space spaces[PEER_SPACES];
 	uint32_t n_spaces;
-	/* the editions of one dataset are in order, the newest last */
+	/* One entry for each edition of a dataset that other daemons may ask for. Those of one
+	 * dataset are in order, the newest last. */
 	struct shared_dataset *shared;
 	size_t n_shared;
 };

@@ -31,8 +31,8 @@ struct array_type {
 extern const char *const array_dtypes[];
 void array_set_dtype(struct array_type *type, unsigned n);
 
-/* Parses a shape, such as "16 224 224". false: it is no shape, or has more than ARRAY_MOST_BYTES
- * numbers. */
+/* Parses a shape, such as "16 224 224". false: the text is no shape, or an array of this shape
+ * would have more than ARRAY_MOST_BYTES bytes even with one byte per number. */
 bool array_parse_shape(struct array_type *type, const char *text);
 
 uint64_t array_bytes(const struct array_type *type);

@@ -91,7 +91,8 @@ struct tensor_shape preparation_resized(
 enum pixel_mode preparation_mode(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* Returns the final size. {0, 0} for encoded, and for arrays that have no pixels. */
+/* Returns the size of the image in the tensor. {0, 0}: the tensor is a copy of the file
+ * (`encoded`), or an array that has no pixels. */
 struct tensor_shape preparation_output(
 	const struct preparation *preparation, struct tensor_shape image);
 

@@ -49,7 +49,8 @@ struct load_identity {
 struct load_task {
 	/* The members from here on are set by the caller. */
 	const char *path;
-	/* The container whose part `part` is the sample; NULL: `path` is the sample's file. */
+	/* Path of the container of which the sample is the part `part`. NULL: the sample is the
+	 * whole file `path`. */
 	const char *container;
 	struct source_part part;
 	/* if `path` is a URL: offset of the part that is not escaped yet (struct far_object) */

@@ -35,7 +35,7 @@ struct load_pool {
 	TAILQ_HEAD(works, load_work) works; /* (lock) queued for decoders */
 	/* (lock) work that waits for a server, queued for readers */
 	struct works waiting;
-	/* (lock) readers that carry out work that waits for a server */
+	/* (lock) number of readers that are doing work from `waiting` */
 	unsigned n_waiting;
 	TAILQ_HEAD(, load_read) spare; /* (lock) reads to use again */
 	unsigned n_spare;	       /* (lock) */

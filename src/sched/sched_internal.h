@@ -402,8 +402,8 @@ must_check int admit_rank(struct sched *sched, const struct job_config *config,
 /* Refuses a job whose batches the daemon can't hold in memory: -EINVAL, reported. */
 must_check int admit_batch(
 	const struct edition *edition, config_report *report, void *context);
-/* Refuses a format, a filter or a layout that can't hold the channels which the job keeps:
- * -EINVAL, reported. */
+/* If channels = keep: refuses a job whose format, filter or layout does not support the channels of
+ * its images. -EINVAL, reported. */
 must_check int admit_channels(
 	const struct edition *edition, config_report *report, void *context);
 /* Makes the tables of the dataset that the job's layout needs, which takes a while. -errno */

@@ -35,7 +35,8 @@
  */
 
 struct supervisor_config {
-	/* Arguments of the first engine, then NULL. The supervisor sets first[1]. */
+	/* Arguments of the first engine, then NULL. The caller leaves first[1] free for the
+	 * argument --engine=..., which the supervisor sets. */
 	char **first;
 	bool watches; /* kill an engine that hangs */
 	/* descriptor of /dev/fuse for the first engine, closed when it serves; 0: none */

@@ -254,7 +254,7 @@ struct supply {
 	struct same *same;
 	/* hash table: the samples that have these images */
 	struct same_place *same_places;
-	uint64_t cost_ns;		/* mean duration of recent decodes, in ns */
+	uint64_t cost_ns;    /* mean duration of recent decodes, in ns */
 	uint64_t decoded_ns; /* decode time in ns since the caller last set this to 0 */
 	/* reading, working, contents: bytes in use (memory.c); held_peak: the most bytes held so
 	 * far */
@@ -415,7 +415,7 @@ void same_gone(struct space *space, sample_id sample);
 
 /* --- memory.c: how much the daemon may hold ---------------------------------------- */
 
-/* Returns the facts about a sample that a job wants. */
+/* Returns how much memory the preparation of a sample needs, and how many bytes its files have. */
 struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample);
 /* Returns the memory that the sample needs. Zeros: the sample is refused, or its header can't be
  * read. */

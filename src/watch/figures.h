@@ -19,7 +19,8 @@ enum wait_cause {
 
 #define SCHED_LAPS 12
 
-/* Facts about a job for joaderctl explain. Times are in ns. */
+/* Facts about a job for joaderctl explain. A lap is an epoch that was read to its end. Times are in
+ * ns. */
 struct sched_laps {
 	/* Times of the job's first open and of its last consumed sample, by clock_now_ns; 0:
 	 * none. */

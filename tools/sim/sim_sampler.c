@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The tree as a sampler's engine. */
+/* The paper's dependent sampling tree, and the memory for its rounds, as the engine of a struct
+ * sampler. */
 struct tree {
 	struct dsa_tree *tree;
 	stream_id *ids; /* ids for a round */

@@ -128,8 +128,9 @@ scan_inline bool take_dc(
 	return true;
 }
 
-/* Decodes the coefficients of one look-up from *k on, and advances *k. Then *k is END_OF_BLOCK or
- * more after the end of the block, and 64 to 127 if the look-up has no entry for the code. */
+/* Looks up the next code, stores the coefficients that its entry has, and advances *k past them.
+ * Afterwards *k is below 64 if the block goes on, 64 to 127 if the table can't decode the code, and
+ * END_OF_BLOCK or more if the block is complete. */
 scan_inline ac_entry take_lookup(
 	struct bits *bits, const struct huffman *huffman, size_t *k, int16_t *block)
 {
