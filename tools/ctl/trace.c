@@ -80,7 +80,7 @@ int trace(const char *socket_path, int argc, char **argv)
 		puts("time\topen\tevent\tepoch\tposition\tsample\twaited\terror");
 		fflush(stdout);
 	}
-	/* After the signal, makes one more request, for the events that came before it. */
+	/* One more request fetches the events that came before the signal. */
 	for (bool last = false; ok && (!last || more);) {
 		last = ends;
 		if (!last && !more)
