@@ -39,7 +39,7 @@
  *   resident.c       lists the samples in the cache, for daemons that draw
  *   cache_advice.c   sums up the memory that all prepared samples would take
  *   programs.c       lists the processes that read a job
- *   job.c            adds and removes jobs; admit.c: checks a new job; job_lists.c: finds jobs
+ *   jobs.c           adds and removes jobs; admit.c: checks a new job; job_lists.c: finds jobs
  *   editions.c       shows editions to callers, and opens earlier ones after a restart
  *   rescan.c         moves jobs to a new scan; stay.c: finds datasets whose jobs can't move
  *   dataset_list.c   adds and removes datasets; tiers.c: opens their tiers
@@ -356,7 +356,7 @@ void *sched_clerk(void *sched);
 /* Runs the housekeeper's thread: does work when it is due, and the periodic work once a second. */
 void *sched_keep_house(void *sched);
 
-/* --- job.c --- */
+/* --- jobs.c --- */
 
 /* Removes the job from the list, answers its parked opens, and gives its pins and need
  * back. */

@@ -16,7 +16,7 @@
  *   trace.c         records each open and close of a job's readers
  *   notice.c        warns about scripts that probably do not do what their authors mean
  *   job_rates.c     counts samples per second
- *   last_hour.c     keeps readings of the last hour (past.h)
+ *   past.c          keeps readings of the last hour (past.h)
  *
  *   Flow: the scheduler reports each open, binding and wait (src/sched/watching.c), and reads
  *         the figures for its gauges.
