@@ -89,7 +89,7 @@ enum draw_effect_kind {
 	/* Pin and request the sample, which is `sample` in `stream` and `id` in `space`. It will be
 	 * bound after all samples drawn before. drops: also reduce its need by one. */
 	DRAW_DRAWN,
-	/* At most half of the look-ahead of `stream` is left: refill it soon. */
+	/* Refill the look-ahead of `stream` soon, because at most half of it is left. */
 	DRAW_LOW,
 	/* `stream` has ended: remove the need of its remaining samples, in steps. */
 	DRAW_LEAVE,

@@ -8,6 +8,7 @@
 #     node a 'ttl = 1s'       writes a daemon's ini, with lines for its [cluster]; $DATASET_LINES
 #                             has lines for its dataset
 #     rank a 0                writes the ini of a job, which is rank 0 of a training
+#     pair 'ttl = 1s'         two nodes, each with a rank of one training, which are launched
 #     launch a                starts the daemon ${PIDS[a]}, mounted on $T/a/mnt
 #
 # After `networks`, which a test calls first, each node has a network name space of its own, whose
@@ -100,6 +101,18 @@ node() {
 rank() {
 	job_text "r$2" job.epochs=9999 job.ranks="$RANKS" job.rank="$2" job.training=net \
 		job.global_batch=8 "${@:3}" >"$T/$1/jobs/r$2.ini"
+}
+
+# pair LINE [section.key=value...]: launches the nodes a and b, each with this line in [cluster] and
+# with a rank of a training of two
+pair() {
+	RANKS=2
+	node a "$1"
+	node b "$1"
+	rank a 0 "${@:2}"
+	rank b 1 "${@:2}"
+	launch a
+	launch b
 }
 
 launch() {

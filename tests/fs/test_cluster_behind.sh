@@ -12,13 +12,7 @@ N=48
 HALF=$((N / 2))
 dataset 2 $HALF 32x24
 redis
-# shellcheck disable=SC2034 # cluster.sh uses it
-RANKS=2
-for name in a b; do node $name 'ttl = 1s'; done
-rank a 0 tensor.crop=16
-rank b 1 tensor.crop=16
-launch a
-launch b
+pair 'ttl = 1s' tensor.crop=16
 shows a '^rank net 0/2 job r0 held'
 shows b '^rank net 1/2 job r1 held'
 

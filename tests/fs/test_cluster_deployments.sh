@@ -11,13 +11,10 @@ port=$(free_port)
 # shellcheck disable=SC2034 # cluster.sh uses them
 LISTEN=(--port "$port" --bind 127.0.0.1 --cluster-enabled yes --cluster-port "$(free_port)")
 # shellcheck disable=SC2034
-ENGINE=redis://127.0.0.1:$port RANKS=2
+ENGINE=redis://127.0.0.1:$port
 redis
 ask cluster addslotsrange 0 16383 >/dev/null
-for name in a b; do node $name 'ttl = 1s'; done
-rank a 0 tensor.crop=16
-rank b 1 tensor.crop=16
-for name in a b; do launch $name; done
+pair 'ttl = 1s' tensor.crop=16
 cat "$T/a/mnt/jobs/r0/epoch-0000"/*.ppm >/dev/null &
 cat "$T/b/mnt/jobs/r1/epoch-0000"/*.ppm >/dev/null
 wait $!

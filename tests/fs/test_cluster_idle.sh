@@ -11,14 +11,8 @@ N=96
 MEASURED=30 # seconds in which nodes list the members several times
 dataset 2 $((N / 2)) 32x24
 redis
-# shellcheck disable=SC2034  # read by rank
-RANKS=2
 export DATASET_LINES='sampler = exchange'
-for name in a b; do node $name ''; done
-rank a 0 tensor.crop=16
-rank b 1 tensor.crop=16
-launch a
-launch b
+pair '' tensor.crop=16
 
 # read_epoch_of JOB EPOCH NODE:RANK...: reads the epoch on both nodes, and checks that each sample
 # comes once

@@ -7,14 +7,9 @@
 # daemon.
 . "$(dirname "$0")/lib.sh"
 . "$FS/cluster.sh"
-export RANKS=2
 dataset 2 20 48x36
 redis
-for name in a b; do node $name 'ttl = 1s'; done
-rank a 0 tensor.crop=32
-rank b 1 tensor.crop=32
-launch a
-launch b
+pair 'ttl = 1s' tensor.crop=32
 shows a '^member b '
 
 # reads NODE FIRST LAST: reads these positions of rank 1
