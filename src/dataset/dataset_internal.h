@@ -80,7 +80,7 @@ void connections_close(struct dataset *dataset);
 /* Returns the dataset of a mixture that contains the sample. *ret_id: the sample's id in that
  * dataset. */
 struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id *ret_id);
-/* Like mixed_of for a mixture. For any other dataset, returns `dataset`, and *ret_id is `id`. */
+/* Works like mixed_of for a mixture. For any other dataset, returns `dataset`, and *ret_id is `id`. */
 const struct dataset *dataset_of(
 	const struct dataset *dataset, sample_id id, sample_id *ret_id);
 /* Sets sorts_classes. The dataset must have all its classes. */

@@ -92,7 +92,7 @@ uint64_t journal_id(const struct journal *journal);
  * no memory. */
 char *journal_next_order(
 	const struct journal *journal, const char *directory, bool drains);
-/* Like journal_next_order, but for the RESTORED of an existing segment. */
+/* Works like journal_next_order, but for the RESTORED of an existing segment. */
 char *journal_order_of(const char *directory, uint32_t segment, bool drains);
 
 /* Makes room in memory for a few records, so that appending these can't fail. -ENOMEM */

@@ -337,15 +337,22 @@ static struct sched_job *take_out(struct sched *sched, const char *name)
 	return job;
 }
 
-int sched_job_remove(struct sched *sched, const char *name)
+/* Removes a job, and some or all of its files by `forget`. -ENOENT */
+static int remove_job(
+	struct sched *sched, const char *name, void (*forget)(const struct job *job))
 {
 	struct sched_job *job = take_out(sched, name);
 	if (!job)
 		return -ENOENT;
 	journal_abandon(job->is.journal);
-	keep_nothing(&job->is);
+	forget(&job->is);
 	sched_job_put(job);
 	return 0;
+}
+
+int sched_job_remove(struct sched *sched, const char *name)
+{
+	return remove_job(sched, name, keep_nothing);
 }
 
 int sched_job_keep(struct sched_job *job)
@@ -355,13 +362,7 @@ int sched_job_keep(struct sched_job *job)
 
 int sched_job_withdraw(struct sched *sched, const char *name)
 {
-	struct sched_job *job = take_out(sched, name);
-	if (!job)
-		return -ENOENT;
-	journal_abandon(job->is.journal);
-	keep_no_ini(&job->is);
-	sched_job_put(job);
-	return 0;
+	return remove_job(sched, name, keep_no_ini);
 }
 
 static void restore_one(struct sched *sched, const char *directory, const char *name)
