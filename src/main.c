@@ -480,7 +480,7 @@ static int stop(struct daemon *daemon)
 	return err;
 }
 
-/* --- one process after another ------------------------------------------------------- */
+/* --- the process of an engine ------------------------------------------------------- */
 
 /* Blocks of at least this size are mapped by the system. Mapped memory is zero, and takes no room
  * until it is written. Otherwise glibc would clear large parts of its heap for the arrays of epochs
@@ -497,7 +497,7 @@ static void begin_process(const struct daemon *daemon)
 		log_keep();
 }
 
-/* Tells whether the last engine ended because it was asked to. */
+/* Tells whether the last engine ended because a signal had asked the daemon to end. */
 static bool died_as_asked(void)
 {
 	int died = atomic_load(&kept()->died);
@@ -505,8 +505,8 @@ static bool died_as_asked(void)
 	       (died == 0 || (WIFSIGNALED(died) && WTERMSIG(died) == SIGTERM));
 }
 
-/* Takes the place of an engine: unmounts if no engine is wanted any more, or answers requests with
- * EIO if engines have died too often. */
+/* Runs in the place of an engine. Unmounts if the daemon is to end; answers requests with EIO if
+ * engines have died too often. */
 static int serve_nothing(struct daemon *daemon)
 {
 	bool ends = atomic_load(&kept()->ending);

@@ -12,7 +12,8 @@
 #include <sys/socket.h>
 
 #define ROOM_FIRST 1024u  /* bytes reserved for a request at first */
-#define LINES_AT_ONCE 256 /* lines of an order that are rendered at a time, about 10 KB */
+/* lines of an epoch's order that are sent at a time, about 10 KB */
+#define LINES_AT_ONCE 256
 
 struct client *client_new(struct listener *listener, int fd)
 {
@@ -59,8 +60,8 @@ union rights {
 	struct cmsghdr align;
 };
 
-/* Takes over the descriptor that came with a part of the request. If several parts have one, the
- * last one is kept. */
+/* Takes over the descriptor that came with a part of the request. If several parts came with one,
+ * the last descriptor is kept. */
 static void take_descriptor(struct msghdr *message, int *descriptor)
 {
 	const struct cmsghdr *head = CMSG_FIRSTHDR(message);
@@ -87,9 +88,9 @@ static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
 	return n < 0 ? -errno : n;
 }
 
-/* Makes room for more of the request. The room may exceed the limit by one byte, so that a request
- * that is too large is noticed. false: there is no memory, or all requests together are too
- * large. */
+/* Makes room for more of the request. The buffer may be one byte larger than the limit, so that
+ * client_receive notices a request that is too large. false: there is no memory, or the requests of
+ * all clients together are too large. */
 static bool grow(struct client *client)
 {
 	size_t most = client->listener->rights.max_request + 1;
@@ -125,8 +126,7 @@ void client_receive(struct client *client)
 	if (n == -EAGAIN || n == -EINTR)
 		return;
 	client->n_in += n > 0 ? (size_t)n : 0;
-	/* The request may be empty: then the client only wanted to know whether the daemon
-	 * answers. */
+	/* A client that only wants to know whether the daemon answers sends an empty request. */
 	if (n < 0 || client->n_in == 0) {
 		client->state = CLIENT_ENDS;
 	} else if (client->n_in > client->listener->rights.max_request) {
@@ -140,7 +140,8 @@ void client_receive(struct client *client)
 
 /* --- the answer -------------------------------------------------------------------- */
 
-/* Makes a frame, which is sent next. If there is no memory, hangs up on the client. */
+/* Makes a frame of the answer (control.h), which is sent next. If there is no memory, the daemon
+ * hangs up on the client. */
 static void frame(struct client *client, const char *word, const char *text, size_t bytes)
 {
 	char head[40];
@@ -198,8 +199,8 @@ void client_execute(struct client *client, struct control *control)
 	client->in_room = 0;
 }
 
-/* Ends the answer after the lines of an order. If the order was deleted before all lines were sent,
- * the client gets an error. */
+/* Ends the answer after the last line of an epoch's order. If the order was deleted before all
+ * lines were sent, the client gets an error. */
 static void end_lines(struct client *client)
 {
 	struct sched_job *job = client->lines.job;
@@ -212,7 +213,7 @@ static void end_lines(struct client *client)
 	sched_job_put(job);
 }
 
-/* Renders the next lines. After the last line, ends the answer. */
+/* Makes a frame of the next lines of the order. After the last line, ends the answer. */
 static void next_lines(struct client *client)
 {
 	auto_free char *text = NULL;

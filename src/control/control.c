@@ -109,8 +109,8 @@ static void take_up(struct control *control, struct worker *worker)
 
 /* --- new clients ------------------------------------------------------------------- */
 
-/* Stops or resumes accepting clients. New clients wait, for instance, while there are no free
- * descriptors. */
+/* Stops or resumes accepting clients. The daemon stops, for instance, while it has no free
+ * descriptor; new clients then wait. */
 static void pause_listeners(struct control *control, bool pause)
 {
 	struct listener *grant;
@@ -141,7 +141,7 @@ static void admit(struct control *control, struct listener *listener, int fd)
 	}
 }
 
-/* Accepts one client. The socket stays readable while more clients are waiting. */
+/* Accepts one client. While more clients are waiting, epoll_wait reports the socket again. */
 static void accept_one(struct control *control, struct listener *listener)
 {
 	int fd = accept4(listener->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -158,8 +158,8 @@ static void accept_one(struct control *control, struct listener *listener)
 
 /* --- the thread -------------------------------------------------------------------- */
 
-/* Handles one event per wait, because a step may end other clients, which later events would
- * name. */
+/* Takes one event from each epoll_wait. Handling an event may free other clients, and further
+ * events of the same call might point to these. */
 static void *run(void *argument)
 {
 	struct control *control = argument;

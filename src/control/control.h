@@ -6,7 +6,7 @@
 #include "fuse/fuse.h"
 
 /*
- * The control socket for joaderctl: a Unix stream socket, mode 0600.
+ * The control socket for joaderctl: a Unix stream socket, mode 0600, or 0660 with socket_group.
  *
  * Request: at most 1 MiB of arguments, each ended by a NUL byte. The first one is the command.
  * Then the client shuts down its writing side. Answer: frames, each a line and BYTES bytes of text.
@@ -35,6 +35,7 @@
  *                   TEXT: an ini with [dataset NAME]; FILE: its absolute name, for relative
  *                   paths
  *   grant JOB | revoke JOB
+ *                   makes or removes a socket for this job alone
  *   upgrade [PROGRAM]  starts another engine, of this program or of PROGRAM
  *   mount JOB       comes with the descriptor (SCM_RIGHTS) of a /dev/fuse that the client has
  *                   opened and mounted; the mount then shows the job's directory

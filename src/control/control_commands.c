@@ -49,7 +49,8 @@ static bool remove_job(const struct request *request, struct sched_job *job)
 	return true;
 }
 
-/* Removes the jobs whose names match a pattern such as *. A pattern can't be the name of a job. */
+/* Removes the jobs whose names match a pattern such as *. Names of jobs can't contain the
+ * characters of patterns. */
 static bool remove_matching(const struct request *request, const char *pattern)
 {
 	struct request_jobs jobs;
@@ -144,7 +145,7 @@ static bool run_mount(const struct request *request)
 	struct sched_job *job = request_job_to_read(request, name);
 	if (!job)
 		return false;
-	sched_job_put(job); /* safe, because only this thread adds or removes jobs */
+	sched_job_put(job); /* safe: only this thread removes jobs */
 	request->message->descriptor = -1;
 	int err = session_mount_job(request->session, name, request->message->sender.pid,
 		request->message->listener->rights.only != 0, device);
@@ -338,8 +339,9 @@ enum control_place control_place_of(const struct control_message *message)
 	return is_list(message) ? CONTROL_AT_ONCE : CONTROL_SCANNER;
 }
 
-/* Tells whether the command is allowed on this socket. The granted job may have been removed, and
- * its name may belong to another job. */
+/* Tells whether the command is allowed on this socket. A grant's socket allows only commands for
+ * its job. The job's id is compared too: after the job was removed, another job may have its
+ * name. */
 static bool is_allowed(const struct request *request, const struct command *command)
 {
 	const struct listener_rights *rights = &request->message->listener->rights;

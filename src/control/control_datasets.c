@@ -84,7 +84,8 @@ static bool forget(const struct command *command, const char *name)
 
 /* --- add ---------------------------------------------------------------------------------- */
 
-/* Tells whether the dataset lies on the mount. If it did, the daemon would wait for itself. */
+/* Tells whether the dataset lies on this daemon's own mount. The daemon would wait for itself when
+ * it reads such a dataset. */
 static bool is_on_mount(
 	const struct command *command, const struct dataset_config *config)
 {
@@ -95,8 +96,8 @@ static bool is_on_mount(
 	       (path[n] == '/' || path[n] == '\0');
 }
 
-/* Scans a dataset. next: the dataset is in use, and the result is to replace it; *ret is NULL if
- * nothing has changed. */
+/* Scans a dataset. next: the result is to replace a dataset in use; then *ret is NULL if nothing
+ * has changed. */
 static int scan(const struct command *command, const struct dataset_config *config,
 	bool next, struct dataset **ret)
 {
@@ -217,8 +218,8 @@ static int rescan_unused(
 	return err;
 }
 
-/* Moves the jobs to the newly scanned dataset. If this fails, the caller still has to give the
- * dataset back, and until then no job can begin to use it. */
+/* Moves the jobs to the newly scanned dataset. After a failure the caller has to call
+ * sched_dataset_give_back; until then no job can begin to use the dataset. */
 static int move(const struct command *command, const struct dataset_config *config,
 	const char *jobs, struct dataset *next)
 {

@@ -22,13 +22,14 @@ struct session;
 	"dataset ls | dataset add FILE TEXT | dataset rm DATASET | dataset rescan "      \
 	"DATASET"
 
-/* Carries out a dataset command. arguments: without the command itself; out: receives the messages.
- * A scan ends when *stop becomes true. session may be NULL. false: the command failed, and out says
- * why. */
+/* Carries out a dataset command. arguments: those after "dataset"; out: receives the messages. A
+ * scan ends when *stop becomes true. session may be NULL. false: the command failed, and out has
+ * the reason. */
 bool control_dataset(const struct files_context *context, struct session *session,
 	const atomic_bool *stop, const char *const *arguments, size_t n, FILE *out);
 
-/* Scans the datasets that this start opened from their last catalogue without a scan. Jobs continue
- * with the result. If they can't, this is logged, and the next start scans before it serves. */
+/* Scans the datasets that the daemon opened at its start without a scan, from their last
+ * catalogues. Jobs continue with the result. If they can't, this is logged, and the next start
+ * scans before it serves readers. */
 void control_look_for_changes(const struct files_context *context,
 	struct session *session, const atomic_bool *stop);

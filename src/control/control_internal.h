@@ -53,11 +53,11 @@ struct control_message {
 
 struct control_answer {
 	FILE *out; /* receives the text of the answer */
-	/* the engine ends as soon as the client has received the answer */
+	/* upgrade: the engine ends as soon as the client has received the answer */
 	bool hands_over;
 	bool ok; /* false: the text says why the request failed */
-	/* The client gets the lines of an order after the text, from line `next` on. lines.job is
-	 * NULL: the answer has no order. */
+	/* Lines of an epoch's order that the client gets after the text, from line `next` on.
+	 * lines.job is NULL: there are none. */
 	struct order_lines lines;
 	uint32_t next;
 };
@@ -90,13 +90,16 @@ struct client {
 	bool hands_over;
 	/* If true, the worker owns all members except `link`, `listener` and `bytes`. */
 	bool at_worker;
-	size_t bytes; /* bytes of request and answer, as counted in the listener's sum */
+	/* bytes of the request and the answer, which the listener limits for all its clients
+	 * together */
+	size_t bytes;
 	struct control_message message;
 	char *in;
 	size_t n_in, in_room;
-	char *out; /* the frames of the answer */
+	char *out; /* the frame that is sent now */
 	size_t n_out, sent;
-	struct order_lines lines; /* lines that follow `out`; lines.job NULL: none */
+	/* lines of an epoch's order that follow `out`; lines.job is NULL: none */
+	struct order_lines lines;
 	uint32_t next;
 };
 
@@ -121,15 +124,15 @@ TAILQ_HEAD(client_list, client);
 
 /* The rights and limits of a socket's clients. */
 struct listener_rights {
-	/* Id of the only job that clients may mount and read; `name` is its name. 0: there is no
-	 * such limit. */
+	/* Id of the only job that clients may mount and read, whose name is `name`. 0: they may use
+	 * all jobs. */
 	job_id only;
 	char name[80];
 	mode_t mode; /* mode of the socket file */
 	gid_t group; /* group of the socket file; 0: the default one */
 	size_t max_clients;
-	/* Bytes of the largest request of one client; bytes of all clients' requests and
-	 * answers. */
+	/* max_request: bytes of the largest request; max_bytes: bytes of all clients' requests and
+	 * answers together. */
 	size_t max_request, max_bytes;
 };
 
@@ -137,7 +140,8 @@ struct listener {
 	struct watch watch;
 	LIST_ENTRY(listener) link;
 	struct listener_rights rights;
-	struct kept_descriptor *kept; /* NULL: the socket ends with this engine */
+	/* socket that the next engine takes over; NULL: it ends with this engine */
+	struct kept_descriptor *kept;
 	struct sockaddr_un address;
 	dev_t device; /* device and inode of our socket file */
 	ino_t inode;
@@ -161,7 +165,7 @@ void listener_close(struct listener **listener);
 /* Counts one client less. A closed listener is freed after its last client. */
 void listener_forget(struct listener *listener);
 
-/* Notes that the client was active, so that other clients are the silent ones. */
+/* Notes that the client was active: moves it to the end of the listener's list. */
 void listener_touch(struct client *client);
 
 /* Hangs up on the client that has been silent longest, other than `but`. false: there is no such

@@ -13,7 +13,7 @@
 struct addition {
 	struct job_config config;
 	bool parsed;
-	bool there; /* a job with the same ini exists already */
+	bool there; /* a job with the same ini already exists */
 	bool added;
 };
 
@@ -41,12 +41,10 @@ static void report(void *context, const char *message)
 	all->messages++;
 }
 
-/* --- texts -------------------------------------------------------------------------- */
-
 /* --- owners ------------------------------------------------------------------------- */
 
-/* Default mode of jobs that ordinary users add. Readers change a job's positions, so by default
- * only the owner may read. */
+/* Default mode of jobs that ordinary users add. Reading a job's files binds its positions, so only
+ * the owner may read by default. */
 #define MODE_OF_OTHERS 0500
 
 static int refuse(struct additions *all, const struct job_config *config, const char *key,
@@ -58,8 +56,9 @@ static int refuse(struct additions *all, const struct job_config *config, const 
 	return -EPERM;
 }
 
-/* If an ordinary user adds a job, makes the user its owner, and one of the user's groups its group.
- * For such a job the daemon reads only files that belong to its datasets. */
+/* Makes an ordinary user who adds a job its owner, and one of the user's groups its group. Refuses
+ * options that name other files than those of datasets, because the daemon could read files that
+ * the user can't. */
 static int take_owner(struct additions *all, struct job_config *config)
 {
 	const struct control_message *message = all->message;
@@ -159,7 +158,7 @@ static int check_names(struct additions *all)
 	return err;
 }
 
-/* --- jobs that are there ------------------------------------------------------------ */
+/* --- jobs that exist already -------------------------------------------------------- */
 
 /* Returns the job's ini. The caller frees it; NULL: no memory. */
 static char *job_text(const struct job_config *config)

@@ -34,8 +34,8 @@ struct request_jobs {
 	size_t n;
 };
 
-/* Makes a list of all jobs, and holds them until request_jobs_put. Jobs that are being removed are
- * left out. -ENOMEM */
+/* Makes a list of all jobs, with references that request_jobs_put gives back. Jobs that are being
+ * removed are left out. -ENOMEM */
 must_check int request_jobs(const struct request *request, struct request_jobs *ret);
 void request_jobs_put(struct request_jobs *jobs);
 
@@ -43,9 +43,9 @@ void request_jobs_put(struct request_jobs *jobs);
 bool request_unknown_job(const struct request *request, const char *name);
 
 /*
- * Returns a reference to the job of this name. NULL: there is no such job, or the job's owner does
- * not let the sender change it; the answer has the reason. request_job_to_read requires only that
- * the sender may read the job.
+ * Returns a reference to the job of this name, or NULL. request_job_to_change: the sender may
+ * change the job; request_job_to_read: the sender may read it. NULL: no such job, or not allowed;
+ * the answer has the reason.
  */
 must_check struct sched_job *request_job_to_change(
 	const struct request *request, const char *name);

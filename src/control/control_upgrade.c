@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Starts a program by posix_spawn instead of fork. After a fork the kernel would copy each page of
- * the engine before it writes a request into the page. While the receiving thread is being killed,
- * the kernel can't copy a page, so the request would fail. */
+/* Starts a program by posix_spawn instead of fork. After a fork the kernel would have to copy a
+ * page of the engine before it writes a FUSE request into the page. It can't copy a page for a
+ * thread that is being killed, so the request would fail. */
 static int spawn(char *program, char *question, int out, pid_t *ret)
 {
 	char *const arguments[] = {program, question, NULL};

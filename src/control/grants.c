@@ -95,8 +95,8 @@ int grants_add(struct control *control, struct sched_job *job, const char **ret_
 }
 
 /* Renames the directory of a removed grant, so that the next start does not restore the grant.
- * Called if the directory can't be removed, because a client left files in it. The new name is not
- * valid for a job. */
+ * Called if the directory can't be removed, because a client left files in it. The new name begins
+ * with a dot, so it is no job's name. */
 static int put_aside(const struct control *control, const char *job)
 {
 	auto_free char *from = path_of(control, job, "");

@@ -102,7 +102,7 @@ static int bind_socket(struct listener *listener)
 }
 
 /* Takes over the socket on which the previous engine listened. Clients may be waiting there. false:
- * there is no such socket, or its file is gone. */
+ * there is no such socket, or its file was deleted. */
 static bool take_over(struct listener *listener)
 {
 	const char *path = listener->address.sun_path;
@@ -212,7 +212,8 @@ void listener_close(struct listener **listener_)
 	kept_drop(&listener->kept);
 	close(listener->watch.fd);
 	listener->watch.fd = -1;
-	listener->n_clients++; /* keeps the listener until its clients are gone (below) */
+	/* keeps client_free in the loop below from freeing the listener */
+	listener->n_clients++;
 	listener->closed = true;
 	for (client = TAILQ_FIRST(&listener->clients); client; client = next) {
 		next = TAILQ_NEXT(client, link);

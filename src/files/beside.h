@@ -16,7 +16,7 @@ struct sched_job;
 /*
  * Files that come with each sample: files that lie beside the sample's file in the source (beside =
  * txt json), and the text of a column (text = COLUMN). Each kind has its own ending; a job numbers
- * the endings from 0. A file is read when a reader asks for it, and its bytes are not kept.
+ * the endings from 0. A file is read when a reader asks for it, and its bytes are not cached.
  *
  *   Threads: workers, because printing a file reads it.
  *   Errors: -EIO, logged: the file has changed since the scan, or can't be read.

@@ -30,8 +30,8 @@ enum segment_kind {
 	SEGMENT_SAMPLE,
 	SEGMENT_LABEL, /* ASCII, or int64 or float32 in a batch's labels */
 	SEGMENT_JSON,
-	/* A file beside the sample, with its header (tar_beside). `constant` is the number of its
-	 * ending. */
+	/* A text or file that comes with the sample (beside.h), with its tar header. `constant` is
+	 * the number of its ending. */
 	SEGMENT_BESIDE
 };
 
@@ -76,7 +76,7 @@ struct composite {
 	const char *second_extension;
 	unsigned n_beside;
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS +
-			      1]; /* bytes of the segment of each text (tar_beside) */
+			      1]; /* bytes of the segment of each ending (beside.h) */
 	uint64_t sample_at;	  /* offset of the sample in its record */
 	const char *extension;	  /* the extension of samples in a tar */
 	/* labels of a batch: number of columns; 0: labels are classes */

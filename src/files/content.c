@@ -94,7 +94,7 @@ static void put_targets(struct sched_job *job, const struct content_place *place
 		edition->targets + sched_handle_sample(handle) * n, bytes);
 }
 
-/* Makes the content of one file. label: the sample's label, which only a record contains. */
+/* Makes the content of one file. label: the sample's label, for FORMAT_RECORD. */
 static int make_one(const struct job_config *config, uint64_t daemon_seed,
 	const struct content_place *place, const struct look *look,
 	const struct tensor *tensor, uint32_t label, struct content_made *ret)
@@ -132,7 +132,7 @@ static int make_single(const struct files_context *context, struct sched_job *jo
 			     ret->first.format.bytes, ret->size);
 }
 
-/* --- pairs: both have the decisions of one position ---------------------------------------- */
+/* --- pairs: the augmentation decides the same for both images of a position ---------------- */
 
 static struct look look_of_second(const struct job_config *second, bool joined)
 {

@@ -58,7 +58,7 @@ struct content_place {
 	const uint8_t *header; /* header of the second file, CONTENT_HEADER bytes */
 };
 
-/* Makes the content of a file from the handle's tensor. */
+/* Makes the content of a file from the handle's tensor. The caller frees it by content_free. */
 must_check int content_make(const struct files_context *context, struct sched_job *job,
 	const struct content_place *place, const struct sched_handle *handle,
 	struct content *ret);
@@ -68,6 +68,6 @@ void content_free(struct content *content);
  * lives. */
 struct content_parts content_parts(const struct content *content);
 
-/* Describes the two arrays of a pair, in a record or in an array of pairs. */
+/* Describes the two arrays of a pair for the head of a record or of a batch. */
 void content_pair_fields(const struct job_config *config, struct tensor_shape first,
 	struct tensor_shape second, struct file_head_field ret[static 2]);

@@ -7,7 +7,7 @@
 struct cut {
 	struct iovec *iov;
 	int n;
-	/* Offset of the next wanted byte. It counts from the start of the next part. */
+	/* Offset of the next wanted byte, counted from the start of the next part. */
 	uint64_t offset;
 	uint64_t left;
 };
@@ -37,7 +37,7 @@ static void take_part(struct cut *cut, const void *data, uint64_t bytes)
 	cut->offset = 0;
 }
 
-/* Adds zeros to the cut. The wanted bytes may begin in the middle of them. */
+/* Adds zeros, but not those before the first wanted byte. */
 static void take_zeros(struct cut *cut, uint64_t bytes)
 {
 	while (bytes > 0 && cut->left > 0) {

@@ -71,7 +71,7 @@ struct inode data_step_directory(const struct data_step *step)
 			       : (struct inode){.kind = INODE_DATA};
 }
 
-/* Finds the step of a job's path that lies in the directory. directory: the directory's hash. */
+/* Finds the name of a job's path that is an entry of the directory with this hash. */
 static bool find_step(struct sched_job *job, uint64_t directory, struct data_step *ret)
 {
 	const char *path = sched_job_config(job)->path;

@@ -7,11 +7,11 @@
 #include "files/inode.h"
 
 /*
- * data/: a job with `[view] path = resnet18/train` has a link data/resnet18/train to its current/.
- * This module makes the link, and the directories above it.
+ * data/: a job with `[view] path = resnet18/train` has a link data/resnet18/train to the job's
+ * current/. This module makes the link, and the directories above it.
  *
- * A directory's inode number is a hash of its path. Each look-up searches the jobs for its entries,
- * so nothing has to be updated when jobs come and go.
+ * A directory's inode number is a hash of its path. Each look-up searches all jobs for the
+ * directory's entries, so nothing has to be updated when jobs come and go.
  *
  *   Threads: any.   Errors: -ENOENT, -ENOMEM.
  */

@@ -20,7 +20,8 @@ struct files_context {
 	const struct daemon_config *config;
 	struct sched *sched;
 	struct group *group;
-	struct backings *backings; /* the scheduler's backings, or NULL */
+	/* files in memory that the kernel reads itself (passthrough), or NULL */
+	struct backings *backings;
 	struct made_texts *texts;  /* texts that readers share (made_text.h) */
 	const char *mountpoint;	   /* absolute path */
 	/* Descriptor of a mounted /dev/fuse that the daemon inherited at its start; 0: the daemon

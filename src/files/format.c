@@ -112,12 +112,13 @@ static void encode_bmp(uint8_t *at, const struct tensor *tensor)
 	}
 }
 
-/* --- png: stored ----------------------------------------------------------------------
+/* --- png: not compressed ---------------------------------------------------------------------
  *
  *   signature  IHDR  IDAT [zlib head, block, block, ...]  IDAT [block, ...]  IEND
  *
- * The rows, each after a zero for "not filtered", are cut into the stored blocks of
- * deflate, the blocks into chunks, whose length has a limit too.
+ * Each row begins with a zero, for "not filtered". The rows are split into stored
+ * (uncompressed) blocks of deflate, and the blocks into IDAT chunks, because the lengths of
+ * blocks and chunks are limited.
  */
 
 #define PNG_SIGNATURE "\x89PNG\r\n\x1a\n"
@@ -142,7 +143,7 @@ static uint64_t png_bytes(struct tensor_shape shape)
 struct png {
 	uint8_t *at;
 	uint8_t *chunk;	   /* start of the chunk that is being written */
-	uint64_t raw_left; /* bytes that are not in any block yet */
+	uint64_t raw_left; /* bytes of rows that are not in a block yet */
 	uint32_t block_left;
 	uint32_t chunk_blocks;
 	uint32_t adler;

@@ -38,7 +38,7 @@ uint64_t format_bytes(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint64_t file_bytes);
 
 /* Makes the file of a tensor. label: the label of a record. If type.targets is set, the head ends
- * with zeros, where the caller writes the targets. */
+ * with zeros, where the caller writes the targets (labels = columns). */
 must_check int format_make(enum sample_format format, struct pixel_type type,
 	const struct tensor *tensor, uint32_t label, struct formatted *ret);
 void format_free(struct formatted *file);

@@ -38,11 +38,11 @@ enum inode_kind {
 	INODE_EPOCH, /* directory; if the epoch is INODE_CURRENT: current/ */
 	INODE_SAMPLE,
 	INODE_LABEL, /* .cls */
-	/* Directory below an epoch's directory. The position is its number: of a shard, a label
-	 * ... */
+	/* Directory in an epoch's directory; position: number of the shard, the label or the
+	 * dataset's directory. */
 	INODE_SHARD,
 	INODE_JSON, /* .json */
-	INODE_TAR,  /* position: index of the file, also in BATCH and BATCH_LABELS */
+	INODE_TAR,  /* position: index of the file; the same for the next two kinds */
 	INODE_BATCH,
 	INODE_BATCH_LABELS,
 	INODE_DATA, /* directory data/ */
@@ -74,7 +74,8 @@ struct inode {
 	enum inode_kind kind;
 	uint32_t job; /* id of the job, or index of the dataset */
 	uint32_t epoch;
-	uint32_t names; /* version of the edition's names, see struct sched_edition */
+	/* version of the names by which the inode was found (layout_classes.c) */
+	uint32_t names;
 	uint32_t position;
 };
 

@@ -11,9 +11,9 @@ struct sched_job;
 /*
  * Layouts: the files and directories in an epoch's directory.
  *
- * The tree asks the job's layout about each inode at and below INODE_EPOCH. Directories are
- * INODE_EPOCH and INODE_SHARD. An inode inherits the job and epoch from its directory, so a layout
- * decides only the kind and the position.
+ * The tree asks the job's layout about each inode at and below INODE_EPOCH. Directories have the
+ * kinds INODE_EPOCH and INODE_SHARD. An inode inherits the job and epoch from its directory, so a
+ * layout decides only the kind and the position.
  *
  *   Threads: any.   Errors: -ENOENT from lookup; -ENOMEM, -EIO where noted.
  */
@@ -26,8 +26,8 @@ struct layout_entry {
 };
 
 struct layout {
-	/* Returns a number above the numbers of all entries of the directory. The number of an
-	 * entry never changes. */
+	/* Returns an upper bound of the entries' numbers. The number of an entry in its directory
+	 * never changes. */
 	uint64_t (*entries)(struct sched_job *job, struct inode directory);
 	/* Finds the entry with a number. false: no entry has this number. */
 	bool (*entry)(struct sched_job *job, struct inode directory, uint64_t number,

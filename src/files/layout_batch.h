@@ -26,6 +26,6 @@ struct composite batch_composite(
 /* Describes the labels of a batch. targets: number of label columns; 0: labels are classes. */
 struct composite batch_labels_composite(uint32_t first, uint32_t n, uint32_t targets);
 
-/* Describes the batch, or the labels, of an existing inode. */
+/* Describes the file of an inode of kind INODE_BATCH or INODE_BATCH_LABELS. */
 struct composite batch_file(
 	struct sched_job *job, const struct sched_edition *edition, struct inode file);

@@ -15,8 +15,8 @@
  * label files: the directory is the label.
  *
  * After a rescan a name may stand for another position. So each inode contains the version of the
- * names by which it was found. An inode of an older version is -ESTALE, and the kernel looks up its
- * path again.
+ * names by which it was found. A request for an inode of an older version fails with -ESTALE, and
+ * the kernel looks up the path again.
  */
 
 static uint32_t n_labels(const struct sched_edition *edition)

@@ -10,8 +10,9 @@
 
 /*
  * The layout "flat": NNNNNNNN.<extension> is the sample of a position, NNNNNNNN.cls its label,
- * NNNNNNNN.json its row in the catalogue. Each ending of beside.h has a file, too. The files lie in
- * the epoch's directory or, with `shard`, in directories 000, 001, ... below it.
+ * NNNNNNNN.json its row in the catalogue. Other files that come with the sample are
+ * NNNNNNNN.<ending> (beside.h). The files lie in the epoch's directory or, with `shard`, in
+ * directories 000, 001, ... below it.
  *
  *   Threads: any.   Errors: none.
  */

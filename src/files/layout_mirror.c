@@ -58,7 +58,8 @@ static bool is_too_long(const char *name, const char *extension)
 	return strlen(name) + 1 + strlen(extension) > NAME_MAX;
 }
 
-/* Prints the beginning of the name, cut between two characters, and a hash of the whole name. */
+/* Prints the beginning of the name, cut between two characters, then "~" and a hash of the whole
+ * name. */
 static void print_short(const char *name, const char *extension, char ret[MIRROR_NAME])
 {
 	int least = (int)(NAME_MAX - HASHED - 1 - strlen(extension)) - 3, n = least + 3;
@@ -69,8 +70,8 @@ static void print_short(const char *name, const char *extension, char ret[MIRROR
 }
 
 /* Tells whether the extension replaces the ending of the name, so that an image and its label file
- * differ only in the ending. This requires that no other sample has the same stem, or the resulting
- * name. */
+ * differ only in the ending. This requires that no other sample has the same stem (the name without
+ * its ending), or the resulting name. */
 static bool replaces_ending(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {

@@ -21,10 +21,10 @@
 /* --- the parts of a shard ---------------------------------------------------------- */
 
 /*
- * A member whose size is constant has the same place in all records. The size of a text beside the
- * sample differs between records. Such a text has a fixed place with room for the largest text; its
- * header is made when the position is bound. The rest of the room is a comment, in the form of an
- * extended header (pax): readers of tar files skip it, and see a member of the exact size.
+ * A member (a file in the tar) of constant size has the same offset in the records of all
+ * positions. The size of a text beside the sample differs between positions. So such a text has
+ * room for the largest text, and its header is made when the position is bound. The rest of the
+ * room is a comment, in the form of an extended header (pax), which readers of tar files skip.
  */
 
 enum member { MEMBER_LABEL, MEMBER_JSON, MEMBER_BESIDE, MEMBER_SAMPLE, MEMBERS };
@@ -232,7 +232,7 @@ struct composite tar_composite(
 	return tar;
 }
 
-/* --- the files of an epoch  -------------------------------------------------------- */
+/* --- the files of an epoch -------------------------------------------------------- */
 
 #define PREFIX "shard-"
 #define SUFFIX ".tar"

@@ -50,6 +50,6 @@ struct composite tar_composite(
 void tar_second_header(
 	const struct composite *tar, uint32_t index, uint8_t ret[static 512]);
 
-/* Describes the shard of an existing inode. -ENOMEM; -EIO: the catalogue can't be read. */
+/* Describes the tar of an inode of kind INODE_TAR. -ENOMEM; -EIO: the catalogue can't be read. */
 must_check int tar_file(struct sizes *sizes, struct sched_job *job,
 	const struct sched_edition *edition, struct inode file, struct composite *ret);

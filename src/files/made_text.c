@@ -69,7 +69,7 @@ void made_text_put(struct made_text **text)
 	free(old);
 }
 
-/* --- the daemon's ----------------------------------------------------------------------- */
+/* --- the shared texts ------------------------------------------------------------------- */
 
 int made_texts_new(struct made_texts **ret)
 {
@@ -112,8 +112,9 @@ static int print(FILE *out, const struct files_context *context, enum made_kind 
 	}
 }
 
-/* Tells whether the shared text is recent enough. While one thread prints the next text, all other
- * threads take the previous one. */
+/* Tells whether the caller takes the shared text instead of printing a new one. Counters are
+ * printed for each caller as long as this takes little CPU time. Otherwise the shared text is taken
+ * for a second, and while another thread prints the next one. */
 static bool is_good_enough(
 	const struct shared *shared, enum made_kind kind, bool latest, uint64_t now_ns)
 {

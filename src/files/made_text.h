@@ -43,11 +43,11 @@ struct made_texts;
 must_check int made_texts_new(struct made_texts **ret);
 void made_texts_free(struct made_texts **texts);
 
-/* Takes a text of the daemon. latest: takes the newest printed text, which may be a second old; for
- * a caller that needs only the length. -errno */
+/* Takes a shared text. latest: the newest printed text is enough, though it may be a second old,
+ * because the caller needs only the length. -errno */
 must_check int made_texts_take(const struct files_context *context, enum made_kind kind,
 	bool latest, struct made_text **ret);
-/* Takes the text of a text file (text_is). -errno */
+/* Takes the text of an inode for which text_is returns true. -errno */
 must_check int made_texts_take_file(const struct files_context *context,
 	struct inode inode, bool latest, struct made_text **ret);
 

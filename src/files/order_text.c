@@ -12,7 +12,8 @@
 struct known {
 	SLIST_ENTRY(known) link;
 	uint64_t key;
-	uint64_t *starts; /* byte offsets of the starts of chunks 0, 1, ... */
+	/* byte offsets of the starts of chunks 0, 1, ... (ORDER_CHUNK lines each) */
+	uint64_t *starts;
 	size_t n, capacity;
 };
 

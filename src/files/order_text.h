@@ -41,8 +41,8 @@ struct order_source {
 must_check int order_texts_new(struct order_texts **ret);
 void order_texts_free(struct order_texts **texts);
 
-/* Removes the beginnings of all texts from the cache. Called when a job and an epoch may have
- * another order from now on. */
+/* Forgets the remembered starts of all texts. Called when an epoch of a job may have another order
+ * from now on. */
 void order_texts_forget(struct order_texts *texts);
 
 /* Reads the text at an offset. Returns the number of bytes; 0 at the present end; -ENOMEM. */

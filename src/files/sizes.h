@@ -20,8 +20,8 @@ struct sizes;
 must_check int sizes_new(struct sizes **ret);
 void sizes_free(struct sizes **sizes);
 
-/* Forgets all sizes after a job was added or removed, since its number may belong to another job
- * now. */
+/* Forgets all sizes after a job was added or removed, since another job may have the number of the
+ * removed one now. */
 void sizes_forget(struct sizes *sizes);
 
 /*

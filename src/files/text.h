@@ -29,7 +29,8 @@ void text_metrics(FILE *out, const struct files_context *context, enum stats_for
  * bytes as the file had at first. -ENOMEM */
 must_check int text_dashboard(FILE *out, const struct files_context *context);
 
-/* Prints the state from which `joaderctl explain` simulates (text_explain.c). -ENOMEM */
+/* Prints the state of the daemon and its jobs, with which the simulations of `joaderctl explain`
+ * begin (text_explain.c). -ENOMEM */
 must_check int text_explain(FILE *out, const struct files_context *context);
 /* Prints the numbers that `joaderctl top` shows (text_top.c). -ENOMEM */
 must_check int text_top(FILE *out, const struct files_context *context);

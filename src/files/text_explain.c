@@ -12,8 +12,8 @@
 #include <time.h>
 
 /*
- * Prints the state from which `joaderctl explain` simulates, as lines "KIND key=value ...". Times
- * are in ns.
+ * Prints the state of the daemon and its jobs, with which the simulations of `joaderctl explain`
+ * begin, as lines "KIND key=value ...". Times are in ns.
  */
 
 static uint64_t cpu_ns(void)

@@ -155,7 +155,7 @@ static void print_series(FILE *out, enum stats_form form, const struct series *o
 	}
 }
 
-/* --- a series for each of several words ------------------------------------------------- */
+/* --- series with one more label: why readers waited, or how samples were served ---------- */
 
 static void print_word(FILE *out, const char *name, const struct job_config *config,
 	const char *label, const char *word, double value)
@@ -233,8 +233,8 @@ static void print_cache(FILE *out, struct sched *sched, enum stats_form form)
 			i, i == SCHED_NEEDS - 1 ? "+" : "", cache.needed[i]);
 }
 
-/* Prints the value of a label. The text is escaped already; Prometheus requires that its
- * backslashes are escaped once more. */
+/* Prints a text as the value of a label. escape_print escapes the text, and Prometheus requires
+ * that quotes and backslashes of the result are escaped again. */
 static void print_label(FILE *out, const char *text)
 {
 	auto_free char *escaped = NULL;

@@ -13,7 +13,7 @@
 
 #define LINES_AT_ONCE 4096
 
-/* Returns the time of day minus the time on the clock of events, in ns. */
+/* Returns the time of day minus clock_now_ns(), which is the clock of the events. */
 static int64_t offset_ns(void)
 {
 	struct timespec now;

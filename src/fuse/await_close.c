@@ -5,7 +5,7 @@
 #include "fuse/await_close.h"
 #include "sched/sched.h"
 
-/* no open waits for a file that was open for longer */
+/* longest time for which an open waits for a close, counted from the open of the file in use */
 #define KEPT_NS UINT64_C(2000000000)
 
 bool await_close_locked(struct session *session, struct close_waiter *waiter,

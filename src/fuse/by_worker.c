@@ -16,8 +16,8 @@ static void run(struct load_work *work)
 	by_worker->answer(by_worker);
 }
 
-/* Handles an interrupt. If the request was interrupted before fuse_req_interrupt_func was called,
- * libfuse calls this function from within it, and no worker has the work yet. */
+/* Handles an interrupt. If the request was interrupted before by_worker_start, libfuse calls this
+ * function from within fuse_req_interrupt_func, when no worker has the work yet. */
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct by_worker *by_worker = context;
@@ -44,7 +44,7 @@ void by_worker_start(struct by_worker *by_worker)
 /* --- a copied request --------------------------------------------------------------- */
 
 struct copy {
-	struct by_worker by_worker; /* stands first, for casts */
+	struct by_worker by_worker; /* must be the first member, for casts */
 	struct request request;
 	void (*answer)(const struct request *request);
 };

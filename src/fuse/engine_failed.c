@@ -19,15 +19,14 @@
 #define NOTIFY_RESEND 7
 #define CLIENT_MS 1000 /* longest wait for the next bytes of a client's request */
 
-/* The buffer is large enough for the largest request. The kernel passes no request to a smaller
- * buffer. */
+/* Has room for the largest request. The kernel passes no request to a smaller buffer. */
 static char buffer[(1 << 20) + (1 << 16)];
 static bool leaves;
 
 static void write_header(int device, const struct fuse_out_header *header)
 {
 	ssize_t ignored = write(device, header, sizeof(*header));
-	(void)ignored; /* the write fails if the reader is gone */
+	(void)ignored; /* the write fails if the reader was killed */
 }
 
 static bool wants_answer(uint32_t opcode)
@@ -42,8 +41,8 @@ static bool succeeds(uint32_t opcode)
 	       opcode == FUSE_DESTROY;
 }
 
-/* Removes an open from the list for later engines. The engine that received this open first may
- * have added it before that engine died; now the kernel has sent the open again. */
+/* Removes an open from the list of open files for later engines. A previous engine may have added
+ * the open before it died. Now the kernel sends the open again, and the answer is an error. */
 static void forget_open(uint32_t mount, uint64_t unique)
 {
 	struct kept_open *open = NULL;
@@ -52,8 +51,8 @@ static void forget_open(uint32_t mount, uint64_t unique)
 			kept_open_remove(open);
 }
 
-/* Records a release, or a repeated open, for the next engine, which could not learn of it
- * otherwise. */
+/* Notes a release for the next engine, which does not get this request. Takes an open that was sent
+ * again off the list of open files. */
 static void note(const struct kept_descriptor *place, size_t bytes)
 {
 	const struct fuse_in_header *request = (const void *)buffer;
@@ -150,7 +149,7 @@ static void serve_client(const struct kept_descriptor *place)
 	close(client);
 }
 
-/* --- the whole ---------------------------------------------------------------------- */
+/* --- the loop ----------------------------------------------------------------------- */
 
 static int open_signals(void)
 {
@@ -176,7 +175,7 @@ int engine_failed_unmount(const char *mountpoint)
 }
 
 /* Serves a descriptor that is ready: one request of a mount, or one client of a control socket.
- * false: the mount of the whole tree is gone. */
+ * false: the whole tree was unmounted. */
 static bool serve_place(struct kept_descriptor *place)
 {
 	struct inode root = {.kind = INODE_ROOT};

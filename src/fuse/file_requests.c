@@ -17,7 +17,8 @@
 #include <signal.h>
 #include <string.h>
 
-/* A killed engine has registered at most so many backing files without saving their numbers. */
+/* number of backing files that a killed engine may have registered with the kernel before it saved
+ * their numbers (passthrough.h) */
 #define UNNOTED 64
 
 static const struct open_file_ops *ops_of(struct inode inode)

@@ -18,7 +18,7 @@ void file_read(struct request *request);
 /* Closes a file, also one that an earlier engine opened, and consumes its positions. */
 void file_release(struct session *session, uint64_t number, uint64_t handle);
 
-/* Adds to the list of open files those that an earlier engine opened and that are still open. Makes
- * the kernel forget the backing files that no open file uses. Called before the session serves
- * requests again. */
+/* Adds the files that an earlier engine opened, and that are still open, to the list of open files.
+ * Makes the kernel forget the backing files that no open file uses. Called before the session
+ * serves requests again. */
 void files_go_on(struct session *session);

@@ -56,10 +56,10 @@ bool session_is_resent(const struct session *session);
  * the process `mounter` has opened and mounted somewhere. The function takes over the descriptor,
  * also on failure. The mount is served until it is unmounted, or until session_unmount. After the
  * job was removed, open files can still be read, and all other requests fail with ENODEV. granted:
- * the process may keep a duplicate of the device. If so, or if the process is in another user name
- * space, the daemon checks no rights on the mount: every process that the kernel lets in may read.
- * -ENOENT: there is no such job; -ENOTTY: not a FUSE device; -ENODEV: not mounted; -EUSERS: the job
- * has SESSION_JOB_MOUNTS mounts.
+ * the request came by the socket of a grant, so the process may keep a duplicate of the device. If
+ * so, or if the process is in another user name space, the daemon checks no rights on the mount:
+ * every process that the kernel lets in may read. -ENOENT: there is no such job; -ENOTTY: not a
+ * FUSE device; -ENODEV: not mounted; -EUSERS: the job has SESSION_JOB_MOUNTS mounts.
  */
 must_check int session_mount_job(struct session *session, const char *job, pid_t mounter,
 	bool granted, int device);

@@ -47,7 +47,7 @@ struct sched_job;
  *   reader.c           the process that has sent a request: relatives.c, proc.c, process_kind.c
  *   handover.c         the list of open files for the next engine
  *   passthrough.c      files that the kernel reads by itself
- *   session_use.c      a session as requests use it: inodes, page cache, holds
+ *   session_use.c      a session as requests use it: inodes, page cache, references
  *   open_files.c       open files by their inode and their handle
  *   reply.c            answers
  *
@@ -72,7 +72,8 @@ struct session {
 	bool mounted, handles_signals;
 	bool debug;
 	bool omits_opendir; /* the kernel accepts ENOSYS as a successful opendir */
-	bool foreign;	    /* another process has mounted it, and will unmount it */
+	/* another process has mounted the file system, and will unmount it */
+	bool foreign;
 	bool detached;	    /* session_detach was called */
 	/* The session sends no notifications; instead, names and attributes expire after UNTOLD_S.
 	 * The kernel takes locks for a notification. A client that also has the device could hold
@@ -101,8 +102,9 @@ struct session {
 	LIST_HEAD(, job_mount) job_mounts;
 
 	struct lock lock;
-	unsigned holds; /* (lock) number of holds that were not ended yet */
-	bool ending;	/* (lock) the session can't be held any more */
+	/* (lock) number of calls of session_hold that session_unhold has not ended yet */
+	unsigned holds;
+	bool ending;	/* (lock) session_try_hold fails from now on */
 	bool stopping;	/* (lock) session_stop_waiting was called */
 	pthread_cond_t unheld;
 	struct timespec jobs_changed;		 /* (lock) */
@@ -167,7 +169,8 @@ void session_take_over(struct session *session, struct kept_descriptor *place);
  * the kernel send unanswered requests again. Called after session_start, before any thread serves
  * the session. */
 void session_go_on(struct session *session);
-/* Unmounts and ends the session. Before, its threads must have returned, and nobody may hold it. */
+/* Unmounts and ends the session. Its threads must have returned, and no thread may hold the session
+ * (session_hold). */
 void session_end(struct session *session);
 /* Returns the number of threads that serve a session. */
 unsigned session_threads(void);

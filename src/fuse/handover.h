@@ -50,7 +50,7 @@ must_check int handover_hold_locked(struct session *session, int backing);
 /* Subtracts one from the number of open files that use `backing`. After the last one, makes the
  * kernel forget `backing`. */
 void handover_put(struct session *session, int backing);
-/* Frees all counts. Called when the session has ended. */
+/* Frees the counts of handover_hold_locked. Called when the session has ended. */
 void handover_end(struct session *session);
 
 /* Returns the kernel's number of the last request that this thread received. */

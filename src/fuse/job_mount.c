@@ -43,7 +43,7 @@ struct job_mount {
 	pthread_t keeper;
 	/* The ids of the serving threads; 0: the element is free. */
 	_Atomic pid_t threads[SESSION_MAX_THREADS];
-	atomic_bool ended; /* the keeper is about to return */
+	atomic_bool ended; /* the keeper thread is about to end */
 };
 
 /* --- serving ------------------------------------------------------------------------ */

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LEAST_BROUGHT_IN 256 /* bytes; shorter pieces lie on a stack, and so in memory */
+/* bytes; shorter pieces of an answer are on a thread's stack, whose pages are in memory */
+#define LEAST_BROUGHT_IN 256
 
 /* The value of session->offered before the kernel's first message. Other threads start only after
  * this message was answered. */

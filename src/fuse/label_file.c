@@ -22,7 +22,7 @@
  *   reads of the new file bypass the page cache and come to the daemon.
  */
 struct label_file {
-	struct open_file open; /* stands first, for casts */
+	struct open_file open; /* must be the first member, for casts */
 	bool automatic;	       /* the job has `io = auto` */
 	uint32_t bytes, label;
 };
@@ -68,8 +68,8 @@ static int add_text_locked(struct session *session, uint64_t key, int backing)
 	return -ENOMEM;
 }
 
-/* Keeps `backing` as the backing file of a text, unless another thread has already kept one.
- * Returns the file that is kept; 0: none can be kept. */
+/* Makes `backing` the backing file of a text, unless another thread has already made one. Returns
+ * the text's backing file; 0: the text can't have one. */
 static int keep_text(struct session *session, uint64_t key, int backing)
 {
 	LOCK_SCOPE(&session->lock);

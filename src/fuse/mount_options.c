@@ -28,7 +28,8 @@ static const char *const left_out[] = {"rw", "defaults", "auto", "noauto", "user
 	"dirsync", "atime", "diratime", "nodiratime", "relatime", "norelatime",
 	"strictatime", "lazytime", "nolazytime"};
 
-#define DEAD_MOST 16 /* at most so many mounts of dead daemons are detached */
+/* most mounts of dead daemons that are detached from a mount point */
+#define DEAD_MOST 16
 #define N_PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 #define N_LEFT_OUT (sizeof(left_out) / sizeof(left_out[0]))
 
@@ -192,7 +193,7 @@ static void warn_of_content(const char *path)
 	unsigned n = 0;
 	while (directory && n <= 2 && readdir(directory))
 		n++;
-	if (n > 2) /* "." and ".." */
+	if (n > 2) /* more entries than "." and ".." */
 		log_warn("mount point %s: is not empty; its files can't be seen "
 			 "until joaderfs is unmounted",
 			path);
@@ -232,8 +233,8 @@ int mount_device_check(int device)
 	static const unsigned fuse_major = 10, fuse_minor = 229;
 	struct pollfd fd = {.fd = device};
 	struct statx st;
-	/* The file system is not asked, because the file may come from an untrusted process, and
-	 * lie in a file system that never answers. */
+	/* AT_STATX_DONT_SYNC makes the kernel not ask the file's file system, which may belong to
+	 * an untrusted process, and may never answer. */
 	if (statx(device, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) != 0)
 		return -errno;
 	if (!S_ISCHR(st.stx_mode) || st.stx_rdev_major != fuse_major ||
@@ -263,7 +264,7 @@ static int take_device(int device)
 	return err;
 }
 
-/* Unmounts by fusermount3, which ordinary users need for that. */
+/* Unmounts by fusermount3, because an ordinary user may not call umount2. */
 static void unmount_by_helper(const char *mountpoint)
 {
 	pid_t child = fork();

@@ -54,7 +54,7 @@ void open_file_put(struct open_file *file);
 /* Finds the st_size of an inode that some reader has open. false: nobody has it open. */
 bool open_file_size(struct session *session, struct inode inode, uint64_t *ret);
 
-/* Answers a read. */
+/* Answers a read, possibly after the function has returned. */
 void open_file_read(const struct request *request);
 /* Answers a read of a file that an earlier engine opened, after the caller has tried to add the
  * file to the session's list. err: the result of adding; -EEXIST: another read has already added

@@ -10,7 +10,7 @@
 struct open_inode {
 	UT_hash_handle hash;
 	uint64_t number;
-	LIST_HEAD(, open_file) files; /* at least one */
+	LIST_HEAD(, open_file) files; /* at least one file */
 };
 
 static struct open_inode *find(const struct open_files *files, uint64_t number)

@@ -306,7 +306,8 @@ static struct opening *opening_new(const struct request *request, bool again)
 }
 
 /* Returns the epoch to open. If an earlier engine chose an epoch but did not answer, returns that
- * epoch. A label gets the epoch that the same reader had to share when it opened the sample. */
+ * epoch. A label gets the epoch that its reader had to share with other readers when opening the
+ * sample. */
 static uint32_t epoch_of(const struct request *request)
 {
 	struct inode inode = request->inode;

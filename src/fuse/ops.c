@@ -97,9 +97,9 @@ static void start(const struct request *request, bool by_worker,
 		answer(request);
 }
 
-/* Returns how many seconds the kernel may cache a name or attributes: `timeout`, or at most
- * UNTOLD_S if the session sends no notifications. The latter does not hold for the files of an
- * epoch: they never change, and if their directory changes, the kernel looks them up again. */
+/* Returns how many seconds the kernel may cache a name or attributes. This is `timeout`. If the
+ * session sends no notifications, it is at most UNTOLD_S, except for the files of an epoch: they
+ * never change, and if their directory changes, the kernel looks them up again. */
 static double lasting(const struct session *session, struct inode inode, double timeout)
 {
 	bool file = inode_is_sample(inode) || inode.kind == INODE_LABEL ||

@@ -18,7 +18,7 @@ static void answer_open(const struct request *request)
 {
 	struct fuse_file_info fi = request->fi;
 	fi.fh = handle_new(request->inode.epoch);
-	/* the bytes never change: if the source changes, reads fail */
+	/* the bytes never change, because reads fail after the source file has changed */
 	fi.keep_cache = true;
 	reply_open(request->req, &fi, 0);
 }

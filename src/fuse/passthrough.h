@@ -13,7 +13,7 @@ struct sched_job;
  * number (backing.h), and the kernel reads from that file. After the open, only the release comes
  * to this process.
  *
- * While an inode is open, the kernel fails each open of it that names another file. So the file
+ * While an inode is open, the kernel refuses each further open that names another file. So the file
  * behind a sample depends on its tensor alone, and all readers that have a position open share its
  * epoch: see sample_file_new.
  *

@@ -27,7 +27,7 @@ bool process_read_file(long id, const char *name, char *ret, size_t room, size_t
 	return *ret_n > 0;
 }
 
-/* Reads the fields 4, 6 and 22 of /proc/ID/stat (proc(5)). They follow the name, which may contain
+/* Reads the fields 4, 6 and 22 of /proc/ID/stat (proc(5)). The name before these fields may contain
  * any characters. */
 bool process_read_stat(long id, struct process *ret)
 {

@@ -24,7 +24,7 @@ bool process_read_file(long id, const char *name, char *ret, size_t room, size_t
 bool process_read(long id, struct process *ret);
 /* Reads all members of *ret but the command. id: a process or a thread. */
 bool process_read_stat(long id, struct process *ret);
-/* Returns the process of a thread. If /proc does not show it, returns `thread`. */
+/* Returns the process of a thread. If /proc does not show the thread, returns `thread`. */
 long process_of_thread(long thread);
 
 /* Returns an odd number that identifies the process. No other process since boot has the same

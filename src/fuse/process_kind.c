@@ -29,8 +29,8 @@ static const char *after(const char *text, const char *prefix)
 	return text && strncmp(text, prefix, n) == 0 ? text + n : NULL;
 }
 
-/* Skips the name of a package that starts processes: Python's own, its fork for dill, or loky,
- * which has two names. NULL: the text does not begin with such a name. */
+/* Skips the name of a Python package that starts processes: multiprocessing, its fork multiprocess,
+ * or loky, which has two names. NULL: the text does not begin with such a name. */
 static const char *after_package(const char *text)
 {
 	static const char *const names[] = {"multiprocessing.", "multiprocess.",
@@ -63,8 +63,8 @@ static enum process_helper kind_of_module(const char *text)
 	return rest && strcmp(rest, "popen_loky_posix") == 0 ? HELPER_WORKS : HELPER_NONE;
 }
 
-/* Tells whether an argument is an option of the interpreter. "-" is not: it is a script from
- * standard input. Long options do not count either, because helpers get none. */
+/* Tells whether an argument is a short option of the interpreter. "-" stands for a script from
+ * standard input. Long options are not recognised, because helpers get none. */
 static bool is_option(const char *text)
 {
 	return text && text[0] == '-' && text[1] != '\0' && text[1] != '-';

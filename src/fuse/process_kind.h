@@ -28,7 +28,7 @@ enum process_helper process_helper(const char *arguments, size_t n);
 struct process_ranks {
 	long a, b;
 };
-/* Tells whether the command lines differ in their ranks. Finds the ranks. */
+/* Tells whether the command lines differ in their ranks. *ret: the ranks. */
 bool process_differ_in_rank(
 	const char *a, size_t n_a, const char *b, size_t n_b, struct process_ranks *ret);
 /* Tells whether the arguments may contain a rank. If not, process_differ_in_rank is false for

@@ -16,7 +16,7 @@
 
 /*
  * Raises the limit of the mount at `where`. Called before the answer to FUSE_INIT, which must then
- * contain READ_AHEAD. The function does not access the mount, since nobody answers yet.
+ * contain READ_AHEAD. The function does not access the mount, since the daemon does not answer yet.
  *
  *   Threads: any.   Errors: -errno; the limit is unchanged. Only root may change it, and in most
  *            containers sysfs is read-only.

@@ -72,7 +72,8 @@ bool reader_lives(const struct sched_program *program)
 
 static struct lock lock = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER, .rank = LOCK_RANK_FUSE, .name = "readers"};
-static struct known_thread threads[THREADS / WAYS][WAYS]; /* (lock) */
+/* (lock) a hash table, whose rows have room for WAYS threads each */
+static struct known_thread threads[THREADS / WAYS][WAYS];
 
 static struct known_thread *find_locked(long id)
 {
@@ -84,7 +85,7 @@ static struct known_thread *find_locked(long id)
 	return NULL;
 }
 
-/* Returns the entry of the thread. A new entry replaces the least recently used one. */
+/* Returns the entry of the thread. A new entry replaces the least recently used one of its row. */
 static struct known_thread *get_locked(long id)
 {
 	struct known_thread *set = threads[(unsigned long)id % (THREADS / WAYS)];

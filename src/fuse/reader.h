@@ -14,8 +14,8 @@ struct sched_program;
  * Tells whether the reader that sent an interrupted request is about to die. The kernel interrupts
  * a request for any signal. But many readers can't handle an open that fails with EINTR, for
  * instance because a child exited or a window changed its size. A signal that ends the process has
- * already become SIGKILL. Also returns true if the answer can't be found, for instance if the
- * reader is in another name space of pids: then its request is given up.
+ * already become SIGKILL. Also returns true if this can't be determined, for instance if the reader
+ * is in another name space of pids; the request is then given up.
  */
 bool reader_dies(fuse_req_t req);
 

@@ -42,7 +42,7 @@ static bool is_server(const struct process *process)
 	       birth_of(process, &parent) == BIRTH_SPAWNED;
 }
 
-/* Finds the process that started this one, directly or through a forkserver. false: there is none,
+/* Finds the process that started `process`, directly or through a forkserver. false: there is none,
  * or it can't be read. */
 static bool has_founder(
 	const struct process *process, struct process *ret, enum birth *ret_birth)

@@ -41,7 +41,7 @@ void reply_error(fuse_req_t req, int err);
 void reply_bytes(fuse_req_t req, const void *bytes, ssize_t n);
 /* Answers a read of a text with the part that the request wants. bytes: the length of the text. */
 void reply_text(const struct request *request, const char *text, uint64_t bytes);
-/* Answers a read of samples, and counts the read. Returns what fuse_reply_iov returns. */
+/* Answers a read of samples, and counts the read. Returns 0 or -errno, as fuse_reply_iov does. */
 int reply_samples(fuse_req_t req, const struct iovec *iov, int n, size_t bytes);
 /* Answers an open. backing: the file from which the kernel reads; 0: reads come to this process.
  * Returns 0, or an error if the reader is gone; then no process has the file. */

@@ -15,7 +15,7 @@
 #include <errno.h>
 
 struct sample_file {
-	struct open_file open; /* stands first, for casts */
+	struct open_file open; /* must be the first member, for casts */
 	struct sched_job *job;
 	struct sched_handle *handle; /* NULL: the kernel reads the file (open.outlived) */
 	uint32_t epoch, position;
@@ -49,9 +49,9 @@ static const struct sample_file *find_other_locked(const struct sample_file *fil
 	return open ? file_of(open) : NULL;
 }
 
-/* Tells whether the file may share the backing file of `other`: both are the same epoch of the
- * position, so they have the same bytes. If an earlier engine registered the backing file, the
- * kernel requires this. */
+/* Tells whether the file may use the backing file of `other`, or none if `other` has none. Both
+ * files belong to the same epoch of the position, so their bytes are the same. A backing file of
+ * `other` must have been registered by an earlier engine. */
 static bool may_join_locked(
 	const struct sample_file *file, const struct sample_file *other)
 {

@@ -9,8 +9,8 @@
 
 /* --- numbers of inodes in this mount ------------------------------------------------ */
 
-/* The directories above the job have the number of the root in a job's mount, because the root is
- * its own .., so that nothing outside the job is visible. */
+/* Returns the root's number for a job's directory in the job's mount, and for the directories
+ * above. So the root is its own "..", and nothing outside the job is visible. */
 uint64_t session_number(const struct session *session, struct inode inode)
 {
 	bool outside = inode.kind == INODE_ROOT || inode.kind == INODE_JOBS;
@@ -40,8 +40,9 @@ void session_forget_name(const struct session *session, struct inode directory,
 
 /* --- the page cache ----------------------------------------------------------------- */
 
-/* Tells whether reads of open files go through the page cache. With `io = auto`, this is so for
- * batches if files that bypass the page cache can't be mapped, because readers map batches. */
+/* Tells whether reads of open files go through the page cache. With `io = auto`, only reads of
+ * batches do, and only if files that bypass the page cache can't be mapped, because readers map
+ * batches. */
 static bool is_cached(const struct session *session, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);

@@ -12,12 +12,12 @@
 
 #include <errno.h>
 
-/* Largest number of chunks of an order that one stat measures. So many take a fraction of a
- * second. */
+/* Largest number of chunks of an order (order_text.h) that one stat measures. This takes a fraction
+ * of a second. */
 #define MAX_STAT_CHUNKS 2048
 
 struct snapshot {
-	struct open_file open; /* stands first, for casts */
+	struct open_file open; /* must be the first member, for casts */
 	struct made_text *text;
 };
 
@@ -36,7 +36,7 @@ static int print_of_sample(struct sched_job *job, enum inode_kind kind, uint32_t
 	return made_text_end(ret, err);
 }
 
-/* --- epoch-NNNN.order, read live ---------------------------------------------------- */
+/* --- epoch-NNNN.order, which each read renders -------------------------------------- */
 
 static int order_size(struct session *session, struct inode inode, uint64_t *ret)
 {

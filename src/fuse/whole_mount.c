@@ -57,7 +57,8 @@ static int start_whole(
 	} else {
 		session->foreign = true;
 		session->private = false;
-		session->other_pids = true; /* not known, so no pid is trusted */
+		/* the pids' name space is not known, so no pid is trusted */
+		session->other_pids = true;
 	}
 	return session_start(session, args, where);
 }

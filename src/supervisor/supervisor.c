@@ -313,7 +313,7 @@ static void take_signals(struct supervisor *supervisor)
 	}
 }
 
-/* --- the whole ---------------------------------------------------------------------- */
+/* --- the loop ----------------------------------------------------------------------- */
 
 static int share(struct supervisor *supervisor)
 {

@@ -23,7 +23,7 @@ static bool is_same(const struct sockaddr_storage *a, const struct sockaddr_stor
 static void hang_up(struct visitor *visitor)
 {
 	visitor->leaves = true;
-	/* then libmicrohttpd notices the end, and closes the socket */
+	/* makes libmicrohttpd notice the end, and close the socket */
 	(void)shutdown(visitor->fd, SHUT_RDWR);
 }
 

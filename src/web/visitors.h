@@ -14,7 +14,7 @@
  * The connections of the web server. Each connection must send its request and receive the answer
  * within a time limit. At most VISITORS_MOST connections are open, VISITORS_OF_ONE of them from one
  * address. If a new connection exceeds a limit, the connection whose request has taken longest is
- * ended: the one from the same address, or from all addresses.
+ * ended, among those from the same address or among all.
  *
  *   Flow: web.c reports each connection and each answer, and ends overdue connections through this
  *         module.
@@ -42,6 +42,6 @@ struct visitor *visitors_add(
 void visitors_remove(struct visitors *visitors, struct visitor *visitor);
 /* Notes that the visitor has received its answer. It may send another request. */
 void visitors_served(struct visitors *visitors, struct visitor *visitor);
-/* Ends connections whose request has taken longer than `most_ns`. Returns the time at which it must
- * be called again; UINT64_MAX: no further call is needed. */
+/* Ends connections whose request has taken longer than `most_ns`. Returns the time of the next call
+ * that is needed; UINT64_MAX: no further call is needed. */
 uint64_t visitors_hurry(struct visitors *visitors, uint64_t most_ns);

@@ -165,7 +165,7 @@ static void served(void *context, struct MHD_Connection *connection, void **requ
 		visitors_served(&web->visitors, visitor);
 }
 
-/* libmicrohttpd logs nothing; if this fails, errno has the cause. */
+/* Starts libmicrohttpd, which logs nothing. After a failure errno has the cause. */
 static int start_library(struct web *web, const struct sockaddr_storage *address)
 {
 	unsigned flags = MHD_USE_EPOLL;

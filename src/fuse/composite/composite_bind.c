@@ -13,7 +13,7 @@
  *   wait_bind -> sched_open_label -> bound -> ... -> wait_bound
  *
  * A position may have to wait until its epoch has begun. Then the thread that asked for the
- * position returns, and a worker continues with the next position (`turn`). If other readers have
+ * position returns, and a worker continues with the next position (is_later). If other readers have
  * the file open in another epoch, a worker continues after they have closed the file.
  */
 

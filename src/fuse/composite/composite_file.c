@@ -66,9 +66,9 @@ static struct composite_file *find_other_locked(const struct composite_file *fil
 }
 
 /*
- * Returns the epoch that the file gets: `epoch`, unless its batch, or the batch's labels, are open
- * in another epoch. Then the file shares that other epoch; or, if the other file may be closed soon
- * (await_close.h), the function returns SCHED_CURRENT, and the wait continues later.
+ * Returns the epoch that the file gets. Usually this is `epoch`. If other readers have the batch or
+ * its labels open in another epoch, the file gets that epoch. SCHED_CURRENT: those readers may
+ * close their file soon (await_close.h), and the wait continues later.
  */
 static uint32_t share_epoch(struct wait *wait, uint32_t epoch)
 {

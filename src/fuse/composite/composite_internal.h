@@ -27,6 +27,8 @@ struct sched_job;
  */
 
 /*
+ * The states of a slot, which is a position that an open file uses.
+ *
  * batch   (none) -> OPENING -> HELD -> MAKING -> READY -> HELD -> (none)
  * shard   (none) -> OPENING -> READY -> (none)
  * both    OPENING, MAKING -> FAILED -> (none)
@@ -47,7 +49,8 @@ struct slot {
 	enum slot_state state;
 	int status; /* -errno of a failed slot */
 	bool bad;   /* the slot failed because its sample is bad */
-	/* Number of waits that use the slot. A slot with users is never removed. */
+	/* Number of requests (struct wait) that use the slot. A slot with users is never
+	 * removed. */
 	unsigned users;
 	/* the scheduler's number of a parked open; 0: not parked */
 	uint64_t ticket;
@@ -87,7 +90,8 @@ struct wait {
 	uint64_t ticket; /* the scheduler's number of a parked open; 0: not parked */
 	/* index of the first slot that the request uses; number of its slots */
 	uint32_t first, n;
-	/* number of slots that are not prepared yet; plus one while `asking` */
+	/* number of slots that are not prepared yet; plus one until the request has asked for all
+	 * its slots (`asking`) */
 	uint32_t missing;
 	bool asking, answered, interrupted;
 };
@@ -121,9 +125,9 @@ struct composite_file {
 	struct waits waits;  /* (lock) */
 };
 
-/* Returns the epoch for all positions of the file. A file of current/ gets `epoch`, the epoch of
- * its first bound position, unless other readers have the same batch open in another epoch: then it
- * shares that epoch. SCHED_CURRENT: not decided; the wait continues when those readers have closed
+/* Chooses the epoch for all positions of a file of current/. epoch: the epoch in which the file's
+ * first position was bound. If other readers have the same batch open in another epoch, the file
+ * gets that epoch. SCHED_CURRENT: not decided; the wait continues when those readers have closed
  * their file. */
 uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
 /* Returns the kernel's handle for the open file. The caller has to answer the open next, because a
@@ -147,8 +151,8 @@ must_check int slot_need(struct wait *wait, uint32_t index);
 void slots_leave(struct wait *wait, bool delivered);
 /* Cancels the parked opens of the file's positions. */
 void slots_cancel(struct composite_file *file);
-/* Frees all slots of a file that no wait uses any more. A position that was read is consumed; so is
- * each position of a batch, unless file->open.undo is set. Other bindings are undone. */
+/* Frees all slots of a file that no wait uses any more. Consumes each position that was read; of a
+ * batch, consumes all positions unless file->open.undo is set. Undoes the other bindings. */
 void slots_give_back(struct composite_file *file);
 
 /* --- composite_wait.c --- */

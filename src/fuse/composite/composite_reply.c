@@ -84,9 +84,9 @@ static bool zeros_are_no_sample(enum sample_format format)
 	return format != FORMAT_RAW;
 }
 
-/* Finds the bytes of a sample's segment. If the sample is bad, they are zeros; but the two members
- * of a bad pair in a tar are separated by the header of the second one, so that readers find the
- * members after it. buffer: memory for this header. */
+/* Finds the bytes of a sample's segment. A bad sample has zeros. If the bad sample is a pair in a
+ * tar, the header of its second file stays among the zeros, so that readers find the files after
+ * it. buffer: memory for this header. */
 static int sample_source(const struct wait *wait, const struct segment *segment,
 	struct content_parts *ret, uint8_t buffer[COMPOSITE_CONSTANT])
 {

@@ -192,7 +192,8 @@ int slot_need(struct wait *wait, uint32_t index)
 	if (!slot)
 		return -ENOMEM;
 	if (errand != ERRAND_NONE)
-		session_hold(file->open.session); /* slot_becomes ends the hold */
+		/* slot_becomes calls session_unhold */
+		session_hold(file->open.session);
 	if (errand == ERRAND_OPEN)
 		return slot_open(slot);
 	if (errand == ERRAND_MAKE)

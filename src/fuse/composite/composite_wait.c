@@ -149,7 +149,8 @@ static void answer(struct wait *wait)
 
 /* --- from the request to the answer ------------------------------------------------- */
 
-/* Claims the answer. The calling thread has to answer after it has released the lock. */
+/* Makes the calling thread the one that answers the request. The thread has to do so after it has
+ * released the lock. */
 static void claim_answer_locked(struct wait *wait)
 {
 	lock_assert_held(&wait->file->lock);
@@ -174,7 +175,8 @@ static void interrupted(fuse_req_t req, void *context)
 	/* taken: no other thread is working on the request */
 	bool taken = !mine && sched_take_back(file->open.session->context.sched,
 				      &wait->waiter.work);
-	/* Otherwise answer() would wait until this function, its caller, has returned. */
+	/* answer() must not unregister this function: that would wait until this function, which
+	 * calls answer(), has returned. */
 	if (mine || taken)
 		wait->armed = false;
 	if (mine)
