@@ -105,8 +105,8 @@ static const char usage[] =
 
 enum { EXIT_USAGE = 2 };
 
-/* Tells whether an engine of this program could take over from an engine of another program.
- * question: that engine's values, as "VERSION,BYTES,STATE". */
+/* Returns EXIT_SUCCESS if an engine of this program can take over from the running engine, which
+ * may be another program. question: values of the running engine, as "VERSION,BYTES,STATE". */
 static int can_follow(const char *question)
 {
 	unsigned version;

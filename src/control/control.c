@@ -90,7 +90,7 @@ static void step(struct control *control, struct client *client)
 	go_on(control, client);
 }
 
-/* Takes back the clients whose commands the worker has finished. */
+/* Takes back the clients whose commands the worker has carried out. */
 static void take_up(struct control *control, struct worker *worker)
 {
 	struct client *client;

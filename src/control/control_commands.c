@@ -254,9 +254,9 @@ static bool change_resize(const struct request *request)
 
 /* --- requests ---------------------------------------------------------------------- */
 
-/* The senders that may use a command. ANY: everybody who can reach the socket; the command's
- * function checks the owner of the job. GRANTED: also clients of a grant's socket, for the granted
- * job, which is argument 1. MASTER: root and the daemon's user. */
+/* The senders that may use a command. ANY: each process that can reach the socket; the command
+ * checks the owner of the job. GRANTED: also the clients of a grant's socket, if argument 1 is the
+ * granted job. MASTER: only root and the daemon's user. */
 enum sender { SENDER_ANY, SENDER_GRANTED, SENDER_MASTER };
 
 #define N_COMMANDS 20

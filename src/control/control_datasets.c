@@ -319,10 +319,10 @@ static bool scan_behind(
 }
 
 /*
- * The file <state>/datasets/NAME.looking contains the number of tries of a scan while the scan
- * runs. If an engine takes over a mount and finds the file, the previous engine ended during the
- * scan, and the new engine scans again. The tries are counted, because the scan itself may end the
- * engines.
+ * The file <state>/datasets/NAME.looking exists while a dataset is scanned, and contains the number
+ * of tries. If an engine that takes over a mount finds the file, the previous engine ended during
+ * the scan, and the new engine scans again. After MOST_TRIES it does not, because the scan itself
+ * may end the engines.
  */
 #define LOOKING "%s/datasets/%s.looking"
 #define MOST_TRIES 3

@@ -10,9 +10,9 @@
 /*
  * Adds, removes and rescans datasets while the daemon runs.
  *
- *   Flow: a dataset is scanned first. Then its ini is kept in <state>/datasets, and jobs may use
- *         it. A failure undoes all steps. A rescan takes the dataset, so that no job begins to use
- *         it, and replaces it after the scan.
+ *   Flow: a dataset is scanned first. Then its ini is saved in <state>/datasets, and jobs may use
+ *         it. A failure undoes all steps. During a rescan no job can begin to use
+ *         the dataset; afterwards the new scan replaces it.
  *   Threads: one at a time.
  */
 

@@ -162,7 +162,8 @@ must_check int listener_new(
  */
 void listener_close(struct listener **listener);
 
-/* Counts one client less. A closed listener is freed after its last client. */
+/* Subtracts one from the number of the listener's clients. A closed listener is freed after its
+ * last client. */
 void listener_forget(struct listener *listener);
 
 /* Notes that the client was active: moves it to the end of the listener's list. */
@@ -172,8 +173,8 @@ void listener_touch(struct client *client);
  * client. */
 bool listener_hang_up(struct listener *listener, const struct client *but);
 
-/* Adds the client's bytes to the listener's sum, and hangs up on other clients until the sum is
- * within the limit. false: the sum is still too large. */
+/* Counts the bytes of the client's request and answer, and hangs up on other clients until all
+ * clients together are within the listener's limits. false: they still exceed the limits. */
 bool listener_make_room(struct client *client);
 
 /* --- worker ------------------------------------------------------------------------ */

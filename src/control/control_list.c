@@ -57,8 +57,8 @@ static void ls_fill_mapping(struct ls_row *row, const struct job_config *config,
 				: "fresh");
 }
 
-/* Fills the cells of rates and shares. For a job without demand, the cells of rate, demand and
- * shares show "-". */
+/* Fills the cells of rates and shares. The cells of rate, demand and shares show "-" if the job
+ * could use no samples now (its demand is 0). */
 static void ls_fill_share(struct ls_row *row, const struct sched_job_status *status)
 {
 	const struct sched_job_share *share = &status->share;

@@ -9,7 +9,7 @@
 
 struct sched_job;
 
-/* A request, as the functions that carry out commands receive it, and their common helpers. */
+/* The request, as the functions of commands receive it, and helpers of these functions. */
 
 #define MAX_ARGUMENTS 1024 /* most arguments of a request, including the command */
 

@@ -40,7 +40,8 @@ struct segment {
 	uint64_t begin; /* offset of the segment in the file */
 	uint64_t bytes;
 	uint32_t index; /* index of the record; n for the zeros that end the file */
-	/* the layout's number of a constant segment; for SEGMENT_BESIDE, number of the ending */
+	/* number of a constant segment, chosen by the layout; for SEGMENT_BESIDE, number of the
+	 * ending */
 	unsigned constant;
 };
 
@@ -70,8 +71,8 @@ struct composite {
 	/* Bytes of the sample, the label and the .json in each record; 0: records have no such
 	 * part. */
 	uint64_t sample_bytes, label_bytes, json_bytes;
-	/* The bytes of both files of a pair in a tar, and the offset of the second file's header
-	 * in the sample. */
+	/* For a pair in a tar: the bytes of each file, and the offset of the second file's header
+	 * from the start of the first file. */
 	uint64_t first_bytes, second_bytes, second_at;
 	const char *second_extension;
 	unsigned n_beside;

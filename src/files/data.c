@@ -15,7 +15,7 @@
 
 /* --- directories as numbers ------------------------------------------------------- */
 
-/* Returns the hash of the subdirectory `name` of the directory that has the hash. */
+/* Returns the hash of a subdirectory. hash: the hash of its parent directory; name: n bytes. */
 static uint64_t hash_below(uint64_t hash, const char *name, size_t n)
 {
 	hash = (hash ^ '/') * FNV_PRIME;

@@ -174,8 +174,8 @@ static uint32_t subdirectories(struct sched_job *job, struct inode directory)
 	return 0;
 }
 
-/* Returns the common shape of all images. The configuration excludes batches of varying sizes, and
- * the scheduler excludes varying modes. */
+/* Returns the common shape of all images. The configuration requires one size for batches, and the
+ * scheduler requires one pixel mode. */
 static struct tensor_shape shape_of(
 	const struct job_config *config, const struct sched_edition *edition)
 {

@@ -17,7 +17,7 @@
  * is its number among the dataset's directories. The position of a sample's file is the index of
  * the sample among the selected samples. Directories without selected samples below them are
  * omitted, as in "classes". A file that is no sample is INODE_OTHER; its position is its number
- * among all files. If a sample's file gets the same name, the name leads to the sample.
+ * among all files. If a sample's file gets the name of such a file, the name leads to the sample.
  */
 
 /* --- names ------------------------------------------------------------------------ */
@@ -39,8 +39,8 @@ static uint32_t find_sample(const struct dataset_paths *paths,
 	return paths_other(paths, file) ? UINT32_MAX : file;
 }
 
-/* Tells whether the file keeps its name: the name already ends with the extension, and no other
- * sample's name plus the extension equals it. */
+/* Tells whether the file keeps its name, without an appended extension: the name already ends with
+ * the extension, and no other sample gets this name by the extension. */
 static bool keeps_name(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -126,7 +126,8 @@ static uint32_t find_whole(const struct dataset_paths *paths,
 	return file;
 }
 
-/* Searches the names of the directory that are too long. This is slow, but such names are rare. */
+/* Finds the file with this name among the files of the directory whose names are too long. This is
+ * slow, but such names are rare. */
 static uint32_t find_short(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {

@@ -42,7 +42,7 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 	return (bytes + unit - 1) / unit * unit;
 }
 
-/* bytes of the shortest comment: a header and a block */
+/* bytes of the shortest comment, which fills the room after a text: a header and a block */
 #define LEAST_COMMENT (2 * BLOCK)
 
 static uint64_t beside_blocks(uint64_t most_bytes)

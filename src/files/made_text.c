@@ -17,7 +17,7 @@
 struct shared {
 	struct made_text *text; /* (lock) NULL: there is none yet */
 	unsigned makers;	/* (lock) threads that are printing this text */
-	/* (lock) the time until which the text's share of the CPU is used up */
+	/* (lock) printing this text has used up its share of the CPU until this time */
 	uint64_t paid_ns;
 };
 

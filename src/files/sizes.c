@@ -213,7 +213,8 @@ bool sizes_are_saved(struct sched_job *job, struct inode inode)
 	       sched_bound_is_saved(job, inode_sched_epoch(inode), position);
 }
 
-/* Tells whether the file may be longer in the next epoch, as the last batch or shard may be. */
+/* Tells whether the file may be longer in the next epoch: the last batch or shard may be incomplete
+ * in this epoch. */
 static bool may_grow(struct sched_job *job, struct inode inode)
 {
 	const struct job_config *config = sched_job_config(job);

@@ -30,8 +30,8 @@ void sizes_forget(struct sizes *sizes);
  */
 must_check bool sizes_of_position(
 	struct sizes *sizes, struct sched_job *job, struct inode inode, uint64_t *ret);
-/* Returns the st_size of the file of a position that has this sample. second: the second file of
- * the pair. */
+/* Returns the st_size of the file of a position that has this sample. second: the file is the
+ * second one of the pair. */
 uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t epoch,
 	sample_id sample, bool second);
 /* Finds the size of the first or the second file of a position's pair. `inode` may be either

@@ -40,7 +40,8 @@ must_check int text_top(FILE *out, const struct files_context *context);
 void text_dataset_info(
 	FILE *out, const struct files_context *context, const struct dataset *dataset);
 
-void text_job_status(FILE *out, struct sched_job *job); /* Prints "key value" lines. */
+/* Prints the status of a job as "key value" lines. */
+void text_job_status(FILE *out, struct sched_job *job);
 
 /* Prints one line of epoch-NNNN.order: "position sample label served path\n", separated by tabs. */
 void text_order_line(

@@ -151,7 +151,7 @@ static const struct job_field job_fields[] = {
 	{"hit", offsetof(struct history_job, hit), 1},
 };
 
-/* Returns a job's counter at the time of a reading: 0 before the job was added. */
+/* Returns a counter of job number `place` at reading number i; 0 before the job was added. */
 static uint64_t done(const struct last_hour *past, size_t place, size_t i, size_t offset)
 {
 	const struct history_reading *reading = &past->readings[i];

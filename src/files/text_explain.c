@@ -104,8 +104,8 @@ static int print_common(
 	return err;
 }
 
-/* Prints the state. Bit i of `jobs` in a line "part" tells whether the i-th printed job reads the
- * part's samples. */
+/* Prints all lines. A line "part" counts samples that the same jobs read: bit i of its number
+ * `jobs` stands for the i-th printed job. */
 int text_explain(FILE *out, const struct files_context *context)
 {
 	job_id *ids = NULL;

@@ -40,8 +40,8 @@ void await_close_end(struct session *session, struct close_waiter *waiter)
 		take_off_locked(session, waiter);
 }
 
-/* Removes a waiter of the inode from the list and returns it. Skips waiters whose work a worker
- * already runs. NULL: the list has no other waiter of the inode. */
+/* Removes a waiter of the inode from the list and returns it. Skips waiters whose work is already
+ * running. NULL: there is no other waiter of the inode. */
 static struct close_waiter *take_one(struct session *session, uint64_t number)
 {
 	struct close_waiter *waiter;

@@ -11,7 +11,8 @@ static void run(struct load_work *work)
 {
 	size_t offset = offsetof(struct by_worker, work);
 	struct by_worker *by_worker = (struct by_worker *)((char *)work - offset);
-	/* If an interrupt is being handled, this call waits until `interrupted` has returned. */
+	/* Unregisters `interrupted`. If this function is running, the call waits until it has
+	 * returned. */
 	fuse_req_interrupt_func(by_worker->req, NULL, NULL);
 	by_worker->answer(by_worker);
 }

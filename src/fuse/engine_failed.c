@@ -119,7 +119,7 @@ static bool is_master(int client)
 }
 
 /* Ends this engine, so that the supervisor starts the next one: another program, or the same
- * program after its trouble was corrected. */
+ * program after the cause of the deaths was corrected. */
 static void take_upgrade(int client, size_t n)
 {
 	const char *program = buffer + strlen(buffer) + 1;

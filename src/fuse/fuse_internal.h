@@ -76,8 +76,8 @@ struct session {
 	bool foreign;
 	bool detached;	    /* session_detach was called */
 	/* The session sends no notifications; instead, names and attributes expire after UNTOLD_S.
-	 * The kernel takes locks for a notification. A client that also has the device could hold
-	 * these locks for ever, by receiving a request without answering it. */
+	 * The kernel takes locks for a notification. A client with a duplicate of the device could
+	 * hold these locks for ever, by receiving a request without answering it. */
 	bool untold;
 	bool other_pids; /* the pids of readers belong to another name space */
 	/* the daemon checks no rights: the mounting process decides who may read */
@@ -119,8 +119,8 @@ extern const struct fuse_lowlevel_ops session_ops;
 
 /* --- session_use.c ----------------------------------------------------------------- */
 
-/* Tells whether the page cache may hold bytes of open files. If so, all readers of an open file
- * share one content. */
+/* Tells whether the page cache may hold bytes of open files. If so, all readers that have an inode
+ * open get the same bytes. */
 bool session_is_mappable(const struct session *session, const struct sched_job *job);
 /* Sets the flags that choose between the page cache and direct reads, for the answer of an open. */
 void session_set_io(const struct session *session, const struct sched_job *job,
@@ -146,7 +146,7 @@ must_check int session_inode(
 void session_hold(struct session *session);
 must_check bool session_try_hold(struct session *session);
 void session_unhold(struct session *session);
-/* Makes further holds impossible, and waits until no thread holds the session. false:
+/* Makes session_try_hold fail from now on, and waits until no thread holds the session. false:
  * session_stop_waiting was called. */
 must_check bool session_wait_unheld(struct session *session);
 /* Makes a running or later session_wait_unheld return false. */

@@ -57,7 +57,7 @@ void handover_end(struct session *session);
 uint64_t handover_request(void);
 /* Tells whether the kernel has sent this thread's last request a second time. */
 bool handover_is_resent(void);
-/* Tells that the calling thread answers `request` next, which another thread may have received.
+/* Notes that the calling thread is about to answer `request`, even if another thread received it.
  * Entries that the thread adds to the list from now on belong to `request`. */
 void handover_answers(uint64_t request);
 /* Notes the number of a request that the calling thread has just received. */

@@ -110,7 +110,7 @@ static void serve_in_threads(struct job_mount *mount)
 static void *keep(void *argument)
 {
 	struct job_mount *mount = argument;
-	/* the helpers that this thread starts inherit the signal mask */
+	/* also for the helper threads, which inherit the signal mask */
 	signals_wakeable();
 	serve_in_threads(mount);
 	if (!session_wait_unheld(mount->session))
@@ -341,7 +341,7 @@ static void forget_name(struct session *session, const char *name)
 	session_forget_name(session, session->root, name, strlen(name));
 }
 
-/* Makes the kernel forget the names in the job's directory, which it was allowed to remember. */
+/* Makes the kernel forget all names in the job's directory. */
 static void forget_names(const struct job_mount *mount)
 {
 	char name[TREE_NAME];

@@ -27,8 +27,8 @@ struct open_file_ops {
 	/* Consumes the positions of a file that an earlier engine opened and that the kernel
 	 * releases now. NULL: files of this kind have no positions. */
 	void (*consume)(const struct request *request);
-	/* Makes the struct of a file that an earlier engine opened and that the kernel reads by
-	 * itself. NULL: the kernel never reads files of this kind by itself. */
+	/* Makes the struct of a file that an earlier engine opened, and that the kernel reads by
+	 * itself (passthrough.h). NULL: the kernel never reads files of this kind by itself. */
 	int (*outlives)(const struct request *request, struct open_file **ret);
 	/* Cancels the opens of positions for which a closed file still waits. NULL: files of this
 	 * kind never wait. */

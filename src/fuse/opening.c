@@ -34,7 +34,8 @@
  */
 struct opening {
 	struct request request;
-	bool again; /* a read of a file that an earlier engine opened, and not an open */
+	/* the request is a read of a file that an earlier engine opened, and not an open */
+	bool again;
 	struct sched_job *job;
 	uint64_t begun_ns;
 	uint64_t unique; /* number of the request, from handover_request() */
@@ -42,11 +43,11 @@ struct opening {
 	uint64_t ticket;
 	struct sched_handle *handle; /* set when the position is opened */
 	struct by_worker by_worker;  /* in use while a worker makes the content */
-	/* in use while other readers have the file open in another epoch */
+	/* in use while the open waits for readers that have the file open in another epoch */
 	struct close_waiter waiter;
 	uint32_t epoch; /* epoch to open when the waiter's work runs */
-	/* A label is opened first, only to find the epoch, and then the sample. This is done for
-	 * the second file of a pair in current/, which gets the epoch that a label would get. */
+	/* The second file of a pair in current/ is opened in two steps: first its label, only to
+	 * find the epoch, then its sample in this epoch. true: the first step. */
 	bool finds;
 };
 
@@ -152,7 +153,8 @@ static void ask(struct opening *opening, uint32_t epoch)
 		const struct sched_open_callbacks *) =
 		sample ? sched_open : sched_open_label;
 	int err = open(opening->job, epoch, inode.position, &callbacks);
-	if (err == -EAGAIN) { /* another script reads current/, but may have ended */
+	/* another script reads current/, but may have ended; sched_look finds out */
+	if (err == -EAGAIN) {
 		sched_look(opening->job);
 		err = open(opening->job, epoch, inode.position, &callbacks);
 	}
@@ -193,7 +195,8 @@ static void answer_sample(struct opening *opening, struct sched_handle *handle)
 		share(opening, epoch);
 		return;
 	}
-	/* -EAGAIN: a file of a removed job is still open, and this job has got that job's number */
+	/* -EAGAIN: a file of a removed job is still open, and this job has the removed job's
+	 * number */
 	if (err)
 		reply_error(opening->request.req, err == -EAGAIN ? -EBUSY : err);
 	else

@@ -20,8 +20,8 @@ struct sched_job;
  *   Threads: any.   Errors: a sample that can't be passed through is read by requests.
  */
 
-/* max_stack_depth of FUSE_INIT: backing files are plain files, and not passed through
- * themselves. */
+/* Value of max_stack_depth in FUSE_INIT. Backing files are plain files, which are not passed
+ * through themselves. */
 #define PASSTHROUGH_STACK_DEPTH 1
 
 /* Tells whether the session may ask for passthrough. The session must be that of the whole tree,

@@ -8,7 +8,7 @@
 /*
  * Sets how far the kernel reads ahead in files that are mapped, or read through the page cache. The
  * limit is 128 KiB for a FUSE mount. Root can change it through sysfs (the kernel's
- * Documentation/ABI/testing/sysfs-class-bdi). The answer to FUSE_INIT can only lower it.
+ * Documentation/ABI/testing/sysfs-class-bdi). The answer to FUSE_INIT can only lower the limit.
  */
 
 /* Room for two requests of the largest size: while one is copied, the kernel sends the next one. */

@@ -119,8 +119,8 @@ static bool is_known_rank(uint64_t process)
 	return known_script(process) != 0;
 }
 
-/* Forgets that a process has read as a worker, because it now has workers itself, and so is a
- * rank. */
+/* Forgets that a process has read as a worker, because the process now has workers itself, which
+ * makes it a rank. */
 static void forget_worker(long process)
 {
 	LOCK_SCOPE(&lock);

@@ -158,8 +158,8 @@ static void visit_sibling(void *context, long child)
 	note_command(group);
 }
 
-/* Returns the number of the oldest among the process and the siblings that are ranks of its
- * training. 0: no sibling is such a rank. as_rank: forked and spawned siblings count, too. */
+/* Returns the number of the oldest rank: the process itself, or a sibling that is a rank of the
+ * same training. 0: no sibling is such a rank. as_rank: forked and spawned siblings count, too. */
 static uint64_t eldest_of(
 	const struct process *process, const struct process *parent, bool as_rank)
 {
@@ -179,9 +179,9 @@ static uint64_t eldest_of(
 	return group.eldest.number;
 }
 
-/* Goes from the rank up to its ancestors. If an ancestor is itself a rank, the ranks beside the
- * ancestor make up the script. A forked process is taken for a rank only if it is `rank` itself,
- * not if it is an ancestor. */
+/* Goes from the rank up to its ancestors. If an ancestor is itself one of several ranks, these
+ * ranks make up the script. Forked and spawned siblings count as ranks only for `rank` itself, not
+ * for an ancestor. */
 uint64_t relatives_script(const struct process *rank)
 {
 	uint64_t script = process_number(rank), eldest;

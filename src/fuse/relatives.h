@@ -6,7 +6,7 @@
 #include "fuse/proc.h"
 
 /*
- * Finds the processes that read for one script. All is read from /proc; nothing is kept.
+ * Finds the processes that read for one script. All is read from /proc; nothing is cached.
  *
  *     script     the ranks of one training
  *       rank     a process that no other one has forked, or that has workers itself

@@ -44,5 +44,5 @@ void reply_text(const struct request *request, const char *text, uint64_t bytes)
 /* Answers a read of samples, and counts the read. Returns 0 or -errno, as fuse_reply_iov does. */
 int reply_samples(fuse_req_t req, const struct iovec *iov, int n, size_t bytes);
 /* Answers an open. backing: the file from which the kernel reads; 0: reads come to this process.
- * Returns 0, or an error if the reader is gone; then no process has the file. */
+ * Returns 0, or an error if the reader was killed; then the file is not open. */
 int reply_open(fuse_req_t req, const struct fuse_file_info *fi, int backing);

@@ -30,7 +30,8 @@ static struct sample_file *file_of(struct open_file *open)
 
 /* --- the list ----------------------------------------------------------------------- */
 
-/* Tells whether the kernel forbids that both files are open at the same time. */
+/* Tells whether the kernel forbids that both files, which have the same inode, are open at the same
+ * time. */
 static bool excludes(const struct sample_file *file, const struct sample_file *other)
 {
 	if (other->open.backing || file->open.backing)

@@ -180,9 +180,9 @@ static bool is_later(struct timespec a, struct timespec b)
 	return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
 }
 
-/* Sets jobs_changed to the present time; or, if this is not later than the old value, to the old
- * value plus a nanosecond, because the times of directories have to change (set_in_job in
- * attributes.c). */
+/* Sets jobs_changed, the time of directories that list jobs, to the present time. If this is not
+ * later than the old time, adds a nanosecond to the old time, because the times of directories have
+ * to change (set_in_job in attributes.c). */
 static void touch_jobs_locked(struct session *session)
 {
 	struct timespec now;

@@ -106,8 +106,9 @@ uint64_t text_file_known_size(struct session *session, struct inode inode)
 
 /* --- opens -------------------------------------------------------------------------- */
 
-/* Renders a text, and adds it to the list of open files under the handle request->fi.fh. job: the
- * job of a sample's text; NULL for other texts. -EEXIST: another read has already done so. */
+/* Renders a text, and adds it to the list of open files under the handle request->fi.fh. job:
+ * the job of a sample's text; NULL for other texts. -EEXIST: another read has already added the
+ * file. */
 static int open_snapshot(
 	const struct request *request, struct sched_job *job, sample_id sample)
 {

@@ -38,7 +38,7 @@ struct supervisor {
 	const struct supervisor_config *config;
 	struct kept *kept;
 	int page, socket, engines_socket, signals;
-	sigset_t mask; /* signal mask that this process had, for engines */
+	sigset_t mask; /* signal mask that this process had at its start, for engines */
 	pid_t engine;  /* pid of the engine; 0: none is running */
 	bool ready;    /* the present engine has reported that it serves the mount */
 	bool served;   /* an engine has reported that it serves the mount */
@@ -164,8 +164,8 @@ static void obey(
 	begin_checks(supervisor);
 	if (!supervisor->served) {
 		background_ready();
-		/* The engine has sent the device as a descriptor to keep, so the supervisor has it
-		 * under another number, too. */
+		/* The engine has sent the device for the supervisor to keep, so the supervisor has
+		 * it under two numbers, and closes the first. */
 		if (supervisor->config->device)
 			close(supervisor->config->device);
 	}

@@ -41,7 +41,8 @@ struct supervisor_config {
 	bool watches; /* kill an engine that hangs */
 	/* descriptor of /dev/fuse for the first engine, closed when it serves; 0: none */
 	int device;
-	/* arguments of later engines, which do not start in the same directory */
+	/* arguments of later engines: the paths are absolute, because these engines start in
+	 * another directory */
 	char **again;
 };
 

@@ -154,6 +154,6 @@ void wait_bind(struct wait *wait)
 
 void wait_give_up(struct wait *wait)
 {
-	wait->waiter.until_ns = 1; /* marks the waiting time as over */
+	wait->waiter.until_ns = 1; /* await_close_locked does not wait any more */
 	wait_bind(wait);
 }

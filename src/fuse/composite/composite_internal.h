@@ -119,7 +119,8 @@ struct composite_file {
 	uint32_t known_epoch;
 	/* (lock) sample of each position, SAMPLE_NONE until it is bound; NULL in a batch */
 	sample_id *samples;
-	struct slot **slots; /* (lock) one slot per record, or NULL; no array in labels */
+	/* (lock) the slot of each record, or NULL; labels have no slots */
+	struct slot **slots;
 	struct slots used;   /* (lock) the least recently used slot comes first */
 	uint32_t n_used;     /* (lock) */
 	struct waits waits;  /* (lock) */
@@ -130,8 +131,9 @@ struct composite_file {
  * gets that epoch. SCHED_CURRENT: not decided; the wait continues when those readers have closed
  * their file. */
 uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
-/* Returns the kernel's handle for the open file. The caller has to answer the open next, because a
- * shard whose epoch is not known yet is added to the list for later engines (handover.h). */
+/* Returns the kernel's handle for the open file. Adds a file of current/ whose epoch is not known
+ * yet to the list of open files for later engines (handover.h), so the caller has to answer the
+ * open next. */
 uint64_t composite_file_handle(struct composite_file *file);
 /* --- composite_bind.c --- */
 

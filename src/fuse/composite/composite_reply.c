@@ -26,9 +26,10 @@ struct gather {
 	uint8_t *scratch; /* buffer of wait->size bytes for copies */
 	size_t used;
 	size_t bytes; /* number of bytes collected so far */
-	/* the last piece ends where the unused scratch memory begins, so it may grow */
+	/* the last piece ends where the unused scratch memory begins, so copied bytes can be
+	 * appended to it */
 	bool open;
-	/* edition that has the labels; held from its first use on */
+	/* edition that has the labels, with a reference; NULL: not needed yet */
 	const struct sched_edition *edition;
 	int n;
 	struct iovec iov[MAX_PIECES];

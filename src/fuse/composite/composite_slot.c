@@ -33,7 +33,7 @@ static uint32_t position_of(const struct slot *slot)
 /* --- none -> OPENING -> HELD, MAKING -> READY, FAILED ----------------------------- */
 
 /* Changes the state and collects the waits that lacked only this slot, in one critical section. So
- * each wait either counts the slot as missing and is collected, or sees the new state. */
+ * no wait misses the change: it is collected, or it sees the new state. */
 static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 {
 	struct composite_file *file = slot->file;

@@ -172,7 +172,8 @@ static void interrupted(fuse_req_t req, void *context)
 	if (mine)
 		claim_answer_locked(wait);
 	lock_release(&file->lock);
-	/* taken: no other thread is working on the request */
+	/* taken: the wait's work was queued but not begun, so no other thread works on the
+	 * request */
 	bool taken = !mine && sched_take_back(file->open.session->context.sched,
 				      &wait->waiter.work);
 	/* answer() must not unregister this function: that would wait until this function, which
