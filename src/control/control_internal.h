@@ -27,6 +27,9 @@ struct sched_job;
  *   control_list.c      prints the tables of "ls" and "datasets"
  *   control_datasets.c  datasets that come and go
  *
+ * A client is one connection. A listener is a socket to which clients connect. A grant is a socket
+ * for one job. The scanner is the worker for scans.
+ *
  *   accept -> CLIENT_RECEIVES -> (CLIENT_WAITS for the worker) -> CLIENT_SENDS -> end
  *
  * While a worker has a client, the client belongs to the worker; otherwise to the thread of
@@ -111,7 +114,7 @@ void client_free(struct client *client); /* Hangs up on the client and frees it.
  * request is complete), SENDS (the request was refused) or ENDS. */
 void client_receive(struct client *client);
 
-/* Sends as much as the socket accepts, and renders more lines of an order as needed. */
+/* Sends as much as the socket accepts. When a frame was sent, makes the next one. */
 void client_send(struct client *client);
 
 /* Carries out the request. After that the client's state is SENDS or ENDS. */
@@ -169,7 +172,7 @@ void listener_forget(struct listener *listener);
 /* Notes that the client was active: moves it to the end of the listener's list. */
 void listener_touch(struct client *client);
 
-/* Hangs up on the client that has been silent longest, other than `but`. false: there is no such
+/* Hangs up on the client that has been silent longest, but not on `but`. false: there is no other
  * client. */
 bool listener_hang_up(struct listener *listener, const struct client *but);
 

@@ -8,7 +8,7 @@
 #include "load/file_head.h"
 
 /*
- * Lengths and kinds of the contents of samples' files, computed from a job's configuration.
+ * Lengths and pixel modes of the contents of samples' files, computed from a job's configuration.
  *
  *   Threads: any; no state.   Errors: none.
  */

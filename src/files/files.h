@@ -14,6 +14,14 @@ struct sched;
  * The parts of the daemon that fuse and control need to make the tree of files. main fills in the
  * struct.
  *
+ * Words of this folder:
+ *
+ *   composite   a file that holds several positions: a tar, a batch, the labels of a batch
+ *   pair        a sample of two files, such as an image and its mask (`from` in [tensor NAME])
+ *   beside      files and texts that come with a sample: a caption, for instance
+ *   head        the bytes of a file before the tensor's bytes
+ *   known       a size that readers can be told before the position is bound
+ *
  *   Owns: nothing; all parts outlive fuse and control.
  */
 struct files_context {

@@ -62,8 +62,8 @@ static uint64_t member_blocks(const struct composite *tar, enum member member)
 	return blocks;
 }
 
-/* Finds the segment of a text beside the sample. At the call, ret->begin is the start of the first
- * text; `offset` counts from there. */
+/* Finds the segment that contains `offset` among the texts beside a sample. ret->begin: at the call,
+ * the start of the first text, from which `offset` counts. */
 static void find_beside(const struct composite *tar, uint64_t offset, struct segment *ret)
 {
 	unsigned i = 0;
@@ -76,8 +76,8 @@ static void find_beside(const struct composite *tar, uint64_t offset, struct seg
 	ret->bytes = tar->beside_bytes[i];
 }
 
-/* Finds the segment in a member. At the call, ret->begin is the start of the member; `offset`
- * counts from there. */
+/* Finds the segment of a member that contains `offset`. ret->begin: at the call, the start of the
+ * member, from which `offset` counts. */
 static void find_in_member(const struct composite *tar, enum member member,
 	uint64_t offset, struct segment *ret)
 {

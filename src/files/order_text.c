@@ -170,7 +170,8 @@ static void advance(struct order_texts *texts, const struct order_source *source
 	remember(texts, source->key, *cursor);
 }
 
-/* Renders the chunk at the cursor. If the chunk is complete, moves the cursor to the next chunk. */
+/* Renders the chunk at the cursor. If the chunk has all its lines, moves the cursor to the next
+ * chunk. */
 static int render_next(struct order_texts *texts, const struct order_source *source,
 	struct cursor *cursor, struct chunk *ret)
 {
@@ -181,7 +182,7 @@ static int render_next(struct order_texts *texts, const struct order_source *sou
 	return 0;
 }
 
-/* Measures the chunk at the cursor. true: the chunk is complete. */
+/* Counts the bytes of the chunk at the cursor. true: the chunk has all its lines. */
 static bool measure(const struct order_source *source, const struct cursor *cursor,
 	uint64_t *ret_bytes)
 {

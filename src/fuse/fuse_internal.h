@@ -55,6 +55,15 @@ struct sched_job;
  * (the descriptor of a job's mount), read_ahead.c (how far the kernel reads ahead), engine_failed.c
  * (an engine that only answers EIO).
  *
+ * Words of this folder:
+ *
+ *   session        a mount, of the whole tree or of one job
+ *   handle         the kernel's number for an open file; later engines understand it, too
+ *   backing file   a file in memory from which the kernel reads an inode by itself (passthrough)
+ *   to hold        to keep a session from ending until a request is answered (session_hold)
+ *   to undo        to close a file that nobody has read, so that nothing is consumed
+ *   outlived       an open file that an earlier engine opened, and that the kernel reads by itself
+ *
  *   Threads: FUSE's; sched's workers, which answer parked requests; and control's, for
  *            job_mount.c and session_jobs_changed.
  */

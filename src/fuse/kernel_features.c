@@ -51,7 +51,8 @@ void kernel_features_resend(struct session *session)
 			 "an answer wait until they are killed");
 }
 
-/* Notes the number of a request. Saves the message that begins the session for later engines. */
+/* Notes the number of a request. If the message is the one that begins the session, saves it for
+ * later engines. */
 static void note_message(struct session *session, const void *message, size_t bytes)
 {
 	const struct fuse_in_header *header = message;

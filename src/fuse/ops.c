@@ -201,7 +201,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 /* --- directories -------------------------------------------------------------------- */
 
 /* Lets the kernel keep listings, until the directory's time changes (set_in_job in attributes.c).
- * If the daemon checks no rights, the answer ENOSYS makes the kernel send no further opendir. */
+ * If the daemon checks no rights, the answer is ENOSYS, and the kernel sends no further opendir. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	const struct session *session = session_of(req);

@@ -244,7 +244,7 @@ static void asked(struct wait *wait)
 		answer(wait);
 }
 
-/* Asks for the slots of all records from whose samples the request wants bytes. */
+/* Asks for the slot of each position from whose sample the request wants bytes. */
 static int ask(struct wait *wait)
 {
 	const struct composite *composite = &wait->file->composite;
@@ -260,8 +260,8 @@ static int ask(struct wait *wait)
 	return err;
 }
 
-/* A read asks for slots even after an error, because it gets the bytes before the first position
- * that can't be bound. */
+/* Asks for the slots of the request's positions. A read does so even after an error, because the
+ * reader gets the bytes before the first position that can't be bound. */
 void wait_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
