@@ -62,8 +62,8 @@ static uint64_t member_blocks(const struct composite *tar, enum member member)
 	return blocks;
 }
 
-/* Finds the segment that contains `offset` among the texts beside a sample. ret->begin: at the call,
- * the start of the first text, from which `offset` counts. */
+/* Finds the segment that contains `offset` among the texts beside a sample. ret->begin: at the
+ * call, the start of the first text, from which `offset` counts. */
 static void find_beside(const struct composite *tar, uint64_t offset, struct segment *ret)
 {
 	unsigned i = 0;

@@ -270,8 +270,8 @@ static bool has_name(const char *text, const char *const *names)
 	return found;
 }
 
-/* Sets the members of *ret to sums of the variables' hashes, which do not depend on the order of the
- * variables. */
+/* Sets the members of *ret to sums of the variables' hashes, which do not depend on the order
+ * of the variables. */
 bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 {
 	struct arguments rest = {environ, environ + n};
