@@ -114,7 +114,7 @@ void client_free(struct client *client); /* Hangs up on the client and frees it.
  * request is complete), SENDS (the request was refused) or ENDS. */
 void client_receive(struct client *client);
 
-/* Sends as much as the socket accepts. When a frame was sent, makes the next one. */
+/* Sends as much as the socket accepts. When a frame was sent, makes the next one, if any. */
 void client_send(struct client *client);
 
 /* Carries out the request. After that the client's state is SENDS or ENDS. */

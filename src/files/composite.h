@@ -71,8 +71,8 @@ struct composite {
 	/* Bytes of the sample, the label and the .json in each record; 0: records have no such
 	 * part. */
 	uint64_t sample_bytes, label_bytes, json_bytes;
-	/* For a pair in a tar: the bytes of each file, and the offset of the second file's header
-	 * from the start of the first file. */
+	/* Bytes of each file of a pair in a tar; offset of the second file's header from the start
+	 * of the first file. */
 	uint64_t first_bytes, second_bytes, second_at;
 	const char *second_extension;
 	unsigned n_beside;

@@ -45,7 +45,7 @@ void by_worker_start(struct by_worker *by_worker)
 /* --- a copied request --------------------------------------------------------------- */
 
 struct copy {
-	struct by_worker by_worker; /* must be the first member, for casts */
+	struct by_worker by_worker; /* is the first member, for casts */
 	struct request request;
 	void (*answer)(const struct request *request);
 };

@@ -22,7 +22,7 @@
  *   reads of the new file bypass the page cache and come to the daemon.
  */
 struct label_file {
-	struct open_file open; /* must be the first member, for casts */
+	struct open_file open; /* is the first member, for casts */
 	bool automatic;	       /* the job has `io = auto` */
 	uint32_t bytes, label;
 };

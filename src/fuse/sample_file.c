@@ -15,7 +15,7 @@
 #include <errno.h>
 
 struct sample_file {
-	struct open_file open; /* must be the first member, for casts */
+	struct open_file open; /* is the first member, for casts */
 	struct sched_job *job;
 	struct sched_handle *handle; /* NULL: the kernel reads the file (open.outlived) */
 	uint32_t epoch, position;

@@ -17,7 +17,7 @@
 #define MAX_STAT_CHUNKS 2048
 
 struct snapshot {
-	struct open_file open; /* must be the first member, for casts */
+	struct open_file open; /* is the first member, for casts */
 	struct made_text *text;
 };
 

@@ -41,8 +41,8 @@ struct supervisor_config {
 	bool watches; /* kill an engine that hangs */
 	/* descriptor of /dev/fuse for the first engine, closed when it serves; 0: none */
 	int device;
-	/* arguments of later engines: the paths are absolute, because these engines start in
-	 * another directory */
+	/* arguments of later engines: the paths are absolute, because the working directory may
+	 * have changed */
 	char **again;
 };
 
