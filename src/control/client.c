@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define ROOM_FIRST 1024u  /* bytes reserved for a request at first */
+#define ROOM_FIRST 1024u /* bytes reserved for a request at first */
 /* lines of an epoch's order that are sent at a time, about 10 KB */
 #define LINES_AT_ONCE 256
 

@@ -30,8 +30,8 @@ struct files_context {
 	struct group *group;
 	/* files in memory that the kernel reads itself (passthrough), or NULL */
 	struct backings *backings;
-	struct made_texts *texts;  /* texts that readers share (made_text.h) */
-	const char *mountpoint;	   /* absolute path */
+	struct made_texts *texts; /* texts that readers share (made_text.h) */
+	const char *mountpoint;	  /* absolute path */
 	/* Descriptor of a mounted /dev/fuse that the daemon inherited at its start; 0: the daemon
 	 * mounts the tree itself. */
 	int device;

@@ -83,7 +83,7 @@ struct session {
 	bool omits_opendir; /* the kernel accepts ENOSYS as a successful opendir */
 	/* another process has mounted the file system, and will unmount it */
 	bool foreign;
-	bool detached;	    /* session_detach was called */
+	bool detached; /* session_detach was called */
 	/* The session sends no notifications; instead, names and attributes expire after UNTOLD_S.
 	 * The kernel takes locks for a notification. A client with a duplicate of the device could
 	 * hold these locks for ever, by receiving a request without answering it. */
@@ -113,8 +113,8 @@ struct session {
 	struct lock lock;
 	/* (lock) number of calls of session_hold that session_unhold has not ended yet */
 	unsigned holds;
-	bool ending;	/* (lock) session_try_hold fails from now on */
-	bool stopping;	/* (lock) session_stop_waiting was called */
+	bool ending;   /* (lock) session_try_hold fails from now on */
+	bool stopping; /* (lock) session_stop_waiting was called */
 	pthread_cond_t unheld;
 	struct timespec jobs_changed;		 /* (lock) */
 	struct open_files open_files;		 /* (lock) */

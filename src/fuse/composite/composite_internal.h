@@ -121,9 +121,9 @@ struct composite_file {
 	sample_id *samples;
 	/* (lock) the slot of each record, or NULL; labels have no slots */
 	struct slot **slots;
-	struct slots used;   /* (lock) the least recently used slot comes first */
-	uint32_t n_used;     /* (lock) */
-	struct waits waits;  /* (lock) */
+	struct slots used;  /* (lock) the least recently used slot comes first */
+	uint32_t n_used;    /* (lock) */
+	struct waits waits; /* (lock) */
 };
 
 /* Chooses the epoch for all positions of a file of current/. epoch: the epoch in which the file's
