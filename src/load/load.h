@@ -112,8 +112,8 @@ struct load_context;
 must_check int load_context_new(struct load_context **ret);
 void load_context_free(struct load_context **context);
 
-/* Makes the context use only portable code, without SIMD; tests compare its results. After -ENOMEM
- * the caller must free the context. */
+/* Makes the context use only portable code, without SIMD, so that a benchmark can compare. After
+ * -ENOMEM the caller must free the context. */
 must_check int load_context_use_plain(struct load_context *context);
 /* Sets the programs that prepare arrays. The caller must not free them before the context. */
 void load_context_use_programs(struct load_context *context, struct programs *programs);
