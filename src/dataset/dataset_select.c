@@ -244,7 +244,7 @@ static int guarded_connection(
 	int err = catalogue_open_read(dataset->file, &db);
 	if (err) {
 		if (err == -ENOENT)
-			log_error("catalogue %s: is gone", dataset->file);
+			log_error("catalogue %s: no longer exists", dataset->file);
 		return err;
 	}
 	/* Text in double quotes must be the name of a column; otherwise SQLite would take a

@@ -163,7 +163,7 @@ static int find_far(
 {
 	uint8_t header[PAGE_HEADER];
 	if (page < 2 || page >= lmdb->pages)
-		return refuse_page(lmdb, page, "of a value is not in the file");
+		return refuse_page(lmdb, page, "should have a value, but is not in the file");
 	int err = container_read(
 		lmdb->container, offset_of(lmdb, page), header, sizeof(header));
 	if (err)
@@ -172,7 +172,7 @@ static int find_far(
 		return refuse_page(lmdb, page, "is not a value's page");
 	uint64_t pages = get_le32(header + 12);
 	if (pages > lmdb->pages - page || pages * lmdb->page_bytes < bytes + PAGE_HEADER)
-		return refuse_page(lmdb, page, "has a value that does not end there");
+		return refuse_page(lmdb, page, "its value ends beyond its pages");
 	*ret_offset = offset_of(lmdb, page) + PAGE_HEADER;
 	return 0;
 }

@@ -205,7 +205,8 @@ static int read_pax(struct tar *tar, char *text, size_t size, bool global)
 			return refuse_pax(tar);
 		line[length - 1] = '\0';
 		char *equals = strchr(end + 1, '=');
-		/* a value with a zero byte is binary, and not that of a key in use here */
+		/* a value with a zero byte is binary, so its key is none of those that are used
+		 * here */
 		if (!equals || strlen(line) != length - 1)
 			equals = NULL;
 		if (equals) {
