@@ -27,9 +27,9 @@
  *           If a scan can't see a place where the catalogue has samples (a directory can't be read,
  *           or is empty because its mount is missing), the scan changes nothing: it logs this, and
  *           the previous catalogue is used.
- *   Life: ids are dense from 0 and always mean the same file. A file that is gone keeps its id
- *         (`gone`); a new file gets the next id. The first scan sorts by class, then directory,
- *         then name, each in byte order (as torchvision's ImageFolder).
+ *   Life: ids are dense from 0 and always mean the same file. If the file no longer exists, its id
+ *         remains, marked as gone; a new file gets the next id. The first scan sorts by class, then
+ *         directory, then name, each in byte order (as torchvision's ImageFolder).
  *
  * The path of a dataset leads to a source (source.h): a directory, or containers. Samples in
  * containers have paths as if they lay in a directory.
@@ -125,7 +125,8 @@ struct dataset_pixels {
 	uint32_t of_16_bits, of_float32, with_palette, with_alpha;
 };
 struct dataset_pixels dataset_pixels(const struct dataset *dataset);
-/* Counts the images in the last scan's catalogue. The dataset need not be open. */
+/* Counts the images of each kind (struct dataset_pixels) in the catalogue of the last scan. The
+ * dataset need not be open. */
 must_check int dataset_pixels_known(const struct dataset_config *config,
 	const char *state_dir, struct dataset_pixels *ret);
 
@@ -134,7 +135,8 @@ must_check int dataset_pixels_known(const struct dataset_config *config,
 bool dataset_knows_pixels(const struct dataset *dataset);
 
 #define DATASET_PIXELS_TEXT 320
-/* Prints the numbers, and how each kind of image is prepared. Returns false if all are 0. */
+/* Prints the number of images of each kind, and how they are prepared. Returns false if all numbers
+ * are 0. */
 bool dataset_pixels_print(
 	const struct dataset_pixels *pixels, char ret[static DATASET_PIXELS_TEXT]);
 
@@ -215,8 +217,8 @@ uint64_t dataset_content(const struct dataset *dataset);
 /*
  * Returns a fingerprint of the selected samples, by which the daemons of a group compare their
  * datasets. Its upper half depends on ids, paths and bytes. Its lower half also depends on mtimes:
- * if only this half differs, a dataset is a copy of the other one's files with other times. Reads
- * all paths of the selection.
+ * if only this half differs, the datasets are copies of the same files with other times. Reads all
+ * paths of the selection.
  */
 uint64_t dataset_group_fingerprint(
 	struct dataset *dataset, const roaring_bitmap_t *selection);

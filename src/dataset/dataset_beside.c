@@ -70,7 +70,7 @@ static int has_table(struct dataset *dataset, bool *ret)
 				    .context = ret});
 }
 
-/* --- a file --------------------------------------------------------------------------- */
+/* --- one file beside a sample --------------------------------------------------------- */
 
 struct found_beside {
 	bool found;
@@ -160,7 +160,7 @@ int dataset_beside(struct dataset *dataset, sample_id id, const char *ending,
 	return 0;
 }
 
-/* --- a text --------------------------------------------------------------------------- */
+/* --- the text of one sample ----------------------------------------------------------- */
 
 static int take_text(void *context, sqlite3_stmt *row)
 {
@@ -255,7 +255,7 @@ int dataset_columns(struct dataset *dataset, char **ret)
 	return fclose(out) == 0 ? err : -ENOMEM;
 }
 
-/* --- all samples ----------------------------------------------------------------------- */
+/* --- counts over all samples ----------------------------------------------------------- */
 
 struct counting {
 	const roaring_bitmap_t *selection;
@@ -353,7 +353,7 @@ int dataset_texts(struct dataset *dataset, const roaring_bitmap_t *selection,
 	return sql ? count_all(dataset, selection, sql, NULL, ret) : -ENOMEM;
 }
 
-/* --- numbers --------------------------------------------------------------------------- */
+/* --- numbers of all samples ------------------------------------------------------------ */
 
 struct numbering {
 	const roaring_bitmap_t *selection;

@@ -61,7 +61,8 @@ struct catalogue {
 	bool outdated; /* the catalogue's version lacks needed facts about samples */
 	/* the catalogue's version has no channels, so all images count as RGB */
 	bool without_channels;
-	bool other_readers; /* another build, with other image formats, wrote it */
+	/* a build that supports other image formats has written the catalogue */
+	bool other_readers;
 	/* the catalogue's version has a table `samples`, which needs more disk space */
 	bool with_table;
 	uint32_t edition;

@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * Editions of a dataset. Each scan that finds changes makes a new edition. A replaced edition is
- * kept as long as a job has an epoch that began with it.
+ * Editions of a dataset. If a scan of a dataset in use finds changes, it makes a new edition. A
+ * replaced edition is kept as long as a job has an epoch that began with it.
  *
  *     <name>.sqlite.next    scanned, and not in use yet
  *          | rename

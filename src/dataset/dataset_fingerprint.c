@@ -85,7 +85,7 @@ uint64_t dataset_labels_fingerprint(
 	return hash_scatter(hash);
 }
 
-/* --- equal on every machine ---------------------------------------------------------- */
+/* --- fingerprints that are equal on every machine ------------------------------------ */
 
 struct by_path {
 	const char *path;

@@ -15,7 +15,7 @@
  * other columns describe the file, and are left out.
  */
 
-#define SHOWN "label, class, path" /* in this order */
+#define SHOWN "label, class, path" /* columns that are printed first */
 
 /* --- text ------------------------------------------------------------------------- */
 
@@ -192,7 +192,7 @@ int dataset_json(struct dataset *dataset, sample_id id, char **ret)
 	return print_json(of, own, &shown, ret);
 }
 
-/* --- the longest ------------------------------------------------------------------ */
+/* --- the longest row -------------------------------------------------------------- */
 
 static int measure_rows(
 	const struct dataset *dataset, sqlite3_stmt *row, FILE *out, uint32_t *longest)

@@ -311,7 +311,7 @@ bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret)
 	return ret->container != UINT32_MAX;
 }
 
-/* --- the dataset of a map ----------------------------------------------------------------- */
+/* --- filling in the dataset --------------------------------------------------------------- */
 
 static int attach_classes(struct dataset *dataset, const struct catalogue_map *map)
 {

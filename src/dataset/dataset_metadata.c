@@ -31,7 +31,7 @@ struct metadata {
 	size_t n_columns, columns_capacity;
 };
 
-/* --- which files ---------------------------------------------------------------------------- */
+/* --- finding the files ---------------------------------------------------------------------- */
 
 static int look_at(const struct scan *scan, const char *name, struct stat *ret)
 {

@@ -19,7 +19,8 @@
  * return the files of a group (dataset_groups.h).
  */
 
-/* Finds the second file of each sample, or the groups, unless this was done before. */
+/* Finds the second file of each sample; if the preparation has frames, finds the groups. Does
+ * nothing if this was done before. */
 must_check int dataset_pair(
 	struct dataset *dataset, const struct preparation *preparation);
 

@@ -20,7 +20,7 @@
 #define MAX_NAME 64
 #define MAX_WARNINGS 8 /* most warnings about columns of a file */
 
-/* --- a pass ------------------------------------------------------------------------------- */
+/* --- one reading of the file -------------------------------------------------------------- */
 
 const char *pass_field(const struct pass *pass, size_t i)
 {

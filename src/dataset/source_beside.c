@@ -16,7 +16,7 @@
  * sample's list is sorted by endings.
  */
 
-/* The most files that a sample gets by each of the two rules. */
+/* Largest number of files with the same stem that a sample gets. */
 #define MOST_OF_STEM 16
 
 static size_t name_at(const char *path)

@@ -57,7 +57,7 @@ struct entry {
 	unsigned made_on;
 };
 
-/* --- the end ------------------------------------------------------------------------------- */
+/* --- the end record ------------------------------------------------------------------------ */
 
 /* Reads the place of the directory from the end record of zip64, if there is one before the
  * ordinary end record. *ret_after: the offset at which the directory must end. */

@@ -71,7 +71,7 @@ struct load_task {
 	struct tier_sample tier;
 	uint32_t tier_worth;
 	void *owner; /* private to the caller */
-	/* if not NULL: the tensor is copied to a file of this store */
+	/* if not NULL: the tensor is put into a file in memory, which belongs to these backings */
 	struct backings *backings;
 	struct file_head head; /* head of the tensor's file */
 	/* `identity` must be the hash of the bytes that were read */
@@ -130,13 +130,15 @@ struct load_usage {
 struct load_usage load_context_usage(const struct load_context *context);
 
 /*
- * Reads and prepares one sample, and its chain `also`, in the calling thread. The output is RGB8 as
- * PIL's convert('RGB') gives it, turned by its EXIF orientation if the preparation says so, resized
- * as Pillow does (antialiased bilinear), then centre-cropped; for `encoded` it is the file's bytes.
+ * Reads and prepares one sample, and the further tasks `also` of its chain, in the calling thread.
+ * The preparation decides the output: usually RGB8 as PIL's convert('RGB') gives it, resized as
+ * Pillow does, and centre-cropped; for `encoded` the file's bytes.
+ *
  * Faults: load.read, load.remote (like load.read, on another machine), load.decode, load.openat2.
- * -EIO: unreadable, truncated, corrupt, not an image, unsupported; -ESTALE: changed since the scan;
- * -ENOENT: gone; -ENOMEM. Transient errors (transient_error.c): no memory, no free descriptor, a
- * file server that does not answer, a missing directory.
+ * -EIO: the file is unreadable, truncated, corrupt, not an image, or not supported; -ESTALE: it has
+ * changed since the scan; -ENOENT: it does not exist; -ENOMEM. Transient errors
+ * (transient_error.c): no memory, no free descriptor, a file server that does not answer, a missing
+ * directory.
  */
 void load_prepare(struct load_context *context, struct load_task *task);
 

@@ -90,7 +90,7 @@ void load_pool_kick(struct load_pool *pool, enum load_stage stage)
 		reader_start(pool);
 }
 
-/* --- reads that are used again ---------------------------------------------------------- */
+/* --- reuse of reads --------------------------------------------------------------------- */
 
 struct load_read *pool_take_read(struct load_pool *pool)
 {

@@ -13,7 +13,7 @@
 /* The threads of one stage. A kick (load_pool_kick) announces a task to them. */
 struct crew {
 	pthread_cond_t kicked;
-	unsigned kicks;	 /* (lock) kicks that no thread has taken yet */
+	unsigned kicks;	 /* (lock) kicks (announced tasks) that no thread has taken yet */
 	unsigned asleep; /* (lock) threads that sleep until the next kick */
 	unsigned most;	 /* largest number of threads */
 	bool stop;	 /* (lock) the threads have to end */

@@ -267,7 +267,7 @@ static int read_part(struct load_read *read, int fd, uint8_t *out)
 	return err;
 }
 
-/* --- far away ---------------------------------------------------------------------------- */
+/* --- remote files ------------------------------------------------------------------------ */
 
 /* Sets the message and the flags of an error that a server has caused. Returns -errno. */
 static int fail_far(struct load_read *read, int err, const struct far_error *error)

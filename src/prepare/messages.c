@@ -29,7 +29,7 @@
 #define READY "joaderfs-prepare 1\n"
 #define LINE_BYTES 80
 #define ERROR_BYTES 1024
-#define FIRST_READ 512 /* enough bytes for a line and usually for the head of an array */
+#define FIRST_READ 512 /* enough bytes for a line, and usually for a NumPy header */
 
 struct exchange {
 	struct process *process;
@@ -78,7 +78,7 @@ static void listen_to(struct process *process)
 	process->closed_err = n == 0;
 }
 
-/* --- how it ends ---------------------------------------------------------------------- */
+/* --- the end of the process ----------------------------------------------------------- */
 
 static void describe_end(const struct process *process, char *ret, size_t size)
 {

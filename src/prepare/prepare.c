@@ -48,7 +48,7 @@ struct programs {
 	size_t n;
 };
 
-/* --- what there is -------------------------------------------------------------------- */
+/* --- configured programs -------------------------------------------------------------- */
 
 static int begin_program(const struct daemon_config *config, size_t number, bool stops,
 	struct program *program)

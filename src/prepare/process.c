@@ -200,7 +200,7 @@ int process_start(const struct command *command, struct process *ret, bool *ret_
 	return failed;
 }
 
-/* --- the end -------------------------------------------------------------------------- */
+/* --- the end of a process ------------------------------------------------------------- */
 
 /* Kills the process and the processes that it has started, which are in its process group. If the
  * process has its own PID namespace, its death also ends all other processes there. */

@@ -82,5 +82,5 @@ uint32_t tier_policy_limit(unsigned i, uint32_t worth);
 size_t tier_policy_choose(struct tier_entry *entries, uint32_t *worths, size_t n,
 	uint32_t worth, uint64_t lacks);
 
-/* Aborts when an invariant does not hold. For tests. */
+/* Aborts if an invariant of the policy does not hold. For tests. */
 void tier_policy_validate(const struct tier_policy *policy);

@@ -18,7 +18,7 @@
 #define QUEUE_BYTES ((uint64_t)32 << 20)
 #define END_NS UINT64_C(2000000000)
 
-/* --- life ------------------------------------------------------------------------------- */
+/* --- opening and closing ---------------------------------------------------------------- */
 
 static void init_condition(pthread_cond_t *condition)
 {

@@ -28,7 +28,9 @@ struct tier_dataset {
 	struct tier *tier;
 	char *name;
 	uint32_t number;
-	const void *owner; /* (lock) NULL: there is no owner, or tier_leave was called */
+	/* (lock) as in tier_dataset; NULL after tier_leave, and for datasets that are only found on
+	 * the disk */
+	const void *owner;
 	_Atomic uint64_t counts[TIER_COUNTS];
 };
 

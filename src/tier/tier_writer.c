@@ -26,7 +26,7 @@ void tier_tell_locked(struct tier *tier)
 	tier->told_samples = samples;
 }
 
-/* --- what is there ---------------------------------------------------------------------- */
+/* --- the scan of the directory ---------------------------------------------------------- */
 
 /* Adds an entry for the sample. Returns false if the sample already has one, or if there is no
  * memory. */
