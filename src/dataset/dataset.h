@@ -176,7 +176,7 @@ const struct preparation *dataset_preparation(const struct dataset *dataset,
 struct dataset_shape {
 	uint32_t samples;
 	sample_id largest; /* the sample with the largest file */
-	/* All samples of the set have ids in this range. Samples of other sets may have ids in it,
+	/* The set's samples have ids from `first` to `last`. Other samples may have such ids,
 	 * too. */
 	sample_id first, last;
 };

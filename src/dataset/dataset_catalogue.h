@@ -17,8 +17,8 @@
  *   Threads: the caller's.   Errors: -errno, logged.
  */
 
-/* Two numbers in the SQLite header of a catalogue. The version must be increased when the tables
- * change. */
+/* application_id and user_version in the SQLite header of a catalogue. The version must be
+ * increased when the tables change. */
 #define CATALOGUE_APPLICATION 0x4a4f4144 /* "JOAD" */
 #define CATALOGUE_VERSION 5
 /* The last version in which the table `samples` has a row for each sample. */

@@ -30,7 +30,7 @@ static const char *const functions[] = {"abs", "ceil", "ceiling", "coalesce", "f
 	"rtrim", "sign", "substr", "substring", "trim", "typeof", "unicode", "upper"};
 
 struct guard {
-	/* true while the table `samples` reads metadata; this is always allowed */
+	/* true while the table `samples` itself reads metadata, which the guard always allows */
 	bool inside;
 	int selects;
 	int64_t steps_left;

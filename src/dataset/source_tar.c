@@ -81,7 +81,7 @@ static bool has_checksum(const struct header *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
 	const unsigned char *field = bytes + offsetof(struct header, checksum);
-	/* high: number of bytes that are negative as signed bytes */
+	/* high: number of bytes above 127, which are negative as signed bytes */
 	uint32_t sum = 0, high = 0;
 	for (size_t i = 0; i < BLOCK; i++) {
 		sum += bytes[i];

@@ -251,7 +251,7 @@ static int run_program(struct load_context *context, struct load_task *task)
 	return err;
 }
 
-/* Copies the result of the reading thread to the task. Returns the error, or 0. */
+/* If reading the file has failed, copies the error to the task. Returns the error, or 0. */
 static int take_read(struct load_context *context, struct load_task *task)
 {
 	const struct load_read *read = task->read;

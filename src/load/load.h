@@ -198,6 +198,6 @@ must_check bool load_pool_take_back(struct load_pool *pool, struct load_work *wo
  */
 void load_pool_free(struct load_pool **pool);
 
-/* Reads one task and decodes one task in the calling thread, without a pool. Returns false if there
- * is no task to decode. */
+/* Reads the file of one task, and decodes one task, in the calling thread and without a pool.
+ * Returns false if there is no task to decode. */
 bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks);

@@ -42,7 +42,7 @@ struct tier_entry {
 	uint64_t room; /* bytes that the file takes on the device */
 };
 
-#define TIER_LOOK 64 /* number of entries that one look examines */
+#define TIER_LOOK 64 /* number of entries that one look (a step of the search) examines */
 /* largest number of looks for one new sample; if they free too little room, it is not kept */
 #define TIER_LOOKS 32
 
@@ -72,9 +72,9 @@ size_t tier_policy_entries(const struct tier_policy *policy);
  * and moves the hand behind them. Returns their number: TIER_LOOK, or all entries if there are
  * fewer. */
 size_t tier_policy_look(struct tier_policy *policy, struct tier_entry ret[TIER_LOOK]);
-/* Returns the limit for look number i (from 0): only entries that are worth less than the limit may
- * be evicted for a new sample of this worth. In the first half of the TIER_LOOKS looks, entries
- * that a running epoch needs are spared. */
+/* Returns the limit for look number i (from 0): the look may evict entries that are worth less than
+ * the limit for a new sample of this worth. The first half of the TIER_LOOKS looks spares entries
+ * that a running epoch needs. */
 uint32_t tier_policy_limit(unsigned i, uint32_t worth);
 /* Chooses which of the n entries to evict, and moves them to the front. Returns their number.
  * worths: the worth of each entry, moved together with the entries. worth: only entries of less
