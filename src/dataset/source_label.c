@@ -195,7 +195,7 @@ int group_add(struct container_scan *container, const char *path,
 	}
 	if (!scan->source->any_name && has_label(scan, ending))
 		return read_label(container, path, part, bytes);
-	/* With label = none, names must have one of the dataset's endings, or no ending, because
+	/* If label = none, a name must have one of the dataset's endings, or no ending, because
 	 * texts beside images are not samples. */
 	bool any_name =
 		scan->source->any_name && (scan->label != LABEL_WITHOUT || !*ending);
