@@ -73,9 +73,9 @@ must_check int dataset_open(const struct dataset_config *config, const char *sta
  */
 must_check int datasets_open(
 	struct daemon_config *config, const char *stay, struct dataset ***ret);
-/* Scans a dataset and opens it. An engine that replaces an earlier one scans, too, unlike in
- * dataset_open. If the scan can't see all places where the catalogue has samples, this is an error:
- * nothing is changed, and the reason is logged. */
+/* Scans a dataset and opens it. This scans even in an engine that replaces an earlier one, where
+ * dataset_open would not scan. If the scan can't see all places where the catalogue has samples,
+ * this is an error: nothing is changed, and the reason is logged. */
 must_check int dataset_scan_anew(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
 /*

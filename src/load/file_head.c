@@ -11,8 +11,8 @@
 #define DICTIONARY_AT 10 /* offset of the dictionary in a NumPy header */
 
 /* Writes the NumPy header of a record that has a label and an image; `bytes` is the header's size.
- * label: NumPy's type of the label, from its closing quote on also the shape, such as <i8' or <f4',
- * (3,). */
+ * label: NumPy's type of the label, and the quote after it; for an array of numbers also its
+ * shape. */
 static void print_record(const char *label, const char *type, const uint32_t *shape,
 	size_t axes, size_t bytes, uint8_t *head)
 {

@@ -14,7 +14,7 @@
 #define LEAST_ROUND 32
 #define REWARD 1.25 /* a doubled limit is kept if the rate grows by this factor */
 #define LOSS .9 /* a halved limit is kept if the rate does not fall below this factor */
-#define REST_ROUNDS 16
+#define REST_ROUNDS 16 /* rounds between a try and the next one */
 
 void flight_init(struct flight *flight, unsigned limit, unsigned most)
 {
@@ -52,8 +52,8 @@ static void settle(struct flight *flight, double rate)
 }
 
 /* Ends a try of another limit. After success with a higher limit, an even higher limit is tried at
- * once. After success with a lower limit, the next try comes REST_ROUNDS later. After a failure,
- * too, and it goes in the opposite direction. */
+ * once. Otherwise the next try comes REST_ROUNDS later. After a failure, the next try goes in the
+ * opposite direction. */
 static void judge_try(struct flight *flight, double rate)
 {
 	bool less = flight->tries_less;
