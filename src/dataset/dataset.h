@@ -153,7 +153,7 @@ const char *dataset_boundary(const struct dataset *dataset);
 const char *dataset_boundary_of(const struct dataset *dataset, sample_id id);
 /* Returns the path (or URL) of the storage from which samples are read. */
 const char *dataset_location(const struct dataset *dataset);
-uint32_t dataset_ids(const struct dataset *dataset);	 /* 1 + the largest id */
+uint32_t dataset_ids(const struct dataset *dataset); /* 1 + the largest id */
 /* number of samples whose files exist */
 uint32_t dataset_samples(const struct dataset *dataset);
 /* bytes of all samples whose files exist */

@@ -57,7 +57,7 @@ struct catalogue {
 	bool labelled;
 	/* changes when files of metadata change (metadata_stamp); "": there are none */
 	char stamp[64];
-	bool unusable;	      /* the file is not a catalogue, or is damaged */
+	bool unusable; /* the file is not a catalogue, or is damaged */
 	bool outdated; /* the catalogue's version lacks needed facts about samples */
 	/* the catalogue's version has no channels, so all images count as RGB */
 	bool without_channels;
@@ -150,8 +150,8 @@ struct metadata_line {
 	const char *const *values; /* value of each column; NULL: the record has none */
 	/* for each column, whether the file of metadata has it */
 	const bool *has;
-	bool labelled;		   /* the file has the column with the labels */
-	const char *label;	   /* NULL: the record has no label */
+	bool labelled;	   /* the file has the column with the labels */
+	const char *label; /* NULL: the record has no label */
 };
 
 /* metadata_rows calls `row` for each record of all files, and stops at the first error of `row`. If

@@ -37,7 +37,7 @@ struct samples {
 	sqlite3_stmt *described;
 	/* id of the sample whose metadata `described` has read last; -1: none */
 	sqlite3_int64 of;
-	bool has;	  /* the sample `of` has metadata */
+	bool has; /* the sample `of` has metadata */
 };
 
 struct attached {

@@ -176,8 +176,8 @@ struct scan {
 	struct own_mounts own_mounts;
 	/* number of threads that scan; with 1, the scan has the same order each time */
 	unsigned threads;
-	bool anew;	  /* the caller is dataset_scan_anew */
-	bool next;	  /* the caller is dataset_scan_next */
+	bool anew; /* the caller is dataset_scan_anew */
+	bool next; /* the caller is dataset_scan_next */
 	/* path of a kept catalogue, for dataset_open_kept; otherwise NULL */
 	const char *kept;
 	const atomic_bool *stop; /* true: the scan must stop; may be NULL */

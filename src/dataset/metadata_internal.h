@@ -49,7 +49,7 @@ struct metadata_file {
 struct field {
 	/* offset of the value in the record's text; SIZE_MAX: the record has no value */
 	size_t start;
-	bool text;    /* the value is a text, even if it looks like a number */
+	bool text; /* the value is a text, even if it looks like a number */
 };
 
 /* One reading (pass) of a file. The fields of a record are collected until the record is

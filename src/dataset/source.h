@@ -80,8 +80,8 @@ struct container_scan {
 		*window; /* reads a remote object; NULL: the container is a file, `fd` */
 	/* bytes of the file that were read in advance; NULL: reads are not buffered */
 	uint8_t *buffer;
-	uint64_t buffered_at;	 /* offset of the buffer in the file */
-	size_t buffered;	 /* bytes in the buffer */
+	uint64_t buffered_at; /* offset of the buffer in the file */
+	size_t buffered;      /* bytes in the buffer */
 	/* where the thread that lists the container collects samples */
 	struct listing *listing;
 	struct label_group *group;

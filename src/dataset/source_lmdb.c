@@ -163,7 +163,8 @@ static int find_far(
 {
 	uint8_t header[PAGE_HEADER];
 	if (page < 2 || page >= lmdb->pages)
-		return refuse_page(lmdb, page, "should have a value, but is not in the file");
+		return refuse_page(
+			lmdb, page, "should have a value, but is not in the file");
 	int err = container_read(
 		lmdb->container, offset_of(lmdb, page), header, sizeof(header));
 	if (err)

@@ -38,8 +38,8 @@ struct zip {
 	struct container_scan *container;
 	/* offset and size of the directory, which has an entry for each member */
 	uint64_t at, bytes;
-	uint64_t entries;   /* number of entries according to the end record */
-	bool large;	    /* the zip has an end record of zip64 */
+	uint64_t entries; /* number of entries according to the end record */
+	bool large;	  /* the zip has an end record of zip64 */
 	uint8_t *directory;
 };
 
