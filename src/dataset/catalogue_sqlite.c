@@ -8,7 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Opens catalogue files with SQLite. Also has SQLite's errors and the names of special columns. */
+/* Opens catalogue files with SQLite, translates SQLite's errors, and knows the columns that
+ * predicates can't read. */
 
 int catalogue_errno(sqlite3 *db)
 {
@@ -69,14 +70,15 @@ int catalogue_open_read(const char *file, sqlite3 **ret)
 		*ret = NULL;
 		return err;
 	}
-	/* A catalogue file is replaced, never changed. So one lock for the connection's life is
-	 * enough, and SQLite may map the file (up to 2 GB). */
+	/* A catalogue file never changes; a new file replaces it. So the connection may lock the
+	 * file once for its whole life, and SQLite may map the file (up to 2 GB). */
 	sqlite3_exec(*ret, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA mmap_size = 1 << 40",
 		NULL, NULL, NULL);
 	return 0;
 }
 
-/* Tells whether SQLite's error means that the file's content is wrong, not that reading failed. */
+/* Tells whether SQLite's error means that the file's content is wrong. Otherwise reading has
+ * failed. */
 static bool content_error(sqlite3 *db)
 {
 	int code = sqlite3_errcode(db) & 0xff;

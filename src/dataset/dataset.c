@@ -71,8 +71,8 @@ uint32_t dataset_classes(const struct dataset *dataset)
 	return dataset->n_classes;
 }
 
-/* Returns the name of the class with this label. For LABEL_NONE, the label of a file whose class is
- * gone, returns "". */
+/* Returns the name of the class with this label; "" for LABEL_NONE, the label of samples whose
+ * class no longer exists. */
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label)
 {
 	return label < dataset->n_classes ? dataset->classes[label] : "";
@@ -125,7 +125,8 @@ struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id
 	ensure(id < dataset->n_ids);
 	const struct catalogue_map *map = dataset_of(dataset, id, &id)->map;
 	uint64_t mode = map_value(map, MAP_MODES, id);
-	if (mode >= N_PIXEL_MODES) /* damaged map: as if the header could not be read */
+	/* the mode in the map is damaged, so the size counts as unknown, too */
+	if (mode >= N_PIXEL_MODES)
 		return (struct tensor_shape){0};
 	return (struct tensor_shape){.height = (uint32_t)map_value(map, MAP_HEIGHTS, id),
 		.width = (uint32_t)map_value(map, MAP_WIDTHS, id),
@@ -178,7 +179,7 @@ static int connection_new(const struct dataset *dataset, struct connection **ret
 		return -ENOMEM;
 	const char *file;
 	int err;
-	do { /* dataset_install may change the name meanwhile */
+	do { /* repeated if dataset_install has renamed the catalogue during the call */
 		if (connection->db)
 			sqlite3_close(connection->db);
 		file = dataset->file;
@@ -258,8 +259,8 @@ static int read_part(
 	return 0;
 }
 
-/* Makes the path of a remote file. ret->path is its URL; ret->relative lies behind it in the same
- * memory. */
+/* Makes the path of a remote file. ret->path is its URL. ret->relative is a text of its own, which
+ * follows the URL in the same memory. */
 static int make_far_path(
 	const struct dataset *dataset, const char *relative, struct dataset_sample *ret)
 {

@@ -27,9 +27,9 @@
  *           If a scan can't see a place where the catalogue has samples (a directory can't be read,
  *           or is empty because its mount is missing), the scan changes nothing: it logs this, and
  *           the previous catalogue is used.
- *   Life: ids are dense from 0 and always mean the same file. A file that is gone keeps its id
- *         (`gone`); a new file gets the next id. The first scan sorts by class, then directory,
- *         then name, each in byte order (as torchvision's ImageFolder).
+ *   Life: ids are dense from 0 and always mean the same file. If the file no longer exists, its id
+ *         remains, marked as gone; a new file gets the next id. The first scan sorts by class, then
+ *         directory, then name, each in byte order (as torchvision's ImageFolder).
  *
  * The path of a dataset leads to a source (source.h): a directory, or containers. Samples in
  * containers have paths as if they lay in a directory.
@@ -44,13 +44,14 @@
 struct dataset;
 
 struct dataset_sample {
-	char *path; /* absolute; dataset_sample_free frees it */
+	char *path; /* absolute, or a URL; freed by dataset_sample_free */
 	/* path relative to the root or to the container; shares the memory of `path` */
 	char *relative;
-	/* path of the container of the sample, freed with the sample; NULL: the sample is a file */
+	/* path of the container that has the sample, freed like `path`; NULL: the sample is a
+	 * file */
 	char *container;
 	struct source_part part; /* the sample's place in the container */
-	/* for a remote file: offset in `path`, a URL, from which on nothing is escaped yet */
+	/* if `path` is a URL: offset of the rest that is not escaped yet; otherwise 0 */
 	size_t plain;
 	uint32_t label;
 	uint64_t bytes;
@@ -65,52 +66,52 @@ must_check int dataset_open(const struct dataset_config *config, const char *sta
 	const atomic_bool *stop, struct dataset **ret);
 
 /*
- * Opens the datasets of the configuration and those that joaderctl has added; the latter are
- * appended to the configuration, so that (*ret)[i] is config->datasets[i]. An added dataset that
- * can't be opened is logged and left out. The caller owns *ret, also after a failure. stay: names
- * of datasets that must be scanned before jobs begin, each between two \n.
+ * Opens the datasets of the configuration. Then opens the datasets that joaderctl has added, and
+ * appends them to the configuration, so that (*ret)[i] is config->datasets[i]. If an added dataset
+ * can't be opened, this is logged, and the dataset is left out. The caller owns *ret, also after a
+ * failure. stay: names of datasets that must be scanned before jobs begin, each between two \n.
  */
 must_check int datasets_open(
 	struct daemon_config *config, const char *stay, struct dataset ***ret);
-/* Scans a dataset and opens it. Unlike dataset_open, scans even in an engine that replaces an
- * earlier one. If the scan can't see all places where the catalogue has samples, this is an error:
- * nothing is changed, and the reason is logged. */
+/* Scans a dataset and opens it. This scans even in an engine that replaces an earlier one, where
+ * dataset_open would not scan. If the scan can't see all places where the catalogue has samples,
+ * this is an error: nothing is changed, and the reason is logged. */
 must_check int dataset_scan_anew(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
 /*
- * Scans a dataset again while it is in use. Errors are those of dataset_scan_anew. *ret is a new
- * edition beside the one in use; NULL: nothing has changed. The catalogue of *ret is
- * <name>.sqlite.next until the caller installs *ret (dataset_install), discards *ret
- * (dataset_discard), or closes *ret as its only holder (dataset_close).
+ * Scans a dataset again while it is in use. *ret is a new edition beside the one in use; NULL:
+ * nothing has changed. The catalogue of *ret is <name>.sqlite.next until the caller installs *ret
+ * (dataset_install) or discards *ret (dataset_discard), or drops the last reference
+ * (dataset_close). Errors: those of dataset_scan_anew.
  */
 must_check int dataset_scan_next(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
-/* Makes `next` the edition that dataset_open finds, and renames the catalogue of `now` to
- * <name>.sqlite.<number>. Both editions remain usable. If -errno is returned (logged), dataset_open
- * still finds `now`, whose catalogue may have both names. */
+/* Puts the new edition `next` in the place of `now`: dataset_open will find `next`, and the
+ * catalogue of `now` becomes <name>.sqlite.<number>. Both editions remain usable. After an error
+ * (-errno, logged) dataset_open still finds `now`, whose catalogue may have both names. */
 must_check int dataset_install(
 	const char *state_dir, struct dataset *now, struct dataset *next);
 
-/* Tells whether the dataset was opened without a scan, so that changes must be looked for later. */
+/* Tells whether the dataset was opened without a scan, so that it must be scanned later. */
 bool dataset_is_unseen(const struct dataset *dataset);
-/* Makes the next start scan the dataset before jobs begin. */
+/* Makes the next start of the daemon scan the dataset before jobs begin. */
 void dataset_look_before(const char *state_dir, const char *name);
 
-/* Sets *ret to the numbers of the editions that were replaced and whose catalogues still exist
- * (kept editions), ascending. The caller frees *ret. */
+/* Sets *ret to the numbers of the kept editions, ascending. These are the editions that were
+ * replaced and whose catalogues still exist. The caller frees *ret. */
 must_check int dataset_kept(
 	const char *state_dir, const char *name, uint32_t **ret, size_t *ret_n);
 /* Opens a kept edition (see dataset_kept). Accesses no file of the dataset. */
 must_check int dataset_open_kept(const struct dataset_config *config,
 	const char *state_dir, uint32_t number, struct dataset **ret);
-/* Removes the catalogue of a kept edition, or of one that was not installed. Other callers may hold
- * the dataset, but reads of its catalogue may then fail. */
+/* Removes the catalogue of a kept edition, or of an edition that was not installed. Other users of
+ * the dataset can go on, but their reads of the catalogue may fail. */
 void dataset_discard(struct dataset *dataset);
-/* Removes the kept editions that are not among the n datasets. */
+/* Removes the catalogues of all kept editions that are not among the n datasets. */
 void dataset_prune(const char *state_dir, const char *name,
 	struct dataset *const *datasets, size_t n);
-/* Returns the edition's number; 0: the dataset has had only this edition. An id means the same file
- * in all editions, but other facts of the file may differ. */
+/* Returns the number of this edition, which is one more each time dataset_scan_next finds changes.
+ * An id means the same file in all editions, but other facts of the file may differ. */
 uint32_t dataset_edition(const struct dataset *dataset);
 
 /* Adds a reference, which dataset_close drops. Returns `dataset`. */
@@ -124,16 +125,18 @@ struct dataset_pixels {
 	uint32_t of_16_bits, of_float32, with_palette, with_alpha;
 };
 struct dataset_pixels dataset_pixels(const struct dataset *dataset);
-/* Counts the images in the last scan's catalogue. The dataset need not be open. */
+/* Counts the images of each kind (struct dataset_pixels) in the catalogue of the last scan. The
+ * dataset need not be open. */
 must_check int dataset_pixels_known(const struct dataset_config *config,
 	const char *state_dir, struct dataset_pixels *ret);
 
-/* Tells whether the catalogue has the images' pixel modes. It lacks them if an older version has
- * scanned the dataset; all images then count as RGB. */
+/* Tells whether the catalogue has the images' pixel modes. A catalogue of an older version lacks
+ * them; all its images then count as RGB. */
 bool dataset_knows_pixels(const struct dataset *dataset);
 
 #define DATASET_PIXELS_TEXT 320
-/* Prints the numbers, and how each kind of image is prepared. Returns false if all are 0. */
+/* Prints the number of images of each kind, and how they are prepared. Returns false if all numbers
+ * are 0. */
 bool dataset_pixels_print(
 	const struct dataset_pixels *pixels, char ret[static DATASET_PIXELS_TEXT]);
 
@@ -145,13 +148,15 @@ const char *dataset_kind(const struct dataset *dataset);
 /* Returns the directory in which the dataset's files must lie after links are resolved; NULL: they
  * may lie anywhere. */
 const char *dataset_boundary(const struct dataset *dataset);
-/* Returns dataset_boundary of the sample's dataset, which may be a part of a mixture. */
+/* Returns the directory in which the sample's file must lie: dataset_boundary of the sample's
+ * dataset, also in a mixture. */
 const char *dataset_boundary_of(const struct dataset *dataset, sample_id id);
 /* Returns the path (or URL) of the storage from which samples are read. */
 const char *dataset_location(const struct dataset *dataset);
-uint32_t dataset_ids(const struct dataset *dataset);	 /* 1 + the largest id */
-uint32_t dataset_samples(const struct dataset *dataset); /* samples that are not gone */
-/* bytes of all samples that are not gone */
+uint32_t dataset_ids(const struct dataset *dataset); /* 1 + the largest id */
+/* number of samples whose files exist */
+uint32_t dataset_samples(const struct dataset *dataset);
+/* bytes of all samples whose files exist */
 uint64_t dataset_bytes(const struct dataset *dataset);
 uint32_t dataset_classes(const struct dataset *dataset);
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label);
@@ -163,24 +168,24 @@ uint32_t dataset_label(const struct dataset *dataset, sample_id id);
 struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id id);
 uint8_t dataset_orientation(const struct dataset *dataset, sample_id id);
 uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id);
-/* Returns the preparation of the section whose glob matches the sample's path, or `preparation` if
- * no section matches. */
+/* Returns the preparation of a sample: if the job has a section [tensor GLOB] that matches the
+ * sample's path, that of this section; otherwise `preparation`. */
 const struct preparation *dataset_preparation(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 /* A set of samples whose images have the same shape and orientation. */
 struct dataset_shape {
 	uint32_t samples;
 	sample_id largest; /* the sample with the largest file */
-	/* The ids of the samples are in this range, which may also contain samples of other
-	 * shapes. */
+	/* The set's samples have ids from `first` to `last`. Other samples may have such ids,
+	 * too. */
 	sample_id first, last;
 };
-/* Returns the shapes of the selected samples, from a list that was made by the scan. NULL: there is
- * no such list, because not all samples are selected, or because there are too many shapes. */
+/* Returns all shapes of the selected samples; *ret_n: their number. NULL: there are too many
+ * shapes, or not all samples are selected. */
 const struct dataset_shape *dataset_shapes(
 	const struct dataset *dataset, const roaring_bitmap_t *selection, size_t *ret_n);
 
-/* State of a caller who reads paths one after another; {0} at first. */
+/* State of a caller that reads paths one after another. At first all members are 0. */
 struct path_text {
 	uint64_t at; /* offset of the next path in the catalogue */
 	size_t length;
@@ -189,7 +194,8 @@ struct path_text {
 };
 
 /* Returns a sample's path relative to the root, which is stored in `path`; "": the catalogue is
- * damaged. Not for mixtures. Reading ids in ascending order with one `path` is fastest. */
+ * damaged. `dataset` must not be a mixture. Reading ids in ascending order with one `path` is
+ * fastest. */
 const char *dataset_relative(
 	const struct dataset *dataset, sample_id id, struct path_text *path);
 /* Returns the length of the path (relative to the root) as escape_print prints it. */
@@ -211,8 +217,8 @@ uint64_t dataset_content(const struct dataset *dataset);
 /*
  * Returns a fingerprint of the selected samples, by which the daemons of a group compare their
  * datasets. Its upper half depends on ids, paths and bytes. Its lower half also depends on mtimes:
- * if only this half differs, a dataset is a copy of the other one's files with other times. Reads
- * all paths of the selection.
+ * if only this half differs, the datasets are copies of the same files with other times. Reads all
+ * paths of the selection.
  */
 uint64_t dataset_group_fingerprint(
 	struct dataset *dataset, const roaring_bitmap_t *selection);
@@ -250,13 +256,14 @@ must_check int dataset_json_longest(struct dataset *dataset, uint32_t *ret);
 must_check int dataset_beside(struct dataset *dataset, sample_id id, const char *ending,
 	struct dataset_sample *ret);
 
-/* Tells whether dataset_text, dataset_texts and dataset_numbers may be called for the column. */
+/* Tells whether the dataset has this column, and programs may read it by dataset_text,
+ * dataset_texts and dataset_numbers. */
 bool dataset_column(struct dataset *dataset, const char *column);
 /* Sets *ret to the names of the columns for which dataset_column is true, separated by commas. The
  * caller frees *ret. */
 must_check int dataset_columns(struct dataset *dataset, char **ret);
-/* Sets *ret to the sample's value in the column, as a text. The caller frees *ret. -ENOENT:
- * none. */
+/* Sets *ret to the sample's value in the column, as a text, which the caller frees. -ENOENT: the
+ * sample has no value. */
 must_check int dataset_text(
 	struct dataset *dataset, sample_id id, const char *column, char **ret);
 
@@ -278,10 +285,10 @@ must_check int dataset_texts(struct dataset *dataset, const roaring_bitmap_t *se
 
 struct dataset_odd_number {
 	sample_id sample;
-	char found[60]; /* text of the column; "": none */
+	char found[60]; /* text of the sample in the column; "": the sample has none */
 };
-/* Stores the column's number for each selected sample at ret[id * each]. -EDOM: *ret_odd is a
- * sample without a finite number. */
+/* Stores the selected samples' numbers in the column: that of id 0 at ret[0], of id 1 at ret[each],
+ * and so on. -EDOM: a sample has no finite number; *ret_odd describes this sample. */
 must_check int dataset_numbers(struct dataset *dataset, const roaring_bitmap_t *selection,
 	const char *column, size_t each, float *ret, struct dataset_odd_number *ret_odd);
 
@@ -291,14 +298,15 @@ must_check int dataset_numbers(struct dataset *dataset, const roaring_bitmap_t *
  * are one class. A label is the index of the class in byte order; if all classes are numbers from 0
  * on, the label is the number. label_table: a file that gives the labels (label_table.h), or NULL.
  *
- * These do not work for a mixture: dataset_relative, dataset_by_path, dataset_group_fingerprint,
- * dataset_select, dataset_paths.h. -EINVAL: the table is wrong, or lacks the class of a selected
- * sample; *ret_message is the reason, and the caller frees it. -EOVERFLOW: there are too many
- * samples.
+ * These must not be called for a mixture: dataset_relative, dataset_by_path,
+ * dataset_group_fingerprint, dataset_select, dataset_paths.h. -EINVAL: the table is wrong, or lacks
+ * the class of a selected sample; *ret_message is the reason, and the caller frees it. -EOVERFLOW:
+ * there are too many samples.
  */
 struct dataset_mixed {
 	struct dataset *dataset;
-	const roaring_bitmap_t *selection; /* samples that need labels */
+	/* samples that jobs use; the label table must have their classes */
+	const roaring_bitmap_t *selection;
 };
 must_check int dataset_mix(const char *name, const struct dataset_mixed *from, size_t n,
 	const char *label_table, struct dataset **ret, char **ret_message);
@@ -311,21 +319,22 @@ uint64_t dataset_labels_fingerprint(
  * -ENOMEM */
 must_check int dataset_sort_by_label(const struct dataset *dataset,
 	const roaring_bitmap_t *selection, sample_id **ret);
-/* Sets *ret to all ids that are not gone, sorted as by dataset_sort_by_label. The first call sorts
- * them; the dataset keeps the result. Not for mixtures. -ENOMEM */
+/* Sets *ret to the ids of all samples whose files exist, sorted as by dataset_sort_by_label. The
+ * first call sorts them, and the dataset keeps the result. `dataset` must not be a mixture.
+ * -ENOMEM */
 must_check int dataset_by_label(struct dataset *dataset, const sample_id **ret);
 
 /* Returns the value of hash(text) in a predicate. */
 uint64_t dataset_hash(const char *text);
 
 /*
- * Selects the ids for which the predicate holds. where NULL: all that are not gone. The predicate
- * is an SQL expression over the columns of a row: id, path (relative to the root), class, label,
- * bytes, mtime (seconds), width, height, channels, bits (per channel), palette (1: has one), and
- * the columns of metadata. hash(X) is a number that depends on the text of X, equal on every
- * machine. The predicate can only read. It has no subqueries and no functions with side effects,
- * and its number of steps is limited. -EINVAL: *ret_message is the reason, with a list of the
- * columns; the caller frees it.
+ * Selects the ids for which the predicate `where` holds. where NULL: all samples whose files exist.
+ * The predicate is an SQL expression over the columns of a row: id, path (relative to the root),
+ * class, label, bytes, mtime (seconds), width, height, channels, bits (per channel), palette (1:
+ * has one), and the columns of metadata. hash(X) is a number that depends on the text of X, equal
+ * on every machine. The predicate can only read. It has no subqueries and no functions with side
+ * effects, and its number of steps is limited. -EINVAL: *ret_message is the reason, with a list of
+ * the columns; the caller frees it.
  */
 must_check int dataset_select(struct dataset *dataset, const char *where,
 	roaring_bitmap_t **ret, char **ret_message);

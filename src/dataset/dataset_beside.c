@@ -10,7 +10,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Reads the tables of files beside samples and the columns of metadata. */
+/* Reads from the catalogue the files beside samples (such as 7.txt beside 7.jpg), and columns of
+ * metadata. */
 
 static int unreadable(const struct dataset *dataset, sqlite3 *db)
 {
@@ -59,7 +60,7 @@ static int note_row(void *context, sqlite3_stmt *row)
 	return 0;
 }
 
-/* Tells whether the catalogue has the table `beside`, which older versions do not write. */
+/* Tells whether the catalogue has the table `beside`. Older versions do not write this table. */
 static int has_table(struct dataset *dataset, bool *ret)
 {
 	*ret = false;
@@ -69,7 +70,7 @@ static int has_table(struct dataset *dataset, bool *ret)
 				    .context = ret});
 }
 
-/* --- a file --------------------------------------------------------------------------- */
+/* --- one file beside a sample --------------------------------------------------------- */
 
 struct found_beside {
 	bool found;
@@ -98,7 +99,7 @@ static int take_beside(void *context, sqlite3_stmt *row)
 /* Replaces the last component of the sample's path by `name`. */
 static int rename_sample(struct dataset_sample *sample, const char *name)
 {
-	/* for a remote file sample->relative is behind the URL, not a part of it */
+	/* the path of a remote file is a URL, and sample->relative is not a part of it */
 	bool far = sample->plain > 0;
 	size_t relative = far ? sample->plain : (size_t)(sample->relative - sample->path);
 	const char *slash = strrchr(sample->path + relative, '/');
@@ -159,7 +160,7 @@ int dataset_beside(struct dataset *dataset, sample_id id, const char *ending,
 	return 0;
 }
 
-/* --- a text --------------------------------------------------------------------------- */
+/* --- the text of one sample ----------------------------------------------------------- */
 
 static int take_text(void *context, sqlite3_stmt *row)
 {
@@ -178,8 +179,8 @@ static int take_text(void *context, sqlite3_stmt *row)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Makes the SQL text of a query that reads a column, for which dataset_column must be true. begin:
- * earlier columns; end: condition. NULL: no memory. */
+/* Makes a query for the column, for which dataset_column must be true. begin: SQL text before the
+ * column; end: the condition. NULL: no memory. */
 static char *column_query(const char *begin, const char *column, const char *end)
 {
 	char *sql;
@@ -254,20 +255,21 @@ int dataset_columns(struct dataset *dataset, char **ret)
 	return fclose(out) == 0 ? err : -ENOMEM;
 }
 
-/* --- all samples ----------------------------------------------------------------------- */
+/* --- counts over all samples ----------------------------------------------------------- */
 
 struct counting {
 	const roaring_bitmap_t *selection;
-	sample_id first; /* for a mixture: the first id of the current dataset */
-	/* 1 + the id of the last row that was counted; rows are sorted by id */
+	/* first id of the dataset whose rows are read; 0 if `dataset` is no mixture */
+	sample_id first;
+	/* 1 + the id of the last counted row; rows come in the order of their ids */
 	sample_id next;
 	struct dataset_besides *ret;
 };
 
 static void note_missing(struct counting *counting, sample_id id)
 {
-	/* The first selected id from counting->next on has no row if it is less than the id of this
-	 * row. */
+	/* A selected id between the previous row and this row has no row, since rows come in the
+	 * order of ids. */
 	roaring_uint32_iterator_t at;
 	roaring_init_iterator(counting->selection, &at);
 	if (counting->ret->missing == SAMPLE_NONE &&
@@ -351,12 +353,12 @@ int dataset_texts(struct dataset *dataset, const roaring_bitmap_t *selection,
 	return sql ? count_all(dataset, selection, sql, NULL, ret) : -ENOMEM;
 }
 
-/* --- numbers --------------------------------------------------------------------------- */
+/* --- numbers of all samples ------------------------------------------------------------ */
 
 struct numbering {
 	const roaring_bitmap_t *selection;
 	sample_id first;
-	float *ret; /* place of the number for id 0 */
+	float *ret; /* where the number of id 0 is stored */
 	size_t each;
 	struct dataset_odd_number *odd;
 };

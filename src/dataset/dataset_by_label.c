@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Sorts samples by label: a counting sort, in which each thread sorts ranges of ids. */
+/* Sorts samples by label, with a counting sort. The ids are divided into ranges, one per thread. */
 
 #define IDS_AT_ONCE 1024
-/* number of samples; a thread for fewer would take longer to start than to sort */
+/* with less than twice this number of samples, one thread sorts faster than several */
 #define LEAST_IN_RANGE 4096
 
 struct sorting {
@@ -19,11 +19,11 @@ struct sorting {
 	const roaring_bitmap_t *selection;
 	unsigned n_ranges;
 	uint32_t n_labels;
-	atomic_uint next; /* first range that no thread has taken yet */
-	/* for each range, samples per label; in the second pass, the place of the range's next
-	 * sample of each label */
+	atomic_uint next; /* next range to sort; each thread increases it */
+	/* first, for each range, the number of samples of each label; in the second pass, for each
+	 * range, the index in `ret` of its next sample of each label */
 	uint32_t *counts;
-	sample_id *ret; /* sorted ids; NULL during the first pass, which counts */
+	sample_id *ret; /* sorted ids; NULL during the first pass, which only counts */
 };
 
 static void sort_ids(

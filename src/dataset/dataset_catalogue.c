@@ -90,8 +90,8 @@ static int has_table(sqlite3 *db, const char *name, bool *ret)
 	return err;
 }
 
-/* Reads the number of the edition. It is 0 if the catalogue has no table for it, because
- * dataset_install has never run. */
+/* Reads the number of the edition. It is 0, and not stored, until dataset_scan_next finds
+ * changes. */
 static int load_edition(sqlite3 *db, struct catalogue *catalogue)
 {
 	sqlite3_int64 number = 0;
@@ -259,7 +259,7 @@ static int load_all(sqlite3 *db, const char *sql,
 	return err;
 }
 
-/* Reads the files beside samples. Catalogues of older versions have no table for them. */
+/* Reads the table of files beside samples, which catalogues of older versions lack. */
 static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 {
 	bool is_there;
@@ -323,7 +323,8 @@ static int load_samples(sqlite3 *db, sqlite3_int64 version, struct catalogue *ca
 	return err ? err : load_beside(db, catalogue);
 }
 
-/* Reads the content of the catalogue. samples: read the samples, too. */
+/* Reads the catalogue, except for the samples if `samples` is false. *ret_ours: whether the
+ * catalogue belongs to the path `source`; otherwise nothing else is read. */
 static int load_content(sqlite3 *db, const char *source, bool samples,
 	struct catalogue *catalogue, bool *ret_ours)
 {
@@ -346,7 +347,7 @@ static int load_content(sqlite3 *db, const char *source, bool samples,
 	if (!err && contains)
 		err = load_settings(db, catalogue, &same_readers);
 	if (catalogue->without_channels)
-		catalogue->settings = ""; /* lists all containers again */
+		catalogue->settings = ""; /* makes the scan list all containers again */
 	if (!err && contains)
 		err = load_all(db,
 			"SELECT number, name, bytes, mtime_ns FROM containers ORDER BY "

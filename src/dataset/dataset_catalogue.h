@@ -17,8 +17,8 @@
  *   Threads: the caller's.   Errors: -errno, logged.
  */
 
-/* Two numbers in the SQLite header of a catalogue. The version must be increased when the tables
- * change. */
+/* application_id and user_version in the SQLite header of a catalogue. The version must be
+ * increased when the tables change. */
 #define CATALOGUE_APPLICATION 0x4a4f4144 /* "JOAD" */
 #define CATALOGUE_VERSION 5
 /* The last version in which the table `samples` has a row for each sample. */
@@ -33,10 +33,11 @@
 struct row {
 	const char *path; /* relative to the root */
 	struct facts facts;
-	const struct part *part; /* NULL: the sample has its own file, or is gone */
-	/* files beside the sample; owned by the tree after catalogue_update */
+	/* NULL: the sample has its own file, or its file no longer exists */
+	const struct part *part;
+	/* files beside the sample, in the memory of catalogue->names */
 	const struct beside *beside;
-	uint32_t label; /* LABEL_NONE: the sample's class is gone */
+	uint32_t label; /* LABEL_NONE: no sample has this class any more */
 	bool gone;
 };
 
@@ -52,48 +53,52 @@ struct catalogue {
 	struct container *containers; /* sorted by name */
 	size_t n_containers, containers_capacity;
 	const char *settings; /* settings of the scan; "": samples are files */
-	bool labelled;	      /* value of scan->labelled when the catalogue was made */
-	char stamp[64];	      /* result of metadata_stamp; "": no metadata */
-	bool unusable;	      /* the file is not a catalogue, or is damaged */
+	/* paths begin with a label instead of a directory (scan->labelled) */
+	bool labelled;
+	/* changes when files of metadata change (metadata_stamp); "": there are none */
+	char stamp[64];
+	bool unusable; /* the file is not a catalogue, or is damaged */
 	bool outdated; /* the catalogue's version lacks needed facts about samples */
 	/* the catalogue's version has no channels, so all images count as RGB */
 	bool without_channels;
-	bool other_readers; /* another build, with other image formats, wrote it */
+	/* a build that supports other image formats has written the catalogue */
+	bool other_readers;
 	/* the catalogue's version has a table `samples`, which needs more disk space */
 	bool with_table;
 	uint32_t edition;
 	struct arena names;
 };
 
-/* Counts an image in each number of `pixels` that it belongs to. */
+/* Increases each count of `pixels` that applies to the image. */
 void pixels_count(struct dataset_pixels *pixels, struct tensor_shape image);
 
-/* Reads the catalogue. If there is no usable one, logs the reason, and *ret is empty. */
+/* Reads the catalogue. If there is no file, *ret is empty; if the file is not usable, also logs the
+ * reason. */
 must_check int catalogue_load(
 	const char *file, const char *source, struct catalogue *ret);
-/* Reads the catalogue like catalogue_load, but neither the samples nor the files beside samples. */
+/* Works like catalogue_load, but reads neither the samples nor the files beside them. */
 must_check int catalogue_load_about(
 	const char *file, const char *source, struct catalogue *ret);
 void catalogue_free(struct catalogue *catalogue);
 
-/* Tells whether the containers and settings of the catalogue equal those of the scan. */
+/* Tells whether the scan has the same containers and settings as the catalogue. */
 bool containers_equal(const struct scan *scan, const struct catalogue *catalogue);
 /*
- * Tells whether a scan of the containers would find no change in the catalogue `file`, because the
- * containers, the settings and the metadata are unchanged. Reads no paths of samples, so it takes
- * little time and memory. rule: the result of scan_rule.
+ * Tells whether the catalogue `file` is up to date: a scan would find the same containers (by size
+ * and mtime), settings and metadata. Reads no paths of samples, so it takes little time and memory.
+ * rule: the result of scan_rule.
  */
 bool catalogue_is_current(const struct scan *scan, const char *rule, const char *file);
 
-/* Updates the catalogue from the examined tree. The catalogue then owns the tree's names.
- * *ret_changed: whether the catalogue has changed. If the catalogue was empty, the tree's files are
- * freed, unless tree->described is set. */
+/* Updates the catalogue from the tree that the scan has found and examined. The catalogue then owns
+ * the tree's names. *ret_changed: whether the catalogue has changed. If the catalogue was empty,
+ * the tree's files are freed, unless tree->described is set. */
 must_check int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 	struct tree *tree, bool *ret_changed);
 
 struct metadata;
 
-/* Writes the catalogue to its file. tree: has the files that metadata may describe, and their ids.
+/* Writes the catalogue to its file. tree: has the ids of the files that metadata may describe.
  * Fault: dataset.write. */
 must_check int catalogue_write(const char *file, const struct scan *scan,
 	const struct catalogue *catalogue, struct metadata *metadata,
@@ -114,7 +119,7 @@ enum column_type { COLUMN_INTEGER, COLUMN_REAL, COLUMN_TEXT };
 
 struct column {
 	char *name;
-	size_t field;  /* index of its field in a record of the file */
+	size_t field;  /* index of its field in a record of the file of metadata */
 	size_t number; /* index among the columns of all files of metadata */
 	enum column_type type;
 	struct number_style style;
@@ -143,12 +148,13 @@ struct metadata_line {
 	size_t file;		   /* number of the file of metadata, from 0 */
 	const char *file_name;	   /* relative to the root; "": too long for a sample */
 	const char *const *values; /* value of each column; NULL: the record has none */
-	const bool *has;	   /* for each column, whether the file has it */
-	bool labelled;		   /* the file has the column with the labels */
-	const char *label;	   /* NULL: the record has no label */
+	/* for each column, whether the file of metadata has it */
+	const bool *has;
+	bool labelled;	   /* the file has the column with the labels */
+	const char *label; /* NULL: the record has no label */
 };
 
-/* metadata_rows calls `row` for each record, file by file, and stops at the first error of `row`.
- * If several files describe a sample, the one nearest to the sample comes last. */
+/* metadata_rows calls `row` for each record of all files, and stops at the first error of `row`. If
+ * several files describe a sample, the file nearest to the sample comes last. */
 typedef int metadata_row(void *context, const struct metadata_line *line);
 must_check int metadata_rows(struct metadata *metadata, metadata_row *row, void *context);

@@ -7,8 +7,8 @@
 
 /* Tells whether a catalogue of containers is up to date, without scanning its samples. */
 
-/* Tells whether the headers of all samples could be read. A scan tries to read the missing ones
- * again. */
+/* Tells whether the headers of all samples could be read. If not, a scan is needed, which reads the
+ * unreadable headers again. */
 static bool all_probed(const struct catalogue_map *map)
 {
 	const uint8_t *states = map_section(map, MAP_STATES);

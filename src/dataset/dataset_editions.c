@@ -13,8 +13,8 @@
 #include <string.h>
 
 /*
- * Editions of a dataset. Each scan that finds changes makes a new edition. A replaced edition is
- * kept as long as a job has an epoch that began with it.
+ * Editions of a dataset. If a scan of a dataset in use finds changes, it makes a new edition. A
+ * replaced edition is kept as long as a job has an epoch that began with it.
  *
  *     <name>.sqlite.next    scanned, and not in use yet
  *          | rename
@@ -106,9 +106,9 @@ int dataset_kept(const char *state_dir, const char *name, uint32_t **ret, size_t
 	return 0;
 }
 
-/* Sets the new path of the dataset's catalogue. The dataset then owns `file`. connection_new may
- * open the catalogue at the same time; it compares the path before and after that, and opens the
- * catalogue again if the path has changed. */
+/* Gives the dataset the path `file` of its renamed catalogue. The dataset owns `file`. If
+ * connection_new is opening the catalogue at the same time, it notices the change, and opens the
+ * catalogue again. */
 static void rename_in_use(struct dataset *dataset, char *file)
 {
 	size_t i = 1;
@@ -118,9 +118,9 @@ static void rename_in_use(struct dataset *dataset, char *file)
 	dataset->file = file;
 }
 
-/* Moves (rename or link) the map of a catalogue. Memory mappings of it remain valid. A failure is
- * only logged, because catalogue_map_open notices a missing or wrong map, and the map is then made
- * again. */
+/* Renames or links (`move`) the map of a catalogue. Memory mappings of the map remain valid. An
+ * error is only logged, because catalogue_map_open notices a missing or wrong map, and the map is
+ * then made again. */
 static void move_map(
 	const char *from, const char *to, int (*move)(const char *from, const char *to))
 {
@@ -133,8 +133,8 @@ static void move_map(
 		log_warn("%s: can't become %s: %s", from_map, to_map, strerror(errno));
 }
 
-/* Links the catalogue of `now` to the first free <name>.sqlite.<number>, beginning with the
- * edition's number. */
+/* Gives the catalogue of `now` a second name: the first free <name>.sqlite.<number>, beginning with
+ * the edition's number. */
 static int keep(const char *state_dir, struct dataset *now)
 {
 	int err = -EEXIST;
@@ -163,7 +163,7 @@ int dataset_install(const char *state_dir, struct dataset *now, struct dataset *
 {
 	char *file = catalogue_file(state_dir, now->name, "");
 	int err = file ? fault_hit("dataset.install") : -ENOMEM;
-	/* if the catalogue has a number already, an earlier rename has failed */
+	/* the catalogue already has a number if an earlier call failed to rename */
 	if (!err && !was_kept(now))
 		err = keep(state_dir, now);
 	if (!err)
@@ -204,7 +204,7 @@ bool dataset_is_unseen(const struct dataset *dataset)
 	return dataset->unseen;
 }
 
-/* Removes the map. At a start, a dataset without a map is scanned before jobs begin. */
+/* Removes the dataset's map, because a dataset without a map is scanned at a start. */
 void dataset_look_before(const char *state_dir, const char *name)
 {
 	auto_free char *file = catalogue_file(state_dir, name, "");

@@ -38,7 +38,8 @@ static bool is_integer(unsigned type)
 	       type == 13;
 }
 
-/* Returns the orientation, or 1 if it is invalid. 0 would mean that there is no orientation. */
+/* Returns the orientation, or 1 if it is invalid. 0 is not returned, because it means that there is
+ * no orientation. */
 static uint32_t known(uint32_t orientation)
 {
 	return orientation >= 1 && orientation <= 8 ? orientation : 1;

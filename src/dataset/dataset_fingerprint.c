@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fingerprints of the samples of a dataset, or of some of them. */
+/* Computes fingerprints: numbers that change when the samples of a dataset, or the selected ones,
+ * change. */
 
 #define AT_ONCE 256
 
@@ -20,7 +21,8 @@ static bool knows_sum(const struct dataset *dataset, const roaring_bitmap_t *sel
 	       roaring_bitmap_equals(selection, dataset->present);
 }
 
-/* Adds up one number per sample, because the processor computes independent numbers in parallel. */
+/* Adds up independent numbers, one per sample, because the processor computes such numbers in
+ * parallel. */
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection)
 {
@@ -83,7 +85,7 @@ uint64_t dataset_labels_fingerprint(
 	return hash_scatter(hash);
 }
 
-/* --- equal on every machine ---------------------------------------------------------- */
+/* --- fingerprints that are equal on every machine ------------------------------------ */
 
 struct by_path {
 	const char *path;

@@ -109,7 +109,7 @@ static struct dataset_groups *alloc(const struct dataset *dataset)
 	return NULL;
 }
 
-/* Stores the paths and ids of samples that are not gone. Leaves out damaged paths. -ENOMEM */
+/* Stores the paths and ids of all samples whose files exist, except for damaged paths. -ENOMEM */
 static int list_files(const struct dataset *dataset, struct arena *texts,
 	struct named *ret, uint32_t *ret_n)
 {

@@ -19,8 +19,8 @@
 
 must_check int dataset_group(struct dataset *dataset);
 
-/* Returns frame number i (from 0) of those that the preparation uses. SAMPLE_NONE: the directory
- * has too few files, `id` is not the first file of its directory, or i is too large. */
+/* Returns the i-th (from 0) of those frames of the group that the preparation uses. SAMPLE_NONE:
+ * the group has too few files, `id` is not its first file, or i is too large. */
 sample_id dataset_frame(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, uint32_t i);
 /* Tells whether the sample is not the first file of its directory. */

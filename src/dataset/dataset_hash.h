@@ -19,7 +19,7 @@ static inline uint64_t hash_fold(uint64_t hash, uint64_t word)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Returns splitmix64's finalizer of z, which is different for different z. */
+/* Scatters z: returns splitmix64's finalizer, which differs for different z. */
 static inline uint64_t hash_scatter(uint64_t z)
 {
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -30,10 +30,11 @@ static inline uint64_t hash_scatter(uint64_t z)
 /* Mixes a text into a hash, eight bytes at a time; the last word is filled up with zeros. */
 uint64_t hash_fold_text(uint64_t hash, const char *text, size_t length);
 
-/* Returns a hash of the text that is equal on every machine and in every version. It is the base of
- * hash() in predicates. */
+/* Returns a hash of the text that is equal on every machine and in every version. hash() in
+ * predicates uses it. */
 uint64_t text_hash(const char *text, size_t length);
-/* Returns a hash of a file's path (relative to the root), size and mtime. */
+/* Returns a hash by which a sample is recognized: of its path (relative to the root), size and
+ * mtime. */
 uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns);
 /* Returns a number that depends on the id and on the sample_identity of a sample. A fingerprint is
  * the sum of these numbers over its samples. */
@@ -42,8 +43,8 @@ static inline uint64_t sample_scatter(sample_id id, uint32_t identity)
 	return hash_scatter((uint64_t)id << 32 | identity);
 }
 
-/* Returns the identity of a sample in a container. identity: sample_identity of its path, size and
- * mtime. */
+/* Returns the sample_identity of a sample in a container. identity: sample_identity of its path,
+ * size and mtime, which is mixed with the sample's place. */
 uint32_t part_identity(uint32_t identity, const struct source_part *part);
 /* Returns a 64-bit checksum of the bytes. */
 uint64_t content_sum(const void *bytes, size_t n);

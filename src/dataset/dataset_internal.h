@@ -24,15 +24,15 @@ struct dataset {
 	char *name;
 	char *source; /* path from the configuration, absolute */
 	char *root;   /* `source` without slashes at its end */
-	/* directory of the root or the containers, or URL of the remote files */
+	/* directory or URL to which the names of containers and remote files are relative */
 	char *beside;
-	bool labelled; /* paths of samples begin with a label, not with a directory */
+	bool labelled; /* paths of samples begin with a label instead of a directory */
 	bool follow_outside;
 	uint32_t n_containers;
 	_Atomic(char *) file; /* path of the catalogue; dataset_install changes it */
-	/* paths of the catalogue so far: as next, current and kept edition */
+	/* all paths that the catalogue has had: as next, current and kept edition */
 	char *files[3];
-	/* dataset_close removes the catalogue, which is not installed */
+	/* dataset_close removes the catalogue, because dataset_install was not called */
 	bool provisional;
 	bool unseen; /* the dataset was opened without a scan */
 	uint32_t edition;
@@ -43,10 +43,10 @@ struct dataset {
 	uint32_t n_samples;
 	uint64_t total_bytes;
 	struct catalogue_map *map;    /* NULL: a mixture */
-	struct dataset_pixels pixels; /* counts of samples that are not gone */
-	/* the catalogue has no channels, so all images count as RGB */
+	struct dataset_pixels pixels; /* counts of samples whose files exist */
+	/* the catalogue's version has no channels, so all images count as RGB */
 	bool without_channels;
-	roaring_bitmap_t *present; /* ids that are not gone */
+	roaring_bitmap_t *present; /* ids of samples whose files exist */
 	struct lock lock;
 	struct connection *idle;     /* (lock) connections that no thread uses */
 	unsigned n_idle;	     /* (lock) */
@@ -80,10 +80,12 @@ void connections_close(struct dataset *dataset);
 /* Returns the dataset of a mixture that contains the sample. *ret_id: the sample's id in that
  * dataset. */
 struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id *ret_id);
-/* Works like mixed_of for a mixture. For any other dataset, returns `dataset`, and *ret_id is `id`. */
+/* Returns the same as mixed_of for a mixture; for another dataset, `dataset` itself, and *ret_id is
+ * `id`. */
 const struct dataset *dataset_of(
 	const struct dataset *dataset, sample_id id, sample_id *ret_id);
-/* Sets sorts_classes. The dataset must have all its classes. */
+/* Finds out whether the classes are sorted (sorts_classes). The dataset must have all its
+ * classes. */
 void classes_check(struct dataset *dataset);
 void dataset_paths_free(struct dataset_paths *paths);
 void dataset_pairs_free(struct dataset_pairs *pairs);
@@ -100,7 +102,7 @@ void catalogue_remove(const char *file);
 /* Syncs the directory of `file`, so that renames and links are on disk. */
 must_check int catalogue_sync_directory(const char *file);
 
-/* Opens a dataset like dataset_open, with this number of threads that scan. */
+/* Does the work of dataset_open. threads: number of threads that scan. */
 must_check int dataset_open_threads(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, unsigned threads,
 	struct dataset **ret);

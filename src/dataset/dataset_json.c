@@ -11,11 +11,11 @@
 #include <string.h>
 
 /*
- * Prints rows as JSON: first the columns in SHOWN, then the columns of metadata in their order.
- * Other columns describe the file, and are left out.
+ * Prints rows of the catalogue as JSON: first the columns SHOWN, then the columns of metadata. The
+ * other columns describe the file, and are left out.
  */
 
-#define SHOWN "label, class, path" /* in this order */
+#define SHOWN "label, class, path" /* columns that are printed first */
 
 /* --- text ------------------------------------------------------------------------- */
 
@@ -87,8 +87,8 @@ struct shown {
 	const char *dataset;
 };
 
-/* Prints one of the columns in SHOWN. shown: for a mixture the values that differ from the
- * row's. */
+/* Prints one of the columns SHOWN for a row of a mixture, with the mixture's label, and with the
+ * dataset's name before the path. */
 static void print_shown(
 	FILE *out, sqlite3_stmt *row, int column, const struct shown *shown)
 {
@@ -106,8 +106,8 @@ static void print_shown(
 	}
 }
 
-/* Prints a row. The columns of the statement are those in SHOWN, followed by all columns of the
- * table. */
+/* Prints a row. The statement returns the columns SHOWN, and then all columns of the table. shown:
+ * NULL if the row is not from a mixture. */
 static void print_row(FILE *out, sqlite3_stmt *row, const struct shown *shown)
 {
 	bool first = true;
@@ -192,7 +192,7 @@ int dataset_json(struct dataset *dataset, sample_id id, char **ret)
 	return print_json(of, own, &shown, ret);
 }
 
-/* --- the longest ------------------------------------------------------------------ */
+/* --- the longest row -------------------------------------------------------------- */
 
 static int measure_rows(
 	const struct dataset *dataset, sqlite3_stmt *row, FILE *out, uint32_t *longest)

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* Opens and reads maps. */
+/* Opens and reads maps (see dataset_map.h). */
 
 #define SECTION_BYTES(name, bytes, kind) bytes,
 #define SECTION_KIND(name, bytes, kind) kind,
@@ -117,7 +117,7 @@ static bool is_placed(const struct catalogue_map *map, enum map_section section)
 	}
 }
 
-/* Tells whether the section has n texts, each ended by \0. */
+/* Tells whether the section consists of n texts, each ended by \0. */
 static bool has_texts(const struct catalogue_map *map, enum map_section section, size_t n)
 {
 	const char *text = map_section(map, section);
@@ -171,9 +171,8 @@ static bool names_fit(const struct catalogue_map *map)
 	       containers_fit(map);
 }
 
-/* Returns a description of a fault that could lead to reads outside the map, or NULL. Paths, parts,
- * labels (dataset_label) and modes (dataset_image_shape) of samples are only checked when they are
- * used. */
+/* Returns a description of damage that could lead to reads outside the map, or NULL. Values of
+ * single samples, such as paths, labels and modes, are not checked here, but when they are used. */
 static const char *content_problem(const struct catalogue_map *map)
 {
 	const struct map_head *head = map->head;
@@ -312,7 +311,7 @@ bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret)
 	return ret->container != UINT32_MAX;
 }
 
-/* --- the dataset of a map ----------------------------------------------------------------- */
+/* --- filling in the dataset --------------------------------------------------------------- */
 
 static int attach_classes(struct dataset *dataset, const struct catalogue_map *map)
 {

@@ -30,8 +30,8 @@
 
 #define MAP_MAGIC UINT64_C(0x70616d7265646f6a) /* "jodermap" */
 #define MAP_VERSION 3
-/* The version of maps without the section SHAPES: older maps, and those that dataset_rows.h
- * stores. */
+/* The version of maps without the section SHAPES: maps of older versions, and the small maps of
+ * dataset_rows.h. */
 #define MAP_WITHOUT_SHAPES 2
 #define MAP_ALIGNMENT 64
 
@@ -41,13 +41,14 @@ struct map_container {
 	uint64_t name; /* offset of the name in the section CONTAINER_NAMES */
 };
 
-/* A range of consecutive ids that are not gone. It includes `last`. */
+/* A range of consecutive ids, from `first` to `last` inclusive, of samples whose files exist. */
 struct map_run {
 	uint32_t first;
 	uint32_t last;
 };
 
-/* Most shapes that a map lists. With more, the map lists none, and a job examines each sample. */
+/* Largest number of shapes that a map lists. If there are more, the map lists none, and a job
+ * examines each sample. */
 #define MAP_MOST_SHAPES (1 << 20)
 
 /*
@@ -111,7 +112,7 @@ struct map_head {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t head_bytes;
-	uint64_t sum; /* checksum of the head, computed with 0 in place of this member */
+	uint64_t sum; /* checksum of this head, computed while `sum` is 0 */
 	uint64_t file_bytes;
 	struct map_pair of;
 	uint64_t total_bytes;
@@ -124,10 +125,10 @@ struct map_head {
 	/* the catalogue's version has no channels, so all images count as RGB */
 	uint32_t without_channels;
 	uint32_t unused;
-	struct dataset_pixels pixels; /* counts of samples that are not gone */
+	struct dataset_pixels pixels; /* counts of samples whose files exist */
 	struct map_place sections[MAP_N_SECTIONS];
-	/* sum of sample_scatter over all samples that are not gone; the last member, which maps of
-	 * version MAP_WITHOUT_SHAPES lack */
+	/* sum of sample_scatter over all samples whose files exist. The last member, because maps
+	 * of version MAP_WITHOUT_SHAPES lack it. */
 	uint64_t identities;
 };
 
@@ -156,37 +157,37 @@ must_check int map_open_fd(
 	int fd, const char *name, bool check, struct catalogue_map **ret);
 void map_close(struct catalogue_map **map);
 
-/* Returns the checksum that head->sum must have. */
+/* Computes the checksum that head->sum must have. */
 uint64_t map_head_sum(const struct map_head *head);
-/* Returns the number of sections in the map, which are the first ones of MAP_SECTIONS. */
+/* Returns the number of the map's sections. Older maps lack the last sections of MAP_SECTIONS. */
 int map_sections(const struct map_head *head);
 enum map_kind map_kind(enum map_section section);
 
 void *map_section(const struct catalogue_map *map, enum map_section section);
-/* Returns the result of scan_rule for the scan after which the map was made. */
+/* Returns the settings with which the map's samples were scanned, as a text (scan_rule). */
 const char *map_rule(const struct catalogue_map *map);
-/* Returns the reason why the map can't be used, or NULL. all: compare the checksums of all columns,
- * too. */
+/* Returns the reason why the map can't be used, or NULL. all: true: also compares the checksums of
+ * all columns. */
 const char *map_problem(const struct catalogue_map *map, bool all);
-/* Returns number i of the column, as it is stored. */
+/* Returns the stored number i of a column. */
 uint64_t map_number(const struct catalogue_map *map, enum map_section column, size_t i);
-/* Returns number i of the column. A label without a class becomes LABEL_NONE. */
+/* Returns number i of a column, like map_number, but a label without a class becomes LABEL_NONE. */
 uint64_t map_value(const struct catalogue_map *map, enum map_section column, size_t i);
 /* Returns the path of a sample, which is stored in `path`; NULL: the map is damaged. `path` must be
- * {0} before the first call. A call for the id that follows the last one is fast. */
+ * {0} before the first call. Reading ids in ascending order is fast. */
 const char *map_path(
 	const struct catalogue_map *map, sample_id id, struct path_text *path);
 
-/* Finds the place of a sample in a container. Returns false for a sample that has its own file, or
- * is gone. The number of the container is not checked. */
+/* Finds the place of a sample in a container. Returns false if the sample has its own file, or its
+ * file no longer exists. The caller must check the number of the container. */
 bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret);
 
 /* Fills in the dataset from the map. dataset_close closes the map. */
 must_check int map_attach(struct dataset *dataset, struct catalogue_map *map);
 
 /*
- * Writes the map of the catalogue `file`, and opens it. If it can't be written to disk, logs this
- * and makes the map in memory. Fault: dataset.map.
+ * Writes the map of the catalogue `file`, and opens it. If the map can't be written to disk, logs
+ * this, and makes the map in memory. Fault: dataset.map.
  */
 must_check int catalogue_map_make(const char *file, const char *root, const char *rule,
 	const struct catalogue *catalogue, struct catalogue_map **ret);
@@ -196,8 +197,8 @@ struct map_bytes {
 	size_t n;
 };
 
-/* Makes a map in memory that has only columns of rows, for dataset_rows.c. parts: include the
- * columns for samples in containers. The caller frees ret->at. */
+/* Makes a small map in memory, which has only columns of rows (for dataset_rows.c). parts: include
+ * the columns for samples in containers. The caller frees ret->at. */
 must_check int map_rows_make(
 	const struct catalogue *rows, bool parts, struct map_bytes *ret);
 
@@ -211,7 +212,7 @@ must_check int map_shapes_make(const struct catalogue *catalogue, struct map_byt
 /* Tells whether all ids of the shapes are below n_ids. */
 bool map_shapes_fit(const struct dataset_shape *shapes, size_t n, uint32_t n_ids);
 
-/* Converts a difference near 0, of either sign, to a small unsigned number. */
+/* Converts a small positive or negative difference to a small unsigned number. */
 static inline uint64_t map_zigzag(uint64_t difference)
 {
 	return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);

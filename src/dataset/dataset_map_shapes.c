@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Makes the list of the samples' shapes for a map. A dataset usually has far fewer shapes than
+/* Makes the list of the samples' shapes for a map. There are usually far fewer shapes than
  * samples. */
 
 struct shapes {
 	struct dataset_shape *of;
 	size_t n, capacity;
-	uint32_t *slots; /* hash table of indexes in `of`, increased by 1; 0: free */
+	uint32_t *slots; /* hash table; a slot has 1 + an index in `of`; 0: free */
 	size_t n_slots;	 /* a power of two, at least 2 * n */
 };
 

@@ -16,7 +16,7 @@
 
 struct map_writer {
 	int fd;
-	/* write to memory, and only the columns that can't be computed from other columns */
+	/* write to memory, and only those columns that can't be computed from others */
 	bool rows_only;
 	bool parts;
 	struct map_bytes memory;
@@ -147,8 +147,9 @@ static uint32_t identity_of(const struct row *row)
 	return row->part ? part_identity(identity, &row->part->at) : identity;
 }
 
-/* Stores the bytes of a part as the difference from the sample's size. If no part is deflated, all
- * differences are 0 and take no bits. */
+/* Returns a sample's value in a column about its part of a container. For MAP_PART_BYTES this is
+ * the difference from the sample's size: if no part is deflated, all differences are 0 and take no
+ * bits. */
 static uint64_t value_of_part(enum map_section column, const struct row *row)
 {
 	if (!row->part)
@@ -323,7 +324,7 @@ static int write_sections(struct map_writer *writer)
 	return err ? err : put(writer, (const void *)head, head->head_bytes, 0);
 }
 
-/* Writes the map to a temporary file, and renames the file when it is completely on disk. */
+/* Writes the map to a temporary file, syncs the file, and renames it. */
 static int write_file(struct map_writer *writer, const char *name)
 {
 	auto_free char *beside = NULL;
@@ -345,7 +346,7 @@ static int write_file(struct map_writer *writer, const char *name)
 	return err;
 }
 
-/* Makes the map in memory only. It ends with this process, so the next one has to make it again. */
+/* Makes the map only in the memory of this process. The next process has to make it again. */
 static int write_unnamed(struct map_writer *writer)
 {
 	if (writer->fd >= 0)

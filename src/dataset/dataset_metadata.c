@@ -18,8 +18,8 @@
  * several files have a value for a sample, the file nearest to the sample is used.
  */
 
-/* Version of the rules for reading metadata; the stamp begins with it. If it changes, the files are
- * read again. */
+/* Version of the rules for reading metadata. It is a part of the stamp, so that a scan reads all
+ * files of metadata again if the rules have changed. */
 #define RULES "3"
 
 struct metadata {
@@ -31,7 +31,7 @@ struct metadata {
 	size_t n_columns, columns_capacity;
 };
 
-/* --- which files ---------------------------------------------------------------------------- */
+/* --- finding the files ---------------------------------------------------------------------- */
 
 static int look_at(const struct scan *scan, const char *name, struct stat *ret)
 {
@@ -88,7 +88,7 @@ static int count_slashes(const char *path)
 	return n;
 }
 
-/* Compares by depth, then by name. So files of the root come first. */
+/* Compares by depth in the tree, then by name, so that files of the root come first. */
 static int compare_files(const void *a, const void *b)
 {
 	const char *one = ((const struct metadata_file *)a)->path;
@@ -97,7 +97,8 @@ static int compare_files(const void *a, const void *b)
 	return order ? order : strcmp(one, other);
 }
 
-/* Makes the stamp: the number of files, and a hash of their names, sizes and mtimes. */
+/* Makes the stamp, which changes when files of metadata change: their number, and a hash of their
+ * names, sizes and mtimes. */
 static int make_stamp(struct metadata *metadata)
 {
 	auto_free char *text = NULL;
@@ -279,7 +280,8 @@ int metadata_rows(struct metadata *metadata, metadata_row *row, void *context)
 		err = metadata_file_rows(
 			&metadata->files[i], metadata->n_columns, &line, row, context);
 		if (err == -EINVAL)
-			err = 0; /* logged: the file can't be read again */
+			/* this file can't be read a second time; its function has logged that */
+			err = 0;
 	}
 	return err;
 }

@@ -17,7 +17,8 @@ struct mixing {
 	size_t n;
 	struct dataset *made;
 	const struct label_table *table; /* NULL: class names determine the labels */
-	/* if class names are the labels, the dataset with the most classes; otherwise NULL */
+	/* if the classes of all datasets are numbers: the dataset with the most classes; otherwise
+	 * NULL */
 	const struct dataset *numbered;
 	char **ret_message;
 };
@@ -40,8 +41,8 @@ static bool is_numbered(const struct dataset *dataset)
 	return true;
 }
 
-/* If the classes of all datasets are numbers, these are the labels; returns the dataset with the
- * most classes. Otherwise returns NULL. */
+/* Returns the dataset with the most classes, if the classes of all datasets are numbers. These
+ * numbers are then the labels. Otherwise returns NULL. */
 static const struct dataset *longest_numbered(const struct mixing *mixing)
 {
 	const struct dataset *longest = mixing->from[0].dataset;
@@ -120,8 +121,8 @@ static uint32_t label_of(
 	return found < made->n_classes ? found : LABEL_NONE;
 }
 
-/* Returns an array with the mixture's label for each label of the dataset. The caller frees it;
- * NULL: no memory. */
+/* Returns an array that translates labels of the dataset to labels of the mixture. The caller frees
+ * it; NULL: no memory. */
 static uint32_t *map_labels(const struct mixing *mixing, const struct dataset *dataset)
 {
 	uint32_t *map = calloc(dataset->n_classes + 1, sizeof(*map));

@@ -78,8 +78,8 @@ static int begin_far(const struct dataset_config *config, struct scan *scan)
 	return err;
 }
 
-/* Examines the path. If the path does not exist, it may be a pattern of shards; then its directory
- * is examined. */
+/* Examines the path. If the path does not exist, examines its directory, because the path may be a
+ * pattern of several shards. */
 static int look_at_root(const char *path, struct looked *ret)
 {
 	const char *slash = strrchr(path, '/');
@@ -90,9 +90,9 @@ static int look_at_root(const char *path, struct looked *ret)
 	return directory ? looked_at(AT_FDCWD, directory, 0, ret) : -ENOMEM;
 }
 
-/* Refuses a dataset on a mount of joaderfs. A daemon that reads its own mount waits for itself, and
- * two daemons that read each other's mounts wait for each other. An engine that replaces an earlier
- * one does not check, since the datasets have been allowed before. */
+/* Refuses a dataset on a mount of joaderfs. A daemon that reads its own mount would wait for
+ * itself, and two daemons that read each other's mounts would wait for each other. An engine that
+ * replaces another one does not check this, because the other one has allowed the datasets. */
 static int refuse_own_mounts(const struct dataset_config *config, struct scan *scan)
 {
 	struct looked root;
@@ -135,8 +135,8 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 /* Version of the rules for listing a container. If it changes, containers are listed again. */
 #define LISTING "4"
 
-/* Finds the root or its containers. Sets scan->settings, on which the samples found in a container
- * depend. -errno: the root can't be read. */
+/* Finds the root or its containers. Sets scan->settings: the settings that decide which samples are
+ * found in a container. -errno: the root can't be read. */
 static int find_root(struct scan *scan)
 {
 	int err = scan->source->find(scan);
@@ -185,8 +185,8 @@ static void scan_end(struct scan *scan)
 	arena_free(&scan->names);
 }
 
-/* Refuses a tree without images: the path is wrong, or a disk is not mounted. The catalogue must
- * not lose all its rows then. */
+/* Refuses a tree without images, because the path is probably wrong, or a disk is not mounted.
+ * Otherwise the catalogue would lose all its rows. */
 static int check_tree(const struct scan *scan, const struct tree *tree)
 {
 	for (size_t i = 0; i < tree->n_files; i++)
@@ -217,7 +217,7 @@ static int check_tree(const struct scan *scan, const struct tree *tree)
 	return -ENOENT;
 }
 
-/* Reads the metadata and writes the catalogue, if the catalogue or the metadata has changed. */
+/* Writes the catalogue, with the metadata, if the catalogue or the metadata has changed. */
 static int save(struct scan *scan, const char *file, struct catalogue *catalogue,
 	const struct tree *tree, struct metadata *metadata, bool *changed)
 {
@@ -235,7 +235,7 @@ static int save(struct scan *scan, const char *file, struct catalogue *catalogue
 	return err;
 }
 
-/* Lists and examines the tree. Shows the progress on the terminal meanwhile. */
+/* Lists and examines the tree. Meanwhile shows the progress on the terminal. */
 static int look_at_tree(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *tree)
 {
@@ -252,8 +252,8 @@ static int look_at_tree(
 	return err;
 }
 
-/* Logs that the catalogue of the last scan stays in use, because samples that can't be read now are
- * not gone. */
+/* Keeps using the catalogue of the last scan, and logs this, because samples that can't be read now
+ * may still exist. */
 static int keep_catalogue(const struct scan *scan, const struct catalogue *catalogue,
 	const char *path, const char *reason, const char *sample)
 {
@@ -272,7 +272,8 @@ static int keep_catalogue(const struct scan *scan, const struct catalogue *catal
 	return 0;
 }
 
-/* Handles a root or container that can't be read: keeps the catalogue, or refuses the dataset. */
+/* Handles a root or container that can't be read: keeps the old catalogue if it has samples,
+ * otherwise refuses the dataset. */
 static int without_root(const struct dataset_config *config, const struct scan *scan,
 	const struct catalogue *catalogue, int err)
 {
@@ -288,8 +289,8 @@ static int without_root(const struct dataset_config *config, const struct scan *
 	return keep_catalogue(scan, catalogue, "", reason, catalogue->rows[0].path);
 }
 
-/* Returns -EACCES if a server refused the credentials during the scan, because the tree is
- * incomplete then; otherwise returns err. */
+/* Returns -EACCES if a server refused the credentials during the scan, because the scan has then
+ * not found all samples; otherwise returns err. */
 static int check_denied(struct scan *scan, int err)
 {
 	const char *denied = atomic_load(&scan->denied);
@@ -301,7 +302,7 @@ static int check_denied(struct scan *scan, int err)
 }
 
 /* Loads the catalogue and scans the tree. root_err: result of find_root. *ret_seen: whether the
- * scan could examine all places where the catalogue has samples; only then may the catalogue be
+ * scan could examine all places where the catalogue has samples. If not, the catalogue must not be
  * updated. */
 static int look(const struct dataset_config *config, struct scan *scan, const char *file,
 	int root_err, struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
@@ -345,7 +346,7 @@ static char *scan_rule(const struct scan *scan)
 	return n < 0 ? NULL : rule;
 }
 
-/* Opens the map of the dataset's catalogue, or makes it, and attaches it. */
+/* Opens the map of the catalogue, or makes it, and fills in the dataset from the map. */
 static int attach(const struct scan *scan, const char *rule, bool changed,
 	const struct catalogue *catalogue, struct dataset *dataset)
 {
@@ -411,24 +412,23 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 
 /* --- without a scan ----------------------------------------------------------------------- */
 
-/* Tells whether the dataset must not be scanned: it is a replaced edition, or this engine replaces
- * an earlier one. Such an engine has readers that wait, and samples stay as they were when the
- * mount began. */
+/* Tells whether the dataset is opened as in the last scan, whatever its files are now: it is a
+ * replaced edition, or this engine replaces another one. Readers of the other engine then need not
+ * wait for a scan, and the samples stay as they were when the mount began. */
 static bool nobody_looks(const struct scan *scan)
 {
 	return !scan->anew && (scan->kept || kept_is_again());
 }
 
-/* Tells whether the map was made with the settings of this scan. Other settings find other
- * samples. */
+/* Tells whether the map was made with the same settings as those of this scan. With other settings
+ * a scan would find other samples. */
 static bool is_of_rule(const struct scan *scan, const struct catalogue_map *map)
 {
 	auto_free char *rule = scan_rule(scan);
 	return rule && strcmp(map_rule(map), rule) == 0;
 }
 
-/* Makes a missing or damaged map again from the catalogue. -ENOENT: there is no usable
- * catalogue. */
+/* Makes a missing or damaged map from the catalogue. -ENOENT: the catalogue is not usable. */
 static int map_again(
 	const struct scan *scan, const char *file, struct catalogue_map **ret)
 {
@@ -460,7 +460,7 @@ static int open_as_it_is(struct scan *scan, struct dataset *dataset)
 	}
 	if (err)
 		return err == -ENOENT && scan->kept ? -EINVAL : err;
-	/* not an error if the source can't be found now: reads of its samples will fail */
+	/* An unreadable source is no error here: only reads of its samples will fail. */
 	err = scan->far ? 0 : find_root(scan);
 	err = err == -ENOMEM ? err : 0;
 	if (err)

@@ -33,7 +33,8 @@ static unsigned bits_of(uint64_t number)
 	return number ? 64 - (unsigned)__builtin_clzll(number) : 0;
 }
 
-/* Finds base and step of a block. Returns the number of bits per quotient. */
+/* Finds the smallest number and the greatest common divisor (step) of a block of numbers. Returns
+ * the number of bits that each number takes. */
 static unsigned measure(const uint64_t *numbers, size_t n, struct pack_block *ret)
 {
 	uint64_t least = numbers[0], most = numbers[0], step = 0;
@@ -70,8 +71,8 @@ static size_t take_block(
 	return left;
 }
 
-/* Makes room for the bits of one more block after the first n bytes, and for the tail. The added
- * room is filled with zeros. */
+/* Makes sure that one more block of numbers, and the tail, fit behind the first n bytes. New bytes
+ * are 0. */
 static int make_room(uint8_t **packed, size_t n, size_t *capacity)
 {
 	size_t needed = n + PACK_BLOCK * sizeof(uint64_t) + PACK_TAIL;

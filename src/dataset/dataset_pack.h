@@ -23,7 +23,8 @@
  */
 
 #define PACK_BLOCK 256
-#define PACK_TAIL 16 /* bytes after the last bit, so that whole words can be read */
+/* bytes after the last number, so that pack_get can read whole words */
+#define PACK_TAIL 16
 
 struct pack_block {
 	uint64_t base;

@@ -37,7 +37,8 @@ static bool add(struct path *path, const char *text, size_t n)
 	return true;
 }
 
-/* Removes the last directory from the path. Returns false if the path is empty. */
+/* Removes the last component of the path, which ends with a slash. Returns false if the path is
+ * empty. */
 static bool leave(struct path *path)
 {
 	if (path->n == 0)
@@ -49,8 +50,8 @@ static bool leave(struct path *path)
 	return true;
 }
 
-/* Appends a component of the setting `from`, in which {stem} is replaced. Returns false if the path
- * becomes too long. */
+/* Appends a component of the setting `from`, with `stem` in place of {stem}. Returns false if the
+ * path becomes too long. */
 static bool add_name(
 	struct path *path, const char *name, size_t n, const char *stem, size_t n_stem)
 {
@@ -67,8 +68,8 @@ static bool add_name(
 	return true;
 }
 
-/* Makes the path of the second file. Returns false if the path leads out of the dataset, or is too
- * long. */
+/* Makes the path of the second file from the first one's path and the setting `from`. Returns false
+ * if the path leads out of the dataset, or is too long. */
 static bool find_path(const char *first, const char *from, struct path *ret)
 {
 	const char *slash = strrchr(first, '/'), *name = slash ? slash + 1 : first;
@@ -238,7 +239,7 @@ static bool same_size(struct tensor_shape a, struct tensor_shape b)
 	return a.width == b.width && a.height == b.height;
 }
 
-/* Tells whether both sizes have the same aspect ratio, apart from rounding by up to a pixel. */
+/* Tells whether a and b have the same aspect ratio, apart from rounding by up to a pixel. */
 static bool same_form(struct tensor_shape a, struct tensor_shape b)
 {
 	uint64_t x = (uint64_t)a.width * b.height, y = (uint64_t)a.height * b.width;
@@ -263,7 +264,8 @@ struct preparation dataset_preparation_behind(const struct dataset *dataset,
 	return second;
 }
 
-/* Tells whether a resize would interpolate between palette indices, which is meaningless. */
+/* Tells whether the preparation would resize a palette image by interpolating between palette
+ * indices, which is meaningless. */
 static bool mixes_indices(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id)
 {

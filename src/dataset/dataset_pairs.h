@@ -19,15 +19,16 @@
  * return the files of a group (dataset_groups.h).
  */
 
-/* Finds the second file of each sample, or the groups, unless this was done before. */
+/* Finds the second file of each sample; if the preparation has frames, finds the groups. Does
+ * nothing if this was done before. */
 must_check int dataset_pair(
 	struct dataset *dataset, const struct preparation *preparation);
 
-/* Returns the second file of a sample; SAMPLE_NONE: there is none. */
+/* Returns the second file of a sample, such as its mask; SAMPLE_NONE: the sample has none. */
 sample_id dataset_second(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
-/* Returns file number i (from 0) of those that are prepared after the sample's own file: the second
- * file of a pair, or a frame of a group. SAMPLE_NONE: there is none. */
+/* Returns the i-th file (from 0) that is prepared after the sample's own file: the second file of a
+ * pair, or a later frame of a group. SAMPLE_NONE: there is none. */
 sample_id dataset_behind(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, uint32_t i);
 /* Returns the preparation of the files after the sample's own file. A second file whose size

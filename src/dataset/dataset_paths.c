@@ -20,7 +20,7 @@
  *   `- b   3
  */
 struct path_file {
-	/* points into paths->names; until files are sorted, the whole path, in paths->texts */
+	/* points into paths->names; until the files are sorted: the whole path, in paths->texts */
 	const char *name;
 	sample_id id; /* SAMPLE_NONE: the file is not a sample */
 	/* index in dataset_paths.others, for a file that is not a sample */
@@ -202,8 +202,8 @@ static bool is_component(const char *name, const char *text, size_t n)
 	return strncmp(name, text, n) == 0 && name[n] == '\0';
 }
 
-/* Finds or adds the directory of the file with this path. Files must be added in their order; an
- * existing directory is then always the last child of its parent. */
+/* Finds the directory of the file with this path, or adds it with its parents. Files must come in
+ * preorder, so that an existing directory is always the one that was last added to its parent. */
 static int enter(
 	struct dataset_paths *paths, const char *path, uint32_t file, uint32_t *ret)
 {
@@ -224,8 +224,8 @@ static int enter(
 	return 0;
 }
 
-/* Sets the name of a file in the directory. If the file is not a sample, its path is in
- * paths->names already, and is not copied. */
+/* Sets the name of a file, and counts the file in the directory. The path of a file that is not a
+ * sample is in paths->names already, so its name is not copied. */
 static int add_name(struct dataset_paths *paths, uint32_t directory, const char *path,
 	struct path_file *file)
 {
@@ -252,14 +252,15 @@ static int make_directories(struct dataset_paths *paths)
 	return err;
 }
 
-/* A path, and the directory of its file. */
+/* The file that was added last, and its directory. */
 struct entered {
 	char path[PATH_MAX];
 	size_t directory_bytes;
 	uint32_t directory;
 };
 
-/* Adds the file that comes next. Returns 1 if its path sorts before the last one. */
+/* Adds the next file. Returns 1 if the files are not in order: the path sorts before that of
+ * `last`. */
 static int add_in_order(struct dataset_paths *paths, struct entered *last, sample_id id,
 	const struct path_text *text)
 {
@@ -282,8 +283,9 @@ static int add_in_order(struct dataset_paths *paths, struct entered *last, sampl
 	return add_name(paths, last->directory, path, file);
 }
 
-/* Adds the files and their directories without sorting, and without memory for whole paths. This
- * works if ids are in the order of the paths, as after a first scan. Returns 1 if they are not. */
+/* Adds the files and their directories without sorting them, and without memory for whole paths.
+ * This works if the ids are in the order of the paths, as after a first scan; otherwise returns
+ * 1. */
 static int make_in_order(struct dataset *dataset, struct dataset_paths *paths)
 {
 	roaring_uint32_iterator_t id;
@@ -370,8 +372,8 @@ static int make(struct dataset *dataset, bool in_order, struct dataset_paths **r
 	return 0;
 }
 
-/* Waits while another thread makes the tree, and returns the tree. NULL: the caller has to make
- * it. */
+/* Returns the tree. If another thread is making the tree, waits for it. NULL: the caller has to
+ * make the tree. */
 static struct dataset_paths *begin(struct dataset *dataset)
 {
 	LOCK_SCOPE(&dataset->lock);
@@ -465,8 +467,8 @@ uint32_t paths_find_child(const struct dataset_paths *paths,
 	return UINT32_MAX;
 }
 
-/* Returns the first file of the directory whose name does not sort before the first n bytes of
- * `name` followed by the byte `next`. */
+/* Returns the first file of the directory whose name is equal to, or sorts after, a text: the first
+ * n bytes of `name`, followed by the byte `next`. */
 static uint32_t first_from(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n,
 	unsigned char next)

@@ -9,7 +9,8 @@
  * The tree of a dataset's directories and files, for layouts that show samples under their own
  * names.
  *
- *   Flow: the first call of dataset_paths reads all paths and makes the tree. Other callers wait.
+ *   Flow: the first call of dataset_paths reads all paths and makes the tree. Meanwhile other
+ *         callers wait.
  *   Owns: the dataset owns the tree until it is closed. The tree never changes.
  *   Threads: any.   Errors: -ENOMEM, -EIO, logged.
  */
@@ -21,8 +22,8 @@ struct paths_directory {
 	const char *name; /* "" for the root, which is directory 0 */
 	uint32_t parent;
 	uint32_t first_file, n_files; /* files directly in this directory */
-	/* number of files in the directory and all directories below; their numbers begin at
-	 * first_file */
+	/* number of files in the directory and in all directories below it; these files have
+	 * consecutive numbers from first_file on */
 	uint32_t n_below;
 	uint32_t first_child, n_children;
 };
@@ -32,8 +33,8 @@ must_check int dataset_paths(struct dataset *dataset, const struct dataset_paths
 uint32_t paths_directories(const struct dataset_paths *paths);
 const struct paths_directory *paths_directory(
 	const struct dataset_paths *paths, uint32_t number);
-/* Returns the number of a directory. i: its index in the list of all children; those of a directory
- * begin at its first_child. */
+/* Returns the number of a directory from the list of all subdirectories. i: index in this list; the
+ * subdirectories of a directory begin at its first_child. */
 uint32_t paths_child(const struct dataset_paths *paths, uint32_t i);
 
 /* A file that is not a sample, for instance a file of annotations. */
@@ -44,11 +45,11 @@ struct paths_other {
 };
 /* Tells whether the dataset shows files that are not samples. */
 bool paths_show_others(const struct dataset_paths *paths);
-/* Returns file i if it is not a sample. NULL: it is a sample, or there is no file i. */
+/* Returns the description of file i. NULL: file i is a sample, or does not exist. */
 const struct paths_other *paths_other(const struct dataset_paths *paths, uint32_t i);
 
-/* Returns the sample of file i; SAMPLE_NONE: file i is not a sample. Files are numbered as in
- * first_file. */
+/* Returns the sample of file i; SAMPLE_NONE: file i is not a sample. The numbers of files are those
+ * of paths_directory.first_file. */
 sample_id paths_sample(const struct dataset_paths *paths, uint32_t i);
 const char *paths_name(const struct dataset_paths *paths, uint32_t i);
 

@@ -101,7 +101,7 @@ static bool read_text(const char *type, const char *data, size_t size, struct te
 		return (*ret = copy(data, size)).data != NULL;
 	if (size > 0 && data[0] == 0 && unpack(data + 1, size - 1, ret))
 		return true;
-	free(ret->data); /* Pillow takes a damaged text as an empty one, too */
+	free(ret->data); /* damaged: counts as an empty text, as in Pillow */
 	return (*ret = copy("", 0)).data != NULL;
 }
 
@@ -161,8 +161,8 @@ static int digit(char c)
 	return isdigit((unsigned char)c) ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* Replaces a text by the bytes that its hexadecimal digits, from the fourth line on, stand for.
- * Returns false if the text has other characters there. */
+/* Replaces a text by the bytes that its hexadecimal digits mean. The digits begin in the fourth
+ * line. Returns false if other characters are among them. */
 static bool from_digits(struct text *text)
 {
 	char *out = text->data, *at = text->data;
@@ -211,7 +211,8 @@ uint8_t png_orientation(FILE *file)
 	if (found.exif.data)
 		orientation = orientation_of(found.exif);
 	else if (found.raw.data && !from_digits(&found.raw))
-		orientation = 1; /* Pillow finds none in a text with other characters */
+		/* Pillow, too, finds no orientation if the text has other characters */
+		orientation = 1;
 	else if (found.raw.data)
 		orientation = orientation_of(found.raw);
 	if (orientation == 0 && found.xmp.data)

@@ -91,8 +91,8 @@ static uint32_t big_endian(const unsigned char *bytes)
 	       (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* Reads width and height from the first chunk, and finds the orientation. All other chunks matter
- * only for decoding. */
+/* Reads width and height from a PNG's first chunk, and finds the orientation. The other chunks
+ * matter only for decoding. */
 static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	unsigned char start[PNG_START];
@@ -110,8 +110,8 @@ static void probe_png(FILE *file, struct tensor_shape *ret, uint8_t *ret_orienta
 	}
 }
 
-/* Reads width and height from a file that is neither JPEG nor PNG. For some formats this takes a
- * read of the whole file. */
+/* Reads the header of a file that is neither JPEG nor PNG. For some formats this takes a read of
+ * the whole file. */
 static void probe_other(FILE *file, struct tensor_shape *ret, uint8_t *ret_orientation)
 {
 	struct exif_data exif;
@@ -150,8 +150,8 @@ static int probe_stream(FILE *file, struct tensor_shape *ret, uint8_t *ret_orien
 
 /* --- parts ---------------------------------------------------------------------------- */
 
-/* A file or part that is read as a FILE. Its first bytes are read only one time, even if the FILE
- * is rewound. */
+/* A file, or a part of a container, that is read as a FILE. Its first bytes are kept, so that they
+ * are read only once even if the FILE is rewound. */
 struct window {
 	read_at *read;
 	void *context;
@@ -268,14 +268,14 @@ int probe_header(const char *path, struct tensor_shape *ret, uint8_t *ret_orient
 {
 	*ret = (struct tensor_shape){.height = 0, .width = 0};
 	*ret_orientation = 1;
-	/* O_NONBLOCK, because the file may have been replaced by a FIFO since it was listed. */
+	/* O_NONBLOCK: a FIFO may have taken the place of the file since the file was listed. */
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
 	if (fd < 0 || fstat(fd, &status) != 0)
 		return -errno;
 	if (S_ISDIR(status.st_mode))
 		return -EIO;
-	/* Reading through a window takes fewer system calls than fdopen. */
+	/* A window takes fewer system calls than fdopen. */
 	struct window window = {
 		.read = read_file, .context = &fd, .bytes = (uint64_t)status.st_size};
 	return probe_window(&window, ret, ret_orientation);

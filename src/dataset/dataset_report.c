@@ -35,8 +35,7 @@ static void write_terminal(const char *text, size_t n)
 	(void)ignored; /* the write fails if the terminal is gone */
 }
 
-/* Prints the progress. When several threads call this, only the thread that advances next_ns
- * prints. */
+/* Prints the progress, at most once per interval, even if several threads call this at a time. */
 void progress_tick(struct progress *progress)
 {
 	if (!progress->shown)
@@ -97,8 +96,8 @@ static bool is_part(const char *class_name)
 	return false;
 }
 
-/* Tells whether all classes have names of the parts of a dataset (train, val). If only some have,
- * these may be real classes. */
+/* Tells whether all classes are named like the parts of a dataset (train, val). If only some are,
+ * these names may be real classes. */
 static bool looks_divided(const struct tree *tree)
 {
 	size_t n = 0;
@@ -116,7 +115,7 @@ static void list_classes(const struct tree *tree, char *ret, size_t size)
 			ret + n, size - n, "%s%s", i ? ", " : "", tree->classes.name[i]);
 }
 
-/* Warns of directories without samples, which are not classes. Both lists must be sorted. */
+/* Warns of directories that have no samples, and so are not classes. Both lists must be sorted. */
 static void warn_of_empty(const struct scan *scan, const struct name_list *directories,
 	const struct name_list *classes)
 {
@@ -150,7 +149,7 @@ static int take_only_class(struct tree *tree)
 	return 0;
 }
 
-/* The files must be sorted by class. */
+/* Finds the classes of the tree's files, which must be sorted by class. */
 int tree_find_classes(const struct scan *scan, struct tree *tree)
 {
 	struct name_list classes = {0};

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#define MOST_BYTES (1 << 28) /* largest size in bytes of a map of ROWS_TOGETHER rows */
+#define MOST_BYTES (1 << 28) /* largest map of ROWS_TOGETHER rows, in bytes */
 
 /* --- writing ------------------------------------------------------------------------------ */
 

@@ -17,5 +17,5 @@
 /* Writes all rows. -EINTR: the scan was stopped. Fault: dataset.write. */
 must_check int rows_write(
 	sqlite3 *db, const struct scan *scan, const struct catalogue *catalogue);
-/* Adds the rows to the catalogue, which must already have its classes and containers. */
+/* Reads all rows into the catalogue, which must already have its classes and containers. */
 must_check int rows_read(sqlite3 *db, struct catalogue *catalogue);

@@ -33,10 +33,11 @@ struct samples {
 	sqlite3_vtab base;
 	const struct dataset *dataset;
 	bool *inside;
-	/* statement that reads metadata; NULL: there is no metadata */
+	/* statement that reads a sample's metadata; NULL: there is no metadata */
 	sqlite3_stmt *described;
-	sqlite3_int64 of; /* sample of the row that `described` has read; -1: none */
-	bool has;	  /* whether the sample `of` has a row of metadata */
+	/* id of the sample whose metadata `described` has read last; -1: none */
+	sqlite3_int64 of;
+	bool has; /* the sample `of` has metadata */
 };
 
 struct attached {
@@ -52,8 +53,8 @@ struct cursor {
 
 /* --- columns ------------------------------------------------------------------------------ */
 
-/* Prints SQL text for the columns of metadata in the table: their declaration, and a query for
- * them. */
+/* Prints two SQL texts about the columns of metadata in the table: their declaration, and a query
+ * that reads them. *ret_n: number of columns. */
 static int list_columns(
 	sqlite3 *db, const char *table, FILE *declaration, FILE *query, size_t *ret_n)
 {
@@ -304,7 +305,8 @@ int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside)
 	if (!attached)
 		return -ENOMEM;
 	*attached = (struct attached){dataset, inside};
-	int code = sqlite3_create_module_v2(/* frees `attached`, also if it fails */
+	/* SQLite frees `attached`, even after a failure */
+	int code = sqlite3_create_module_v2(
 		db, "samples_of_dataset", &module, attached, sqlite3_free);
 	if (code == SQLITE_OK)
 		code = sqlite3_exec(db,

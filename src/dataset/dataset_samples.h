@@ -12,7 +12,7 @@
  *   Flow: samples_attach before any statement, and before an authorizer is set.
  *   Threads: the connection's. One statement at a time reads columns of metadata.
  *
- * inside: set to true while the table itself reads metadata, which an authorizer must allow; or
- * NULL.
+ * inside: NULL, or true is stored there while the table itself reads metadata; the authorizer must
+ * allow this.
  */
 must_check int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside);

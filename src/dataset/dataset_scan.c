@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Finds the ids of listed files in the old catalogue, and examines the files. */
+/* Finds the ids of listed files in the catalogue of the last scan, and examines the files. */
 
 int scan_path(const struct scan *scan, const char *relative, char *ret, size_t size)
 {
@@ -51,7 +51,8 @@ static int compare_rows(const void *a, const void *b, void *context)
 		rows[*(const sample_id *)a].path, rows[*(const sample_id *)b].path);
 }
 
-/* Sorts the catalogue's rows by path, and walks through the rows and the tree's files in step. */
+/* Compares the catalogue's rows, which are sorted here, with the tree's sorted files, and gives the
+ * files the ids of rows with the same path. */
 int scan_match(const struct catalogue *catalogue, struct tree *tree)
 {
 	size_t n = catalogue->n_rows;
@@ -83,7 +84,7 @@ struct examination {
 
 #define BATCH 32
 
-/* Sets the file's facts. Returns false if the file is not a sample, is gone, or can't be
+/* Sets the file's facts. Returns false if the file is not a sample, no longer exists, or can't be
  * examined. */
 static bool examine_file(struct examination *examination, struct found *found,
 	const struct row *old, struct issues *issues)
@@ -153,8 +154,8 @@ static void examine_some(void *context, unsigned worker)
 #define FIRST_FILES 8
 #define SLOW_NS UINT64_C(2000000)
 
-/* Examines the first files, and returns how many threads shall examine the others: SCAN_FAR_THREADS
- * if the first files took long, for instance because their storage is far away. */
+/* Examines the first files, and returns the number of threads for the remaining ones:
+ * SCAN_FAR_THREADS if the storage answers slowly. */
 static unsigned examine_first(struct examination *examination)
 {
 	const struct scan *scan = examination->scan;
@@ -186,8 +187,8 @@ int scan_examine(struct scan *scan, struct tree *tree, const struct catalogue *c
 
 /* --- unseen directories --------------------------------------------------------------- */
 
-/* Returns the member of tree->unseen that is `path` or a directory above it; NULL: there is none.
- * The path of the root is "". */
+/* Returns the path in tree->unseen that is `path` or a directory above it; NULL: there is none. The
+ * path of the root is "". */
 static const char *find_unseen(const struct tree *tree, const char *path)
 {
 	char above[PATH_MAX];

@@ -43,7 +43,8 @@ struct part {
 	struct source_part at;
 };
 
-/* A file beside a sample: its name is the sample's name with another ending. */
+/* A file beside a sample, such as 7.txt beside 7.jpg: its name is the sample's name with another
+ * ending. */
 struct beside {
 	const struct beside *next; /* next file beside the same sample */
 	const char *ending;	   /* in lower case */
@@ -53,8 +54,8 @@ struct beside {
 	struct source_part at; /* place in the sample's container */
 };
 
-/* Inserts `beside` into a list that is sorted by endings. Returns false, and inserts nothing, if
- * the list already has a file with this ending. */
+/* Inserts `beside` into a list that is sorted by endings. Returns false if the list already has a
+ * file with this ending; the list is then unchanged. */
 bool beside_insert(const struct beside **list, struct beside *beside);
 /* Tells whether both lists have the same files, with the same sizes and mtimes. */
 bool beside_equal(const struct beside *a, const struct beside *b);
@@ -63,13 +64,14 @@ struct found {
 	const char *path; /* relative to the root */
 	sample_id id;	  /* SAMPLE_NONE: the sample has no id yet */
 	bool present;	  /* the file exists, and was examined */
-	bool unseen;	  /* the file could not be examined, so it may still exist */
+	/* the file could not be examined, so nothing is known about it */
+	bool unseen;
 	struct facts facts;
 	const struct part *part; /* NULL: the sample has its own file */
 	const struct beside *beside;
 };
 
-/* A file that may lie beside a sample; see source_beside.c. */
+/* A file that may lie beside a sample. For its stem see source_beside.c. */
 struct beside_file {
 	const char *path;
 	size_t stem, order;
@@ -97,22 +99,24 @@ struct tree {
 	struct found *files; /* sorted by class, then directory, then name */
 	size_t n_files;
 	size_t files_capacity;
-	struct beside_files beside; /* files that have not been assigned to samples yet */
+	/* files that may lie beside samples, and are not assigned to samples yet */
+	struct beside_files beside;
 	struct found *others; /* files that are not samples, if the dataset shows them */
 	size_t n_others;
 	size_t others_capacity;
-	/* Classes in byte order. Until tree_find_classes, also directories without samples. */
+	/* Classes in byte order. Before tree_find_classes also has directories without samples. */
 	struct name_list classes;
-	/* Paths of directories that could not be listed, or are empty, possibly because their mount
-	 * is missing, and of links and entries that could not be followed. */
+	/* Paths that the scan could not see, so their samples may still exist: directories that
+	 * could not be listed, or are empty, possibly because their mount is missing; and links and
+	 * entries that could not be followed. */
 	struct name_list unseen;
 	struct name_list metadata; /* files of metadata below the root */
-	/* number of files directly in the root, which have no class */
+	/* number of files directly in the root; such files have no class */
 	uint64_t root_files;
 	struct issues issues;
-	/* memory of names; after catalogue_update the catalogue owns it */
+	/* memory of names; catalogue_update passes it to the catalogue */
 	struct arena names;
-	/* catalogue_update must keep the files, because metadata describe them */
+	/* metadata describe the files, so catalogue_update must not free them */
 	bool described;
 };
 
@@ -129,7 +133,7 @@ enum label_kind {
 /* Name of the only class, for LABEL_WITHOUT. */
 #define ONLY_CLASS "all"
 
-/* Numeric labels must be below this. */
+/* Numeric labels must be smaller. */
 #define MOST_NUMBERED_CLASSES 1000000
 
 struct source;
@@ -145,37 +149,43 @@ struct scan {
 	bool far;     /* the root is a URL */
 	struct container *containers; /* sorted by name */
 	size_t n_containers, containers_capacity;
-	const char *missing; /* path that can't be read, for the message */
+	const char *missing; /* path or URL that can't be read, for the error message */
 	/* reason why `missing` can't be read; NULL: the error number tells the reason */
 	const char *reason;
 	/* text of the first answer in which the server refused the credentials, or NULL */
 	_Atomic(char *) denied;
 	enum label_kind label;
-	/* field of a JSON label, or column of the labels in metadata */
+	/* field of JSON labels, or column of metadata, that has the label */
 	const char *label_field;
 	/* text of all settings that decide which samples a container has */
 	char *settings;
 	bool sharded; /* the dataset may have several containers */
-	/* paths of samples begin with a label, not with a directory; set by the listing */
+	/* paths of samples begin with a label instead of a directory; set when samples are
+	 * listed */
 	bool labelled;
-	/* remote files that `find` has already listed; NULL: none */
+	/* remote files that the source's `find` has already listed; NULL: none */
 	struct listing *listed;
 	struct arena names;
 	const char *extensions;
 	bool follow_outside;
 	bool shows_others;
-	/* use the last scan's catalogue, without a scan, if it has the same scan_rule */
+	/* if the catalogue of the last scan has the same settings (scan_rule), use it without a
+	 * scan */
 	bool trusting;
-	struct own_mounts own_mounts; /* mounts of joaderfs, which are not entered */
-	unsigned threads; /* number of threads; 1: the scan's order is always the same */
-	bool anew;	  /* for dataset_scan_anew */
-	bool next;	  /* for dataset_scan_next */
-	const char *kept; /* for dataset_open_kept: path of the catalogue */
+	/* mounts of joaderfs, which the scan does not enter */
+	struct own_mounts own_mounts;
+	/* number of threads that scan; with 1, the scan has the same order each time */
+	unsigned threads;
+	bool anew; /* the caller is dataset_scan_anew */
+	bool next; /* the caller is dataset_scan_next */
+	/* path of a kept catalogue, for dataset_open_kept; otherwise NULL */
+	const char *kept;
 	const atomic_bool *stop; /* true: the scan must stop; may be NULL */
 	struct progress progress;
 };
 
-/* Number of threads for a storage that answers slowly, but many requests at a time. */
+/* Number of threads for a storage that takes long to answer, but answers many requests at a
+ * time. */
 #define SCAN_FAR_THREADS 32
 
 /* Prints the path or URL of a container or remote file. `name` may itself be a URL. 0 or
@@ -185,7 +195,8 @@ must_check int scan_beside(const char *beside, const char *name, char *ret, size
 must_check int scan_path(
 	const struct scan *scan, const char *relative, char *ret, size_t size);
 bool scan_stopped(const struct scan *scan);
-/* Tells whether the file may be used: its real path is in the tree, or links may leave the tree. */
+/* Tells whether the file may be used: its real path is in the tree, or the dataset allows links
+ * that leave the tree. */
 bool scan_inside(const struct scan *scan, const char *relative);
 
 /* Compares in ImageFolder's order: class, then directory, then name, each by bytes. */
@@ -200,7 +211,8 @@ bool hidden_name(const char *name, size_t n);
 /* Tells whether this is the name of a file of metadata. */
 bool metadata_name(const char *name);
 
-/* Tells whether a file with this name is a sample, judging by the ending after the last dot. */
+/* Tells whether a file with this name is a sample: its ending, after the last dot, is one of
+ * `extensions`. */
 bool wanted_name(const char *extensions, const char *name);
 bool wanted_ending(const char *extensions, const char *ending);
 
@@ -214,34 +226,34 @@ void tree_warn(const struct scan *scan, const struct tree *tree);
 struct catalogue;
 
 /*
- * Returns a path that the scan could not examine, and at or below which the catalogue has a sample
+ * Returns a path that the scan could not see, although the catalogue has a sample there or below
  * (*ret_sample). NULL: there is no such path. Sorts tree->unseen.
  */
 const char *scan_unseen(
 	struct tree *tree, const struct catalogue *catalogue, const char **ret_sample);
 
-/* Sets the ids of files that the old catalogue already has. */
+/* Gives files of the tree that the catalogue already has their ids. */
 must_check int scan_match(const struct catalogue *catalogue, struct tree *tree);
-/* Examines each file, and reads the headers of new and changed files. */
+/* Finds the facts of each file. Reads only the headers of new and changed files. */
 must_check int scan_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 
-/* Reads the header of a file. 0: the file was read; *ret is {0, 0} if the file is not an image.
- * -errno: it can't be read. */
+/* Reads the header of a file. *ret is {0, 0} if the file is not an image. -errno: the file can't be
+ * read. */
 must_check int probe_header(
 	const char *path, struct tensor_shape *ret, uint8_t *ret_orientation);
 /* Reads like pread, at most `bytes` bytes. -1: an error. */
 typedef ssize_t read_at(void *context, void *ret, size_t bytes, uint64_t offset);
-/* Reads the header of a sample in a container by calling `read`, like probe_header. bytes: the
- * sample's size. */
+/* Reads the header of a sample in a container, by calling `read`. bytes: the sample's size. *ret
+ * and errors: as in probe_header. */
 must_check int probe_part(read_at *read, void *context, const struct source_part *part,
 	uint64_t bytes, struct tensor_shape *ret, uint8_t *ret_orientation);
 
-/* Returns the orientation (1 to 8) in EXIF data, which begin like a TIFF file; 1: the data have no
- * valid orientation. */
+/* Returns the orientation in EXIF data, 1 to 8; 1 if it is missing or invalid. The data begin like
+ * a TIFF file. */
 uint8_t exif_orientation(const uint8_t *data, size_t size);
-/* Returns the orientation in EXIF data, 1 to 8; 1 also if it is invalid; 0: there is none. */
+/* Returns the orientation in EXIF data, 1 to 8; 1 if it is invalid; 0 if it is missing. */
 uint32_t exif_find_orientation(const uint8_t *data, size_t size);
-/* Returns the orientation of a PNG file, 1 to 8. The file must be positioned after its first
- * chunk. */
+/* Returns the orientation of a PNG file, 1 to 8. The caller must have read the file up to the end
+ * of its first chunk. */
 uint8_t png_orientation(FILE *file);

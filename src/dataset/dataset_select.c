@@ -12,10 +12,10 @@
 #include <strings.h>
 
 /*
- * Predicates. The expression is put between parentheses into a SELECT. It is restricted in three
- * ways: a check of its text (it must not close the parenthesis, or begin a comment or another
- * statement), SQLite's authorizer (it can only read the columns of a row and call harmless
- * functions), and a limit of steps.
+ * Selects samples by a predicate: an SQL expression, which is put between parentheses into a
+ * SELECT. It is restricted in three ways: a check of its text (it must not close the parenthesis,
+ * or begin a comment or another statement), SQLite's authorizer (it can only read the columns of a
+ * row and call harmless functions), and a limit of SQLite's steps.
  */
 
 #define STEPS_BASE 100000
@@ -30,11 +30,11 @@ static const char *const functions[] = {"abs", "ceil", "ceiling", "coalesce", "f
 	"rtrim", "sign", "substr", "substring", "trim", "typeof", "unicode", "upper"};
 
 struct guard {
-	/* true while the table `samples` reads metadata, which needs no permission */
+	/* true while the table `samples` itself reads metadata, which the guard always allows */
 	bool inside;
 	int selects;
 	int64_t steps_left;
-	char message[200]; /* reason for the refusal; "": nothing was refused */
+	char message[200]; /* reason why something was refused; "": nothing was refused */
 };
 
 static printf_like(2, 3) int refuse(struct guard *guard, const char *format, ...)
@@ -119,8 +119,9 @@ static const char *word_problem(const char *text, size_t n)
 	return NULL;
 }
 
-/* Returns the end of the quoted text that begins here, or NULL if it is not closed. A doubled quote
- * counts as the end of a quoted text and the beginning of the next one, with the same result. */
+/* Returns the end of the quoted text that begins here; NULL: there is none. A doubled quote, as in
+ * 'it''s', counts as the end of one text and the beginning of another, which has the same
+ * result. */
 static const char *skip_quoted(const char *text)
 {
 	return strchr(text + 1, *text == '[' ? ']' : *text);
@@ -174,7 +175,7 @@ static void print_columns(FILE *out, sqlite3 *db)
 	sqlite3_finalize(statement);
 }
 
-/* Makes the message for the author of the predicate. Returns -EINVAL or -ENOMEM. */
+/* Makes the message for the user who wrote the predicate. Returns -EINVAL or -ENOMEM. */
 static int bad_predicate(
 	sqlite3 *db, const char *where, const char *problem, char **ret_message)
 {
@@ -200,7 +201,7 @@ static int bad_predicate(
 	return -ENOMEM;
 }
 
-/* Makes the message for a failed statement: the guard's reason if it refused something, otherwise
+/* Makes the message for a failed statement: if the guard refused something, its reason, otherwise
  * SQLite's message. */
 static int statement_error(sqlite3 *db, const struct dataset *dataset,
 	const struct guard *guard, const char *where, char **ret_message)
@@ -243,11 +244,11 @@ static int guarded_connection(
 	int err = catalogue_open_read(dataset->file, &db);
 	if (err) {
 		if (err == -ENOENT)
-			log_error("catalogue %s: is gone", dataset->file);
+			log_error("catalogue %s: no longer exists", dataset->file);
 		return err;
 	}
-	/* A text in double quotes must be a column's name. Otherwise SQLite would take a mistyped
-	 * name as a text. */
+	/* Text in double quotes must be the name of a column; otherwise SQLite would take a
+	 * mistyped name as a string. */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -256,8 +257,8 @@ static int guarded_connection(
 	sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 500);
 	sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
 	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-	/* The schema must be read before the guard is set, because the guard shall see only the
-	 * predicate. */
+	/* Reads the table's definition before the guard is set, because the guard checks everything
+	 * that is done after this, and only the predicate shall be checked. */
 	err = samples_attach(db, dataset, &guard->inside);
 	if (err) {
 		log_error("catalogue %s: can't be read: %s", dataset->file,

@@ -7,16 +7,18 @@
 #include <string.h>
 
 /*
- * Sorts the files of a scan. First each file is moved to its class, where files stay in the order
- * in which they were found. Then the classes whose files are not in order are sorted, several at a
- * time. Most classes are in order if the members of the shards are.
+ * Sorts the files of a scan. First each file is moved to the range of its class, without changing
+ * the order of files of one class. Then each class whose files are not in order is sorted, several
+ * classes at a time. Most classes need no sorting if they come from shards whose members are in
+ * order.
  */
 
 struct class
 {
-	const char *name; /* first component of the paths of the class's files */
+	const char *name; /* first component of the paths of all files of the class */
 	size_t length;
-	size_t first, n; /* range of the class's files in `files` */
+	/* the files of the class are files[first] to files[first + n - 1] */
+	size_t first, n;
 };
 
 struct sorting {
@@ -24,9 +26,9 @@ struct sorting {
 	size_t n;
 	struct class *classes;
 	size_t n_classes, capacity;
-	uint32_t *slots; /* hash table of class numbers, increased by 1; 0: free */
+	uint32_t *slots; /* hash table; a slot has 1 + the number of a class; 0: free */
 	size_t n_slots;	 /* a power of two */
-	/* for each file: the number of its class, later its place in `files` */
+	/* for each file: first the number of its class, later its new index in `files` */
 	uint32_t *of;
 	atomic_size_t next;
 };
@@ -86,7 +88,7 @@ static bool is_class(const struct class *class, const char *path, size_t length)
 	return class->length == length && memcmp(class->name, path, length) == 0;
 }
 
-/* Finds the slot of the class in the hash table, or a free slot. */
+/* Returns the slot of the class in the hash table; if the class has none, a free slot. */
 static uint32_t *slot_of(const struct sorting *sorting, const char *path, size_t length)
 {
 	size_t mask = sorting->n_slots - 1, i = text_hash(path, length) & mask;
@@ -96,7 +98,7 @@ static uint32_t *slot_of(const struct sorting *sorting, const char *path, size_t
 	return &sorting->slots[i];
 }
 
-/* Makes room for one more class, so that the hash table is at most half full. */
+/* Doubles the hash table if it would become more than half full by one more class. */
 static bool grow_table(struct sorting *sorting)
 {
 	size_t n = sorting->n_slots ? 2 * sorting->n_slots : 1024;
@@ -112,8 +114,8 @@ static bool grow_table(struct sorting *sorting)
 	return sorting->slots;
 }
 
-/* Finds or adds the class of a file. Returns false if the file has no class, or if there is no
- * memory. */
+/* Returns the number of a file's class, which is added if it is new. Returns false if the file has
+ * no class, or if there is no memory. */
 static bool find_class(struct sorting *sorting, const char *path, uint32_t *ret)
 {
 	size_t length = first_part(path);
@@ -156,7 +158,7 @@ static int compare_classes(const void *a, const void *b, void *context)
 	return compare_spans(x->name, x->length, y->name, y->length);
 }
 
-/* Sets class->first: the classes follow each other in byte order. */
+/* Computes class->first of all classes, which follow each other in byte order in `files`. */
 static bool place_classes(struct sorting *sorting)
 {
 	size_t n = sorting->n_classes, first = 0;
@@ -173,7 +175,7 @@ static bool place_classes(struct sorting *sorting)
 	return true;
 }
 
-/* Moves each file to its place in the range of its class. */
+/* Moves each file into the range of its class. */
 static void move_files(struct sorting *sorting)
 {
 	uint32_t *of = sorting->of;

@@ -33,12 +33,11 @@ void arena_free(struct arena *arena);
 /* Makes room for one more item in a growing array. Returns the array, which may have moved; NULL:
  * no memory. */
 void *array_grow(void *items, size_t n, size_t *capacity, size_t item_bytes);
-/* If n is a multiple of SHRINK_AT, frees the memory behind the array's first n items. Returns the
- * array. For callers that remove items from the end. */
+/* Frees the memory behind the array's first n items, each time n is a multiple of SHRINK_AT.
+ * Returns the array. A caller that removes items from the end calls this after each one. */
 void *array_shrink(void *items, size_t n, size_t item_bytes);
 
-/* A file name as messages show it: with escaped control characters, and cut to the length of a
- * line. */
+/* A file name for messages: control characters are escaped, and long names are cut. */
 struct quoted {
 	char text[400];
 };
@@ -47,15 +46,15 @@ const char *quote_name(struct quoted *quoted, const char *name);
 /* Returns the path without slashes at its end. The caller frees it; NULL: no memory. */
 char *root_of_path(const char *path);
 
-/* A number with commas: "1,234,567". */
+/* A number as text with commas: "1,234,567". */
 struct grouped {
 	char text[32];
 };
 const char *group_digits(struct grouped *grouped, uint64_t number);
 
-/* Calls work(context, i) for each i below `threads`, each in its own thread; i = 0 runs in the
- * calling thread. Returns when all calls have ended. If a thread can't be created, its call is left
- * out, so all calls must take their work from a common queue. */
+/* Calls work(context, i) for each i below `threads`, each in its own thread, except that i = 0 runs
+ * in the calling thread. Returns when all calls have ended. A call whose thread can't be created is
+ * left out, so all calls must take their work from a common queue. */
 void parallel_run(
 	unsigned threads, void (*work)(void *context, unsigned worker), void *context);
 
@@ -94,7 +93,7 @@ enum issue_kind {
 struct issue {
 	uint64_t count;
 	int error;
-	struct quoted example; /* first file name in byte order that has this problem */
+	struct quoted example; /* the first of the affected file names, in byte order */
 };
 
 struct issues {

@@ -47,8 +47,8 @@ static int add_row(struct catalogue *catalogue, struct found *found)
 	return 0;
 }
 
-/* Makes all rows in a first scan. Frees the memory of the tree's files from the end, as their rows
- * are made. */
+/* Makes all rows after a first scan, from the last file to the first. Frees the memory of each file
+ * whose row is made. */
 static int add_all(
 	struct catalogue *catalogue, struct tree *tree, struct changes *changes)
 {
@@ -90,8 +90,8 @@ static bool facts_equal(const struct facts *a, const struct facts *b)
 	       a->orientation == b->orientation && a->probed == b->probed;
 }
 
-/* Compares the places of two samples. The numbers of their containers need not be compared: all
- * rows are written if these numbers change. */
+/* Compares the places of two samples in containers, except for the numbers of the containers: if
+ * these change, all rows are written anyway. */
 static bool parts_equal(const struct part *a, const struct part *b)
 {
 	if (!a || !b)
@@ -192,8 +192,8 @@ static int update_containers(
 	return catalogue->settings ? 0 : -ENOMEM;
 }
 
-/* Returns the label of the path's class, which is its first component. LABEL_NONE: the class is
- * gone. */
+/* Returns the label of the path's class (its first component). LABEL_NONE: the catalogue no longer
+ * has this class. */
 static uint32_t find_label(const struct catalogue *catalogue, const char *path)
 {
 	size_t length = strcspn(path, "/");

@@ -29,10 +29,10 @@ struct writer {
 	sqlite3 *db;
 	sqlite3_stmt *update;
 	size_t n_columns;
-	/* number (from 1) of the file of metadata for which `update` was prepared */
+	/* number (from 1) of the file of metadata whose columns `update` writes */
 	size_t updated;
 	/* for each index in tree->files: number (from 1) of the last file of metadata that
-	 * describes it; 0: none */
+	 * describes the sample; 0: none */
 	uint32_t *described;
 	uint64_t unknown;
 	uint64_t repeated;
@@ -136,7 +136,7 @@ static int write_containers(struct writer *writer)
 	return err;
 }
 
-/* Prepares writer->update, a statement that writes the columns of the record's file. */
+/* Prepares writer->update, a statement that writes those columns that the record's file has. */
 static int prepare_update(struct writer *writer, const struct metadata_line *line)
 {
 	size_t n, n_set = 0;
@@ -241,7 +241,7 @@ static int write_edition(struct writer *writer)
 	return execute(writer, sql);
 }
 
-/* Writes the table of files that are not samples, if the dataset shows such files. */
+/* Writes the table of files that are not samples; only if the dataset shows such files. */
 static int write_others(struct writer *writer)
 {
 	const struct tree *tree = writer->tree;
@@ -386,8 +386,8 @@ static int remove_ending(const char *file, const char *ending)
 	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* Renames an unusable catalogue to <file>.unusable. If this fails, the catalogue must not be
- * replaced, because the state of trainings refers to its ids. */
+/* Renames an unusable catalogue to <file>.unusable. If the renaming fails, the old file must not be
+ * replaced, because saved states of trainings refer to its ids. */
 static int keep_unusable(const char *file)
 {
 	auto_free char *kept = NULL;
@@ -402,8 +402,8 @@ static int keep_unusable(const char *file)
 	return err;
 }
 
-/* Keeps an unusable catalogue as <file>.unusable. Removes SQLite's journals of the old file,
- * because SQLite would apply them to the new file. */
+/* Makes way for the new catalogue: keeps an unusable old one as <file>.unusable, and removes
+ * SQLite's journals of the old one, which SQLite would otherwise apply to the new one. */
 static int make_way(const char *file, bool unusable)
 {
 	int err = unusable ? keep_unusable(file) : 0;

@@ -15,8 +15,8 @@ static int is_ini(const struct dirent *entry)
 	return fnmatch("*.ini", entry->d_name, FNM_PERIOD) == 0;
 }
 
-/* Tells whether the configuration lacks a dataset of this name. If it has one, a dataset of this
- * name that joaderctl added is ignored. */
+/* Tells whether the configuration lacks a dataset of this name. Otherwise the dataset of this name
+ * that joaderctl has added is ignored. */
 static bool is_new(const struct daemon_config *config, const char *name)
 {
 	for (size_t i = 0; i < config->n_datasets; i++)
@@ -34,8 +34,8 @@ static void choose_look(struct dataset_config *config, const char *stay)
 		config->look = LOOK_BEFORE;
 }
 
-/* Opens the datasets in the ini of an added dataset. A dataset that can't be opened is logged and
- * left out; only -ENOMEM is returned. */
+/* Opens the datasets in an ini that joaderctl has written. A dataset that can't be opened is logged
+ * and left out; the only error is -ENOMEM. */
 static int open_added(struct daemon_config *config, const char *stay,
 	struct dataset ***datasets, const char *file)
 {
@@ -59,7 +59,7 @@ static int open_added(struct daemon_config *config, const char *stay,
 	return err == -ENOMEM ? err : 0;
 }
 
-/* Opens the datasets that joaderctl has added. */
+/* Opens all datasets that joaderctl has added. */
 static int open_all_added(
 	struct daemon_config *config, const char *stay, struct dataset ***datasets)
 {

@@ -8,9 +8,9 @@
 #include <sys/types.h>
 
 /*
- * A part of a remote object, kept in memory for scans. A request reads the needed bytes and some
- * that will probably be needed next: few after a jump, and twice as many each time a read continues
- * where the last request ended.
+ * A window: a part of a remote object that a scan keeps in memory. A request reads the needed bytes
+ * and some that will probably be needed next: few after a jump, and twice as many each time a read
+ * continues where the last request ended.
  *
  *   Flow: all fields except the object are 0 at first; far_window_read; far_window_free.
  *   Threads: one at a time.
@@ -19,17 +19,18 @@ struct far_window {
 	struct far_object object;
 	uint8_t *data;
 	size_t room;
-	uint64_t begin; /* offset of the window in the object */
+	uint64_t begin; /* offset in the object at which the window begins */
 	size_t bytes;	/* bytes in the window */
-	size_t ahead;	/* bytes that the last request asked for */
+	size_t ahead;	/* number of bytes that the last request asked for */
 	struct far_error error;
-	/* place for the text of the first answer in which the server refused the credentials */
+	/* gets the text of the first answer in which the server refused the credentials */
 	_Atomic(char *) *denied;
 };
 
 /* Reads like pread. -1: an error; window->error has the reason. */
 ssize_t far_window_read(
 	struct far_window *window, void *ret, size_t bytes, uint64_t offset);
-/* Sets the object's size and version, and fills the window with the object's first bytes. */
+/* Fills the window with the object's first bytes. Sets the object's size and version from the
+ * server's answer. */
 must_check int far_window_look(struct far_window *window);
 void far_window_free(struct far_window *window);

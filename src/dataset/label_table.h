@@ -31,8 +31,8 @@ void label_table_free(struct label_table **table); /* may be NULL */
 uint32_t label_table_find(
 	const struct label_table *table, const char *dataset, const char *class);
 
-/* Makes a name for each label from 0 to the largest: the first class with this label in the file,
- * or the number if there is none. The caller frees the array and the names, also after a
+/* Makes names of the labels from 0 to the largest: the name of the first class in the file with
+ * this label; if there is none, the number. The caller frees the array and the names, also after a
  * failure. */
 must_check int label_table_classes(
 	const struct label_table *table, char ***ret, uint32_t *ret_n);

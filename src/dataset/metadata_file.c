@@ -20,7 +20,7 @@
 #define MAX_NAME 64
 #define MAX_WARNINGS 8 /* most warnings about columns of a file */
 
-/* --- a pass ------------------------------------------------------------------------------- */
+/* --- one reading of the file -------------------------------------------------------------- */
 
 const char *pass_field(const struct pass *pass, size_t i)
 {
@@ -96,8 +96,8 @@ int pass_end_record(struct pass *pass)
 	return err;
 }
 
-/* Opens the file. -EINVAL, logged: the file can't be read, or has changed since it was found; then
- * the next scan reads it again. */
+/* Opens the file. -EINVAL, logged: the file can't be read, or has changed since the scan found it.
+ * The next scan then reads it again. */
 static int open_file(struct pass *pass)
 {
 	const struct metadata_file *file = pass->file;
@@ -233,8 +233,8 @@ static void warn_of_columns(const struct metadata_file *file)
 			file->bad_columns, MAX_WARNINGS);
 }
 
-/* Updates the column's type from a value. The column becomes a text column if the value, parsed as
- * a number and printed, would be another text. */
+/* Adapts the column's type to a value. The column becomes a text column if the value, parsed as a
+ * number and printed, would be a different text. */
 static void note_value(
 	struct pass *pass, struct column *column, const char *value, bool is_text)
 {
@@ -283,8 +283,8 @@ int metadata_file_columns(struct metadata_file *file)
 
 /* --- values ------------------------------------------------------------------------------- */
 
-/* Makes a path relative to the root from a name relative to the file's directory. Returns "" for a
- * path that is too long. */
+/* Makes a path relative to the root from `name`, which is relative to the directory of the file of
+ * metadata. Returns "" if the path is too long. */
 static const char *whole_name(
 	const struct metadata_file *file, const char *name, char *ret)
 {

@@ -16,8 +16,7 @@
 
 #define MAX_COLUMNS 256
 
-/* Limits, in bytes and fields, for what is read from a file. SQLite can store a row of this
- * size. */
+/* Limits for one file of metadata, in bytes and fields. SQLite can store a row of this size. */
 #define MAX_FIELD (64 * 1024)
 #define MAX_LINE (512 * 1024)
 #define MAX_FIELDS 1024
@@ -27,7 +26,7 @@ struct metadata_file {
 	char *path;	  /* relative to the dataset's directory */
 	size_t directory; /* length of the directory in `path`, including its slash */
 	const char *label_column; /* NULL: no label is needed */
-	/* index of the field that contains the label; SIZE_MAX: there is none */
+	/* index of the field that has the label; SIZE_MAX: there is none */
 	size_t label;
 	bool jsonl;
 	off_t bytes;		/* size of the file when it was found */
@@ -39,7 +38,7 @@ struct metadata_file {
 	size_t n_fields; /* CSV: number of fields in the first line */
 	/* index of the field file_name; SIZE_MAX: there is none */
 	size_t file_name;
-	/* number of columns left out for their names; left out because there are MAX_COLUMNS
+	/* numbers of columns that are left out: for their names, and because there are MAX_COLUMNS
 	 * already */
 	size_t bad_columns, left_columns;
 	bool usable;
@@ -48,11 +47,13 @@ struct metadata_file {
 };
 
 struct field {
-	size_t start; /* offset in the record's text; SIZE_MAX: no value */
-	bool text;    /* the value is a text, even if it looks like a number */
+	/* offset of the value in the record's text; SIZE_MAX: the record has no value */
+	size_t start;
+	bool text; /* the value is a text, even if it looks like a number */
 };
 
-/* One pass over a file. Fields are collected until their record is complete. */
+/* One reading (pass) of a file. The fields of a record are collected until the record is
+ * complete. */
 struct pass {
 	struct metadata_file *file;
 	FILE *in;
@@ -63,7 +64,7 @@ struct pass {
 	struct field *fields;
 	size_t n_fields, fields_size;
 	int (*record)(struct pass *pass);
-	/* the last four members are only for the second pass */
+	/* the members from here on are only used when the values are read */
 	struct metadata_line *row;
 	const char **values;
 	metadata_row *tell;
@@ -72,29 +73,29 @@ struct pass {
 
 /* Returns the value of field i of the current record; NULL: it has none. */
 const char *pass_field(const struct pass *pass, size_t i);
-/* Sets field i of the current record. Fields before it that were not set have no value. */
+/* Sets field i of the current record. If earlier fields were not set, they have no value. */
 must_check int pass_keep(
 	struct pass *pass, size_t i, const char *text, size_t n, bool is_text);
-/* Calls pass->record, and begins the next record. */
+/* Ends the current record: calls pass->record, and begins the next record. */
 must_check int pass_end_record(struct pass *pass);
-/* Adds the column of field i. If its name can't be used, warns and leaves the column out. */
+/* Adds the column of field i. If its name can't be used, warns and leaves out the column. */
 must_check int pass_add_column(struct pass *pass, size_t i, const char *name);
 
-/* pass_refuse and pass_too_much warn that all columns of the file are left out, and return
+/* pass_refuse and pass_too_much log that all columns of the file are left out, and return
  * -EINVAL. */
 int pass_refuse(const struct pass *pass, uint64_t line, const char *format, ...)
 	printf_like(3, 4);
 int pass_too_much(
 	const struct pass *pass, const char *what, const char *unit, size_t allowed);
 
-/* Both functions read the whole file, and call pass->record for each record. first: this is the
- * first pass, which finds the columns. */
+/* metadata_csv_pass and metadata_jsonl_pass read the whole file, and call pass->record for each
+ * record. first: true in the first pass, which only finds the columns. */
 must_check int metadata_csv_pass(struct pass *pass, bool first);
 must_check int metadata_jsonl_pass(struct pass *pass, bool first);
 
-/* metadata_file_columns reads the columns of a file; after it, metadata_file_rows reads the values.
- * Both log mistakes in the file, and return -ENOMEM or the error of a callback. metadata_file_rows
- * returns -EINVAL if the file can't be read again. */
+/* metadata_file_columns must be called first; it finds the file's columns. Then metadata_file_rows
+ * reads the values. Mistakes in the file are logged. -ENOMEM, or the error of a callback.
+ * metadata_file_rows also returns -EINVAL if the file can't be read again. */
 must_check int metadata_file_columns(struct metadata_file *file);
 must_check int metadata_file_rows(struct metadata_file *file, size_t n_columns,
 	struct metadata_line *row, metadata_row *tell, void *context);

@@ -35,7 +35,8 @@ static int find_key(struct jsonl *jsonl, const char *key, size_t *ret)
 	struct pass *pass = jsonl->pass;
 	struct metadata_file *file = pass->file;
 	for (size_t i = 0; i < file->n_keys; i++) {
-		/* Tries this key first: usually all lines have the same keys in the same order. */
+		/* Tries the key that is expected here, because usually all lines have the same keys
+		 * in the same order. */
 		*ret = (pass->n_fields + i) % file->n_keys;
 		if (strcmp(file->keys[*ret], key) == 0)
 			return 0;

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #define MOST_DECIMALS 20
-/* a decimal number of at most so many digits survives conversion to double and back */
+/* a decimal number with at most this many digits survives conversion to double and back */
 #define SURE_DIGITS 15
-#define MOST_DIGITS 17 /* so many digits distinguish all doubles */
+#define MOST_DIGITS 17 /* all doubles differ if printed with this many digits */
 /* Python and C print a number without an exponent if its power of ten is at least LEAST_POWER and
  * below MOST_POWER. */
 #define LEAST_POWER (-4)
@@ -46,8 +46,8 @@ bool number_is_integer(const char *text)
 	return strcmp(text, again) == 0;
 }
 
-/* Returns the number of digits of the shortest text from which this double is parsed, and the
- * number's power of ten. Tries SURE_DIGITS first, and counts no zeros at the end. */
+/* Returns the number of digits of the shortest text that is parsed as this double; zeros at the end
+ * are not counted. *ret_power: the number's power of ten. */
 static int shortest(double value, int *ret_power)
 {
 	char text[NUMBER_TEXT];

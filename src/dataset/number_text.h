@@ -28,7 +28,7 @@ enum {
 };
 
 struct number_style {
-	/* ways that would print each number of the column as its own text; 0: none */
+	/* ways that print all numbers of the column as they are written; 0: none */
 	unsigned ways;
 	/* number of decimals of NUMBER_FIXED and NUMBER_EXPONENT; -1: not known yet */
 	int decimals;
@@ -39,8 +39,8 @@ struct number_style {
 		.ways = 31, .decimals = -1                                               \
 	}
 
-/* Removes from style->ways the ways that would not print the number as this text. */
+/* Removes from style->ways those ways that would print the number of `text` as another text. */
 void number_note(struct number_style *style, const char *text);
 
-/* Prints the number as Python does: the shortest text from which the same number is parsed. */
+/* Prints the number as Python does: the shortest text that is parsed as the same number. */
 void number_print(double value, char ret[static NUMBER_TEXT]);

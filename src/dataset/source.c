@@ -7,8 +7,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Decides which source reads the path of a dataset. The name of the path decides if it is a URL or
- * a file, or does not exist; otherwise the content of the directory decides. */
+/* Decides which source reads the path of a dataset. For a URL, a file or a path that does not exist
+ * the name decides; for a directory its content. */
 
 static const struct source *by_name(const char *path)
 {

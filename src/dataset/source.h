@@ -22,20 +22,20 @@ struct container_scan;
 struct source {
 	const char *name;
 	const char *expected; /* for messages: the files that this source expects */
-	/* Fills in scan->containers; for a directory, scan->real. -EINVAL: the mistake is logged,
-	 * or scan->missing is not a file. Another -errno, not logged: the path or a container can't
-	 * be read. */
+	/* Finds the containers, or for a directory its real path (scan->real). -EINVAL: the mistake
+	 * is logged, or scan->missing is not a file. Another -errno, not logged: the path or a
+	 * container can't be read. */
 	int (*find)(struct scan *scan);
-	/* Finds the samples; for samples in containers also their facts. */
+	/* Lists the samples; for samples in containers also finds their facts. */
 	int (*list)(
 		struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
 	/* Finds the facts of samples that have their own files. NULL: `list` finds them. */
 	int (*examine)(
 		struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
-	/* Lists a container, by calling container_member, container_directory and container_end.
-	 * NULL: the source has no containers. */
+	/* Lists a container: calls container_member for each member, container_directory for each
+	 * directory, and container_end. NULL: the source has no containers. */
 	int (*index)(struct container_scan *container);
-	bool any_name; /* samples may have any ending */
+	bool any_name; /* samples may have any ending, or none */
 };
 
 extern const struct source source_directory;
@@ -45,28 +45,28 @@ extern const struct source source_lmdb;
 extern const struct source source_far_tar, source_manifest, source_bucket;
 
 const struct source *source_of(const char *path);
-/* NULL: no source reads such a URL */
+/* Returns the source that reads such a URL; NULL: there is none. */
 const struct source *source_of_url(const char *url);
 /* Tells whether the path has this ending, in upper or lower case. The path must not end with a
  * slash. */
 bool source_name_ends(const char *path, const char *ending);
-/* Tells whether the name is that of a tar, or of a compressed tar, which is refused later. */
+/* Tells whether the name is that of a tar, or of a compressed tar (a later check refuses these). */
 bool source_is_tar_name(const char *name);
 
 /* --- containers: source_container.c ---------------------------------------------------- */
 
 /* A range {FIRST..LAST} in the name of a file. */
 struct name_range {
-	const char *begin, *end; /* the text of the range in the name */
+	const char *begin, *end; /* the range in the name, with its braces */
 	uint64_t first, last;
-	int digits; /* numbers have at least this many digits, with leading zeros */
+	int digits; /* numbers are filled up with leading zeros to this many digits */
 };
 /* Finds the range in a name. Returns false if there is none, or more than one. */
 bool name_range_read(const char *name, struct name_range *ret);
-/* Prints the name with the number i in place of the range. -ENAMETOOLONG */
+/* Prints the name with the number i instead of the range. -ENAMETOOLONG */
 must_check int name_range_print(const char *name, const struct name_range *range,
 	uint64_t i, char *ret, size_t size);
-/* Lists a tar, for all sources that have tars. */
+/* Lists a tar. All sources that have tars use this as their `index`. */
 must_check int tar_index(struct container_scan *container);
 
 /* A container that a thread is listing, and the state of the listing. */
@@ -78,11 +78,12 @@ struct container_scan {
 	int fd;
 	struct far_window
 		*window; /* reads a remote object; NULL: the container is a file, `fd` */
-	/* bytes of the file that were read; NULL: reads are not buffered */
+	/* bytes of the file that were read in advance; NULL: reads are not buffered */
 	uint8_t *buffer;
-	uint64_t buffered_at;	 /* offset of the buffer in the file */
-	size_t buffered;	 /* bytes in the buffer */
-	struct listing *listing; /* the listing of this thread */
+	uint64_t buffered_at; /* offset of the buffer in the file */
+	size_t buffered;      /* bytes in the buffer */
+	/* where the thread that lists the container collects samples */
+	struct listing *listing;
 	struct label_group *group;
 	size_t first; /* index of the container's first sample in the listing */
 	struct group_label *labels;
@@ -102,30 +103,32 @@ int containers_list(
 /* Reads `bytes` bytes. -EINVAL, logged: they can't be read, or the container is too short. */
 must_check int container_read(
 	struct container_scan *container, uint64_t offset, void *ret, size_t bytes);
-/* Logs the reason why the container is refused, and the offset of the mistake. Returns -EINVAL. */
+/* Logs that the container is refused, with the reason and the offset of the mistake. Returns
+ * -EINVAL. */
 must_check int container_refuse(struct container_scan *container, uint64_t offset,
 	const char *format, ...) printf_like(3, 4);
 /* Tells whether the container has at least `bytes` bytes from the offset on. */
 bool container_has(
 	const struct container_scan *container, uint64_t offset, uint64_t bytes);
 
-/* Makes a path from the name of a member: removes "." and empty components. 1: no sample can have
- * this path (hidden, too long). -EINVAL, logged: the name leads out of the container. */
+/* Makes a path from a member's name, without "." and empty components. Returns 1 if no sample can
+ * have this path (hidden, too long). -EINVAL, logged: the path would lead out of the container. */
 must_check int container_clean_name(struct container_scan *container, uint64_t offset,
 	const char *name, char ret[PATH_MAX]);
 
-/* Adds a member of the container. Has to be called in the order of the members. path: from
+/* Adds a member of the container. Members must be added in their order. path: the result of
  * container_clean_name. bytes: the member's size before compression. */
 must_check int container_member(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes);
-/* Adds the class of a directory in the container, for datasets whose classes are directories. */
+/* Adds a directory in the container, for datasets whose classes are directories: it makes its first
+ * component a class. */
 must_check int container_directory(struct container_scan *container, const char *path);
-/* Ends the listing of the container. */
+/* Ends the listing of the container. Must be called after its last member. */
 must_check int container_end(struct container_scan *container);
 void container_issue(
 	struct container_scan *container, enum issue_kind kind, const char *name);
 
-/* Reads the bytes of a member. *ret, which the caller frees, has a NUL after them. -EIO:
+/* Reads the bytes of a member, and appends a NUL. The caller frees *ret. -EIO: the member is
  * damaged. */
 must_check int container_load(struct container_scan *container,
 	const struct source_part *part, uint64_t bytes, char **ret);
@@ -145,14 +148,16 @@ must_check int beside_find(const struct beside_files *files, struct arena *arena
 
 /* --- samples that threads have listed: source_label.c ---------------------------------- */
 
-/* A sample that has been listed, but has no path in the dataset yet. */
+/* A sample that a thread has found in a container or list. listings_join gives it its path in the
+ * dataset. */
 struct listed {
 	const char *member; /* path in the container */
 	const char *label;  /* label that the container or manifest gives; NULL: none */
 	const struct part *part;
 	const struct beside *beside;
 	struct facts facts;
-	bool aside; /* not the first image among the members with its key */
+	/* is not the image among the members with its key (the first one with an image's ending) */
+	bool aside;
 };
 
 struct listing {
@@ -162,31 +167,33 @@ struct listing {
 	struct name_list directories; /* classes, if directories are classes */
 	struct issues issues;
 	struct arena names;
-	void *json; /* SQLite connection that parses JSON; NULL until it is used */
+	/* SQLite statement that reads a field of JSON; NULL until it is used */
+	void *json;
 };
 
 struct listed *listing_add(struct listing *listing); /* NULL: no memory */
-/* Adds the first directory of the path to listing->directories, for sources whose directories are
- * classes. */
+/* Adds the path's first directory to listing->directories, for sources whose classes are
+ * directories. */
 must_check int listing_add_class(struct listing *listing, const char *path);
 
-/* Makes a tree from n listings: assigns paths and classes to the listed samples. */
+/* Makes a tree from the samples of n listings, one per thread. Gives the samples their paths and
+ * classes. */
 must_check int listings_join(
 	struct scan *scan, struct listing *listings, size_t n, struct tree *ret);
 void listing_free(struct listing *listing);
-/* Copies a label into the listing, without surrounding spaces. NULL: a class can't have this
- * name. */
+/* Copies a label into the listing, without spaces around it. NULL: a class can't have this name. */
 const char *listing_label(struct listing *listing, const char *text);
 
-/* A label in a container, and the range of samples with this label. */
+/* A label in a container, and the samples that have this label. */
 struct group_label {
 	const char *member; /* path of the member that contains the label */
 	const char *label;  /* NULL: the member has no valid label */
-	/* indexes of the label's samples in the listing, without `end` */
+	/* the samples have the indexes first to end - 1 in the listing */
 	size_t first, end;
 };
 
-/* Consecutive members of a container with the same key, such as an image and its label. */
+/* A group: consecutive members of a container with the same key (path up to the first dot of the
+ * name), such as an image and its label. */
 struct label_group {
 	char key[PATH_MAX];
 	/* path of the member that contains the label; NULL: none yet */
@@ -194,12 +201,12 @@ struct label_group {
 	size_t first;	   /* index of the group's first sample in the listing */
 	const char *label; /* label of the group; NULL: none yet */
 };
-/* Adds a member to the group of its key. If this is a new key, ends the previous group first.
+/* Adds a member to the group of its key. If the key is new, the previous group ends first.
  * *ret_sample: whether the member is a sample. */
 must_check int group_add(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes, bool *ret_sample);
-/* Ends the group: its samples get their label. */
+/* Ends the group of members with the same key: gives its samples their label. */
 must_check int group_end(struct container_scan *container);
-/* If a member occurs several times in a container, the last one takes the place of the first, as
- * when the container is unpacked. */
+/* Removes members that occur several times in a container, as unpacking would: the last one takes
+ * the place of the first. */
 must_check int container_replace(struct container_scan *container);

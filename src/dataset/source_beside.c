@@ -16,7 +16,7 @@
  * sample's list is sorted by endings.
  */
 
-/* The most files that a sample gets by each of the two rules. */
+/* Largest number of files with the same stem that a sample gets. */
 #define MOST_OF_STEM 16
 
 static size_t name_at(const char *path)
@@ -25,7 +25,8 @@ static size_t name_at(const char *path)
 	return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* Returns the length of the stem, which is the whole path if the name has no dot. */
+/* Returns the length of the stem: the path without the last ending, or the whole path if the name
+ * has no dot. */
 static size_t stem_of(const char *path)
 {
 	const char *dot = strrchr(path + name_at(path), '.');
@@ -79,8 +80,8 @@ static int compare_stems(const char *a, size_t n_a, const char *b, size_t n_b)
 	return order ? order : (n_a > n_b) - (n_a < n_b);
 }
 
-/* Compares by stem and ending. Of endings that differ only in case, the one in lower case comes
- * last; of equal paths, the one that was found last comes last. */
+/* Compares by stem, then by ending. If endings differ only in case, the one in lower case comes
+ * last. If paths are equal, the file that was found last comes last. */
 static int compare_files(const void *a, const void *b)
 {
 	const struct beside_file *x = a, *y = b;
@@ -92,7 +93,8 @@ static int compare_files(const void *a, const void *b)
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Returns the first file whose stem is not before the stem of `path`, which has `stem` bytes. */
+/* Returns the first file whose stem is not before the stem of `path`. stem: the length of this
+ * stem. */
 static size_t find_stem(const struct beside_files *files, const char *path, size_t stem)
 {
 	size_t low = 0, high = files->n;
@@ -121,8 +123,8 @@ bool beside_insert(const struct beside **list, struct beside *beside)
 	return order > 0;
 }
 
-/* Adds the files with this stem to the list, unless the list has their endings already. Of several
- * files with the same ending the last one is added. */
+/* Adds the files with this stem to the list, except for endings that the list already has. If
+ * several files have the same ending, the last one is added. */
 static int add_stem(const struct beside_files *files, struct arena *arena,
 	const char *path, size_t stem, const struct beside **list)
 {

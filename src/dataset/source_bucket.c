@@ -14,7 +14,7 @@ struct bucket {
 	struct scan *scan;
 	struct listing *listing;
 	struct beside_files beside;
-	size_t others; /* number of objects that are not tars */
+	size_t others; /* number of objects in the bucket that are not tars */
 };
 
 static int take_file(

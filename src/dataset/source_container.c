@@ -12,16 +12,17 @@
 #include <string.h>
 
 /*
- * Lists containers, for all sources that have them. Each thread takes a container and lists it. The
- * samples of a container whose size and mtime are unchanged are taken from the catalogue.
+ * Lists containers, for all sources that have them. Each thread takes a container and lists it. If
+ * the size and the mtime of each container in the catalogue are unchanged, the samples of these
+ * containers are taken from the catalogue, and only new containers are listed.
  */
 
 struct containers {
 	struct scan *scan;
 	const struct catalogue *catalogue;
 	struct listing *listings; /* one per thread */
-	/* Index in `rows` of each container's first row. A container's rows end where those of the
-	 * next container begin. NULL: nothing is taken from the catalogue. */
+	/* Index in `rows` of the first row of each container; the rows of a container end where
+	 * those of the next one begin. NULL: all containers are listed. */
 	uint32_t *first;
 	sample_id *rows;
 	atomic_size_t next;
@@ -51,11 +52,11 @@ bool container_has(
 	return offset <= all && bytes <= all - offset;
 }
 
-/* Bytes of one read. This usually covers the header of a member and the header of its image, or
- * several small members. For large members it is hardly more than the page cache reads anyway. */
+/* Number of bytes that are read at once. They usually cover the header of a member and that of its
+ * image, or several small members. The page cache reads hardly less for a large member. */
 #define BUFFER_BYTES 16384
 
-/* Reads like pread. */
+/* Reads like pread, from the file or the remote object. */
 static ssize_t read_file(
 	struct container_scan *container, void *ret, size_t bytes, uint64_t offset)
 {
@@ -299,7 +300,8 @@ int container_end(struct container_scan *container)
 
 /* --- unchanged containers -------------------------------------------------------------- */
 
-/* Returns the path of the member in its container: `path` without the class and the shard. */
+/* Returns the path of the member in its container: the path in the dataset without the class and
+ * the shard. */
 static const char *member_of(const struct scan *scan, const char *path)
 {
 	const char *slash = strchr(path, '/');
@@ -350,8 +352,8 @@ static int reuse(struct containers *all, struct container_scan *container)
 	return err;
 }
 
-/* Sets ret_new to the new number of each container of the catalogue. Returns false if one of them
- * has changed or is gone, or if the settings have changed. */
+/* Sets ret_new[i] to the scan's number of the container that has the number i in the catalogue.
+ * Returns false if a container has changed or no longer exists, or if the settings have changed. */
 static bool match_containers(
 	const struct scan *scan, const struct catalogue *catalogue, uint32_t *ret_new)
 {
@@ -372,7 +374,7 @@ static bool match_containers(
 	       strcmp(catalogue->settings, scan->settings) == 0;
 }
 
-/* Sorts the catalogue's rows by container, with a counting sort. */
+/* Sorts the catalogue's rows by container, with a counting sort. new: see match_containers. */
 static int sort_rows(struct containers *all, const uint32_t *new)
 {
 	const struct catalogue *catalogue = all->catalogue;

@@ -21,7 +21,7 @@
  * the result does not depend on the threads.
  */
 
-/* Most links to directories that a path may contain. Without this limit, links could multiply the
+/* Most symbolic links to directories in one path. Without this limit, links could multiply the
  * tree. */
 #define MAX_LINKED_DIRECTORIES 2
 
@@ -41,7 +41,7 @@ struct walk {
 	pthread_cond_t wake;
 	struct dir *stack; /* (lock) directories that have to be listed */
 	unsigned busy;	   /* (lock) number of directories that threads are listing */
-	int error;	   /* (lock) first error; the walk ends */
+	int error;	   /* (lock) first error, which ends the walk */
 };
 
 struct entry {
@@ -133,7 +133,7 @@ static int add_unreadable(struct tree *part, const char *path, int error)
 	return add_unseen(part, path);
 }
 
-/* Tells whether the link leads to `dir` or to a directory above it. */
+/* Tells whether the target of a link is `dir` or a directory above it. */
 static bool leads_back(const struct dir *dir, const struct looked *target)
 {
 	for (; dir; dir = dir->parent)
@@ -142,8 +142,8 @@ static bool leads_back(const struct dir *dir, const struct looked *target)
 	return false;
 }
 
-/* Tells whether the entry may be used: it is not a link, or its target is allowed. Otherwise adds
- * an issue. */
+/* Tells whether the entry may be used: it is not a link, or the link may be followed. Otherwise
+ * adds an issue. */
 static bool allowed_link(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {
@@ -159,8 +159,8 @@ static bool allowed_link(struct walk *walk, struct tree *part, const struct dir 
 	return false;
 }
 
-/* Handles a mount of joaderfs. A mount of another daemon is added to the unseen paths, because the
- * files below it are not gone. This daemon's own mount point is skipped. */
+/* Handles a mount of joaderfs, which the scan does not enter. A mount of another daemon counts as
+ * unseen, so that its files do not count as removed. This daemon's own mount point is skipped. */
 static int visit_mount(struct walk *walk, struct tree *part, const struct entry *entry)
 {
 	if (own_mounts_is_point(&walk->scan->own_mounts, &entry->looked))
@@ -204,8 +204,8 @@ static int list_other(
 	return 0;
 }
 
-/* Adds a file that is not a sample. For a link that may not be followed, adds an issue, as for
- * samples. */
+/* Adds a file that is not a sample. If it is a link that must not be followed, adds an issue
+ * instead. */
 static int add_other(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {
@@ -247,8 +247,8 @@ static int visit_file(struct walk *walk, struct tree *part, const struct dir *di
 	return add_file(walk, part, entry);
 }
 
-/* Finds the facts of the entry; for a link, of its target. For a regular file only the type, which
- * d_type has. */
+/* Finds out what the entry is; for a link, what its target is. For a regular file d_type tells this
+ * without a system call. */
 static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entry)
 {
 	const char *name = dirent->d_name;
@@ -261,8 +261,8 @@ static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entr
 	return entry->link ? looked_at(fd, name, 0, looked) : err;
 }
 
-/* Adds an issue for an entry that can't be examined. If links may leave the tree, also adds a
- * dangling link to the unseen paths, because the mount of its target may be missing. */
+/* Adds an issue for an entry that can't be examined. If links may leave the tree, a link without a
+ * target counts as unseen, because the mount of its target may be missing. */
 static int visit_unknown(
 	struct walk *walk, struct tree *part, const struct entry *entry, int error)
 {
@@ -333,7 +333,7 @@ static int visit_all(
 	return !err && n == 0 ? add_unseen(part, dir->path) : err;
 }
 
-/* Lists a directory. If it can't be listed, adds an issue, and the walk continues. */
+/* Lists a directory. If this fails, adds an issue, and the walk continues. */
 static int list_dir(struct walk *walk, struct tree *part, struct dir *dir)
 {
 	DIR *stream = NULL;
@@ -355,7 +355,7 @@ static void work(void *context, unsigned worker)
 		finish_dir(walk, list_dir(walk, &walk->parts[worker], dir));
 }
 
-/* Appends `part` to `names`, which has enough room. */
+/* Appends the list `part` to `names`, which has enough room. */
 static void join_names(struct name_list *names, const struct name_list *part)
 {
 	if (part->n)
@@ -473,8 +473,8 @@ static int walk_tree(struct scan *scan, struct tree *ret)
 	return err;
 }
 
-/* Adds a hash of the files that are not samples to scan->settings, so that the catalogue counts as
- * changed when these files change. */
+/* Adds a hash of the files that are not samples to scan->settings. If these files change, the
+ * catalogue then counts as changed. */
 static int note_others(struct scan *scan, const struct tree *tree)
 {
 	auto_free char *text = NULL;

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Finds remote tar shards: a single one, the shards of a pattern, or the shards of a list. */
+/* Finds remote tar shards: a single one, those of a pattern such as shard-{000000..000146}.tar, or
+ * those of a list. */
 
 #define MOST_SHARDS 1000000
 #define MOST_LIST_BYTES ((size_t)128 << 20)
@@ -53,7 +54,7 @@ const struct source *source_of_url(const char *url)
 	return far_lists(url) ? &source_bucket : NULL;
 }
 
-/* Returns the last slash in the path of the URL; NULL: the URL has no slash after the server. */
+/* Returns the last slash in the URL's path; NULL: no slash follows the server. */
 static const char *last_slash(const char *url)
 {
 	const char *server = strstr(url, "://") + 3, *found = NULL;
@@ -75,7 +76,7 @@ int far_begin(struct scan *scan)
 		return -EINVAL;
 	}
 	if (scan->source == &source_bucket)
-		return 0; /* for a bucket, scan->beside stays the root */
+		return 0; /* in a bucket, names of files are relative to the root */
 	free(scan->beside);
 	scan->beside = strndup(scan->root, (size_t)(slash - scan->root));
 	return scan->beside ? 0 : -ENOMEM;
@@ -208,8 +209,8 @@ struct looks {
 	atomic_size_t next;
 	struct lock lock;
 	size_t failed; /* (lock) smallest index of a shard that failed; SIZE_MAX: none */
-	int err;       /* (lock) error of that shard */
-	struct far_error error; /* (lock) reason for that error */
+	int err;       /* (lock) error of the shard `failed` */
+	struct far_error error; /* (lock) reason for this error */
 };
 
 static void look_failed(

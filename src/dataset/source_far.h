@@ -10,11 +10,12 @@
  * in a bucket.
  */
 
-/* Sets scan->beside from the URL. -EINVAL, logged: the URL is not valid for such a source. */
+/* Sets scan->beside, to which names of files are relative, from the dataset's URL. -EINVAL, logged:
+ * the URL is not valid for this source. */
 must_check int far_begin(struct scan *scan);
 
-/* Stores the URL and the reason why it can't be read, for the message. Returns err, or -EIO if err
- * is -EINVAL. */
+/* Notes for the error message that the URL can't be read, and why. Returns err, or -EIO if err is
+ * -EINVAL. */
 int far_missing(
 	struct scan *scan, const char *url, int err, const struct far_error *error);
 
@@ -24,11 +25,12 @@ must_check int far_add_container(
 void far_sort_containers(struct scan *scan);
 
 enum far_name { NAME_GOOD, NAME_ODD, NAME_LEADS_OUT };
-/* Classifies a path. NAME_ODD: no sample can have this path (hidden, too long). */
+/* Classifies the path of a file. NAME_ODD: no sample can have this path, because it is hidden or
+ * too long. NAME_LEADS_OUT: it leads out of the dataset. */
 enum far_name far_name_of(const char *path);
 
-/* Functions `list` and `examine` (source.h) of sources of remote files: make a tree from
- * scan->listed, and find the facts. */
+/* `list` and `examine` (source.h) for sources of remote files: make a tree from scan->listed, and
+ * find the facts of its files. */
 must_check int far_files_list(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
 must_check int far_files_examine(
@@ -38,7 +40,7 @@ must_check int far_files_examine(
 must_check int far_file_url(const char *beside, bool labelled, const char *relative,
 	char *ret, size_t size, size_t *ret_plain);
 
-/* shard_list_read adds the shards of a list to the scan, and changes the text. manifest_read parses
- * a manifest. -EINVAL: a mistake was logged. */
+/* shard_list_read adds the shards in the text of a list to the scan, and changes the text.
+ * manifest_read lists the files of a manifest. Both return -EINVAL for a mistake, logged. */
 must_check int shard_list_read(struct scan *scan, char *text);
 must_check int manifest_read(struct scan *scan, const char *text, size_t bytes);

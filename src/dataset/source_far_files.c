@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Finds paths, versions and headers of remote files, of which there is a list already. */
+/* Makes a tree from a list of remote files, and finds the files' sizes, versions and headers. */
 
 enum far_name far_name_of(const char *path)
 {
@@ -33,7 +33,7 @@ int far_file_url(const char *beside, bool labelled, const char *relative, char *
 	return (size_t)n < size ? 0 : -ENAMETOOLONG;
 }
 
-/* Tells whether the manifest is unchanged since the last scan. If so, the facts of its files are
+/* Tells whether the manifest is unchanged since the last scan. The facts of its files are then
  * taken from the catalogue. */
 static bool is_as_it_was(const struct scan *scan, const struct catalogue *catalogue)
 {
@@ -75,8 +75,8 @@ static void examine_header(
 		issue_add(issues, ISSUE_HEADER, found->path, err);
 }
 
-/* Asks the server for the file's size and version, if the listing lacks them. Returns false if the
- * file can't be examined. */
+/* Finds the file's size and version, by asking the server if the listing lacks them. Returns false
+ * if the file can't be examined. */
 static bool look_at(struct far_window *window, struct found *found, struct issues *issues)
 {
 	struct facts *facts = &found->facts;

@@ -47,7 +47,7 @@ static int add_container(struct scan *scan, const char *name)
 	return 0;
 }
 
-/* Sets scan->beside to the directory of the root, and *ret_name to its last component. */
+/* Divides the root's path: scan->beside becomes its directory, *ret_name its last component. */
 static int split_path(struct scan *scan, const char **ret_name)
 {
 	const char *slash = strrchr(scan->root, '/');

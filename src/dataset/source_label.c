@@ -38,7 +38,7 @@ const char *listing_label(struct listing *listing, const char *text)
 	return label;
 }
 
-/* Returns an SQLite statement that returns the label's field of a JSON text. */
+/* Returns an SQLite statement that reads the field scan->label_field of a JSON text. */
 static sqlite3_stmt *json_reader(struct scan *scan, struct listing *listing)
 {
 	sqlite3 *db = NULL;
@@ -134,7 +134,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Returns the ending of the path's name, which begins after the first dot. */
+/* Returns the part of the path's name after the first dot, such as seg.jpg for 7.seg.jpg. */
 static const char *whole_ending(const char *path)
 {
 	const char *dot = strchr(base_name(path), '.');
@@ -195,8 +195,8 @@ int group_add(struct container_scan *container, const char *path,
 	}
 	if (!scan->source->any_name && has_label(scan, ending))
 		return read_label(container, path, part, bytes);
-	/* A member whose name has an ending must have one of the dataset's endings if label = none,
-	 * because a text is not an image. */
+	/* If label = none, a name must have one of the dataset's endings, or no ending, because
+	 * texts beside images are not samples. */
 	bool any_name =
 		scan->source->any_name && (scan->label != LABEL_WITHOUT || !*ending);
 	*ret_sample = any_name || wanted_name(scan->extensions, base_name(path));
@@ -213,7 +213,7 @@ struct csv_label {
 struct csv_labels {
 	struct csv_label *of;
 	size_t n, capacity;
-	struct listing *listing; /* the listing that owns the texts */
+	struct listing *listing; /* the listing whose memory has the texts */
 };
 
 static int add_csv_label(void *context, const struct metadata_line *line)
@@ -284,15 +284,15 @@ static int take_csv_labels(struct scan *scan, struct listing *listings, size_t n
 
 /* --- paths and classes -------------------------------------------------------------------- */
 
-/* The labels of a dataset, if all of them are numbers. The classes then get names of equal length,
- * so that their byte order is the numeric order, and the class named N gets the label N. */
+/* Describes the labels of a dataset if all of them are numbers. The class of label N is then named
+ * N, with leading zeros, so that the byte order of the classes is the numeric order. */
 struct numbers {
 	bool all;
 	uint32_t most;
 	int digits;
 };
 
-/* Returns the number of a label; UINT32_MAX: it is not a number, or too large. */
+/* Returns the number that the label is; UINT32_MAX: the label is not a number, or too large. */
 static uint32_t number_of(const char *label)
 {
 	uint32_t number = 0;
@@ -336,8 +336,8 @@ static void print_number(const struct numbers *numbers, uint32_t number, char *r
 	strcpy(ret + (n < numbers->digits ? numbers->digits - n : 0), digits);
 }
 
-/* Prints the container's name without .tar, as one path component, and a slash. For a URL, the
- * scheme is left out. */
+/* Prints the container's name, without .tar and with a slash at the end, as one component of a
+ * path. The scheme of a URL is left out. */
 static int print_shard(
 	const struct scan *scan, const struct listed *listed, char ret[NAME_MAX + 2])
 {
@@ -355,8 +355,8 @@ static int print_shard(
 	return 0;
 }
 
-/* Returns the path <class>/<shard>/<member>, which has the shard because members of several shards
- * may have equal names. */
+/* Returns the path <class>/<shard>/<member>. The shard is in the path because members of several
+ * shards may have equal names. */
 static char *labelled_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree)
 {
@@ -417,7 +417,7 @@ static const char *unlabelled_path(
 	return (size_t)n < sizeof(path) ? arena_text(&tree->names, path) : NULL;
 }
 
-/* Makes the path of a listed sample in the dataset. *ret is NULL if it can't be a sample. */
+/* Makes the path of a listed sample in the dataset. *ret is NULL if the sample must be left out. */
 static int make_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree, const char **ret)
 {
@@ -457,7 +457,7 @@ static const struct listed *last_of(const struct listing *listing)
 	return listing->n > 0 ? &listing->samples[listing->n - 1] : NULL;
 }
 
-/* Returns the listing that contains the last container. NULL: all listings are empty. */
+/* Returns the listing that has the samples of the last container. NULL: all listings are empty. */
 static struct listing *last_listing(struct listing *listings, size_t n)
 {
 	struct listing *found = NULL;
@@ -469,8 +469,8 @@ static struct listing *last_listing(struct listing *listings, size_t n)
 	return found;
 }
 
-/* Moves the samples of the last container in the listing to tree->files, where they end before
- * index *at. Removes them from the end of the listing, and frees the listing's memory for them. */
+/* Moves the samples of the listing's last container, from the last to the first, into tree->files
+ * before index *at, which decreases. Frees the listing's memory for these samples. */
 static int take_container(struct scan *scan, const struct numbers *numbers,
 	struct listing *listing, struct tree *tree, size_t *at)
 {
@@ -515,8 +515,8 @@ static int add_found(struct scan *scan, const struct numbers *numbers,
 	return err;
 }
 
-/* Frees the paths of members. If the samples of the tree use these paths, the tree gets their
- * memory instead. */
+/* Frees the paths of members, or gives their memory to the tree if these are also the samples'
+ * paths. */
 static void end_members(
 	const struct scan *scan, struct listing *listing, struct tree *tree)
 {
@@ -525,11 +525,12 @@ static void end_members(
 		return;
 	}
 	arena_free(&listing->members);
-	malloc_trim(0); /* needed because the freed blocks lie scattered among others */
+	/* returns memory to the system, because the freed blocks lie among others */
+	malloc_trim(0);
 }
 
-/* Sorts the files. Of files with equal paths the first one stays; the others are removed and become
- * issues. */
+/* Sorts the files. If several files have the same path, only the first one stays; each other one is
+ * removed and counted as an issue. */
 static void remove_equal_files(const struct scan *scan, struct tree *tree)
 {
 	size_t n = 0;
@@ -545,8 +546,8 @@ static void remove_equal_files(const struct scan *scan, struct tree *tree)
 
 #define MANY_CLASSES 1000
 
-/* Warns if nearly every sample has its own class: the labels are probably captions, measurements or
- * keys. */
+/* Warns if there are nearly as many labels as samples: they are probably captions, measurements or
+ * keys, not classes. */
 static void warn_of_many(const struct scan *scan, const struct tree *tree)
 {
 	struct grouped classes, samples;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Finds the entry for a hash, or a free entry. The table uses open addressing. It stores only the
- * hash of a path, not the path. */
+/* Finds the entry of a path in the hash table, or a free entry. The table has only the hashes of
+ * paths, and uses open addressing. */
 
 static struct link_target *find(
 	const struct link_targets *targets, uint64_t hash, bool *ret_there)

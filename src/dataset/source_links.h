@@ -6,7 +6,7 @@
 #include "dataset/dataset_internal.h"
 
 /*
- * The members of a tar by their paths. A hard link names a member that comes before it.
+ * Finds the members of a tar by their paths, for hard links, which name an earlier member.
  *
  *   Flow: link_targets_add for each member, link_targets_find for each link, and at the end
  *         free(targets.of).
@@ -23,7 +23,7 @@ struct link_targets {
 	size_t n, room;
 };
 
-/* Adds a member. If its path occurs again, link_targets_find returns the last member. 0 or
+/* Adds a member. If its path occurs several times, link_targets_find returns the last one. 0 or
  * -ENOMEM. */
 must_check int link_targets_add(
 	struct link_targets *targets, const char *path, uint64_t offset, uint64_t bytes);

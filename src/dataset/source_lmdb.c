@@ -48,7 +48,8 @@ struct lmdb {
 	uint64_t entries; /* number of keys according to the meta page */
 	uint64_t found;
 	unsigned depth;
-	/* number of pages visited so far; if it exceeds `pages`, there is a cycle */
+	/* number of pages visited so far; more than `pages` means that pages refer to each other in
+	 * a cycle */
 	uint64_t seen;
 	uint8_t *levels[MOST_DEPTH]; /* the current page of each level of the tree */
 };
@@ -73,8 +74,8 @@ static bool is_meta(const uint8_t *page)
 	       get_le32(page + PAGE_HEADER + 4) == META_VERSION;
 }
 
-/* Reads the description of the main database from a meta page. A meta page describes two databases,
- * of which this is the second; the page size is in the first one's description. */
+/* Reads the root and size of the main database from a meta page. A meta page first describes the
+ * database of free pages, and then the main database. */
 static void take_meta(struct lmdb *lmdb, const uint8_t *page)
 {
 	const uint8_t *database = page + PAGE_HEADER + 24 + 48;
@@ -162,7 +163,8 @@ static int find_far(
 {
 	uint8_t header[PAGE_HEADER];
 	if (page < 2 || page >= lmdb->pages)
-		return refuse_page(lmdb, page, "of a value is not in the file");
+		return refuse_page(
+			lmdb, page, "should have a value, but is not in the file");
 	int err = container_read(
 		lmdb->container, offset_of(lmdb, page), header, sizeof(header));
 	if (err)
@@ -171,7 +173,7 @@ static int find_far(
 		return refuse_page(lmdb, page, "is not a value's page");
 	uint64_t pages = get_le32(header + 12);
 	if (pages > lmdb->pages - page || pages * lmdb->page_bytes < bytes + PAGE_HEADER)
-		return refuse_page(lmdb, page, "has a value that does not end there");
+		return refuse_page(lmdb, page, "its value ends beyond its pages");
 	*ret_offset = offset_of(lmdb, page) + PAGE_HEADER;
 	return 0;
 }
@@ -208,7 +210,8 @@ static int take_leaf(struct lmdb *lmdb, uint64_t number, unsigned level, unsigne
 	lmdb->found++;
 	unsigned bytes = get_le16(node + 6);
 	if (bytes > MOST_KEY || memchr(node + NODE_HEADER, '\0', bytes))
-		return 0; /* the key is not a path, so the value is no sample */
+		/* a key with a zero byte is not a path, so its value is no sample */
+		return 0;
 	memcpy(key, node + NODE_HEADER, bytes);
 	key[bytes] = '\0';
 	int err =
@@ -222,7 +225,8 @@ static int take_leaf(struct lmdb *lmdb, uint64_t number, unsigned level, unsigne
 
 struct place {
 	uint64_t page;
-	unsigned next, n; /* index of the next node, and number of nodes in the page */
+	/* index of the node to visit next, and number of nodes in the page */
+	unsigned next, n;
 };
 
 static int enter(struct lmdb *lmdb, uint64_t page, unsigned level, struct place *ret)

@@ -26,10 +26,10 @@ struct manifest {
 	struct listing *listing;
 	size_t column[N_FIELDS]; /* index of each column; SIZE_MAX: there is none */
 	char *value[N_FIELDS];	 /* values in the current line */
-	size_t at;		 /* index of the column of the next field */
+	size_t at;		 /* index of the column to which the next field belongs */
 	struct csv_reader csv;
 	bool in_header;
-	bool differ; /* at least one label is not the first directory of its path */
+	bool differ; /* at least one label differs from the first directory of its path */
 	int err;
 };
 
@@ -88,7 +88,7 @@ static int take_field(void *context, const char *text, size_t bytes)
 	return manifest->err;
 }
 
-/* Parses a file's size in bytes; UINT64_MAX: the manifest does not give it. */
+/* Parses a file's size in bytes; UINT64_MAX: the manifest has no size of the file. */
 static uint64_t bytes_of(struct manifest *manifest, const char *text)
 {
 	char *end;
@@ -175,7 +175,8 @@ static int take_line(void *context)
 	return manifest->err;
 }
 
-/* Removes all labels from the listing. Each label is the first directory of its path anyway. */
+/* Removes all labels from the listing, because each label is also the first directory of its
+ * path. */
 static void drop_labels(struct listing *listing)
 {
 	for (size_t i = 0; i < listing->n; i++)

@@ -27,7 +27,7 @@ enum source_method {
 struct source_part {
 	uint64_t container_bytes; /* size of the container when it was scanned */
 	uint64_t offset;	  /* offset of the part in the container */
-	/* bytes of the part; equals the sample's size, unless deflated */
+	/* bytes of the part in the container; the sample's size, unless the part is deflated */
 	uint64_t stored_bytes;
 	uint32_t checksum; /* CRC-32 of the sample's bytes; not used with PART_PLAIN */
 	enum source_method method;

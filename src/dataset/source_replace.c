@@ -61,8 +61,8 @@ static int replace_labels(struct container_scan *container)
 	return 0;
 }
 
-/* Gives the first of several samples with the same name the data of the last one. The others lose
- * their names. */
+/* If several samples have the same name, gives the first of them the data of the last one. The
+ * others lose their names, so that container_replace drops them. */
 static void replace_samples(struct container_scan *container, struct listed *samples,
 	const size_t *order, size_t n)
 {

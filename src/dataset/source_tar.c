@@ -81,13 +81,13 @@ static bool has_checksum(const struct header *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
 	const unsigned char *field = bytes + offsetof(struct header, checksum);
-	/* high: number of bytes that are negative if signed */
+	/* high: number of bytes above 127, which are negative as signed bytes */
 	uint32_t sum = 0, high = 0;
 	for (size_t i = 0; i < BLOCK; i++) {
 		sum += bytes[i];
 		high += bytes[i] >> 7;
 	}
-	/* the checksum's own bytes count as blanks */
+	/* the bytes of the checksum itself count as blanks */
 	for (size_t i = 0; i < sizeof(header->checksum); i++) {
 		sum += ' ' - (uint32_t)field[i];
 		high -= field[i] >> 7;
@@ -205,7 +205,8 @@ static int read_pax(struct tar *tar, char *text, size_t size, bool global)
 			return refuse_pax(tar);
 		line[length - 1] = '\0';
 		char *equals = strchr(end + 1, '=');
-		/* the value is binary, so the key is none of the known ones */
+		/* a value with a zero byte is binary, so its key is none of those that are used
+		 * here */
 		if (!equals || strlen(line) != length - 1)
 			equals = NULL;
 		if (equals) {
@@ -246,7 +247,8 @@ static void print_name(const struct header *header, char ret[300])
 		ustar && n_prefix ? "/" : "", n_name, header->name);
 }
 
-/* Adds a link as a member with the data of its target, which must come before it. */
+/* Adds a hard link as a member that has the data of the link's target. The target must come first
+ * in the tar. */
 static int take_link(struct tar *tar, const struct header *header, const char *path)
 {
 	struct container_scan *container = tar->container;
@@ -305,8 +307,8 @@ static int take_member(
 	return err ? err : link_targets_add(&tar->targets, path, tar->at, size);
 }
 
-/* Tells whether data follow the header. Links, devices and directories have none, even if their
- * size is not 0. */
+/* Tells whether data follow the header. Links, devices and directories have no data, even if the
+ * header has another size than 0. */
 static bool has_data(char type)
 {
 	return type == '\0' || !strchr("123456", type);
@@ -353,7 +355,7 @@ static int read_entry(struct tar *tar, const struct header *header)
 	return err;
 }
 
-/* Warns if bytes other than 0 follow the end mark. */
+/* Warns if the end mark, a block of zeros, is followed by other bytes. */
 static int warn_of_rest(struct tar *tar)
 {
 	struct container_scan *container = tar->container;

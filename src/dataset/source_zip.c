@@ -36,9 +36,10 @@
 
 struct zip {
 	struct container_scan *container;
-	uint64_t at, bytes; /* offset and size of the directory */
-	uint64_t entries;   /* number of entries according to the end record */
-	bool large;	    /* zip64: the end record's number of entries has 64 bits */
+	/* offset and size of the directory, which has an entry for each member */
+	uint64_t at, bytes;
+	uint64_t entries; /* number of entries according to the end record */
+	bool large;	  /* the zip has an end record of zip64 */
 	uint8_t *directory;
 };
 
@@ -56,10 +57,10 @@ struct entry {
 	unsigned made_on;
 };
 
-/* --- the end ------------------------------------------------------------------------------- */
+/* --- the end record ------------------------------------------------------------------------ */
 
-/* If there is an end record of zip64 before the end record, reads the place of the directory from
- * it. *ret_after: the offset at which the directory must end. */
+/* Reads the place of the directory from the end record of zip64, if there is one before the
+ * ordinary end record. *ret_after: the offset at which the directory must end. */
 static int read_end64(struct zip *zip, uint64_t end, uint64_t *ret_after)
 {
 	uint8_t locator[END64_LOCATOR_BYTES], end64[END64_BYTES];
@@ -117,7 +118,7 @@ static int take_end(struct zip *zip, const uint8_t *end, uint64_t at)
 	return err ? err : check_directory(zip, after);
 }
 
-/* Finds the last end record whose comment ends at the end of the file. */
+/* Finds the end record: the last one whose comment ends at the end of the file. */
 static int find_end(struct zip *zip)
 {
 	uint64_t all = zip->container->file->bytes;
@@ -140,8 +141,8 @@ static int find_end(struct zip *zip)
 
 /* --- members ------------------------------------------------------------------------------- */
 
-/* Reads those of the three values that did not fit into the entry from the extra field of zip64,
- * which has them in this order. */
+/* Reads the sizes and the offset that do not fit into the entry. The extra field of zip64 has only
+ * these values, in the order of `values`. */
 static bool read_large(struct entry *entry, const uint8_t *extra, size_t size)
 {
 	uint64_t *const values[] = {&entry->bytes, &entry->stored_bytes, &entry->local};
@@ -256,7 +257,7 @@ static int check_entry(struct zip *zip, const struct entry *entry, const char *p
 			"a member is compressed by method %u, allowed: 0 (stored), 8 "
 			"(deflated): %s",
 			entry->method, path);
-	/* A deflated byte gives at most 1032 bytes of data. */
+	/* Deflate makes data smaller by a factor of at most 1032. */
 	if ((entry->method == METHOD_STORED && entry->bytes != entry->stored_bytes) ||
 		entry->bytes / 1033 > entry->stored_bytes)
 		return container_refuse(zip->container, entry->at,
@@ -313,8 +314,8 @@ static int take_entry(struct zip *zip, const struct entry *entry)
 	return err ? err : container_member(zip->container, path, &part, entry->bytes);
 }
 
-/* Checks the number of entries. Without zip64 the end record has only 16 bits for it; macOS and
- * other systems write the lower 16 bits of a larger number. */
+/* Compares the number of entries with that in the end record. Without zip64 the end record has only
+ * 16 bits for it, into which macOS and other systems write the lower bits of a larger number. */
 static int check_count(struct zip *zip, uint64_t found)
 {
 	if (found == zip->entries || (!zip->large && found % 65536 == zip->entries))
@@ -324,8 +325,8 @@ static int check_count(struct zip *zip, uint64_t found)
 		(unsigned long long)zip->entries, (unsigned long long)found);
 }
 
-/* Reads all entries up to the directory's end, even if the end record has another number of
- * entries. */
+/* Reads all entries up to the directory's end, and then compares their number with that in the end
+ * record. */
 static int read_directory(struct zip *zip)
 {
 	zip->directory = malloc(zip->bytes + 1);

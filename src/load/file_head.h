@@ -31,7 +31,8 @@ struct file_head {
 	const struct array_type *array;
 };
 
-/* Makes the head of a file; for a record, also the label. Returns the number of bytes. */
+/* Makes all bytes that precede the tensor in a file: the head and, in a record, the label. Returns
+ * their number. */
 size_t file_head_make(struct file_head head, struct tensor_shape shape,
 	uint8_t ret[static FILE_HEAD_SIZE]);
 
@@ -41,15 +42,15 @@ size_t file_head_make(struct file_head head, struct tensor_shape shape,
 size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
 	uint32_t label, uint8_t ret[static FILE_HEAD_SIZE]);
 
-/* One of the two arrays of a record. */
+/* Describes one of the two arrays in a record of a pair, such as an image or its mask. */
 struct file_head_field {
 	const char *name, *type;
 	uint32_t shape[3];
 };
 #define PAIR_HEAD 256 /* bytes of the head of one record, without its label */
-/* Makes the head, of `bytes` bytes, of an array of *records records. Each record has both arrays,
- * in the order of `fields`, without a gap. If records is NULL, makes the head of a single record;
- * the caller has to put the label after the head. */
+/* Makes a head of `bytes` bytes for an array of *records records. Each record consists of the two
+ * arrays `fields`, without a gap. If records is NULL, makes the head of a single record that begins
+ * with a label; the caller appends the label to the head. */
 void file_head_pair(const struct file_head_field fields[static 2],
 	const uint32_t *records, size_t bytes, uint8_t *head);
 
@@ -61,7 +62,7 @@ void file_head_pair(const struct file_head_field fields[static 2],
 size_t file_head_targets(const char *type, const uint32_t *shape, size_t axes, uint32_t n,
 	uint8_t ret[static FILE_HEAD_MOST]);
 
-/* Makes the head of a NumPy array; if `record`, of a record of the label and this array. Returns
- * the number of bytes. */
+/* Makes the head of a file with this NumPy array. record: true: the file is a record of the label
+ * and the array. Returns the number of bytes. */
 size_t file_head_array(const struct array_type *array, bool record, uint32_t label,
 	uint8_t ret[static FILE_HEAD_SIZE]);

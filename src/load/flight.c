@@ -4,16 +4,17 @@
 #include "load/flight.h"
 #include "base/ensure.h"
 
-/* The first limit, which suits most storages. If it is too high, a lower limit is tried soon. */
+/* The limit at the start, which suits most storages. If it is too high, a lower limit is tried
+ * soon. */
 #define FIRST_LIMIT 64
-/* The lowest limit: if one read hangs, there is still room for another read. */
+/* The lowest limit. It lets another read run while one hangs. */
 #define LEAST_LIMIT 2
-/* The least number of reads in a round. So many reads are enough to distinguish two rates that
- * differ by a quarter. */
+/* The least number of reads over which a rate is measured. It suffices to distinguish two rates
+ * that differ by a quarter. */
 #define LEAST_ROUND 32
 #define REWARD 1.25 /* a doubled limit is kept if the rate grows by this factor */
 #define LOSS .9 /* a halved limit is kept if the rate does not fall below this factor */
-#define REST_ROUNDS 16
+#define REST_ROUNDS 16 /* rounds between a try and the next one */
 
 void flight_init(struct flight *flight, unsigned limit, unsigned most)
 {
@@ -38,7 +39,8 @@ static void begin_round(struct flight *flight, uint64_t now_ns)
 
 void flight_begin(struct flight *flight, uint64_t now_ns)
 {
-	/* Time without reads in flight does not count, because nobody requested a read then. */
+	/* The round lasts longer by the time without reads, which says nothing about the
+	 * storage. */
 	if (flight->in_flight++ == 0)
 		flight->begun_ns += now_ns - flight->idle_ns;
 }
@@ -49,9 +51,9 @@ static void settle(struct flight *flight, double rate)
 	flight->rate = rate;
 }
 
-/* Judges a try. After a successful try of a higher limit, an even higher limit is tried at once.
- * After a successful try of a lower limit there is a pause. After a failed try there is a pause,
- * too, and the next try goes in the opposite direction. */
+/* Ends a try of another limit. After success with a higher limit, an even higher limit is tried at
+ * once. Otherwise the next try comes REST_ROUNDS later. After a failure, the next try goes in the
+ * opposite direction. */
 static void judge_try(struct flight *flight, double rate)
 {
 	bool less = flight->tries_less;
@@ -83,9 +85,9 @@ static void try_another(struct flight *flight)
 		flight->tries_less = false;
 }
 
-/* Ends a round in which the limit was rarely reached. The rate of such a round tells nothing about
- * the limit, so the settled limit is used again. But if a higher limit was tried and the rate did
- * not fall, the higher limit is kept, because the settled one had held up reads. */
+/* Ends a round in which the limit was rarely reached. Its rate tells nothing about the limit, so
+ * the settled limit is used again. But if a higher limit was tried and the rate did not fall, the
+ * higher limit stays, because reads had waited at the settled one. */
 static void end_idle_round(struct flight *flight, double rate)
 {
 	if (flight->limit > flight->settled && rate >= flight->rate)
@@ -111,7 +113,7 @@ static void end_round(struct flight *flight, uint64_t now_ns)
 		try_another(flight);
 }
 
-/* Returns the number of reads in a round. */
+/* Returns the number of reads in a round (a measurement of the rate). */
 static unsigned round_reads(const struct flight *flight)
 {
 	unsigned reads = flight->has_failed ? flight->limit * 2 : flight->limit;

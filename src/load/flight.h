@@ -10,12 +10,12 @@
  * Limits how many reads of one storage are in flight. The best limit is the smallest one at which
  * the storage reaches its full speed. It is found by trying.
  *
- * Reads are counted in rounds. At first a round has as many reads as the limit, so that the limit
- * can double with each round trip to the storage. After the first failed try a round has twice as
- * many reads. If the limit was reached in a round, the next round, or one after a pause, tries
- * twice the limit or half of it. The doubled limit is kept if it gives a quarter more reads per
- * second, or if it was not reached. The halved limit is kept if it gives nearly as many reads per
- * second.
+ * The rate of reads is measured in rounds. A round has as many reads as the limit, so that the
+ * limit can double with each round trip to the storage; after the first failed try it has twice as
+ * many; it has at least 32. If the limit was reached during a round, the next round, or one after a
+ * pause, tries twice the limit or half of it. The doubled limit is kept if the rate grows by a
+ * quarter, or if the doubled limit was not reached. The halved limit is kept if the rate hardly
+ * falls.
  *
  *   Flow: flight_init -> flight_begin, flight_end for each read, as long as flight_has_room.
  *   Threads, locks, clock: none; the caller serialises and passes the time.
@@ -24,19 +24,20 @@
 struct flight {
 	unsigned most;	    /* largest limit */
 	unsigned limit;	    /* most reads that may be in flight now */
-	unsigned settled;   /* the limit that stays if a try fails */
+	unsigned settled;   /* limit that is used again if a try fails */
 	bool fixed;	    /* the limit never changes */
-	bool has_failed;    /* at least one try has failed */
-	bool tries_less;    /* the try under way, or the next one, is of a lower limit */
+	bool has_failed;    /* at least one try of another limit has failed */
+	bool tries_less;    /* the current or the next try is of a lower limit */
 	unsigned in_flight; /* reads in flight */
 	double rate;	    /* reads per second at the settled limit; 0: not known */
-	unsigned rest;	    /* rounds until the next try */
-	/* The members from here on are about the running round. */
-	/* when the round began, moved forward by the time without reads in flight */
+	unsigned rest;	    /* number of rounds until another limit is tried */
+	/* The members from here on describe the current round. */
+	/* start of the round, moved forward by the time without reads in flight */
 	uint64_t begun_ns;
-	uint64_t idle_ns; /* when the last read ended */
+	uint64_t idle_ns; /* time at which the last read ended */
 	unsigned ended;
-	unsigned at_limit; /* reads of the round that ended while the limit was reached */
+	/* number of the round's reads that ended while the limit was reached */
+	unsigned at_limit;
 };
 
 /* Initialises a flight. limit: fixed limit; 0: the limit is found by trying, and is at most

@@ -92,8 +92,8 @@ static void hit_image_fault(const struct load_task *task)
 	(void)fault_hit(place);
 }
 
-/* Makes an output for each task of the chain. The memory is used again for the next sample. NULL:
- * no memory. */
+/* Makes one image_output for each task of the chain (the tasks that are decoded from the same
+ * file). Their memory is reused for the next sample. NULL: no memory. */
 static struct image_output *new_outputs(
 	struct load_context *context, const struct load_task *task, size_t *ret_n)
 {
@@ -132,8 +132,8 @@ static uint64_t second_bytes(const struct load_task *second)
 	return preparation_bytes(second->preparation, image, second->expected_bytes);
 }
 
-/* Decodes the second file of a pair, and puts its pixels into the tensor after those of the first
- * file. */
+/* Decodes the second file of a pair, such as a mask, and puts its pixels into the tensor, after the
+ * pixels of the first file. */
 static int decode_second(
 	struct load_context *context, struct load_task *task, struct tensor *tensor)
 {
@@ -155,7 +155,8 @@ static int decode_second(
 	return err;
 }
 
-/* Decodes frame i of a group into its place in the tensor. */
+/* Decodes frame i of a video, which is a directory of files, into the frame's place in the
+ * tensor. */
 static int decode_frame(struct load_context *context, const struct load_task *frame,
 	const struct load_read *read, uint32_t i, struct tensor *tensor,
 	char message[static IMAGE_MESSAGE])
@@ -250,7 +251,7 @@ static int run_program(struct load_context *context, struct load_task *task)
 	return err;
 }
 
-/* Copies an error of the reading stage to the task. Returns 0 or -errno. */
+/* If reading the file has failed, copies the error to the task. Returns the error, or 0. */
 static int take_read(struct load_context *context, struct load_task *task)
 {
 	const struct load_read *read = task->read;
@@ -288,7 +289,8 @@ static void to_file(struct load_task *task)
 	task->tensor = tensor_to_file(task->tensor, task->backings, head, head_bytes);
 }
 
-/* Sets the result of one task of a chain. All tasks of a chain succeed or fail together. */
+/* Gives `one` the result of `first`, the first task of its chain: the tasks of a chain are decoded
+ * from the same file, and succeed or fail together. */
 static void finish(struct load_task *one, const struct load_task *first)
 {
 	one->status = first->status;
@@ -303,7 +305,8 @@ static void finish(struct load_task *one, const struct load_task *first)
 	ensure((one->status == 0) == (one->tensor != NULL));
 }
 
-/* Uses the tensors that next_decode has set in the chain's tasks. */
+/* Instead of decoding, takes the finished tensors that the callback next_decode has found for the
+ * tasks of the chain. */
 static void take_same(struct load_task *task)
 {
 	tensor_free(task->read->tensor);

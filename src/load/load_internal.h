@@ -13,7 +13,7 @@
  *   Threads: one at a time.
  */
 struct load_read {
-	TAILQ_ENTRY(load_read) link; /* in the pool's list of spare reads */
+	TAILQ_ENTRY(load_read) link; /* in the pool's list of reads that can be reused */
 	const char *path, *root;     /* path: the sample's file, or its container */
 	bool in_container;
 	struct source_part part; /* the sample's part of its container */
@@ -22,18 +22,18 @@ struct load_read {
 	int64_t expected_mtime_ns;
 	bool encoded, by_content;
 	struct load_identity identity;
-	/* a reference, from load_read_prepare until load_read_run returns */
+	/* the sample in its tier; holds a reference until load_read_run has read the sample */
 	struct tier_sample tier;
 	uint32_t tier_worth;
 	struct buffer names; /* memory of `path` and `root` */
 	struct buffer bytes;
-	/* the bytes of a compressed part before they are unpacked */
+	/* the bytes of a compressed part of a container, before they are unpacked */
 	struct buffer stored;
-	/* the read of task->second, or NULL; kept for later tasks, and used only if has_second */
+	/* the read of task->second (a mask or the next frame); used only if has_second */
 	struct load_read *second;
 	bool has_second;
 	char *second_name; /* name of task->second, for messages */
-	bool names_second; /* `message` is about the second or a later file */
+	bool names_second; /* `message` is about the second file or a later one */
 	/* if `encoded`: has the file's bytes, instead of `bytes` */
 	struct tensor *tensor;
 	uint64_t cpu_ns;
@@ -46,21 +46,20 @@ struct load_read {
 
 struct load_read *load_read_new(void); /* NULL: no memory */
 void load_read_free(struct load_read **read);
-/* Frees buffers that have grown because of an exceptionally large file. */
+/* Frees buffers that have become exceptionally large. */
 void load_read_trim(struct load_read *read);
 
-/* Makes the message of a sample from the message of its second or later file. name: this file's
- * name. */
+/* Makes the message of a sample whose second or later file failed. name, message: of that file. */
 void load_name_second(
 	const char *name, const char *message, char ret[static IMAGE_MESSAGE]);
 
 must_check int load_read_prepare(struct load_read *read, const struct load_task *task);
-/* Reads the file. This may take long, or for ever. */
+/* Reads the file. This may take long, or never end. */
 void load_read_run(struct load_read *read);
-/* Sets the read and the identity of the task. read may be NULL; otherwise the caller must keep it
- * until the task is decoded. */
+/* Sets the result of reading in the task. read: NULL, or the caller keeps it until the task is
+ * decoded. */
 void load_read_give(struct load_read *read, struct load_task *task);
 
-/* Runs the second stage. The caller keeps task->read. task->read is NULL if there was no memory for
- * it (the status is 0), or if the task has failed before (any other status). */
+/* Decodes the file that task->read contains. The caller keeps task->read. If task->read is NULL,
+ * the task fails: with its status, or with -ENOMEM if its status is 0. */
 void load_decode(struct load_context *context, struct load_task *task);

@@ -16,7 +16,7 @@ static const char *skip_slashes(const char *path)
 	return path + strspn(path, "/");
 }
 
-/* Returns the part of the path that follows the root; NULL: the path is not below the root. */
+/* Returns the part of `path` after `root`; NULL: the path is not below the root. */
 static const char *behind(const char *root, const char *path)
 {
 	size_t n = strlen(root);
@@ -44,8 +44,8 @@ static int openat2_beneath(int root, const char *relative, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Returns -EXDEV if the error means that a component of the path is a link now; otherwise returns
- * err. */
+/* Returns -EXDEV if `err` means that a component of the path has become a symbolic link; otherwise
+ * returns `err`. */
 static int no_link(int err)
 {
 	return err == -ELOOP || err == -ENOTDIR ? -EXDEV : err;

@@ -11,10 +11,10 @@
 #include <sched.h>
 
 /*
- * A thread asks for tasks until there are none, and then sleeps until the next kick. Each kick is
- * counted, and is taken by one thread: one that sleeps, or the next one that is about to sleep. So
- * a kick is not lost if it comes after the thread was told that there is no task, but before the
- * thread sleeps.
+ * A thread takes tasks until there are none, and then sleeps until the next kick: a call of
+ * load_pool_kick, which announces a task. Each kick is counted until a thread takes it, either a
+ * thread that sleeps or the next one that is about to sleep. So no kick is lost if it comes just
+ * before a thread, which has found no task, begins to sleep.
  */
 
 struct decoder {
@@ -24,7 +24,7 @@ struct decoder {
 	pthread_t thread;
 };
 
-/* true: this thread is a decoder or a runner */
+/* true in decoders and runners */
 static _Thread_local bool is_decoder;
 
 void load_read_give(struct load_read *read, struct load_task *task)
@@ -34,7 +34,7 @@ void load_read_give(struct load_read *read, struct load_task *task)
 		read && read->status == 0 ? read->identity : (struct load_identity){0};
 }
 
-/* The task that is decoded may be another one than the task that was read. */
+/* The decoded task may differ from the task that was read. */
 bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks)
 {
 	struct load_read *read = NULL;
@@ -90,7 +90,7 @@ void load_pool_kick(struct load_pool *pool, enum load_stage stage)
 		reader_start(pool);
 }
 
-/* --- reads that are used again ---------------------------------------------------------- */
+/* --- reuse of reads --------------------------------------------------------------------- */
 
 struct load_read *pool_take_read(struct load_pool *pool)
 {
@@ -138,7 +138,7 @@ static struct load_work *take_work(struct load_pool *pool)
 	return work;
 }
 
-/* Carries out one piece of queued work. Returns false if there is none. */
+/* Does the next work of the queue. Returns false if the queue is empty. */
 static bool do_work(struct load_pool *pool)
 {
 	struct load_work *work = take_work(pool);
@@ -360,7 +360,7 @@ void load_pool_free(struct load_pool **pool_pointer)
 		i++)
 		load_context_free(&pool->decoders[i].context);
 	free(pool->decoders);
-	if (all) /* otherwise a thread that was left behind may still use the pool */
+	if (all) /* otherwise a reader that has not ended may still use the pool */
 		pool_destroy(pool);
 	*pool_pointer = NULL;
 }

@@ -10,10 +10,10 @@
 
 /* Types and functions that pool.c (decoders) and readers.c share. */
 
-/* The threads of one stage. */
+/* The threads of one stage. A kick (load_pool_kick) announces a task to them. */
 struct crew {
 	pthread_cond_t kicked;
-	unsigned kicks;	 /* (lock) kicks that no thread has taken yet */
+	unsigned kicks;	 /* (lock) kicks (announced tasks) that no thread has taken yet */
 	unsigned asleep; /* (lock) threads that sleep until the next kick */
 	unsigned most;	 /* largest number of threads */
 	bool stop;	 /* (lock) the threads have to end */
@@ -23,21 +23,21 @@ struct reader {
 	LIST_ENTRY(reader) link; /* (lock) */
 	struct load_pool *pool;
 	pthread_t thread;
-	/* (lock) the task that is being read; NULL: none, or the pool has taken it away */
+	/* (lock) the task that the thread is reading; NULL: none, or the pool has taken it away */
 	struct load_task *task;
-	bool left_behind; /* (lock) the pool does not wait for this thread to end */
+	bool left_behind; /* (lock) the pool ends without waiting for this thread */
 };
 
 struct load_pool {
 	struct load_callbacks callbacks;
 	struct lock lock;
 	struct crew crews[LOAD_STAGES];	    /* indexed by enum load_stage */
-	TAILQ_HEAD(works, load_work) works; /* (lock) queued for decoders */
-	/* (lock) work that waits for a server, queued for readers */
+	TAILQ_HEAD(works, load_work) works; /* (lock) work for decoders */
+	/* (lock) work that waits for a server, for readers */
 	struct works waiting;
 	/* (lock) number of readers that are doing work from `waiting` */
 	unsigned n_waiting;
-	TAILQ_HEAD(, load_read) spare; /* (lock) reads to use again */
+	TAILQ_HEAD(, load_read) spare; /* (lock) reads that can be reused */
 	unsigned n_spare;	       /* (lock) */
 	LIST_HEAD(, reader) readers;   /* (lock) */
 	unsigned n_readers;	       /* (lock) */
@@ -49,20 +49,21 @@ struct load_pool {
 	struct decoder *decoders;
 };
 
-/* Sleeps until there is a kick, and takes the kick. Returns false if the thread has to end. */
+/* Sleeps until a task is announced by load_pool_kick. Returns false if the thread must end. */
 must_check bool crew_wait(struct load_pool *pool, struct crew *crew);
-/* Returns a read for a new task. NULL: no memory. */
+/* Returns a struct load_read for a new task, if possible a used one. NULL: no memory. */
 struct load_read *pool_take_read(struct load_pool *pool);
 
-/* Carries out one piece of the work that waits for a server, unless half of the readers are doing
- * such work already. Returns false if it did nothing. */
+/* Does the next work that waits for a server. At most half of the readers do such work at a time.
+ * Returns false if there is none, or if too many readers are doing such work. */
 bool pool_do_waiting(struct load_pool *pool);
 
 /* --- readers.c -------------------------------------------------------------------------- */
 
-/* Tells whether a kick finds no free reader, and another reader may be started. If so, the function
- * has counted the new reader, and the caller must call reader_start without the lock. */
+/* Tells whether a task was announced, no reader is free, and another reader may be started. The new
+ * reader is then already counted, and the caller must call reader_start after releasing the
+ * lock. */
 bool readers_lack_locked(struct load_pool *pool);
 int reader_start(struct load_pool *pool);
-/* Waits for the readers to end. Returns false if a reader has not ended in time. */
+/* Waits a limited time for the readers to end. Returns false if a reader has not ended by then. */
 must_check bool readers_end(struct load_pool *pool);

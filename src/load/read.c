@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* The first stage of loading: reads a file's bytes. A system call on the file may never return, so
- * struct load_read has a copy of all data that the stage uses. */
+/* Reads the bytes of files: the first stage of loading. A system call on a file may never return,
+ * so struct load_read has its own copy of all data that the stage uses. */
 
 /* the largest file of an image; far more than any sensible image has */
 #define MAX_FILE_BYTES (UINT64_C(2) << 30)
@@ -267,7 +267,7 @@ static int read_part(struct load_read *read, int fd, uint8_t *out)
 	return err;
 }
 
-/* --- far away ---------------------------------------------------------------------------- */
+/* --- remote files ------------------------------------------------------------------------ */
 
 /* Sets the message and the flags of an error that a server has caused. Returns -errno. */
 static int fail_far(struct load_read *read, int err, const struct far_error *error)
@@ -313,8 +313,8 @@ static int read_file(struct load_read *read)
 				  : read_bytes(read, fd, 0, read->expected_bytes, out);
 }
 
-/* Reads the bytes from the tier. If the tier lacks the sample, reads them from the source, and
- * offers them to the tier. */
+/* Reads the sample from the tier. If the tier does not have the sample, reads it from the source,
+ * and offers it to the tier. */
 static int read_tiered(struct load_read *read)
 {
 	uint8_t *out = NULL;
@@ -340,8 +340,8 @@ static void identify_content(struct load_read *read)
 		read->identity = (struct load_identity){0};
 }
 
-/* Reads the second file of a pair, or the further frames of a group. If one file fails, the sample
- * fails. */
+/* Reads the second file of a pair, or the further frames of a video. If one file can't be read, the
+ * sample fails. */
 static void run_second(struct load_read *read)
 {
 	struct load_read *second = read->second;

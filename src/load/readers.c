@@ -30,7 +30,8 @@ bool readers_lack_locked(struct load_pool *pool)
 	return lacks;
 }
 
-/* Ends the reader's work on its task. Returns false if the pool has taken the task away. */
+/* Ends the reader's work on its task. Returns false if the pool has taken the task away, because
+ * the read took too long when the pool ended. */
 static bool is_still_ours(struct reader *reader)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -39,8 +40,8 @@ static bool is_still_ours(struct reader *reader)
 	return ours;
 }
 
-/* Notes that the reader works on the task. Returns false if the pool no longer waits for reads; the
- * read must then not begin. */
+/* Sets the task that the reader reads. Returns false if the pool no longer waits for reads; the
+ * caller must then not begin the read. */
 static bool begin(struct reader *reader, struct load_task *task)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -56,8 +57,8 @@ static void interrupt(struct load_task *task)
 		"the read was interrupted, because the daemon stops");
 }
 
-/* Reads the file of a task. Returns false if the thread must end, and must not access the caller's
- * data any more. */
+/* Reads the file of a task. Returns false if the pool has taken the task away; the thread must then
+ * end without accessing the caller's data. */
 static bool read_one(struct reader *reader, struct load_task *task)
 {
 	struct load_pool *pool = reader->pool;
@@ -119,7 +120,7 @@ static int start(struct load_pool *pool)
 	return err;
 }
 
-/* Starts a reader that readers_lack_locked has counted. If this fails, the other readers
+/* Starts a reader that is already counted in pool->n_readers. If this fails, the other readers
  * continue. */
 int reader_start(struct load_pool *pool)
 {
@@ -136,7 +137,7 @@ int reader_start(struct load_pool *pool)
 	return err;
 }
 
-/* Waits until all readers have ended, but no longer than END_NS. */
+/* Waits for the end of all readers, at most END_NS. */
 static void wait_for_readers(struct load_pool *pool)
 {
 	uint64_t until = clock_now_ns() + END_NS;
@@ -149,8 +150,8 @@ static void wait_for_readers(struct load_pool *pool)
 	pool->time_is_up = true;
 }
 
-/* Takes the task away from a reader that is still reading. Returns the task, which the caller has
- * to finish; NULL: no reader is reading. */
+/* Takes the task away from a reader that is still reading. Returns the task, which the caller must
+ * finish; NULL: no reader has a task. */
 static struct load_task *take_away(struct load_pool *pool)
 {
 	struct reader *reader;

@@ -12,7 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* File systems whose files are, or may be (FUSE), on another machine. */
+/* File systems whose files are on another machine, or may be there (FUSE). */
 static const uint32_t remote[] = {
 	0x6969,	    /* NFS */
 	0x517b,	    /* SMB */
@@ -38,7 +38,7 @@ static char *directory_of(const char *path)
 		     : strdup(".");
 }
 
-/* Tells whether the directory is on another machine. Returns true, too, if statfs fails. */
+/* Tells whether the directory is on another machine, or can't be examined. */
 static bool is_remote(const char *directory)
 {
 	struct statfs fs;

@@ -38,9 +38,9 @@ static int split(const char *text, struct command *command, char *message)
 
 /* --- the environment ------------------------------------------------------------------- */
 
-/* Fills in the environment of the processes. No variable of the daemon is in it, because these may
- * contain credentials of servers. It limits a process to one computing thread, because there is one
- * process per CPU. */
+/* Fills in the environment variables for the program's processes. The daemon's own variables are
+ * left out, because they may contain credentials of servers. OMP_NUM_THREADS and the like limit a
+ * process to one computing thread, because there is one process per CPU. */
 static int fill_environment(
 	const struct preparation_config *config, struct command *command)
 {

@@ -23,7 +23,8 @@ struct command {
 	char *text;
 	char *words[COMMAND_MOST_WORDS + 1]; /* pointers into `text`, then NULL */
 	unsigned n;
-	/* for each word that names a file: the stat of the file when its content was hashed */
+	/* for each word that names a file: the file's stat at the time when its content was
+	 * hashed */
 	struct stat files[COMMAND_MOST_WORDS];
 	char *environment[10];
 	bool changes_user;

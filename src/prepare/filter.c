@@ -12,9 +12,10 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-/* The filter refuses all sockets except AF_UNIX. It also refuses io_uring, which could create
- * sockets without passing the filter. A process that makes a system call of another architecture is
- * killed, because system calls have other numbers there. */
+/* A seccomp filter, which the kernel applies to each system call of a process. It refuses all
+ * sockets except AF_UNIX, and io_uring, which could create sockets without passing the filter. A
+ * process that makes a system call of another architecture is killed, because system calls have
+ * other numbers there. */
 
 #if defined(__x86_64__)
 #define OUR_ARCH AUDIT_ARCH_X86_64

@@ -29,7 +29,7 @@
 #define READY "joaderfs-prepare 1\n"
 #define LINE_BYTES 80
 #define ERROR_BYTES 1024
-#define FIRST_READ 512 /* enough bytes for a line and usually for the head of an array */
+#define FIRST_READ 512 /* enough bytes for a line, and usually for a NumPy header */
 
 struct exchange {
 	struct process *process;
@@ -37,7 +37,7 @@ struct exchange {
 	struct iovec unsent[3];
 	int n_unsent;
 	uint8_t buffer[LINE_BYTES + ARRAY_MOST_HEAD];
-	/* number of bytes in the buffer; number of them that were parsed */
+	/* number of bytes in the buffer, and how many of them were parsed */
 	size_t have, used;
 	char *message;
 };
@@ -67,8 +67,8 @@ static void note_said(struct process *process, const char *text, size_t n)
 	}
 }
 
-/* Reads from the standard error. A call reads a limited number of bytes, so that a long text does
- * not delay the answer. */
+/* Reads what the process has written to its standard error. Each call reads only a limited number
+ * of bytes, so that a long text does not delay the answer. */
 static void listen_to(struct process *process)
 {
 	char text[1024];
@@ -78,7 +78,7 @@ static void listen_to(struct process *process)
 	process->closed_err = n == 0;
 }
 
-/* --- how it ends ---------------------------------------------------------------------- */
+/* --- the end of the process ----------------------------------------------------------- */
 
 static void describe_end(const struct process *process, char *ret, size_t size)
 {
@@ -95,8 +95,8 @@ static void describe_end(const struct process *process, char *ret, size_t size)
 		snprintf(ret, size, "was ended by signal %d", info.si_status);
 }
 
-/* Returns the error for a process that has ended. `message` gets its exit status and its last line
- * on standard error. */
+/* Returns the error for a process that has ended. Writes its exit status and the last line of its
+ * standard error to exchange->message. */
 static int has_ended(const struct exchange *exchange)
 {
 	struct process *process = exchange->process;
@@ -137,7 +137,8 @@ static void send_some(struct exchange *exchange)
 	}
 }
 
-/* Sends unsent bytes until the first byte of an answer can be read. */
+/* Waits until an answer can be read. Meanwhile sends the unsent bytes, and reads the standard
+ * error. */
 static int await_answer(struct exchange *exchange)
 {
 	struct process *process = exchange->process;
@@ -160,7 +161,7 @@ static int await_answer(struct exchange *exchange)
 	}
 }
 
-/* Receives at least one byte and at most `most`. *ret: number of bytes. */
+/* Receives between 1 and `most` bytes. *ret: number of bytes. */
 static int receive(struct exchange *exchange, void *to, size_t most, size_t *ret)
 {
 	for (;;) {
@@ -179,7 +180,7 @@ static int receive(struct exchange *exchange, void *to, size_t most, size_t *ret
 	}
 }
 
-/* Appends at least one byte and at most `most` to the buffer. */
+/* Appends between 1 and `most` received bytes to the buffer. */
 static int receive_more(struct exchange *exchange, size_t most)
 {
 	size_t room = sizeof(exchange->buffer) - exchange->have, n;
@@ -245,8 +246,8 @@ static int receive_refusal(struct exchange *exchange, uint64_t bytes)
 	return -EBADMSG;
 }
 
-/* Receives the head of the array into the buffer. exchange->used becomes the offset after the
- * head. */
+/* Receives the NumPy header of the array into the buffer. exchange->used becomes the offset after
+ * the header. */
 static int receive_head(
 	struct exchange *exchange, const struct array_type *type, uint64_t bytes)
 {

@@ -18,11 +18,9 @@
 #define MOST_PAUSE_NS UINT64_C(5000000000)
 
 /*
- *     idle <--> asked
- *       \-> (killed, ended)
- *
- * While a thread has taken a slot, only this thread uses the slot and its process. But
- * programs_stop may kill the process, under the lock.
+ * A slot has one process of a program, or room for one. A thread takes the slot while it sends a
+ * sample to the process; no other thread then uses the process. Only programs_stop may kill the
+ * process at any time, under the lock.
  */
 struct slot {
 	struct process process;
@@ -36,9 +34,10 @@ struct program {
 	struct command command;
 	bool usable;
 	struct slot *slots; /* (lock) one for each process */
-	/* (lock) number of failures of processes since the last success */
+	/* (lock) number of failed attempts since the last success */
 	unsigned failures;
-	bool told; /* (lock) the warning that processes are not isolated was logged */
+	/* (lock) the warning that processes can reach the network was logged */
+	bool told;
 };
 
 struct programs {
@@ -49,7 +48,7 @@ struct programs {
 	size_t n;
 };
 
-/* --- what there is -------------------------------------------------------------------- */
+/* --- configured programs -------------------------------------------------------------- */
 
 static int begin_program(const struct daemon_config *config, size_t number, bool stops,
 	struct program *program)
@@ -161,8 +160,8 @@ unsigned programs_processes(const struct programs *programs, size_t n)
 
 /* --- slots ------------------------------------------------------------------------------ */
 
-/* Returns a slot that no thread has taken, if possible one with a running process. NULL: all slots
- * are taken. */
+/* Returns a slot that no thread has taken, if possible one whose process is already running. NULL:
+ * all slots are taken. */
 static struct slot *free_slot_locked(
 	const struct programs *programs, const struct program *program)
 {
@@ -178,7 +177,7 @@ static struct slot *free_slot_locked(
 	return found;
 }
 
-/* Waits for a free slot and takes it. NULL: the daemon is stopping. */
+/* Waits for a slot that no thread has taken, and takes it. NULL: the daemon is stopping. */
 static struct slot *take_slot(struct programs *programs, const struct program *program)
 {
 	LOCK_SCOPE(&programs->lock);
@@ -214,8 +213,8 @@ static void end_process(struct programs *programs, struct slot *slot)
 	process_end(&slot->process);
 }
 
-/* Waits before a process is started. After the first failure there is no wait; each further failure
- * makes the wait longer. */
+/* Waits before a new process is started: not after the first failure, and longer after each further
+ * failure. */
 static void pause_before_start(struct programs *programs, const struct program *program)
 {
 	LOCK_SCOPE(&programs->lock);
@@ -245,7 +244,7 @@ static void tell_isolation(
 			program->config->name);
 }
 
-/* Puts a process into its slot. Kills the process if the daemon has begun to stop. */
+/* Puts a new process into the slot. If the daemon is stopping, kills the process. */
 static int install(
 	struct programs *programs, struct slot *slot, const struct process *process)
 {
@@ -291,8 +290,8 @@ static void count_failure(struct programs *programs, struct program *program, bo
 	program->failures = failed ? program->failures + 1 : 0;
 }
 
-/* Sends the sample to the slot's process, after starting one if there is none. Does not try again.
- * -EBADMSG: the program refused the sample. */
+/* Sends the sample to the slot's process, which is started first if there is none. A failed attempt
+ * is not repeated. -EBADMSG: the program refused the sample. */
 static int try_once(struct programs *programs, struct program *program, struct slot *slot,
 	const struct program_sample *sample, uint8_t *tensor, char *message)
 {

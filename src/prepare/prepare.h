@@ -26,19 +26,20 @@
 
 struct programs;
 
-/* Reads the commands and logs their errors. stops: whether a command that can't be run is an error;
- * otherwise this is only a warning. */
+/* Reads the commands and logs their errors. stops: true: a command that can't be run is an error;
+ * false: it only causes a warning. */
 must_check int programs_new(
 	const struct daemon_config *config, bool stops, struct programs **ret);
 void programs_stop(struct programs *programs);
 void programs_free(struct programs **programs);
 
-/* Returns the array that the preparation of this name makes, or NULL. */
+/* Returns the description of the array that [preparation `name`] makes; NULL: there is no such
+ * section. */
 const struct prepared_array *programs_find(
 	const struct programs *programs, const char *name);
 size_t programs_count(const struct programs *programs);
-/* Returns the number of processes of the n-th program, which is the number of samples that it
- * prepares at the same time. */
+/* Returns the number of processes of the n-th program. Each process prepares one sample at a
+ * time. */
 unsigned programs_processes(const struct programs *programs, size_t n);
 
 struct program_sample {

@@ -22,9 +22,9 @@
 
 /*
  * Starts processes. fork() would copy the page tables of the daemon, which may have much memory.
- * So, as with vfork(), the child shares its parent's memory until it executes the program. The
- * child makes system calls directly, because libc's setuid() and similar functions would act on all
- * threads of the parent.
+ * With CLONE_VM and CLONE_VFORK the child instead shares the daemon's memory until it executes the
+ * program. The child makes system calls directly, because libc's setuid() and similar functions
+ * would act on all threads of the daemon.
  */
 
 struct child {
@@ -103,8 +103,9 @@ __attribute__((no_sanitize("address", "undefined"))) static int child_main(void 
 	return 127;
 }
 
-/* Clones the child, in its own namespaces if possible. A daemon that is not root needs a user
- * namespace for this, which the kernel or a container may forbid. */
+/* Clones the daemon, if possible with new namespaces, so that the child has no network. A daemon
+ * that is not root also needs a user namespace for this, which the kernel or a container may
+ * forbid. */
 static pid_t clone_child(
 	struct child *child, uint8_t *stack, int *ret_pidfd, bool *ret_isolated)
 {
@@ -145,12 +146,13 @@ static void close_pipe(int ends[static 2])
 	}
 }
 
-/* Makes a pipe. `ours`: index of the end that the daemon keeps, which becomes non-blocking. */
+/* Makes a pipe. `ours`: index (0 or 1) of the end that the daemon keeps; this end becomes
+ * non-blocking. */
 static int make_pipe(int ends[static 2], int ours)
 {
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return -errno;
-	/* the pipe also works if this fails */
+	/* a pipe of the default size works, too */
 	(void)fcntl(ends[ours], F_SETPIPE_SZ, PIPE_BYTES);
 	return fcntl(ends[ours], F_SETFL, O_NONBLOCK) == 0 ? 0 : -errno;
 }
@@ -198,18 +200,18 @@ int process_start(const struct command *command, struct process *ret, bool *ret_
 	return failed;
 }
 
-/* --- the end -------------------------------------------------------------------------- */
+/* --- the end of a process ------------------------------------------------------------- */
 
-/* Kills the process and the processes that it has started: these are in its process group. If the
- * process has its own PID namespace, its death ends all others there. */
+/* Kills the process and the processes that it has started, which are in its process group. If the
+ * process has its own PID namespace, its death also ends all other processes there. */
 void process_kill(const struct process *process)
 {
 	kill(-process->pid, SIGKILL);
 	kill(process->pid, SIGKILL);
 }
 
-/* Kills the process and waits for its end, but only for a short time, because a process that waits
- * for a device may not end. */
+/* Kills the process and waits for its end, but only briefly, because a process that waits for a
+ * device may not end. */
 void process_end(struct process *process)
 {
 	struct pollfd ended = {.fd = process->pidfd, .events = POLLIN};

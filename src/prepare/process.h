@@ -19,7 +19,7 @@ struct process {
 	int pidfd; /* -1: the kernel does not support pidfds */
 	int in, out, err;
 	uint64_t asked; /* number of samples sent to the process */
-	bool ready;	/* the process has sent the line that says that it is ready */
+	bool ready;	/* the process has sent its first line: joaderfs-prepare 1 */
 	char said[120]; /* last line that the process wrote to standard error */
 	size_t n_said;
 	bool line_ended, closed_err;
@@ -33,12 +33,12 @@ must_check int process_start(const struct command *command, struct process *ret,
 void process_kill(const struct process *process);
 void process_end(struct process *process);
 
-/* Tells whether the process still runs, and has written nothing that it was not asked for. */
+/* Tells whether the process is still running and has sent nothing since its last answer. */
 bool process_is_good(struct process *process);
 
 /*
- * Waits until the process has sent the line that says that it is ready. -ETIMEDOUT: it did not
- * within timeout_ns; -EPIPE: the process has ended; -EPROTO: it has sent something else.
+ * Waits for the process's first line, joaderfs-prepare 1. -ETIMEDOUT: no such line came within
+ * timeout_ns; -EPIPE: the process has ended; -EPROTO: it has sent something else.
  */
 must_check int process_await_ready(
 	struct process *process, uint64_t timeout_ns, char message[static IMAGE_MESSAGE]);

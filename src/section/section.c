@@ -6,7 +6,8 @@
 
 #define REAPED_AT_ONCE 16
 
-/* Frees a few tensors at a time without the lock, since freeing a large tensor is a system call. */
+/* Frees the evicted tensors without holding the lock, since freeing a large tensor is a system
+ * call. Takes the lock again after every 16 tensors to get the next ones. */
 void section_reap(const struct section *section)
 {
 	struct tensor *dead[REAPED_AT_ONCE];

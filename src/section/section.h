@@ -7,30 +7,32 @@
 #include "cache/cache.h"
 
 /*
- * A critical section, and the phases that run after it without its lock.
+ * A critical section of the scheduler, and the work that follows it without the lock.
  *
- *   Flow: the owner takes the lock, and notes in a struct aftermath which work is left;
- *         section_close releases the lock, and runs the phases that do the work.
+ *   Flow: the owner of the section takes the lock and changes its data; section_close lists the
+ *         necessary work in a struct aftermath, releases the lock, and calls the phases: functions
+ *         that do the listed work.
  *   Owns: nothing.   Threads: any.   Locks: releases section->lock.   Errors: none.
  */
 
-struct aftermath; /* defined by the owner */
+struct aftermath; /* list of the work to do after the section; defined by the owner */
 
-/* Does one kind of the work that the aftermath lists. Called without the lock. */
+/* Does one kind of the listed work, without the lock. */
 typedef void after_phase(void *owner, struct aftermath *aftermath);
 
-/* The fields never change. */
+/* A section is made once, and its fields never change. */
 struct section {
 	struct lock *lock;
 	struct cache *cache; /* used only with the lock held */
 	void *owner;
-	/* Notes in the aftermath which work the owner's state makes necessary. */
+	/* Adds the work that the state of `owner` makes necessary to the list `aftermath`. */
 	void (*note_work_locked)(const void *owner, struct aftermath *aftermath);
-	after_phase *const *phases; /* in the order in which they run */
+	after_phase *const *phases; /* called one after another, in this order */
 	size_t n_phases;
 };
 
-/* Releases the lock, frees the tensors that the cache has evicted, and runs the phases. */
+/* Completes the list of work, releases the lock, frees the tensors that the cache has evicted, and
+ * calls the phases. */
 void section_close(const struct section *section, struct aftermath *aftermath);
 /* Releases the lock, and frees the tensors that the cache has evicted. */
 void section_reap(const struct section *section);

@@ -7,7 +7,8 @@
 
 #include <errno.h>
 
-/* Entries are in an array without gaps, and are found through a hash table with linear probing. */
+/* An entry describes a sample in the tier. Entries are in an array without gaps, and are found
+ * through a hash table with linear probing. */
 
 #define FREE UINT32_MAX
 
@@ -47,8 +48,8 @@ static size_t home_of(const struct tier_policy *policy, uint32_t dataset, sample
 	return rng_mix(dataset, id) & policy->mask;
 }
 
-/* Returns the slot of the entry; if there is no such entry, the free slot for it. There must be
- * slots. */
+/* Returns the entry's slot in the hash table; if the sample has no entry, the free slot for it. The
+ * hash table must not be empty. */
 static size_t slot_of(const struct tier_policy *policy, uint32_t dataset, sample_id id)
 {
 	size_t slot = home_of(policy, dataset, id);
@@ -77,7 +78,7 @@ static void file_entry(struct tier_policy *policy, uint32_t at)
 	policy->slots[slot_of(policy, entry->dataset, entry->id)] = at;
 }
 
-/* Doubles the room for entries. There are always two slots per entry that has room. */
+/* Doubles the array of entries. The hash table always has twice as many slots as the array. */
 static int grow(struct tier_policy *policy)
 {
 	size_t n = policy->n_max ? 2 * policy->n_max : 64;
@@ -110,8 +111,8 @@ int tier_policy_add(struct tier_policy *policy, const struct tier_entry *entry)
 	return 0;
 }
 
-/* Frees a slot. Moves entries in the slots behind it forward if a search would no longer find
- * them. */
+/* Frees a slot of the hash table. Moves later entries to earlier slots if a search would otherwise
+ * stop at the freed slot, before it finds them. */
 static void free_slot(struct tier_policy *policy, size_t slot)
 {
 	size_t next = slot;
@@ -186,7 +187,7 @@ uint32_t tier_policy_limit(unsigned i, uint32_t worth)
 	return worth > 2 && i < TIER_LOOKS / 2 ? 2 : worth;
 }
 
-/* Swaps the entry of least worth in entries[from ... n) with the entry at index `from`. */
+/* Swaps entries[from] with the entry of least worth in entries[from ... n). */
 static void bring_least(
 	struct tier_entry *entries, uint32_t *worths, size_t from, size_t n)
 {

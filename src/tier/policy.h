@@ -42,8 +42,8 @@ struct tier_entry {
 	uint64_t room; /* bytes that the file takes on the device */
 };
 
-#define TIER_LOOK 64 /* number of entries that one look examines */
-/* most looks for the room of a new sample, which is then not kept */
+#define TIER_LOOK 64 /* number of entries that one look (a step of the search) examines */
+/* largest number of looks for one new sample; if they free too little room, it is not kept */
 #define TIER_LOOKS 32
 
 struct tier_policy;
@@ -51,36 +51,36 @@ struct tier_policy;
 must_check int tier_policy_new(uint64_t capacity, struct tier_policy **ret);
 void tier_policy_free(struct tier_policy **policy);
 
-/* Returns the entry of a sample, or NULL. The entry is valid until the next call that adds or
- * removes one. */
+/* Returns the entry of a sample; NULL: the tier does not have the sample. The entry is valid until
+ * an entry is added or removed. */
 const struct tier_entry *tier_policy_find(
 	const struct tier_policy *policy, uint32_t dataset, sample_id id);
-/* Adds an entry, even if there is no room. The sample must have no entry. -ENOMEM */
+/* Adds an entry, even if this exceeds the capacity. The sample must have no entry yet. -ENOMEM */
 must_check int tier_policy_add(
 	struct tier_policy *policy, const struct tier_entry *entry);
-/* Removes the entry of a sample. Returns false if it has none. */
+/* Removes the entry of a sample. Returns false if the sample has no entry. */
 bool tier_policy_remove(struct tier_policy *policy, uint32_t dataset, sample_id id);
 /* Counts `room` bytes as used by files that are not entries, such as directories. */
 void tier_policy_take(struct tier_policy *policy, uint64_t room);
 
-/* Returns the number of bytes that must be freed before an entry of `room` bytes can be added; 0:
- * none. */
+/* Returns the number of bytes that must be freed before an entry of `room` bytes can be added. */
 uint64_t tier_policy_lacks(const struct tier_policy *policy, uint64_t room);
 uint64_t tier_policy_used(const struct tier_policy *policy);
 size_t tier_policy_entries(const struct tier_policy *policy);
 
-/* Moves the hand over the next entries, at most TIER_LOOK and each at most once, and copies them to
- * `ret`. Returns their number. */
+/* Copies the next entries to `ret`, beginning at the hand (the position in the circle of entries),
+ * and moves the hand behind them. Returns their number: TIER_LOOK, or all entries if there are
+ * fewer. */
 size_t tier_policy_look(struct tier_policy *policy, struct tier_entry ret[TIER_LOOK]);
-/* Returns the worth below which entries may be evicted in look number i (from 0) for a new sample
- * of this worth. In the first half of TIER_LOOKS, only entries that no running epoch needs. */
+/* Returns the limit for look number i (from 0): the look may evict entries that are worth less than
+ * the limit for a new sample of this worth. The first half of the TIER_LOOKS looks spares entries
+ * that a running epoch needs. */
 uint32_t tier_policy_limit(unsigned i, uint32_t worth);
-/* Chooses which of the n entries to evict, and moves them to the front. Returns the number of
- * chosen entries. worths: the worth of each entry; moved together with the entries. worth: entries
- * of less worth may be evicted (tier_policy_limit). lacks: number of bytes to free; the chosen
- * entries may have fewer. */
+/* Chooses which of the n entries to evict, and moves them to the front. Returns their number.
+ * worths: the worth of each entry, moved together with the entries. worth: only entries of less
+ * worth are chosen. lacks: number of bytes to free; the chosen entries may have fewer. */
 size_t tier_policy_choose(struct tier_entry *entries, uint32_t *worths, size_t n,
 	uint32_t worth, uint64_t lacks);
 
-/* Aborts when an invariant does not hold. For tests. */
+/* Aborts if an invariant of the policy does not hold. For tests. */
 void tier_policy_validate(const struct tier_policy *policy);

@@ -165,8 +165,8 @@ static int make_directories(
 	return make_directory(store, path.text, count);
 }
 
-/* Creates the file that will get the sample's bytes. Returns its descriptor, or -errno. *count is
- * increased for each directory made. */
+/* Creates the file for the sample's bytes, and its directories. Returns its descriptor, or -errno.
+ * *count is increased by the number of directories made. */
 static int make_file(const struct store *store, const struct stored *sample,
 	const struct store_path *path, unsigned *count)
 {
@@ -215,7 +215,8 @@ static int write_file(int fd, const struct stored *sample, const void *bytes, ui
 	return err;
 }
 
-/* Writes the file without a sync. If a power failure damages it, its checksum is wrong. */
+/* Writes the file without a sync. If a power failure damages the file, its checksum tells this
+ * later. */
 int store_write(struct store *store, const struct stored *sample, const void *bytes,
 	uint64_t n, unsigned *ret_directories)
 {

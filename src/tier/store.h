@@ -24,10 +24,10 @@ struct store;
 must_check int store_open(const char *directory, struct store **ret);
 void store_close(struct store **store);
 
-/* Bytes that a directory takes on the device, and a name in a directory. */
+/* Bytes that a directory, and a file's name in a directory, take on the device. */
 #define STORE_DIRECTORY 4096
 #define STORE_NAME 256
-/* Returns the bytes that a file of a sample of this many bytes takes on the device, including its
+/* Returns the bytes on the device that a sample of `bytes` bytes takes, including its file's
  * name. */
 uint64_t store_room(const struct store *store, uint64_t bytes);
 /* Returns the descriptor of the directory, which the store closes. */
@@ -40,25 +40,25 @@ struct stored {
 	uint64_t identity;
 };
 
-/* Reads a sample of exactly `bytes` bytes. -ENOENT: there is no file; -EBADMSG: the file is not
- * what was written for the sample. */
+/* Reads a sample of exactly `bytes` bytes. -ENOENT: there is no file; -EBADMSG: the file is
+ * damaged, or its sample has another size. */
 must_check int store_read(
 	struct store *store, const struct stored *sample, void *ret, uint64_t bytes);
 /* Writes the file of a sample, completely or not at all. *ret_directories: number of directories
- * made, also after a failure. */
+ * made, even if the write fails. */
 must_check int store_write(struct store *store, const struct stored *sample,
 	const void *bytes, uint64_t n, unsigned *ret_directories);
 void store_remove(struct store *store, const struct stored *sample);
 
 struct store_scan {
-	/* Is called for each file that looks like a sample's. room: bytes that it takes on the
-	 * device. */
+	/* Called for each file whose name is that of a sample. room: bytes that the file takes on
+	 * the device. */
 	void (*found)(void *context, const struct stored *sample, uint64_t room);
 	void *context;
 	const atomic_bool *stop;
 	/* store_scan sets the members from here on. */
 	uint64_t directories; /* bytes that all directories take on the device */
-	/* number of files that do not belong to a tier, and are left alone */
+	/* number of files that do not belong to a tier; they are left unchanged */
 	uint64_t strange;
 };
 

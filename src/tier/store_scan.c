@@ -9,16 +9,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Finds the files of earlier daemons, by their names and sizes. Their content is only checked when
- * they are read. */
+/* Finds the files that earlier daemons have written, by their names and sizes. The content of a
+ * file is only checked when the sample is read. */
 
 struct place {
 	struct store *store;
 	struct store_scan *scan;
-	/* name of the dataset's directory; NULL: this is the tier's directory */
+	/* name of the dataset's directory; NULL: the tier's directory is scanned */
 	const char *dataset;
-	/* name of the directory of samples; NULL: this is the directory of a dataset or of the
-	 * tier */
+	/* name of a directory of samples in the dataset's directory; NULL: the tier's or the
+	 * dataset's directory is scanned */
 	const char *directory;
 };
 
@@ -28,7 +28,8 @@ static bool ends_in_new(const char *name)
 	return n > suffix && strcmp(name + n - suffix, RECORD_NEW) == 0;
 }
 
-/* Tells whether this is the name of a sample's file, or of one that was being written. */
+/* Tells whether a sample's file has this name, with or without the ending of a file that is being
+ * written. */
 static bool is_ours(const struct place *place, const char *name, struct stored *ret)
 {
 	char whole[64];
@@ -82,7 +83,7 @@ static int see(const struct place *place, int directory, const struct dirent *en
 	int err = see_directory(&inner, directory, entry->d_name);
 	if (err == -ENOMEM)
 		return err;
-	/* does not belong to a tier, such as lost+found */
+	/* such as lost+found, or a file where a directory is expected */
 	place->scan->strange += err != 0;
 	return 0;
 }

@@ -18,7 +18,7 @@
 #define QUEUE_BYTES ((uint64_t)32 << 20)
 #define END_NS UINT64_C(2000000000)
 
-/* --- life ------------------------------------------------------------------------------- */
+/* --- opening and closing ---------------------------------------------------------------- */
 
 static void init_condition(pthread_cond_t *condition)
 {
@@ -99,7 +99,7 @@ int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	tier->context = context;
 	int err = store_open(directory, &tier->store);
 	if (!err) {
-		/* reference that the thread holds */
+		/* this reference belongs to the thread */
 		atomic_fetch_add(&tier->references, 1);
 		tier->runs = true;
 		err = signals_thread(&tier->thread, tier_main, tier);
@@ -113,8 +113,8 @@ int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	return err;
 }
 
-/* Waits for the end of the tier's thread. Returns false if it does not end in time, because a disk
- * does not answer. */
+/* Waits for the end of the tier's thread. Returns false if the thread does not end within END_NS,
+ * because a disk does not answer. */
 static bool wait_for_thread(struct tier *tier)
 {
 	uint64_t until = clock_now_ns() + END_NS;
@@ -234,9 +234,9 @@ uint64_t tier_identity(const struct tier_source *source)
 	return hash;
 }
 
-/* Tells whether the tier has this version of the sample. If it has another version, removes the
- * entry; the caller must then remove the file of *ret_outdated. ret_outdated->dataset is NULL if
- * there is none. */
+/* Tells whether the tier has this version of the sample. If the tier has an older version, removes
+ * the entry of that version and describes its file in *ret_outdated, so that the caller removes the
+ * file. Otherwise ret_outdated->dataset is NULL. */
 static bool find(const struct tier_sample *sample, struct stored *ret_outdated)
 {
 	const struct tier_dataset *dataset = sample->dataset;
@@ -308,7 +308,7 @@ bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes)
 
 /* --- offering --------------------------------------------------------------------------- */
 
-/* Tells whether a sample of n bytes would probably be kept now, and fits into the queue. */
+/* Tells whether a sample of n bytes fits into the queue, and probably into the tier. */
 static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 {
 	lock_assert_held(&tier->lock);
@@ -321,7 +321,7 @@ static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 	       clock_now_ns() >= tier->barren_until_ns;
 }
 
-/* If the sample is wanted, reserves n bytes in the queue and returns true. */
+/* Reserves n bytes in the queue for a sample. Returns false if the sample is not wanted. */
 static bool begin_offer(struct tier *tier, uint64_t n, uint32_t worth)
 {
 	LOCK_SCOPE(&tier->lock);

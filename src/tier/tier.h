@@ -35,7 +35,8 @@ struct tier_dataset;
 
 /* The question what a sample is worth (policy.h), and the answer. */
 struct tier_asked {
-	/* `owner` of tier_dataset; may have been freed, so only its address may be used */
+	/* `owner` in the call of tier_dataset; only its address may be used, since it may have been
+	 * freed */
 	const void *owner;
 	sample_id id;
 	uint32_t worth;
@@ -45,13 +46,13 @@ typedef void tier_worths(void *context, struct tier_asked *asked, size_t n);
 
 must_check int tier_open(const char *directory, uint64_t capacity, tier_worths *worths,
 	void *context, struct tier **ret);
-/* Closes the tier, which then writes no more files and asks for no worths. */
+/* Closes the tier: from now on the tier writes no files, and calls no tier_worths. */
 void tier_close(struct tier **tier);
 const char *tier_directory(const struct tier *tier);
 
-/* Returns the part of the tier for the dataset `name`. `owner` identifies the dataset in questions
- * about the worth of samples, which are asked until tier_leave. The part is valid as long as the
- * tier is open or the caller holds the part (tier_hold). NULL: no memory. */
+/* Returns the part of the tier for the dataset `name`. The calls of tier_worths pass `owner` to
+ * identify the dataset, until tier_leave. The part is valid as long as the tier is open or the
+ * caller holds the part (tier_hold). NULL: no memory. */
 struct tier_dataset *tier_dataset(struct tier *tier, const char *name, const void *owner);
 void tier_leave(struct tier_dataset *dataset);
 const char *tier_dataset_directory(const struct tier_dataset *dataset);
@@ -75,18 +76,18 @@ uint64_t tier_identity(const struct tier_source *source);
 
 /* Reads a sample from the tier. Returns false if the caller must fetch the sample. */
 must_check bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes);
-/* Offers a sample that was fetched. The tier copies the bytes if it may keep the sample. worth: as
+/* Offers a fetched sample to the tier, which copies the bytes if it may keep the sample. worth: as
  * in policy.h. */
 void tier_offer(
 	const struct tier_sample *sample, const void *bytes, uint64_t n, uint32_t worth);
 
 struct tier_status {
-	/* of the whole tier: bytes that may be used, used bytes, samples */
+	/* bytes that the tier may use, bytes that it uses, and number of its samples */
 	uint64_t capacity, used, samples;
-	uint64_t queued; /* bytes of offered samples that still have to be written */
+	uint64_t queued; /* bytes of offered samples that are not written yet */
 	bool ready;	 /* the tier's thread has scanned the directory */
 	bool writes;	 /* false: a write has failed, so nothing is written any more */
-	/* The members from here on count for one dataset. */
+	/* The members from here on are counts of one dataset. */
 	uint64_t hits, misses, hit_bytes, fetched_bytes, written, evicted, damaged;
 };
 void tier_status(struct tier_dataset *dataset, struct tier_status *ret);

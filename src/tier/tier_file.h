@@ -29,13 +29,14 @@
 
 void record_name(sample_id id, uint64_t identity, char ret[RECORD_NAME]);
 void record_directory(sample_id id, char ret[RECORD_NAME]);
-/* Parses the id and the identity from a file's name. `name` is without `directory`. Returns false
- * if record_name does not make this name. */
+/* Parses the id and the identity from `name`, the name of a file in `directory`. Returns false if
+ * this is not the name of a sample's file. */
 bool record_parse_name(const char *directory, const char *name, sample_id *ret_id,
 	uint64_t *ret_identity);
 
 void record_make_head(sample_id id, uint64_t identity, const void *bytes, uint64_t n,
 	uint8_t ret[RECORD_HEAD]);
-/* Tells whether the head and the n bytes are what was written for this sample, by the checksums. */
+/* Tells whether the head and the n bytes are undamaged, and belong to this version of the
+ * sample. */
 bool record_is_whole(const uint8_t head[RECORD_HEAD], sample_id id, uint64_t identity,
 	const void *bytes, uint64_t n);

@@ -28,11 +28,13 @@ struct tier_dataset {
 	struct tier *tier;
 	char *name;
 	uint32_t number;
-	const void *owner; /* (lock) NULL: there is no owner, or tier_leave was called */
+	/* (lock) as in tier_dataset; NULL after tier_leave, and for datasets that are only found on
+	 * the disk */
+	const void *owner;
 	_Atomic uint64_t counts[TIER_COUNTS];
 };
 
-/* An offered sample in the queue, to be written by the tier's thread. */
+/* An offered sample, which waits in the queue until the tier's thread writes it. */
 struct offer {
 	TAILQ_ENTRY(offer) link;
 	struct tier_sample sample;
@@ -41,7 +43,7 @@ struct offer {
 	uint8_t bytes[];
 };
 
-/* Room that is reserved for directories that a sample may need. */
+/* Bytes that are reserved for the directories of a new sample. */
 #define TIER_SLACK (2 * STORE_DIRECTORY)
 
 struct tier {
@@ -67,20 +69,20 @@ struct tier {
 	bool runs;   /* (lock) the tier's thread is running */
 	bool ready;  /* (lock) the tier's thread has scanned the directory */
 	bool broken; /* (lock) a write has failed, so nothing is written any more */
-	/* (lock) time until which samples of worth 0 or 1 are refused if there is no free room,
-	 * because the last search for samples of less worth was in vain */
+	/* (lock) time until which samples of worth 0 or 1 are refused if the tier is full: the last
+	 * search found no entries that such a sample may replace */
 	uint64_t barren_until_ns;
-	/* (lock) values that were last added to the gauges */
+	/* (lock) this tier's share of the gauges STAT_TIER_BYTES and STAT_TIER_SAMPLES */
 	uint64_t told_used, told_samples;
 };
 
 void *tier_main(void *tier);
 void tier_unref(struct tier *tier);
 struct tier_dataset *tier_get_dataset_locked(struct tier *tier, const char *name);
-/* Updates the gauges of used bytes and samples. */
+/* Updates the gauges, which count the used bytes and the samples of all tiers. */
 void tier_tell_locked(struct tier *tier);
-/* Removes the entry of this version of a sample. Returns false if there is none; otherwise the
- * caller must remove the file. */
+/* Removes the entry of this version of a sample. Returns true if there was one; the caller must
+ * then remove the file. */
 bool tier_forget(const struct tier_sample *sample);
 
 static inline struct stored tier_stored(const struct tier_sample *sample)
