@@ -246,10 +246,7 @@ static int refuse_own_mount(const struct daemon *daemon)
 {
 	for (size_t i = 0; i < daemon->config.n_datasets; i++) {
 		const struct dataset_config *dataset = &daemon->config.datasets[i];
-		auto_free char *path = realpath(dataset->path, NULL);
-		size_t n = strlen(daemon->mountpoint);
-		if (!path || strncmp(path, daemon->mountpoint, n) != 0 ||
-			(path[n] != '/' && path[n] != '\0'))
+		if (!own_mounts_cover(dataset->path))
 			continue;
 		log_error(
 			"%s:[dataset %s]:path: found \"%s\", which is on the mount point "

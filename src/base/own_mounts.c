@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -41,6 +42,14 @@ void own_mounts_begin(const char *mountpoint)
 	mount_point = mountpoint;
 	if (look(AT_FDCWD, mountpoint, 0, &below, &root) != 0)
 		below.inode = 0;
+}
+
+bool own_mounts_cover(const char *path)
+{
+	auto_free char *real = realpath(path, NULL);
+	size_t n = mount_point ? strlen(mount_point) : 0;
+	return real && n > 0 && strncmp(real, mount_point, n) == 0 &&
+	       (real[n] == '/' || real[n] == '\0');
 }
 
 static int add(struct own_mounts *mounts, dev_t device)

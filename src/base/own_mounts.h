@@ -15,13 +15,15 @@
  *
  *   Flow: main calls own_mounts_begin once. Each scan reads the list. For each directory it finds
  *         the file system by looked_at, which waits for no server.
- *   Owns: the identity of the mount point. The list belongs to the caller.
+ *   Owns: the identity and the path of the mount point; main keeps the path's memory. The list belongs to the caller.
  *   Threads: any, after own_mounts_begin.   Locks: none.
  *   Errors: 0 or -errno, not logged.
  */
 
 /* Sets the directory of this daemon's mount. It need not exist. */
 void own_mounts_begin(const char *mountpoint);
+/* Tells whether the path leads to the directory of this daemon's mount, or below it. */
+bool own_mounts_cover(const char *path);
 
 /* The identity of the file that a path leads to. */
 struct looked {

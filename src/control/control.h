@@ -29,7 +29,9 @@
  *                   TEXT: an earlier content of jobs/JOB/state
  *   export JOB      comes with the descriptor of a regular file, which the daemon writes;
  *                   add --import NAME ... comes with one that it reads
- *   ls | cluster | status [JOB] | order JOB [EPOCH] | stats | datasets | top
+ *   ls | cluster | status [JOB] | order JOB [EPOCH] | stats | datasets | top | explain
+ *   cluster-forget NODE|TRAINING
+ *   cluster-resize TRAINING RANKS [LOCAL_RANKS]
  *   trace JOB [FROM]  its opens and closes since the event FROM
  *   dataset ls | rm DATASET | rescan DATASET | add FILE TEXT
  *                   TEXT: an ini with [dataset NAME]; FILE: its absolute name, for relative

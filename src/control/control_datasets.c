@@ -4,6 +4,7 @@
 #include "base/fault.h"
 #include "base/kept.h"
 #include "base/log.h"
+#include "base/own_mounts.h"
 #include "control/control_datasets.h"
 #include "control/control_internal.h"
 #include "epoch/disk.h"
@@ -84,18 +85,6 @@ static bool forget(const struct command *command, const char *name)
 
 /* --- add ---------------------------------------------------------------------------------- */
 
-/* Tells whether the dataset lies on this daemon's own mount. The daemon would wait for itself when
- * it reads such a dataset. */
-static bool is_on_mount(
-	const struct command *command, const struct dataset_config *config)
-{
-	const char *mountpoint = command->context->mountpoint;
-	auto_free char *path = realpath(config->path, NULL);
-	size_t n = strlen(mountpoint);
-	return path && strncmp(path, mountpoint, n) == 0 &&
-	       (path[n] == '/' || path[n] == '\0');
-}
-
 /* Scans a dataset. next: the result is to replace a dataset in use; then *ret is NULL if nothing
  * has changed. */
 static int scan(const struct command *command, const struct dataset_config *config,
@@ -121,7 +110,8 @@ static bool add_one(const struct command *command, const struct dataset_config *
 			"dataset %s: a dataset of this name exists, allowed: another "
 			"name; \"joaderctl dataset rescan %s\" looks for changes",
 			config->name, config->name);
-	if (is_on_mount(command, config))
+	/* The daemon would wait for itself. */
+	if (own_mounts_cover(config->path))
 		return refuse(command,
 			"dataset %s: path: found \"%s\", which is on the mount point %s "
 			"itself, allowed: any other place",

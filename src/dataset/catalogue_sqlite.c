@@ -71,9 +71,9 @@ int catalogue_open_read(const char *file, sqlite3 **ret)
 		return err;
 	}
 	/* A catalogue file never changes; a new file replaces it. So the connection may lock the
-	 * file once for its whole life, and SQLite may map the file (up to 2 GB). */
-	sqlite3_exec(*ret, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA mmap_size = 1 << 40",
-		NULL, NULL, NULL);
+	 * file once for its whole life. The file is not mapped: SIGBUS would end the engine if the
+	 * storage failed. */
+	sqlite3_exec(*ret, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL);
 	return 0;
 }
 

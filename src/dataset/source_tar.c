@@ -360,6 +360,7 @@ static int warn_of_rest(struct tar *tar)
 {
 	struct container_scan *container = tar->container;
 	char rest[16 * BLOCK];
+	struct quoted quoted;
 	int err = 0;
 	for (uint64_t at = tar->at; !err && at < container->file->bytes;) {
 		uint64_t left = container->file->bytes - at;
@@ -368,7 +369,8 @@ static int warn_of_rest(struct tar *tar)
 		if (!err && (rest[0] || memcmp(rest, rest + 1, n - 1) != 0)) {
 			log_warn("dataset %s: %s: data after its end mark at byte %llu "
 				 "is not read; were tar files joined by cat?",
-				container->scan->name, container->path,
+				container->scan->name,
+				quote_name(&quoted, container->path),
 				(unsigned long long)tar->at);
 			break;
 		}
@@ -383,8 +385,9 @@ static int read_next(struct tar *tar)
 	struct header header;
 	struct container_scan *container = tar->container;
 	if (tar->at >= container->file->bytes && tar->at > 0) {
+		struct quoted quoted;
 		log_warn("dataset %s: %s: has no end mark; it may be incomplete",
-			container->scan->name, container->path);
+			container->scan->name, quote_name(&quoted, container->path));
 		return 1;
 	}
 	int err = container_read(container, tar->at, &header, BLOCK);
