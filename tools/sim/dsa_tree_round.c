@@ -151,7 +151,7 @@ static sample_id sample_own(const struct round_walk *walk, uint32_t size)
 	return sample;
 }
 
-/* Runs the body of the loop of line 4 once. */
+/* Makes one decision: runs the body of the loop in line 4 of Algorithm 1 once. */
 static struct decision decide(struct round_walk *walk)
 {
 	struct decision decision = {.first = walk->first, .top = walk->top};
@@ -212,7 +212,7 @@ static void compensate(struct dsa_tree *tree, const struct decision *decision)
 
 /* --- the round --------------------------------------------------------------------- */
 
-/* Marks the streams that have remaining samples, and returns their number. */
+/* Collects the levels of the streams that have remaining samples, and returns their number. */
 static size_t gather(
 	struct dsa_tree *tree, const stream_id *streams, size_t n, sample_id *ret)
 {

@@ -78,7 +78,7 @@ struct sim_scenario {
 
 /* --- scenarios --------------------------------------------------------------------- */
 
-/* A plan: several jobs that read one dataset. They begin one after another within one epoch. */
+/* A plan: equal jobs that read one dataset, and begin one after another within one epoch. */
 struct sim_plan {
 	uint32_t jobs, samples;
 	double sample_bytes; /* 0: not known */

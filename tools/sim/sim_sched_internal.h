@@ -21,7 +21,7 @@ struct sim_sched_job {
 	struct stream stream;
 	struct strand strand;
 	bool asks; /* the job is opening a position, and has no sample for it yet */
-	bool wants_clerk;  /* a stream must be made, or an order could be saved */
+	bool wants_clerk; /* there is slow work: a stream must be made, or an epoch has ended */
 	bool wants_refill; /* the job draws ahead after this event */
 };
 TAILQ_HEAD(sim_sched_jobs, sim_sched_job);
