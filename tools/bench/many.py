@@ -76,7 +76,8 @@ def lock_rows(title, found):
 
 
 def locks(args):
-    """Measures locks with two readers, because a thread that loses its CPU holds a lock longer."""
+    """Measures locks with only two readers. With more, threads would lose their CPU and hold locks
+    longer."""
     args.progress("locks")
     hits, of_hits = lock_rows("a hit", run(args, 2, 2, 0, HITS))
     decodes, of_decodes = lock_rows("a decode", run(args, 2, 2, US_PER_DECODER, DECODES))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Copyright (c) 2026 The joaderfs authors
 """Measures millions of samples in tar shards: the time of the scan, the time of a start with the
-catalogue, and the bytes per sample in memory and on the disk. All shards are names of one shard of
-10,000 samples on a tmpfs, so no disk is measured."""
+catalogue, and the bytes per sample in memory and on the disk. All shards are hard links to one
+shard of 10,000 samples on a tmpfs, so no disk is measured."""
 
 import io
 import os

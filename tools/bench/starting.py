@@ -2,8 +2,8 @@
 # Copyright (c) 2026 The joaderfs authors
 """Measures for several numbers of samples: the time from the start of the daemon to the first byte
 of a sample; the time from the death of the engine to the next answer, with one job and with eight;
-the cost of drawing; the bytes on the disk and in memory. All tar shards are names of one shard, so
-only the catalogue takes disk space. --made makes the catalogue without a scan."""
+the cost of drawing; the bytes on the disk and in memory. All tar shards are hard links to one
+shard, so only the catalogue takes disk space. --made makes the catalogue without a scan."""
 
 import os
 import shutil

@@ -53,7 +53,7 @@ static bool is_administrator(void)
 		!(data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective &
 			CAP_TO_MASK(CAP_SYS_ADMIN)))
 		return false;
-	/* In a user name space the capability does not make a user the administrator of the
+	/* The capability does not make a user of a user name space an administrator of the
 	 * machine. Only the first name space maps all ids to themselves. */
 	auto_fclose FILE *in = fopen("/proc/self/uid_map", "re");
 	return in && fscanf(in, "%" SCNu64 " %" SCNu64, &first, &mapped) == 2 &&

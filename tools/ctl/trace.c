@@ -81,7 +81,7 @@ int trace(const char *socket_path, int argc, char **argv)
 		puts("time\topen\tevent\tepoch\tposition\tsample\twaited\terror");
 		fflush(stdout);
 	}
-	/* After a signal one more request fetches the events until then. */
+	/* One more request after a signal fetches the events until the signal. */
 	for (bool last = false; ok && (!last || more);) {
 		last = ends;
 		if (!last && !more)
