@@ -57,7 +57,7 @@ void sim_draw_asks(struct sim_sched_job *job, bool asks);
 void sim_draw_asked(struct sim_sched_job *job, uint32_t position);
 /* Notes that a position was bound. */
 void sim_draw_bound(struct sim_sched_job *job);
-/* Draws rounds until this job has no more room for drawn samples. Other jobs with room also draw. */
+/* Draws rounds until this job has no room for more samples. Other jobs with room draw, too. */
 void sim_draw_fill(struct sim_sched_job *job);
 
 /* --- sim_supply.c --- */

@@ -180,8 +180,8 @@ class IterableDataset(Samples, Base):  # type: ignore[misc,valid-type]
             self._state["epoch"] = int(text.partition("\nepoch ")[2].split()[0])
 
     def _warn_of_same(self, before: dict[str, Any], asked: int | None) -> None:
-        """Warns if the pass reads the same epoch again. joaderfs gives the same epoch after the last
-        one of a job, and to a process whose workers have read before, but not the process itself."""
+        """Warns if the pass reads the same epoch again. joaderfs gives the same epoch after the
+        last one of a job, and to a process that reads itself after its workers have read."""
         if (asked is None and before["done"] and before["epoch"] is not None and
                 before["epoch"] == self._state["epoch"] and self.layout != "mirror"):
             warnings.warn(f"joaderfs.IterableDataset: this pass is epoch {before['epoch']} once "
