@@ -41,9 +41,9 @@ must_check int sched_dataset_prepared(struct sched *sched, const struct dataset 
 struct sched_storage {
 	const char *root; /* root of the first dataset on the storage */
 	unsigned reads;	  /* reads in flight */
-	/* the limit of reads in flight; with more of them, reading seems to get no faster */
+	/* limit of reads in flight, beyond which reading seems to get no faster */
 	unsigned most_reads;
-	/* if no read ends: age of the oldest read; 0: the storage answers */
+	/* 0: the storage answers; otherwise it does not, and this is the age of its oldest read */
 	uint64_t silent_ns;
 	/* number of reads that have ended and their bytes, including reads from a tier */
 	uint64_t ended, bytes;
@@ -69,8 +69,8 @@ const char *sched_wait_cause(enum wait_cause cause); /* one word: "storage", ...
 struct sched_program {
 	/* process id, as in /proc; 0: this entry and all later ones are empty */
 	long id;
-	uint64_t number; /* `rank` in struct reader */
-	uint64_t script; /* `script` in struct reader */
+	uint64_t number; /* number of the process in the engine: `rank` in struct reader */
+	uint64_t script; /* number of its script in the engine: `script` in struct reader */
 };
 /* Tells whether the process lives. The scheduler holds no lock when it calls this. */
 typedef bool sched_lives(const struct sched_program *program);
@@ -110,7 +110,7 @@ struct sched_job_status {
 	/* time since the rank's feed failed; 0: it works, or the job has no feed */
 	uint64_t unfed_ns;
 	bool gives_up; /* opens that find no sample in the feed fail */
-	/* reason why the group's next epoch does not begin; "": it is not held back */
+	/* reason why the next epoch of the training does not begin; "": nothing holds it back */
 	char waits_why[SCHED_WAIT_TEXT];
 	/* The processes that have read the job, the latest first. Empty: no process has read the
 	 * job since this daemon started. */
@@ -172,9 +172,9 @@ struct sched_cache {
 	uint64_t held; /* bytes of tensors that are ready or loading */
 	/* bytes of tensors that are open, or drawn and not yet consumed */
 	uint64_t pinned;
-	/* by_need: eviction is refcnt, and `needed` is set: bytes of unpinned ready tensors, by the
-	 * number of running epochs that need them. The last element is for all higher numbers,
-	 * too. */
+	/* by_need: the cache evicts by need (eviction = refcnt), and `needed` is set. needed[i]:
+	 * bytes of the unpinned ready tensors that i running epochs need; the last element also
+	 * counts tensors that more epochs need. */
 	bool by_need;
 	uint64_t needed[SCHED_NEEDS];
 };

@@ -23,8 +23,8 @@
 /* The work for the clerk, and its result. */
 struct clerk_restore {
 	struct restoring to;
-	/* an export: the job is not moved, its orders are saved, and `to.from` gets its
-	 * checkpoint */
+	/* The work is an export: the job stays where it is, its orders are saved, and `to.from`
+	 * gets its checkpoint. */
 	bool export;
 	int err;
 };
@@ -91,8 +91,8 @@ static int make_and_install(struct sched_job *job, struct restoring *to)
 	return err ? restore_failed(to, job->is.config.name, err) : 0;
 }
 
-/* Syncs the journal to the disk. After that the records from before the restore are not needed any
- * more. */
+/* Syncs the journal to the disk. After the sync, the journal no longer needs the records from
+ * before the restore. */
 static int sync_restored(struct sched_job *job, struct restoring *to)
 {
 	uint32_t epoch = to->at ? to->at_epoch : to->from->place.running.epoch;
@@ -106,8 +106,8 @@ static int sync_restored(struct sched_job *job, struct restoring *to)
 	return 0;
 }
 
-/* Restores the job without checks. Called by the clerk; or by the thread that adds the job, before
- * any other thread knows the job. */
+/* Restores the job without checks. The clerk calls this function; while a job is added, the adding
+ * thread calls it, before any other thread knows the job. */
 static int restore_job(struct sched_job *job, struct restoring *to)
 {
 	int err = hold_opens(job);
