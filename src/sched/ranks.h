@@ -92,8 +92,9 @@ void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
 void sched_feed_lend(struct sched_job *job, bool lent);
 
 /* Tells the scheduler why the next epoch of the training does not begin, for sched_job_status; "":
- * nothing holds it back. here: this job's rank holds it back, because it still has the previous
- * epoch open (draining). The job then leaves that epoch as soon as no script reads it. */
+ * nothing holds it back. here: this job's rank holds it back, because scripts may still read its
+ * draining epoch (the previous one). The job then leaves that epoch as soon as no script reads
+ * it. */
 void sched_feed_waits(struct sched_job *job, const char *why, bool here);
 
 /* Copies up to n received samples of the epoch's feed, bound or not, from index `base` on. Returns

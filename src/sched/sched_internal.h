@@ -31,7 +31,7 @@
  *   handle    an open, from its request to its release; bare: an open for another daemon
  *   ticket    the number by which an open that waits can be cancelled
  *   feed      the samples of a rank, which the coordinator draws (draw/feed.c)
- *   draining  the state of the previous epoch while positions of it are still open
+ *   draining  the state of the previous epoch while current/ may still give its files
  *
  *   open.c           serves an open, from its request to its release
  *   bindings.c       tells which samples positions hold
