@@ -69,13 +69,14 @@ struct edition {
 	struct epoch_set set;	     /* the samples of the epochs, for the engine */
 	uint64_t fingerprint;	     /* hash of `content`, job_kind, mixture and rank */
 	uint64_t content;	     /* dataset_fingerprint of the selected samples */
-	bool noted;		     /* measured_load has found a note of the selection */
+	/* the selection was loaded from a file of the job's directory (measured_load) */
+	bool noted;
 	roaring_bitmap_t *selection; /* ids of the selected samples */
 	roaring_bitmap_t *readable;  /* selection without refused or unreadable samples */
 	uint64_t largest_bytes;	     /* bytes of the largest tensor */
 	uint64_t all_bytes;	     /* bytes of all tensors together */
 	uint64_t sample_bytes;	     /* mean of the tensors' bytes */
-	/* three of four tensors have at most so many bytes */
+	/* three quarters of the tensors have at most this number of bytes */
 	uint64_t typical_bytes;
 	/* is.label_begin, for layout = classes; otherwise NULL */
 	uint32_t *label_begin;
@@ -95,7 +96,7 @@ struct edition {
 bool edition_fixes_labels(const struct edition *edition);
 uint32_t edition_label_of(const struct edition *edition, uint32_t position);
 /* Sets *ret to the label of a position, if the label does not depend on the order of the epoch.
- * Returns false if it does, or if there is no such position. */
+ * Returns false if the label depends on it, or if there is no such position. */
 bool edition_label(const struct edition *edition, uint32_t position, uint32_t *ret);
 
 /* --- mixture.c: editions of several datasets --- */
@@ -108,20 +109,21 @@ must_check int part_samples(
 /* --- measured.c --- */
 
 #define MEASURED_FILE "selection" /* name of a file in the job's directory */
-/* Writes the note about the selection. An error is logged; then a restart looks at all samples
- * again. */
+/* Saves the selection and its measurements in the job's directory, for measured_load. An error is
+ * logged, and then a restart looks at all samples again. */
 void measured_save(const struct edition *edition);
 
 /* --- sampler_join.c: adds a job to its sampler --- */
 
-/* Gives the part its space, and begins to join its sampler: sets *ret, or leaves *ret unchanged if
- * the part has no sampler. The caller must not hold the lock. */
+/* Gives the part its space (the tensors of its preparation), and prepares what the job needs to
+ * join the part's sampler: *ret, which is left unchanged if the part has no sampler. The caller
+ * must not hold the lock. */
 must_check int join_begin(struct part *part, struct sampler_joining **ret);
 /* Makes the job join the part's sampler. -EAGAIN: another job came or went meanwhile; the caller
  * has to call join_begin again. */
 must_check int join_finish_locked(struct part *part, struct sampler_joining *joining);
-/* Makes the job join the samplers of the edition's parts, from index `from` on. No other thread may
- * have the edition yet, though it may know the job. The caller must not hold the lock. */
+/* Makes the job join the samplers of the edition's parts, from index `from` on. Other threads must
+ * not have the edition yet, though they may know the job. The caller must not hold the lock. */
 must_check int join(struct edition *edition, size_t from);
 
 /* --- parts.c --- */

@@ -118,8 +118,8 @@ int keep_begin(const struct job *job, uint32_t *ret_id)
 
 #define SKIPPED_AT_ONCE 64
 
-/* Tells the engine which positions the epoch leaves out. They are the first bindings of its saved
- * order. */
+/* Tells the engine which positions the epoch leaves out because of bad samples: they are the first
+ * bindings of the epoch's saved order. */
 static void has_skipped(struct job *job, uint32_t epoch)
 {
 	struct binding bindings[SKIPPED_AT_ONCE];
@@ -182,8 +182,8 @@ static int open_journal(struct job *job, enum journal_found *ret_found)
 		job->directory, &identity, replay, job, ret_found, &job->journal);
 }
 
-/* Adds records to the journal that are missing because the last daemon ended. No reader is
- * connected yet, and no tensor is held, so that other effects need not be executed. */
+/* Adds records to the journal that are missing because the last daemon ended before it wrote them.
+ * Other effects are ignored, since no reader is connected yet and no tensor is held. */
 static void make_up(struct job *job)
 {
 	struct effects effects;

@@ -25,7 +25,7 @@
 /*
  * The supply decides which wanted sample is read, fetched and decoded next, which sample is tried
  * again, and which tensors the cache keeps. The engine is pure: events go in, effects come out.
- * It has no lock, thread or clock, reads no file, and calls nothing back.
+ * It has no lock, thread or clock, reads no file, and calls back only is_elsewhere.
  *
  *            source (a dataset)
  *           /       |
@@ -113,7 +113,7 @@ struct wanted_key {
 };
 
 enum wanted_state {
-	WANTED_OPEN_ONLY, /* readers have it open; it need not be prepared */
+	WANTED_OPEN_ONLY, /* is not requested; readers that waited for it have it open */
 	WANTED_QUEUED,	/* drawn ahead: jobs have asked for it */
 	WANTED_URGENT,	/* jobs have asked for it, and a reader is waiting */
 	WANTED_DELAYED, /* could not be prepared, and is tried again when it is due */

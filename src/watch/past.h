@@ -54,7 +54,7 @@ void past_leave_locked(struct past *past, const struct watch *watch);
 /* Counts a tensor that a reader of the job was given. made_for: the job for which the tensor was
  * prepared. */
 void past_given_locked(struct past *past, job_id job, uint32_t made_for);
-/* Tells whether it is time for a reading. If so, sets the time of the next reading. */
+/* Returns true if it is time for a reading, and then sets the time of the next one. */
 bool past_is_due(struct past *past, uint64_t now_ns);
 /* Begins a reading: fills in the figures of removed jobs. Forgets jobs that were removed more than
  * an hour ago. */
