@@ -52,8 +52,8 @@ struct strand {
 	uint32_t at_once;
 	/* The most samples to draw ahead. The caller may change this number before each event. */
 	uint32_t lookahead;
-	/* While the strand is not in its sampler, its remaining samples are in `set`, in `ids`, or
-	 * in both. */
+	/* The remaining samples while the strand is not in its sampler: in `set`, in `ids`, or in
+	 * both. */
 	struct sampler_set *set;
 	roaring_bitmap_t *ids;
 };

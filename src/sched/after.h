@@ -12,7 +12,7 @@
  *
  *   Flow: aftermath_init -> the lock is taken, and functions fill the aftermath
  *         -> sched_unlock.
- *   Owns: its references to jobs.   Threads: the one that made it.
+ *   Owns: its references to jobs.   Threads: the one that made the aftermath.
  *   Locks: sched->lock; the caller of a function whose name ends in _locked holds it.
  *   Errors: none.
  */
@@ -35,7 +35,8 @@ struct aftermath {
 	struct sched_job *noticed; /* a reference to the job of `notice`, or NULL */
 	enum notice notice;
 	uint32_t noticed_epoch;
-	struct sched_job *refill; /* a reference to a job whose stream is low, or NULL */
+	/* a reference to a job whose stream has few drawn samples left, or NULL */
+	struct sched_job *refill;
 	bool news;		  /* a feed has changed, so sched->news must be called */
 	/* The members from here on are set when the critical section ends. */
 	/* a stream has ended, and its samples must no longer count as needed */

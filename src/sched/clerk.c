@@ -15,13 +15,13 @@
 #include <string.h>
 
 /*
- * The clerk is a thread for work that takes long. Beginning an epoch of a million samples
- * takes tens of milliseconds: the sampler's set is made and need is counted. Saving an
- * order writes megabytes. Few threads answer readers, and readers of other jobs must not
- * wait, so the clerk does such work, one job after the other. Opens of the job wait in
- * its engine meanwhile.
+ * The clerk is a thread for work that takes long. Beginning an epoch of a million samples takes
+ * tens of milliseconds: the sampler gets the set of samples, and the cache counts which samples are
+ * needed. Saving an order writes megabytes. Few threads answer readers, and readers of other jobs
+ * must not wait, so the clerk does such work, one job after the other. Opens of the job wait in its
+ * engine meanwhile.
  *
- * A job that has work is queued for the clerk, which asks the job's engine for it.
+ * A job that has work is queued for the clerk. The clerk then asks the job's engine for the work.
  */
 
 /* Tells the engine that the epoch's stream was made, or could not be made (status). Opens that

@@ -45,9 +45,9 @@ static int add_region(struct regions *regions, const struct space *space,
 	return 0;
 }
 
-/* Divides each region into samples that the job reads and samples that it does not read, if the
- * region has the dataset and preparation of the part. Adds a region for the job's samples that are
- * in no region yet. job: the bit of the job. */
+/* Enters the job's samples of one dataset. Divides each region with this dataset and preparation
+ * into samples that the job reads and samples that it does not read, and adds a region for samples
+ * that were in no region yet. job: the bit of the job. */
 static int divide(struct regions *regions, const struct part *part, uint64_t job)
 {
 	size_t n = regions->n;

@@ -30,8 +30,8 @@ bool draw_fetched_locked(
 	const struct space *space, sample_id id, struct aftermath *aftermath);
 /* Draws a round for the stream. Returns false if the stream wants no further sample ahead. */
 must_check bool draw_go_on_locked(struct stream *stream, struct aftermath *aftermath);
-/* Ends the epoch's stream, if there is one. streams_let_go later tells the cache that the stream's
- * samples are not needed for it any more. */
+/* Ends the epoch's stream, if there is one. streams_let_go later tells the cache that the epoch
+ * needs no samples any more. */
 void draw_end_locked(struct sched_job *job, uint32_t epoch, struct aftermath *aftermath);
 /* Returns the configured look-ahead in samples. The default is at least twice the number of reads
  * that may be in flight, which keeps the storage busy while samples are decoded. */
@@ -50,8 +50,8 @@ must_check int stream_make(struct sched_job *job, uint32_t epoch);
 /* Draws rounds until the job's streams have no room for further samples ahead. Streams of other
  * jobs with the same sampler take part in the rounds. */
 void streams_fill(struct sched_job *job);
-/* Takes one stream that has ended, and tells the cache that the stream's remaining samples are not
- * needed for it any more. */
+/* Takes one stream that has ended, and tells the cache that its epoch does not need the remaining
+ * samples. */
 void streams_let_go(struct sched *sched);
 
 /* --- feeds.c --- */

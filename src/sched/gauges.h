@@ -57,7 +57,8 @@ void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 struct sched_job_share {
 	double demand; /* estimated samples per second that the job could use */
 	bool at_least; /* a reader waited all the time, so the demand may be higher */
-	/* parts of the time of all decoders, from 0 to 1 */
+	/* decoder time that the job could use, and that it gets, as parts (0 to 1) of the time of
+	 * all decoders */
 	double wanted_part, granted_part;
 	double waiting; /* part of the last second during which a reader waited */
 };
@@ -144,7 +145,7 @@ bool sched_job_tier(
 
 void sched_job_laps(struct sched_job *job, struct sched_laps *ret);
 
-/* The number of samples that exactly these jobs read, with the same preparation. */
+/* The number of samples that exactly the jobs in `jobs` read, with the same preparation. */
 struct sched_common {
 	uint64_t jobs; /* bit i: the job ids[i] reads the samples */
 	uint32_t samples;

@@ -17,7 +17,8 @@
 
 #define MAX_JOB_ID ((1u << 14) - 1) /* an inode number has 14 bits for the job's id */
 
-/* Finds a source, and counts the caller as one of its jobs, so that the source stays. */
+/* Finds the source (dataset) of this name, and counts the caller as one of its jobs, so that the
+ * source is not freed. */
 static struct source *find_source(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);

@@ -23,8 +23,8 @@ must_check int sched_job_add(struct sched *sched, const struct job_config *confi
 	bool persist, config_report *report, void *context);
 
 /*
- * Removes a job: gives back its pins and need, answers parked opens with -ENODEV and deletes its
- * state files. Open handles stay readable until they are released. -ENOENT.
+ * Removes a job: removes its pins and need from the cache, answers parked opens with -ENODEV, and
+ * deletes the job's state files. Open handles stay readable until they are released. -ENOENT.
  */
 must_check int sched_job_remove(struct sched *sched, const char *name);
 

@@ -20,7 +20,7 @@
  * Serves an open, from sched_open to sched_release.
  *
  *   sched_open -> the engine chooses the sample (epochs_open, effects.c)
- *              -> handle_answered: the sample is held
+ *              -> handle_answered: the handle gets a reference to the sample
  *              -> the tensor is ready: the open is finished. Else it is parked, until a
  *                 worker has prepared the tensor (wanted.c), or the epoch has begun (clerk.c)
  *              -> `opened` is called after the critical section (phases.c)
@@ -320,7 +320,7 @@ static int refuse_to_wait_locked(
 	return err;
 }
 
-/* Asks the engine for the sample. Returns 0 if the handle is finished or PARKING. */
+/* Asks the engine for the sample. Returns 0 if the handle is finished, or has to wait (PARKING). */
 static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
@@ -421,7 +421,8 @@ static const struct part *find_prepared_locked(
 	return NULL;
 }
 
-/* Requests a sample for another daemon. Returns 0 if the handle is finished or PARKING. */
+/* Requests a sample for another daemon. Returns 0 if the handle is finished, or has to wait
+ * (PARKING). */
 static int ask_sample_locked(struct sched_handle *handle, const struct part *part,
 	sample_id sample, struct aftermath *aftermath)
 {

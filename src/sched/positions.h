@@ -40,8 +40,8 @@ struct sched_reader {
 	bool done;   /* the thread has read the file before this one to the end */
 	bool looks;  /* the process opens files only to look; its worker processes read */
 	bool resent; /* an earlier daemon may already have begun to answer this open */
-	bool unknown;	/* the kernel does not tell which process it is */
-	bool elsewhere; /* one of several ranks, some of which run on other machines */
+	bool unknown;	/* the kernel does not tell which process reads */
+	bool elsewhere; /* the reader is one of several ranks, some of them on other machines */
 	/* the file holds images, even if this open only binds the position */
 	bool images;
 	long thread; /* thread id, as in /proc; 0: not known */
@@ -61,7 +61,7 @@ struct sched_open_callbacks {
 	void *context;
 	/* the reader, on which the choice of the epoch for SCHED_CURRENT depends */
 	struct sched_reader reader;
-	/* the file names of which edition the caller has used: the value of sched_edition.names */
+	/* the value of sched_edition.names in the edition in which the caller found the position */
 	uint32_t names;
 };
 

@@ -103,7 +103,7 @@ uint32_t sched_fed(
 	struct sched_job *job, uint32_t epoch, uint32_t base, sample_id *ids, uint32_t n);
 
 /* Adds to `ids` the samples of the dataset that are in the cache or loading. Considers only
- * preparations whose jobs all draw their samples. */
+ * preparations whose jobs all draw their samples at random. */
 void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 /* Adds to `ids` the samples of the dataset whose home is here, that trainings still need, and that
  * are neither in the cache nor loading. Leaves out trainings that need more samples than can be

@@ -15,9 +15,9 @@
  * Restores a job to a checkpoint, and exports it. The clerk does both, so that no other thread
  * makes streams or saves orders of the job meanwhile:
  *
- *   restore_check -> epochs_hold: from now on opens wait -> restore_make: saves the orders of live
- *   epochs, and makes and saves the orders of the restored epochs -> epochs_restored: the engine has
- *   the restored epochs, and opens continue
+ *   restore_check -> epochs_hold: from now on opens wait -> restore_make: saves the orders of the
+ *   epochs in memory, and makes and saves the orders of the restored epochs -> epochs_restored: the
+ *   engine has the restored epochs, and opens continue
  */
 
 /* The work for the clerk, and its result. */
@@ -121,7 +121,7 @@ static int restore_job(struct sched_job *job, struct restoring *to)
 	return sync_restored(job, to);
 }
 
-/* Takes a checkpoint, and saves the orders of live epochs. Opens wait meanwhile. */
+/* Takes a checkpoint, and saves the orders of the epochs in memory. Opens wait meanwhile. */
 static int save_for_export(struct sched_job *job, struct restoring *to)
 {
 	int err = hold_opens(job);

@@ -372,8 +372,8 @@ void *sched_keep_house(void *sched);
 
 /* --- jobs.c --- */
 
-/* Removes the job from the list, answers its parked opens, and gives its pins and need
- * back. */
+/* Removes the job from the list, answers its parked opens, and removes its pins and need from the
+ * cache. */
 void job_leave_locked(struct sched_job *job, struct aftermath *aftermath);
 
 /* --- job_lists.c --- */

@@ -28,8 +28,8 @@ static void remove_sample(const struct stream *stream, sample_id sample)
 	roaring_bitmap_remove(strand->ids, sample - strand->first);
 }
 
-/* Returns a reference to the k-th rank of the training that this daemon serves; NULL: there are
- * fewer ranks. */
+/* Returns a reference to the k-th of those ranks of the training that this daemon serves; NULL:
+ * there are fewer. */
 static struct sched_job *hold_rank(struct sched *sched, const char *training, size_t k)
 {
 	struct sched_job *job;
@@ -402,8 +402,8 @@ static bool drop_need_if_in_set(uint32_t id, void *context)
 	return true;
 }
 
-/* Tells the cache, for all samples of the stream at once, that they are no longer needed for it.
- * This holds the lock for a long time, and is only done if there is no memory for the set of
+/* Tells the cache, for all samples of the stream at once, that the epoch does not need them any
+ * more. This holds the lock for a long time, and is only done if there is no memory for the set of
  * ids. */
 static void drop_all_need_locked(struct stream *stream)
 {
