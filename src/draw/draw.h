@@ -149,7 +149,8 @@ void draw_drop_samples(struct stream *stream);
 /* Event: the cache begins to count the stream's remaining samples as needed. */
 void draw_count(struct draw *draw, struct stream *stream);
 /* Event: the epoch begins to draw. Inserts the stream into its samplers, but does not make it
- * ready. ahead, unbound: as for draw_bound. After -ENOMEM the stream is still only counted. */
+ * ready. ahead, unbound: as for draw_bound. After -ENOMEM the stream is as it was after
+ * draw_count. */
 must_check int draw_enter(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
 /* Event: from now on the stream may draw (true), or may not (false). */

@@ -29,7 +29,7 @@
 #define LEAST_BYTES (256 * MIB)
 #define OPEN_PER_PIXEL 6 /* limit of open bytes, per pixel of max_pixels */
 #define WORKING_PER_PIXEL 16
-/* bytes that a worker keeps: eight buffers of KEEP_BYTES */
+/* bytes that a decoder keeps from one image to the next: eight buffers of KEEP_BYTES */
 #define KEPT_BY_WORKER (128 * MIB)
 
 static uint64_t max_pixels(const struct supply *supply)
