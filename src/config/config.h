@@ -428,8 +428,8 @@ void config_print_keys(FILE *out);
  * absolute. The caller frees the result; NULL: no memory. */
 char *config_path_absolute(const char *dir, const char *path);
 
-/* Returns the name with the smallest edit distance to `word`. NULL: no distance is at most 3 and
- * less than the lengths of both `word` and the name. */
+/* Returns the name with the smallest edit distance to `word`. NULL: every name has a distance above
+ * 3, or a distance that is not less than the length of `word` or of the name. */
 const char *config_nearest(const char *word, const char *const *names, size_t n);
 
 /*

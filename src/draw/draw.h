@@ -36,16 +36,16 @@
  */
 
 struct edition; /* opaque here: the samples of an epoch */
-struct space;	/* opaque here: the tensors of a dataset */
+struct space;	/* opaque here: the tensors of a dataset with one preparation */
 
 /* The part of a stream's samples that comes from one dataset. The samples have the ids of the
  * sampler. */
 struct strand {
 	struct space *space;
 	struct sampler *sampler;	   /* NULL: the samples are not drawn here */
-	uint32_t number;		   /* the space's number in the sampler */
+	uint32_t number;		   /* the number by which the sampler knows the space */
 	const roaring_bitmap_t *selection; /* ids of the job's samples */
-	sample_id first; /* the stream's id of the sample that is 0 in the sampler */
+	sample_id first; /* the id, in the stream, of the sampler's sample 0 */
 	/* The number of positions that one open binds, if the sampler is dsa. For other samplers 1:
 	 * exchange draws as late as possible, because it gives cached samples, and isa shares no
 	 * draws. */
@@ -207,7 +207,8 @@ bool draw_is_borne(const struct draw *draw, const struct stream *stream);
 uint32_t stream_remaining(const struct stream *stream);
 /* Returns the strand from which the stream's sample comes. */
 struct strand *strand_of(const struct stream *stream, sample_id sample);
-/* Returns the strand whose tensors are in the space, or NULL. */
+/* Returns the strand whose tensors are in the space (which has a dataset and a preparation), or
+ * NULL. */
 const struct strand *strand_in(const struct stream *stream, const struct space *space);
 /* Tells whether the strand still has to draw the sample. */
 bool strand_needs(const struct stream *stream, const struct strand *strand, sample_id id);

@@ -163,8 +163,8 @@ struct order_set *edition_order_sets(struct job *job, size_t *ret_n)
 	return sets;
 }
 
-/* Removes from the job one edition that no epoch has and nobody holds, and returns it. NULL: there
- * is none. */
+/* Removes from the job one edition that no epoch has and to which nobody has a reference, and
+ * returns it. NULL: there is none. */
 static struct edition *take_dropped(struct job *job)
 {
 	struct epoch_set *set;
@@ -335,7 +335,7 @@ int editions_restore(struct job *job, const struct editions_found *found)
 {
 	struct facts facts = {0};
 	int err = 0;
-	/* If the journal belongs to other samples, keep_restore will set the journal aside, and
+	/* If the journal belongs to other samples, keep_restore will not use the journal, so
 	 * earlier editions are not needed. */
 	if (!knows_all(job, found->segments, found->n_segments)) {
 		free_but_now(job);

@@ -41,8 +41,8 @@ struct part {
 	struct space *space;
 	struct sampler *sampler; /* NULL: the samples are not drawn */
 	bool joined;		 /* (lock) the job has joined the sampler */
-	sample_id first; /* the edition's id of the sample that is 0 in the source */
-	/* the selection, if the part is of a mixture; otherwise NULL */
+	sample_id first; /* the id, in the edition, of the source's sample 0 */
+	/* owned selection, if the part is of a mixture; otherwise NULL */
 	roaring_bitmap_t *own;
 	/* selected samples, by their ids in the source */
 	const roaring_bitmap_t *selection;
@@ -53,8 +53,9 @@ struct part {
 };
 
 /* The samples of the epochs of a job, from the first epoch after a scan of its dataset to the last
- * one before the next scan. Constant, except for the members marked (lock). An edition is freed, by
- * the clerk or with its job, when none of these epochs is kept and nobody holds the edition. */
+ * one before the next scan. Constant, except for the members marked (lock). When none of these
+ * epochs is kept and nobody has a reference, the clerk frees the edition, or it is freed with its
+ * job. */
 struct edition {
 	struct sched_edition is;   /* the members that other modules see */
 	TAILQ_ENTRY(edition) link; /* (lock) the job's editions, the oldest first */
@@ -137,7 +138,8 @@ const struct part *edition_part_of(
 /* Returns the part that comes from the source, or NULL. */
 const struct part *edition_part_of_source(
 	const struct edition *edition, const struct source *source);
-/* Returns the part whose tensors are in the space, or NULL. */
+/* Returns the part whose tensors are in the space (which has a dataset and a preparation), or
+ * NULL. */
 const struct part *edition_part_in(
 	const struct edition *edition, const struct space *space);
 
@@ -147,14 +149,14 @@ const struct part *edition_part_in(
  * the configuration are reported. */
 must_check int edition_new(struct job *job, struct source *const *sources, size_t n,
 	config_report *report, void *context, struct edition **ret);
-/* Frees an edition that no epoch has and nobody holds. The caller must not hold the lock.
- * spaces_leave frees the edition's spaces later. */
+/* Frees an edition that no epoch has and to which nobody has a reference. The caller must not hold
+ * the lock. spaces_leave frees the tensors later. */
 void edition_free(struct edition *edition);
 void edition_leave_samplers_locked(struct edition *edition);
 /* Returns the edition of an epoch or of EPOCH_CURRENT, as epochs_set defines it. */
 struct edition *edition_of_locked(const struct job *job, uint32_t epoch);
-/* Returns the edition of an epoch or of EPOCH_CURRENT, and holds the edition until edition_let_go.
- * The caller must not hold the lock. */
+/* Returns a reference to the edition of an epoch or of EPOCH_CURRENT, which edition_let_go gives
+ * back. The caller must not hold the lock. */
 struct edition *edition_hold(struct job *job, uint32_t epoch);
 void edition_let_go(struct edition *edition);
 struct order_set edition_order_set(const struct edition *edition);

@@ -41,7 +41,7 @@ struct aftermath {
 	/* The members from here on are set when the critical section ends. */
 	/* a stream has ended, and its samples must no longer count as needed */
 	bool let_go;
-	bool free_spaces; /* a space is no longer used, and has to be freed */
+	bool free_spaces; /* no job uses a space (tensors of one preparation) any more */
 };
 
 void aftermath_init(struct aftermath *aftermath);

@@ -9,10 +9,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Divides the samples of several jobs into regions. A region has the samples that the same jobs
- * read, with the same preparation. */
+/* Divides the samples of several jobs into regions. A region has the samples of one dataset that
+ * the same jobs read with the same preparation. */
 
-/* The samples of a space that are read by exactly the jobs whose bits are set in `jobs`. */
+/* The samples of a dataset that are read, with one preparation (space), by exactly the jobs whose
+ * bits are set in `jobs`. */
 struct region {
 	const struct space *space;
 	roaring_bitmap_t *samples;

@@ -51,7 +51,7 @@ struct sched_storage {
 };
 /* Describes storage i. Returns false if there are fewer storages. */
 bool sched_storage(struct sched *sched, size_t i, struct sched_storage *ret);
-/* Describes a storage of the job that does not answer; if all answer, the first one. */
+/* Describes a storage of the job, if possible one that does not answer. */
 void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 
 struct sched_job_share {

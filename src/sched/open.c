@@ -186,7 +186,7 @@ void handle_give_up_locked(
 		load_pool_take_back(sched->pool, &handle->look_up))
 		handle->looks_up = false;
 	if (handle->state == HANDLE_PARKING || handle->looks_up)
-		/* the thread that works on the handle finishes it */
+		/* the thread that works on the handle will finish the handle, with this status */
 		handle->status = status;
 	else
 		handle_finish_locked(handle, status, aftermath);

@@ -61,7 +61,7 @@ struct sched_feed_state {
 	uint32_t epoch;
 	/* number of samples received so far, and so the index of the next one */
 	uint32_t next;
-	/* number of bindings before the first one that is not consumed */
+	/* number of bindings before the first binding that is not consumed */
 	uint32_t consumed;
 };
 void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret);
@@ -105,9 +105,9 @@ uint32_t sched_fed(
 /* Adds to `ids` the samples of the dataset that are in the cache or loading. Considers only
  * preparations whose jobs all draw their samples at random. */
 void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
-/* Adds to `ids` the samples of the dataset whose home is here, that trainings still need, and that
- * are neither in the cache nor loading. Leaves out trainings that need more samples than can be
- * examined quickly, and datasets with a tier. */
+/* Adds to `ids` the samples of the dataset whose home is this node, that trainings still need, and
+ * that are neither in the cache nor loading. Leaves out trainings that need more samples than can
+ * be examined quickly, and datasets with a tier. */
 void sched_lacked(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 
 /* Makes the scheduler call `news` when the state of a feed has changed. Any thread may call `news`,

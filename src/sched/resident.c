@@ -15,8 +15,8 @@
 #define AT_ONCE 16384	   /* samples looked at in one critical section */
 #define MOST_LACKED 524288 /* if a training needs more samples, none is looked at */
 
-/* Tells whether all jobs that read tensors of the space draw their samples at random. The sampler
- * `exchange` is fair only if the cached samples were loaded at random. */
+/* Tells whether all jobs that read the tensors of this preparation (space) draw their samples at
+ * random. The sampler `exchange` is fair only if the cached samples were loaded at random. */
 static bool is_random_locked(const struct sched *sched, const struct space *space)
 {
 	const struct sched_job *job;
@@ -92,8 +92,9 @@ static bool is_lacking(const struct strand *strand, const char *dataset)
 	       roaring_bitmap_get_cardinality(strand->ids) <= MOST_LACKED;
 }
 
-/* Adds samples, from `from` on, of the k-th strand for which is_lacking is true. *ret: the next
- * sample to look at; 0: there is none. Returns false if there are fewer strands. */
+/* Adds samples that the cache lacks, from `from` on, of the k-th strand for which is_lacking is
+ * true. *ret: the next sample to look at; 0: there is none. Returns false if there are fewer
+ * strands. */
 static bool add_some_lacked(struct sched *sched, const char *dataset, size_t k,
 	sample_id from, roaring_bitmap_t *ids, sample_id *ret)
 {

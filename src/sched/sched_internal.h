@@ -113,7 +113,7 @@ struct sched_handle {
 	uint64_t waited_ns;		    /* sum of the waits for the tensor */
 	uint64_t traced_as;		    /* number of the open in the trace */
 	struct waiter waiter;		    /* used in the state AWAITS_TENSOR */
-	TAILQ_ENTRY(sched_handle) link;	    /* in a list of an aftermath */
+	TAILQ_ENTRY(sched_handle) link;	    /* in a list of an aftermath (after.h) */
 	TAILQ_ENTRY(sched_handle) job_link; /* in the job's `parked` */
 	struct sched_open_callbacks callbacks;
 };
@@ -244,7 +244,8 @@ struct sched {
 /* Adds the time until now to the waits of the job and of its share, if a reader of the job waits.
  * Then determines the cause of the present wait. */
 void job_count_waits_locked(struct sched_job *job, uint64_t now_ns);
-/* Counts a handle that begins to wait for its tensor (change 1), or whose wait ends (-1). */
+/* Counts a handle that begins to wait for its tensor (change = 1), or whose wait ends (change =
+ * -1). */
 void handle_waits_locked(struct sched_handle *handle, int change);
 /* Adds the time until now to the waits of all jobs that wait for the sample, because the cause of
  * their waits is about to change, or has just changed. */
@@ -287,8 +288,8 @@ void tell_worths(void *context, struct tier_asked *asked, size_t n);
 void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath);
 /* Has a worker look up a request's sample in a saved order (EFFECT_LOOK_UP). */
 void handle_look_up_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Ends an open: removes its ticket, and gives the handle its tensor; after an error gives the
- * sample back. The callback `opened` is called after the critical section. */
+/* Ends an open: removes its ticket, and gives the handle its tensor, or, after an error, gives up
+ * its sample. The callback `opened` is called after the critical section. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
 /* Ends a waiting open with the error `status`: at once, or as soon as the thread that works on the
@@ -355,9 +356,9 @@ must_check int job_import(struct sched_job *job, const struct adding *adding);
 
 /* --- file_heads.c --- */
 
-/* Decides anew whether tensors of the edition's spaces are copied to files from which the kernel
- * can answer readers. The caller calls this when a job came or went. Jobs with another file format
- * read these tensors through the daemon. */
+/* Decides anew, for each preparation of the edition, whether its tensors are copied to files from
+ * which the kernel can answer readers. The caller calls this when a job came or went. Jobs with
+ * another file format read these tensors through the daemon. */
 void edition_choose_heads_locked(const struct edition *edition);
 
 /* --- clerk.c: long work at an epoch, in a thread of its own --- */

@@ -183,7 +183,7 @@ static int open_journal(struct job *job, enum journal_found *ret_found)
 }
 
 /* Adds records to the journal that are missing because the last daemon ended before it wrote them.
- * Other effects are ignored, since no reader is connected yet and no tensor is held. */
+ * Other effects are ignored, since no reader is connected yet and no file is open. */
 static void make_up(struct job *job)
 {
 	struct effects effects;

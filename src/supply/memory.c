@@ -208,7 +208,7 @@ static uint64_t file_bytes(const struct space *space, sample_id sample)
 	return bytes;
 }
 
-/* Tells whether a decode for this preparation may also make the tensors of other spaces. */
+/* Tells whether a decode for this preparation may also make the tensors of other preparations. */
 static bool can_share_decode(const struct preparation *preparation)
 {
 	return !preparation->encoded && !preparation->approximate && !preparation->exif &&

@@ -99,8 +99,8 @@ static struct wanted *wanted_of(struct share_request *request)
 	return (struct wanted *)((char *)request - offsetof(struct wanted, request));
 }
 
-/* Returns the worth (src/tier/policy.h) that a sample which is about to be read has for its tier.
- * 0: there is no tier. */
+/* Returns the worth that a sample which is about to be read has for its tier: the higher, the
+ * longer the tier keeps the sample (src/tier/policy.h). 0: there is no tier. */
 static uint32_t worth_of(const struct source *source, sample_id sample)
 {
 	return source->tier ? 1 + tier_need(source, sample, false) : 0;

@@ -132,7 +132,7 @@ struct memory_size {
 struct wanted_needs {
 	struct memory_size memory;
 	uint64_t file; /* bytes of the sample's files */
-	bool alone;    /* the sample's decode can't produce tensors of other spaces */
+	bool alone;    /* the sample's decode can't make tensors of other preparations */
 };
 
 /* An open that waits for a tensor, and its answer. */
@@ -146,8 +146,8 @@ struct waiter {
 };
 TAILQ_HEAD(waiters, waiter);
 
-/* A wanted sample of a space. It exists while the sample has to be prepared, while readers wait for
- * it, and while readers that have waited for it have it open. */
+/* A sample that some job wants with one preparation. A wanted sample exists while it has to be
+ * prepared, while readers wait for it, and while readers that have waited have it open. */
 struct wanted {
 	UT_hash_handle hash;
 	struct wanted_key key;
@@ -182,7 +182,7 @@ struct wanted {
 	struct dataset_sample sample; /* belongs to the caller */
 	/* belongs to the caller: the second file of a pair, or the later frames of a group */
 	struct wanted_second *second;
-	bool in_file; /* the value of the space's in_files when loading began */
+	bool in_file; /* in_files of the space when loading began */
 	struct file_head head;
 	/* next in the chain: the same sample with another preparation, for which the same decode
 	 * makes a tensor */
@@ -396,7 +396,7 @@ uint64_t storage_silent_ns(const struct storage *storage, uint64_t now_ns);
 
 /* --- space.c ----------------------------------------------------------------------- */
 
-/* Makes a space. This takes a while if there are millions of ids. -ENOMEM */
+/* Makes a space for the preparation. This takes a while if there are millions of ids. -ENOMEM */
 must_check int space_make(
 	struct source *source, const struct preparation *preparation, struct space **ret);
 /* Returns the source's space for the preparation of *spare. If there is none, uses *spare as the

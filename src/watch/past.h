@@ -8,8 +8,8 @@
 #include "stats/history.h"
 
 /*
- * The history of the last hour: readings of the jobs' counters, and the place of each job in a
- * reading. sched/last_hour.h describes what it is for.
+ * Keeps the last hour: readings of the jobs' counters. A job's place is the index of its figures in
+ * each reading. sched/last_hour.h describes the purpose.
  *
  *   Flow: past_is_due -> past_begin_locked -> past_read_locked for each job -> past_add.
  *   Owns: the history.   Threads: one thread calls past_is_due and past_add.
@@ -29,9 +29,9 @@ struct last_hour_job {
 	char dataset[LAST_HOUR_NAME];
 	uint64_t added_ns;
 	uint64_t gone_ns; /* when the job was removed; 0: the job exists */
-	/* The number of samples that the job was given, by the place of the job for which they were
-	 * prepared. The last element counts samples that were prepared for a job without a place,
-	 * or by another node. */
+	/* The number of samples that the job was given, by the place of the job for which the
+	 * sample was prepared. The last element counts samples that were prepared for a job without
+	 * a place, or by another node. */
 	uint64_t prepared_for[HISTORY_JOBS + 1];
 };
 
