@@ -78,7 +78,7 @@ void draw_count(struct draw *draw, struct stream *stream)
 	TAILQ_INSERT_TAIL(&draw->counted, stream, link);
 }
 
-/* Makes room for an event of n streams, which has at most one effect per stream. -ENOMEM */
+/* Makes room for an event that concerns n streams, and has at most one effect for each. -ENOMEM */
 static int reserve(struct draw *draw, size_t n)
 {
 	stream_id *ids = reallocarray(draw->round_ids, n, sizeof(*ids));

@@ -38,8 +38,8 @@
 struct edition; /* opaque here: the samples of an epoch */
 struct space;	/* opaque here: the tensors of a dataset with one preparation */
 
-/* The part of a stream's samples that comes from one dataset. The samples have the ids of the
- * sampler. */
+/* The part of a stream's samples that comes from one dataset. The samples are numbered as in the
+ * dataset's sampler. */
 struct strand {
 	struct space *space;
 	struct sampler *sampler;	   /* NULL: the samples are not drawn here */
@@ -141,7 +141,7 @@ struct draw {
 
 void draw_init(struct draw *draw);
 void draw_free(struct draw *draw);
-/* Frees the ids and sets of a stream, which must be in no list. */
+/* Frees the remaining samples (ids and sets) of a stream. The stream must be in no list. */
 void draw_drop_samples(struct stream *stream);
 
 /* --- events: streams begin and end -------------------------------------------------------- */

@@ -21,8 +21,9 @@
 
 #define TOLD_EACH_NS UINT64_C(600000000000)
 
-/* Lists the parts of all jobs' editions that come from the dataset. The caller frees *ret, and
- * gives back the references to the job and to the edition of each part. -ENOMEM */
+/* Lists, for each job that reads the dataset, the part of the job's present edition that comes from
+ * the dataset. The caller frees *ret, and gives back the references to the job and to the edition
+ * of each part. -ENOMEM */
 static int hold_parts(struct sched *sched, const struct dataset *dataset,
 	const struct part ***ret, size_t *ret_n)
 {

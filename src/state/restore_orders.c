@@ -135,8 +135,8 @@ static bool next_order(struct job *job, uint32_t *epoch, struct order *ret)
 	return *epoch != UINT32_MAX;
 }
 
-/* Opens wait meanwhile, so no position is bound. Readers may still close files; the positions of
- * these are added after the reads in the saved order. */
+/* Opens wait meanwhile, so no position is bound. Readers may still close files; such reads come
+ * after those in the saved order. */
 int restore_save_live(struct job *job, struct restoring *restoring)
 {
 	uint32_t epoch = UINT32_MAX;

@@ -156,8 +156,7 @@ struct wanted {
 	struct share_request request;
 	/* number of readers that wait for the sample, or that have waited and have it open */
 	uint32_t opens;
-	/* The job whose request made the sample leave the state WANTED_OPEN_ONLY; 0: another
-	 * daemon. */
+	/* the job that was the first to request the sample; 0: another daemon */
 	job_id asked_by;
 	TAILQ_ENTRY(wanted) link;
 	struct waiters waiters;

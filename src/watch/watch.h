@@ -9,7 +9,22 @@
 #include <stdatomic.h>
 
 /*
- * Counts and reports what the readers of a job do; decides nothing.
+ * Counts and reports what the readers of a job do. It decides nothing.
+ *
+ *   waits.c         counts how long readers wait, and for what
+ *   epoch_times.c   measures epochs that were read to the end
+ *   trace.c         records each open and close of a job's readers
+ *   notice.c        warns about scripts that probably do not do what their authors mean
+ *   job_rates.c     counts samples per second
+ *   past.c          keeps readings of the last hour (past.h)
+ *
+ *   Flow: the scheduler reports each open, binding and wait (src/sched/watching.c), and reads
+ *         the figures for its gauges.
+ *   Owns: a job's figures. The job frees its trace.
+ *   Threads: any.
+ *   Locks: job->lock; the caller of a function whose name ends in _locked holds it. Other
+ *          functions take it.
+ *   Errors: -ENOMEM from trace_begin.
  */
 
 struct trace;
