@@ -26,7 +26,7 @@
  *   Flow: edition_new -> join -> epochs begin with it -> editions_sweep, or edition_free.
  *   Owns: its selection, and the tables made from it. A job owns its editions; the supply owns
  *         sources and spaces.
- *   Threads: any thread that holds the edition or the lock.
+ *   Threads: any thread that has a reference to the edition, or holds the lock.
  *   Locks: job->lock; the caller of a function whose name ends in _locked holds it.
  *   Errors: -errno; errors of the ini are reported.
  */
@@ -49,7 +49,7 @@ struct part {
 	uint64_t all_bytes; /* bytes of all tensors of the part */
 	/* number of the part's samples in each epoch */
 	uint32_t in_epoch;
-	uint64_t seed; /* seed of the part's passes in a mixture */
+	uint64_t seed; /* seed of the part's passes in a mixture (epoch/passes.h) */
 };
 
 /* The samples of the epochs of a job, from the first epoch after a scan of its dataset to the last
@@ -160,8 +160,8 @@ struct edition *edition_of_locked(const struct job *job, uint32_t epoch);
 struct edition *edition_hold(struct job *job, uint32_t epoch);
 void edition_let_go(struct edition *edition);
 struct order_set edition_order_set(const struct edition *edition);
-/* Returns a list of the sets of all editions of the job, which the caller frees. NULL: no
- * memory. */
+/* Returns a list with the set of samples of each edition of the job. The caller frees the list.
+ * NULL: no memory. */
 struct order_set *edition_order_sets(struct job *job, size_t *ret_n);
 /* Frees the editions that no epoch has any more. Returns true if there was such an edition. The
  * clerk calls this function. */

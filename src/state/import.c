@@ -291,8 +291,8 @@ void import_undo(struct job *job)
 		order_prune(job->directory, UINT32_MAX);
 }
 
-/* Imports the orders, or none if this fails. *ret: the restore that follows; NULL: the orders are
- * replayed from their beginning. */
+/* Imports the orders, or none if this fails. ret: receives the restore that the caller then has to
+ * make; NULL: the job replays the orders from the first one on. */
 static int import(struct job *job, const struct adding *adding, struct restoring *ret)
 {
 	struct importing importing = {.job = job, .adding = adding};

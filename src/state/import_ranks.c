@@ -231,6 +231,7 @@ static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 
 /* --- the log ---------------------------------------------------------------------------- */
 
+/* The samples of the log, in their order. seen: the same samples as a set. */
 struct row {
 	sample_id *ids;
 	uint32_t n;

@@ -21,6 +21,7 @@
  *     selection          a note about the samples that the job selects: measured.c
  *     journal-NNNN       the decisions of epochs: epoch/journal.h
  *     epoch-NNNN.order   the order of an epoch that has ended: epoch/order.h
+ *     training.order     what the ranks of an imported training had read: import_ranks.c
  *
  * joaderfs-state(5) describes these files.
  */
