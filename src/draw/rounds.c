@@ -125,9 +125,9 @@ static bool draw_round(
 }
 
 /* Returns the sampler of the next round. Usually the stream's next sample comes from this sampler.
- * But if another stream could join the round, except that its next sample comes from another
- * sampler, returns that other sampler, so that the other stream comes to its next sample first.
- * Rounds with more streams share more. */
+ * But another stream that has samples of this sampler may first have to draw from another one. If
+ * that stream wants a round, returns that other sampler, so that the stream can join a later round
+ * of this sampler. Rounds with more streams share more. */
 static struct sampler *choose_sampler(const struct draw *draw,
 	const struct stream *stream, const struct ahead_cache *cache)
 {

@@ -98,8 +98,8 @@ struct watch {
  * waited longest; NULL: no reader waits. Returns the added time in ns. */
 uint64_t waits_count_locked(
 	struct watch *watch, const struct wanted *first, uint64_t now_ns);
-/* Counts a reader that begins to wait for the sample (change 1), or whose wait ends (-1). The
- * caller calls waits_count_locked before. */
+/* Counts a reader that begins to wait for the sample (change = 1), or whose wait ends (change =
+ * -1). The caller calls waits_count_locked before. */
 void waits_change_locked(struct watch *watch, const struct wanted *wanted, int change);
 /* Adds the time that it took to answer an open, without the wait for the tensor. Takes no lock. */
 void waits_took(struct watch *watch, uint64_t ns);
