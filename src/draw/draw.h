@@ -42,8 +42,8 @@ struct space;	/* opaque here: the tensors of a dataset with one preparation */
  * dataset's sampler. */
 struct strand {
 	struct space *space;
-	struct sampler *sampler;	   /* NULL: the samples are not drawn here */
-	uint32_t number;		   /* the number by which the sampler knows the space */
+	struct sampler *sampler; /* NULL: the samples are not drawn here */
+	uint32_t number;	 /* the number by which the sampler knows the space */
 	const roaring_bitmap_t *selection; /* ids of the job's samples */
 	sample_id first; /* the id, in the stream, of the sampler's sample 0 */
 	/* The number of positions that one open binds, if the sampler is dsa. For other samplers 1:
@@ -78,8 +78,8 @@ struct stream {
 	stream_id id;	  /* the stream's number in all its samplers */
 	job_id joined_as; /* the job's id, or the id of its stand-in (draw.c) */
 	bool ready;	  /* the stream may draw */
-	bool leaves;	  /* the cache still has to be told that the stream needs no samples */
-	uint32_t ahead;	  /* number of samples drawn and not bound */
+	bool leaves; /* the cache still has to be told that the stream needs no samples */
+	uint32_t ahead; /* number of samples drawn and not bound */
 	/* number of unbound positions for which no sample is drawn either */
 	uint32_t unbound;
 	/* value of `ahead` after the last draw or refill; half of this counts as low */

@@ -41,7 +41,7 @@ struct part {
 	struct space *space;
 	struct sampler *sampler; /* NULL: the samples are not drawn */
 	bool joined;		 /* (lock) the job has joined the sampler */
-	sample_id first; /* the id, in the edition, of the source's sample 0 */
+	sample_id first;	 /* the id, in the edition, of the source's sample 0 */
 	/* owned selection, if the part is of a mixture; otherwise NULL */
 	roaring_bitmap_t *own;
 	/* selected samples, by their ids in the source */
@@ -67,9 +67,9 @@ struct edition {
 	/* The mixture that is.dataset refers to, and that the edition owns; NULL: is.dataset is no
 	 * mixture. */
 	struct dataset *mixed;
-	struct epoch_set set;	     /* the samples of the epochs, for the engine */
-	uint64_t fingerprint;	     /* hash of `content`, job_kind, mixture and rank */
-	uint64_t content;	     /* dataset_fingerprint of the selected samples */
+	struct epoch_set set; /* the samples of the epochs, for the engine */
+	uint64_t fingerprint; /* hash of `content`, job_kind, mixture and rank */
+	uint64_t content;     /* dataset_fingerprint of the selected samples */
 	/* the selection was loaded from a file of the job's directory (measured_load) */
 	bool noted;
 	roaring_bitmap_t *selection; /* ids of the selected samples */

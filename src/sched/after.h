@@ -37,7 +37,7 @@ struct aftermath {
 	uint32_t noticed_epoch;
 	/* a reference to a job whose stream has few drawn samples left, or NULL */
 	struct sched_job *refill;
-	bool news;		  /* a feed has changed, so sched->news must be called */
+	bool news; /* a feed has changed, so sched->news must be called */
 	/* The members from here on are set when the critical section ends. */
 	/* a stream has ended, and its samples must no longer count as needed */
 	bool let_go;

@@ -70,8 +70,10 @@ const char *sched_wait_cause(enum wait_cause cause); /* one word: "storage", ...
 struct sched_program {
 	/* process id, as in /proc; 0: this entry and all later ones are empty */
 	long id;
-	uint64_t number; /* number of the process in the engine: `rank` in struct reader */
-	uint64_t script; /* number of its script in the engine: `script` in struct reader */
+	/* number of the process in the engine: `rank` in struct reader */
+	uint64_t number;
+	/* number of its script in the engine: `script` in struct reader */
+	uint64_t script;
 };
 /* Tells whether the process lives. The scheduler holds no lock when it calls this. */
 typedef bool sched_lives(const struct sched_program *program);

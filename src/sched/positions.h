@@ -40,7 +40,7 @@ struct sched_reader {
 	bool done;   /* the thread has read the file before this one to the end */
 	bool looks;  /* the process opens files only to look; its worker processes read */
 	bool resent; /* an earlier daemon may already have begun to answer this open */
-	bool unknown;	/* the kernel does not tell which process reads */
+	bool unknown; /* the kernel does not tell which process reads */
 	bool elsewhere; /* the reader is one of several ranks, some of them on other machines */
 	/* the file holds images, even if this open only binds the position */
 	bool images;

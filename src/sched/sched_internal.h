@@ -99,7 +99,7 @@ struct sched_handle {
 	/* tensors of the sample's dataset and preparation; NULL before the answer, and for a
 	 * label */
 	struct space *space;
-	sample_id in_space;    /* the sample's id in the space */
+	sample_id in_space; /* the sample's id in the space */
 	/* the sample that is prepared for this open; NULL: the tensor was ready */
 	struct wanted *wanted;
 	const struct tensor *tensor;
@@ -122,8 +122,8 @@ struct sched_handle {
 struct skipping {
 	roaring_bitmap_t *bad;	   /* samples that later epochs leave out */
 	roaring_bitmap_t *damaged; /* samples that stay bad until their files change */
-	roaring_bitmap_t *told;	   /* bad samples that were logged; only the clerk uses it */
-	bool found;		   /* `bad` has grown since the clerk's last look */
+	roaring_bitmap_t *told; /* bad samples that were logged; only the clerk uses it */
+	bool found;		/* `bad` has grown since the clerk's last look */
 	/* the positions that the next epoch leaves out (skip_plan.c); NULL: none */
 	struct skip_plan *plan;
 };
@@ -134,12 +134,12 @@ struct sched_job {
 	struct sched *sched;
 	atomic_uint references;
 	bool removed;
-	struct feeds feeds;		 /* feeds of a rank, by epoch */
-	uint64_t unfed_since_ns;	 /* when the rank's feed failed; 0: the feed works */
-	bool gives_up;			 /* opens that find no sample in the feed fail */
+	struct feeds feeds;	 /* feeds of a rank, by epoch */
+	uint64_t unfed_since_ns; /* when the rank's feed failed; 0: the feed works */
+	bool gives_up;		 /* opens that find no sample in the feed fail */
 	/* why the next epoch of the training does not begin (sched_feed_waits) */
 	char waits_why[SCHED_WAIT_TEXT];
-	uint32_t open;			 /* number of images of current/ that are open */
+	uint32_t open; /* number of images of current/ that are open */
 	TAILQ_ENTRY(sched_job) clerk_link;
 	struct skipping skips;
 	/* the restore that the clerk has to do, or NULL */
@@ -160,16 +160,17 @@ struct sched_job {
 struct sched_source {
 	struct source is; /* the members that supply and edition use */
 	struct sched *sched;
-	struct tier *at;	      /* the tier that the dataset has to join, or NULL */
-	struct dataset_config config; /* config.name is NULL if the configuration is not known */
-	bool taken;		      /* no job may begin to use the dataset */
+	struct tier *at; /* the tier that the dataset has to join, or NULL */
+	/* config.name is NULL if the configuration is not known */
+	struct dataset_config config;
+	bool taken; /* no job may begin to use the dataset */
 	bool removed;
 	/* directory that symbolic links must not leave; NULL: links may lead anywhere */
 	const char *root;
 	/* samples that are never prepared (quarantine.h); constant; NULL: none */
 	const roaring_bitmap_t *quarantined;
-	struct histogram decodes;	     /* duration of decodes, in ns per sample */
-	_Atomic uint64_t cpu_ns;	     /* processor time of all decodes */
+	struct histogram decodes; /* duration of decodes, in ns per sample */
+	_Atomic uint64_t cpu_ns;  /* processor time of all decodes */
 };
 
 static inline struct sched_source *sched_source_of(struct source *source)

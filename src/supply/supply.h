@@ -114,10 +114,10 @@ struct wanted_key {
 
 enum wanted_state {
 	WANTED_OPEN_ONLY, /* is not requested; readers that waited for it have it open */
-	WANTED_QUEUED,	/* drawn ahead: jobs have asked for it */
-	WANTED_URGENT,	/* jobs have asked for it, and a reader is waiting */
-	WANTED_DELAYED, /* could not be prepared, and is tried again when it is due */
-	WANTED_LOADING /* is being read, fetched or decoded, or waits for a decoder */
+	WANTED_QUEUED,	  /* drawn ahead: jobs have asked for it */
+	WANTED_URGENT,	  /* jobs have asked for it, and a reader is waiting */
+	WANTED_DELAYED,	  /* could not be prepared, and is tried again when it is due */
+	WANTED_LOADING	  /* is being read, fetched or decoded, or waits for a decoder */
 };
 
 /* The memory that a sample needs. */
