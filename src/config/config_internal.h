@@ -77,7 +77,7 @@ extern const struct value_type value_u32, value_u64, value_size, value_cache,
 	value_array_dtype, value_user, value_group, value_mode, value_endings,
 	value_column, value_labels;
 
-/* Parses a number of digits only. strtoull would also accept signs and spaces. */
+/* Parses a number that consists of digits only. strtoull would also accept signs and spaces. */
 bool value_digits(const char **text, uint64_t *ret);
 bool value_in_range(const struct option *option, uint64_t number);
 void value_allowed_range(const struct option *option, FILE *out);
@@ -149,8 +149,8 @@ must_check int ini_read_file(struct ini *ini);
 void ini_set(struct ini *ini, const char *setting, unsigned line);
 void ini_free(struct ini *ini);
 
-/* Returns the first section with the id, or NULL. If such a section may have a name, returns the
- * one without a name. */
+/* Returns the first section with the id, or NULL. If sections with the id may have a name, returns
+ * the one without a name. */
 const struct ini_section *ini_section(const struct ini *ini, enum section_id id);
 
 /* Sets the fields of the object from values and defaults. section NULL: only defaults. dir: the

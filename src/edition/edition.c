@@ -163,8 +163,8 @@ struct order_set *edition_order_sets(struct job *job, size_t *ret_n)
 	return sets;
 }
 
-/* Removes from the job an edition that can be freed, and returns this edition. NULL: there is
- * none. */
+/* Removes from the job one edition that no epoch has and to which nobody has a reference, and
+ * returns it. NULL: there is none. */
 static struct edition *take_dropped(struct job *job)
 {
 	struct epoch_set *set;
@@ -196,7 +196,8 @@ bool editions_sweep(struct job *job)
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* The sets of epochs that the journal and the orders name, sorted by the number of the epoch. */
+/* The set of samples of each epoch, as named by the journal and by saved orders, sorted by the
+ * number of the epoch. */
 struct facts {
 	struct order_found *list;
 	size_t n, room;
@@ -226,8 +227,8 @@ static int facts_put(struct facts *facts, const struct order_found *found)
 	return 0;
 }
 
-/* Adds the sets that are in the journal's segments. If the job went back to an earlier epoch, adds
- * only the sets of segments since then; later epochs have the sets of their saved orders. */
+/* Adds the sets that the journal's segments name. If the job was restored to an earlier epoch,
+ * ignores segments from before the restore; their epochs have the sets of their saved orders. */
 static int take_segments(
 	struct facts *facts, const struct order_found *segments, size_t n)
 {
@@ -334,7 +335,8 @@ int editions_restore(struct job *job, const struct editions_found *found)
 {
 	struct facts facts = {0};
 	int err = 0;
-	/* The journal belongs to other samples, so keep_restore will set the journal aside. */
+	/* If the journal belongs to other samples, keep_restore will not use the journal, so
+	 * earlier editions are not needed. */
 	if (!knows_all(job, found->segments, found->n_segments)) {
 		free_but_now(job);
 	} else {

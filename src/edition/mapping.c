@@ -11,14 +11,13 @@
 #include <unistd.h>
 
 /*
- * Decides whether a file of layout = classes holds the same sample in every epoch (fixed), or
- * another sample of its label in each epoch (fresh).
+ * Decides whether a file of layout = classes holds the same sample in every epoch (mapping =
+ * fixed), or another sample of its label in each epoch (fresh).
  *
- * A script that reads classes shuffles by itself, so it loses nothing with a fixed
- * mapping, and each file keeps its meaning whichever files are opened, in whatever order
- * and by however many processes. With a fresh mapping a job can take, within a label, a
- * sample that the cache holds. This pays off if the prepared samples do not fit into
- * the cache.
+ * A script that reads classes shuffles by itself, so it loses nothing with mapping = fixed, and
+ * each file keeps its meaning whichever files are opened, in whatever order and by however many
+ * processes. With mapping = fresh a job can take, within a label, a sample that is in the cache.
+ * This pays off if the prepared samples do not fit into the cache.
  *
  * The choice of `auto` is saved in the job's directory when the job is added for the first time,
  * and is kept as long as the directory, because all orders of a job must have one mapping.
@@ -53,8 +52,8 @@ static int read_choice(const struct job *job, char text[static 16])
 	return err;
 }
 
-/* Sets *ret to whether the job has a journal. If there is no saved choice, an earlier version of
- * joaderfs has made the journal, with a fresh mapping. */
+/* Sets *ret to whether the job has a journal. A journal without a saved choice comes from an
+ * earlier version of joaderfs, in which the mapping was always fresh. */
 static int has_orders(const struct job *job, bool *ret)
 {
 	struct order_found *found = NULL;

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 /*
- * Measures the tensors of an edition's samples. If all samples of a dataset are selected, it is
- * enough to look at one sample of each shape, so that the time does not grow with the number of
- * samples. typical_bytes is a quantile, since a few huge images say nothing about how many samples
- * fit into the cache.
+ * Measures the tensors of an edition's samples. If all samples of a dataset are selected, one
+ * sample of each shape is enough, so that the time does not grow with the number of samples.
+ * typical_bytes is a quantile and not the mean, because a few huge images would change the mean,
+ * but hardly change how many samples fit into the cache.
  */
 
 /* --- by samples --------------------------------------------------------------------------- */
@@ -34,8 +34,8 @@ struct measuring {
 };
 
 /* Returns the bytes of a sample's tensor. Remembers them for the image's shape, because datasets
- * have far fewer shapes than images, and of two files with the same shape the smaller one needs no
- * more memory. */
+ * have far fewer shapes than images. If a file with this shape was accepted, a smaller file with
+ * the same shape is accepted, too, because it needs no more memory. */
 static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 {
 	const struct edition *edition = measuring->edition;
@@ -191,7 +191,8 @@ static int typical_file(struct edition *edition)
 }
 
 /* Measures encoded tensors, which are as large as their files. -EAGAIN: each sample has to be
- * measured, because some are refused, or have no image header, so that their files may be empty. */
+ * measured, because some samples are refused, or have no image header, so that even their file may
+ * be empty. */
 static int measure_encoded(
 	struct edition *edition, const struct dataset_shape *shapes, size_t n)
 {

@@ -62,7 +62,7 @@ void shares_pass_window(struct sched *sched)
 		job->waiting_part = (double)job->share.waited_ns / SECOND_NS / seconds;
 	}
 	double busy = (double)sched->supply.decoded_ns / SECOND_NS / seconds;
-	/* If there is no memory for new shares, the window continues for another second. */
+	/* If there is no memory for new shares, the measurement goes on for another second. */
 	if (shares_window(&sched->supply.shares, seconds, sched->config->workers, busy) ==
 		0) {
 		sched->window_ns = now_ns;

@@ -56,8 +56,8 @@ char *sched_datasets_that_stay(const struct daemon_config *daemon)
 	if (!out)
 		return NULL;
 	fputc('\n', out);
-	/* The jobs of a group stay with their scan, because all nodes must have the same samples.
-	 *  */
+	/* Jobs of daemons in a group stay with their scan, because all nodes must have the same
+	 * samples. */
 	bool group = daemon->cluster.engine || daemon->cluster.listen;
 	for (size_t i = 0; group && i < daemon->n_datasets; i++)
 		fprintf(out, "%s\n", daemon->datasets[i].name);

@@ -21,6 +21,7 @@
  *     selection          a note about the samples that the job selects: measured.c
  *     journal-NNNN       the decisions of epochs: epoch/journal.h
  *     epoch-NNNN.order   the order of an epoch that has ended: epoch/order.h
+ *     training.order     what the ranks of an imported training had read: import_ranks.c
  *
  * joaderfs-state(5) describes these files.
  */
@@ -118,8 +119,8 @@ int keep_begin(const struct job *job, uint32_t *ret_id)
 
 #define SKIPPED_AT_ONCE 64
 
-/* Tells the engine which positions the epoch leaves out. They are the first bindings of its saved
- * order. */
+/* Tells the engine which positions the epoch leaves out because of bad samples: they are the first
+ * bindings of the epoch's saved order. */
 static void has_skipped(struct job *job, uint32_t epoch)
 {
 	struct binding bindings[SKIPPED_AT_ONCE];
@@ -182,8 +183,8 @@ static int open_journal(struct job *job, enum journal_found *ret_found)
 		job->directory, &identity, replay, job, ret_found, &job->journal);
 }
 
-/* Adds records to the journal that are missing because the last daemon ended. No reader is
- * connected yet, and no tensor is held, so that other effects need not be executed. */
+/* Adds records to the journal that are missing because the last daemon ended before it wrote them.
+ * Other effects are ignored, since no reader is connected yet and no file is open. */
 static void make_up(struct job *job)
 {
 	struct effects effects;

@@ -12,6 +12,7 @@
 
 #define DEATHS 2
 
+/* An image whose preparation has ended the engine `deaths` times. bytes, mtime_ns: of its file. */
 struct blamed {
 	size_t dataset;
 	sample_id sample;
@@ -54,7 +55,8 @@ static struct blamed *add(struct quarantine *quarantine, const struct blamed *bl
 
 /* --- the file ----------------------------------------------------------------------- */
 
-/* Tells whether the image's file is unchanged. If not, it is another image, which is not blamed. */
+/* Tells whether the image's file is unchanged. A changed file counts as another image, which is not
+ * blamed. */
 static bool is_same(const struct quarantine *quarantine, const struct blamed *blamed)
 {
 	struct dataset_sample sample = {0};
