@@ -377,7 +377,7 @@ void cache_need_drop(struct cache_space *space, sample_id id)
 	need_changed(space, id);
 }
 
-/* Counts a change of most ids in `common`. Then only the remaining ids have to be changed, in the
+/* Makes a change of most ids in `common`. The steps then change only the remaining ids, in the
  * opposite direction. Does nothing if there is no memory for the set of the remaining ids, or if
  * `common` would fall below 0. */
 static void change_common(struct cache_space *space, struct change *change)
@@ -434,6 +434,7 @@ static void count_some(struct cache *cache, uint32_t n)
 	}
 }
 
+/* A step of a change of need updates n ids, or only n / IDS_PER_ENTRY entries. */
 #define IDS_PER_ENTRY 16
 
 bool cache_need_step(struct cache *cache, uint32_t n)

@@ -26,8 +26,8 @@
 struct idset {
 	uint64_t *words;
 	uint16_t *lines;
-	/* sums[i], with i from 1 to n_sums - 1, counts the elements of blocks i - (i & -i) to i -
-	 * 1 */
+	/* for i from 1 to n_sums - 1, sums[i] counts the elements of the blocks from i - (i & -i)
+	 * to i - 1 */
 	uint32_t *sums;
 	uint32_t bound;
 	uint32_t size;
@@ -249,7 +249,8 @@ void idset_remove(struct idset *set, uint32_t id)
 static uint32_t select_bit(uint64_t word, uint64_t sums, uint32_t rank)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
-	/* The highest bit of a byte tells whether its sum is at most `rank`. No byte borrows. */
+	/* In each byte of `below`, the highest bit tells whether the byte's sum is at most `rank`.
+	 * The subtraction of a byte never borrows from the next byte. */
 	uint64_t below = (ones * (rank | 0x80) - sums) & (ones << 7);
 	uint32_t at = (uint32_t)((below >> 7) * ones >> 56) * 8;
 	rank -= sums << 8 >> at & 0xff;
@@ -408,7 +409,7 @@ void idset_validate(const struct idset *set)
 	for (size_t i = 0; i < n_lines(set); i++) {
 		ensure(set->lines[i] == count_line(&set->words[i * LINE_WORDS]));
 		size += set->lines[i];
-		/* the sum that is complete when the last line of the block is counted */
+		/* index of the sum that ends with this block */
 		size_t sum = i / BLOCK_LINES + 1;
 		if (i % BLOCK_LINES != BLOCK_LINES - 1)
 			continue;

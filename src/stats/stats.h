@@ -142,9 +142,9 @@
 		"samples drawn for the ranks of this node and not consumed yet")
 
 /*
- * Each line is HISTOGRAM(identifier, name, help), a histogram of durations. If there is a separate
- * histogram for each job or lock, another module records the durations, and this folder only prints
- * them.
+ * Each line is HISTOGRAM(identifier, name, help), a histogram of durations. If each dataset or each
+ * lock has a histogram of its own, another module records the durations, and this folder only
+ * prints them.
  */
 #define STATS_HISTOGRAMS(HISTOGRAM)                                                      \
 	HISTOGRAM(OPEN_LATENCY, "open_latency",                                          \
@@ -203,9 +203,9 @@ void stats_print_head(FILE *out, enum stats_form form, const char *name,
 void stats_print_metrics(FILE *out, enum stats_form form);
 void stats_print_metrics_end(FILE *out);
 
-/* A histogram with its labels, as Prometheus calls pairs such as job="resnet18". */
+/* A histogram with its labels, as Prometheus calls pairs such as dataset="photos". */
 struct stats_times {
-	char name[80];	  /* value of the label, such as resnet18; "": there is no label */
+	char name[80];	  /* name of the dataset or lock; "": there are no labels */
 	char labels[200]; /* all labels, as text to print between { and }; "": none */
 	struct histogram_copy copy;
 };

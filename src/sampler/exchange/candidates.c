@@ -4,16 +4,16 @@
 #include "sampler/exchange/exchange_internal.h"
 
 /*
- * Keeps residents and candidates. For each member, class and need there is a ring of the residents
- * that the member may get in exchange. The resident whose last use by any member is the oldest
- * comes first:
+ * Keeps the resident samples, and for each member (job) the candidates: the residents that the
+ * member may get in exchange. There is a ring of candidates for each member, group (class) and
+ * need, in the order in which they were last given to any member:
  *
  *   heads[group][column][need - 1] -> oldest <-> ... <-> newest <-> (oldest)
  *
  * Need is the number of streams of this cache space that still need the sample, as in the cache's
- * policy refcnt: only these streams keep the tensor from being evicted. Among residents with equal
- * need the least recently given one comes first. The cache would evict it next, so it is given
- * while it is still there. Neither rule depends on the id itself.
+ * policy refcnt. A candidate with less need is given first; among equals, the one that was given
+ * least recently. The cache would evict this sample next, so it is given while it is still there.
+ * Neither rule depends on the id itself.
  */
 
 bool residency_has(const struct residency *residency, sample_id id)
@@ -115,7 +115,8 @@ static void assess(struct residency *residency, uint32_t at)
 		resident->need += remains;
 		if (node->next == NODE_TAKEN)
 			continue;
-		/* A mark that the node is to be linked, when the need is known. */
+		/* Any value but NODE_OUT and NODE_TAKEN: the loop below links the node, when the
+		 * need is known. */
 		node->next = remains && resident->group != NONE ? at : NODE_OUT;
 	}
 	for (uint32_t column = 0; column < residency->end; column++)
@@ -151,7 +152,7 @@ void residency_admit(struct residency *residency, sample_id id)
 	residency->n++;
 }
 
-/* Takes the resident out of all rings. */
+/* Takes the resident out of all rings (lists of candidates). */
 static void withdraw(struct residency *residency, uint32_t at)
 {
 	const struct resident *resident = &residency->residents[at];
@@ -178,8 +179,8 @@ void residency_evict(struct residency *residency, sample_id id)
 	residency->n--;
 }
 
-/* Lowers the need of a resident by one, and moves its nodes to the ends of the rings for this need,
- * but removes the node of the member that was given the resident. */
+/* Lowers the need of a resident by one, and moves the resident to the ends of the rings for this
+ * need. The resident is no candidate any more for the member that was given the resident. */
 static void lower_need(struct residency *residency, uint32_t at, uint32_t given_to)
 {
 	struct resident *resident = &residency->residents[at];
@@ -222,10 +223,10 @@ sample_id residency_candidate(
 }
 
 /*
- * Marks all residents as stale. A stale resident still has the state from before the last insertion
- * or removal of a stream. Its need and its rings are consistent, so it can be given, moved to the
- * end of the order and evicted as usual. A refresh links the residents again, one after another in
- * their order, each at the end of its rings. So afterwards the rings are in the order of residents.
+ * Marks all residents as stale: need and candidates are those from before the last insertion or
+ * removal of a stream. They are consistent, so a stale resident can be given and evicted as usual.
+ * residency_refresh links the residents again, one after another in their order, each at the end of
+ * its rings. So afterwards the rings are in the order of residents.
  */
 void residency_make_stale(struct residency *residency)
 {

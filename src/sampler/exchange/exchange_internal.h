@@ -12,8 +12,8 @@
  * The parts of the exchange sampler:
  *
  *   exchange.c       the algorithm: streams, and the sample that a stream is given
- *   joining.c        adds a job, the long part of it without the lock
- *   coarsening.c     merges classes that nothing needs any more, with the same use of the lock
+ *   joining.c        adds a job, with the long part of the work done without the lock
+ *   coarsening.c     merges classes that no job needs any more, in the same way
  *   classes.c        which ids are interchangeable
  *   labels.c         which ids have a label
  *   slots.c          ids in the order of their labels and classes
@@ -21,6 +21,11 @@
  *   residency.c      the samples resident in a cache space: members and groups
  *   candidates.c     the jobs for which each resident sample is a candidate
  *   validate.c       checks the state of the sampler, for tests
+ *
+ * Words: the ids of a *class* are interchangeable. The *slot* of an id is its place in the order of
+ * labels and classes. A *member* is a job that has joined. A *resident* is a sample in the cache; a
+ * *group* has the residents of one class. A resident is a *candidate* for a member if the member's
+ * stream can get it in exchange. A *ring* has the candidates of one member, group and need.
  */
 
 #define NONE UINT32_MAX
@@ -38,7 +43,7 @@ struct classes {
  * same jobs. */
 #define CLASS_OUTSIDE 0
 
-/* Makes the classes before any job has joined: CLASS_OUTSIDE, and one class for each label if
+/* Makes the classes of a sampler without jobs: CLASS_OUTSIDE, and one class for each label if
  * `labels` is not NULL. */
 must_check int classes_new(
 	struct classes *classes, const uint32_t *labels, uint32_t n_ids);
@@ -46,8 +51,8 @@ void classes_free(struct classes *classes);
 must_check int classes_copy(const struct classes *classes, struct classes *ret);
 /* Makes room for ids below n_ids. -ENOMEM */
 must_check int classes_cover(struct classes *classes, uint32_t n_ids);
-/* Splits each class of which the set has some ids, but not all. Ids of the set that are in
- * CLASS_OUTSIDE always get a class of their own. Each split adds one to classes->n. */
+/* Splits each class of which the set contains some ids, but not all. Ids of the set that were in
+ * CLASS_OUTSIDE always become a new class. Each split adds one to classes->n. */
 must_check int classes_split(struct classes *classes, const roaring_bitmap_t *ids);
 
 /* --- labels --- */
@@ -74,8 +79,8 @@ void labels_free(struct labels **labels);
  *     R_j        x   x x   x     x         x x   x   x
  *     ranks      0   1 2   3     4         5 6   7   8
  *
- * Slots never change: when classes change, new slots are made. A set that is being filled without
- * the lock may still hold the old slots.
+ * A struct slots never changes: when classes change, a new one is made. A set that is being filled
+ * without the lock may still hold a reference to the old one.
  */
 struct slots {
 	struct classes classes;
@@ -117,22 +122,22 @@ struct member *member_hold(struct member *member);
 /* Drops a reference. Needs no lock. */
 void member_put(struct member **member);
 
-/* The state of a resident as a candidate for one member. All candidates with the same column, group
- * and need form a ring. The links are indexes of residents. */
+/* The state of a resident as a candidate for one member. All candidates of a member that have the
+ * same group and need form a ring, a circular list. The links are indexes of residents. */
 struct node {
 	uint32_t previous;
 	uint32_t next; /* NODE_OUT or NODE_TAKEN: the resident is no candidate */
 };
 
-/* Value of node.next: the resident is not in the member's R, or no other id can be exchanged for
- * it. */
+/* Value of node.next: the member's stream does not need the resident, or the resident's class has
+ * no other id. */
 #define NODE_OUT NONE
 /* Value of node.next: the member was given the sample after the sample became resident. */
 #define NODE_TAKEN (NONE - 1)
 
 struct resident {
 	sample_id id;
-	/* group of the sample's class; NONE: the sample can't be exchanged */
+	/* group of the sample's class; NONE: the class has no other id, or there was no memory */
 	uint32_t group;
 	/* number of streams of this cache space whose R contains the sample */
 	uint32_t need;
@@ -168,12 +173,13 @@ struct residency {
 	uint32_t free;
 	uint32_t oldest;
 	uint32_t newest;
-	/* a stream was added or removed, and some residents are not yet assessed again */
+	/* A stream was added or removed, and need and candidates of some residents are out of
+	 * date. */
 	bool stale;
-	uint32_t next_stale; /* this resident and all newer ones must be assessed again */
+	uint32_t next_stale; /* this resident and all newer ones are out of date */
 
 	struct group *groups;
-	uint32_t *heads; /* the oldest candidate for each group, column and need - 1 */
+	uint32_t *heads; /* first candidate of each ring: for each group, column and need - 1 */
 	uint32_t n_groups;
 	uint32_t group_capacity;
 	uint32_t free_group;
@@ -184,7 +190,7 @@ struct residency {
 struct exchange {
 	struct labels *labels; /* NULL: ids of different labels may be exchanged */
 	struct slots *slots;
-	bool too_fine; /* a job has left, so classes may be finer than needed */
+	bool too_fine; /* a job has left, so there may be more classes than needed */
 	struct member **members;
 	size_t n_members;
 	uint64_t changes; /* number of joins and leaves of jobs */
@@ -213,8 +219,8 @@ sample_id exchange_draw_between(const struct exchange *exchange, struct rng *rng
 must_check int residency_new(
 	const struct exchange *exchange, uint32_t id, struct residency **ret);
 void residency_free(struct residency **residency);
-/* Makes room for ids below n_ids, unless there is enough. *where: an array of n_ids entries NONE,
- * which replaces the old array; on return, the old array. */
+/* Makes room for ids below n_ids, unless there is enough. *where is an array of n_ids entries NONE.
+ * It replaces the old array residency->where, and *where becomes the old array. */
 void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **where);
 must_check int residency_join(struct residency *residency, struct member *member);
 void residency_leave(struct residency *residency, struct member *member);
@@ -228,12 +234,13 @@ void residency_refresh_one(struct residency *residency, sample_id id);
 /* Updates need and candidates for up to n more residents. Returns true if all are up to date. */
 bool residency_refresh(struct residency *residency, uint32_t n);
 
-/* Returns the member's best candidate of a class; SAMPLE_NONE: it has none. */
+/* Returns the member's candidate of this class that has the least need; among equals, the one that
+ * was given least recently. SAMPLE_NONE: the member has no candidate. */
 sample_id residency_candidate(
 	const struct residency *residency, const struct member *member, uint32_t class);
 bool residency_has(const struct residency *residency, sample_id id);
-/* Notes that the member was given the sample. The caller has already removed the sample from the
- * member's R. */
+/* Updates the residents after the member was given the sample. The caller has already removed the
+ * sample from the set of the member's stream. */
 void residency_give(
 	struct residency *residency, const struct member *member, sample_id id);
 /* Adds a resident sample that no member has been given yet. */
@@ -260,7 +267,7 @@ static inline bool node_linked(const struct node *node)
 	return node->next < NODE_TAKEN;
 }
 
-/* Returns the heads of a member's rings in a group, indexed by need - 1. */
+/* Returns the first candidates of a member's rings in a group, indexed by need - 1. */
 static inline uint32_t *residency_heads(
 	const struct residency *residency, uint32_t group, uint32_t column)
 {

@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* The members and groups of a cache space. candidates.c has its residents. */
+/* The members (jobs) of a cache space, and the groups (classes) of its resident samples.
+ * candidates.c has the resident samples themselves. */
 
 int residency_new(const struct exchange *exchange, uint32_t id, struct residency **ret)
 {
