@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Makes one request. A thread takes an unused handle of libcurl, whose connection may still be open,
- * and gives the handle back afterwards. All handles share the resolved names and the TLS sessions.
+ * Makes one request. A thread takes an unused handle of libcurl, which keeps its connection, and
+ * gives the handle back afterwards. All handles share the resolved names and the TLS sessions.
  */
 
 static atomic_bool stopped;

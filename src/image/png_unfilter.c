@@ -147,7 +147,7 @@ static inline void paeth_pixels(
 	}
 }
 
-/* Undoes a filter. The compiler makes a loop for each pixel size. */
+/* Undoes a filter. Always inlined, so that the compiler makes a loop for each constant `pixel`. */
 static bool undo(unsigned filter, unsigned pixel, uint8_t *row, const uint8_t *above,
 	size_t n) __attribute__((always_inline));
 static inline bool undo(

@@ -9,10 +9,10 @@
 #include <string.h>
 
 /*
- * Computes eight sums at a time. vpmaddwd multiplies sixteen 16-bit pixels by weights and adds
- * neighbouring products: two taps of eight sums. It is used twice, for the high and the low parts
- * of the weights, and both sums are added at the end. All sums are computed modulo 2^32. The result
- * fits into 32 bits, so it is exact.
+ * Computes eight sums at a time. vpmaddwd multiplies sixteen 16-bit numbers by weights and adds
+ * neighbouring products: two summands of each of eight sums. A weight has a high and a low part;
+ * both are summed up separately, and both sums are added at the end. All sums are computed modulo
+ * 2^32. The result fits into 32 bits, so it is exact.
  *
  * The horizontal pass computes four pixels of two rows at once: a 128-bit lane per row.
  */
@@ -85,7 +85,7 @@ inline_avx2 void store(__m256i packed, uint8_t *row, uint8_t *next)
 	_mm_storeu_si128((__m128i *)next, _mm256_extracti128_si256(packed, 1));
 }
 
-/* Two rows of the image and their output. `in` points to the first column that the caller has. */
+/* Two rows of the image and their output. `in` points to column `source` of the image. */
 struct two_rows {
 	const uint8_t *in[2];
 	uint8_t *out[2];
@@ -116,8 +116,9 @@ avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis colum
 	}
 }
 
-/* Computes two rows. groups: the constant 1 or a variable, so that the compiler makes a special
- * version for 1. Each store writes beyond its pixels; the next store overwrites the excess. */
+/* Computes two rows. Callers pass the constant 1 as `groups` where possible, so that the compiler
+ * makes a special version. Each store writes beyond its pixels; the next store overwrites the
+ * excess. */
 inline_avx2 void compute_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t groups, const struct two_rows *rows)
 {
