@@ -68,7 +68,7 @@ static void forbid_eviction(struct cache *cache, struct entry *entry)
 		cache->ops->forbid(cache, entry);
 }
 
-/* Counts a ready tensor as dying. Its entry must be in no space. */
+/* Counts a ready tensor as dying: evicted, but not freed yet. Its entry must be in no space. */
 static void count_dying(struct cache *cache, struct entry *entry)
 {
 	cache->n_live--;
@@ -189,7 +189,8 @@ void cache_abandon(struct cache_space *space, sample_id id)
 	tell_gone(cache, space, id);
 }
 
-/* Makes the entry absent, with the same pins. A new, dying entry takes over the tensor. */
+/* Makes the entry absent, with the same pins. A new entry in cache->dying takes over the tensor,
+ * until the caller frees the tensor. */
 void cache_force_out(struct cache_space *space, sample_id id)
 {
 	struct cache *cache = space->cache;

@@ -23,8 +23,8 @@
  */
 
 struct entry {
-	struct cache_space *space; /* NULL if the entry is dying */
-	struct tensor *tensor;	   /* NULL unless READY or dying */
+	struct cache_space *space; /* NULL: the entry is dying (evicted, but not freed yet) */
+	struct tensor *tensor;	   /* NULL while absent or loading */
 	uint64_t bytes;		   /* 0 while absent */
 	sample_id id;
 	enum cache_state state;
@@ -64,9 +64,9 @@ struct evict {
 	struct entry_list *buckets;
 	uint32_t n_buckets;		    /* number of buckets that were ever used */
 	uint32_t lowest;		    /* all buckets below this one are empty */
-	uint32_t sweep;			    /* index of the bucket that is being swept */
+	uint32_t sweep;			    /* index of the bucket that the sweep has reached */
 	uint64_t needed_bytes[CACHE_NEEDS]; /* as in struct cache_usage */
-	/* markers in the bucket that is being swept: the entries between them are not swept yet */
+	/* markers in this bucket: the sweep has still to move the entries between them */
 	struct entry begin, end;
 	struct entry **slots; /* policy random: unpinned ready entries, in any order */
 	size_t n_slots, max_slots;
@@ -163,7 +163,7 @@ static inline bool entry_evictable(const struct entry *entry)
 	return entry->state == CACHE_READY && entry->pins == 0;
 }
 
-/* Evicts an entry: an unpinned ready entry becomes a dying one. */
+/* Evicts an unpinned ready entry: the entry moves to cache->dying until its tensor is freed. */
 void entry_die(struct cache *cache, struct entry *entry);
 
 /* Allocates zeroed memory for the cache's own structures, not for tensors. NULL: no memory, or

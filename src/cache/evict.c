@@ -88,7 +88,8 @@ static void refcnt_sweep_begin(struct cache *cache)
 		sweep_bucket(evict, cache->change.up ? evict->n_buckets - 1 : 0);
 }
 
-/* Moves the sweep to the next bucket. Returns false if the last bucket is done. */
+/* Lets the sweep, which moves entries to the right buckets, go on with the next bucket. Returns
+ * false if the last bucket is done. */
 static bool next_bucket(struct cache *cache)
 {
 	struct evict *evict = &cache->evict;

@@ -61,7 +61,7 @@ struct key_settings {
 	const char *file;
 	const char *profile; /* name of the profile; NULL: the environment decides */
 	const char *region;  /* region of the service STS, for a web identity */
-	/* for Google: HMAC keys, or the token of the machine's service account */
+	/* credentials for Google: HMAC keys, or the token of the machine's service account */
 	bool google;
 };
 

@@ -92,7 +92,7 @@ must_check int far_configure(const struct far_place *place, struct far_error *re
 must_check int far_read(const struct far_object *object, uint64_t offset, uint64_t bytes,
 	uint8_t *ret, struct far_error *ret_error);
 
-/* Reads like far_read, but tries again after transient errors. For scans. */
+/* Reads like far_read, but tries again after transient errors, as a scan of a dataset needs. */
 must_check int far_read_again(const struct far_object *object, uint64_t offset,
 	uint64_t bytes, uint8_t *ret, struct far_error *ret_error);
 

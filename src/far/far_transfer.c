@@ -141,7 +141,7 @@ static void give_handle(struct handle *handle)
 	idle = handle;
 }
 
-/* --- what comes ----------------------------------------------------------------------------- */
+/* --- the answer ----------------------------------------------------------------------------- */
 
 static size_t take_line(char *data, size_t size, size_t n, void *context)
 {

@@ -19,7 +19,7 @@
 /* The pixels that the plan needs; everything around them is black. */
 struct window {
 	const uint8_t *pixels;
-	size_t pixel; /* bytes */
+	size_t pixel; /* bytes of a pixel */
 	size_t stride;
 	struct crop_axis rows;
 	struct crop_axis columns;
@@ -92,7 +92,7 @@ static int resize(struct window *window, const struct augment_plan *plan, uint8_
 static const uint8_t *find_row(
 	const struct target *target, const struct window *window, uint32_t y)
 {
-	/* A row above the window gives a huge number here. */
+	/* For a row above the window, this unsigned difference is a huge number. */
 	uint32_t inside = y - window->rows.pad;
 	size_t bytes = window->columns.length * window->pixel;
 	size_t row_bytes = target->size.width * window->pixel;

@@ -163,7 +163,8 @@ static bool same_shape(struct tensor_shape a, struct tensor_shape b)
 	return a.height == b.height && a.width == b.width;
 }
 
-/* Plans the transform. image: the size as decoded; original: the size in the file. */
+/* Plans the steps from the decoded image to the tensor. image: the decoded size, which may be
+ * smaller than `original`, the size in the file. */
 static struct transform plan(const struct decoding *decoding,
 	const struct preparation *preparation, struct tensor_shape original,
 	struct tensor_shape image)

@@ -22,7 +22,7 @@
 
 /* A load reads this many bytes, of which TAPS_GROUP pixels are used. */
 #define LOAD_BYTES 16
-#define STEP 4 /* output pixels */
+#define STEP 4 /* output pixels that are computed at once */
 
 inline_avx2 __m256i sum_up(__m256i low, __m256i high)
 {
@@ -221,8 +221,8 @@ inline_avx2 void column(const struct weight_pair *pairs, uint32_t count,
 	__m256i low_a = _mm256_set1_epi32(HALF), low_b = low_a;
 	__m256i high_a = _mm256_setzero_si256(), high_b = high_a;
 	for (uint32_t i = 0; i < count; i += 2, pairs++, in += 2 * stride) {
-		/* If count is odd, the last weight is paired with a zero, whose row may not
-		 * exist. */
+		/* If count is odd, the second weight of the last pair is 0, and its row may
+		 * not exist. */
 		const uint8_t *next = i + 1 < count ? in + stride : in;
 		__m128i row = _mm_loadu_si128((const __m128i *)in);
 		__m128i below = _mm_loadu_si128((const __m128i *)next);

@@ -50,15 +50,16 @@ struct round {
 	struct sampler_stream **streams; /* the round's streams, by ascending |R| */
 	const struct idset **sets;
 	size_t m;
-	size_t first; /* K of the paper consists of streams[first .. m) */
-	/* streams[suffix .. m) are the streams that share the elements of S; suffix = first: S is
-	 * empty. */
+	/* streams[first .. m) have no sample in this round yet: K of the paper */
+	size_t first;
+	/* S of the paper has the samples that all of streams[suffix .. m) need; S is empty if
+	 * suffix = first */
 	size_t suffix;
 	uint32_t size; /* |S|, if `counted` */
 	bool counted;
 };
 
-/* Tells whether the sample is in S. */
+/* Tells whether the sample is in S, the samples that were offered to K in earlier steps. */
 static bool offered(const struct round *round, sample_id sample)
 {
 	return round->suffix < round->first &&
@@ -98,7 +99,8 @@ static uint32_t count_offered(struct round *round)
 	return round->size;
 }
 
-/* Draws a uniform element of R_first - S. */
+/* Draws a uniform element of R_first - S: a sample that the first stream of K needs, and that was
+ * not offered in an earlier step of the round. */
 static sample_id draw_one(struct round *round)
 {
 	const struct idset *set = round->sets[round->first];
@@ -166,8 +168,8 @@ static size_t first_to_refuse(struct round *round)
 	return b;
 }
 
-/* Gives one sample to the first streams of K. Returns the index of the first stream that is left in
- * K. */
+/* Gives one sample to the first streams of K, the streams that have no sample in this round yet.
+ * Returns the index of the first stream that is left in K. */
 static size_t serve(struct round *round)
 {
 	size_t first = round->first;
@@ -200,8 +202,8 @@ static void sort(struct sampler *sampler)
 	}
 }
 
-/* Samples are removed from R only at the end of the round, so all sizes |R| are those at its
- * start. */
+/* Draws a round. Samples are removed from the streams' sets only at the end of the round, because
+ * the probabilities need the sizes at its start. */
 static void draw(struct sampler *sampler, size_t m)
 {
 	struct round round = {&sampler->foreseen, &sampler->rng, sampler->round,

@@ -13,8 +13,8 @@
  * lines   number of elements in each 512 ids; eight lines per block
  * words   the bits; eight words, a cache line, per line
  *
- * A selection descends through the sums, which stay in the processor's nearest cache. Then it reads
- * one cache line of `lines` and one of `words`.
+ * idset_select searches the sums, which stay in the processor's nearest cache. Then it reads one
+ * cache line of `lines` and one of `words`.
  */
 
 #define LINE_BITS 512
@@ -32,7 +32,7 @@ struct idset {
 	uint32_t bound;
 	uint32_t size;
 	uint32_t n_blocks;
-	uint32_t n_sums; /* a power of two, so that a descent needs no bounds check */
+	uint32_t n_sums; /* a power of two, so that idset_select needs no bounds check */
 };
 
 /* Counts bits in plain C, because not every x86-64 has popcnt. Byte i of the result is the number
@@ -369,7 +369,8 @@ uint32_t idset_select_unshared(
 	}
 }
 
-/* Adds the ids whose bits differ from those of `same`, which is a word of zeros or of ones. */
+/* Adds to `ids` the numbers of all bits of the set that differ from `same`, a word of only zeros or
+ * only ones. */
 static void add_differing(const struct idset *set, uint64_t same, roaring_bitmap_t *ids)
 {
 	uint32_t buffer[1024];

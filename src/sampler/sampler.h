@@ -95,9 +95,9 @@ void sampler_coarsening_free(struct sampler_coarsening **coarsening);
 /* Does all steps of a coarsening. If there is no memory, the classes stay as they are. */
 void sampler_coarsen_all(struct sampler *sampler);
 
-/* Adds a stream for a job that has joined. remaining: R_j, the ids that the stream has not been
- * given, a subset of D_j. The function takes over `remaining`, also on failure. -EEXIST: the job
- * already has a stream, and the sampler is exchange, which allows only one. */
+/* Adds a stream for a job that has joined. remaining: the ids that the stream has still to draw
+ * (R_j), a subset of the job's selection. The function takes over `remaining`, also on failure.
+ * -EEXIST: the job already has a stream, and the sampler is exchange, which allows only one. */
 must_check int sampler_insert(struct sampler *sampler, stream_id stream, job_id job,
 	roaring_bitmap_t *remaining);
 void sampler_remove(struct sampler *sampler, stream_id stream);
@@ -131,8 +131,8 @@ struct sampler_set *sampler_remove_set(struct sampler *sampler, stream_id stream
 bool sampler_settle(struct sampler *sampler, uint32_t n);
 
 /* Draws one round for n distinct streams, which may be in any order. ret[i]: the sample for
- * streams[i], or SAMPLE_NONE if the stream has none left. Removes each sample from its stream's
- * R. */
+ * streams[i], or SAMPLE_NONE if the stream has none left. Removes each sample from those that its
+ * stream has still to draw. */
 void sampler_draw(
 	struct sampler *sampler, const stream_id *streams, size_t n, sample_id *ret);
 
@@ -147,16 +147,16 @@ sample_id sampler_foresee(struct sampler *sampler, stream_id stream);
 sample_id sampler_draw_within(struct sampler *sampler, stream_id stream, uint32_t label);
 
 /*
- * Tells exchange that the sample is in the cache of the space, or on its way there. A sample that
- * was drawn counts as resident without this call. The call may be repeated.
+ * Tells the sampler `exchange` that the sample is in the cache of the space, or on its way there. A
+ * sample that was drawn counts as resident without this call. The call may be repeated.
  *
- * Orders are uniform only if the reasons for which samples become resident treat all samples of a
- * class alike. So the caller must not report samples that were loaded by a job in dataset order, or
- * by a job that is served label by label.
+ * Orders are uniformly random only if all samples of a membership class are equally likely to get
+ * into the cache. So the caller must not report samples that were loaded by a job in dataset order,
+ * or by a job that is served label by label.
  */
 void sampler_resident(struct sampler *sampler, uint32_t space, sample_id sample);
-/* Tells exchange that the sample is no longer in the cache of the space, or that a drawn sample
- * will not get there. The call may be repeated. */
+/* Tells the sampler `exchange` that the sample is no longer in the cache of the space, or that a
+ * drawn sample will not get there. The call may be repeated. */
 void sampler_evicted(struct sampler *sampler, uint32_t space, sample_id sample);
 
 /* Returns the number of samples that the stream has still to draw. */

@@ -45,7 +45,7 @@ struct sampler {
 	/* for dsa: all streams, sorted by |R|, then by id */
 	struct sampler_stream **order;
 	const struct idset **sets;	  /* for dsa: the sets of the round's streams */
-	struct sampler_foreseen foreseen; /* for dsa */
+	struct sampler_foreseen foreseen; /* for dsa: the next draw */
 	/* data of the engine `exchange`; NULL: the sampler has another engine */
 	struct exchange *exchange;
 	void *own; /* data of an engine given to sampler_new_of, whose `free` frees them */
@@ -81,7 +81,7 @@ struct sampler_ops {
 must_check int sampler_new_of(
 	const struct sampler_ops *ops, uint64_t seed, struct sampler **ret);
 
-/* Removes the sample from the stream's R. */
+/* Removes the sample from the samples that the stream has still to draw. */
 void stream_take(struct sampler_stream *stream, sample_id sample);
 
 extern const struct sampler_ops sampler_dsa;

@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Limits a job's debt to the decode time of this many rounds, if the debt comes from samples that
- * were decoded in another job's turn. So the job's own requests do not wait too long. */
+/* A job owes decode time also for samples that it got in another job's turn, but at most the decode
+ * time of this many rounds: its own requests must not wait too long. */
 #define MOST_ROUNDS_OF_DEBT 100
 
-/* A want: one job wants one request. */
+/* A want: one job wants one request, that is, needs the sample decoded. */
 struct share_want {
 	TAILQ_ENTRY(share_want) link; /* in a queue of the job's lane, or in job->aside */
 	LIST_ENTRY(share_want) also;  /* in request->wants, beside those of other jobs */
@@ -37,8 +37,8 @@ static bool is_empty(const struct share_lane *lane)
 	return TAILQ_EMPTY(&lane->urgent) && TAILQ_EMPTY(&lane->ahead);
 }
 
-/* Returns the lane's queue for the want. While the request is aside, which means out of all lanes,
- * the want is in job->aside instead. */
+/* Returns the queue of the job's lane that has the want. While the request is aside (out of all
+ * lanes), the want is in job->aside instead. */
 static struct share_wants *queue_of(const struct share_want *want)
 {
 	struct share_lane *lane = want->job->lane;
@@ -259,7 +259,7 @@ static struct share_want *offer_queue(const struct share_wants *wants, share_off
 	return NULL;
 }
 
-/* Kinds of requests in a lane. */
+/* Kinds of requests: a reader waits for the sample, or will need it later (look-ahead). */
 enum kinds { URGENT = 1, AHEAD = 2, BOTH = URGENT | AHEAD };
 
 static bool has(const struct share_lane *lane, enum kinds kinds)
@@ -268,7 +268,7 @@ static bool has(const struct share_lane *lane, enum kinds kinds)
 	       ((kinds & AHEAD) && !TAILQ_EMPTY(&lane->ahead));
 }
 
-/* Offers a lane's urgent requests first, then its look-ahead requests. */
+/* Offers to the caller the urgent requests of one job's lane, then the look-ahead requests. */
 static struct share_want *offer_lane(const struct share_lane *lane, enum kinds kinds,
 	share_offer *offer, void *context, enum share_answer *ret_answer)
 {
@@ -292,8 +292,8 @@ static struct share_request *take(const struct share_want *want)
 	return first;
 }
 
-/* Returns the number of rounds until the deficit of a lane becomes positive. Considers only lanes
- * with requests and without a positive deficit; 0: there are none. */
+/* Returns after how many rounds of the round robin the next job has its turn (a positive deficit).
+ * Considers only jobs that have requests, but no turn now; 0: there are none. */
 static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 {
 	const struct share_job *job;
@@ -309,8 +309,8 @@ static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 	return least;
 }
 
-/* Adds a number of quanta to each lane's deficit. The sum is at most one quantum, and at most 0 if
- * the lane has no requests: such a lane only pays off its debt. */
+/* Gives each lane (a job's queues) its decode time for a number of rounds. A lane saves at most the
+ * decode time of one round; a lane without requests saves nothing, but pays off its debt. */
 static void give_rounds(struct shares *shares, int64_t rounds)
 {
 	struct share_job *job;
@@ -330,7 +330,8 @@ static struct share_job *next_with_turn(struct share_job *job, enum kinds kinds)
 	return job;
 }
 
-/* Offers the requests of all lanes with a positive deficit. NULL: the caller skipped all. */
+/* Offers to the caller the requests of all jobs that have their turn (a positive deficit). NULL:
+ * the caller skipped all. */
 static struct share_want *offer_turns(struct shares *shares, enum kinds kinds,
 	share_offer *offer, void *context, enum share_answer *ret_answer)
 {

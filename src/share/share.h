@@ -124,7 +124,7 @@ struct share_job {
 	double rate;	     /* samples per second in the last window */
 	uint64_t charged_ns; /* decode time charged since the last window */
 	bool passed;	     /* the caller of share_next has skipped all requests of the job */
-	uint64_t probed_at;  /* number of the window of the last probe (window.c); 0: never */
+	uint64_t probed_at;  /* number of the window when its last probe began; 0: never */
 	/* The caller counts in the next two fields; shares_window sets them to 0. */
 	uint64_t samples;   /* samples given to readers, decoded or not */
 	uint64_t waited_ns; /* time in which a reader waited */
@@ -154,14 +154,14 @@ void shares_init(struct shares *shares, enum share_policy policy);
 /* Adds a job. cost_ns: expected decode time of a sample, used until the time is measured. */
 void share_join(
 	struct shares *shares, struct share_job *job, double weight, uint64_t cost_ns);
-/* Removes the job and its wants. */
+/* Removes the job. It wants no request any more. */
 void share_leave(struct share_job *job);
 
 void share_request_init(struct share_request *request, uint64_t cost_ns);
 
 /* Puts the request into the job's lane. urgent: a reader waits for the sample. If the job wants the
- * request already, only changes the urgency: a request that becomes look-ahead is the next of its
- * queue. -ENOMEM: only if the job did not want the request yet. */
+ * request already, only changes the urgency: a request that is no longer urgent comes first in the
+ * look-ahead queue. -ENOMEM: only if the job did not want the request yet. */
 must_check int share_ask(
 	struct share_job *job, struct share_request *request, bool urgent);
 /* Removes the request from all lanes: from now on no job wants it. */

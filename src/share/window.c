@@ -15,7 +15,8 @@
  * windows the job gets most of the decoders. If its readers have enough then, its need is known.
  */
 
-/* Part of a round that all jobs share by weight, even jobs that seem to need nothing. */
+/* Part of the decode time that is divided among all jobs by weight, even jobs that seem to need
+ * nothing. */
 #define LEAST_PART .02
 /* Cost in seconds that is assumed for a job whose samples are all decoded for other jobs. */
 #define LEAST_COST 1e-9
@@ -25,7 +26,7 @@
 
 #define PROBE_PART .75	/* part of the decode time that a probed job gets */
 #define PROBE_WINDOWS 3 /* most windows that a probe lasts */
-/* Windows between two probes of the same job. */
+/* Least number of windows between two probes of the same job. */
 #define REST_WINDOWS 60
 
 static double sum_of_weights(const struct shares *shares)
@@ -37,8 +38,8 @@ static double sum_of_weights(const struct shares *shares)
 	return sum;
 }
 
-/* Sets the job's quantum to a part of a round. It is at least the job's share, by weight, of
- * LEAST_PART. */
+/* Sets the job's quantum, its decode time in a round, to a part of the round. The job gets at least
+ * its share, by weight, of LEAST_PART. */
 static void set_quantum(struct share_job *job, double part)
 {
 	double least = LEAST_PART * job->weight / sum_of_weights(job->shares);

@@ -163,12 +163,12 @@ struct entropy {
 /* Loads the bytes up to the next marker into entropy->segment. false: there is no marker, or the
  * bytes do not fit. */
 bool entropy_begin(struct entropy *entropy);
-/* Tells whether the segment was used up to its last byte. */
+/* Tells whether all bytes of the segment (a restart interval) were decoded. */
 bool entropy_is_used(const struct entropy *entropy);
-/* Checks that the segment was used up and that the expected restart marker follows, then begins the
- * next segment. */
+/* Checks that all bytes of the segment were decoded, and that the expected restart marker follows.
+ * Then begins the next segment. */
 bool entropy_restart(struct entropy *entropy);
-/* Tells whether the segment was used up, and the image ends after it. */
+/* Tells whether all bytes of the segment were decoded, and the image ends after the segment. */
 bool entropy_end(const struct entropy *entropy);
 
 /* --- scan.h, idct.c, kernels_*.c ---------------------------------------------------------------- */
@@ -242,8 +242,8 @@ struct chroma {
 struct kernels {
 	/* Decodes an MCU row. keep: also computes the samples of the MCUs from `first` to `end`. */
 	bool (*scan_row)(struct scan *scan, const struct kernels *kernels, bool keep);
-	/* Transforms both blocks of the pair and clears the coefficients. false: a number could
-	 * overflow. */
+	/* Computes the samples of both blocks of the pair, and clears the coefficients. false: a
+	 * number overflows. */
 	bool (*transform)(struct pair *pair, const struct quant *quant, size_t stride);
 	/* Makes n pixels of RGB. rgb and rgb_wide read up to ROW_SLACK bytes beyond the samples
 	 * that they need. */
@@ -259,10 +259,11 @@ struct kernels {
 #define ROW_SLACK 64
 
 extern const struct kernels kernels_plain;
-/* Returns the kernels for AVX2, or NULL on a machine without it. */
+/* Returns the functions in vector code for AVX2, or NULL on a machine without it. */
 const struct kernels *kernels_avx2(void);
 
-/* Transforms a pair with any coefficients. false: a number of one block overflows. */
+/* Computes the samples of a pair of blocks in plain code, and checks each number. false: a number
+ * overflows. */
 bool transform_checked(struct pair *pair, const struct quant *quant, size_t stride);
-/* Transforms a block that has no coefficient but DC. */
+/* Computes the samples of a block that has no coefficient but DC. false: a number overflows. */
 bool transform_dc(int dc, const struct quant *quant, uint8_t *out, size_t stride);

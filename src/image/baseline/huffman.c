@@ -55,7 +55,8 @@ static void look_up_codes(const struct huffman_codes *codes, struct code table[L
  * follow the index. */
 struct value {
 	int known; /* the value if all bits beyond the index are 0 */
-	/* the value minus the number in all bits up to its last one, modulo 2^16 */
+	/* The number, modulo 2^16, to add to all bits from the first of the index to the last of
+	 * the value: the sum is the value. */
 	unsigned constant;
 };
 
@@ -79,7 +80,7 @@ struct step {
 	unsigned size;
 };
 
-/* Returns the step whose code follows `skip` bits of the index. */
+/* Returns the step of decoding whose Huffman code follows `skip` bits of the index. */
 static struct step step_at(
 	const struct code codes[LOOKUPS], unsigned index, unsigned skip)
 {
@@ -127,7 +128,8 @@ static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS]
 	}
 }
 
-/* Fills in the entries whose first code is the code at `at`. Returns their number. */
+/* Fills in the entries whose indexes begin with the same Huffman code as index `at`. Returns their
+ * number. */
 static unsigned look_up_first(
 	ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS], unsigned at)
 {

@@ -79,7 +79,7 @@ static void order_remove(struct residency *residency, uint32_t at)
 		residency->residents[resident->newer].older = resident->older;
 }
 
-/* Makes room for twice as many residents. Returns false if there is no memory. */
+/* Makes room for twice as many resident samples. Returns false if there is no memory. */
 static bool grow(struct residency *residency)
 {
 	uint32_t n = residency->capacity ? 2 * residency->capacity : 64;
@@ -101,8 +101,8 @@ static bool grow(struct residency *residency)
 	return true;
 }
 
-/* Computes the need of a resident, and for which members the resident is a candidate, from the sets
- * of the streams. */
+/* Computes, from the sets of the streams, the need of a resident sample (one in the cache), and to
+ * which jobs the sample may be given in exchange. */
 static void assess(struct residency *residency, uint32_t at)
 {
 	struct resident *resident = &residency->residents[at];
@@ -131,8 +131,8 @@ static uint32_t class_of(const struct residency *residency, sample_id id)
 	return residency->exchange->slots->classes.of[id];
 }
 
-/* Adds the sample to the residents. If there is no memory, does nothing, which only reduces
- * sharing. */
+/* Adds the sample to the residents, the samples in the cache. If there is no memory, does nothing,
+ * which only reduces sharing. */
 void residency_admit(struct residency *residency, sample_id id)
 {
 	if (residency_has(residency, id) || id >= residency->n_ids)
@@ -152,7 +152,7 @@ void residency_admit(struct residency *residency, sample_id id)
 	residency->n++;
 }
 
-/* Takes the resident out of all rings (lists of candidates). */
+/* Takes the resident sample out of the rings, the jobs' lists of samples to exchange. */
 static void withdraw(struct residency *residency, uint32_t at)
 {
 	const struct resident *resident = &residency->residents[at];
@@ -179,8 +179,8 @@ void residency_evict(struct residency *residency, sample_id id)
 	residency->n--;
 }
 
-/* Lowers the need of a resident by one, and moves the resident to the ends of the rings for this
- * need. The resident is no candidate any more for the member that was given the resident. */
+/* Lowers the need of a resident sample by one, because a job was given the sample. Moves the sample
+ * to the ends of the rings (lists) of other jobs for this need, and out of this job's ring. */
 static void lower_need(struct residency *residency, uint32_t at, uint32_t given_to)
 {
 	struct resident *resident = &residency->residents[at];
@@ -223,10 +223,10 @@ sample_id residency_candidate(
 }
 
 /*
- * Marks all residents as stale: need and candidates are those from before the last insertion or
- * removal of a stream. They are consistent, so a stale resident can be given and evicted as usual.
- * residency_refresh links the residents again, one after another in their order, each at the end of
- * its rings. So afterwards the rings are in the order of residents.
+ * Marks all resident samples as stale: their needs, and the jobs to which they may be given, are
+ * those from before the last insertion or removal of a stream. Until residency_refresh has updated
+ * them, samples can be given and evicted as usual. residency_refresh links the samples again, in
+ * their order, each at the end of its rings. So afterwards the rings are in this order, too.
  */
 void residency_make_stale(struct residency *residency)
 {

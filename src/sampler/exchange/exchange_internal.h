@@ -122,17 +122,18 @@ struct member *member_hold(struct member *member);
 /* Drops a reference. Needs no lock. */
 void member_put(struct member **member);
 
-/* The state of a resident as a candidate for one member. All candidates of a member that have the
- * same group and need form a ring, a circular list. The links are indexes of residents. */
+/* Tells whether a resident sample may be given to one job (member) in exchange for another sample.
+ * All such samples of the same job, class and need form a ring, a circular list. The links are
+ * indexes of residents. */
 struct node {
 	uint32_t previous;
-	uint32_t next; /* NODE_OUT or NODE_TAKEN: the resident is no candidate */
+	uint32_t next; /* NODE_OUT or NODE_TAKEN: the sample may not be given to the job */
 };
 
-/* Value of node.next: the member's stream does not need the resident, or the resident's class has
- * no other id. */
+/* Value of node.next: the job's stream does not need the sample, or no other sample is
+ * interchangeable with it. */
 #define NODE_OUT NONE
-/* Value of node.next: the member was given the sample after the sample became resident. */
+/* Value of node.next: the job was given the sample since the sample came into the cache. */
 #define NODE_TAKEN (NONE - 1)
 
 struct resident {
@@ -146,18 +147,18 @@ struct resident {
 	uint32_t newer;
 };
 
-/* The residents of a class that has at least one resident. */
+/* A class with at least one resident sample. */
 struct group {
 	uint32_t class;
-	uint32_t n; /* number of residents; 0: the entry is free */
+	uint32_t n; /* number of resident samples; 0: the entry is free */
 	uint32_t next_free;
 };
 
-/* The samples that are resident in one cache space. */
+/* The samples of one cache space that are in the cache (resident), and the jobs of this space. */
 struct residency {
 	uint32_t id; /* number of the cache space */
 	const struct exchange *exchange;
-	struct member **columns; /* the member of each column; NULL: the column is free */
+	struct member **columns; /* the job of each column; NULL: the column is free */
 	uint32_t stride;	 /* length of columns */
 	uint32_t end;		 /* all columns from this one on are free */
 	uint32_t n_members;
@@ -173,8 +174,7 @@ struct residency {
 	uint32_t free;
 	uint32_t oldest;
 	uint32_t newest;
-	/* A stream was added or removed, and need and candidates of some residents are out of
-	 * date. */
+	/* a stream was added or removed, and the nodes of some residents are out of date */
 	bool stale;
 	uint32_t next_stale; /* this resident and all newer ones are out of date */
 
@@ -225,34 +225,34 @@ void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **whe
 must_check int residency_join(struct residency *residency, struct member *member);
 void residency_leave(struct residency *residency, struct member *member);
 
-/* Computes all groups, needs and candidates anew, after classes have changed. */
+/* Computes anew, after classes have changed, to which jobs each resident sample may be given. */
 void residency_rebuild(struct residency *residency);
-/* Marks needs and candidates as out of date, after a stream was added or removed. */
+/* Marks all resident samples as out of date, after a stream was added or removed. */
 void residency_make_stale(struct residency *residency);
-/* Updates need and candidates for one resident, which is about to be given to a stream. */
+/* Updates one resident sample that may be out of date, before it is given to a stream. */
 void residency_refresh_one(struct residency *residency, sample_id id);
-/* Updates need and candidates for up to n more residents. Returns true if all are up to date. */
+/* Updates up to n resident samples that are out of date. Returns true if all are up to date. */
 bool residency_refresh(struct residency *residency, uint32_t n);
 
-/* Returns the member's candidate of this class that has the least need; among equals, the one that
- * was given least recently. SAMPLE_NONE: the member has no candidate. */
+/* Returns the best resident sample of this class to give to the job: the one with the least need;
+ * among equals, the one that was given least recently. SAMPLE_NONE: there is none. */
 sample_id residency_candidate(
 	const struct residency *residency, const struct member *member, uint32_t class);
 bool residency_has(const struct residency *residency, sample_id id);
-/* Updates the residents after the member was given the sample. The caller has already removed the
- * sample from the set of the member's stream. */
+/* Updates the resident samples after the job (member) was given the sample. The caller has already
+ * removed the sample from the set of the job's stream. */
 void residency_give(
 	struct residency *residency, const struct member *member, sample_id id);
-/* Adds a resident sample that no member has been given yet. */
+/* Adds a resident sample that was given to no job yet since it came into the cache. */
 void residency_admit(struct residency *residency, sample_id id);
 void residency_evict(struct residency *residency, sample_id id);
 void residency_validate(const struct residency *residency);
 
-/* Adds a resident of the class to the class's group, and returns the group, which is made if
- * necessary. NONE: the class has only one id, so nothing can be exchanged, or there is no
- * memory. */
+/* Counts one more resident sample in the group of the class. Returns the group, which is made if
+ * necessary. NONE: there is no memory, or the class has only one id, so nothing can be
+ * exchanged. */
 uint32_t group_get(struct residency *residency, uint32_t class);
-/* Removes a resident from the group. Frees the group if no resident is left. */
+/* Counts one resident sample less in the group. Frees the group if none is left. */
 void group_put(struct residency *residency, uint32_t group);
 void groups_clear(struct residency *residency);
 
@@ -267,7 +267,8 @@ static inline bool node_linked(const struct node *node)
 	return node->next < NODE_TAKEN;
 }
 
-/* Returns the first candidates of a member's rings in a group, indexed by need - 1. */
+/* Returns, indexed by need - 1, the first samples of the rings of one group (class) and one column
+ * (job). */
 static inline uint32_t *residency_heads(
 	const struct residency *residency, uint32_t group, uint32_t column)
 {
