@@ -135,9 +135,9 @@ static struct entry *first_filed(const struct evict *evict, uint32_t need)
 	return entry;
 }
 
-/* While needs change in steps, some entries are still in the bucket of their old need. The search
- * for an entry to evict moves at most this many of them to the right bucket. Then it takes the next
- * entry in any case. */
+/* Some entries are in the bucket of their old need while needs change in steps. The search for an
+ * entry to evict moves at most this many of them to the right bucket. Then it takes the next entry
+ * in any case. */
 #define TRIES 32
 
 static struct entry *refcnt_victim(struct cache *cache)

@@ -92,7 +92,7 @@ static int resize(struct window *window, const struct augment_plan *plan, uint8_
 static const uint8_t *find_row(
 	const struct target *target, const struct window *window, uint32_t y)
 {
-	/* For a row above the window, this unsigned difference is a huge number. */
+	/* This unsigned difference is a huge number if the row is above the window. */
 	uint32_t inside = y - window->rows.pad;
 	size_t bytes = window->columns.length * window->pixel;
 	size_t row_bytes = target->size.width * window->pixel;

@@ -30,8 +30,8 @@ static const struct codec *const codecs[] = {
 };
 #define N_CODECS (sizeof(codecs) / sizeof(codecs[0]))
 
-/* For each codec, the function that checks the preamble (the bytes before the pixels) as PIL does.
- * NULL: there is no such check. */
+/* The functions of the codecs that check the preamble (the bytes before the pixels) as PIL does.
+ * NULL: the codec has no such check. */
 static int (*const check_preamble[N_CODECS])(char *message, const uint8_t *data,
 	size_t size) = {preamble_check_jpeg, preamble_check_png};
 

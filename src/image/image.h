@@ -72,8 +72,8 @@ struct image_decoder;
 must_check int image_decoder_new(struct image_decoder **ret);
 void image_decoder_free(struct image_decoder **decoder);
 
-/* From now on the decoder uses only portable code, so that tests can compare results. After -ENOMEM
- * the decoder can only be freed. */
+/* Makes the decoder use only portable code from now on, so that tests can compare results. After
+ * -ENOMEM the decoder can only be freed. */
 must_check int image_decoder_use_plain(struct image_decoder *decoder);
 
 /* Frees memory that is only needed for exceptionally large images. */

@@ -249,7 +249,7 @@ void idset_remove(struct idset *set, uint32_t id)
 static uint32_t select_bit(uint64_t word, uint64_t sums, uint32_t rank)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
-	/* In each byte of `below`, the highest bit tells whether the byte's sum is at most `rank`.
+	/* The highest bit of each byte in `below` tells whether the byte's sum is at most `rank`.
 	 * The subtraction of a byte never borrows from the next byte. */
 	uint64_t below = (ones * (rank | 0x80) - sums) & (ones << 7);
 	uint32_t at = (uint32_t)((below >> 7) * ones >> 56) * 8;

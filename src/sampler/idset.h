@@ -59,8 +59,8 @@ roaring_bitmap_t *idset_to_bitmap(const struct idset *set);
 bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id);
 /* Counts the elements that are in all n sets. Reads the bits of all sets. */
 uint32_t idset_count_shared(const struct idset *const *sets, size_t n);
-/* Like idset_select, but counts only those elements of `set` that are not in all n sets. `set` must
- * be one of the sets. Reads the bits of all sets. */
+/* Works like idset_select, but counts only those elements of `set` that are not in all n sets.
+ * `set` must be one of the sets. Reads the bits of all sets. */
 uint32_t idset_select_unshared(const struct idset *set, const struct idset *const *sets,
 	size_t n, uint32_t rank);
 

@@ -15,8 +15,8 @@
  * |_______|  |____|   |_|    full, the other vessels get the rest of the capacity.
  */
 
-/* With SHARE_THROUGHPUT, this part of the decode time is divided among all jobs, so that each job
- * makes progress. The jobs that get most samples for their decode time get the rest. */
+/* SHARE_THROUGHPUT divides this part of the decode time among all jobs, so that each job makes
+ * progress. The jobs that get most samples for their decode time get the rest. */
 #define CERTAIN_PART .05
 
 #define OPEN (-1) /* in `rates`: the job's rate is not determined yet */

@@ -84,7 +84,7 @@ scan_inline int take_symbol(struct bits *bits, const struct huffman_codes *codes
 	return -1;
 }
 
-/* How far a block is decoded: the remaining bits, and the index k of the last coefficient.
+/* The progress of decoding a block: the remaining bits, and the index k of the last coefficient.
  * END_OF_BLOCK is added to k if the block has ended. If the block is damaged, k is 64. */
 struct place {
 	struct bits bits; /* a copy, so that the caller's bits stay in registers */
