@@ -116,8 +116,8 @@ must_check int cache_pin(struct cache_space *space, sample_id id);
 void cache_unpin(struct cache_space *space, sample_id id);
 uint32_t cache_pins(const struct cache_space *space, sample_id id);
 
-/* Pins a ready entry for a reader. Until cache_close its tensor is not forced out. false: the entry
- * is not ready. */
+/* Pins a ready entry for a reader. Its tensor stays until cache_close, because cache_force_out must
+ * not evict it either. false: the entry is not ready. */
 must_check bool cache_open(struct cache_space *space, sample_id id);
 void cache_close(struct cache_space *space, sample_id id);
 uint32_t cache_opens(const struct cache_space *space, sample_id id);

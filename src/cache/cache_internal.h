@@ -23,14 +23,15 @@
  */
 
 struct entry {
-	struct cache_space *space; /* NULL: the entry is dying (evicted, but not freed yet) */
-	struct tensor *tensor;	   /* NULL while absent or loading */
-	uint64_t bytes;		   /* 0 while absent */
+	/* NULL: the entry is dying (evicted, but not freed yet) */
+	struct cache_space *space;
+	struct tensor *tensor; /* NULL while absent or loading */
+	uint64_t bytes;	       /* 0 while absent */
 	sample_id id;
 	enum cache_state state;
 	uint32_t pins;
-	uint32_t opens;	   /* pins of readers that have the tensor open (cache_open) */
-	uint32_t filed;	   /* policy refcnt: index of the bucket (list) that has the entry */
+	uint32_t opens; /* pins of readers that have the tensor open (cache_open) */
+	uint32_t filed; /* policy refcnt: index of the bucket (list) that has the entry */
 	uint32_t made_for; /* copy of tensor->made_for */
 	bool spare;	   /* the tensor is a copy of one in another daemon's cache */
 	TAILQ_ENTRY(entry) link;     /* in the order of eviction, or in cache->dying */
@@ -62,9 +63,9 @@ struct evict {
 	/* policy refcnt: a bucket for each need; in a bucket the least recently used entry comes
 	 * first */
 	struct entry_list *buckets;
-	uint32_t n_buckets;		    /* number of buckets that were ever used */
-	uint32_t lowest;		    /* all buckets below this one are empty */
-	uint32_t sweep;			    /* index of the bucket that the sweep has reached */
+	uint32_t n_buckets; /* number of buckets that were ever used */
+	uint32_t lowest;    /* all buckets below this one are empty */
+	uint32_t sweep;	    /* index of the bucket that the sweep has reached */
 	uint64_t needed_bytes[CACHE_NEEDS]; /* as in struct cache_usage */
 	/* markers in this bucket: the sweep has still to move the entries between them */
 	struct entry begin, end;

@@ -27,7 +27,8 @@
 #define FIRST_AGAIN_NS SECOND_NS
 /* interval at which credentials from files and programs (read_anew) are fetched again */
 #define READ_ANEW_NS (60 * SECOND_NS)
-#define SLICE_NS 200000000 /* how often waiting threads check whether far_stop was called */
+/* interval at which waiting threads check whether far_stop was called */
+#define SLICE_NS 200000000
 
 struct keyring {
 	struct lock lock;

@@ -16,7 +16,8 @@
 #define MOST_TRIES 6
 #define DENIED_TRIES 2 /* the second try uses new credentials */
 #define FIRST_WAIT_NS UINT64_C(100000000)
-#define SLICE_NS UINT64_C(100000000) /* how often a wait checks whether far_stop was called */
+/* interval at which a waiting thread checks whether far_stop was called */
+#define SLICE_NS UINT64_C(100000000)
 
 /* Returns the time to wait before the next try: a random time between half of `wait` and all of it,
  * so that many threads do not try at the same time, but at least the pause that the server asks

@@ -35,13 +35,13 @@ struct place {
 	unsigned timeout_s;
 	/* URL of the server, without a slash at the end; NULL: the cloud's own server */
 	char *endpoint;
-	char *region; /* NULL: the place is neither s3 nor Google */
+	char *region;		 /* NULL: the place is neither s3 nor Google */
 	struct learned *learned; /* NULL: `url` does not begin with s3 */
 	enum far_bucket_names bucket_names;
 	bool requester_pays;
-	struct keyring *keyring; /* the credentials; NULL: requests need none from a keyring */
-	char *query;		 /* signature that is added to each URL as its query, or NULL */
-	char *bearer;		 /* token that each request sends, or NULL */
+	struct keyring *keyring; /* has the credentials; NULL: requests need no keyring */
+	char *query;  /* signature that is added to each URL as its query, or NULL */
+	char *bearer; /* token that each request sends, or NULL */
 };
 
 enum cloud { CLOUD_NONE, CLOUD_S3, CLOUD_GOOGLE, CLOUD_AZURE, CLOUD_HUGGING_FACE };
@@ -131,7 +131,7 @@ must_check int call_run(struct call *call, struct far_error *ret_error);
 struct transfer {
 	const struct place *place;
 	const char *url;
-	uint64_t edition; /* number of the credentials for the request, from keyring_take */
+	uint64_t edition; /* number of the request's credentials, from keyring_take */
 	bool ranged;
 	uint64_t offset, bytes; /* range that is requested if `ranged` */
 	uint8_t *out;		/* room for `bytes` bytes */

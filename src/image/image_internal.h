@@ -58,8 +58,8 @@ struct codec {
 	/* most bytes from the start of a file that `open` needs; 0: all bytes */
 	size_t head_bytes;
 	bool keeps; /* the codec supports codec_input.keep */
-	/* Size of the codec's state, which is cleared. 0: `create` allocates the state, and the
-	 * codec has `destroy` and `bytes`. */
+	/* Size of the codec's state, which begins as zeros. 0: the codec makes its state itself, by
+	 * the functions `create`, `destroy` and `bytes`. */
 	size_t state_bytes;
 	/* Creates the codec's state. plain: uses only portable code. */
 	int (*create)(bool plain, void **ret);

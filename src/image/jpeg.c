@@ -61,10 +61,11 @@ struct jpeg {
 	/* our own decoder; NULL: libjpeg is faster on this processor */
 	struct baseline *baseline;
 	const uint8_t *begin; /* first byte of the file */
-	bool by_baseline; /* our own decoder has accepted the header */
-	bool fill;	  /* if the file is truncated, missing rows become black */
-	bool failed;	  /* if `fill` is set: an error occurred before the first row */
-	bool refused;	  /* an error after which the file is refused even if `fill` is set */
+	bool by_baseline;     /* our own decoder has accepted the header */
+	bool fill;	      /* if the file is truncated, missing rows become black */
+	/* if `fill` is set: an error occurred before the first row */
+	bool failed;
+	bool refused; /* an error after which the file is refused even if `fill` is set */
 	/* if `fill` is set: a copy of the rest of the file, with an end marker added */
 	uint8_t *ended;
 	char *message;

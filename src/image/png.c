@@ -55,7 +55,7 @@ struct header {
 
 struct png {
 	struct header header;
-	uint8_t lookup[256][3]; /* RGB for each palette index or gray level */
+	uint8_t lookup[256][3];	  /* RGB for each palette index or gray level */
 	uint8_t head[HEAD_BYTES]; /* signature and IHDR for libpng */
 	size_t head_read;	  /* bytes of `head` that libpng has read */
 	/* bytes that libpng has not yet read from its current chunk */
@@ -135,7 +135,7 @@ static int check_chunk(struct png *png, const uint8_t *chunk)
 	size_t left = (size_t)(png->end - chunk);
 	for (int i = 4; i < 8 && left >= 8; i++)
 		if (!isalnum(chunk[i]) && chunk[i] != '_')
-			return image_fail(png->message, -EIO, "PNG: not a chunk");
+			return image_fail(png->message, -EIO, "PNG: damaged chunk");
 	if (left < 8)
 		return image_fail(png->message, -EIO, "PNG: truncated");
 	if (is_chunk(chunk, "IDAT"))
@@ -279,7 +279,7 @@ static void on_read(png_structp reader, png_bytep out, size_t bytes)
 		png->head_read += bytes;
 	} else if (png->chunk_left == 0) {
 		if (bytes != CHUNK_HEADER)
-			png_error(reader, "libpng reads in another way");
+			png_error(reader, "unsupported version of libpng");
 		read_chunk_header(png, out);
 	} else {
 		copy_file(png, out, bytes);

@@ -126,8 +126,8 @@ static inline void average_pixels(
 	}
 }
 
-/* Adds the Paeth predictor: p = a + b - c; p - a = b - c, p - b = a - c, and p - c is their
- * sum. */
+/* Adds the Paeth predictor: the nearest to p = a + b - c of a (left), b (above) and c (above left).
+ * p - a = b - c, p - b = a - c, and p - c is the sum of these. */
 static inline void paeth_pixels(
 	unsigned pixel, uint8_t *row, const uint8_t *above, size_t n)
 {

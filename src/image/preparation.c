@@ -79,7 +79,8 @@ bool preparation_equal(const struct preparation *a, const struct preparation *b)
 	       filter_of(a) == filter_of(b) && sections_equal(a->sections, b->sections);
 }
 
-#define MOST_TEXT 240 /* most bytes of the text of one preparation, without its sections */
+/* most bytes of the text of one preparation, without its sections */
+#define MOST_TEXT 240
 _Static_assert(
 	PREPARATION_TEXT >=
 		MOST_TEXT + SECTIONS_MOST * (MOST_TEXT + SECTION_NAME + 4) + SECTION_FROM,

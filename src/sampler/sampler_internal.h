@@ -11,7 +11,8 @@ struct slots;
 
 struct sampler_set {
 	struct idset *ids;
-	struct idset *slots; /* for exchange: the places of `ids` in the order of `numbering` */
+	/* for exchange: the places of `ids` in the order of `numbering` */
+	struct idset *slots;
 	/* for exchange: the order of ids by class; NULL after the set is inserted */
 	struct slots *numbering;
 };
@@ -19,10 +20,11 @@ struct sampler_set {
 struct sampler_stream {
 	stream_id id;
 	job_id job;
-	struct sampler_set *owned; /* the set R: samples that the stream has still to draw */
-	struct idset *set;	   /* owned->ids */
-	uint32_t remaining;	   /* |R|, the number of remaining samples */
-	struct member *member;	   /* for exchange: the stream's job */
+	/* the set R: samples that the stream has still to draw */
+	struct sampler_set *owned;
+	struct idset *set;     /* owned->ids */
+	uint32_t remaining;    /* |R|, the number of remaining samples */
+	struct member *member; /* for exchange: the stream's job */
 	/* where to store the drawn sample; NULL: the stream is not in this round */
 	sample_id *ret;
 };

@@ -106,8 +106,9 @@ TAILQ_HEAD(share_wants, share_want);
 
 /* The requests that one job wants, and the decode time that the job may use for them. */
 struct share_lane {
-	struct share_wants urgent, ahead; /* ahead: look-ahead, for which no reader waits yet */
-	int64_t deficit, quantum;	  /* decode time in ns */
+	/* ahead: look-ahead, for which no reader waits yet */
+	struct share_wants urgent, ahead;
+	int64_t deficit, quantum; /* decode time in ns */
 };
 
 /* A job. The caller writes only the last two fields. */
@@ -123,8 +124,8 @@ struct share_job {
 	double granted;	     /* samples per second that share_grant computed */
 	double rate;	     /* samples per second in the last window */
 	uint64_t charged_ns; /* decode time charged since the last window */
-	bool passed;	     /* the caller of share_next has skipped all requests of the job */
-	uint64_t probed_at;  /* number of the window when its last probe began; 0: never */
+	bool passed; /* the caller of share_next has skipped all requests of the job */
+	uint64_t probed_at; /* number of the window when its last probe began; 0: never */
 	/* The caller counts in the next two fields; shares_window sets them to 0. */
 	uint64_t samples;   /* samples given to readers, decoded or not */
 	uint64_t waited_ns; /* time in which a reader waited */

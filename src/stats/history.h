@@ -24,8 +24,10 @@
 #define HISTORY_READINGS 361
 /* most jobs in a reading; the scheduler gives each job an index */
 #define HISTORY_JOBS 32
-#define HISTORY_CAUSES 4 /* number of causes for which readers wait, such as storage and decode */
-#define HISTORY_NEEDS 5	 /* equals CACHE_NEEDS: samples needed by 0, 1, 2, 3, and more streams */
+/* number of causes for which readers wait, such as storage and decode */
+#define HISTORY_CAUSES 4
+/* equals CACHE_NEEDS: samples that are needed by 0, 1, 2, 3, and more streams */
+#define HISTORY_NEEDS 5
 
 /* The counters of one job since it was added. */
 struct history_job {

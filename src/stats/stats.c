@@ -16,8 +16,9 @@
 struct block {
 	_Atomic uint64_t counts[STAT_COUNT];
 	struct histogram histograms[STATS_HISTOGRAM_COUNT];
-	struct block *next; /* (stats_lock) */
-	struct block *prev; /* (stats_lock) */
+	/* (stats_lock) neighbours in the list of all blocks */
+	struct block *next;
+	struct block *prev;
 };
 
 static struct lock stats_lock = {
@@ -25,7 +26,8 @@ static struct lock stats_lock = {
 	.rank = LOCK_RANK_STATS,
 	.name = "stats",
 };
-static struct block blocks = {.next = &blocks, .prev = &blocks}; /* (stats_lock) */
+/* (stats_lock) the list of all blocks */
+static struct block blocks = {.next = &blocks, .prev = &blocks};
 
 /* Sums of the counts of threads that have ended. A thread that got no memory for its own block also
  * counts here. */

@@ -76,7 +76,7 @@ inline_avx2 struct both upsample(
 }
 
 struct upsampled {
-	struct both first, second; /* in the order of `sums` */
+	struct both first, second; /* samples made from sums.first and sums.second */
 };
 
 inline_avx2 struct upsampled upsample_rows(

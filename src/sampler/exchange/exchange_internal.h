@@ -72,8 +72,8 @@ void labels_free(struct labels **labels);
 /* --- slots --- */
 
 /*
- * The ids of a class form one range of slots, in ascending order. So the ids of a class that are
- * left in a stream's R form a range of ranks:
+ * The ids of a class form one range of slots (places in an order of all ids). So those ids of a
+ * class that a stream has still to draw, in its set R_j, form one range of ranks:
  *
  *     slots    | class 0     | class 2 | class 1       |
  *     R_j        x   x x   x     x         x x   x   x
@@ -127,7 +127,8 @@ void member_put(struct member **member);
  * indexes of residents. */
 struct node {
 	uint32_t previous;
-	uint32_t next; /* NODE_OUT or NODE_TAKEN: the sample may not be given to the job */
+	/* NODE_OUT or NODE_TAKEN: the sample may not be given to the job */
+	uint32_t next;
 };
 
 /* Value of node.next: the job's stream does not need the sample, or no other sample is
@@ -140,7 +141,7 @@ struct resident {
 	sample_id id;
 	/* group of the sample's class; NONE: the class has no other id, or there was no memory */
 	uint32_t group;
-	/* number of streams of this cache space whose R contains the sample */
+	/* number of streams of this cache space that have still to draw the sample */
 	uint32_t need;
 	/* links in the order in which residents were last given to a stream */
 	uint32_t older;
@@ -179,7 +180,8 @@ struct residency {
 	uint32_t next_stale; /* this resident and all newer ones are out of date */
 
 	struct group *groups;
-	uint32_t *heads; /* first candidate of each ring: for each group, column and need - 1 */
+	/* first sample of each ring; there is a ring for each group, column and need - 1 */
+	uint32_t *heads;
 	uint32_t n_groups;
 	uint32_t group_capacity;
 	uint32_t free_group;

@@ -36,7 +36,7 @@ static uint32_t class_of(const struct exchange *e, sample_id id)
 	return e->slots->classes.of[id];
 }
 
-/* Returns the number of the class's ids that are in the stream's R. */
+/* Returns how many ids of the class the stream has still to draw. */
 static uint32_t left(
 	const struct exchange *e, const struct sampler_stream *stream, uint32_t class)
 {
@@ -71,7 +71,8 @@ static sample_id draw_any(struct rng *rng, const struct sampler_stream *stream)
 	return idset_select(stream->set, (uint32_t)rng_below(rng, stream->remaining));
 }
 
-/* The probabilities p_k(c) (own) and p_j(c) (other), multiplied by |R_j| |R_k|. */
+/* The probabilities with which stream k (own) and the stream j before it (other) draw a class. Both
+ * are multiplied by |R_j| |R_k|, which makes them integers. */
 struct weights {
 	uint64_t own;
 	uint64_t other;
@@ -108,7 +109,8 @@ static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng
 }
 
 /*
- * Draws from the surplus max(0, p_k - p_j): draws by p_k, and accepts the draw with probability
+ * Draws for stream k from its surplus over stream j, max(0, p_k - p_j), where p_k(c) is the
+ * probability that k draws class c. Draws by p_k, and accepts the draw with probability
  * max(0, 1 - p_j(c) / p_k(c)). Let d = sum of max(0, p_k - p_j). This function is called with
  * probability d, and then takes 1 / d tries on average: one try per draw. If d is very small, going
  * through all classes is as cheap, and equally exact.
