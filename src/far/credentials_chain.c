@@ -63,7 +63,7 @@ int credentials_line(const char *path, bool private, char **ret, struct far_erro
 	return err;
 }
 
-/* Returns the path in the environment variable; if it is not set, ~/.aws/NAME. */
+/* Copies the path that the environment variable has; if it is not set, ~/.aws/NAME. */
 static int find_file(const char *name, const char *from_variable, char **ret)
 {
 	const char *home = variable("HOME");
@@ -164,8 +164,8 @@ static int profile_credentials(const struct key_settings *settings, bool only_lo
 	return -ENOENT;
 }
 
-/* Reads the profile and makes credentials from it. -ENOENT: the profile has none, and the next
- * source has to be tried. -EINVAL: it has none, but the user has named the file or the profile. */
+/* Reads the profile and makes credentials from it. If the profile has none: -EINVAL if the user has
+ * named the file or the profile, otherwise -ENOENT, and the caller tries the next source. */
 static int named_credentials(const struct key_settings *settings, bool only_look,
 	struct credentials *ret, struct far_error *error)
 {

@@ -96,8 +96,8 @@ static int ask(struct call *call, const char *from, char **ret, struct far_error
 
 /* --- a container ---------------------------------------------------------------------------- */
 
-/* Tells whether credentials may be asked for at this URL: https is always accepted, http only from
- * this machine and its services, because tokens and credentials travel unencrypted. */
+/* Tells whether credentials may be fetched from this URL. https is always accepted. http is not
+ * encrypted, so only the addresses of this machine and of its services are accepted. */
 static bool is_near(const char *url)
 {
 	static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]",
@@ -234,8 +234,8 @@ int machine_credentials(struct credentials *ret, struct far_error *error)
 			     text, "Token", "the machine's service", ret, error);
 }
 
-/* Asks the metadata service of Google's machines. $GCE_METADATA_HOST may name its host, as for
- * Google's tools. */
+/* Asks the metadata service of Google's machines for a token. Like Google's tools, uses the host in
+ * $GCE_METADATA_HOST if it is set. */
 int google_credentials(struct credentials *ret, struct far_error *error)
 {
 	const char *host = variable("GCE_METADATA_HOST");

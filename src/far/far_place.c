@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Finds the place of a URL. Places are only added, never changed or removed, so readers need no
- * lock.
+ * Finds the place of a URL: its settings and credentials. Places are only added, never changed or
+ * removed, so readers need no lock.
  */
 
 #define DEFAULT_TIMEOUT_S 20
@@ -21,6 +21,7 @@
 
 static struct place *_Atomic places;
 
+/* the place of URLs for which nothing is configured */
 static const struct place plain = {.timeout_s = DEFAULT_TIMEOUT_S};
 
 /* Returns the place whose `url` is the longest beginning of this URL; of several with the same
@@ -210,8 +211,8 @@ bool place_learns(const struct place *place, const char *region)
 	return true;
 }
 
-/* Tells whether the host of the URL shall contain the bucket's name. A name with dots must be in
- * the path: a certificate for *.HOST is not valid for it. */
+/* Tells whether the bucket's name shall be in the host of the URL instead of the path. A name with
+ * dots must be in the path: a certificate for *.HOST is not valid for NAME.WITH.DOTS.HOST. */
 static bool has_host(const struct place *place, const char *bucket, size_t bytes)
 {
 	if (place->bucket_names != FAR_NAMES_AUTO)

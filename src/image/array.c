@@ -19,7 +19,7 @@ const char *const array_dtypes[] = {"uint8", "int8", "bool", "uint16", "int16", 
 	"int32", "uint64", "int64", "float16", "float32", "float64", "complex64",
 	"complex128", NULL};
 
-/* The types, in the order of array_dtypes. */
+/* NumPy's name and the bytes of each type in array_dtypes. */
 static const struct {
 	const char *npy;
 	uint32_t item;
@@ -109,7 +109,7 @@ struct tensor_shape array_pixels(const struct array_type *type)
 
 /* --- heads of files ------------------------------------------------------------------- */
 
-/* The dictionary in the head of an array. *at is the next byte to parse. */
+/* The Python dictionary in the header of a NumPy file. *at is the next byte to parse. */
 struct dictionary {
 	const char *at, *end;
 	const struct array_type *type;

@@ -30,14 +30,15 @@ static const struct codec *const codecs[] = {
 };
 #define N_CODECS (sizeof(codecs) / sizeof(codecs[0]))
 
-/* The check of the preamble for each codec; NULL: the codec has none. */
+/* The functions of the codecs that check the preamble (the bytes before the pixels) as PIL does.
+ * NULL: the codec has no such check. */
 static int (*const check_preamble[N_CODECS])(char *message, const uint8_t *data,
 	size_t size) = {preamble_check_jpeg, preamble_check_png};
 
 struct image_decoder {
 	void *codec_states[N_CODECS];
 	struct buffer pixels;  /* the decoded image, before resize and crop */
-	struct buffer turned;  /* the decoded image after it was turned */
+	struct buffer turned;  /* the decoded image, turned by its EXIF orientation */
 	struct buffer gray;    /* the image in gray instead of RGB */
 	struct buffer scratch; /* memory for the codec of the image */
 	struct resampler *resampler;
@@ -162,7 +163,8 @@ static bool same_shape(struct tensor_shape a, struct tensor_shape b)
 	return a.height == b.height && a.width == b.width;
 }
 
-/* Plans the transform. image: the size as decoded; original: the size in the file. */
+/* Plans the steps from the decoded image to the tensor. image: the decoded size, which may be
+ * smaller than `original`, the size in the file. */
 static struct transform plan(const struct decoding *decoding,
 	const struct preparation *preparation, struct tensor_shape original,
 	struct tensor_shape image)
@@ -275,7 +277,7 @@ static void fill(struct tensor *tensor, const uint8_t colour[static 3])
 		memcpy(tensor->data + i, pixel, bytes);
 }
 
-/* Returns the decoded part, converted to the tensor's mode. NULL: no memory. */
+/* Returns the decoded part of the image, converted to the tensor's mode. NULL: no memory. */
 static const uint8_t *in_mode(
 	struct image_decoder *decoder, const struct transform *transform)
 {
@@ -343,7 +345,7 @@ static int make_tensor(const struct decoding *decoding, struct image_output *out
 	return err ? fail_memory(decoding->message) : 0;
 }
 
-/* Turns the image in decoder->pixels, then makes the tensor from it. */
+/* Turns the image in decoder->pixels by its EXIF orientation, then makes the tensor from it. */
 static int turn(const struct decoding *decoding, const struct transform *transform,
 	struct tensor *tensor)
 {
@@ -407,8 +409,8 @@ static int resize_one(const struct decoding *decoding, const struct image_part *
 	return err ? err : resize_and_crop(decoding->decoder, &transform, output->tensor);
 }
 
-/* Makes several tensors from one decode. The decoded part is the smallest part that all tensors
- * need. */
+/* Decodes the image once, and makes several tensors. Decodes the smallest part of the image that
+ * contains the parts for all tensors. */
 static int make_tensors(
 	const struct decoding *decoding, struct image_output *outputs, size_t n)
 {

@@ -14,9 +14,9 @@
 struct rows {
 	const struct png_layout *layout;
 	int pass;	/* pass of an interlaced image */
-	uint32_t left;	/* rows left of the pass */
+	uint32_t left;	/* rows of the pass that are not read yet */
 	size_t bytes;	/* bytes of a row of the pass, including its filter byte */
-	size_t missing; /* bytes left of the current row */
+	size_t missing; /* bytes of the current row that are not read yet */
 	bool at_end;	/* all rows were read */
 };
 

@@ -92,8 +92,8 @@ static bool find_stream(struct png_whole *whole, const uint8_t *first, const uin
 	return true;
 }
 
-/* Tells whether the image needs at most 8 bytes per pixel beside the file. Callers reserve this
- * much memory. */
+/* Tells whether decoding needs at most 8 bytes per pixel beside the file, for which the daemon has
+ * reserved memory (image_working_bytes). */
 static bool is_bounded(
 	const struct png_whole_image *image, size_t row_bytes, const struct bytes *stream)
 {

@@ -22,13 +22,13 @@ struct segments {
 	bool has_resolution;
 	bool has_exif;
 	bool exif_bad;
-	/* The part of an ICC profile that PIL sorts first: twice its number, plus 1 if more bytes
-	 * follow the number; -1: it has no number. */
+	/* The part of an ICC profile that PIL sorts first: twice the part's number, plus 1 if more
+	 * bytes follow the number. -1: the part has no number; NO_PROFILE: there is no part. */
 	int first_profile;
 };
 
-/* A part of an ICC profile has its number after the profile's name. The part that PIL sorts first
- * must have more bytes after the number. NO_PROFILE: there is no part. */
+/* Each part of an ICC profile begins with PROFILE_NAME bytes of name, then its number. PIL sorts
+ * the parts by number, and refuses the file if the first part has no bytes after the number. */
 #define NO_PROFILE 1024
 #define PROFILE_NAME 12
 
@@ -195,8 +195,8 @@ static int check_segment(struct segments *segments, unsigned marker)
 	return marker == TABLES ? check_tables(segments, data, size) : 0;
 }
 
-/* Returns the marker: the byte after the next 0xff that begins a marker. -1: the end of the
- * file. */
+/* Returns the next marker: the byte that follows one or more bytes 0xff, and is not 0. -1: the end
+ * of the file. */
 static int next_marker(struct segments *segments)
 {
 	while (segments->next < segments->end) {

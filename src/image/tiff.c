@@ -34,7 +34,7 @@ struct tiff {
 	enum pixel_mode mode; /* mode of the file */
 	size_t pixel;	      /* bytes of a pixel in the result */
 	uint8_t palette[256][3];
-	struct buffer row;     /* a row of all channels, or one tile */
+	struct buffer row;     /* one row from libtiff, or one tile */
 	struct buffer upright; /* pixels before they are turned */
 };
 
@@ -213,7 +213,7 @@ static int open_image(
 
 /* --- pixels ------------------------------------------------------------------------------- */
 
-/* Returns a channel of a pixel. Of 16 bits it returns the upper 8. */
+/* Returns number i of a row. If numbers have 16 bits, returns the upper 8. */
 static unsigned sample(const struct tiff *tiff, const uint8_t *row, size_t i)
 {
 	unsigned shift;
