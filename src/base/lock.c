@@ -139,7 +139,7 @@ void lock_release(struct lock *lock)
 	pop_held(lock);
 	uint64_t ns = end_hold(lock);
 	ensure(pthread_mutex_unlock(&lock->mutex) == 0);
-	/* not lock->holds, because after the release the lock may be freed */
+	/* Uses the saved `holds`, because another thread may have freed the lock by now. */
 	count_hold(holds, ns);
 }
 

@@ -83,9 +83,9 @@ static inline void lock_assert_held(const struct lock *lock)
 }
 
 /*
- * Takes the lock to report a bug before the process ends, whatever locks the calling thread holds.
- * false: another thread kept the lock for a second. After true, no other thread gets the lock any
- * more.
+ * Takes the lock to report a bug just before the process ends. The ranks of other locks that the
+ * calling thread holds do not matter. Returns false if another thread held the lock for a whole
+ * second. If true, the lock is never released.
  */
 bool lock_seize(struct lock *lock);
 

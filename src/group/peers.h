@@ -25,13 +25,13 @@ struct sched;
  *   Errors: -errno, logged. This node prepares samples that it can't fetch.
  */
 
-/* A node of the group that listens. */
+/* A node that listens for the requests of other nodes, so that it can be the home of samples. */
 struct home {
 	char name[COORD_NAME];
 	char address[COORD_ADDRESS];
 	uint64_t incarnation;
 	double capacity;
-	/* is_here: this node; is_bad: the client refused the node, which was logged */
+	/* is_here: this node; is_bad: peer_client_node refused the node, which was logged */
 	bool is_here, is_bad;
 	uint32_t node; /* the client's number of the node; not set if is_here or is_bad */
 	/* [the client's number of the space]: the time until which the node refuses the space. */

@@ -165,8 +165,8 @@ static const char ciphers[] =
 	"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
 /* Sets the options of the context, for a secret and for certificates. A client accepts only
- * certificates that it can verify. With a secret there are no authorities, so no certificate is
- * accepted. */
+ * certificates that it can verify. With a secret the client trusts no authority, so it accepts no
+ * certificate. */
 static bool set_up(SSL_CTX *context, struct peer_trust *trust)
 {
 	SSL_CTX_set_app_data(context, trust);
