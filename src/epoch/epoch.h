@@ -18,6 +18,15 @@
  * pinned; it records what is bound, read and consumed. The engine is pure: events go in,
  * effects come out. It has no locks, threads, clock or files, and calls nothing back.
  *
+ *   binding    a position gets its sample for ever, when a reader opens it for the first time
+ *   consumed   a position that a reader has opened, read and released
+ *   running    the last epoch that has begun
+ *   draining   the epoch before the running one, while slow readers still read it
+ *   over       an epoch in which nothing more is bound
+ *   live       an epoch whose order is in memory
+ *   known      an epoch that has not begun (again), but has an order in a file (go_back.c)
+ *   parked     a job without reads for config.idle_ns: it has neither streams nor unused pins
+ *
  *   Flow: an event is one call. It returns a list of effects, which the caller executes
  *         before the next event. The result of an effect comes back as an event:
  *
@@ -44,7 +53,7 @@ enum epochs_kind {
 	EPOCHS_DRAWN,	      /* an open binds the head of the queue of drawn samples */
 	EPOCHS_DRAWN_AT_OPEN, /* an open draws a sample with the position's label */
 	EPOCHS_FIXED,	      /* the position decides the sample */
-	/* like FIXED, and all epochs are equal: nothing is bound or consumed */
+	/* like EPOCHS_FIXED, but all epochs are equal: nothing is bound or consumed */
 	EPOCHS_MIRRORED,
 };
 
@@ -55,8 +64,8 @@ struct epoch_set {
 	/* sample of each position; NULL: the selection, ascending */
 	const sample_id *fixed;
 	uint32_t positions; /* number of positions of an epoch: |D_j| */
-	/* Sets with different numbers give different names to positions. A request has the number
-	 * of the set in which its position was found by name. */
+	/* Sets have the same number if their files have the same names. A request has the number of
+	 * the set in which its file name was looked up. */
 	uint32_t names;
 	void *owner; /* belongs to the caller */
 	/* private to the engine */
@@ -73,8 +82,10 @@ struct epochs_config {
 	/* room of an epoch's queue of drawn samples; 0: `lookahead` */
 	uint32_t most_ahead;
 	uint32_t file; /* number of positions per file; above 1 for batches and shards */
-	bool replays; /* the job repeats saved orders, which epochs have before they begin */
-	/* The caller passes samples to the engine without an EFFECT_DRAW; kind is EPOCHS_DRAWN. */
+	/* the job repeats saved orders: its epochs have orders before they begin */
+	bool replays;
+	/* Other processes decide the samples (a rank gets those of its group), so the caller passes
+	 * samples to the engine without an EFFECT_DRAW; kind is EPOCHS_DRAWN. */
 	bool fed;
 	bool refuses_second; /* a second script gets -EBUSY if it is too far from the first */
 	uint64_t idle_ns; /* time without reads after which the job is parked */
@@ -84,8 +95,8 @@ must_check int epochs_new(const struct epochs_config *config, struct epochs **re
 /* Frees the engine. The caller has called epochs_leave before, so that the engine has no pins. */
 void epochs_free(struct epochs **epochs);
 
-/* Sets the set of the epochs from `first` on, none of which has begun. The caller keeps the set
- * valid until epochs_drop_set returns it. */
+/* Gives the epochs from `first` on another set of samples. None of these epochs has begun. The
+ * caller keeps the set valid until epochs_drop_set returns it. */
 void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set);
 /* Returns the first epoch after all epochs that have begun or have an order in a file. */
 uint32_t epochs_first_new(const struct epochs *epochs);
@@ -95,11 +106,11 @@ struct epoch_set *epochs_drop_set(struct epochs *epochs);
 /* Returns the set of the epoch. For EPOCH_CURRENT, returns the set of the epoch that a new script
  * would read. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t epoch);
-/* Tells whether a script has opened a file of current/ in the last minute. This may be a script
- * that has ended, because another script may go on with names that the ended one has listed. */
+/* Tells whether a script has opened a file of current/ in the last minute. The script may have
+ * ended: another script may still open files whose names the ended script has listed. */
 bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns);
-/* Tells the engine that all processes of the script have ended, so that the script is in no pass
- * any more. */
+/* Tells the engine that all processes of the script have ended, so that the script opens no more
+ * files. */
 void epochs_script_ended(struct epochs *epochs, uint64_t id);
 /* The script that opened a file of current/ last. */
 struct epochs_script {
@@ -142,11 +153,11 @@ struct open_request {
 	/* The request was sent again after a restart. The engine before the restart may have chosen
 	 * its epoch. */
 	bool resent;
-	/* the file contains images; such an open counts as one of an image */
+	/* the file contains images, so its open counts as one of an image even if `label` is set */
 	bool images;
 	bool done;  /* the thread has read the file that it opened before to the end */
 	bool looks; /* worker processes of the opening process read files for it */
-	bool lost;  /* an earlier EFFECT_LOOK_UP of the request has found no sample */
+	bool lost;  /* an EFFECT_LOOK_UP of this request has found no sample before */
 	bool label; /* only the label is wanted; the open is not released */
 	/* set by the engine */
 	/* 0, -ENOENT, -ESTALE (the epoch is over, or has other names), -EAGAIN, -EBUSY,
@@ -255,9 +266,9 @@ bool epochs_cancel(struct epochs *epochs, struct open_request *request);
 /* Tells the engine that the epoch's stream was made (status 0), or could not be made (-errno). Does
  * nothing if the engine has ended the stream meanwhile (EFFECT_END). */
 void epochs_begun(struct epochs *epochs, uint32_t epoch, int status, uint64_t now_ns);
-/* Handles one request whose stream was made, has failed or has ended, or lets a new epoch keep more
- * samples of the previous one. After each event and its effects, the caller calls this function,
- * and executes the effects that it adds, until it returns false. */
+/* Handles one request whose stream was made, has failed or has ended; or continues to copy samples
+ * of the previous epoch to a new epoch (adopt.c). After each event and its effects, the caller
+ * calls this function, and executes the effects that it adds, until it returns false. */
 must_check bool epochs_resume(
 	struct epochs *epochs, uint64_t now_ns, struct effects *effects);
 
@@ -272,19 +283,19 @@ void epochs_starve(struct epochs *epochs, int status);
  * answers only for positions that are bound. The caller reports the other process's bindings by
  * epochs_had. lent = false: this engine binds positions again. */
 void epochs_lend(struct epochs *epochs, bool lent);
-/* Tells a fed job whether other processes wait until it has left its draining epoch. If so, it
- * leaves that epoch as soon as no script reads it (epochs_time). */
+/* Tells a fed job whether other ranks wait until it has left its draining epoch. If they wait,
+ * epochs_time ends the draining epoch as soon as no script reads it. */
 void epochs_hurry(struct epochs *epochs, bool hurries);
-/* Binds the head of the queue to the position of the request of EFFECT_DRAW, and answers the
- * request. */
+/* Binds the first sample of the queue to the position of the request of EFFECT_DRAW, and answers
+ * the request. */
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
 
-/* Tells a fed job that another process reads the epoch, or that epochs before get no more samples.
- * The epochs before it are over. If the epoch has not begun, it runs from now on. -ENOMEM */
+/* Makes a fed job continue with the epoch, because another process reads it, or because earlier
+ * epochs get no more samples. Earlier epochs end. If the epoch has not begun, it begins. -ENOMEM */
 must_check int epochs_go_on(
 	struct epochs *epochs, uint32_t epoch, struct effects *effects);
 /* Tells a fed job that another process consumed the next sample of the epoch. The first unbound
- * position gets the head of the queue, or `next` if the queue is empty. -ENOMEM */
+ * position gets the first sample of the queue, or `next` if the queue is empty. -ENOMEM */
 must_check int epochs_had(
 	struct epochs *epochs, uint32_t epoch, sample_id next, struct effects *effects);
 
@@ -325,8 +336,8 @@ void epochs_saved(struct epochs *epochs, uint32_t epoch);
 struct epoch *epochs_reap(struct epochs *epochs);
 void epoch_reaped_free(struct epoch *epoch); /* does nothing for NULL */
 
-/* Tells the engine that the orders of epochs before this one were removed. These epochs stay
- * over. */
+/* Tells the engine that the orders of epochs before this one were removed. Opens of these epochs
+ * fail with -ESTALE from now on. */
 void epochs_forget_before(struct epochs *epochs, uint32_t epoch);
 
 /* Tells the engine the time. A job that has read nothing for config.idle_ns is parked: its streams
@@ -385,8 +396,8 @@ void epochs_unhold(struct epochs *epochs);
 uint32_t epochs_next_live(const struct epochs *epochs, uint32_t after);
 
 /* Makes an epoch from the first `bound` bindings and `consumed` reads of an order. Takes over
- * `data`. set: the set of the epoch. This is no event: it only reads the engine's configuration.
- * -EINVAL: the order is impossible, and *ret_reason says why; -ENOMEM. */
+ * `data`. set: the set of the epoch. The function only reads the engine's configuration, and is no
+ * event. -EINVAL: the order is impossible, and *ret_reason says why; -ENOMEM. */
 must_check int epochs_prepare(const struct epochs *epochs, const struct epoch_set *set,
 	uint32_t number, struct order_data *data, uint32_t bound, uint32_t consumed,
 	const char **ret_reason, struct epoch **ret);

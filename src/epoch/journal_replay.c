@@ -237,7 +237,7 @@ static int replay_record(struct reading *reading, const struct disk_record *disk
 	if (disk->kind == RECORD_READER)
 		return add_reader(reading, disk);
 	struct record record = decode(reading, disk);
-	if (record.kind == RECORD_RESTORED) /* all earlier records are void */
+	if (record.kind == RECORD_RESTORED) /* RESTORED makes all earlier records void */
 		reading->oldest = record.epoch;
 	if (record.epoch < reading->oldest && record.kind != RECORD_BEGUN)
 		return 0;

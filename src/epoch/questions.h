@@ -54,7 +54,7 @@ struct epochs_place {
 };
 void epochs_place(const struct epochs *epochs, struct epochs_place *ret);
 
-/* The positions from `first` to `last`, including `last`. */
+/* A run of positions: all from `first` to `last`, including `last`. */
 struct run {
 	uint32_t first, last;
 };
