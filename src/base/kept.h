@@ -142,11 +142,11 @@ bool kept_is_again(void);
 /* Tells the supervisor that this engine has started completely. */
 void kept_ready(void);
 
-/* kept_beat sends a heartbeat to the supervisor. One thread must call it at least once a second:
- * the supervisor kills an engine whose heartbeats have stopped for a minute. kept_beat_none ends
- * this supervision until the next heartbeat. It is called before work that may take any time: when
- * the engine waits for a disk, and when it ends. */
+/* Sends a heartbeat to the supervisor. One thread must call the function at least once a second:
+ * the supervisor kills an engine whose heartbeats have stopped for a minute. */
 void kept_beat(void);
+/* Ends the supervision until the next kept_beat. Called before work that may take any time: when
+ * the engine waits for a disk, and when it ends. */
 void kept_beat_none(void);
 
 /* Stores an error that was logged, because it may explain the end of this engine. */

@@ -99,7 +99,8 @@ struct coord_job {
 	uint32_t epoch;
 	const sample_id *log;
 	uint32_t n_log;
-	/* Number of processes that read each rank; 0 means one. Not a fact, so nodes may differ. */
+	/* Number of processes that read each rank; 0 means one. Nodes may have different
+	 * numbers. */
 	uint32_t local_ranks;
 };
 
@@ -259,7 +260,8 @@ struct coord_status {
 	char leader[COORD_NAME]; /* "": none, or not known */
 	uint64_t term;
 	uint64_t leader_changes; /* number of times that this node saw a new leader */
-	uint64_t lives;	  /* number of lives of the engine that this node has seen */
+	/* number of lives of the engine (coord_engine.h) that this node has seen */
+	uint64_t lives;
 	uint64_t repairs; /* number of repairs that this node made as leader */
 	/* number of times that this node was leader, and then found that another node leads, or
 	 * none */

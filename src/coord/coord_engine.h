@@ -37,7 +37,7 @@
 
 /* bytes of the name of a set that `tell` stores, including the \0 */
 #define COORD_TOLD (COORD_NAME + 8)
-#define COORD_RUN 48 /* bytes of the name of a life, including the \0 */
+#define COORD_RUN 48 /* bytes of the name of a life (see above), including the \0 */
 
 struct coord_token {
 	uint64_t term;
@@ -61,7 +61,7 @@ struct coord_lease {
 	/* Set by `beat`. -EBUSY: another node has the rank; -ENOENT: there is no such job, or the
 	 * node does not run it. */
 	int error;
-	struct coord_position ret_cursor; /* the engine's cursor */
+	struct coord_position ret_cursor; /* the rank's cursor in the engine */
 };
 
 /* The engine's answer to a heartbeat. */

@@ -138,7 +138,7 @@ struct coord {
 	uint64_t patience_ns; /* pause between attempts to reach the engine */
 
 	struct coord_view view;
-	bool joined; /* the view is valid */
+	bool joined; /* the engine has answered, so `view` is valid */
 	bool refused, compared;
 	char message[COORD_TEXT];
 	uint64_t away_since_ns;
@@ -290,7 +290,8 @@ void coord_resign(struct coord *coord);
 /* Updates the leader's list of jobs from the engine. Rebuilds the samples that each job has yet to
  * draw, remaining_j = D_j - log_j, where they are not known. */
 must_check int coord_survey(struct coord *coord);
-/* Drops the set remaining_j of each job. The next survey rebuilds the sets. */
+/* Forgets which samples each job has yet to draw (remaining_j). The next coord_survey finds this
+ * out again. */
 void coord_drop_streams(struct coord *coord);
 /* Frees all jobs and pools of the leader. */
 void coord_drop_drawn(struct coord *coord);

@@ -32,8 +32,8 @@ static const struct coord_engine_job *find(
 
 /* --- journals --------------------------------------------------------------------------- */
 
-/* Receives a sequence of consecutive positions in the journal. If it returns an error, no other
- * sequence is visited. */
+/* Receives a sequence of consecutive positions in the journal. After an error, no more sequences
+ * are visited. */
 typedef int visit(struct coord *coord, const struct coord_offer *run);
 
 static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t epoch,

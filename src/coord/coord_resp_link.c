@@ -15,7 +15,7 @@
 
 /* Sends commands over the connection, and converts errors to errno values. */
 
-#define NUMBER_SIZE 48 /* bytes of a number or a token as a word, including the \0 */
+#define NUMBER_SIZE 48 /* bytes of a number or a token in a command, including the \0 */
 
 /* --- words of a command ----------------------------------------------------------------- */
 

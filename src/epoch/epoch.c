@@ -293,8 +293,8 @@ void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status)
 	epochs->needed += epoch->set->positions - epoch->bound;
 }
 
-/* Ends the epoch's stream. Requests that wait for the stream are handled again, and choose their
- * epochs again. */
+/* Ends the epoch's stream. epochs_resume then handles the requests that wait for the stream, and
+ * they choose their epochs again. */
 void epoch_end_stream(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->stream == STREAM_ABSENT)

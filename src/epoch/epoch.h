@@ -50,7 +50,7 @@ struct epochs;
 #define EPOCH_CURRENT UINT32_MAX
 
 enum epochs_kind {
-	EPOCHS_DRAWN,	      /* an open binds the head of the queue of drawn samples */
+	EPOCHS_DRAWN,	      /* an open binds the first of the queued samples */
 	EPOCHS_DRAWN_AT_OPEN, /* an open draws a sample with the position's label */
 	EPOCHS_FIXED,	      /* the position decides the sample */
 	/* like EPOCHS_FIXED, but all epochs are equal: nothing is bound or consumed */
@@ -87,8 +87,10 @@ struct epochs_config {
 	/* Other processes decide the samples (a rank gets those of its group), so the caller passes
 	 * samples to the engine without an EFFECT_DRAW; kind is EPOCHS_DRAWN. */
 	bool fed;
-	bool refuses_second; /* a second script gets -EBUSY if it is too far from the first */
-	uint64_t idle_ns; /* time without reads after which the job is parked */
+	/* a second script gets -EBUSY if it reads at a point too far from the first */
+	bool refuses_second;
+	/* time without reads after which the job is parked: it gives up streams and unused pins */
+	uint64_t idle_ns;
 };
 
 must_check int epochs_new(const struct epochs_config *config, struct epochs **ret);
@@ -416,5 +418,5 @@ void epochs_loaded(
 bool epochs_wants_load(
 	const struct epochs *epochs, uint32_t *ret_epoch, uint32_t *ret_bound);
 
-/* Returns how many times the job has gone back. */
+/* Returns how many times the job has gone back to an earlier point. */
 uint32_t epochs_era(const struct epochs *epochs);

@@ -98,7 +98,7 @@ char *journal_order_of(const char *directory, uint32_t segment, bool drains);
 /* Makes room in memory for a few records, so that appending these can't fail. -ENOMEM */
 must_check int journal_reserve(struct journal *journal);
 
-/* Sets the set of samples to which segments belong that begin from now on. */
+/* Tells the journal which set of samples the next segments belong to. */
 void journal_use(struct journal *journal, const struct order_set *set);
 
 /* Appends a record in memory, without a system call, in some tens of ns. A record that begins an
@@ -121,8 +121,8 @@ must_check int journal_sync(struct journal *journal);
 
 /* Compacts the last segment if it has far more records than positions, because scripts keep opening
  * files of current/ in one epoch: only their last opens stay. A replay then gives the same epochs,
- * and the scripts' last opens. One thread at a time may call the function. It may take long; others
- * flush meanwhile. A failure is logged, and changes nothing. */
+ * and the scripts' last opens. One thread at a time may call the function. It may take long;
+ * meanwhile other threads can call journal_flush. A failure is logged, and changes nothing. */
 void journal_compact(struct journal *journal);
 
 /* Removes segments that only have records of epochs before this one, but never the newest segment.

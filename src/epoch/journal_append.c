@@ -59,7 +59,7 @@ static void put_filling(struct journal *journal, struct record_buffer *filling)
 
 /* Appends bytes. Returns false if there is no memory. Only this thread changes `appended`, after
  * the bytes are in the buffer. So a thread that has read `appended` finds all these bytes in the
- * buffer, unless they are written. */
+ * buffer or, if they are already written, in the file. */
 static bool push(struct journal *journal, const void *bytes, size_t n)
 {
 	struct record_buffer *filling = take_filling(journal);

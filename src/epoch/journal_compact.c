@@ -58,7 +58,7 @@ struct compaction {
 	int from, to;
 	/* offset of the end of the records that are compacted; later ones are copied */
 	uint64_t end;
-	uint64_t kept; /* number of opens that stay of each script */
+	uint64_t kept; /* number of last opens that stay of each script */
 	struct disk_head head;
 	struct journal_path beside;
 
@@ -330,8 +330,8 @@ static int put_kept(struct compaction *compaction, const struct disk_record *rec
 	return put(compaction, record);
 }
 
-/* Writes the SEAM. The last four bytes of a record decide its checksum, and can give it any
- * value. */
+/* Writes the SEAM. The value of this record is chosen so that its checksum becomes the wanted one:
+ * the last four bytes of a record can give its checksum any value. */
 static int put_seam(struct compaction *compaction)
 {
 	const uint32_t polynomial = UINT32_C(0xedb88320);

@@ -17,7 +17,7 @@
  *   journal_format.c   records and heads <-> bytes
  *   journal_heads.c    checks the heads of segments
  *   journal_replay.c   files -> records
- *   journal_torn.c     cuts a torn tail off
+ *   journal_torn.c     cuts an incomplete end off
  *   journal_aside.c    the directory before/
  *   journal_buffer.c   records -> bytes in memory
  *   journal.c          bytes in memory -> files
@@ -74,8 +74,7 @@ _Static_assert(sizeof(struct disk_record) == 16, "no holes");
  * refers to such a number. A SEGMENT occurs only in memory, before a head and its BEGUN. */
 enum { RECORD_READER = 64, RECORD_SEGMENT = 255 };
 enum { READER_THREAD, READER_RANK, READER_SCRIPT, READER_PARTS };
-/* SKIPPED: the next `value` numbers of readers are not used. SEAM: journal_compact.c explains
- * it. */
+/* SKIPPED: the next `value` numbers of readers are not used. SEAM: see journal_compact.c. */
 enum { READER_SKIPPED = 64, READER_SEAM };
 
 #define DETAIL_LABEL 0x80
@@ -268,7 +267,7 @@ struct journal {
 
 bool buffer_make_room(struct record_buffer *buffer, size_t n);
 bool buffer_push(struct record_buffer *buffer, const void *bytes, size_t n);
-/* Tells whether a SEGMENT is the next record to write. */
+/* Tells whether the next record to write is a SEGMENT, which begins another file. */
 bool buffer_at_segment(const struct record_buffer *buffer);
 /* Returns the end of the records that can be written next to the same file: the offset of the next
  * SEGMENT, or the end of the buffer. */

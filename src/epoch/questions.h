@@ -14,7 +14,7 @@
 struct epochs_status {
 	bool started;	/* an epoch has begun */
 	bool running;	/* the last epoch that has begun has not ended */
-	bool idle;	/* the job is parked */
+	bool idle;	/* the job is parked (epochs_time) */
 	uint32_t epoch; /* the last epoch that has begun */
 	uint32_t bound, consumed;
 	uint32_t ahead; /* number of samples that are drawn and not bound */

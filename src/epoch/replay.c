@@ -47,7 +47,7 @@ static int note_sample(struct epoch *epoch, sample_id sample, const char **ret_r
 		epoch->replayed = roaring_bitmap_create();
 		if (!epoch->replayed)
 			return -ENOMEM;
-		/* the bindings of the order in a file */
+		/* begin with the bindings of the epoch's order file */
 		for (uint32_t k = 0; k < epoch->bound; k++)
 			roaring_bitmap_add(epoch->replayed,
 				epoch->samples[order_log_entry_position(epoch->log[k])] -

@@ -84,9 +84,9 @@ struct epoch_set *epochs_drop_set(struct epochs *epochs)
 	return NULL;
 }
 
-/* Files of current/ have the names of the last set, so that the names change only once although
- * epochs with other sets follow one another. Files of epochs with other names are read in the
- * directories of these epochs' numbers. */
+/* For current/: if sets have different names, returns the last set even while an epoch of an older
+ * set runs. So the names in current/ change only once. Epochs with other names are read in the
+ * directories of their numbers. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t number)
 {
 	const struct epoch *running = epochs->running;

@@ -74,9 +74,10 @@ struct group {
 	struct lock lock;
 	TAILQ_HEAD(, group_rank) ranks;
 	struct coord_status status, was;
-	/* ids of jobs for which the log says that their rank can't be served */
+	/* ids of jobs for which a message was logged that their rank can't be served */
 	roaring_bitmap_t *not_served;
-	bool gives_up; /* the engine was unreachable for longer than [cluster] patience */
+	/* the group's engine was unreachable for longer than [cluster] patience */
+	bool gives_up;
 	struct coord_node members[GROUP_MEMBERS];
 	size_t n_members;
 	struct coord_node silent[GROUP_SILENT];

@@ -121,8 +121,8 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
  * node prepares the sample. */
 bool peers_find(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct peer_fetch *ret);
-/* Notes that the node refuses the space until until_ns, for the reason err. Until then the next
- * node in a sample's order is its home. */
+/* Notes that the node refuses the space (a dataset and a preparation) until until_ns, for the
+ * reason err. Until then the next node in a sample's order is its home. */
 void peers_refused(
 	struct peers *peers, uint32_t node, uint32_t space, int err, uint64_t until_ns);
 /* Returns the node's last refusal or failure within 10 s as -errno; 0: none. */

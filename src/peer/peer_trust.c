@@ -247,8 +247,8 @@ static bool have_changed(struct peer_trust *trust, const struct stamp *stamps)
 	return changed;
 }
 
-/* Replaces the context if the files of the certificate have changed. If the files can't be used,
- * logs this once and keeps the old context. */
+/* Replaces the OpenSSL context if the files of the certificate have changed. If the new files can't
+ * be used, logs this once, and the old context stays in use. */
 static void read_again(struct peer_trust *trust)
 {
 	struct stamp stamps[N_FILES];
