@@ -182,7 +182,7 @@ void kept_open_remove(struct kept_open *open); /* may be NULL */
 /* Notes that a file was closed while no engine serves. Only one thread may call it. If there is no
  * room, the close is lost, and the file's position counts as open until the next start. */
 void kept_close_add(uint32_t mount, uint64_t inode, uint64_t handle);
-/* Takes the note of one close in the mount. Returns false if there is none. */
+/* Takes the next noted close of a file in the mount. Returns false if there is none. */
 bool kept_close_take(uint32_t mount, uint64_t *ret_inode, uint64_t *ret_handle);
 
 /* --- files that the kernel reads --------------------------------------------------- */

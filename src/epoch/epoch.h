@@ -160,7 +160,7 @@ struct open_request {
 	bool done;  /* the thread has read the file that it opened before to the end */
 	bool looks; /* worker processes of the opening process read files for it */
 	bool lost;  /* an EFFECT_LOOK_UP of this request has found no sample before */
-	bool label; /* only the label is wanted; the open is not released */
+	bool label; /* only the label is wanted; epochs_released is not called */
 	/* set by the engine */
 	/* 0, -ENOENT, -ESTALE (the epoch is over, or has other names), -EAGAIN, -EBUSY,
 	 * -ENODEV, -ENOMEM, or a status of epochs_begun, epochs_starve or epochs_loaded */
@@ -311,7 +311,7 @@ must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t posit
 void epochs_was_skipped(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
 /* Notes that a reader has got the bytes of the position. Returns true for the first such reader of
- * a pinned position, and always for a mirror. */
+ * a pinned position, and always if the kind is EPOCHS_MIRRORED. */
 bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
 /* Ends a request that was answered with 0 and is not only for a label. read: the reader has read

@@ -105,8 +105,8 @@ void journal_use(struct journal *journal, const struct order_set *set);
  * epoch begins a segment; the epoch must be later than all that have begun. A RESTORED that does
  * not drain also begins a segment, whatever its epoch; before that, the caller must write the files
  * of journal_next_order and call journal_reserve. If there is no memory, this is logged, and from
- * then on records of positions are omitted, until a record that begins an epoch can be appended. The
- * journal can still be replayed. */
+ * then on records of positions are omitted, until a record that begins an epoch can be appended.
+ * The journal can still be replayed. */
 void journal_append(struct journal *journal, const struct record *record);
 
 /* Passes all appended records to the kernel. If the disk has no room, they stay in memory, and a

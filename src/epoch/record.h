@@ -55,7 +55,7 @@ struct reader {
 enum opened_how {
 	OPENED_GIVEN = 0, /* the file holds the sample of the script's epoch */
 	OPENED_AGAIN = 1, /* the thread opens its last file again */
-	/* The file is of the previous epoch, which this worker or rank has not left. */
+	/* The file is of the previous epoch, which this worker or rank still reads. */
 	OPENED_LATE = 3,
 	OPENED_ANEW = 6, /* the open begins a new pass over the same epoch */
 	OPENED_NEXT = 7, /* the open begins a pass over the next epoch */
