@@ -27,7 +27,7 @@ static _Thread_local bool prepared; /* this thread has called prepare_thread */
 
 /* The hold times of all locks with one name. Entries are used in order, and never freed. */
 struct lock_holds {
-	_Atomic(const char *) name; /* NULL: free */
+	_Atomic(const char *) name; /* NULL: the entry is free */
 	struct {
 		_Alignas(64) struct histogram holds;
 	} part[PARTS];

@@ -29,7 +29,7 @@ enum lock_rank {
 	LOCK_RANK_LOAD = 40,	  /* load: the pool's wake-up */
 	LOCK_RANK_PREPARE = 42,	  /* prepare: processes of programs */
 	LOCK_RANK_TIER = 43,	  /* tier: samples that the tier has or should keep */
-	LOCK_RANK_PEER = 45,	  /* cluster: messages to other daemons */
+	LOCK_RANK_PEER = 45,	  /* peer: connections to other daemons */
 	LOCK_RANK_DATASET = 50,	  /* dataset: pool of connections */
 	LOCK_RANK_FAR = 52,	  /* far: idle connections */
 	LOCK_RANK_BACKING = 55,	  /* base: files that the kernel reads */

@@ -25,7 +25,7 @@ static uint32_t room_of(const struct drawn_job *job)
 	room = (room + batch - 1) / batch * batch;
 	if (room > most)
 		room = most;
-	/* draw up to the end of a mini-batch, even if the log ends within one */
+	/* ends the draw at the end of a mini-batch, even if the log now ends within one */
 	if (room > 0)
 		room -= job->next % batch;
 	return room < left ? room : left;

@@ -189,8 +189,8 @@ static inline uint64_t quiet_ns(const struct coord *coord)
 	return coord->now_ns - coord->moved_ns;
 }
 
-/* Returns the pause before the engine is next asked for changes by other nodes: the longer there
- * was no progress, the longer, but at most most_ns. coord_moved ends the pause. */
+/* Returns the pause before the engine is next asked for changes by other nodes. The pause grows with
+ * the time without progress, up to most_ns. coord_moved ends it. */
 static inline uint64_t pause_ns(const struct coord *coord, uint64_t most_ns)
 {
 	uint64_t in = quiet_ns(coord) / 4, least_ns = coord->pace_ns / 32;
@@ -212,8 +212,8 @@ void coord_beat_soon(struct coord *coord);
 /* Notes progress of readers or of the log. If there was none for pace_ns, all calls of the engine
  * become due. */
 void coord_moved(struct coord *coord);
-/* Tells whether the node is idle: there was no progress for a ttl, and the node waits neither for
- * the group to accept a job nor for the lease of a rank. An idle node calls the engine less
+/* Tells whether the node is idle: there was no progress for a ttl, the group has accepted all jobs
+ * of the node, and the node has the leases of all its ranks. An idle node calls the engine less
  * often. */
 bool coord_is_quiet(const struct coord *coord);
 /* Notes that this node no longer serves the rank, and calls lost(). */

@@ -87,7 +87,7 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 		rank->sent = lease->cursor;
 }
 
-/* Tells whether none of the engine's cursors is beyond the end of its epoch. */
+/* Checks the cursors in the engine's answer: none may be beyond the end of its epoch. */
 static bool are_possible(
 	const struct coord *coord, const struct coord_lease *leases, size_t n)
 {

@@ -281,9 +281,9 @@ void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *dra
 /* Sets the status with which a fed job's requests are answered if no sample is queued for them.
  * epochs_resume then answers those that wait. Status 0: such requests wait. */
 void epochs_starve(struct epochs *epochs, int status);
-/* lent = true: from now on another process binds the positions of a fed job, and this engine
- * answers only for positions that are bound. The caller reports the other process's bindings by
- * epochs_had. lent = false: this engine binds positions again. */
+/* Tells a fed job whether another process binds its positions (lent). If so, this engine answers
+ * only opens of positions that are bound, and the caller reports the other process's bindings by
+ * epochs_had. */
 void epochs_lend(struct epochs *epochs, bool lent);
 /* Tells a fed job whether other ranks wait until it has left its draining epoch. If they wait,
  * epochs_time ends the draining epoch as soon as no script reads it. */
@@ -302,8 +302,9 @@ must_check int epochs_had(
 	struct epochs *epochs, uint32_t epoch, sample_id next, struct effects *effects);
 
 /* Makes an epoch leave out a sample: the position holds the sample and counts as read. The epoch
- * must have just begun, have no stream, and not be a mirror's. -ENOMEM; -EEXIST: the epoch has kept
- * the sample or the position from the previous epoch, and does not leave it out. */
+ * must have just begun, without a stream, and the kind not be EPOCHS_MIRRORED. -ENOMEM; -EEXIST:
+ * the epoch has kept the sample or the position from the previous epoch, and does not leave it
+ * out. */
 must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
 /* Notes a position that an epoch leaves out, according to its saved order. If there is no memory,
@@ -404,8 +405,8 @@ must_check int epochs_prepare(const struct epochs *epochs, const struct epoch_se
 	uint32_t number, struct order_data *data, uint32_t bound, uint32_t consumed,
 	const char **ret_reason, struct epoch **ret);
 
-/* Makes the job go back: from now on these two epochs run and drain. Takes over both; draining may
- * be NULL. */
+/* Makes the job go back: from now on `running` runs, and `draining` drains beside it. Takes over
+ * both; draining may be NULL. */
 void epochs_restored(struct epochs *epochs, struct epoch *running, struct epoch *draining,
 	struct effects *effects);
 

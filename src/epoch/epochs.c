@@ -122,7 +122,7 @@ bool epochs_given(struct epochs *epochs, uint32_t number, uint32_t position)
 	const struct epoch *epoch = find_epoch(epochs, number);
 	struct pin *pin = epoch ? epoch_pin(epoch, position) : NULL;
 	if (epochs->config.kind == EPOCHS_MIRRORED)
-		return true; /* each read of a mirror counts */
+		return true; /* each read of a mirrored job counts */
 	if (!pin || pin->given)
 		return false;
 	pin->given = true;
@@ -162,7 +162,7 @@ static uint32_t first_unbound(struct epoch *epoch)
 	return epoch->first_unbound;
 }
 
-/* Removes the head of the queue, and unpins its sample. */
+/* Removes the first sample of the queue, and unpins it. */
 static sample_id drop_drawn(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {

@@ -14,6 +14,8 @@
 #include <sys/random.h>
 
 /*
+ * The way of a record through two buffers in memory, `filling` and `writing`, to the file:
+ *
  *   append   record -> filling             under the caller's lock, and no other
  *   flush    filling <-> writing -> file   one thread at a time writes; others wait, and then one
  *                                          of them writes the records that came meanwhile

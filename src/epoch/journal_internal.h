@@ -251,8 +251,8 @@ struct journal {
 	/* (lock) earliest time of the next attempt to write; 0: any time */
 	uint64_t retry_ns;
 
-	/* Members of the busy thread. Other threads read only fd and file, while they hold the
-	 * lock; so the busy thread holds the lock while it changes these two. */
+	/* Members of the thread that writes (`busy`). Other threads read only fd and file, while
+	 * they hold the lock. So the writing thread holds the lock while it changes these two. */
 	struct record_buffer *writing;
 	uint32_t checksum; /* checksum of the last record */
 	int fd;

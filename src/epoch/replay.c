@@ -14,8 +14,8 @@ static int refuse(const char *reason, const char **ret_reason)
 	return -EINVAL;
 }
 
-/* Replays a BEGUN. loaded: the epoch, made from its order; taken over. NULL: the epoch begins
- * without an order. */
+/* Replays a BEGUN. loaded: the epoch, which epochs_prepare has made from its order, and which the
+ * engine takes over; NULL: the epoch begins without an order. */
 static int replay_begun(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason)
 {
