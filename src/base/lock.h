@@ -26,7 +26,7 @@ enum lock_rank {
 	LOCK_RANK_SCHED = 30, /* sched: sampler, streams, entries of the cache */
 	LOCK_RANK_JOURNAL = 35,	  /* epoch: records that are not written yet */
 	LOCK_RANK_HOMES = 37,	  /* group: which nodes have which samples */
-	LOCK_RANK_LOAD = 40,	  /* load: the pool's wake-up */
+	LOCK_RANK_LOAD = 40,	  /* load: queues of work, and waiting threads */
 	LOCK_RANK_PREPARE = 42,	  /* prepare: processes of programs */
 	LOCK_RANK_TIER = 43,	  /* tier: samples that the tier has or should keep */
 	LOCK_RANK_PEER = 45,	  /* peer: connections to other daemons */

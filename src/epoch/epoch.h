@@ -281,9 +281,9 @@ void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *dra
 /* Sets the status with which a fed job's requests are answered if no sample is queued for them.
  * epochs_resume then answers those that wait. Status 0: such requests wait. */
 void epochs_starve(struct epochs *epochs, int status);
-/* Tells a fed job whether another process binds its positions (lent). If so, this engine answers
- * only opens of positions that are bound, and the caller reports the other process's bindings by
- * epochs_had. */
+/* Tells a fed job whether another process binds its positions. While lent is true, this engine
+ * answers only opens of bound positions, and the caller reports the bindings of the other process
+ * by epochs_had. */
 void epochs_lend(struct epochs *epochs, bool lent);
 /* Tells a fed job whether other ranks wait until it has left its draining epoch. If they wait,
  * epochs_time ends the draining epoch as soon as no script reads it. */
