@@ -189,8 +189,8 @@ static inline uint64_t quiet_ns(const struct coord *coord)
 	return coord->now_ns - coord->moved_ns;
 }
 
-/* Returns the pause before the engine is next asked for changes by other nodes. The pause grows with
- * the time without progress, up to most_ns. coord_moved ends it. */
+/* Returns the pause before the engine is next asked for changes by other nodes. The pause grows
+ * with the time without progress, up to most_ns. coord_moved ends it. */
 static inline uint64_t pause_ns(const struct coord *coord, uint64_t most_ns)
 {
 	uint64_t in = quiet_ns(coord) / 4, least_ns = coord->pace_ns / 32;
