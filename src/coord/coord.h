@@ -91,10 +91,10 @@ struct coord_job {
 	uint32_t batch;		/* samples in a global mini-batch, at least `ranks` */
 	enum sampler_kind kind; /* the sampler of the job's dataset */
 	/*
-	 * Where a job that is new to the group begins: after the first n_log samples in the log of
-	 * `epoch`, in order, which were consumed before (an import). If the group already has the
-	 * job with a shorter log, it refuses this job. These fields are not facts: nodes may set
-	 * them differently, or not at all (NULL, 0).
+	 * The place at which a job that is new to the group begins: after the first n_log samples
+	 * in the log of `epoch`, in order, which were consumed before (an import). If the group
+	 * already has the job with a shorter log, it refuses this job. These fields are not facts:
+	 * nodes may set them differently, or not at all (NULL, 0).
 	 */
 	uint32_t epoch;
 	const sample_id *log;

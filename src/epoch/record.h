@@ -68,8 +68,9 @@ enum opened_how {
 	/* The open begins a pass over an epoch in which all files get new samples, even files that
 	 * the script has already opened in the pass that ends. */
 	OPENED_JOINS = 10,
-	/* Before the script went on to this epoch, one of its ranks had opened this file after all
-	 * files of the rank's part. So the file belongs to the rank's pass over this epoch. */
+	/* One of the script's ranks had opened this file after all files of the rank's part, before
+	 * the script went on to this epoch. So the file belongs to the rank's pass over this
+	 * epoch. */
 	OPENED_BEYOND = 11,
 	/* A process whose workers read files opens a file that its workers have not opened yet. If
 	 * the process opens another such file in this epoch, both files belong to its pass. */

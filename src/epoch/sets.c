@@ -84,7 +84,7 @@ struct epoch_set *epochs_drop_set(struct epochs *epochs)
 	return NULL;
 }
 
-/* For current/: if sets have different names, returns the last set even while an epoch of an older
+/* Returns the last set for current/ if sets have different names, even while an epoch of an older
  * set runs. So the names in current/ change only once. Epochs with other names are read in the
  * directories of their numbers. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t number)

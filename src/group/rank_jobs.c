@@ -184,7 +184,7 @@ struct coord_calls group_calls(struct group *group)
 
 static int enter_training(struct group *group, const struct group_rank *rank)
 {
-	/* Not NULL, because a job with a rank always has an edition. */
+	/* `edition` is not NULL, because a job with a rank always has one. */
 	auto_edition *edition = sched_edition(rank->job, 0);
 	const struct job_config *config = rank->config;
 	struct coord_job job = {.name = config->training,
