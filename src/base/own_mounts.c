@@ -18,8 +18,8 @@ static int look(
 {
 	struct statx st = {0};
 	flags |= AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
-	/* statx returns only the device of another user's FUSE mount, and only if it is asked for
-	 * no other field. */
+	/* Asks again for the device alone: for another user's FUSE mount, statx fails when asked
+	 * for more. */
 	if (statx(directory, path, flags, STATX_TYPE | STATX_INO, &st) != 0 &&
 		(errno != EACCES || statx(directory, path, flags, 0, &st) != 0))
 		return -errno;

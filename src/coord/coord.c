@@ -19,7 +19,7 @@ unsigned coord_mutants;
 /* Functions for the daemon's requests. Most requests are only noted here; coord_step carries them
  * out later. */
 
-/* Limits pace_ns, the unit of the pauses between calls of the engine: however long leases are,
+/* Most for pace_ns, the unit of the pauses between calls of the engine. Leases may last longer, but
  * readers wait for these calls. */
 #define MOST_PACE_NS UINT64_C(1000000000)
 #define MOST_IDS (UINT64_C(1) << 33)
@@ -116,7 +116,7 @@ void coord_leave(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
 	struct held_job *job;
-	/* send the last cursors, if the engine can be reached */
+	/* tell the engine the consumed positions a last time, if the engine can be reached */
 	if (coord->joined && !coord->refused && !coord->away_since_ns)
 		(void)!coord_beat(coord);
 	LIST_FOREACH (job, &coord->jobs, link)
@@ -130,8 +130,8 @@ void coord_leave(struct coord *coord)
 
 /* --- jobs ------------------------------------------------------------------------------- */
 
-/* Tells whether the job of `facts` continues at a later place than both the start of `held` and the
- * end of the group's log. */
+/* Tells whether the new job `facts` continues at a later position (epoch, n_log) than both the
+ * start of the job `held` and the end of the group's log. */
 static bool goes_on_later(const struct coord_job *facts, const struct held_job *held)
 {
 	struct coord_position to = {facts->epoch, facts->n_log};

@@ -233,7 +233,7 @@ static void measure(
 	job->measured_ns = coord->now_ns;
 }
 
-/* Returns how far the log is ahead of the fastest reader, in samples of all ranks. */
+/* Returns the number of samples, of all ranks, by which the log is ahead of the fastest reader. */
 static uint32_t find_ahead(
 	const struct drawn_job *job, const struct coord_engine_job *log)
 {
@@ -255,7 +255,7 @@ static uint32_t find_ahead(
 }
 
 /* Sets the window to the number of samples that readers consume in 3 ttl, the time in which a dead
- * leader is replaced. */
+ * leader is replaced, but at least to mini_batches mini-batches. */
 static void set_window(struct coord *coord, struct drawn_job *job)
 {
 	double seconds = 3.0 * (double)coord->ttl_ns / (double)NS_PER_S;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keeps the leases: of nodes, of the leader, and of ranks. */
+/* The engine's functions for leases: of nodes, of the leader, and of ranks. */
 
 #define NS_PER_MS UINT64_C(1000000)
 

@@ -28,8 +28,8 @@ static bool take_shape(const redisReply *ranks, const redisReply *batch, uint32_
 }
 
 /* Describes the difference between the job and the group's job. The reply is an array of dataset,
- * n, fingerprint, ranks, batch, kind, epoch and next. -EINVAL: the jobs differ; -EBADE: they do
- * not, or the reply is invalid. */
+ * n, fingerprint, ranks, batch, kind, epoch and next. -EINVAL: the jobs differ. -EBADE: the reply
+ * is invalid, or shows no difference. */
 static int tell_difference(
 	const redisReply *reply, const struct coord_job *job, char differs[COORD_TEXT])
 {

@@ -156,8 +156,8 @@ static int ask_for_chunks(
 	return resp_end(resp, reply, err);
 }
 
-/* Extends the lists of logs that are read beyond their known chunks. Successive reads of the same
- * log share a command. */
+/* Extends the list of chunks of each log that a read needs beyond the known chunks. Consecutive
+ * reads of one log share a command. */
 static int find_chunks(struct coord_resp *resp, struct coord_read *reads, size_t n)
 {
 	const char *asked = NULL;

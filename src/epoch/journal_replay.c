@@ -42,7 +42,7 @@ struct reading {
 	struct numbered *readers; /* ordered by number */
 	struct reader next;	  /* rank and script of the next reader to be added */
 	uint32_t n_readers;
-	uint32_t numbers; /* how many numbers the segment has given so far */
+	uint32_t numbers; /* how many numbers the segment has given to readers so far */
 	size_t readers_capacity;
 };
 
@@ -237,7 +237,7 @@ static int replay_record(struct reading *reading, const struct disk_record *disk
 	if (disk->kind == RECORD_READER)
 		return add_reader(reading, disk);
 	struct record record = decode(reading, disk);
-	if (record.kind == RECORD_RESTORED) /* all earlier records are void */
+	if (record.kind == RECORD_RESTORED) /* RESTORED makes all earlier records void */
 		reading->oldest = record.epoch;
 	if (record.epoch < reading->oldest && record.kind != RECORD_BEGUN)
 		return 0;
@@ -323,7 +323,7 @@ static void note_end(const struct reading *reading, struct journal_end *ret)
 	ret->readers = reading->numbers;
 }
 
-/* Replays n segments with good heads. torn: one more segment follows, with a torn head. */
+/* Replays n segments with good heads. torn: one more segment follows, with an incomplete head. */
 static int replay_segments(struct reading *reading, const char *directory,
 	const uint32_t *segments, size_t n, bool torn, enum journal_found *ret_found,
 	struct journal_end *ret)

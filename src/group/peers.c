@@ -63,7 +63,7 @@ static int fetch_sample(void *context, struct sched_fetch *fetch)
 		.done = done,
 		.context = fetch};
 	if (!peers_find(peers, fetch->dataset, fetch->preparation, fetch->sample, &asks))
-		return -EHOSTDOWN; /* the group has changed since is_elsewhere */
+		return -EHOSTDOWN; /* the home has left or refused meanwhile */
 	fetch->context = peers;
 	fetch->node = asks.node;
 	fetch->space = asks.space;

@@ -27,7 +27,8 @@ static void wake(const struct peer_client *client)
 
 /* --- fetches ----------------------------------------------------------------------------- */
 
-/* Adds the node to the loop's list of work. Returns true if the caller must wake the loop. */
+/* Adds the node to the list of nodes for which the client's thread has work. Returns true if the
+ * caller must wake the thread. */
 static bool set_ready_locked(struct peer_client *client, struct peer_node *node)
 {
 	lock_assert_held(&client->lock);

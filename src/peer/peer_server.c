@@ -15,7 +15,8 @@
 
 #define EVENTS 64
 #define LOOK_NS 1000000000u /* interval of the search for connections that hang */
-#define LINES 20	    /* most log lines about strangers in LINES_NS */
+/* most log lines in LINES_NS about connections before their handshake */
+#define LINES 20
 #define LINES_NS 10000000000u
 
 /* The server whose loop this thread runs, or NULL. */
@@ -42,8 +43,9 @@ void peer_request_free(struct peer_request *request)
 		tensor.release(tensor.context);
 }
 
-/* Queues the request for the loop. Returns false if the server has stopped. After true, the request
- * may already be sent and the server freed, so the caller must not use them. */
+/* Queues the request for the loop. Returns false if the server has stopped. After true, the caller
+ * must use neither the request nor the server: the answer may already be sent, and the server
+ * freed. */
 static bool hand_over(struct peer_server *server, struct peer_request *request)
 {
 	LOCK_SCOPE(&server->lock);
