@@ -22,7 +22,7 @@ unsigned coord_mutants;
 /* Most for pace_ns, the unit of the pauses between calls of the engine. Leases may last longer, but
  * readers wait for these calls. */
 #define MOST_PACE_NS UINT64_C(1000000000)
-#define MOST_IDS (UINT64_C(1) << 33)
+#define USUAL_MOST_IDS (UINT64_C(1) << 33)
 
 int coord_new(const struct coord_options *options, const struct coord_engine *engine,
 	struct coord **ret)
@@ -37,7 +37,7 @@ int coord_new(const struct coord_options *options, const struct coord_engine *en
 	coord->ttl_ns = options->ttl_ns;
 	coord->pace_ns = options->ttl_ns < MOST_PACE_NS ? options->ttl_ns : MOST_PACE_NS;
 	coord->mini_batches = options->mini_batches ? options->mini_batches : 4;
-	coord->most_ids = options->most_ids ? options->most_ids : MOST_IDS;
+	coord->most_ids = options->most_ids ? options->most_ids : USUAL_MOST_IDS;
 	coord->calls = options->calls;
 	coord->engine = engine;
 	coord->seed = options->seed;

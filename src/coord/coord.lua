@@ -451,7 +451,7 @@ local function beat(keys, args)
 end
 
 -- Tells whether some rank has not read the epoch to its end. The epoch is drawn to its end.
-local function is_read_yet(keys, job, epoch, n, ranks, batch)
+local function is_still_read(keys, job, epoch, n, ranks, batch)
 	local list, cursors = redis.call('HGETALL', key(keys, 'cur', job)), {}
 	for i = 1, #list, 2 do
 		cursors[list[i]] = list[i + 1]
@@ -478,7 +478,7 @@ local function mend(keys, args)
 	local epoch, next, n = tonumber(state[1]), tonumber(state[2]), tonumber(state[5])
 	local ranks, batch = tonumber(state[3]), tonumber(state[4])
 	local from
-	if epoch > 0 and is_read_yet(keys, job, epoch - 1, n, ranks, batch) and
+	if epoch > 0 and is_still_read(keys, job, epoch - 1, n, ranks, batch) and
 		not is_whole(keys, job, epoch - 1, n, ranks, batch) then
 		from = epoch - 1
 	elseif not is_whole(keys, job, epoch, next, ranks, batch) then
@@ -537,7 +537,7 @@ local function open(keys, args)
 		return 0
 	elseif to ~= epoch + 1 or state[2] ~= state[3] then
 		return fail('EAGAIN')
-	elseif epoch > 0 and is_read_yet(keys, args[2], epoch - 1, tonumber(state[3]),
+	elseif epoch > 0 and is_still_read(keys, args[2], epoch - 1, tonumber(state[3]),
 		tonumber(state[4]), tonumber(state[5])) then
 		return fail('EAGAIN') -- a rank still reads the log that would be dropped
 	end

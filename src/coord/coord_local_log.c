@@ -114,7 +114,7 @@ int local_append_to(struct local_job *job, const struct coord_append *append)
 /* --- the functions ---------------------------------------------------------------------- */
 
 /* Tells whether some rank has not read the epoch to its end. */
-static bool is_read_yet(const struct local_job *job, uint32_t epoch)
+static bool is_still_read(const struct local_job *job, uint32_t epoch)
 {
 	for (uint32_t r = 0; r < job->facts.ranks; r++) {
 		struct coord_position cursor = job->ranks[r].cursor;
@@ -140,7 +140,7 @@ int local_open(void *context, const char *run, const char *name, uint32_t epoch)
 	if (epoch != job->epoch + 1 || job->next != job->n)
 		return -EAGAIN;
 	/* The log of the previous epoch would be dropped, but a rank still reads it. */
-	if (job->epoch > 0 && is_read_yet(job, job->epoch - 1))
+	if (job->epoch > 0 && is_still_read(job, job->epoch - 1))
 		return -EAGAIN;
 	begin_epoch(job, epoch);
 	local->news++;
@@ -301,7 +301,7 @@ int local_mend(void *context, const char *run, const char *name)
 	if (!job)
 		return -ENOENT;
 	if (!is_ready(local, run) || job->epoch == 0 ||
-		!is_read_yet(job, job->epoch - 1) || is_whole(job, job->epoch - 1))
+		!is_still_read(job, job->epoch - 1) || is_whole(job, job->epoch - 1))
 		return 0;
 	while (!LIST_EMPTY(&job->feeds))
 		local_feed_free(LIST_FIRST(&job->feeds));

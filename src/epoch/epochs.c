@@ -111,7 +111,7 @@ int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	if (before && !drains)
 		epoch_save(epochs, before, effects);
 	if (bound > 0)
-		epoch_load(epochs, *ret, effects);
+		epoch_load(*ret, effects);
 	return 0;
 }
 

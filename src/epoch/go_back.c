@@ -68,9 +68,8 @@ void epochs_has_orders(struct epochs *epochs, struct epochs_order_file *orders, 
 			orders[epochs->n_known++] = orders[i];
 }
 
-void epoch_load(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
+void epoch_load(struct epoch *epoch, struct effects *effects)
 {
-	(void)epochs;
 	epoch->load = LOAD_WANTED;
 	effect_add(effects, EFFECT_LOAD)->epoch = epoch->number;
 }

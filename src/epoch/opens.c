@@ -214,7 +214,7 @@ static void take_known(struct epochs *epochs, struct open_request *request,
 	struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->load == LOAD_FAILED)
-		epoch_load(epochs, epoch, effects);
+		epoch_load(epoch, effects);
 	wait(epochs, request, epoch->number);
 }
 
