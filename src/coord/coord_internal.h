@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/clock.h"
 #include "base/rng.h"
 #include "coord/coord.h"
 #include "coord/coord_engine.h"
@@ -12,9 +13,8 @@
 #include <sys/queue.h>
 
 #define NS_PER_MS UINT64_C(1000000)
-#define NS_PER_S UINT64_C(1000000000)
 /* pause of an idle node before its next draw or read; news in a heartbeat's answer end the pause */
-#define QUIET_NS (3600 * NS_PER_S)
+#define QUIET_NS (3600 * SECOND_NS)
 /* number of consumed positions after which a heartbeat is sent soon */
 #define COMMIT_EVERY 32
 

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "dataset/dataset_map.h"
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -36,8 +37,7 @@ int map_pair_of(const char *file, struct map_pair *ret)
 		return -errno;
 	*ret = (struct map_pair){.inode = status.st_ino,
 		.bytes = (uint64_t)status.st_size,
-		.mtime_ns = (int64_t)status.st_mtim.tv_sec * 1000000000 +
-			    status.st_mtim.tv_nsec};
+		.mtime_ns = timespec_ns(status.st_mtim)};
 	return 0;
 }
 

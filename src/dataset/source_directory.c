@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "dataset/source.h"
@@ -222,7 +223,7 @@ static int add_other(struct walk *walk, struct tree *part, const struct dir *dir
 		return 0;
 	}
 	const struct beside facts = {.bytes = (uint64_t)st.st_size,
-		.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec};
+		.mtime_ns = timespec_ns(st.st_mtim)};
 	if (shown)
 		err = list_other(part, entry->path, facts.bytes, facts.mtime_ns);
 	if (!err && beside)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "dataset/source.h"
 
@@ -43,7 +44,7 @@ static int add_container(struct scan *scan, const char *name)
 	}
 	containers[scan->n_containers++] = (struct container){.name = copy,
 		.bytes = (uint64_t)st.st_size,
-		.mtime_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec};
+		.mtime_ns = timespec_ns(st.st_mtim)};
 	return 0;
 }
 

@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <sys/random.h>
-#include <time.h>
 
 static int make_jobs_directory(const char *state)
 {
@@ -27,15 +26,6 @@ static int make_jobs_directory(const char *state)
 	return own_directory(path, false);
 }
 
-static void init_condition(pthread_cond_t *cond)
-{
-	pthread_condattr_t attributes;
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(cond, &attributes);
-	pthread_condattr_destroy(&attributes);
-}
-
 static struct sched *sched_alloc(const struct daemon_config *config)
 {
 	struct sched *sched = calloc(1, sizeof(*sched));
@@ -45,9 +35,9 @@ static struct sched *sched_alloc(const struct daemon_config *config)
 	lock_init(&sched->lock, LOCK_RANK_SCHED, "sched");
 	lock_measure(&sched->lock);
 	sched->window_ns = clock_now_ns();
-	init_condition(&sched->house_cond);
-	init_condition(&sched->clerk_cond);
-	init_condition(&sched->clerk_done_cond);
+	condition_init(&sched->house_cond);
+	condition_init(&sched->clerk_cond);
+	condition_init(&sched->clerk_done_cond);
 	TAILQ_INIT(&sched->jobs);
 	draw_init(&sched->draw);
 	TAILQ_INIT(&sched->for_clerk);
