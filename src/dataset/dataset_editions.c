@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/compare.h"
 #include "base/fault.h"
 #include "base/log.h"
 #include "dataset/dataset_map.h"
@@ -55,12 +56,6 @@ uint32_t dataset_edition(const struct dataset *dataset)
 	return dataset->edition;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* Tells whether the name of a file is <name>.sqlite.<number>, with nothing before or after. */
 static bool is_kept(const char *file, const char *name, uint32_t *ret)
 {
@@ -101,7 +96,7 @@ int dataset_kept(const char *state_dir, const char *name, uint32_t **ret, size_t
 	free(entries);
 	if (!numbers)
 		return -ENOMEM;
-	qsort(numbers, *ret_n, sizeof(*numbers), compare);
+	qsort(numbers, *ret_n, sizeof(*numbers), compare_u32);
 	*ret = numbers;
 	return 0;
 }

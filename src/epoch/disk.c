@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "epoch/disk.h"
+#include "base/compare.h"
 #include "base/fault.h"
 
 #include <dirent.h>
@@ -101,12 +102,6 @@ static bool parse_name(
 	return (size_t)length == n_digits && memcmp(digits, name + n, n_digits) == 0;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return (x > y) - (x < y);
-}
-
 static int add_number(uint32_t number, uint32_t **numbers, size_t *n)
 {
 	if ((*n & (*n - 1)) == 0) { /* the array is full when *n is 0 or a power of two */
@@ -147,7 +142,7 @@ int disk_list(const char *directory, const char *prefix, const char *suffix,
 		return err;
 	}
 	if (n > 1)
-		qsort(numbers, n, sizeof(*numbers), compare_numbers);
+		qsort(numbers, n, sizeof(*numbers), compare_u32);
 	*ret = numbers;
 	*ret_n = n;
 	return 0;
