@@ -154,11 +154,6 @@ struct coord {
 	stream_id next_stream;
 };
 
-static inline bool position_before(struct coord_position a, struct coord_position b)
-{
-	return a.epoch < b.epoch || (a.epoch == b.epoch && a.position < b.position);
-}
-
 /* Returns the number of positions that a rank has in an epoch. */
 static inline uint32_t rank_length(
 	const struct coord_job *facts, uint32_t n, uint32_t rank)

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "dataset/dataset_map.h"
+#include "base/aprintf.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -26,8 +27,7 @@ enum map_kind map_kind(enum map_section section)
 
 char *catalogue_map_file(const char *file)
 {
-	char *path;
-	return asprintf(&path, "%s.map", file) < 0 ? NULL : path;
+	return aprintf("%s.map", file);
 }
 
 int map_pair_of(const char *file, struct map_pair *ret)

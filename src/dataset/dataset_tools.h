@@ -46,6 +46,10 @@ const char *quote_name(struct quoted *quoted, const char *name);
 
 /* Returns the path without slashes at its end. The caller frees it; NULL: no memory. */
 char *root_of_path(const char *path);
+/* Returns the length of the directory in a path, without the slash; 0: there is none. */
+size_t directory_bytes(const char *path);
+/* Compares like strcmp. */
+int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length);
 
 /* A number with commas: "1,234,567". */
 struct grouped {

@@ -4,7 +4,6 @@
 #include "base/escape.h"
 #include "dataset/dataset_internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -222,4 +221,16 @@ char *root_of_path(const char *path)
 	while (n && path[n - 1] == '/')
 		n--;
 	return strndup(path, n);
+}
+
+size_t directory_bytes(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	int order = memcmp(a, b, a_length < b_length ? a_length : b_length);
+	return order ? order : (a_length > b_length) - (a_length < b_length);
 }

@@ -4,7 +4,6 @@
 #include "dataset/source.h"
 
 #include <dirent.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 /* Decides which source reads the path of a dataset. The name of the path decides if it is a URL or

@@ -72,7 +72,7 @@ static int compare_containers(const void *a, const void *b)
 		((const struct container *)a)->name, ((const struct container *)b)->name);
 }
 
-static void sort_containers(struct scan *scan)
+void containers_sort(struct scan *scan)
 {
 	if (scan->n_containers)
 		qsort(scan->containers, scan->n_containers, sizeof(*scan->containers),
@@ -105,7 +105,7 @@ int containers_find_directory(struct scan *scan, bool (*wanted)(const char *name
 	if (!err && errno)
 		err = -errno;
 	closedir(stream);
-	sort_containers(scan);
+	containers_sort(scan);
 	return err;
 }
 
@@ -171,7 +171,7 @@ int containers_find_pattern(struct scan *scan)
 		if (!err)
 			err = add_container(scan, shard);
 	}
-	sort_containers(scan);
+	containers_sort(scan);
 	return err;
 }
 

@@ -2,8 +2,10 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "epoch/disk.h"
+#include "base/aprintf.h"
 #include "base/compare.h"
 #include "base/fault.h"
+#include "base/log.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,6 +22,12 @@ static ssize_t write_some(
 		return -1;
 	}
 	return pwrite(fd, bytes, n, (off_t)offset);
+}
+
+int disk_cant(const char *path, const char *what, int err)
+{
+	log_error("%s: can't be %s: %s", path, what, strerror(-err));
+	return err;
 }
 
 int disk_write(int fd, const void *bytes, size_t n, uint64_t offset, const char *place,
@@ -167,14 +175,10 @@ int disk_replace(const char *directory, const char *name, const char *text, mode
 int disk_replace_bytes(
 	const char *directory, const char *name, const void *bytes, size_t n, mode_t mode)
 {
-	auto_free char *path = NULL;
-	auto_free char *beside = NULL;
-	if (asprintf(&path, "%s/%s", directory, name) < 0)
-		path = NULL;
-	if (!path || asprintf(&beside, "%s.new", path) < 0) {
-		beside = NULL;
+	auto_free char *path = aprintf("%s/%s", directory, name);
+	auto_free char *beside = aprintf("%s/%s.new", directory, name);
+	if (!path || !beside)
 		return -ENOMEM;
-	}
 	int err = write_file(beside, bytes, n, mode);
 	if (!err && rename(beside, path) != 0)
 		err = -errno;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "epoch/journal_internal.h"
 #include "base/clock.h"
 #include "base/ensure.h"
@@ -121,10 +122,8 @@ const char *const journal_order_endings[2] = {".running", ".draining"};
 
 char *journal_order_of(const char *directory, uint32_t segment, bool drains)
 {
-	char *path;
-	int n = asprintf(&path, "%s/" JOURNAL_PREFIX "%04u%s", directory, segment,
+	return aprintf("%s/" JOURNAL_PREFIX "%04u%s", directory, segment,
 		journal_order_endings[drains]);
-	return n < 0 ? NULL : path;
 }
 
 int journal_path(const char *directory, uint32_t epoch, const char *ending,

@@ -10,7 +10,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <setjmp.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <png.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/clock.h"
 #include "base/ensure.h"
 #include "base/kept.h"
@@ -18,11 +19,9 @@
 
 static int make_jobs_directory(const char *state)
 {
-	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/jobs", state) < 0) {
-		path = NULL;
+	auto_free char *path = aprintf("%s/jobs", state);
+	if (!path)
 		return -ENOMEM;
-	}
 	return own_directory(path, false);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/fault.h"
 #include "base/log.h"
 #include "base/own_directory.h"
@@ -50,20 +51,16 @@ int keep_ini(const struct job *job)
 
 void keep_no_ini(const struct job *job)
 {
-	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/job.ini", job->directory) < 0)
-		path = NULL;
-	else if (unlink(path) != 0 && errno != ENOENT)
+	auto_free char *path = aprintf("%s/job.ini", job->directory);
+	if (path && unlink(path) != 0 && errno != ENOENT)
 		log_warn("%s: %s", path, strerror(errno));
 }
 
 FILE *keep_bad_open(const struct job *job)
 {
-	auto_free char *path = NULL;
-	if (asprintf(&path, "%s/bad", job->directory) < 0) {
-		path = NULL;
+	auto_free char *path = aprintf("%s/bad", job->directory);
+	if (!path)
 		return NULL;
-	}
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!in && errno != ENOENT)
@@ -81,12 +78,10 @@ int keep_bad(const struct job *job, const char *text)
 /* Reads the id that belongs to the job's name; 0: the name has none yet. */
 static int read_id(const char *directory, uint32_t *ret)
 {
-	auto_free char *path = NULL;
 	*ret = 0;
-	if (asprintf(&path, "%s/id", directory) < 0) {
-		path = NULL;
+	auto_free char *path = aprintf("%s/id", directory);
+	if (!path)
 		return -ENOMEM;
-	}
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	int err = fd >= 0 || errno == ENOENT ? 0 : -errno;
 	auto_fclose FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
