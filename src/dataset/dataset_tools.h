@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/array_grow.h"
 #include "base/cleanup.h"
 #include "base/work.h"
 
@@ -30,9 +31,6 @@ char *arena_text(struct arena *arena, const char *text);
 void arena_join(struct arena *into, struct arena *from);
 void arena_free(struct arena *arena);
 
-/* Makes room for one more item in a growing array. Returns the array, which may have moved; NULL:
- * no memory. */
-void *array_grow(void *items, size_t n, size_t *capacity, size_t item_bytes);
 /* If n is a multiple of SHRINK_AT, frees the memory behind the array's first n items. Returns the
  * array. For callers that remove items from the end. */
 void *array_shrink(void *items, size_t n, size_t item_bytes);

@@ -68,17 +68,6 @@ void arena_free(struct arena *arena)
 	arena->left = 0;
 }
 
-void *array_grow(void *items, size_t n, size_t *capacity, size_t item_bytes)
-{
-	if (n < *capacity)
-		return items;
-	size_t wanted = *capacity ? *capacity * 2 : 64;
-	void *grown = reallocarray(items, wanted, item_bytes);
-	if (grown)
-		*capacity = wanted;
-	return grown;
-}
-
 #define SHRINK_AT (1 << 16)
 
 void *array_shrink(void *items, size_t n, size_t item_bytes)

@@ -30,6 +30,15 @@ int disk_cant(const char *path, const char *what, int err)
 	return err;
 }
 
+FILE *disk_fopen(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!in && fd >= 0)
+		close(fd);
+	return in;
+}
+
 int disk_write(int fd, const void *bytes, size_t n, uint64_t offset, const char *place,
 	size_t *ret_done)
 {

@@ -18,6 +18,9 @@
 /* Logs "PATH: can't be WHAT" with the reason err; returns err. */
 int disk_cant(const char *path, const char *what, int err);
 
+/* Opens a file for reading, but follows no link. NULL: errno tells the reason. */
+FILE *disk_fopen(const char *path);
+
 /* Writes all n bytes at the offset, in as many system calls as necessary. *ret_done: number of
  * bytes that were written, also after a failure. place: name for fault injection. */
 must_check int disk_write(int fd, const void *bytes, size_t n, uint64_t offset,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
 #include "epoch/disk.h"
 #include "epoch/journal_internal.h"
 #include "base/log.h"
@@ -92,16 +93,11 @@ static int add_reader(struct reading *reading, const struct disk_record *disk)
 		*(part == READER_RANK ? &reading->next.rank : &reading->next.script) = id;
 		return 0;
 	}
-	if (reading->n_readers == reading->readers_capacity) {
-		size_t capacity =
-			reading->readers_capacity ? 2 * reading->readers_capacity : 64;
-		struct numbered *grown =
-			reallocarray(reading->readers, capacity, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		reading->readers = grown;
-		reading->readers_capacity = capacity;
-	}
+	struct numbered *readers = array_grow(reading->readers, reading->n_readers,
+		&reading->readers_capacity, sizeof(*readers));
+	if (!readers)
+		return -ENOMEM;
+	reading->readers = readers;
 	reading->next.thread = id;
 	reading->readers[reading->n_readers++] =
 		(struct numbered){++reading->numbers, reading->next};

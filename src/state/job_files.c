@@ -61,12 +61,9 @@ FILE *keep_bad_open(const struct job *job)
 	auto_free char *path = aprintf("%s/bad", job->directory);
 	if (!path)
 		return NULL;
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+	FILE *in = disk_fopen(path);
 	if (!in && errno != ENOENT)
 		log_error("%s: %s", path, strerror(errno));
-	if (!in && fd >= 0)
-		close(fd);
 	return in;
 }
 
@@ -82,13 +79,8 @@ static int read_id(const char *directory, uint32_t *ret)
 	auto_free char *path = aprintf("%s/id", directory);
 	if (!path)
 		return -ENOMEM;
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	int err = fd >= 0 || errno == ENOENT ? 0 : -errno;
-	auto_fclose FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
-	if (fd >= 0 && !in) {
-		err = -errno;
-		close(fd);
-	}
+	auto_fclose FILE *in = disk_fopen(path);
+	int err = in || errno == ENOENT ? 0 : -errno;
 	if (in && fscanf(in, "%" SCNu32, ret) != 1)
 		err = -EINVAL;
 	if (err)

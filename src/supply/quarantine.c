@@ -83,14 +83,10 @@ static int read_lines(struct quarantine *quarantine, FILE *in)
 
 static int read_file(struct quarantine *quarantine, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
+	auto_fclose FILE *in = disk_fopen(path);
+	if (!in)
 		return errno == ENOENT ? 0 : -errno;
-	auto_fclose FILE *in = fdopen(fd, "r");
-	if (in)
-		return read_lines(quarantine, in);
-	close(fd);
-	return -ENOMEM;
+	return read_lines(quarantine, in);
 }
 
 static int write_file(const struct quarantine *quarantine, const char *state)
