@@ -5,6 +5,7 @@
 
 #include "base/ensure.h"
 
+#include <math.h>
 
 void timed_count_waits(struct timed_run *run, size_t j)
 {
